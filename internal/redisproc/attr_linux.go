@@ -1,0 +1,7 @@
+package redisproc
+
+import "syscall"
+
+func childAttr(death syscall.Signal) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: death}
+}
