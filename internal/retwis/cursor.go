@@ -1,0 +1,113 @@
+package retwis
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
+	"math"
+)
+
+// Cursor is a place in a connection, opaque to clients.
+type Cursor string
+
+// TimelinePosition is what the cursor of a timeline says: the entry it stands at
+// and what a subscriber needs to resume there.
+type TimelinePosition struct {
+	Timeline   TimelineID
+	Generation int64     // of the list, when the cursor was made
+	Post       PostID    // the entry it stands at; 0 below all entries
+	Deep       bool      // whether the entry was below what the list keeps
+	Removal    RemovalID // the last removal seen
+}
+
+// RemovalID is a place in the stream of removals of a partition: the two halves
+// of a Redis stream id. The zero value is before all removals.
+type RemovalID struct{ Millis, Seq int64 }
+
+// FollowPosition is what the cursor of a followers or following connection says.
+type FollowPosition struct {
+	Connection FollowConnection
+	Score      int64 // time of the follow, microseconds since [Epoch]
+	User       UserID
+}
+
+// Every cursor is base64url of: kind byte, uvarints, and four bytes of CRC-32. The
+// checksum makes a truncated or mistyped cursor an error rather than another place.
+const (
+	timelineCursorKind = 't'
+	followCursorKind   = 'f'
+)
+
+// Cursor encodes the position.
+func (p TimelinePosition) Cursor() Cursor {
+	var deep int64
+	if p.Deep {
+		deep = 1
+	}
+	return seal(timelineCursorKind, int64(p.Timeline.Kind), int64(p.Timeline.Owner),
+		p.Generation, int64(p.Post), p.Removal.Millis, p.Removal.Seq, deep)
+}
+
+// TimelinePosition decodes a cursor of the given timeline. Any other cursor is
+// [ErrBadCursor].
+func (c Cursor) TimelinePosition(of TimelineID) (TimelinePosition, error) {
+	n, ok := c.open(timelineCursorKind, 7)
+	if !ok || n[6] > 1 || n[0] != int64(of.Kind) || n[1] != int64(of.Owner) {
+		return TimelinePosition{}, ErrBadCursor
+	}
+	return TimelinePosition{
+		Timeline:   of,
+		Generation: n[2],
+		Post:       PostID(n[3]),
+		Removal:    RemovalID{n[4], n[5]},
+		Deep:       n[6] == 1,
+	}, nil
+}
+
+// Cursor encodes the position.
+func (p FollowPosition) Cursor() Cursor {
+	return seal(followCursorKind, int64(p.Connection.Kind), int64(p.Connection.User), p.Score, int64(p.User))
+}
+
+// FollowPosition decodes a cursor of the given connection. Any other cursor is
+// [ErrBadCursor].
+func (c Cursor) FollowPosition(of FollowConnection) (FollowPosition, error) {
+	n, ok := c.open(followCursorKind, 4)
+	if !ok || n[0] != int64(of.Kind) || n[1] != int64(of.User) {
+		return FollowPosition{}, ErrBadCursor
+	}
+	return FollowPosition{Connection: of, Score: n[2], User: UserID(n[3])}, nil
+}
+
+func seal(kind byte, numbers ...int64) Cursor {
+	b := make([]byte, 1, 64)
+	b[0] = kind
+	for _, n := range numbers {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+	return Cursor(base64.RawURLEncoding.EncodeToString(b))
+}
+
+// open returns the numbers of a cursor that seal made: as many as wanted, none
+// negative, nothing behind them.
+func (c Cursor) open(kind byte, want int) ([]int64, bool) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(string(c))
+	if err != nil || len(b) < 5 || b[0] != kind {
+		return nil, false
+	}
+	body, sum := b[:len(b)-4], binary.BigEndian.Uint32(b[len(b)-4:])
+	if crc32.ChecksumIEEE(body) != sum {
+		return nil, false
+	}
+	numbers := make([]int64, want)
+	rest := body[1:]
+	for i := range numbers {
+		n, size := binary.Uvarint(rest)
+		if size <= 0 || n > math.MaxInt64 {
+			return nil, false
+		}
+		numbers[i], rest = int64(n), rest[size:]
+	}
+	return numbers, len(rest) == 0
+}

@@ -1,0 +1,92 @@
+package retwis
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Code classifies a failure that a client may see.
+type Code string
+
+// Codes of failures that a person can mend. They travel as userErrors in the
+// payload of a mutation.
+const (
+	CodeBlank            Code = "BLANK"
+	CodeTooShort         Code = "TOO_SHORT"
+	CodeTooLong          Code = "TOO_LONG"
+	CodeInvalid          Code = "INVALID"
+	CodeTaken            Code = "TAKEN"
+	CodeNotFound         Code = "NOT_FOUND"
+	CodeWrongCredentials Code = "WRONG_CREDENTIALS"
+	CodeSelfFollow       Code = "SELF_FOLLOW"
+	CodeLimitReached     Code = "LIMIT_REACHED"
+	CodeNotOwner         Code = "NOT_OWNER"
+)
+
+// Codes of the other failures. They travel as GraphQL errors with the code in
+// the extensions; NOT_FOUND may be either.
+const (
+	CodeUnauthenticated Code = "UNAUTHENTICATED"
+	CodeForbidden       Code = "FORBIDDEN"
+	CodeBadUserInput    Code = "BAD_USER_INPUT"
+	CodeRateLimited     Code = "RATE_LIMITED"
+	CodeTooComplex      Code = "COMPLEXITY_LIMIT_EXCEEDED"
+	CodeInternal        Code = "INTERNAL_SERVER_ERROR"
+)
+
+// Error is a failure that may be shown to a client. Every other error is
+// internal: it is logged in full, and the client is told only that it happened.
+type Error struct {
+	Code    Code
+	Message string
+	Field   []string // below the arguments, like ["input", "text"]; empty when no field is to blame
+
+	RetryAfterSeconds int // with RATE_LIMITED: how long to wait before the next try
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Is makes errors.Is compare by code, so that a sentinel matches its variants
+// with another field or message.
+func (e *Error) Is(target error) bool {
+	var t *Error
+	return errors.As(target, &t) && t.Code == e.Code
+}
+
+// Errorf returns an [Error] with a code.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// FieldError returns an [Error] that blames one field of a mutation's input.
+func FieldError(code Code, field, format string, args ...any) *Error {
+	e := Errorf(code, format, args...)
+	e.Field = []string{"input", field}
+	return e
+}
+
+// UserError reports whether the error is one a person can mend: those travel in
+// the payload of a mutation.
+func (e *Error) UserError() bool {
+	switch e.Code {
+	case CodeBlank, CodeTooShort, CodeTooLong, CodeInvalid, CodeTaken, CodeNotFound,
+		CodeWrongCredentials, CodeSelfFollow, CodeLimitReached, CodeNotOwner:
+		return true
+	default:
+		return false
+	}
+}
+
+// Failures that need no more detail than their name.
+var (
+	ErrUnauthenticated  = Errorf(CodeUnauthenticated, "log in first")
+	ErrForbidden        = Errorf(CodeForbidden, "this is not yours to read")
+	ErrNotFound         = Errorf(CodeNotFound, "there is no such thing")
+	ErrBadCursor        = Errorf(CodeBadUserInput, "the cursor is not one that this connection gave out")
+	ErrNameTaken        = FieldError(CodeTaken, "username", "that name is taken")
+	ErrWrongCredentials = Errorf(CodeWrongCredentials, "the name or the password is wrong")
+	ErrUserNotFound     = FieldError(CodeNotFound, "userId", "there is no such user")
+	ErrPostNotFound     = FieldError(CodeNotFound, "postId", "there is no such post")
+	ErrNotOwner         = FieldError(CodeNotOwner, "postId", "only its author can delete a post")
+	ErrSelfFollow       = FieldError(CodeSelfFollow, "userId", "nobody can follow themselves")
+)

@@ -1,0 +1,41 @@
+package retwis
+
+// Event is one of [PostAdded], [PostRemoved], [CaughtUp] and [Reset]. Its cursor
+// is the place to resume from.
+type Event interface{ EventCursor() Cursor }
+
+// PostAdded says that a post arrived at the head of the timeline.
+type PostAdded struct{ Edge PostEdge }
+
+// PostRemoved says that a post was deleted; the subscriber may never have seen it.
+type PostRemoved struct {
+	Cursor Cursor
+	PostID PostID
+}
+
+// CaughtUp ends the replay: what follows happens now. It comes exactly once.
+type CaughtUp struct {
+	Cursor   Cursor
+	Replayed int // events replayed before it
+}
+
+// Reset says that the events since the subscriber's cursor cannot be told one by
+// one: refetch the timeline. Live events follow from its cursor.
+type Reset struct {
+	Cursor Cursor
+	Reason ResetReason
+}
+
+// ResetReason says why a timeline's continuity was lost.
+type ResetReason string
+
+// The reasons of a reset.
+const (
+	CursorTooOld   ResetReason = "CURSOR_TOO_OLD"  // the place is no longer held
+	HistoryChanged ResetReason = "HISTORY_CHANGED" // posts came or went below the head, as by a follow
+)
+
+func (e *PostAdded) EventCursor() Cursor   { return e.Edge.Cursor }
+func (e *PostRemoved) EventCursor() Cursor { return e.Cursor }
+func (e *CaughtUp) EventCursor() Cursor    { return e.Cursor }
+func (e *Reset) EventCursor() Cursor       { return e.Cursor }

@@ -1,0 +1,39 @@
+package retwis
+
+// Limits of texts. A grapheme cluster is what a reader sees as one character; it
+// may be made of many code points, so bytes are limited too.
+const (
+	MaxPostGraphemes        = 280
+	MaxPostBytes            = 10_240
+	MaxDisplayNameGraphemes = 50
+	MaxDisplayNameBytes     = 2_048
+	MaxBioGraphemes         = 160
+	MaxBioBytes             = 6_144
+)
+
+// Limits of names, passwords and keys, in characters.
+const (
+	MinUsernameLength       = 3
+	MaxUsernameLength       = 20
+	MinPasswordLength       = 8
+	MaxPasswordLength       = 256
+	MaxIdempotencyKeyLength = 64
+)
+
+// CheckIdempotencyKey returns a user error unless the key is 1 to
+// [MaxIdempotencyKeyLength] printable ASCII characters.
+func CheckIdempotencyKey(key string) error {
+	const field = "idempotencyKey"
+	switch {
+	case key == "":
+		return FieldError(CodeBlank, field, "leave the idempotency key out, or give it at least one character")
+	case len(key) > MaxIdempotencyKeyLength:
+		return FieldError(CodeTooLong, field, "shorten the idempotency key to %d characters", MaxIdempotencyKeyLength)
+	}
+	for _, r := range key {
+		if r < ' ' || r > '~' {
+			return FieldError(CodeInvalid, field, "make the idempotency key of printable ASCII characters only: it has %U", r)
+		}
+	}
+	return nil
+}

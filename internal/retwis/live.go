@@ -1,0 +1,69 @@
+package retwis
+
+// Subscription is an open stream of a timeline's events. Events is closed when the
+// subscription's context ends or the source ends it; Err then says why, and is nil
+// for the former.
+type Subscription struct {
+	Events <-chan Event
+	Err    func() error
+}
+
+// LiveMessage is what one partition tells an API node. Messages are hints: they may
+// be lost, the timeline's list is the truth.
+type LiveMessage struct {
+	Kind       LiveKind
+	Post       PostID // of LivePushed and LiveRemoved
+	Recipients []Recipient
+}
+
+// LiveKind tells live messages apart.
+type LiveKind byte
+
+// The kinds of live message.
+const (
+	LiveJoined  LiveKind = 'j' // the channel is subscribed, for the first time or again: messages may have been lost before
+	LivePushed  LiveKind = '+' // the post was pushed to the recipients' lists
+	LiveRemoved LiveKind = '-' // the post was deleted
+	LiveChanged LiveKind = '!' // the recipients' lists changed below their heads: their generation rose
+)
+
+// Recipient is a timeline that a live message concerns.
+type Recipient struct {
+	Timeline TimelineID
+	Before   PostID // of LivePushed: what headed the list before; 0 where it was empty
+}
+
+// Replay is what happened to a timeline since a position, read in one step.
+type Replay struct {
+	Position TimelinePosition // where the timeline stands now
+	Found    bool             // whether everything since the position is still held
+	Arrived  []PostID         // that arrived since the position, in order of arrival; deleted ones too
+	Removed  []Removal        // since the position, oldest first
+}
+
+// Removal is the deletion of a post.
+type Removal struct {
+	ID   RemovalID
+	Post PostID
+}
+
+// SessionKey finds a session: the bucket of its user and the hexadecimal SHA-256 of
+// its token.
+type SessionKey struct {
+	Bucket int
+	Hash   string
+}
+
+// SessionEnd says which sessions ended: one, every session of a user when the hash
+// is empty, or, as the zero value, that news may have been lost and each open session
+// is to be checked.
+type SessionEnd struct {
+	User    UserID
+	Session SessionKey
+}
+
+// Credentials are what a login is checked against.
+type Credentials struct {
+	User         UserID
+	PasswordHash string
+}

@@ -1,0 +1,75 @@
+package retwis
+
+import (
+	"slices"
+	"strings"
+)
+
+// CheckUsername returns a user error unless the name may be given to a new account:
+// 3 to 20 of A–Z a–z 0–9 _, and not reserved. Nothing is trimmed or changed, the case
+// is kept for display; whether the name is free is for the store to say.
+func CheckUsername(name string) error {
+	const field = "username"
+	switch {
+	case strings.TrimSpace(name) == "":
+		return FieldError(CodeBlank, field, "choose a username")
+	case len(name) > MaxUsernameLength:
+		return FieldError(CodeTooLong, field, "shorten the username to %d characters", MaxUsernameLength)
+	case !spelledAsUsername(name):
+		return FieldError(CodeInvalid, field, "make the username of letters A to Z, digits and _ only")
+	case len(name) < MinUsernameLength:
+		return FieldError(CodeTooShort, field, "make the username at least %d characters long", MinUsernameLength)
+	case reserved(FoldUsername(name)):
+		return FieldError(CodeTaken, field, "choose another username: this one is reserved")
+	}
+	return nil
+}
+
+// IsUsername reports whether an account could have the name, by its length and
+// letters. It holds for reserved names, which older accounts may have.
+func IsUsername(name string) bool {
+	return len(name) >= MinUsernameLength && len(name) <= MaxUsernameLength && spelledAsUsername(name)
+}
+
+// FoldUsername returns the form in which usernames are unique: lower case. Only ASCII
+// is folded, so that no other letter (the Kelvin sign, say) turns into one of a name.
+func FoldUsername(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, name)
+}
+
+func spelledAsUsername(name string) bool {
+	for _, r := range name {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// reserved reports whether a folded name speaks for the service, or is or may become
+// a path of it. Names that are too short to be given are left out.
+func reserved(folded string) bool {
+	return slices.Contains([]string{
+		// Those who would be believed.
+		"admin", "administrator", "mod", "moderator", "official", "operator", "postmaster", "retwis", "root",
+		"security", "staff", "support", "sysadmin", "system", "webmaster",
+
+		// Words with a meaning of their own in texts and programs.
+		"all", "anonymous", "deleted", "everybody", "everyone", "nobody", "none", "null", "undefined",
+
+		// Paths.
+		"about", "account", "api", "app", "assets", "auth", "blog", "contact", "docs", "explore", "favicon", "feed",
+		"follow", "followers", "following", "graphiql", "graphql", "health", "healthz", "help", "home", "index", "legal",
+		"list", "lists", "live", "login", "logout", "mentions", "metrics", "new", "node", "notifications", "password",
+		"playground", "post", "posts", "privacy", "profile", "public", "readyz", "register", "search", "session",
+		"settings", "signin", "signout", "signup", "static", "status", "subscriptions", "terms", "timeline", "timelines",
+		"trends", "users", "viewer", "www",
+	}, folded)
+}

@@ -1,0 +1,91 @@
+package retwis
+
+import (
+	"fmt"
+	"strings"
+)
+
+// TimelineKind tells timelines apart by what feeds them.
+type TimelineKind byte
+
+// The kinds of timeline.
+const (
+	HomeTimeline    TimelineKind = 'h' // posts of a user and of those the user follows
+	ProfileTimeline TimelineKind = 'u' // a user's own posts
+	PublicTimeline  TimelineKind = 'p' // everybody's posts
+)
+
+// TimelineID names a timeline. The owner of the public timeline is 0.
+type TimelineID struct {
+	Kind  TimelineKind
+	Owner UserID
+}
+
+// Home, Profile and Public name timelines.
+func Home(user UserID) TimelineID    { return TimelineID{HomeTimeline, user} }
+func Profile(user UserID) TimelineID { return TimelineID{ProfileTimeline, user} }
+func Public() TimelineID             { return TimelineID{Kind: PublicTimeline} }
+
+// String returns the short form that presence and messages between processes use.
+func (t TimelineID) String() string {
+	if t.Kind == PublicTimeline {
+		return "p"
+	}
+	return string(t.Kind) + t.Owner.String()
+}
+
+// ParseTimelineID reads the form that [TimelineID.String] writes.
+func ParseTimelineID(s string) (TimelineID, error) {
+	if s == "p" {
+		return Public(), nil
+	}
+	for _, kind := range []TimelineKind{HomeTimeline, ProfileTimeline} {
+		if owner, ok := strings.CutPrefix(s, string(kind)); ok {
+			id, err := ParseUserID(owner)
+			if err != nil {
+				break
+			}
+			return TimelineID{kind, id}, nil
+		}
+	}
+	return TimelineID{}, fmt.Errorf("%q is no timeline", s)
+}
+
+// VisibleTo reports whether a reader may see the timeline: homes are their
+// owner's alone, the others are open. The reader 0 is anonymous.
+func (t TimelineID) VisibleTo(reader UserID) bool {
+	return t.Kind != HomeTimeline || (reader != 0 && reader == t.Owner)
+}
+
+// Timeline is a timeline as a value to be resolved; its posts are read when asked for.
+type Timeline struct{ ID TimelineID }
+
+// Page bounds of connections.
+const (
+	DefaultPageSize = 20
+	MaxPageSize     = 100
+)
+
+// Page says which page of a connection to read. Exactly one of First and Last is
+// above 0 and at most [MaxPageSize]; After goes with First, Before with Last. An
+// empty cursor is none.
+type Page struct {
+	First  int
+	After  Cursor
+	Last   int
+	Before Cursor
+}
+
+// PostEdge is a post at its place in a timeline.
+type PostEdge struct {
+	Cursor Cursor
+	Post   *Post
+}
+
+// PostPage is one page of a timeline, newest first.
+type PostPage struct {
+	Edges           []PostEdge
+	HasNextPage     bool
+	HasPreviousPage bool
+	LiveCursor      Cursor // where the timeline stood when the page was read
+}

@@ -1,0 +1,194 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// connect makes the clients. One URL of a server that is part of a cluster is used as a
+// cluster.
+func (s *Store) connect(ctx context.Context) error {
+	nodes, err := parseURLs(s.options.URL)
+	if err != nil {
+		return err
+	}
+	if len(nodes) == 1 {
+		single := s.single(nodes[0], s.options.PoolSize)
+		enabled, err := clusterEnabled(ctx, single)
+		if err != nil {
+			_ = single.Close()
+			return fmt.Errorf("connect to Redis at %s: %w", redacted(s.options.URL), err)
+		}
+		if !enabled {
+			s.client, s.blocking = single, s.single(nodes[0], 0)
+			return nil
+		}
+		_ = single.Close()
+	}
+	for _, node := range nodes {
+		if node.DB != 0 {
+			return fmt.Errorf("database %d of a cluster: a Redis Cluster has database 0 only, take it out of the URL", node.DB)
+		}
+		if node.Network == "unix" {
+			return errors.New("a cluster is reached over TCP: give redis:// or rediss:// URLs")
+		}
+		if node.Username != nodes[0].Username || node.Password != nodes[0].Password || (node.TLSConfig == nil) != (nodes[0].TLSConfig == nil) {
+			return errors.New("the URLs of one cluster must agree in user, password and TLS")
+		}
+	}
+	cluster := s.cluster(nodes, s.options.PoolSize)
+	if err := cluster.Ping(ctx).Err(); err != nil {
+		_ = cluster.Close()
+		return fmt.Errorf("connect to the Redis Cluster at %s: %w", redacted(s.options.URL), err)
+	}
+	s.client, s.blocking, s.publish = cluster, s.cluster(nodes, 0), "SPUBLISH"
+	s.replicas = newReplicas(cluster)
+	return nil
+}
+
+func parseURLs(list string) ([]*redis.Options, error) {
+	var nodes []*redis.Options
+	for one := range strings.SplitSeq(list, ",") {
+		node, err := redis.ParseURL(strings.TrimSpace(one))
+		if err != nil {
+			return nil, fmt.Errorf("the Redis URL %s: %w (it looks like redis://user:password@host:6379/0)", redacted(one), withoutURL(err))
+		}
+		nodes = append(nodes, node)
+	}
+	return nodes, nil
+}
+
+// redacted is a list of URLs without passwords, for messages.
+func redacted(list string) string {
+	var all []string
+	for one := range strings.SplitSeq(list, ",") {
+		u, err := url.Parse(strings.TrimSpace(one))
+		if err != nil {
+			all = append(all, "(not a URL)")
+			continue
+		}
+		all = append(all, u.Redacted())
+	}
+	return strings.Join(all, ",")
+}
+
+// withoutURL strips the URL, and a password in it, from an error of net/url.
+func withoutURL(err error) error {
+	var parse *url.Error
+	if errors.As(err, &parse) {
+		return parse.Err
+	}
+	return err
+}
+
+// single makes a client of one server; pool 0 is for commands that wait.
+func (s *Store) single(node *redis.Options, pool int) *redis.Client {
+	o := *node
+	o.ContextTimeoutEnabled = true
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = s.options.Timeout, s.options.Timeout, s.options.Timeout
+	o.PoolSize = poolSize(pool)
+	o.PoolTimeout = s.options.Timeout
+	o.DisableIdentity = true
+	return redis.NewClient(&o)
+}
+
+func (s *Store) cluster(nodes []*redis.Options, pool int) *redis.ClusterClient {
+	addresses := make([]string, len(nodes))
+	for i, node := range nodes {
+		addresses[i] = node.Addr
+	}
+	return redis.NewClusterClient(&redis.ClusterOptions{
+		Addrs:                      addresses,
+		Username:                   nodes[0].Username,
+		Password:                   nodes[0].Password,
+		TLSConfig:                  nodes[0].TLSConfig,
+		ContextTimeoutEnabled:      true,
+		DialTimeout:                s.options.Timeout,
+		ReadTimeout:                s.options.Timeout,
+		WriteTimeout:               s.options.Timeout,
+		PoolSize:                   poolSize(pool),
+		PoolTimeout:                s.options.Timeout,
+		MaxRedirects:               5,
+		ClusterStateReloadInterval: time.Second, // by default, writers fail for half a minute after a failover
+		DisableIdentity:            true,
+	})
+}
+
+// poolSize bounds the connections to a node. Commands that wait get one connection each:
+// one an outbox, and one a channel, of which there are at most 512.
+func poolSize(pool int) int {
+	if pool == 0 {
+		return 2*512 + 8
+	}
+	return pool
+}
+
+func clusterEnabled(ctx context.Context, client *redis.Client) (bool, error) {
+	info, err := client.Info(ctx, "cluster").Result()
+	if err != nil {
+		if answered(err) { // the in-process Redis knows no such section
+			return false, client.Ping(ctx).Err()
+		}
+		return false, err
+	}
+	return strings.Contains(info, "cluster_enabled:1"), nil
+}
+
+// inspect refuses a server that is too old or that would evict keys. What a server does
+// not tell, as the in-process one and some hosted ones do not, is passed over.
+func (s *Store) inspect(ctx context.Context) error {
+	check := func(ctx context.Context, node *redis.Client) error {
+		info, err := node.Info(ctx, "server").Result()
+		if err == nil {
+			if err := checkVersion(infoField(info, "redis_version")); err != nil {
+				return fmt.Errorf("%s: %w", node.Options().Addr, err)
+			}
+		} else if !answered(err) {
+			return fmt.Errorf("ask Redis for its version: %w", err)
+		}
+		info, err = node.Info(ctx, "memory").Result()
+		if err == nil {
+			if policy := infoField(info, "maxmemory_policy"); policy != "" && policy != "noeviction" {
+				return fmt.Errorf("%s evicts keys when memory runs out (maxmemory-policy %s), and timelines with them: set maxmemory-policy noeviction", node.Options().Addr, policy)
+			}
+		} else if !answered(err) {
+			return fmt.Errorf("ask Redis for its memory policy: %w", err)
+		}
+		return nil
+	}
+	switch client := s.client.(type) {
+	case *redis.ClusterClient:
+		return client.ForEachMaster(ctx, check)
+	case *redis.Client:
+		return check(ctx, client)
+	default:
+		return nil
+	}
+}
+
+func checkVersion(version string) error {
+	if version == "" {
+		return nil
+	}
+	major, err := strconv.Atoi(strings.SplitN(version, ".", 2)[0])
+	if err != nil || major < 7 {
+		return fmt.Errorf("redis %s is too old: use Redis 7 or later", version)
+	}
+	return nil
+}
+
+func infoField(info, name string) string {
+	for line := range strings.Lines(info) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+)
+
+// edge is one end of a follow, with its time.
+type edge struct {
+	score int64 // microseconds since the epoch
+	user  retwis.UserID
+}
+
+// before orders edges as connections do: newest follow first, then by id. Times are
+// unique within a partition only, so the id decides between partitions.
+func (e edge) before(other edge) bool {
+	if e.score != other.score {
+		return e.score > other.score
+	}
+	return e.user > other.user
+}
+
+// FollowPage returns one page of a user's followers, or of those the user follows, newest
+// follow first. Followers are merged over the partitions by time and id, so that pages
+// neither skip nor repeat one. A cursor of another connection is [retwis.ErrBadCursor].
+func (s *Store) FollowPage(ctx context.Context, of retwis.FollowConnection, page retwis.Page) (retwis.FollowPage, error) {
+	sets, err := s.edgeSets(ctx, of)
+	if err != nil {
+		return retwis.FollowPage{}, err
+	}
+	older, count, cursor := true, page.First, page.After
+	if page.Last > 0 {
+		older, count, cursor = false, page.Last, page.Before
+	}
+	var from *edge
+	if cursor != "" {
+		at, err := cursor.FollowPosition(of)
+		if err != nil {
+			return retwis.FollowPage{}, err
+		}
+		from = &edge{at.Score, at.User}
+	}
+
+	found, total, err := s.nearest(ctx, sets, from, older, count+1)
+	if err != nil {
+		return retwis.FollowPage{}, fmt.Errorf("page of follows of %s: %w", of.User, err)
+	}
+	more := len(found) > count
+	found = found[:min(count, len(found))]
+	if !older {
+		slices.Reverse(found)
+	}
+	ids := make([]retwis.UserID, len(found))
+	for i, e := range found {
+		ids[i] = e.user
+	}
+	users, err := s.Users(ctx, ids)
+	if err != nil {
+		return retwis.FollowPage{}, err
+	}
+	result := retwis.FollowPage{TotalCount: total}
+	for i, e := range found {
+		if users[i] == nil {
+			continue
+		}
+		result.Follows = append(result.Follows, retwis.Follow{
+			Cursor:     retwis.FollowPosition{Connection: of, Score: e.score, User: e.user}.Cursor(),
+			User:       users[i],
+			FollowedAt: followedAt(e.score),
+		})
+	}
+	if older {
+		result.HasNextPage, result.HasPreviousPage = more, from != nil
+	} else {
+		result.HasNextPage, result.HasPreviousPage = from != nil, more
+	}
+	return result, nil
+}
+
+// edgeSets returns the keys of the sorted sets that make up a connection.
+func (s *Store) edgeSets(ctx context.Context, of retwis.FollowConnection) ([]string, error) {
+	if of.Kind == retwis.Following {
+		return []string{s.of(of.User).following(of.User)}, nil
+	}
+	reach, err := s.reached(ctx, []retwis.UserID{of.User})
+	if err != nil {
+		return nil, err
+	}
+	var sets []string
+	for number := range reach[0] {
+		sets = append(sets, s.partitions[number].followers(of.User))
+	}
+	return sets, nil
+}
+
+// nearest returns up to count edges of several sets from a place on, nearest first, and
+// how many edges the sets hold.
+func (s *Store) nearest(ctx context.Context, sets []string, from *edge, older bool, count int) ([]edge, int, error) {
+	if len(sets) == 0 {
+		return nil, 0, nil
+	}
+	// In a set at most one edge has the time of the place: with one more asked for, that
+	// one can be dropped here, where the id tells on which side it is.
+	by := redis.ZRangeBy{Min: "-inf", Max: "+inf", Count: int64(count + 1)}
+	if from != nil && older {
+		by.Max = strconv.FormatInt(from.score, 10)
+	} else if from != nil {
+		by.Min = strconv.FormatInt(from.score, 10)
+	}
+	pipe := s.client.Pipeline()
+	ranges := make([]*redis.ZSliceCmd, len(sets))
+	sizes := make([]*redis.IntCmd, len(sets))
+	for i, set := range sets {
+		if older {
+			ranges[i] = pipe.ZRevRangeByScoreWithScores(ctx, set, &by)
+		} else {
+			ranges[i] = pipe.ZRangeByScoreWithScores(ctx, set, &by)
+		}
+		sizes[i] = pipe.ZCard(ctx, set)
+	}
+	_, _ = pipe.Exec(ctx) // every result holds its own error
+
+	var found []edge
+	total := 0
+	for i := range sets {
+		members, err := ranges[i].Result()
+		if err != nil {
+			return nil, 0, err
+		}
+		size, err := sizes[i].Result()
+		if err != nil {
+			return nil, 0, err
+		}
+		total += int(size)
+		for _, m := range members {
+			id, err := retwis.ParseUserID(text(m.Member))
+			if err != nil {
+				return nil, 0, err
+			}
+			e := edge{int64(m.Score), id}
+			if from == nil || (older && from.before(e)) || (!older && e.before(*from)) {
+				found = append(found, e)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b edge) int {
+		if a.before(b) == older {
+			return -1
+		}
+		return 1
+	})
+	return found[:min(count, len(found))], total, nil
+}

@@ -1,0 +1,185 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+)
+
+// Follow makes a reader follow an author, in one step for both directions, and queues the
+// back-fill of the reader's home. A repeat changes nothing. Errors that a client may see:
+// [retwis.ErrSelfFollow], [retwis.ErrUserNotFound], LIMIT_REACHED, and
+// [retwis.ErrUnauthenticated] without such a reader.
+func (s *Store) Follow(ctx context.Context, reader, author retwis.UserID) error {
+	if reader == author {
+		return retwis.ErrSelfFollow
+	}
+	p, home := s.of(reader), s.of(author)
+	there, err := s.do(ctx, call{s.scripts.enterReach, []string{home.user(author), home.reach(author)}, []any{p.number}}).Bool()
+	if err != nil {
+		return fmt.Errorf("%s follows %s: %w", reader, author, err)
+	}
+	if !there {
+		return retwis.ErrUserNotFound
+	}
+	reply, err := s.doDurably(ctx, call{
+		s.scripts.follow,
+		[]string{p.user(reader), p.following(reader), p.followers(author), p.clock(), p.outbox()},
+		[]any{reader.String(), author.String(), s.options.FollowLimit},
+	})
+	if err != nil {
+		return fmt.Errorf("%s follows %s: %w", reader, author, err)
+	}
+	answer, err := reply.Slice()
+	if err != nil || len(answer) == 0 {
+		return fmt.Errorf("%s follows %s: reply %v: %w", reader, author, answer, err)
+	}
+	switch answer[0] {
+	case "ok":
+		return s.setReach(ctx, author, p, answer[1:])
+	case "gone":
+		return retwis.ErrUnauthenticated
+	case "limit":
+		return retwis.FieldError(retwis.CodeLimitReached, "userId",
+			"you follow %d people, and more is not possible: unfollow somebody first", s.options.FollowLimit)
+	default:
+		return fmt.Errorf("%s follows %s: reply %v", reader, author, answer)
+	}
+}
+
+// Unfollow ends the following of an author, in one step for both directions, and queues
+// the purge of the reader's home: from then on nothing of the author arrives there. A
+// repeat changes nothing. Without such an author the error is [retwis.ErrUserNotFound].
+func (s *Store) Unfollow(ctx context.Context, reader, author retwis.UserID) error {
+	p, home := s.of(reader), s.of(author)
+	state, err := s.client.HMGet(ctx, home.user(author), "state").Result()
+	if err != nil {
+		return fmt.Errorf("%s unfollows %s: %w", reader, author, err)
+	}
+	if state[0] != "active" {
+		return retwis.ErrUserNotFound
+	}
+	reply, err := s.doDurably(ctx, call{
+		s.scripts.unfollow,
+		[]string{p.user(reader), p.following(reader), p.followers(author), p.clock(), p.outbox()},
+		[]any{reader.String(), author.String()},
+	})
+	if err != nil {
+		return fmt.Errorf("%s unfollows %s: %w", reader, author, err)
+	}
+	answer, err := reply.Slice()
+	if err != nil || len(answer) != 3 {
+		return fmt.Errorf("%s unfollows %s: reply %v: %w", reader, author, answer, err)
+	}
+	return s.setReach(ctx, author, p, answer[1:])
+}
+
+// setReach stores how many followers an author has in a partition, as of a version. A
+// count that comes late gives way to a newer one.
+func (s *Store) setReach(ctx context.Context, author retwis.UserID, of partition, versionAndCount []any) error {
+	home := s.of(author)
+	args := append([]any{of.number}, versionAndCount...)
+	err := s.do(ctx, call{s.scripts.setReach, []string{home.user(author), home.reach(author)}, args}).Err()
+	if err != nil {
+		return fmt.Errorf("count the followers of %s: %w", author, err)
+	}
+	return nil
+}
+
+// RecountFollowers counts an author's followers in the partition of a reader again. It is
+// what a follow or unfollow that broke off left to do.
+func (s *Store) RecountFollowers(ctx context.Context, reader, author retwis.UserID) error {
+	p := s.of(reader)
+	answer, err := s.do(ctx, call{s.scripts.countFollowers, []string{p.followers(author), p.clock()}, nil}).Slice()
+	if err != nil {
+		return fmt.Errorf("count the followers of %s: %w", author, err)
+	}
+	return s.setReach(ctx, author, p, answer)
+}
+
+// Follows tells of each author whether a reader follows them.
+func (s *Store) Follows(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error) {
+	p := s.of(reader)
+	pipe := s.client.Pipeline()
+	scores := make([]*redis.FloatCmd, len(authors))
+	for i, author := range authors {
+		scores[i] = pipe.ZScore(ctx, p.following(reader), author.String())
+	}
+	return edges(ctx, pipe, scores)
+}
+
+// FollowedBy tells of each user whether they follow a reader.
+func (s *Store) FollowedBy(ctx context.Context, reader retwis.UserID, others []retwis.UserID) ([]bool, error) {
+	pipe := s.client.Pipeline()
+	scores := make([]*redis.FloatCmd, len(others))
+	for i, other := range others {
+		scores[i] = pipe.ZScore(ctx, s.of(other).following(other), reader.String())
+	}
+	return edges(ctx, pipe, scores)
+}
+
+func edges(ctx context.Context, pipe redis.Pipeliner, scores []*redis.FloatCmd) ([]bool, error) {
+	if len(scores) == 0 {
+		return nil, nil
+	}
+	_, _ = pipe.Exec(ctx) // every score holds its own error
+	there := make([]bool, len(scores))
+	for i, score := range scores {
+		switch err := score.Err(); {
+		case err == nil:
+			there[i] = true
+		case err != redis.Nil:
+			return nil, fmt.Errorf("look up follows: %w", err)
+		}
+	}
+	return there, nil
+}
+
+// followed returns everybody whom a reader follows: at most the follow limit.
+func (s *Store) followed(ctx context.Context, reader retwis.UserID) ([]retwis.UserID, error) {
+	members, err := s.client.ZRange(ctx, s.of(reader).following(reader), 0, -1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("read whom %s follows: %w", reader, err)
+	}
+	authors := make([]retwis.UserID, len(members))
+	for i, member := range members {
+		if authors[i], err = retwis.ParseUserID(member); err != nil {
+			return nil, fmt.Errorf("read whom %s follows: %w", reader, err)
+		}
+	}
+	return authors, nil
+}
+
+// reached returns the partitions that may hold followers of authors, with the counts
+// last stored.
+func (s *Store) reached(ctx context.Context, authors []retwis.UserID) ([]map[int]int, error) {
+	pipe := s.client.Pipeline()
+	rows := make([]*redis.MapStringStringCmd, len(authors))
+	for i, author := range authors {
+		rows[i] = pipe.HGetAll(ctx, s.of(author).reach(author))
+	}
+	_, _ = pipe.Exec(ctx) // every row holds its own error
+	all := make([]map[int]int, len(authors))
+	for i, row := range rows {
+		fields, err := row.Result()
+		if err != nil {
+			return nil, fmt.Errorf("read the reach of %s: %w", authors[i], err)
+		}
+		all[i] = make(map[int]int, len(fields))
+		for field, value := range fields {
+			var number, count int
+			var version int64
+			if _, err := fmt.Sscanf(field+" "+value, "%d %d:%d", &number, &version, &count); err != nil {
+				return nil, fmt.Errorf("read the reach of %s: field %q is %q: %w", authors[i], field, value, err)
+			}
+			if number < 0 || number >= len(s.partitions) {
+				return nil, fmt.Errorf("read the reach of %s: no partition %d", authors[i], number)
+			}
+			all[i][number] = count
+		}
+	}
+	return all, nil
+}

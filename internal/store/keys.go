@@ -1,0 +1,129 @@
+package store
+
+import (
+	"strconv"
+
+	"retwis/internal/retwis"
+)
+
+// Every key is built here, so this file is the map of the database. What a key holds is
+// said at its builder; ids are decimal, times are in UTC.
+
+const (
+	// metaKey is a hash: the schema version and the number of partitions.
+	metaKey = "retwis:meta"
+	// workersKey is a sorted set: the workers, by the time their registration lapses.
+	workersKey = "retwis:workers"
+	// sessionsChannel tells every API node which sessions ended.
+	sessionsChannel = "retwis:sessions"
+)
+
+// Accounts.
+
+// name is a string: the id of the user who has the name.
+func (p partition) name(folded string) string { return p.tag + ":name:" + folded }
+
+// nextUser is a string: the last sequence number given to a user of the partition.
+func (p partition) nextUser() string { return p.tag + ":next_user" }
+
+// clock is a string: the last instant given out, in microseconds since [retwis.Epoch].
+// Post ids and follow times come from it.
+func (p partition) clock() string { return p.tag + ":clock" }
+
+// user is a hash: name, display, bio, password, created, state (pending or active),
+// session_gen, home_gen, and the counts posts, followers and following.
+func (p partition) user(id retwis.UserID) string { return p.users() + id.String() }
+func (p partition) users() string                { return p.tag + ":user:" }
+
+// session is a hash: user, gen, created, seen; it lapses when unused.
+func (p partition) session(hash string) string { return p.sessionPrefix() + hash }
+func (p partition) sessionPrefix() string      { return p.tag + ":session:" }
+
+// sessions is a sorted set: the hashes of a user's session tokens, by last use.
+func (p partition) sessions(id retwis.UserID) string { return p.sessionsPrefix() + id.String() }
+func (p partition) sessionsPrefix() string           { return p.tag + ":sessions:" }
+
+// Posts.
+
+// post is a hash: author and text, or author and deleted.
+func (p partition) post(id retwis.PostID) string { return p.posts() + id.String() }
+func (p partition) posts() string                { return p.tag + ":post:" }
+
+// profile is a list: the ids of a user's posts, newest first, sorted.
+func (p partition) profile(id retwis.UserID) string { return p.tag + ":profile:" + id.String() }
+
+// idempotency is a string: the post that a key made, and the digest of its text.
+func (p partition) idempotency(id retwis.UserID, key string) string {
+	return p.tag + ":idem:" + id.String() + ":" + key
+}
+
+// removals is a stream, capped: the posts whose deletion reached the partition.
+func (p partition) removals() string { return p.tag + ":removals" }
+
+// Timelines.
+
+// home is a list: the posts of a user and of those followed, as they arrived, newest
+// first. Its last entry is '0' when it is complete and 'b' while it is built.
+func (p partition) home(id retwis.UserID) string { return p.homes() + id.String() }
+func (p partition) homes() string                { return p.tag + ":home:" }
+
+// publicList is a list like a home, of everybody's posts.
+func (p partition) publicList() string { return p.tag + ":public" }
+
+// merged is a set, mergedExpiry a sorted set by the time the mark lapses: timelines that
+// posts were merged into, and may still come to by fan-out.
+func (p partition) merged() string       { return p.tag + ":merged" }
+func (p partition) mergedExpiry() string { return p.tag + ":merged:exp" }
+
+// Follows.
+
+// following is a sorted set: whom a user follows, by the time of the follow.
+func (p partition) following(id retwis.UserID) string { return p.tag + ":following:" + id.String() }
+
+// followers is a sorted set: those users of this partition who follow the author, by the
+// same time.
+func (p partition) followers(author retwis.UserID) string {
+	return p.tag + ":followers:" + author.String()
+}
+
+// reach is a hash in the author's partition: partition → version ':' followers there.
+func (p partition) reach(author retwis.UserID) string { return p.tag + ":reach:" + author.String() }
+
+// Fan-out.
+
+// outbox is a stream: what must still be carried out for users of the partition.
+func (p partition) outbox() string { return p.tag + ":outbox" }
+
+// progress is a hash: how far the entries of another partition's outbox are carried out
+// here. Field low: all up to it; field <entry>: a position.
+func (p partition) progress(outbox int) string { return p.tag + ":in:" + strconv.Itoa(outbox) }
+
+// lease is a string: the worker that serves the outbox.
+func (p partition) lease() string { return p.tag + ":lease" }
+
+// dead is a stream, capped: entries that could not be carried out.
+func (p partition) dead() string { return p.tag + ":dead" }
+
+// Presence.
+
+// online is a set of timelines with an open subscription; onlineNodes a hash of the API
+// nodes that serve them; onlineExpiry a sorted set of both by when presence lapses.
+func (p partition) online() string       { return p.tag + ":online" }
+func (p partition) onlineNodes() string  { return p.tag + ":online:nodes" }
+func (p partition) onlineExpiry() string { return p.tag + ":online:exp" }
+
+// live is a channel: what happens to the timelines of the partition that a node serves.
+func (p partition) live(node string) string { return p.livePrefix() + node }
+func (p partition) livePrefix() string      { return p.tag + ":live:" }
+
+// list returns the key of a timeline's list.
+func (p partition) list(t retwis.TimelineID) string {
+	switch t.Kind {
+	case retwis.HomeTimeline:
+		return p.home(t.Owner)
+	case retwis.ProfileTimeline:
+		return p.profile(t.Owner)
+	default:
+		return p.publicList()
+	}
+}

@@ -1,0 +1,227 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"retwis/internal/retwis"
+)
+
+// listWalk goes over a timeline that is kept as a list in order of arrival, and on below
+// its end, where older posts are found by id in the profiles of those followed.
+//
+// The order it walks is: the list, then by id everything older that the list does not
+// hold. Posts that arrived late stand among newer ones, so "older" begins at the
+// greatest id of the list's last entries.
+type listWalk struct {
+	store *Store
+	id    retwis.TimelineID
+	from  *retwis.TimelinePosition
+	older bool
+
+	at      retwis.TimelinePosition
+	started bool
+	tail    *tail // once the walk left the part of the list that is read by place
+}
+
+// lateness is how many entries of the list's end may be out of order because a post
+// arrived late.
+const lateness = 64
+
+func (w *listWalk) stand() retwis.TimelinePosition { return w.at }
+
+func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
+	if w.tail != nil {
+		return w.tail.next(ctx, count)
+	}
+	got, err := w.stretch(ctx, count)
+	if err != nil {
+		return nil, false, err
+	}
+	if !w.started {
+		w.at, w.started = got.at, true
+	}
+	if got.from < 0 {
+		if w.tail, err = w.lost(ctx); err != nil {
+			return nil, false, err
+		}
+		return w.tail.next(ctx, count)
+	}
+	if !w.older {
+		slices.Reverse(got.posts)
+	}
+	entries := make([]entry, len(got.posts))
+	for i, post := range got.posts {
+		entries[i] = entry{post: post}
+		w.from = &retwis.TimelinePosition{Post: post}
+	}
+	switch {
+	case len(entries) == count:
+		return entries, false, nil
+	case !w.older || got.bottom || got.last == "" || w.id.Kind != retwis.HomeTimeline:
+		return entries, true, nil
+	case w.from != nil && w.from.Post == 0:
+		return entries, true, nil // below all entries
+	default:
+		w.tail, err = w.below(ctx)
+		return entries, false, err
+	}
+}
+
+// stretch reads the next entries of the list by place.
+func (w *listWalk) stretch(ctx context.Context, count int) (stretch, error) {
+	switch {
+	case w.older && w.from == nil:
+		return w.store.read(ctx, w.id, "top", 0, count)
+	case w.older && w.from.Post == 0:
+		return w.store.read(ctx, w.id, "top", 0, 0)
+	case w.older:
+		return w.store.read(ctx, w.id, "after", w.from.Post, count)
+	case w.from == nil:
+		return w.store.read(ctx, w.id, "before", 0, count)
+	default:
+		return w.store.read(ctx, w.id, "before", w.from.Post, count)
+	}
+}
+
+// below goes on where the list ends.
+func (w *listWalk) below(ctx context.Context) (*tail, error) {
+	t, err := w.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.list = nil
+	t.bound = t.border
+	return t, nil
+}
+
+// lost goes on from an entry that the list does not hold: by id.
+func (w *listWalk) lost(ctx context.Context) (*tail, error) {
+	t, err := w.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var post retwis.PostID
+	deep := false
+	if w.from != nil {
+		post, deep = w.from.Post, w.from.Deep
+		if w.from.Generation != w.at.Generation {
+			t.held = nil // what the list holds now is not what this reader has seen of it
+		}
+	}
+	// Its place in the list is where everything below it is older.
+	place := len(t.list)
+	for place > 0 && t.list[place-1] < post {
+		place--
+	}
+	if deep || post == 0 {
+		place = len(t.list)
+	}
+	if w.older {
+		t.list = t.list[place:]
+		if t.bound = t.border; len(t.list) == 0 {
+			t.bound = min(post, t.border)
+			if deep {
+				t.bound = post
+			}
+		}
+		return t, nil
+	}
+	inDeep := place == len(t.list) && !t.whole
+	t.list = t.list[:place]
+	slices.Reverse(t.list)
+	if inDeep && t.deep {
+		t.climb, t.bound = true, post
+	}
+	return t, nil
+}
+
+// snapshot reads the whole list.
+func (w *listWalk) snapshot(ctx context.Context) (*tail, error) {
+	all, err := w.store.read(ctx, w.id, "all", 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	t := &tail{
+		store: w.store,
+		owner: w.id.Owner,
+		older: w.older,
+		list:  all.posts,
+		whole: all.bottom || all.last == "",
+		deep:  w.id.Kind == retwis.HomeTimeline && !all.bottom && all.last != "",
+		held:  make(map[retwis.PostID]bool, len(all.posts)),
+	}
+	for _, post := range all.posts {
+		t.held[post] = true
+	}
+	if n := len(all.posts); n > 0 {
+		t.border = slices.Max(all.posts[max(0, n-lateness):])
+	}
+	return t, nil
+}
+
+// tail walks over what is left of a list, held in memory, and over the older posts.
+type tail struct {
+	store *Store
+	owner retwis.UserID
+	older bool
+
+	list   []retwis.PostID        // still to walk, nearest first
+	held   map[retwis.PostID]bool // entries of the list, which the older posts leave out
+	border retwis.PostID          // older posts have ids below it
+	whole  bool                   // the list ends with the oldest post there is
+	deep   bool                   // there are older posts
+	climb  bool                   // on the way to newer entries: older posts come before the list
+	bound  retwis.PostID          // where the walk over older posts is
+}
+
+func (t *tail) next(ctx context.Context, count int) ([]entry, bool, error) {
+	if t.climb {
+		return t.newer(ctx, count)
+	}
+	if len(t.list) > 0 {
+		n := min(count, len(t.list))
+		entries := make([]entry, n)
+		for i, post := range t.list[:n] {
+			entries[i] = entry{post: post}
+		}
+		t.list = t.list[n:]
+		return entries, len(t.list) == 0 && !(t.older && t.deep), nil
+	}
+	if !t.older || !t.deep {
+		return nil, true, nil
+	}
+	posts, end, err := t.store.pull(ctx, t.owner, t.bound, true, count)
+	if err != nil {
+		return nil, false, err
+	}
+	var entries []entry
+	for _, p := range posts {
+		t.bound = p.post
+		if !t.held[p.post] {
+			entries = append(entries, entry{post: p.post, deep: true})
+		}
+	}
+	return entries, end, nil
+}
+
+// newer climbs over the older posts up to the list.
+func (t *tail) newer(ctx context.Context, count int) ([]entry, bool, error) {
+	posts, end, err := t.store.pull(ctx, t.owner, t.bound, false, count)
+	if err != nil {
+		return nil, false, err
+	}
+	var entries []entry
+	for _, p := range posts {
+		t.bound = p.post
+		if p.post >= t.border {
+			end = true
+			break
+		}
+		if !t.held[p.post] {
+			entries = append(entries, entry{post: p.post, deep: true})
+		}
+	}
+	t.climb = !end
+	return entries, false, nil
+}

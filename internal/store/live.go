@@ -1,0 +1,241 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+)
+
+// Bounds of one replay: a subscriber who missed more is told to refetch.
+const (
+	maxReplay   = 1000
+	maxRemovals = 1000
+)
+
+// Now returns where a timeline stands.
+func (s *Store) Now(ctx context.Context, id retwis.TimelineID) (retwis.TimelinePosition, error) {
+	got, err := s.read(ctx, id, "top", 0, 0)
+	if err != nil {
+		return retwis.TimelinePosition{}, fmt.Errorf("position of timeline %s: %w", id, err)
+	}
+	return got.at, nil
+}
+
+// Since tells what happened to a timeline since a position, read in one step: at most
+// 1000 arrivals and 1000 removals. When more did, or the list no longer holds the entry
+// the position stands at, Found is false. A home that is not there is built first.
+func (s *Store) Since(ctx context.Context, from retwis.TimelinePosition) (retwis.Replay, error) {
+	id := from.Timeline
+	p := s.ofTimeline(id)
+	c := call{
+		s.scripts.since,
+		[]string{p.list(id), p.generations(id), p.removals(), p.following(id.Owner)},
+		[]any{
+			string(id.Kind), id.Owner.String(), from.Post.String(),
+			fmt.Sprintf("%d-%d", from.Removal.Millis, from.Removal.Seq), maxReplay, maxRemovals, s.options.Removals,
+		},
+	}
+	for try := 0; ; try++ {
+		reply, err := s.do(ctx, c).Slice()
+		if err != nil {
+			return retwis.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
+		}
+		replay, last, err := parseReplay(id, reply)
+		if err != nil {
+			return retwis.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
+		}
+		if id.Kind != retwis.HomeTimeline || (last != "" && last != building) || try == 3 {
+			return replay, nil
+		}
+		if err := s.Rebuild(ctx, id.Owner); err != nil {
+			return retwis.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
+		}
+	}
+}
+
+func parseReplay(id retwis.TimelineID, reply []any) (retwis.Replay, string, error) {
+	if len(reply) != 7 {
+		return retwis.Replay{}, "", fmt.Errorf("%d fields", len(reply))
+	}
+	at, err := standing(id, text(reply[0]), text(reply[1]))
+	if err != nil {
+		return retwis.Replay{}, "", err
+	}
+	if at.Post, err = postID(text(reply[2])); err != nil {
+		return retwis.Replay{}, "", err
+	}
+	replay := retwis.Replay{Position: at, Found: text(reply[4]) == "1"}
+	arrived, _ := reply[5].([]any)
+	for i := len(arrived) - 1; i >= 0; i-- {
+		post, err := retwis.ParsePostID(text(arrived[i]))
+		if err != nil {
+			return retwis.Replay{}, "", err
+		}
+		replay.Arrived = append(replay.Arrived, post)
+	}
+	removed, _ := reply[6].([]any)
+	for i := 0; i+1 < len(removed); i += 2 {
+		removal, err := parseRemovalID(text(removed[i]))
+		if err != nil {
+			return retwis.Replay{}, "", err
+		}
+		post, err := retwis.ParsePostID(text(removed[i+1]))
+		if err != nil {
+			return retwis.Replay{}, "", err
+		}
+		replay.Removed = append(replay.Removed, retwis.Removal{ID: removal, Post: post})
+	}
+	return replay, text(reply[3]), nil
+}
+
+// Enter notes that a node serves subscriptions of timelines, all of one partition, until
+// ttl has passed. Repeat it to stay.
+func (s *Store) Enter(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error {
+	return s.presence(ctx, s.scripts.enter, timelines, node, ttl.Milliseconds())
+}
+
+// Leave notes that a node no longer serves subscriptions of timelines, all of one
+// partition.
+func (s *Store) Leave(ctx context.Context, node string, timelines []retwis.TimelineID) error {
+	return s.presence(ctx, s.scripts.leave, timelines, node)
+}
+
+func (s *Store) presence(ctx context.Context, script *redis.Script, timelines []retwis.TimelineID, args ...any) error {
+	if len(timelines) == 0 {
+		return nil
+	}
+	p := s.ofTimeline(timelines[0])
+	for _, t := range timelines {
+		if s.ofTimeline(t) != p {
+			return fmt.Errorf("presence of %s and %s: not of one partition", timelines[0], t)
+		}
+		args = append(args, t.String())
+	}
+	if err := s.do(ctx, call{script, []string{p.online(), p.onlineNodes(), p.onlineExpiry()}, args}).Err(); err != nil {
+		return fmt.Errorf("presence of %d timelines: %w", len(timelines), err)
+	}
+	return nil
+}
+
+// Listen calls handle, one message after the other, with what a partition tells a node,
+// until ctx is done. It reconnects by itself; after each subscription, the first too,
+// handle gets LiveJoined, since messages may have been lost before.
+func (s *Store) Listen(ctx context.Context, node string, number int, handle func(retwis.LiveMessage)) error {
+	channel := s.partitions[number].live(node)
+	return s.listen(ctx, s.replicas != nil, channel, func(payload string, joined bool) {
+		if joined {
+			handle(retwis.LiveMessage{Kind: retwis.LiveJoined})
+			return
+		}
+		message, err := parseMessage(payload)
+		if err != nil {
+			s.log.WarnContext(ctx, "a live message makes no sense", "channel", channel, "err", err)
+			return
+		}
+		handle(message)
+	})
+}
+
+// parseMessage reads what publish.lua writes.
+func parseMessage(payload string) (retwis.LiveMessage, error) {
+	fields := strings.Fields(payload)
+	if len(fields) == 0 || len(fields[0]) != 1 {
+		return retwis.LiveMessage{}, errors.New("no kind")
+	}
+	message := retwis.LiveMessage{Kind: retwis.LiveKind(fields[0][0])}
+	rest := fields[1:]
+	step := 1
+	switch message.Kind {
+	case retwis.LivePushed, retwis.LiveRemoved:
+		if len(rest) == 0 {
+			return message, errors.New("no post")
+		}
+		var err error
+		if message.Post, err = retwis.ParsePostID(rest[0]); err != nil {
+			return message, err
+		}
+		rest = rest[1:]
+		if message.Kind == retwis.LivePushed {
+			step = 2
+		}
+	case retwis.LiveChanged:
+	default:
+		return message, fmt.Errorf("kind %q", fields[0])
+	}
+	for i := 0; i+step <= len(rest); i += step {
+		timeline, err := retwis.ParseTimelineID(rest[i])
+		if err != nil {
+			return message, err
+		}
+		to := retwis.Recipient{Timeline: timeline}
+		if step == 2 {
+			if to.Before, err = postID(rest[i+1]); err != nil {
+				return message, err
+			}
+		}
+		message.Recipients = append(message.Recipients, to)
+	}
+	return message, nil
+}
+
+// listen subscribes to a channel and calls handle with every message, and with joined
+// after every subscription, until ctx is done.
+func (s *Store) listen(ctx context.Context, sharded bool, channel string, handle func(payload string, joined bool)) error {
+	for ctx.Err() == nil {
+		err := s.subscribed(ctx, sharded, channel, handle)
+		if ctx.Err() != nil {
+			break
+		}
+		s.log.WarnContext(ctx, "a subscription ended: subscribing again", "channel", channel, "err", err)
+		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+			break
+		}
+	}
+	return nil
+}
+
+// errMoved ends a subscription whose slot has moved to another node.
+var errMoved = errors.New("the server ended the subscription: the slot has moved")
+
+// subscribed listens on one subscription for as long as it lasts. go-redis reconnects
+// within it, and says so by another confirmation.
+func (s *Store) subscribed(ctx context.Context, sharded bool, channel string, handle func(string, bool)) error {
+	var sub *redis.PubSub
+	if sharded {
+		sub = s.blocking.SSubscribe(ctx, channel)
+	} else {
+		sub = s.blocking.Subscribe(ctx, channel)
+	}
+	defer func() { _ = sub.Close() }()
+	messages := sub.ChannelWithSubscriptions(
+		redis.WithChannelSize(1024),
+		redis.WithChannelHealthCheckInterval(s.options.Timeout),
+	)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case message, open := <-messages:
+			if !open {
+				return errors.New("the connection is closed")
+			}
+			switch m := message.(type) {
+			case *redis.Subscription:
+				switch m.Kind {
+				case "subscribe", "ssubscribe":
+					handle("", true)
+				case "unsubscribe", "sunsubscribe":
+					return errMoved
+				}
+			case *redis.Message:
+				handle(m.Payload, false)
+			}
+		}
+	}
+}

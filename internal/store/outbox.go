@@ -1,0 +1,228 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+)
+
+// AcquireLease takes or keeps the lease of an outbox for a worker, and reports whether
+// the worker holds it now. A lease spreads the work; nothing goes wrong when two workers
+// serve one outbox.
+func (s *Store) AcquireLease(ctx context.Context, outbox int, worker string, ttl time.Duration) (bool, error) {
+	held, err := s.do(ctx, call{
+		s.scripts.renewLease, []string{s.partitions[outbox].lease()}, []any{worker, ttl.Milliseconds()},
+	}).Bool()
+	if err != nil {
+		return false, fmt.Errorf("lease of outbox %d: %w", outbox, err)
+	}
+	return held, nil
+}
+
+// ReleaseLease gives a lease up, if the worker holds it.
+func (s *Store) ReleaseLease(ctx context.Context, outbox int, worker string) error {
+	err := s.do(ctx, call{s.scripts.releaseLease, []string{s.partitions[outbox].lease()}, []any{worker}}).Err()
+	if err != nil {
+		return fmt.Errorf("release the lease of outbox %d: %w", outbox, err)
+	}
+	return nil
+}
+
+// RegisterWorker says that a worker lives, until ttl has passed, and returns how many do.
+func (s *Store) RegisterWorker(ctx context.Context, worker string, ttl time.Duration) (int, error) {
+	now := time.Now()
+	pipe := s.client.Pipeline()
+	pipe.ZAdd(ctx, workersKey, redis.Z{Score: float64(now.Add(ttl).UnixMilli()), Member: worker})
+	pipe.ZRemRangeByScore(ctx, workersKey, "-inf", strconv.FormatInt(now.UnixMilli(), 10))
+	count := pipe.ZCard(ctx, workersKey)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return 0, fmt.Errorf("register a worker: %w", err)
+	}
+	return int(count.Val()), nil
+}
+
+// UnregisterWorker says that a worker ends.
+func (s *Store) UnregisterWorker(ctx context.Context, worker string) error {
+	if err := s.client.ZRem(ctx, workersKey, worker).Err(); err != nil {
+		return fmt.Errorf("unregister a worker: %w", err)
+	}
+	return nil
+}
+
+// ReadOutbox returns up to count entries of an outbox after one, oldest first; "0" reads
+// from the start. With block above 0 it waits that long for the first.
+func (s *Store) ReadOutbox(ctx context.Context, outbox int, after string, count int, block time.Duration) ([]retwis.OutboxEntry, error) {
+	client, wait := s.client, time.Duration(-1)
+	if block > 0 {
+		client, wait = s.blocking, block
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, block+s.options.Timeout)
+		defer cancel()
+	}
+	streams, err := client.XRead(ctx, &redis.XReadArgs{
+		Streams: []string{s.partitions[outbox].outbox(), after},
+		Count:   int64(count),
+		Block:   wait,
+	}).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read outbox %d: %w", outbox, err)
+	}
+	var entries []retwis.OutboxEntry
+	for _, stream := range streams {
+		for _, message := range stream.Messages {
+			entries = append(entries, outboxEntry(outbox, message))
+		}
+	}
+	return entries, nil
+}
+
+// outboxEntry reads an entry. One that makes no sense keeps its id and gets an error: the
+// worker buries it.
+func outboxEntry(outbox int, message redis.XMessage) retwis.OutboxEntry {
+	e := retwis.OutboxEntry{Outbox: outbox, ID: message.ID, Fields: map[string]string{}}
+	for field, value := range message.Values {
+		e.Fields[field] = text(value)
+	}
+	e.Kind = retwis.OutboxKind(e.Fields["kind"])
+	e.Name = e.Fields["name"]
+	var errs []error
+	read := func(field string, into func(string) error) {
+		if value, ok := e.Fields[field]; ok {
+			errs = append(errs, into(value))
+		}
+	}
+	read("author", func(v string) (err error) { e.Author, err = retwis.ParseUserID(v); return })
+	read("reader", func(v string) (err error) { e.Reader, err = retwis.ParseUserID(v); return })
+	read("post", func(v string) (err error) { e.Post, err = retwis.ParsePostID(v); return })
+	read("score", func(v string) (err error) { e.Score, err = strconv.ParseInt(v, 10, 64); return })
+	e.Malformed = errors.Join(errs...)
+	return e
+}
+
+// Reach returns, for each author, the partitions that may hold followers, with how many
+// they are thought to be.
+func (s *Store) Reach(ctx context.Context, authors []retwis.UserID) ([]map[int]int, error) {
+	return s.reached(ctx, authors)
+}
+
+// PublicPartition is the partition that holds the public timeline.
+func (s *Store) PublicPartition() int { return s.public().number }
+
+// Deliver carries outbox entries on, each by one call in one partition, in one pipeline a
+// node. A call does something only from the position it names, so a repeat is harmless.
+// An error that the script itself answered is marked with [retwis.ErrEntryRefused].
+func (s *Store) Deliver(ctx context.Context, deliveries []retwis.Delivery) []retwis.Delivered {
+	calls := make([]call, len(deliveries))
+	for i, d := range deliveries {
+		calls[i] = s.deliveryCall(d)
+	}
+	results := make([]retwis.Delivered, len(deliveries))
+	for i, reply := range s.doAll(ctx, calls) {
+		answer, err := reply.Slice()
+		if err == nil && len(answer) != 2 {
+			err = fmt.Errorf("reply %v", answer)
+		}
+		if err != nil {
+			results[i].Err = entryError(fmt.Errorf("deliver entry %s to partition %d: %w", deliveries[i].Entry.ID, deliveries[i].Partition, err))
+			continue
+		}
+		pushed, _ := answer[1].(int64)
+		results[i].Position, results[i].Pushed = text(answer[0]), int(pushed)
+	}
+	return results
+}
+
+func (s *Store) deliveryCall(d retwis.Delivery) call {
+	o, e, p := s.options, d.Entry, s.partitions[d.Partition]
+	progress := p.progress(e.Outbox)
+	switch {
+	case d.Public:
+		return call{
+			s.scripts.pushPublic,
+			[]string{progress, p.publicList(), p.online(), p.onlineNodes()},
+			[]any{e.ID, e.Post.String(), o.HomeCap, o.Slack, s.publish, p.livePrefix()},
+		}
+	case e.Kind == retwis.OutboxDelete:
+		removals := o.Removals
+		if p == s.of(e.Author) {
+			removals = 0 // the author's own script has entered it
+		}
+		return call{
+			s.scripts.remove,
+			[]string{progress, p.followers(e.Author), p.online(), p.onlineNodes(), p.removals()},
+			[]any{e.ID, d.Position, e.Post.String(), e.Author.String(), o.Chunk, removals, s.publish, p.livePrefix()},
+		}
+	default:
+		return call{
+			s.scripts.push,
+			[]string{progress, p.followers(e.Author), p.online(), p.onlineNodes(), p.merged()},
+			[]any{
+				e.ID, d.Position, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack, p.homes(),
+				o.SuspectAge.Milliseconds(), s.publish, p.livePrefix(),
+			},
+		}
+	}
+}
+
+// entryError marks what a script itself answered.
+func entryError(err error) error {
+	if answered(err) {
+		return fmt.Errorf("%w: %w", retwis.ErrEntryRefused, err)
+	}
+	return err
+}
+
+// Advance notes in partitions that every entry of an outbox up to one is carried out.
+// Then the entries may be trimmed.
+func (s *Store) Advance(ctx context.Context, outbox int, upTo string, in []int) error {
+	calls := make([]call, len(in))
+	for i, number := range in {
+		calls[i] = call{s.scripts.advance, []string{s.partitions[number].progress(outbox)}, []any{upTo}}
+	}
+	for _, reply := range s.doAll(ctx, calls) {
+		if err := reply.Err(); err != nil {
+			return fmt.Errorf("advance outbox %d to %s: %w", outbox, upTo, err)
+		}
+	}
+	return nil
+}
+
+// TrimOutbox removes the entries of an outbox up to one. The partitions they went to must
+// have been told first, by [Store.Advance].
+func (s *Store) TrimOutbox(ctx context.Context, outbox int, upTo string) error {
+	id, err := parseRemovalID(upTo)
+	if err != nil {
+		return fmt.Errorf("trim outbox %d: %w", outbox, err)
+	}
+	next := fmt.Sprintf("%d-%d", id.Millis, id.Seq+1)
+	if err := s.client.XTrimMinID(ctx, s.partitions[outbox].outbox(), next).Err(); err != nil {
+		return fmt.Errorf("trim outbox %d: %w", outbox, err)
+	}
+	return nil
+}
+
+// OutboxLength returns how many entries wait in all outboxes.
+func (s *Store) OutboxLength(ctx context.Context) (int, error) {
+	pipe := s.client.Pipeline()
+	lengths := make([]*redis.IntCmd, len(s.partitions))
+	for i, p := range s.partitions {
+		lengths[i] = pipe.XLen(ctx, p.outbox())
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return 0, fmt.Errorf("length of the outboxes: %w", err)
+	}
+	total := 0
+	for _, length := range lengths {
+		total += int(length.Val())
+	}
+	return total, nil
+}

@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+)
+
+// CreatePost stores a post, puts it on its author's profile and home, and queues its
+// fan-out. When it returns, the post cannot be lost. A post with the same author and key
+// is made once: a repeat returns the first one, and one with another text is INVALID.
+func (s *Store) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.PostEdge, error) {
+	p := s.of(post.Author)
+	o := s.options
+	digest := sha256.Sum256([]byte(post.Text))
+	reply, err := s.doDurably(ctx, call{
+		s.scripts.createPost,
+		[]string{
+			p.user(post.Author), p.profile(post.Author), p.home(post.Author), p.outbox(), p.clock(),
+			p.idempotency(post.Author, post.IdempotencyKey), p.online(), p.onlineNodes(), p.removals(),
+		},
+		[]any{
+			post.Author.String(), post.Text, hex.EncodeToString(digest[:16]), p.number, o.ProfileCap, o.HomeCap,
+			o.Slack, p.posts(), int(o.IdempotencyTTL.Seconds()), o.OutboxLimit, s.publish, p.livePrefix(),
+		},
+	})
+	if err != nil {
+		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
+	}
+	fields, err := reply.StringSlice()
+	if err != nil {
+		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
+	}
+	switch fields[0] {
+	case "ok":
+	case "gone":
+		return retwis.PostEdge{}, retwis.ErrUnauthenticated
+	case "conflict":
+		return retwis.PostEdge{}, retwis.FieldError(retwis.CodeInvalid, "idempotencyKey",
+			"the key was used for another text: choose a new key for a new post")
+	case "full":
+		e := retwis.Errorf(retwis.CodeRateLimited, "too many posts wait to be delivered: try again later")
+		e.RetryAfterSeconds = 5
+		return retwis.PostEdge{}, e
+	default:
+		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: reply %q", post.Author, fields[0])
+	}
+	id, err := retwis.ParsePostID(fields[1])
+	if err != nil {
+		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
+	}
+	at, err := standing(retwis.Home(post.Author), fields[2], fields[3])
+	if err != nil {
+		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
+	}
+	at.Post = id
+	return retwis.PostEdge{
+		Cursor: at.Cursor(),
+		Post:   &retwis.Post{ID: id, AuthorID: post.Author, Text: post.Text, CreatedAt: id.CreatedAt()},
+	}, nil
+}
+
+// DeletePost takes a viewer's post from sight: off the profile at once, and skipped by
+// readers of other timelines. A repeat succeeds. The error is [retwis.ErrPostNotFound]
+// or, for another author's post, [retwis.ErrNotOwner].
+func (s *Store) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.PostID) error {
+	holder, ok := s.ofPost(id)
+	if !ok {
+		return retwis.ErrPostNotFound
+	}
+	if p := s.of(viewer); p != holder {
+		// The script names keys of the viewer's partition: another partition's post is
+		// another author's, or nobody's.
+		posts, err := s.Posts(ctx, []retwis.PostID{id})
+		switch {
+		case err != nil:
+			return err
+		case posts[0] == nil:
+			return retwis.ErrPostNotFound
+		default:
+			return retwis.ErrNotOwner
+		}
+	}
+	reply, err := s.doDurably(ctx, call{
+		s.scripts.deletePost,
+		[]string{
+			holder.post(id), holder.profile(viewer), holder.user(viewer), holder.outbox(), holder.removals(),
+			holder.online(), holder.onlineNodes(),
+		},
+		[]any{viewer.String(), id.String(), s.options.Removals, s.publish, holder.livePrefix()},
+	})
+	if err != nil {
+		return fmt.Errorf("delete post %s: %w", id, err)
+	}
+	switch reply.Val() {
+	case "ok":
+		return nil
+	case "missing":
+		return retwis.ErrPostNotFound
+	case "other":
+		return retwis.ErrNotOwner
+	default:
+		return fmt.Errorf("delete post %s: reply %q", id, reply.Val())
+	}
+}
+
+// Posts returns posts by id, in the order asked for, nil where one is missing or deleted.
+func (s *Store) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	pipe := s.client.Pipeline()
+	rows := make([]*redis.SliceCmd, len(ids))
+	for i, id := range ids {
+		if p, ok := s.ofPost(id); ok {
+			rows[i] = pipe.HMGet(ctx, p.post(id), "author", "text")
+		}
+	}
+	_, _ = pipe.Exec(ctx) // every row holds its own error
+	posts := make([]*retwis.Post, len(ids))
+	for i, row := range rows {
+		if row == nil {
+			continue
+		}
+		fields, err := row.Result()
+		if err != nil {
+			return nil, fmt.Errorf("read posts: %w", err)
+		}
+		author, body := text(fields[0]), text(fields[1])
+		if author == "" || body == "" {
+			continue
+		}
+		id, err := retwis.ParseUserID(author)
+		if err != nil {
+			return nil, fmt.Errorf("read post %s: %w", ids[i], err)
+		}
+		posts[i] = &retwis.Post{ID: ids[i], AuthorID: id, Text: body, CreatedAt: ids[i].CreatedAt()}
+	}
+	return posts, nil
+}

@@ -1,0 +1,127 @@
+package store
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"slices"
+
+	"retwis/internal/retwis"
+)
+
+// authored is a post with its author.
+type authored struct {
+	post   retwis.PostID
+	author retwis.UserID
+}
+
+// pull merges the profiles of a reader and of those the reader follows: up to count posts
+// from an id on, exclusive, the nearest first, and whether nothing comes after them. From
+// 0 it starts at the newest post, or at the oldest on the way to newer ones.
+func (s *Store) pull(ctx context.Context, reader retwis.UserID, from retwis.PostID, older bool, count int) ([]authored, bool, error) {
+	authors, err := s.followed(ctx, reader)
+	if err != nil {
+		return nil, false, err
+	}
+	authors = append(authors, reader)
+
+	m := &merger{store: s, older: older, first: min(count, 8+2*count/len(authors))}
+	for _, author := range authors {
+		m.sources = append(m.sources, &source{author: author, at: from, more: true, batch: m.first})
+	}
+	if err := m.fill(ctx); err != nil {
+		return nil, false, err
+	}
+	heap.Init(m)
+	var merged []authored
+	for len(merged) < count && m.Len() > 0 {
+		next := m.sources[0]
+		merged = append(merged, authored{next.posts[0], next.author})
+		next.posts = next.posts[1:]
+		if len(next.posts) == 0 && next.more {
+			if err := m.fill(ctx); err != nil {
+				return nil, false, err
+			}
+			heap.Init(m)
+			continue
+		}
+		if len(next.posts) == 0 {
+			heap.Pop(m)
+			continue
+		}
+		heap.Fix(m, 0)
+	}
+	return merged, m.Len() == 0, nil
+}
+
+// source is one author's profile while it is merged.
+type source struct {
+	author retwis.UserID
+	posts  []retwis.PostID // read and not merged, nearest first
+	at     retwis.PostID   // the last post read
+	more   bool            // whether the profile may hold more
+	batch  int             // how many to read the next time
+}
+
+// merger is a heap of profiles by their nearest post.
+type merger struct {
+	store   *Store
+	older   bool
+	first   int
+	sources []*source
+}
+
+func (m *merger) Len() int { return len(m.sources) }
+func (m *merger) Less(i, j int) bool {
+	c := cmp.Compare(m.sources[i].posts[0], m.sources[j].posts[0])
+	return (c > 0) == m.older
+}
+func (m *merger) Swap(i, j int) { m.sources[i], m.sources[j] = m.sources[j], m.sources[i] }
+func (m *merger) Push(any)      {}
+func (m *merger) Pop() any {
+	last := m.sources[len(m.sources)-1]
+	m.sources = m.sources[:len(m.sources)-1]
+	return last
+}
+
+// fill reads on in every profile that is used up, and ahead in those that nearly are, in
+// one round trip. A profile that is read again is read in larger steps.
+func (m *merger) fill(ctx context.Context) error {
+	groups := map[int][]*source{}
+	for _, src := range m.sources {
+		if src.more && 4*len(src.posts) <= src.batch {
+			groups[src.batch] = append(groups[src.batch], src)
+		}
+	}
+	for batch, group := range groups {
+		authors := make([]retwis.UserID, len(group))
+		from := make([]retwis.PostID, len(group))
+		for i, src := range group {
+			authors[i], from[i] = src.author, src.at
+		}
+		found, err := m.store.stretches(ctx, authors, from, m.older, batch)
+		if err != nil {
+			return err
+		}
+		for i, src := range group {
+			posts := found[i]
+			if !m.older {
+				slices.Reverse(posts)
+			}
+			src.posts = append(src.posts, posts...)
+			src.more = len(posts) == batch
+			if len(posts) > 0 {
+				src.at = posts[len(posts)-1]
+			}
+			src.batch = min(4*batch, 1000)
+		}
+	}
+	kept := m.sources[:0]
+	for _, src := range m.sources {
+		if len(src.posts) > 0 {
+			kept = append(kept, src)
+		}
+	}
+	m.sources = kept
+	return nil
+}

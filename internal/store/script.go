@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+//go:embed script
+var scriptFiles embed.FS
+
+// scripts are the programs that run inside Redis; each is described at the head of its
+// file under script/.
+type scripts struct {
+	openDatabase *redis.Script
+
+	createUser, claimName, releaseName, activateUser, dropPending *redis.Script
+	updateProfile, changePassword, rehashPassword                 *redis.Script
+	createSession, findSession, endSession, endSessions           *redis.Script
+
+	createPost, deletePost                 *redis.Script
+	follow, unfollow                       *redis.Script
+	enterReach, setReach, countFollowers   *redis.Script
+	page, profiles, since                  *redis.Script
+	beginBuild, merge, purge               *redis.Script
+	enter, leave                           *redis.Script
+	push, pushPublic, remove, advance      *redis.Script
+	renewLease, releaseLease, bury, revive *redis.Script
+}
+
+func loadScripts() scripts {
+	return scripts{
+		openDatabase:   script("open_database"),
+		createUser:     script("create_user"),
+		claimName:      script("claim_name"),
+		releaseName:    script("release_name"),
+		activateUser:   script("activate_user"),
+		dropPending:    script("drop_pending"),
+		updateProfile:  script("update_profile"),
+		changePassword: script("change_password"),
+		rehashPassword: script("rehash_password"),
+		createSession:  script("create_session"),
+		findSession:    script("find_session"),
+		endSession:     script("end_session"),
+		endSessions:    script("end_sessions"),
+		createPost:     script("create_post"),
+		deletePost:     script("delete_post"),
+		follow:         script("follow"),
+		unfollow:       script("unfollow"),
+		enterReach:     script("enter_reach"),
+		setReach:       script("set_reach"),
+		countFollowers: script("count_followers"),
+		page:           script("page"),
+		profiles:       script("profiles"),
+		since:          script("since"),
+		beginBuild:     script("begin_build"),
+		merge:          script("merge"),
+		purge:          script("purge"),
+		enter:          script("enter"),
+		leave:          script("leave"),
+		push:           script("push"),
+		pushPublic:     script("push_public"),
+		remove:         script("remove"),
+		advance:        script("advance"),
+		renewLease:     script("renew_lease"),
+		releaseLease:   script("release_lease"),
+		bury:           script("bury"),
+		revive:         script("revive"),
+	}
+}
+
+// script reads a program and puts the pieces it includes, each once, in front of it.
+// The files are part of the binary, so that one is missing is a mistake in this package.
+func script(name string) *redis.Script {
+	include := regexp.MustCompile(`(?m)^--@include (\w+)\n`)
+	read := func(path string) string {
+		text, err := scriptFiles.ReadFile("script/" + path + ".lua")
+		if err != nil {
+			panic(err)
+		}
+		return string(text)
+	}
+	body := read(name)
+	var head strings.Builder
+	for _, piece := range include.FindAllStringSubmatch(body, -1) {
+		head.WriteString(read("lib/" + piece[1]))
+	}
+	return redis.NewScript(head.String() + include.ReplaceAllString(body, ""))
+}
+
+// call is one script with its keys, all of one slot, and its arguments.
+type call struct {
+	script *redis.Script
+	keys   []string
+	args   []any
+}
+
+// do runs one script.
+func (s *Store) do(ctx context.Context, c call) *redis.Cmd {
+	return c.script.Run(ctx, s.client, c.keys, c.args...)
+}
+
+// doAll runs scripts in one pipeline a node. Each result has its own error. A server that
+// does not know a script, as a new master does not, is taught all of them.
+func (s *Store) doAll(ctx context.Context, calls []call) []*redis.Cmd {
+	results := make([]*redis.Cmd, len(calls))
+	todo := make([]int, len(calls))
+	for i := range calls {
+		todo[i] = i
+	}
+	for try := 0; len(todo) > 0; try++ {
+		pipe := s.client.Pipeline()
+		for _, i := range todo {
+			results[i] = pipe.EvalSha(ctx, calls[i].script.Hash(), calls[i].keys, calls[i].args...)
+		}
+		_, _ = pipe.Exec(ctx) // every result holds its own error
+		var unknown []int
+		for _, i := range todo {
+			if redis.HasErrorPrefix(results[i].Err(), "NOSCRIPT") {
+				unknown = append(unknown, i)
+			}
+		}
+		if len(unknown) == 0 || try == 3 {
+			break
+		}
+		if err := s.teach(ctx, calls, unknown); err != nil {
+			s.log.WarnContext(ctx, "loading scripts failed", "err", err)
+		}
+		todo = unknown
+	}
+	return results
+}
+
+// teach loads the scripts of some calls on every master.
+func (s *Store) teach(ctx context.Context, calls []call, which []int) error {
+	missing := map[string]*redis.Script{}
+	for _, i := range which {
+		missing[calls[i].script.Hash()] = calls[i].script
+	}
+	load := func(ctx context.Context, node redis.Scripter) error {
+		for _, missing := range missing {
+			if err := missing.Load(ctx, node).Err(); err != nil {
+				return fmt.Errorf("load a script: %w", err)
+			}
+		}
+		return nil
+	}
+	if cluster, ok := s.client.(*redis.ClusterClient); ok {
+		return cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return load(ctx, node) })
+	}
+	return load(ctx, s.client)
+}
+
+// transient are the words of Redis errors that pass by themselves: what was asked for is
+// sound, the server or the cluster is not, for now.
+var transient = regexp.MustCompile(`\b(CLUSTERDOWN|LOADING|READONLY|MOVED|ASK|TRYAGAIN|NOSCRIPT|OOM|MASTERDOWN|BUSY|NOREPLICAS|MISCONF|NOAUTH|WRONGPASS|NOPERM|max number of clients|non local key|slot)\b`)
+
+// answered reports whether err is what a script itself answered, as opposed to a failure
+// of the connection, the server or the cluster that passes by itself.
+func answered(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply) && !errors.Is(err, redis.Nil) && !transient.MatchString(reply.Error())
+}

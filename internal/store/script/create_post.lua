@@ -1,0 +1,58 @@
+-- create_post stores a post, puts it on its author's profile and home, and queues its
+-- fan-out: once for a key, however often it runs.
+--
+-- KEYS   1 user   2 profile   3 home   4 outbox   5 clock   6 idempotency
+--        7 online   8 online nodes   9 removals
+-- ARGV   1 author   2 text   3 digest of the text   4 partition   5 profile cap
+--        6 home cap   7 slack   8 post key prefix   9 seconds a key is kept
+--        10 outbox limit   11 PUBLISH or SPUBLISH   12 channel prefix
+-- Reply  { 'ok', post, home generation, last removal }, or { 'gone' } without such a user,
+--        { 'conflict' } when the key was used with another text, { 'full' }
+--@include clock
+--@include list
+--@include publish
+
+local author = ARGV[1]
+
+local function place(post)
+  local last = redis.call('XREVRANGE', KEYS[9], '+', '-', 'COUNT', 1)
+  return { 'ok', post, redis.call('HGET', KEYS[1], 'home_gen') or '0', last[1] and last[1][1] or '0-0' }
+end
+
+local earlier = redis.call('GET', KEYS[6])
+if earlier then
+  local post, digest = string.match(earlier, '^(%d+) (%x+)$')
+  if digest ~= ARGV[3] then
+    return { 'conflict' }
+  end
+  return place(post)
+end
+if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
+  return { 'gone' }
+end
+if redis.call('XLEN', KEYS[4]) >= tonumber(ARGV[10]) then
+  return { 'full' }
+end
+
+local instant = tick(KEYS[5])
+local post = string.format('%.0f%03d%03d', math.floor(instant / 1000), tonumber(ARGV[4]), instant % 1000)
+redis.call('HSET', ARGV[8] .. post, 'author', author, 'text', ARGV[2])
+redis.call('SET', KEYS[6], post .. ' ' .. ARGV[3], 'EX', ARGV[9])
+redis.call('HINCRBY', KEYS[1], 'posts', 1)
+
+local home, profile = 'h' .. author, 'u' .. author
+local before = { [home] = head(KEYS[3]), [profile] = head(KEYS[2]) }
+local cap = tonumber(ARGV[5])
+local slack = tonumber(ARGV[7])
+if redis.call('LPUSH', KEYS[2], post) > cap + slack then
+  redis.call('LTRIM', KEYS[2], 0, cap - 1)
+end
+push(KEYS[3], post, tonumber(ARGV[6]), slack)
+redis.call('XADD', KEYS[4], '*', 'kind', 'post', 'author', author, 'post', post)
+
+local names, heads = watched(KEYS[7], { home, profile }), {}
+for i, name in ipairs(names) do
+  heads[i] = before[name]
+end
+publish(KEYS[8], ARGV[11], ARGV[12], '+ ' .. post, names, heads)
+return place(post)

@@ -1,0 +1,10 @@
+-- end_sessions closes every session of a user and tells the API nodes.
+--
+-- KEYS   1 user   2 sessions
+-- ARGV   1 user   2 bucket   3 session key prefix
+-- Reply  'ok'
+--@include session
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  end_all(KEYS[1], KEYS[2], ARGV[3], ARGV[1], ARGV[2])
+end
+return 'ok'

@@ -1,0 +1,25 @@
+-- find_session returns whose session it is, and lets one in use live on.
+--
+-- KEYS   1 session
+-- ARGV   1 user key prefix   2 sessions key prefix   3 hash of the token
+--        4 seconds it lives   5 seconds after which it is renewed
+-- Reply  the user's id, or ''
+--@include clock
+
+local session = redis.call('HMGET', KEYS[1], 'user', 'gen', 'seen')
+if not session[1] then
+  return ''
+end
+local user = redis.call('HMGET', ARGV[1] .. session[1], 'state', 'session_gen')
+if user[1] ~= 'active' or (user[2] or '0') ~= session[2] then
+  return ''
+end
+local now = unix_ms()
+if now - tonumber(session[3]) > 1000 * tonumber(ARGV[5]) then
+  local sessions = ARGV[2] .. session[1]
+  redis.call('HSET', KEYS[1], 'seen', string.format('%.0f', now))
+  redis.call('EXPIRE', KEYS[1], ARGV[4])
+  redis.call('ZADD', sessions, string.format('%.0f', now), ARGV[3])
+  redis.call('EXPIRE', sessions, ARGV[4])
+end
+return session[1]

@@ -1,0 +1,23 @@
+-- follow writes both directions of an edge and queues the back-fill of the reader's home.
+-- An edge that is there stays as it is.
+--
+-- KEYS   1 reader   2 following   3 followers of the author in this partition   4 clock   5 outbox
+-- ARGV   1 reader   2 author   3 limit
+-- Reply  { 'ok', version, followers of the author here }, { 'gone' } without such a reader,
+--        or { 'limit' }
+--@include clock
+
+if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
+  return { 'gone' }
+end
+local instant = string.format('%.0f', tick(KEYS[4]))
+if not redis.call('ZSCORE', KEYS[2], ARGV[2]) then
+  if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then
+    return { 'limit' }
+  end
+  redis.call('ZADD', KEYS[2], instant, ARGV[2])
+  redis.call('ZADD', KEYS[3], instant, ARGV[1])
+  redis.call('HINCRBY', KEYS[1], 'following', 1)
+  redis.call('XADD', KEYS[5], '*', 'kind', 'backfill', 'reader', ARGV[1], 'author', ARGV[2], 'score', instant)
+end
+return { 'ok', instant, redis.call('ZCARD', KEYS[3]) }

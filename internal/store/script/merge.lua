@@ -1,0 +1,130 @@
+-- merge puts posts into a timeline's list that belong there and may still be on their
+-- way by fan-out: without duplicates, each below every newer entry, but never below an
+-- older post of its own author. Posts of authors whom the owner no longer follows are
+-- dropped. A list that changed gets a new generation and is marked, so that fan-out
+-- looks into it for a while before it pushes.
+--
+-- 'fill' adds what one author made: only above the last entry where older ones were
+-- trimmed, since other authors' posts are missing there too; and only while the edge has
+-- the score it had when this was asked for. 'whole' brings the newest posts of all,
+-- and ends the building of a list.
+--
+-- KEYS   1 list   2 following   3 user   4 merged   5 merged expiry   6 online   7 online nodes
+-- ARGV   1 owner   2 'fill' or 'whole'   3 cap   4 seconds the mark lasts
+--        5 with fill: author   6 with fill: score of the edge, '' for any
+--        7 with whole: '1' when nothing older exists   8 PUBLISH or SPUBLISH
+--        9 channel prefix   10… post, author, post, author … newest first, and every
+--        post of those authors between the first and the last of them
+-- Reply  posts added; -1 where there is nothing to merge into
+--@include clock
+--@include ids
+--@include list
+--@include publish
+
+local owner, whole, cap = ARGV[1], ARGV[2] == 'whole', tonumber(ARGV[3])
+local name = 'h' .. owner
+local entries = redis.call('LRANGE', KEYS[1], 0, -1)
+if #entries == 0 then
+  return -1
+end
+if not whole then
+  local score = redis.call('ZSCORE', KEYS[2], ARGV[5])
+  if not score or (ARGV[6] ~= '' and tonumber(score) ~= tonumber(ARGV[6])) then
+    return -1
+  end
+end
+
+local mark = entries[#entries]
+if mark == '0' or mark == 'b' then
+  entries[#entries] = nil
+else
+  mark = ''
+end
+local place = {}
+for i, post in ipairs(entries) do
+  place[post] = i
+end
+
+local followed = { [owner] = true }
+local function wanted(author)
+  if followed[author] == nil then
+    followed[author] = redis.call('ZSCORE', KEYS[2], author) and true or false
+  end
+  return followed[author]
+end
+
+-- ceiling[i]: the entry above which post i must stand, the nearest older one of its author.
+local ceiling, nearest = {}, {}
+for i = #ARGV - 1, 10, -2 do
+  local post, author = ARGV[i], ARGV[i + 1]
+  ceiling[i] = nearest[author]
+  if place[post] then
+    nearest[author] = place[post]
+  end
+end
+
+-- greatest[i]: the newest id at or below entry i, so that the lowest newer entry of a
+-- post is found by one walk down.
+local greatest = {}
+for i = #entries, 1, -1 do
+  local under = greatest[i + 1]
+  greatest[i] = (under and below(entries[i], under)) and under or entries[i]
+end
+
+local floor = not whole and mark == '' and entries[#entries]
+local gaps, gap, added = {}, 0, 0
+for i = 10, #ARGV - 1, 2 do
+  local post, author = ARGV[i], ARGV[i + 1]
+  if not place[post] and wanted(author) and not (floor and below(post, floor)) then
+    while gap < #entries and below(post, greatest[gap + 1]) do
+      gap = gap + 1
+    end
+    local at = gap
+    if ceiling[i] and ceiling[i] - 1 < at then
+      at = ceiling[i] - 1
+    end
+    gaps[at] = gaps[at] or {}
+    table.insert(gaps[at], post)
+    added = added + 1
+  end
+end
+
+local ends = mark
+if whole and mark ~= '0' then
+  ends = ARGV[7] == '1' and '0' or ''
+end
+if added == 0 and ends == mark then
+  return 0
+end
+
+local result = {}
+for i = 0, #entries do
+  if i > 0 then
+    result[#result + 1] = entries[i]
+  end
+  for _, post in ipairs(gaps[i] or {}) do
+    result[#result + 1] = post
+  end
+end
+if #result > cap then
+  for i = #result, cap + 1, -1 do
+    result[i] = nil
+  end
+  ends = ''
+end
+if ends ~= '' or #result == 0 then
+  result[#result + 1] = ends ~= '' and ends or '0'
+end
+replace(KEYS[1], result)
+redis.call('HINCRBY', KEYS[3], 'home_gen', 1)
+
+local now = unix_ms()
+redis.call('SADD', KEYS[4], name)
+redis.call('ZADD', KEYS[5], string.format('%.0f', now + 1000 * tonumber(ARGV[4])), name)
+local lapsed = redis.call('ZRANGEBYSCORE', KEYS[5], '-inf', string.format('%.0f', now), 'LIMIT', 0, 100)
+if #lapsed > 0 then
+  redis.call('ZREM', KEYS[5], unpack(lapsed))
+  redis.call('SREM', KEYS[4], unpack(lapsed))
+end
+publish(KEYS[7], ARGV[8], ARGV[9], '!', watched(KEYS[6], { name }))
+return added

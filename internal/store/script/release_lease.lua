@@ -1,0 +1,9 @@
+-- release_lease gives the lease of an outbox up, if the worker holds it.
+--
+-- KEYS   1 lease
+-- ARGV   1 worker
+-- Reply  'ok'
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  redis.call('DEL', KEYS[1])
+end
+return 'ok'

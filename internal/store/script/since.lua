@@ -1,0 +1,87 @@
+-- since tells what happened to a timeline after a position, in one step.
+--
+-- KEYS   1 list   2 user whose home it is, or any hash without a generation   3 removals
+--        4 following
+-- ARGV   1 kind: 'h' home, 'u' profile, 'p' public   2 owner   3 post it stood at
+--        4 last removal seen   5 entries at the most   6 removals at the most
+--        7 removals kept
+-- Reply  { generation, last removal, newest entry or '0', last entry or '', '1' when
+--        everything since the position is held else '0', entries newest first,
+--        { removal, post, … } oldest first }
+--@include ids
+--@include list
+
+local kind, owner, post = ARGV[1], ARGV[2], ARGV[3]
+local most = tonumber(ARGV[5])
+local held, entries = '1', {}
+
+if kind == 'u' then
+  -- A profile is sorted by id, and deleted posts have left it.
+  local from = 0
+  while true do
+    local chunk = redis.call('LRANGE', KEYS[1], from, from + 99)
+    local over = false
+    for _, entry in ipairs(chunk) do
+      if not below(post, entry) then
+        over = true
+        break
+      end
+      entries[#entries + 1] = entry
+    end
+    if over or #chunk < 100 then
+      break
+    end
+    if #entries >= most then
+      held, entries = '0', {}
+      break
+    end
+    from = from + 100
+  end
+else
+  local at = redis.call('LPOS', KEYS[1], post)
+  if at and at <= most then
+    if at > 0 then
+      entries = redis.call('LRANGE', KEYS[1], 0, at - 1)
+    end
+  elseif not (post == '0' and redis.call('EXISTS', KEYS[1]) == 0) then
+    held = '0'
+  end
+end
+
+local function concerns(author)
+  if kind == 'p' or author == owner then
+    return true
+  end
+  return kind == 'h' and redis.call('ZSCORE', KEYS[4], author)
+end
+
+local removed = {}
+local recorded = redis.call('XRANGE', KEYS[3], '(' .. ARGV[4], '+', 'COUNT', tonumber(ARGV[6]) + 1)
+if #recorded > tonumber(ARGV[6]) then
+  held = '0'
+elseif #recorded > 0 and redis.call('XLEN', KEYS[3]) >= tonumber(ARGV[7]) then
+  local oldest = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)
+  if oldest[1][1] == recorded[1][1] then
+    held = '0'
+  end
+end
+if held == '1' then
+  for _, entry in ipairs(recorded) do
+    local fields = entry[2]
+    if concerns(fields[4]) then
+      removed[#removed + 1] = entry[1]
+      removed[#removed + 1] = fields[2]
+    end
+  end
+end
+
+local last = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)
+return {
+  redis.call('HGET', KEYS[2], 'home_gen') or '0',
+  last[1] and last[1][1] or '0-0',
+  head(KEYS[1]),
+  redis.call('LINDEX', KEYS[1], -1) or '',
+  held,
+  entries,
+  removed,
+}

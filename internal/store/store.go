@@ -1,0 +1,165 @@
+// Package store keeps users, posts, follows and timelines in Redis. Everything a reader
+// needs lives in the reader's partition, which is one slot of a Redis Cluster, so that
+// each step of the engine is one atomic script on one node.
+package store
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/singleflight"
+)
+
+// schemaVersion is the version of the layout in keys.go. A database of another one is
+// refused.
+const schemaVersion = 1
+
+// Options say which database to open, and its bounds. Zero values take the defaults.
+type Options struct {
+	URL        string // one URL, or several of one cluster, separated by commas
+	Partitions int    // read when the database is created; 0 takes what it has, or 16
+	Log        *slog.Logger
+
+	HomeCap     int // entries a home keeps, 1000
+	ProfileCap  int // posts a profile keeps, 20 000
+	FollowLimit int // people one may follow, 5000
+	Slack       int // entries a list may exceed its cap by before it is trimmed, 100
+
+	Chunk        int           // followers served by one call, 500
+	CheckedChunk int           // followers served by one call that looks into their lists, 50
+	SuspectAge   time.Duration // posts older than this are looked for before they are pushed, 5 min
+	MergeMark    time.Duration // how long fan-out looks into a list that was merged into, 10 min; above SuspectAge
+	OutboxLimit  int           // entries that may wait in an outbox, 100 000
+	Removals     int           // deletions a partition remembers, 10 000
+
+	SessionTTL      time.Duration // a session lapses when unused for this long, 30 days
+	SessionRenewal  time.Duration // how often use of a session is written down, 1 h
+	SessionsPerUser int           // 100
+	IdempotencyTTL  time.Duration // 24 h
+	PendingGrace    time.Duration // after which an unfinished registration is finished by the worker, 30 s
+
+	Timeout  time.Duration // of one exchange with Redis, 3 s
+	PoolSize int           // connections to each Redis node, 64
+}
+
+func (o Options) withDefaults() Options {
+	set := func(n *int, value int) {
+		if *n == 0 {
+			*n = value
+		}
+	}
+	last := func(d *time.Duration, value time.Duration) {
+		if *d == 0 {
+			*d = value
+		}
+	}
+	set(&o.HomeCap, 1000)
+	set(&o.ProfileCap, 20_000)
+	set(&o.FollowLimit, 5000)
+	set(&o.Slack, 100)
+	set(&o.Chunk, 500)
+	set(&o.CheckedChunk, 50)
+	last(&o.SuspectAge, 5*time.Minute)
+	last(&o.MergeMark, 10*time.Minute)
+	set(&o.OutboxLimit, 100_000)
+	set(&o.Removals, 10_000)
+	last(&o.SessionTTL, 30*24*time.Hour)
+	last(&o.SessionRenewal, time.Hour)
+	set(&o.SessionsPerUser, 100)
+	last(&o.IdempotencyTTL, 24*time.Hour)
+	last(&o.PendingGrace, 30*time.Second)
+	last(&o.Timeout, 3*time.Second)
+	set(&o.PoolSize, 64)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Store is an open database. Its methods may be used by many goroutines at once.
+type Store struct {
+	options    Options
+	log        *slog.Logger
+	client     redis.UniversalClient // for commands that return at once
+	blocking   redis.UniversalClient // for those that wait, so that they hold up nobody
+	replicas   *replicas             // nil where there is one Redis
+	publish    string                // PUBLISH, or SPUBLISH on a cluster
+	partitions []partition
+	scripts    scripts
+	rebuilds   singleflight.Group // of homes
+}
+
+// Open connects to a database, creates it where there is none, and refuses what would
+// lose data or break later: a Redis older than 7, one that evicts keys, a database of
+// another schema version or partition count. The error says what to change.
+func Open(ctx context.Context, options Options) (*Store, error) {
+	o := options.withDefaults()
+	if o.Partitions != 0 && !validPartitions(o.Partitions) {
+		return nil, fmt.Errorf("%d partitions: choose a power of two from 1 to 512", o.Partitions)
+	}
+	s := &Store{options: o, log: o.Log, scripts: loadScripts(), publish: "PUBLISH"}
+	if err := s.connect(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.prepare(ctx); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends all connections.
+func (s *Store) Close() error {
+	err := s.client.Close()
+	if e := s.blocking.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Ping reports whether every master answers.
+func (s *Store) Ping(ctx context.Context) error {
+	ping := func(ctx context.Context, node *redis.Client) error { return node.Ping(ctx).Err() }
+	var err error
+	if cluster, ok := s.client.(*redis.ClusterClient); ok {
+		err = cluster.ForEachMaster(ctx, ping)
+	} else {
+		err = s.client.Ping(ctx).Err()
+	}
+	if err != nil {
+		return fmt.Errorf("ping Redis: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) prepare(ctx context.Context) error {
+	if err := s.inspect(ctx); err != nil {
+		return err
+	}
+	wanted := s.options.Partitions
+	if wanted == 0 {
+		wanted = 16
+	}
+	meta, err := s.do(ctx, call{s.scripts.openDatabase, []string{metaKey}, []any{schemaVersion, wanted}}).StringSlice()
+	if err != nil {
+		return fmt.Errorf("read the description of the database: %w", err)
+	}
+	if meta[0] != strconv.Itoa(schemaVersion) {
+		return fmt.Errorf("the database has schema version %s, this program works with %d: use the program that made it, or an empty Redis", meta[0], schemaVersion)
+	}
+	has, err := strconv.Atoi(meta[1])
+	if err != nil || !validPartitions(has) {
+		return fmt.Errorf("%s says %q partitions: that is no database of this program", metaKey, meta[1])
+	}
+	if s.options.Partitions != 0 && has != s.options.Partitions {
+		return fmt.Errorf("the database has %d partitions, the configuration says %d: the number is fixed when a database is created, set RETWIS_PARTITIONS to %d", has, s.options.Partitions, has)
+	}
+	s.partitions = partitions(has)
+	return nil
+}
+
+func validPartitions(n int) bool { return n >= 1 && n <= 512 && n&(n-1) == 0 }
