@@ -85,6 +85,10 @@ func seal(kind byte, numbers ...int64) Cursor {
 	for _, n := range numbers {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
+	return sealBytes(b)
+}
+
+func sealBytes(b []byte) Cursor {
 	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 	return Cursor(base64.RawURLEncoding.EncodeToString(b))
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 // connect makes the clients. One URL of a server that is part of a cluster is used as a
@@ -96,6 +97,7 @@ func (s *Store) single(node *redis.Options, pool int) *redis.Client {
 	o.PoolSize = poolSize(pool)
 	o.PoolTimeout = s.options.Timeout
 	o.DisableIdentity = true
+	o.MaintNotificationsConfig = unannounced()
 	return redis.NewClient(&o)
 }
 
@@ -118,7 +120,14 @@ func (s *Store) cluster(nodes []*redis.Options, pool int) *redis.ClusterClient {
 		MaxRedirects:               5,
 		ClusterStateReloadInterval: time.Second, // by default, writers fail for half a minute after a failover
 		DisableIdentity:            true,
+		MaintNotificationsConfig:   unannounced(),
 	})
+}
+
+// unannounced keeps the clients from asking each connection for notices of maintenance,
+// which only some hosted servers know.
+func unannounced() *maintnotifications.Config {
+	return &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }
 
 // poolSize bounds the connections to a node. Commands that wait get one connection each:

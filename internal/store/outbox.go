@@ -55,6 +55,46 @@ func (s *Store) UnregisterWorker(ctx context.Context, worker string) error {
 	return nil
 }
 
+// ResumeOutbox brings the outbox of a worker that ended, however it did, into a state to go
+// on from. Where any partition has learnt that everything up to an entry is carried out,
+// all learn it, and those entries are trimmed: to carry one of them out in a partition
+// that followers have entered since would put it on top of newer posts.
+func (s *Store) ResumeOutbox(ctx context.Context, outbox int) error {
+	pipe := s.client.Pipeline()
+	lows := make([]*redis.StringCmd, len(s.partitions))
+	for i, p := range s.partitions {
+		lows[i] = pipe.HGet(ctx, p.progress(outbox), "low")
+	}
+	_, _ = pipe.Exec(ctx) // every result holds its own error
+	var low retwis.RemovalID
+	everywhere := make([]int, len(s.partitions))
+	for i, result := range lows {
+		everywhere[i] = i
+		value, err := result.Result()
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("resume outbox %d: %w", outbox, err)
+		}
+		id, err := parseRemovalID(value)
+		if err != nil {
+			return fmt.Errorf("resume outbox %d: %w", outbox, err)
+		}
+		if id.Millis > low.Millis || (id.Millis == low.Millis && id.Seq > low.Seq) {
+			low = id
+		}
+	}
+	if low == (retwis.RemovalID{}) {
+		return nil
+	}
+	upTo := fmt.Sprintf("%d-%d", low.Millis, low.Seq)
+	if err := s.Advance(ctx, outbox, upTo, everywhere); err != nil {
+		return err
+	}
+	return s.TrimOutbox(ctx, outbox, upTo)
+}
+
 // ReadOutbox returns up to count entries of an outbox after one, oldest first; "0" reads
 // from the start. With block above 0 it waits that long for the first.
 func (s *Store) ReadOutbox(ctx context.Context, outbox int, after string, count int, block time.Duration) ([]retwis.OutboxEntry, error) {

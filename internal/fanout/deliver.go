@@ -1,0 +1,134 @@
+package fanout
+
+import (
+	"context"
+
+	"retwis/internal/retwis"
+)
+
+// deliver makes one round of calls for entries, in turn, within the bounds of a round.
+func (r *runner) deliver(ctx context.Context, ready []*work) {
+	if err := r.aim(ctx, ready); err != nil {
+		for _, w := range ready {
+			if w.targets == nil {
+				r.failed(ctx, w, err)
+			}
+		}
+	}
+
+	type step struct {
+		*work
+		*target
+	}
+	var steps []step
+	var calls []retwis.Delivery
+	cost := 0
+	for _, w := range ready {
+		if cost >= maxPushes || len(calls) >= maxCalls {
+			break // the others come first in a later round
+		}
+		share := 0
+		for _, t := range w.targets {
+			if t.done {
+				continue
+			}
+			if share >= maxShare || cost >= maxPushes || len(calls) >= maxCalls {
+				break
+			}
+			price := callCost + min(t.expected, 500)
+			share += price
+			cost += price
+			steps = append(steps, step{w, t})
+			calls = append(calls, retwis.Delivery{
+				Entry: w.OutboxEntry, Partition: t.partition, Public: t.public, Position: t.position,
+			})
+		}
+	}
+	if len(calls) == 0 {
+		return
+	}
+	failed := map[*work]error{}
+	for i, result := range r.store.Deliver(ctx, calls) {
+		w, t := steps[i].work, steps[i].target
+		if result.Err != nil {
+			failed[w] = result.Err
+			continue
+		}
+		r.counts.calls.Add(1)
+		r.counts.pushed.Add(int64(result.Pushed))
+		if result.Position == t.position {
+			continue
+		}
+		if result.Pushed == 0 && t.position != "" && result.Position != retwis.DeliveryDone {
+			r.counts.moved.Add(1)
+		}
+		t.position = result.Position
+		t.done = result.Position == retwis.DeliveryDone
+	}
+	for _, s := range steps {
+		w := s.work
+		if w.done {
+			continue
+		}
+		if err, ok := failed[w]; ok {
+			delete(failed, w)
+			r.failed(ctx, w, err)
+			w.targets = rotate(w.targets)
+			continue
+		}
+		if allDone(w.targets) {
+			r.complete(w)
+		}
+	}
+}
+
+// aim finds out where entries go. The reach is read after the post was made: whoever
+// enters it later is back-filled with the post.
+func (r *runner) aim(ctx context.Context, ready []*work) error {
+	var unaimed []*work
+	var authors []retwis.UserID
+	for _, w := range ready {
+		if w.targets == nil {
+			unaimed = append(unaimed, w)
+			authors = append(authors, w.Author)
+		}
+	}
+	if len(unaimed) == 0 {
+		return nil
+	}
+	reach, err := r.store.Reach(ctx, authors)
+	if err != nil {
+		return err
+	}
+	public := r.store.PublicPartition()
+	for i, w := range unaimed {
+		if w.Kind == retwis.OutboxPost {
+			w.targets = append(w.targets, &target{partition: public, public: true})
+		} else if _, reached := reach[i][public]; !reached {
+			// Readers of the public timeline are told of every deletion.
+			w.targets = append(w.targets, &target{partition: public})
+		}
+		for partition, followers := range reach[i] {
+			w.targets = append(w.targets, &target{partition: partition, expected: followers})
+		}
+	}
+	return nil
+}
+
+// rotate moves the first target to the end, so that one that fails does not hold up the
+// others.
+func rotate(targets []*target) []*target {
+	if len(targets) < 2 {
+		return targets
+	}
+	return append(targets[1:], targets[0])
+}
+
+func allDone(targets []*target) bool {
+	for _, t := range targets {
+		if !t.done {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,194 @@
+package fanout_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"retwis/internal/fanout"
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+// soak says whether tests run at full size.
+func soak() bool { return os.Getenv("RETWIS_SOAK") != "" }
+
+// size picks how much a test does.
+func size(usual, full int) int {
+	if soak() {
+		return full
+	}
+	return usual
+}
+
+// onEachRedis runs a test on a single server and on a cluster of three masters.
+func onEachRedis(t *testing.T, test func(t *testing.T, url string)) {
+	t.Run("one Redis", func(t *testing.T) { test(t, redistest.Server(t).URL()) })
+	t.Run("cluster", func(t *testing.T) { test(t, redistest.SharedCluster(t).URL()) })
+}
+
+// engine is a store with people in it.
+type engine struct {
+	*store.Store
+	t *testing.T
+
+	mu   sync.Mutex
+	keys int
+}
+
+func newEngine(t *testing.T, options store.Options) *engine {
+	t.Helper()
+	options.Log = slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s, err := store.Open(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return &engine{Store: s, t: t}
+}
+
+// testWriter sends logs to the test while it runs.
+type testWriter struct{ t *testing.T }
+
+func (w testWriter) Write(line []byte) (int, error) {
+	if w.t.Context().Err() == nil {
+		w.t.Log(strings.TrimSpace(string(line)))
+	}
+	return len(line), nil
+}
+
+// work runs a worker until the test ends or the function returned is called.
+func (e *engine) work(options fanout.Options) (worker *fanout.Worker, stop func()) {
+	e.t.Helper()
+	if options.Lease == 0 {
+		options.Lease = 500 * time.Millisecond
+	}
+	options.Log = slog.New(slog.NewTextHandler(testWriter{e.t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	worker = fanout.New(e.Store, options)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = worker.Run(ctx)
+	}()
+	stop = sync.OnceFunc(func() { cancel(); <-done })
+	e.t.Cleanup(stop)
+	return worker, stop
+}
+
+func (e *engine) register(names ...string) []retwis.UserID {
+	e.t.Helper()
+	ids := make([]retwis.UserID, len(names))
+	for i, name := range names {
+		user, err := e.Register(e.t.Context(), retwis.Registration{Username: name, DisplayName: name, PasswordHash: "x"})
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		ids[i] = user.ID
+	}
+	return ids
+}
+
+// crowd registers n users.
+func (e *engine) crowd(prefix string, n int) []retwis.UserID {
+	e.t.Helper()
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s%d", prefix, i)
+	}
+	return e.register(names...)
+}
+
+func (e *engine) post(author retwis.UserID, text string) retwis.PostID {
+	e.t.Helper()
+	edge, err := e.CreatePost(e.t.Context(), retwis.NewPost{Author: author, Text: text, IdempotencyKey: e.key()})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return edge.Post.ID
+}
+
+func (e *engine) key() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.keys++
+	return fmt.Sprint("key", e.keys)
+}
+
+func (e *engine) follow(reader, author retwis.UserID) {
+	e.t.Helper()
+	if err := e.Follow(e.t.Context(), reader, author); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *engine) unfollow(reader, author retwis.UserID) {
+	e.t.Helper()
+	if err := e.Unfollow(e.t.Context(), reader, author); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// drain waits until the outboxes are empty.
+func (e *engine) drain() {
+	e.t.Helper()
+	e.drainWithin(time.Minute)
+}
+
+func (e *engine) drainWithin(limit time.Duration) {
+	e.t.Helper()
+	var waiting int
+	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		var err error
+		if waiting, err = e.OutboxLength(e.t.Context()); err == nil && waiting == 0 {
+			return
+		}
+	}
+	e.t.Fatalf("%d outbox entries still wait", waiting)
+}
+
+// read returns a whole timeline, newest first, page by page.
+func (e *engine) read(id retwis.TimelineID) []retwis.PostID {
+	e.t.Helper()
+	var all []retwis.PostID
+	var after retwis.Cursor
+	for {
+		page, err := e.Page(e.t.Context(), id, retwis.Page{First: 100, After: after})
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		for _, edge := range page.Edges {
+			all = append(all, edge.Post.ID)
+			after = edge.Cursor
+		}
+		if !page.HasNextPage {
+			return all
+		}
+	}
+}
+
+// seeded returns random numbers that the test's output lets one repeat.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64()
+	if _, err := fmt.Sscan(os.Getenv("RETWIS_SEED"), &seed); err == nil {
+		t.Log("seed from RETWIS_SEED")
+	}
+	t.Logf("RETWIS_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+func newest(ids []retwis.PostID) []retwis.PostID {
+	sorted := slices.Clone(ids)
+	slices.Sort(sorted)
+	slices.Reverse(sorted)
+	return sorted
+}

@@ -1,0 +1,9 @@
+package fanout_test
+
+import (
+	"testing"
+
+	"retwis/internal/redistest"
+)
+
+func TestMain(m *testing.M) { redistest.Main(m) }

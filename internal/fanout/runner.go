@@ -1,0 +1,355 @@
+package fanout
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"retwis/internal/retwis"
+)
+
+const (
+	window    = 1000                   // entries held in memory
+	maxCalls  = 128                    // calls in one round
+	maxPushes = 2000                   // pushes that one round may cause, so that no reader waits long for Redis
+	maxShare  = 1000                   // pushes that one entry may cause in one round, so that small authors come to their turn
+	callCost  = 10                     // what a call costs by itself, in pushes
+	maxTasks  = 8                      // tasks that run beside the rounds
+	maxTries  = 5                      // before an entry that is refused is given up
+	minPause  = 50 * time.Millisecond  // before the first repeat
+	maxPause  = 5 * time.Second        // between repeats of what fails for as long as it lasts
+	maxSettle = time.Second            // between looks at a registration under way
+	trimEvery = 200 * time.Millisecond // while there is work
+	trimCount = 256                    // entries carried out, after which the outbox is trimmed
+)
+
+// work is an entry in memory.
+type work struct {
+	retwis.OutboxEntry
+	targets   []*target // of entries that are delivered; nil until the reach is known
+	running   bool      // as a task
+	done      bool
+	refused   int // how often
+	failures  int // in a row
+	looks     int // that found it not to be done yet
+	notBefore time.Time
+	progress  repairProgress
+}
+
+// target is one of the places an entry goes to.
+type target struct {
+	partition int
+	public    bool
+	position  string
+	expected  int // followers there, roughly
+	done      bool
+}
+
+// lane keeps the order of what must not overtake: the posts of one author, or the
+// changes to one reader's home.
+type lane struct {
+	user retwis.UserID
+	of   laneKind
+}
+
+type laneKind byte
+
+const (
+	ofAuthor laneKind = iota
+	ofReader
+	ofAccount
+)
+
+// runner serves one outbox.
+type runner struct {
+	*Worker
+	outbox int
+	log    *slog.Logger
+
+	entries   []*work // oldest first
+	lanes     map[lane][]*work
+	order     []lane // of those with work, for taking turns
+	turn      int
+	tasks     int
+	finished  chan taskResult
+	arrivals  chan []retwis.OutboxEntry
+	lastTrim  time.Time
+	doneCount int
+}
+
+type taskResult struct {
+	work *work
+	done bool // false: not yet, without a failure
+	err  error
+}
+
+func newRunner(w *Worker, outbox int) *runner {
+	return &runner{
+		Worker:   w,
+		outbox:   outbox,
+		log:      w.log.With("outbox", outbox),
+		lanes:    map[lane][]*work{},
+		finished: make(chan taskResult, maxTasks),
+		arrivals: make(chan []retwis.OutboxEntry),
+		lastTrim: time.Now(),
+	}
+}
+
+// run works until ctx is done.
+func (r *runner) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer func() {
+		cancel()
+		for r.tasks > 0 {
+			<-r.finished
+			r.tasks--
+		}
+	}()
+	if !r.resume(ctx) {
+		return
+	}
+	reading := make(chan struct{})
+	go func() {
+		defer close(reading)
+		r.read(ctx)
+	}()
+	defer func() { cancel(); <-reading }()
+
+	for ctx.Err() == nil {
+		worked := r.round(ctx)
+		r.trim(ctx, !worked)
+		if worked && r.options.Pause > 0 {
+			wait(ctx, r.options.Pause)
+		}
+		r.receive(ctx, !worked)
+	}
+}
+
+// resume brings the outbox into a state to go on from.
+func (r *runner) resume(ctx context.Context) bool {
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
+		err := r.store.ResumeOutbox(ctx, r.outbox)
+		if err == nil {
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		r.log.ErrorContext(ctx, "resuming an outbox failed: trying again", "err", err)
+		wait(ctx, pause)
+	}
+}
+
+// read hands over the entries of the outbox as they come, until ctx is done.
+func (r *runner) read(ctx context.Context) {
+	after, pause := "0", minPause
+	for ctx.Err() == nil {
+		entries, err := r.store.ReadOutbox(ctx, r.outbox, after, window/4, time.Second)
+		if err != nil {
+			if ctx.Err() == nil {
+				r.log.ErrorContext(ctx, "reading an outbox failed: trying again", "err", err)
+			}
+			wait(ctx, pause)
+			pause = min(2*pause, maxPause)
+			continue
+		}
+		pause = minPause
+		if len(entries) == 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case r.arrivals <- entries:
+			after = entries[len(entries)-1].ID
+		}
+	}
+}
+
+// receive takes in new entries and ended tasks. When idle it waits for one of them, or
+// until a repeat is due.
+func (r *runner) receive(ctx context.Context, idle bool) {
+	arrivals := r.arrivals
+	if len(r.entries) > window-window/4 {
+		arrivals = nil
+	}
+	if !idle {
+		select {
+		case entries := <-arrivals:
+			r.admit(entries)
+		case result := <-r.finished:
+			r.taskDone(ctx, result)
+		default:
+		}
+		return
+	}
+	timer := time.NewTimer(r.untilDue())
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case entries := <-arrivals:
+		r.admit(entries)
+	case result := <-r.finished:
+		r.taskDone(ctx, result)
+	case <-timer.C:
+	}
+}
+
+func (r *runner) untilDue() time.Duration {
+	due := maxPause
+	for _, l := range r.order {
+		if head := r.lanes[l][0]; !head.running {
+			due = min(due, max(time.Until(head.notBefore), time.Millisecond))
+		}
+	}
+	return due
+}
+
+func (r *runner) admit(entries []retwis.OutboxEntry) {
+	for _, e := range entries {
+		w := &work{OutboxEntry: e}
+		l := laneOf(e)
+		if len(r.lanes[l]) == 0 {
+			r.order = append(r.order, l)
+		}
+		r.entries = append(r.entries, w)
+		r.lanes[l] = append(r.lanes[l], w)
+	}
+}
+
+func laneOf(e retwis.OutboxEntry) lane {
+	switch e.Kind {
+	case retwis.OutboxPost, retwis.OutboxDelete, retwis.OutboxRepair:
+		return lane{e.Author, ofAuthor}
+	case retwis.OutboxRegister:
+		return lane{e.Reader, ofAccount}
+	default:
+		return lane{e.Reader, ofReader}
+	}
+}
+
+// round carries the entries at the heads of the lanes on by one step each, in turn, and
+// reports whether there was anything to do.
+func (r *runner) round(ctx context.Context) bool {
+	r.sweep()
+	now := time.Now()
+	var ready []*work
+	for i := range r.order {
+		head := r.lanes[r.order[(r.turn+i)%len(r.order)]][0]
+		if !head.running && !head.notBefore.After(now) {
+			ready = append(ready, head)
+		}
+	}
+	r.turn++
+	if len(ready) == 0 {
+		return false
+	}
+	var deliver []*work
+	for _, w := range ready {
+		switch {
+		case w.Malformed != nil:
+			w.refused = maxTries
+			r.failed(ctx, w, errors.Join(retwis.ErrEntryRefused, w.Malformed))
+		case w.Kind == retwis.OutboxPost || w.Kind == retwis.OutboxDelete:
+			deliver = append(deliver, w)
+		case r.tasks < maxTasks:
+			r.startTask(ctx, w)
+		}
+	}
+	if len(deliver) > 0 {
+		r.deliver(ctx, deliver)
+	}
+	return len(deliver) > 0
+}
+
+// sweep takes what is done off the lanes.
+func (r *runner) sweep() {
+	kept := r.order[:0]
+	for _, l := range r.order {
+		queue := r.lanes[l]
+		for len(queue) > 0 && queue[0].done {
+			queue = queue[1:]
+		}
+		if len(queue) == 0 {
+			delete(r.lanes, l)
+			continue
+		}
+		r.lanes[l] = queue
+		kept = append(kept, l)
+	}
+	r.order = kept
+}
+
+// failed notes a failure. What is refused time and again is given up, so that it holds up
+// nothing; anything else is tried for as long as it takes.
+func (r *runner) failed(ctx context.Context, w *work, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	w.failures++
+	pause := min(minPause<<min(w.failures-1, 10), maxPause)
+	w.notBefore = time.Now().Add(pause)
+	if !errors.Is(err, retwis.ErrEntryRefused) {
+		r.log.WarnContext(ctx, "an entry waits", "entry", w.ID, "kind", w.Kind, "for", pause, "err", err)
+		return
+	}
+	if w.refused++; w.refused < maxTries {
+		r.log.WarnContext(ctx, "an entry was refused", "entry", w.ID, "kind", w.Kind, "times", w.refused, "err", err)
+		return
+	}
+	if err := r.store.Bury(ctx, w.OutboxEntry, err.Error()); err != nil {
+		r.log.ErrorContext(ctx, "keeping a dead letter failed: trying again", "entry", w.ID, "err", err)
+		return
+	}
+	r.counts.buried.Add(1)
+	r.log.ErrorContext(ctx, "an entry was given up: see retwis deadletter", "entry", w.ID, "kind", w.Kind, "err", err)
+	r.complete(w)
+}
+
+func (r *runner) complete(w *work) {
+	w.done = true
+	r.doneCount++
+	r.counts.entries.Add(1)
+}
+
+// trim removes what is carried out from the outbox, oldest first. Before that the
+// partitions it went to learn that it is: an entry that is seen again does nothing there.
+func (r *runner) trim(ctx context.Context, idle bool) {
+	n := 0
+	in := map[int]bool{}
+	for n < len(r.entries) && r.entries[n].done {
+		for _, t := range r.entries[n].targets {
+			in[t.partition] = true
+		}
+		n++
+	}
+	if n == 0 || (!idle && n < trimCount && time.Since(r.lastTrim) < trimEvery) {
+		return
+	}
+	r.lastTrim = time.Now()
+	upTo := r.entries[n-1].ID
+	partitions := make([]int, 0, len(in))
+	for partition := range in {
+		partitions = append(partitions, partition)
+	}
+	err := r.store.Advance(ctx, r.outbox, upTo, partitions)
+	if err == nil {
+		err = r.store.TrimOutbox(ctx, r.outbox, upTo)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			r.log.WarnContext(ctx, "trimming an outbox failed: trying again", "err", err)
+		}
+		return
+	}
+	r.entries = append([]*work(nil), r.entries[n:]...)
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
