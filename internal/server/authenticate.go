@@ -1,0 +1,122 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+// credentials are what a client shows to say who it is. Without a token it is anonymous.
+type credentials struct {
+	token  string
+	bearer bool // shown on purpose, so a bad one is an error; a cookie may simply be stale
+}
+
+// credentialsOf reads the credentials of a request: the bearer token, else the cookie.
+func (s *Server) credentialsOf(r *http.Request) credentials {
+	if token, ok := bearerToken(r.Header.Get("Authorization")); ok {
+		return credentials{token: token, bearer: true}
+	}
+	if cookie, err := r.Cookie(cookieName(s.overTLS(r))); err == nil {
+		return credentials{token: cookie.Value}
+	}
+	return credentials{}
+}
+
+// bearerToken returns the token of an Authorization value. It reports false for other
+// schemes: those are between the client and whatever stands in front of the service.
+func bearerToken(value string) (string, bool) {
+	scheme, token, _ := strings.Cut(strings.TrimSpace(value), " ")
+	return strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")
+}
+
+// authenticate returns whose the credentials are. A stale cookie is the anonymous
+// identity and reported as stale; a bad bearer token is retwis.ErrUnauthenticated.
+func (s *Server) authenticate(ctx context.Context, c credentials) (who auth.Identity, stale bool, err error) {
+	if !c.bearer && c.token == "" {
+		return auth.Identity{}, false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, authTimeout)
+	defer cancel()
+	who, err = s.opts.Accounts.Authenticate(ctx, c.token)
+	if err != nil && !c.bearer && errors.Is(err, retwis.ErrUnauthenticated) {
+		return auth.Identity{}, true, nil
+	}
+	return who, false, err
+}
+
+// overTLS reports whether the client's own connection is encrypted, be it to this
+// process or to a proxy in front of it.
+func (s *Server) overTLS(r *http.Request) bool {
+	if r.TLS != nil {
+		return true
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return false
+	}
+	peer, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	for _, proxy := range s.opts.TrustedProxies {
+		if proxy.Contains(peer.Unmap()) {
+			return strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
+		}
+	}
+	return false
+}
+
+// cookieName returns the name of the session cookie. Browsers accept the prefixed name
+// over TLS only, and from nobody but this host.
+func cookieName(tls bool) string {
+	if tls {
+		return "__Host-retwis_session"
+	}
+	return "retwis_session"
+}
+
+// cookieJar holds what is to become of the session cookie, until the response's header
+// is written.
+type cookieJar struct {
+	mu    sync.Mutex
+	set   bool
+	token string
+}
+
+// put asks for the cookie to hold a token; the empty one clears it. The last call wins.
+func (j *cookieJar) put(token string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.set, j.token = true, token
+}
+
+// write adds the cookie to the header, if one was asked for.
+func (j *cookieJar) write(h http.Header, tls bool, maxAge time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.set {
+		return
+	}
+	cookie := http.Cookie{
+		Name:     cookieName(tls),
+		Value:    j.token,
+		Path:     "/",
+		MaxAge:   int(maxAge.Seconds()),
+		HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+		Secure:   tls,
+	}
+	if j.token == "" {
+		cookie.MaxAge = -1
+	}
+	h.Add("Set-Cookie", cookie.String())
+}

@@ -1,0 +1,126 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"retwis/internal/retwis"
+)
+
+// operation is one query, mutation or subscription of a socket, under way.
+type operation struct {
+	id     string
+	wireID []byte // the id as JSON
+	kind   ast.Operation
+	cancel context.CancelFunc
+
+	mu     sync.Mutex
+	reason error // why the source ended the stream
+}
+
+func newOperation(id string) *operation {
+	quoted, _ := json.Marshal(id) // a string always has a JSON form
+	return &operation{id: id, wireID: quoted}
+}
+
+// streamEnded remembers the first reason that the source of the events gives.
+func (o *operation) streamEnded(reason error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.reason == nil {
+		o.reason = reason
+	}
+}
+
+func (o *operation) endReason() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.reason
+}
+
+// run executes the operation and sends what comes of it. It returns when the operation
+// is over, or its context.
+func (s *socket) run(ctx context.Context, op *operation, opCtx *graphql.OperationContext) {
+	if op.kind != ast.Subscription {
+		s.finish(op, s.engine.single(ctx, opCtx))
+		return
+	}
+	failure := s.engine.stream(retwis.WithStreamEnd(ctx, op.streamEnded), opCtx, func(r *graphql.Response) {
+		text, err := nextMessage(op.wireID, r)
+		if err != nil {
+			op.streamEnded(err)
+			op.cancel()
+			return
+		}
+		s.deliver(op, text)
+	})
+	reason := op.endReason()
+	switch {
+	case failure != nil:
+		s.finish(op, failure)
+	case isTooSlow(reason):
+		s.conn.close(closeTryLater, "the reader is too slow: resume with the last cursor")
+	case reason != nil:
+		s.finish(op, s.engine.ended(ctx, opCtx, reason))
+	default:
+		s.finish(op, nil)
+	}
+}
+
+// isTooSlow reports whether a stream ended because its reader fell behind. Errors of
+// this kind compare by code, and this code has other uses.
+func isTooSlow(reason error) bool {
+	e, ok := errors.AsType[*retwis.Error](reason)
+	return ok && e == retwis.ErrTooSlow
+}
+
+// finish sends the last response of an operation, if there is one, and what the
+// protocol wants after it; then the id is free. It sends nothing once the client has
+// completed the operation itself.
+func (s *socket) finish(op *operation, last *graphql.Response) {
+	var messages [][]byte
+	switch {
+	case last == nil:
+		messages = [][]byte{completeMessage(op.wireID)}
+	case isExecuted(last):
+		text, err := nextMessage(op.wireID, last)
+		if err != nil {
+			messages = [][]byte{s.failure(op, gqlerror.List{s.engine.internal(s.ctx, "encode a response", err)})}
+			break
+		}
+		messages = [][]byte{text, completeMessage(op.wireID)}
+	default:
+		messages = [][]byte{s.failure(op, last.Errors)}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.operations[op.id] == op {
+		for _, m := range messages {
+			s.conn.send(m)
+		}
+	}
+	s.removeLocked(op)
+}
+
+func (s *socket) failure(op *operation, errs gqlerror.List) []byte {
+	text, err := errorMessage(op.wireID, errs)
+	if err != nil {
+		text, _ = errorMessage(op.wireID, gqlerror.List{s.engine.internal(s.ctx, "encode errors", err)})
+	}
+	return text
+}
+
+// deliver sends one event of a subscription, unless the client has completed it.
+func (s *socket) deliver(op *operation, text []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.operations[op.id] == op {
+		s.conn.send(text)
+	}
+}

@@ -1,0 +1,104 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"unicode/utf8"
+
+	"github.com/99designs/gqlgen/graphql"
+)
+
+// wireParams are the parameters of a GraphQL request as clients send them.
+type wireParams struct {
+	Query         *string        `json:"query"`
+	OperationName string         `json:"operationName"`
+	Variables     map[string]any `json:"variables"`
+	Extensions    map[string]any `json:"extensions"`
+}
+
+var errNoQuery = errors.New("the query is missing")
+
+// decodeParams reads the parameters from a JSON object. Its errors are for the client.
+func decodeParams(body []byte) (*graphql.RawParams, error) {
+	if !utf8.Valid(body) {
+		return nil, errors.New("the request is not UTF-8")
+	}
+	switch trimmed := bytes.TrimLeft(body, " \t\r\n"); {
+	case len(trimmed) == 0:
+		return nil, errors.New("the request is empty")
+	case trimmed[0] == '[':
+		return nil, errors.New("requests cannot be sent in batches")
+	case trimmed[0] != '{':
+		return nil, errors.New("the request is not a JSON object")
+	}
+	var p wireParams
+	if err := decodeJSON(body, &p); err != nil {
+		return nil, err
+	}
+	// A persisted query is named by its hash in the extensions.
+	if p.Query == nil && p.Extensions == nil {
+		return nil, errNoQuery
+	}
+	params := &graphql.RawParams{
+		OperationName: p.OperationName,
+		Variables:     p.Variables,
+		Extensions:    p.Extensions,
+	}
+	if p.Query != nil {
+		params.Query = *p.Query
+	}
+	return params, nil
+}
+
+// decodeQuery reads the parameters from the query string of a GET request.
+func decodeQuery(raw string) (*graphql.RawParams, error) {
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return nil, errors.New("the query string is malformed")
+	}
+	params := &graphql.RawParams{
+		Query:         values.Get("query"),
+		OperationName: values.Get("operationName"),
+	}
+	for name, into := range map[string]*map[string]any{
+		"variables":  &params.Variables,
+		"extensions": &params.Extensions,
+	} {
+		text := values.Get(name)
+		if text == "" {
+			continue
+		}
+		if err := decodeJSON([]byte(text), into); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if !values.Has("query") && params.Extensions == nil {
+		return nil, errNoQuery
+	}
+	return params, nil
+}
+
+// decodeJSON decodes one value and nothing after it. Numbers keep their digits: ids
+// and cursors may be larger than a float64 holds.
+func decodeJSON(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	err := d.Decode(into)
+	if err == nil {
+		if _, err = d.Token(); errors.Is(err, io.EOF) {
+			return nil
+		}
+		return errors.New("there is more than one JSON value")
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return fmt.Errorf("%s is not what belongs here", wrong.Value)
+		}
+		return fmt.Errorf("%s cannot be of type %s", wrong.Field, wrong.Value)
+	}
+	return errors.New("the JSON is malformed")
+}

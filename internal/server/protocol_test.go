@@ -1,0 +1,381 @@
+package server
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"retwis/internal/retwis"
+)
+
+func TestInvalidMessagesCloseWith4400(t *testing.T) {
+	tests := []struct{ name, message string }{
+		{"no JSON", `{`},
+		{"no object", `"ping"`},
+		{"null", `null`},
+		{"two values", `{"type":"ping"}{"type":"ping"}`},
+		{"no type", `{"id":"1"}`},
+		{"type of another kind", `{"type":1}`},
+		{"unknown type", `{"type":"start","id":"1"}`},
+		{"a server's type", `{"type":"next","id":"1","payload":{}}`},
+		{"payload of init is no object", `{"type":"connection_init","payload":"token"}`},
+		{"payload of ping is no object", `{"type":"ping","payload":[1]}`},
+		{"subscribe without id", `{"type":"subscribe","payload":{"query":"{hello}"}}`},
+		{"subscribe with empty id", `{"type":"subscribe","id":"","payload":{"query":"{hello}"}}`},
+		{"id is a number", `{"type":"subscribe","id":1,"payload":{"query":"{hello}"}}`},
+		{"id is too long", `{"type":"subscribe","id":"` + strings.Repeat("i", 257) + `","payload":{"query":"{hello}"}}`},
+		{"subscribe without payload", `{"type":"subscribe","id":"1"}`},
+		{"subscribe without query", `{"type":"subscribe","id":"1","payload":{}}`},
+		{"query is no text", `{"type":"subscribe","id":"1","payload":{"query":{}}}`},
+		{"variables are no object", `{"type":"subscribe","id":"1","payload":{"query":"{hello}","variables":[]}}`},
+		{"operation name is no text", `{"type":"subscribe","id":"1","payload":{"query":"{hello}","operationName":1}}`},
+		{"extensions are no object", `{"type":"subscribe","id":"1","payload":{"query":"{hello}","extensions":1}}`},
+		{"payload is a list", `{"type":"subscribe","id":"1","payload":[{"query":"{hello}"}]}`},
+		{"complete without id", `{"type":"complete"}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, nil, func(t *testing.T, h *harness) {
+				c := h.ready("")
+				c.send(tt.message)
+				reason := c.expectClose(4400)
+				if reason == "" || len(reason) > maxCloseReason {
+					t.Errorf("got reason %q, want a short one", reason)
+				}
+			})
+		})
+	}
+}
+
+func TestBinaryMessageCloses(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.ready("")
+		if err := c.ws.WriteMessage(websocket.BinaryMessage, []byte(`{"type":"ping"}`)); err != nil {
+			t.Fatal(err)
+		}
+		c.expectClose(4400)
+	})
+}
+
+func TestMessageThatIsNotUTF8Closes(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.ready("")
+		c.send("{\"type\":\"ping\",\"payload\":{\"a\":\"\xff\"}}")
+		c.expectClose(1007)
+	})
+}
+
+func TestLargeMessageCloses(t *testing.T) {
+	t.Parallel()
+	onTCP(t, nil, func(t *testing.T, h *harness) {
+		c := h.ready("")
+		c.send(`{"type":"ping","payload":{"a":"` + strings.Repeat("x", maxBody-100) + `"}}`)
+		c.read()
+		// Much more than the limit: the close code has to survive what is still on its way.
+		c.send(`{"type":"ping","payload":{"a":"` + strings.Repeat("x", 4<<20) + `"}}`)
+		c.expectClose(1009)
+	})
+}
+
+func TestSubscribeBeforeAckCloses(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.socket()
+		c.subscribe("1", "{hello}")
+		c.expectClose(4401)
+	})
+}
+
+func TestMissingSubprotocolCloses(t *testing.T) {
+	for _, offer := range []string{"", "graphql-ws", "soap"} {
+		t.Run("offer "+offer, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, nil, func(t *testing.T, h *harness) {
+				c := h.socket("Sec-Websocket-Protocol: " + offer)
+				c.expectClose(4406)
+			})
+		})
+	}
+}
+
+func TestSubprotocolIsChosenAmongOthers(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.socket("Sec-Websocket-Protocol: graphql-ws, graphql-transport-ws")
+		if got := c.ws.Subprotocol(); got != subprotocol {
+			t.Errorf("got subprotocol %q", got)
+		}
+	})
+}
+
+func TestInitTimeout(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.socket()
+		start := time.Now()
+		c.expectClose(4408)
+		if waited := time.Since(start); waited != 3*time.Second {
+			t.Errorf("closed after %v", waited)
+		}
+	})
+}
+
+func TestInitInTimeStays(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.socket()
+		time.Sleep(2 * time.Second)
+		c.send(`{"type":"connection_init"}`)
+		c.expect(`{"type":"connection_ack"}`)
+		time.Sleep(2 * time.Second)
+		c.alive()
+	})
+}
+
+func TestSecondInitCloses(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.ready("")
+		c.send(`{"type":"connection_init"}`)
+		c.expectClose(4429)
+	})
+}
+
+func TestIDInUseCloses(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.ready("")
+		id := strings.Repeat("é", 100)
+		c.subscribe(id, `subscription { feed(topic: "a") }`)
+		c.subscribe(id, `subscription { feed(topic: "a") }`)
+		if reason := c.expectClose(4409); len(reason) > maxCloseReason || !strings.HasPrefix(reason, "Subscriber for é") {
+			t.Errorf("got reason %q", reason)
+		}
+	})
+}
+
+func TestPingPong(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.socket() // also before connection_init
+		c.send(`{"type":"ping"}`)
+		c.expect(`{"type":"pong"}`)
+		c.send(`{"type":"ping","payload":{"a":[1,2]}}`)
+		c.expect(`{"type":"pong","payload":{"a":[1,2]}}`)
+		c.send(`{"type":"pong"}`)
+		c.send(`{"type":"pong","payload":null}`)
+		c.alive()
+	})
+}
+
+func TestServerPingsAndDropsWhoeverIsSilent(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.ready("")
+		var pings, silent atomic.Int64
+		c.ws.SetPingHandler(func(data string) error {
+			pings.Add(1)
+			if silent.Load() > 0 {
+				return nil
+			}
+			return c.ws.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
+		})
+		gone := make(chan error, 1)
+		go func() {
+			_, _, err := c.ws.ReadMessage()
+			gone <- err
+		}()
+
+		time.Sleep(10*time.Minute + time.Second)
+		if n := pings.Load(); n != 24 {
+			t.Errorf("got %d pings in ten minutes, want one each 25 s", n)
+		}
+		select {
+		case err := <-gone:
+			t.Fatalf("dropped a client that answers: %v", err)
+		default:
+		}
+		silent.Store(1)
+		start := time.Now()
+		<-gone
+		if waited := time.Since(start); waited > time.Minute {
+			t.Errorf("kept a silent client for %v", waited)
+		}
+	})
+}
+
+func TestOperations(t *testing.T) {
+	tests := []struct {
+		name, query string
+		want        []string
+	}{
+		{"query", `{ hello }`, []string{
+			`{"type":"next","payload":{"data":{"hello":"world"}},"id":"1"}`,
+			`{"type":"complete","id":"1"}`,
+		}},
+		{"mutation", `mutation { hello }`, []string{
+			`{"type":"next","payload":{"data":{"hello":"world"}},"id":"1"}`,
+			`{"type":"complete","id":"1"}`,
+		}},
+		{"subscription that ends", `subscription { count(to: 2) }`, []string{
+			`{"type":"next","payload":{"data":{"count":0}},"id":"1"}`,
+			`{"type":"next","payload":{"data":{"count":1}},"id":"1"}`,
+			`{"type":"complete","id":"1"}`,
+		}},
+		{"execution error", `{ fail }`, []string{
+			`{"type":"next","payload":{"errors":[{"message":"no luck"}],"data":null},"id":"1"}`,
+			`{"type":"complete","id":"1"}`,
+		}},
+		{"parse error", `{`, []string{
+			`{"type":"error","payload":[{"message":"Expected Name, found \u003cEOF\u003e","locations":[{"line":1,"column":2}],"extensions":{"code":"GRAPHQL_PARSE_FAILED"}}],"id":"1"}`,
+		}},
+		{"refused subscription", `subscription { private }`, []string{
+			`{"type":"error","payload":[{"message":"this is not yours to read","extensions":{"code":"FORBIDDEN"}}],"id":"1"}`,
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, nil, func(t *testing.T, h *harness) {
+				c := h.ready("")
+				c.subscribe("1", tt.query)
+				c.expect(tt.want...)
+				c.alive() // and nothing after it
+				c.subscribe("1", `{ hello }`)
+				c.expect(`{"type":"next","payload":{"data":{"hello":"world"}},"id":"1"}`, `{"type":"complete","id":"1"}`)
+			})
+		})
+	}
+}
+
+func TestVariablesAndOperationName(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.ready("")
+		c.send(`{"id":"\"<1>","type":"subscribe","payload":{"query":"query A($n: Int!) { echo(value: $n) } query B { hello }","operationName":"A","variables":{"n":7},"extensions":null}}`)
+		c.expect(
+			`{"type":"next","payload":{"data":{"echo":7}},"id":"\"\u003c1\u003e"}`,
+			`{"type":"complete","id":"\"\u003c1\u003e"}`,
+		)
+	})
+}
+
+func TestPanicIsAnErrorWithoutDetails(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.ready("")
+		c.subscribe("1", `{ panics }`)
+		got := c.read()
+		if !strings.HasPrefix(got, `{"type":"error","payload":[{"message":"internal error","extensions":{"code":"INTERNAL_SERVER_ERROR","id":`) ||
+			strings.Contains(got, "cheese") {
+			t.Errorf("got %s", got)
+		}
+		if !strings.Contains(h.log.String(), "out of cheese") {
+			t.Error("the log does not say what happened")
+		}
+		c.alive()
+	})
+}
+
+func TestSeveralOperationsAtOnce(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.ready("")
+		c.subscribe("a", `subscription { feed(topic: "a") }`)
+		c.subscribe("b", `subscription { feed(topic: "b") }`)
+		c.subscribe("q", `{ gate(name: "g") }`)
+		c.subscribe("m", `mutation { hello }`)
+		c.expect(`{"type":"next","payload":{"data":{"hello":"world"}},"id":"m"}`, `{"type":"complete","id":"m"}`)
+		h.backend.topic("b") <- "one"
+		c.expect(`{"type":"next","payload":{"data":{"feed":"one"}},"id":"b"}`)
+		h.backend.topic("a") <- "two"
+		c.expect(`{"type":"next","payload":{"data":{"feed":"two"}},"id":"a"}`)
+		close(h.backend.gate("g"))
+		c.expect(`{"type":"next","payload":{"data":{"gate":"through"}},"id":"q"}`, `{"type":"complete","id":"q"}`)
+		close(h.backend.topic("a"))
+		c.expect(`{"type":"complete","id":"a"}`)
+		h.backend.topic("b") <- "three"
+		c.expect(`{"type":"next","payload":{"data":{"feed":"three"}},"id":"b"}`)
+	})
+}
+
+func TestNothingAfterTheClientCompletes(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.ready("")
+		c.subscribe("1", `subscription { feed(topic: "a") }`)
+		c.subscribe("2", `{ gate(name: "g") }`)
+		synctest.Wait()
+		c.complete("1")
+		c.complete("2")
+		c.complete("never was")
+		c.alive()
+		synctest.Wait()
+		if n := h.backend.subscriptions() + h.backend.waiting(); n != 0 {
+			t.Errorf("%d operations still run", n)
+		}
+		// The id is free at once, and the new operation is not taken for the old one.
+		c.subscribe("1", `subscription { feed(topic: "b") }`)
+		h.backend.topic("b") <- "new"
+		c.expect(`{"type":"next","payload":{"data":{"feed":"new"}},"id":"1"}`)
+	})
+}
+
+func TestStreamEndsWithAReason(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.ready("")
+		c.subscribe("1", `subscription { feed(topic: "a") }`)
+		h.backend.topic("a") <- retwis.Errorf(retwis.CodeRateLimited, "enough")
+		c.expect(`{"type":"error","payload":[{"message":"enough","extensions":{"code":"RATE_LIMITED"}}],"id":"1"}`)
+		c.alive()
+		c.subscribe("1", `subscription { feed(topic: "a") }`)
+		h.backend.topic("a") <- errors.New("source broke")
+		c.expect(`{"type":"error","payload":[{"message":"source broke"}],"id":"1"}`)
+		c.alive()
+	})
+}
+
+func TestStreamEndsAsTooSlowClosesTheSocket(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.ready("")
+		c.subscribe("1", `subscription { feed(topic: "a") }`)
+		h.backend.topic("a") <- retwis.ErrTooSlow
+		c.expectClose(1013)
+	})
+}
+
+func TestClientMayCloseAndVanish(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		for _, leave := range []func(*websocket.Conn){
+			func(ws *websocket.Conn) {
+				_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1000, "bye"), time.Now().Add(time.Second))
+				_, _, err := ws.ReadMessage()
+				if !websocket.IsCloseError(err, 1000) {
+					t.Errorf("got %v, want the close echoed", err)
+				}
+			},
+			func(ws *websocket.Conn) { ws.Close() },
+		} {
+			c := h.ready("")
+			c.subscribe("1", `subscription { feed(topic: "a") }`)
+			c.subscribe("2", `{ gate(name: "g") }`)
+			synctest.Wait()
+			leave(c.ws)
+			synctest.Wait()
+			if n := h.backend.subscriptions() + h.backend.waiting(); n != 0 {
+				t.Errorf("%d operations still run", n)
+			}
+		}
+	})
+}

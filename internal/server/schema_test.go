@@ -1,0 +1,225 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+// backend is a schema that runs without generated code, on gqlgen's own executor.
+type backend struct {
+	schema *ast.Schema
+
+	mu     sync.Mutex
+	topics map[string]chan any
+	gates  map[string]chan struct{}
+	inGate int
+	open   int // subscriptions
+}
+
+const testSchema = `
+	type Query {
+		hello: String!
+		whoami: String!
+		echo(value: Int!): Int!
+		blob(size: Int!): String!
+		fail: String
+		panics: String
+		gate(name: String!): String!
+	}
+	type Mutation {
+		hello: String!
+		login(token: String!): String!
+		gate(name: String!): String!
+	}
+	type Subscription {
+		feed(topic: String!): String!
+		count(to: Int!): Int!
+		private: String!
+	}
+`
+
+func newBackend() *backend {
+	return &backend{
+		schema: gqlparser.MustLoadSchema(&ast.Source{Input: testSchema}),
+		topics: map[string]chan any{},
+		gates:  map[string]chan struct{}{},
+	}
+}
+
+func (b *backend) executor() *executor.Executor {
+	e := executor.New(b)
+	e.SetErrorPresenter(func(ctx context.Context, err error) *gqlerror.Error {
+		shown := graphql.DefaultErrorPresenter(ctx, err)
+		if e, ok := errors.AsType[*retwis.Error](err); ok {
+			shown.Extensions = map[string]any{"code": string(e.Code)}
+		}
+		return shown
+	})
+	return e
+}
+
+// topic returns the channel that feeds a topic: strings are events, an error ends the
+// stream with that reason, and closing it ends it without one.
+func (b *backend) topic(name string) chan any {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.topics[name] == nil {
+		b.topics[name] = make(chan any)
+	}
+	return b.topics[name]
+}
+
+// gate returns the channel that an operation waits for.
+func (b *backend) gate(name string) chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gates[name] == nil {
+		b.gates[name] = make(chan struct{})
+	}
+	return b.gates[name]
+}
+
+func (b *backend) waiting() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.inGate
+}
+
+func (b *backend) subscriptions() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.open
+}
+
+func (b *backend) note(counter *int, by int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	*counter += by
+}
+
+func (b *backend) Schema() *ast.Schema { return b.schema }
+
+func (b *backend) Complexity(context.Context, string, string, int, map[string]any) (int, bool) {
+	return 0, false
+}
+
+func (b *backend) Exec(ctx context.Context) graphql.ResponseHandler {
+	op := graphql.GetOperationContext(ctx)
+	if op.Operation.Operation == ast.Subscription {
+		return b.subscribe(ctx, op)
+	}
+	done := false
+	return func(ctx context.Context) *graphql.Response {
+		if done {
+			return nil
+		}
+		done = true
+		var data bytes.Buffer
+		data.WriteByte('{')
+		root := string(op.Operation.Operation)
+		root = strings.ToUpper(root[:1]) + root[1:]
+		for i, f := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{root}) {
+			value, err := b.resolve(ctx, root, f.Name, f.ArgumentMap(op.Variables))
+			if err != nil {
+				graphql.AddError(ctx, err)
+				return &graphql.Response{Data: json.RawMessage("null")}
+			}
+			if i > 0 {
+				data.WriteByte(',')
+			}
+			text, _ := json.Marshal(value)
+			data.WriteString(`"` + f.Alias + `":` + string(text))
+		}
+		data.WriteByte('}')
+		return &graphql.Response{Data: data.Bytes()}
+	}
+}
+
+func (b *backend) resolve(ctx context.Context, root, field string, args map[string]any) (any, error) {
+	switch field {
+	case "__typename":
+		return root, nil
+	case "__type", "__schema":
+		return nil, nil
+	case "hello":
+		return "world", nil
+	case "whoami":
+		return auth.IdentityOf(ctx).User.String(), nil
+	case "echo":
+		return args["value"], nil
+	case "blob":
+		n, _ := args["size"].(int64)
+		return strings.Repeat("x", int(n)), nil
+	case "login":
+		auth.SetSessionCookie(ctx, args["token"].(string))
+		return "welcome", nil
+	case "gate":
+		b.note(&b.inGate, 1)
+		defer b.note(&b.inGate, -1)
+		select {
+		case <-b.gate(args["name"].(string)):
+			return "through", nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	case "panics":
+		panic("out of cheese")
+	default:
+		return nil, errors.New("no luck")
+	}
+}
+
+func (b *backend) subscribe(ctx context.Context, op *graphql.OperationContext) graphql.ResponseHandler {
+	field := graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Subscription"})[0]
+	args := field.ArgumentMap(op.Variables)
+	var events <-chan any
+	switch field.Name {
+	case "feed":
+		events = b.topic(args["topic"].(string))
+	case "count":
+		to, _ := args["to"].(int64)
+		numbers := make(chan any, to)
+		for n := range to {
+			numbers <- n
+		}
+		close(numbers)
+		events = numbers
+	default:
+		graphql.AddError(ctx, retwis.ErrForbidden)
+		return nil
+	}
+	b.note(&b.open, 1)
+	context.AfterFunc(ctx, func() { b.note(&b.open, -1) })
+	var data bytes.Buffer // used again for each event, as generated code does
+	return func(ctx context.Context) *graphql.Response {
+		select {
+		case <-ctx.Done():
+			return nil
+		case event, ok := <-events:
+			if err, failed := event.(error); failed {
+				retwis.EndStream(ctx, err)
+				return nil
+			}
+			if !ok {
+				return nil
+			}
+			data.Reset()
+			text, _ := json.Marshal(event)
+			data.WriteString(`{"` + field.Alias + `":` + string(text) + `}`)
+			return &graphql.Response{Data: data.Bytes()}
+		}
+	}
+}

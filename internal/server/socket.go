@@ -1,0 +1,221 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+// lastReply is how long the end of a session waits for the mutation that brought it
+// about: its client is owed the answer.
+const lastReply = time.Second
+
+// socket is one client's conversation: who it is, and which operations are under way.
+// Messages come one at a time, from the goroutine that reads the connection.
+type socket struct {
+	ctx     context.Context // of everything that runs for the socket; ends when it starts to close
+	conn    *conn
+	engine  engine
+	sockets *sockets
+	shown   credentials // with the upgrade
+	init    *time.Timer
+
+	// Written by the reading goroutine, before the socket is in the index.
+	initialised bool // connection_init has come
+	ready       bool // and has been acknowledged
+	token       string
+	who         auth.Identity
+
+	mu         sync.Mutex
+	ending     bool // the session ended; a mutation may still have its last word
+	operations map[string]*operation
+	counts     map[ast.Operation]int // of operations
+	running    int                   // goroutines, those of completed operations included
+}
+
+// handle answers one message.
+func (s *socket) handle(text []byte) {
+	m, err := parseMessage(text)
+	if err != nil {
+		s.conn.close(closeInvalid, "Invalid message: "+err.Error())
+		return
+	}
+	switch m.Type {
+	case "connection_init":
+		s.initialise(m)
+	case "ping":
+		s.conn.send(pongMessage(m.Payload))
+	case "subscribe":
+		s.subscribe(m)
+	case "complete":
+		s.complete(*m.ID)
+	}
+}
+
+// initialise finds out who the client is. Everything after it waits: nothing may be
+// asked before the answer.
+func (s *socket) initialise(m message) {
+	if s.initialised {
+		s.conn.close(closeSecondInit, "Too many initialisation requests")
+		return
+	}
+	s.initialised = true
+	s.init.Stop()
+
+	shown := s.shown
+	if value, ok := authorizationOf(m.Payload); ok {
+		token, bearer := bearerToken(value)
+		if !bearer {
+			s.conn.close(closeForbidden, "Forbidden")
+			return
+		}
+		shown = credentials{token: token, bearer: true}
+	}
+	err := s.sockets.admit(s, shown)
+	switch {
+	case errors.Is(err, retwis.ErrUnauthenticated):
+		s.conn.close(closeForbidden, "Forbidden")
+	case err != nil:
+		if s.ctx.Err() == nil {
+			s.engine.log.ErrorContext(s.ctx, "authenticate a websocket", "err", err)
+		}
+		s.conn.close(closeTryLater, "try again later")
+	default:
+		s.ready = true
+		s.conn.send(ackMessage())
+	}
+}
+
+// subscribe starts an operation.
+func (s *socket) subscribe(m message) {
+	if !s.ready {
+		s.conn.close(closeNotReady, "Unauthorized")
+		return
+	}
+	params, err := decodeParams(m.Payload)
+	if err != nil {
+		s.conn.close(closeInvalid, "Invalid message: "+err.Error())
+		return
+	}
+	op := newOperation(*m.ID)
+	s.mu.Lock()
+	_, taken := s.operations[op.id]
+	ending := s.ending
+	s.mu.Unlock()
+	switch {
+	case taken:
+		s.conn.close(closeDuplicate, "Subscriber for "+op.id+" already exists")
+		return
+	case ending:
+		return
+	}
+
+	ctx, cancel := context.WithCancel(s.ctx)
+	op.cancel = cancel
+	opCtx, failure := s.engine.prepare(ctx, params)
+	if failure == nil {
+		op.kind = opCtx.Operation.Operation
+		failure = s.add(op)
+	}
+	if failure != nil {
+		cancel()
+		s.conn.send(s.failure(op, failure.Errors))
+		return
+	}
+	s.conn.tasks.Go(func() {
+		defer s.stopped(op)
+		s.run(ctx, op, opCtx)
+	})
+}
+
+// add enters the operation, or says which limit forbids it.
+func (s *socket) add(op *operation) *graphql.Response {
+	limit, what := maxSingle, "operations"
+	if op.kind == ast.Subscription {
+		limit, what = s.sockets.opts.SubscriptionsPerSocket, "subscriptions"
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	// Completed operations take a moment to stop. A client that piles them up has to wait.
+	case s.counts[op.kind] >= limit, s.running >= 2*(s.sockets.opts.SubscriptionsPerSocket+maxSingle):
+		return tooMany("this connection has too many %s under way", what)
+	case op.kind == ast.Subscription && !s.sockets.reserve(s.who.User):
+		return tooMany("this user has too many subscriptions")
+	}
+	s.operations[op.id] = op
+	s.counts[op.kind]++
+	s.running++
+	return nil
+}
+
+func tooMany(format string, args ...any) *graphql.Response {
+	err := errorOf(retwis.CodeRateLimited, format, args...)
+	err.Extensions["retryAfter"] = 30
+	return &graphql.Response{Errors: gqlerror.List{err}}
+}
+
+// complete stops an operation because the client asks for it. One that is over
+// already, or never was, is no error: the messages may have crossed.
+func (s *socket) complete(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if op := s.operations[id]; op != nil {
+		s.removeLocked(op)
+		op.cancel()
+	}
+}
+
+// removeLocked frees the operation's id and its place in the limits.
+func (s *socket) removeLocked(op *operation) {
+	if s.operations[op.id] != op {
+		return
+	}
+	delete(s.operations, op.id)
+	s.counts[op.kind]--
+	if op.kind == ast.Subscription {
+		s.sockets.release(s.who.User)
+	}
+	if s.ending && s.counts[ast.Mutation] == 0 {
+		s.conn.close(closeForbidden, "The session has ended")
+	}
+}
+
+// stopped notes that the operation's goroutine ends.
+func (s *socket) stopped(op *operation) {
+	op.cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.removeLocked(op)
+	s.running--
+}
+
+// endSession stops everything at once and closes the socket. Only a mutation under way
+// may answer first: it may well be the logout itself.
+func (s *socket) endSession() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ending {
+		return
+	}
+	s.ending = true
+	for _, op := range s.operations {
+		if op.kind != ast.Mutation {
+			s.removeLocked(op)
+			op.cancel()
+		}
+	}
+	if s.counts[ast.Mutation] == 0 {
+		s.conn.close(closeForbidden, "The session has ended")
+		return
+	}
+	time.AfterFunc(lastReply, func() { s.conn.close(closeForbidden, "The session has ended") })
+}

@@ -1,0 +1,333 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+// sockets is the index of all open websockets.
+type sockets struct {
+	opts         Options
+	engine       engine
+	authenticate func(context.Context, credentials) (auth.Identity, bool, error)
+	ctx          context.Context // of all sockets: they outlive the requests that opened them
+	cancel       context.CancelFunc
+	tasks        sync.WaitGroup
+	checkAll     chan struct{} // holds one wish to check every session
+
+	mu            sync.Mutex
+	draining      bool
+	open          map[*socket]struct{}
+	bySession     map[string]socketSet
+	byUser        map[retwis.UserID]socketSet
+	subscriptions map[retwis.UserID]int
+	admissions    map[*admission]struct{}
+}
+
+type socketSet map[*socket]struct{}
+
+func newSockets(opts Options, e engine, authenticate func(context.Context, credentials) (auth.Identity, bool, error)) *sockets {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &sockets{
+		opts:          opts,
+		engine:        e,
+		authenticate:  authenticate,
+		ctx:           ctx,
+		cancel:        cancel,
+		checkAll:      make(chan struct{}, 1),
+		open:          map[*socket]struct{}{},
+		bySession:     map[string]socketSet{},
+		byUser:        map[retwis.UserID]socketSet{},
+		subscriptions: map[retwis.UserID]int{},
+		admissions:    map[*admission]struct{}{},
+	}
+}
+
+// start enters a socket, before its client is known, and reads its messages until the
+// connection ends. It reports false when the server is stopping.
+func (r *sockets) start(s *socket) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.draining {
+		return false
+	}
+	r.open[s] = struct{}{}
+	r.tasks.Go(func() {
+		defer r.remove(s)
+		s.conn.receive(s.handle)
+	})
+	return true
+}
+
+// remove forgets a socket.
+func (r *sockets) remove(s *socket) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, s)
+	unindex(r.bySession, s.who.Session.Hash, s)
+	unindex(r.byUser, s.who.User, s)
+}
+
+// admission collects the ends of sessions that are announced while a socket's session
+// is being read: the socket is in no index yet where they would find it.
+type admission struct {
+	ended []retwis.SessionEnd
+	lost  bool // there may have been others
+}
+
+const maxEnded = 64 // announcements that one admission remembers
+
+// admit authenticates a socket and enters it in the indexes. It returns
+// retwis.ErrUnauthenticated for a bad token, also if the session ends meanwhile.
+func (r *sockets) admit(s *socket, shown credentials) error {
+	a := &admission{}
+	r.mu.Lock()
+	r.admissions[a] = struct{}{}
+	r.mu.Unlock()
+
+	who, _, err := r.authenticate(s.ctx, shown)
+
+	r.mu.Lock()
+	delete(r.admissions, a)
+	if err != nil || who.User == 0 {
+		r.mu.Unlock()
+		return err
+	}
+	for _, end := range a.ended {
+		if concerns(end, who) {
+			r.mu.Unlock()
+			return retwis.ErrUnauthenticated
+		}
+	}
+	s.who, s.token = who, shown.token
+	s.ctx = auth.WithIdentity(s.ctx, who)
+	index(r.bySession, who.Session.Hash, s)
+	index(r.byUser, who.User, s)
+	r.mu.Unlock()
+	if a.lost {
+		_, err = r.identify(s.ctx, s)
+	}
+	return err
+}
+
+func concerns(end retwis.SessionEnd, who auth.Identity) bool {
+	if end.Session.Hash != "" {
+		return end.Session.Hash == who.Session.Hash
+	}
+	return end.User == who.User
+}
+
+// identify reads the session of an admitted socket again.
+func (r *sockets) identify(ctx context.Context, s *socket) (auth.Identity, error) {
+	who, _, err := r.authenticate(ctx, credentials{token: s.token, bearer: true})
+	return who, err
+}
+
+// ended closes the sockets whose session has ended.
+func (r *sockets) ended(end retwis.SessionEnd) {
+	if end == (retwis.SessionEnd{}) {
+		r.newsLost()
+		return
+	}
+	r.mu.Lock()
+	for a := range r.admissions {
+		if len(a.ended) == maxEnded {
+			a.lost = true
+			continue
+		}
+		a.ended = append(a.ended, end)
+	}
+	var affected []*socket
+	set := r.byUser[end.User]
+	if end.Session.Hash != "" {
+		set = r.bySession[end.Session.Hash]
+	}
+	for s := range set {
+		affected = append(affected, s)
+	}
+	r.mu.Unlock()
+	for _, s := range affected {
+		s.endSession()
+	}
+}
+
+// newsLost has every session checked, soon and in the background.
+func (r *sockets) newsLost() {
+	r.mu.Lock()
+	for a := range r.admissions {
+		a.lost = true
+	}
+	r.mu.Unlock()
+	select {
+	case r.checkAll <- struct{}{}:
+	default: // one wish is enough
+	}
+}
+
+// checkSessions checks the session of each socket every now and then, and when asked,
+// until ctx is done. Where a session cannot be read the socket stays, and is checked
+// again before long.
+func (r *sockets) checkSessions(ctx context.Context) {
+	wait := r.opts.RecheckEvery
+	for {
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		case <-r.checkAll:
+			timer.Stop()
+		}
+		wait = r.opts.RecheckEvery
+		if !r.recheck(ctx) {
+			wait = min(wait, recheckFailed)
+		}
+	}
+}
+
+// recheck reads the session of each authenticated socket and closes those without one.
+// It reports whether all could be read.
+func (r *sockets) recheck(ctx context.Context) bool {
+	r.mu.Lock()
+	var admitted []*socket
+	for _, set := range r.byUser {
+		for s := range set {
+			admitted = append(admitted, s)
+		}
+	}
+	r.mu.Unlock()
+
+	var group errgroup.Group
+	var failed atomic.Int64
+	group.SetLimit(rechecksAtOnce)
+	for _, s := range admitted {
+		// Where nothing can be read, thousands of sockets would wait for their deadlines.
+		if ctx.Err() != nil || failed.Load() >= 4*rechecksAtOnce {
+			break
+		}
+		group.Go(func() error {
+			_, err := r.identify(ctx, s)
+			switch {
+			case errors.Is(err, retwis.ErrUnauthenticated):
+				s.endSession()
+			case err != nil:
+				failed.Add(1)
+				return err
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	if err != nil && ctx.Err() == nil {
+		r.engine.log.WarnContext(ctx, "sessions of open websockets could not be checked", "err", err)
+	}
+	return err == nil
+}
+
+// reserve takes one of the user's subscriptions, if there is one left. Readers who are
+// not logged in are bounded by socket only.
+func (r *sockets) reserve(user retwis.UserID) bool {
+	if user == 0 {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if limit := r.opts.SubscriptionsPerUser; limit >= 0 && r.subscriptions[user] >= limit {
+		return false
+	}
+	r.subscriptions[user]++
+	return true
+}
+
+func (r *sockets) release(user retwis.UserID) {
+	if user == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.subscriptions[user]--; r.subscriptions[user] == 0 {
+		delete(r.subscriptions, user)
+	}
+}
+
+// drain sends all clients away, spread over a time so that they do not all come to the
+// next process at once. It returns when every socket is gone or ctx is done.
+func (r *sockets) drain(ctx context.Context, over time.Duration) {
+	r.mu.Lock()
+	r.draining = true
+	var all []*socket
+	for s := range r.open {
+		all = append(all, s)
+	}
+	r.mu.Unlock()
+	defer r.cancel()
+
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	start := time.Now()
+	for i, s := range all {
+		at := start.Add(over * time.Duration(i) / time.Duration(len(all)))
+		if sleepUntil(ctx, at) != nil {
+			break
+		}
+		s.conn.close(closeRestart, "Service restart")
+	}
+
+	gone := make(chan struct{})
+	go func() {
+		r.tasks.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+		return
+	case <-ctx.Done():
+	}
+	for _, s := range all {
+		s.conn.abort()
+	}
+	select {
+	case <-gone:
+	case <-time.After(time.Second):
+		r.engine.log.Warn("operations of websockets do not stop")
+	}
+}
+
+func sleepUntil(ctx context.Context, at time.Time) error {
+	wait := time.Until(at)
+	if wait <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+func index[K comparable](sets map[K]socketSet, key K, s *socket) {
+	if sets[key] == nil {
+		sets[key] = socketSet{}
+	}
+	sets[key][s] = struct{}{}
+}
+
+func unindex[K comparable](sets map[K]socketSet, key K, s *socket) {
+	set := sets[key]
+	delete(set, s)
+	if len(set) == 0 {
+		delete(sets, key)
+	}
+}

@@ -1,0 +1,74 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// newUpgrader returns what makes websockets of requests. Write buffers are shared by
+// all connections: an idle one holds none.
+func newUpgrader() *websocket.Upgrader {
+	return &websocket.Upgrader{
+		HandshakeTimeout: 10 * time.Second,
+		ReadBufferSize:   512,
+		WriteBufferSize:  4 << 10,
+		WriteBufferPool:  &sync.Pool{},
+		Subprotocols:     []string{subprotocol},
+		CheckOrigin:      func(*http.Request) bool { return true }, // checked before
+	}
+}
+
+// upgrade makes a websocket of the request and returns at once: the socket lives on
+// without the request, so that its buffers are freed.
+func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case !s.origins.mayUpgrade(r):
+		http.Error(w, "pages of this origin may not use the API", http.StatusForbidden)
+		return
+	case s.draining.Load():
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "the server is stopping", http.StatusServiceUnavailable)
+		return
+	}
+	id := RequestID(r.Context())
+	shown := s.credentialsOf(r)
+	ws, err := s.upgrader.Upgrade(w, r, http.Header{"X-Request-Id": {id}})
+	if err != nil {
+		s.opts.Log.DebugContext(r.Context(), "upgrade to a websocket", "err", err)
+		return
+	}
+	s.open(ws, id, shown)
+}
+
+func (s *Server) open(ws *websocket.Conn, id string, shown credentials) {
+	ctx, cancel := context.WithCancel(context.WithValue(s.sockets.ctx, requestIDKey{}, id))
+	c := newConn(ws, connLimits{
+		queueBytes: s.opts.QueueBytes,
+		writeWait:  s.opts.WriteWait,
+		pingEvery:  s.opts.PingEvery,
+		pongWait:   s.opts.PongWait,
+	}, &s.sockets.tasks, cancel)
+	sock := &socket{
+		ctx:        ctx,
+		conn:       c,
+		engine:     s.engine,
+		sockets:    s.sockets,
+		shown:      shown,
+		init:       time.AfterFunc(s.opts.InitTimeout, func() { c.close(closeInitTimeout, "Connection initialisation timeout") }),
+		operations: map[string]*operation{},
+		counts:     map[ast.Operation]int{},
+	}
+	if !s.sockets.start(sock) {
+		_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(closeRestart, ""), time.Now().Add(time.Second))
+		c.abort()
+		return
+	}
+	if ws.Subprotocol() == "" {
+		c.close(closeSubprotocol, "Subprotocol not acceptable")
+	}
+}
