@@ -1,0 +1,233 @@
+package redistest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+)
+
+// slots is how many slots every cluster has.
+const slots = 16384
+
+// ClusterOptions say what cluster to start.
+type ClusterOptions struct {
+	Masters     int           // 3 if 0
+	Replicas    int           // of each master
+	NodeTimeout time.Duration // after which a node counts as failed: 2 s if 0
+	Args        []string      // more arguments of every redis-server
+}
+
+// Group is a running cluster.
+type Group struct {
+	t     testing.TB
+	nodes []*Node // masters first, then their replicas in the same order
+	dir   string
+
+	touched bool // a test made it fail or changed its shape
+}
+
+// Cluster starts a cluster on ports of 127.0.0.1, waits until all its nodes agree
+// that it is well, and stops it when the test ends. That takes 2 to 3 seconds, and
+// a test that does no damage can use [SharedCluster] instead.
+func Cluster(t testing.TB, opts ClusterOptions) *Group {
+	t.Helper()
+	g, err := startCluster(opts)
+	if err != nil {
+		t.Fatalf("start a cluster: %v", err)
+	}
+	g.lend(t)
+	t.Cleanup(func() {
+		if err := g.close(); err != nil {
+			t.Errorf("stop the cluster: %v", err)
+		}
+	})
+	return g
+}
+
+// URL returns the addresses of all nodes in the form that redis.ParseURL reads,
+// with commas between them.
+func (g *Group) URL() string {
+	urls := make([]string, len(g.nodes))
+	for i, n := range g.nodes {
+		urls[i] = n.URL()
+	}
+	return strings.Join(urls, ",")
+}
+
+// Nodes returns all nodes: those that were masters at the start, then their replicas.
+func (g *Group) Nodes() []*Node { return g.nodes }
+
+// Client returns a client of the cluster that lives as long as the test.
+func (g *Group) Client() *redis.ClusterClient {
+	g.t.Helper()
+	opts := &redis.ClusterOptions{
+		ContextTimeoutEnabled:      true,
+		ClusterStateReloadInterval: time.Second,
+	}
+	for _, n := range g.nodes {
+		opts.Addrs = append(opts.Addrs, n.addr)
+	}
+	client := redis.NewClusterClient(opts)
+	g.t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// lend makes a failure of the cluster one of the test.
+func (g *Group) lend(t testing.TB) {
+	g.t = t
+	for _, n := range g.nodes {
+		n.t = t
+	}
+}
+
+func startCluster(opts ClusterOptions) (_ *Group, err error) {
+	if opts.Masters == 0 {
+		opts.Masters = 3
+	}
+	if opts.NodeTimeout == 0 {
+		opts.NodeTimeout = 2 * time.Second
+	}
+	dir, err := os.MkdirTemp("", "rt")
+	if err != nil {
+		return nil, err
+	}
+	g := &Group{dir: dir, nodes: make([]*Node, opts.Masters*(1+opts.Replicas))}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.close())
+		}
+	}()
+
+	var starts errgroup.Group
+	for i := range g.nodes {
+		starts.Go(func() error {
+			n, err := startClusterNode(filepath.Join(dir, strconv.Itoa(i)), opts)
+			if err != nil {
+				return err
+			}
+			g.nodes[i] = n
+			n.touched = func() { g.touched = true }
+			return nil
+		})
+	}
+	if err := starts.Wait(); err != nil {
+		return nil, err
+	}
+
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := g.join(ctx, opts.Masters); err != nil {
+		return nil, err
+	}
+	if err := g.awaitWhole(ctx); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// startClusterNode starts a node on a free port. Another process may take the port
+// between the look and the start, so it tries several.
+func startClusterNode(dir string, opts ClusterOptions) (*Node, error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	var err error
+	for range 20 {
+		port := freePort()
+		n := newNode(dir, append([]string{
+			"--port", strconv.Itoa(port),
+			"--bind", "127.0.0.1",
+			"--cluster-enabled", "yes",
+			"--cluster-node-timeout", strconv.FormatInt(opts.NodeTimeout.Milliseconds(), 10),
+			"--cluster-require-full-coverage", "no",
+			"--cluster-allow-replica-migration", "no", // the shape is the test's to change
+			"--repl-diskless-sync-delay", "0",
+		}, opts.Args...))
+		n.network, n.addr = "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		if err = n.start(); err == nil {
+			return n, nil
+		}
+		_ = n.control.Close() // it has not been used
+		if !strings.Contains(err.Error(), "already in use") {
+			break
+		}
+	}
+	return nil, err
+}
+
+// freePort returns a port that nobody listens on, nor on the one of the cluster
+// bus, 10000 above it. Both lie below the ports that Linux gives to outgoing
+// connections, so that none of these takes one while its node is down.
+func freePort() int {
+	for {
+		port := 10000 + rand.IntN(12000)
+		if listenable(port) && listenable(port+10000) {
+			return port
+		}
+	}
+}
+
+func listenable(port int) bool {
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return false
+	}
+	return listener.Close() == nil
+}
+
+// join makes one cluster of nodes that do not know each other.
+func (g *Group) join(ctx context.Context, masters int) error {
+	for i, n := range g.nodes {
+		if err := n.control.Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(); err != nil {
+			return fmt.Errorf("set the epoch of node %d: %w", i, err)
+		}
+		if i < masters {
+			first, last := i*slots/masters, (i+1)*slots/masters-1
+			if err := n.control.Do(ctx, "CLUSTER", "ADDSLOTSRANGE", first, last).Err(); err != nil {
+				return fmt.Errorf("give slots to node %d: %w", i, err)
+			}
+		}
+		// All meet all: it is faster than to wait for gossip.
+		for _, other := range g.nodes[:i] {
+			host, port, _ := net.SplitHostPort(other.addr)
+			if err := n.control.ClusterMeet(ctx, host, port).Err(); err != nil {
+				return fmt.Errorf("let node %d meet another: %w", i, err)
+			}
+		}
+	}
+	if err := g.await(ctx, g.acquainted); err != nil {
+		return err
+	}
+	for i, n := range g.nodes[masters:] {
+		master, err := g.nodes[i%masters].control.ClusterMyID(ctx).Result()
+		if err != nil {
+			return fmt.Errorf("ask a master for its id: %w", err)
+		}
+		if err := n.control.ClusterReplicate(ctx, master).Err(); err != nil {
+			return fmt.Errorf("make node %d a replica: %w", masters+i, err)
+		}
+	}
+	return nil
+}
+
+// close ends all nodes for good.
+func (g *Group) close() error {
+	var errs []error
+	for _, n := range g.nodes {
+		if n != nil {
+			errs = append(errs, n.close())
+		}
+	}
+	return errors.Join(append(errs, os.RemoveAll(g.dir))...)
+}
