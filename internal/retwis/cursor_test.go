@@ -2,17 +2,19 @@ package retwis
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"math"
 	"strings"
 	"testing"
 )
 
 func FuzzTimelineCursor(f *testing.F) {
-	f.Add(byte('h'), int64(1025), int64(3), int64(28_000_000_000_037_005), int64(1_790_000_000_000), int64(2), 0, byte('A'))
-	f.Add(byte('u'), int64(1), int64(0), int64(0), int64(0), int64(0), 5, byte('\n'))
-	f.Add(byte('p'), int64(0), int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), 9, byte('='))
-	f.Fuzz(func(t *testing.T, kind byte, owner, generation, post, millis, seq int64, at int, with byte) {
+	f.Add(byte('h'), int64(1025), int64(3), int64(28_000_000_000_037_005), int64(1_790_000_000_000), int64(2), true, 0, byte('A'))
+	f.Add(byte('u'), int64(1), int64(0), int64(0), int64(0), int64(0), false, 5, byte('\n'))
+	f.Add(byte('p'), int64(0), int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), false, 9, byte('='))
+	f.Fuzz(func(t *testing.T, kind byte, owner, generation, post, millis, seq int64, deep bool, at int, with byte) {
 		if min(owner, generation, post, millis, seq) < 0 {
 			return
 		}
@@ -20,6 +22,7 @@ func FuzzTimelineCursor(f *testing.F) {
 			Timeline:   TimelineID{TimelineKind(kind), UserID(owner)},
 			Generation: generation,
 			Post:       PostID(post),
+			Deep:       deep,
 			Removal:    RemovalID{millis, seq},
 		}
 		cursor := position.Cursor()
@@ -81,7 +84,7 @@ func FuzzCursor(f *testing.F) {
 	f.Add(string(overlong()))
 	f.Fuzz(func(t *testing.T, s string) {
 		cursor := Cursor(s)
-		if n, ok := cursor.open(timelineCursorKind, 6); ok && seal(timelineCursorKind, n...) != cursor {
+		if n, ok := cursor.open(timelineCursorKind, 7); ok && seal(timelineCursorKind, n...) != cursor {
 			t.Fatalf("%q and %q say the same", cursor, seal(timelineCursorKind, n...))
 		}
 		if n, ok := cursor.open(followCursorKind, 4); ok && seal(followCursorKind, n...) != cursor {
@@ -106,7 +109,8 @@ func TestCursorHasOneSpelling(t *testing.T) {
 func overlong() Cursor {
 	plain, _ := base64.RawURLEncoding.DecodeString(string(seal(followCursorKind, 1, 1, 2, 3)))
 	body := plain[:len(plain)-5] // without the 3 and the checksum
-	return sealBytes(append(body, 0x83, 0))
+	body = append(body, 0x83, 0)
+	return Cursor(base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(body, crc32.ChecksumIEEE(body))))
 }
 
 // mangle returns the cursor with one place changed, left out, doubled and split, with
