@@ -1,9 +1,44 @@
 package fanout_test
 
 import (
+	"context"
+	"fmt"
+	"os"
 	"testing"
+	"time"
 
+	"retwis/internal/fanout"
 	"retwis/internal/redistest"
+	"retwis/internal/store"
 )
 
-func TestMain(m *testing.M) { redistest.Main(m) }
+// workerURL, in the environment, makes the test binary a worker: a process that a test
+// can kill and stop.
+const workerURL = "RETWIS_TEST_WORKER_URL"
+
+func TestMain(m *testing.M) {
+	if url := os.Getenv(workerURL); url != "" {
+		if err := workForever(url); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	redistest.Main(m)
+}
+
+func workForever(url string) error {
+	ctx := context.Background()
+	s, err := store.Open(ctx, store.Options{URL: url, Chunk: slowChunk})
+	if err != nil {
+		return err
+	}
+	return fanout.New(s, slowWorker()).Run(ctx)
+}
+
+// slowChunk and slowWorker make a fan-out last long enough to be struck in the middle.
+const slowChunk = 50
+
+func slowWorker() fanout.Options {
+	return fanout.Options{Lease: 400 * time.Millisecond, Pause: 15 * time.Millisecond}
+}

@@ -1,0 +1,177 @@
+package fanout_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+// workerProcess is a worker in a process of its own.
+type workerProcess struct {
+	t   *testing.T
+	cmd *exec.Cmd
+}
+
+func startWorker(t *testing.T, url string) *workerProcess {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), workerURL+"="+url)
+	cmd.Stdout, cmd.Stderr = testWriter{t}, testWriter{t}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &workerProcess{t, cmd}
+	t.Cleanup(p.kill)
+	return p
+}
+
+func (p *workerProcess) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+func (p *workerProcess) signal(signal syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(signal); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// fans makes n users follow an author, by several goroutines.
+func (e *engine) fans(author retwis.UserID, n int) []retwis.UserID {
+	e.t.Helper()
+	fans := make([]retwis.UserID, n)
+	var wg sync.WaitGroup
+	const goroutines = 16
+	for g := range goroutines {
+		wg.Go(func() {
+			for i := g; i < n; i += goroutines {
+				user, err := e.Register(e.t.Context(), retwis.Registration{Username: fmt.Sprint("fan", i), PasswordHash: "x"})
+				if err == nil {
+					fans[i] = user.ID
+					err = e.Follow(e.t.Context(), user.ID, author)
+				}
+				if err != nil {
+					e.t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if e.t.Failed() {
+		e.t.FailNow()
+	}
+	return fans
+}
+
+// everyFanHas compares the homes of all fans with what they should hold.
+func (e *engine) everyFanHas(fans []retwis.UserID, want []retwis.PostID) {
+	e.t.Helper()
+	for _, fan := range fans {
+		if got := e.read(retwis.Home(fan)); !slices.Equal(got, want) {
+			e.t.Fatalf("home of %s: missing %v, extra or doubled %v, in order %v",
+				fan, surplus(want, got), surplus(got, want), slices.Equal(got, newest(got)))
+		}
+	}
+}
+
+func TestKilledWorkersLoseAndDoubleNothing(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		r := seeded(t)
+		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk})
+		author := e.register("author")[0]
+		worker := startWorker(t, url)
+		fans := e.fans(author, size(1000, 5000))
+		e.drain()
+
+		kills, hits := size(15, 50), 0
+		workers := []*workerProcess{worker, startWorker(t, url)}
+		var want []retwis.PostID
+		for range kills {
+			for range 5 {
+				want = append(want, e.post(author, "x"))
+			}
+			time.Sleep(time.Duration(20+r.IntN(600)) * time.Millisecond)
+			waiting, err := e.OutboxLength(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := r.IntN(len(workers))
+			workers[i].kill()
+			if waiting > 0 {
+				hits++
+			}
+			workers[i] = startWorker(t, url)
+		}
+		if hits < kills/2 {
+			t.Errorf("only %d of %d kills came while entries were carried out", hits, kills)
+		}
+		t.Logf("%d of %d kills came while entries were carried out, %d posts", hits, kills, len(want))
+		e.drainWithin(3 * time.Minute)
+		e.everyFanHas(fans, newest(want))
+	})
+}
+
+func TestStoppedWorkerThatWakesUpDoesNoHarm(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk})
+		author := e.register("author")[0]
+		sleeper := startWorker(t, url)
+		fans := e.fans(author, size(800, 3000))
+		e.drain()
+		for round := range size(3, 10) {
+			deleted, kept := e.post(author, "deleted"), e.post(author, "kept")
+			time.Sleep(15 * time.Millisecond)
+			sleeper.signal(syscall.SIGSTOP)
+			// The lease lapses, and another worker takes over.
+			_, stop := e.work(slowWorker())
+			if err := e.DeletePost(t.Context(), author, deleted); err != nil {
+				t.Fatal(err)
+			}
+			e.drain()
+			sleeper.signal(syscall.SIGCONT)
+			third := e.post(author, "after")
+			e.drain()
+			stop()
+			want := []retwis.PostID{third, kept}
+			for _, fan := range fans {
+				if got := e.read(retwis.Home(fan)); !slices.Equal(got, want) {
+					t.Fatalf("round %d: home of %s: %v, want %v", round, fan, got, want)
+				}
+			}
+			for _, post := range want {
+				if err := e.DeletePost(t.Context(), author, post); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e.drain()
+		}
+	})
+}
+
+func TestAnotherWorkerTakesOver(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk})
+		workers := []*workerProcess{startWorker(t, url), startWorker(t, url), startWorker(t, url)}
+		author := e.register("author")[0]
+		fans := e.fans(author, 50)
+		e.drain()
+		workers[0].kill()
+		workers[1].kill()
+		post := e.post(author, "x")
+		e.drainWithin(10 * time.Second)
+		e.everyFanHas(fans, []retwis.PostID{post})
+	})
+}

@@ -1,0 +1,302 @@
+package fanout_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/fanout"
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+func TestBackfillBeforeFanOutDeliversOnce(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		authors, readers := e.crowd("author", 20), e.crowd("reader", 20)
+		want := make([][]retwis.PostID, len(authors))
+		for i := range authors {
+			want[i] = []retwis.PostID{e.post(authors[i], "second"), e.post(authors[i], "first")}
+			e.follow(readers[i], authors[i])
+			if err := e.Backfill(t.Context(), readers[i], authors[i], 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e.work(fanout.Options{})
+		e.drain()
+		for i, reader := range readers {
+			if got := e.read(retwis.Home(reader)); !slices.Equal(got, newest(want[i])) {
+				t.Errorf("home of %s: %v, want %v", reader, got, newest(want[i]))
+			}
+		}
+	})
+}
+
+func TestUnfollowRacesPosting(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		e.work(fanout.Options{})
+		r := seeded(t)
+		var readers []retwis.UserID
+		for round := range size(60, 500) {
+			people := e.crowd(fmt.Sprintf("r%d_", round), 2)
+			author, reader := people[0], people[1]
+			e.follow(reader, author)
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for range 5 {
+					if _, err := e.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: e.key()}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			pause := time.Duration(r.IntN(3000)) * time.Microsecond
+			wg.Go(func() {
+				time.Sleep(pause)
+				if err := e.Unfollow(t.Context(), reader, author); err != nil {
+					t.Error(err)
+				}
+			})
+			wg.Wait()
+			readers = append(readers, reader)
+		}
+		e.drain()
+		for round, reader := range readers {
+			if left := e.read(retwis.Home(reader)); len(left) > 0 {
+				t.Errorf("round %d: %d posts remain", round, len(left))
+			}
+		}
+	})
+}
+
+func TestOneOfManyRegistrationsOfANameWins(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		e.work(fanout.Options{})
+		const contenders = 50
+		spelt := func(i int) string {
+			return strings.Map(func(c rune) rune {
+				if i >>= 1; i&1 == 1 {
+					return c - 'a' + 'A'
+				}
+				return c
+			}, "somebody")
+		}
+		errs := make([]error, contenders)
+		users := make([]*retwis.User, contenders)
+		var wg sync.WaitGroup
+		for i := range contenders {
+			wg.Go(func() {
+				users[i], errs[i] = e.Register(t.Context(), retwis.Registration{Username: spelt(i), PasswordHash: "x"})
+			})
+		}
+		wg.Wait()
+		var winner *retwis.User
+		for i, err := range errs {
+			switch {
+			case err == nil && winner == nil:
+				winner = users[i]
+			case err == nil:
+				t.Errorf("%s and %s both have the name", winner.ID, users[i].ID)
+			case !errors.Is(err, retwis.ErrNameTaken):
+				t.Error(err)
+			}
+		}
+		if winner == nil {
+			t.Fatal("nobody has the name")
+		}
+		got, err := e.UserByName(t.Context(), "SOMEBODY")
+		if err != nil || got.ID != winner.ID {
+			t.Errorf("the name belongs to %v, %v; want %s", got, err, winner.ID)
+		}
+		e.drain()
+	})
+}
+
+func TestIDsRiseAlsoWhenTheClockJumpsBack(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, Partitions: 2})
+		people := e.crowd("user", 8)
+		each := func() map[retwis.UserID][]retwis.PostID {
+			const goroutines = 64
+			var mu sync.Mutex
+			made := map[retwis.UserID][]retwis.PostID{}
+			var wg sync.WaitGroup
+			for g := range goroutines {
+				author := people[g%len(people)]
+				wg.Go(func() {
+					var last retwis.PostID
+					for range 20 {
+						edge, err := e.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: e.key()})
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						if edge.Post.ID <= last {
+							t.Errorf("%s came after %s", edge.Post.ID, last)
+						}
+						last = edge.Post.ID
+						mu.Lock()
+						made[author] = append(made[author], last)
+						mu.Unlock()
+					}
+				})
+			}
+			wg.Wait()
+			return made
+		}
+		before := each()
+		ahead := time.Since(retwis.Epoch) + time.Hour
+		client := raw(t, url)
+		clocks := keys(t, client, "*:clock")
+		if len(clocks) != 2 {
+			t.Fatalf("clocks: %v", clocks)
+		}
+		for _, clock := range clocks {
+			if err := client.Set(t.Context(), clock, ahead.Microseconds(), 0).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after := each()
+		seen := map[retwis.PostID]bool{}
+		for author := range before {
+			for _, id := range append(before[author], after[author]...) {
+				if seen[id] {
+					t.Errorf("%s was given twice", id)
+				}
+				seen[id] = true
+			}
+			if slices.Min(after[author]) <= slices.Max(before[author]) {
+				t.Errorf("ids of %s went back", author)
+			}
+		}
+		e.work(fanout.Options{})
+		reader := e.register("reader")[0]
+		e.follow(reader, people[0])
+		e.drain()
+		if got, want := e.read(retwis.Home(reader)), newest(append(before[people[0]], after[people[0]]...)); !slices.Equal(got, want) {
+			t.Errorf("home: %d posts, want %d", len(got), len(want))
+		}
+	})
+}
+
+func TestLostRepliesDoubleNothing(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	proxy := server.Proxy()
+	r := seeded(t)
+	var mu sync.Mutex
+	proxy.DropRepliesIf(func(request []byte) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return !redistest.Handshake(request) && r.IntN(100) < 3
+	})
+	e := newEngine(t, store.Options{URL: proxy.URL()})
+	e.work(fanout.Options{})
+	people := func() (all []retwis.UserID) {
+		for i := range 30 {
+			user := retry(t, func() (*retwis.User, error) {
+				return e.Register(t.Context(), retwis.Registration{Username: fmt.Sprint("user", i), PasswordHash: "x"})
+			})
+			all = append(all, user.ID)
+		}
+		return all
+	}()
+	m := newModel(people)
+	own := rand.New(rand.NewPCG(r.Uint64(), 0))
+	for range size(1000, 10_000) {
+		user := people[own.IntN(len(people))]
+		switch own.IntN(4) {
+		case 0, 1:
+			key := e.key()
+			edge := retry(t, func() (retwis.PostEdge, error) {
+				return e.CreatePost(t.Context(), retwis.NewPost{Author: user, Text: "x", IdempotencyKey: key})
+			})
+			m.posts[user] = append(m.posts[user], edge.Post.ID)
+		case 2:
+			if other := people[own.IntN(len(people))]; other != user {
+				retry(t, func() (any, error) { return nil, e.Follow(t.Context(), user, other) })
+				m.follows[user][other] = true
+			}
+		case 3:
+			if other := people[own.IntN(len(people))]; other != user {
+				retry(t, func() (any, error) { return nil, e.Unfollow(t.Context(), user, other) })
+				delete(m.follows[user], other)
+			}
+		}
+	}
+	if proxy.Dropped() == 0 {
+		t.Fatal("no reply was lost")
+	}
+	t.Logf("%d replies were lost", proxy.Dropped())
+	proxy.DropRepliesIf(nil)
+	e.drain()
+	m.verify(e, 1000, 100)
+}
+
+// retry repeats what a client would repeat: anything but an answer.
+func retry[T any](t *testing.T, act func() (T, error)) T {
+	t.Helper()
+	for try := 0; ; try++ {
+		value, err := act()
+		var answer *retwis.Error
+		if err == nil {
+			return value
+		}
+		if errors.As(err, &answer) || try == 20 || t.Context().Err() != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// raw is a client beside the store, to look and to do harm.
+func raw(t *testing.T, url string) redis.UniversalClient {
+	t.Helper()
+	options, err := redis.ParseURL(strings.Split(url, ",")[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.UniversalClient(redis.NewClient(options))
+	if strings.Contains(url, ",") {
+		_ = client.Close()
+		client = redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{options.Addr}})
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+func keys(t *testing.T, client redis.UniversalClient, pattern string) []string {
+	t.Helper()
+	var mu sync.Mutex
+	var all []string
+	scan := func(ctx context.Context, node *redis.Client) error {
+		found, err := node.Keys(ctx, pattern).Result()
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, found...)
+		return err
+	}
+	var err error
+	if cluster, ok := client.(*redis.ClusterClient); ok {
+		err = cluster.ForEachMaster(t.Context(), scan)
+	} else {
+		err = scan(t.Context(), client.(*redis.Client))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
