@@ -38,7 +38,8 @@ func onEachRedis(t *testing.T, test func(t *testing.T, url string)) {
 // engine is a store with people in it.
 type engine struct {
 	*store.Store
-	t *testing.T
+	url string
+	t   *testing.T
 
 	mu   sync.Mutex
 	keys int
@@ -52,7 +53,7 @@ func newEngine(t *testing.T, options store.Options) *engine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return &engine{Store: s, t: t}
+	return &engine{Store: s, url: options.URL, t: t}
 }
 
 // testWriter sends logs to the test while it runs.

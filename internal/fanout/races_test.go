@@ -300,3 +300,21 @@ func keys(t *testing.T, client redis.UniversalClient, pattern string) []string {
 	}
 	return all
 }
+
+// retryFor repeats what a client would repeat, for as long as an outage may last.
+func retryFor[T any](t *testing.T, limit time.Duration, act func() (T, error)) T {
+	t.Helper()
+	for deadline := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+		value, err := act()
+		if err == nil {
+			return value
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func xadd(stream string, fields []string) *redis.XAddArgs {
+	return &redis.XAddArgs{Stream: stream, Values: fields}
+}
