@@ -1,0 +1,178 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"retwis/internal/redisproc"
+)
+
+const (
+	stallLimit    = 30 * time.Second // without an answer, or progress in loading
+	progressEvery = 5 * time.Second  // between two lines about loading
+
+	runPrefix  = "retwis"
+	socketName = "redis.sock"
+
+	// maxSocketPath is what a socket's address has room for on every Unix.
+	maxSocketPath = 103
+)
+
+// child is a redis-server of ours.
+type child struct {
+	proc   *redisproc.Process
+	lock   *os.File
+	run    string // directory of its socket
+	socket string
+	log    *slog.Logger
+}
+
+func startChild(ctx context.Context, path string, opts Options) (_ *Instance, err error) {
+	c := &child{log: opts.Log}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.release())
+		}
+	}()
+
+	if opts.DataDir == "" {
+		return nil, errors.New("start Redis: no data directory is given")
+	}
+	dir, err := filepath.Abs(opts.DataDir)
+	if err != nil {
+		return nil, fmt.Errorf("start Redis: find the data directory: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("start Redis: make the data directory: %w", err)
+	}
+	if c.lock, err = lockDir(ctx, dir, opts.Log); err != nil {
+		return nil, fmt.Errorf("start Redis: %w", err)
+	}
+	if c.run, err = runDir(); err != nil {
+		return nil, fmt.Errorf("start Redis: make a directory for its socket: %w", err)
+	}
+	if err := writeOwner(c.lock, owner{os.Getpid(), c.run}); err != nil {
+		return nil, fmt.Errorf("start Redis: %w", err)
+	}
+	c.socket = filepath.Join(c.run, socketName)
+
+	c.proc, err = redisproc.Start(path, redisproc.Options{
+		Args: args(c.socket, dir),
+		// The child holds the lock too: when we are killed, nobody else may use the
+		// directory before the child has written the last of its data.
+		Files:       []*os.File{c.lock},
+		DeathSignal: syscall.SIGTERM,
+		Log:         func(line string) { opts.Log.Debug("redis-server: " + line) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start Redis: %w", err)
+	}
+	if err := c.ready(ctx); err != nil {
+		_ = c.proc.Kill() // the error that counts is why it was not ready
+		return nil, fmt.Errorf("start Redis on %s: %w", dir, err)
+	}
+	opts.Log.InfoContext(ctx, "Redis runs as a child process", "data", dir, "socket", c.socket, "pid", c.proc.PID())
+	return c.instance(), nil
+}
+
+// args is the whole configuration of the child: it reads no file.
+func args(socket, dir string) []string {
+	return []string{
+		"--port", "0",
+		"--unixsocket", socket,
+		"--unixsocketperm", "700",
+		"--daemonize", "no",
+		"--dir", dir,
+		"--appendonly", "yes",
+		"--appendfsync", "everysec",
+		"--save", "",
+		"--maxmemory-policy", "noeviction",
+		// Keeps the sets of follows packed: 20 bytes an entry instead of 100 and more.
+		"--zset-max-listpack-entries", "1024",
+	}
+}
+
+// runDir makes a directory with a name short enough for a socket in it.
+func runDir() (string, error) {
+	dir, err := os.MkdirTemp("", runPrefix)
+	if err != nil || len(filepath.Join(dir, socketName)) <= maxSocketPath {
+		return dir, err
+	}
+	if err := os.Remove(dir); err != nil {
+		return "", err
+	}
+	return os.MkdirTemp("/tmp", runPrefix)
+}
+
+// ready waits until the child answers. Loading may take long, so the time is
+// bounded only while nothing gets on.
+func (c *child) ready(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stall := time.AfterFunc(stallLimit, func() {
+		cancel(fmt.Errorf("nothing has happened for %s", stallLimit))
+	})
+	defer stall.Stop()
+
+	loaded := int64(-1)
+	var told time.Time
+	return c.proc.Ready(ctx, "unix", c.socket, func(l redisproc.Loading) {
+		if l.Loaded != loaded {
+			loaded = l.Loaded
+			stall.Reset(stallLimit)
+		}
+		if time.Since(told) >= progressEvery {
+			told = time.Now()
+			c.log.InfoContext(ctx, "Redis is loading its data", "bytes", l.Loaded, "of", l.Total)
+		}
+	})
+}
+
+// instance hands the child over, and watches it from there on.
+func (c *child) instance() *Instance {
+	closing := make(chan struct{})
+	watched := make(chan struct{})
+	i := &Instance{
+		url:  (&url.URL{Scheme: "unix", Path: c.socket, RawQuery: "db=0"}).String(),
+		done: make(chan struct{}),
+	}
+	i.close = func(ctx context.Context) error {
+		close(closing)
+		err := c.proc.Stop(ctx)
+		select {
+		case <-watched:
+		case <-ctx.Done():
+		}
+		return errors.Join(err, c.release())
+	}
+	go func() {
+		defer close(watched)
+		<-c.proc.Done()
+		select {
+		case <-closing:
+		default:
+			c.log.Error("Redis has ended unexpectedly", "err", c.proc.Err())
+			close(i.done)
+		}
+	}()
+	return i
+}
+
+// release gives up what the child needed, once it has ended or was never started.
+func (c *child) release() error {
+	var errs []error
+	if c.run != "" {
+		errs = append(errs, os.RemoveAll(c.run), writeOwner(c.lock, owner{pid: os.Getpid()}))
+	}
+	if c.lock != nil {
+		errs = append(errs, c.lock.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,57 @@
+package embedded
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+)
+
+func startInProcess() (*Instance, error) {
+	m := miniredis.NewMiniRedis()
+	// Its port is open to every user of this machine, so it asks for a password.
+	password := rand.Text()
+	m.RequireAuth(password)
+	if err := m.Start(); err != nil {
+		return nil, fmt.Errorf("start Redis inside this process: %w", err)
+	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		age(ctx, m)
+	}()
+	return &Instance{
+		url:       (&url.URL{Scheme: "redis", User: url.UserPassword("default", password), Host: m.Addr(), Path: "/0"}).String(),
+		inProcess: true,
+		done:      make(chan struct{}),
+		close: func(context.Context) error {
+			cancel()
+			<-stopped
+			m.Close()
+			return nil
+		},
+	}, nil
+}
+
+// age lets keys expire until ctx is done: by itself, no time passes in there. Its
+// option to look at the clock makes every command visit all keys.
+func age(ctx context.Context, m *miniredis.Miniredis) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			now := time.Now()
+			m.FastForward(now.Sub(last))
+			last = now
+		}
+	}
+}
