@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/gorilla/websocket"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -14,8 +15,8 @@ import (
 	"retwis/internal/retwis"
 )
 
-// lastReply is how long the end of a session waits for the mutation that brought it
-// about: its client is owed the answer.
+// lastReply is how long the end of a socket waits for mutations under way: their client
+// is owed the answer, the more so when it is the logout that ended the session.
 const lastReply = time.Second
 
 // socket is one client's conversation: who it is, and which operations are under way.
@@ -35,14 +36,26 @@ type socket struct {
 	who         auth.Identity
 
 	mu         sync.Mutex
-	ending     bool // the session ended; a mutation may still have its last word
+	leaving    *farewell // set: a mutation may still have its last word, nothing else
 	operations map[string]*operation
 	counts     map[ast.Operation]int // of operations
 	running    int                   // goroutines, those of completed operations included
 }
 
+// farewell is what a socket is closed with.
+type farewell struct {
+	code   int
+	reason string
+}
+
 // handle answers one message.
 func (s *socket) handle(text []byte) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.engine.panicked(s.ctx, "handle a message", r)
+			s.conn.close(websocket.CloseInternalServerErr, "internal error")
+		}
+	}()
 	m, err := parseMessage(text)
 	if err != nil {
 		s.conn.close(closeInvalid, "Invalid message: "+err.Error())
@@ -71,6 +84,7 @@ func (s *socket) initialise(m message) {
 	s.init.Stop()
 
 	shown := s.shown
+	s.shown = credentials{}
 	if value, ok := authorizationOf(m.Payload); ok {
 		token, bearer := bearerToken(value)
 		if !bearer {
@@ -108,13 +122,13 @@ func (s *socket) subscribe(m message) {
 	op := newOperation(*m.ID)
 	s.mu.Lock()
 	_, taken := s.operations[op.id]
-	ending := s.ending
+	leaving := s.leaving != nil
 	s.mu.Unlock()
 	switch {
 	case taken:
 		s.conn.close(closeDuplicate, "Subscriber for "+op.id+" already exists")
 		return
-	case ending:
+	case leaving:
 		return
 	}
 
@@ -184,8 +198,8 @@ func (s *socket) removeLocked(op *operation) {
 	if op.kind == ast.Subscription {
 		s.sockets.release(s.who.User)
 	}
-	if s.ending && s.counts[ast.Mutation] == 0 {
-		s.conn.close(closeForbidden, "The session has ended")
+	if s.leaving != nil && s.counts[ast.Mutation] == 0 {
+		s.conn.close(s.leaving.code, s.leaving.reason)
 	}
 }
 
@@ -198,15 +212,15 @@ func (s *socket) stopped(op *operation) {
 	s.running--
 }
 
-// endSession stops everything at once and closes the socket. Only a mutation under way
-// may answer first: it may well be the logout itself.
-func (s *socket) endSession() {
+// leave stops everything at once and closes the socket. Only mutations under way may
+// answer first.
+func (s *socket) leave(code int, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ending {
+	if s.leaving != nil {
 		return
 	}
-	s.ending = true
+	s.leaving = &farewell{code, reason}
 	for _, op := range s.operations {
 		if op.kind != ast.Mutation {
 			s.removeLocked(op)
@@ -214,8 +228,8 @@ func (s *socket) endSession() {
 		}
 	}
 	if s.counts[ast.Mutation] == 0 {
-		s.conn.close(closeForbidden, "The session has ended")
+		s.conn.close(code, reason)
 		return
 	}
-	time.AfterFunc(lastReply, func() { s.conn.close(closeForbidden, "The session has ended") })
+	time.AfterFunc(lastReply, func() { s.conn.close(code, reason) })
 }

@@ -83,6 +83,21 @@ func TestStopFinishesRequests(t *testing.T) {
 	})
 }
 
+func TestStopAnswersMutationsOfSockets(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(t *testing.T, h *harness) {
+		c := h.ready("")
+		c.subscribe("1", `mutation { gate(name: "g") }`)
+		synctest.Wait()
+		go h.stop()
+		synctest.Wait()
+		close(h.backend.gate("g"))
+		c.expect(`{"type":"next","payload":{"data":{"gate":"through"}},"id":"1"}`, `{"type":"complete","id":"1"}`)
+		c.expectClose(1012)
+		h.stop()
+	})
+}
+
 func TestStopDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	inBubble(t, nil, func(t *testing.T, h *harness) {

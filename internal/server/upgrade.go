@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,6 +38,7 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 	}
 	id := RequestID(r.Context())
 	shown := s.credentialsOf(r)
+	shown.token = strings.Clone(shown.token) // without all the other cookies
 	ws, err := s.upgrader.Upgrade(w, r, http.Header{"X-Request-Id": {id}})
 	if err != nil {
 		s.opts.Log.DebugContext(r.Context(), "upgrade to a websocket", "err", err)
