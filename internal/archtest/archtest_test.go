@@ -1,0 +1,102 @@
+package archtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
+	t.Parallel()
+	packages := list(t)
+	if len(packages) < 5 {
+		t.Fatalf("go list has found %d packages", len(packages))
+	}
+	for _, v := range violations(packages) {
+		t.Error(v)
+	}
+}
+
+// list returns the packages of the module.
+func list(t *testing.T) []pkg {
+	t.Helper()
+	// -e: what does not build is the compiler's to report.
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Name,Imports", module+"/...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &stderr)
+	}
+	var packages []pkg
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		err := d.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return packages
+		}
+		if err != nil {
+			t.Fatalf("go list printed what cannot be read: %v", err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func TestViolationsAreFound(t *testing.T) {
+	t.Parallel()
+	const redis = "github.com/redis/go-redis/v9"
+	tests := []struct {
+		name     string
+		path     string
+		imported string
+		want     string // empty: it is allowed
+	}{
+		{"the domain, of the library", "internal/retwis", "encoding/base64", ""},
+		{"the domain, a text rule", "internal/retwis", "golang.org/x/text/unicode/norm", ""},
+		{"the domain, another's code", "internal/retwis", "golang.org/x/sync/errgroup", "internal/retwis: may not import golang.org/x/sync/errgroup"},
+		{"the domain, another package", "internal/retwis", "retwis/internal/store", "internal/retwis: may not import retwis/internal/store"},
+		{"the store, Redis", "internal/store", redis, ""},
+		{"below the store, Redis", "internal/store/script", redis, ""},
+		{"the worker, Redis", "internal/fanout", redis, "internal/fanout: may not import " + redis},
+		{"the command, Redis", "cmd/retwis", redis, "cmd/retwis: may not import " + redis},
+		{"the command, any package", "cmd/retwis", "retwis/internal/store", ""},
+		{"the benchmarks, Redis", "bench", redis, ""},
+		{"the worker, the store", "internal/fanout", "retwis/internal/store", "internal/fanout: may not import retwis/internal/store"},
+		{"the graph, its own", "graph", "retwis/graph/generated", ""},
+		{"the generated graph, its own", "graph/generated", "retwis/graph", ""},
+		{"the generated graph, the domain", "graph/generated", "retwis/internal/retwis", ""},
+		{"the graph, the hub", "graph", "retwis/internal/live", "graph: may not import retwis/internal/live"},
+		{"a package named like a layer", "internal/storehouse", "retwis/internal/auth", "internal/storehouse: is not in the table of what may import what"},
+		{"the server, the graph", "internal/server", "retwis/graph", "internal/server: may not import retwis/graph"},
+		{"the embedded Redis, miniredis", "internal/embedded", "github.com/alicebob/miniredis/v2", ""},
+		{"the tests' Redis, miniredis", "internal/redistest", "github.com/alicebob/miniredis/v2", "internal/redistest: may not import github.com/alicebob/miniredis/v2"},
+		{"code, the tests' Redis", "cmd/retwis", "retwis/internal/redistest", "cmd/retwis: may not import retwis/internal/redistest"},
+		{"code, testing", "internal/server", "testing", "internal/server: may not import testing"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var want []string
+			if tt.want != "" {
+				want = []string{tt.want}
+			}
+			got := violations([]pkg{{ImportPath: module + "/" + tt.path, Name: "p", Imports: []string{tt.imported}}})
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestVagueNamesAreFound(t *testing.T) {
+	t.Parallel()
+	got := violations([]pkg{{ImportPath: module + "/graph/helpers", Name: "helpers"}})
+	if diff := cmp.Diff([]string{"graph/helpers: the name helpers says nothing"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

@@ -1,0 +1,117 @@
+// Package archtest checks that packages import only what the architecture lets them.
+package archtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const module = "retwis"
+
+// pkg is a package as go list describes it. Imports are those of its code, not of
+// its tests: a test may import what it needs.
+type pkg struct {
+	ImportPath string
+	Name       string
+	Imports    []string
+}
+
+// ours says which packages of this module a package may import. Its subpackages may
+// import the same, and each other. Every package under internal/ has an entry;
+// those that have none, like cmd/retwis, may import all.
+var ours = map[string][]string{
+	"graph":              {"internal/retwis", "internal/auth"},
+	"internal/archtest":  nil,
+	"internal/auth":      {"internal/retwis"},
+	"internal/embedded":  {"internal/redisproc"},
+	"internal/fanout":    {"internal/retwis"},
+	"internal/live":      {"internal/retwis"},
+	"internal/redisproc": nil,
+	"internal/redistest": {"internal/redisproc"},
+	"internal/retwis":    nil,
+	"internal/server":    {"internal/retwis", "internal/auth"},
+	"internal/store":     {"internal/retwis"},
+	"web":                nil,
+}
+
+// only says who may import what; a path stands for everything below it too.
+var only = []struct {
+	path string
+	by   []string
+}{
+	{"github.com/redis/go-redis", []string{"internal/store", "internal/embedded", "internal/redistest", "bench", "internal/bench"}},
+	{"github.com/alicebob/miniredis", []string{"internal/embedded"}},
+	{"testing", []string{"internal/redistest", "bench", "internal/bench"}},
+	{"go.uber.org/goleak", []string{"internal/redistest"}},
+	{module + "/internal/redistest", nil},
+}
+
+// fromOutside says, for packages that are meant to depend on little, which others
+// than those of the standard library they may import.
+var fromOutside = map[string][]string{
+	"internal/retwis": {"github.com/clipperhouse/uax29/v2", "golang.org/x/text"},
+}
+
+// vague names say nothing about what is in a package.
+var vague = []string{"util", "utils", "common", "helper", "helpers", "misc"}
+
+// violations returns what breaks the rules, a line for each.
+func violations(packages []pkg) []string {
+	var found []string
+	for _, p := range packages {
+		path := strings.TrimPrefix(p.ImportPath, module+"/")
+		if slices.Contains(vague, p.Name) {
+			found = append(found, fmt.Sprintf("%s: the name %s says nothing", path, p.Name))
+		}
+		layer, ruled := layerOf(path)
+		if !ruled && below(path, "internal") {
+			found = append(found, path+": is not in the table of what may import what")
+		}
+		for _, imported := range p.Imports {
+			if !mayImport(layer, ruled, path, imported) {
+				found = append(found, fmt.Sprintf("%s: may not import %s", path, imported))
+			}
+		}
+	}
+	return found
+}
+
+// layerOf returns the entry of a package in the table.
+func layerOf(path string) (layer string, found bool) {
+	for layer := range ours {
+		if below(path, layer) {
+			return layer, true
+		}
+	}
+	return "", false
+}
+
+func mayImport(layer string, ruled bool, path, imported string) bool {
+	for _, o := range only {
+		if below(imported, o.path) && !below(path, strings.TrimPrefix(o.path, module+"/")) && !belowAny(path, o.by) {
+			return false
+		}
+	}
+	if own, isOurs := strings.CutPrefix(imported, module+"/"); isOurs {
+		return !ruled || below(own, layer) || belowAny(own, ours[layer])
+	}
+	allowed, limited := fromOutside[layer]
+	return !limited || standard(imported) || belowAny(imported, allowed)
+}
+
+// below reports whether a path is another, or in it.
+func below(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, dir+"/")
+}
+
+func belowAny(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return below(path, dir) })
+}
+
+// standard reports whether a package is of the standard library: the others begin
+// with the name of a host.
+func standard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
+}
