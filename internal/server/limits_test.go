@@ -15,8 +15,6 @@ import (
 	"retwis/internal/retwis"
 )
 
-func tokens(oldnew ...string) *strings.Replacer { return strings.NewReplacer(oldnew...) }
-
 func rateLimited(message, id string) string {
 	return `{"type":"error","payload":[{"message":"` + message + `","extensions":{"code":"RATE_LIMITED","retryAfter":30}}],"id":"` + id + `"}`
 }

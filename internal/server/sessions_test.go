@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,7 +32,7 @@ func TestWhoOpensASocket(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, nil, func(t *testing.T, h *harness) {
-				fill := tokens("TOKEN", h.login(1), "COOKIE", h.login(2))
+				fill := strings.NewReplacer("TOKEN", h.login(1), "COOKIE", h.login(2))
 				var headers []string
 				for _, line := range tt.headers {
 					headers = append(headers, fill.Replace(line))
@@ -186,11 +187,12 @@ func TestEndWhileTheSocketIsAdmitted(t *testing.T) {
 		{"behind very many others", func(e retwis.SessionEnd) []retwis.SessionEnd {
 			var ends []retwis.SessionEnd
 			for user := range retwis.UserID(2 * maxEnded) {
-				ends = append(ends, retwis.SessionEnd{User: user + 2})
+				ends = append(ends, retwis.SessionEnd{Session: retwis.SessionKey{Hash: user.String()}})
 			}
 			return append(ends, e)
 		}, true},
 		{"of another user's", func(retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{{User: 2}} }, false},
+		{"of the user's older ones", func(retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{{User: 1}} }, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

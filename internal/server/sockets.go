@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -86,11 +87,11 @@ func (r *sockets) remove(s *socket) {
 // admission collects the ends of sessions that are announced while a socket's session
 // is being read: the socket is in no index yet where they would find it.
 type admission struct {
-	ended []retwis.SessionEnd
-	lost  bool // there may have been others
+	ended []string // hashes of sessions
+	again bool     // others may have ended: only reading the session again can tell
 }
 
-const maxEnded = 64 // announcements that one admission remembers
+const maxEnded = 64 // sessions that one admission remembers
 
 // admit authenticates a socket and enters it in the indexes. It returns
 // retwis.ErrUnauthenticated for a bad token, also if the session ends meanwhile.
@@ -108,28 +109,19 @@ func (r *sockets) admit(s *socket, shown credentials) error {
 		r.mu.Unlock()
 		return err
 	}
-	for _, end := range a.ended {
-		if concerns(end, who) {
-			r.mu.Unlock()
-			return retwis.ErrUnauthenticated
-		}
+	if slices.Contains(a.ended, who.Session.Hash) {
+		r.mu.Unlock()
+		return retwis.ErrUnauthenticated
 	}
 	s.who, s.token = who, shown.token
 	s.ctx = auth.WithIdentity(s.ctx, who)
 	index(r.bySession, who.Session.Hash, s)
 	index(r.byUser, who.User, s)
 	r.mu.Unlock()
-	if a.lost {
+	if a.again {
 		_, err = r.identify(s.ctx, s)
 	}
 	return err
-}
-
-func concerns(end retwis.SessionEnd, who auth.Identity) bool {
-	if end.Session.Hash != "" {
-		return end.Session.Hash == who.Session.Hash
-	}
-	return end.User == who.User
 }
 
 // identify reads the session of an admitted socket again.
@@ -146,11 +138,13 @@ func (r *sockets) ended(end retwis.SessionEnd) {
 	}
 	r.mu.Lock()
 	for a := range r.admissions {
-		if len(a.ended) == maxEnded {
-			a.lost = true
+		// Whether it was before or after all sessions of a user ended that one of them was
+		// opened, nothing here says.
+		if end.Session.Hash == "" || len(a.ended) == maxEnded {
+			a.again = true
 			continue
 		}
-		a.ended = append(a.ended, end)
+		a.ended = append(a.ended, end.Session.Hash)
 	}
 	var affected []*socket
 	set := r.byUser[end.User]
@@ -170,7 +164,7 @@ func (r *sockets) ended(end retwis.SessionEnd) {
 func (r *sockets) newsLost() {
 	r.mu.Lock()
 	for a := range r.admissions {
-		a.lost = true
+		a.again = true
 	}
 	r.mu.Unlock()
 	select {
