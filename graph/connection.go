@@ -1,0 +1,125 @@
+package graph
+
+import (
+	"context"
+
+	"retwis/internal/retwis"
+)
+
+// PageInfo tells where a page stands within its connection.
+type PageInfo struct {
+	HasNextPage     bool
+	HasPreviousPage bool
+	StartCursor     *retwis.Cursor
+	EndCursor       *retwis.Cursor
+}
+
+// PostConnection is one page of a timeline.
+type PostConnection struct {
+	Edges      []retwis.PostEdge
+	PageInfo   PageInfo
+	LiveCursor retwis.Cursor
+}
+
+// UserConnection is one page of users.
+type UserConnection struct {
+	Edges      []retwis.Follow
+	PageInfo   PageInfo
+	TotalCount int
+}
+
+func postConnection(ctx context.Context, page retwis.PostPage) *PostConnection {
+	connection := &PostConnection{
+		Edges:      page.Edges,
+		PageInfo:   PageInfo{HasNextPage: page.HasNextPage, HasPreviousPage: page.HasPreviousPage},
+		LiveCursor: page.LiveCursor,
+	}
+	if n := len(page.Edges); n > 0 {
+		connection.PageInfo.StartCursor = &page.Edges[0].Cursor
+		connection.PageInfo.EndCursor = &page.Edges[n-1].Cursor
+
+		authors := make([]retwis.UserID, n)
+		for i, edge := range page.Edges {
+			authors[i] = edge.Post.AuthorID
+		}
+		loadersOf(ctx).expectUsers(authors)
+	}
+	return connection
+}
+
+func userConnection(ctx context.Context, page retwis.FollowPage) *UserConnection {
+	connection := &UserConnection{
+		Edges:      page.Follows,
+		PageInfo:   PageInfo{HasNextPage: page.HasNextPage, HasPreviousPage: page.HasPreviousPage},
+		TotalCount: page.TotalCount,
+	}
+	if n := len(page.Follows); n > 0 {
+		connection.PageInfo.StartCursor = &page.Follows[0].Cursor
+		connection.PageInfo.EndCursor = &page.Follows[n-1].Cursor
+
+		users := make([]retwis.UserID, n)
+		for i, follow := range page.Follows {
+			users[i] = follow.User.ID
+		}
+		loadersOf(ctx).expectUsers(users)
+	}
+	return connection
+}
+
+// followConnection reads one page of followers or of those followed.
+func (r *Resolver) followConnection(
+	ctx context.Context, of retwis.FollowConnection,
+	first *int, after *retwis.Cursor, last *int, before *retwis.Cursor,
+) (*UserConnection, error) {
+	page, err := pageArgs(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	follows, err := r.Follows.FollowPage(ctx, of, page)
+	if err != nil {
+		return nil, err
+	}
+	return userConnection(ctx, follows), nil
+}
+
+// pageArgs turns the arguments of a connection into the page they ask for. Which
+// cursors belong to the connection is for the connection to say; an empty one belongs
+// to none.
+func pageArgs(first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (retwis.Page, error) {
+	switch {
+	case first != nil && last != nil:
+		return retwis.Page{}, badInput("`first` and `last` exclude each other: a page is read in one direction")
+	case first != nil && before != nil:
+		return retwis.Page{}, badInput("`before` goes with `last`, not with `first`")
+	case last != nil && after != nil:
+		return retwis.Page{}, badInput("`after` goes with `first`, not with `last`")
+	case after != nil && before != nil:
+		return retwis.Page{}, badInput("`after` and `before` exclude each other: a page is read in one direction")
+	case after != nil && *after == "", before != nil && *before == "":
+		return retwis.Page{}, retwis.ErrBadCursor
+	}
+	if last != nil || before != nil {
+		size, err := pageSize("last", last)
+		return retwis.Page{Last: size, Before: valueOrZero(before)}, err
+	}
+	size, err := pageSize("first", first)
+	return retwis.Page{First: size, After: valueOrZero(after)}, err
+}
+
+func pageSize(name string, n *int) (int, error) {
+	if n == nil {
+		return retwis.DefaultPageSize, nil
+	}
+	if *n < 1 || *n > retwis.MaxPageSize {
+		return 0, badInput("`%s` is %d: it must be from 1 to %d", name, *n, retwis.MaxPageSize)
+	}
+	return *n, nil
+}
+
+func valueOrZero[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}

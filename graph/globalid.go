@@ -1,0 +1,105 @@
+package graph
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/internal/retwis"
+)
+
+// A global id is base64url, without padding, of the name of a type, a colon, and the id
+// within that type: User:123, Post:123, Timeline:h123, Viewer:123. Each thing has one
+// spelling, so that ids can be compared.
+const (
+	userType     = "User"
+	postType     = "Post"
+	timelineType = "Timeline"
+	viewerType   = "Viewer"
+)
+
+// maxGlobalID is longer than any id given out.
+const maxGlobalID = 64
+
+func globalID(typeName, id string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(typeName + ":" + id))
+}
+
+func globalUserID(id retwis.UserID) string         { return globalID(userType, id.String()) }
+func globalPostID(id retwis.PostID) string         { return globalID(postType, id.String()) }
+func globalTimelineID(id retwis.TimelineID) string { return globalID(timelineType, id.String()) }
+func globalViewerID(id retwis.UserID) string       { return globalID(viewerType, id.String()) }
+
+// parseGlobalID returns what an id names: a [retwis.UserID], [retwis.PostID],
+// [retwis.TimelineID] or [retwis.Viewer], or nil for what this API never gave out.
+func parseGlobalID(id string) any {
+	if len(id) > maxGlobalID {
+		return nil
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(id)
+	if err != nil {
+		return nil
+	}
+	typeName, key, _ := strings.Cut(string(b), ":")
+	if globalID(typeName, key) != id { // base64 passes over line breaks
+		return nil
+	}
+	switch typeName {
+	case userType:
+		return orNil(retwis.ParseUserID(key))
+	case postType:
+		return orNil(retwis.ParsePostID(key))
+	case timelineType:
+		return orNil(retwis.ParseTimelineID(key))
+	case viewerType:
+		if user, err := retwis.ParseUserID(key); err == nil {
+			return retwis.Viewer{ID: user}
+		}
+	}
+	return nil
+}
+
+func orNil[T any](id T, err error) any {
+	if err != nil {
+		return nil
+	}
+	return id
+}
+
+// The generated code calls the functions below for ids of these Go types.
+
+// MarshalUserID writes the global id of a user.
+func MarshalUserID(id retwis.UserID) graphql.Marshaler {
+	return graphql.MarshalString(globalUserID(id))
+}
+
+// UnmarshalUserID reads the global id of a user.
+func UnmarshalUserID(v any) (retwis.UserID, error) { return unmarshalID[retwis.UserID](v) }
+
+// MarshalPostID writes the global id of a post.
+func MarshalPostID(id retwis.PostID) graphql.Marshaler {
+	return graphql.MarshalString(globalPostID(id))
+}
+
+// UnmarshalPostID reads the global id of a post.
+func UnmarshalPostID(v any) (retwis.PostID, error) { return unmarshalID[retwis.PostID](v) }
+
+// MarshalTimelineID writes the global id of a timeline.
+func MarshalTimelineID(id retwis.TimelineID) graphql.Marshaler {
+	return graphql.MarshalString(globalTimelineID(id))
+}
+
+// UnmarshalTimelineID reads the global id of a timeline.
+func UnmarshalTimelineID(v any) (retwis.TimelineID, error) {
+	return unmarshalID[retwis.TimelineID](v)
+}
+
+func unmarshalID[T any](v any) (T, error) {
+	s, _ := v.(string)
+	id, ok := parseGlobalID(s).(T)
+	if !ok {
+		return id, badInput("%v is no id of the kind asked for", v)
+	}
+	return id, nil
+}

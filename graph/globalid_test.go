@@ -1,0 +1,81 @@
+package graph
+
+import (
+	"encoding/base64"
+	"testing"
+
+	"retwis/internal/retwis"
+)
+
+func TestGlobalIDs(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		plain string
+		id    string
+		want  any
+	}{
+		{"User:123", globalUserID(123), retwis.UserID(123)},
+		{"Post:123", globalPostID(123), retwis.PostID(123)},
+		{"Timeline:h123", globalTimelineID(retwis.Home(123)), retwis.Home(123)},
+		{"Timeline:u123", globalTimelineID(retwis.Profile(123)), retwis.Profile(123)},
+		{"Timeline:p", globalTimelineID(retwis.Public()), retwis.Public()},
+		{"Viewer:123", globalViewerID(123), retwis.Viewer{ID: 123}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.plain, func(t *testing.T) {
+			if want := base64.RawURLEncoding.EncodeToString([]byte(tt.plain)); tt.id != want {
+				t.Errorf("encoded as %q, want %q", tt.id, want)
+			}
+			if got := parseGlobalID(tt.id); got != tt.want {
+				t.Errorf("decoded as %#v, want %#v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestGlobalIDsThatWereNeverGivenOut(t *testing.T) {
+	t.Parallel()
+	for _, plain := range []string{
+		"", ":", "User", "User:", "User:0", "User:01", "User:+1", "User:-1", "User: 1", "User:1 ", "User:1:2", "user:1",
+		"User:9007199254740992", "Post:9223372036854775808", "Post:h1", "Timeline:", "Timeline:1", "Timeline:h", "Timeline:h0",
+		"Timeline:x1", "Timeline:p1", "Viewer:", "Viewer:h1", "List:1", "Query:1",
+	} {
+		if got := parseGlobalID(base64.RawURLEncoding.EncodeToString([]byte(plain))); got != nil {
+			t.Errorf("%q is %#v", plain, got)
+		}
+	}
+	id := globalUserID(12) // two bits of its last character carry nothing
+	for _, spelled := range []string{
+		"1", "User:1", id + "=", id + "\n", id[:4] + "\r\n" + id[4:], " " + id, id[:len(id)-1] + "j", id + id,
+	} {
+		if got := parseGlobalID(spelled); got != nil {
+			t.Errorf("%q is %#v", spelled, got)
+		}
+	}
+}
+
+func FuzzGlobalID(f *testing.F) {
+	for _, id := range []string{
+		globalUserID(1), globalPostID(1), globalTimelineID(retwis.Public()), globalTimelineID(retwis.Home(7)), globalViewerID(1), "VXNlcjox\n",
+	} {
+		f.Add(id)
+	}
+	f.Fuzz(func(t *testing.T, id string) {
+		var again string
+		switch v := parseGlobalID(id).(type) {
+		case nil:
+			return
+		case retwis.UserID:
+			again = globalUserID(v)
+		case retwis.PostID:
+			again = globalPostID(v)
+		case retwis.TimelineID:
+			again = globalTimelineID(v)
+		case retwis.Viewer:
+			again = globalViewerID(v.ID)
+		}
+		if again != id {
+			t.Errorf("%q and %q name the same thing", id, again)
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package graph
+
+import (
+	"context"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+// Node is what an id can name: a [*retwis.User], [*retwis.Post], [*retwis.Timeline] or
+// [*retwis.Viewer].
+type Node any
+
+// maxNodes is how many ids one field may ask for.
+const maxNodes = 100
+
+// nodes reads the things that ids name, in their order and in one read per type. What
+// is unknown, malformed or not the viewer's to see is nil.
+func nodes(ctx context.Context, ids []string) ([]Node, error) {
+	if len(ids) > maxNodes {
+		return nil, badInput("%d ids are too many: %d is the limit", len(ids), maxNodes)
+	}
+	reads := make([]func() (Node, error), len(ids))
+	for i, id := range ids {
+		reads[i] = startNode(ctx, id)
+	}
+	found := make([]Node, len(ids))
+	for i, read := range reads {
+		node, err := read()
+		if err != nil {
+			return nil, err
+		}
+		found[i] = node
+	}
+	return found, nil
+}
+
+// startNode begins to read what an id names; the function it returns waits for it.
+func startNode(ctx context.Context, id string) func() (Node, error) {
+	viewer := auth.IdentityOf(ctx).User
+	switch id := parseGlobalID(id).(type) {
+	case retwis.UserID:
+		return asNode(loadersOf(ctx).users.start(ctx, id))
+	case retwis.PostID:
+		return asNode(loadersOf(ctx).posts.start(ctx, id))
+	case retwis.TimelineID:
+		if !id.VisibleTo(viewer) {
+			break
+		}
+		timeline := &retwis.Timeline{ID: id}
+		if id.Owner == 0 {
+			return func() (Node, error) { return timeline, nil }
+		}
+		readOwner := loadersOf(ctx).users.start(ctx, id.Owner)
+		return func() (Node, error) {
+			if owner, err := readOwner(); owner == nil {
+				return nil, err
+			}
+			return timeline, nil
+		}
+	case retwis.Viewer:
+		if viewer != 0 && id.ID == viewer {
+			return func() (Node, error) { return &id, nil }
+		}
+	}
+	return func() (Node, error) { return nil, nil }
+}
+
+// asNode keeps a nil pointer from becoming a Node that is not nil.
+func asNode[T any](read func() (*T, error)) func() (Node, error) {
+	return func() (Node, error) {
+		thing, err := read()
+		if thing == nil {
+			return nil, err
+		}
+		return thing, err
+	}
+}

@@ -1,0 +1,79 @@
+// Package graph is the GraphQL API: the contract of schema.graphqls on top of the
+// domain. Its resolvers authorise, check arguments and make one call; what they call
+// is declared here as interfaces.
+//
+// [NewExecutor] returns the one executor that every transport shares, with its limits,
+// loaders and error mapping. A transport puts the viewer into the context, as package
+// auth describes, before it hands an operation over.
+package graph
+
+import (
+	"context"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+//go:generate go tool gqlgen generate
+
+// Resolver resolves the fields that are more than a field of their object. All of its
+// fields must be set.
+type Resolver struct {
+	Accounts  Accounts
+	Users     Users
+	Posts     Posts
+	Follows   Follows
+	Timelines Timelines
+	Live      Live
+}
+
+// Accounts registers people and manages their sessions and profiles.
+type Accounts interface {
+	Register(ctx context.Context, username, password string, displayName *string) (auth.Session, error)
+	Login(ctx context.Context, username, password string) (auth.Session, error)
+	Logout(ctx context.Context, who auth.Identity) error
+	LogoutEverywhere(ctx context.Context, who auth.Identity) error
+	ChangePassword(ctx context.Context, who auth.Identity, current, changed string) (auth.Session, error)
+	UpdateProfile(ctx context.Context, who auth.Identity, change retwis.ProfileChange) (*retwis.User, error)
+}
+
+// Users finds users.
+type Users interface {
+	// UserByName fails with [retwis.ErrNotFound] where there is none.
+	UserByName(ctx context.Context, username string) (*retwis.User, error)
+	// Users answers in the order of the ids, with nil where there is none.
+	Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error)
+}
+
+// Posts makes, finds and deletes posts.
+type Posts interface {
+	// CreatePost answers with the post's place in its author's home. A repeat with the
+	// same idempotency key answers with the first result.
+	CreatePost(ctx context.Context, post retwis.NewPost) (retwis.PostEdge, error)
+	DeletePost(ctx context.Context, viewer retwis.UserID, post retwis.PostID) error
+	// Posts answers in the order of the ids, with nil where there is none any more.
+	Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error)
+}
+
+// Follows knows who follows whom.
+type Follows interface {
+	Follow(ctx context.Context, reader, author retwis.UserID) error
+	Unfollow(ctx context.Context, reader, author retwis.UserID) error
+	FollowPage(ctx context.Context, of retwis.FollowConnection, page retwis.Page) (retwis.FollowPage, error)
+	// Follows tells of each author whether the reader follows them.
+	Follows(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error)
+	// FollowedBy tells of each of the others whether they follow the reader.
+	FollowedBy(ctx context.Context, reader retwis.UserID, others []retwis.UserID) ([]bool, error)
+}
+
+// Timelines reads timelines. It does not ask who may.
+type Timelines interface {
+	Page(ctx context.Context, timeline retwis.TimelineID, page retwis.Page) (retwis.PostPage, error)
+}
+
+// Live tells what happens to timelines. It does not ask who may know.
+type Live interface {
+	// Subscribe begins after a cursor, or now when the cursor is empty. The subscription
+	// ends with the context.
+	Subscribe(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor) (retwis.Subscription, error)
+}
