@@ -1,0 +1,145 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"retwis/internal/retwis"
+)
+
+// pageOfPosts asks for as much about the authors of a page as the web app does.
+const pageOfPosts = `{ publicTimeline { posts(first: 20) {
+	edges { cursor node { id text createdAt author { id username displayName viewerFollows followsViewer } } }
+	pageInfo { hasNextPage endCursor } liveCursor
+} } }`
+
+func TestAPageOfPostsReadsItsAuthorsOnce(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	var alice *retwis.User
+	for i := range 20 {
+		alice = a.addUser(fmt.Sprint("user", i))
+		a.addPost(alice, "text")
+	}
+	a.addPost(alice, "another")
+	response := a.run(as(t, alice), pageOfPosts, "")
+	if len(response.Errors) > 0 || strings.Count(string(response.Data), `"username":"user`) != 20 {
+		t.Fatalf("got %s %v", response.Data, response.Errors)
+	}
+	got := a.called("Users", "Follows", "FollowedBy", "Page")
+	slices.Sort(got)
+	if want := []string{"FollowedBy19", "Follows19", "Pagep 20 0", "Users19"}; !slices.Equal(got, want) {
+		t.Errorf("made the calls %q, want %q", got, want)
+	}
+}
+
+func TestAPageOfFollowersReadsTiesOnce(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	alice := a.addUser("alice")
+	for i := range 20 {
+		a.addFollow(a.addUser(fmt.Sprint("user", i)), alice)
+	}
+	response := a.run(as(t, alice), `{ user(username: "alice") { followers { edges { node { username viewerFollows followsViewer } } } } }`, "")
+	if len(response.Errors) > 0 || strings.Count(string(response.Data), `"followsViewer":true`) != 20 {
+		t.Fatalf("got %s %v", response.Data, response.Errors)
+	}
+	got := a.called("Users", "Follows", "FollowedBy")
+	slices.Sort(got)
+	if want := []string{"FollowedBy20", "Follows20"}; !slices.Equal(got, want) {
+		t.Errorf("made the calls %q, want %q", got, want)
+	}
+}
+
+func TestKeysThatNobodyExpectedAreReadTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAPI(Options{})
+		ids := make([]string, 20)
+		for i := range ids {
+			ids[i] = globalTimelineID(retwis.Profile(a.addUser(fmt.Sprint("user", i)).ID))
+		}
+		response := a.run(t.Context(), `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Timeline { owner { username } } } }`,
+			`{"ids": ["`+strings.Join(ids, `", "`)+`"]}`)
+		if len(response.Errors) > 0 || strings.Count(string(response.Data), `"username":"user`) != 20 {
+			t.Fatalf("got %s %v", response.Data, response.Errors)
+		}
+		if got, want := a.called("Users"), []string{"Users20"}; !slices.Equal(got, want) {
+			t.Errorf("made the calls %q, want %q", got, want)
+		}
+	})
+}
+
+func TestEveryResponseReadsAnew(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	alice := a.addUser("alice")
+	for _, name := range []string{"Alice", "A."} {
+		alice.DisplayName = name
+		wantData(t, a.run(as(t, alice), `{ viewer { user { displayName } } }`, ""), `{"viewer": {"user": {"displayName": "`+name+`"}}}`)
+	}
+}
+
+func TestLoader(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	tests := []struct {
+		name string
+		read reader[int, int]
+		err  string
+	}{
+		{"values", func(_ context.Context, keys []int) ([]int, error) {
+			values := slices.Clone(keys)
+			for i := range values {
+				values[i] *= 10
+			}
+			return values, nil
+		}, ""},
+		{"an error", func(context.Context, []int) ([]int, error) { return nil, broken }, "broken"},
+		{"too few values", func(context.Context, []int) ([]int, error) { return []int{1}, nil }, "values"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLoader(listWait, tt.read)
+				l.expect([]int{1, 2})
+				l.expect([]int{2, 3})
+				var waits []func() (int, error)
+				keys := []int{3, 2, 5, 1, 4, 5}
+				for _, key := range keys {
+					waits = append(waits, l.start(t.Context(), key))
+				}
+				for i, wait := range waits {
+					value, err := wait()
+					switch {
+					case tt.err != "":
+						if err == nil || !strings.Contains(err.Error(), tt.err) {
+							t.Errorf("key %d: got the error %v", keys[i], err)
+						}
+					case err != nil || value != keys[i]*10:
+						t.Errorf("key %d: got %d, %v", keys[i], value, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+func BenchmarkPageOfPosts(b *testing.B) {
+	a := newAPI(Options{})
+	for i := range 20 {
+		a.addPost(a.addUser(fmt.Sprint("user", i)), "a text of some length, as people write it")
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if response := a.run(b.Context(), pageOfPosts, ""); len(response.Errors) > 0 {
+			b.Fatal(response.Errors)
+		}
+		a.calls = a.calls[:0]
+	}
+}
