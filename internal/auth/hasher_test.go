@@ -1,0 +1,125 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"retwis/internal/retwis"
+)
+
+func TestHashMatchesItsPassword(t *testing.T) {
+	t.Parallel()
+	h := newHasher(cheap(), 2, 2)
+	stored, err := h.hash(t.Context(), "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := h.matches(t.Context(), "correct horse", stored); err != nil || !ok {
+		t.Errorf("the right password gives %t, %v", ok, err)
+	}
+	if ok, err := h.matches(t.Context(), "correct horsf", stored); err != nil || ok {
+		t.Errorf("a wrong password gives %t, %v", ok, err)
+	}
+	if h.outdated(stored) {
+		t.Errorf("%s is out of date at once", stored)
+	}
+	if !newHasher(costlier(), 1, 1).outdated(stored) {
+		t.Errorf("%s is not out of date where the parameters are others", stored)
+	}
+}
+
+// TestOnlySoManyHashAtOnce has two hash, one wait, and turns away a fourth.
+func TestOnlySoManyHashAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHasher(cheap(), 2, 1)
+		atOnce, most := 0, 0
+		release := make(chan struct{})
+		track := make(chan int)
+		go func() {
+			for step := range track {
+				atOnce += step
+				most = max(most, atOnce)
+			}
+		}()
+		h.derive = func([]byte, []byte, HashParameters, int) []byte {
+			track <- 1
+			<-release
+			track <- -1
+			return make([]byte, keyLength)
+		}
+		results := make(chan error, 3)
+		for range 3 {
+			go func() {
+				_, err := h.hash(t.Context(), "password")
+				results <- err
+			}()
+		}
+		synctest.Wait()
+
+		var busy *retwis.Error
+		if _, err := h.hash(t.Context(), "password"); !errors.As(err, &busy) || busy.Code != retwis.CodeRateLimited || busy.RetryAfterSeconds < 1 {
+			t.Errorf("one too many gives %v", err)
+		}
+
+		close(release)
+		for range 3 {
+			if err := <-results; err != nil {
+				t.Error(err)
+			}
+		}
+		close(track)
+		synctest.Wait()
+		if most != 2 || len(h.present) != 0 || len(h.running) != 0 {
+			t.Errorf("%d were computed at once; %d are present and %d running in the end", most, len(h.present), len(h.running))
+		}
+	})
+}
+
+func TestWaitingToHashEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHasher(cheap(), 1, 1)
+		release := make(chan struct{})
+		h.derive = func([]byte, []byte, HashParameters, int) []byte {
+			<-release
+			return make([]byte, keyLength)
+		}
+		first := make(chan error, 1)
+		go func() {
+			_, err := h.hash(t.Context(), "password")
+			first <- err
+		}()
+		synctest.Wait()
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := h.matches(ctx, "password", smallHash); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("waiting beyond the deadline gives %v", err)
+		}
+		if len(h.present) != 1 {
+			t.Errorf("%d are present after one gave up", len(h.present))
+		}
+		close(release)
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if _, err := h.hash(ended, "password"); !errors.Is(err, context.Canceled) {
+			t.Errorf("hashing for nobody gives %v", err)
+		}
+	})
+}
+
+func BenchmarkHash(b *testing.B) {
+	h := newHasher(HashParameters{MemoryKiB: 19456, Passes: 2, Lanes: 1}, 1, 1)
+	for b.Loop() {
+		if _, err := h.hash(b.Context(), "correct horse"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package auth
+
+import (
+	"errors"
+	"testing"
+
+	"retwis/internal/retwis"
+)
+
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	if who := IdentityOf(t.Context()); who != (Identity{}) {
+		t.Errorf("nobody is %+v", who)
+	}
+	if id, err := Viewer(t.Context()); id != 0 || !errors.Is(err, retwis.ErrUnauthenticated) {
+		t.Errorf("the viewer of nobody is %s, %v", id, err)
+	}
+	want := Identity{User: 1025, Session: retwis.SessionKey{Bucket: 1, Hash: "ab"}}
+	ctx := WithIdentity(t.Context(), want)
+	if who := IdentityOf(ctx); who != want {
+		t.Errorf("the identity is %+v, want %+v", who, want)
+	}
+	if id, err := Viewer(ctx); id != 1025 || err != nil {
+		t.Errorf("the viewer is %s, %v", id, err)
+	}
+	if id, err := Viewer(WithIdentity(ctx, Identity{})); id != 0 || !errors.Is(err, retwis.ErrUnauthenticated) {
+		t.Errorf("the viewer of the anonymous is %s, %v", id, err)
+	}
+}
+
+func TestSetSessionCookie(t *testing.T) {
+	t.Parallel()
+	SetSessionCookie(t.Context(), "no cookies here")
+	var got []string
+	ctx := WithSessionCookie(t.Context(), func(token string) { got = append(got, token) })
+	SetSessionCookie(ctx, "token")
+	SetSessionCookie(ctx, "")
+	if len(got) != 2 || got[0] != "token" || got[1] != "" {
+		t.Errorf("the cookie was set to %q", got)
+	}
+}

@@ -1,0 +1,263 @@
+package auth
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"retwis/internal/retwis"
+)
+
+// memory is an AccountStore for one test. The hooks run inside a call, before it does
+// anything, so that a test can put another client's step there.
+type memory struct {
+	mu       sync.Mutex
+	accounts map[retwis.UserID]*account
+	sessions map[retwis.SessionKey]sessionRow
+	calls    int
+
+	beforeCreateSession   func()
+	beforeChangePassword  func()
+	beforeSetPasswordHash func()
+	fail                  error // of every call, where not nil
+}
+
+type account struct {
+	user       retwis.User
+	hash       string
+	generation int
+	pending    bool
+}
+
+type sessionRow struct {
+	user       retwis.UserID
+	generation int
+}
+
+func newMemory() *memory {
+	return &memory{
+		accounts: map[retwis.UserID]*account{},
+		sessions: map[retwis.SessionKey]sessionRow{},
+	}
+}
+
+// begin locks the store for one call, after the hook ran.
+func (m *memory) begin(hook *func()) (end func(), err error) {
+	if hook != nil && *hook != nil {
+		run := *hook
+		*hook = nil
+		run()
+	}
+	m.mu.Lock()
+	m.calls++
+	return m.mu.Unlock, m.fail
+}
+
+func (m *memory) active(id retwis.UserID) *account {
+	if a := m.accounts[id]; a != nil && !a.pending {
+		return a
+	}
+	return nil
+}
+
+func (m *memory) Register(_ context.Context, r retwis.Registration) (*retwis.User, error) {
+	end, err := m.begin(nil)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range m.accounts {
+		if retwis.FoldUsername(a.user.Username) == retwis.FoldUsername(r.Username) {
+			return nil, retwis.ErrNameTaken
+		}
+	}
+	id := retwis.UserID((len(m.accounts)+1)*retwis.Buckets + 7)
+	made := &account{user: retwis.User{ID: id, Username: r.Username, DisplayName: r.DisplayName}, hash: r.PasswordHash}
+	m.accounts[id] = made
+	user := made.user
+	return &user, nil
+}
+
+func (m *memory) Users(_ context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+	end, err := m.begin(nil)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	users := make([]*retwis.User, len(ids))
+	for i, id := range ids {
+		if a := m.active(id); a != nil {
+			user := a.user
+			users[i] = &user
+		}
+	}
+	return users, nil
+}
+
+func (m *memory) UpdateProfile(_ context.Context, id retwis.UserID, change retwis.ProfileChange) (*retwis.User, error) {
+	end, err := m.begin(nil)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	a := m.active(id)
+	if a == nil {
+		return nil, retwis.ErrNotFound
+	}
+	if change.DisplayName != nil {
+		a.user.DisplayName = *change.DisplayName
+	}
+	if change.Bio != nil {
+		a.user.Bio = *change.Bio
+	}
+	user := a.user
+	return &user, nil
+}
+
+func (m *memory) Credentials(_ context.Context, username string) (retwis.Credentials, error) {
+	end, err := m.begin(nil)
+	defer end()
+	if err != nil {
+		return retwis.Credentials{}, err
+	}
+	for id, a := range m.accounts {
+		if !a.pending && retwis.FoldUsername(a.user.Username) == retwis.FoldUsername(username) {
+			return retwis.Credentials{User: id, PasswordHash: a.hash}, nil
+		}
+	}
+	return retwis.Credentials{}, retwis.ErrNotFound
+}
+
+func (m *memory) CredentialsOf(_ context.Context, id retwis.UserID) (retwis.Credentials, error) {
+	end, err := m.begin(nil)
+	defer end()
+	if err != nil {
+		return retwis.Credentials{}, err
+	}
+	a := m.active(id)
+	if a == nil {
+		return retwis.Credentials{}, retwis.ErrNotFound
+	}
+	return retwis.Credentials{User: id, PasswordHash: a.hash}, nil
+}
+
+func (m *memory) SetPasswordHash(_ context.Context, id retwis.UserID, oldHash, newHash string) error {
+	end, err := m.begin(&m.beforeSetPasswordHash)
+	defer end()
+	if err != nil {
+		return err
+	}
+	a := m.active(id)
+	if a == nil || a.hash != oldHash {
+		return retwis.ErrWrongCredentials
+	}
+	a.hash = newHash
+	return nil
+}
+
+func (m *memory) ChangePassword(_ context.Context, id retwis.UserID, oldHash, newHash string) error {
+	end, err := m.begin(&m.beforeChangePassword)
+	defer end()
+	if err != nil {
+		return err
+	}
+	a := m.active(id)
+	if a == nil || a.hash != oldHash {
+		return retwis.ErrWrongCredentials
+	}
+	a.hash = newHash
+	a.generation++
+	return nil
+}
+
+func (m *memory) CreateSession(_ context.Context, id retwis.UserID, key retwis.SessionKey) error {
+	end, err := m.begin(&m.beforeCreateSession)
+	defer end()
+	if err != nil {
+		return err
+	}
+	a := m.active(id)
+	if a == nil {
+		return retwis.ErrNotFound
+	}
+	m.sessions[key] = sessionRow{id, a.generation}
+	return nil
+}
+
+func (m *memory) Session(_ context.Context, key retwis.SessionKey) (retwis.UserID, error) {
+	end, err := m.begin(nil)
+	defer end()
+	if err != nil {
+		return 0, err
+	}
+	row, ok := m.sessions[key]
+	if a := m.active(row.user); !ok || a == nil || a.generation != row.generation {
+		return 0, retwis.ErrUnauthenticated
+	}
+	return row.user, nil
+}
+
+func (m *memory) EndSession(_ context.Context, key retwis.SessionKey) error {
+	end, err := m.begin(nil)
+	defer end()
+	delete(m.sessions, key)
+	return err
+}
+
+func (m *memory) EndSessions(_ context.Context, id retwis.UserID) error {
+	end, err := m.begin(nil)
+	defer end()
+	if a := m.active(id); a != nil {
+		a.generation++
+	}
+	return err
+}
+
+// cheap parameters keep tests quick; costlier ones are for a change of parameters.
+func cheap() HashParameters    { return HashParameters{MemoryKiB: 8, Passes: 1, Lanes: 1} }
+func costlier() HashParameters { return HashParameters{MemoryKiB: 16, Passes: 1, Lanes: 1} }
+
+// testAccounts returns accounts in the store that count how often they hash.
+func testAccounts(t *testing.T, store AccountStore, params HashParameters) (*Accounts, func() int) {
+	t.Helper()
+	a, err := NewAccounts(store, Options{Hash: params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	hashes := 0
+	a.hasher.derive = func(password, salt []byte, params HashParameters, length int) []byte {
+		mu.Lock()
+		hashes++
+		mu.Unlock()
+		return argon2id(password, salt, params, length)
+	}
+	return a, func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		n := hashes
+		hashes = 0
+		return n
+	}
+}
+
+func mustRegister(t *testing.T, a *Accounts, username, password string) Session {
+	t.Helper()
+	session, err := a.Register(t.Context(), username, password, nil)
+	if err != nil {
+		t.Fatalf("register %s: %v", username, err)
+	}
+	return session
+}
+
+func mustIdentify(t *testing.T, a *Accounts, session Session) Identity {
+	t.Helper()
+	who, err := a.Authenticate(t.Context(), session.Token)
+	if err != nil {
+		t.Fatalf("the session of %s is not good: %v", session.User.Username, err)
+	}
+	if who.User != session.User.ID {
+		t.Fatalf("the session of %s is that of %s", session.User.ID, who.User)
+	}
+	return who
+}

@@ -1,0 +1,340 @@
+package auth
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"retwis/internal/retwis"
+)
+
+const password = "correct horse"
+
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	a, _ := testAccounts(t, newMemory(), cheap())
+	first := mustRegister(t, a, "Ada", "cafe\u0301\u00a0au lait")
+	for _, tt := range []struct{ name, username, password string }{
+		{"as registered", "Ada", "cafe\u0301\u00a0au lait"},
+		{"in another case", "aDA", "cafe\u0301\u00a0au lait"},
+		{"from a keyboard that composes", "ada", "caf\u00e9 au lait"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			session, err := a.Login(t.Context(), tt.username, tt.password)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if session.User.ID != first.User.ID || session.Token == first.Token {
+				t.Errorf("the session is %+v", session)
+			}
+			mustIdentify(t, a, session)
+		})
+	}
+	mustIdentify(t, a, first)
+}
+
+func TestLoginGivesNothingAway(t *testing.T) {
+	t.Parallel()
+	store := newMemory()
+	a, hashes := testAccounts(t, store, cheap())
+	mustRegister(t, a, "ada", password)
+	unfinished := mustRegister(t, a, "grace", password)
+	store.accounts[unfinished.User.ID].pending = true
+	hashes()
+
+	tests := []struct {
+		name, username, password string
+		hashes                   int
+	}{
+		{"a wrong password", "ada", "incorrect horse", 1},
+		{"a password in another case", "ada", strings.ToUpper(password), 1},
+		{"an empty password", "ada", "", 1},
+		{"an unknown name", "nobody_", password, 1},
+		{"an unfinished registration", "grace", password, 1},
+		{"what can be no name", "ada lovelace!", password, 1},
+		{"a name as long as a request", strings.Repeat("a", 200_000), password, 1},
+		{"no name", "", password, 1},
+		{"a password too long, of a known name", "ada", strings.Repeat("x", 257), 0},
+		{"a password too long, of an unknown name", "nobody_", strings.Repeat("x", 257), 0},
+		{"broken UTF-8", "ada", "\xff\xff\xff\xff\xff\xff\xff\xff", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			session, err := a.Login(t.Context(), tt.username, tt.password)
+			if session != (Session{}) || !errors.Is(err, retwis.ErrWrongCredentials) {
+				t.Fatalf("login gives %+v, %v", session, err)
+			}
+			found, ok := retwis.UserErrors(err)
+			if !ok || len(found) != 1 || found[0] != retwis.ErrWrongCredentials {
+				t.Errorf("the client is told %+v", found)
+			}
+			if n := hashes(); n != tt.hashes {
+				t.Errorf("it took %d hashes, want %d", n, tt.hashes)
+			}
+		})
+	}
+	if n := len(store.sessions); n != 2 {
+		t.Errorf("there are %d sessions, want the two of the registrations", n)
+	}
+}
+
+func TestLoginWithAnOutageIsNoWrongPassword(t *testing.T) {
+	t.Parallel()
+	store := newMemory()
+	a, _ := testAccounts(t, store, cheap())
+	session := mustRegister(t, a, "ada", password)
+	store.fail = errors.New("connection refused")
+	if _, err := a.Login(t.Context(), "ada", password); !errors.Is(err, store.fail) || errors.Is(err, retwis.ErrWrongCredentials) {
+		t.Errorf("login gives %v", err)
+	}
+	if _, err := a.Authenticate(t.Context(), session.Token); !errors.Is(err, store.fail) || errors.Is(err, retwis.ErrUnauthenticated) {
+		t.Errorf("authenticating gives %v", err)
+	}
+	store.fail = nil
+	store.accounts[session.User.ID].hash = "$argon2id$v=19$m=4194304,t=1,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+	_, err := a.Login(t.Context(), "ada", password)
+	if _, ok := retwis.UserErrors(err); err == nil || ok {
+		t.Errorf("login with an absurd stored hash gives %v", err)
+	}
+	if err != nil && strings.Contains(err.Error(), "CTFhFd") {
+		t.Errorf("the error repeats the hash: %v", err)
+	}
+}
+
+func TestLoginBringsHashesUpToDate(t *testing.T) {
+	t.Parallel()
+	store := newMemory()
+	old, _ := testAccounts(t, store, cheap())
+	first := mustRegister(t, old, "ada", password)
+	a, hashes := testAccounts(t, store, costlier())
+
+	session, err := a.Login(t.Context(), "ada", password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := hashes(); n != 2 {
+		t.Errorf("the first login took %d hashes, want 2", n)
+	}
+	if got := store.accounts[session.User.ID].hash; !strings.HasPrefix(got, "$argon2id$v=19$m=16,t=1,p=1$") {
+		t.Errorf("the hash is stored as %q", got)
+	}
+	mustIdentify(t, a, first)
+	mustIdentify(t, a, session)
+
+	if _, err := a.Login(t.Context(), "ada", password); err != nil {
+		t.Fatal(err)
+	}
+	if n := hashes(); n != 1 {
+		t.Errorf("the second login took %d hashes, want 1", n)
+	}
+}
+
+func TestRehashDoesNotUndoAChangeOfPassword(t *testing.T) {
+	t.Parallel()
+	store := newMemory()
+	old, _ := testAccounts(t, store, cheap())
+	who := mustIdentify(t, old, mustRegister(t, old, "ada", password))
+	a, _ := testAccounts(t, store, costlier())
+	store.beforeSetPasswordHash = func() {
+		if _, err := a.ChangePassword(t.Context(), who, password, "battery staple"); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := a.Login(t.Context(), "ada", password); !errors.Is(err, retwis.ErrWrongCredentials) {
+		t.Errorf("login with the password of before gives %v", err)
+	}
+	if _, err := a.Login(t.Context(), "ada", "battery staple"); err != nil {
+		t.Errorf("login with the changed password gives %v", err)
+	}
+}
+
+func TestTwoLoginsMayRehashAtOnce(t *testing.T) {
+	t.Parallel()
+	store := newMemory()
+	old, _ := testAccounts(t, store, cheap())
+	mustRegister(t, old, "ada", password)
+	a, _ := testAccounts(t, store, costlier())
+	store.beforeSetPasswordHash = func() {
+		if _, err := a.Login(t.Context(), "ada", password); err != nil {
+			t.Error(err)
+		}
+	}
+	session, err := a.Login(t.Context(), "ada", password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustIdentify(t, a, session)
+}
+
+func TestASessionDoesNotOutliveThePasswordItWasOpenedWith(t *testing.T) {
+	t.Parallel()
+	store := newMemory()
+	a, _ := testAccounts(t, store, cheap())
+	who := mustIdentify(t, a, mustRegister(t, a, "ada", password))
+	store.beforeCreateSession = func() {
+		if _, err := a.ChangePassword(t.Context(), who, password, "battery staple"); err != nil {
+			t.Error(err)
+		}
+	}
+	session, err := a.Login(t.Context(), "ada", password)
+	if session.Token != "" || !errors.Is(err, retwis.ErrWrongCredentials) {
+		t.Errorf("login while the password changes gives %+v, %v", session, err)
+	}
+}
+
+func TestLoginToAnAccountThatVanishes(t *testing.T) {
+	t.Parallel()
+	store := newMemory()
+	a, _ := testAccounts(t, store, cheap())
+	gone := mustRegister(t, a, "ada", password)
+	store.beforeCreateSession = func() { delete(store.accounts, gone.User.ID) }
+	if _, err := a.Login(t.Context(), "ada", password); !errors.Is(err, retwis.ErrWrongCredentials) {
+		t.Errorf("login gives %v", err)
+	}
+	if _, err := a.Authenticate(t.Context(), gone.Token); !errors.Is(err, retwis.ErrUnauthenticated) {
+		t.Errorf("authenticating gives %v", err)
+	}
+}
+
+func TestAuthenticateRefusesWithoutTheStore(t *testing.T) {
+	t.Parallel()
+	store := newMemory()
+	a, _ := testAccounts(t, store, cheap())
+	for _, token := range []string{"", "x", strings.Repeat("A", 200_000)} {
+		if who, err := a.Authenticate(t.Context(), token); !errors.Is(err, retwis.ErrUnauthenticated) || who != (Identity{}) {
+			t.Errorf("a token of %d bytes gives %+v, %v", len(token), who, err)
+		}
+	}
+	if store.calls != 0 {
+		t.Errorf("the store was asked %d times", store.calls)
+	}
+	token, _ := NewToken(3)
+	if who, err := a.Authenticate(t.Context(), token); !errors.Is(err, retwis.ErrUnauthenticated) || who != (Identity{}) {
+		t.Errorf("a token of no session gives %+v, %v", who, err)
+	}
+}
+
+func TestLogout(t *testing.T) {
+	t.Parallel()
+	a, _ := testAccounts(t, newMemory(), cheap())
+	session := mustRegister(t, a, "ada", password)
+	other, err := a.Login(t.Context(), "ada", password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := mustIdentify(t, a, session)
+	for range 2 { // a repeat is no error
+		if err := a.Logout(t.Context(), who); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := a.Authenticate(t.Context(), session.Token); !errors.Is(err, retwis.ErrUnauthenticated) {
+		t.Errorf("after logging out the token gives %v", err)
+	}
+	mustIdentify(t, a, other)
+	if err := a.LogoutEverywhere(t.Context(), mustIdentify(t, a, other)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Authenticate(t.Context(), other.Token); !errors.Is(err, retwis.ErrUnauthenticated) {
+		t.Errorf("after logging out everywhere the token gives %v", err)
+	}
+	if err := a.Logout(t.Context(), Identity{}); !errors.Is(err, retwis.ErrUnauthenticated) {
+		t.Errorf("an anonymous logout gives %v", err)
+	}
+	if err := a.LogoutEverywhere(t.Context(), Identity{}); !errors.Is(err, retwis.ErrUnauthenticated) {
+		t.Errorf("an anonymous logout everywhere gives %v", err)
+	}
+}
+
+func TestChangePassword(t *testing.T) {
+	t.Parallel()
+	a, _ := testAccounts(t, newMemory(), cheap())
+	before := mustRegister(t, a, "ada", password)
+	session, err := a.ChangePassword(t.Context(), mustIdentify(t, a, before), password, "battery staple")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustIdentify(t, a, session)
+	if session.User.Username != "ada" {
+		t.Errorf("the session is that of %+v", session.User)
+	}
+	if _, err := a.Authenticate(t.Context(), before.Token); !errors.Is(err, retwis.ErrUnauthenticated) {
+		t.Errorf("the token of before gives %v", err)
+	}
+	if _, err := a.Login(t.Context(), "ada", password); !errors.Is(err, retwis.ErrWrongCredentials) {
+		t.Errorf("the password of before gives %v", err)
+	}
+	if _, err := a.Login(t.Context(), "ada", "battery staple"); err != nil {
+		t.Errorf("the changed password gives %v", err)
+	}
+}
+
+func TestChangePasswordRefuses(t *testing.T) {
+	t.Parallel()
+	store := newMemory()
+	a, hashes := testAccounts(t, store, cheap())
+	session := mustRegister(t, a, "ada", password)
+	who := mustIdentify(t, a, session)
+	hashes()
+	tests := []struct {
+		name, current, changed string
+		code                   retwis.Code
+		field                  string
+		hashes                 int
+	}{
+		{"a wrong current password", "incorrect horse", "battery staple", retwis.CodeWrongCredentials, "currentPassword", 1},
+		{"a current password too long", strings.Repeat("x", 257), "battery staple", retwis.CodeWrongCredentials, "currentPassword", 0},
+		{"a short one", password, "short", retwis.CodeTooShort, "newPassword", 0},
+		{"a long one", password, strings.Repeat("x", 257), retwis.CodeTooLong, "newPassword", 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := a.ChangePassword(t.Context(), who, tt.current, tt.changed)
+			found, ok := retwis.UserErrors(err)
+			if !ok || len(found) != 1 || found[0].Code != tt.code || found[0].Field[1] != tt.field {
+				t.Errorf("it gives %v, want %s on %s", err, tt.code, tt.field)
+			}
+			if n := hashes(); n != tt.hashes {
+				t.Errorf("it took %d hashes, want %d", n, tt.hashes)
+			}
+		})
+	}
+	mustIdentify(t, a, session)
+	if _, err := a.ChangePassword(t.Context(), Identity{}, password, "battery staple"); !errors.Is(err, retwis.ErrUnauthenticated) {
+		t.Errorf("an anonymous change gives %v", err)
+	}
+}
+
+func TestChangePasswordWhileTheHashIsRenewed(t *testing.T) {
+	t.Parallel()
+	store := newMemory()
+	old, _ := testAccounts(t, store, cheap())
+	who := mustIdentify(t, old, mustRegister(t, old, "ada", password))
+	a, _ := testAccounts(t, store, costlier())
+	store.beforeChangePassword = func() {
+		if _, err := a.Login(t.Context(), "ada", password); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := a.ChangePassword(t.Context(), who, password, "battery staple"); err != nil {
+		t.Errorf("it gives %v", err)
+	}
+}
+
+func TestOfTwoChangesOfPasswordOneWins(t *testing.T) {
+	t.Parallel()
+	store := newMemory()
+	a, _ := testAccounts(t, store, cheap())
+	who := mustIdentify(t, a, mustRegister(t, a, "ada", password))
+	store.beforeChangePassword = func() {
+		if _, err := a.ChangePassword(t.Context(), who, password, "battery staple"); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := a.ChangePassword(t.Context(), who, password, "paper clips"); !errors.Is(err, retwis.ErrWrongCredentials) {
+		t.Errorf("the second change gives %v", err)
+	}
+	if _, err := a.Login(t.Context(), "ada", "battery staple"); err != nil {
+		t.Errorf("the password of the first change gives %v", err)
+	}
+}
