@@ -23,25 +23,28 @@ func (r *runner) deliver(ctx context.Context, ready []*work) {
 	var steps []step
 	var calls []retwis.Delivery
 	cost := 0
-	for _, w := range ready {
-		if cost >= maxPushes || len(calls) >= maxCalls {
-			break // the others come first in a later round
+	// First every entry has a share, so that small authors come to their turn; then the
+	// large ones take what is left of the round.
+	for _, share := range []int{maxShare, maxPushes} {
+		for _, w := range ready {
+			for spent := 0; w.next < len(w.targets) && spent < share && cost < maxPushes && len(calls) < maxCalls; w.next++ {
+				t := w.targets[w.next]
+				if t.done {
+					continue
+				}
+				price := callCost + min(t.expected, 500)
+				spent += price
+				cost += price
+				steps = append(steps, step{w, t})
+				calls = append(calls, retwis.Delivery{
+					Entry: w.OutboxEntry, Partition: t.partition, Public: t.public, Position: t.position,
+				})
+			}
 		}
-		share := 0
-		for _, t := range w.targets {
-			if t.done {
-				continue
-			}
-			if share >= maxShare || cost >= maxPushes || len(calls) >= maxCalls {
-				break
-			}
-			price := callCost + min(t.expected, 500)
-			share += price
-			cost += price
-			steps = append(steps, step{w, t})
-			calls = append(calls, retwis.Delivery{
-				Entry: w.OutboxEntry, Partition: t.partition, Public: t.public, Position: t.position,
-			})
+	}
+	for _, w := range ready {
+		if w.next == len(w.targets) {
+			w.next = 0
 		}
 	}
 	if len(calls) == 0 {
@@ -73,7 +76,6 @@ func (r *runner) deliver(ctx context.Context, ready []*work) {
 		if err, ok := failed[w]; ok {
 			delete(failed, w)
 			r.failed(ctx, w, err)
-			w.targets = rotate(w.targets)
 			continue
 		}
 		if allDone(w.targets) {
@@ -113,15 +115,6 @@ func (r *runner) aim(ctx context.Context, ready []*work) error {
 		}
 	}
 	return nil
-}
-
-// rotate moves the first target to the end, so that one that fails does not hold up the
-// others.
-func rotate(targets []*target) []*target {
-	if len(targets) < 2 {
-		return targets
-	}
-	return append(targets[1:], targets[0])
 }
 
 func allDone(targets []*target) bool {

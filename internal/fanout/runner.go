@@ -12,8 +12,8 @@ import (
 const (
 	window    = 1000                   // entries held in memory
 	maxCalls  = 128                    // calls in one round
-	maxPushes = 2000                   // pushes that one round may cause, so that no reader waits long for Redis
-	maxShare  = 1000                   // pushes that one entry may cause in one round, so that small authors come to their turn
+	maxPushes = 4000                   // pushes that one round may cause, so that small authors do not wait long
+	maxShare  = 1000                   // pushes that one entry may cause in a round before others had their turn
 	callCost  = 10                     // what a call costs by itself, in pushes
 	maxTasks  = 8                      // tasks that run beside the rounds
 	maxTries  = 5                      // before an entry that is refused is given up
@@ -28,6 +28,7 @@ const (
 type work struct {
 	retwis.OutboxEntry
 	targets   []*target // of entries that are delivered; nil until the reach is known
+	next      int       // the target to carry on next
 	running   bool      // as a task
 	done      bool
 	refused   int // how often

@@ -30,40 +30,45 @@ end
 local chunk, checked_chunk = tonumber(ARGV[4]), tonumber(ARGV[5])
 local found = redis.call('ZRANGEBYSCORE', KEYS[2], score == '' and '-inf' or '(' .. score, '+inf',
   'WITHSCORES', 'LIMIT', 0, chunk)
-local readers = {}
-for i = 1, #found, 2 do
-  readers[#readers + 1] = 'h' .. found[i]
-end
+local count = #found / 2
 
 -- Posts that were queued long ago, or seem to come from the future, may have been merged
 -- into lists whose mark is gone.
 local age = unix_ms() - stream_id(entry)
 local suspect = broken == '*' or math.abs(age) > tonumber(ARGV[9])
-local merged = {}
-if not suspect and #readers > 0 and redis.call('EXISTS', KEYS[5]) == 1 then
-  merged = redis.call('SMISMEMBER', KEYS[5], unpack(readers))
-end
-local online = {}
-if #readers > 0 and redis.call('EXISTS', KEYS[3]) == 1 then
-  online = redis.call('SMISMEMBER', KEYS[3], unpack(readers))
+local mergers = redis.call('EXISTS', KEYS[5]) == 1
+local watchers = redis.call('EXISTS', KEYS[3]) == 1
+local readers, merged, online = {}, {}, {}
+if count > 0 and (mergers or watchers) then
+  for i = 1, count do
+    readers[i] = 'h' .. found[2 * i - 1]
+  end
+  merged = mergers and redis.call('SMISMEMBER', KEYS[5], unpack(readers)) or {}
+  online = watchers and redis.call('SMISMEMBER', KEYS[3], unpack(readers)) or {}
 end
 
-local cap, slack = tonumber(ARGV[6]), tonumber(ARGV[7])
+local call, prefix = redis.call, ARGV[8]
+local cap = tonumber(ARGV[6])
+local most = cap + tonumber(ARGV[7])
 local names, heads, pushed, checked, served = {}, {}, 0, 0, 0
-for i, reader in ipairs(readers) do
-  local list = ARGV[8] .. found[2 * i - 1]
+for i = 1, count do
+  local list = prefix .. found[2 * i - 1]
   local before = online[i] == 1 and head(list)
   local held = false
   if suspect or merged[i] == 1 then
     checked = checked + 1
-    held = redis.call('LPOS', list, post)
+    held = call('LPOS', list, post)
   end
   if not held then
-    if push(list, post, cap, slack) then
+    local length = call('LPUSHX', list, post)
+    if length > 0 then
       pushed = pushed + 1
     end
+    if length > most then
+      call('LTRIM', list, 0, cap - 1)
+    end
     if before then
-      names[#names + 1] = reader
+      names[#names + 1] = readers[i]
       heads[#heads + 1] = before
     end
   end
@@ -74,7 +79,7 @@ for i, reader in ipairs(readers) do
 end
 
 local now = 'done'
-if served < #readers or #readers == chunk then
+if served < count or count == chunk then
   now = found[2 * served]
 end
 redis.call('HSET', KEYS[1], entry, now)
