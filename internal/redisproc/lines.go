@@ -2,6 +2,7 @@ package redisproc
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -57,7 +58,7 @@ func (l *lines) tail() string {
 	defer l.mu.Unlock()
 	last := l.last
 	if len(l.partial) > 0 {
-		last = append(last[:len(last):len(last)], string(l.partial))
+		last = append(slices.Clip(last), string(l.partial))
 	}
 	if len(last) == 0 {
 		return "nothing"

@@ -43,7 +43,7 @@ type Process struct {
 // answers: that is [Process.Ready].
 func Start(path string, opts Options) (*Process, error) {
 	p := &Process{
-		cmd:    exec.Command(path, opts.Args...),
+		cmd:    exec.Command(path, opts.Args...), //nolint:noctx // it runs until it is stopped, with a signal that a context does not send
 		output: &lines{log: opts.Log},
 		done:   make(chan struct{}),
 	}

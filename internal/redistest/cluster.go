@@ -85,6 +85,7 @@ func (g *Group) Client() *redis.ClusterClient {
 
 // lend makes a failure of the cluster one of the test.
 func (g *Group) lend(t testing.TB) {
+	t.Helper()
 	g.t = t
 	for _, n := range g.nodes {
 		n.t = t

@@ -30,7 +30,7 @@ const patience = 60 * time.Second
 
 // find looks for redis-server once in a test binary, as asking for its version
 // takes as long as starting it.
-var find = sync.OnceValues(func() (string, error) {
+var find = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals // it never changes
 	path, err := redisproc.Find(context.Background())
 	if err != nil {
 		return "", fmt.Errorf("these tests need redis-server %d or later, as from: apt-get install redis-server: %w",

@@ -3,6 +3,7 @@ package redistest
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 
 // shared is the cluster of the test binary: a start takes seconds, so one serves
 // many tests.
-var shared struct {
+var shared struct { //nolint:gochecknoglobals // only a test binary has it, and its tests meet nowhere else
 	main bool // set by Main before any test runs
 
 	use   sync.Mutex // held by the test that uses the group
@@ -31,7 +32,7 @@ type sharing struct{ m *testing.M }
 func (s sharing) Run() int {
 	code := s.m.Run()
 	if err := closeShared(); err != nil {
-		fmt.Printf("stop the shared cluster: %v\n", err)
+		fmt.Fprintf(os.Stderr, "stop the shared cluster: %v\n", err)
 		return max(code, 1)
 	}
 	return code
