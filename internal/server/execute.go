@@ -53,7 +53,7 @@ func (e engine) single(ctx context.Context, op *graphql.OperationContext) (respo
 		return &graphql.Response{Errors: gqlerror.List{errorOf(retwis.CodeInternal, "cancelled")}}
 	case response == nil:
 		return &graphql.Response{Errors: gqlerror.List{
-			e.internal(ctx, "run an operation", fmt.Errorf("no response, context: %v", ctx.Err())),
+			e.internal(ctx, "run an operation", errors.Join(errors.New("no response"), ctx.Err())),
 		}}
 	case response.HasNext != nil && *response.HasNext:
 		// The executor waits until each deferred part is taken.

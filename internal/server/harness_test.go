@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // harness is a server that listens, in a bubble on pipes, elsewhere on TCP.
 type harness struct {
-	t        *testing.T
+	*testing.T
 	server   *Server
 	backend  *backend
 	accounts *accounts
@@ -37,28 +37,29 @@ type harness struct {
 
 // inBubble runs a test with a clock of its own. The bubble ends only when every
 // goroutine has: it finds leaks by itself.
-func inBubble(t *testing.T, change func(*Options), test func(*testing.T, *harness)) {
+func inBubble(t *testing.T, change func(*Options), test func(*harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-		test(t, newHarness(t, change, l, l.dial, "http://retwis.test"))
+		test(newHarness(t, change, l, l.dial, "http://retwis.test"))
 	})
 }
 
 // onTCP is for what a pipe does not have: buffers, and resets.
-func onTCP(t *testing.T, change func(*Options), test func(*testing.T, *harness)) {
+func onTCP(t *testing.T, change func(*Options), test func(*harness)) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var dialer net.Dialer
-	test(t, newHarness(t, change, listener, dialer.DialContext, "http://"+listener.Addr().String()))
+	test(newHarness(t, change, listener, dialer.DialContext, "http://"+listener.Addr().String()))
 }
 
 func newHarness(t *testing.T, change func(*Options), l net.Listener, dial func(context.Context, string, string) (net.Conn, error), url string) *harness {
+	t.Helper()
 	h := &harness{
-		t:        t,
+		T:        t,
 		backend:  newBackend(),
 		accounts: &accounts{sessions: map[string]auth.Identity{}},
 		log:      &logBuffer{},
@@ -100,9 +101,15 @@ func (h *harness) login(user retwis.UserID) string {
 	return h.accounts.add(user)
 }
 
+// answer is what came back of an HTTP request, besides the body.
+type answer struct {
+	StatusCode int
+	Header     http.Header
+}
+
 // do sends an HTTP request to /graphql. A header is "Name: value".
-func (h *harness) do(method, query, body string, headers ...string) (*http.Response, string) {
-	h.t.Helper()
+func (h *harness) do(method, query, body string, headers ...string) (answer, string) {
+	h.Helper()
 	target := h.url + "/graphql"
 	if query != "" {
 		target += "?" + query
@@ -110,11 +117,11 @@ func (h *harness) do(method, query, body string, headers ...string) (*http.Respo
 	return h.request(method, target, body, headers...)
 }
 
-func (h *harness) request(method, target, body string, headers ...string) (*http.Response, string) {
-	h.t.Helper()
-	r, err := http.NewRequestWithContext(h.t.Context(), method, target, strings.NewReader(body))
+func (h *harness) request(method, target, body string, headers ...string) (answer, string) {
+	h.Helper()
+	r, err := http.NewRequestWithContext(h.Context(), method, target, strings.NewReader(body))
 	if err != nil {
-		h.t.Fatal(err)
+		h.Fatal(err)
 	}
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
@@ -125,14 +132,14 @@ func (h *harness) request(method, target, body string, headers ...string) (*http
 	}
 	w, err := h.client.Do(r)
 	if err != nil {
-		h.t.Fatal(err)
+		h.Fatal(err)
 	}
 	defer w.Body.Close()
 	text, err := io.ReadAll(w.Body)
 	if err != nil {
-		h.t.Fatal(err)
+		h.Fatal(err)
 	}
-	return w, string(text)
+	return answer{w.StatusCode, w.Header}, string(text)
 }
 
 // pipes is a listener without a network, so that a bubble can tell when all is quiet.
@@ -250,8 +257,9 @@ type wsClient struct {
 	ws *websocket.Conn
 }
 
-// upgrade opens a websocket, or returns why not. A header is "Name: value".
-func (h *harness) upgrade(headers ...string) (*websocket.Conn, *http.Response, error) {
+// upgrade opens a websocket, or returns with what status it was refused. A header is
+// "Name: value".
+func (h *harness) upgrade(headers ...string) (ws *websocket.Conn, status int, err error) {
 	header := http.Header{"Sec-Websocket-Protocol": {subprotocol}}
 	for _, line := range headers {
 		name, value, _ := strings.Cut(line, ": ")
@@ -261,22 +269,27 @@ func (h *harness) upgrade(headers ...string) (*websocket.Conn, *http.Response, e
 		}
 	}
 	dialer := websocket.Dialer{NetDialContext: h.dial}
-	return dialer.DialContext(h.t.Context(), "ws"+strings.TrimPrefix(h.url, "http")+"/graphql", header)
+	ws, w, err := dialer.DialContext(h.Context(), "ws"+strings.TrimPrefix(h.url, "http")+"/graphql", header)
+	if w != nil {
+		status = w.StatusCode
+		w.Body.Close()
+	}
+	return ws, status, err
 }
 
 func (h *harness) socket(headers ...string) *wsClient {
-	h.t.Helper()
+	h.Helper()
 	ws, _, err := h.upgrade(headers...)
 	if err != nil {
-		h.t.Fatal(err)
+		h.Fatal(err)
 	}
-	h.t.Cleanup(func() { ws.Close() })
-	return &wsClient{h.t, ws}
+	h.Cleanup(func() { ws.Close() })
+	return &wsClient{h.T, ws}
 }
 
 // ready opens a websocket and a connection on it; without a token as nobody.
 func (h *harness) ready(token string) *wsClient {
-	h.t.Helper()
+	h.Helper()
 	c := h.socket()
 	if token == "" {
 		c.send(`{"type":"connection_init"}`)

@@ -52,13 +52,13 @@ func TestGraphQLOverHTTP(t *testing.T) {
 		{id: "9ABE", body: typename, headers: []string{"Content-Type: text/plain;charset=UTF-8"}, status: 415},
 		post("A5BF", "", 400),
 		post("423L", `{"notquery":"{ __typename }"}`, 400, acceptNew),
-		post("LKJ0", `{"query":{"obj":"ect"}}`, 400),
+		post("LKJ0", `{"query":{"an":"object"}}`, 400),
 		post("LKJ1", `{"query":0}`, 400),
 		post("LKJ2", `{"query":false}`, 400),
 		post("LKJ3", `{"query":["array"]}`, 400),
 		post("34A2", typename, 200, acceptNew),
 		{id: "13EE", body: typename, headers: []string{typeJSON, acceptOld}, status: 200, lacks: "errors"},
-		post("6C00", `{"query":"{ __typename }","operationName":{"obj":"ect"}}`, 400),
+		post("6C00", `{"query":"{ __typename }","operationName":{"an":"object"}}`, 400),
 		post("6C01", `{"query":"{ __typename }","operationName":0}`, 400),
 		post("6C02", `{"query":"{ __typename }","operationName":false}`, 400),
 		post("6C03", `{"query":"{ __typename }","operationName":["array"]}`, 400),
@@ -85,9 +85,9 @@ func TestGraphQLOverHTTP(t *testing.T) {
 		{id: "5E5B", body: `{"query":"{ nosuchfield }"}`, headers: []string{typeJSON, acceptNew}, status: 400, contains: "errors", lacks: `"data"`},
 		post("86EE", `{"query":"query CoerceFailure($id: ID!){ __typename }","variables":{"id":null}}`, 400, acceptNew),
 	}
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		for _, tt := range tests {
-			t.Run(tt.id, func(t *testing.T) {
+			h.Run(tt.id, func(t *testing.T) {
 				method := http.MethodPost
 				if tt.query != "" {
 					method = http.MethodGet
@@ -143,9 +143,9 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"bad token", "POST", "", hello, []string{typeJSON, "Authorization: Bearer nonsense"}, 401, "WWW-Authenticate", "Bearer"},
 		{"empty token", "POST", "", hello, []string{typeJSON, "Authorization: Bearer"}, 401, "WWW-Authenticate", "Bearer"},
 	}
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
+			h.Run(tt.name, func(t *testing.T) {
 				w, body := h.do(tt.method, tt.query, tt.body, tt.headers...)
 				if w.StatusCode != tt.status || w.Header.Get(tt.header) != tt.value {
 					t.Errorf("got status %d, %s %q: %s", w.StatusCode, tt.header, w.Header.Get(tt.header), body)
@@ -159,71 +159,71 @@ func TestRequestsThatAreRefused(t *testing.T) {
 }
 
 func TestSubscriptionWithTheOldMediaTypeIsRefusedToo(t *testing.T) {
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		w, body := h.do("GET", "query=subscription%7Bcount(to:1)%7D", "", acceptOld)
-		if w.StatusCode != 400 || strings.Contains(body, "data") {
-			t.Errorf("got status %d: %s", w.StatusCode, body)
+		if w.StatusCode != http.StatusBadRequest || strings.Contains(body, "data") {
+			h.Errorf("got status %d: %s", w.StatusCode, body)
 		}
 	})
 }
 
 func TestBodyWithoutLengthIsLimited(t *testing.T) {
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		body := io.MultiReader(strings.NewReader(`{"query":"`), strings.NewReader(strings.Repeat("x", maxBody)))
-		r, err := http.NewRequestWithContext(t.Context(), "POST", h.url+"/graphql", body)
+		r, err := http.NewRequestWithContext(h.Context(), http.MethodPost, h.url+"/graphql", body)
 		if err != nil {
-			t.Fatal(err)
+			h.Fatal(err)
 		}
 		r.Header.Set("Content-Type", "application/json")
 		w, err := h.client.Do(r)
 		if err != nil {
-			t.Fatal(err)
+			h.Fatal(err)
 		}
 		defer w.Body.Close()
 		if w.StatusCode != http.StatusRequestEntityTooLarge {
-			t.Errorf("got status %d", w.StatusCode)
+			h.Errorf("got status %d", w.StatusCode)
 		}
 	})
 }
 
 func TestExecutionErrorsAreOK(t *testing.T) {
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		for _, accept := range []string{acceptNew, acceptOld} {
 			w, body := h.do("POST", "", `{"query":"{ fail }"}`, typeJSON, accept)
-			if want := `{"errors":[{"message":"no luck"}],"data":null}`; w.StatusCode != 200 || body != want {
-				t.Errorf("got status %d, %s", w.StatusCode, body)
+			if want := `{"errors":[{"message":"no luck"}],"data":null}`; w.StatusCode != http.StatusOK || body != want {
+				h.Errorf("got status %d, %s", w.StatusCode, body)
 			}
 			if w.Header.Get("Cache-Control") != "no-store" {
-				t.Error("a response may be cached")
+				h.Error("a response may be cached")
 			}
 		}
 	})
 }
 
 func TestPanicIsAServerError(t *testing.T) {
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		w, body := h.do("POST", "", `{"query":"{ panics }"}`, typeJSON)
-		if w.StatusCode != 500 || !strings.Contains(body, "INTERNAL_SERVER_ERROR") || strings.Contains(body, "cheese") {
-			t.Errorf("got status %d, %s", w.StatusCode, body)
+		if w.StatusCode != http.StatusInternalServerError || !strings.Contains(body, "INTERNAL_SERVER_ERROR") || strings.Contains(body, "cheese") {
+			h.Errorf("got status %d, %s", w.StatusCode, body)
 		}
 		if !strings.Contains(h.log.String(), "out of cheese") {
-			t.Error("the log does not say what happened")
+			h.Error("the log does not say what happened")
 		}
 	})
 }
 
 func TestLargeNumbersKeepTheirDigits(t *testing.T) {
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		_, body := h.do("POST", "", `{"query":"query($n: Int!) { echo(value: $n) }","variables":{"n":9007199254740993}}`, typeJSON)
 		if !strings.Contains(body, "9007199254740993") {
-			t.Errorf("got %s", body)
+			h.Errorf("got %s", body)
 		}
 	})
 }
 
 func TestWhoAsks(t *testing.T) {
 	const query = `{"query":"{ whoami }"}`
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		one, two := h.login(1), h.login(2)
 		tests := []struct {
 			name    string
@@ -242,7 +242,7 @@ func TestWhoAsks(t *testing.T) {
 			{"proxy that is not trusted", []string{"X-Forwarded-Proto: https", "Cookie: __Host-retwis_session=" + two}, "0", ""},
 		}
 		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
+			h.Run(tt.name, func(t *testing.T) {
 				w, body := h.do("POST", "", query, append(tt.headers, typeJSON)...)
 				if want := `{"data":{"whoami":"` + tt.want + `"}}`; body != want {
 					t.Errorf("got %s, want %s", body, want)
@@ -259,7 +259,7 @@ func TestSessionCookieIsSet(t *testing.T) {
 	const login = `{"query":"mutation { login(token: \"fresh\") }"}`
 	onTCP(t, func(o *Options) {
 		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	}, func(t *testing.T, h *harness) {
+	}, func(h *harness) {
 		tests := []struct {
 			name    string
 			headers []string
@@ -270,7 +270,7 @@ func TestSessionCookieIsSet(t *testing.T) {
 			{"instead of a stale one", []string{"Cookie: retwis_session=old"}, []string{"retwis_session=fresh; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax"}},
 		}
 		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
+			h.Run(tt.name, func(t *testing.T) {
 				w, _ := h.do("POST", "", login, append(tt.headers, typeJSON)...)
 				if diff := cmp.Diff(tt.want, w.Header["Set-Cookie"]); diff != "" {
 					t.Error(diff)
@@ -280,32 +280,32 @@ func TestSessionCookieIsSet(t *testing.T) {
 		token := h.login(3)
 		_, body := h.do("POST", "", `{"query":"{ whoami }"}`, typeJSON, "X-Forwarded-Proto: https", "Cookie: __Host-retwis_session="+token)
 		if body != `{"data":{"whoami":"3"}}` {
-			t.Errorf("cookie over TLS: got %s", body)
+			h.Errorf("cookie over TLS: got %s", body)
 		}
 	})
 }
 
 func TestSessionsThatCannotBeReadAreNotBadOnes(t *testing.T) {
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		h.accounts.set(errors.New("redis is down"), nil)
 		for _, shown := range []string{"Authorization: Bearer x", "Cookie: retwis_session=x"} {
 			w, body := h.do("POST", "", `{"query":"{ whoami }"}`, typeJSON, shown)
-			if w.StatusCode != 503 || !strings.Contains(body, "INTERNAL_SERVER_ERROR") || strings.Contains(body, "redis") {
-				t.Errorf("got status %d, %s", w.StatusCode, body)
+			if w.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "INTERNAL_SERVER_ERROR") || strings.Contains(body, "redis") {
+				h.Errorf("got status %d, %s", w.StatusCode, body)
 			}
 			if w.Header.Get("Set-Cookie") != "" || w.Header.Get("Retry-After") == "" {
-				t.Errorf("got header %v", w.Header)
+				h.Errorf("got header %v", w.Header)
 			}
 		}
 		if !strings.Contains(h.log.String(), "redis is down") {
-			t.Error("the log does not say what happened")
+			h.Error("the log does not say what happened")
 		}
 	})
 }
 
 func TestCORS(t *testing.T) {
 	const page = "Origin: https://app.example"
-	onTCP(t, func(o *Options) { o.AllowedOrigins = []string{"https://App.example:443"} }, func(t *testing.T, h *harness) {
+	onTCP(t, func(o *Options) { o.AllowedOrigins = []string{"https://App.example:443"} }, func(h *harness) {
 		own := "Origin: " + h.url
 		tests := []struct {
 			name, method string
@@ -324,7 +324,7 @@ func TestCORS(t *testing.T) {
 			{"options without preflight", "OPTIONS", nil, 204, ""},
 		}
 		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
+			h.Run(tt.name, func(t *testing.T) {
 				body, query := "", ""
 				switch tt.method {
 				case "POST":
@@ -352,7 +352,7 @@ func TestCORS(t *testing.T) {
 }
 
 func TestWebsocketOrigins(t *testing.T) {
-	onTCP(t, func(o *Options) { o.AllowedOrigins = []string{"https://app.example"} }, func(t *testing.T, h *harness) {
+	onTCP(t, func(o *Options) { o.AllowedOrigins = []string{"https://app.example"} }, func(h *harness) {
 		tests := []struct {
 			name, origin string
 			want         bool
@@ -367,16 +367,16 @@ func TestWebsocketOrigins(t *testing.T) {
 			{"nonsense", "%zz", false},
 		}
 		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
-				ws, w, err := h.upgrade("Origin: " + tt.origin)
+			h.Run(tt.name, func(t *testing.T) {
+				ws, status, err := h.upgrade("Origin: " + tt.origin)
 				if err == nil {
 					ws.Close()
 				}
 				if got := err == nil; got != tt.want {
 					t.Errorf("got %v, want %v", got, tt.want)
 				}
-				if !tt.want && w.StatusCode != http.StatusForbidden {
-					t.Errorf("got status %d", w.StatusCode)
+				if !tt.want && status != http.StatusForbidden {
+					t.Errorf("got status %d", status)
 				}
 			})
 		}

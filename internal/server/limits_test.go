@@ -21,7 +21,7 @@ func rateLimited(message, id string) string {
 
 func TestSubscriptionsPerSocket(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		const refused = "this connection has too many subscriptions under way"
 		c := h.ready("")
 		for i := range 100 {
@@ -40,7 +40,7 @@ func TestSubscriptionsPerSocket(t *testing.T) {
 
 func TestQueriesPerSocket(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		for i := range maxSingle {
 			c.subscribe(fmt.Sprint(i), `{ gate(name: "g") }`)
@@ -52,7 +52,7 @@ func TestQueriesPerSocket(t *testing.T) {
 
 func TestSubscriptionsPerUser(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(o *Options) { o.SubscriptionsPerUser = 3 }, func(t *testing.T, h *harness) {
+	inBubble(t, func(o *Options) { o.SubscriptionsPerUser = 3 }, func(h *harness) {
 		const refused = "this user has too many subscriptions"
 		token := h.login(1)
 		a, b := h.ready(token), h.ready(h.login(1))
@@ -84,7 +84,7 @@ func TestNoLimitPerUser(t *testing.T) {
 	inBubble(t, func(o *Options) {
 		o.SubscriptionsPerUser = -1
 		o.SubscriptionsPerSocket = 1200
-	}, func(t *testing.T, h *harness) {
+	}, func(h *harness) {
 		c := h.ready(h.login(1))
 		for i := range 1100 {
 			c.subscribe(fmt.Sprint(i), feedA)
@@ -97,7 +97,7 @@ func TestNoLimitPerUser(t *testing.T) {
 // queue, keeps nobody waiting and leaves nothing behind.
 func TestReaderThatStops(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		stalled, other := h.ready(""), h.ready("")
 		stalled.subscribe("1", feedA)
 		other.subscribe("1", `subscription { feed(topic: "b") }`)
@@ -116,10 +116,10 @@ func TestReaderThatStops(t *testing.T) {
 			}
 		}
 		if sent < 100 || sent > 110 {
-			t.Errorf("cut off after %d events of 10 kB, want as many as 1 MB holds", sent)
+			h.Errorf("cut off after %d events of 10 kB, want as many as 1 MB holds", sent)
 		}
 		if n := h.backend.subscriptions(); n != 1 {
-			t.Errorf("%d subscriptions are open, want only that of the other reader", n)
+			h.Errorf("%d subscriptions are open, want only that of the other reader", n)
 		}
 		// What was half sent arrives, then the reason.
 		stalled.expectClose(1013)
@@ -129,7 +129,7 @@ func TestReaderThatStops(t *testing.T) {
 
 func TestReaderThatNeverComesBack(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.subscribe("1", `{ blob(size: 100000) }`)
 		// A pipe holds nothing: the first write stands still until its deadline.
@@ -138,19 +138,19 @@ func TestReaderThatNeverComesBack(t *testing.T) {
 		h.server.sockets.mu.Lock()
 		defer h.server.sockets.mu.Unlock()
 		if n := len(h.server.sockets.open); n != 0 {
-			t.Errorf("%d sockets are open", n)
+			h.Errorf("%d sockets are open", n)
 		}
 	})
 }
 
 func TestMemoryOfAReaderThatStops(t *testing.T) {
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
 		if err != nil {
-			t.Fatal(err)
+			h.Fatal(err)
 		}
 		defer conn.Close()
-		c := rawSocket(t, conn)
+		c := rawSocket(h.T, conn)
 		c.send(`{"type":"connection_init"}`)
 		c.expect(`{"type":"connection_ack"}`)
 		c.subscribe("1", feedA)
@@ -167,11 +167,11 @@ func TestMemoryOfAReaderThatStops(t *testing.T) {
 			case <-poll.C:
 			}
 			if sent > 10_000 {
-				t.Fatal("the reader is never cut off")
+				h.Fatal("the reader is never cut off")
 			}
 		}
 		if grown := heap() - before; grown > 4<<20 {
-			t.Errorf("%d events for a reader that stopped hold %d bytes", sent, grown)
+			h.Errorf("%d events for a reader that stopped hold %d bytes", sent, grown)
 		}
 		c.expectClose(1013)
 	})
@@ -184,10 +184,11 @@ func rawSocket(t *testing.T, conn net.Conn) *wsClient {
 		NetDial:      func(string, string) (net.Conn, error) { return conn, nil },
 		Subprotocols: []string{subprotocol},
 	}
-	ws, _, err := dialer.DialContext(t.Context(), "ws://"+conn.RemoteAddr().String()+"/graphql", nil)
+	ws, w, err := dialer.DialContext(t.Context(), "ws://"+conn.RemoteAddr().String()+"/graphql", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.Body.Close()
 	return &wsClient{t, ws}
 }
 
@@ -200,11 +201,11 @@ func heap() int64 {
 
 func TestOneResponseMayBeLargerThanTheQueue(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.subscribe("1", `{ blob(size: 3000000) }`)
 		if got := len(c.read()); got < 3_000_000 {
-			t.Errorf("got %d bytes", got)
+			h.Errorf("got %d bytes", got)
 		}
 		c.expect(`{"type":"complete","id":"1"}`)
 	})
@@ -212,7 +213,7 @@ func TestOneResponseMayBeLargerThanTheQueue(t *testing.T) {
 
 func TestPingsOfAReaderThatStopsAreBounded(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		ping := `{"type":"ping","payload":{"a":"` + strings.Repeat("x", 1000) + `"}}`
 		var err error
@@ -230,7 +231,7 @@ func TestPingsOfAReaderThatStopsAreBounded(t *testing.T) {
 
 func TestClosedSocketHoldsNoQueue(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.subscribe("1", `subscription { count(to: 50) }`)
 		for range 50 {
@@ -241,7 +242,7 @@ func TestClosedSocketHoldsNoQueue(t *testing.T) {
 		for s := range h.server.sockets.open {
 			s.conn.mu.Lock()
 			if s.conn.queue != nil || s.conn.queued != 0 || s.conn.writing {
-				t.Errorf("idle connection holds %d frames, %d bytes, writing %v", len(s.conn.queue), s.conn.queued, s.conn.writing)
+				h.Errorf("idle connection holds %d frames, %d bytes, writing %v", len(s.conn.queue), s.conn.queued, s.conn.writing)
 			}
 			s.conn.mu.Unlock()
 		}
@@ -249,16 +250,16 @@ func TestClosedSocketHoldsNoQueue(t *testing.T) {
 }
 
 func TestUpgradeThatIsNone(t *testing.T) {
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
 		if err != nil {
-			t.Fatal(err)
+			h.Fatal(err)
 		}
 		defer conn.Close()
 		fmt.Fprintf(conn, "GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 7\r\n\r\n")
 		line, err := bufio.NewReader(conn).ReadString('\n')
 		if err != nil || !strings.Contains(line, " 400 ") {
-			t.Errorf("got %q, %v", line, err)
+			h.Errorf("got %q, %v", line, err)
 		}
 	})
 }

@@ -41,12 +41,12 @@ func TestInvalidMessagesCloseWith4400(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, nil, func(t *testing.T, h *harness) {
+			inBubble(t, nil, func(h *harness) {
 				c := h.ready("")
 				c.send(tt.message)
 				reason := c.expectClose(4400)
 				if reason == "" || len(reason) > maxCloseReason {
-					t.Errorf("got reason %q, want a short one", reason)
+					h.Errorf("got reason %q, want a short one", reason)
 				}
 			})
 		})
@@ -55,10 +55,10 @@ func TestInvalidMessagesCloseWith4400(t *testing.T) {
 
 func TestBinaryMessageCloses(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		if err := c.ws.WriteMessage(websocket.BinaryMessage, []byte(`{"type":"ping"}`)); err != nil {
-			t.Fatal(err)
+			h.Fatal(err)
 		}
 		c.expectClose(4400)
 	})
@@ -66,7 +66,7 @@ func TestBinaryMessageCloses(t *testing.T) {
 
 func TestMessageThatIsNotUTF8Closes(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.send("{\"type\":\"ping\",\"payload\":{\"a\":\"\xff\"}}")
 		c.expectClose(1007)
@@ -75,7 +75,7 @@ func TestMessageThatIsNotUTF8Closes(t *testing.T) {
 
 func TestLargeMessageCloses(t *testing.T) {
 	t.Parallel()
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.send(`{"type":"ping","payload":{"a":"` + strings.Repeat("x", maxBody-100) + `"}}`)
 		c.read()
@@ -87,7 +87,7 @@ func TestLargeMessageCloses(t *testing.T) {
 
 func TestSubscribeBeforeAckCloses(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.socket()
 		c.subscribe("1", "{hello}")
 		c.expectClose(4401)
@@ -98,7 +98,7 @@ func TestMissingSubprotocolCloses(t *testing.T) {
 	for _, offer := range []string{"", "graphql-ws", "soap"} {
 		t.Run("offer "+offer, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, nil, func(t *testing.T, h *harness) {
+			inBubble(t, nil, func(h *harness) {
 				c := h.socket("Sec-Websocket-Protocol: " + offer)
 				c.expectClose(4406)
 			})
@@ -108,29 +108,29 @@ func TestMissingSubprotocolCloses(t *testing.T) {
 
 func TestSubprotocolIsChosenAmongOthers(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.socket("Sec-Websocket-Protocol: graphql-ws, graphql-transport-ws")
 		if got := c.ws.Subprotocol(); got != subprotocol {
-			t.Errorf("got subprotocol %q", got)
+			h.Errorf("got subprotocol %q", got)
 		}
 	})
 }
 
 func TestInitTimeout(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.socket()
 		start := time.Now()
 		c.expectClose(4408)
 		if waited := time.Since(start); waited != 3*time.Second {
-			t.Errorf("closed after %v", waited)
+			h.Errorf("closed after %v", waited)
 		}
 	})
 }
 
 func TestInitInTimeStays(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.socket()
 		time.Sleep(2 * time.Second)
 		c.send(`{"type":"connection_init"}`)
@@ -142,7 +142,7 @@ func TestInitInTimeStays(t *testing.T) {
 
 func TestSecondInitCloses(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.send(`{"type":"connection_init"}`)
 		c.expectClose(4429)
@@ -151,20 +151,20 @@ func TestSecondInitCloses(t *testing.T) {
 
 func TestIDInUseCloses(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		id := strings.Repeat("é", 100)
 		c.subscribe(id, `subscription { feed(topic: "a") }`)
 		c.subscribe(id, `subscription { feed(topic: "a") }`)
 		if reason := c.expectClose(4409); len(reason) > maxCloseReason || !strings.HasPrefix(reason, "Subscriber for é") {
-			t.Errorf("got reason %q", reason)
+			h.Errorf("got reason %q", reason)
 		}
 	})
 }
 
 func TestPingPong(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.socket() // also before connection_init
 		c.send(`{"type":"ping"}`)
 		c.expect(`{"type":"pong"}`)
@@ -178,7 +178,7 @@ func TestPingPong(t *testing.T) {
 
 func TestServerPingsAndDropsWhoeverIsSilent(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		var pings, silent atomic.Int64
 		c.ws.SetPingHandler(func(data string) error {
@@ -196,18 +196,18 @@ func TestServerPingsAndDropsWhoeverIsSilent(t *testing.T) {
 
 		time.Sleep(10*time.Minute + time.Second)
 		if n := pings.Load(); n != 24 {
-			t.Errorf("got %d pings in ten minutes, want one each 25 s", n)
+			h.Errorf("got %d pings in ten minutes, want one each 25 s", n)
 		}
 		select {
 		case err := <-gone:
-			t.Fatalf("dropped a client that answers: %v", err)
+			h.Fatalf("dropped a client that answers: %v", err)
 		default:
 		}
 		silent.Store(1)
 		start := time.Now()
 		<-gone
 		if waited := time.Since(start); waited > time.Minute {
-			t.Errorf("kept a silent client for %v", waited)
+			h.Errorf("kept a silent client for %v", waited)
 		}
 	})
 }
@@ -244,7 +244,7 @@ func TestOperations(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, nil, func(t *testing.T, h *harness) {
+			inBubble(t, nil, func(h *harness) {
 				c := h.ready("")
 				c.subscribe("1", tt.query)
 				c.expect(tt.want...)
@@ -258,7 +258,7 @@ func TestOperations(t *testing.T) {
 
 func TestVariablesAndOperationName(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.send(`{"id":"\"<1>","type":"subscribe","payload":{"query":"query A($n: Int!) { echo(value: $n) } query B { hello }","operationName":"A","variables":{"n":7},"extensions":null}}`)
 		c.expect(
@@ -270,16 +270,16 @@ func TestVariablesAndOperationName(t *testing.T) {
 
 func TestPanicIsAnErrorWithoutDetails(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.subscribe("1", `{ panics }`)
 		got := c.read()
 		if !strings.HasPrefix(got, `{"type":"error","payload":[{"message":"internal error","extensions":{"code":"INTERNAL_SERVER_ERROR","id":`) ||
 			strings.Contains(got, "cheese") {
-			t.Errorf("got %s", got)
+			h.Errorf("got %s", got)
 		}
 		if !strings.Contains(h.log.String(), "out of cheese") {
-			t.Error("the log does not say what happened")
+			h.Error("the log does not say what happened")
 		}
 		c.alive()
 	})
@@ -287,7 +287,7 @@ func TestPanicIsAnErrorWithoutDetails(t *testing.T) {
 
 func TestSeveralOperationsAtOnce(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.subscribe("a", `subscription { feed(topic: "a") }`)
 		c.subscribe("b", `subscription { feed(topic: "b") }`)
@@ -309,7 +309,7 @@ func TestSeveralOperationsAtOnce(t *testing.T) {
 
 func TestNothingAfterTheClientCompletes(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.subscribe("1", `subscription { feed(topic: "a") }`)
 		c.subscribe("2", `{ gate(name: "g") }`)
@@ -320,7 +320,7 @@ func TestNothingAfterTheClientCompletes(t *testing.T) {
 		c.alive()
 		synctest.Wait()
 		if n := h.backend.subscriptions() + h.backend.waiting(); n != 0 {
-			t.Errorf("%d operations still run", n)
+			h.Errorf("%d operations still run", n)
 		}
 		// The id is free at once, and the new operation is not taken for the old one.
 		c.subscribe("1", `subscription { feed(topic: "b") }`)
@@ -331,7 +331,7 @@ func TestNothingAfterTheClientCompletes(t *testing.T) {
 
 func TestStreamEndsWithAReason(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.subscribe("1", `subscription { feed(topic: "a") }`)
 		h.backend.topic("a") <- retwis.Errorf(retwis.CodeRateLimited, "enough")
@@ -346,7 +346,7 @@ func TestStreamEndsWithAReason(t *testing.T) {
 
 func TestStreamEndsAsTooSlowClosesTheSocket(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.subscribe("1", `subscription { feed(topic: "a") }`)
 		h.backend.topic("a") <- retwis.ErrTooSlow
@@ -356,13 +356,13 @@ func TestStreamEndsAsTooSlowClosesTheSocket(t *testing.T) {
 
 func TestClientMayCloseAndVanish(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		for _, leave := range []func(*websocket.Conn){
 			func(ws *websocket.Conn) {
 				_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1000, "bye"), time.Now().Add(time.Second))
 				_, _, err := ws.ReadMessage()
 				if !websocket.IsCloseError(err, 1000) {
-					t.Errorf("got %v, want the close echoed", err)
+					h.Errorf("got %v, want the close echoed", err)
 				}
 			},
 			func(ws *websocket.Conn) { ws.Close() },
@@ -374,7 +374,7 @@ func TestClientMayCloseAndVanish(t *testing.T) {
 			leave(c.ws)
 			synctest.Wait()
 			if n := h.backend.subscriptions() + h.backend.waiting(); n != 0 {
-				t.Errorf("%d operations still run", n)
+				h.Errorf("%d operations still run", n)
 			}
 		}
 	})

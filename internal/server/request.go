@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -77,7 +78,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		start := time.Now()
 		defer func() {
 			if value := recover(); value != nil {
-				if value == http.ErrAbortHandler {
+				if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 					panic(value)
 				}
 				s.opts.Log.ErrorContext(ctx, "panic in a handler", "panic", value, "path", r.URL.Path, "stack", string(debug.Stack()))

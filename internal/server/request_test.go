@@ -9,7 +9,7 @@ import (
 )
 
 func TestRequestIDs(t *testing.T) {
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		own := regexp.MustCompile(`^[0-9a-f]{16}$`)
 		for _, tt := range []struct {
 			sent string
@@ -24,17 +24,17 @@ func TestRequestIDs(t *testing.T) {
 			w, _ := h.request("GET", h.url+"/healthz", "", "X-Request-Id: "+tt.sent)
 			got := w.Header.Get("X-Request-Id")
 			if tt.kept != (got == tt.sent) || (!tt.kept && !own.MatchString(got)) {
-				t.Errorf("sent %q, got %q", tt.sent, got)
+				h.Errorf("sent %q, got %q", tt.sent, got)
 			}
 			if !strings.Contains(h.log.String(), "request="+got) {
-				t.Errorf("%q is not in the log", got)
+				h.Errorf("%q is not in the log", got)
 			}
 		}
 	})
 }
 
 func TestLogHasNoSecrets(t *testing.T) {
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		token := h.login(1)
 		h.do("POST", "", `{"query":"{ echo(value: 271828) }"}`, typeJSON, "Authorization: Bearer "+token)
 		h.do("GET", "query=%7Becho(value:271828)%7D", "", "Cookie: retwis_session="+token)
@@ -43,23 +43,23 @@ func TestLogHasNoSecrets(t *testing.T) {
 		c.read()
 		log := h.log.String()
 		if strings.Contains(log, token) || strings.Contains(log, "271828") {
-			t.Errorf("the log tells too much:\n%s", log)
+			h.Errorf("the log tells too much:\n%s", log)
 		}
 		if !strings.Contains(log, "status=200") || !strings.Contains(log, "path=/graphql") {
-			t.Errorf("the log tells too little:\n%s", log)
+			h.Errorf("the log tells too little:\n%s", log)
 		}
 	})
 }
 
 func TestPlainPages(t *testing.T) {
-	onTCP(t, nil, func(t *testing.T, h *harness) {
+	onTCP(t, nil, func(h *harness) {
 		for path, want := range map[string]int{"/": 200, "/healthz": 200, "/readyz": 200, "/nowhere": 404} {
 			if w, _ := h.request("GET", h.url+path, ""); w.StatusCode != want {
-				t.Errorf("%s: got status %d", path, w.StatusCode)
+				h.Errorf("%s: got status %d", path, w.StatusCode)
 			}
 		}
 		if _, body := h.request("GET", h.url+"/", ""); !strings.Contains(body, "/graphql") {
-			t.Errorf("got page %s", body)
+			h.Errorf("got page %s", body)
 		}
 	})
 }
@@ -71,18 +71,18 @@ func TestWebGetsTheRest(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, "web "+r.URL.Path)
 	})
-	onTCP(t, func(o *Options) { o.Web = web }, func(t *testing.T, h *harness) {
+	onTCP(t, func(o *Options) { o.Web = web }, func(h *harness) {
 		for _, path := range []string{"/", "/playground", "/a/b"} {
 			if _, body := h.request("GET", h.url+path, ""); body != "web "+path {
-				t.Errorf("%s: got %s", path, body)
+				h.Errorf("%s: got %s", path, body)
 			}
 		}
 		w, body := h.request("GET", h.url+"/broken", "")
-		if w.StatusCode != 500 || strings.Contains(body, "broken page") {
-			t.Errorf("got status %d, %s", w.StatusCode, body)
+		if w.StatusCode != http.StatusInternalServerError || strings.Contains(body, "broken page") {
+			h.Errorf("got status %d, %s", w.StatusCode, body)
 		}
 		if !strings.Contains(h.log.String(), "broken page") {
-			t.Error("the log does not say what happened")
+			h.Error("the log does not say what happened")
 		}
 	})
 }

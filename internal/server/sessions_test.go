@@ -31,7 +31,7 @@ func TestWhoOpensASocket(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, nil, func(t *testing.T, h *harness) {
+			inBubble(t, nil, func(h *harness) {
 				fill := strings.NewReplacer("TOKEN", h.login(1), "COOKIE", h.login(2))
 				var headers []string
 				for _, line := range tt.headers {
@@ -61,7 +61,7 @@ func TestBadTokensCloseWith4403(t *testing.T) {
 	} {
 		t.Run(payload, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, nil, func(t *testing.T, h *harness) {
+			inBubble(t, nil, func(h *harness) {
 				c := h.socket("Cookie: retwis_session=" + h.login(1)) // of no use beside a bad token
 				c.send(`{"type":"connection_init","payload":` + payload + `}`)
 				c.expectClose(4403)
@@ -72,7 +72,7 @@ func TestBadTokensCloseWith4403(t *testing.T) {
 
 func TestBadTokenInTheHeaderClosesWith4403(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.socket("Authorization: Bearer nonsense")
 		c.send(`{"type":"connection_init"}`)
 		c.expectClose(4403)
@@ -81,7 +81,7 @@ func TestBadTokenInTheHeaderClosesWith4403(t *testing.T) {
 
 func TestSessionThatCannotBeReadMeansTryLater(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		h.accounts.set(errors.New("redis is down"), nil)
 		c := h.socket()
 		c.send(`{"type":"connection_init","payload":{"authorization":"Bearer x"}}`)
@@ -91,7 +91,7 @@ func TestSessionThatCannotBeReadMeansTryLater(t *testing.T) {
 
 func TestEndOfASessionClosesItsSockets(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		token, other := h.login(1), h.login(1)
 		a, b := h.ready(token), h.ready(token)
 		c, d, nobody := h.ready(other), h.ready(h.login(2)), h.ready("")
@@ -103,7 +103,7 @@ func TestEndOfASessionClosesItsSockets(t *testing.T) {
 		b.expectClose(4403)
 		synctest.Wait()
 		if n := h.backend.subscriptions(); n != 0 {
-			t.Errorf("%d subscriptions outlive the session", n)
+			h.Errorf("%d subscriptions outlive the session", n)
 		}
 		for _, stays := range []*wsClient{c, d, nobody} {
 			stays.alive()
@@ -118,7 +118,7 @@ func TestEndOfASessionClosesItsSockets(t *testing.T) {
 
 func TestLostNewsHaveEverySessionChecked(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		token := h.login(1)
 		ended, stays, nobody := h.ready(token), h.ready(h.login(2)), h.ready("")
 		h.accounts.end(token) // and nobody says so
@@ -131,28 +131,28 @@ func TestLostNewsHaveEverySessionChecked(t *testing.T) {
 		nobody.alive()
 		synctest.Wait()
 		if n := h.accounts.asked() - asked; n > 6 {
-			t.Errorf("asked %d times for two sessions", n)
+			h.Errorf("asked %d times for two sessions", n)
 		}
 	})
 }
 
 func TestSessionsAreCheckedNowAndThen(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		token := h.login(1)
 		c := h.ready(token)
 		h.accounts.end(token)
 		start := time.Now()
 		c.expectClose(4403)
 		if waited := time.Since(start); waited != 5*time.Minute {
-			t.Errorf("closed after %v", waited)
+			h.Errorf("closed after %v", waited)
 		}
 	})
 }
 
 func TestOutageEndsNoSession(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		token := h.login(1)
 		ended, stays := h.ready(token), h.ready(h.login(2))
 		h.accounts.end(token)
@@ -167,7 +167,7 @@ func TestOutageEndsNoSession(t *testing.T) {
 		start := time.Now()
 		ended.expectClose(4403)
 		if waited := time.Since(start); waited > 10*time.Second {
-			t.Errorf("closed after %v", waited)
+			h.Errorf("closed after %v", waited)
 		}
 		stays.alive()
 	})
@@ -197,7 +197,7 @@ func TestEndWhileTheSocketIsAdmitted(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, nil, func(t *testing.T, h *harness) {
+			inBubble(t, nil, func(h *harness) {
 				token := h.login(1)
 				h.accounts.set(nil, func() {
 					end := retwis.SessionEnd{User: 2}
@@ -223,7 +223,7 @@ func TestEndWhileTheSocketIsAdmitted(t *testing.T) {
 
 func TestLogoutOverItsOwnSocketIsAnswered(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		token := h.login(1)
 		c := h.ready(token)
 		c.subscribe("s", feedA)
@@ -233,7 +233,7 @@ func TestLogoutOverItsOwnSocketIsAnswered(t *testing.T) {
 		h.server.SessionEnded(h.accounts.end(token)) // comes before the mutation's answer
 		synctest.Wait()
 		if n := h.backend.subscriptions(); n != 0 {
-			t.Errorf("%d subscriptions outlive the session", n)
+			h.Errorf("%d subscriptions outlive the session", n)
 		}
 		c.subscribe("late", `{ hello }`) // not answered any more
 		synctest.Wait()
@@ -245,7 +245,7 @@ func TestLogoutOverItsOwnSocketIsAnswered(t *testing.T) {
 
 func TestMutationHoldsTheEndOfASessionUpForASecond(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		token := h.login(1)
 		c := h.ready(token)
 		c.subscribe("m", `mutation { gate(name: "never") }`)
@@ -254,14 +254,14 @@ func TestMutationHoldsTheEndOfASessionUpForASecond(t *testing.T) {
 		h.server.SessionEnded(h.accounts.end(token))
 		c.expectClose(4403)
 		if waited := time.Since(start); waited != lastReply {
-			t.Errorf("closed after %v", waited)
+			h.Errorf("closed after %v", waited)
 		}
 	})
 }
 
 func TestClosedSocketsLeaveTheIndex(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		token := h.login(1)
 		for range 3 {
 			c := h.ready(token)
@@ -274,7 +274,7 @@ func TestClosedSocketsLeaveTheIndex(t *testing.T) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if n := len(r.open) + len(r.bySession) + len(r.byUser) + len(r.subscriptions) + len(r.admissions); n != 0 {
-			t.Errorf("%d entries are left behind", n)
+			h.Errorf("%d entries are left behind", n)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 func TestDrainIsSpread(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		const n = 10
 		var mu sync.Mutex
 		var closed []time.Duration
@@ -39,23 +39,23 @@ func TestDrainIsSpread(t *testing.T) {
 		took := time.Since(start)
 		wg.Wait()
 		if took > 10*time.Second {
-			t.Errorf("stopping took %v", took)
+			h.Errorf("stopping took %v", took)
 		}
 		slices.Sort(closed)
 		for i, at := range closed {
 			if want := time.Duration(i) * 500 * time.Millisecond; at != want {
-				t.Errorf("socket %d closed after %v, want %v", i, at, want)
+				h.Errorf("socket %d closed after %v, want %v", i, at, want)
 			}
 		}
 		if n := h.backend.subscriptions(); n != 0 {
-			t.Errorf("%d subscriptions are open", n)
+			h.Errorf("%d subscriptions are open", n)
 		}
 	})
 }
 
 func TestStopFinishesRequests(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		var status int
 		var wg sync.WaitGroup
 		wg.Go(func() {
@@ -71,21 +71,21 @@ func TestStopFinishesRequests(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		select {
 		case <-stopped:
-			t.Error("stopped with a request under way")
+			h.Error("stopped with a request under way")
 		default:
 		}
 		close(h.backend.gate("g"))
 		wg.Wait()
 		<-stopped
 		if status != http.StatusOK {
-			t.Errorf("got status %d", status)
+			h.Errorf("got status %d", status)
 		}
 	})
 }
 
 func TestStopAnswersMutationsOfSockets(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.subscribe("1", `mutation { gate(name: "g") }`)
 		synctest.Wait()
@@ -100,9 +100,9 @@ func TestStopAnswersMutationsOfSockets(t *testing.T) {
 
 func TestStopDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		go func() {
-			r, _ := http.NewRequestWithContext(t.Context(), "GET", h.url+"/graphql?query={gate(name:%22never%22)}", nil)
+			r, _ := http.NewRequestWithContext(h.Context(), http.MethodGet, h.url+"/graphql?query={gate(name:%22never%22)}", nil)
 			if w, err := h.client.Do(r); err == nil {
 				w.Body.Close()
 			}
@@ -113,25 +113,25 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 		start := time.Now()
 		h.stop()
 		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("stopping took %v", took)
+			h.Errorf("stopping took %v", took)
 		}
 	})
 }
 
 func TestStoppedServerOpensNoSocket(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(t *testing.T, h *harness) {
+	inBubble(t, nil, func(h *harness) {
 		h.stop()
-		r := httptest.NewRequestWithContext(t.Context(), "GET", "/graphql", nil)
+		r := httptest.NewRequestWithContext(h.Context(), http.MethodGet, "/graphql", nil)
 		r.Header.Set("Connection", "Upgrade")
 		r.Header.Set("Upgrade", "websocket")
 		w := httptest.NewRecorder()
 		h.server.Handler().ServeHTTP(w, r)
 		if w.Code != http.StatusServiceUnavailable {
-			t.Errorf("got status %d", w.Code)
+			h.Errorf("got status %d", w.Code)
 		}
 		if h.server.sockets.start(&socket{}) {
-			t.Error("started a socket")
+			h.Error("started a socket")
 		}
 	})
 }
@@ -150,21 +150,21 @@ func TestReadiness(t *testing.T) {
 				return ctx.Err()
 			}},
 		}
-	}, func(t *testing.T, h *harness) {
+	}, func(h *harness) {
 		expect := func(status int, want readiness) {
-			t.Helper()
+			h.Helper()
 			w := httptest.NewRecorder()
-			h.server.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/readyz", nil))
+			h.server.Handler().ServeHTTP(w, httptest.NewRequestWithContext(h.Context(), http.MethodGet, "/readyz", nil))
 			var got readiness
 			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
-				t.Fatal(err)
+				h.Fatal(err)
 			}
 			if w.Code != status || got.Ready != want.Ready || got.Draining != want.Draining || len(got.Checks) != len(want.Checks) {
-				t.Errorf("got status %d, %+v", w.Code, got)
+				h.Errorf("got status %d, %+v", w.Code, got)
 			}
 			for name, state := range want.Checks {
 				if got.Checks[name] != state {
-					t.Errorf("%s is %s, want %s", name, got.Checks[name], state)
+					h.Errorf("%s is %s, want %s", name, got.Checks[name], state)
 				}
 			}
 		}
@@ -173,7 +173,7 @@ func TestReadiness(t *testing.T) {
 		start := time.Now()
 		expect(503, readiness{Checks: map[string]string{"redis": "ok", "live": "failing"}})
 		if waited := time.Since(start); waited != checkTimeout {
-			t.Errorf("waited %v for a check that hangs", waited)
+			h.Errorf("waited %v for a check that hangs", waited)
 		}
 		broken = false
 		h.stop()
