@@ -90,9 +90,20 @@ func TestLoginWithAnOutageIsNoWrongPassword(t *testing.T) {
 	if _, err := a.Authenticate(t.Context(), session.Token); !errors.Is(err, store.fail) || errors.Is(err, retwis.ErrUnauthenticated) {
 		t.Errorf("authenticating gives %v", err)
 	}
+	who := Identity{User: session.User.ID}
+	if err := a.Logout(t.Context(), who); !errors.Is(err, store.fail) {
+		t.Errorf("logging out gives %v", err)
+	}
+	if err := a.LogoutEverywhere(t.Context(), who); !errors.Is(err, store.fail) {
+		t.Errorf("logging out everywhere gives %v", err)
+	}
+	_, err := a.ChangePassword(t.Context(), who, password, "battery staple")
+	if _, mendable := retwis.UserErrors(err); !errors.Is(err, store.fail) || mendable {
+		t.Errorf("changing the password gives %v", err)
+	}
 	store.fail = nil
 	store.accounts[session.User.ID].hash = "$argon2id$v=19$m=4194304,t=1,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
-	_, err := a.Login(t.Context(), "ada", password)
+	_, err = a.Login(t.Context(), "ada", password)
 	if _, ok := retwis.UserErrors(err); err == nil || ok {
 		t.Errorf("login with an absurd stored hash gives %v", err)
 	}
@@ -300,8 +311,10 @@ func TestChangePasswordRefuses(t *testing.T) {
 		})
 	}
 	mustIdentify(t, a, session)
-	if _, err := a.ChangePassword(t.Context(), Identity{}, password, "battery staple"); !errors.Is(err, retwis.ErrUnauthenticated) {
-		t.Errorf("an anonymous change gives %v", err)
+	for _, nobody := range []Identity{{}, {User: 999}} {
+		if _, err := a.ChangePassword(t.Context(), nobody, password, "battery staple"); !errors.Is(err, retwis.ErrUnauthenticated) {
+			t.Errorf("a change by user %s gives %v", nobody.User, err)
+		}
 	}
 }
 

@@ -16,8 +16,13 @@ const (
 	tagDigit, tagLower = '\U000e0030', '\U000e0061'
 )
 
-// lineEnds makes every line end a newline.
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
+// newlines makes every line end a newline.
+func newlines(text string) string {
+	if !strings.ContainsAny(text, "\r\u2028\u2029") { // as nearly always
+		return text
+	}
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
+}
 
 // trimmed reports whether the character goes at the ends of a text: white space, and
 // the byte order mark, as in String.trim of browsers.

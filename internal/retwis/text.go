@@ -73,7 +73,7 @@ func (rule textRule) normalize(text string) (string, error) {
 		}
 		return "", rule.fail(CodeBlank, "write something that can be seen: the %s is blank", rule.noun)
 	}
-	text = norm.NFC.String(lineEnds.Replace(text))
+	text = norm.NFC.String(newlines(text))
 	if err := rule.checkCharacters(text); err != nil {
 		return "", err
 	}

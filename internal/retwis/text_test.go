@@ -40,6 +40,7 @@ func TestNormalizePostTextKeepsWhatPeopleWrite(t *testing.T) {
 		{"soft hyphen and word joiner", "co\u00adoperate\u2060d", "co\u00adoperate\u2060d"},
 		{"Mongolian", "ᠬᠠᠷᠭᠠᠨ\u180eᠠ", "ᠬᠠᠷᠭᠠᠨ\u180eᠠ"},
 		{"Arabic end of ayah", "\u06dd١٢", "\u06dd١٢"},
+		{"stacked hieroglyphs", "\U00013000\U00013430\U00013001", "\U00013000\U00013430\U00013001"},
 		{"private use", "\uf8ff", "\uf8ff"},
 		{"unassigned code points", "\U0001faff\u0378", "\U0001faff\u0378"},
 		{"a replacement character", "\ufffd", "\ufffd"},
