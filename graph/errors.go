@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"retwis/internal/retwis"
@@ -21,13 +19,12 @@ import (
 // in full, and the client gets only the id it is logged under.
 func ErrorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
-		var shown *retwis.Error
-		if errors.As(err, &shown) {
+		if shown, ok := errors.AsType[*retwis.Error](err); ok {
 			return present(ctx, shown.Message, extensions(shown))
 		}
-		var located *gqlerror.Error
-		if errors.As(err, &located) && located.Err == nil && located.Extensions["code"] != nil {
-			return refused(located)
+		located, ok := errors.AsType[*gqlerror.Error](err)
+		if ok && located.Err == nil && located.Extensions["code"] != nil {
+			return located // from the parser, the validator or one of our limits
 		}
 		if errors.Is(ctx.Err(), context.Canceled) {
 			// The client went away, which breaks whatever was being done for it.
@@ -69,19 +66,9 @@ func internal(id string) map[string]any {
 	return e
 }
 
-// refused is the error of a document that the parser, the validator or one of our
-// limits turned down. The parser's own limit is one of ours, too.
-func refused(err *gqlerror.Error) *gqlerror.Error {
-	if err.Extensions["code"] == errcode.ParseFailed && strings.HasPrefix(err.Message, "exceeded token limit") {
-		errcode.Set(err, string(retwis.CodeTooComplex))
-	}
-	return err
-}
-
 // describe says what the log is to hold about an error.
 func describe(ctx context.Context, err error) []any {
-	var located *gqlerror.Error
-	if errors.As(err, &located) && located.Err != nil {
+	if located, ok := errors.AsType[*gqlerror.Error](err); ok && located.Err != nil {
 		err = located.Err // its place is logged by itself
 	}
 	attributes := []any{"err", err, "path", graphql.GetPath(ctx).String()}
@@ -90,8 +77,7 @@ func describe(ctx context.Context, err error) []any {
 			attributes = append(attributes, "operation", op.Name)
 		}
 	}
-	var crash *panicError
-	if errors.As(err, &crash) {
+	if crash, ok := errors.AsType[*panicError](err); ok {
 		attributes = append(attributes, "stack", crash.stack)
 	}
 	return attributes

@@ -3,70 +3,40 @@ package graph
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
-	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-	"github.com/vektah/gqlparser/v2/validator"
-	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
 // Options say how operations are run.
 type Options struct {
-	Log           *slog.Logger
-	Introspection bool          // whether clients may read the schema, and get suggestions for what they mistype
-	Timeout       time.Duration // of one query or mutation; 0 is [DefaultTimeout]
+	Log           *slog.Logger // where internal errors go
+	Introspection bool         // whether clients may read the schema, and get suggestions for what they mistype
 }
-
-// DefaultTimeout is how long a query or mutation may take.
-const DefaultTimeout = 15 * time.Second
-
-// Bounds of the caches. Longer documents are parsed and validated each time.
-const (
-	cachedDocuments   = 512
-	cachedPersisted   = 1024
-	maxCachedDocument = 8 << 10 // bytes
-)
 
 // maxErrors is how many errors a refused document gets to see.
 const maxErrors = 20
 
-// Executor runs the operations of every transport. It is safe for concurrent use.
-type Executor struct {
-	*executor.Executor
-	present graphql.ErrorPresenterFunc
-}
+// Executor runs the operations of every transport, at the same time. Deadlines are for
+// the transport to set; the parser and the coercion of variables may panic.
+type Executor struct{ *executor.Executor }
 
 var _ graphql.GraphExecutor = (*Executor)(nil)
 
 // NewExecutor returns an executor of the API that the resolver serves.
 func NewExecutor(resolver *Resolver, options Options) *Executor {
-	timeout := options.Timeout
-	if timeout == 0 {
-		timeout = DefaultTimeout
-	}
-	documents := shortOnly[*ast.QueryDocument]{
-		Cache:  lru.New[*ast.QueryDocument](cachedDocuments),
-		length: func(query string, _ *ast.QueryDocument) int { return len(query) },
-	}
-	persisted := shortOnly[string]{
-		Cache:  lru.New[string](cachedPersisted),
-		length: func(_, query string) int { return len(query) },
-	}
-
-	present := ErrorPresenter(options.Log)
+	documents := newDocumentCache()
 	e := executor.New(newSchema(resolver))
-	e.SetErrorPresenter(present)
+	e.SetErrorPresenter(ErrorPresenter(options.Log))
 	e.SetRecoverFunc(recoverPanic)
 	e.SetParserTokenLimit(maxTokens)
 	e.SetQueryCache(documents)
-	e.Use(extension.AutomaticPersistedQuery{Cache: persisted})
+	e.Use(newPersistedQueries())
 	e.Use(documentLimits{accepted: documents})
 	e.Use(operationLimits{})
 	if options.Introspection {
@@ -76,8 +46,8 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 		e.SetDisableSuggestion(true)
 		e.SetDefaultRulesFn(rulesWithoutSuggestions)
 	}
-	e.Use(scope{resolver: resolver, timeout: timeout})
-	return &Executor{e, present}
+	e.Use(scope{resolver})
+	return &Executor{e}
 }
 
 // newSchema returns the schema without @defer, which gqlgen adds: no transport here
@@ -88,28 +58,18 @@ func newSchema(resolver *Resolver) graphql.ExecutableSchema {
 	return NewExecutableSchema(Config{Schema: schema, Resolvers: resolver})
 }
 
-// CreateOperationContext parses and checks an operation. A document with very many
-// errors gets the first of them.
+// CreateOperationContext parses and checks an operation. Of very many errors in a
+// document it returns the first.
 func (e *Executor) CreateOperationContext(
 	ctx context.Context, params *graphql.RawParams,
-) (op *graphql.OperationContext, errs gqlerror.List) {
-	defer func() {
-		// A websocket's reader has no server above it to recover.
-		if crash := recover(); crash != nil {
-			op = &graphql.OperationContext{}
-			errs = gqlerror.List{e.present(ctx, recoverPanic(ctx, crash))}
-		}
-	}()
-	op, errs = e.Executor.CreateOperationContext(ctx, params)
+) (*graphql.OperationContext, gqlerror.List) {
+	op, errs := e.Executor.CreateOperationContext(ctx, params)
 	return op, errs[:min(len(errs), maxErrors)]
 }
 
-// scope gives every response loaders of its own, and every query and mutation a
-// deadline. Loaders of an HTTP request would live as long as a websocket.
-type scope struct {
-	resolver *Resolver
-	timeout  time.Duration
-}
+// scope gives every response loaders of its own: those of an HTTP request would live as
+// long as a websocket.
+type scope struct{ resolver *Resolver }
 
 func (scope) ExtensionName() string                   { return "Scope" }
 func (scope) Validate(graphql.ExecutableSchema) error { return nil }
@@ -141,10 +101,7 @@ func (s scope) InterceptResponse(ctx context.Context, next graphql.ResponseHandl
 	if isSubscription(ctx) {
 		return next(s.resolver.withLoaders(ctx, eventWait))
 	}
-	ctx = s.resolver.withLoaders(ctx, listWait)
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	return next(ctx)
+	return next(s.resolver.withLoaders(ctx, listWait))
 }
 
 // InterceptRootField gives each field of a mutation loaders of its own: they run one
@@ -162,50 +119,4 @@ func isSubscription(ctx context.Context) bool {
 	}
 	operation := graphql.GetOperationContext(ctx).Operation
 	return operation != nil && operation.Operation == ast.Subscription
-}
-
-// shortOnly is a cache that does not keep long documents, so that its bound in entries
-// is a bound in memory.
-type shortOnly[T any] struct {
-	graphql.Cache[T]
-	length func(key string, value T) int
-}
-
-// Add keeps the value if the document is short.
-func (c shortOnly[T]) Add(ctx context.Context, key string, value T) {
-	if c.length(key, value) <= maxCachedDocument {
-		c.Cache.Add(ctx, key, value)
-	}
-}
-
-// noIntrospection refuses operations that read the schema.
-type noIntrospection struct{}
-
-func (noIntrospection) ExtensionName() string                   { return "NoIntrospection" }
-func (noIntrospection) Validate(graphql.ExecutableSchema) error { return nil }
-
-func (noIntrospection) MutateOperationContext(_ context.Context, op *graphql.OperationContext) *gqlerror.Error {
-	for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Query"}) {
-		if field.Name == "__schema" || field.Name == "__type" {
-			err := gqlerror.ErrorPosf(field.Position, "the schema cannot be read here")
-			errcode.Set(err, errcode.ValidationFailed)
-			return err
-		}
-	}
-	return nil
-}
-
-// rulesWithoutSuggestions are the rules of validation that do not answer a mistake with
-// names from the schema. Two more of the kind are replaced by the executor itself.
-func rulesWithoutSuggestions() *rules.Rules {
-	r := rules.NewDefaultRules()
-	for _, swap := range []struct{ talkative, silent validator.Rule }{
-		{rules.KnownArgumentNamesRule, rules.KnownArgumentNamesRuleWithoutSuggestions},
-		{rules.KnownTypeNamesRule, rules.KnownTypeNamesRuleWithoutSuggestions},
-		{rules.ValuesOfCorrectTypeRule, rules.ValuesOfCorrectTypeRuleWithoutSuggestions},
-	} {
-		r.RemoveRule(swap.talkative.Name)
-		r.AddRule(swap.silent.Name, swap.silent.RuleFunc)
-	}
-	return r
 }

@@ -3,7 +3,9 @@ package graph
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -56,9 +58,23 @@ func (l documentLimits) MutateOperationParameters(ctx context.Context, params *g
 	}
 	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: params.Query}, maxTokens)
 	if err != nil {
-		return nil // the executor finds the same error, and reports it
+		return unparsed(err)
 	}
 	return checkDocument(doc)
+}
+
+// unparsed is the error of a document that is not GraphQL, or too long.
+func unparsed(err error) *gqlerror.Error {
+	shown, ok := errors.AsType[*gqlerror.Error](err)
+	if !ok {
+		shown = gqlerror.Wrap(err)
+	}
+	code := errcode.ParseFailed
+	if strings.HasPrefix(shown.Message, "exceeded token limit") {
+		code = string(retwis.CodeTooComplex)
+	}
+	errcode.Set(shown, code)
+	return shown
 }
 
 func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {

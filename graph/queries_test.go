@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -173,5 +174,20 @@ func TestFollowConnections(t *testing.T) {
 	for _, field := range []string{"followers", "following"} {
 		response := a.run(as(t, nil), `{ user(username: "alice") { `+field+`(first: 2, last: 2) { totalCount } } }`, "")
 		wantError(t, response, "BAD_USER_INPUT")
+	}
+}
+
+func TestHomesAreTheirOwnersAlone(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	alice, bob := a.addUser("alice"), a.addUser("bob")
+	home := &retwis.Timeline{ID: retwis.Home(alice.ID)}
+	for _, reader := range []*retwis.User{nil, bob} {
+		if _, err := a.resolver().Timeline().Posts(as(t, reader), home, nil, nil, nil, nil); !errors.Is(err, retwis.ErrForbidden) {
+			t.Errorf("another reader got the error %v", err)
+		}
+	}
+	if len(a.calls) > 0 {
+		t.Errorf("made the calls %q", a.calls)
 	}
 }

@@ -33,24 +33,23 @@ func runStream(ctx context.Context, next graphql.OperationHandler) graphql.Respo
 	events := next(context.WithValue(ctx, streamKey{}, s))
 	return func(eventCtx context.Context) *graphql.Response {
 		response := events(s.locate(eventCtx))
-		if response == nil {
-			if reason := s.reason(eventCtx); reason != nil {
-				retwis.EndStream(ctx, reason)
-			}
-			return nil
+		switch {
+		case response != nil:
+			s.propagate(response)
+		case eventCtx.Err() == nil: // otherwise the reader ended it
+			s.tell(ctx)
 		}
-		s.propagate(response)
 		return response
 	}
 }
 
-// reason returns why the source ended the stream; nil where the reader did.
-func (s *stream) reason(ctx context.Context) error {
-	ended := s.ended.Load()
-	if ended == nil || ctx.Err() != nil {
-		return nil
+// tell tells the transport why the source ended the stream.
+func (s *stream) tell(ctx context.Context) {
+	if ended := s.ended.Load(); ended != nil {
+		if reason := (*ended)(); reason != nil {
+			retwis.EndStream(ctx, reason)
+		}
 	}
-	return (*ended)()
 }
 
 // locate puts the field of the subscription before the paths of errors within an event,

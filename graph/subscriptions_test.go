@@ -152,6 +152,7 @@ func TestTheEndOfASubscription(t *testing.T) {
 	a := newAPI(Options{})
 	alice := a.addUser("alice")
 	begin := func(t *testing.T) (*error, graphql.ResponseHandler, context.Context) {
+		t.Helper()
 		var told error
 		ctx := retwis.WithStreamEnd(as(t, alice), func(reason error) { told = reason })
 		responses, ctx := a.start(ctx, eventsQuery, "")
