@@ -1,0 +1,117 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"retwis/internal/retwis"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	alice = retwis.Home(1024)
+	bob   = retwis.Home(1025)
+	carol = retwis.Home(2048) // of the partition of alice
+	diary = retwis.Profile(1024)
+)
+
+// inBubble runs a test with a hub on a clock that moves only when everything waits.
+// The hub is stopped at the end, and must leave nothing behind.
+func inBubble(t *testing.T, options Options, test func(t *testing.T, w *world, h *Hub)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		h := NewHub(w, slog.New(slog.DiscardHandler), options)
+		stop := start(t, h)
+		defer stop()
+		test(t, w, h)
+	})
+}
+
+// start runs a hub and returns what stops it.
+func start(t *testing.T, h *Hub) func() {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- h.Run(ctx) }()
+	synctest.Wait()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	}
+}
+
+// reader is a subscriber in a test.
+type reader struct {
+	retwis.Subscription
+	t      *testing.T
+	close  context.CancelFunc
+	cursor retwis.Cursor // of the last event
+}
+
+func subscribe(t *testing.T, h *Hub, timeline retwis.TimelineID, after retwis.Cursor) *reader {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	s, err := h.Subscribe(ctx, timeline, after)
+	if err != nil {
+		t.Fatalf("Subscribe: %v", err)
+	}
+	return &reader{Subscription: s, t: t, close: cancel, cursor: after}
+}
+
+// want reads all events there are once everything waits, and compares them.
+func (r *reader) want(want ...string) {
+	r.t.Helper()
+	var got []string
+	for open := true; open; {
+		synctest.Wait()
+		select {
+		case e, more := <-r.Events:
+			if open = more; !more {
+				got = append(got, "closed")
+				break
+			}
+			got = append(got, describe(e))
+			r.cursor = e.EventCursor()
+		default:
+			open = false
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		r.t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func describe(e retwis.Event) string {
+	switch e := e.(type) {
+	case *retwis.PostAdded:
+		return "+" + e.Edge.Post.ID.String()
+	case *retwis.PostRemoved:
+		return "-" + e.PostID.String()
+	case *retwis.CaughtUp:
+		return fmt.Sprintf("caught up %d", e.Replayed)
+	case *retwis.Reset:
+		return string(e.Reason)
+	default:
+		return fmt.Sprintf("%T", e)
+	}
+}
+
+func position(t *testing.T, timeline retwis.TimelineID, c retwis.Cursor) retwis.TimelinePosition {
+	t.Helper()
+	at, err := c.TimelinePosition(timeline)
+	if err != nil {
+		t.Fatalf("cursor %q: %v", c, err)
+	}
+	return at
+}
