@@ -318,3 +318,5 @@ func retryFor[T any](t *testing.T, limit time.Duration, act func() (T, error)) T
 func xadd(stream string, fields []string) *redis.XAddArgs {
 	return &redis.XAddArgs{Stream: stream, Values: fields}
 }
+
+func z(score float64, member string) redis.Z { return redis.Z{Score: score, Member: member} }

@@ -229,10 +229,16 @@ func (s *Store) CredentialsOf(ctx context.Context, id retwis.UserID) (retwis.Cre
 	return retwis.Credentials{User: id, PasswordHash: text(fields[1])}, nil
 }
 
-// SetPasswordHash stores another hash of the same password: sessions stay.
-func (s *Store) SetPasswordHash(ctx context.Context, id retwis.UserID, hash string) error {
-	if err := s.do(ctx, call{s.scripts.rehashPassword, []string{s.of(id).user(id)}, []any{hash}}).Err(); err != nil {
+// SetPasswordHash replaces a hash by another one of the same password: sessions stay. When
+// the stored hash is no longer the old one, nothing changes and the error is
+// [retwis.ErrWrongCredentials].
+func (s *Store) SetPasswordHash(ctx context.Context, id retwis.UserID, oldHash, newHash string) error {
+	stored, err := s.do(ctx, call{s.scripts.rehashPassword, []string{s.of(id).user(id)}, []any{oldHash, newHash}}).Bool()
+	if err != nil {
 		return fmt.Errorf("store a password hash of %s: %w", id, err)
+	}
+	if !stored {
+		return retwis.ErrWrongCredentials
 	}
 	return nil
 }

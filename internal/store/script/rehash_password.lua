@@ -1,9 +1,15 @@
--- rehash_password stores another hash of the same password.
+-- rehash_password stores another hash of the same password, unless the password was
+-- changed meanwhile.
 --
 -- KEYS   1 user
--- ARGV   1 hash
--- Reply  'ok'
-if redis.call('HEXISTS', KEYS[1], 'password') == 1 then
-  redis.call('HSET', KEYS[1], 'password', ARGV[1])
+-- ARGV   1 old hash   2 new hash
+-- Reply  1, or 0 when the stored hash is neither
+local stored = redis.call('HGET', KEYS[1], 'password')
+if stored == ARGV[2] then
+  return 1
 end
-return 'ok'
+if stored ~= ARGV[1] then
+  return 0
+end
+redis.call('HSET', KEYS[1], 'password', ARGV[2])
+return 1

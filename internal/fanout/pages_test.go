@@ -1,0 +1,252 @@
+package fanout_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"retwis/internal/fanout"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+// walk reads a timeline page by page in one direction, from a cursor.
+func (e *engine) walk(r *rand.Rand, id retwis.TimelineID, older bool, from retwis.Cursor) (posts []retwis.PostID, cursors []retwis.Cursor) {
+	e.t.Helper()
+	for {
+		n := 1 + r.IntN(15)
+		page := retwis.Page{First: n, After: from}
+		if !older {
+			page = retwis.Page{Last: n, Before: from}
+		}
+		got, err := e.Page(e.t.Context(), id, page)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		edges, more := got.Edges, got.HasNextPage
+		if !older {
+			edges, more = slices.Clone(edges), got.HasPreviousPage
+			slices.Reverse(edges)
+		}
+		for _, edge := range edges {
+			posts, cursors = append(posts, edge.Post.ID), append(cursors, edge.Cursor)
+			from = edge.Cursor
+		}
+		if more && len(edges) != n {
+			e.t.Fatalf("%s: a page of %d has %d posts, and more follow", id, n, len(edges))
+		}
+		if !more {
+			return posts, cursors
+		}
+	}
+}
+
+func TestPagesNeitherSkipNorRepeat(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 40, Slack: 5})
+		e.work(fanout.Options{})
+		r := seeded(t)
+		people := e.crowd("user", 10)
+		reader, authors := people[0], people[1:]
+		m := newModel(people)
+		for _, author := range authors {
+			e.follow(reader, author)
+			m.follows[reader][author] = true
+		}
+		for range 150 {
+			author := people[r.IntN(len(people))]
+			m.posts[author] = append(m.posts[author], e.post(author, "x"))
+		}
+		e.drain()
+		for author, posts := range m.posts {
+			for _, post := range posts {
+				if r.IntN(6) == 0 {
+					m.deleted[post] = true
+					if err := e.DeletePost(t.Context(), author, post); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		e.drain()
+		for _, id := range []retwis.TimelineID{retwis.Home(reader), retwis.Profile(authors[0]), retwis.Public()} {
+			forward, cursors := e.walk(r, id, true, "")
+			backward, _ := e.walk(r, id, false, "")
+			slices.Reverse(backward)
+			if !slices.Equal(forward, backward) {
+				t.Errorf("%s: forward %v\nbackward %v", id, forward, backward)
+			}
+			switch id.Kind {
+			case retwis.HomeTimeline:
+				if !slices.Equal(newest(forward), m.home(reader)) {
+					t.Errorf("%s: %d posts, want %d", id, len(forward), len(m.home(reader)))
+				}
+			case retwis.ProfileTimeline:
+				if !slices.Equal(forward, m.profile(id.Owner)) {
+					t.Errorf("%s: %v, want %v", id, forward, m.profile(id.Owner))
+				}
+			}
+			for range 20 {
+				i := r.IntN(len(forward))
+				if got, _ := e.walk(r, id, true, cursors[i]); !slices.Equal(got, forward[i+1:]) {
+					t.Errorf("%s after post %d: %v\nwant %v", id, i, got, forward[i+1:])
+				}
+				got, _ := e.walk(r, id, false, cursors[i])
+				slices.Reverse(got)
+				if !slices.Equal(got, forward[:i]) {
+					t.Errorf("%s before post %d: %v\nwant %v", id, i, got, forward[:i])
+				}
+			}
+		}
+		// A cursor outlives its post, and the trimming of its entry.
+		id := retwis.Home(reader)
+		before, cursors := e.walk(r, id, true, "")
+		place := 10
+		gone := before[place]
+		for author, posts := range m.posts {
+			if slices.Contains(posts, gone) {
+				if err := e.DeletePost(t.Context(), author, gone); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for range 60 {
+			e.post(authors[1], "newer")
+		}
+		e.drain()
+		if got, _ := e.walk(r, id, true, cursors[place]); !slices.Equal(newest(got), newest(before[place+1:])) {
+			t.Errorf("after a deleted and trimmed post: missing %v, extra %v", surplus(before[place+1:], got), surplus(got, before[place+1:]))
+		}
+	})
+}
+
+func TestFollowPagesNeitherSkipNorRepeat(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		r := seeded(t)
+		star := e.register("star")[0]
+		fans := e.crowd("fan", 60)
+		for _, fan := range fans {
+			e.follow(fan, star)
+		}
+		// Equal times in different partitions, as when two servers count the same microsecond.
+		client := raw(t, url)
+		for _, key := range keys(t, client, "*:followers:"+star.String()) {
+			members, err := client.ZRange(t.Context(), key, 0, -1).Result()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, member := range members {
+				if err := client.ZAdd(t.Context(), key, z(float64(1000+i), member)).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		of := retwis.FollowConnection{Kind: retwis.Followers, User: star}
+		forward := e.walkFollows(r, of, true)
+		backward := e.walkFollows(r, of, false)
+		slices.Reverse(backward)
+		if !slices.Equal(forward, backward) {
+			t.Errorf("forward %v\nbackward %v", forward, backward)
+		}
+		sorted := slices.Clone(forward)
+		slices.Sort(sorted)
+		slices.Sort(fans)
+		if !slices.Equal(sorted, fans) {
+			t.Errorf("%d followers, want %d", len(forward), len(fans))
+		}
+	})
+}
+
+func (e *engine) walkFollows(r *rand.Rand, of retwis.FollowConnection, older bool) (users []retwis.UserID) {
+	e.t.Helper()
+	var from retwis.Cursor
+	for {
+		n := 1 + r.IntN(9)
+		page := retwis.Page{First: n, After: from}
+		if !older {
+			page = retwis.Page{Last: n, Before: from}
+		}
+		got, err := e.FollowPage(e.t.Context(), of, page)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		follows, more := got.Follows, got.HasNextPage
+		if !older {
+			slices.Reverse(follows)
+			more = got.HasPreviousPage
+		}
+		for _, f := range follows {
+			users = append(users, f.User.ID)
+			from = f.Cursor
+		}
+		if got.TotalCount != 60 {
+			e.t.Errorf("total %d", got.TotalCount)
+		}
+		if !more {
+			return users
+		}
+	}
+}
+
+func TestForeignCursorsAreRefused(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		people := e.register("ann", "bob")
+		e.post(people[0], "x")
+		page, err := e.Page(t.Context(), retwis.Profile(people[0]), retwis.Page{First: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []retwis.TimelineID{retwis.Home(people[0]), retwis.Profile(people[1]), retwis.Public()} {
+			if _, err := e.Page(t.Context(), id, retwis.Page{First: 1, After: page.LiveCursor}); !errors.Is(err, retwis.ErrBadCursor) {
+				t.Errorf("%s with a cursor of another timeline: %v", id, err)
+			}
+		}
+	})
+}
+
+func TestColdHomeIsRebuiltWhenRead(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 50, Slack: 5})
+		e.work(fanout.Options{})
+		people := e.crowd("user", 6)
+		reader, authors := people[0], people[1:]
+		m := newModel(people)
+		for _, author := range authors {
+			e.follow(reader, author)
+			m.follows[reader][author] = true
+		}
+		for i := range 120 {
+			author := authors[i%len(authors)]
+			m.posts[author] = append(m.posts[author], e.post(author, "x"))
+		}
+		e.drain()
+		client := raw(t, url)
+		home := keys(t, client, "*:home:"+reader.String())[0]
+		for _, state := range []string{"missing", "half built"} {
+			if err := client.Del(t.Context(), home).Err(); err != nil {
+				t.Fatal(err)
+			}
+			if state == "half built" {
+				if err := client.RPush(t.Context(), home, "b").Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			author := authors[0]
+			m.posts[author] = append(m.posts[author], e.post(author, "x"))
+			if got, want := e.read(retwis.Home(reader)), m.home(reader); !slices.Equal(newest(got), want) {
+				t.Errorf("%s home: %d posts, want %d", state, len(got), len(want))
+			}
+			e.drain()
+			if got, want := e.read(retwis.Home(reader)), m.home(reader); !slices.Equal(newest(got), want) {
+				t.Errorf("%s home, drained: %d posts, want %d", state, len(got), len(want))
+			}
+		}
+	})
+}
