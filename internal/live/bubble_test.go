@@ -8,12 +8,12 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
+	"retwis/internal/redistest"
 
 	"retwis/internal/retwis"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { redistest.Main(m) }
 
 var (
 	alice = retwis.Home(1024)
