@@ -15,7 +15,6 @@ import (
 
 	"retwis/internal/fanout"
 	"retwis/internal/retwis"
-	"retwis/internal/store"
 )
 
 func key() string { return rand.Text() }
@@ -34,7 +33,7 @@ func started(ctx context.Context, w *world) (worker *fanout.Worker, stop func())
 // makes, all on the same server.
 func measureFanOut(ctx context.Context, r *report) error {
 	const followers, kept, posts = 10_000, 800, 60
-	w, err := newWorld(ctx, store.Options{})
+	w, err := newWorld(ctx)
 	if err != nil {
 		return err
 	}
@@ -178,7 +177,7 @@ func redisBenchmark(ctx context.Context, socket string) (float64, error) {
 func measureScale(ctx context.Context, r *report) error {
 	var atThousand float64
 	for _, followers := range []int{100, 1000, 10_000, 100_000} {
-		w, err := newWorld(ctx, store.Options{})
+		w, err := newWorld(ctx)
 		if err != nil {
 			return err
 		}
@@ -224,7 +223,7 @@ func measureScale(ctx context.Context, r *report) error {
 // one author's post goes to 200 000 followers.
 func measureSmallAuthors(ctx context.Context, r *report) error {
 	const followers, small = 200_000, 400
-	w, err := newWorld(ctx, store.Options{})
+	w, err := newWorld(ctx)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -75,9 +76,12 @@ func (r *report) add(what, figure, comparison, goal string) {
 
 func (r *report) print() error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "what\tfigure\tin the same run\tgoal")
+	lines := []string{"what\tfigure\tin the same run\tgoal"}
 	for _, row := range r.rows {
-		fmt.Fprintln(w, strings.Join(row[:], "\t"))
+		lines = append(lines, strings.Join(row[:], "\t"))
+	}
+	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
+		return err
 	}
 	return w.Flush()
 }

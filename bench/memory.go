@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-
-	"retwis/internal/store"
 )
 
 // measureMemory measures what entries of homes and follows take in Redis: the memory of
 // the server before and after, with all its overhead.
 func measureMemory(ctx context.Context, r *report) error {
 	const users, follows, entries = 5000, 200, 800
-	w, err := newWorld(ctx, store.Options{})
+	w, err := newWorld(ctx)
 	if err != nil {
 		return err
 	}

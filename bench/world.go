@@ -26,7 +26,7 @@ type world struct {
 	close  func()
 }
 
-func newWorld(ctx context.Context, options store.Options) (*world, error) {
+func newWorld(ctx context.Context) (*world, error) {
 	path, err := redisproc.Find(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("find redis-server: %w", err)
@@ -60,8 +60,7 @@ func newWorld(ctx context.Context, options store.Options) (*world, error) {
 	}
 	w.url = "unix://" + w.socket + "?db=0"
 	w.raw = redis.NewClient(&redis.Options{Network: "unix", Addr: w.socket, ReadTimeout: time.Minute})
-	options.URL = w.url
-	if w.Store, err = store.Open(ctx, options); err != nil {
+	if w.Store, err = store.Open(ctx, store.Options{URL: w.url}); err != nil {
 		w.close()
 		return nil, err
 	}

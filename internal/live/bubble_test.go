@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
-	"retwis/internal/redistest"
 
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 )
 

@@ -284,8 +284,8 @@ func (f *feed) leave(s *subscription) {
 }
 
 func lastIndex(ids []retwis.PostID, id retwis.PostID) int {
-	for i := len(ids) - 1; i >= 0; i-- {
-		if ids[i] == id {
+	for i, candidate := range slices.Backward(ids) {
+		if candidate == id {
 			return i
 		}
 	}

@@ -35,7 +35,14 @@ const (
 	HistoryChanged ResetReason = "HISTORY_CHANGED" // posts came or went below the head, as by a follow
 )
 
-func (e *PostAdded) EventCursor() Cursor   { return e.Edge.Cursor }
+// EventCursor implements [Event].
+func (e *PostAdded) EventCursor() Cursor { return e.Edge.Cursor }
+
+// EventCursor implements [Event].
 func (e *PostRemoved) EventCursor() Cursor { return e.Cursor }
-func (e *CaughtUp) EventCursor() Cursor    { return e.Cursor }
-func (e *Reset) EventCursor() Cursor       { return e.Cursor }
+
+// EventCursor implements [Event].
+func (e *CaughtUp) EventCursor() Cursor { return e.Cursor }
+
+// EventCursor implements [Event].
+func (e *Reset) EventCursor() Cursor { return e.Cursor }

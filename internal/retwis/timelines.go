@@ -21,10 +21,14 @@ type TimelineID struct {
 	Owner UserID
 }
 
-// Home, Profile and Public name timelines.
-func Home(user UserID) TimelineID    { return TimelineID{HomeTimeline, user} }
+// Home names a user's home timeline.
+func Home(user UserID) TimelineID { return TimelineID{HomeTimeline, user} }
+
+// Profile names the timeline of a user's own posts.
 func Profile(user UserID) TimelineID { return TimelineID{ProfileTimeline, user} }
-func Public() TimelineID             { return TimelineID{Kind: PublicTimeline} }
+
+// Public names the timeline of everybody's posts.
+func Public() TimelineID { return TimelineID{Kind: PublicTimeline} }
 
 // String returns the short form that presence and messages between processes use.
 func (t TimelineID) String() string {

@@ -82,8 +82,7 @@ func redacted(list string) string {
 
 // withoutURL strips the URL, and a password in it, from an error of net/url.
 func withoutURL(err error) error {
-	var parse *url.Error
-	if errors.As(err, &parse) {
+	if parse, ok := errors.AsType[*url.Error](err); ok {
 		return parse.Err
 	}
 	return err

@@ -39,13 +39,21 @@ func (r *replicas) of(ctx context.Context, key string) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if time.Since(r.read) > replicasAge {
-		slots, err := r.client.ClusterSlots(ctx).Result()
+		shards, err := r.client.ClusterShards(ctx).Result()
 		if err != nil {
-			return 0, fmt.Errorf("read the slots of the cluster: %w", err)
+			return 0, fmt.Errorf("read the shards of the cluster: %w", err)
 		}
 		r.ranges = r.ranges[:0]
-		for _, s := range slots {
-			r.ranges = append(r.ranges, slotRange{s.Start, s.End, len(s.Nodes) - 1})
+		for _, shard := range shards {
+			healthy := 0
+			for _, node := range shard.Nodes {
+				if node.Role == "replica" && node.Health == "online" {
+					healthy++
+				}
+			}
+			for _, slots := range shard.Slots {
+				r.ranges = append(r.ranges, slotRange{int(slots.Start), int(slots.End), healthy})
+			}
 		}
 		r.read = time.Now()
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
@@ -131,7 +132,7 @@ func edges(ctx context.Context, pipe redis.Pipeliner, scores []*redis.FloatCmd) 
 		switch err := score.Err(); {
 		case err == nil:
 			there[i] = true
-		case err != redis.Nil:
+		case !errors.Is(err, redis.Nil):
 			return nil, fmt.Errorf("look up follows: %w", err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,8 +73,8 @@ func parseReplay(id retwis.TimelineID, reply []any) (retwis.Replay, string, erro
 	}
 	replay := retwis.Replay{Position: at, Found: text(reply[4]) == "1"}
 	arrived, _ := reply[5].([]any)
-	for i := len(arrived) - 1; i >= 0; i-- {
-		post, err := retwis.ParsePostID(text(arrived[i]))
+	for _, entry := range slices.Backward(arrived) {
+		post, err := retwis.ParsePostID(text(entry))
 		if err != nil {
 			return retwis.Replay{}, "", err
 		}
@@ -187,17 +188,14 @@ func parseMessage(payload string) (retwis.LiveMessage, error) {
 // listen subscribes to a channel and calls handle with every message, and with joined
 // after every subscription, until ctx is done.
 func (s *Store) listen(ctx context.Context, sharded bool, channel string, handle func(payload string, joined bool)) error {
-	for ctx.Err() == nil {
+	for {
 		err := s.subscribed(ctx, sharded, channel, handle)
 		if ctx.Err() != nil {
-			break
+			return nil //nolint:nilerr // being told to stop is no failure
 		}
 		s.log.WarnContext(ctx, "a subscription ended: subscribing again", "channel", channel, "err", err)
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
-			break
-		}
+		_ = sleep(ctx, 100*time.Millisecond) // the next round sees why it broke off
 	}
-	return nil
 }
 
 // errMoved ends a subscription whose slot has moved to another node.

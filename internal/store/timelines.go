@@ -110,12 +110,11 @@ const (
 
 // stretch is what the page script returns.
 type stretch struct {
-	at      retwis.TimelinePosition
-	last    string // the list's last entry or mark; '' of a missing list
-	from    int    // index of the first entry; -1 when the post asked for is not held
-	posts   []retwis.PostID
-	bottom  bool // the entries reached the mark of completeness
-	present bool
+	at     retwis.TimelinePosition
+	last   string // the list's last entry or mark; '' of a missing list
+	from   int    // index of the first entry; -1 when the post asked for is not held
+	posts  []retwis.PostID
+	bottom bool // the entries reached the mark of completeness
 }
 
 // read reads a stretch of a timeline's list. A home that is missing or not finished is
