@@ -1,0 +1,139 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+// letterCommands are about entries that the worker gave up.
+type letterCommands struct {
+	List   listLetters   `cmd:"" help:"List what was given up, and why."`
+	Replay replayLetters `cmd:"" help:"Queue it again, once what was wrong is mended."`
+}
+
+// letterSettings say in which database to look.
+type letterSettings struct {
+	redisSettings
+	dataSettings
+	logSettings
+}
+
+// open opens the database that is there, whatever its bounds.
+func (s letterSettings) open(ctx context.Context, console console) (*store.Store, func(), error) {
+	if s.RedisURL == inMemory {
+		return nil, nil, misusef("nothing of a Redis inside a process outlives it: %s", giveRedis)
+	}
+	log := s.logger(console.err)
+	redis, err := openRedis(ctx, s.RedisURL, s.DataDir, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := openStore(ctx, store.Options{URL: redis.url, Log: log})
+	if err != nil {
+		redis.close(ctx, log)
+		return nil, nil, err
+	}
+	return db, func() { _ = db.Close(); redis.close(ctx, log) }, nil
+}
+
+type listLetters struct{ letterSettings }
+
+// Run prints a table.
+func (c *listLetters) Run(ctx context.Context, console console) error {
+	db, closeAll, err := c.open(ctx, console)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	letters, err := db.DeadLetters(ctx)
+	if err != nil {
+		return err
+	}
+	if len(letters) == 0 {
+		_, err := fmt.Fprintln(console.out, "There are no dead letters.")
+		return err
+	}
+	return printLetters(console.out, letters, time.Now())
+}
+
+func printLetters(w io.Writer, letters []retwis.DeadLetter, now time.Time) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "ID\tPARTITION\tKIND\tAUTHOR\tREADER\tPOST\tAGE\tREASON") // Flush tells of errors
+	for _, l := range letters {
+		e := l.Entry
+		_, _ = fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", letterID(l), e.Outbox, orDash(string(e.Kind)),
+			orDash(e.Fields["author"]), orDash(e.Fields["reader"]), orDash(e.Fields["post"]), age(l, now),
+			strings.Join(strings.Fields(l.Reason), " "))
+	}
+	return table.Flush()
+}
+
+// letterID names a dead letter among those of all partitions.
+func letterID(l retwis.DeadLetter) string { return strconv.Itoa(l.Entry.Outbox) + "/" + l.ID }
+
+// age says how long ago a letter was given up: its id begins with the milliseconds.
+func age(l retwis.DeadLetter, now time.Time) string {
+	millis, _, _ := strings.Cut(l.ID, "-")
+	n, err := strconv.ParseInt(millis, 10, 64)
+	if err != nil {
+		return "-"
+	}
+	return now.Sub(time.UnixMilli(n)).Truncate(time.Second).String()
+}
+
+func orDash(s string) string { return cmp.Or(strings.Join(strings.Fields(s), " "), "-") }
+
+type replayLetters struct {
+	All bool     `xor:"which" required:"" help:"Queue every dead letter again."`
+	ID  []string `name:"id" xor:"which" required:"" placeholder:"ID" help:"Queue this one again, named as in the list; may be repeated."`
+
+	letterSettings
+}
+
+// Run queues letters again and says how many.
+func (c *replayLetters) Run(ctx context.Context, console console) error {
+	wanted := map[string]bool{}
+	for _, id := range c.ID {
+		if number, rest, ok := strings.Cut(id, "/"); !ok || number == "" || rest == "" {
+			return misusef("--id is %q: name a dead letter as the list does, like 3/1767225600000-0", id)
+		}
+		wanted[id] = true
+	}
+	db, closeAll, err := c.open(ctx, console)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	letters, err := db.DeadLetters(ctx)
+	if err != nil {
+		return err
+	}
+	revived := 0
+	for _, l := range letters {
+		if !c.All && !wanted[letterID(l)] {
+			continue
+		}
+		there, err := db.Revive(ctx, l)
+		if err != nil {
+			return fmt.Errorf("%d were queued again, then: %w", revived, err)
+		}
+		if there {
+			revived++
+			delete(wanted, letterID(l))
+		}
+	}
+	_, _ = fmt.Fprintf(console.out, "%d of %d dead letters were queued again.\n", revived, len(letters))
+	for id := range wanted {
+		return fmt.Errorf("there is no dead letter %s", id)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progress shows how far a long command has come: a bar on a terminal, elsewhere a line
+// now and then.
+type progress struct {
+	w        *os.File
+	terminal bool
+}
+
+func newProgress(w *os.File) *progress {
+	return &progress{w: w, terminal: term.IsTerminal(int(w.Fd()))}
+}
+
+const (
+	barEvery  = 100 * time.Millisecond
+	lineEvery = 5 * time.Second
+)
+
+// phase is one part of the work, with a count of its own.
+type phase struct {
+	progress *progress
+	name     string
+	total    int
+	started  time.Time
+	count    atomic.Int64
+	bar      *progressbar.ProgressBar // nil where there is no terminal
+
+	stop chan struct{}
+	wg   sync.WaitGroup
+}
+
+// begin starts a phase, and shows it until [phase.end].
+func (p *progress) begin(name string, total int) *phase {
+	ph := &phase{progress: p, name: name, total: total, started: time.Now(), stop: make(chan struct{})}
+	every := lineEvery
+	if p.terminal {
+		every = barEvery
+		ph.bar = progressbar.NewOptions(total,
+			progressbar.OptionSetWriter(p.w),
+			progressbar.OptionSetDescription(fmt.Sprintf("%-10s", name)),
+			progressbar.OptionShowCount(),
+			progressbar.OptionShowIts(),
+			progressbar.OptionFullWidth(),
+			progressbar.OptionSetRenderBlankState(true),
+		)
+	}
+	ph.wg.Go(func() {
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ph.stop:
+				return
+			case <-ticker.C:
+				ph.show()
+			}
+		}
+	})
+	return ph
+}
+
+func (ph *phase) add(n int) { ph.count.Add(int64(n)) }
+
+// end shows where the phase ended.
+func (ph *phase) end() {
+	close(ph.stop)
+	ph.wg.Wait()
+	ph.show()
+	if ph.bar != nil {
+		_ = ph.bar.Exit() // ends the line; a terminal that is gone shows nothing anyway
+		_, _ = fmt.Fprintln(ph.progress.w)
+	}
+}
+
+func (ph *phase) show() {
+	n := ph.count.Load()
+	if ph.bar != nil {
+		_ = ph.bar.Set64(min(max(n, 0), int64(ph.total)))
+		return
+	}
+	elapsed := time.Since(ph.started)
+	_, _ = fmt.Fprintf(ph.progress.w, "%s: %d of %d in %s (%.0f/s)\n",
+		ph.name, n, ph.total, elapsed.Round(time.Millisecond), float64(n)/elapsed.Seconds())
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strconv"
+)
+
+// ready is what is told about a service that has started.
+type ready struct {
+	URL   string
+	Redis string
+	Data  string
+}
+
+// announce prints the one line about a start, in the form of the log lines around it, at
+// every log level.
+func (s logSettings) announce(w io.Writer, r ready) {
+	if s.LogFormat == "json" {
+		slog.New(slog.NewJSONHandler(w, nil)).Info("ready", "url", r.URL, "redis", r.Redis, "data", r.Data)
+		return
+	}
+	_, _ = fmt.Fprintf(w, "Retwis is ready at %s (Redis: %s; %s)\n", r.URL, r.Redis, r.Data)
+}
+
+// urlOf is where a browser on this machine finds a listener.
+func urlOf(addr net.Addr) string {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok {
+		return "http://" + addr.String()
+	}
+	host := tcp.IP.String()
+	if tcp.IP.IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(tcp.Port))
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"retwis/internal/auth"
+	"retwis/internal/fanout"
+)
+
+// seedCommand fills a database.
+type seedCommand struct {
+	Users      int    `default:"1000" placeholder:"N" help:"People to register."`
+	AvgFollows int    `default:"20" placeholder:"N" help:"How many of them each follows, on average; some are followed much more than others."`
+	Posts      int    `default:"5000" placeholder:"N" help:"Posts, by any of them."`
+	Star       int    `default:"0" placeholder:"N" help:"Register star as well, and this many more people, reader0 and so on, who follow star."`
+	Seed       uint64 `default:"1" placeholder:"N" help:"Another number makes other people, follows and texts."`
+	Parallel   int    `default:"64" placeholder:"N" help:"Operations under way at once."`
+
+	redisSettings
+	dataSettings
+	storeSettings
+	logSettings
+}
+
+// Help is what seed --help says besides the flags.
+func (*seedCommand) Help() string {
+	return "Everybody's password is " + seedPassword + ". Accounts that an earlier run made are used again, and so are its " +
+		"follows; its posts are not posted twice within a day. Names that somebody else has are left alone."
+}
+
+// Validate is called once all flags are read.
+func (c *seedCommand) Validate() error {
+	for _, n := range []struct {
+		flag             string
+		value, low, high int
+	}{
+		{"users", c.Users, 0, 10_000_000},
+		{"avg-follows", c.AvgFollows, 0, (c.FollowLimit + 1) / 2},
+		{"posts", c.Posts, 0, 100_000_000},
+		{"star", c.Star, 0, 10_000_000},
+		{"parallel", c.Parallel, 1, 1000},
+	} {
+		if n.value < n.low || n.value > n.high {
+			return fmt.Errorf("--%s is %d: choose %d to %d", n.flag, n.value, n.low, n.high)
+		}
+	}
+	if c.RedisURL == inMemory {
+		return errors.New("nothing would be left of what is put into a Redis inside this process: " + giveRedis +
+			", or leave it out to fill the data directory")
+	}
+	return c.storeSettings.Validate()
+}
+
+// population is what the flags ask for. Without people nobody follows or posts.
+func (c *seedCommand) population() population {
+	p := population{seed: c.Seed, people: c.Users, follows: min(c.AvgFollows, max(c.Users-1, 0)), posts: c.Posts, readers: c.Star}
+	if p.people == 0 {
+		p.posts = 0
+	}
+	return p
+}
+
+// Run fills the database and returns when all of it is delivered, or, when ctx is done,
+// as soon as what is under way has ended.
+func (c *seedCommand) Run(ctx context.Context, console console) error {
+	log := c.logger(console.err)
+	err := c.seed(ctx, console, log)
+	if err != nil && isStop(ctx, err) {
+		_, _ = fmt.Fprintln(console.out, "Stopped. The same command goes on where it was.")
+	}
+	return err
+}
+
+func (c *seedCommand) seed(ctx context.Context, console console, log *slog.Logger) error {
+	redis, err := openRedis(ctx, c.RedisURL, c.DataDir, log)
+	if err != nil {
+		return err
+	}
+	defer redis.close(ctx, log)
+	if redis.own != nil && redis.own.InProcess() {
+		return misusef("there is no redis-server to keep what is made: install Redis 7 or later, or %s", giveRedis)
+	}
+	options := c.storeSettings.options(log)
+	options.URL = redis.url
+	options.PoolSize = 2*c.Parallel + 64 // the worker is not to wait for those it works for
+	db, err := openStore(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	accounts, err := auth.NewAccounts(db, auth.Options{Log: log})
+	if err != nil {
+		return fmt.Errorf("prepare accounts: %w", err)
+	}
+
+	s := &seeder{
+		population: c.population(),
+		db:         db,
+		accounts:   accounts,
+		parallel:   c.Parallel,
+		progress:   newProgress(console.err),
+	}
+	started := time.Now()
+	if err := s.runBesideWorker(ctx, fanout.New(db, fanout.Options{Log: log})); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(console.out, "Seeded in %s: %s.\n", time.Since(started).Round(time.Millisecond), s.result())
+	if name := s.someName(); name != "" {
+		_, _ = fmt.Fprintf(console.out, "Log in as %s, or any of them, with the password: %s\n", name, seedPassword)
+	}
+	return nil
+}
+
+// runBesideWorker seeds while a worker delivers, and ends both.
+func (s *seeder) runBesideWorker(ctx context.Context, worker *fanout.Worker) error {
+	group, running := errgroup.WithContext(ctx)
+	workLife, endWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer endWork()
+	group.Go(func() error { return worker.Run(workLife) })
+	group.Go(func() error {
+		defer endWork()
+		return s.run(running)
+	})
+	return group.Wait()
+}

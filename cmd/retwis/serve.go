@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"retwis/graph"
+	"retwis/internal/auth"
+	"retwis/internal/fanout"
+	"retwis/internal/live"
+	"retwis/internal/server"
+)
+
+// stopTime is how long everything may take to stop before it is given up, Redis apart.
+const stopTime = 9500 * time.Millisecond
+
+// serveCommand runs the service.
+type serveCommand struct {
+	Listen         string        `env:"RETWIS_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of the API; port 0 picks one and says which."`
+	AllowedOrigins []string      `env:"RETWIS_ALLOWED_ORIGINS" placeholder:"ORIGIN" help:"Other origins whose pages may use the API, like https://example.com, separated by commas."`
+	TrustedProxies []string      `env:"RETWIS_TRUSTED_PROXIES" placeholder:"ADDR" help:"Addresses or networks of proxies in front, separated by commas, whose X-Forwarded-Proto is believed."`
+	DrainTime      time.Duration `env:"RETWIS_DRAIN_TIME" default:"5s" placeholder:"TIME" help:"Over which open websockets are sent away when the service stops, 0s to 7s."`
+	Worker         bool          `env:"RETWIS_WORKER" default:"true" negatable:"" help:"Run a fan-out worker in here too."`
+	Introspection  bool          `env:"RETWIS_INTROSPECTION" default:"true" negatable:"" help:"Let clients read the schema, and suggest names for those they mistype."`
+	RateLimits     string        `env:"RETWIS_RATE_LIMITS" enum:"on,off" default:"on" placeholder:"on|off" help:"Whether clients are limited; off lifts the limit of 1000 subscriptions of one user."`
+
+	redisSettings
+	dataSettings
+	storeSettings
+	leaseSettings
+	logSettings
+}
+
+// Validate is called once all flags are read.
+func (c *serveCommand) Validate() error {
+	if _, err := net.ResolveTCPAddr("tcp", c.Listen); err != nil {
+		return fmt.Errorf("--listen (RETWIS_LISTEN) is %q: choose an address like 127.0.0.1:8080: %w", c.Listen, err)
+	}
+	if _, err := parseProxies(c.TrustedProxies); err != nil {
+		return err
+	}
+	return errors.Join(
+		checkDuration("drain-time", c.DrainTime, 0, 7*time.Second),
+		c.storeSettings.Validate(),
+		c.leaseSettings.Validate(),
+	)
+}
+
+// Run puts the service together, top to bottom, and runs it until ctx is done.
+func (c *serveCommand) Run(ctx context.Context, console console) error {
+	log := c.logger(console.err)
+
+	redis, err := openRedis(ctx, c.RedisURL, c.DataDir, log)
+	if err != nil {
+		return err
+	}
+	defer redis.close(ctx, log)
+
+	options := c.storeSettings.options(log)
+	options.URL = redis.url
+	db, err := openStore(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+
+	accounts, err := auth.NewAccounts(db, auth.Options{Log: log})
+	if err != nil {
+		return fmt.Errorf("prepare accounts: %w", err)
+	}
+	hub := live.NewHub(db, log, live.Options{Node: rand.Text()})
+	executor := graph.NewExecutor(&graph.Resolver{
+		Accounts:  accounts,
+		Users:     db,
+		Posts:     db,
+		Follows:   db,
+		Timelines: db,
+		Live:      hub,
+	}, graph.Options{Log: log, Introspection: c.Introspection})
+	api, err := server.New(c.serverOptions(server.Options{
+		Executor: executor,
+		Accounts: accounts,
+		Log:      log,
+		Checks: []server.Check{
+			{Name: "redis", Run: db.Ping},
+			{Name: "live", Run: func(context.Context) error { return hub.Ready() }},
+		},
+	}))
+	if err != nil {
+		return misuse{err}
+	}
+	worker := fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log})
+
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("%w: choose another address with --listen (RETWIS_LISTEN)", err)
+	}
+
+	// Whatever ends first, a signal or a failure, ends the server, and the end of each part
+	// lets the next one go that it needed.
+	group, running := errgroup.WithContext(ctx)
+	hubLife, endHub := context.WithCancel(context.WithoutCancel(ctx))
+	defer endHub()
+	workLife, endWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer endWork()
+	group.Go(func() error {
+		defer endWork()
+		return hub.Run(hubLife)
+	})
+	group.Go(func() error { return db.WatchSessions(hubLife, api.SessionEnded) })
+	group.Go(func() error {
+		defer endHub()
+		return api.Serve(running, listener)
+	})
+	if c.Worker {
+		group.Go(func() error { return worker.Run(workLife) })
+	}
+	group.Go(func() error {
+		select {
+		case <-redis.ended():
+			return errors.New("the redis-server of this service has ended")
+		case <-workLife.Done():
+			return nil
+		}
+	})
+	c.announce(console.out, ready{URL: urlOf(listener.Addr()), Redis: redis.name, Data: redis.keeps()})
+	return waitFor(running, group)
+}
+
+func (c *serveCommand) serverOptions(o server.Options) server.Options {
+	o.Listen = c.Listen
+	o.AllowedOrigins = c.AllowedOrigins
+	o.TrustedProxies, _ = parseProxies(c.TrustedProxies) // was checked
+	o.DrainTime = max(c.DrainTime, 1)                    // 0 stands for the default there
+	if c.RateLimits == "off" {
+		o.SubscriptionsPerUser = -1
+	}
+	return o
+}
+
+// waitFor returns what the group returns. It does not wait for ever once the group was
+// told to stop.
+func waitFor(running context.Context, group *errgroup.Group) error {
+	done := make(chan error, 1)
+	go func() { done <- group.Wait() }()
+	<-running.Done()
+	timer := time.NewTimer(stopTime)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+		return fmt.Errorf("stopping took longer than %s and was given up", stopTime)
+	}
+}
+
+// parseProxies reads addresses and networks.
+func parseProxies(list []string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, text := range list {
+		text = strings.TrimSpace(text)
+		if addr, err := netip.ParseAddr(text); err == nil {
+			all = append(all, netip.PrefixFrom(addr, addr.BitLen()))
+			continue
+		}
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("--trusted-proxies (RETWIS_TRUSTED_PROXIES) has %q: give addresses or networks, like 10.0.0.0/8", text)
+		}
+		all = append(all, network.Masked())
+	}
+	return all, nil
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"retwis/internal/server"
+	"retwis/internal/store"
+)
+
+// logSettings say what is logged, and how.
+type logSettings struct {
+	LogFormat string `env:"RETWIS_LOG_FORMAT" enum:"text,json" default:"text" placeholder:"FORMAT" help:"Form of log lines: text or json."`
+	LogLevel  string `env:"RETWIS_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" help:"What is logged: debug, info, warn or error, and what is worse."`
+}
+
+func (s logSettings) logger(w *os.File) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(s.LogLevel)); err != nil {
+		level = slog.LevelInfo // the flag allows only levels
+	}
+	options := &slog.HandlerOptions{Level: level}
+	var handler slog.Handler = slog.NewTextHandler(w, options)
+	if s.LogFormat == "json" {
+		handler = slog.NewJSONHandler(w, options)
+	}
+	return slog.New(server.LogHandler(handler))
+}
+
+// redisSettings say where the data is.
+type redisSettings struct {
+	RedisURL string `name:"redis-url" env:"RETWIS_REDIS_URL" placeholder:"URL" help:"Where the data is: a URL like redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path; several of one cluster, separated by commas; memory for one inside this process that keeps nothing. Left out, a redis-server found on PATH is started as a child and keeps its data in the data directory; where there is none, it is as with memory."`
+}
+
+// dataSettings say where a Redis of our own keeps its data.
+type dataSettings struct {
+	DataDir string `env:"RETWIS_DATA_DIR" default:"data" placeholder:"DIR" help:"Where a redis-server child keeps its data."`
+}
+
+// storeSettings are the bounds of a database. All processes on one database should have
+// the same.
+type storeSettings struct {
+	Partitions  *int `env:"RETWIS_PARTITIONS" placeholder:"N" help:"Shares that readers are spread over: a power of two, 1 to 512. It is fixed when a database is created, 16 where nothing is said; later it need not be given, and has to be the same."`
+	HomeCap     int  `env:"RETWIS_HOME_CAP" default:"1000" placeholder:"N" help:"Posts that a home timeline keeps ready; older ones are found when they are read."`
+	ProfileCap  int  `env:"RETWIS_PROFILE_CAP" default:"20000" placeholder:"N" help:"Posts of one author that can be listed."`
+	FollowLimit int  `env:"RETWIS_FOLLOW_LIMIT" default:"5000" placeholder:"N" help:"People that one may follow."`
+}
+
+// Validate is called once all flags are read.
+func (s storeSettings) Validate() error {
+	if n := s.Partitions; n != nil && (*n < 1 || *n > 512 || *n&(*n-1) != 0) {
+		return fmt.Errorf("--partitions (RETWIS_PARTITIONS) is %d: choose a power of two from 1 to 512", *n)
+	}
+	for _, bound := range []struct {
+		flag             string
+		value, low, high int
+	}{
+		{"home-cap", s.HomeCap, 100, 10_000},
+		{"profile-cap", s.ProfileCap, 100, 1_000_000},
+		{"follow-limit", s.FollowLimit, 1, 100_000},
+	} {
+		if bound.value < bound.low || bound.value > bound.high {
+			return fmt.Errorf("--%s (%s) is %d: choose %d to %d",
+				bound.flag, variableOf(bound.flag), bound.value, bound.low, bound.high)
+		}
+	}
+	return nil
+}
+
+func (s storeSettings) options(log *slog.Logger) store.Options {
+	options := store.Options{
+		HomeCap:     s.HomeCap,
+		ProfileCap:  s.ProfileCap,
+		FollowLimit: s.FollowLimit,
+		Log:         log,
+	}
+	if s.Partitions != nil {
+		options.Partitions = *s.Partitions
+	}
+	return options
+}
+
+// leaseSettings are those of a worker.
+type leaseSettings struct {
+	WorkerLease time.Duration `env:"RETWIS_WORKER_LEASE" default:"5s" placeholder:"TIME" help:"How long the work of a worker that died waits for another one."`
+}
+
+// Validate is called once all flags are read.
+func (s leaseSettings) Validate() error {
+	return checkDuration("worker-lease", s.WorkerLease, time.Second, 5*time.Minute)
+}
+
+func checkDuration(flag string, value, low, high time.Duration) error {
+	if value < low || value > high {
+		return fmt.Errorf("--%s (%s) is %s: choose %s to %s", flag, variableOf(flag), value, low, high)
+	}
+	return nil
+}
+
+// variableOf returns the name of the variable that stands for a flag.
+func variableOf(flag string) string {
+	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// versionCommand says what was built.
+type versionCommand struct{}
+
+// Run prints the version.
+func (versionCommand) Run(console console) error {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{GoVersion: runtime.Version()}
+	}
+	_, err := fmt.Fprintln(console.out, describeBuild(info))
+	return err
+}
+
+func describeBuild(info *debug.BuildInfo) string {
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	parts := []string{"retwis", cmp.Or(info.Main.Version, "(devel)")}
+	if revision := settings["vcs.revision"]; revision != "" {
+		if settings["vcs.modified"] == "true" {
+			revision += " with changes"
+		}
+		parts = append(parts, "revision "+revision)
+	}
+	parts = append(parts, info.GoVersion, runtime.GOOS+"/"+runtime.GOARCH)
+	return strings.Join(parts, ", ")
+}
