@@ -37,7 +37,7 @@ func (r *runner) deliver(ctx context.Context, ready []*work) {
 				cost += price
 				steps = append(steps, step{w, t})
 				calls = append(calls, retwis.Delivery{
-					Entry: w.OutboxEntry, Partition: t.partition, Public: t.public, Position: t.position,
+					Entry: w.OutboxEntry, Partition: t.partition, To: t.to, User: t.user, Position: t.position,
 				})
 			}
 		}
@@ -102,19 +102,52 @@ func (r *runner) aim(ctx context.Context, ready []*work) error {
 	if err != nil {
 		return err
 	}
-	public := r.store.PublicPartition()
 	for i, w := range unaimed {
 		if w.Kind == retwis.OutboxPost {
-			w.targets = append(w.targets, &target{partition: public, public: true})
-		} else if _, reached := reach[i][public]; !reached {
-			// Readers of the public timeline are told of every deletion.
-			w.targets = append(w.targets, &target{partition: public})
-		}
-		for partition, followers := range reach[i] {
-			w.targets = append(w.targets, &target{partition: partition, expected: followers})
+			w.targets = r.targetsOfPost(w.OutboxEntry, reach[i])
+		} else {
+			w.targets = r.targetsOfDelete(w.OutboxEntry, reach[i])
 		}
 	}
 	return nil
+}
+
+func (r *runner) targetsOfPost(e retwis.OutboxEntry, reach retwis.Reach) []*target {
+	targets := []*target{{partition: r.store.PublicPartition(), to: retwis.ToPublic}}
+	for _, user := range e.Mentions {
+		targets = append(targets, &target{partition: r.store.PartitionOfUser(user), to: retwis.ToMentioned, user: user})
+	}
+	for partition, followers := range reach.Followers {
+		targets = append(targets, &target{partition: partition, expected: followers})
+	}
+	for partition := range reach.Lists {
+		targets = append(targets, &target{partition: partition, to: retwis.ToLists})
+	}
+	return targets
+}
+
+// targetsOfDelete are the partitions that the post may have come to: each has removals of
+// its own, which the call for the followers enters. It tells single timelines besides, so
+// that there is no call of their own for the public timeline and for mentions.
+func (r *runner) targetsOfDelete(e retwis.OutboxEntry, reach retwis.Reach) []*target {
+	expected := map[int]int{r.store.PublicPartition(): 0}
+	for _, user := range e.Mentions {
+		expected[r.store.PartitionOfUser(user)] = 0
+	}
+	for partition := range reach.Lists {
+		expected[partition] = 0
+	}
+	for partition, followers := range reach.Followers {
+		expected[partition] = followers
+	}
+	var targets []*target
+	for partition, followers := range expected {
+		targets = append(targets, &target{partition: partition, expected: followers})
+	}
+	for partition := range reach.Lists {
+		targets = append(targets, &target{partition: partition, to: retwis.ToLists})
+	}
+	return targets
 }
 
 func allDone(targets []*target) bool {

@@ -2,6 +2,7 @@ package fanout_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -20,6 +21,9 @@ type model struct {
 	posts   map[retwis.UserID][]retwis.PostID // in the order they were made
 	deleted map[retwis.PostID]bool
 	follows map[retwis.UserID]map[retwis.UserID]bool // reader → authors
+	lists   map[retwis.UserID][]retwis.ListID
+	members map[retwis.ListID]map[retwis.UserID]bool
+	named   map[retwis.UserID][]retwis.PostID // posts that name a user
 }
 
 func newModel(people []retwis.UserID) *model {
@@ -28,6 +32,9 @@ func newModel(people []retwis.UserID) *model {
 		posts:   map[retwis.UserID][]retwis.PostID{},
 		deleted: map[retwis.PostID]bool{},
 		follows: map[retwis.UserID]map[retwis.UserID]bool{},
+		lists:   map[retwis.UserID][]retwis.ListID{},
+		members: map[retwis.ListID]map[retwis.UserID]bool{},
+		named:   map[retwis.UserID][]retwis.PostID{},
 	}
 	for _, id := range people {
 		m.follows[id] = map[retwis.UserID]bool{}
@@ -38,15 +45,24 @@ func newModel(people []retwis.UserID) *model {
 // act makes one random step of a user, in the database and in the model.
 func (m *model) act(e *engine, r *rand.Rand, user retwis.UserID) error {
 	ctx := e.t.Context()
-	other := m.people[r.IntN(len(m.people))]
-	switch n := r.IntN(100); {
+	i := r.IntN(len(m.people))
+	other := m.people[i]
+	switch n := r.IntN(120); {
 	case n < 50:
-		edge, err := e.CreatePost(ctx, retwis.NewPost{Author: user, Text: fmt.Sprint("post ", n), IdempotencyKey: e.key()})
+		text := fmt.Sprint("post ", n)
+		mentions := n < 10
+		if mentions {
+			text = fmt.Sprintf("@user%d and @user%d again, but not me@user%d", i, i, (i+1)%len(m.people))
+		}
+		edge, err := e.CreatePost(ctx, retwis.NewPost{Author: user, Text: text, IdempotencyKey: e.key()})
 		if err != nil {
 			return err
 		}
 		m.mu.Lock()
 		m.posts[user] = append(m.posts[user], edge.Post.ID)
+		if mentions {
+			m.named[other] = append(m.named[other], edge.Post.ID)
+		}
 		m.mu.Unlock()
 	case n < 60:
 		m.mu.Lock()
@@ -70,6 +86,8 @@ func (m *model) act(e *engine, r *rand.Rand, user retwis.UserID) error {
 		m.mu.Lock()
 		m.follows[user][other] = true
 		m.mu.Unlock()
+	case n >= 100:
+		return m.actOnLists(e, r, user, other)
 	default:
 		if err := e.Unfollow(ctx, user, other); err != nil {
 			return err
@@ -81,24 +99,80 @@ func (m *model) act(e *engine, r *rand.Rand, user retwis.UserID) error {
 	return nil
 }
 
+// actOnLists makes one random step with a user's lists.
+func (m *model) actOnLists(e *engine, r *rand.Rand, user, other retwis.UserID) error {
+	ctx := e.t.Context()
+	m.mu.Lock()
+	lists := m.lists[user]
+	m.mu.Unlock()
+	if len(lists) < 2 {
+		list, err := e.CreateList(ctx, user, "a list", e.key())
+		if err != nil {
+			return err
+		}
+		m.mu.Lock()
+		m.lists[user] = append(lists, list.ID)
+		m.members[list.ID] = map[retwis.UserID]bool{}
+		m.mu.Unlock()
+		return nil
+	}
+	i := r.IntN(len(lists))
+	switch n := r.IntN(20); {
+	case n < 12:
+		if err := e.AddListMember(ctx, user, lists[i], other); err != nil {
+			return err
+		}
+		m.mu.Lock()
+		m.members[lists[i]][other] = true
+		m.mu.Unlock()
+	case n < 19:
+		if err := e.RemoveListMember(ctx, user, lists[i], other); err != nil {
+			return err
+		}
+		m.mu.Lock()
+		delete(m.members[lists[i]], other)
+		m.mu.Unlock()
+	default:
+		if err := e.DeleteList(ctx, user, lists[i]); err != nil {
+			return err
+		}
+		m.mu.Lock()
+		delete(m.members, lists[i])
+		m.lists[user] = slices.Delete(slices.Clone(lists), i, i+1)
+		m.mu.Unlock()
+	}
+	return nil
+}
+
+// made returns every post of authors, deleted ones too, newest first.
+func (m *model) made(authors map[retwis.UserID]bool) []retwis.PostID {
+	var all []retwis.PostID
+	for author := range authors {
+		all = append(all, m.posts[author]...)
+	}
+	return newest(all)
+}
+
+// kept drops deleted posts.
+func (m *model) kept(posts []retwis.PostID) []retwis.PostID {
+	return slices.DeleteFunc(slices.Clone(posts), func(post retwis.PostID) bool { return m.deleted[post] })
+}
+
+// sources are those whose posts a home gets.
+func (m *model) sources(reader retwis.UserID) map[retwis.UserID]bool {
+	all := maps.Clone(m.follows[reader])
+	all[reader] = true
+	return all
+}
+
 // home is a home's definition without its cap: the undeleted posts of a reader and of
 // those followed, newest first.
 func (m *model) home(reader retwis.UserID) []retwis.PostID {
-	var all []retwis.PostID
-	for author := range m.follows[reader] {
-		all = append(all, m.profile(author)...)
-	}
-	return newest(append(all, m.profile(reader)...))
+	return m.kept(m.made(m.sources(reader)))
 }
 
 func (m *model) profile(author retwis.UserID) []retwis.PostID {
-	var kept []retwis.PostID
-	for _, post := range m.posts[author] {
-		if !m.deleted[post] {
-			kept = append(kept, post)
-		}
-	}
-	return newest(kept)
+	return m.kept(newest(m.posts[author]))
 }
 
 func (m *model) authors() map[retwis.PostID]retwis.UserID {
@@ -115,21 +189,32 @@ func (m *model) authors() map[retwis.PostID]retwis.UserID {
 func (m *model) verify(e *engine, homeCap, slack int) {
 	e.t.Helper()
 	author := m.authors()
-	for _, reader := range m.people {
-		m.verifyHome(e, reader, author, homeCap, slack)
-		if got, want := e.read(retwis.Profile(reader)), m.profile(reader); !slices.Equal(got, want) {
-			e.t.Errorf("profile of %s: %v, want %v", reader, got, want)
+	for _, user := range m.people {
+		m.verifyFannedOut(e, retwis.Home(user), m.sources(user), author, homeCap, slack)
+		for _, list := range m.lists[user] {
+			m.verifyFannedOut(e, retwis.ListPosts(list), m.members[list], author, homeCap, slack)
 		}
-		m.verifyFollows(e, reader)
+		if got, want := e.read(retwis.Profile(user)), m.profile(user); !slices.Equal(got, want) {
+			e.t.Errorf("profile of %s: %v, want %v", user, got, want)
+		}
+		// Mentions older than the cap are not gathered from anywhere.
+		named := newest(m.named[user])
+		got, want := e.read(retwis.Mentions(user)), m.kept(named)
+		sure := m.kept(named[:min(len(named), homeCap-slack)])
+		if len(surplus(got, want)) > 0 || len(surplus(sure, got)) > 0 {
+			e.t.Errorf("mentions of %s: missing %v, extra or doubled %v", user, surplus(sure, got), surplus(got, want))
+		}
+		m.verifyFollows(e, user)
+		m.verifyLists(e, user)
 		if e.t.Failed() {
 			return
 		}
 	}
 }
 
-func (m *model) verifyHome(e *engine, reader retwis.UserID, author map[retwis.PostID]retwis.UserID, homeCap, slack int) {
+// verifyFannedOut compares a home or a list with what its sources made.
+func (m *model) verifyFannedOut(e *engine, id retwis.TimelineID, sources map[retwis.UserID]bool, author map[retwis.PostID]retwis.UserID, homeCap, slack int) {
 	e.t.Helper()
-	id := retwis.Home(reader)
 	var kept, all []retwis.PostID // in the list, and with what is gathered below it
 	var after retwis.Cursor
 	for more := true; more; {
@@ -150,36 +235,49 @@ func (m *model) verifyHome(e *engine, reader retwis.UserID, author map[retwis.Po
 		}
 		more = page.HasNextPage
 	}
-	want := m.home(reader)
-	if !slices.Equal(newest(all), want) {
-		e.t.Errorf("home of %s: missing %v, extra or doubled %v (of %d)", reader, surplus(want, all), surplus(all, want), len(want))
+	made := m.made(sources)
+	if want := m.kept(made); !slices.Equal(newest(all), want) {
+		e.t.Errorf("%s: missing %v, extra or doubled %v (of %d)", id, surplus(want, all), surplus(all, want), len(want))
 	}
 	if len(kept) > homeCap+slack {
-		e.t.Errorf("home of %s keeps %d entries", reader, len(kept))
+		e.t.Errorf("%s keeps %d entries", id, len(kept))
 	}
 	// Older posts than the list keeps are gathered; the newest must be in the list itself,
 	// where deleted ones keep their places.
-	made := newest(m.followedPosts(reader))
-	sure := slices.DeleteFunc(made[:max(0, min(homeCap-slack, len(made)))], func(post retwis.PostID) bool { return m.deleted[post] })
-	if missing := surplus(sure, kept); len(missing) > 0 {
-		e.t.Errorf("home of %s: not in the list: %v", reader, missing)
+	if missing := surplus(m.kept(made[:max(0, min(homeCap-slack, len(made)))]), kept); len(missing) > 0 {
+		e.t.Errorf("%s: not in the list: %v", id, missing)
 	}
 	last := map[retwis.UserID]retwis.PostID{}
 	for _, post := range kept {
 		by := author[post]
 		if newer, ok := last[by]; ok && newer <= post {
-			e.t.Errorf("home of %s: %s stands below %s of the same author", reader, post, newer)
+			e.t.Errorf("%s: %s stands below %s of the same author", id, post, newer)
 		}
 		last[by] = post
 	}
 }
 
-func (m *model) followedPosts(reader retwis.UserID) []retwis.PostID {
-	all := slices.Clone(m.posts[reader])
-	for author := range m.follows[reader] {
-		all = append(all, m.posts[author]...)
+func (m *model) verifyLists(e *engine, owner retwis.UserID) {
+	e.t.Helper()
+	page, err := e.ListPage(e.t.Context(), owner, retwis.Page{First: 100})
+	if err != nil {
+		e.t.Fatal(err)
 	}
-	return all
+	var got []retwis.ListID
+	for _, edge := range page.Edges {
+		got = append(got, edge.List.ID)
+		users, total := e.follows(retwis.ListMembers(edge.List.ID))
+		want := m.members[edge.List.ID]
+		if total != len(want) || len(users) != len(want) || slices.ContainsFunc(users, func(id retwis.UserID) bool { return !want[id] }) {
+			e.t.Errorf("members of list %s: %v (total %d), want %v", edge.List.ID, users, total, want)
+		}
+	}
+	want := slices.Clone(m.lists[owner])
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		e.t.Errorf("lists of %s: %v, want %v", owner, got, want)
+	}
 }
 
 func (m *model) verifyFollows(e *engine, user retwis.UserID) {

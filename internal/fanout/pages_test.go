@@ -100,7 +100,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 				}
 			}
 		}
-		// A cursor outlives its post, and the trimming of its entry.
+		// A cursor outlives its post, and the trimming of its entry: then it goes on by id.
 		id := retwis.Home(reader)
 		before, cursors := e.walk(r, id, true, "")
 		place := 10
@@ -116,8 +116,9 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 			e.post(authors[1], "newer")
 		}
 		e.drain()
-		if got, _ := e.walk(r, id, true, cursors[place]); !slices.Equal(newest(got), newest(before[place+1:])) {
-			t.Errorf("after a deleted and trimmed post: missing %v, extra %v", surplus(before[place+1:], got), surplus(got, before[place+1:]))
+		older := slices.DeleteFunc(newest(before), func(post retwis.PostID) bool { return post >= gone })
+		if got, _ := e.walk(r, id, true, cursors[place]); !slices.Equal(newest(got), older) {
+			t.Errorf("after a deleted and trimmed post: missing %v, extra %v", surplus(older, got), surplus(got, older))
 		}
 	})
 }

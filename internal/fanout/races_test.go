@@ -28,7 +28,7 @@ func TestBackfillBeforeFanOutDeliversOnce(t *testing.T) {
 		for i := range authors {
 			want[i] = []retwis.PostID{e.post(authors[i], "second"), e.post(authors[i], "first")}
 			e.follow(readers[i], authors[i])
-			if err := e.Backfill(t.Context(), readers[i], authors[i], 0); err != nil {
+			if err := e.Backfill(t.Context(), retwis.Home(readers[i]), authors[i], 0); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -41,26 +41,22 @@ type work struct {
 // target is one of the places an entry goes to.
 type target struct {
 	partition int
-	public    bool
+	to        retwis.Audience
+	user      retwis.UserID // whose mentions
 	position  string
 	expected  int // followers there, roughly
 	done      bool
 }
 
-// lane keeps the order of what must not overtake: the posts of one author, or the
-// changes to one reader's home.
+// lane keeps the order of what must not overtake: the posts of one author, the changes to
+// what one timeline follows, or what concerns one account or one list as such. Only one
+// of the fields is set.
 type lane struct {
-	user retwis.UserID
-	of   laneKind
+	author   retwis.UserID
+	timeline retwis.TimelineID
+	account  retwis.UserID
+	list     retwis.ListID
 }
-
-type laneKind byte
-
-const (
-	ofAuthor laneKind = iota
-	ofReader
-	ofAccount
-)
 
 // runner serves one outbox.
 type runner struct {
@@ -221,11 +217,13 @@ func (r *runner) admit(entries []retwis.OutboxEntry) {
 func laneOf(e retwis.OutboxEntry) lane {
 	switch e.Kind {
 	case retwis.OutboxPost, retwis.OutboxDelete, retwis.OutboxRepair:
-		return lane{e.Author, ofAuthor}
-	case retwis.OutboxRegister:
-		return lane{e.Reader, ofAccount}
+		return lane{author: e.Author}
+	case retwis.OutboxBackfill, retwis.OutboxPurge:
+		return lane{timeline: e.Timeline}
+	case retwis.OutboxUnlist:
+		return lane{list: e.List}
 	default:
-		return lane{e.Reader, ofReader}
+		return lane{account: e.User}
 	}
 }
 

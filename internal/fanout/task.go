@@ -8,12 +8,12 @@ import (
 	"retwis/internal/retwis"
 )
 
-// repairProgress is how far the repair of an author's followers has come. It is kept in
-// memory only: a repair that starts again finds the posts there.
+// repairProgress is how far a repair has come. It is kept in memory only: a repair that
+// starts again finds the posts there.
 type repairProgress struct {
-	partitions []int
-	after      int64
-	public     bool
+	begun bool
+	left  []*target // partitions still to go over
+	after int64     // score of the last timeline served in the first of them
 }
 
 // startTask carries an entry out beside the rounds: it takes several exchanges with the
@@ -45,53 +45,75 @@ func (r *runner) taskDone(ctx context.Context, result taskResult) {
 func (r *runner) perform(ctx context.Context, w *work) (done bool, err error) {
 	switch w.Kind {
 	case retwis.OutboxBackfill:
-		if err := r.store.RecountFollowers(ctx, w.Reader, w.Author); err != nil {
+		if err := r.recount(ctx, w); err != nil {
 			return false, err
 		}
-		return true, r.store.Backfill(ctx, w.Reader, w.Author, w.Score)
+		return true, r.store.Backfill(ctx, w.Timeline, w.Author, w.Score)
 	case retwis.OutboxPurge:
-		if err := r.store.RecountFollowers(ctx, w.Reader, w.Author); err != nil {
+		if err := r.recount(ctx, w); err != nil {
 			return false, err
 		}
-		return true, r.store.Purge(ctx, w.Reader, w.Author)
+		return true, r.store.Purge(ctx, w.Timeline, w.Author)
 	case retwis.OutboxRegister:
-		return r.store.SettleRegistration(ctx, w.Reader, w.Name)
+		return r.store.SettleRegistration(ctx, w.User, w.Name)
 	case retwis.OutboxRepair:
 		return true, r.repair(ctx, w)
+	case retwis.OutboxUnlist:
+		for done := false; !done; {
+			var err error
+			if done, err = r.store.Unlist(ctx, w.List); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
 	default:
 		return false, unknownKind(w.Kind)
 	}
 }
 
-// repair merges an author's newest posts into every follower's home, and puts the post on
-// the public timeline where it is missing.
+// recount counts the followers again after a follow or unfollow, which may have broken off
+// before it did so itself. Lists are not counted.
+func (r *runner) recount(ctx context.Context, w *work) error {
+	if w.Timeline.Kind != retwis.HomeTimeline {
+		return nil
+	}
+	return r.store.RecountFollowers(ctx, r.store.PartitionOf(w.Timeline), w.Author)
+}
+
+// repair merges an author's newest posts into every home and list that follows the author,
+// and puts the post on the single timelines where it is missing.
 func (r *runner) repair(ctx context.Context, w *work) error {
 	p := &w.progress
-	if p.partitions == nil {
+	if !p.begun {
 		reach, err := r.store.Reach(ctx, []retwis.UserID{w.Author})
 		if err != nil {
 			return err
 		}
-		p.partitions = make([]int, 0, len(reach[0]))
-		for partition := range reach[0] {
-			p.partitions = append(p.partitions, partition)
+		w.targets = nil
+		var single []retwis.Delivery
+		for _, t := range r.targetsOfPost(w.OutboxEntry, reach[0]) {
+			if t.to == retwis.ToPublic || t.to == retwis.ToMentioned {
+				w.targets = append(w.targets, t)
+				single = append(single, retwis.Delivery{Entry: w.OutboxEntry, Partition: t.partition, To: t.to, User: t.user})
+			} else {
+				p.left = append(p.left, t)
+			}
 		}
-	}
-	if !p.public {
-		result := r.store.Deliver(ctx, []retwis.Delivery{{Entry: w.OutboxEntry, Partition: r.store.PublicPartition(), Public: true}})
-		if result[0].Err != nil {
-			return result[0].Err
+		for _, result := range r.store.Deliver(ctx, single) {
+			if result.Err != nil {
+				p.left = nil
+				return result.Err
+			}
 		}
-		w.targets = []*target{{partition: r.store.PublicPartition(), public: true, done: true}}
-		p.public = true
+		p.begun = true
 	}
-	for len(p.partitions) > 0 {
-		after, more, err := r.store.Repair(ctx, w.Author, p.partitions[0], p.after)
+	for len(p.left) > 0 {
+		after, more, err := r.store.Repair(ctx, w.Author, p.left[0].partition, p.left[0].to, p.after)
 		if err != nil {
 			return err
 		}
 		if p.after = after; !more {
-			p.partitions, p.after = p.partitions[1:], 0
+			p.left, p.after = p.left[1:], 0
 		}
 	}
 	return nil

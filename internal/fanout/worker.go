@@ -19,6 +19,8 @@ import (
 type Store interface {
 	Partitions() int
 	PublicPartition() int
+	PartitionOf(retwis.TimelineID) int
+	PartitionOfUser(retwis.UserID) int
 
 	RegisterWorker(ctx context.Context, worker string, ttl time.Duration) (int, error)
 	UnregisterWorker(ctx context.Context, worker string) error
@@ -27,17 +29,18 @@ type Store interface {
 
 	ResumeOutbox(ctx context.Context, outbox int) error
 	ReadOutbox(ctx context.Context, outbox int, after string, count int, block time.Duration) ([]retwis.OutboxEntry, error)
-	Reach(ctx context.Context, authors []retwis.UserID) ([]map[int]int, error)
+	Reach(ctx context.Context, authors []retwis.UserID) ([]retwis.Reach, error)
 	Deliver(ctx context.Context, deliveries []retwis.Delivery) []retwis.Delivered
 	Advance(ctx context.Context, outbox int, upTo string, in []int) error
 	TrimOutbox(ctx context.Context, outbox int, upTo string) error
 	Bury(ctx context.Context, e retwis.OutboxEntry, reason string) error
 
-	Backfill(ctx context.Context, reader, author retwis.UserID, score int64) error
-	Purge(ctx context.Context, reader, author retwis.UserID) error
-	RecountFollowers(ctx context.Context, reader, author retwis.UserID) error
+	Backfill(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID, score int64) error
+	Purge(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID) error
+	RecountFollowers(ctx context.Context, partition int, author retwis.UserID) error
+	Unlist(ctx context.Context, list retwis.ListID) (bool, error)
 	SettleRegistration(ctx context.Context, id retwis.UserID, name string) (bool, error)
-	Repair(ctx context.Context, author retwis.UserID, partition int, after int64) (int64, bool, error)
+	Repair(ctx context.Context, author retwis.UserID, partition int, to retwis.Audience, after int64) (int64, bool, error)
 }
 
 // Options tune a worker. Zero values take the defaults.

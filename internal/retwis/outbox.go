@@ -8,8 +8,11 @@ type OutboxEntry struct {
 	ID        string // Redis stream id: entries of one outbox rise
 	Kind      OutboxKind
 	Author    UserID
-	Reader    UserID
+	User      UserID     // of a registration
+	Timeline  TimelineID // that is back-filled or purged
+	List      ListID     // that is taken apart
 	Post      PostID
+	Mentions  []UserID          // of Post
 	Score     int64             // of the follow that a back-fill belongs to
 	Name      string            // folded name of a registration
 	Fields    map[string]string // all of it, as stored
@@ -21,20 +24,39 @@ type OutboxKind string
 
 // The kinds of entry.
 const (
-	OutboxPost     OutboxKind = "post"     // deliver Post of Author to the followers
-	OutboxDelete   OutboxKind = "delete"   // tell the followers that Post of Author is gone
-	OutboxBackfill OutboxKind = "backfill" // Reader follows Author: merge the posts in
-	OutboxPurge    OutboxKind = "purge"    // Reader unfollowed Author: take the posts out
-	OutboxRegister OutboxKind = "register" // finish the registration of Reader under Name
-	OutboxRepair   OutboxKind = "repair"   // merge the posts of Author into every follower's home
+	OutboxPost     OutboxKind = "post"     // deliver Post of Author
+	OutboxDelete   OutboxKind = "delete"   // tell those it went to that Post of Author is gone
+	OutboxBackfill OutboxKind = "backfill" // Timeline follows Author: merge the posts in
+	OutboxPurge    OutboxKind = "purge"    // Timeline no longer follows Author: take the posts out
+	OutboxRegister OutboxKind = "register" // finish the registration of User under Name
+	OutboxRepair   OutboxKind = "repair"   // merge the posts of Author into every timeline that follows
+	OutboxUnlist   OutboxKind = "unlist"   // take List apart, which its owner has deleted
 )
 
 // Delivery is one call that carries an entry on in one partition.
 type Delivery struct {
 	Entry     OutboxEntry
 	Partition int
-	Public    bool   // to the public timeline, rather than the followers' homes
+	To        Audience
+	User      UserID // with [ToMentioned]: whose mentions
 	Position  string // where the entry is expected to stand there; empty at first
+}
+
+// Audience tells whom a delivery is for.
+type Audience byte
+
+// The audiences of a post.
+const (
+	ToFollowers Audience = iota // the homes of the author's followers in a partition
+	ToLists                     // the lists in a partition that hold the author
+	ToMentioned                 // the mentions of one user
+	ToPublic                    // the public timeline
+)
+
+// Reach is where an author's posts go.
+type Reach struct {
+	Followers map[int]int  // partitions that may hold followers, with how many they are thought to be
+	Lists     map[int]bool // partitions that may hold lists with the author on them
 }
 
 // DeliveryDone is the position of an entry that is carried out in a partition.

@@ -7,6 +7,7 @@ type Post struct {
 	ID        PostID
 	AuthorID  UserID
 	Text      string
+	Mentions  []UserID // users the text names, each once, in the order of the text
 	CreatedAt time.Time
 }
 

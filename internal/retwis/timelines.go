@@ -10,12 +10,15 @@ type TimelineKind byte
 
 // The kinds of timeline.
 const (
-	HomeTimeline    TimelineKind = 'h' // posts of a user and of those the user follows
-	ProfileTimeline TimelineKind = 'u' // a user's own posts
-	PublicTimeline  TimelineKind = 'p' // everybody's posts
+	HomeTimeline     TimelineKind = 'h' // posts of a user and of those the user follows
+	ProfileTimeline  TimelineKind = 'u' // a user's own posts
+	PublicTimeline   TimelineKind = 'p' // everybody's posts
+	MentionsTimeline TimelineKind = 'm' // posts that name a user
+	ListTimeline     TimelineKind = 'l' // posts of the members of a list
 )
 
-// TimelineID names a timeline. The owner of the public timeline is 0.
+// TimelineID names a timeline. The owner of the public timeline is 0. A list's timeline
+// has the list's id in the place of its owner's: it names the same partition.
 type TimelineID struct {
 	Kind  TimelineKind
 	Owner UserID
@@ -26,6 +29,19 @@ func Home(user UserID) TimelineID { return TimelineID{HomeTimeline, user} }
 
 // Profile names the timeline of a user's own posts.
 func Profile(user UserID) TimelineID { return TimelineID{ProfileTimeline, user} }
+
+// Mentions names the timeline of the posts that name a user.
+func Mentions(user UserID) TimelineID { return TimelineID{MentionsTimeline, user} }
+
+// ListPosts names the timeline of a list.
+func ListPosts(list ListID) TimelineID { return TimelineID{ListTimeline, UserID(list)} }
+
+// List returns the list of a list's timeline.
+func (t TimelineID) List() ListID { return ListID(t.Owner) }
+
+// FannedOut reports whether the timeline is fed by fan-out from those it follows, and can
+// be built anew from their profiles: a home or a list.
+func (t TimelineID) FannedOut() bool { return t.Kind == HomeTimeline || t.Kind == ListTimeline }
 
 // Public names the timeline of everybody's posts.
 func Public() TimelineID { return TimelineID{Kind: PublicTimeline} }
@@ -43,7 +59,7 @@ func ParseTimelineID(s string) (TimelineID, error) {
 	if s == "p" {
 		return Public(), nil
 	}
-	for _, kind := range []TimelineKind{HomeTimeline, ProfileTimeline} {
+	for _, kind := range []TimelineKind{HomeTimeline, ProfileTimeline, MentionsTimeline, ListTimeline} {
 		if owner, ok := strings.CutPrefix(s, string(kind)); ok {
 			id, err := ParseUserID(owner)
 			if err != nil {
@@ -55,10 +71,19 @@ func ParseTimelineID(s string) (TimelineID, error) {
 	return TimelineID{}, fmt.Errorf("%q is no timeline", s)
 }
 
-// VisibleTo reports whether a reader may see the timeline: homes are their
-// owner's alone, the others are open. The reader 0 is anonymous.
+// VisibleTo reports whether a reader may see the timeline, as far as its id tells: homes
+// and mentions are their owner's alone, profiles and the public timeline are open. A
+// list's timeline is its owner's alone, whom the id does not name: it is visible to nobody
+// here. The reader 0 is anonymous.
 func (t TimelineID) VisibleTo(reader UserID) bool {
-	return t.Kind != HomeTimeline || (reader != 0 && reader == t.Owner)
+	switch t.Kind {
+	case ProfileTimeline, PublicTimeline:
+		return true
+	case HomeTimeline, MentionsTimeline:
+		return reader != 0 && reader == t.Owner
+	default:
+		return false
+	}
 }
 
 // Timeline is a timeline as a value to be resolved; its posts are read when asked for.

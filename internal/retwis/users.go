@@ -45,7 +45,12 @@ type FollowKind byte
 const (
 	Followers FollowKind = 1 // those who follow the user
 	Following FollowKind = 2 // those the user follows
+	Members   FollowKind = 3 // those on a list, which stands in the place of the user
+	OwnLists  FollowKind = 4 // the lists of the user, not users themselves
 )
+
+// ListMembers names the members of a list as a connection.
+func ListMembers(list ListID) FollowConnection { return FollowConnection{Members, UserID(list)} }
 
 // Registration is a new account, its fields already checked and normalised.
 type Registration struct {

@@ -64,24 +64,29 @@ func (s *Store) Revive(ctx context.Context, letter retwis.DeadLetter) (bool, err
 	return revived, nil
 }
 
-// Repair merges an author's newest posts into the homes of followers in a partition: the
-// next of them by score, after the one given, 0 at first. It returns the score of the
-// last one served, and false when there are no more.
-func (s *Store) Repair(ctx context.Context, author retwis.UserID, number int, after int64) (int64, bool, error) {
+// Repair merges an author's newest posts into the homes of followers in a partition, or
+// into the lists there that hold the author: the next of them by score, after the one
+// given, 0 at first. It returns the score of the last one served, and false when there are
+// no more.
+func (s *Store) Repair(ctx context.Context, author retwis.UserID, number int, to retwis.Audience, after int64) (int64, bool, error) {
 	const step = 20
 	p := s.partitions[number]
-	found, err := s.client.ZRangeByScoreWithScores(ctx, p.followers(author), &redis.ZRangeBy{
+	edges, kind := p.followers(author), retwis.HomeTimeline
+	if to == retwis.ToLists {
+		edges, kind = p.listed(author), retwis.ListTimeline
+	}
+	found, err := s.client.ZRangeByScoreWithScores(ctx, edges, &redis.ZRangeBy{
 		Min: fmt.Sprintf("(%d", after), Max: "+inf", Count: step,
 	}).Result()
 	if err != nil {
-		return 0, false, fmt.Errorf("repair the homes of followers of %s: %w", author, err)
+		return 0, false, fmt.Errorf("repair the timelines that follow %s: %w", author, err)
 	}
 	for _, follower := range found {
-		reader, err := retwis.ParseUserID(text(follower.Member))
+		id, err := retwis.ParseUserID(text(follower.Member))
 		if err != nil {
-			return 0, false, fmt.Errorf("repair the homes of followers of %s: %w", author, err)
+			return 0, false, fmt.Errorf("repair the timelines that follow %s: %w", author, err)
 		}
-		if err := s.Backfill(ctx, reader, author, 0); err != nil {
+		if err := s.Backfill(ctx, retwis.TimelineID{Kind: kind, Owner: id}, author, 0); err != nil {
 			return 0, false, err
 		}
 		after = int64(follower.Score)

@@ -26,14 +26,48 @@ func (e edge) before(other edge) bool {
 	return e.user > other.user
 }
 
-// FollowPage returns one page of a user's followers, or of those the user follows, newest
-// follow first. Followers are merged over the partitions by time and id, so that pages
+// FollowPage returns one page of a user's followers, of those the user follows, or of a
+// list's members, newest first. Followers are merged over the partitions by time and id, so that pages
 // neither skip nor repeat one. A cursor of another connection is [retwis.ErrBadCursor].
 func (s *Store) FollowPage(ctx context.Context, of retwis.FollowConnection, page retwis.Page) (retwis.FollowPage, error) {
 	sets, err := s.edgeSets(ctx, of)
 	if err != nil {
 		return retwis.FollowPage{}, err
 	}
+	w, err := s.window(ctx, of, sets, page)
+	if err != nil {
+		return retwis.FollowPage{}, err
+	}
+	ids := make([]retwis.UserID, len(w.edges))
+	for i, e := range w.edges {
+		ids[i] = e.user
+	}
+	users, err := s.Users(ctx, ids)
+	if err != nil {
+		return retwis.FollowPage{}, err
+	}
+	result := retwis.FollowPage{TotalCount: w.total, HasNextPage: w.next, HasPreviousPage: w.previous}
+	for i, e := range w.edges {
+		if users[i] != nil {
+			result.Follows = append(result.Follows, retwis.Follow{Cursor: e.cursor(of), User: users[i], FollowedAt: followedAt(e.score)})
+		}
+	}
+	return result, nil
+}
+
+func (e edge) cursor(of retwis.FollowConnection) retwis.Cursor {
+	return retwis.FollowPosition{Connection: of, Score: e.score, User: e.user}.Cursor()
+}
+
+// window is one page of edges, newest first.
+type window struct {
+	edges          []edge
+	next, previous bool // whether more follow, or precede
+	total          int  // edges in all
+}
+
+// window reads a page of a connection whose edges are in sorted sets.
+func (s *Store) window(ctx context.Context, of retwis.FollowConnection, sets []string, page retwis.Page) (window, error) {
 	older, count, cursor := true, page.First, page.After
 	if page.Last > 0 {
 		older, count, cursor = false, page.Last, page.Before
@@ -42,58 +76,38 @@ func (s *Store) FollowPage(ctx context.Context, of retwis.FollowConnection, page
 	if cursor != "" {
 		at, err := cursor.FollowPosition(of)
 		if err != nil {
-			return retwis.FollowPage{}, err
+			return window{}, err
 		}
 		from = &edge{at.Score, at.User}
 	}
-
 	found, total, err := s.nearest(ctx, sets, from, older, count+1)
 	if err != nil {
-		return retwis.FollowPage{}, fmt.Errorf("page of follows of %s: %w", of.User, err)
+		return window{}, fmt.Errorf("page of connection %d of %s: %w", of.Kind, of.User, err)
 	}
 	more := len(found) > count
-	found = found[:min(count, len(found))]
+	w := window{edges: found[:min(count, len(found))], total: total, next: more, previous: from != nil}
 	if !older {
-		slices.Reverse(found)
+		slices.Reverse(w.edges)
+		w.next, w.previous = w.previous, w.next
 	}
-	ids := make([]retwis.UserID, len(found))
-	for i, e := range found {
-		ids[i] = e.user
-	}
-	users, err := s.Users(ctx, ids)
-	if err != nil {
-		return retwis.FollowPage{}, err
-	}
-	result := retwis.FollowPage{TotalCount: total}
-	for i, e := range found {
-		if users[i] == nil {
-			continue
-		}
-		result.Follows = append(result.Follows, retwis.Follow{
-			Cursor:     retwis.FollowPosition{Connection: of, Score: e.score, User: e.user}.Cursor(),
-			User:       users[i],
-			FollowedAt: followedAt(e.score),
-		})
-	}
-	if older {
-		result.HasNextPage, result.HasPreviousPage = more, from != nil
-	} else {
-		result.HasNextPage, result.HasPreviousPage = from != nil, more
-	}
-	return result, nil
+	return w, nil
 }
 
 // edgeSets returns the keys of the sorted sets that make up a connection.
 func (s *Store) edgeSets(ctx context.Context, of retwis.FollowConnection) ([]string, error) {
-	if of.Kind == retwis.Following {
+	switch of.Kind {
+	case retwis.Following:
 		return []string{s.of(of.User).following(of.User)}, nil
+	case retwis.Members:
+		return []string{s.of(of.User).listMembers(retwis.ListID(of.User))}, nil
+	case retwis.Followers, retwis.OwnLists:
 	}
-	reach, err := s.reached(ctx, []retwis.UserID{of.User})
+	reach, err := s.Reach(ctx, []retwis.UserID{of.User})
 	if err != nil {
 		return nil, err
 	}
 	var sets []string
-	for number := range reach[0] {
+	for number := range reach[0].Followers {
 		sets = append(sets, s.partitions[number].followers(of.User))
 	}
 	return sets, nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -18,8 +20,8 @@ func (s *Store) Follow(ctx context.Context, reader, author retwis.UserID) error 
 	if reader == author {
 		return retwis.ErrSelfFollow
 	}
-	p, home := s.of(reader), s.of(author)
-	there, err := s.do(ctx, call{s.scripts.enterReach, []string{home.user(author), home.reach(author)}, []any{p.number}}).Bool()
+	p := s.of(reader)
+	there, err := s.enterReach(ctx, author, "", p)
 	if err != nil {
 		return fmt.Errorf("%s follows %s: %w", reader, author, err)
 	}
@@ -78,6 +80,18 @@ func (s *Store) Unfollow(ctx context.Context, reader, author retwis.UserID) erro
 	return s.setReach(ctx, author, p, answer[1:])
 }
 
+// reachOfLists marks the partitions in a reach that hold lists.
+const reachOfLists = "l"
+
+// enterReach notes that an author's posts may go to a partition, and reports whether
+// there is such an author.
+func (s *Store) enterReach(ctx context.Context, author retwis.UserID, kind string, of partition) (bool, error) {
+	home := s.of(author)
+	return s.do(ctx, call{
+		s.scripts.enterReach, []string{home.user(author), home.reach(author)}, []any{kind + strconv.Itoa(of.number)},
+	}).Bool()
+}
+
 // setReach stores how many followers an author has in a partition, as of a version. A
 // count that comes late gives way to a newer one.
 func (s *Store) setReach(ctx context.Context, author retwis.UserID, of partition, versionAndCount []any) error {
@@ -90,10 +104,10 @@ func (s *Store) setReach(ctx context.Context, author retwis.UserID, of partition
 	return nil
 }
 
-// RecountFollowers counts an author's followers in the partition of a reader again. It is
-// what a follow or unfollow that broke off left to do.
-func (s *Store) RecountFollowers(ctx context.Context, reader, author retwis.UserID) error {
-	p := s.of(reader)
+// RecountFollowers counts an author's followers in a partition again. It is what a follow
+// or unfollow that broke off left to do.
+func (s *Store) RecountFollowers(ctx context.Context, partition int, author retwis.UserID) error {
+	p := s.partitions[partition]
 	answer, err := s.do(ctx, call{s.scripts.countFollowers, []string{p.followers(author), p.clock()}, nil}).Slice()
 	if err != nil {
 		return fmt.Errorf("count the followers of %s: %w", author, err)
@@ -139,39 +153,40 @@ func edges(ctx context.Context, pipe redis.Pipeliner, scores []*redis.FloatCmd) 
 	return there, nil
 }
 
-// followed returns everybody whom a reader follows: at most the follow limit.
-func (s *Store) followed(ctx context.Context, reader retwis.UserID) ([]retwis.UserID, error) {
-	members, err := s.client.ZRange(ctx, s.of(reader).following(reader), 0, -1).Result()
+// followed returns everybody whom a home or a list follows: at most the limit of follows
+// or of members.
+func (s *Store) followed(ctx context.Context, id retwis.TimelineID) ([]retwis.UserID, error) {
+	members, err := s.client.ZRange(ctx, s.ofTimeline(id).sources(id), 0, -1).Result()
 	if err != nil {
-		return nil, fmt.Errorf("read whom %s follows: %w", reader, err)
+		return nil, fmt.Errorf("read whom timeline %s follows: %w", id, err)
 	}
 	authors := make([]retwis.UserID, len(members))
 	for i, member := range members {
 		if authors[i], err = retwis.ParseUserID(member); err != nil {
-			return nil, fmt.Errorf("read whom %s follows: %w", reader, err)
+			return nil, fmt.Errorf("read whom timeline %s follows: %w", id, err)
 		}
 	}
 	return authors, nil
 }
 
-// reached returns the partitions that may hold followers of authors, with the counts
-// last stored.
-func (s *Store) reached(ctx context.Context, authors []retwis.UserID) ([]map[int]int, error) {
+// Reach returns where the posts of authors go, with the counts last stored.
+func (s *Store) Reach(ctx context.Context, authors []retwis.UserID) ([]retwis.Reach, error) {
 	pipe := s.client.Pipeline()
 	rows := make([]*redis.MapStringStringCmd, len(authors))
 	for i, author := range authors {
 		rows[i] = pipe.HGetAll(ctx, s.of(author).reach(author))
 	}
 	_, _ = pipe.Exec(ctx) // every row holds its own error
-	all := make([]map[int]int, len(authors))
+	all := make([]retwis.Reach, len(authors))
 	for i, row := range rows {
 		fields, err := row.Result()
 		if err != nil {
 			return nil, fmt.Errorf("read the reach of %s: %w", authors[i], err)
 		}
-		all[i] = make(map[int]int, len(fields))
+		all[i] = retwis.Reach{Followers: make(map[int]int, len(fields)), Lists: map[int]bool{}}
 		for field, value := range fields {
 			var number, count int
+			field, lists := strings.CutPrefix(field, reachOfLists)
 			var version int64
 			if _, err := fmt.Sscanf(field+" "+value, "%d %d:%d", &number, &version, &count); err != nil {
 				return nil, fmt.Errorf("read the reach of %s: field %q is %q: %w", authors[i], field, value, err)
@@ -179,7 +194,11 @@ func (s *Store) reached(ctx context.Context, authors []retwis.UserID) ([]map[int
 			if number < 0 || number >= len(s.partitions) {
 				return nil, fmt.Errorf("read the reach of %s: no partition %d", authors[i], number)
 			}
-			all[i][number] = count
+			if lists {
+				all[i].Lists[number] = true
+			} else {
+				all[i].Followers[number] = count
+			}
 		}
 	}
 	return all, nil

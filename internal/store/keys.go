@@ -70,6 +70,9 @@ func (p partition) homes() string                { return p.tag + ":home:" }
 // publicList is a list like a home, of everybody's posts.
 func (p partition) publicList() string { return p.tag + ":public" }
 
+// mentions is a list like a home, of the posts that name a user.
+func (p partition) mentions(id retwis.UserID) string { return p.tag + ":mentions:" + id.String() }
+
 // merged is a set, mergedExpiry a sorted set by the time the mark lapses: timelines that
 // posts were merged into, and may still come to by fan-out.
 func (p partition) merged() string       { return p.tag + ":merged" }
@@ -86,8 +89,31 @@ func (p partition) followers(author retwis.UserID) string {
 	return p.tag + ":followers:" + author.String()
 }
 
-// reach is a hash in the author's partition: partition → version ':' followers there.
+// reach is a hash in the author's partition: partition → version ':' followers there, and
+// 'l' partition for those that hold lists with the author.
 func (p partition) reach(author retwis.UserID) string { return p.tag + ":reach:" + author.String() }
+
+// Lists of users.
+
+// list is a hash: owner, name, created, state (active or deleted), home_gen.
+func (p partition) list(id retwis.ListID) string { return p.listPrefix() + id.String() }
+func (p partition) listPrefix() string           { return p.tag + ":list:" }
+
+// listPosts is a list like a home, of the members' posts.
+func (p partition) listPosts(id retwis.ListID) string { return p.list(id) + listPostsSuffix }
+
+const listPostsSuffix = ":posts"
+
+// listMembers is a sorted set: the users on a list, by the time they were added.
+func (p partition) listMembers(id retwis.ListID) string { return p.list(id) + ":members" }
+
+// listed is a sorted set: those lists of this partition that hold the author, by the same
+// time.
+func (p partition) listed(author retwis.UserID) string { return p.listedPrefix() + author.String() }
+func (p partition) listedPrefix() string               { return p.tag + ":listed:" }
+
+// lists is a sorted set: a user's lists, by the time they were made.
+func (p partition) lists(owner retwis.UserID) string { return p.tag + ":lists:" + owner.String() }
 
 // Fan-out.
 
@@ -116,14 +142,40 @@ func (p partition) onlineExpiry() string { return p.tag + ":online:exp" }
 func (p partition) live(node string) string { return p.livePrefix() + node }
 func (p partition) livePrefix() string      { return p.tag + ":live:" }
 
-// list returns the key of a timeline's list.
-func (p partition) list(t retwis.TimelineID) string {
+// entries is the list of a timeline's entries.
+func (p partition) entries(t retwis.TimelineID) string {
 	switch t.Kind {
 	case retwis.HomeTimeline:
 		return p.home(t.Owner)
 	case retwis.ProfileTimeline:
 		return p.profile(t.Owner)
+	case retwis.MentionsTimeline:
+		return p.mentions(t.Owner)
+	case retwis.ListTimeline:
+		return p.listPosts(t.List())
 	default:
 		return p.publicList()
+	}
+}
+
+// sources is the sorted set of those whose posts a timeline gets: of a home those the
+// user follows, of a list its members. For other kinds it names nothing.
+func (p partition) sources(t retwis.TimelineID) string {
+	if t.Kind == retwis.ListTimeline {
+		return p.listMembers(t.List())
+	}
+	return p.following(t.Owner)
+}
+
+// generations is the hash whose field home_gen is the generation of a timeline. Only
+// timelines that are fanned out to have one.
+func (p partition) generations(t retwis.TimelineID) string {
+	switch t.Kind {
+	case retwis.HomeTimeline:
+		return p.user(t.Owner)
+	case retwis.ListTimeline:
+		return p.list(t.List())
+	default:
+		return p.tag + ":none"
 	}
 }

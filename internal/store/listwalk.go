@@ -58,7 +58,7 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	switch {
 	case len(entries) == count:
 		return entries, false, nil
-	case !w.older || got.bottom || got.last == "" || w.id.Kind != retwis.HomeTimeline:
+	case !w.older || got.bottom || got.last == "" || !w.id.FannedOut():
 		return entries, true, nil
 	case w.from != nil && w.from.Post == 0:
 		return entries, true, nil // below all entries
@@ -144,11 +144,11 @@ func (w *listWalk) snapshot(ctx context.Context) (*tail, error) {
 	}
 	t := &tail{
 		store: w.store,
-		owner: w.id.Owner,
+		id:    w.id,
 		older: w.older,
 		list:  all.posts,
 		whole: all.bottom || all.last == "",
-		deep:  w.id.Kind == retwis.HomeTimeline && !all.bottom && all.last != "",
+		deep:  w.id.FannedOut() && !all.bottom && all.last != "",
 		held:  make(map[retwis.PostID]bool, len(all.posts)),
 	}
 	for _, post := range all.posts {
@@ -163,7 +163,7 @@ func (w *listWalk) snapshot(ctx context.Context) (*tail, error) {
 // tail walks over what is left of a list, held in memory, and over the older posts.
 type tail struct {
 	store *Store
-	owner retwis.UserID
+	id    retwis.TimelineID
 	older bool
 
 	list   []retwis.PostID        // still to walk, nearest first
@@ -191,7 +191,7 @@ func (t *tail) next(ctx context.Context, count int) ([]entry, bool, error) {
 	if !t.older || !t.deep {
 		return nil, true, nil
 	}
-	posts, end, err := t.store.pull(ctx, t.owner, t.bound, true, count)
+	posts, end, err := t.store.pull(ctx, t.id, t.bound, true, count)
 	if err != nil {
 		return nil, false, err
 	}
@@ -207,7 +207,7 @@ func (t *tail) next(ctx context.Context, count int) ([]entry, bool, error) {
 
 // newer climbs over the older posts up to the list.
 func (t *tail) newer(ctx context.Context, count int) ([]entry, bool, error) {
-	posts, end, err := t.store.pull(ctx, t.owner, t.bound, false, count)
+	posts, end, err := t.store.pull(ctx, t.id, t.bound, false, count)
 	if err != nil {
 		return nil, false, err
 	}

@@ -36,7 +36,7 @@ func (s *Store) Since(ctx context.Context, from retwis.TimelinePosition) (retwis
 	p := s.ofTimeline(id)
 	c := call{
 		s.scripts.since,
-		[]string{p.list(id), p.generations(id), p.removals(), p.following(id.Owner)},
+		[]string{p.entries(id), p.generations(id), p.removals(), p.sources(id)},
 		[]any{
 			string(id.Kind), id.Owner.String(), from.Post.String(),
 			fmt.Sprintf("%d-%d", from.Removal.Millis, from.Removal.Seq), maxReplay, maxRemovals, s.options.Removals,
@@ -51,10 +51,10 @@ func (s *Store) Since(ctx context.Context, from retwis.TimelinePosition) (retwis
 		if err != nil {
 			return retwis.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
-		if id.Kind != retwis.HomeTimeline || (last != "" && last != building) || try == 3 {
+		if !id.FannedOut() || (last != "" && last != building) || try == 3 {
 			return replay, nil
 		}
-		if err := s.Rebuild(ctx, id.Owner); err != nil {
+		if err := s.Rebuild(ctx, id); err != nil {
 			return retwis.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -134,24 +135,45 @@ func outboxEntry(outbox int, message redis.XMessage) retwis.OutboxEntry {
 	}
 	e.Kind = retwis.OutboxKind(e.Fields["kind"])
 	e.Name = e.Fields["name"]
-	var errs []error
-	read := func(field string, into func(string) error) {
-		if value, ok := e.Fields[field]; ok {
-			errs = append(errs, into(value))
-		}
-	}
-	read("author", func(v string) (err error) { e.Author, err = retwis.ParseUserID(v); return })
-	read("reader", func(v string) (err error) { e.Reader, err = retwis.ParseUserID(v); return })
-	read("post", func(v string) (err error) { e.Post, err = retwis.ParsePostID(v); return })
-	read("score", func(v string) (err error) { e.Score, err = strconv.ParseInt(v, 10, 64); return })
-	e.Malformed = errors.Join(errs...)
+	e.Malformed = errors.Join(
+		read(e.Fields, "author", retwis.ParseUserID, &e.Author),
+		read(e.Fields, "user", retwis.ParseUserID, &e.User),
+		read(e.Fields, "timeline", retwis.ParseTimelineID, &e.Timeline),
+		read(e.Fields, "list", retwis.ParseListID, &e.List),
+		read(e.Fields, "post", retwis.ParsePostID, &e.Post),
+		read(e.Fields, "mentions", parseUserIDs, &e.Mentions),
+		read(e.Fields, "score", parseScore, &e.Score),
+	)
 	return e
 }
 
-// Reach returns, for each author, the partitions that may hold followers, with how many
-// they are thought to be.
-func (s *Store) Reach(ctx context.Context, authors []retwis.UserID) ([]map[int]int, error) {
-	return s.reached(ctx, authors)
+// read parses a field, where there is one.
+func read[T any](fields map[string]string, name string, parse func(string) (T, error), into *T) error {
+	value, ok := fields[name]
+	if !ok {
+		return nil
+	}
+	parsed, err := parse(value)
+	if err != nil {
+		return fmt.Errorf("field %s: %w", name, err)
+	}
+	*into = parsed
+	return nil
+}
+
+func parseScore(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
+
+// parseUserIDs reads ids separated by spaces.
+func parseUserIDs(s string) ([]retwis.UserID, error) {
+	var ids []retwis.UserID
+	for field := range strings.FieldsSeq(s) {
+		id, err := retwis.ParseUserID(field)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // PublicPartition is the partition that holds the public timeline.
@@ -182,36 +204,77 @@ func (s *Store) Deliver(ctx context.Context, deliveries []retwis.Delivery) []ret
 }
 
 func (s *Store) deliveryCall(d retwis.Delivery) call {
+	if d.Entry.Kind == retwis.OutboxDelete {
+		return s.removeCall(d)
+	}
 	o, e, p := s.options, d.Entry, s.partitions[d.Partition]
-	progress := p.progress(e.Outbox)
-	switch {
-	case d.Public:
-		return call{
-			s.scripts.pushPublic,
-			[]string{progress, p.publicList(), p.online(), p.onlineNodes()},
-			[]any{e.ID, e.Post.String(), o.HomeCap, o.Slack, s.publish, p.livePrefix()},
-		}
-	case e.Kind == retwis.OutboxDelete:
-		removals := o.Removals
-		if p == s.of(e.Author) {
-			removals = 0 // the author's own script has entered it
+	if d.To == retwis.ToMentioned || d.To == retwis.ToPublic {
+		id := retwis.Public()
+		if d.To == retwis.ToMentioned {
+			id = retwis.Mentions(d.User)
 		}
 		return call{
-			s.scripts.remove,
-			[]string{progress, p.followers(e.Author), p.online(), p.onlineNodes(), p.removals()},
-			[]any{e.ID, d.Position, e.Post.String(), e.Author.String(), o.Chunk, removals, s.publish, p.livePrefix()},
-		}
-	default:
-		return call{
-			s.scripts.push,
-			[]string{progress, p.followers(e.Author), p.online(), p.onlineNodes(), p.merged()},
-			[]any{
-				e.ID, d.Position, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack, p.homes(),
-				o.SuspectAge.Milliseconds(), s.publish, p.livePrefix(),
-			},
+			s.scripts.pushOne,
+			[]string{p.progress(e.Outbox), p.entries(id), p.online(), p.onlineNodes()},
+			[]any{e.ID, e.Post.String(), o.HomeCap, o.Slack, s.publish, p.livePrefix(), e.ID + ":" + id.String(), id.String()},
 		}
 	}
+	to := s.audience(p, d)
+	return call{
+		s.scripts.push,
+		[]string{p.progress(e.Outbox), to.key, p.online(), p.onlineNodes(), p.merged()},
+		[]any{
+			e.ID, d.Position, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack,
+			o.SuspectAge.Milliseconds(), s.publish, p.livePrefix(), to.field, to.kind, to.before, to.after,
+		},
+	}
 }
+
+// removeCall tells of a deletion. The call for the followers is made in every partition
+// that the post may have come to, and tells single timelines besides.
+func (s *Store) removeCall(d retwis.Delivery) call {
+	o, e, p := s.options, d.Entry, s.partitions[d.Partition]
+	to := s.audience(p, d)
+	removals := o.Removals
+	if p == s.of(e.Author) || d.To == retwis.ToLists {
+		removals = 0
+	}
+	c := call{
+		s.scripts.remove,
+		[]string{p.progress(e.Outbox), to.key, p.online(), p.onlineNodes(), p.removals()},
+		[]any{e.ID, d.Position, e.Post.String(), e.Author.String(), o.Chunk, removals, s.publish, p.livePrefix(), to.field, to.kind},
+	}
+	if d.To == retwis.ToLists {
+		return c
+	}
+	if p == s.public() {
+		c.args = append(c.args, retwis.Public().String())
+	}
+	for _, user := range e.Mentions {
+		if p == s.of(user) {
+			c.args = append(c.args, retwis.Mentions(user).String())
+		}
+	}
+	return c
+}
+
+// audience is where push and remove find the timelines of a partition, and where they
+// write down how far they are.
+type audience struct {
+	key, field    string
+	kind          string // what their names begin with
+	before, after string // of their ids, in keys
+}
+
+func (s *Store) audience(p partition, d retwis.Delivery) audience {
+	if d.To == retwis.ToLists {
+		return audience{p.listed(d.Entry.Author), d.Entry.ID + ":lists", string(retwis.ListTimeline), p.listPrefix(), listPostsSuffix}
+	}
+	return audience{p.followers(d.Entry.Author), d.Entry.ID, string(retwis.HomeTimeline), p.homes(), ""}
+}
+
+// PartitionOfUser is the number of a user's partition.
+func (s *Store) PartitionOfUser(id retwis.UserID) int { return s.of(id).number }
 
 // entryError marks what a script itself answered.
 func entryError(err error) error {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -18,6 +20,10 @@ func (s *Store) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	p := s.of(post.Author)
 	o := s.options
 	digest := sha256.Sum256([]byte(post.Text))
+	mentions, err := s.mentioned(ctx, post.Text)
+	if err != nil {
+		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
+	}
 	reply, err := s.doDurably(ctx, call{
 		s.scripts.createPost,
 		[]string{
@@ -27,6 +33,7 @@ func (s *Store) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 		[]any{
 			post.Author.String(), post.Text, hex.EncodeToString(digest[:16]), p.number, o.ProfileCap, o.HomeCap,
 			o.Slack, p.posts(), int(o.IdempotencyTTL.Seconds()), o.OutboxLimit, s.publish, p.livePrefix(),
+			joinUserIDs(mentions),
 		},
 	})
 	if err != nil {
@@ -61,8 +68,52 @@ func (s *Store) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	at.Post = id
 	return retwis.PostEdge{
 		Cursor: at.Cursor(),
-		Post:   &retwis.Post{ID: id, AuthorID: post.Author, Text: post.Text, CreatedAt: id.CreatedAt()},
+		Post:   &retwis.Post{ID: id, AuthorID: post.Author, Text: post.Text, Mentions: mentions, CreatedAt: id.CreatedAt()},
 	}, nil
+}
+
+// mentioned returns the users whom a text names, each once.
+func (s *Store) mentioned(ctx context.Context, body string) ([]retwis.UserID, error) {
+	names := retwis.MentionedNames(body)
+	if len(names) == 0 {
+		return nil, nil
+	}
+	pipe := s.client.Pipeline()
+	claims := make([]*redis.StringCmd, len(names))
+	for i, name := range names {
+		claims[i] = pipe.Get(ctx, s.ofName(name).name(name))
+	}
+	_, _ = pipe.Exec(ctx) // every claim holds its own error
+	var ids []retwis.UserID
+	for _, claim := range claims {
+		id, err := userID(claim.Result())
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look up the names in a text: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	users, err := s.Users(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	found := ids[:0]
+	for i, user := range users {
+		if user != nil {
+			found = append(found, ids[i])
+		}
+	}
+	return found, nil
+}
+
+func joinUserIDs(ids []retwis.UserID) string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	return strings.Join(texts, " ")
 }
 
 // DeletePost takes a viewer's post from sight: off the profile at once, and skipped by
@@ -118,7 +169,7 @@ func (s *Store) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 	rows := make([]*redis.SliceCmd, len(ids))
 	for i, id := range ids {
 		if p, ok := s.ofPost(id); ok {
-			rows[i] = pipe.HMGet(ctx, p.post(id), "author", "text")
+			rows[i] = pipe.HMGet(ctx, p.post(id), "author", "text", "mentions")
 		}
 	}
 	_, _ = pipe.Exec(ctx) // every row holds its own error
@@ -139,7 +190,11 @@ func (s *Store) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 		if err != nil {
 			return nil, fmt.Errorf("read post %s: %w", ids[i], err)
 		}
-		posts[i] = &retwis.Post{ID: ids[i], AuthorID: id, Text: body, CreatedAt: ids[i].CreatedAt()}
+		mentions, err := parseUserIDs(text(fields[2]))
+		if err != nil {
+			return nil, fmt.Errorf("read post %s: %w", ids[i], err)
+		}
+		posts[i] = &retwis.Post{ID: ids[i], AuthorID: id, Text: body, Mentions: mentions, CreatedAt: ids[i].CreatedAt()}
 	}
 	return posts, nil
 }

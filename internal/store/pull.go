@@ -15,15 +15,21 @@ type authored struct {
 	author retwis.UserID
 }
 
-// pull merges the profiles of a reader and of those the reader follows: up to count posts
-// from an id on, exclusive, the nearest first, and whether nothing comes after them. From
-// 0 it starts at the newest post, or at the oldest on the way to newer ones.
-func (s *Store) pull(ctx context.Context, reader retwis.UserID, from retwis.PostID, older bool, count int) ([]authored, bool, error) {
-	authors, err := s.followed(ctx, reader)
+// pull merges the profiles of those whom a home or a list follows, and of a home's owner:
+// up to count posts from an id on, exclusive, the nearest first, and whether nothing comes
+// after them. From 0 it starts at the newest post, or at the oldest on the way to newer
+// ones.
+func (s *Store) pull(ctx context.Context, id retwis.TimelineID, from retwis.PostID, older bool, count int) ([]authored, bool, error) {
+	authors, err := s.followed(ctx, id)
 	if err != nil {
 		return nil, false, err
 	}
-	authors = append(authors, reader)
+	if id.Kind == retwis.HomeTimeline {
+		authors = append(authors, id.Owner)
+	}
+	if len(authors) == 0 {
+		return nil, true, nil
+	}
 
 	m := &merger{store: s, older: older, first: min(count, 8+2*count/len(authors))}
 	for _, author := range authors {

@@ -29,8 +29,11 @@ type scripts struct {
 	page, profiles, since                  *redis.Script
 	beginBuild, merge, purge               *redis.Script
 	enter, leave                           *redis.Script
-	push, pushPublic, remove, advance      *redis.Script
+	push, pushOne, remove, advance         *redis.Script
 	renewLease, releaseLease, bury, revive *redis.Script
+
+	createList, renameList, deleteList, unlist *redis.Script
+	addMember, removeMember                    *redis.Script
 }
 
 func loadScripts() scripts {
@@ -64,13 +67,19 @@ func loadScripts() scripts {
 		enter:          script("enter"),
 		leave:          script("leave"),
 		push:           script("push"),
-		pushPublic:     script("push_public"),
+		pushOne:        script("push_one"),
 		remove:         script("remove"),
 		advance:        script("advance"),
 		renewLease:     script("renew_lease"),
 		releaseLease:   script("release_lease"),
 		bury:           script("bury"),
 		revive:         script("revive"),
+		createList:     script("create_list"),
+		renameList:     script("rename_list"),
+		deleteList:     script("delete_list"),
+		unlist:         script("unlist"),
+		addMember:      script("add_member"),
+		removeMember:   script("remove_member"),
 	}
 }
 

@@ -130,10 +130,10 @@ func (s *Store) read(ctx context.Context, id retwis.TimelineID, mode string, pos
 			return stretch{}, fmt.Errorf("read a list: %w", err)
 		}
 		whole := got.last != "" && got.last != building
-		if id.Kind != retwis.HomeTimeline || whole || try == 3 {
+		if !id.FannedOut() || whole || try == 3 {
 			return got, nil
 		}
-		if err := s.Rebuild(ctx, id.Owner); err != nil {
+		if err := s.Rebuild(ctx, id); err != nil {
 			return stretch{}, err
 		}
 	}
@@ -143,18 +143,9 @@ func (s *Store) pageCall(id retwis.TimelineID, mode string, post retwis.PostID, 
 	p := s.ofTimeline(id)
 	return call{
 		s.scripts.page,
-		[]string{p.list(id), p.generations(id), p.removals()},
+		[]string{p.entries(id), p.generations(id), p.removals()},
 		[]any{mode, post.String(), count},
 	}
-}
-
-// generations is the hash whose field home_gen is the generation of a timeline. Only
-// homes have one.
-func (p partition) generations(id retwis.TimelineID) string {
-	if id.Kind == retwis.HomeTimeline {
-		return p.user(id.Owner)
-	}
-	return p.merged() + ":none"
 }
 
 func parseStretch(id retwis.TimelineID, reply []any) (stretch, error) {

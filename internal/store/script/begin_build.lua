@@ -1,8 +1,8 @@
 -- begin_build opens a list that does not exist, so that fan-out pushes to it from now on
 -- while its older entries are gathered.
 --
--- KEYS   1 list   2 user
--- Reply  1 when there is an account to build for, else 0
+-- KEYS   1 list   2 user, or hash of the list of users
+-- Reply  1 when there is somebody to build for, else 0
 if redis.call('HGET', KEYS[2], 'state') ~= 'active' then
   return 0
 end

@@ -6,6 +6,7 @@
 -- ARGV   1 author   2 text   3 digest of the text   4 partition   5 profile cap
 --        6 home cap   7 slack   8 post key prefix   9 seconds a key is kept
 --        10 outbox limit   11 PUBLISH or SPUBLISH   12 channel prefix
+--        13 users the text names, separated by spaces
 -- Reply  { 'ok', post, home generation, last removal }, or { 'gone' } without such a user,
 --        { 'conflict' } when the key was used with another text, { 'full' }
 --@include clock
@@ -36,7 +37,8 @@ end
 
 local instant = tick(KEYS[5])
 local post = string.format('%.0f%03d%03d', math.floor(instant / 1000), tonumber(ARGV[4]), instant % 1000)
-redis.call('HSET', ARGV[8] .. post, 'author', author, 'text', ARGV[2])
+local mentions = ARGV[13] ~= '' and { 'mentions', ARGV[13] } or {}
+redis.call('HSET', ARGV[8] .. post, 'author', author, 'text', ARGV[2], unpack(mentions))
 redis.call('SET', KEYS[6], post .. ' ' .. ARGV[3], 'EX', ARGV[9])
 redis.call('HINCRBY', KEYS[1], 'posts', 1)
 
@@ -48,7 +50,7 @@ if redis.call('LPUSH', KEYS[2], post) > cap + slack then
   redis.call('LTRIM', KEYS[2], 0, cap - 1)
 end
 push(KEYS[3], post, tonumber(ARGV[6]), slack)
-redis.call('XADD', KEYS[4], '*', 'kind', 'post', 'author', author, 'post', post)
+redis.call('XADD', KEYS[4], '*', 'kind', 'post', 'author', author, 'post', post, unpack(mentions))
 
 local names, heads = watched(KEYS[7], { home, profile }), {}
 for i, name in ipairs(names) do

@@ -12,5 +12,5 @@ redis.call('SET', KEYS[1], string.format('%.0f', sequence))
 local user = string.format('%.0f', sequence * 1024 + tonumber(ARGV[1]))
 redis.call('HSET', ARGV[2] .. user, 'name', ARGV[3], 'display', ARGV[5], 'password', ARGV[6],
   'created', string.format('%.0f', unix_ms()), 'state', 'pending')
-redis.call('XADD', KEYS[2], '*', 'kind', 'register', 'reader', user, 'name', ARGV[4])
+redis.call('XADD', KEYS[2], '*', 'kind', 'register', 'user', user, 'name', ARGV[4])
 return user

@@ -21,7 +21,9 @@ redis.call('HDEL', KEYS[1], 'text')
 redis.call('HSET', KEYS[1], 'deleted', string.format('%.0f', unix_ms()))
 redis.call('LREM', KEYS[2], 1, ARGV[2])
 redis.call('HINCRBY', KEYS[3], 'posts', -1)
-redis.call('XADD', KEYS[4], '*', 'kind', 'delete', 'author', author, 'post', ARGV[2])
+local mentions = redis.call('HGET', KEYS[1], 'mentions')
+redis.call('XADD', KEYS[4], '*', 'kind', 'delete', 'author', author, 'post', ARGV[2],
+  unpack(mentions and { 'mentions', mentions } or {}))
 redis.call('XADD', KEYS[5], 'MAXLEN', ARGV[3], '*', 'post', ARGV[2], 'author', author)
 publish(KEYS[7], ARGV[4], ARGV[5], '- ' .. ARGV[2], watched(KEYS[6], { 'h' .. author, 'u' .. author }))
 return 'ok'

@@ -18,6 +18,6 @@ if not redis.call('ZSCORE', KEYS[2], ARGV[2]) then
   redis.call('ZADD', KEYS[2], instant, ARGV[2])
   redis.call('ZADD', KEYS[3], instant, ARGV[1])
   redis.call('HINCRBY', KEYS[1], 'following', 1)
-  redis.call('XADD', KEYS[5], '*', 'kind', 'backfill', 'reader', ARGV[1], 'author', ARGV[2], 'score', instant)
+  redis.call('XADD', KEYS[5], '*', 'kind', 'backfill', 'timeline', 'h' .. ARGV[1], 'author', ARGV[2], 'score', instant)
 end
 return { 'ok', instant, redis.call('ZCARD', KEYS[3]) }

@@ -9,11 +9,13 @@
 -- the score it had when this was asked for. 'whole' brings the newest posts of all,
 -- and ends the building of a list.
 --
--- KEYS   1 list   2 following   3 user   4 merged   5 merged expiry   6 online   7 online nodes
--- ARGV   1 owner   2 'fill' or 'whole'   3 cap   4 seconds the mark lasts
+-- KEYS   1 list   2 following   3 hash of the generation   4 merged   5 merged expiry
+--        6 online   7 online nodes
+-- ARGV   1 name of the timeline   2 'fill' or 'whole'   3 cap   4 seconds the mark lasts
 --        5 with fill: author   6 with fill: score of the edge, '' for any
 --        7 with whole: '1' when nothing older exists   8 PUBLISH or SPUBLISH
---        9 channel prefix   10… post, author, post, author … newest first, and every
+--        9 channel prefix   10 author whose posts belong there without an edge: of a home
+--        its owner, of a list ''   11… post, author, post, author … newest first, and every
 --        post of those authors between the first and the last of them
 -- Reply  posts added; -1 where there is nothing to merge into
 --@include clock
@@ -21,8 +23,7 @@
 --@include list
 --@include publish
 
-local owner, whole, cap = ARGV[1], ARGV[2] == 'whole', tonumber(ARGV[3])
-local name = 'h' .. owner
+local name, whole, cap = ARGV[1], ARGV[2] == 'whole', tonumber(ARGV[3])
 local entries = redis.call('LRANGE', KEYS[1], 0, -1)
 if #entries == 0 then
   return -1
@@ -45,7 +46,7 @@ for i, post in ipairs(entries) do
   place[post] = i
 end
 
-local followed = { [owner] = true }
+local followed = { [ARGV[10]] = true }
 local function wanted(author)
   if followed[author] == nil then
     followed[author] = redis.call('ZSCORE', KEYS[2], author) and true or false
@@ -55,7 +56,7 @@ end
 
 -- ceiling[i]: the entry above which post i must stand, the nearest older one of its author.
 local ceiling, nearest = {}, {}
-for i = #ARGV - 1, 10, -2 do
+for i = #ARGV - 1, 11, -2 do
   local post, author = ARGV[i], ARGV[i + 1]
   ceiling[i] = nearest[author]
   if place[post] then
@@ -73,7 +74,7 @@ end
 
 local floor = not whole and mark == '' and entries[#entries]
 local gaps, gap, added = {}, 0, 0
-for i = 10, #ARGV - 1, 2 do
+for i = 11, #ARGV - 1, 2 do
   local post, author = ARGV[i], ARGV[i + 1]
   if not place[post] and wanted(author) and not (floor and below(post, floor)) then
     while gap < #entries and below(post, greatest[gap + 1]) do

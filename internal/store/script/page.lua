@@ -1,6 +1,6 @@
 -- page reads a stretch of a timeline's list, and where the timeline stands, in one step.
 --
--- KEYS   1 list   2 user whose home it is, or any hash without a generation   3 removals
+-- KEYS   1 list   2 hash of the generation, or any without   3 removals
 -- ARGV   1 'top', 'after', 'before' or 'all'   2 post, with after and before   3 count
 -- Reply  { generation, last removal, newest entry or '0', last entry or '', index of the
 --        first entry returned or -1 when the post is not held, entries }

@@ -1,8 +1,8 @@
 -- purge takes the posts of an author whom the owner does not follow out of a timeline's
 -- list. With the edge there again it does nothing.
 --
--- KEYS   1 list   2 following   3 user   4 online   5 online nodes
--- ARGV   1 owner   2 author   3 PUBLISH or SPUBLISH   4 channel prefix   5… posts of the author
+-- KEYS   1 list   2 following   3 hash of the generation   4 online   5 online nodes
+-- ARGV   1 name of the timeline   2 author   3 PUBLISH or SPUBLISH   4 channel prefix   5… posts of the author
 -- Reply  { posts removed, '1' when older entries had been trimmed from the list }
 --@include list
 --@include publish
@@ -33,5 +33,5 @@ if #kept == 0 then
 end
 replace(KEYS[1], kept)
 redis.call('HINCRBY', KEYS[3], 'home_gen', 1)
-publish(KEYS[5], ARGV[3], ARGV[4], '!', watched(KEYS[4], { 'h' .. ARGV[1] }))
+publish(KEYS[5], ARGV[3], ARGV[4], '!', watched(KEYS[4], { ARGV[1] }))
 return { removed, trimmed and '1' or '0' }

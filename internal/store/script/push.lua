@@ -1,16 +1,18 @@
 -- push carries an outbox entry on: it puts a post on the homes of the author's next
--- followers in this partition and tells those who are online. It acts only from the
+-- followers in this partition, or on the next lists that hold the author, and tells those
+-- that are online. It acts only from the
 -- position the caller expects, so a repeat, late or early, does nothing.
 --
 -- The position is the score of the last follower served. It is marked with '*' while a
 -- call works: a call that broke off half-way (a slot on the move takes keys out from
 -- under a script) is repeated with a look into every list.
 --
--- KEYS   1 progress   2 followers   3 online   4 online nodes   5 merged
+-- KEYS   1 progress   2 followers, or lists   3 online   4 online nodes   5 merged
 -- ARGV   1 entry   2 position expected, '' at first   3 post   4 followers a call
---        5 followers a call where lists are looked into   6 cap   7 slack   8 home key prefix
---        9 milliseconds after which lists are looked into   10 PUBLISH or SPUBLISH
---        11 channel prefix
+--        5 followers a call where lists are looked into   6 cap   7 slack
+--        8 milliseconds after which lists are looked into   9 PUBLISH or SPUBLISH
+--        10 channel prefix   11 field of the position   12 'h' for homes, 'l' for lists
+--        13 and 14 what stands before and after an id in a key
 -- Reply  { position now, lists pushed to }
 --@include clock
 --@include progress
@@ -18,13 +20,13 @@
 --@include publish
 
 local entry, post = ARGV[1], ARGV[3]
-local position = position_of(KEYS[1], entry, entry)
+local position = position_of(KEYS[1], entry, ARGV[11])
 if position == 'done' or position ~= ARGV[2] then
   return { position, 0 }
 end
 local score, broken = string.match(position, '^(%d*)(%*?)$')
 if broken == '' then
-  redis.call('HSET', KEYS[1], entry, score .. '*')
+  redis.call('HSET', KEYS[1], ARGV[11], score .. '*')
 end
 
 local chunk, checked_chunk = tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -35,24 +37,24 @@ local count = #found / 2
 -- Posts that were queued long ago, or seem to come from the future, may have been merged
 -- into lists whose mark is gone.
 local age = unix_ms() - stream_id(entry)
-local suspect = broken == '*' or math.abs(age) > tonumber(ARGV[9])
+local suspect = broken == '*' or math.abs(age) > tonumber(ARGV[8])
 local mergers = redis.call('EXISTS', KEYS[5]) == 1
 local watchers = redis.call('EXISTS', KEYS[3]) == 1
 local readers, merged, online = {}, {}, {}
 if count > 0 and (mergers or watchers) then
   for i = 1, count do
-    readers[i] = 'h' .. found[2 * i - 1]
+    readers[i] = ARGV[12] .. found[2 * i - 1]
   end
   merged = mergers and redis.call('SMISMEMBER', KEYS[5], unpack(readers)) or {}
   online = watchers and redis.call('SMISMEMBER', KEYS[3], unpack(readers)) or {}
 end
 
-local call, prefix = redis.call, ARGV[8]
+local call, prefix, suffix = redis.call, ARGV[13], ARGV[14]
 local cap = tonumber(ARGV[6])
 local most = cap + tonumber(ARGV[7])
 local names, heads, pushed, checked, served = {}, {}, 0, 0, 0
 for i = 1, count do
-  local list = prefix .. found[2 * i - 1]
+  local list = prefix .. found[2 * i - 1] .. suffix
   local before = online[i] == 1 and head(list)
   local held = false
   if suspect or merged[i] == 1 then
@@ -82,6 +84,6 @@ local now = 'done'
 if served < count or count == chunk then
   now = found[2 * served]
 end
-redis.call('HSET', KEYS[1], entry, now)
-publish(KEYS[4], ARGV[10], ARGV[11], '+ ' .. post, names, heads)
+redis.call('HSET', KEYS[1], ARGV[11], now)
+publish(KEYS[4], ARGV[9], ARGV[10], '+ ' .. post, names, heads)
 return { now, pushed }

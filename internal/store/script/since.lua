@@ -1,8 +1,7 @@
 -- since tells what happened to a timeline after a position, in one step.
 --
--- KEYS   1 list   2 user whose home it is, or any hash without a generation   3 removals
---        4 following
--- ARGV   1 kind: 'h' home, 'u' profile, 'p' public   2 owner   3 post it stood at
+-- KEYS   1 list   2 hash of the generation, or any without   3 removals   4 following
+-- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'm' mentions, 'p' public   2 owner   3 post it stood at
 --        4 last removal seen   5 entries at the most   6 removals at the most
 --        7 removals kept
 -- Reply  { generation, last removal, newest entry or '0', last entry or '', '1' when
@@ -48,11 +47,15 @@ else
   end
 end
 
-local function concerns(author)
-  if kind == 'p' or author == owner then
+local function concerns(author, removed_post)
+  if kind == 'p' then
+    return true
+  elseif kind == 'm' then
+    return redis.call('LPOS', KEYS[1], removed_post)
+  elseif kind ~= 'l' and author == owner then
     return true
   end
-  return kind == 'h' and redis.call('ZSCORE', KEYS[4], author)
+  return kind ~= 'u' and redis.call('ZSCORE', KEYS[4], author)
 end
 
 local removed = {}
@@ -68,7 +71,7 @@ end
 if held == '1' then
   for _, entry in ipairs(recorded) do
     local fields = entry[2]
-    if concerns(fields[4]) then
+    if concerns(fields[4], fields[2]) then
       removed[#removed + 1] = entry[1]
       removed[#removed + 1] = fields[2]
     end

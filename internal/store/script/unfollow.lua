@@ -9,6 +9,6 @@ local instant = string.format('%.0f', tick(KEYS[4]))
 if redis.call('ZREM', KEYS[2], ARGV[2]) == 1 then
   redis.call('ZREM', KEYS[3], ARGV[1])
   redis.call('HINCRBY', KEYS[1], 'following', -1)
-  redis.call('XADD', KEYS[5], '*', 'kind', 'purge', 'reader', ARGV[1], 'author', ARGV[2])
+  redis.call('XADD', KEYS[5], '*', 'kind', 'purge', 'timeline', 'h' .. ARGV[1], 'author', ARGV[2])
 end
 return { 'ok', instant, redis.call('ZCARD', KEYS[3]) }

@@ -1,0 +1,56 @@
+package retwis
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MentionedNames returns the names that a text mentions by @name, folded, each once, in
+// the order of the text. An @ right behind a letter, digit or other sign of an address or
+// URL begins no mention, and neither do names of a length that no user can have.
+func MentionedNames(text string) []string {
+	var names []string
+	seen := map[string]bool{}
+	for i := 0; i < len(text); i++ {
+		if text[i] != '@' || !mentionMayBegin(text[:i]) {
+			continue
+		}
+		end := i + 1
+		for end < len(text) && isNameByte(text[end]) {
+			end++
+		}
+		name := FoldUsername(text[i+1 : end])
+		if len(name) >= MinUsernameLength && len(name) <= MaxUsernameLength && mentionMayEnd(text[end:]) && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+		i = end - 1
+	}
+	return names
+}
+
+// mentionMayBegin looks at what stands before an @: the word it belongs to must not be an
+// address or a URL.
+func mentionMayBegin(before string) bool {
+	word := before[strings.LastIndexFunc(before, unicode.IsSpace)+1:]
+	if strings.Contains(word, "://") || strings.HasPrefix(strings.ToLower(word), "www.") {
+		return false
+	}
+	last, _ := utf8.DecodeLastRuneInString(word)
+	return word == "" || !unicode.In(last, unicode.Letter, unicode.Digit, unicode.Mark) && !strings.ContainsRune("_@.+-/%=&#~", last)
+}
+
+// mentionMayEnd looks at what stands behind a name: a letter of another script, another @,
+// or a dot with a letter behind it make it part of something else.
+func mentionMayEnd(after string) bool {
+	if len(after) >= 2 && after[0] == '.' && isNameByte(after[1]) {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(after)
+	return after == "" || next != '@' && !unicode.In(next, unicode.Letter, unicode.Digit, unicode.Mark)
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}

@@ -1,0 +1,51 @@
+package retwis
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestMentionedNames(t *testing.T) {
+	tests := []struct {
+		text string
+		want []string
+	}{
+		{"hello @ann", []string{"ann"}},
+		{"@Ann and @ann, @BOB!", []string{"ann", "bob"}},
+		{"(@ann) “@bob” @cid's", []string{"ann", "bob", "cid"}},
+		{"so says @ann.", []string{"ann"}},
+		{"a line\n@ann", []string{"ann"}},
+		{"mail ann@example.com or x.@example.com", nil},
+		{"@ann.com @ann@example.com", nil},
+		{"https://example.com/@ann www.example.com/@bob", nil},
+		{"path/@ann a=@bob me+@cid", nil},
+		{"@an is too short, @" + strings.Repeat("x", 21) + " too long", nil},
+		{"été@ann @annés @ann你", nil},
+		{"@@ann #@bob", nil},
+		{"@ann@bob", nil},
+		{"no@", nil},
+		{"@_a_ @123", []string{"_a_", "123"}},
+	}
+	for _, tt := range tests {
+		if got := MentionedNames(tt.text); !slices.Equal(got, tt.want) {
+			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+func FuzzMentionedNames(f *testing.F) {
+	f.Add("@ann and bob@example.com, https://x.y/@z @Ünï")
+	f.Fuzz(func(t *testing.T, text string) {
+		seen := map[string]bool{}
+		for _, name := range MentionedNames(text) {
+			if !IsUsername(name) || name != FoldUsername(name) || seen[name] {
+				t.Errorf("%q: %q", text, name)
+			}
+			seen[name] = true
+			if !strings.Contains(FoldUsername(text), "@"+name) {
+				t.Errorf("%q is not in %q", name, text)
+			}
+		}
+	})
+}

@@ -1,0 +1,21 @@
+-- add_member puts an author on a list, in one step for both directions, and queues the
+-- back-fill of the list's timeline. A member stays as it is.
+--
+-- KEYS   1 list   2 members   3 lists of this partition that hold the author   4 clock   5 outbox
+-- ARGV   1 owner   2 list   3 author   4 members at the most
+-- Reply  'ok', 'missing', 'other' when it is another owner's, or 'limit'
+--@include clock
+--@include owned
+
+local state = owned(KEYS[1], ARGV[1])
+if state ~= 'ok' or redis.call('ZSCORE', KEYS[2], ARGV[3]) then
+  return state
+end
+if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[4]) then
+  return 'limit'
+end
+local instant = string.format('%.0f', tick(KEYS[4]))
+redis.call('ZADD', KEYS[2], instant, ARGV[3])
+redis.call('ZADD', KEYS[3], instant, ARGV[2])
+redis.call('XADD', KEYS[5], '*', 'kind', 'backfill', 'timeline', 'l' .. ARGV[2], 'author', ARGV[3], 'score', instant)
+return 'ok'
