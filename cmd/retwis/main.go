@@ -94,5 +94,5 @@ func execute(ctx context.Context, args []string, c console) error {
 
 // isStop reports whether a command ended because it was told to, before it was done.
 func isStop(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)))
+	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }

@@ -1,0 +1,376 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// client is somebody who uses the API of one process.
+type client struct {
+	t     *testing.T
+	url   string
+	http  *http.Client
+	token string
+	id    string // of the user
+}
+
+func newClient(t *testing.T, url string) *client {
+	t.Helper()
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &client{t: t, url: url, http: &http.Client{Transport: transport, Timeout: patience}}
+}
+
+// at is the same person on another process.
+func (c *client) at(url string) *client {
+	other := newClient(c.t, url)
+	other.token, other.id = c.token, c.id
+	return other
+}
+
+// answer is what comes of an operation.
+type answer struct {
+	Data struct {
+		Register, Login, ChangePassword session
+		Logout, LogoutEverywhere        payload
+		FollowUser, UnfollowUser        payload
+		CreatePost                      struct {
+			Edge edge
+			payload
+		}
+		DeletePost struct {
+			DeletedPostID string
+			payload
+		}
+		Viewer *struct {
+			User         user
+			HomeTimeline timeline
+		}
+		User           *user
+		PublicTimeline timeline
+		TimelineEvents event
+	}
+	Errors []struct {
+		Message    string
+		Extensions struct{ Code string }
+	}
+}
+
+type payload struct {
+	UserErrors []struct{ Code, Message string }
+}
+
+type session struct {
+	Token string
+	User  user
+	payload
+}
+
+type user struct {
+	ID, Username, DisplayName, Bio           string
+	PostCount, FollowerCount, FollowingCount int
+	Timeline                                 timeline
+}
+
+type timeline struct {
+	ID    string
+	Posts struct {
+		Edges      []edge
+		PageInfo   struct{ HasNextPage bool }
+		LiveCursor string
+	}
+}
+
+type edge struct {
+	Cursor string
+	Node   struct{ ID, Text string }
+}
+
+type event struct {
+	Typename string `json:"__typename"`
+	Cursor   string
+	Edge     edge
+	PostID   string
+	Replayed int
+	Reason   string
+}
+
+// reply is what HTTP says about an answer.
+type reply struct {
+	status  int
+	header  http.Header
+	cookies []*http.Cookie
+}
+
+// post sends an operation, whatever comes of it. A header is "Name: value".
+func (c *client) post(document string, variables map[string]any, headers ...string) (reply, answer) {
+	c.t.Helper()
+	body, err := json.Marshal(map[string]any{"query": document, "variables": variables})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	headers = append([]string{"Content-Type: application/json"}, headers...)
+	if c.token != "" {
+		headers = append(headers, "Authorization: Bearer "+c.token)
+	}
+	got, text := c.request(http.MethodPost, "/graphql", body, headers...)
+	var a answer
+	if err := json.Unmarshal(text, &a); err != nil {
+		c.t.Fatalf("status %d: %v: %s", got.status, err, text)
+	}
+	return got, a
+}
+
+func (c *client) request(method, path string, body []byte, headers ...string) (reply, []byte) {
+	c.t.Helper()
+	r, err := http.NewRequestWithContext(c.t.Context(), method, c.url+path, bytes.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		r.Header.Set(name, value)
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return reply{response.StatusCode, response.Header, response.Cookies()}, text
+}
+
+// do sends an operation that has to succeed.
+func (c *client) do(document string, variables map[string]any) answer {
+	c.t.Helper()
+	_, a := c.post(document, variables)
+	d := a.Data
+	all := slices.Concat(d.Register.UserErrors, d.Login.UserErrors, d.ChangePassword.UserErrors, d.Logout.UserErrors,
+		d.FollowUser.UserErrors, d.UnfollowUser.UserErrors, d.CreatePost.UserErrors, d.DeletePost.UserErrors)
+	if len(a.Errors) > 0 || len(all) > 0 {
+		c.t.Fatalf("%s: errors %v, user errors %v", document, a.Errors, all)
+	}
+	return a
+}
+
+// get asks for a path and returns the status and the body.
+func (c *client) get(path string) (int, string) {
+	c.t.Helper()
+	got, body := c.request(http.MethodGet, path, nil)
+	return got.status, string(body)
+}
+
+const somePassword = "correct horse"
+
+// register makes an account and returns a client that is logged in to it.
+func register(t *testing.T, url, username string) *client {
+	t.Helper()
+	c := newClient(t, url)
+	made := c.do(`mutation ($name: String!, $password: String!) {
+		register(input: {username: $name, password: $password}) { token user { id username } userErrors { code message } }
+	}`, map[string]any{"name": username, "password": somePassword}).Data.Register
+	c.token, c.id = made.Token, made.User.ID
+	return c
+}
+
+// login returns a client with another session of an account.
+func (c *client) login(username, password string) *client {
+	c.t.Helper()
+	other := newClient(c.t, c.url)
+	made := other.do(`mutation ($name: String!, $password: String!) {
+		login(input: {username: $name, password: $password}) { token user { id } userErrors { code message } }
+	}`, map[string]any{"name": username, "password": password}).Data.Login
+	other.token, other.id = made.Token, made.User.ID
+	return other
+}
+
+func (c *client) follow(author *client) {
+	c.t.Helper()
+	c.do(`mutation ($id: ID!) { followUser(input: {userId: $id}) { userErrors { code message } } }`, map[string]any{"id": author.id})
+}
+
+func (c *client) unfollow(author *client) {
+	c.t.Helper()
+	c.do(`mutation ($id: ID!) { unfollowUser(input: {userId: $id}) { userErrors { code message } } }`, map[string]any{"id": author.id})
+}
+
+func (c *client) createPost(text string) edge {
+	c.t.Helper()
+	return c.do(`mutation ($text: String!) {
+		createPost(input: {text: $text}) { edge { cursor node { id text } } userErrors { code message } }
+	}`, map[string]any{"text": text}).Data.CreatePost.Edge
+}
+
+func (c *client) deletePost(id string) {
+	c.t.Helper()
+	c.do(`mutation ($id: ID!) { deletePost(input: {postId: $id}) { deletedPostId userErrors { code message } } }`, map[string]any{"id": id})
+}
+
+// home reads the home timeline in pages of two.
+func (c *client) home() (texts []string, liveCursor string) {
+	c.t.Helper()
+	var after *string
+	for {
+		page := c.do(`query ($after: Cursor) { viewer { homeTimeline {
+			posts(first: 2, after: $after) { edges { cursor node { id text } } pageInfo { hasNextPage } liveCursor }
+		} } }`, map[string]any{"after": after}).Data.Viewer.HomeTimeline.Posts
+		if liveCursor == "" {
+			liveCursor = page.LiveCursor
+		}
+		for _, e := range page.Edges {
+			texts = append(texts, e.Node.Text)
+			after = &e.Cursor
+		}
+		if !page.PageInfo.HasNextPage {
+			return texts, liveCursor
+		}
+	}
+}
+
+// awaitHome waits until the home timeline holds these texts, newest first.
+func (c *client) awaitHome(want ...string) {
+	c.t.Helper()
+	eventually(c.t, fmt.Sprintf("the home is %q", want), func() bool {
+		got, _ := c.home()
+		return slices.Equal(got, want)
+	})
+}
+
+// stream is one subscription on a socket of its own.
+type stream struct {
+	t  *testing.T
+	ws *websocket.Conn
+}
+
+// dial opens a websocket, or returns the status of the answer that it was not given. A
+// header is "Name: value".
+func (c *client) dial(headers ...string) (ws *websocket.Conn, status int) {
+	c.t.Helper()
+	header := http.Header{}
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		header.Set(name, value)
+	}
+	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: patience}
+	ws, response, err := dialer.DialContext(c.t.Context(), "ws"+strings.TrimPrefix(c.url, "http")+"/graphql", header)
+	if response == nil {
+		c.t.Fatal(err)
+	}
+	response.Body.Close()
+	return ws, response.StatusCode
+}
+
+// watch subscribes to the home timeline, after a cursor or from now.
+func (c *client) watch(after string) *stream {
+	c.t.Helper()
+	ws, status := c.dial()
+	if ws == nil {
+		c.t.Fatalf("no websocket: status %d", status)
+	}
+	s := &stream{c.t, ws}
+	c.t.Cleanup(s.close)
+	s.send(map[string]any{"type": "connection_init", "payload": map[string]any{"authorization": "Bearer " + c.token}})
+	if m := s.read(); m.Type != "connection_ack" {
+		c.t.Fatalf("got %+v, want connection_ack", m)
+	}
+	variables := map[string]any{}
+	if after != "" {
+		variables["after"] = after
+	}
+	s.send(map[string]any{"type": "subscribe", "id": "1", "payload": map[string]any{
+		"variables": variables,
+		"query": `subscription ($after: Cursor) { timelineEvents(after: $after) { __typename cursor
+			... on PostAdded { edge { cursor node { id text } } }
+			... on PostRemoved { postId }
+			... on TimelineCaughtUp { replayed }
+			... on TimelineReset { reason } } }`,
+	}})
+	return s
+}
+
+// watchNow subscribes and waits until it is live.
+func (c *client) watchNow() *stream {
+	c.t.Helper()
+	s := c.watch("")
+	s.expect("TimelineCaughtUp")
+	return s
+}
+
+func (s *stream) close() { _ = s.ws.Close() }
+
+func (s *stream) send(message any) {
+	s.t.Helper()
+	if err := s.ws.WriteJSON(message); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+type message struct {
+	Type    string
+	ID      string
+	Payload json.RawMessage
+}
+
+func (s *stream) read() message {
+	s.t.Helper()
+	_ = s.ws.SetReadDeadline(time.Now().Add(patience))
+	var m message
+	if err := s.ws.ReadJSON(&m); err != nil {
+		s.t.Fatal(err)
+	}
+	return m
+}
+
+// expect reads the next event, which has to be of a type.
+func (s *stream) expect(typename string) event {
+	s.t.Helper()
+	m := s.read()
+	var a answer
+	if m.Type != "next" || json.Unmarshal(m.Payload, &a) != nil || len(a.Errors) > 0 {
+		s.t.Fatalf("got %s %s, want an event", m.Type, m.Payload)
+	}
+	if a.Data.TimelineEvents.Typename != typename {
+		s.t.Fatalf("got %+v, want %s", a.Data.TimelineEvents, typename)
+	}
+	return a.Data.TimelineEvents
+}
+
+// expectPost reads the next event, which has to be that a text was added.
+func (s *stream) expectPost(text string) event {
+	s.t.Helper()
+	e := s.expect("PostAdded")
+	if e.Edge.Node.Text != text {
+		s.t.Fatalf("got the post %q, want %q", e.Edge.Node.Text, text)
+	}
+	return e
+}
+
+// expectClose reads until the server closes the socket, and checks why it does.
+func (s *stream) expectClose(code int) {
+	s.t.Helper()
+	_ = s.ws.SetReadDeadline(time.Now().Add(patience))
+	for {
+		_, _, err := s.ws.ReadMessage()
+		if err == nil {
+			continue
+		}
+		closed, ok := errors.AsType[*websocket.CloseError](err)
+		if !ok || closed.Code != code {
+			s.t.Fatalf("got %v, want close code %d", err, code)
+		}
+		return
+	}
+}

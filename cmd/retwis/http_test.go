@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"retwis/internal/redistest"
+)
+
+func TestHealthAndReadiness(t *testing.T) {
+	t.Parallel()
+	node := redistest.Server(t)
+	p := serve(t, environment("RETWIS_REDIS_URL="+node.URL()))
+	c := register(t, p.url, "reader")
+	c.watchNow()
+	if status, body := c.get("/readyz"); status != http.StatusOK || !strings.Contains(body, `{"ready":true,"checks":{"live":"ok","redis":"ok"}}`) {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	node.Pause()
+	if status, body := c.get("/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"redis":"failing"`) {
+		t.Errorf("/readyz of a service without Redis: %d %s", status, body)
+	}
+	if status, body := c.get("/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz of a service without Redis: %d %s", status, body)
+	}
+	node.Resume()
+	eventually(t, "ready again", func() bool {
+		status, _ := c.get("/readyz")
+		return status == http.StatusOK
+	})
+	p.stop()
+}
+
+func TestPagesOfOtherOrigins(t *testing.T) {
+	t.Parallel()
+	p := serve(t, environment("RETWIS_REDIS_URL=memory", "RETWIS_ALLOWED_ORIGINS=https://app.example,http://localhost:5173"))
+	c := newClient(t, p.url)
+	for origin, allowed := range map[string]bool{
+		"https://app.example": true, "http://localhost:5173": true, "https://evil.example": false, "null": false,
+	} {
+		got, _ := c.request(http.MethodOptions, "/graphql", nil, "Origin: "+origin,
+			"Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization,content-type")
+		h := got.header
+		if allowed && (got.status != http.StatusNoContent || h.Get("Access-Control-Allow-Origin") != origin ||
+			h.Get("Access-Control-Allow-Credentials") != "true" || !strings.Contains(h.Get("Access-Control-Allow-Headers"), "Authorization")) {
+			t.Errorf("preflight from %s: %d %v", origin, got.status, h)
+		}
+		if !allowed && (got.status != http.StatusForbidden || h.Get("Access-Control-Allow-Origin") != "") {
+			t.Errorf("preflight from %s: %d %v", origin, got.status, h)
+		}
+
+		got, _ = c.post(`{ viewer { id } }`, nil, "Origin: "+origin, "Sec-Fetch-Site: cross-site")
+		if shown := got.header.Get("Access-Control-Allow-Origin"); (shown == origin) != allowed || (got.status == http.StatusOK) != allowed {
+			t.Errorf("POST from %s: status %d, allowed is %q", origin, got.status, shown)
+		}
+
+		ws, status := c.dial("Origin: " + origin)
+		if ws != nil {
+			ws.Close()
+		}
+		if (ws != nil) != allowed || (!allowed && status != http.StatusForbidden) {
+			t.Errorf("websocket from %s: status %d", origin, status)
+		}
+	}
+	for _, headers := range [][]string{nil, {"Origin: " + p.url}} { // not a browser; the service's own pages
+		ws, status := c.dial(headers...)
+		if ws == nil {
+			t.Fatalf("websocket with %q: status %d", headers, status)
+		}
+		ws.Close()
+	}
+	p.stop()
+}
+
+func TestSessionsInCookies(t *testing.T) {
+	t.Parallel()
+	p := serve(t, environment("RETWIS_REDIS_URL=memory", "RETWIS_TRUSTED_PROXIES=127.0.0.1"))
+	register(t, p.url, "reader")
+	const login = `mutation ($password: String!) { login(input: {username: "reader", password: $password}) { token userErrors { code message } } }`
+	const viewer = `{ viewer { user { username } } }`
+	for _, over := range []struct {
+		name    string
+		headers []string
+		cookie  string
+		secure  bool
+	}{
+		{"HTTP", nil, "retwis_session", false},
+		{"TLS, as the proxy says", []string{"X-Forwarded-Proto: https"}, "__Host-retwis_session", true},
+	} {
+		c := newClient(t, p.url)
+		got, a := c.post(login, map[string]any{"password": somePassword}, over.headers...)
+		if len(got.cookies) != 1 || len(a.Errors) > 0 {
+			t.Fatalf("over %s: cookies %v, errors %v", over.name, got.cookies, a.Errors)
+		}
+		cookie := got.cookies[0]
+		if cookie.Name != over.cookie || !cookie.HttpOnly || cookie.Secure != over.secure || cookie.SameSite != http.SameSiteLaxMode ||
+			cookie.Value != a.Data.Login.Token || cookie.Path != "/" {
+			t.Errorf("over %s: the cookie is %v", over.name, cookie)
+		}
+		headers := append([]string{"Cookie: " + cookie.Name + "=" + cookie.Value}, over.headers...)
+		if _, a := c.post(viewer, nil, headers...); a.Data.Viewer == nil || a.Data.Viewer.User.Username != "reader" {
+			t.Errorf("over %s: the cookie gives %+v", over.name, a)
+		}
+		got, _ = c.post(`mutation { logout { userErrors { code message } } }`, nil, headers...)
+		if cookies := got.cookies; len(cookies) != 1 || cookies[0].MaxAge >= 0 {
+			t.Errorf("over %s: after logging out the cookies are %v", over.name, cookies)
+		}
+		got, a = c.post(viewer, nil, headers...)
+		if cookies := got.cookies; a.Data.Viewer != nil || len(a.Errors) > 0 || len(cookies) != 1 || cookies[0].MaxAge >= 0 {
+			t.Errorf("over %s: a stale cookie gives %+v and the cookies %v", over.name, a, cookies)
+		}
+	}
+	p.stop()
+}
+
+func TestAChangedPasswordEndsOtherSessions(t *testing.T) {
+	t.Parallel()
+	p := serve(t, environment("RETWIS_REDIS_URL=memory"))
+	mine := register(t, p.url, "reader")
+	other := mine.login("reader", somePassword)
+	live := other.watchNow()
+	const changed = "battery staple"
+	made := mine.do(`mutation ($old: String!, $new: String!) {
+		changePassword(input: {currentPassword: $old, newPassword: $new}) { token userErrors { code message } }
+	}`, map[string]any{"old": somePassword, "new": changed}).Data.ChangePassword
+	live.expectClose(4403)
+
+	const viewer = `{ viewer { user { username } } }`
+	for name, c := range map[string]*client{"another session": other, "the session before": mine} {
+		if got, a := c.post(viewer, nil); got.status != http.StatusUnauthorized || len(a.Errors) != 1 {
+			t.Errorf("%s gets %d %+v", name, got.status, a)
+		}
+	}
+	mine.token = made.Token
+	if a := mine.do(viewer, nil); a.Data.Viewer == nil {
+		t.Error("the new session is nobody's")
+	}
+	const login = `mutation ($password: String!) { login(input: {username: "reader", password: $password}) { token userErrors { code message } } }`
+	_, a := newClient(t, p.url).post(login, map[string]any{"password": somePassword})
+	if errs := a.Data.Login.UserErrors; len(errs) != 1 || errs[0].Code != "WRONG_CREDENTIALS" {
+		t.Errorf("the old password gives %+v", a)
+	}
+	mine.login("reader", changed)
+	p.stop()
+}
+
+func TestTheSchemaCanBeHidden(t *testing.T) {
+	t.Parallel()
+	const introspection = `{ __schema { queryType { name } } }`
+	open, hidden := serve(t, environment("RETWIS_REDIS_URL=memory")), serve(t, environment("RETWIS_REDIS_URL=memory", "RETWIS_INTROSPECTION=false"))
+	if _, a := newClient(t, open.url).post(introspection, nil); len(a.Errors) > 0 {
+		t.Errorf("introspection: %v", a.Errors)
+	}
+	if _, a := newClient(t, hidden.url).post(introspection, nil); len(a.Errors) != 1 {
+		t.Errorf("introspection that is switched off: %+v", a)
+	}
+	open.stop()
+	hidden.stop()
+}
+
+func TestLimitsCanBeLifted(t *testing.T) {
+	t.Parallel()
+	p := serve(t, environment("RETWIS_REDIS_URL=memory", "RETWIS_RATE_LIMITS=off", "RETWIS_DRAIN_TIME=0s"))
+	reader := register(t, p.url, "reader")
+	for range 11 { // sockets of 100 each are more than the 1000 of one user
+		s := reader.watchNow()
+		for i := range 99 {
+			s.send(map[string]any{"type": "subscribe", "id": fmt.Sprint("more", i), "payload": map[string]any{
+				"query": `subscription { timelineEvents { cursor } }`,
+			}})
+		}
+		for range 99 {
+			if m := s.read(); m.Type != "next" {
+				t.Fatalf("got %s %s", m.Type, m.Payload)
+			}
+		}
+	}
+	p.stop()
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// patience bounds every wait. It is generous, as a machine that runs many tests at once
+// can be slow: what waits that long is broken.
+const patience = 60 * time.Second
+
+// program is the path of the program under test, built once for all tests.
+var program string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "retwis-test")
+	if err == nil {
+		program, err = build(dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(dir)
+		os.Exit(code)
+	}))
+}
+
+// build makes the program, with the race detector where the tests have it.
+func build(dir string) (string, error) {
+	path := filepath.Join(dir, "retwis")
+	args := []string{"build", "-o", path}
+	if raceDetector {
+		args = append(args, "-race")
+	}
+	out, err := exec.Command("go", append(args, ".")...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build the program: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// process is the program, running.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	url    string // where its API is, once it is ready
+	stdout *output
+	stderr *output
+	ended  chan struct{}
+}
+
+// environment is that of a process: what the tests' own environment says about the
+// service has no part in it. Settings are "NAME=value"; later ones win.
+func environment(settings ...string) []string {
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir()}
+	return append(env, settings...)
+}
+
+// launch starts the program, and kills it when the test ends if it still runs then.
+func launch(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(program, args...), stdout: newOutput(), stderr: newOutput(), ended: make(chan struct{})}
+	p.cmd.Env = env
+	p.cmd.Dir = t.TempDir()
+	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
+	p.cmd.WaitDelay = patience
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.ended)
+		_ = p.cmd.Wait() // how it ended is in its state
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+		if t.Failed() {
+			t.Logf("retwis %s\nprinted\n%s\nand logged\n%s", strings.Join(args, " "), p.stdout, p.stderr)
+		}
+		if strings.Contains(p.stderr.String(), "DATA RACE") {
+			t.Errorf("the race detector found something:\n%s", p.stderr)
+		}
+	})
+	return p
+}
+
+// serve starts the service on a free port and waits until it is ready.
+func serve(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	p := launch(t, env, slices.Concat([]string{"serve", "--listen", "127.0.0.1:0"}, args)...)
+	line := p.await(p.stdout, "Retwis is ready at ")
+	_, rest, _ := strings.Cut(line, "Retwis is ready at ")
+	p.url, _, _ = strings.Cut(rest, " ")
+	return p
+}
+
+// await returns the first line that holds a text, once there is one.
+func (p *process) await(o *output, text string) string {
+	p.t.Helper()
+	deadline := time.After(patience)
+	for {
+		changed := o.changed()
+		for line := range strings.Lines(o.String()) {
+			if strings.Contains(line, text) && strings.HasSuffix(line, "\n") {
+				return strings.TrimSpace(line)
+			}
+		}
+		select {
+		case <-changed:
+		case <-p.ended:
+			if !strings.Contains(o.String(), text) {
+				p.t.Fatalf("it ended with code %d and never said %q", p.code(), text)
+			}
+		case <-deadline:
+			p.t.Fatalf("it never said %q", text)
+		}
+	}
+}
+
+// code waits until the process has ended and returns its exit code.
+func (p *process) code() int {
+	p.t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(patience):
+		p.t.Fatal("it does not end")
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+func (p *process) signal(sig os.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.t.Fatal(err)
+	}
+}
+
+// stop asks the process to end, which it has to do well.
+func (p *process) stop() {
+	p.t.Helper()
+	p.signal(syscall.SIGTERM)
+	if code := p.code(); code != 0 {
+		p.t.Fatalf("it ended with code %d", code)
+	}
+}
+
+// invoke runs the program to its end.
+func invoke(t *testing.T, env []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	p := launch(t, env, args...)
+	code = p.code()
+	return code, p.stdout.String(), p.stderr.String()
+}
+
+// output is what a process writes.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	more chan struct{} // closed at the next write
+}
+
+func newOutput() *output { return &output{more: make(chan struct{})} }
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	close(o.more)
+	o.more = make(chan struct{})
+	return o.text.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+func (o *output) changed() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.more
+}
+
+// eventually waits until a condition holds, and says what it was when it never does.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for !holds() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("never: %s", what)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}

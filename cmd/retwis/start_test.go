@@ -1,0 +1,165 @@
+package main
+
+import (
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"retwis/internal/redistest"
+)
+
+func TestWhatCannotBeUsedIsRefused(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		env  []string
+		args []string
+		want string // in the message
+	}{
+		{"a command that there is not", nil, []string{"serf"}, "unexpected argument serf"},
+		{"a flag that there is not", nil, []string{"serve", "--colour"}, "unknown flag --colour"},
+		{"no address", nil, []string{"serve", "--listen", "here"}, "--listen (RETWIS_LISTEN)"},
+		{"no URL", nil, []string{"serve", "--redis-url", "localhost:6379"}, "it looks like redis://user:password@host:6379/0"},
+		{"another scheme", []string{"RETWIS_REDIS_URL=http://user:secret@localhost"}, []string{"serve"}, "it looks like redis://user:password@host:6379/0"},
+		{"partitions that are no power of two", nil, []string{"serve", "--partitions", "12"}, "choose a power of two from 1 to 512"},
+		{"no partitions", []string{"RETWIS_PARTITIONS=0"}, []string{"serve"}, "choose a power of two from 1 to 512"},
+		{"a cap that is too small", []string{"RETWIS_HOME_CAP=7"}, []string{"serve"}, "--home-cap (RETWIS_HOME_CAP) is 7: choose 100 to 10000"},
+		{"a cap that is no number", []string{"RETWIS_PROFILE_CAP=many"}, []string{"serve"}, `RETWIS_PROFILE_CAP="many"`},
+		{"a limit of nothing", []string{"RETWIS_FOLLOW_LIMIT=0"}, []string{"worker", "--redis-url", "redis://localhost"}, "choose 1 to 100000"},
+		{"a drain that is too long", nil, []string{"serve", "--drain-time", "8s"}, "choose 0s to 7s"},
+		{"a lease that is too short", nil, []string{"serve", "--worker-lease", "5ms"}, "choose 1s to 5m0s"},
+		{"a log format that there is not", nil, []string{"serve", "--log-format", "xml"}, `must be one of "text","json"`},
+		{"a log level that there is not", nil, []string{"serve", "--log-level", "loud"}, `must be one of "debug","info","warn","error"`},
+		{"limits that are neither on nor off", nil, []string{"serve", "--rate-limits", "some"}, `must be one of "on","off"`},
+		{"an origin that is none", nil, []string{"serve", "--redis-url", "memory", "--allowed-origins", "example.com"}, "want it like https://example.com"},
+		{"a proxy that is none", nil, []string{"serve", "--trusted-proxies", "gateway"}, "give addresses or networks"},
+		{"a worker without a Redis", nil, []string{"worker"}, "set RETWIS_REDIS_URL"},
+		{"a worker in memory", []string{"RETWIS_REDIS_URL=memory"}, []string{"worker"}, "set RETWIS_REDIS_URL"},
+		{"seeding memory", nil, []string{"seed", "--redis-url", "memory"}, "nothing would be left"},
+		{"seeding less than nobody", nil, []string{"seed", "--users=-1"}, "--users is -1"},
+		{"dead letters of memory", nil, []string{"deadletter", "list", "--redis-url", "memory"}, "nothing of a Redis inside a process outlives it"},
+		{"replaying nothing in particular", nil, []string{"deadletter", "replay"}, "--all or --id"},
+		{"replaying all and one", nil, []string{"deadletter", "replay", "--all", "--id", "1/2-3"}, "--all and --id can't be used together"},
+		{"replaying what is no id", nil, []string{"deadletter", "replay", "--id", "17"}, "name a dead letter as the list does"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := invoke(t, environment(tt.env...), tt.args...)
+			if code != 2 || stdout != "" || !strings.Contains(stderr, tt.want) || strings.Contains(stderr, "secret") {
+				t.Errorf("code %d, printed %q, said\n%swant code 2 and %q", code, stdout, stderr, tt.want)
+			}
+		})
+	}
+}
+
+func TestARedisThatCannotBeUsedIsRefused(t *testing.T) {
+	t.Parallel()
+	refused := func(t *testing.T, code int, want string, env []string, args ...string) {
+		t.Helper()
+		got, stdout, stderr := invoke(t, env, args...)
+		if got != code || strings.Contains(stdout, "ready") || !strings.Contains(stderr, want) {
+			t.Errorf("code %d, printed %q, said\n%swant code %d and %q", got, stdout, stderr, code, want)
+		}
+	}
+
+	t.Run("nobody listens", func(t *testing.T) {
+		t.Parallel()
+		env := environment("RETWIS_REDIS_URL=redis://:secret@127.0.0.1:1/0")
+		code, _, stderr := invoke(t, env, "serve")
+		if code != 1 || !strings.Contains(stderr, "connect to Redis at redis://:xxxxx@127.0.0.1:1/0") || strings.Contains(stderr, "secret") {
+			t.Errorf("code %d, said\n%s", code, stderr)
+		}
+	})
+	t.Run("it evicts keys", func(t *testing.T) {
+		t.Parallel()
+		node := redistest.Server(t, "--maxmemory-policy", "allkeys-lru")
+		for _, command := range []string{"serve", "worker"} {
+			refused(t, 2, "set maxmemory-policy noeviction", environment("RETWIS_REDIS_URL="+node.URL()), command)
+		}
+	})
+	t.Run("it has another number of partitions", func(t *testing.T) {
+		t.Parallel()
+		env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
+		p := serve(t, env, "--partitions", "4")
+		register(t, p.url, "somebody")
+		refused(t, 2, "set RETWIS_PARTITIONS to 4", env, "serve", "--partitions", "8")
+		again := serve(t, env)
+		newClient(t, again.url).login("somebody", somePassword)
+		again.stop()
+		p.stop()
+	})
+	t.Run("its data directory is in use", func(t *testing.T) {
+		t.Parallel()
+		env := environment("RETWIS_DATA_DIR=" + filepath.Join(t.TempDir(), "data"))
+		p := serve(t, env)
+		refused(t, 1, "the data directory is in use", env, "serve", "--listen", "127.0.0.1:0")
+		refused(t, 1, "--redis-url", env, "seed")
+		p.stop()
+	})
+	t.Run("the address is in use", func(t *testing.T) {
+		t.Parallel()
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		refused(t, 1, "choose another address with --listen", environment("RETWIS_LISTEN="+listener.Addr().String()),
+			"serve", "--redis-url", "memory")
+	})
+}
+
+func TestFlagsWinOverVariables(t *testing.T) {
+	t.Parallel()
+	env := environment("RETWIS_HOME_CAP=1", "RETWIS_PARTITIONS=", "RETWIS_REDIS_URL=http://nowhere", "RETWIS_HOME_CUP=9")
+	p := serve(t, env, "--home-cap", "500", "--redis-url", "memory")
+	p.await(p.stderr, "the variable RETWIS_HOME_CUP is not known")
+	p.stop()
+	if text := p.stderr.String(); strings.Contains(text, "RETWIS_PARTITIONS") {
+		t.Errorf("a variable that is empty is not passed over:\n%s", text)
+	}
+}
+
+func TestHelpListsAllSettings(t *testing.T) {
+	t.Parallel()
+	code, stdout, _ := invoke(t, environment(), "serve", "-h")
+	if code != 0 {
+		t.Errorf("code %d", code)
+	}
+	text := strings.Join(strings.Fields(stdout), " ")
+	for _, want := range []string{
+		"--listen=ADDR", "[default 127.0.0.1:8080, RETWIS_LISTEN]",
+		"--redis-url=URL", "[RETWIS_REDIS_URL]",
+		"--partitions=N", "[RETWIS_PARTITIONS]",
+		"--[no-]worker", "[default true, RETWIS_WORKER]",
+		"--allowed-origins=ORIGIN,...", "[RETWIS_ALLOWED_ORIGINS]",
+		"--trusted-proxies=ADDR,...", "[RETWIS_TRUSTED_PROXIES]",
+		"--home-cap=N", "[default 1000, RETWIS_HOME_CAP]",
+		"--profile-cap=N", "[default 20000, RETWIS_PROFILE_CAP]",
+		"--follow-limit=N", "[default 5000, RETWIS_FOLLOW_LIMIT]",
+		"--data-dir=DIR", "[default data, RETWIS_DATA_DIR]",
+		"--log-format=FORMAT", "[default text, RETWIS_LOG_FORMAT]",
+		"--log-level=LEVEL", "[default info, RETWIS_LOG_LEVEL]",
+		"--drain-time=TIME", "[default 5s, RETWIS_DRAIN_TIME]",
+		"--worker-lease=TIME", "[default 5s, RETWIS_WORKER_LEASE]",
+		"--[no-]introspection", "[default true, RETWIS_INTROSPECTION]",
+		"--rate-limits=on|off", "[default on, RETWIS_RATE_LIMITS]",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("serve -h does not say %s", want)
+		}
+	}
+	code, stdout, _ = invoke(t, environment())
+	if code != 0 || !strings.Contains(stdout, "Usage: retwis <command>") {
+		t.Errorf("without a command: code %d, printed %q", code, stdout)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, environment(), "version")
+	if code != 0 || !strings.HasPrefix(stdout, "retwis, ") || !strings.Contains(stdout, ", go1.") {
+		t.Errorf("code %d, printed %q, said %q", code, stdout, stderr)
+	}
+}

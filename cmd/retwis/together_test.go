@@ -1,0 +1,48 @@
+package main
+
+import (
+	"testing"
+
+	"retwis/internal/redistest"
+)
+
+func TestProcessesOnOneRedisWorkTogether(t *testing.T) {
+	t.Parallel()
+	env := environment("RETWIS_REDIS_URL="+redistest.Server(t).URL(), "RETWIS_WORKER_LEASE=1s")
+	here, there := serve(t, env), serve(t, env)
+	author, reader := register(t, here.url, "author"), register(t, there.url, "reader")
+	reader.follow(author)
+	reader.at(here.url).createPost("first") // behind the follow, so what comes of that is over
+	reader.awaitHome("first")
+	live := reader.watchNow()
+	author.createPost("from the other process")
+	live.expectPost("from the other process")
+
+	// The survivor takes over what the other one served.
+	here.stop()
+	author.at(there.url).createPost("from this process")
+	live.expectPost("from this process")
+
+	again := serve(t, env)
+	reader.at(again.url).do(`mutation { logout { userErrors { code message } } }`, nil)
+	live.expectClose(4403)
+	again.stop()
+	there.stop()
+}
+
+func TestAWorkerAlone(t *testing.T) {
+	t.Parallel()
+	env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
+	p := serve(t, env, "--no-worker")
+	author, reader := register(t, p.url, "author"), register(t, p.url, "reader")
+	reader.follow(author)
+	author.createPost("hello")
+	worker := launch(t, env, "worker", "--log-format", "json")
+	worker.await(worker.stdout, "The fan-out worker is ready")
+	reader.awaitHome("hello")
+	live := reader.watchNow()
+	author.createPost("hello again")
+	live.expectPost("hello again")
+	worker.stop()
+	p.stop()
+}
