@@ -67,14 +67,26 @@ func (c *listLetters) Run(ctx context.Context, console console) error {
 
 func printLetters(w io.Writer, letters []retwis.DeadLetter, now time.Time) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "ID\tPARTITION\tKIND\tAUTHOR\tREADER\tPOST\tAGE\tREASON") // Flush tells of errors
+	_, _ = fmt.Fprintln(table, "ID\tPARTITION\tKIND\tAUTHOR\tFOR\tPOST\tAGE\tREASON") // Flush tells of errors
 	for _, l := range letters {
 		e := l.Entry
 		_, _ = fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", letterID(l), e.Outbox, orDash(string(e.Kind)),
-			orDash(e.Fields["author"]), orDash(e.Fields["reader"]), orDash(e.Fields["post"]), age(l, now),
+			orDash(e.Fields["author"]), whom(e), orDash(e.Fields["post"]), age(l, now),
 			strings.Join(strings.Fields(l.Reason), " "))
 	}
 	return table.Flush()
+}
+
+// whom says for whom an entry is, where it is not for all who follow its author.
+func whom(e retwis.OutboxEntry) string {
+	switch {
+	case e.Timeline.Kind == retwis.HomeTimeline:
+		return "home:" + e.Timeline.Owner.String()
+	case e.Timeline.Kind == retwis.ListTimeline:
+		return "list:" + e.Timeline.Owner.String()
+	default:
+		return orDash(cmp.Or(e.Fields["user"], e.Fields["list"]))
+	}
 }
 
 // letterID names a dead letter among those of all partitions.

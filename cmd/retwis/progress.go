@@ -51,7 +51,7 @@ func (p *progress) begin(name string, total int) *phase {
 			progressbar.OptionSetDescription(fmt.Sprintf("%-10s", name)),
 			progressbar.OptionShowCount(),
 			progressbar.OptionShowIts(),
-			progressbar.OptionFullWidth(),
+			progressbar.OptionSetWidth(30),
 			progressbar.OptionSetRenderBlankState(true),
 		)
 	}

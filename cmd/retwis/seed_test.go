@@ -167,7 +167,7 @@ func TestDeadLetters(t *testing.T) {
 
 	code, stdout, _ = invoke(t, env, "deadletter", "list")
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if code != 0 || len(lines) != 1+buried || strings.Join(strings.Fields(lines[0]), " ") != "ID PARTITION KIND AUTHOR READER POST AGE REASON" {
+	if code != 0 || len(lines) != 1+buried || strings.Join(strings.Fields(lines[0]), " ") != "ID PARTITION KIND AUTHOR FOR POST AGE REASON" {
 		t.Fatalf("code %d, printed\n%s", code, stdout)
 	}
 	var one string
@@ -177,6 +177,9 @@ func TestDeadLetters(t *testing.T) {
 		}
 		if strings.Contains(line, " backfill ") {
 			one = strings.Fields(line)[0]
+			if !strings.Contains(line, " home:") {
+				t.Errorf("whose home it is for is missing in %q", line)
+			}
 		}
 	}
 
