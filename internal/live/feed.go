@@ -11,7 +11,7 @@ import (
 
 const (
 	recentLength  = 256 // posts a feed remembers having told
-	removedLength = 64  // removals, likewise
+	removedLength = 256 // removals, likewise
 	heldLength    = 64  // messages a feed holds back while it reads
 )
 
@@ -139,11 +139,12 @@ func (f *feed) whenIdle() <-chan struct{} {
 	return f.idle
 }
 
-// advance moves the head to a post that arrived there and tells it, unless it is deleted.
+// advance moves the head to a post that arrived there and tells it, unless it is deleted:
+// as the loaded post has it, or as a removal says that came after it was loaded.
 func (f *feed) advance(id retwis.PostID, post *retwis.Post) {
 	f.position.Post, f.settled = id, true
 	f.recent = remember(f.recent, id, recentLength)
-	if post != nil {
+	if post != nil && !slices.Contains(f.removed, id) {
 		f.tell(&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: f.position.Cursor(), Post: post}})
 	}
 }

@@ -34,7 +34,8 @@ type world struct {
 	lines    map[int]*line
 	listens  map[int]int   // open Listen calls
 	lossy    map[int]int   // messages to lose, by partition
-	held     chan struct{} // keeps answers of Since and Now back until it is closed
+	held     chan struct{} // keeps answers back until it is closed
+	holding  string        // which: about timelines, or posts
 	whenRead func()        // happens after each such answer was made
 }
 
@@ -229,7 +230,7 @@ func (w *world) Now(ctx context.Context, t retwis.TimelineID) (retwis.TimelinePo
 	}
 	w.mu.Lock()
 	at := w.position(t)
-	w.answer(ctx)
+	w.answer(ctx, "timelines")
 	return at, ctx.Err()
 }
 
@@ -239,32 +240,39 @@ func (w *world) Since(ctx context.Context, from retwis.TimelinePosition) (retwis
 	}
 	w.mu.Lock()
 	replay := w.since(from)
-	w.answer(ctx)
+	w.answer(ctx, "timelines")
 	return replay, ctx.Err()
 }
 
 // answer unlocks, and takes the time that an answer takes.
-func (w *world) answer(ctx context.Context) {
+func (w *world) answer(ctx context.Context, about string) {
 	if w.whenRead != nil {
 		w.whenRead()
 	}
-	back, held := w.delay(), w.held
+	back, held, holding := w.delay(), w.held, w.holding
 	w.mu.Unlock()
 	pause(ctx, back)
-	if held != nil {
+	if held != nil && holding == about {
 		<-held
 	}
 }
 
-// holdReplies keeps the answers about timelines back, or lets them go.
-func (w *world) holdReplies(hold bool) {
+// hold keeps the answers about timelines, or posts, back until the returned function is
+// called. Those that are made after pass was called are not kept back.
+func (w *world) hold(what string) (release func()) {
+	held := make(chan struct{})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if hold {
-		w.held = make(chan struct{})
-		return
+	w.held, w.holding = held, what
+	return func() {
+		w.pass()
+		close(held)
 	}
-	close(w.held)
+}
+
+func (w *world) pass() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.held = nil
 }
 
@@ -307,9 +315,7 @@ func (w *world) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 	for i, id := range ids {
 		posts[i] = w.posts[id]
 	}
-	back := w.delay()
-	w.mu.Unlock()
-	pause(ctx, back)
+	w.answer(ctx, "posts")
 	return posts, ctx.Err()
 }
 
