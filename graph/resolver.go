@@ -60,6 +60,10 @@ type Follows interface {
 	Follow(ctx context.Context, reader, author retwis.UserID) error
 	Unfollow(ctx context.Context, reader, author retwis.UserID) error
 	FollowPage(ctx context.Context, of retwis.FollowConnection, page retwis.Page) (retwis.FollowPage, error)
+	// CommonFollowers reads those who follow a user and another one, too.
+	CommonFollowers(ctx context.Context, of, with retwis.UserID, page retwis.Page) (retwis.FollowPage, error)
+	// KnownFollowers reads those of a user's followers whom a viewer follows.
+	KnownFollowers(ctx context.Context, of, viewer retwis.UserID, page retwis.Page) (retwis.FollowPage, error)
 	// Follows tells of each author whether the reader follows them.
 	Follows(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error)
 	// FollowedBy tells of each of the others whether they follow the reader.

@@ -207,6 +207,16 @@ func (r *userResolver) Following(ctx context.Context, obj *retwis.User, first *i
 	return r.followConnection(ctx, retwis.FollowConnection{Kind: retwis.Following, User: obj.ID}, first, after, last, before)
 }
 
+// CommonFollowers is the resolver for the commonFollowers field.
+func (r *userResolver) CommonFollowers(ctx context.Context, obj *retwis.User, with string, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error) {
+	return r.commonFollowers(ctx, obj.ID, with, first, after, last, before)
+}
+
+// FollowersYouKnow is the resolver for the followersYouKnow field.
+func (r *userResolver) FollowersYouKnow(ctx context.Context, obj *retwis.User, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error) {
+	return r.knownFollowers(ctx, obj.ID, first, after, last, before)
+}
+
 // ViewerFollows is the resolver for the viewerFollows field.
 func (r *userResolver) ViewerFollows(ctx context.Context, obj *retwis.User) (bool, error) {
 	return loadersOf(ctx).viewerFollows.load(ctx, obj.ID)

@@ -26,6 +26,12 @@ func (e edge) before(other edge) bool {
 	return e.user > other.user
 }
 
+// beyond reports whether an edge lies on the older or newer side of a place; nil is the
+// end of the connection on the other side.
+func (e edge) beyond(place *edge, older bool) bool {
+	return place == nil || (older && place.before(e)) || (!older && e.before(*place))
+}
+
 // FollowPage returns one page of a user's followers, of those the user follows, or of a
 // list's members, newest first. Followers are merged over the partitions by time and id, so that pages
 // neither skip nor repeat one. A cursor of another connection is [retwis.ErrBadCursor].
@@ -38,6 +44,11 @@ func (s *Store) FollowPage(ctx context.Context, of retwis.FollowConnection, page
 	if err != nil {
 		return retwis.FollowPage{}, err
 	}
+	return s.people(ctx, w, func(e edge) retwis.Cursor { return e.cursor(of) })
+}
+
+// people reads the users of a window. Those whose account is gone are left out.
+func (s *Store) people(ctx context.Context, w window, cursor func(edge) retwis.Cursor) (retwis.FollowPage, error) {
 	ids := make([]retwis.UserID, len(w.edges))
 	for i, e := range w.edges {
 		ids[i] = e.user
@@ -49,7 +60,7 @@ func (s *Store) FollowPage(ctx context.Context, of retwis.FollowConnection, page
 	result := retwis.FollowPage{TotalCount: w.total, HasNextPage: w.next, HasPreviousPage: w.previous}
 	for i, e := range w.edges {
 		if users[i] != nil {
-			result.Follows = append(result.Follows, retwis.Follow{Cursor: e.cursor(of), User: users[i], FollowedAt: followedAt(e.score)})
+			result.Follows = append(result.Follows, retwis.Follow{Cursor: cursor(e), User: users[i], FollowedAt: followedAt(e.score)})
 		}
 	}
 	return result, nil
@@ -84,13 +95,19 @@ func (s *Store) window(ctx context.Context, of retwis.FollowConnection, sets []s
 	if err != nil {
 		return window{}, fmt.Errorf("page of connection %d of %s: %w", of.Kind, of.User, err)
 	}
+	return newWindow(found, total, older, count, from != nil), nil
+}
+
+// newWindow makes a page of the edges on one side of a place, nearest first. One more than
+// the page holds tells that more follow.
+func newWindow(found []edge, total int, older bool, count int, inside bool) window {
 	more := len(found) > count
-	w := window{edges: found[:min(count, len(found))], total: total, next: more, previous: from != nil}
+	w := window{edges: found[:min(count, len(found))], total: total, next: more, previous: inside}
 	if !older {
 		slices.Reverse(w.edges)
 		w.next, w.previous = w.previous, w.next
 	}
-	return w, nil
+	return w
 }
 
 // edgeSets returns the keys of the sorted sets that make up a connection.
@@ -158,16 +175,25 @@ func (s *Store) nearest(ctx context.Context, sets []string, from *edge, older bo
 				return nil, 0, err
 			}
 			e := edge{int64(m.Score), id}
-			if from == nil || (older && from.before(e)) || (!older && e.before(*from)) {
+			if e.beyond(from, older) {
 				found = append(found, e)
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b edge) int {
-		if a.before(b) == older {
+	return nearestFirst(found, older, count), total, nil
+}
+
+// nearestFirst sorts edges on one side of a place and keeps the nearest of them.
+func nearestFirst(edges []edge, older bool, count int) []edge {
+	slices.SortFunc(edges, func(a, b edge) int {
+		switch {
+		case a == b:
+			return 0
+		case a.before(b) == older:
 			return -1
+		default:
+			return 1
 		}
-		return 1
 	})
-	return found[:min(count, len(found))], total, nil
+	return edges[:min(count, len(edges))]
 }

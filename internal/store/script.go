@@ -26,6 +26,7 @@ type scripts struct {
 	createPost, deletePost                 *redis.Script
 	follow, unfollow                       *redis.Script
 	enterReach, setReach, countFollowers   *redis.Script
+	intersect                              *redis.Script
 	page, profiles, since                  *redis.Script
 	beginBuild, merge, purge               *redis.Script
 	enter, leave                           *redis.Script
@@ -58,6 +59,7 @@ func loadScripts() scripts {
 		enterReach:     script("enter_reach"),
 		setReach:       script("set_reach"),
 		countFollowers: script("count_followers"),
+		intersect:      script("common_followers"),
 		page:           script("page"),
 		profiles:       script("profiles"),
 		since:          script("since"),

@@ -1,0 +1,120 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"retwis/internal/retwis"
+)
+
+// What the world knows about sets of users.
+
+func (f followsOf) CommonFollowers(_ context.Context, of, with retwis.UserID, page retwis.Page) (retwis.FollowPage, error) {
+	return f.userSet("CommonFollowers", retwis.CommonFollowers(of, with), page, func(e follow) bool {
+		return e.author == of && f.has(e.reader, with)
+	})
+}
+
+func (f followsOf) KnownFollowers(_ context.Context, of, viewer retwis.UserID, page retwis.Page) (retwis.FollowPage, error) {
+	return f.userSet("KnownFollowers", retwis.KnownFollowers(of, viewer), page, func(e follow) bool {
+		return e.author == of && f.has(viewer, e.reader)
+	})
+}
+
+func (f followsOf) has(reader, author retwis.UserID) bool {
+	return slices.ContainsFunc(f.w.follows, func(e follow) bool { return e.reader == reader && e.author == author })
+}
+
+// userSet returns one page of the readers of some follows.
+func (f followsOf) userSet(call string, set retwis.UserSet, page retwis.Page, in func(follow) bool) (retwis.FollowPage, error) {
+	err := f.w.begin(call, page.First, " ", page.Last)
+	defer f.w.mu.Unlock()
+	if err != nil {
+		return retwis.FollowPage{}, err
+	}
+	var all []retwis.Follow
+	for _, e := range f.w.follows {
+		if in(e) {
+			cursor := retwis.UserSetPosition{Set: set, Score: e.at.Sub(retwis.Epoch).Microseconds(), User: e.reader}.Cursor()
+			all = append(all, retwis.Follow{Cursor: cursor, User: f.w.user(e.reader), FollowedAt: e.at})
+		}
+	}
+	found, more, err := cut(all, page, func(e retwis.Follow) retwis.Cursor { return e.Cursor })
+	return retwis.FollowPage{Follows: found, HasNextPage: more.next, HasPreviousPage: more.previous, TotalCount: len(all)}, err
+}
+
+func TestCommonFollowers(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	alice, bob, carol, dave := a.addUser("alice"), a.addUser("bob"), a.addUser("carol"), a.addUser("dave")
+	a.addFollow(carol, alice)
+	a.addFollow(dave, alice)
+	a.addFollow(dave, bob)
+	a.addFollow(carol, bob)
+
+	const query = `query($with: ID!, $first: Int, $after: Cursor, $last: Int, $before: Cursor) { user(username: "alice") {
+		commonFollowers(with: $with, first: $first, after: $after, last: $last, before: $before) {
+			totalCount edges { followedAt node { username } } pageInfo { hasNextPage hasPreviousPage endCursor }
+		} } }`
+	cursor := retwis.UserSetPosition{
+		Set: retwis.CommonFollowers(alice.ID, bob.ID), Score: a.follows[2].at.Sub(retwis.Epoch).Microseconds(), User: dave.ID,
+	}.Cursor()
+	wantData(t, a.run(as(t, nil), query, fmt.Sprintf(`{"with": %q, "first": 1}`, globalUserID(bob.ID))), fmt.Sprintf(`{"user": {
+		"commonFollowers": {"totalCount": 2, "pageInfo": {"hasNextPage": true, "hasPreviousPage": false, "endCursor": %q},
+			"edges": [{"followedAt": "2026-01-01T00:02:00.000Z", "node": {"username": "dave"}}]} }}`, cursor))
+	wantData(t, a.run(as(t, nil), `query($with: ID!, $after: Cursor) { user(username: "alice") {
+			commonFollowers(with: $with, after: $after) { edges { node { username } } } } }`,
+		fmt.Sprintf(`{"with": %q, "after": %q}`, globalUserID(bob.ID), cursor)),
+		`{"user": {"commonFollowers": {"edges": [{"node": {"username": "carol"}}]} }}`)
+
+	before := len(a.called("CommonFollowers"))
+	tests := []struct{ name, variables, want string }{
+		{"with nobody", fmt.Sprintf(`{"with": %q}`, globalUserID(99)), "NOT_FOUND"},
+		{"with a post", fmt.Sprintf(`{"with": %q}`, globalPostID(99)), "NOT_FOUND"},
+		{"with no id", `{"with": ""}`, "NOT_FOUND"},
+		{"in both directions", fmt.Sprintf(`{"with": %q, "first": 1, "last": 1}`, globalUserID(bob.ID)), "BAD_USER_INPUT"},
+		{"too many", fmt.Sprintf(`{"with": %q, "last": 101}`, globalUserID(bob.ID)), "BAD_USER_INPUT"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := wantError(t, a.run(as(t, nil), query, tt.variables), tt.want)
+			if got := err.Path.String(); got != "user.commonFollowers" {
+				t.Errorf("got an error at %s", got)
+			}
+		})
+	}
+	if got := a.called("CommonFollowers")[before:]; len(got) > 0 {
+		t.Errorf("made the calls %q", got)
+	}
+}
+
+func TestFollowersYouKnow(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	alice, bob, carol, dave := a.addUser("alice"), a.addUser("bob"), a.addUser("carol"), a.addUser("dave")
+	a.addFollow(carol, alice)
+	a.addFollow(dave, alice)
+	a.addFollow(bob, carol)
+
+	const query = `query($first: Int, $last: Int) { user(username: "alice") { followersYouKnow(first: $first, last: $last) {
+		totalCount edges { followedAt node { username } } pageInfo { hasNextPage hasPreviousPage startCursor }
+	} } }`
+	const nobody = `{"user": {"followersYouKnow": {"totalCount": 0, "edges": [],
+		"pageInfo": {"hasNextPage": false, "hasPreviousPage": false, "startCursor": null}} }}`
+	wantData(t, a.run(as(t, bob), query, ""), fmt.Sprintf(`{"user": {"followersYouKnow": {"totalCount": 1,
+		"edges": [{"followedAt": "2026-01-01T00:01:00.000Z", "node": {"username": "carol"}}],
+		"pageInfo": {"hasNextPage": false, "hasPreviousPage": false, "startCursor": %q}} }}`, retwis.UserSetPosition{
+		Set: retwis.KnownFollowers(alice.ID, bob.ID), Score: a.follows[2].at.Sub(retwis.Epoch).Microseconds(), User: carol.ID,
+	}.Cursor()))
+	wantData(t, a.run(as(t, dave), query, ""), nobody)
+	before := len(a.called("KnownFollowers"))
+	wantData(t, a.run(as(t, nil), query, ""), nobody)
+	for _, variables := range []string{`{"first": 0}`, `{"first": 1, "last": 1}`} {
+		wantError(t, a.run(as(t, nil), query, variables), "BAD_USER_INPUT")
+	}
+	if got := a.called("KnownFollowers")[before:]; len(got) > 0 {
+		t.Errorf("made the calls %q for somebody anonymous", got)
+	}
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+)
+
+// chunksAtOnce bounds what is sent to Redis at once, in full chunks: a server carries out
+// all that one client has sent before it serves the next.
+const chunksAtOnce = 4
+
+// CommonFollowers returns one page of those who follow a user and another one, too: the
+// newest follow of the first one first, with its time. The total is exact. The sets are
+// intersected inside Redis, in steps; what leaves it is no more than the page needs. A
+// cursor of another connection is [retwis.ErrBadCursor].
+func (s *Store) CommonFollowers(ctx context.Context, of, with retwis.UserID, page retwis.Page) (retwis.FollowPage, error) {
+	w, err := newSetWalk(retwis.CommonFollowers(of, with), page)
+	if err != nil {
+		return retwis.FollowPage{}, err
+	}
+	found, total, err := s.intersect(ctx, of, with, w)
+	if err != nil {
+		return retwis.FollowPage{}, fmt.Errorf("common followers of %s and %s: %w", of, with, err)
+	}
+	return w.read(ctx, s, found, total)
+}
+
+// intersection is the walk over the common followers in one partition.
+type intersection struct {
+	partition partition
+	length    int    // about how many followers it looks at, in all
+	walked    string // which set it walks; '' until the first call has chosen
+	at        string // score walked up to
+}
+
+// intersect counts the common followers of two users, and returns those nearest to the
+// place of a walk.
+func (s *Store) intersect(ctx context.Context, of, with retwis.UserID, w setWalk) ([]edge, int, error) {
+	reach, err := s.Reach(ctx, []retwis.UserID{of, with})
+	if err != nil {
+		return nil, 0, err
+	}
+	var todo []intersection
+	for number, count := range reach[0].Followers {
+		if other, ok := reach[1].Followers[number]; ok {
+			todo = append(todo, intersection{partition: s.partitions[number], length: min(count, other)})
+		}
+	}
+	var found []edge
+	total := 0
+	for len(todo) > 0 {
+		n, length := 0, 0
+		for n < len(todo) && length < chunksAtOnce*s.options.Chunk {
+			length += min(todo[n].length, s.options.Chunk)
+			n++
+		}
+		calls := make([]call, n)
+		for i, part := range todo[:n] {
+			calls[i] = s.intersectCall(of, with, w, part)
+		}
+		results := s.doAll(ctx, calls)
+		rest := todo[n:]
+		for i, result := range results {
+			part, edges, common, err := parseIntersection(todo[i], result)
+			if err != nil {
+				return nil, 0, err
+			}
+			total += common
+			found = append(found, edges...)
+			if part.at != "" {
+				rest = append(rest, part)
+			}
+		}
+		todo = rest
+		found = w.nearest(found)
+	}
+	return found, total, nil
+}
+
+func (s *Store) intersectCall(of, with retwis.UserID, w setWalk, part intersection) call {
+	place, direction := "", "older"
+	if w.from != nil {
+		place = strconv.FormatInt(w.from.score, 10)
+	}
+	if !w.older {
+		direction = "newer"
+	}
+	p := part.partition
+	return call{
+		s.scripts.intersect,
+		[]string{p.followers(of), p.followers(with)},
+		// In a partition at most one edge has the time of the place, and may be on its other
+		// side: with one more, enough are left.
+		[]any{part.walked, part.at, s.options.Chunk, place, direction, w.count + 1},
+	}
+}
+
+func parseIntersection(part intersection, result *redis.Cmd) (intersection, []edge, int, error) {
+	reply, err := result.Slice()
+	if err != nil || len(reply) != 4 {
+		return part, nil, 0, fmt.Errorf("reply %v: %w", reply, err)
+	}
+	part.walked, part.at = text(reply[0]), text(reply[1])
+	common, _ := reply[2].(int64)
+	members, _ := reply[3].([]any)
+	var edges []edge
+	for i := 0; i+1 < len(members); i += 2 {
+		user, err := retwis.ParseUserID(text(members[i]))
+		if err != nil {
+			return part, nil, 0, err
+		}
+		score, err := strconv.ParseFloat(text(members[i+1]), 64)
+		if err != nil {
+			return part, nil, 0, fmt.Errorf("the follow of %s: %w", user, err)
+		}
+		edges = append(edges, edge{int64(score), user})
+	}
+	return part, edges, int(common), nil
+}
