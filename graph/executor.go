@@ -24,14 +24,18 @@ const maxErrors = 20
 
 // Executor runs the operations of every transport, at the same time. Deadlines are for
 // the transport to set; the parser and the coercion of variables may panic.
-type Executor struct{ *executor.Executor }
+type Executor struct {
+	*executor.Executor
+	schema *ast.Schema
+}
 
 var _ graphql.GraphExecutor = (*Executor)(nil)
 
 // NewExecutor returns an executor of the API that the resolver serves.
 func NewExecutor(resolver *Resolver, options Options) *Executor {
 	documents := newDocumentCache()
-	e := executor.New(newSchema(resolver))
+	schema := newSchema(resolver)
+	e := executor.New(schema)
 	e.SetErrorPresenter(ErrorPresenter(options.Log))
 	e.SetRecoverFunc(recoverPanic)
 	e.SetParserTokenLimit(maxTokens)
@@ -47,7 +51,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 		e.SetDefaultRulesFn(rulesWithoutSuggestions)
 	}
 	e.Use(scope{resolver})
-	return &Executor{e}
+	return &Executor{e, schema.Schema()}
 }
 
 // newSchema returns the schema without @defer, which gqlgen adds: no transport here

@@ -239,6 +239,12 @@ schema {
 }
 
 """
+Marks a field whose value may depend on who asks. Events of subscriptions that select none are rendered
+once for all subscribers.
+"""
+directive @viewerDependent on FIELD_DEFINITION
+
+"""
 An instant as RFC 3339 writes it, in UTC with milliseconds: ` + "`" + `2026-03-01T12:30:00.000Z` + "`" + `.
 """
 scalar DateTime
@@ -344,11 +350,11 @@ type User implements Node {
     last: Int
     "Stop before this edge."
     before: Cursor
-  ): UserConnection!
+  ): UserConnection! @viewerDependent
   "Whether the viewer follows this user; false when nobody is logged in."
-  viewerFollows: Boolean!
+  viewerFollows: Boolean! @viewerDependent
   "Whether this user follows the viewer; false when nobody is logged in."
-  followsViewer: Boolean!
+  followsViewer: Boolean! @viewerDependent
 }
 
 """
@@ -397,7 +403,7 @@ type Timeline implements Node {
     last: Int
     "Stop before this edge."
     before: Cursor
-  ): PostConnection!
+  ): PostConnection! @viewerDependent
 }
 
 """
@@ -469,14 +475,14 @@ type Query {
   node(
     "An id that this API gave out."
     id: ID!
-  ): Node
+  ): Node @viewerDependent
   "The things with these ids, in the same order; null in the place of each that ` + "`" + `node` + "`" + ` would not give."
   nodes(
     "Up to 100 ids that this API gave out."
     ids: [ID!]!
-  ): [Node]!
+  ): [Node]! @viewerDependent
   "The logged-in user; null when nobody is logged in."
-  viewer: Viewer
+  viewer: Viewer @viewerDependent
   "The user with this name; null when there is none."
   user(
     "The name, in upper or lower case."

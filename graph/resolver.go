@@ -80,4 +80,6 @@ type Live interface {
 	// Subscribe begins after a cursor, or now when the cursor is empty. The subscription
 	// ends with the context.
 	Subscribe(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor) (retwis.Subscription, error)
+	// Attach does the same for a sink.
+	Attach(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error
 }

@@ -144,16 +144,19 @@ func (r *queryResolver) PublicTimeline(ctx context.Context) (*retwis.Timeline, e
 
 // TimelineEvents is the resolver for the timelineEvents field.
 func (r *subscriptionResolver) TimelineEvents(ctx context.Context, timelineID *string, after *retwis.Cursor) (<-chan retwis.Event, error) {
+	if events := retwis.EventsOf(ctx); events != nil {
+		return events, nil
+	}
 	timeline, err := r.timelineToWatch(ctx, timelineID)
 	if err != nil {
 		return nil, err
 	}
-	var from retwis.Cursor
-	if after != nil {
-		if _, err := after.TimelinePosition(timeline); err != nil {
-			return nil, err
-		}
-		from = *after
+	from, err := placeToResume(timeline, after)
+	if err != nil {
+		return nil, err
+	}
+	if retwis.TakeRoute(ctx, r.route(timeline, from)) {
+		return nil, nil
 	}
 	subscription, err := r.Live.Subscribe(ctx, timeline, from)
 	if err != nil {

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 
@@ -88,4 +89,21 @@ func (r *Resolver) timelineToWatch(ctx context.Context, id *string) (retwis.Time
 		err = retwis.ErrNotFound
 	}
 	return timeline, err
+}
+
+// placeToResume returns the cursor of a subscription, which has to be the timeline's;
+// empty where there is none.
+func placeToResume(timeline retwis.TimelineID, after *retwis.Cursor) (retwis.Cursor, error) {
+	if after == nil {
+		return "", nil
+	}
+	_, err := after.TimelinePosition(timeline)
+	return *after, err
+}
+
+// route returns how a transport begins a subscription to a timeline that was allowed.
+func (r *Resolver) route(timeline retwis.TimelineID, from retwis.Cursor) retwis.Route {
+	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
+		return r.Live.Attach(ctx, timeline, cmp.Or(after, from), sink)
+	}
 }

@@ -56,7 +56,7 @@ func (r *replay) tell(s *subscription) {
 				continue
 			}
 			at.Post = ids[i]
-			s.send(&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: at.Cursor(), Post: post}})
+			s.sink.Replay(s.ctx, &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: at.Cursor(), Post: post}})
 			told++
 		}
 		if s.ctx.Err() != nil {
@@ -66,10 +66,10 @@ func (r *replay) tell(s *subscription) {
 	at = r.end
 	for _, removal := range r.removed {
 		at.Removal = removal.ID
-		s.send(&retwis.PostRemoved{Cursor: at.Cursor(), PostID: removal.Post})
+		s.sink.Replay(s.ctx, &retwis.PostRemoved{Cursor: at.Cursor(), PostID: removal.Post})
 		told++
 	}
-	s.send(&retwis.CaughtUp{Cursor: r.end.Cursor(), Replayed: told})
+	s.sink.Replay(s.ctx, &retwis.CaughtUp{Cursor: r.end.Cursor(), Replayed: told})
 }
 
 // postsAtLast loads posts however often it takes. It returns none when ctx ends.

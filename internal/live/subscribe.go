@@ -14,27 +14,27 @@ const joinReads = 4
 
 var errJoinTimeout = errors.New("it took too long to listen to the timeline")
 
-// Subscribe opens a stream of a timeline's events: those since the cursor, then those
-// that happen. Without a cursor it begins now. Whether the reader may see the timeline
-// is decided before.
+// Attach tells a sink a timeline's events until ctx is done: those since the cursor, then
+// those that happen. Without a cursor it begins now. Whether the reader may see the
+// timeline is decided before. After an error the sink is not called.
 //
 // The cursor of another timeline, or no cursor at all, is [retwis.ErrBadCursor]. A
 // reader that does not keep up is cut off with [retwis.ErrTooSlow].
-func (h *Hub) Subscribe(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor) (retwis.Subscription, error) {
+func (h *Hub) Attach(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error {
 	var from *retwis.TimelinePosition
 	if after != "" {
 		position, err := after.TimelinePosition(timeline)
 		if err != nil {
-			return retwis.Subscription{}, err
+			return err
 		}
 		from = &position
 	}
 	p, life, err := h.partition(timeline)
 	if err != nil {
-		return retwis.Subscription{}, err
+		return err
 	}
 
-	s := newSubscription(ctx, h)
+	s := newSubscription(ctx, h, sink)
 	joining, cancel := context.WithCancelCause(s.ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(life, func() { cancel(errNotRunning) })()
@@ -45,9 +45,9 @@ func (h *Hub) Subscribe(ctx context.Context, timeline retwis.TimelineID, after r
 			err = context.Cause(joining)
 		}
 		s.cancel()
-		return retwis.Subscription{}, fmt.Errorf("subscribing to timeline %s: %w", timeline, err)
+		return fmt.Errorf("subscribing to timeline %s: %w", timeline, err)
 	}
-	return retwis.Subscription{Events: s.events, Err: s.reason}, nil
+	return nil
 }
 
 // join makes s a subscriber of its timeline. Presence and the channel come before the

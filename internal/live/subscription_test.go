@@ -49,14 +49,14 @@ func TestAReplayWaitsForItsReader(t *testing.T) {
 		want = append(want, "caught up 200")
 		patient, unlucky := subscribe(t, h, alice, from), subscribe(t, h, alice, from)
 		time.Sleep(time.Minute)
-		for range 20 - channelLength {
+		for range 20 {
 			want = append(want, "+"+w.push(alice).String())
 		}
 		synctest.Wait()
 		patient.want(want...)
 
 		w.push(alice)
-		patient.want("+213")
+		patient.want("+221")
 		if err := unlucky.Err(); !errors.Is(err, retwis.ErrTooSlow) {
 			t.Errorf("what waits behind a replay is not bounded: %v", err)
 		}
@@ -126,14 +126,29 @@ func TestAnIdleSubscriberHasNoGoroutine(t *testing.T) {
 		}
 		synctest.Wait()
 		f := h.snapshot()[0].feeds[alice]
-		if !f.subscribers[0].sending {
+		if !f.subscribers[0].telling {
 			t.Error("nobody sends what waits")
 		}
 		for range 3*channelLength + 2 {
 			<-r.Events
 		}
 		synctest.Wait()
-		if s := f.subscribers[0]; s.sending || s.waiting != nil {
+		if s := f.subscribers[0]; s.telling || s.waiting != nil {
+			t.Errorf("with nothing to tell: telling %v, %d waiting", s.telling, len(s.waiting))
+		}
+		for range 3 * channelLength {
+			w.push(alice)
+		}
+		synctest.Wait()
+		s := f.subscribers[0].sink.(*stream)
+		if !s.sending {
+			t.Error("nobody sends what waits")
+		}
+		for range 3 * channelLength {
+			<-r.Events
+		}
+		synctest.Wait()
+		if s.sending || s.waiting != nil {
 			t.Errorf("with nothing to send: sending %v, %d waiting", s.sending, len(s.waiting))
 		}
 	})

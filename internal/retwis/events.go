@@ -46,3 +46,20 @@ func (e *CaughtUp) EventCursor() Cursor { return e.Cursor }
 
 // EventCursor implements [Event].
 func (e *Reset) EventCursor() Cursor { return e.Cursor }
+
+// AtCursor returns the event as it stands at another place: what happened to several
+// timelines differs in nothing else. It returns nil for an event of an unknown type.
+func AtCursor(e Event, c Cursor) Event {
+	switch e := e.(type) {
+	case *PostAdded:
+		return &PostAdded{Edge: PostEdge{Cursor: c, Post: e.Edge.Post}}
+	case *PostRemoved:
+		return &PostRemoved{Cursor: c, PostID: e.PostID}
+	case *CaughtUp:
+		return &CaughtUp{Cursor: c, Replayed: e.Replayed}
+	case *Reset:
+		return &Reset{Cursor: c, Reason: e.Reason}
+	default:
+		return nil
+	}
+}

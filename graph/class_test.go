@@ -1,0 +1,317 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+// classOf returns the render class of a subscription, with variables as JSON.
+func classOf(t *testing.T, a *api, query, variables string) (string, bool) {
+	t.Helper()
+	params := &graphql.RawParams{Query: query}
+	if variables != "" {
+		params.Variables = decode(t, variables).(map[string]any)
+	}
+	op, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(t.Context()), params)
+	if len(errs) > 0 {
+		t.Fatalf("%s: %v", query, errs)
+	}
+	return a.executor.RenderClass(op)
+}
+
+const onePage = `... on PostAdded { edge { node { author { followers(first: 2) { totalCount } } } } }`
+
+func TestOperationsThatRenderAlike(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	tests := []struct {
+		name, query, variables string
+		other, otherVariables  string
+		same                   bool
+	}{
+		{
+			"white space and names", `subscription a { timelineEvents { cursor __typename } }`, "",
+			"subscription b {\n timelineEvents {\n cursor, __typename } } # x", "", true,
+		},
+		{
+			"where and whence", `subscription { timelineEvents { cursor } }`, "",
+			`subscription($t: ID, $c: Cursor) { timelineEvents(timelineId: $t, after: $c) { cursor } }`, `{"t": "x", "c": "y"}`, true,
+		},
+		{
+			"a fragment", `subscription { timelineEvents { ... on PostAdded { edge { cursor } } } }`, "",
+			`subscription { timelineEvents { ...f } } fragment f on PostAdded { edge { cursor } }`, "", true,
+		},
+		{
+			"a variable by its value", `subscription { timelineEvents { ` + onePage + ` } }`, "",
+			`subscription($n: Int) { timelineEvents { ` + strings.Replace(onePage, "2", "$n", 1) + ` } }`, `{"n": 2}`, true,
+		},
+		{
+			"another value", `subscription { timelineEvents { ` + onePage + ` } }`, "",
+			`subscription($n: Int) { timelineEvents { ` + strings.Replace(onePage, "2", "$n", 1) + ` } }`, `{"n": 3}`, false,
+		},
+		{
+			"another alias", `subscription { timelineEvents { cursor } }`, "",
+			`subscription { timelineEvents { c: cursor } }`, "", false,
+		},
+		{
+			"another alias of the stream", `subscription { timelineEvents { cursor } }`, "",
+			`subscription { e: timelineEvents { cursor } }`, "", false,
+		},
+		{
+			"names that run into each other", `subscription { timelineEvents { cursor __typename } }`, "",
+			`subscription { timelineEvents { __typename cursor } }`, "", false,
+		},
+		{
+			"what is left out", `subscription($s: Boolean!) { timelineEvents { cursor __typename @skip(if: $s) } }`, `{"s": true}`,
+			`subscription($s: Boolean!) { timelineEvents { cursor __typename @skip(if: $s) } }`, `{"s": false}`, false,
+		},
+		{
+			"the type of a fragment", `subscription { timelineEvents { ... on PostAdded { cursor } } }`, "",
+			`subscription { timelineEvents { ... on PostRemoved { cursor } } }`, "", false,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			one, ofViewer := classOf(t, a, tt.query, tt.variables)
+			other, _ := classOf(t, a, tt.other, tt.otherVariables)
+			if one == "" || ofViewer {
+				t.Errorf("class %q, of the viewer %v", one, ofViewer)
+			}
+			if (one == other) != tt.same {
+				t.Errorf("the same class: %v, want %v", one == other, tt.same)
+			}
+		})
+	}
+}
+
+func TestOperationsOfTheirViewer(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	for query, want := range map[string]bool{
+		`subscription { timelineEvents { ... on PostAdded { edge { node { author { username } } } } } }`:                          false,
+		`subscription { timelineEvents { ... on PostAdded { edge { node { author { viewerFollows } } } } } }`:                     true,
+		`subscription { timelineEvents { ...f } } fragment f on PostAdded { edge { node { author { x: followsViewer } } } }`:      true,
+		`subscription { timelineEvents { ... on PostAdded { edge { node { author { timeline { posts { __typename } } } } } } } }`: true,
+	} {
+		if _, ofViewer := classOf(t, a, query, ""); ofViewer != want {
+			t.Errorf("%s: of its viewer %v, want %v", query, ofViewer, want)
+		}
+	}
+}
+
+func TestFragmentsThatMultiplyHaveNoClass(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	query := `subscription { timelineEvents { ... on PostAdded { edge { node { author { ...f0 } } } } } }`
+	for n := range 12 {
+		query += fmt.Sprintf(" fragment f%d on User { ...f%d ...f%d }", n, n+1, n+1)
+	}
+	query += " fragment f12 on User { username }"
+	if key, _ := classOf(t, a, query, ""); key != "" {
+		t.Error("an operation of 4096 fields was written out")
+	}
+}
+
+// watcher is a context that tells when something below it asks who the viewer is, but
+// not what is below another watcher.
+type watcher struct {
+	context.Context
+	outside context.Context // without watchers
+	asked   func()
+}
+
+type outsideKey struct{}
+
+func (w watcher) Value(key any) any {
+	if key == (outsideKey{}) {
+		return w.outside
+	}
+	if strings.HasSuffix(reflect.TypeOf(key).PkgPath(), "/internal/auth") {
+		w.asked()
+		return w.outside.Value(key)
+	}
+	return w.Context.Value(key)
+}
+
+// census runs every field that can be reached, and notes what was resolved and which
+// fields asked who the viewer is.
+type census struct {
+	*api
+	schema *ast.Schema
+
+	mu       sync.Mutex
+	resolved map[string]bool
+	asked    map[string]bool
+}
+
+func newCensus() *census {
+	c := &census{api: newAPI(Options{}), resolved: map[string]bool{}, asked: map[string]bool{}}
+	c.schema = c.executor.schema
+	c.executor.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
+		fc := graphql.GetFieldContext(ctx)
+		name := fc.Object + "." + fc.Field.Name
+		c.note(c.resolved, name)
+		outside, ok := ctx.Value(outsideKey{}).(context.Context)
+		if !ok {
+			outside = ctx
+		}
+		return next(watcher{ctx, outside, func() { c.note(c.asked, name) }})
+	})
+	return c
+}
+
+func (c *census) note(set map[string]bool, name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	set[name] = true
+}
+
+// arguments are those without which fields make no sense here. Others are left out.
+var arguments = map[string]string{
+	"Query.user":           `(username: "carol")`,
+	"User.commonFollowers": `(with: "` + globalUserID(1025) + `")`,
+}
+
+// place is where objects of a type are found.
+type place struct {
+	before, after string // the query around its selection
+	ofViewer      bool   // a field on the way is marked
+}
+
+// places finds a way to every type, starting at the roots.
+func (c *census) places(t *testing.T) map[string]place {
+	t.Helper()
+	found := map[string]place{
+		"Query":            {before: "{", after: "}"},
+		"PostAdded":        {before: "subscription { timelineEvents { ... on PostAdded {", after: "} } }"},
+		"PostRemoved":      {before: "subscription { timelineEvents { ... on PostRemoved {", after: "} } }"},
+		"TimelineCaughtUp": {before: "subscription { timelineEvents { ... on TimelineCaughtUp {", after: "} } }"},
+		"TimelineReset":    {before: "subscription { timelineEvents { ... on TimelineReset {", after: "} } }"},
+	}
+	queue := []string{"Query", "PostAdded"}
+	// Ways that nobody's viewer matters for come first.
+	for _, marked := range []bool{false, true} {
+		for i := 0; i < len(queue); i++ {
+			from := found[queue[i]]
+			for _, field := range c.schema.Types[queue[i]].Fields {
+				to := c.schema.Types[field.Type.Name()]
+				_, known := found[to.Name]
+				ofViewer := field.Directives.ForName(viewerDependent) != nil
+				if known || to.Kind != ast.Object || to.BuiltIn || ofViewer != marked {
+					continue
+				}
+				name := queue[i] + "." + field.Name
+				found[to.Name] = place{
+					from.before + " " + field.Name + c.argumentsOf(t, name, field) + " {", "}" + from.after, from.ofViewer || ofViewer,
+				}
+				queue = append(queue, to.Name)
+			}
+		}
+	}
+	return found
+}
+
+func (c *census) argumentsOf(t *testing.T, name string, field *ast.FieldDefinition) string {
+	t.Helper()
+	for _, argument := range field.Arguments {
+		if argument.Type.NonNull && argument.DefaultValue == nil && arguments[name] == "" {
+			t.Fatalf("%s needs arguments: give it some in this test", name)
+		}
+	}
+	return arguments[name]
+}
+
+// ask runs an operation as a viewer. Subscriptions get an event of each kind.
+func (c *census) ask(t *testing.T, viewer *retwis.User, query string) string {
+	t.Helper()
+	ctx := as(t, viewer)
+	events := make(chan retwis.Event, 4)
+	at := retwis.TimelinePosition{Timeline: retwis.Home(viewer.ID), Post: 7}.Cursor()
+	events <- &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "place", Post: c.posts[0]}}
+	events <- &retwis.PostRemoved{Cursor: at, PostID: 1}
+	events <- &retwis.CaughtUp{Cursor: at}
+	events <- &retwis.Reset{Cursor: at, Reason: retwis.CursorTooOld}
+	close(events)
+	responses, ctx := c.start(retwis.WithEvents(ctx, events), query, "")
+	var all strings.Builder
+	for response := responses(ctx); response != nil; response = responses(ctx) {
+		if len(response.Errors) > 0 {
+			t.Fatalf("%s: %v", query, response.Errors)
+		}
+		all.Write(response.Data)
+		if !strings.HasPrefix(query, "subscription") {
+			break
+		}
+	}
+	return strings.ReplaceAll(all.String(), string(at), "place")
+}
+
+// Nobody may see what was rendered for another: each field that depends on the viewer
+// has to say so in the schema.
+func TestFieldsThatDependOnTheViewerAreMarked(t *testing.T) {
+	t.Parallel()
+	c := newCensus()
+	alice, bob, carol := c.addUser("alice"), c.addUser("bob"), c.addUser("carol")
+	c.addFollow(alice, carol)
+	c.addFollow(carol, bob)
+	c.addPost(carol, "a post")
+
+	for name, at := range c.places(t) {
+		for _, field := range c.schema.Types[name].Fields {
+			if strings.HasPrefix(field.Name, "__") || (name == "Query" && strings.HasPrefix(field.Name, "node")) {
+				continue // node and nodes have tests of their own
+			}
+			selection := field.Name + c.argumentsOf(t, name+"."+field.Name, field)
+			if c.schema.Types[field.Type.Name()].IsCompositeType() {
+				selection += " { __typename }"
+			}
+			query := at.before + " " + selection + at.after
+			marked := field.Directives.ForName(viewerDependent) != nil
+			one, other := c.ask(t, alice, query), c.ask(t, bob, query)
+			if one != other && !marked && !at.ofViewer {
+				t.Errorf("%s.%s differs between viewers and is not marked @%s:\n%s\n%s", name, field.Name, viewerDependent, one, other)
+			}
+		}
+	}
+
+	for name, at := range c.places(t) {
+		for _, field := range c.schema.Types[name].Fields {
+			full := name + "." + field.Name
+			if c.asked[full] && field.Directives.ForName(viewerDependent) == nil {
+				t.Errorf("%s asks who the viewer is and is not marked @%s", full, viewerDependent)
+			}
+			if !c.resolved[full] && !strings.HasPrefix(field.Name, "__") && !strings.HasPrefix(full, "Query.node") {
+				t.Errorf("%s was not resolved: let this test find one (%s)", full, at.before)
+			}
+		}
+	}
+	for _, name := range []string{"User.viewerFollows", "User.followsViewer", "Query.viewer", "Timeline.posts"} {
+		if !c.asked[name] {
+			t.Errorf("%s was not seen to ask who the viewer is: what does this test see?", name)
+		}
+	}
+}
+
+// Whatever a class says: without a viewer in its context, nothing can render for one.
+func TestRenderingForNobodyKnowsNobody(t *testing.T) {
+	t.Parallel()
+	c := newCensus()
+	carol := c.addUser("carol")
+	c.addPost(carol, "a post")
+	c.addFollow(carol, carol)
+	events := make(chan retwis.Event, 1)
+	events <- &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "place", Post: c.posts[0]}}
+	responses, ctx := c.start(retwis.WithEvents(auth.WithIdentity(t.Context(), auth.Identity{}), events),
+		`subscription { timelineEvents { ... on PostAdded { edge { node { author { viewerFollows followsViewer } } } } } }`, "")
+	wantData(t, responses(ctx), `{"timelineEvents": {"edge": {"node": {"author": {"viewerFollows": false, "followsViewer": false}}}}}`)
+}
