@@ -1,0 +1,27 @@
+import { useSyncExternalStore } from "react";
+import type { ConnectionState } from "../live/connection.ts";
+import { useServices } from "./services.ts";
+
+const labels: Record<ConnectionState, string> = {
+  idle: "",
+  connecting: "Connecting",
+  live: "Live",
+  lost: "Reconnecting",
+};
+
+/** Says whether what is on the screen is live. */
+export function ConnectionBadge() {
+  const { connection } = useServices();
+  const state = useSyncExternalStore(connection.subscribe, connection.getState);
+  return (
+    <p role="status" data-connection={state} className="flex h-6 min-w-20 items-center gap-2 text-sm text-soft">
+      {state !== "idle" && (
+        <span
+          aria-hidden="true"
+          className={`size-2 rounded-full ${state === "live" ? "bg-accent" : "bg-warn motion-safe:animate-pulse"}`}
+        />
+      )}
+      {labels[state]}
+    </p>
+  );
+}

@@ -1,0 +1,47 @@
+import type { ReactNode } from "react";
+import { NavLink } from "react-router";
+import type { Viewer } from "../session/useSession.ts";
+import { FindIcon, GearIcon, HomeIcon, PeopleIcon, PersonIcon } from "../ui/icons.tsx";
+
+const item =
+  "flex flex-1 flex-col items-center gap-0.5 rounded-lg px-2 py-1.5 text-xs text-soft hover:text-ink aria-[current=page]:text-accent sm:flex-none sm:flex-row sm:gap-3 sm:px-3 sm:py-2.5 sm:text-base sm:hover:bg-wash sm:aria-[current=page]:bg-wash sm:aria-[current=page]:font-semibold";
+
+/** The main navigation: beside the page, and on phones below it. */
+export function Navigation({ viewer, onFind }: { viewer: Viewer | null | undefined; onFind: () => void }) {
+  return (
+    <nav
+      aria-label="Main"
+      className="fixed inset-x-0 bottom-0 z-20 flex border-t border-line bg-paper px-2 pt-1 pb-[max(0.25rem,env(safe-area-inset-bottom))] sm:static sm:flex-col sm:gap-1 sm:border-0 sm:p-0"
+    >
+      <Item to="/" icon={<HomeIcon />}>
+        {viewer === null ? "Welcome" : "Home"}
+      </Item>
+      <Item to="/public" icon={<PeopleIcon />}>
+        Everybody
+      </Item>
+      <button type="button" className={item} onClick={onFind}>
+        <FindIcon />
+        Find
+      </button>
+      {viewer && (
+        <>
+          <Item to={`/u/${viewer.user.username}`} icon={<PersonIcon />}>
+            Profile
+          </Item>
+          <Item to="/settings" icon={<GearIcon />}>
+            Settings
+          </Item>
+        </>
+      )}
+    </nav>
+  );
+}
+
+function Item({ to, icon, children }: { to: string; icon: ReactNode; children: ReactNode }) {
+  return (
+    <NavLink to={to} end className={item}>
+      {icon}
+      {children}
+    </NavLink>
+  );
+}

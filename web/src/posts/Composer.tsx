@@ -1,0 +1,139 @@
+import { useMutation } from "@apollo/client/react";
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type SubmitEvent } from "react";
+import { useLocation } from "react-router";
+import { describeError, sentence } from "../api/errors.ts";
+import { CreatePostDocument } from "../api/generated.ts";
+import { useServices } from "../app/services.ts";
+import type { Viewer } from "../session/useSession.ts";
+import { prependPosts } from "../timeline/window.ts";
+import { Button } from "../ui/Button.tsx";
+import { Drafts, emptyDraft, type Draft } from "./draft.ts";
+import { checkPost } from "./limits.ts";
+import { isPending, pendingId } from "./pending.ts";
+
+const drafts = new Drafts(localStorage);
+
+/** Writes posts. What is sent shows at the head of the home timeline at once. */
+export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => void }) {
+  const { ownPosts } = useServices();
+  const [draft, setDraft] = useState(() => drafts.read(viewer.user.id));
+  const [problem, setProblem] = useState<string>();
+  const [create] = useMutation(CreatePostDocument);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const countId = useId();
+  const check = checkPost(draft.text);
+  const location = useLocation();
+  const invited = (location.state as { compose?: boolean } | null)?.compose === true;
+  useEffect(() => {
+    if (invited) field.current?.focus();
+  }, [invited]);
+
+  const keep = (next: Draft) => {
+    setDraft(next);
+    drafts.write(viewer.user.id, next);
+  };
+
+  const send = async ({ text, key }: Draft) => {
+    keep(emptyDraft());
+    setProblem(undefined);
+    // It is not sent yet: a reload in this moment finds it as a draft.
+    drafts.write(viewer.user.id, { text, key });
+    const failed = (why: string) => {
+      setProblem(why);
+      // Unless something else has been begun meanwhile, it goes back to where it can be mended.
+      setDraft((now) => {
+        const back = now.text === "" ? { text, key } : now;
+        drafts.write(viewer.user.id, back);
+        return back;
+      });
+    };
+    try {
+      const { data } = await ownPosts.send(() => {
+        const sent = create({
+          variables: { input: { text, idempotencyKey: key } },
+          optimisticResponse: {
+            createPost: {
+              __typename: "CreatePostPayload",
+              edge: {
+                __typename: "PostEdge",
+                cursor: "",
+                node: {
+                  __typename: "Post",
+                  id: pendingId(key),
+                  text: text.trim(),
+                  createdAt: new Date().toISOString(),
+                  author: viewer.user,
+                } as never,
+              },
+              userErrors: [],
+            },
+          },
+          update(cache, { data: result }) {
+            const edge = result?.createPost?.edge;
+            if (!edge) return;
+            if (!isPending(edge.node.id)) ownPosts.add(edge.node.id);
+            prependPosts(cache, viewer.homeTimeline.id, [{ cursor: edge.cursor, postId: edge.node.id }]);
+            cache.modify({
+              id: cache.identify({ __typename: "User", id: viewer.user.id }) ?? "",
+              fields: { postCount: (count: number) => count + 1 },
+            });
+          },
+        });
+        onSent();
+        return sent;
+      });
+      const failure = data?.createPost?.userErrors[0];
+      if (failure) return failed(sentence(failure.message));
+      // What was begun meanwhile is a draft of its own.
+      setDraft((now) => {
+        drafts.write(viewer.user.id, now);
+        return now;
+      });
+    } catch (error) {
+      failed(describeError(error));
+    }
+  };
+
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (check.ok) void send(draft);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.current?.requestSubmit();
+    if (event.key === "Escape") field.current?.blur();
+  };
+
+  return (
+    <form ref={form} onSubmit={submit} className="border-b border-line px-4 pb-4 sm:px-6">
+      <label htmlFor="composer" className="sr-only">
+        What is on your mind?
+      </label>
+      <textarea
+        id="composer"
+        ref={field}
+        value={draft.text}
+        dir="auto"
+        rows={3}
+        placeholder="What is on your mind?"
+        aria-describedby={countId}
+        aria-invalid={check.left < 0 || check.problem !== undefined || undefined}
+        onChange={(event) => keep(draft.text === event.target.value ? draft : emptyDraft(event.target.value))}
+        onKeyDown={onKeyDown}
+        className="post-text block max-h-80 w-full resize-none rounded-xl border border-line bg-raised px-4 py-3 [field-sizing:content] placeholder:text-soft aria-invalid:border-warn"
+      />
+      <div className="mt-2 flex items-center gap-3">
+        <p role="status" className="min-w-0 flex-1 text-sm text-warn">
+          {check.problem ?? problem}
+        </p>
+        <p id={countId} className={`text-sm tabular-nums ${check.left < 0 ? "font-semibold text-warn" : "text-soft"}`}>
+          {check.left}
+          <span className="sr-only"> characters left</span>
+        </p>
+        <Button type="submit" disabled={!check.ok}>
+          Post
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,133 @@
+import { useFragment, useMutation } from "@apollo/client/react";
+import type { FragmentType } from "@apollo/client";
+import { useState, type KeyboardEvent } from "react";
+import { Link, useNavigate } from "react-router";
+import { describeError } from "../api/errors.ts";
+import { DeletePostDocument, PostCard_PostFragmentDoc, type PostCard_PostFragment } from "../api/generated.ts";
+import { useServices } from "../app/services.ts";
+import { Avatar } from "../people/Avatar.tsx";
+import { useViewer } from "../session/useSession.ts";
+import { useRelativeTime } from "../ui/time.ts";
+import { isPending } from "./pending.ts";
+
+export interface PostCardProps {
+  post: FragmentType<PostCard_PostFragment> & { id: string };
+  /** Its place in a feed, counted from 1. */
+  position?: number;
+  /** It is what the page is about. */
+  large?: boolean;
+  onDeleted?: () => void;
+}
+
+/** One post. */
+export function PostCard({ post, position, large = false, onDeleted }: PostCardProps) {
+  const { data, complete } = useFragment({ fragment: PostCard_PostFragmentDoc, fragmentName: "PostCard_post", from: post });
+  const navigate = useNavigate();
+  if (!complete) return <div className="h-px" />; // deleted this very moment; lists want no empty rows
+  const { id, text, author } = data;
+  const pending = isPending(id);
+  const href = `/post/${encodeURIComponent(id)}`;
+  const open = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && event.target === event.currentTarget && !pending && !large) void navigate(href);
+  };
+  return (
+    <article
+      data-post-id={id}
+      aria-labelledby={`${id}-author`}
+      aria-describedby={`${id}-text`}
+      aria-busy={pending || undefined}
+      {...(position !== undefined && { "aria-posinset": position, "aria-setsize": -1 })}
+      tabIndex={large ? undefined : 0}
+      onKeyDown={open}
+      className={`scroll-mt-16 border-b border-line px-4 py-4 outline-offset-[-2px] sm:scroll-mt-2 sm:px-6 ${pending ? "opacity-70" : ""}`}
+    >
+      <div className="flex gap-3">
+        <Avatar {...author} />
+        <div className="min-w-0 flex-1">
+          <p className="flex min-w-0 flex-wrap items-baseline gap-x-2 leading-tight">
+            <Link id={`${id}-author`} to={`/u/${author.username}`} className="max-w-full truncate font-semibold hover:underline">
+              <bdi>{author.displayName}</bdi>
+            </Link>
+            <span className="truncate text-sm text-soft">@{author.username}</span>
+            <span className="ml-auto pl-2 text-sm text-soft">
+              {pending ? "Sending" : <PostTime iso={data.createdAt} href={href} />}
+            </span>
+          </p>
+          {!large && <PostText id={id} text={text} />}
+        </div>
+      </div>
+      {large && <PostText id={id} text={text} large />}
+      {!pending && <OwnActions postId={id} authorId={author.id} onDeleted={onDeleted} />}
+    </article>
+  );
+}
+
+function PostText({ id, text, large = false }: { id: string; text: string; large?: boolean }) {
+  return (
+    <p id={`${id}-text`} dir="auto" className={`post-text ${large ? "mt-4 text-xl" : "mt-1"}`}>
+      {text}
+    </p>
+  );
+}
+
+function PostTime({ iso, href }: { iso: string; href: string }) {
+  const relative = useRelativeTime(iso);
+  const exact = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "short" }).format(new Date(iso));
+  return (
+    <Link to={href} className="hover:underline" aria-label={`Posted ${exact}`}>
+      <time dateTime={iso} title={exact}>
+        {relative}
+      </time>
+    </Link>
+  );
+}
+
+/** What an author can do with a post, which is to delete it. */
+function OwnActions({ postId, authorId, onDeleted }: { postId: string; authorId: string; onDeleted?: (() => void) | undefined }) {
+  const viewer = useViewer();
+  const { client } = useServices();
+  const [asking, setAsking] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const [run, { loading }] = useMutation(DeletePostDocument);
+  if (viewer?.user.id !== authorId) return null;
+  const remove = async () => {
+    try {
+      const { data } = await run({ variables: { postId } });
+      const failure = data?.deletePost?.userErrors[0];
+      if (failure) return setProblem(failure.message);
+      client.cache.modify({
+        id: client.cache.identify({ __typename: "User", id: authorId }) ?? "",
+        fields: { postCount: (count: number) => Math.max(count - 1, 0) },
+      });
+      onDeleted?.();
+      client.cache.bury(postId);
+    } catch (error) {
+      setProblem(describeError(error));
+    }
+  };
+  const button = "rounded px-1.5 py-1 text-sm hover:underline";
+  return (
+    <div className="mt-1 -mb-1.5 flex items-center justify-end gap-2 text-soft">
+      {problem && (
+        <p role="alert" className="mr-auto text-sm text-warn">
+          {problem}
+        </p>
+      )}
+      {asking ? (
+        <>
+          <span className="text-sm">Delete for good?</span>
+          <button type="button" className={`${button} text-warn`} disabled={loading} onClick={() => void remove()} autoFocus>
+            Delete
+          </button>
+          <button type="button" className={button} onClick={() => setAsking(false)}>
+            Keep
+          </button>
+        </>
+      ) : (
+        <button type="button" className={button} onClick={() => setAsking(true)} aria-describedby={`${postId}-text`}>
+          Delete
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,174 @@
+import type { FragmentType } from "@apollo/client";
+import { useFragment } from "@apollo/client/react";
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from "react";
+import { useLocation, useNavigationType } from "react-router";
+import { Virtuoso, type Components, type VirtuosoHandle } from "react-virtuoso";
+import { Feed_TimelineFragmentDoc, type Feed_TimelineFragment } from "../api/generated.ts";
+import { useServices } from "../app/services.ts";
+import { useShortcuts } from "../app/shortcuts.ts";
+import { PostCard } from "../posts/PostCard.tsx";
+import { useViewer } from "../session/useSession.ts";
+import { Empty, Skeleton } from "../ui/states.tsx";
+import { NewPostsPill } from "./NewPostsPill.tsx";
+import { renumber, startIndex, type Numbered } from "./firstIndex.ts";
+import { MoreBelow, type PageState } from "./MoreBelow.tsx";
+import { usePlace } from "./usePlace.ts";
+import { readPage } from "./window.ts";
+
+type Edge = Feed_TimelineFragment["posts"]["edges"][number];
+
+export interface FeedProps {
+  timeline: FragmentType<Feed_TimelineFragment> & { id: string };
+  /** What the list is called, for those who hear it. */
+  label: string;
+  /** Shown in place of posts when there are none. */
+  empty: ReactNode;
+}
+
+/** A timeline: live, endless in both directions, and always where the reader left it. */
+export function Feed({ timeline, label, empty }: FeedProps) {
+  const { client, timelines } = useServices();
+  const viewer = useViewer();
+  const live = useMemo(() => timelines.get(timeline.id, viewer?.user.id), [timelines, timeline.id, viewer?.user.id]);
+  const view = useSyncExternalStore(live.subscribe, live.getView);
+  const { data, complete } = useFragment({ fragment: Feed_TimelineFragmentDoc, fragmentName: "Feed_timeline", from: timeline });
+  const edges = complete ? data.posts.edges : undefined;
+  const shown = useMemo(() => edges?.filter((edge) => !view.hidden.has(edge.node.id)) ?? [], [edges, view.hidden]);
+  const waiting = (edges?.length ?? 0) - shown.length;
+
+  const list = useRef<VirtuosoHandle>(null);
+  const { key } = useLocation();
+  const returning = useNavigationType() === "POP";
+  const place = usePlace(key, returning);
+  const first = useFirstIndex(shown, place.current);
+
+  // The events are followed once there is something they follow on.
+  const shownNow = useRef(shown);
+  useEffect(() => {
+    shownNow.current = shown;
+  }, [shown]);
+  useEffect(() => {
+    if (!complete) return;
+    return live.follow({
+      cursorInView: () => {
+        const id = place.current()?.postId;
+        return (shownNow.current.find((edge) => edge.node.id === id) ?? shownNow.current[0])?.cursor;
+      },
+    });
+  }, [live, complete, place]);
+
+  const older = usePaging(async () => {
+    const { pageInfo } = readPageInfo();
+    if (pageInfo?.hasNextPage && pageInfo.endCursor) await readPage(client, timeline.id, { after: pageInfo.endCursor });
+  });
+  const newer = usePaging(async () => {
+    const { pageInfo } = readPageInfo();
+    if (pageInfo?.hasPreviousPage && pageInfo.startCursor) await readPage(client, timeline.id, { before: pageInfo.startCursor });
+  });
+  const readPageInfo = () => ({ pageInfo: complete ? data.posts.pageInfo : undefined });
+
+  const reveal = useCallback(async () => {
+    await live.reveal();
+    scrollToTop();
+  }, [live]);
+
+  const move = (step: 1 | -1) => {
+    const focused = document.activeElement?.closest<HTMLElement>("[data-post-id]")?.dataset["postId"];
+    const from = shown.findIndex((edge) => edge.node.id === (focused ?? place.current()?.postId));
+    const to = focused === undefined ? Math.max(from, 0) : from + step;
+    const target = shown[to]?.node.id;
+    if (target === undefined) return;
+    const focus = () => postElement(target)?.focus({ preventScroll: true });
+    list.current?.scrollIntoView({ index: to, done: () => requestAnimationFrame(focus) });
+    focus();
+  };
+  useShortcuts({ j: () => move(1), k: () => move(-1), ".": () => void reveal() });
+
+  const initial = useRef<number | undefined>(undefined);
+  initial.current ??= place.restored ? shown.findIndex((edge) => edge.node.id === place.restored?.postId) : -1;
+
+  if (edges === undefined) return <Skeleton />;
+  return (
+    <section aria-label={label} data-live={view.current}>
+      <NewPostsPill count={waiting} more={view.beyond} onClick={() => void reveal()} />
+      {shown.length === 0 ? (
+        <Empty>{empty}</Empty>
+      ) : (
+        <Virtuoso<Edge, FeedContext>
+          ref={list}
+          useWindowScroll
+          data={shown}
+          context={{ label, older: { ...older, more: data.posts?.pageInfo?.hasNextPage ?? false } }}
+          firstItemIndex={first}
+          {...(initial.current >= 0 && {
+            initialTopMostItemIndex: { index: initial.current, align: "start" as const, offset: -(place.restored?.top ?? 0) },
+          })}
+          defaultItemHeight={116}
+          increaseViewportBy={{ top: 400, bottom: 1200 }}
+          computeItemKey={(_, edge) => edge.node.id}
+          itemContent={(index, edge) => <PostCard post={edge.node} position={index - first + 1} />}
+          startReached={() => void newer.load()}
+          endReached={() => void older.load()}
+          components={components}
+        />
+      )}
+    </section>
+  );
+}
+
+interface FeedContext {
+  label: string;
+  older: PageState;
+}
+
+const components: Components<Edge, FeedContext> = {
+  List: ({ ref, style, children, context }) => (
+    <div ref={ref} style={style} role="feed" aria-label={context.label} aria-busy={context.older.loading}>
+      {children}
+    </div>
+  ),
+  Footer: ({ context }) => <MoreBelow {...context.older} />,
+};
+
+/** Numbers the posts so that what is in view stays in view, whatever comes and goes around it. */
+function useFirstIndex(shown: readonly Edge[], place: () => { postId: string } | undefined): number {
+  const [numbered, setNumbered] = useState<Numbered & { shown: readonly Edge[] }>(() => ({
+    shown,
+    ids: shown.map((edge) => edge.node.id),
+    first: startIndex,
+  }));
+  if (numbered.shown === shown) return numbered.first;
+  const ids = shown.map((edge) => edge.node.id);
+  const next = renumber(numbered, ids, place()?.postId);
+  setNumbered({ ...next, shown });
+  return next.first;
+}
+
+/** Loads pages one at a time, and remembers what went wrong with the last. */
+function usePaging(read: () => Promise<void>): { loading: boolean; error: unknown; load: () => Promise<void> } {
+  const [state, setState] = useState<{ loading: boolean; error: unknown }>({ loading: false, error: undefined });
+  const busy = useRef(false);
+  const load = async () => {
+    if (busy.current) return;
+    busy.current = true;
+    setState({ loading: true, error: undefined });
+    try {
+      await read();
+      setState({ loading: false, error: undefined });
+    } catch (error) {
+      setState({ loading: false, error });
+    } finally {
+      busy.current = false;
+    }
+  };
+  return { ...state, load };
+}
+
+/** Shows the head of the list, after the list has taken in what is new there. */
+export function scrollToTop(): void {
+  requestAnimationFrame(() => requestAnimationFrame(() => window.scrollTo({ top: 0 })));
+}
+
+function postElement(id: string): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`[data-post-id="${CSS.escape(id)}"]`);
+}
