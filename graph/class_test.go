@@ -179,6 +179,7 @@ func (c *census) note(set map[string]bool, name string) {
 // arguments are those without which fields make no sense here. Others are left out.
 var arguments = map[string]string{
 	"Query.user":           `(username: "carol")`,
+	"Query.searchUsers":    `(prefix: "c")`,
 	"User.commonFollowers": `(with: "` + globalUserID(1025) + `")`,
 }
 

@@ -268,11 +268,8 @@ func number(v any) int {
 	return int(n)
 }
 
-// isConnection reports whether a field is read in pages.
-func isConnection(field *ast.Field) bool {
-	arguments := field.Definition.Arguments
-	return arguments.ForName("first") != nil && arguments.ForName("last") != nil
-}
+// isConnection reports whether a field is read in pages, or has a first one only.
+func isConnection(field *ast.Field) bool { return field.Definition.Arguments.ForName("first") != nil }
 
 func tooComplex(format string, args ...any) *gqlerror.Error {
 	err := gqlerror.Errorf(format, args...)

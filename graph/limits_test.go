@@ -77,6 +77,9 @@ func TestOperationsBeyondTheLimits(t *testing.T) {
 			following(first: $m) { edges { node { id } } } } } } } }`, `{"n": 100}`},
 		{"pages of pages of the default size", `{ user(username: "alice") { followers { edges { node { followers { edges { node {
 			followers { edges { node { id } } } } } } } } } } }`, ""},
+		{"pages of what a search finds", `{ searchUsers(prefix: "a", first: 50) { edges { node { commonFollowers(with: "x", first: 100) {
+			edges { node { id username } } } } } } }`, ""},
+		{"pages of the newest users", `{ newestUsers(first: 100) { edges { node { followersYouKnow(last: 50) { edges { node { id } } } } } } }`, ""},
 		{"pages of a size that is refused anyway", `{ user(username: "alice") { followers(first: -100000) { edges { node {
 			following(first: 2000000000) { edges { node { id } } } } } } } }`, ""},
 		{"many pages of nodes", `query($ids: [ID!]!) { nodes(ids: $ids) { ... on User { followers(first: 100) { edges { node { id } } } } } }`,

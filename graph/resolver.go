@@ -43,6 +43,11 @@ type Users interface {
 	UserByName(ctx context.Context, username string) (*retwis.User, error)
 	// Users answers in the order of the ids, with nil where there is none.
 	Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error)
+	// NewestUsers reads the accounts made last.
+	NewestUsers(ctx context.Context, page retwis.Page) (retwis.FollowPage, error)
+	// SearchUsers finds the first users, by name, whose names begin with a prefix that
+	// [retwis.StartsUsername] allows.
+	SearchUsers(ctx context.Context, prefix string, count int) (retwis.FollowPage, error)
 }
 
 // Posts makes, finds and deletes posts.

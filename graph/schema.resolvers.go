@@ -142,6 +142,16 @@ func (r *queryResolver) PublicTimeline(ctx context.Context) (*retwis.Timeline, e
 	return &retwis.Timeline{ID: retwis.Public()}, nil
 }
 
+// NewestUsers is the resolver for the newestUsers field.
+func (r *queryResolver) NewestUsers(ctx context.Context, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error) {
+	return r.newestUsers(ctx, first, after, last, before)
+}
+
+// SearchUsers is the resolver for the searchUsers field.
+func (r *queryResolver) SearchUsers(ctx context.Context, prefix string, first *int) (*UserConnection, error) {
+	return r.searchUsers(ctx, prefix, first)
+}
+
 // TimelineEvents is the resolver for the timelineEvents field.
 func (r *subscriptionResolver) TimelineEvents(ctx context.Context, timelineID *string, after *retwis.Cursor) (<-chan retwis.Event, error) {
 	if events := retwis.EventsOf(ctx); events != nil {

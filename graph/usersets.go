@@ -53,3 +53,40 @@ func (r *Resolver) knownFollowers(
 	}
 	return userConnection(ctx, known), nil
 }
+
+// newestUsers reads one page of the accounts made last.
+func (r *Resolver) newestUsers(
+	ctx context.Context, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor,
+) (*UserConnection, error) {
+	page, err := pageArgs(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	users, err := r.Users.NewestUsers(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	return userConnection(ctx, users), nil
+}
+
+// maxFound is how many users one search returns.
+const maxFound = 50
+
+// searchUsers reads the first users whose names begin with a prefix.
+func (r *Resolver) searchUsers(ctx context.Context, prefix string, first *int) (*UserConnection, error) {
+	count, err := pageSize("first", first)
+	switch {
+	case err != nil:
+		return nil, err
+	case count > maxFound:
+		return nil, badInput("`first` is %d: it must be from 1 to %d", count, maxFound)
+	case !retwis.StartsUsername(prefix):
+		return nil, badInput("`prefix` is %q: it must be 1 to %d letters a to z, digits and underscores",
+			prefix, retwis.MaxUsernameLength)
+	}
+	users, err := r.Users.SearchUsers(ctx, prefix, count)
+	if err != nil {
+		return nil, err
+	}
+	return userConnection(ctx, users), nil
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"retwis/internal/retwis"
@@ -43,6 +44,41 @@ func (f followsOf) userSet(call string, set retwis.UserSet, page retwis.Page, in
 	}
 	found, more, err := cut(all, page, func(e retwis.Follow) retwis.Cursor { return e.Cursor })
 	return retwis.FollowPage{Follows: found, HasNextPage: more.next, HasPreviousPage: more.previous, TotalCount: len(all)}, err
+}
+
+func (w *world) NewestUsers(_ context.Context, page retwis.Page) (retwis.FollowPage, error) {
+	err := w.begin("NewestUsers", page.First, " ", page.Last)
+	defer w.mu.Unlock()
+	if err != nil {
+		return retwis.FollowPage{}, err
+	}
+	var all []retwis.Follow
+	for _, u := range slices.Backward(w.users) {
+		at := retwis.UserSetPosition{Set: retwis.NewestUsers(), Score: u.CreatedAt.UnixMilli(), User: u.ID}
+		all = append(all, retwis.Follow{Cursor: at.Cursor(), User: u})
+	}
+	found, more, err := cut(all, page, func(e retwis.Follow) retwis.Cursor { return e.Cursor })
+	return retwis.FollowPage{Follows: found, HasNextPage: more.next, HasPreviousPage: more.previous, TotalCount: len(all)}, err
+}
+
+func (w *world) SearchUsers(_ context.Context, prefix string, count int) (retwis.FollowPage, error) {
+	err := w.begin("SearchUsers", prefix, " ", count)
+	defer w.mu.Unlock()
+	if err != nil {
+		return retwis.FollowPage{}, err
+	}
+	var page retwis.FollowPage
+	for _, u := range w.users { // whose names are in order
+		if !strings.HasPrefix(u.Username, prefix) {
+			continue
+		}
+		if page.TotalCount++; page.TotalCount > count {
+			page.HasNextPage = true
+			continue
+		}
+		page.Follows = append(page.Follows, retwis.Follow{Cursor: "place of " + retwis.Cursor(u.Username), User: u})
+	}
+	return page, nil
 }
 
 func TestCommonFollowers(t *testing.T) {
@@ -116,5 +152,54 @@ func TestFollowersYouKnow(t *testing.T) {
 	}
 	if got := a.called("KnownFollowers")[before:]; len(got) > 0 {
 		t.Errorf("made the calls %q for somebody anonymous", got)
+	}
+}
+
+func TestNewestUsers(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	for _, name := range []string{"alice", "bob", "carol"} {
+		a.addUser(name)
+	}
+	const query = `query($first: Int, $after: Cursor, $last: Int, $before: Cursor) {
+		newestUsers(first: $first, after: $after, last: $last, before: $before) {
+			totalCount edges { followedAt node { username } } pageInfo { hasNextPage hasPreviousPage endCursor }
+		} }`
+	bob := retwis.UserSetPosition{Set: retwis.NewestUsers(), Score: a.users[1].CreatedAt.UnixMilli(), User: a.users[1].ID}.Cursor()
+	wantData(t, a.run(as(t, nil), query, `{"first": 2}`), fmt.Sprintf(`{"newestUsers": {"totalCount": 3, "edges": [
+		{"followedAt": null, "node": {"username": "carol"}}, {"followedAt": null, "node": {"username": "bob"}}],
+		"pageInfo": {"hasNextPage": true, "hasPreviousPage": false, "endCursor": %q}}}`, bob))
+	wantData(t, a.run(as(t, nil), `query($before: Cursor) { newestUsers(before: $before) { edges { node { username } } } }`,
+		fmt.Sprintf(`{"before": %q}`, bob)), `{"newestUsers": {"edges": [{"node": {"username": "carol"}}]}}`)
+	for _, variables := range []string{`{"first": 101}`, `{"first": 1, "last": 1}`, `{"after": "x"}`, `{"before": ""}`} {
+		response := a.run(as(t, nil), query, variables)
+		wantError(t, response, "BAD_USER_INPUT")
+		wantJSON(t, string(response.Data), `{"newestUsers": null}`)
+	}
+}
+
+func TestSearchUsers(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	for _, name := range []string{"ann", "anna", "bob"} {
+		a.addUser(name)
+	}
+	const query = `query($prefix: String!, $first: Int) { searchUsers(prefix: $prefix, first: $first) {
+		totalCount edges { cursor followedAt node { username } } pageInfo { hasNextPage hasPreviousPage endCursor }
+	} }`
+	wantData(t, a.run(as(t, nil), query, `{"prefix": "an", "first": 1}`), `{"searchUsers": {"totalCount": 2,
+		"edges": [{"cursor": "place of ann", "followedAt": null, "node": {"username": "ann"}}],
+		"pageInfo": {"hasNextPage": true, "hasPreviousPage": false, "endCursor": "place of ann"}}}`)
+	wantData(t, a.run(as(t, nil), `{ searchUsers(prefix: "c") { totalCount edges { cursor } } }`, ""),
+		`{"searchUsers": {"totalCount": 0, "edges": []}}`)
+	calls := []string{"SearchUsersan 1", "SearchUsersc 20"}
+	for _, variables := range []string{
+		`{"prefix": ""}`, `{"prefix": "@ann"}`, `{"prefix": "a b"}`, `{"prefix": "\u00e9"}`, `{"prefix": "a23456789012345678901"}`,
+		`{"prefix": "a", "first": 0}`, `{"prefix": "a", "first": 51}`, `{"prefix": "a", "first": 101}`,
+	} {
+		wantError(t, a.run(as(t, nil), query, variables), "BAD_USER_INPUT")
+	}
+	if got := a.called("SearchUsers"); !slices.Equal(got, calls) {
+		t.Errorf("made the calls %q, want %q", got, calls)
 	}
 }

@@ -31,6 +31,12 @@ func IsUsername(name string) bool {
 	return len(name) >= MinUsernameLength && len(name) <= MaxUsernameLength && spelledAsUsername(name)
 }
 
+// StartsUsername reports whether the name of an account could begin with a text: it is
+// made of 1 to [MaxUsernameLength] characters of names.
+func StartsUsername(prefix string) bool {
+	return prefix != "" && len(prefix) <= MaxUsernameLength && spelledAsUsername(prefix)
+}
+
 // FoldUsername returns the form in which usernames are unique: lower case. Only ASCII
 // is folded, so that no other letter (the Kelvin sign, say) turns into one of a name.
 func FoldUsername(name string) string {

@@ -86,3 +86,16 @@ func FuzzUsername(f *testing.F) {
 		}
 	})
 }
+
+func TestStartsUsername(t *testing.T) {
+	t.Parallel()
+	for prefix, want := range map[string]bool{
+		"a": true, "_": true, "9Z": true, strings.Repeat("x", MaxUsernameLength): true,
+		"": false, " ": false, "@a": false, "a ": false, "a\xff": false, "é": false, "a\n": false,
+		strings.Repeat("x", MaxUsernameLength+1): false,
+	} {
+		if got := StartsUsername(prefix); got != want {
+			t.Errorf("a name may begin with %q: %t, want %t", prefix, got, want)
+		}
+	}
+}

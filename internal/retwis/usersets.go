@@ -15,6 +15,8 @@ type UserSetKind byte
 const (
 	commonFollowers UserSetKind = 1
 	knownFollowers  UserSetKind = 2
+	newestUsers     UserSetKind = 3
+	foundUsers      UserSetKind = 4
 )
 
 // CommonFollowers names those who follow a user and another one, too. Which of the two
@@ -23,6 +25,12 @@ func CommonFollowers(of, with UserID) UserSet { return UserSet{commonFollowers, 
 
 // KnownFollowers names those of a user's followers whom the viewer follows.
 func KnownFollowers(of, viewer UserID) UserSet { return UserSet{knownFollowers, of, viewer} }
+
+// NewestUsers names the accounts made last.
+func NewestUsers() UserSet { return UserSet{Kind: newestUsers} }
+
+// FoundUsers names what a search for users finds.
+func FoundUsers() UserSet { return UserSet{Kind: foundUsers} }
 
 // UserSetPosition is what the cursor of a set of users says.
 type UserSetPosition struct {

@@ -58,7 +58,8 @@ func (s *Store) Register(ctx context.Context, r retwis.Registration) (*retwis.Us
 }
 
 func (s *Store) claimName(ctx context.Context, folded string, id retwis.UserID) (retwis.UserID, error) {
-	reply, err := s.doDurably(ctx, call{s.scripts.claimName, []string{s.ofName(folded).name(folded)}, []any{id.String()}})
+	p := s.ofName(folded)
+	reply, err := s.doDurably(ctx, call{s.scripts.claimName, []string{p.name(folded), p.names()}, []any{id.String(), folded}})
 	if err != nil {
 		return 0, err
 	}
@@ -68,7 +69,11 @@ func (s *Store) claimName(ctx context.Context, folded string, id retwis.UserID) 
 // activate ends a registration whose name is claimed. It may be repeated.
 func (s *Store) activate(ctx context.Context, id retwis.UserID) error {
 	p := s.of(id)
-	there, err := s.do(ctx, call{s.scripts.activateUser, []string{p.user(id), p.home(id)}, nil}).Bool()
+	there, err := s.do(ctx, call{
+		s.scripts.activateUser,
+		[]string{p.user(id), p.home(id), p.newestUsers()},
+		[]any{id.String(), s.options.NewestUsers},
+	}).Bool()
 	if err != nil {
 		return fmt.Errorf("activate account %s: %w", id, err)
 	}

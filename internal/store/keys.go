@@ -23,6 +23,13 @@ const (
 // name is a string: the id of the user who has the name.
 func (p partition) name(folded string) string { return p.tag + ":name:" + folded }
 
+// names is a sorted set, all scores 0: the names claimed in the partition, folded, each
+// with a space and the id of the user behind it.
+func (p partition) names() string { return p.tag + ":names" }
+
+// newestUsers is a sorted set, capped: the accounts made last, by when they were made.
+func (p partition) newestUsers() string { return p.tag + ":newest_users" }
+
 // nextUser is a string: the last sequence number given to a user of the partition.
 func (p partition) nextUser() string { return p.tag + ":next_user" }
 

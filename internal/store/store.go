@@ -35,6 +35,7 @@ type Options struct {
 	MergeMark    time.Duration // how long fan-out looks into a list that was merged into, 10 min; above SuspectAge
 	OutboxLimit  int           // entries that may wait in an outbox, 100 000
 	Removals     int           // deletions a partition remembers, 10 000
+	NewestUsers  int           // accounts a partition lists as its newest, 1000
 
 	SessionTTL      time.Duration // a session lapses when unused for this long, 30 days
 	SessionRenewal  time.Duration // how often use of a session is written down, 1 h
@@ -67,6 +68,7 @@ func (o Options) withDefaults() Options {
 	last(&o.MergeMark, 10*time.Minute)
 	set(&o.OutboxLimit, 100_000)
 	set(&o.Removals, 10_000)
+	set(&o.NewestUsers, 1000)
 	last(&o.SessionTTL, 30*24*time.Hour)
 	last(&o.SessionRenewal, time.Hour)
 	set(&o.SessionsPerUser, 100)

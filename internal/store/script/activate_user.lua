@@ -1,6 +1,8 @@
--- activate_user ends a registration: the account can be used and has an empty home.
+-- activate_user ends a registration: the account can be used, has an empty home and is
+-- among the newest.
 --
--- KEYS   1 user   2 home
+-- KEYS   1 user   2 home   3 newest users
+-- ARGV   1 user   2 newest users kept
 -- Reply  1, or 0 when the account is gone
 local state = redis.call('HGET', KEYS[1], 'state')
 if not state then
@@ -11,5 +13,7 @@ if state == 'pending' then
   if redis.call('EXISTS', KEYS[2]) == 0 then
     redis.call('RPUSH', KEYS[2], '0')
   end
+  redis.call('ZADD', KEYS[3], redis.call('HGET', KEYS[1], 'created'), ARGV[1])
+  redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -1 - tonumber(ARGV[2]))
 end
 return 1

@@ -1,9 +1,11 @@
--- claim_name gives a name to a user if nobody has it.
+-- claim_name gives a name to a user if nobody has it, and lists it with its owner.
 --
--- KEYS   1 name
--- ARGV   1 user
+-- KEYS   1 name   2 names
+-- ARGV   1 user   2 folded name
 -- Reply  the user who has the name
-if redis.call('SET', KEYS[1], ARGV[1], 'NX') then
-  return ARGV[1]
+redis.call('SET', KEYS[1], ARGV[1], 'NX')
+local holder = redis.call('GET', KEYS[1])
+if holder == ARGV[1] then
+  redis.call('ZADD', KEYS[2], 0, ARGV[2] .. ' ' .. holder)
 end
-return redis.call('GET', KEYS[1])
+return holder

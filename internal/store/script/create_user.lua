@@ -11,6 +11,6 @@ local sequence = math.max(tonumber(redis.call('GET', KEYS[1]) or '0') + 1, unix_
 redis.call('SET', KEYS[1], string.format('%.0f', sequence))
 local user = string.format('%.0f', sequence * 1024 + tonumber(ARGV[1]))
 redis.call('HSET', ARGV[2] .. user, 'name', ARGV[3], 'display', ARGV[5], 'password', ARGV[6],
-  'created', string.format('%.0f', unix_ms()), 'state', 'pending')
+  'created', string.format('%.0f', sequence + EPOCH * 1000), 'state', 'pending')
 redis.call('XADD', KEYS[2], '*', 'kind', 'register', 'user', user, 'name', ARGV[4])
 return user

@@ -1,9 +1,10 @@
 -- release_name takes a name back from a user. Another user's it leaves alone.
 --
--- KEYS   1 name
--- ARGV   1 user
+-- KEYS   1 name   2 names
+-- ARGV   1 user   2 folded name
 -- Reply  'ok'
 if redis.call('GET', KEYS[1]) == ARGV[1] then
   redis.call('DEL', KEYS[1])
 end
+redis.call('ZREM', KEYS[2], ARGV[2] .. ' ' .. ARGV[1])
 return 'ok'

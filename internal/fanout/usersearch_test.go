@@ -1,0 +1,145 @@
+package fanout_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+// search returns the names of the users found.
+func (e *engine) search(prefix string, count int) (names []string, page retwis.FollowPage) {
+	e.t.Helper()
+	page, err := e.SearchUsers(e.t.Context(), prefix, count)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	for _, f := range page.Follows {
+		names = append(names, f.User.Username)
+		if !f.FollowedAt.IsZero() || f.Cursor == "" {
+			e.t.Errorf("%s is found by a follow at %s, with the cursor %q", f.User.Username, f.FollowedAt, f.Cursor)
+		}
+	}
+	return names, page
+}
+
+func TestSearchUsers(t *testing.T) {
+	t.Parallel()
+	for _, partitions := range []int{1, 16} {
+		t.Run(fmt.Sprint(partitions, " partitions"), func(t *testing.T) {
+			onEachRedis(t, func(t *testing.T, url string) {
+				e := newEngine(t, store.Options{URL: url, Partitions: partitions})
+				names := []string{
+					"Ann", "ann_", "ann0", "anna", "ANNABELLE", "Annabel_", "anton", "bob", "Bob_1", "__x", "zzz", "zzz9",
+					"a2345678901234567890", "a234567890123456789",
+				}
+				e.register(names...)
+				slices.SortFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
+				for _, name := range slices.Concat(names, []string{"x", "annac", "zzzz"}) {
+					for n := 1; n <= len(name); n++ {
+						prefix := name[:n]
+						var want []string
+						for _, other := range names {
+							if strings.HasPrefix(strings.ToLower(other), strings.ToLower(prefix)) {
+								want = append(want, other)
+							}
+						}
+						for _, count := range []int{1, 2, 50} {
+							for _, prefix := range []string{prefix, strings.ToUpper(prefix)} {
+								got, page := e.search(prefix, count)
+								if diff := cmp.Diff(want[:min(count, len(want))], got); diff != "" && len(want) > 0 {
+									t.Errorf("the first %d with %q (-want +got):\n%s", count, prefix, diff)
+								}
+								if page.TotalCount != len(want) || page.HasNextPage != (len(want) > count) || page.HasPreviousPage {
+									t.Errorf("the first %d of %d with %q: %+v", count, len(want), prefix, page)
+								}
+							}
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// A registration that broke off is no user yet. Its end makes one that is found.
+func TestARegistrationThatBrokeOffIsListedInTheEnd(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, PendingGrace: time.Nanosecond})
+		client := raw(t, url)
+		people := e.register("before", "broken", "broken2")
+		want := func(listed []retwis.UserID, found ...string) {
+			t.Helper()
+			page, err := e.NewestUsers(t.Context(), retwis.Page{First: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := idsOf(page.Follows)
+			slices.Sort(got)
+			if diff := cmp.Diff(listed, got); diff != "" {
+				t.Errorf("newest users (-want +got):\n%s", diff)
+			}
+			if got, _ := e.search("brok", 10); !slices.Equal(got, found) {
+				t.Errorf("found %q, want %q", got, found)
+			}
+		}
+		all := slices.Sorted(slices.Values(people))
+		want(all, "broken", "broken2")
+
+		// As a crash leaves it before the name is claimed, and before the account is
+		// activated.
+		users, err := e.Users(t.Context(), people[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		breakOff(t, client, users[0], true)
+		breakOff(t, client, users[1], false)
+		want(people[:1])
+		for range 2 {
+			for _, user := range users {
+				if settled, err := e.SettleRegistration(t.Context(), user.ID, user.Username); !settled || err != nil {
+					t.Errorf("settling %s: %t, %v", user.Username, settled, err)
+				}
+			}
+		}
+		want(all, "broken", "broken2")
+
+		// The name of another is not taken.
+		breakOff(t, client, users[1], true)
+		if settled, err := e.SettleRegistration(t.Context(), users[1].ID, users[0].Username); !settled || err != nil {
+			t.Errorf("settling: %t, %v", settled, err)
+		}
+		want(slices.DeleteFunc(all, func(id retwis.UserID) bool { return id == users[1].ID }), users[0].Username)
+	})
+}
+
+// breakOff takes an account back to where its registration was not yet over.
+func breakOff(t *testing.T, client redis.UniversalClient, user *retwis.User, unclaimed bool) {
+	t.Helper()
+	ctx, id, name := t.Context(), user.ID, user.Username
+	key := keys(t, client, "*:user:"+id.String())[0]
+	partition, _, _ := strings.Cut(key, ":")
+	commands := []redis.Cmder{
+		client.HSet(ctx, key, "state", "pending"),
+		client.Del(ctx, partition+":home:"+id.String()),
+		client.ZRem(ctx, partition+":newest_users", id.String()),
+	}
+	if unclaimed {
+		key := keys(t, client, "*:name:"+name)[0]
+		partition, _, _ := strings.Cut(key, ":")
+		commands = append(commands, client.Del(ctx, key), client.ZRem(ctx, partition+":names", name+" "+id.String()))
+	}
+	for _, command := range commands {
+		if command.Err() != nil {
+			t.Fatal(command.Err())
+		}
+	}
+}
