@@ -28,7 +28,7 @@ export function Shell() {
     },
   });
   return (
-    <div className="mx-auto flex min-h-dvh max-w-5xl flex-col sm:flex-row">
+    <div className="mx-auto flex min-h-dvh max-w-4xl flex-col sm:flex-row">
       <a
         href="#main"
         className="sr-only z-30 rounded-md bg-accent px-4 py-2 text-accent-ink focus:not-sr-only focus:fixed focus:top-3 focus:left-3"
@@ -70,7 +70,7 @@ function Main() {
     if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true });
   }, [pathname]);
   return (
-    <main id="main" ref={main} tabIndex={-1} className="w-full min-w-0 max-w-2xl flex-1 pb-20 outline-none sm:pb-0">
+    <main id="main" ref={main} tabIndex={-1} className="w-full min-w-0 flex-1 border-line pb-20 outline-none sm:border-r sm:pb-0">
       <Outlet />
     </main>
   );

@@ -13,6 +13,7 @@ import { NewPostsPill } from "./NewPostsPill.tsx";
 import { renumber, startIndex, type Numbered } from "./firstIndex.ts";
 import { MoreBelow, type PageState } from "./MoreBelow.tsx";
 import { usePlace } from "./usePlace.ts";
+import type { Place } from "./places.ts";
 import { readPage } from "./window.ts";
 
 type Edge = Feed_TimelineFragment["posts"]["edges"][number];
@@ -40,7 +41,8 @@ export function Feed({ timeline, label, empty }: FeedProps) {
   const { key } = useLocation();
   const returning = useNavigationType() === "POP";
   const place = usePlace(key, returning);
-  const first = useFirstIndex(shown, place.current);
+  const atHead = edges !== undefined && data.posts?.pageInfo?.hasPreviousPage === false;
+  const first = useFirstIndex(shown, atHead, place.current);
 
   // The events are followed once there is something they follow on.
   const shownNow = useRef(shown);
@@ -131,7 +133,7 @@ const components: Components<Edge, FeedContext> = {
 };
 
 /** Numbers the posts so that what is in view stays in view, whatever comes and goes around it. */
-function useFirstIndex(shown: readonly Edge[], place: () => { postId: string } | undefined): number {
+function useFirstIndex(shown: readonly Edge[], atHead: boolean, place: () => Place | undefined): number {
   const [numbered, setNumbered] = useState<Numbered & { shown: readonly Edge[] }>(() => ({
     shown,
     ids: shown.map((edge) => edge.node.id),
@@ -139,7 +141,10 @@ function useFirstIndex(shown: readonly Edge[], place: () => { postId: string } |
   }));
   if (numbered.shown === shown) return numbered.first;
   const ids = shown.map((edge) => edge.node.id);
-  const next = renumber(numbered, ids, place()?.postId);
+  const now = place();
+  // Whoever sees the head sees what is put there: it was they who posted it, or asked for it.
+  const seesHead = atHead && now?.postId === numbered.ids[0] && now !== undefined && now.top >= 0;
+  const next = renumber(numbered, ids, seesHead ? undefined : now?.postId);
   setNumbered({ ...next, shown });
   return next.first;
 }

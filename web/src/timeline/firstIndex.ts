@@ -9,12 +9,13 @@ export const startIndex = 1_000_000;
 
 /**
  * Numbers a changed list so that what the reader looks at keeps its number, and with it
- * its place on the screen: `anchor`, or the next one below it that is still there.
+ * its place on the screen: `anchor`, or the next one below it that is still there. Without
+ * an anchor the list is looked at from its head, and what is new pushes the rest down.
  */
 export function renumber(before: Numbered, ids: readonly string[], anchor: string | undefined): Numbered {
+  if (anchor === undefined) return { ids, first: before.first };
   const places = new Map(ids.map((id, i) => [id, i]));
-  const from = anchor === undefined ? 0 : Math.max(before.ids.indexOf(anchor), 0);
-  for (let i = from; i < before.ids.length; i++) {
+  for (let i = Math.max(before.ids.indexOf(anchor), 0); i < before.ids.length; i++) {
     const now = places.get(before.ids[i] ?? "");
     if (now !== undefined) return { ids, first: before.first + i - now };
   }

@@ -1,0 +1,79 @@
+/** Somebody who uses the API without a browser. */
+export class Person {
+  readonly username: string;
+  private readonly url: string;
+  private readonly token: string;
+  readonly id: string;
+
+  private constructor(url: string, username: string, token: string, id: string) {
+    this.url = url;
+    this.username = username;
+    this.token = token;
+    this.id = id;
+  }
+
+  static readonly password = "correct horse battery";
+
+  static async register(url: string, username: string, displayName = username): Promise<Person> {
+    const { register } = await call<{ register: { token: string; user: { id: string }; userErrors: unknown[] } }>(
+      url,
+      `mutation ($input: RegisterInput!) { register(input: $input) { token user { id } userErrors { message } } }`,
+      { input: { username, password: Person.password, displayName } },
+    );
+    if (register.userErrors.length > 0) throw new Error(JSON.stringify(register.userErrors));
+    return new Person(url, username, register.token, register.user.id);
+  }
+
+  /** Posts a text and returns the post's id. */
+  async post(text: string): Promise<string> {
+    const { createPost } = await this.run<{ createPost: { edge: { node: { id: string } } } }>(
+      `mutation ($text: String!) { createPost(input: { text: $text }) { edge { node { id } } userErrors { message } } }`,
+      { text },
+    );
+    return createPost.edge.node.id;
+  }
+
+  /** Posts many texts, one after the other. */
+  async postMany(count: number, text: (i: number) => string): Promise<string[]> {
+    const ids = [];
+    for (let i = 1; i <= count; i++) ids.push(await this.post(text(i)));
+    return ids;
+  }
+
+  async delete(postId: string): Promise<void> {
+    await this.run(`mutation ($postId: ID!) { deletePost(input: { postId: $postId }) { deletedPostId } }`, { postId });
+  }
+
+  async follow(other: Person): Promise<void> {
+    await this.run(`mutation ($userId: ID!) { followUser(input: { userId: $userId }) { user { id } } }`, { userId: other.id });
+  }
+
+  async logoutEverywhere(): Promise<void> {
+    await this.run(`mutation { logoutEverywhere { userErrors { message } } }`, {});
+  }
+
+  /** How many posts the person's home timeline has, up to 100. */
+  async homeLength(): Promise<number> {
+    const { viewer } = await this.run<{ viewer: { homeTimeline: { posts: { edges: unknown[] } } } }>(
+      `{ viewer { homeTimeline { posts(first: 100) { edges { cursor } } } } }`,
+      {},
+    );
+    return viewer.homeTimeline.posts.edges.length;
+  }
+
+  private run<T>(query: string, variables: object): Promise<T> {
+    return call<T>(this.url, query, variables, this.token);
+  }
+}
+
+async function call<T>(url: string, query: string, variables: object, token?: string): Promise<T> {
+  const response = await fetch(`${url}/graphql`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
+    body: JSON.stringify({ query, variables }),
+    signal: AbortSignal.timeout(10_000),
+  });
+  const { data, errors } = (await response.json()) as { data: T; errors?: unknown };
+  if (errors) throw new Error(JSON.stringify(errors));
+  return data;
+}

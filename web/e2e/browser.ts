@@ -1,0 +1,66 @@
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
+import { Person } from "./api.ts";
+
+/** Starts a browser with a profile of its own, that is empty. */
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    args: [
+      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+export const phone = { width: 390, height: 780 };
+
+/** What went wrong in the pages of a context, for a test to look at in the end. */
+export const problems = new WeakMap<BrowserContext, string[]>();
+
+/** Opens a page on the app, as a visitor of its own. */
+export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ baseURL: url, viewport: { width: 1200, height: 800 }, ...options });
+  context.setDefaultTimeout(15_000);
+  const list: string[] = [];
+  problems.set(context, list);
+  context.on("weberror", (error) => list.push(error.error().message));
+  context.on("console", (message) => {
+    if (message.type() === "error" && !message.text().includes("ERR_")) list.push(message.text());
+  });
+  return context.newPage();
+}
+
+/** Logs in on the page. */
+export async function login(page: Page, person: Pick<Person, "username">): Promise<void> {
+  await page.goto("/");
+  await page.getByLabel("Username").fill(person.username);
+  await page.getByLabel("Password").fill(Person.password);
+  await page.locator("form").getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("heading", { name: "Home" }).waitFor();
+}
+
+/** Waits until the timeline on the page is told of what happens. */
+export async function untilLive(page: Page): Promise<void> {
+  await page.locator("[data-live=true]").waitFor();
+}
+
+/** Writes a post and sends it. */
+export async function compose(page: Page, text: string): Promise<void> {
+  await page.getByLabel("What is on your mind?").fill(text);
+  await page.getByRole("button", { name: "Post", exact: true }).click();
+}
+
+/** The post with this text. */
+export function postOf(page: Page, text: string) {
+  return page.getByRole("article").filter({ hasText: text });
+}
+
+/** The pill that says how many posts have arrived. */
+export function pill(page: Page) {
+  return page.getByRole("button", { name: /new posts?$/i });
+}

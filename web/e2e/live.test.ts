@@ -1,0 +1,280 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { Person } from "./api.ts";
+import { compose, launch, login, pill, postOf, problems, untilLive, visit } from "./browser.ts";
+import { Proxy } from "./proxy.ts";
+import { startServer, type Server } from "./server.ts";
+
+let server: Server;
+let browser: Browser;
+let pages: Page[] = [];
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startServer(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
+afterEach(async () => {
+  const found = pages.flatMap((page) => problems.get(page.context()) ?? []);
+  await Promise.all(pages.map((page) => page.context().close()));
+  pages = [];
+  expect(found).toEqual([]);
+});
+
+async function open(url = server.url): Promise<Page> {
+  const page = await visit(browser, url);
+  pages.push(page);
+  return page;
+}
+
+/** Somebody, and a reader who follows them and has so many of their posts. */
+async function pair(name: string, posts: number): Promise<[author: Person, reader: Person]> {
+  const author = await Person.register(server.url, `${name}_author`);
+  const reader = await Person.register(server.url, `${name}_reader`);
+  await reader.follow(author);
+  await author.postMany(posts, (i) => `${name} old ${i}.`);
+  await expect.poll(() => reader.homeLength()).toBe(posts);
+  return [author, reader];
+}
+
+test("one posts in one browser, and another sees it in another", async () => {
+  const [author, reader] = await pair("two", 1);
+  const writing = await open();
+  const reading = await open();
+  await Promise.all([login(writing, author), login(reading, reader)]);
+  await untilLive(reading);
+  await compose(writing, "Straight from the other browser");
+  await pill(reading).click();
+  await postOf(reading, "Straight from the other browser").waitFor();
+  expect(await pill(reading).count()).toBe(0);
+});
+
+test("exactly what was posted while the network was cut appears, once", async () => {
+  const [author, reader] = await pair("cut", 3);
+  const proxy = await Proxy.to(server.url);
+  const page = await open(proxy.url);
+  await login(page, reader);
+  await untilLive(page);
+
+  proxy.cut();
+  await page.getByText("Reconnecting").waitFor();
+  const cutFor = new Promise((resolve) => setTimeout(resolve, 5_000));
+  await author.postMany(30, (i) => `While away ${i}.`);
+  await cutFor;
+  expect(await pill(page).count()).toBe(0);
+  proxy.restore();
+
+  await page.getByRole("button", { name: "30 new posts" }).click();
+  await page.getByText("Live", { exact: true }).waitFor();
+  const seen = await everyPost(page);
+  expect(seen).toEqual([
+    ...Array.from({ length: 30 }, (_, i) => `While away ${30 - i}.`),
+    ...Array.from({ length: 3 }, (_, i) => `cut old ${3 - i}.`),
+  ]);
+  proxy.stop();
+});
+
+test("posts of oneself appear at once and never twice", async () => {
+  const [author] = await pair("own", 1);
+  const page = await open();
+  await login(page, author);
+  await untilLive(page);
+  // The answer is held back, so that the event comes first.
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/graphql", async (route) => {
+    if (!route.request().postData()?.includes("CreatePost")) return route.continue();
+    const response = await route.fetch();
+    await held;
+    await route.fulfill({ response });
+  });
+  const counts = page.evaluate(countsOf, "Only once");
+  await compose(page, "Only once");
+  await postOf(page, "Only once").waitFor();
+  await page.waitForTimeout(500); // in which the event arrives
+  expect(await postOf(page, "Only once").count()).toBe(1);
+  release();
+  await expect.poll(() => postOf(page, "Only once").getAttribute("aria-busy")).toBe(null);
+  await page.waitForTimeout(300);
+  expect(Math.max(...(await counts))).toBe(1);
+  expect(await pill(page).count()).toBe(0);
+  await page.reload();
+  await untilLive(page);
+  expect(await postOf(page, "Only once").count()).toBe(1);
+});
+
+test("an answer that was lost makes no second post, and no lost one", async () => {
+  const [author] = await pair("lost", 1);
+  const page = await open();
+  await login(page, author);
+  await untilLive(page);
+  let failures = 0;
+  await page.route("**/graphql", async (route) => {
+    if (!route.request().postData()?.includes("CreatePost") || failures++ >= 2) return route.continue();
+    await route.fetch(); // the server has it
+    await route.abort();
+  });
+  await compose(page, "Said with a bad line");
+  await expect.poll(() => failures).toBe(3);
+  await expect.poll(() => postOf(page, "Said with a bad line").getAttribute("aria-busy")).toBe(null);
+  expect(await postOf(page, "Said with a bad line").count()).toBe(1);
+  expect(await author.homeLength()).toBe(2);
+});
+
+test("deleted posts vanish, also from behind the pill", async () => {
+  const [author, reader] = await pair("gone", 0);
+  const visible = await author.post("Visible and gone");
+  const page = await open();
+  await expect.poll(() => reader.homeLength()).toBe(1);
+  await login(page, reader);
+  await untilLive(page);
+  const waiting = await author.post("Hidden and gone");
+  await author.post("Hidden and kept");
+  await page.getByRole("button", { name: "2 new posts" }).waitFor();
+  await author.delete(waiting);
+  await page.getByRole("button", { name: "1 new post" }).waitFor();
+  await author.delete(visible);
+  await postOf(page, "Visible and gone").waitFor({ state: "detached" });
+  await pill(page).click();
+  await postOf(page, "Hidden and kept").waitFor();
+  expect(await page.getByRole("article").count()).toBe(1);
+});
+
+test("a hundred live posts move nothing of what is read", async () => {
+  const [author, reader] = await pair("still", 90);
+  const page = await open();
+  await login(page, reader);
+  await untilLive(page);
+  const middle = postOf(page, "still old 70.");
+  while ((await middle.count()) === 0) await page.mouse.wheel(0, 400);
+  await middle.scrollIntoViewIfNeeded();
+  await settled(page);
+  const before = await middle.boundingBox();
+  const height = await page.evaluate(() => scrollY);
+
+  await author.postMany(100, (i) => `still new ${i}.`);
+  await page.getByRole("button", { name: "100 new posts" }).waitFor();
+  expect(await page.evaluate(() => scrollY)).toBe(height);
+  expect(await middle.boundingBox()).toEqual(before);
+
+  await pill(page).click();
+  await postOf(page, "still new 100.").waitFor();
+  await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);
+});
+
+test("a post deleted above what is read moves nothing", async () => {
+  const author = await Person.register(server.url, "above_author");
+  const ids = await author.postMany(60, (i) => `above ${i}.`);
+  const page = await open();
+  await page.goto("/u/above_author");
+  await untilLive(page);
+  const middle = postOf(page, "above 40.");
+  while ((await middle.count()) === 0) await page.mouse.wheel(0, 300);
+  await middle.scrollIntoViewIfNeeded();
+  await settled(page);
+  const before = await middle.boundingBox();
+  await author.delete(ids[57]!);
+  await author.delete(ids[51]!);
+  const deleted = await author.post("above last.");
+  await pill(page).waitFor();
+  await settled(page);
+  expect(Math.abs((await middle.boundingBox())!.y - before!.y)).toBeLessThanOrEqual(1);
+  await author.delete(deleted);
+});
+
+test("a changed history is read again without losing the place", async () => {
+  const [author, reader] = await pair("reset", 80);
+  const other = await Person.register(server.url, "reset_other");
+  await other.postMany(5, (i) => `from the other ${i}.`);
+  const page = await open();
+  await login(page, reader);
+  await untilLive(page);
+  const middle = postOf(page, "reset old 50.");
+  while ((await middle.count()) === 0) await page.mouse.wheel(0, 300);
+  await middle.scrollIntoViewIfNeeded();
+  await settled(page);
+  const before = await middle.boundingBox();
+  await reader.follow(other);
+  await pill(page).waitFor();
+  await settled(page);
+  expect(Math.abs((await middle.boundingBox())!.y - before!.y)).toBeLessThanOrEqual(1);
+  await pill(page).click();
+  await postOf(page, "from the other 5.").waitFor();
+  await author.post("reset new.");
+  await page.getByRole("button", { name: "1 new post" }).waitFor();
+});
+
+test("what was missed on another page is there on the way back", async () => {
+  const [author, reader] = await pair("away", 2);
+  const page = await open();
+  await login(page, reader);
+  await untilLive(page);
+  await page.getByRole("link", { name: "Settings" }).click();
+  await author.postMany(3, (i) => `Meanwhile ${i}.`);
+  await page.getByRole("link", { name: "Home" }).click();
+  await page.getByRole("button", { name: "3 new posts" }).click();
+  expect(await everyPost(page)).toEqual(["Meanwhile 3.", "Meanwhile 2.", "Meanwhile 1.", "away old 2.", "away old 1."]);
+});
+
+test("logging out in one tab logs out the other, and elsewhere too", async () => {
+  const [author] = await pair("tabs", 1);
+  const page = await open();
+  await login(page, author);
+  const other = await page.context().newPage();
+  await other.goto("/");
+  await other.getByRole("heading", { name: "Home" }).waitFor();
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("button", { name: "Log out", exact: true }).click();
+  await other.getByRole("button", { name: "Register" }).waitFor();
+  expect(await other.getByRole("article").count()).toBe(0);
+
+  await login(page, author);
+  await untilLive(page);
+  await other.getByRole("heading", { name: "Home" }).waitFor();
+  await author.logoutEverywhere();
+  await page.getByRole("button", { name: "Register" }).waitFor();
+});
+
+/** The texts of all posts, from the top to the end of the list, in the order they stand. */
+async function everyPost(page: Page): Promise<string[]> {
+  await page.evaluate(() => window.scrollTo(0, 0));
+  const texts = new Map<string, string>();
+  for (let still = 0; still < 3; ) {
+    const before = texts.size;
+    for (const article of await page.getByRole("article").all()) {
+      const id = await article.getAttribute("data-post-id");
+      texts.set(id ?? "", (await article.locator("p.post-text").textContent()) ?? "");
+    }
+    still = texts.size === before ? still + 1 : 0;
+    await page.mouse.move(700, 400);
+    await page.mouse.wheel(0, 500);
+    await page.waitForTimeout(50);
+  }
+  return [...texts.values()];
+}
+
+/** Waits until nothing has moved for a while. */
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    let last = "";
+    for (let same = 0; same < 10; ) {
+      await new Promise(requestAnimationFrame);
+      const now = [...document.querySelectorAll("article")].map((a) => a.getBoundingClientRect().top).join();
+      same = now === last ? same + 1 : 0;
+      last = now;
+    }
+  });
+}
+
+/** Counts the posts with a text, frame by frame, for a while. Runs in the page. */
+async function countsOf(text: string): Promise<number[]> {
+  const counts: number[] = [];
+  const end = performance.now() + 2_500;
+  while (performance.now() < end) {
+    await new Promise(requestAnimationFrame);
+    counts.push([...document.querySelectorAll("article")].filter((a) => a.textContent?.includes(text)).length);
+  }
+  return counts;
+}

@@ -1,0 +1,159 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { Person } from "./api.ts";
+import { compose, launch, login, postOf, problems, untilLive, visit } from "./browser.ts";
+import { startServer, type Server } from "./server.ts";
+
+let server: Server;
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startServer(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
+afterEach(async () => {
+  const found = problems.get(page.context());
+  await page.context().close();
+  expect(found).toEqual([]);
+});
+
+test("somebody registers, posts, logs out and logs in again", async () => {
+  page = await visit(browser, server.url);
+  await page.goto("/");
+  await page.getByRole("button", { name: "Register" }).click();
+  await page.getByLabel("Username").fill("ada");
+  await page.getByLabel("Name to show").fill("Ada L.");
+  await page.getByLabel("Password").fill(Person.password);
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.getByRole("heading", { name: "Home" }).waitFor();
+  await page.getByText("Nothing here yet").waitFor();
+
+  await compose(page, "The engine weaves patterns");
+  await postOf(page, "The engine weaves patterns").waitFor();
+
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("button", { name: "Log out", exact: true }).click();
+  await page.getByRole("button", { name: "Register" }).waitFor();
+  await page.getByRole("link", { name: "Settings" }).waitFor({ state: "detached" });
+
+  await login(page, { username: "ADA" });
+  await postOf(page, "The engine weaves patterns").waitFor();
+});
+
+test("mistakes are explained where they were made", async () => {
+  await Person.register(server.url, "taken");
+  page = await visit(browser, server.url);
+  await page.goto("/");
+  await page.getByLabel("Username").fill("taken");
+  await page.getByLabel("Password").fill("not the password");
+  await page.locator("form").getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("alert").waitFor();
+
+  await page.getByRole("button", { name: "Register" }).click();
+  await page.getByLabel("Username").fill("taken");
+  await page.getByLabel("Password").fill(Person.password);
+  await page.getByRole("button", { name: "Create account" }).click();
+  await expect.poll(() => page.getByLabel("Username").getAttribute("aria-invalid")).toBe("true");
+  await page.getByLabel("Username").fill("fresh");
+  await page.getByLabel("Password").fill("short");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await expect.poll(() => page.getByLabel("Password").getAttribute("aria-invalid")).toBe("true");
+});
+
+test("everybody's posts and a single post are there without a login", async () => {
+  const person = await Person.register(server.url, "openly");
+  await person.post("Written in the open");
+  page = await visit(browser, server.url);
+  await page.goto("/public");
+  await postOf(page, "Written in the open").getByRole("link", { name: /^Posted/ }).click();
+  await page.getByRole("heading", { name: "Post" }).waitFor();
+  await postOf(page, "Written in the open").waitFor();
+  expect(await page.getByRole("button", { name: /follow/i }).count()).toBe(0);
+});
+
+test("a profile shows posts, people and a button to follow", async () => {
+  const author = await Person.register(server.url, "author_1", "An Author");
+  const reader = await Person.register(server.url, "reader_1", "A Reader");
+  await author.post("From the author");
+  page = await visit(browser, server.url);
+  await login(page, reader);
+  await page.keyboard.press("/");
+  await page.getByRole("dialog").getByLabel("Username").fill("author_1");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "An Author" }).waitFor();
+  await postOf(page, "From the author").waitFor();
+
+  const follow = page.getByRole("button", { name: "Follow An Author" });
+  await follow.click();
+  await expect.poll(() => follow.getAttribute("aria-pressed")).toBe("true");
+  await page.getByRole("link", { name: "1 follower" }).click();
+  await page.getByRole("link", { name: "A Reader" }).waitFor();
+  await page.getByRole("link", { name: "0 following" }).click();
+  await page.getByText("They do not follow anybody yet.").waitFor();
+
+  await page.getByRole("link", { name: "Home" }).click();
+  await postOf(page, "From the author").waitFor();
+
+  await page.goto("/u/author_1");
+  await follow.click();
+  await expect.poll(() => follow.getAttribute("aria-pressed")).toBe("false");
+  await page.getByRole("link", { name: "0 followers" }).waitFor();
+});
+
+test("settings change the profile and the password", async () => {
+  const person = await Person.register(server.url, "changing");
+  page = await visit(browser, server.url);
+  await login(page, person);
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByLabel("Name to show").fill("Changed Name");
+  await page.getByLabel("About you").fill("Something <b>about</b> me");
+  await page.getByRole("button", { name: "Save profile" }).click();
+  await page.getByText("Saved.").waitFor();
+
+  await page.getByLabel("Current password").fill("wrong password");
+  await page.getByLabel("New password").fill("another password");
+  await page.getByRole("button", { name: "Change password" }).click();
+  await expect.poll(() => page.getByLabel("Current password").getAttribute("aria-invalid")).toBe("true");
+  await page.getByLabel("Current password").fill(Person.password);
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.getByText("Changed.").waitFor();
+
+  await page.getByRole("link", { name: "Profile" }).click();
+  await page.getByRole("heading", { name: "Changed Name" }).waitFor();
+  await page.getByText("Something <b>about</b> me").waitFor();
+  await untilLive(page);
+  await page.reload();
+  await page.getByRole("link", { name: "Settings" }).waitFor();
+});
+
+test("what is not there is said not to be there", async () => {
+  page = await visit(browser, server.url);
+  for (const path of ["/nowhere/at/all", "/u/nobody_here", "/post/none", "/u/nobody_here/followers"]) {
+    await page.goto(path);
+    await page.getByRole("heading", { name: "Not found" }).waitFor();
+  }
+});
+
+test("an author deletes a post, from the list and from its page", async () => {
+  const person = await Person.register(server.url, "deleter");
+  await person.post("Stays");
+  await person.post("Goes first");
+  await person.post("Goes second");
+  page = await visit(browser, server.url);
+  await login(page, person);
+  const first = postOf(page, "Goes first");
+  await first.getByRole("button", { name: "Delete" }).click();
+  await first.getByRole("button", { name: "Delete" }).click();
+  await first.waitFor({ state: "detached" });
+  await postOf(page, "Goes second").getByRole("link", { name: /^Posted/ }).click();
+  await page.getByRole("heading", { name: "Post" }).waitFor();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("heading", { name: "Home" }).waitFor();
+  await postOf(page, "Stays").waitFor();
+  expect(await page.getByRole("article").count()).toBe(1);
+});
