@@ -1,7 +1,9 @@
 package server
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -27,66 +29,82 @@ const (
 
 const (
 	maxCloseReason = 123 // bytes, says RFC 6455
-	frameOverhead  = 64  // what a queued frame costs besides its bytes
 	closeWait      = 5 * time.Second
 	lingerWait     = 2 * time.Second
 )
 
-// connLimits bound what one connection costs.
-type connLimits struct {
+// wire is what all connections share.
+type wire struct {
 	queueBytes int
 	writeWait  time.Duration
 	pingEvery  time.Duration
 	pongWait   time.Duration
+	buffers    buffers
+	attempts   attempts
+	tasks      sync.WaitGroup // counts what goes on for all connections
 }
 
-// conn is one websocket: it reads messages, and queues frames for a writer that exists
-// only while there is something to write. Sending never waits. A reader that leaves more
-// than the queue holds unread is cut off, and one that answers no ping is gone.
+// conn is one websocket: it reads messages, and writes frames. Sending never waits: what
+// the socket does not take at once is queued, for a writer that exists only while there is
+// something to write. A reader that leaves more than the queue holds unread is cut off,
+// and one that answers no ping is gone.
+//
+// gorilla's connection reads, and writes where messages are compressed. Other frames go
+// past it: it could not send the parts of a message that many connections share, nor try
+// without waiting.
 type conn struct {
 	ws     *websocket.Conn
-	limits connLimits
-	tasks  *sync.WaitGroup    // counts the goroutines of all connections
+	wire   *wire
+	direct *direct            // nil where only a writer may write
+	gzip   bool               // messages are compressed
 	cancel context.CancelFunc // ends what runs for the connection, once it starts to close
 
-	mu      sync.Mutex
-	queue   []frame // without the one being written
-	queued  int     // bytes in it, overhead included, a giant left out
-	giant   bool    // one is queued
-	writing bool    // a writer runs
-	closing bool    // nothing but the close frame may be queued any more
-	closeBy time.Time
-	pinger  *time.Timer
+	mu       sync.Mutex
+	rest     []byte  // of a frame that the socket took a part of
+	restEnds bool    // it was the close frame
+	queue    []frame // without what is being written
+	queued   int     // bytes in it, overhead included, a giant left out
+	giant    bool    // one is queued
+	writing  bool    // a writer runs
+	closing  bool    // nothing but the close frame may be queued any more
+	readDone bool    // the client has sent its close frame
+	closeBy  time.Time
+	pingAt   time.Time
+	heardAt  time.Time
+	room     chan struct{} // closed when the queue is half empty again; nil when nobody waits
 }
-
-type frame struct {
-	kind int // a message type of package websocket
-	data []byte
-}
-
-func (f frame) cost() int { return len(f.data) + frameOverhead }
 
 // isGiant reports whether the frame alone is more than a queue holds, as a page of very
 // long posts may be. That is not the reader's fault, so one of them may wait.
-func (c *conn) isGiant(f frame) bool { return f.cost() > c.limits.queueBytes }
+func (c *conn) isGiant(f frame) bool { return f.cost() > c.wire.queueBytes }
 
-func newConn(ws *websocket.Conn, limits connLimits, tasks *sync.WaitGroup, cancel context.CancelFunc) *conn {
-	c := &conn{ws: ws, limits: limits, tasks: tasks, cancel: cancel}
+func newConn(ws *websocket.Conn, w *wire, gzip bool, cancel context.CancelFunc) *conn {
+	now := time.Now()
+	c := &conn{ws: ws, wire: w, gzip: gzip, cancel: cancel, pingAt: now.Add(w.pingEvery), heardAt: now}
+	if !gzip {
+		c.direct = newDirect(ws.NetConn())
+	}
 	ws.SetPongHandler(func(string) error { c.alive(); return nil })
 	ws.SetPingHandler(func(data string) error {
 		c.alive()
-		c.enqueue(frame{websocket.PongMessage, []byte(data)})
+		c.enqueue(frame{kind: websocket.PongMessage, data: []byte(data)})
 		return nil
 	})
-	c.alive()
-	c.mu.Lock()
-	c.pinger = time.AfterFunc(limits.pingEvery, c.ping)
-	c.mu.Unlock()
+	ws.SetCloseHandler(func(code int, _ string) error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !c.closing {
+			c.closeLocked(code, "")
+		}
+		return nil
+	})
 	return c
 }
 
 // send queues a text message. On a connection that is closing it does nothing.
-func (c *conn) send(message []byte) { c.enqueue(frame{websocket.TextMessage, message}) }
+func (c *conn) send(message []byte) {
+	c.enqueue(frame{kind: websocket.TextMessage, data: message})
+}
 
 func (c *conn) enqueue(f frame) {
 	c.mu.Lock()
@@ -94,7 +112,7 @@ func (c *conn) enqueue(f frame) {
 	if c.closing {
 		return
 	}
-	full := c.queued+f.cost() > c.limits.queueBytes
+	full := c.queued+f.cost() > c.wire.queueBytes
 	if c.isGiant(f) {
 		full = c.giant
 	}
@@ -107,16 +125,43 @@ func (c *conn) enqueue(f frame) {
 }
 
 func (c *conn) pushLocked(f frame) {
+	if !c.writing {
+		if c.direct != nil && c.writeNowLocked(f) {
+			return
+		}
+		c.writing = true
+		c.wire.tasks.Go(c.write)
+		if c.rest != nil {
+			return
+		}
+	}
 	c.queue = append(c.queue, f)
 	if c.isGiant(f) {
 		c.giant = true
 	} else {
 		c.queued += f.cost()
 	}
-	if !c.writing {
-		c.writing = true
-		c.tasks.Go(c.write)
+}
+
+// writeNowLocked writes as much of a frame as the socket takes without waiting, and
+// reports whether that was all. If it was some, the rest is left to a writer.
+func (c *conn) writeNowLocked(f frame) (all bool) {
+	buffer := c.wire.buffers.get()
+	defer c.wire.buffers.put(buffer)
+	*buffer = f.appendTo((*buffer)[:0])
+	n := c.wire.attempts.write(c.direct, *buffer)
+	ending := f.kind == websocket.CloseMessage
+	switch {
+	case n == len(*buffer):
+		if ending {
+			c.closedLocked()
+		}
+		return true
+	case n > 0:
+		c.rest = bytes.Clone((*buffer)[n:])
+		c.restEnds = ending
 	}
+	return false
 }
 
 // close sends what is queued and then the close frame, within a few seconds or not at
@@ -132,9 +177,19 @@ func (c *conn) close(code int, reason string) {
 func (c *conn) closeLocked(code int, reason string) {
 	c.closing = true
 	c.closeBy = time.Now().Add(closeWait)
-	c.pinger.Stop()
-	c.pushLocked(frame{websocket.CloseMessage, websocket.FormatCloseMessage(code, shorten(reason))})
+	c.pushLocked(frame{kind: websocket.CloseMessage, data: websocket.FormatCloseMessage(code, shorten(reason))})
 	c.cancel()
+}
+
+// closedLocked notes that the close frame is on its way. The client answers with one of
+// its own. Until then what it still sends is read and dropped: closing with unread data
+// would reset the connection, and the client might never see the code.
+func (c *conn) closedLocked() {
+	if c.readDone {
+		_ = c.ws.Close() // both have said all there is
+		return
+	}
+	_ = c.ws.SetReadDeadline(time.Now().Add(lingerWait))
 }
 
 // shorten cuts a close reason to the length that a close frame holds.
@@ -153,84 +208,33 @@ func shorten(reason string) string {
 func (c *conn) abort() {
 	c.mu.Lock()
 	c.closing = true
-	c.queue, c.queued = nil, 0
-	c.pinger.Stop()
+	c.rest, c.queue, c.queued = nil, nil, 0
 	c.mu.Unlock()
 	c.cancel()
 	_ = c.ws.Close() // the connection is given up anyway
 }
 
-// write writes frames until there is none left.
-func (c *conn) write() {
-	for {
-		f, deadline, ok := c.next()
-		if !ok {
-			return
-		}
-		var err error
-		if f.kind == websocket.TextMessage {
-			_ = c.ws.SetWriteDeadline(deadline)
-			err = c.ws.WriteMessage(f.kind, f.data)
-		} else {
-			err = c.ws.WriteControl(f.kind, f.data, deadline)
-		}
-		if err != nil {
-			c.abort()
-			return
-		}
-		if f.kind == websocket.CloseMessage {
-			// The client answers with a close frame of its own. Until then what it still sends
-			// is read and dropped: closing with unread data would reset the connection, and the
-			// client might never see the code.
-			_ = c.ws.SetReadDeadline(time.Now().Add(lingerWait))
-			return
-		}
-	}
-}
-
-func (c *conn) next() (f frame, deadline time.Time, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.queue) == 0 {
-		c.queue, c.writing = nil, false // an idle connection keeps no queue
-		return frame{}, time.Time{}, false
-	}
-	f = c.queue[0]
-	c.queue[0] = frame{}
-	c.queue = c.queue[1:]
-	if c.isGiant(f) {
-		c.giant = false
-	} else {
-		c.queued -= f.cost()
-	}
-	now := time.Now()
-	deadline = now.Add(c.limits.writeWait)
-	if c.closing && c.closeBy.Before(deadline) {
-		deadline = c.closeBy
-	}
-	if soonest := now.Add(time.Second); deadline.Before(soonest) {
-		deadline = soonest // the frames before took all the time; one that fits the buffers may still go
-	}
-	return f, deadline, true
-}
-
-// ping asks the client for a sign of life, now and again.
-func (c *conn) ping() {
-	c.enqueue(frame{websocket.PingMessage, nil})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.closing {
-		c.pinger.Reset(c.limits.pingEvery)
-	}
-}
-
-// alive notes a sign of life. Who gives none until after the next ping is gone.
+// alive notes a sign of life. Who gives none until some time after a ping is gone.
 func (c *conn) alive() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.closing {
-		_ = c.ws.SetReadDeadline(time.Now().Add(c.limits.pingEvery + c.limits.pongWait))
+	c.heardAt = time.Now()
+}
+
+// tick asks the client for a sign of life, now and again. It reports false for a client
+// that is gone.
+func (c *conn) tick(now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closing:
+	case now.Sub(c.heardAt) >= c.wire.pingEvery+c.wire.pongWait:
+		return false
+	case !now.Before(c.pingAt):
+		c.pingAt = now.Add(c.wire.pingEvery)
+		c.pushLocked(frame{kind: websocket.PingMessage})
 	}
+	return true
 }
 
 func (c *conn) isClosing() bool {
@@ -239,12 +243,30 @@ func (c *conn) isClosing() bool {
 	return c.closing
 }
 
+// waitForRoom returns when no more than half of the queue is taken, or ctx is done.
+func (c *conn) waitForRoom(ctx context.Context) {
+	c.mu.Lock()
+	if c.closing || c.queued <= c.wire.queueBytes/2 {
+		c.mu.Unlock()
+		return
+	}
+	if c.room == nil {
+		c.room = make(chan struct{})
+	}
+	room := c.room
+	c.mu.Unlock()
+	select {
+	case <-room:
+	case <-ctx.Done():
+	}
+}
+
 // receive hands each text message to handle, until the connection ends.
 func (c *conn) receive(handle func(message []byte)) {
-	defer c.abort()
 	for {
 		kind, r, err := c.ws.NextReader()
 		if err != nil {
+			c.readEnded(err)
 			return
 		}
 		if c.isClosing() {
@@ -253,6 +275,7 @@ func (c *conn) receive(handle func(message []byte)) {
 		message, err := io.ReadAll(io.LimitReader(r, maxBody+1))
 		switch {
 		case err != nil:
+			c.abort()
 			return
 		case len(message) > maxBody:
 			c.close(closeTooBig, "the message is too big")
@@ -264,5 +287,18 @@ func (c *conn) receive(handle func(message []byte)) {
 			c.alive()
 			handle(message)
 		}
+	}
+}
+
+// readEnded ends a connection from which nothing more will come. A client that has said
+// so is sent the answer first, if that takes a writer.
+func (c *conn) readEnded(err error) {
+	closed, ok := errors.AsType[*websocket.CloseError](err)
+	c.mu.Lock()
+	c.readDone = ok && closed.Code != websocket.CloseAbnormalClosure
+	wait := c.readDone && c.writing
+	c.mu.Unlock()
+	if !wait {
+		c.abort()
 	}
 }

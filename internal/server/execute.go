@@ -16,8 +16,17 @@ import (
 // engine runs operations on the executor, and turns its panics into errors: the parser
 // and the coercion of variables run outside the recovery that generated code has.
 type engine struct {
-	exec graphql.GraphExecutor
+	exec Executor
 	log  *slog.Logger
+}
+
+// Executor runs operations, and knows which of them look alike.
+type Executor interface {
+	graphql.GraphExecutor
+	// RenderClass returns a key that subscriptions share when they render each event to
+	// the same bytes for the same viewer, and whether the viewer makes a difference. It is
+	// empty for those that are not to be compared.
+	RenderClass(op *graphql.OperationContext) (key string, ofViewer bool)
 }
 
 // prepare parses and validates a request. Where that fails it returns the response
@@ -66,21 +75,51 @@ func (e engine) single(ctx context.Context, op *graphql.OperationContext) (respo
 	return response
 }
 
-// stream runs a subscription and hands on each response, until the source ends or ctx
-// does. The data of a response is only good until the next one.
-func (e engine) stream(ctx context.Context, op *graphql.OperationContext, each func(*graphql.Response)) (failure *graphql.Response) {
+// begin dispatches an operation. Its responses are to be taken by next.
+func (e engine) begin(ctx context.Context, op *graphql.OperationContext) (responses graphql.ResponseHandler, opCtx context.Context) {
 	defer func() {
 		if r := recover(); r != nil {
-			failure = e.panicked(ctx, "run a subscription", r)
+			responses, opCtx = graphql.OneShot(e.panicked(ctx, "run a subscription", r)), ctx
 		}
 	}()
-	responses, ctx := e.exec.DispatchOperation(ctx, op)
-	for {
-		response := responses(ctx)
-		if response == nil {
-			return nil
+	return e.exec.DispatchOperation(ctx, op)
+}
+
+// next returns the next response, nil when there is none any more. Its data is only good
+// until the one after it.
+func (e engine) next(ctx context.Context, responses graphql.ResponseHandler) (response *graphql.Response, panicked bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			response, panicked = e.panicked(ctx, "run a subscription", r), true
 		}
-		if !isExecuted(response) {
+	}()
+	return responses(ctx), false
+}
+
+// subscription is one that has been let in: either it has a route, or it is run for
+// itself and has responses.
+type subscription struct {
+	route     retwis.Route
+	responses graphql.ResponseHandler
+	ctx       context.Context
+}
+
+// subscribe has a subscription checked, for one subscriber.
+func (e engine) subscribe(ctx context.Context, op *graphql.OperationContext) subscription {
+	var s subscription
+	s.responses, s.ctx = e.begin(retwis.WithRoute(ctx, func(route retwis.Route) { s.route = route }), op)
+	return s
+}
+
+// run hands on each response, until the source ends or the context does. A response that
+// says why the subscription failed is returned.
+func (s subscription) run(e engine, each func(*graphql.Response)) (failure *graphql.Response) {
+	for {
+		response, panicked := e.next(s.ctx, s.responses)
+		switch {
+		case response == nil:
+			return nil
+		case panicked, !isExecuted(response):
 			return response
 		}
 		each(response)

@@ -83,7 +83,7 @@ func FuzzParseMessage(f *testing.F) {
 			if params, err := decodeParams(m.Payload); err == nil && params == nil {
 				t.Error("no parameters and no error")
 			}
-			op := newOperation(*m.ID)
+			op := newOperation(nil, *m.ID)
 			if reply := completeMessage(op.wireID); !json.Valid(reply) {
 				t.Errorf("reply is no JSON: %s", reply)
 			}

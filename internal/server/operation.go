@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/gorilla/websocket"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -15,18 +16,21 @@ import (
 
 // operation is one query, mutation or subscription of a socket, under way.
 type operation struct {
+	member // of a class, where it is a subscription that was routed
+	socket *socket
 	id     string
 	wireID []byte // the id as JSON
 	kind   ast.Operation
 	cancel context.CancelFunc
+	uses   int // guarded by socket.mu
 
 	mu     sync.Mutex
 	reason error // why the source ended the stream
 }
 
-func newOperation(id string) *operation {
+func newOperation(s *socket, id string) *operation {
 	quoted, _ := json.Marshal(id) // a string always has a JSON form
-	return &operation{id: id, wireID: quoted}
+	return &operation{socket: s, id: id, wireID: quoted}
 }
 
 // streamEnded remembers the first reason that the source of the events gives.
@@ -45,25 +49,48 @@ func (o *operation) endReason() error {
 }
 
 // run executes the operation and sends what comes of it. It returns when the operation
-// is over, or its context.
+// is over, or its context; or, of a subscription that has a route, when it has begun.
 func (s *socket) run(ctx context.Context, op *operation, opCtx *graphql.OperationContext) {
+	defer s.stopped(op)
 	if op.kind != ast.Subscription {
 		s.finish(op, s.engine.single(ctx, opCtx))
 		return
 	}
-	failure := s.engine.stream(retwis.WithStreamEnd(ctx, op.streamEnded), opCtx, func(r *graphql.Response) {
+	subscription := s.engine.subscribe(retwis.WithStreamEnd(ctx, op.streamEnded), opCtx)
+	if subscription.route != nil {
+		s.begin(ctx, op, opCtx, subscription.route)
+		return
+	}
+	failure := subscription.run(s.engine, func(r *graphql.Response) {
 		text, err := nextMessage(op.wireID, r)
 		if err != nil {
 			op.streamEnded(err)
 			op.cancel()
 			return
 		}
-		s.deliver(op, text)
+		s.deliver(op, frame{kind: websocket.TextMessage, data: text})
 	})
-	reason := op.endReason()
-	switch {
-	case failure != nil:
+	if failure != nil {
 		s.finish(op, failure)
+		return
+	}
+	s.end(ctx, op, opCtx, op.endReason())
+}
+
+// begin makes the operation a member of its class. From then on it has no goroutine.
+func (s *socket) begin(ctx context.Context, op *operation, opCtx *graphql.OperationContext, route retwis.Route) {
+	s.use(op)
+	op.enter(s.sockets.classes.join(opCtx, s.who.User), op)
+	if err := route(ctx, "", op); err != nil {
+		op.class.leave()
+		s.end(ctx, op, opCtx, err)
+		s.stopped(op)
+	}
+}
+
+// end finishes a stream that its source ended, for a reason or without one.
+func (s *socket) end(ctx context.Context, op *operation, opCtx *graphql.OperationContext, reason error) {
+	switch {
 	case isTooSlow(reason):
 		s.conn.close(closeTryLater, "the reader is too slow: resume with the last cursor")
 	case reason != nil:
@@ -71,6 +98,23 @@ func (s *socket) run(ctx context.Context, op *operation, opCtx *graphql.Operatio
 	default:
 		s.finish(op, nil)
 	}
+}
+
+// emit implements [recipient].
+func (o *operation) emit(shared *rendered, cursor retwis.Cursor) {
+	o.socket.deliver(o, frame{kind: websocket.TextMessage, data: o.wireID, shared: shared, cursor: cursor})
+}
+
+// waitForRoom implements [recipient].
+func (o *operation) waitForRoom(ctx context.Context) { o.socket.conn.waitForRoom(ctx) }
+
+// failed implements [recipient]. The client comes back, and resumes by cursor.
+func (o *operation) failed(error) { o.socket.conn.close(closeTryLater, "try again later") }
+
+// over implements [recipient].
+func (o *operation) over(reason error) {
+	o.socket.end(o.socket.ctx, o, o.class.op, reason)
+	o.socket.stopped(o)
 }
 
 // isTooSlow reports whether a stream ended because its reader fell behind. Errors of
@@ -117,10 +161,10 @@ func (s *socket) failure(op *operation, errs gqlerror.List) []byte {
 }
 
 // deliver sends one event of a subscription, unless the client has completed it.
-func (s *socket) deliver(op *operation, text []byte) {
+func (s *socket) deliver(op *operation, f frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.operations[op.id] == op {
-		s.conn.send(text)
+		s.conn.enqueue(f)
 	}
 }

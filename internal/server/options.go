@@ -8,8 +8,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql"
-
 	"retwis/internal/auth"
 )
 
@@ -29,7 +27,7 @@ type Check struct {
 // Options say what to serve and how. Executor and Accounts are required; where another
 // field is left out, its default holds.
 type Options struct {
-	Executor graphql.GraphExecutor
+	Executor Executor
 	Accounts Authenticator
 	Web      http.Handler // everything but the API and health; a page of text by default
 	Checks   []Check
@@ -51,6 +49,7 @@ type Options struct {
 	RecheckEvery time.Duration // between checks of the sessions of open sockets: 5 min
 	WriteWait    time.Duration // for one frame to leave: 10 s
 	QueueBytes   int           // that may wait for a socket's reader: 1 MB
+	Compression  bool          // of websocket messages, for clients that offer it; then they are not shared
 }
 
 // Limits that nobody has had a reason to change.

@@ -27,6 +27,8 @@ type backend struct {
 	gates  map[string]chan struct{}
 	inGate int
 	open   int // subscriptions
+
+	timelines timelines
 }
 
 const testSchema = `
@@ -48,18 +50,21 @@ const testSchema = `
 		feed(topic: String!): String!
 		count(to: Int!): Int!
 		private: String!
+		timeline(name: String!, after: String): Happening!
 	}
+	type Happening { text: String! cursor: String! viewer: String! mine: String! }
 `
 
 func newBackend() *backend {
 	return &backend{
-		schema: gqlparser.MustLoadSchema(&ast.Source{Input: testSchema}),
-		topics: map[string]chan any{},
-		gates:  map[string]chan struct{}{},
+		schema:    gqlparser.MustLoadSchema(&ast.Source{Input: testSchema}),
+		topics:    map[string]chan any{},
+		gates:     map[string]chan struct{}{},
+		timelines: timelines{sinks: map[string][]*attached{}},
 	}
 }
 
-func (b *backend) executor() *executor.Executor {
+func (b *backend) executor() *testExecutor {
 	e := executor.New(b)
 	e.SetErrorPresenter(func(ctx context.Context, err error) *gqlerror.Error {
 		shown := graphql.DefaultErrorPresenter(ctx, err)
@@ -68,7 +73,15 @@ func (b *backend) executor() *executor.Executor {
 		}
 		return shown
 	})
-	return e
+	return &testExecutor{e}
+}
+
+// testExecutor compares operations by their document; with the field "mine" in it, an
+// operation is its viewer's.
+type testExecutor struct{ *executor.Executor }
+
+func (*testExecutor) RenderClass(op *graphql.OperationContext) (key string, ofViewer bool) {
+	return op.RawQuery, strings.Contains(op.RawQuery, "mine")
 }
 
 // topic returns the channel that feeds a topic: strings are events, an error ends the
@@ -187,6 +200,8 @@ func (b *backend) subscribe(ctx context.Context, op *graphql.OperationContext) g
 	args := field.ArgumentMap(op.Variables)
 	var events <-chan any
 	switch field.Name {
+	case "timeline":
+		return b.timelines.subscribe(ctx, args)
 	case "feed":
 		events = b.topic(args["topic"].(string))
 	case "count":

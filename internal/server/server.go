@@ -45,7 +45,7 @@ func New(opts Options) (*Server, error) {
 		opts:     opts,
 		origins:  origins,
 		engine:   engine{exec: opts.Executor, log: opts.Log},
-		upgrader: newUpgrader(),
+		upgrader: newUpgrader(opts.Compression),
 	}
 	s.sockets = newSockets(opts, s.engine, s.authenticate)
 	mux := http.NewServeMux()

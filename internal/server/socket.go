@@ -39,7 +39,7 @@ type socket struct {
 	leaving    *farewell // set: a mutation may still have its last word, nothing else
 	operations map[string]*operation
 	counts     map[ast.Operation]int // of operations
-	running    int                   // goroutines, those of completed operations included
+	running    int                   // operations, with completed ones that have not stopped yet
 }
 
 // farewell is what a socket is closed with.
@@ -119,7 +119,7 @@ func (s *socket) subscribe(m message) {
 		s.conn.close(closeInvalid, "Invalid message: "+err.Error())
 		return
 	}
-	op := newOperation(*m.ID)
+	op := newOperation(s, *m.ID)
 	s.mu.Lock()
 	_, taken := s.operations[op.id]
 	leaving := s.leaving != nil
@@ -144,10 +144,7 @@ func (s *socket) subscribe(m message) {
 		s.conn.send(s.failure(op, failure.Errors))
 		return
 	}
-	s.conn.tasks.Go(func() {
-		defer s.stopped(op)
-		s.run(ctx, op, opCtx)
-	})
+	go s.run(ctx, op, opCtx)
 }
 
 // add enters the operation, or says which limit forbids it.
@@ -167,7 +164,9 @@ func (s *socket) add(op *operation) *graphql.Response {
 	}
 	s.operations[op.id] = op
 	s.counts[op.kind]++
+	op.uses = 1
 	s.running++
+	s.sockets.wire.tasks.Add(1)
 	return nil
 }
 
@@ -203,13 +202,25 @@ func (s *socket) removeLocked(op *operation) {
 	}
 }
 
-// stopped notes that the operation's goroutine ends.
-func (s *socket) stopped(op *operation) {
-	op.cancel()
+// use keeps the operation from having stopped until stopped is called once more.
+func (s *socket) use(op *operation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	op.uses++
+}
+
+// stopped notes that the operation's goroutine ends, or its route. With the last of them
+// nothing goes on for it any more.
+func (s *socket) stopped(op *operation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if op.uses--; op.uses > 0 {
+		return
+	}
+	op.cancel()
 	s.removeLocked(op)
 	s.running--
+	s.sockets.wire.tasks.Done()
 }
 
 // leave stops everything at once and closes the socket. Only mutations under way may

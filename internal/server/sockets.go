@@ -22,7 +22,9 @@ type sockets struct {
 	authenticate func(context.Context, credentials) (auth.Identity, bool, error)
 	ctx          context.Context // of all sockets: they outlive the requests that opened them
 	cancel       context.CancelFunc
-	tasks        sync.WaitGroup
+	wire         *wire
+	classes      *classes
+	clock        clock
 	checkAll     chan struct{} // holds one wish to check every session
 
 	mu            sync.Mutex
@@ -38,9 +40,16 @@ type socketSet map[*socket]struct{}
 
 func newSockets(opts Options, e engine, authenticate func(context.Context, credentials) (auth.Identity, bool, error)) *sockets {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &sockets{
-		opts:          opts,
-		engine:        e,
+	r := &sockets{
+		opts:   opts,
+		engine: e,
+		wire: &wire{
+			queueBytes: opts.QueueBytes,
+			writeWait:  opts.WriteWait,
+			pingEvery:  opts.PingEvery,
+			pongWait:   opts.PongWait,
+		},
+		classes:       newClasses(ctx, e),
 		authenticate:  authenticate,
 		ctx:           ctx,
 		cancel:        cancel,
@@ -51,6 +60,8 @@ func newSockets(opts Options, e engine, authenticate func(context.Context, crede
 		subscriptions: map[retwis.UserID]int{},
 		admissions:    map[*admission]struct{}{},
 	}
+	r.clock = clock{every: tickOf(opts), tick: r.tick}
+	return r
 }
 
 // start enters a socket, before its client is known, and reads its messages until the
@@ -62,7 +73,8 @@ func (r *sockets) start(s *socket) bool {
 		return false
 	}
 	r.open[s] = struct{}{}
-	r.tasks.Add(1)
+	r.clock.start()
+	r.wire.tasks.Add(1)
 	go r.serve(s)
 	return true
 }
@@ -72,14 +84,16 @@ func (r *sockets) start(s *socket) bool {
 func (r *sockets) serve(s *socket) {
 	s.conn.receive(s.handle)
 	r.remove(s)
-	r.tasks.Done()
+	r.wire.tasks.Done()
 }
 
 // remove forgets a socket.
 func (r *sockets) remove(s *socket) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.open, s)
+	if delete(r.open, s); len(r.open) == 0 {
+		r.clock.stop()
+	}
 	unindex(r.bySession, s.who.Session.Hash, s)
 	unindex(r.byUser, s.who.User, s)
 }
@@ -284,7 +298,7 @@ func (r *sockets) drain(ctx context.Context, over time.Duration) {
 
 	gone := make(chan struct{})
 	go func() {
-		r.tasks.Wait()
+		r.wire.tasks.Wait()
 		close(gone)
 	}()
 	select {

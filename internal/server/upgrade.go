@@ -13,14 +13,15 @@ import (
 
 // newUpgrader returns what makes websockets of requests. Write buffers are shared by
 // all connections: an idle one holds none.
-func newUpgrader() *websocket.Upgrader {
+func newUpgrader(compression bool) *websocket.Upgrader {
 	return &websocket.Upgrader{
-		HandshakeTimeout: 10 * time.Second,
-		ReadBufferSize:   512,
-		WriteBufferSize:  4 << 10,
-		WriteBufferPool:  &sync.Pool{},
-		Subprotocols:     []string{subprotocol},
-		CheckOrigin:      func(*http.Request) bool { return true }, // checked before
+		EnableCompression: compression,
+		HandshakeTimeout:  10 * time.Second,
+		ReadBufferSize:    512,
+		WriteBufferSize:   4 << 10,
+		WriteBufferPool:   &sync.Pool{},
+		Subprotocols:      []string{subprotocol},
+		CheckOrigin:       func(*http.Request) bool { return true }, // checked before
 	}
 }
 
@@ -44,17 +45,12 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 		s.opts.Log.DebugContext(r.Context(), "upgrade to a websocket", "err", err)
 		return
 	}
-	s.open(ws, id, shown)
+	s.open(ws, id, shown, s.opts.Compression && offersCompression(r.Header))
 }
 
-func (s *Server) open(ws *websocket.Conn, id string, shown credentials) {
+func (s *Server) open(ws *websocket.Conn, id string, shown credentials, gzip bool) {
 	ctx, cancel := context.WithCancel(context.WithValue(s.sockets.ctx, requestIDKey{}, id))
-	c := newConn(ws, connLimits{
-		queueBytes: s.opts.QueueBytes,
-		writeWait:  s.opts.WriteWait,
-		pingEvery:  s.opts.PingEvery,
-		pongWait:   s.opts.PongWait,
-	}, &s.sockets.tasks, cancel)
+	c := newConn(ws, s.sockets.wire, gzip, cancel)
 	sock := &socket{
 		ctx:        ctx,
 		conn:       c,
@@ -73,4 +69,18 @@ func (s *Server) open(ws *websocket.Conn, id string, shown credentials) {
 	if ws.Subprotocol() == "" {
 		c.close(closeSubprotocol, "Subprotocol not acceptable")
 	}
+}
+
+// offersCompression reports whether a client can read compressed messages. gorilla
+// accepts the offer on the same condition.
+func offersCompression(h http.Header) bool {
+	for _, value := range h["Sec-Websocket-Extensions"] {
+		for extension := range strings.SplitSeq(value, ",") {
+			name, _, _ := strings.Cut(extension, ";")
+			if strings.TrimSpace(name) == "permessage-deflate" {
+				return true
+			}
+		}
+	}
+	return false
 }
