@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"net"
 	"path/filepath"
 	"strings"
@@ -153,6 +154,20 @@ func TestHelpListsAllSettings(t *testing.T) {
 	code, stdout, _ = invoke(t, environment())
 	if code != 0 || !strings.Contains(stdout, "Usage: retwis <command>") {
 		t.Errorf("without a command: code %d, printed %q", code, stdout)
+	}
+}
+
+func TestEverythingIsJSONWhenAsked(t *testing.T) {
+	t.Parallel()
+	p := launch(t, environment("RETWIS_DATA_DIR="+filepath.Join(t.TempDir(), "data")),
+		"serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--log-level", "debug")
+	p.await(p.stdout, `"msg":"ready"`)
+	p.stop()
+	for line := range strings.Lines(p.stdout.String() + p.stderr.String()) {
+		var record struct{ Time, Level, Msg string }
+		if err := json.Unmarshal([]byte(line), &record); err != nil || record.Msg == "" {
+			t.Errorf("%q: %v", line, err)
+		}
 	}
 }
 
