@@ -266,6 +266,7 @@ func TestFieldsThatDependOnTheViewerAreMarked(t *testing.T) {
 	c.addFollow(alice, carol)
 	c.addFollow(carol, bob)
 	c.addPost(carol, "a post")
+	c.addList(alice, "a list", carol)
 
 	for name, at := range c.places(t) {
 		for _, field := range c.schema.Types[name].Fields {

@@ -39,10 +39,13 @@ func postConnection(ctx context.Context, page retwis.PostPage) *PostConnection {
 		connection.PageInfo.EndCursor = &page.Edges[n-1].Cursor
 
 		authors := make([]retwis.UserID, n)
+		var mentioned []retwis.UserID
 		for i, edge := range page.Edges {
 			authors[i] = edge.Post.AuthorID
+			mentioned = append(mentioned, edge.Post.Mentions...)
 		}
 		loadersOf(ctx).expectUsers(authors)
+		loadersOf(ctx).expectUsers(mentioned) // apart: few readers ask about them
 	}
 	return connection
 }
@@ -66,7 +69,7 @@ func userConnection(ctx context.Context, page retwis.FollowPage) *UserConnection
 	return connection
 }
 
-// followConnection reads one page of followers or of those followed.
+// followConnection reads one page of followers, of those followed, or of the members of a list.
 func (r *Resolver) followConnection(
 	ctx context.Context, of retwis.FollowConnection,
 	first *int, after *retwis.Cursor, last *int, before *retwis.Cursor,

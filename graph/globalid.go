@@ -10,12 +10,13 @@ import (
 )
 
 // A global id is base64url, without padding, of the name of a type, a colon, and the id
-// within that type: User:123, Post:123, Timeline:h123, Viewer:123. Each thing has one
+// within that type: User:123, Post:123, Timeline:h123, List:123, Viewer:123. Each thing has one
 // spelling, so that ids can be compared.
 const (
 	userType     = "User"
 	postType     = "Post"
 	timelineType = "Timeline"
+	listType     = "List"
 	viewerType   = "Viewer"
 )
 
@@ -29,10 +30,12 @@ func globalID(typeName, id string) string {
 func globalUserID(id retwis.UserID) string         { return globalID(userType, id.String()) }
 func globalPostID(id retwis.PostID) string         { return globalID(postType, id.String()) }
 func globalTimelineID(id retwis.TimelineID) string { return globalID(timelineType, id.String()) }
+func globalListID(id retwis.ListID) string         { return globalID(listType, id.String()) }
 func globalViewerID(id retwis.UserID) string       { return globalID(viewerType, id.String()) }
 
 // parseGlobalID returns what an id names: a [retwis.UserID], [retwis.PostID],
-// [retwis.TimelineID] or [retwis.Viewer], or nil for what this API never gave out.
+// [retwis.TimelineID], [retwis.ListID] or [retwis.Viewer], or nil for what this API never
+// gave out.
 func parseGlobalID(id string) any {
 	if len(id) > maxGlobalID {
 		return nil
@@ -52,6 +55,8 @@ func parseGlobalID(id string) any {
 		return orNil(retwis.ParsePostID(key))
 	case timelineType:
 		return orNil(retwis.ParseTimelineID(key))
+	case listType:
+		return orNil(retwis.ParseListID(key))
 	case viewerType:
 		if user, err := retwis.ParseUserID(key); err == nil {
 			return retwis.Viewer{ID: user}
@@ -94,6 +99,14 @@ func MarshalTimelineID(id retwis.TimelineID) graphql.Marshaler {
 func UnmarshalTimelineID(v any) (retwis.TimelineID, error) {
 	return unmarshalID[retwis.TimelineID](v)
 }
+
+// MarshalListID writes the global id of a list.
+func MarshalListID(id retwis.ListID) graphql.Marshaler {
+	return graphql.MarshalString(globalListID(id))
+}
+
+// UnmarshalListID reads the global id of a list.
+func UnmarshalListID(v any) (retwis.ListID, error) { return unmarshalID[retwis.ListID](v) }
 
 func unmarshalID[T any](v any) (T, error) {
 	s, _ := v.(string)

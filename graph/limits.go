@@ -30,6 +30,7 @@ const (
 	mutationCost      = 500   // a write, or the hash of a password
 	schemaCost        = 1_000 // reading the schema is slow
 	introspectionList = 4     // each list of an introspection query is taken to be this long
+	mentionsPerPost   = 4     // many posts have none, a few have dozens
 )
 
 // What a document may hold. Validation compares fields of the same name with each
@@ -232,6 +233,8 @@ func (m meter) elements(field *ast.Field) int {
 			return min(len(list), maxNodes)
 		}
 		return 1
+	case field.ObjectDefinition.Name == "Post" && field.Name == "mentions":
+		return mentionsPerPost
 	case field.ObjectDefinition.BuiltIn:
 		return introspectionList
 	}

@@ -22,12 +22,15 @@ func TestOperationsWithinTheLimits(t *testing.T) {
 	tests := []struct{ name, query, variables string }{
 		{"the standard introspection query", readFile(t, "testdata/introspection.graphql"), ""},
 		{"a page of 100 posts with everything about their authors", `{ publicTimeline { id kind posts(first: 100) {
-			edges { cursor node { id text createdAt ` + everyField + ` } }
+			edges { cursor node { id text createdAt mentions { id username displayName } ` + everyField + ` } }
 			pageInfo { hasNextPage hasPreviousPage startCursor endCursor } liveCursor } } }`, ""},
 		{"the same with a variable", `query($n: Int = 100) { publicTimeline { posts(first: $n) {
 			edges { cursor node { id text createdAt ` + everyField + ` } } } } }`, ""},
 		{"100 followers with 20 posts each", `{ user(username: "alice") { followers(first: 100) {
 			totalCount edges { node { timeline { posts { edges { node { id } } } } } } } } }`, ""},
+		{"20 lists with 20 members and 20 posts each", `{ viewer { lists { edges { cursor node { id name owner { username } createdAt
+			members { totalCount edges { followedAt node { id username } } }
+			timeline { id posts { edges { node { id text } } } } } } } } }`, ""},
 		{"100 nodes", `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Post { id text ` + everyField + ` } } }`,
 			`{"ids": ["` + strings.Repeat(`a", "`, 99) + `a"]}`},
 		{"15 fields deep", nest(15), ""},
@@ -73,6 +76,10 @@ func TestOperationsBeyondTheLimits(t *testing.T) {
 			return fmt.Sprintf("a%d: viewer { id } ...F%d ...F%d", i, i+1, i+1)
 		}), ""},
 		{"pages of pages", `{ publicTimeline { posts(first: 100) { edges { node { author { followers(first: 100) { edges { node { id } } } } } } } } }`, ""},
+		{"pages about those who are mentioned", `{ publicTimeline { posts(first: 100) { edges { node { mentions {
+			followers { totalCount } } } } } } }`, ""},
+		{"lists with all their members' followers", `{ viewer { lists(first: 10) { edges { node { members(first: 100) { edges { node {
+			followers { totalCount } } } } } } } } }`, ""},
 		{"pages of pages by variables", `query($n: Int, $m: Int = 100) { user(username: "alice") { followers(last: $n) { edges { node {
 			following(first: $m) { edges { node { id } } } } } } } }`, `{"n": 100}`},
 		{"pages of pages of the default size", `{ user(username: "alice") { followers { edges { node { followers { edges { node {

@@ -18,6 +18,7 @@ import (
 type loaders struct {
 	users         *loader[retwis.UserID, *retwis.User]
 	posts         *loader[retwis.PostID, *retwis.Post]
+	lists         *loader[retwis.ListID, *retwis.List]
 	viewerFollows *loader[retwis.UserID, bool] // does the viewer follow them?
 	followsViewer *loader[retwis.UserID, bool] // do they follow the viewer?
 }
@@ -37,6 +38,7 @@ func (r *Resolver) withLoaders(ctx context.Context, wait time.Duration) context.
 	return context.WithValue(ctx, loadersKey{}, &loaders{
 		users:         newLoader(wait, r.Users.Users),
 		posts:         newLoader(wait, r.Posts.Posts),
+		lists:         newLoader(wait, r.Lists.Lists),
 		viewerFollows: newLoader(wait, ofViewer(r.Follows.Follows)),
 		followsViewer: newLoader(wait, ofViewer(r.Follows.FollowedBy)),
 	})
@@ -49,6 +51,9 @@ func loadersOf(ctx context.Context) *loaders {
 // expectUsers says that a page names these users, who need not differ. Whatever is then
 // asked about one of them is read for all of them, at once and without a wait.
 func (l *loaders) expectUsers(ids []retwis.UserID) {
+	if len(ids) == 0 {
+		return
+	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	l.users.expect(ids)
@@ -85,6 +90,15 @@ func (l *loader[K, V]) expect(keys []K) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pages = append(l.pages, &pageRead[K, V]{keys: keys})
+}
+
+// know says what was read by other means.
+func (l *loader[K, V]) know(keys []K, values []V) {
+	page := &pageRead[K, V]{keys: keys, values: values}
+	page.once.Do(func() {}) // it needs no read
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pages = append(l.pages, page)
 }
 
 // load waits for the value of a key.

@@ -6,12 +6,48 @@ import (
 	"retwis/internal/retwis"
 )
 
+// A user to put on a list.
+type AddListMemberInput struct {
+	// The id of the list.
+	ListID string `json:"listId"`
+	// The id of the user.
+	UserID string `json:"userId"`
+}
+
+// The result of `addListMember`.
+type AddListMemberPayload struct {
+	// The list that has the user now; null when the mutation failed.
+	List *retwis.List `json:"list,omitempty"`
+	// The user who is on it; null when the mutation failed.
+	User *retwis.User `json:"user,omitempty"`
+	// Why the mutation failed; empty when it succeeded.
+	UserErrors []*retwis.Error `json:"userErrors"`
+}
+
 // A change of password.
 type ChangePasswordInput struct {
 	// The password until now.
 	CurrentPassword string `json:"currentPassword"`
 	// The password from now on, 8 to 256 characters.
 	NewPassword string `json:"newPassword"`
+}
+
+// A new list.
+type CreateListInput struct {
+	// What to call it: 1 to 50 characters as a reader counts them, on one line.
+	Name string `json:"name"`
+	// 1 to 64 printable ASCII characters of the client's choice. Making a list again with the same key, within
+	// a day, makes no second list but returns the first as it is by then: use it to retry when an answer was
+	// lost. The key of a list that was deleted is `INVALID`.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// The result of `createList`.
+type CreateListPayload struct {
+	// The new list; null when the mutation failed.
+	List *retwis.List `json:"list,omitempty"`
+	// Why the mutation failed; empty when it succeeded.
+	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
 // A new post.
@@ -28,6 +64,20 @@ type CreatePostInput struct {
 type CreatePostPayload struct {
 	// The post at its place in the author's home timeline; null when the mutation failed.
 	Edge *retwis.PostEdge `json:"edge,omitempty"`
+	// Why the mutation failed; empty when it succeeded.
+	UserErrors []*retwis.Error `json:"userErrors"`
+}
+
+// A list to delete.
+type DeleteListInput struct {
+	// The id of the list.
+	ListID string `json:"listId"`
+}
+
+// The result of `deleteList`.
+type DeleteListPayload struct {
+	// The id of the list that is gone; null when the mutation failed.
+	DeletedListID *string `json:"deletedListId,omitempty"`
 	// Why the mutation failed; empty when it succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
@@ -84,6 +134,40 @@ type RegisterInput struct {
 	Password string `json:"password"`
 	// The name to show; the username when it is left out.
 	DisplayName *string `json:"displayName,omitempty"`
+}
+
+// A user to take off a list.
+type RemoveListMemberInput struct {
+	// The id of the list.
+	ListID string `json:"listId"`
+	// The id of the user.
+	UserID string `json:"userId"`
+}
+
+// The result of `removeListMember`.
+type RemoveListMemberPayload struct {
+	// The list that does not have the user now; null when the mutation failed.
+	List *retwis.List `json:"list,omitempty"`
+	// The user who is not on it any more; null when the mutation failed.
+	User *retwis.User `json:"user,omitempty"`
+	// Why the mutation failed; empty when it succeeded.
+	UserErrors []*retwis.Error `json:"userErrors"`
+}
+
+// Another name for a list.
+type RenameListInput struct {
+	// The id of the list.
+	ListID string `json:"listId"`
+	// What to call it: 1 to 50 characters as a reader counts them, on one line.
+	Name string `json:"name"`
+}
+
+// The result of `renameList`.
+type RenameListPayload struct {
+	// The list with its new name; null when the mutation failed.
+	List *retwis.List `json:"list,omitempty"`
+	// Why the mutation failed; empty when it succeeded.
+	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
 // The result of a mutation that begins a session. The session also travels as a cookie, where there are

@@ -7,8 +7,8 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Node is what an id can name: a [*retwis.User], [*retwis.Post], [*retwis.Timeline] or
-// [*retwis.Viewer].
+// Node is what an id can name: a [*retwis.User], [*retwis.Post], [*retwis.Timeline],
+// [*retwis.List] or [*retwis.Viewer].
 type Node any
 
 // maxNodes is how many ids one field may ask for.
@@ -43,7 +43,18 @@ func startNode(ctx context.Context, id string) func() (Node, error) {
 		return asNode(loadersOf(ctx).users.start(ctx, id))
 	case retwis.PostID:
 		return asNode(loadersOf(ctx).posts.start(ctx, id))
+	case retwis.ListID:
+		return asNode(startOwnList(ctx, id))
 	case retwis.TimelineID:
+		if id.Kind == retwis.ListTimeline {
+			readList := startOwnList(ctx, id.List())
+			return func() (Node, error) {
+				if list, err := readList(); list == nil {
+					return nil, err
+				}
+				return &retwis.Timeline{ID: id}, nil
+			}
+		}
 		if !id.VisibleTo(viewer) {
 			break
 		}

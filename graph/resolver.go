@@ -23,6 +23,7 @@ type Resolver struct {
 	Users     Users
 	Posts     Posts
 	Follows   Follows
+	Lists     Lists
 	Timelines Timelines
 	Live      Live
 }

@@ -13,6 +13,21 @@ import (
 	"retwis/internal/retwis"
 )
 
+// Owner is the resolver for the owner field.
+func (r *listResolver) Owner(ctx context.Context, obj *retwis.List) (*retwis.User, error) {
+	return existingUser(ctx, obj.OwnerID)
+}
+
+// Members is the resolver for the members field.
+func (r *listResolver) Members(ctx context.Context, obj *retwis.List, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error) {
+	return r.followConnection(ctx, retwis.ListMembers(obj.ID), first, after, last, before)
+}
+
+// Timeline is the resolver for the timeline field.
+func (r *listResolver) Timeline(ctx context.Context, obj *retwis.List) (*retwis.Timeline, error) {
+	return &retwis.Timeline{ID: retwis.ListPosts(obj.ID)}, nil
+}
+
 // Register is the resolver for the register field.
 func (r *mutationResolver) Register(ctx context.Context, input RegisterInput) (*SessionPayload, error) {
 	session, err := r.Accounts.Register(ctx, input.Username, input.Password, input.DisplayName)
@@ -104,9 +119,83 @@ func (r *mutationResolver) UnfollowUser(ctx context.Context, input UnfollowUserI
 	return changeFollow(ctx, input.UserID, r.Follows.Unfollow)
 }
 
+// CreateList is the resolver for the createList field.
+func (r *mutationResolver) CreateList(ctx context.Context, input CreateListInput) (*CreateListPayload, error) {
+	viewer, err := auth.Viewer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.createList(ctx, viewer, input)
+	if err != nil {
+		mendable, err := userErrors(err)
+		return &CreateListPayload{UserErrors: mendable}, err
+	}
+	return &CreateListPayload{List: list}, nil
+}
+
+// RenameList is the resolver for the renameList field.
+func (r *mutationResolver) RenameList(ctx context.Context, input RenameListInput) (*RenameListPayload, error) {
+	viewer, err := auth.Viewer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.renameList(ctx, viewer, input)
+	if err != nil {
+		mendable, err := userErrors(err)
+		return &RenameListPayload{UserErrors: mendable}, err
+	}
+	return &RenameListPayload{List: list}, nil
+}
+
+// DeleteList is the resolver for the deleteList field.
+func (r *mutationResolver) DeleteList(ctx context.Context, input DeleteListInput) (*DeleteListPayload, error) {
+	viewer, err := auth.Viewer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.deleteList(ctx, viewer, input); err != nil {
+		mendable, err := userErrors(err)
+		return &DeleteListPayload{UserErrors: mendable}, err
+	}
+	return &DeleteListPayload{DeletedListID: &input.ListID}, nil
+}
+
+// AddListMember is the resolver for the addListMember field.
+func (r *mutationResolver) AddListMember(ctx context.Context, input AddListMemberInput) (*AddListMemberPayload, error) {
+	viewer, err := auth.Viewer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, user, err := changeMember(ctx, viewer, input.ListID, input.UserID, r.Lists.AddListMember)
+	if err != nil {
+		mendable, err := userErrors(err)
+		return &AddListMemberPayload{UserErrors: mendable}, err
+	}
+	return &AddListMemberPayload{List: list, User: user}, nil
+}
+
+// RemoveListMember is the resolver for the removeListMember field.
+func (r *mutationResolver) RemoveListMember(ctx context.Context, input RemoveListMemberInput) (*RemoveListMemberPayload, error) {
+	viewer, err := auth.Viewer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, user, err := changeMember(ctx, viewer, input.ListID, input.UserID, r.Lists.RemoveListMember)
+	if err != nil {
+		mendable, err := userErrors(err)
+		return &RemoveListMemberPayload{UserErrors: mendable}, err
+	}
+	return &RemoveListMemberPayload{List: list, User: user}, nil
+}
+
 // Author is the resolver for the author field.
 func (r *postResolver) Author(ctx context.Context, obj *retwis.Post) (*retwis.User, error) {
 	return existingUser(ctx, obj.AuthorID)
+}
+
+// Mentions is the resolver for the mentions field.
+func (r *postResolver) Mentions(ctx context.Context, obj *retwis.Post) ([]*retwis.User, error) {
+	return mentions(ctx, obj)
 }
 
 // Node is the resolver for the node field.
@@ -186,13 +275,20 @@ func (r *timelineResolver) Owner(ctx context.Context, obj *retwis.Timeline) (*re
 	if obj.ID.Owner == 0 {
 		return nil, nil
 	}
+	if obj.ID.Kind == retwis.ListTimeline {
+		list, err := ownList(ctx, obj.ID.List(), loadersOf(ctx).lists.load)
+		if err != nil {
+			return nil, err
+		}
+		return existingUser(ctx, list.OwnerID)
+	}
 	return existingUser(ctx, obj.ID.Owner)
 }
 
 // Posts is the resolver for the posts field.
 func (r *timelineResolver) Posts(ctx context.Context, obj *retwis.Timeline, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*PostConnection, error) {
-	if !obj.ID.VisibleTo(auth.IdentityOf(ctx).User) {
-		return nil, retwis.ErrForbidden
+	if err := checkReader(ctx, obj.ID); err != nil {
+		return nil, err
 	}
 	page, err := pageArgs(first, after, last, before)
 	if err != nil {
@@ -255,6 +351,19 @@ func (r *viewerResolver) HomeTimeline(ctx context.Context, obj *retwis.Viewer) (
 	return &retwis.Timeline{ID: retwis.Home(obj.ID)}, nil
 }
 
+// MentionsTimeline is the resolver for the mentionsTimeline field.
+func (r *viewerResolver) MentionsTimeline(ctx context.Context, obj *retwis.Viewer) (*retwis.Timeline, error) {
+	return &retwis.Timeline{ID: retwis.Mentions(obj.ID)}, nil
+}
+
+// Lists is the resolver for the lists field.
+func (r *viewerResolver) Lists(ctx context.Context, obj *retwis.Viewer, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*ListConnection, error) {
+	return r.ownLists(ctx, obj.ID, first, after, last, before)
+}
+
+// List returns ListResolver implementation.
+func (r *Resolver) List() ListResolver { return &listResolver{r} }
+
 // Mutation returns MutationResolver implementation.
 func (r *Resolver) Mutation() MutationResolver { return &mutationResolver{r} }
 
@@ -277,6 +386,7 @@ func (r *Resolver) User() UserResolver { return &userResolver{r} }
 func (r *Resolver) Viewer() ViewerResolver { return &viewerResolver{r} }
 
 type (
+	listResolver         struct{ *Resolver }
 	mutationResolver     struct{ *Resolver }
 	postResolver         struct{ *Resolver }
 	queryResolver        struct{ *Resolver }

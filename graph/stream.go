@@ -78,6 +78,10 @@ func (r *Resolver) timelineToWatch(ctx context.Context, id *string) (retwis.Time
 	if !ok {
 		return timeline, retwis.ErrNotFound
 	}
+	if timeline.Kind == retwis.ListTimeline {
+		_, err := ownList(ctx, timeline.List(), r.list)
+		return timeline, err
+	}
 	if !timeline.VisibleTo(auth.IdentityOf(ctx).User) {
 		return timeline, retwis.ErrForbidden
 	}

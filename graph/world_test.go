@@ -23,6 +23,7 @@ type world struct {
 	posts   []*retwis.Post // newest first
 	keys    map[string]retwis.PostID
 	follows []follow // newest first
+	lists   []*kept  // newest first
 	live    map[retwis.TimelineID]chan retwis.Event
 	ended   error // why subscriptions end
 	calls   []string
@@ -44,7 +45,7 @@ func newWorld() *world {
 }
 
 func (w *world) resolver() *Resolver {
-	return &Resolver{Accounts: w, Users: w, Posts: w, Follows: followsOf{w}, Timelines: w, Live: w}
+	return &Resolver{Accounts: w, Users: w, Posts: w, Follows: followsOf{w}, Lists: w, Timelines: w, Live: w}
 }
 
 // begin counts a call and answers how it is to fail.
@@ -326,13 +327,13 @@ func (f followsOf) FollowPage(_ context.Context, of retwis.FollowConnection, pag
 	if err != nil {
 		return retwis.FollowPage{}, err
 	}
-	var all []retwis.Follow
+	all := f.w.membersOf(of)
 	for _, e := range f.w.follows {
 		from, to := e.author, e.reader
 		if of.Kind == retwis.Following {
 			from, to = to, from
 		}
-		if from == of.User {
+		if from == of.User && of.Kind != retwis.Members {
 			position := retwis.FollowPosition{Connection: of, Score: e.at.Sub(retwis.Epoch).Microseconds(), User: to}
 			all = append(all, retwis.Follow{Cursor: position.Cursor(), User: f.w.user(to), FollowedAt: e.at})
 		}
@@ -367,6 +368,19 @@ func edge(timeline retwis.TimelineID, p *retwis.Post) retwis.PostEdge {
 	return retwis.PostEdge{Cursor: retwis.TimelinePosition{Timeline: timeline, Post: p.ID}.Cursor(), Post: p}
 }
 
+func (w *world) belongs(p *retwis.Post, timeline retwis.TimelineID) bool {
+	switch timeline.Kind {
+	case retwis.ProfileTimeline:
+		return p.AuthorID == timeline.Owner
+	case retwis.MentionsTimeline:
+		return slices.Contains(p.Mentions, timeline.Owner)
+	case retwis.ListTimeline:
+		return w.list(timeline.List()).has(p.AuthorID)
+	default:
+		return true
+	}
+}
+
 func (w *world) Page(_ context.Context, timeline retwis.TimelineID, page retwis.Page) (retwis.PostPage, error) {
 	err := w.begin("Page", timeline, " ", page.First, " ", page.Last)
 	defer w.mu.Unlock()
@@ -375,7 +389,7 @@ func (w *world) Page(_ context.Context, timeline retwis.TimelineID, page retwis.
 	}
 	var all []retwis.PostEdge
 	for _, p := range w.posts {
-		if timeline.Owner == 0 || p.AuthorID == timeline.Owner || timeline.Kind == retwis.HomeTimeline {
+		if w.belongs(p, timeline) {
 			all = append(all, edge(timeline, p))
 		}
 	}

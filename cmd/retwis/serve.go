@@ -82,6 +82,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		Users:     db,
 		Posts:     db,
 		Follows:   db,
+		Lists:     db,
 		Timelines: db,
 		Live:      hub,
 	}, graph.Options{Log: log, Introspection: c.Introspection})

@@ -1,0 +1,102 @@
+package graph
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+
+	"retwis/internal/retwis"
+)
+
+// createList makes a list, and reports everything wrong with it at once.
+func (r *Resolver) createList(ctx context.Context, viewer retwis.UserID, input CreateListInput) (*retwis.List, error) {
+	name, err := retwis.NormalizeListName(input.Name)
+	key := rand.Text()
+	if input.IdempotencyKey != nil {
+		key = *input.IdempotencyKey
+		err = errors.Join(err, retwis.CheckIdempotencyKey(key))
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.Lists.CreateList(ctx, viewer, name, key)
+	if errors.Is(err, retwis.ErrListNotFound) {
+		return nil, retwis.FieldError(retwis.CodeInvalid, "idempotencyKey",
+			"the key was used for a list that is deleted: choose a new key for a new list")
+	}
+	return list, err
+}
+
+func (r *Resolver) renameList(ctx context.Context, viewer retwis.UserID, input RenameListInput) (*retwis.List, error) {
+	id, err := listID(input.ListID)
+	name, wrong := retwis.NormalizeListName(input.Name)
+	if err := errors.Join(err, wrong); err != nil {
+		return nil, err
+	}
+	list, err := r.Lists.RenameList(ctx, viewer, id, name)
+	return list, conceal(err)
+}
+
+// deleteList deletes a list of the viewer's. Nothing stays behind of a deleted list, so one
+// that is not there and could have been the viewer's is taken to be deleted: a repeat
+// succeeds.
+func (r *Resolver) deleteList(ctx context.Context, viewer retwis.UserID, input DeleteListInput) error {
+	id, err := listID(input.ListID)
+	if err != nil {
+		return err
+	}
+	err = r.Lists.DeleteList(ctx, viewer, id)
+	if errors.Is(err, retwis.ErrListNotFound) && couldOwn(viewer, id) {
+		return nil
+	}
+	return conceal(err)
+}
+
+// changeMember makes a change to who is on a list of the viewer's, and returns the list
+// and the user as they are after it.
+func changeMember(
+	ctx context.Context, viewer retwis.UserID, listOf, userOf string,
+	change func(ctx context.Context, owner retwis.UserID, list retwis.ListID, user retwis.UserID) error,
+) (*retwis.List, *retwis.User, error) {
+	id, err := listID(listOf)
+	member, ok := parseGlobalID(userOf).(retwis.UserID)
+	if !ok {
+		err = errors.Join(err, retwis.ErrUserNotFound)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := change(ctx, viewer, id, member); err != nil {
+		return nil, nil, conceal(err)
+	}
+	readUser := loadersOf(ctx).users.start(ctx, member)
+	list, err := loadersOf(ctx).lists.load(ctx, id)
+	if err == nil && list == nil {
+		err = retwis.ErrListNotFound
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	user, err := readUser()
+	if err == nil && user == nil {
+		err = retwis.ErrUserNotFound
+	}
+	return list, user, err
+}
+
+// listID returns the list that an input names.
+func listID(id string) (retwis.ListID, error) {
+	list, ok := parseGlobalID(id).(retwis.ListID)
+	if !ok {
+		return 0, retwis.ErrListNotFound
+	}
+	return list, nil
+}
+
+// conceal keeps from the viewer that a list is there and another's.
+func conceal(err error) error {
+	if errors.Is(err, retwis.ErrListNotOwned) {
+		return retwis.ErrListNotFound
+	}
+	return err
+}
