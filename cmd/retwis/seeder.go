@@ -65,7 +65,7 @@ func (s *seeder) run(ctx context.Context) error {
 // each calls do for every number below count, several at once. What has begun is carried
 // out when ctx ends: an operation cut in the middle leaves work for others.
 func (s *seeder) each(ctx context.Context, name string, count, total int, do func(context.Context, int) (int, error)) error {
-	if count == 0 {
+	if total == 0 {
 		return nil
 	}
 	p := s.progress.begin(name, total)
@@ -272,6 +272,9 @@ func (s *seeder) drain(ctx context.Context) error {
 	total, err := s.db.OutboxLength(ctx)
 	if err != nil {
 		return err
+	}
+	if total == 0 {
+		return nil
 	}
 	p := s.progress.begin("deliveries", total)
 	defer p.end()

@@ -47,11 +47,7 @@ func (c *serveCommand) Validate() error {
 	if _, err := parseProxies(c.TrustedProxies); err != nil {
 		return err
 	}
-	return errors.Join(
-		checkDuration("drain-time", c.DrainTime, 0, 7*time.Second),
-		c.storeSettings.Validate(),
-		c.leaseSettings.Validate(),
-	)
+	return checkDuration("drain-time", c.DrainTime, 0, 7*time.Second)
 }
 
 // Run puts the service together, top to bottom, and runs it until ctx is done.
