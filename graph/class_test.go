@@ -197,6 +197,7 @@ func (c *census) places(t *testing.T) map[string]place {
 		"PostAdded":        {before: "subscription { timelineEvents { ... on PostAdded {", after: "} } }"},
 		"PostRemoved":      {before: "subscription { timelineEvents { ... on PostRemoved {", after: "} } }"},
 		"TimelineCaughtUp": {before: "subscription { timelineEvents { ... on TimelineCaughtUp {", after: "} } }"},
+		"TimelineAdvanced": {before: "subscription { timelineEvents { ... on TimelineAdvanced {", after: "} } }"},
 		"TimelineReset":    {before: "subscription { timelineEvents { ... on TimelineReset {", after: "} } }"},
 	}
 	queue := []string{"Query", "PostAdded"}
@@ -236,11 +237,12 @@ func (c *census) argumentsOf(t *testing.T, name string, field *ast.FieldDefiniti
 func (c *census) ask(t *testing.T, viewer *retwis.User, query string) string {
 	t.Helper()
 	ctx := as(t, viewer)
-	events := make(chan retwis.Event, 4)
+	events := make(chan retwis.Event, 5)
 	at := retwis.TimelinePosition{Timeline: retwis.Home(viewer.ID), Post: 7}.Cursor()
 	events <- &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "place", Post: c.posts[0]}}
 	events <- &retwis.PostRemoved{Cursor: at, PostID: 1}
 	events <- &retwis.CaughtUp{Cursor: at}
+	events <- &retwis.Advanced{Cursor: at}
 	events <- &retwis.Reset{Cursor: at, Reason: retwis.CursorTooOld}
 	close(events)
 	responses, ctx := c.start(retwis.WithEvents(ctx, events), query, "")

@@ -87,7 +87,7 @@ type QueryResolver interface {
 	SearchUsers(ctx context.Context, prefix string, first *int) (*UserConnection, error)
 }
 type SubscriptionResolver interface {
-	TimelineEvents(ctx context.Context, timelineID *string, after *retwis.Cursor) (<-chan retwis.Event, error)
+	TimelineEvents(ctx context.Context, timelineID *string, after *retwis.Cursor, filter *retwis.TimelineFilter) (<-chan retwis.Event, error)
 }
 type TimelineResolver interface {
 	Kind(ctx context.Context, obj *retwis.Timeline) (retwis.TimelineKind, error)
@@ -145,6 +145,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRegisterInput,
 		ec.unmarshalInputRemoveListMemberInput,
 		ec.unmarshalInputRenameListInput,
+		ec.unmarshalInputTimelineFilter,
 		ec.unmarshalInputUnfollowUserInput,
 		ec.unmarshalInputUpdateProfileInput,
 	)
@@ -1000,7 +1001,32 @@ type Subscription {
     an edge, all of this timeline. When it is left out, the events begin now.
     """
     after: Cursor
+    """
+    Which posts to be told of, on the public timeline only: on others a filter is ` + "`" + `BAD_USER_INPUT` + "`" + `. What
+    happened since ` + "`" + `after` + "`" + ` is filtered, too, and ` + "`" + `replayed` + "`" + ` counts what passed.
+    """
+    filter: TimelineFilter
   ): TimelineEvent!
+}
+
+"""
+Which posts of the public timeline a subscriber wants. A post has to meet every criterion that is given.
+The deletion of a post is told to whom the post was told. Where the server no longer knows that, as after
+a resumption, a deletion may also be told of a post that did not pass, but never with ` + "`" + `sample` + "`" + ` alone.
+"""
+input TimelineFilter {
+  """
+  1 to 20 texts of up to 60 characters each. A post has to have all words of at least one of them, in any
+  order, as whole words, without regard to case. Punctuation is left out: ` + "`" + `#go` + "`" + ` finds what ` + "`" + `go` + "`" + ` finds.
+  """
+  track: [String!]
+  "The ids of 1 to 100 users. A post has to be by one of them."
+  authors: [ID!]
+  """
+  A share of all posts, above 0 and at most 1, chosen by their ids: everybody gets the same ones, and a
+  larger sample has all posts of a smaller one.
+  """
+  sample: Float
 }
 
 """
@@ -1040,6 +1066,15 @@ type TimelineCaughtUp implements TimelineEvent {
   cursor: Cursor!
   "How many events were replayed before it."
   replayed: Int!
+}
+
+"""
+Posts went by that did not pass the subscription's filter. It tells nothing else, and comes only where a
+filter holds back much: keep its cursor, so that the place to resume from does not become too old.
+"""
+type TimelineAdvanced implements TimelineEvent {
+  "Where the timeline stands after the event."
+  cursor: Cursor!
 }
 
 """
@@ -1849,6 +1884,14 @@ func (ec *executionContext) field_Subscription_timelineEvents_args(ctx context.C
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*retwis.TimelineFilter, error) {
+			return ec.unmarshalOTimelineFilter2ᚖretwisᚋinternalᚋretwisᚐTimelineFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
 	return args, nil
 }
 
@@ -4627,7 +4670,7 @@ func (ec *executionContext) _Subscription_timelineEvents(ctx context.Context, fi
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Subscription().TimelineEvents(ctx, fc.Args["timelineId"].(*string), fc.Args["after"].(*retwis.Cursor))
+			return ec.Resolvers.Subscription().TimelineEvents(ctx, fc.Args["timelineId"].(*string), fc.Args["after"].(*retwis.Cursor), fc.Args["filter"].(*retwis.TimelineFilter))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v retwis.Event) graphql.Marshaler {
@@ -4781,6 +4824,29 @@ func (ec *executionContext) fieldContext_Timeline_posts(ctx context.Context, fie
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _TimelineAdvanced_cursor(ctx context.Context, field graphql.CollectedField, obj *retwis.Advanced) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TimelineAdvanced_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.Cursor) graphql.Marshaler {
+			return ec.marshalNCursor2retwisᚋinternalᚋretwisᚐCursor(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TimelineAdvanced_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TimelineAdvanced", field, false, false, errors.New("field of type Cursor does not have child fields"))
 }
 
 func (ec *executionContext) _TimelineCaughtUp_cursor(ctx context.Context, field graphql.CollectedField, obj *retwis.CaughtUp) (ret graphql.Marshaler) {
@@ -7226,6 +7292,50 @@ func (ec *executionContext) unmarshalInputRenameListInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputTimelineFilter(ctx context.Context, obj any) (retwis.TimelineFilter, error) {
+	var it retwis.TimelineFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"track", "authors", "sample"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "track":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("track"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Track = data
+		case "authors":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authors"))
+			data, err := ec.unmarshalOID2ᚕretwisᚋinternalᚋretwisᚐUserIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Authors = data
+		case "sample":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sample"))
+			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Sample = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUnfollowUserInput(ctx context.Context, obj any) (UnfollowUserInput, error) {
 	var it UnfollowUserInput
 	if obj == nil {
@@ -7359,6 +7469,11 @@ func (ec *executionContext) _TimelineEvent(ctx context.Context, sel ast.Selectio
 			return graphql.Null
 		}
 		return ec._TimelineCaughtUp(ctx, sel, obj)
+	case *retwis.Advanced:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._TimelineAdvanced(ctx, sel, obj)
 	case *retwis.PostRemoved:
 		if obj == nil {
 			return graphql.Null
@@ -8935,6 +9050,44 @@ func (ec *executionContext) _Timeline(ctx context.Context, sel ast.SelectionSet,
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var timelineAdvancedImplementors = []string{"TimelineAdvanced", "TimelineEvent"}
+
+func (ec *executionContext) _TimelineAdvanced(ctx context.Context, sel ast.SelectionSet, obj *retwis.Advanced) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, timelineAdvancedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TimelineAdvanced")
+		case "cursor":
+			out.Values[i] = ec._TimelineAdvanced_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -10974,11 +11127,64 @@ func (ec *executionContext) marshalODeletePostPayload2ᚖretwisᚋgraphᚐDelete
 	return ec._DeletePostPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := UnmarshalFloat(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel ast.SelectionSet, v *float64) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := MarshalFloat(*v)
+	return res
+}
+
 func (ec *executionContext) marshalOFollowPayload2ᚖretwisᚋgraphᚐFollowPayload(ctx context.Context, sel ast.SelectionSet, v *FollowPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._FollowPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOID2ᚕretwisᚋinternalᚋretwisᚐUserIDᚄ(ctx context.Context, v any) ([]retwis.UserID, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]retwis.UserID, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNID2retwisᚋinternalᚋretwisᚐUserID(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOID2ᚕretwisᚋinternalᚋretwisᚐUserIDᚄ(ctx context.Context, sel ast.SelectionSet, v []retwis.UserID) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = ec.marshalNID2retwisᚋinternalᚋretwisᚐUserID(ctx, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOID2ᚖstring(ctx context.Context, v any) (*string, error) {
@@ -11124,6 +11330,14 @@ func (ec *executionContext) marshalOTimeline2ᚖretwisᚋinternalᚋretwisᚐTim
 		return graphql.Null
 	}
 	return ec._Timeline(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOTimelineFilter2ᚖretwisᚋinternalᚋretwisᚐTimelineFilter(ctx context.Context, v any) (*retwis.TimelineFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputTimelineFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOUpdateProfilePayload2ᚖretwisᚋgraphᚐUpdateProfilePayload(ctx context.Context, sel ast.SelectionSet, v *UpdateProfilePayload) graphql.Marshaler {

@@ -26,6 +26,8 @@ type Resolver struct {
 	Lists     Lists
 	Timelines Timelines
 	Live      Live
+
+	words postWords // for the filters of subscriptions
 }
 
 // Accounts registers people and manages their sessions and profiles.

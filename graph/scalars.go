@@ -65,6 +65,18 @@ func UnmarshalInt(v any) (int, error) {
 	return int(n), nil
 }
 
+// MarshalFloat writes a number.
+func MarshalFloat(f float64) graphql.Marshaler { return graphql.MarshalFloat(f) }
+
+// UnmarshalFloat reads a number.
+func UnmarshalFloat(v any) (float64, error) {
+	f, err := graphql.UnmarshalFloat(v)
+	if err != nil {
+		return 0, badInput("%v is no Float", v)
+	}
+	return f, nil
+}
+
 // badInput is a failure to make sense of an argument.
 func badInput(format string, args ...any) error {
 	return retwis.Errorf(retwis.CodeBadUserInput, "%s", fmt.Sprintf(format, args...))

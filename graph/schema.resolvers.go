@@ -242,7 +242,7 @@ func (r *queryResolver) SearchUsers(ctx context.Context, prefix string, first *i
 }
 
 // TimelineEvents is the resolver for the timelineEvents field.
-func (r *subscriptionResolver) TimelineEvents(ctx context.Context, timelineID *string, after *retwis.Cursor) (<-chan retwis.Event, error) {
+func (r *subscriptionResolver) TimelineEvents(ctx context.Context, timelineID *string, after *retwis.Cursor, filter *retwis.TimelineFilter) (<-chan retwis.Event, error) {
 	if events := retwis.EventsOf(ctx); events != nil {
 		return events, nil
 	}
@@ -254,7 +254,11 @@ func (r *subscriptionResolver) TimelineEvents(ctx context.Context, timelineID *s
 	if err != nil {
 		return nil, err
 	}
-	if retwis.TakeRoute(ctx, r.route(timeline, from)) {
+	wanted, err := filterOf(timeline, filter)
+	if err != nil {
+		return nil, err
+	}
+	if retwis.TakeRoute(ctx, r.filterRoute(r.route(timeline, from), wanted)) {
 		return nil, nil
 	}
 	subscription, err := r.Live.Subscribe(ctx, timeline, from)
@@ -262,7 +266,7 @@ func (r *subscriptionResolver) TimelineEvents(ctx context.Context, timelineID *s
 		return nil, err
 	}
 	endsWith(ctx, subscription.Err)
-	return subscription.Events, nil
+	return r.filterEvents(ctx, subscription.Events, wanted), nil
 }
 
 // Kind is the resolver for the kind field.

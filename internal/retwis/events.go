@@ -1,7 +1,7 @@
 package retwis
 
-// Event is one of [PostAdded], [PostRemoved], [CaughtUp] and [Reset]. Its cursor
-// is the place to resume from.
+// Event is one of [PostAdded], [PostRemoved], [CaughtUp], [Advanced] and [Reset]. Its
+// cursor is the place to resume from.
 type Event interface{ EventCursor() Cursor }
 
 // PostAdded says that a post arrived at the head of the timeline.
@@ -18,6 +18,10 @@ type CaughtUp struct {
 	Cursor   Cursor
 	Replayed int // events replayed before it
 }
+
+// Advanced says that events were filtered out, so that a subscriber who waits for others
+// has a place to resume from that is not too old.
+type Advanced struct{ Cursor Cursor }
 
 // Reset says that the events since the subscriber's cursor cannot be told one by
 // one: refetch the timeline. Live events follow from its cursor.
@@ -45,6 +49,9 @@ func (e *PostRemoved) EventCursor() Cursor { return e.Cursor }
 func (e *CaughtUp) EventCursor() Cursor { return e.Cursor }
 
 // EventCursor implements [Event].
+func (e *Advanced) EventCursor() Cursor { return e.Cursor }
+
+// EventCursor implements [Event].
 func (e *Reset) EventCursor() Cursor { return e.Cursor }
 
 // AtCursor returns the event as it stands at another place: what happened to several
@@ -57,6 +64,8 @@ func AtCursor(e Event, c Cursor) Event {
 		return &PostRemoved{Cursor: c, PostID: e.PostID}
 	case *CaughtUp:
 		return &CaughtUp{Cursor: c, Replayed: e.Replayed}
+	case *Advanced:
+		return &Advanced{Cursor: c}
 	case *Reset:
 		return &Reset{Cursor: c, Reason: e.Reason}
 	default:

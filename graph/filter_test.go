@@ -1,0 +1,268 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"retwis/internal/retwis"
+)
+
+const filteredQuery = `subscription($id: ID, $filter: TimelineFilter) { e: timelineEvents(timelineId: $id, filter: $filter) {
+	__typename cursor ... on PostAdded { edge { node { text } } } ... on PostRemoved { postId } ... on TimelineCaughtUp { replayed }
+} }`
+
+func publicFilter(filter string) string {
+	return fmt.Sprintf(`{"id": %q, "filter": %s}`, globalTimelineID(retwis.Public()), filter)
+}
+
+func TestFilteredEvents(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAPI(Options{})
+		alice, bob := a.addUser("alice"), a.addUser("bob")
+		added := func(author *retwis.User, text string) *retwis.PostAdded {
+			return &retwis.PostAdded{Edge: edge(retwis.Public(), a.addPost(author, text))}
+		}
+		removed := func(of *retwis.PostAdded, cursor retwis.Cursor) *retwis.PostRemoved {
+			return &retwis.PostRemoved{Cursor: cursor, PostID: of.Edge.Post.ID}
+		}
+		old := added(alice, "go is old")
+		yes, no, other := added(alice, "Go is fun!"), added(alice, "gophers"), added(bob, "go")
+		also := added(alice, "all of us RAN home")
+		events := []retwis.Event{
+			yes, no, other,
+			removed(yes, "r1"), removed(no, "r2"), removed(other, "r3"),
+			&retwis.CaughtUp{Cursor: "c", Replayed: 6},
+			also, no, other,
+			removed(no, "r4"), removed(also, "r5"), removed(other, "r6"), removed(old, "r7"),
+			&retwis.Reset{Cursor: "c", Reason: retwis.CursorTooOld},
+		}
+		post := func(e *retwis.PostAdded) string {
+			return fmt.Sprintf(`{"__typename": "PostAdded", "cursor": %q, "edge": {"node": {"text": %q}}}`, e.Edge.Cursor, e.Edge.Post.Text)
+		}
+		gone := func(e *retwis.PostAdded, cursor string) string {
+			return fmt.Sprintf(`{"__typename": "PostRemoved", "cursor": %q, "postId": %q}`, cursor, globalPostID(e.Edge.Post.ID))
+		}
+		want := []string{
+			post(yes), gone(yes, "r1"), `{"__typename": "TimelineCaughtUp", "cursor": "c", "replayed": 2}`,
+			post(also), gone(also, "r5"), gone(old, "r7"), `{"__typename": "TimelineReset", "cursor": "c"}`,
+		}
+
+		ctx, cancel := context.WithCancel(as(t, bob))
+		responses, ctx := a.start(ctx, filteredQuery, publicFilter(fmt.Sprintf(
+			`{"track": ["go", "home ran"], "authors": [%q], "sample": 1}`, globalUserID(alice.ID))))
+		go func() {
+			for _, e := range events {
+				a.live[retwis.Public()] <- e
+			}
+		}()
+		for _, want := range want {
+			wantData(t, responses(ctx), `{"e": `+want+`}`)
+		}
+		cancel()
+		close(a.live[retwis.Public()])
+		if response := responses(ctx); response != nil {
+			t.Errorf("got %s %v after the end", response.Data, response.Errors)
+		}
+	})
+}
+
+func TestFiltersThatAreRefused(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	alice := a.addUser("alice")
+	many := `["` + strings.Repeat(`go", "`, retwis.MaxTrackEntries) + `go"]`
+	for name, variables := range map[string]string{
+		"the viewer's home":   `{"filter": {}}`,
+		"a home":              fmt.Sprintf(`{"id": %q, "filter": {"sample": 1}}`, globalTimelineID(retwis.Home(alice.ID))),
+		"a profile":           fmt.Sprintf(`{"id": %q, "filter": {"sample": 1}}`, globalTimelineID(retwis.Profile(alice.ID))),
+		"no words":            publicFilter(`{"track": []}`),
+		"no word in an entry": publicFilter(`{"track": ["go", "!"]}`),
+		"many entries":        publicFilter(`{"track": ` + many + `}`),
+		"no authors":          publicFilter(`{"authors": []}`),
+		"an author's name":    publicFilter(`{"authors": ["alice"]}`),
+		"a post as an author": publicFilter(fmt.Sprintf(`{"authors": [%q]}`, globalPostID(7))),
+		"a sample of none":    publicFilter(`{"sample": 0}`),
+		"a sample above all":  publicFilter(`{"sample": 2}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			responses, ctx := a.start(as(t, alice), filteredQuery, variables)
+			wantError(t, responses(ctx), "BAD_USER_INPUT")
+			if response := responses(ctx); response != nil {
+				t.Errorf("got %s %v after the error", response.Data, response.Errors)
+			}
+		})
+	}
+	for _, sample := range []string{"1e999", "-1", `"all"`} {
+		responses, ctx := a.start(as(t, alice), fmt.Sprintf(`subscription { timelineEvents(timelineId: %q, filter: {sample: %s}) { cursor } }`,
+			globalTimelineID(retwis.Public()), sample), "")
+		response := responses(ctx)
+		if code := response.Errors[0].Extensions["code"]; code != "BAD_USER_INPUT" && code != "GRAPHQL_VALIDATION_FAILED" {
+			t.Errorf("a sample of %s: %v, %v", sample, code, response.Errors)
+		}
+	}
+	if got := a.called("Subscribe", "Attach"); len(got) > 0 {
+		t.Errorf("made the calls %q", got)
+	}
+}
+
+// log is a sink that takes down what it is told.
+type log struct {
+	told []string
+	full bool
+}
+
+func (l *log) Take(e retwis.Event) bool {
+	l.told = append(l.told, "live "+spell(e))
+	return !l.full
+}
+func (l *log) Replay(_ context.Context, e retwis.Event) {
+	l.told = append(l.told, "replayed "+spell(e))
+}
+func (l *log) End(reason error) { l.told = append(l.told, fmt.Sprint("end ", reason)) }
+
+func spell(e retwis.Event) string {
+	switch e := e.(type) {
+	case *retwis.PostAdded:
+		return "+" + e.Edge.Post.ID.String()
+	case *retwis.PostRemoved:
+		return "-" + e.PostID.String()
+	case *retwis.CaughtUp:
+		return fmt.Sprint("caught up ", e.Replayed, " ", e.Cursor)
+	case *retwis.Advanced:
+		return fmt.Sprint("advanced ", e.Cursor)
+	default:
+		return fmt.Sprintf("%T", e)
+	}
+}
+
+// attachFiltered returns what begins a subscription that wants posts with the word go,
+// and hands out the sink that the source gets.
+func attachFiltered(t *testing.T, filter retwis.TimelineFilter) func(l *log) retwis.Sink {
+	t.Helper()
+	f, err := retwis.NewFilter(filter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var given retwis.Sink
+	route := (&Resolver{}).filterRoute(func(_ context.Context, after retwis.Cursor, sink retwis.Sink) error {
+		if after != "here" {
+			t.Errorf("the route begins after %q", after)
+		}
+		given = sink
+		return nil
+	}, f)
+	return func(l *log) retwis.Sink {
+		t.Helper()
+		if err := route(t.Context(), "here", l); err != nil {
+			t.Fatal(err)
+		}
+		return given
+	}
+}
+
+func goPost(id retwis.PostID, text string) retwis.Event {
+	return &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: retwis.Cursor("at " + id.String()), Post: &retwis.Post{ID: id, Text: text}}}
+}
+
+func TestFilteredSinks(t *testing.T) {
+	t.Parallel()
+	attach := attachFiltered(t, retwis.TimelineFilter{Track: []string{"go"}})
+	l := &log{}
+	sink := attach(l)
+	sink.Replay(t.Context(), goPost(1, "java"))
+	sink.Replay(t.Context(), goPost(2, "go"))
+	sink.Replay(t.Context(), &retwis.CaughtUp{Cursor: "c", Replayed: 2})
+	if !sink.Take(goPost(3, "java")) || !sink.Take(goPost(4, "go")) {
+		t.Error("the sink has no room")
+	}
+	l.full = true
+	if !sink.Take(goPost(5, "java")) || sink.Take(goPost(6, "go")) {
+		t.Error("whether there is room is asked for the wrong events")
+	}
+	sink.End(retwis.ErrTooSlow)
+
+	// What was decided before is known when the route is taken again.
+	l.full = false
+	sink = attach(l)
+	for id := range retwis.PostID(7) {
+		sink.Take(&retwis.PostRemoved{PostID: id + 1})
+	}
+	sink.Take(&retwis.CaughtUp{Cursor: "d", Replayed: 7})
+	want := []string{
+		"replayed +2", "replayed caught up 1 c", "live +4", "live +6", "end " + retwis.ErrTooSlow.Error(),
+		"live -2", "live -4", "live -6", "live -7", "live caught up 4 d",
+	}
+	if !slices.Equal(l.told, want) {
+		t.Errorf("told %q, want %q", l.told, want)
+	}
+}
+
+func TestASubscriberWhoGetsLittleLearnsWhereItStands(t *testing.T) {
+	t.Parallel()
+	attach := attachFiltered(t, retwis.TimelineFilter{Track: []string{"go"}})
+	l := &log{}
+	sink := attach(l)
+	var id retwis.PostID
+	push := func(n int, text string, tell func(retwis.Event)) {
+		for range n {
+			id++
+			tell(goPost(id, text))
+		}
+	}
+	take := func(e retwis.Event) { sink.Take(e) }
+	push(2*advanceEvery, "java", func(e retwis.Event) { sink.Replay(t.Context(), e) })
+	sink.Replay(t.Context(), &retwis.CaughtUp{Cursor: "c"})
+	push(advanceEvery-1, "java", take)
+	push(1, "go", take)
+	push(2*advanceEvery-1, "java", take)
+	sink.Take(&retwis.PostRemoved{Cursor: "r", PostID: id}) // held back, too
+	want := []string{"replayed caught up 0 c", "live +600", "live advanced at 800", "live advanced r"}
+	if !slices.Equal(l.told, want) {
+		t.Errorf("told %q, want %q", l.told, want)
+	}
+}
+
+func TestWhatIsRememberedIsBounded(t *testing.T) {
+	t.Parallel()
+	filter, err := retwis.NewFilter(retwis.TimelineFilter{Track: []string{"go"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words postWords
+	d := decisions{filter: filter, words: &words}
+	const n = 3*decisionsKept + 7
+	for id := range retwis.PostID(n) {
+		d.decide(&retwis.Post{ID: id + 1, Text: []string{"go", "java"}[id%2]})
+	}
+	if len(d.last) != decisionsKept || len(words.known) != wordsKept || len(words.queue) != wordsKept {
+		t.Errorf("%d decisions and the words of %d posts are kept", len(d.last), len(words.known))
+	}
+	for id := range retwis.PostID(n) {
+		passed := id%2 == 0
+		known := id >= n-decisionsKept
+		if got := d.recall(id + 1); got != (passed || !known) {
+			t.Fatalf("the deletion of post %d of %d passes: %t", id+1, n, got)
+		}
+	}
+}
+
+func TestASampleKnowsDeletedPosts(t *testing.T) {
+	t.Parallel()
+	half := 0.5
+	filter, err := retwis.NewFilter(retwis.TimelineFilter{Sample: &half})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told, fresh := decisions{filter: filter, words: &postWords{}}, decisions{filter: filter}
+	for id := range retwis.PostID(1000) {
+		passed := told.decide(&retwis.Post{ID: id + 1})
+		if told.recall(id+1) != passed || fresh.recall(id+1) != passed {
+			t.Fatalf("post %d passed: %t; its deletion does not do the same", id+1, passed)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package retwis
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+func wordsOfPost(p *Post) Words { return WordsOf(p.Text) }
+
+func TestTrackedWords(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		track string
+		text  string
+		want  bool
+	}{
+		{"go", "Go is fun", true},
+		{"GO", "let's go!", true},
+		{"go", "gopher, ago, Mongo", false},
+		{"fun go", "Go is fun", true},
+		{"fun java", "Go is fun", false},
+		{"go go", "go", true},
+		{"#golang", "I like golang.", true},
+		{"golang", "I like #golang.", true},
+		{"@bob_1", "ask @Bob_1, please", true},
+		{"bob", "ask @bob_1", false},
+		{"don't", "Don't panic", true},
+		{"don", "Don't panic", false},
+		{"3.14", "pi is 3.14, about", true},
+		{"straße", "Hauptstrasse 5, STRASSE", true},
+		{"strasse", "die Straße", true},
+		{"café", "CAFE\u0301", true},
+		{"σοφός", "ΣΟΦΌΣ", true},
+		{"привет мир", "Мир, привет!", true},
+		{"🎉", "party 🎉🎉", true},
+		{"👩‍💻", "a 👩‍💻 at work", true},
+		{"👩", "a 👩‍💻 at work", false},
+		{"東", "東京", true},
+		{"go", "", false},
+	}
+	for _, tt := range tests {
+		f, err := NewFilter(TimelineFilter{Track: []string{"quite another", tt.track}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Passes(&Post{ID: 1, Text: tt.text}, wordsOfPost); got != tt.want {
+			t.Errorf("%q passes %q: %t", tt.text, tt.track, got)
+		}
+	}
+}
+
+func TestEveryCriterionHasToHold(t *testing.T) {
+	t.Parallel()
+	const low, high PostID = 7, 3 // by their shares
+	if share(low) > share(high) {
+		t.Fatalf("shares %v, %v", share(low), share(high))
+	}
+	between := (share(low) + share(high)) / 2
+	f, err := NewFilter(TimelineFilter{Track: []string{"go"}, Authors: []UserID{9, 2, 9}, Sample: &between})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		post Post
+		want bool
+	}{
+		{Post{ID: low, AuthorID: 2, Text: "go"}, true},
+		{Post{ID: low, AuthorID: 9, Text: "go"}, true},
+		{Post{ID: low, AuthorID: 3, Text: "go"}, false},
+		{Post{ID: low, AuthorID: 2, Text: "java"}, false},
+		{Post{ID: high, AuthorID: 2, Text: "go"}, false},
+	} {
+		if got := f.Passes(&tt.post, wordsOfPost); got != tt.want {
+			t.Errorf("%+v passes: %t", tt.post, got)
+		}
+		if tt.want && !f.MayPass(tt.post.ID) {
+			t.Errorf("%+v passes, and may not", tt.post)
+		}
+	}
+	all, err := NewFilter(TimelineFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !all.Passes(&Post{ID: high, AuthorID: 1}, func(*Post) Words { panic("nobody tracks words") }) {
+		t.Error("a filter without criteria refuses a post")
+	}
+}
+
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	const n = 20_000
+	for _, sample := range []float64{0.01, 0.1, 0.5, 0.999, 1} {
+		f, err := NewFilter(TimelineFilter{Sample: &sample})
+		if err != nil {
+			t.Fatal(err)
+		}
+		passed := 0
+		for i := range PostID(n) {
+			// As ids are: some milliseconds apart, of 16 partitions.
+			if f.MayPass(28_000_000_000_000_000 + i*7_000_000 + i%16*1000 + i%3) {
+				passed++
+			}
+		}
+		// Five standard deviations of as many draws.
+		if diff := math.Abs(float64(passed) - n*sample); diff > 5*math.Sqrt(n*sample*(1-sample)) {
+			t.Errorf("of %d posts %d passed a sample of %v", n, passed, sample)
+		}
+	}
+	if got := share(28_000_000_000_037_005); got != 0.9822004929271524 {
+		t.Errorf("a post's share has changed to %v: nodes of another version decide otherwise", got)
+	}
+}
+
+func TestFiltersHaveBounds(t *testing.T) {
+	t.Parallel()
+	sample := func(s float64) *float64 { return &s }
+	long := strings.Repeat("é", MaxTrackLength)
+	for name, f := range map[string]TimelineFilter{
+		"no words":         {Track: []string{}},
+		"an empty entry":   {Track: []string{"go", ""}},
+		"punctuation":      {Track: []string{"?! - ..."}},
+		"a long entry":     {Track: []string{long + "e"}},
+		"many entries":     {Track: strings.Split(strings.Repeat("go ", MaxTrackEntries)+"go", " ")},
+		"no authors":       {Authors: []UserID{}},
+		"many authors":     {Authors: make([]UserID, MaxTrackedAuthors+1)},
+		"none of them":     {Sample: sample(0)},
+		"less than none":   {Sample: sample(-0.1)},
+		"more than all":    {Sample: sample(1.01)},
+		"no number at all": {Sample: sample(math.NaN())},
+	} {
+		if _, err := NewFilter(f); !errors.Is(err, badFilter("")) {
+			t.Errorf("a filter with %s: %v", name, err)
+		}
+	}
+	if _, err := NewFilter(TimelineFilter{
+		Track:   strings.Split(strings.Repeat("go ", MaxTrackEntries-1)+long, " "),
+		Authors: make([]UserID, MaxTrackedAuthors),
+		Sample:  sample(1e-9),
+	}); err != nil {
+		t.Errorf("a filter at its bounds: %v", err)
+	}
+}
+
+func FuzzWords(f *testing.F) {
+	f.Add("Go is fun", "go")
+	f.Add("e\u0301 ﬁ İ ß 👩‍💻", "\xff")
+	f.Fuzz(func(t *testing.T, text, more string) {
+		found := WordsOf(text)
+		for word := range found {
+			if again := WordsOf(word); len(again) == 0 {
+				t.Errorf("%q has the word %q, which has none", text, word)
+			}
+		}
+		if filter, err := NewFilter(TimelineFilter{Track: []string{more, text}}); err == nil {
+			if !filter.Passes(&Post{ID: 1, Text: text}, wordsOfPost) {
+				t.Errorf("%q does not pass itself", text)
+			}
+		}
+	})
+}
+
+func BenchmarkWordsOf(b *testing.B) {
+	text := strings.Repeat("Some words, and others. ", 11)
+	for b.Loop() {
+		WordsOf(text)
+	}
+}
