@@ -47,6 +47,7 @@ type storeSettings struct {
 	HomeCap     int  `env:"RETWIS_HOME_CAP" default:"1000" placeholder:"N" help:"Posts that a home timeline keeps ready; older ones are found when they are read."`
 	ProfileCap  int  `env:"RETWIS_PROFILE_CAP" default:"20000" placeholder:"N" help:"Posts of one author that can be listed."`
 	FollowLimit int  `env:"RETWIS_FOLLOW_LIMIT" default:"5000" placeholder:"N" help:"People that one may follow."`
+	PullAbove   int  `env:"RETWIS_PULL_ABOVE" default:"1000000" placeholder:"N" help:"Followers above which an author's posts are not pushed to every home, but put there when it is read or watched."`
 }
 
 // Validate is called once all flags are read, as those of all parts of a command are.
@@ -61,6 +62,7 @@ func (s storeSettings) Validate() error {
 		{"home-cap", s.HomeCap, 100, 10_000},
 		{"profile-cap", s.ProfileCap, 100, 1_000_000},
 		{"follow-limit", s.FollowLimit, 1, 100_000},
+		{"pull-above", s.PullAbove, 1, 1_000_000_000},
 	} {
 		if bound.value < bound.low || bound.value > bound.high {
 			return fmt.Errorf("--%s (%s) is %d: choose %d to %d",
@@ -75,6 +77,7 @@ func (s storeSettings) options(log *slog.Logger) store.Options {
 		HomeCap:     s.HomeCap,
 		ProfileCap:  s.ProfileCap,
 		FollowLimit: s.FollowLimit,
+		PullAbove:   s.PullAbove,
 		Log:         log,
 	}
 	if s.Partitions != nil {

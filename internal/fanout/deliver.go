@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"maps"
 
 	"retwis/internal/retwis"
 )
@@ -118,7 +119,11 @@ func (r *runner) targetsOfPost(e retwis.OutboxEntry, reach retwis.Reach) []*targ
 		targets = append(targets, &target{partition: r.store.PartitionOfUser(user), to: retwis.ToMentioned, user: user})
 	}
 	for partition, followers := range reach.Followers {
-		targets = append(targets, &target{partition: partition, expected: followers})
+		if reach.Large {
+			targets = append(targets, &target{partition: partition, to: retwis.ToReaders})
+		} else {
+			targets = append(targets, &target{partition: partition, expected: followers})
+		}
 	}
 	for partition := range reach.Lists {
 		targets = append(targets, &target{partition: partition, to: retwis.ToLists})
@@ -137,9 +142,7 @@ func (r *runner) targetsOfDelete(e retwis.OutboxEntry, reach retwis.Reach) []*ta
 	for partition := range reach.Lists {
 		expected[partition] = 0
 	}
-	for partition, followers := range reach.Followers {
-		expected[partition] = followers
-	}
+	maps.Copy(expected, reach.Followers)
 	var targets []*target
 	for partition, followers := range expected {
 		targets = append(targets, &target{partition: partition, expected: followers})

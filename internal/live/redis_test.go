@@ -422,3 +422,38 @@ func await(t *testing.T, holds func() bool) {
 		}
 	}
 }
+
+func TestLargeAuthorsAreWatchedLive(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		n := openNode(t, url, store.Options{PullAbove: 1})
+		people := n.people(4)
+		me, away, star, small := people[0], people[1], people[2], people[3]
+		for _, reader := range []retwis.UserID{me, away} {
+			for _, author := range []retwis.UserID{star, small} {
+				if err := n.Follow(t.Context(), reader, author); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		n.drain()
+		hub := n.hub(live.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		readers, wait := n.watched(ctx, seeded(t), []*live.Hub{hub}, 1_000_000, retwis.Home(me))
+		// Only once its subscription is announced is the home one that is watched.
+		await(t, func() bool { return hub.Stats().Subscribers == 1 && hub.Ready() == nil })
+		first := n.post(star)
+		await(t, func() bool { return readers[0].saw(first) })
+		var last retwis.PostID
+		for range 20 {
+			n.post(star)
+			last = n.post(small)
+		}
+		n.drain()
+		n.sawAllOf(readers, last, func() { cancel(); wait() })
+		if got, want := n.list(retwis.Home(away)), n.list(retwis.Home(me)); len(got) != len(want) {
+			t.Errorf("the home of one who was away has %d posts, want %d", len(got), len(want))
+		}
+	})
+}

@@ -51,12 +51,14 @@ const (
 	ToLists                     // the lists in a partition that hold the author
 	ToMentioned                 // the mentions of one user
 	ToPublic                    // the public timeline
+	ToReaders                   // those followers in a partition who watch or read: the author has too many to push to
 )
 
 // Reach is where an author's posts go.
 type Reach struct {
 	Followers map[int]int  // partitions that may hold followers, with how many they are thought to be
 	Lists     map[int]bool // partitions that may hold lists with the author on them
+	Large     bool         // whether they are too many to push to
 }
 
 // DeliveryDone is the position of an entry that is carried out in a partition.

@@ -31,7 +31,7 @@ func (s *Store) Follow(ctx context.Context, reader, author retwis.UserID) error 
 	reply, err := s.doDurably(ctx, call{
 		s.scripts.follow,
 		[]string{p.user(reader), p.following(reader), p.followers(author), p.clock(), p.outbox()},
-		[]any{reader.String(), author.String(), s.options.FollowLimit},
+		[]any{reader.String(), author.String(), s.options.FollowLimit, p.tag + ":"},
 	})
 	if err != nil {
 		return fmt.Errorf("%s follows %s: %w", reader, author, err)
@@ -68,7 +68,7 @@ func (s *Store) Unfollow(ctx context.Context, reader, author retwis.UserID) erro
 	reply, err := s.doDurably(ctx, call{
 		s.scripts.unfollow,
 		[]string{p.user(reader), p.following(reader), p.followers(author), p.clock(), p.outbox()},
-		[]any{reader.String(), author.String()},
+		[]any{reader.String(), author.String(), p.tag + ":"},
 	})
 	if err != nil {
 		return fmt.Errorf("%s unfollows %s: %w", reader, author, err)
@@ -183,6 +183,7 @@ func (s *Store) Reach(ctx context.Context, authors []retwis.UserID) ([]retwis.Re
 		if err != nil {
 			return nil, fmt.Errorf("read the reach of %s: %w", authors[i], err)
 		}
+		followers := 0
 		all[i] = retwis.Reach{Followers: make(map[int]int, len(fields)), Lists: map[int]bool{}}
 		for field, value := range fields {
 			var number, count int
@@ -198,8 +199,10 @@ func (s *Store) Reach(ctx context.Context, authors []retwis.UserID) ([]retwis.Re
 				all[i].Lists[number] = true
 			} else {
 				all[i].Followers[number] = count
+				followers += count
 			}
 		}
+		all[i].Large = followers > s.options.PullAbove
 	}
 	return all, nil
 }

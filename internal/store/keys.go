@@ -38,7 +38,8 @@ func (p partition) nextUser() string { return p.tag + ":next_user" }
 func (p partition) clock() string { return p.tag + ":clock" }
 
 // user is a hash: name, display, bio, password, created, state (pending or active),
-// session_gen, home_gen, and the counts posts, followers and following.
+// session_gen, home_gen, the counts posts, followers and following, and profile_trimmed
+// once posts have left the profile.
 func (p partition) user(id retwis.UserID) string { return p.users() + id.String() }
 func (p partition) users() string                { return p.tag + ":user:" }
 
@@ -80,6 +81,11 @@ func (p partition) publicList() string { return p.tag + ":public" }
 // mentions is a list like a home, of the posts that name a user.
 func (p partition) mentions(id retwis.UserID) string { return p.tag + ":mentions:" + id.String() }
 
+// pulled is a list: posts of an author with too many followers to push to, newest first,
+// for the homes of this partition. large is the set of authors that have one.
+func (p partition) pulled(author retwis.UserID) string { return p.tag + ":pulled:" + author.String() }
+func (p partition) large() string                      { return p.tag + ":large" }
+
 // merged is a set, mergedExpiry a sorted set by the time the mark lapses: timelines that
 // posts were merged into, and may still come to by fan-out.
 func (p partition) merged() string       { return p.tag + ":merged" }
@@ -88,13 +94,15 @@ func (p partition) mergedExpiry() string { return p.tag + ":merged:exp" }
 // Follows.
 
 // following is a sorted set: whom a user follows, by the time of the follow.
-func (p partition) following(id retwis.UserID) string { return p.tag + ":following:" + id.String() }
+func (p partition) following(id retwis.UserID) string { return p.followingPrefix() + id.String() }
+func (p partition) followingPrefix() string           { return p.tag + ":following:" }
 
 // followers is a sorted set: those users of this partition who follow the author, by the
 // same time.
 func (p partition) followers(author retwis.UserID) string {
-	return p.tag + ":followers:" + author.String()
+	return p.followersPrefix() + author.String()
 }
+func (p partition) followersPrefix() string { return p.tag + ":followers:" }
 
 // reach is a hash in the author's partition: partition → version ':' followers there, and
 // 'l' partition for those that hold lists with the author.
@@ -112,7 +120,9 @@ func (p partition) listPosts(id retwis.ListID) string { return p.list(id) + list
 const listPostsSuffix = ":posts"
 
 // listMembers is a sorted set: the users on a list, by the time they were added.
-func (p partition) listMembers(id retwis.ListID) string { return p.list(id) + ":members" }
+func (p partition) listMembers(id retwis.ListID) string { return p.list(id) + listMembersSuffix }
+
+const listMembersSuffix = ":members"
 
 // listed is a sorted set: those lists of this partition that hold the author, by the same
 // time.

@@ -26,7 +26,7 @@ type listWalk struct {
 
 // lateness is how many entries of the list's end may be out of order because a post
 // arrived late.
-const lateness = 64
+const lateness = 256
 
 func (w *listWalk) stand() retwis.TimelinePosition { return w.at }
 

@@ -36,11 +36,11 @@ func (s *Store) Since(ctx context.Context, from retwis.TimelinePosition) (retwis
 	p := s.ofTimeline(id)
 	c := call{
 		s.scripts.since,
-		[]string{p.entries(id), p.generations(id), p.removals(), p.sources(id)},
-		[]any{
+		[]string{p.entries(id), p.generations(id), p.removals(), p.large(), p.onlineNodes(), p.sources(id)},
+		append([]any{
 			string(id.Kind), id.Owner.String(), from.Post.String(),
 			fmt.Sprintf("%d-%d", from.Removal.Millis, from.Removal.Seq), maxReplay, maxRemovals, s.options.Removals,
-		},
+		}, s.catchUp(id)...),
 	}
 	for try := 0; ; try++ {
 		reply, err := s.do(ctx, c).Slice()

@@ -220,12 +220,23 @@ func (s *Store) deliveryCall(d retwis.Delivery) call {
 		}
 	}
 	to := s.audience(p, d)
+	if d.To == retwis.ToReaders {
+		return call{
+			s.scripts.pull,
+			[]string{p.progress(e.Outbox), p.pulled(e.Author), p.large(), p.online(), p.onlineNodes()},
+			[]any{
+				e.ID, d.Position, e.Post.String(), e.Author.String(), o.Chunk, o.HomeCap, o.Slack, s.publish,
+				p.livePrefix(), to.field, p.tag + ":",
+			},
+		}
+	}
 	return call{
 		s.scripts.push,
-		[]string{p.progress(e.Outbox), to.key, p.online(), p.onlineNodes(), p.merged()},
+		[]string{p.progress(e.Outbox), to.key, p.online(), p.onlineNodes(), p.merged(), p.pulled(e.Author), p.large()},
 		[]any{
 			e.ID, d.Position, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack,
 			o.SuspectAge.Milliseconds(), s.publish, p.livePrefix(), to.field, to.kind, to.before, to.after,
+			e.Author.String(), p.tag + ":",
 		},
 	}
 }
@@ -269,6 +280,9 @@ type audience struct {
 func (s *Store) audience(p partition, d retwis.Delivery) audience {
 	if d.To == retwis.ToLists {
 		return audience{p.listed(d.Entry.Author), d.Entry.ID + ":lists", string(retwis.ListTimeline), p.listPrefix(), listPostsSuffix}
+	}
+	if d.To == retwis.ToReaders {
+		return audience{field: d.Entry.ID + ":readers"}
 	}
 	return audience{p.followers(d.Entry.Author), d.Entry.ID, string(retwis.HomeTimeline), p.homes(), ""}
 }

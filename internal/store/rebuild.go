@@ -21,7 +21,9 @@ func (s *Store) Rebuild(ctx context.Context, id retwis.TimelineID) error {
 
 func (s *Store) rebuild(ctx context.Context, id retwis.TimelineID) error {
 	p := s.ofTimeline(id)
-	there, err := s.do(ctx, call{s.scripts.beginBuild, []string{p.entries(id), p.generations(id)}, nil}).Bool()
+	there, err := s.do(ctx, call{
+		s.scripts.beginBuild, []string{p.entries(id), p.generations(id), p.large()}, []any{reader(id), p.tag + ":"},
+	}).Bool()
 	if err != nil {
 		return fmt.Errorf("rebuild timeline %s: %w", id, err)
 	}
@@ -65,10 +67,6 @@ func (s *Store) Backfill(ctx context.Context, id retwis.TimelineID, author retwi
 
 func (s *Store) mergeCall(id retwis.TimelineID, mode, author, score, nothingOlder string, posts []authored) call {
 	p := s.ofTimeline(id)
-	own := ""
-	if id.Kind == retwis.HomeTimeline {
-		own = id.Owner.String()
-	}
 	c := call{
 		script: s.scripts.merge,
 		keys: []string{
@@ -76,7 +74,7 @@ func (s *Store) mergeCall(id retwis.TimelineID, mode, author, score, nothingOlde
 		},
 		args: []any{
 			id.String(), mode, s.options.HomeCap, int(s.options.MergeMark.Seconds()), author, score, nothingOlder,
-			s.publish, p.livePrefix(), own,
+			s.publish, p.livePrefix(), reader(id),
 		},
 	}
 	for _, post := range posts {

@@ -30,11 +30,14 @@ type scripts struct {
 	page, profiles, since                  *redis.Script
 	beginBuild, merge, purge               *redis.Script
 	enter, leave                           *redis.Script
-	push, pushOne, remove, advance         *redis.Script
+	push, pushOne, pull, remove, advance   *redis.Script
 	renewLease, releaseLease, bury, revive *redis.Script
 
 	createList, renameList, deleteList, unlist *redis.Script
 	addMember, removeMember                    *redis.Script
+
+	inspectUser, inspectTimeline, halfEdges      *redis.Script
+	mendEdge, mendCounts, placePost, weed, renew *redis.Script
 }
 
 func loadScripts() scripts {
@@ -70,6 +73,7 @@ func loadScripts() scripts {
 		leave:          script("leave"),
 		push:           script("push"),
 		pushOne:        script("push_one"),
+		pull:           script("pull"),
 		remove:         script("remove"),
 		advance:        script("advance"),
 		renewLease:     script("renew_lease"),
@@ -82,6 +86,15 @@ func loadScripts() scripts {
 		unlist:         script("unlist"),
 		addMember:      script("add_member"),
 		removeMember:   script("remove_member"),
+
+		inspectUser:     script("inspect_user"),
+		inspectTimeline: script("inspect_timeline"),
+		halfEdges:       script("half_edges"),
+		mendEdge:        script("mend_edge"),
+		mendCounts:      script("mend_counts"),
+		placePost:       script("place_post"),
+		weed:            script("weed"),
+		renew:           script("renew"),
 	}
 }
 

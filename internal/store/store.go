@@ -27,6 +27,7 @@ type Options struct {
 	HomeCap     int // entries a home keeps, 1000
 	ProfileCap  int // posts a profile keeps, 20 000
 	FollowLimit int // people one may follow, 5000
+	PullAbove   int // followers above which an author's posts are put on homes when these are read, 1 000 000
 	Slack       int // entries a list may exceed its cap by before it is trimmed, 100
 
 	Chunk        int           // followers served by one call, 500
@@ -61,6 +62,7 @@ func (o Options) withDefaults() Options {
 	set(&o.HomeCap, 1000)
 	set(&o.ProfileCap, 20_000)
 	set(&o.FollowLimit, 5000)
+	set(&o.PullAbove, 1_000_000)
 	set(&o.Slack, 100)
 	set(&o.Chunk, 500)
 	set(&o.CheckedChunk, 50)

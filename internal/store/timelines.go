@@ -143,9 +143,24 @@ func (s *Store) pageCall(id retwis.TimelineID, mode string, post retwis.PostID, 
 	p := s.ofTimeline(id)
 	return call{
 		s.scripts.page,
-		[]string{p.entries(id), p.generations(id), p.removals()},
-		[]any{mode, post.String(), count},
+		[]string{p.entries(id), p.generations(id), p.removals(), p.large(), p.onlineNodes()},
+		append([]any{mode, post.String(), count}, s.catchUp(id)...),
 	}
+}
+
+// catchUp are the arguments with which a script that reads a home first puts on it what
+// large authors posted.
+func (s *Store) catchUp(id retwis.TimelineID) []any {
+	p := s.ofTimeline(id)
+	return []any{reader(id), p.tag + ":", s.options.HomeCap, s.options.Slack, s.publish, p.livePrefix()}
+}
+
+// reader is whose home a timeline is, or nobody's.
+func reader(id retwis.TimelineID) string {
+	if id.Kind != retwis.HomeTimeline {
+		return ""
+	}
+	return id.Owner.String()
 }
 
 func parseStretch(id retwis.TimelineID, reply []any) (stretch, error) {

@@ -48,6 +48,7 @@ local cap = tonumber(ARGV[5])
 local slack = tonumber(ARGV[7])
 if redis.call('LPUSH', KEYS[2], post) > cap + slack then
   redis.call('LTRIM', KEYS[2], 0, cap - 1)
+  redis.call('HSET', KEYS[1], 'profile_trimmed', 1)
 end
 push(KEYS[3], post, tonumber(ARGV[6]), slack)
 redis.call('XADD', KEYS[4], '*', 'kind', 'post', 'author', author, 'post', post, unpack(mentions))

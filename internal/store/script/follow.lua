@@ -2,10 +2,15 @@
 -- An edge that is there stays as it is.
 --
 -- KEYS   1 reader   2 following   3 followers of the author in this partition   4 clock   5 outbox
--- ARGV   1 reader   2 author   3 limit
+-- ARGV   1 reader   2 author   3 limit   4 tag
 -- Reply  { 'ok', version, followers of the author here }, { 'gone' } without such a reader,
 --        or { 'limit' }
 --@include clock
+--@include ids
+--@include list
+--@include weave
+--@include publish
+--@include sync
 
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
   return { 'gone' }
@@ -18,6 +23,7 @@ if not redis.call('ZSCORE', KEYS[2], ARGV[2]) then
   redis.call('ZADD', KEYS[2], instant, ARGV[2])
   redis.call('ZADD', KEYS[3], instant, ARGV[1])
   redis.call('HINCRBY', KEYS[1], 'following', 1)
+  mark(ARGV[4], ARGV[1], { ARGV[2] }) -- the back-fill brings what is there
   redis.call('XADD', KEYS[5], '*', 'kind', 'backfill', 'timeline', 'h' .. ARGV[1], 'author', ARGV[2], 'score', instant)
 end
 return { 'ok', instant, redis.call('ZCARD', KEYS[3]) }

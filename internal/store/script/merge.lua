@@ -21,6 +21,7 @@
 --@include clock
 --@include ids
 --@include list
+--@include weave
 --@include publish
 
 local name, whole, cap = ARGV[1], ARGV[2] == 'whole', tonumber(ARGV[3])
@@ -64,29 +65,14 @@ for i = #ARGV - 1, 11, -2 do
   end
 end
 
--- greatest[i]: the newest id at or below entry i, so that the lowest newer entry of a
--- post is found by one walk down.
-local greatest = {}
-for i = #entries, 1, -1 do
-  local under = greatest[i + 1]
-  greatest[i] = (under and below(entries[i], under)) and under or entries[i]
-end
-
 local floor = not whole and mark == '' and entries[#entries]
-local gaps, gap, added = {}, 0, 0
+local posts, ceilings, added = {}, {}, 0
 for i = 11, #ARGV - 1, 2 do
   local post, author = ARGV[i], ARGV[i + 1]
   if not place[post] and wanted(author) and not (floor and below(post, floor)) then
-    while gap < #entries and below(post, greatest[gap + 1]) do
-      gap = gap + 1
-    end
-    local at = gap
-    if ceiling[i] and ceiling[i] - 1 < at then
-      at = ceiling[i] - 1
-    end
-    gaps[at] = gaps[at] or {}
-    table.insert(gaps[at], post)
     added = added + 1
+    posts[added] = post
+    ceilings[added] = ceiling[i]
   end
 end
 
@@ -97,26 +83,7 @@ end
 if added == 0 and ends == mark then
   return 0
 end
-
-local result = {}
-for i = 0, #entries do
-  if i > 0 then
-    result[#result + 1] = entries[i]
-  end
-  for _, post in ipairs(gaps[i] or {}) do
-    result[#result + 1] = post
-  end
-end
-if #result > cap then
-  for i = #result, cap + 1, -1 do
-    result[i] = nil
-  end
-  ends = ''
-end
-if ends ~= '' or #result == 0 then
-  result[#result + 1] = ends ~= '' and ends or '0'
-end
-replace(KEYS[1], result)
+rewrite(KEYS[1], weave(entries, posts, ceilings), ends, cap)
 redis.call('HINCRBY', KEYS[3], 'home_gen', 1)
 
 local now = unix_ms()

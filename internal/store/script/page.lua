@@ -1,10 +1,19 @@
 -- page reads a stretch of a timeline's list, and where the timeline stands, in one step.
 --
 -- KEYS   1 list   2 hash of the generation, or any without   3 removals
+--        4… as catchup has it
 -- ARGV   1 'top', 'after', 'before' or 'all'   2 post, with after and before   3 count
+--        4… as catchup has it
 -- Reply  { generation, last removal, newest entry or '0', last entry or '', index of the
 --        first entry returned or -1 when the post is not held, entries }
+--@include ids
 --@include list
+--@include weave
+--@include publish
+--@include sync
+--@include catchup
+
+catch_up(KEYS, ARGV, 4)
 
 local mode, count = ARGV[1], tonumber(ARGV[3])
 local from, to = 0, count - 1

@@ -7,17 +7,24 @@
 -- call works: a call that broke off half-way (a slot on the move takes keys out from
 -- under a script) is repeated with a look into every list.
 --
+-- An author who had too many followers to push to and no longer does may have posts that
+-- wait to be pulled: each home gets those first, and with the last one they are forgotten.
+--
 -- KEYS   1 progress   2 followers, or lists   3 online   4 online nodes   5 merged
+--        6 pulled   7 large authors
 -- ARGV   1 entry   2 position expected, '' at first   3 post   4 followers a call
 --        5 followers a call where lists are looked into   6 cap   7 slack
 --        8 milliseconds after which lists are looked into   9 PUBLISH or SPUBLISH
 --        10 channel prefix   11 field of the position   12 'h' for homes, 'l' for lists
---        13 and 14 what stands before and after an id in a key
+--        13 and 14 what stands before and after an id in a key   15 author   16 tag
 -- Reply  { position now, lists pushed to }
 --@include clock
+--@include ids
 --@include progress
 --@include list
+--@include weave
 --@include publish
+--@include sync
 
 local entry, post = ARGV[1], ARGV[3]
 local position = position_of(KEYS[1], entry, ARGV[11])
@@ -38,6 +45,8 @@ local count = #found / 2
 -- into lists whose mark is gone.
 local age = unix_ms() - stream_id(entry)
 local suspect = broken == '*' or math.abs(age) > tonumber(ARGV[8])
+local waiting = ARGV[12] == 'h' and redis.call('EXISTS', KEYS[6]) == 1
+suspect = suspect or waiting
 local mergers = redis.call('EXISTS', KEYS[5]) == 1
 local watchers = redis.call('EXISTS', KEYS[3]) == 1
 local readers, merged, online = {}, {}, {}
@@ -51,10 +60,16 @@ end
 
 local call, prefix, suffix = redis.call, ARGV[13], ARGV[14]
 local cap = tonumber(ARGV[6])
-local most = cap + tonumber(ARGV[7])
+local slack = tonumber(ARGV[7])
+local most = cap + slack
 local names, heads, pushed, checked, served = {}, {}, 0, 0, 0
 for i = 1, count do
   local list = prefix .. found[2 * i - 1] .. suffix
+  if waiting then
+    sync(ARGV[16], found[2 * i - 1], { ARGV[15] }, cap, slack,
+      announcement(KEYS[4], ARGV[9], ARGV[10], 'h' .. found[2 * i - 1]))
+    call('HDEL', ARGV[16] .. 'marks:' .. found[2 * i - 1], ARGV[15])
+  end
   local before = online[i] == 1 and head(list)
   local held = false
   if suspect or merged[i] == 1 then
@@ -85,5 +100,9 @@ if served < count or count == chunk then
   now = found[2 * served]
 end
 redis.call('HSET', KEYS[1], ARGV[11], now)
+if waiting and now == 'done' then
+  redis.call('DEL', KEYS[6])
+  redis.call('SREM', KEYS[7], ARGV[15])
+end
 publish(KEYS[4], ARGV[9], ARGV[10], '+ ' .. post, names, heads)
 return { now, pushed }

@@ -1,14 +1,21 @@
 -- since tells what happened to a timeline after a position, in one step.
 --
--- KEYS   1 list   2 hash of the generation, or any without   3 removals   4 following
+-- KEYS   1 list   2 hash of the generation, or any without   3 removals
+--        4… as catchup has it   6 following
 -- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'm' mentions, 'p' public   2 owner   3 post it stood at
 --        4 last removal seen   5 entries at the most   6 removals at the most
---        7 removals kept
+--        7 removals kept   8… as catchup has it
 -- Reply  { generation, last removal, newest entry or '0', last entry or '', '1' when
 --        everything since the position is held else '0', entries newest first,
 --        { removal, post, … } oldest first }
 --@include ids
 --@include list
+--@include weave
+--@include publish
+--@include sync
+--@include catchup
+
+catch_up(KEYS, ARGV, 8)
 
 local kind, owner, post = ARGV[1], ARGV[2], ARGV[3]
 local most = tonumber(ARGV[5])
@@ -55,7 +62,7 @@ local function concerns(author, removed_post)
   elseif kind ~= 'l' and author == owner then
     return true
   end
-  return kind ~= 'u' and redis.call('ZSCORE', KEYS[4], author)
+  return kind ~= 'u' and redis.call('ZSCORE', KEYS[6], author)
 end
 
 local removed = {}

@@ -1,0 +1,119 @@
+-- Posts of authors with too many followers to push to are kept once a partition, in
+-- 'pulled:' lists, and put on a home when it is read or watched. The reader's marks say up
+-- to which post of each such author that has been done.
+
+-- ceilings_by_origin returns for each post the first older entry that its author may have
+-- made: entries do not tell their authors, but the partition that made them, in the digits
+-- before the last three.
+local function ceilings_by_origin(entries, posts)
+  local by_origin = {}
+  for i, entry in ipairs(entries) do
+    local origin = string.sub(entry, -6, -4)
+    by_origin[origin] = by_origin[origin] or {}
+    table.insert(by_origin[origin], i)
+  end
+  local ceilings = {}
+  for k, post in ipairs(posts) do
+    for _, i in ipairs(by_origin[string.sub(post, -6, -4)] or {}) do
+      if below(entries[i], post) then
+        ceilings[k] = i
+        break
+      end
+    end
+  end
+  return ceilings
+end
+
+-- sync puts on a home what it lacks of some large authors. What is newer than everything
+-- there is pushed, oldest first, and told is called with each post and what headed the
+-- home before. Where something newer had arrived meanwhile, the posts are put in their
+-- places by id, the generation rises, and told is called without a post. A home that is
+-- missing or being built gets them by its building.
+local function sync(tag, reader, authors, cap, slack, told)
+  local home, marks = tag .. 'home:' .. reader, tag .. 'marks:' .. reader
+  local ends = redis.call('LINDEX', home, -1)
+  if not ends or ends == 'b' then
+    return
+  end
+  local fresh, latest = {}, {}
+  for _, author in ipairs(authors) do
+    local pulled = tag .. 'pulled:' .. author
+    local newest = redis.call('LINDEX', pulled, 0)
+    if newest and redis.call('ZSCORE', tag .. 'following:' .. reader, author) then
+      local mark = redis.call('HGET', marks, author) or '0'
+      if below(mark, newest) then
+        latest[#latest + 1] = author
+        latest[#latest + 1] = newest
+        for _, post in ipairs(redis.call('LRANGE', pulled, 0, -1)) do
+          if not below(mark, post) then
+            break
+          end
+          fresh[#fresh + 1] = post
+        end
+      end
+    end
+  end
+  if #fresh == 0 then
+    return
+  end
+  redis.call('HSET', marks, unpack(latest))
+
+  local entries, held = redis.call('LRANGE', home, 0, -1), {}
+  if ends == '0' then
+    entries[#entries] = nil
+  else
+    ends = ''
+  end
+  local newest = '0'
+  for _, post in ipairs(entries) do
+    held[post] = true
+    if below(newest, post) then
+      newest = post
+    end
+  end
+  local floor = ends == '' and entries[#entries] or '0'
+  table.sort(fresh, below)
+  local posts, late = {}, false
+  for i = #fresh, 1, -1 do
+    if not held[fresh[i]] and below(floor, fresh[i]) then
+      posts[#posts + 1] = fresh[i]
+      late = late or below(fresh[i], newest)
+    end
+  end
+  if #posts == 0 then
+    return
+  end
+  if late then
+    rewrite(home, weave(entries, posts, ceilings_by_origin(entries, posts)), ends, cap)
+    redis.call('HINCRBY', tag .. 'user:' .. reader, 'home_gen', 1)
+    told()
+    return
+  end
+  for i = #posts, 1, -1 do
+    local before = head(home)
+    push(home, posts[i], cap, slack)
+    told(posts[i], before)
+  end
+end
+
+-- announcement returns a function for sync that tells the nodes which serve a home.
+local function announcement(nodes, command, channel, name)
+  return function(post, before)
+    if post then
+      publish(nodes, command, channel, '+ ' .. post, { name }, { before })
+    else
+      publish(nodes, command, channel, '!', { name })
+    end
+  end
+end
+
+-- mark notes that a home has, or will get by a merge, all that is pulled of some authors
+-- by now.
+local function mark(tag, reader, authors)
+  for _, author in ipairs(authors) do
+    local newest = redis.call('LINDEX', tag .. 'pulled:' .. author, 0)
+    if newest and redis.call('ZSCORE', tag .. 'following:' .. reader, author) then
+      redis.call('HSET', tag .. 'marks:' .. reader, author, newest)
+    end
+  end
+end

@@ -1,0 +1,41 @@
+-- pull carries the post of an author with too many followers to push to on: it keeps the
+-- post for the homes of this partition, and puts it on those that are watched, some at a
+-- call. The others get it when they are read.
+--
+-- The position is '@' and the cursor of the scan over what is watched.
+--
+-- KEYS   1 progress   2 pulled   3 large authors   4 online   5 online nodes
+-- ARGV   1 entry   2 position expected, '' at first   3 post   4 author   5 timelines a call
+--        6 cap   7 slack   8 PUBLISH or SPUBLISH   9 channel prefix   10 field of the position
+--        11 tag
+-- Reply  { position now, 0 }
+--@include ids
+--@include progress
+--@include list
+--@include weave
+--@include publish
+--@include sync
+
+local post, author = ARGV[3], ARGV[4]
+local cap, slack, tag = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[11]
+local position = position_of(KEYS[1], ARGV[1], ARGV[10])
+if position == 'done' or position ~= ARGV[2] then
+  return { position, 0 }
+end
+if position == '' then
+  if not redis.call('LPOS', KEYS[2], post) and redis.call('LPUSH', KEYS[2], post) > cap + slack then
+    redis.call('LTRIM', KEYS[2], 0, cap - 1)
+  end
+  redis.call('SADD', KEYS[3], author)
+end
+
+local scanned = redis.call('SSCAN', KEYS[4], string.match(position, '^@(%d+)$') or '0', 'COUNT', ARGV[5])
+for _, name in ipairs(scanned[2]) do
+  local reader = string.match(name, '^h(%d+)$')
+  if reader then
+    sync(tag, reader, { author }, cap, slack, announcement(KEYS[5], ARGV[8], ARGV[9], name))
+  end
+end
+local now = scanned[1] == '0' and 'done' or '@' .. scanned[1]
+redis.call('HSET', KEYS[1], ARGV[10], now)
+return { now, 0 }
