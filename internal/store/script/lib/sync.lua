@@ -24,11 +24,15 @@ local function ceilings_by_origin(entries, posts)
   return ceilings
 end
 
+-- How many posts may come on top of newer ones where somebody watches, as they do by
+-- fan-out that lags. More are put in their places.
+local FEW = 16
+
 -- sync puts on a home what it lacks of some large authors. What is newer than everything
--- there is pushed, oldest first, and told is called with each post and what headed the
--- home before. Where something newer had arrived meanwhile, the posts are put in their
--- places by id, the generation rises, and told is called without a post. A home that is
--- missing or being built gets them by its building.
+-- there, or little and watched, is pushed, oldest first, and told is called with each post
+-- and what headed the home before. Else, where something newer had arrived meanwhile, the
+-- posts are put in their places by id, the generation rises, and told is called without a
+-- post. A home that is missing or being built gets them by its building.
 local function sync(tag, reader, authors, cap, slack, told)
   local home, marks = tag .. 'home:' .. reader, tag .. 'marks:' .. reader
   local ends = redis.call('LINDEX', home, -1)
@@ -83,7 +87,7 @@ local function sync(tag, reader, authors, cap, slack, told)
   if #posts == 0 then
     return
   end
-  if late then
+  if late and (#posts > FEW or redis.call('SISMEMBER', tag .. 'online', 'h' .. reader) == 0) then
     rewrite(home, weave(entries, posts, ceilings_by_origin(entries, posts)), ends, cap)
     redis.call('HINCRBY', tag .. 'user:' .. reader, 'home_gen', 1)
     told()
