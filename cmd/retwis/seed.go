@@ -54,7 +54,7 @@ func (c *seedCommand) Validate() error {
 		return errors.New("nothing would be left of what is put into a Redis inside this process: " + giveRedis +
 			", or leave it out to fill the data directory")
 	}
-	return nil
+	return c.storeSettings.check()
 }
 
 // population is what the flags ask for. Without people nobody follows or posts.

@@ -47,7 +47,11 @@ func (c *serveCommand) Validate() error {
 	if _, err := parseProxies(c.TrustedProxies); err != nil {
 		return err
 	}
-	return checkDuration("drain-time", c.DrainTime, 0, 7*time.Second)
+	return errors.Join(
+		checkDuration("drain-time", c.DrainTime, 0, 7*time.Second),
+		c.storeSettings.check(),
+		c.leaseSettings.check(),
+	)
 }
 
 // Run puts the service together, top to bottom, and runs it until ctx is done.

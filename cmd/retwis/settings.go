@@ -50,8 +50,8 @@ type storeSettings struct {
 	PullAbove   int  `env:"RETWIS_PULL_ABOVE" default:"1000000" placeholder:"N" help:"Followers above which an author's posts are not pushed to every home, but put there when it is read or watched."`
 }
 
-// Validate is called once all flags are read, as those of all parts of a command are.
-func (s storeSettings) Validate() error {
+// check says what to change. The commands call it in their own checks.
+func (s storeSettings) check() error {
 	if n := s.Partitions; n != nil && (*n < 1 || *n > 512 || *n&(*n-1) != 0) {
 		return fmt.Errorf("--partitions (RETWIS_PARTITIONS) is %d: choose a power of two from 1 to 512", *n)
 	}
@@ -91,8 +91,7 @@ type leaseSettings struct {
 	WorkerLease time.Duration `env:"RETWIS_WORKER_LEASE" default:"5s" placeholder:"TIME" help:"How long the work of a worker that died waits for another one."`
 }
 
-// Validate is called once all flags are read.
-func (s leaseSettings) Validate() error {
+func (s leaseSettings) check() error {
 	return checkDuration("worker-lease", s.WorkerLease, time.Second, 5*time.Minute)
 }
 

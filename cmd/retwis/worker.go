@@ -23,7 +23,7 @@ func (c *workerCommand) Validate() error {
 	if c.RedisURL == "" || c.RedisURL == inMemory {
 		return errors.New("a worker alone has nothing to do on a Redis of its own: " + giveRedis)
 	}
-	return nil
+	return errors.Join(c.storeSettings.check(), c.leaseSettings.check())
 }
 
 // Run works until ctx is done.
