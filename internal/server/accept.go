@@ -13,6 +13,19 @@ const (
 	mediaJSON    = "application/json"
 )
 
+// mediaEvents is the media type of a stream of events.
+const mediaEvents = "text/event-stream"
+
+// prefersEvents reports whether the client names a stream of events, and nothing that it
+// likes better.
+func prefersEvents(accept []string) bool {
+	ranges := acceptRanges(accept)
+	events, named := quality(ranges, mediaEvents)
+	newer, newerNamed := quality(ranges, mediaGraphQL)
+	older, olderNamed := quality(ranges, mediaJSON)
+	return named && events > 0 && (!newerNamed || events >= newer) && (!olderNamed || events >= older)
+}
+
 // negotiate picks the media type that the client likes best. A client that has no
 // preference gets application/json; it reports false for one that takes neither.
 func negotiate(accept []string) (string, bool) {

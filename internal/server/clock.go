@@ -49,15 +49,15 @@ func (c *clock) strike() {
 
 // tick has the clients pinged that are due, and drops those that are gone.
 func (r *sockets) tick(now time.Time) {
-	var gone []*socket
+	var gone []client
 	r.mu.Lock()
 	for s := range r.open {
-		if !s.conn.tick(now) {
+		if !s.tick(now) {
 			gone = append(gone, s)
 		}
 	}
 	r.mu.Unlock()
 	for _, s := range gone {
-		s.conn.abort()
+		s.abort()
 	}
 }

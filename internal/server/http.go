@@ -37,6 +37,10 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		s.upgrade(w, r)
 		return
 	}
+	if prefersEvents(r.Header["Accept"]) {
+		s.serveEvents(w, r)
+		return
+	}
 	h := w.Header()
 	// Responses depend on the session; a GET without this may be stored by any cache.
 	h.Set("Cache-Control", "no-store")
@@ -61,6 +65,12 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	case media == mediaGraphQL:
 		status = http.StatusBadRequest
 	}
+	s.reply(w, r, status, media, response, &jar)
+}
+
+// reply writes a response that is there as a whole.
+func (s *Server) reply(w http.ResponseWriter, r *http.Request, status int, media string, response *graphql.Response, jar *cookieJar) {
+	h := w.Header()
 	switch status {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
@@ -94,13 +104,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, jar *cookieJar) 
 	params.Headers = r.Header
 
 	who, stale, err := s.authenticate(r.Context(), s.credentialsOf(r))
-	switch {
-	case errors.Is(err, retwis.ErrUnauthenticated):
-		return nil, refuse(http.StatusUnauthorized, retwis.CodeUnauthenticated, "the session has ended: log in again")
-	case err != nil:
-		return nil, &refusal{http.StatusServiceUnavailable, s.engine.internal(r.Context(), "authenticate a request", err)}
-	case stale:
-		jar.put("")
+	if refused := s.refuseStranger(r, stale, err, jar); refused != nil {
+		return nil, refused
 	}
 	ctx := auth.WithSessionCookie(auth.WithIdentity(r.Context(), who), jar.put)
 
@@ -111,12 +116,30 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, jar *cookieJar) 
 	switch {
 	case op.Operation.Operation == ast.Subscription:
 		return nil, refuse(http.StatusBadRequest, retwis.CodeBadUserInput,
-			"subscriptions need a websocket, subprotocol %s", subprotocol)
+			"subscriptions need a websocket, subprotocol %s, or Accept: %s", subprotocol, mediaEvents)
 	case op.Operation.Operation != ast.Query && r.Method == http.MethodGet:
-		w.Header().Set("Allow", http.MethodPost)
-		return nil, refuse(http.StatusMethodNotAllowed, retwis.CodeBadUserInput, "GET is for queries only: use POST")
+		return nil, refuseMethod(w)
 	}
 	return s.engine.single(ctx, op), nil
+}
+
+// refuseStranger returns why a request whose session was looked for is not executed, if
+// it is not. A stale cookie is cleared.
+func (s *Server) refuseStranger(r *http.Request, stale bool, err error, jar *cookieJar) *refusal {
+	switch {
+	case errors.Is(err, retwis.ErrUnauthenticated):
+		return refuse(http.StatusUnauthorized, retwis.CodeUnauthenticated, "the session has ended: log in again")
+	case err != nil:
+		return &refusal{http.StatusServiceUnavailable, s.engine.internal(r.Context(), "authenticate a request", err)}
+	case stale:
+		jar.put("")
+	}
+	return nil
+}
+
+func refuseMethod(w http.ResponseWriter) *refusal {
+	w.Header().Set("Allow", http.MethodPost)
+	return refuse(http.StatusMethodNotAllowed, retwis.CodeBadUserInput, "GET is for queries only: use POST")
 }
 
 func (s *Server) readParams(w http.ResponseWriter, r *http.Request) (*graphql.RawParams, *refusal) {

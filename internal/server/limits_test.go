@@ -239,7 +239,8 @@ func TestClosedSocketHoldsNoQueue(t *testing.T) {
 		}
 		c.expect(`{"type":"complete","id":"1"}`)
 		synctest.Wait()
-		for s := range h.server.sockets.open {
+		for c := range h.server.sockets.open {
+			s := c.(*socket)
 			s.conn.mu.Lock()
 			if s.conn.queue != nil || s.conn.queued != 0 || s.conn.writing {
 				h.Errorf("idle connection holds %d frames, %d bytes, writing %v", len(s.conn.queue), s.conn.queued, s.conn.writing)

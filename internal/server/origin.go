@@ -81,7 +81,7 @@ func (o origins) cors(next http.Handler) http.Handler {
 			return
 		}
 		h.Set("Access-Control-Allow-Methods", "GET, POST")
-		h.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, X-Request-Id")
+		h.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Last-Event-ID, X-Request-Id")
 		h.Set("Access-Control-Max-Age", "7200")
 		w.WriteHeader(http.StatusNoContent)
 	})

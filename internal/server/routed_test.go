@@ -41,7 +41,7 @@ func TestAnEventIsExecutedOnceForAll(t *testing.T) {
 			cursor := []string{"c0-", "cursor1-", "c2"}[i]
 			c.expect(happened("s", "a \"post\"", cursor+"7", "0"), happened("s", "another", cursor+"8", "0"))
 		}
-		if got := h.backend.timelines.executed; got != 3 {
+		if got := h.backend.timelines.executions(); got != 3 {
 			t.Errorf("%d executions for three events", got)
 		}
 	})
@@ -52,8 +52,11 @@ func TestAnEventIsExecutedOnceForAll(t *testing.T) {
 func onBoth(t *testing.T, test func(*harness)) {
 	t.Helper()
 	t.Run("pipes", func(t *testing.T) { inBubble(t, nil, test) })
-	t.Run("sockets", func(t *testing.T) { onTCP(t, nil, test) })
-	t.Run("compressed", func(t *testing.T) { onTCP(t, func(o *Options) { o.Compression = true }, test) })
+	for _, compressed := range []bool{false, true} {
+		t.Run(fmt.Sprint("sockets, compressed ", compressed), func(t *testing.T) {
+			onTCP(t, func(o *Options) { o.Compression, o.DrainTime = compressed, time.Millisecond }, test)
+		})
+	}
 }
 
 func TestWhatDependsOnTheViewerIsExecutedForEach(t *testing.T) {
@@ -67,12 +70,12 @@ func TestWhatDependsOnTheViewerIsExecutedForEach(t *testing.T) {
 			viewer := map[string]string{alice: "1025", bob: "2049", "": "0"}[token]
 			c.expect(happened("s", "caught up", "start", viewer))
 		}
-		before := h.backend.timelines.executed
+		before := h.backend.timelines.executions()
 		h.backend.timelines.publish("news", 7, "post")
 		for i, viewer := range []string{"1025", "2049", "1025", "0"} {
 			clients[i].expect(happened("s", "post", []string{"c0-", "cursor1-", "c2"}[i%3]+"7", viewer))
 		}
-		if got := h.backend.timelines.executed - before; got != 3 {
+		if got := h.backend.timelines.executions() - before; got != 3 {
 			t.Errorf("%d executions for three viewers", got)
 		}
 	})
@@ -121,13 +124,13 @@ func TestASourceThatEndsARoute(t *testing.T) {
 		c := h.ready("")
 		c.watch("s", watchNews)
 		c.expect(happened("s", "caught up", "start", "0"))
-		h.backend.timelines.set(func(t *timelines) { t.sinks["news"][0].cancel(retwis.ErrForbidden) })
+		h.backend.timelines.sink("news", 0).cancel(retwis.ErrForbidden)
 		if got := c.read(); !strings.Contains(got, `"type":"error"`) || !strings.Contains(got, "FORBIDDEN") {
 			t.Errorf("got %s", got)
 		}
 		c.watch("s", watchNews)
 		c.expect(happened("s", "caught up", "start", "0"))
-		h.backend.timelines.set(func(t *timelines) { t.sinks["news"][0].cancel(retwis.ErrTooSlow) })
+		h.backend.timelines.sink("news", 0).cancel(retwis.ErrTooSlow)
 		c.expectClose(closeTryLater)
 	})
 }
@@ -183,7 +186,7 @@ func TestClassesAreBounded(t *testing.T) {
 		h.backend.timelines.publish("news", 7, "post")
 		one.expect(happened("s", "post", "c0-7", "0"))
 		other.expect(happened("s", "post", "cursor1-7", "0"))
-		if got := h.backend.timelines.executed; got != 4 {
+		if got := h.backend.timelines.executions(); got != 4 {
 			t.Errorf("%d executions, want each for itself", got)
 		}
 	})

@@ -32,8 +32,7 @@ type socket struct {
 	// Written by the reading goroutine, before the socket is in the index.
 	initialised bool // connection_init has come
 	ready       bool // and has been acknowledged
-	token       string
-	who         auth.Identity
+	visitor
 
 	mu         sync.Mutex
 	leaving    *farewell // set: a mutation may still have its last word, nothing else
@@ -47,6 +46,10 @@ type farewell struct {
 	code   int
 	reason string
 }
+
+func (s *socket) abort() { s.conn.abort() }
+
+func (s *socket) tick(now time.Time) bool { return s.conn.tick(now) }
 
 // handle answers one message.
 func (s *socket) handle(text []byte) {
@@ -93,7 +96,7 @@ func (s *socket) initialise(m message) {
 		}
 		shown = credentials{token: token, bearer: true}
 	}
-	err := s.sockets.admit(s, shown)
+	_, err := s.sockets.admit(s.ctx, s, shown)
 	switch {
 	case errors.Is(err, retwis.ErrUnauthenticated):
 		s.conn.close(closeForbidden, "Forbidden")
@@ -103,6 +106,7 @@ func (s *socket) initialise(m message) {
 		}
 		s.conn.close(closeTryLater, "try again later")
 	default:
+		s.ctx = auth.WithIdentity(s.ctx, s.who)
 		s.ready = true
 		s.conn.send(ackMessage())
 	}

@@ -15,7 +15,26 @@ import (
 	"retwis/internal/retwis"
 )
 
-// sockets is the index of all open websockets.
+// client is a connection that outlives the answer to a request: a websocket, or a stream
+// of events.
+type client interface {
+	// leave ends it, politely.
+	leave(code int, reason string)
+	abort()
+	// tick looks after it now and then. It reports false when the reader is gone.
+	tick(now time.Time) bool
+	self() *visitor
+}
+
+// visitor is who a client is. It is written before the client is in an index by user.
+type visitor struct {
+	who   auth.Identity
+	token string
+}
+
+func (v *visitor) self() *visitor { return v }
+
+// sockets is the index of all open clients.
 type sockets struct {
 	opts         Options
 	engine       engine
@@ -29,14 +48,14 @@ type sockets struct {
 
 	mu            sync.Mutex
 	draining      bool
-	open          map[*socket]struct{}
-	bySession     map[string]socketSet
-	byUser        map[retwis.UserID]socketSet
+	open          map[client]struct{}
+	bySession     map[string]clientSet
+	byUser        map[retwis.UserID]clientSet
 	subscriptions map[retwis.UserID]int
 	admissions    map[*admission]struct{}
 }
 
-type socketSet map[*socket]struct{}
+type clientSet map[client]struct{}
 
 func newSockets(opts Options, e engine, authenticate func(context.Context, credentials) (auth.Identity, bool, error)) *sockets {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -54,9 +73,9 @@ func newSockets(opts Options, e engine, authenticate func(context.Context, crede
 		ctx:           ctx,
 		cancel:        cancel,
 		checkAll:      make(chan struct{}, 1),
-		open:          map[*socket]struct{}{},
-		bySession:     map[string]socketSet{},
-		byUser:        map[retwis.UserID]socketSet{},
+		open:          map[client]struct{}{},
+		bySession:     map[string]clientSet{},
+		byUser:        map[retwis.UserID]clientSet{},
 		subscriptions: map[retwis.UserID]int{},
 		admissions:    map[*admission]struct{}{},
 	}
@@ -72,11 +91,27 @@ func (r *sockets) start(s *socket) bool {
 	if r.draining {
 		return false
 	}
-	r.open[s] = struct{}{}
-	r.clock.start()
+	r.enterLocked(s)
 	r.wire.tasks.Add(1)
 	go r.serve(s)
 	return true
+}
+
+// enter enters a client that somebody else serves. It reports false when the server is
+// stopping.
+func (r *sockets) enter(c client) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.draining {
+		return false
+	}
+	r.enterLocked(c)
+	return true
+}
+
+func (r *sockets) enterLocked(c client) {
+	r.open[c] = struct{}{}
+	r.clock.start()
 }
 
 // serve is the goroutine of a socket. It waits in here nearly always, and with a frame
@@ -87,19 +122,20 @@ func (r *sockets) serve(s *socket) {
 	r.wire.tasks.Done()
 }
 
-// remove forgets a socket.
-func (r *sockets) remove(s *socket) {
+// remove forgets a client.
+func (r *sockets) remove(c client) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if delete(r.open, s); len(r.open) == 0 {
+	if delete(r.open, c); len(r.open) == 0 {
 		r.clock.stop()
 	}
-	unindex(r.bySession, s.who.Session.Hash, s)
-	unindex(r.byUser, s.who.User, s)
+	who := c.self().who
+	unindex(r.bySession, who.Session.Hash, c)
+	unindex(r.byUser, who.User, c)
 }
 
-// admission collects the ends of sessions that are announced while a socket's session
-// is being read: the socket is in no index yet where they would find it.
+// admission collects the ends of sessions that are announced while a client's session
+// is being read: the client is in no index yet where they would find it.
 type admission struct {
 	ended []string // hashes of sessions
 	again bool     // others may have ended: only reading the session again can tell
@@ -107,40 +143,40 @@ type admission struct {
 
 const maxEnded = 64 // sessions that one admission remembers
 
-// admit authenticates a socket and enters it in the indexes. It returns
-// retwis.ErrUnauthenticated for a bad token, also if the session ends meanwhile.
-func (r *sockets) admit(s *socket, shown credentials) error {
+// admit authenticates a client and enters it in the indexes. It returns
+// retwis.ErrUnauthenticated for a bad token, also if the session ends meanwhile, and
+// reports a stale cookie, with which the client is nobody.
+func (r *sockets) admit(ctx context.Context, c client, shown credentials) (stale bool, err error) {
 	a := &admission{}
 	r.mu.Lock()
 	r.admissions[a] = struct{}{}
 	r.mu.Unlock()
 
-	who, _, err := r.authenticate(s.ctx, shown)
+	who, stale, err := r.authenticate(ctx, shown)
 
 	r.mu.Lock()
 	delete(r.admissions, a)
 	if err != nil || who.User == 0 {
 		r.mu.Unlock()
-		return err
+		return stale, err
 	}
 	if slices.Contains(a.ended, who.Session.Hash) {
 		r.mu.Unlock()
-		return retwis.ErrUnauthenticated
+		return false, retwis.ErrUnauthenticated
 	}
-	s.who, s.token = who, shown.token
-	s.ctx = auth.WithIdentity(s.ctx, who)
-	index(r.bySession, who.Session.Hash, s)
-	index(r.byUser, who.User, s)
+	*c.self() = visitor{who, shown.token}
+	index(r.bySession, who.Session.Hash, c)
+	index(r.byUser, who.User, c)
 	r.mu.Unlock()
 	if a.again {
-		_, err = r.identify(s.ctx, s)
+		_, err = r.identify(ctx, c)
 	}
-	return err
+	return false, err
 }
 
-// identify reads the session of an admitted socket again.
-func (r *sockets) identify(ctx context.Context, s *socket) (auth.Identity, error) {
-	who, _, err := r.authenticate(ctx, credentials{token: s.token, bearer: true})
+// identify reads the session of an admitted client again.
+func (r *sockets) identify(ctx context.Context, c client) (auth.Identity, error) {
+	who, _, err := r.authenticate(ctx, credentials{token: c.self().token, bearer: true})
 	return who, err
 }
 
@@ -160,7 +196,7 @@ func (r *sockets) ended(end retwis.SessionEnd) {
 		}
 		a.ended = append(a.ended, end.Session.Hash)
 	}
-	var affected []*socket
+	var affected []client
 	set := r.byUser[end.User]
 	if end.Session.Hash != "" {
 		set = r.bySession[end.Session.Hash]
@@ -213,7 +249,7 @@ func (r *sockets) checkSessions(ctx context.Context) {
 // It reports whether all could be read.
 func (r *sockets) recheck(ctx context.Context) bool {
 	r.mu.Lock()
-	var admitted []*socket
+	var admitted []client
 	for _, set := range r.byUser {
 		for s := range set {
 			admitted = append(admitted, s)
@@ -279,7 +315,7 @@ func (r *sockets) release(user retwis.UserID) {
 func (r *sockets) drain(ctx context.Context, over time.Duration) {
 	r.mu.Lock()
 	r.draining = true
-	var all []*socket
+	var all []client
 	for s := range r.open {
 		all = append(all, s)
 	}
@@ -307,7 +343,7 @@ func (r *sockets) drain(ctx context.Context, over time.Duration) {
 	case <-ctx.Done():
 	}
 	for _, s := range all {
-		s.conn.abort()
+		s.abort()
 	}
 	select {
 	case <-gone:
@@ -331,16 +367,16 @@ func sleepUntil(ctx context.Context, at time.Time) error {
 	}
 }
 
-func index[K comparable](sets map[K]socketSet, key K, s *socket) {
+func index[K comparable](sets map[K]clientSet, key K, c client) {
 	if sets[key] == nil {
-		sets[key] = socketSet{}
+		sets[key] = clientSet{}
 	}
-	sets[key][s] = struct{}{}
+	sets[key][c] = struct{}{}
 }
 
-func unindex[K comparable](sets map[K]socketSet, key K, s *socket) {
+func unindex[K comparable](sets map[K]clientSet, key K, c client) {
 	set := sets[key]
-	delete(set, s)
+	delete(set, c)
 	if len(set) == 0 {
 		delete(sets, key)
 	}

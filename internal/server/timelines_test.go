@@ -123,3 +123,15 @@ func (t *timelines) subscribers(name string) int {
 	defer t.mu.Unlock()
 	return len(t.sinks[name])
 }
+
+func (t *timelines) sink(name string, i int) *attached {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.sinks[name][i]
+}
+
+func (t *timelines) executions() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.executed
+}

@@ -1,0 +1,79 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+// serveEvents answers a request with a stream of server-sent events, as the graphql-sse
+// library defines them for distinct connections: one operation, whose responses are
+// "next" events, and "complete" after the last. What is wrong with the operation is told
+// in an event too; only what is no GraphQL request gets another status.
+//
+// The id of an event is its cursor, so that a client that comes back with Last-Event-ID
+// resumes there. A stream that ends without "complete" is one to come back to.
+func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	stream := newEventStream(s, w, cancel)
+	if !s.sockets.enter(stream) {
+		s.reply(w, r, http.StatusServiceUnavailable, mediaJSON, &graphql.Response{Errors: gqlerror.List{
+			errorOf(retwis.CodeInternal, "the server is stopping"),
+		}}, &cookieJar{})
+		return
+	}
+	defer s.sockets.remove(stream)
+
+	var jar cookieJar
+	op, failure, refused := s.prepareEvents(ctx, w, r, stream, &jar)
+	if refused != nil {
+		s.reply(w, r, refused.status, mediaJSON, &graphql.Response{Errors: gqlerror.List{refused.err}}, &jar)
+		return
+	}
+	ctx = auth.WithSessionCookie(auth.WithIdentity(ctx, stream.who), jar.put)
+	switch {
+	case failure != nil:
+		stream.last(failure)
+	case op.Operation.Operation != ast.Subscription:
+		stream.last(s.engine.single(ctx, op))
+	case !s.sockets.reserve(stream.who.User):
+		stream.last(tooMany("this user has too many subscriptions"))
+	default:
+		defer s.sockets.release(stream.who.User)
+		go stream.subscribe(ctx, op, retwis.Cursor(r.Header.Get("Last-Event-ID")))
+		defer func() {
+			cancel()
+			<-stream.ended
+		}()
+	}
+	jar.write(w.Header(), s.overTLS(r), s.opts.CookieMaxAge)
+	stream.write(ctx)
+}
+
+// prepareEvents reads the request, finds out who asks, and parses the operation.
+func (s *Server) prepareEvents(
+	ctx context.Context, w http.ResponseWriter, r *http.Request, stream *eventStream, jar *cookieJar,
+) (*graphql.OperationContext, *graphql.Response, *refusal) {
+	params, refused := s.readParams(w, r)
+	if refused != nil {
+		return nil, nil, refused
+	}
+	params.Headers = r.Header
+	stale, err := s.sockets.admit(ctx, stream, s.credentialsOf(r))
+	if refused := s.refuseStranger(r, stale, err, jar); refused != nil {
+		return nil, nil, refused
+	}
+	op, failure := s.engine.prepare(auth.WithIdentity(ctx, stream.who), params)
+	if failure == nil && op.Operation.Operation == ast.Mutation && r.Method == http.MethodGet {
+		return nil, nil, refuseMethod(w)
+	}
+	return op, failure, nil
+}
