@@ -11,16 +11,39 @@ lint := go tool -modfile=tools/go.mod golangci-lint
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+web_sources := $(shell find web/src web/public web/scripts web/*.html web/*.ts schema.graphqls -type f 2>/dev/null)
+
 .PHONY: run
-run: ## start the service with a Redis of its own; needs Go only
+run: ## start the service with a Redis of its own, and the web app where npm is there to build it
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web; \
+	else echo "npm is missing: starting without the web app" >&2; fi
 	go run ./cmd/retwis serve
 
+.PHONY: web
+web: web/dist/index.html ## build the web app, which the binary then holds
+
+web/dist/index.html: web/node_modules/.package-lock.json $(web_sources)
+	cd web && npm run build
+	@touch $@
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: dev
+dev: web/node_modules/.package-lock.json ## the web app with hot reload, beside a service that runs on port 8080
+	cd web && npm run dev
+
 .PHONY: test
-test: prerequisites vet unit lint ## all checks: vet, tests with the race detector, lint
+test: prerequisites vet unit web-test lint verify ## all checks: tests with the race detector, the web app in a browser, lint
 
 .PHONY: unit
 unit: prerequisites ## the tests alone
 	go test -race -shuffle=on -timeout=20m ./...
+
+.PHONY: web-test
+web-test: prerequisites web ## the tests of the web app: its logic, and its pages in a browser
+	cd web && npm run check && npm test && npm run e2e
 
 .PHONY: vet
 vet: prerequisites

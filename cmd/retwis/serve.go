@@ -17,6 +17,7 @@ import (
 	"retwis/internal/fanout"
 	"retwis/internal/live"
 	"retwis/internal/server"
+	"retwis/web"
 )
 
 // stopTime is how long everything may take to stop before it is given up, Redis apart.
@@ -86,7 +87,12 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		Timelines: db,
 		Live:      hub,
 	}, graph.Options{Log: log, Introspection: c.Introspection})
+	app, err := web.Handler()
+	if err != nil {
+		return fmt.Errorf("prepare the web app: %w", err)
+	}
 	api, err := server.New(c.serverOptions(server.Options{
+		Web:      app,
 		Executor: executor,
 		Accounts: accounts,
 		Log:      log,

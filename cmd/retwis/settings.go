@@ -27,7 +27,9 @@ func (s logSettings) logger(w *os.File) *slog.Logger {
 	if s.LogFormat == "json" {
 		handler = slog.NewJSONHandler(w, options)
 	}
-	return slog.New(server.LogHandler(handler))
+	log := slog.New(server.LogHandler(handler))
+	store.LogDriver(log)
+	return log
 }
 
 // redisSettings say where the data is.

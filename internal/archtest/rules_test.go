@@ -24,6 +24,7 @@ var ours = map[string][]string{
 	"graph":              {"internal/retwis", "internal/auth"},
 	"internal/archtest":  nil,
 	"internal/auth":      {"internal/retwis"},
+	"internal/check":     {"internal/retwis"},
 	"internal/embedded":  {"internal/redisproc"},
 	"internal/fanout":    {"internal/retwis"},
 	"internal/live":      {"internal/retwis"},

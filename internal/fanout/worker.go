@@ -225,16 +225,20 @@ func (w *Worker) drop(before time.Time) {
 func (w *Worker) handBack() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
+	var failed error
 	for outbox := range w.store.Partitions() {
 		if w.serving(outbox) == nil {
 			continue
 		}
 		w.stop(outbox)
-		if err := w.store.ReleaseLease(ctx, outbox, w.options.Name); err != nil {
-			w.log.WarnContext(ctx, "releasing a lease failed: it lapses by itself", "outbox", outbox, "err", err)
+		if failed == nil {
+			failed = w.store.ReleaseLease(ctx, outbox, w.options.Name)
 		}
 	}
-	if err := w.store.UnregisterWorker(ctx, w.options.Name); err != nil {
-		w.log.WarnContext(ctx, "unregistering the worker failed: its registration lapses by itself", "err", err)
+	if failed == nil {
+		failed = w.store.UnregisterWorker(ctx, w.options.Name)
+	}
+	if failed != nil {
+		w.log.WarnContext(ctx, "handing the outboxes back failed: the leases lapse by themselves", "err", failed)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strconv"
 	"strings"
@@ -25,6 +26,9 @@ func (s *Store) connect(ctx context.Context) error {
 		enabled, err := clusterEnabled(ctx, single)
 		if err != nil {
 			_ = single.Close()
+			if nodes[0].DB != 0 && strings.Contains(err.Error(), "SELECT is not allowed in cluster mode") {
+				return databaseOfCluster(nodes[0].DB)
+			}
 			return fmt.Errorf("connect to Redis at %s: %w", redacted(s.options.URL), err)
 		}
 		if !enabled {
@@ -35,7 +39,7 @@ func (s *Store) connect(ctx context.Context) error {
 	}
 	for _, node := range nodes {
 		if node.DB != 0 {
-			return fmt.Errorf("database %d of a cluster: a Redis Cluster has database 0 only, take it out of the URL", node.DB)
+			return databaseOfCluster(node.DB)
 		}
 		if node.Network == "unix" {
 			return errors.New("a cluster is reached over TCP: give redis:// or rediss:// URLs")
@@ -52,6 +56,20 @@ func (s *Store) connect(ctx context.Context) error {
 	s.client, s.blocking, s.publish = cluster, s.cluster(nodes, 0), "SPUBLISH"
 	s.replicas = newReplicas(cluster)
 	return nil
+}
+
+func databaseOfCluster(number int) error {
+	return fmt.Errorf("database %d of a cluster: a Redis Cluster has database 0 only, take it out of the URL", number)
+}
+
+// LogDriver makes the Redis driver log there what it otherwise prints to standard error. It
+// is for the whole process, and must be called before the first [Open].
+func LogDriver(log *slog.Logger) { redis.SetLogger(driverLog{log}) }
+
+type driverLog struct{ log *slog.Logger }
+
+func (d driverLog) Printf(ctx context.Context, format string, args ...any) {
+	d.log.DebugContext(ctx, "the Redis driver says: "+fmt.Sprintf(format, args...))
 }
 
 func parseURLs(list string) ([]*redis.Options, error) {
