@@ -1,0 +1,124 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"retwis/internal/retwis"
+)
+
+// repair mends what was found, what others hang on first: a timeline is compared once more
+// when edges and profiles are right, and built anew when it still differs.
+func (c *checker) repair(ctx context.Context, suspects []suspect, look func(context.Context, subject) (look, error)) error {
+	for _, mend := range []func(context.Context, []Finding) error{
+		c.mendNames, c.mendEdges, c.mendReach, c.mendProfiles, c.mendCounts,
+	} {
+		for _, s := range suspects {
+			if err := mend(ctx, s.found); err != nil {
+				return fmt.Errorf("repair: %w", err)
+			}
+		}
+	}
+	for _, s := range suspects {
+		if !slices.ContainsFunc(s.found, func(f Finding) bool { return f.Kind.OfEntries() }) {
+			continue
+		}
+		now, err := look(ctx, s.subject)
+		if err == nil {
+			err = c.mendTimelines(ctx, s.found, now.findings)
+		}
+		if err != nil {
+			return fmt.Errorf("repair: %w", err)
+		}
+	}
+	return nil
+}
+
+// each calls mend for those findings that are of some kinds, and counts them.
+func (c *checker) each(found []Finding, mend func(Finding) error, kinds ...Kind) error {
+	for _, f := range found {
+		if !slices.Contains(kinds, f.Kind) {
+			continue
+		}
+		if err := mend(f); err != nil {
+			return err
+		}
+		c.report.Repaired++
+	}
+	return nil
+}
+
+func (c *checker) mendNames(ctx context.Context, found []Finding) error {
+	return c.each(found, func(f Finding) error {
+		borne, err := c.db.MendName(ctx, f.what, f.User)
+		if err == nil && !borne {
+			c.report.Repaired-- // two bear the name: that is for people to mend
+		}
+		return err
+	}, NameMissing, NameTaken)
+}
+
+func (c *checker) mendEdges(ctx context.Context, found []Finding) error {
+	return c.each(found, func(f Finding) error { return c.db.MendEdge(ctx, f.Timeline, f.User) }, HalfEdge)
+}
+
+func (c *checker) mendReach(ctx context.Context, found []Finding) error {
+	return c.each(found, func(f Finding) error {
+		kind := retwis.HomeTimeline
+		if f.what == "lists" {
+			kind = retwis.ListTimeline
+		}
+		return c.db.MendReach(ctx, f.User, kind, f.partition)
+	}, Reach, ReachSize)
+}
+
+func (c *checker) mendProfiles(ctx context.Context, found []Finding) error {
+	return c.each(found, func(f Finding) error {
+		if err := c.db.PlacePost(ctx, f.User, f.Post); err != nil || f.Kind != ProfileMissing {
+			return err
+		}
+		return c.db.MendCounts(ctx, f.User)
+	}, ProfileMissing, ProfileExtra, ProfileDoubled, ProfileOrder)
+}
+
+func (c *checker) mendCounts(ctx context.Context, found []Finding) error {
+	return c.each(found, func(f Finding) error { return c.db.MendCounts(ctx, f.User) }, Count)
+}
+
+// mendTimelines builds the timelines anew that still differ, and weeds mentions, which are
+// gathered from nowhere.
+func (c *checker) mendTimelines(ctx context.Context, found []Finding, now []Finding) error {
+	wrong := map[retwis.TimelineID]bool{}
+	weeds := map[retwis.TimelineID]map[retwis.PostID]int{}
+	for _, f := range now {
+		if !f.Kind.OfEntries() || !slices.ContainsFunc(found, func(s Finding) bool { return s.Timeline == f.Timeline && s.Kind.OfEntries() }) {
+			continue
+		}
+		if f.Timeline.FannedOut() {
+			wrong[f.Timeline] = true
+			continue
+		}
+		if weeds[f.Timeline] == nil {
+			weeds[f.Timeline] = map[retwis.PostID]int{}
+		}
+		if _, ok := weeds[f.Timeline][f.Post]; !ok || f.Kind == Extra {
+			weeds[f.Timeline][f.Post] = 0
+			if f.Kind == Doubled {
+				weeds[f.Timeline][f.Post] = 1
+			}
+		}
+	}
+	for id := range wrong {
+		if err := c.db.Renew(ctx, id, true); err != nil && !errors.Is(err, retwis.ErrNotFound) {
+			return err
+		}
+	}
+	for id, stay := range weeds {
+		if err := c.db.Weed(ctx, id, stay); err != nil {
+			return err
+		}
+	}
+	return c.each(found, func(Finding) error { return nil }, Missing, Extra, Doubled, OutOfOrder)
+}
