@@ -29,7 +29,7 @@ func (w *world) publish(partition int, m retwis.LiveMessage) {
 		}
 	}
 	l := w.lines[partition]
-	if len(present) == 0 || l == nil {
+	if len(present) == 0 || l == nil || w.deaf[partition] {
 		return
 	}
 	if w.lossy[partition] > 0 {
@@ -87,6 +87,28 @@ func (w *world) send(partition int, m retwis.LiveMessage) {
 	w.lines[partition].send(m, 0)
 }
 
+// Probe sends a message that concerns no timeline.
+func (w *world) Probe(ctx context.Context, node string, partition int) error {
+	if err := w.call(ctx, "Probe"); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.lines[partition]
+	if l == nil || w.deaf[partition] {
+		return nil
+	}
+	l.send(retwis.LiveMessage{Kind: retwis.LiveProbe}, w.delay())
+	return nil
+}
+
+// deafen makes the connection of a partition deliver nothing, until there is another.
+func (w *world) deafen(partition int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.deaf[partition] = true
+}
+
 func (w *world) Listen(ctx context.Context, node string, partition int, handle func(retwis.LiveMessage)) error {
 	w.mu.Lock()
 	w.listens[partition]++
@@ -109,7 +131,7 @@ func (w *world) Listen(ctx context.Context, node string, partition int, handle f
 				l.send(m.message, w.delay())
 			}
 		}
-		w.lines[partition] = l
+		w.lines[partition], w.deaf[partition] = l, false
 		w.mu.Unlock()
 		handle(retwis.LiveMessage{Kind: retwis.LiveJoined})
 		late = w.receive(ctx, l, handle)

@@ -37,6 +37,8 @@ type Source interface {
 	// Listen hands over the messages of a partition in the order they were sent, until
 	// ctx is done. It says LiveJoined whenever some may have been lost.
 	Listen(ctx context.Context, node string, partition int, handle func(retwis.LiveMessage)) error
+	// Probe sends a message to who listens as this node to a partition.
+	Probe(ctx context.Context, node string, partition int) error
 	// Posts returns nil for posts that are deleted.
 	Posts(context.Context, []retwis.PostID) ([]*retwis.Post, error)
 }
@@ -47,6 +49,8 @@ type Options struct {
 	PresenceTTL time.Duration // how long the database believes that this process listens; 1 min
 	QueueLength int           // events a subscriber may be behind before it is cut off; 1024
 	CheckEvery  time.Duration // how often, about, a feed compares itself with its list; 45 s
+	ProbeEvery  time.Duration // how long a channel may be silent before it is tried; 15 s
+	ProbeWait   time.Duration // for what was sent to try a channel; 5 s
 	Linger      time.Duration // how long a partition is listened to after its last subscriber left; 30 s
 	CallTimeout time.Duration // of one call to the source; 5 s
 	JoinTimeout time.Duration // of Subscribe; 15 s
@@ -57,6 +61,8 @@ func (o Options) withDefaults() Options {
 	o.PresenceTTL = cmp.Or(o.PresenceTTL, time.Minute)
 	o.QueueLength = cmp.Or(o.QueueLength, 1024)
 	o.CheckEvery = cmp.Or(o.CheckEvery, 45*time.Second)
+	o.ProbeEvery = cmp.Or(o.ProbeEvery, 15*time.Second)
+	o.ProbeWait = cmp.Or(o.ProbeWait, 5*time.Second)
 	o.Linger = cmp.Or(o.Linger, 30*time.Second)
 	o.CallTimeout = cmp.Or(o.CallTimeout, 5*time.Second)
 	o.JoinTimeout = cmp.Or(o.JoinTimeout, 15*time.Second)

@@ -141,11 +141,7 @@ func (p *partition) ready() bool {
 func (p *partition) listen(ctx context.Context) {
 	for failures := 0; ; failures++ {
 		began := time.Now()
-		err := p.hub.source.Listen(ctx, p.hub.options.Node, p.index, func(m retwis.LiveMessage) {
-			if p.inbox.put(m) {
-				p.hub.counts.overflows.Add(1)
-			}
-		})
+		err := p.hear(ctx)
 		p.mu.Lock()
 		p.parted()
 		p.mu.Unlock()

@@ -11,11 +11,12 @@ type Stats struct {
 	Resets      int64 // resets told to subscribers
 	CutOffs     int64 // subscribers that were too slow
 	CatchUps    int64 // reads of what a feed missed, or might have missed
+	Deaf        int64 // connections that were replaced because they delivered nothing
 	Overflows   int64 // times that messages came faster than they could be handled
 }
 
 type counters struct {
-	subscribers, feeds, delivered, replays, resets, cutOffs, catchUps, overflows atomic.Int64
+	subscribers, feeds, delivered, replays, resets, cutOffs, catchUps, deaf, overflows atomic.Int64
 }
 
 // Stats returns what the hub has done so far.
@@ -29,6 +30,7 @@ func (h *Hub) Stats() Stats {
 		Resets:      c.resets.Load(),
 		CutOffs:     c.cutOffs.Load(),
 		CatchUps:    c.catchUps.Load(),
+		Deaf:        c.deaf.Load(),
 		Overflows:   c.overflows.Load(),
 	}
 }

@@ -34,6 +34,7 @@ type world struct {
 	lines    map[int]*line
 	listens  map[int]int   // open Listen calls
 	lossy    map[int]int   // messages to lose, by partition
+	deaf     map[int]bool  // connections that deliver nothing
 	held     chan struct{} // keeps answers back until it is closed
 	holding  string        // which: about timelines, or posts
 	whenRead func()        // happens after each such answer was made
@@ -68,6 +69,7 @@ func newWorld() *world {
 		lines:    map[int]*line{},
 		listens:  map[int]int{},
 		lossy:    map[int]int{},
+		deaf:     map[int]bool{},
 	}
 }
 

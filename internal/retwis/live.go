@@ -24,6 +24,7 @@ const (
 	LiveJoined  LiveKind = 'j' // the channel is subscribed, for the first time or again: messages may have been lost before
 	LivePushed  LiveKind = '+' // the post was pushed to the recipients' lists
 	LiveRemoved LiveKind = '-' // the post was deleted
+	LiveProbe   LiveKind = '?' // the channel works
 	LiveChanged LiveKind = '!' // the recipients' lists changed below their heads: their generation rose
 )
 

@@ -165,7 +165,7 @@ func parseMessage(payload string) (retwis.LiveMessage, error) {
 		if message.Kind == retwis.LivePushed {
 			step = 2
 		}
-	case retwis.LiveChanged:
+	case retwis.LiveChanged, retwis.LiveProbe:
 	default:
 		return message, fmt.Errorf("kind %q", fields[0])
 	}

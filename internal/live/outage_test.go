@@ -1,0 +1,164 @@
+package live_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/live"
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+func TestAProbeArrives(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		n := openNode(t, url, store.Options{})
+		hear := make(chan retwis.LiveMessage, 10)
+		n.run(func(ctx context.Context) error {
+			return n.Listen(ctx, "here", 3, func(m retwis.LiveMessage) { hear <- m })
+		})
+		for _, want := range []retwis.LiveKind{retwis.LiveJoined, retwis.LiveProbe} {
+			if got := <-hear; got.Kind != want {
+				t.Fatalf("heard %q, want %q", got.Kind, want)
+			}
+			for _, node := range []string{"elsewhere", "here"} {
+				if err := n.Probe(t.Context(), node, 3); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// stubborn is a reader that outlasts outages. After a reset it reads the timeline.
+type stubborn struct {
+	reader
+	n *node
+}
+
+func (s *stubborn) follow(ctx context.Context) {
+	for ctx.Err() == nil {
+		_ = s.once(ctx, 1+s.random.IntN(100)) // what fails is tried again
+		select {
+		case <-ctx.Done():
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// postAtLast posts however often it takes, once.
+func (n *node) postAtLast(author retwis.UserID) retwis.PostID {
+	n.t.Helper()
+	n.keys++
+	post := retwis.NewPost{Author: author, Text: "x", IdempotencyKey: fmt.Sprint("at last ", n.keys)}
+	var id retwis.PostID
+	await(n.t, func() bool {
+		edge, err := n.CreatePost(n.t.Context(), post)
+		if err == nil {
+			id = edge.Post.ID
+		}
+		return err == nil
+	})
+	return id
+}
+
+// outlast has readers follow their homes on two hubs while posts are made and disturb
+// is called in the middle, and returns the readers when they have seen the last post.
+func (n *node) outlast(posts int, disturb func(author, reader retwis.UserID)) []*stubborn {
+	n.t.Helper()
+	people := n.people(4)
+	for _, reader := range people[1:] {
+		if err := n.Follow(n.t.Context(), reader, people[0]); err != nil {
+			n.t.Fatal(err)
+		}
+	}
+	n.drain()
+	hubs := []*live.Hub{n.hub(live.Options{}), n.hub(live.Options{})}
+	ctx, cancel := context.WithCancel(n.t.Context())
+	defer cancel()
+	random := seeded(n.t)
+	var wg sync.WaitGroup
+	var readers []*stubborn
+	for _, id := range people[1:] {
+		home := retwis.Home(id)
+		start, err := n.Page(ctx, home, retwis.Page{First: 1})
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		r := &stubborn{n: n, reader: reader{
+			hubs: hubs, timeline: home, cursor: start.LiveCursor, random: rand.New(rand.NewPCG(random.Uint64(), 3)),
+		}}
+		readers = append(readers, r)
+		wg.Go(func() { r.follow(ctx) })
+	}
+	var last retwis.PostID
+	for i := range posts {
+		if i == posts/2 {
+			disturb(people[0], people[1])
+		}
+		last = n.postAtLast(people[0])
+	}
+	for _, r := range readers {
+		await(n.t, func() bool { return r.saw(last) })
+	}
+	cancel()
+	wg.Wait()
+	n.drain()
+	return readers
+}
+
+func TestARestartOfRedisLosesNoEvent(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t, "--appendonly", "yes")
+	n := openNode(t, server.URL(), store.Options{HomeCap: 5000})
+	for _, r := range n.outlast(size(200, 2000), func(_, _ retwis.UserID) { server.Kill(); server.Start() }) {
+		if want := n.list(r.timeline); !slices.Equal(r.seen, want) || r.resets > 0 {
+			t.Errorf("%s: saw %d posts with %d resets, want %d in the order of the list", r.timeline, len(r.seen), r.resets, len(want))
+		}
+	}
+}
+
+// A failover may lose what a replica did not have yet. Then the fan-out says it again,
+// and who stood there is told that continuity was lost.
+func TestAFailoverLosesNoEventSilently(t *testing.T) {
+	t.Parallel()
+	group := redistest.Cluster(t, redistest.ClusterOptions{Replicas: 1})
+	n := openNode(t, group.URL(), store.Options{HomeCap: 5000})
+	for _, r := range n.outlast(size(200, 2000), func(_, reader retwis.UserID) {
+		group.KillMaster(group.Slot(homeKey(t, group, reader)))
+	}) {
+		want := n.list(r.timeline)
+		if r.resets == 0 && !slices.Equal(r.seen, want) {
+			t.Errorf("%s: saw %d posts without a reset, want %d in the order of the list", r.timeline, len(r.seen), len(want))
+		}
+		t.Logf("%s: %d posts seen of %d, %d resets", r.timeline, len(r.seen), len(want), r.resets)
+	}
+}
+
+// homeKey finds the key of a reader's home.
+func homeKey(t *testing.T, group *redistest.Group, reader retwis.UserID) string {
+	t.Helper()
+	var mu sync.Mutex
+	var found string
+	err := group.Client().ForEachMaster(t.Context(), func(ctx context.Context, node *redis.Client) error {
+		keys, err := node.Keys(ctx, "*:home:"+reader.String()).Result()
+		mu.Lock()
+		defer mu.Unlock()
+		if len(keys) > 0 {
+			found = keys[0]
+		}
+		return err
+	})
+	if err != nil || found == "" {
+		t.Fatalf("the home of %s is not found: %v", reader, err)
+	}
+	return found
+}

@@ -1,0 +1,64 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"retwis/internal/retwis"
+)
+
+var errDeaf = errors.New("nothing comes in, not even what was sent from here")
+
+// hear listens once. A connection may look healthy and deliver nothing, as behind a proxy
+// that has lost the other end: so when nothing has come for a while something is sent,
+// and when that does not come either, hear returns errDeaf.
+func (p *partition) hear(ctx context.Context) error {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	var heard atomic.Int64
+	p.hub.wg.Go(func() {
+		if p.isDeaf(ctx, &heard) {
+			giveUp(errDeaf)
+		}
+	})
+	err := p.hub.source.Listen(ctx, p.hub.options.Node, p.index, func(m retwis.LiveMessage) {
+		heard.Add(1)
+		if m.Kind != retwis.LiveProbe && p.inbox.put(m) {
+			p.hub.counts.overflows.Add(1)
+		}
+	})
+	if cause := context.Cause(ctx); errors.Is(cause, errDeaf) {
+		p.hub.counts.deaf.Add(1)
+		return cause
+	}
+	return err
+}
+
+// isDeaf reports, once it is so, that a probe did not come. It returns false when ctx is
+// done.
+func (p *partition) isDeaf(ctx context.Context, heard *atomic.Int64) bool {
+	for {
+		before := heard.Load()
+		pause(ctx, p.hub.options.ProbeEvery)
+		if ctx.Err() != nil {
+			return false
+		}
+		if heard.Load() != before || p.probe(ctx) != nil {
+			continue // it hears, or nothing can be sent
+		}
+		pause(ctx, p.hub.options.ProbeWait)
+		if ctx.Err() != nil {
+			return false
+		}
+		if heard.Load() == before {
+			return true
+		}
+	}
+}
+
+func (p *partition) probe(ctx context.Context) error {
+	ctx, cancel := p.hub.call(ctx)
+	defer cancel()
+	return p.hub.source.Probe(ctx, p.hub.options.Node, p.index)
+}
