@@ -101,7 +101,7 @@ func (s *sieve) sift(e retwis.Event) retwis.Event {
 	case *retwis.PostAdded:
 		passes = s.decisions.decide(e.Edge.Post)
 	case *retwis.PostRemoved:
-		passes = s.decisions.recall(e.PostID)
+		passes = s.decisions.recall(e.PostID, e.AuthorID)
 	case *retwis.CaughtUp:
 		s.live = true
 		return &retwis.CaughtUp{Cursor: e.Cursor, Replayed: s.passed}
@@ -154,7 +154,7 @@ func (d *decisions) decide(post *retwis.Post) bool {
 }
 
 // recall reports whether a post passed, or may have.
-func (d *decisions) recall(post retwis.PostID) bool {
+func (d *decisions) recall(post retwis.PostID, author retwis.UserID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -163,7 +163,7 @@ func (d *decisions) recall(post retwis.PostID) bool {
 	case slices.Contains(d.last, -post):
 		return false
 	default:
-		return d.filter.MayPass(post)
+		return d.filter.MayPass(post, author)
 	}
 }
 

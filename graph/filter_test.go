@@ -28,9 +28,9 @@ func TestFilteredEvents(t *testing.T) {
 			return &retwis.PostAdded{Edge: edge(retwis.Public(), a.addPost(author, text))}
 		}
 		removed := func(of *retwis.PostAdded, cursor retwis.Cursor) *retwis.PostRemoved {
-			return &retwis.PostRemoved{Cursor: cursor, PostID: of.Edge.Post.ID}
+			return &retwis.PostRemoved{Cursor: cursor, PostID: of.Edge.Post.ID, AuthorID: of.Edge.Post.AuthorID}
 		}
-		old := added(alice, "go is old")
+		old, older := added(alice, "go is old"), added(bob, "go is older")
 		yes, no, other := added(alice, "Go is fun!"), added(alice, "gophers"), added(bob, "go")
 		also := added(alice, "all of us RAN home")
 		events := []retwis.Event{
@@ -38,7 +38,7 @@ func TestFilteredEvents(t *testing.T) {
 			removed(yes, "r1"), removed(no, "r2"), removed(other, "r3"),
 			&retwis.CaughtUp{Cursor: "c", Replayed: 6},
 			also, no, other,
-			removed(no, "r4"), removed(also, "r5"), removed(other, "r6"), removed(old, "r7"),
+			removed(no, "r4"), removed(also, "r5"), removed(other, "r6"), removed(old, "r7"), removed(older, "r8"),
 			&retwis.Reset{Cursor: "c", Reason: retwis.CursorTooOld},
 		}
 		post := func(e *retwis.PostAdded) string {
@@ -245,7 +245,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	for id := range retwis.PostID(n) {
 		passed := id%2 == 0
 		known := id >= n-decisionsKept
-		if got := d.recall(id + 1); got != (passed || !known) {
+		if got := d.recall(id+1, 0); got != (passed || !known) {
 			t.Fatalf("the deletion of post %d of %d passes: %t", id+1, n, got)
 		}
 	}
@@ -261,7 +261,7 @@ func TestASampleKnowsDeletedPosts(t *testing.T) {
 	told, fresh := decisions{filter: filter, words: &postWords{}}, decisions{filter: filter}
 	for id := range retwis.PostID(1000) {
 		passed := told.decide(&retwis.Post{ID: id + 1})
-		if told.recall(id+1) != passed || fresh.recall(id+1) != passed {
+		if told.recall(id+1, 0) != passed || fresh.recall(id+1, 0) != passed {
 			t.Fatalf("post %d passed: %t; its deletion does not do the same", id+1, passed)
 		}
 	}

@@ -1011,8 +1011,8 @@ type Subscription {
 
 """
 Which posts of the public timeline a subscriber wants. A post has to meet every criterion that is given.
-The deletion of a post is told to whom the post was told. Where the server no longer knows that, as after
-a resumption, a deletion may also be told of a post that did not pass, but never with ` + "`" + `sample` + "`" + ` alone.
+The deletion of a post is told to whom the post was told. With ` + "`" + `track` + "`" + `, where the server does not know
+that of an older post, a deletion may also be told of a post that did not pass: its words are gone.
 """
 input TimelineFilter {
   """

@@ -45,7 +45,7 @@ type feed struct {
 	// that resumes may be told removals again, but misses none.
 	position retwis.TimelinePosition
 	recent   []retwis.PostID
-	removed  []retwis.PostID  // the last removals told
+	removed  []retwis.Removal // the last removals told
 	removals int              // removals told in all
 	untold   retwis.RemovalID // removals up to here may not have been told
 
@@ -62,6 +62,7 @@ type feed struct {
 type message struct {
 	kind   retwis.LiveKind
 	post   retwis.PostID
+	author retwis.UserID // of LiveRemoved
 	before retwis.PostID // of LivePushed
 	body   *retwis.Post  // of LivePushed; nil when deleted
 }
@@ -75,7 +76,7 @@ func (f *feed) receive(m message) {
 	case m.kind == retwis.LivePushed:
 		f.pushed(m)
 	case m.kind == retwis.LiveRemoved:
-		f.tellRemoval(m.post)
+		f.tellRemoval(retwis.Removal{Post: m.post, Author: m.author})
 	default:
 		f.fallBehind()
 	}
@@ -144,19 +145,23 @@ func (f *feed) whenIdle() <-chan struct{} {
 func (f *feed) advance(id retwis.PostID, post *retwis.Post) {
 	f.position.Post, f.settled = id, true
 	f.recent = remember(f.recent, id, recentLength)
-	if post != nil && !slices.Contains(f.removed, id) {
+	if post != nil && !f.toldRemoval(id) {
 		f.tell(&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: f.position.Cursor(), Post: post}})
 	}
 }
 
 // tellRemoval tells that a post was deleted, unless that was told lately.
-func (f *feed) tellRemoval(id retwis.PostID) {
-	if slices.Contains(f.removed, id) {
+func (f *feed) tellRemoval(r retwis.Removal) {
+	if f.toldRemoval(r.Post) {
 		return
 	}
-	f.removed = remember(f.removed, id, removedLength)
+	f.removed = remember(f.removed, r, removedLength)
 	f.removals++
-	f.tell(&retwis.PostRemoved{Cursor: f.position.Cursor(), PostID: id})
+	f.tell(&retwis.PostRemoved{Cursor: f.position.Cursor(), PostID: r.Post, AuthorID: r.Author})
+}
+
+func (f *feed) toldRemoval(id retwis.PostID) bool {
+	return slices.ContainsFunc(f.removed, func(r retwis.Removal) bool { return r.Post == id })
 }
 
 func (f *feed) tell(e retwis.Event) {
@@ -169,7 +174,7 @@ func (f *feed) tell(e retwis.Event) {
 func (f *feed) reach(position retwis.TimelinePosition, removed []retwis.Removal) {
 	for _, r := range removed {
 		f.position.Removal = r.ID
-		f.tellRemoval(r.Post)
+		f.tellRemoval(r)
 	}
 	if position.Post != f.position.Post {
 		// The posts above were deleted from the list itself, as from a profile.
@@ -226,9 +231,9 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 	f.subscribers = append(f.subscribers, s)
 	s.begin(begin)
 	// Removals told since the read began may be missing in it.
-	for _, id := range f.removed[max(0, len(f.removed)-(f.removals-r.removals)):] {
-		if !slices.ContainsFunc(begin.removed, func(r retwis.Removal) bool { return r.Post == id }) {
-			s.deliver(&retwis.PostRemoved{Cursor: begin.end.Cursor(), PostID: id})
+	for _, told := range f.removed[max(0, len(f.removed)-(f.removals-r.removals)):] {
+		if !slices.ContainsFunc(begin.removed, func(r retwis.Removal) bool { return r.Post == told.Post }) {
+			s.deliver(&retwis.PostRemoved{Cursor: begin.end.Cursor(), PostID: told.Post, AuthorID: told.Author})
 		}
 	}
 	if fresh {
@@ -293,12 +298,12 @@ func lastIndex(ids []retwis.PostID, id retwis.PostID) int {
 	return -1
 }
 
-// remember appends an id to a list that forgets the oldest.
-func remember(ids []retwis.PostID, id retwis.PostID, limit int) []retwis.PostID {
-	if len(ids) >= limit {
-		ids = slices.Delete(ids, 0, 1)
+// remember appends to a list that forgets the oldest.
+func remember[T any](list []T, one T, limit int) []T {
+	if len(list) >= limit {
+		list = slices.Delete(list, 0, 1)
 	}
-	return append(ids, id)
+	return append(list, one)
 }
 
 func compareRemovals(a, b retwis.RemovalID) int {

@@ -108,7 +108,7 @@ func (p *partition) act(m retwis.LiveMessage, posts map[retwis.PostID]*retwis.Po
 		case m.Kind == retwis.LivePushed && !loaded:
 			f.fallBehind()
 		default:
-			f.receive(message{kind: m.Kind, post: m.Post, before: r.Before, body: body})
+			f.receive(message{kind: m.Kind, post: m.Post, author: m.Author, before: r.Before, body: body})
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (r *replay) tell(s *subscription) {
 	at = r.end
 	for _, removal := range r.removed {
 		at.Removal = removal.ID
-		s.sink.Replay(s.ctx, &retwis.PostRemoved{Cursor: at.Cursor(), PostID: removal.Post})
+		s.sink.Replay(s.ctx, &retwis.PostRemoved{Cursor: at.Cursor(), PostID: removal.Post, AuthorID: removal.Author})
 		told++
 	}
 	s.sink.Replay(s.ctx, &retwis.CaughtUp{Cursor: r.end.Cursor(), Replayed: told})

@@ -9,8 +9,9 @@ type PostAdded struct{ Edge PostEdge }
 
 // PostRemoved says that a post was deleted; the subscriber may never have seen it.
 type PostRemoved struct {
-	Cursor Cursor
-	PostID PostID
+	Cursor   Cursor
+	PostID   PostID
+	AuthorID UserID
 }
 
 // CaughtUp ends the replay: what follows happens now. It comes exactly once.
@@ -61,7 +62,7 @@ func AtCursor(e Event, c Cursor) Event {
 	case *PostAdded:
 		return &PostAdded{Edge: PostEdge{Cursor: c, Post: e.Edge.Post}}
 	case *PostRemoved:
-		return &PostRemoved{Cursor: c, PostID: e.PostID}
+		return &PostRemoved{Cursor: c, PostID: e.PostID, AuthorID: e.AuthorID}
 	case *CaughtUp:
 		return &CaughtUp{Cursor: c, Replayed: e.Replayed}
 	case *Advanced:

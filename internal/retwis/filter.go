@@ -73,20 +73,21 @@ func badFilter(format string, args ...any) error { return Errorf(CodeBadUserInpu
 // Passes reports whether a post is wanted. It asks for the words of its text where they
 // matter.
 func (f *Filter) Passes(post *Post, wordsOf func(*Post) Words) bool {
-	if !f.MayPass(post.ID) {
-		return false
-	}
-	if f.authors != nil {
-		if _, ok := slices.BinarySearch(f.authors, post.AuthorID); !ok {
-			return false
-		}
-	}
-	return f.track == nil || wordsOf(post).haveAllOfOne(f.track)
+	return f.MayPass(post.ID, post.AuthorID) && (f.track == nil || wordsOf(post).haveAllOfOne(f.track))
 }
 
-// MayPass reports whether a post of which only the id is known could be wanted. For a
-// filter that only samples it is certain.
-func (f *Filter) MayPass(id PostID) bool { return f.sample == 1 || share(id) < f.sample }
+// MayPass reports whether a post whose text is not known could be wanted. Only a filter
+// that tracks words decides by the text.
+func (f *Filter) MayPass(id PostID, author UserID) bool {
+	if f.sample < 1 && share(id) >= f.sample {
+		return false
+	}
+	if f.authors == nil {
+		return true
+	}
+	_, ok := slices.BinarySearch(f.authors, author)
+	return ok
+}
 
 // share maps ids evenly to numbers from 0 to 1, exclusive, and each id to the same one
 // everywhere. What a small sample has, a larger one has too.

@@ -75,7 +75,7 @@ func TestEveryCriterionHasToHold(t *testing.T) {
 		if got := f.Passes(&tt.post, wordsOfPost); got != tt.want {
 			t.Errorf("%+v passes: %t", tt.post, got)
 		}
-		if tt.want && !f.MayPass(tt.post.ID) {
+		if tt.want && !f.MayPass(tt.post.ID, tt.post.AuthorID) {
 			t.Errorf("%+v passes, and may not", tt.post)
 		}
 	}
@@ -99,7 +99,7 @@ func TestSamples(t *testing.T) {
 		passed := 0
 		for i := range PostID(n) {
 			// As ids are: some milliseconds apart, of 16 partitions.
-			if f.MayPass(28_000_000_000_000_000 + i*7_000_000 + i%16*1000 + i%3) {
+			if f.MayPass(28_000_000_000_000_000+i*7_000_000+i%16*1000+i%3, 1) {
 				passed++
 			}
 		}

@@ -13,6 +13,7 @@ type Subscription struct {
 type LiveMessage struct {
 	Kind       LiveKind
 	Post       PostID // of LivePushed and LiveRemoved
+	Author     UserID // of LiveRemoved: who wrote the post
 	Recipients []Recipient
 }
 
@@ -44,8 +45,9 @@ type Replay struct {
 
 // Removal is the deletion of a post.
 type Removal struct {
-	ID   RemovalID
-	Post PostID
+	ID     RemovalID
+	Post   PostID
+	Author UserID
 }
 
 // SessionKey finds a session: the bucket of its user and the hexadecimal SHA-256 of

@@ -81,7 +81,7 @@ func parseReplay(id retwis.TimelineID, reply []any) (retwis.Replay, string, erro
 		replay.Arrived = append(replay.Arrived, post)
 	}
 	removed, _ := reply[6].([]any)
-	for i := 0; i+1 < len(removed); i += 2 {
+	for i := 0; i+2 < len(removed); i += 3 {
 		removal, err := parseRemovalID(text(removed[i]))
 		if err != nil {
 			return retwis.Replay{}, "", err
@@ -90,7 +90,11 @@ func parseReplay(id retwis.TimelineID, reply []any) (retwis.Replay, string, erro
 		if err != nil {
 			return retwis.Replay{}, "", err
 		}
-		replay.Removed = append(replay.Removed, retwis.Removal{ID: removal, Post: post})
+		author, err := retwis.ParseUserID(text(removed[i+2]))
+		if err != nil {
+			return retwis.Replay{}, "", err
+		}
+		replay.Removed = append(replay.Removed, retwis.Removal{ID: removal, Post: post, Author: author})
 	}
 	return replay, text(reply[3]), nil
 }
@@ -162,6 +166,15 @@ func parseMessage(payload string) (retwis.LiveMessage, error) {
 			return message, err
 		}
 		rest = rest[1:]
+		if message.Kind == retwis.LiveRemoved {
+			if len(rest) == 0 {
+				return message, errors.New("no author")
+			}
+			if message.Author, err = retwis.ParseUserID(rest[0]); err != nil {
+				return message, err
+			}
+			rest = rest[1:]
+		}
 		if message.Kind == retwis.LivePushed {
 			step = 2
 		}

@@ -25,5 +25,5 @@ local mentions = redis.call('HGET', KEYS[1], 'mentions')
 redis.call('XADD', KEYS[4], '*', 'kind', 'delete', 'author', author, 'post', ARGV[2],
   unpack(mentions and { 'mentions', mentions } or {}))
 redis.call('XADD', KEYS[5], 'MAXLEN', ARGV[3], '*', 'post', ARGV[2], 'author', author)
-publish(KEYS[7], ARGV[4], ARGV[5], '- ' .. ARGV[2], watched(KEYS[6], { 'h' .. author, 'u' .. author }))
+publish(KEYS[7], ARGV[4], ARGV[5], '- ' .. ARGV[2] .. ' ' .. author, watched(KEYS[6], { 'h' .. author, 'u' .. author }))
 return 'ok'

@@ -40,7 +40,7 @@ if redis.call('SCARD', KEYS[3]) > 0 then
   if #found == 2 * chunk then
     now = found[#found]
   end
-  publish(KEYS[4], ARGV[7], ARGV[8], '- ' .. post, watched(KEYS[3], names))
+  publish(KEYS[4], ARGV[7], ARGV[8], '- ' .. post .. ' ' .. ARGV[4], watched(KEYS[3], names))
 end
 redis.call('HSET', KEYS[1], ARGV[9], now)
 return { now, 0 }

@@ -7,7 +7,7 @@
 --        7 removals kept   8… as catchup has it
 -- Reply  { generation, last removal, newest entry or '0', last entry or '', '1' when
 --        everything since the position is held else '0', entries newest first,
---        { removal, post, … } oldest first }
+--        { removal, post, author, … } oldest first }
 --@include ids
 --@include list
 --@include weave
@@ -81,6 +81,7 @@ if held == '1' then
     if concerns(fields[4], fields[2]) then
       removed[#removed + 1] = entry[1]
       removed[#removed + 1] = fields[2]
+      removed[#removed + 1] = fields[4]
     end
   end
 end
