@@ -115,8 +115,11 @@ func compareTimeline(r retwis.TimelineRecord, k known, lateness int) []Finding {
 				add(Extra, 0, post, generation, "holds %s, which is no post", post)
 				continue
 			}
+			if record.Deleted {
+				continue // nobody sees where it stands
+			}
 			by = record.Author
-			if _, follows := r.Sources[by]; !record.Deleted && !follows && !owns(r.ID, by) {
+			if _, follows := r.Sources[by]; !follows && !owns(r.ID, by) {
 				add(Extra, by, post, generation, "holds post %s of %s, who is not followed", post, by)
 				continue
 			}
