@@ -62,6 +62,7 @@ type MutationResolver interface {
 	Logout(ctx context.Context) (*LogoutPayload, error)
 	LogoutEverywhere(ctx context.Context) (*LogoutPayload, error)
 	ChangePassword(ctx context.Context, input ChangePasswordInput) (*SessionPayload, error)
+	DeleteAccount(ctx context.Context, input DeleteAccountInput) (*DeleteAccountPayload, error)
 	UpdateProfile(ctx context.Context, input retwis.ProfileChange) (*UpdateProfilePayload, error)
 	CreatePost(ctx context.Context, input CreatePostInput) (*CreatePostPayload, error)
 	DeletePost(ctx context.Context, input DeletePostInput) (*DeletePostPayload, error)
@@ -138,6 +139,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputChangePasswordInput,
 		ec.unmarshalInputCreateListInput,
 		ec.unmarshalInputCreatePostInput,
+		ec.unmarshalInputDeleteAccountInput,
 		ec.unmarshalInputDeleteListInput,
 		ec.unmarshalInputDeletePostInput,
 		ec.unmarshalInputFollowUserInput,
@@ -637,6 +639,15 @@ type Mutation {
     "The old password and the new one."
     input: ChangePasswordInput!
   ): SessionPayload
+  """
+  Delete the viewer's account, for good. Every session ends at once and nobody can log in to it any more.
+  The viewer's posts vanish first, then lists and follows, and then the name is free again: that may take
+  a moment.
+  """
+  deleteAccount(
+    "The password, once more."
+    input: DeleteAccountInput!
+  ): DeleteAccountPayload
   "Change what the viewer's profile says."
   updateProfile(
     "What to change."
@@ -725,6 +736,14 @@ input ChangePasswordInput {
   currentPassword: String!
   "The password from now on, 8 to 256 characters."
   newPassword: String!
+}
+
+"""
+What it takes to delete an account.
+"""
+input DeleteAccountInput {
+  "The viewer's password."
+  password: String!
 }
 
 """
@@ -846,6 +865,16 @@ type SessionPayload {
 The result of a mutation that ends sessions.
 """
 type LogoutPayload {
+  "Why the mutation failed; empty when it succeeded."
+  userErrors: [UserError!]!
+}
+
+"""
+The result of ` + "`" + `deleteAccount` + "`" + `.
+"""
+type DeleteAccountPayload {
+  "The id of the user who is gone; null when the mutation failed."
+  deletedUserId: ID
   "Why the mutation failed; empty when it succeeded."
   userErrors: [UserError!]!
 }
@@ -1135,6 +1164,16 @@ func (ec *executionContext) childFields_CreatePostPayload(ctx context.Context, f
 		return ec.fieldContext_CreatePostPayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CreatePostPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_DeleteAccountPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deletedUserId":
+		return ec.fieldContext_DeleteAccountPayload_deletedUserId(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_DeleteAccountPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteAccountPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteListPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1615,6 +1654,20 @@ func (ec *executionContext) field_Mutation_createPost_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (CreatePostInput, error) {
 			return ec.unmarshalNCreatePostInput2retwisᚋgraphᚐCreatePostInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_deleteAccount_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DeleteAccountInput, error) {
+			return ec.unmarshalNDeleteAccountInput2retwisᚋgraphᚐDeleteAccountInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2415,6 +2468,61 @@ func (ec *executionContext) fieldContext_CreatePostPayload_userErrors(_ context.
 	return fc, nil
 }
 
+func (ec *executionContext) _DeleteAccountPayload_deletedUserId(ctx context.Context, field graphql.CollectedField, obj *DeleteAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteAccountPayload_deletedUserId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedUserID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteAccountPayload_deletedUserId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteAccountPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteAccountPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *DeleteAccountPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteAccountPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*retwis.Error) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖretwisᚋinternalᚋretwisᚐErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteAccountPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteAccountPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _DeleteListPayload_deletedListId(ctx context.Context, field graphql.CollectedField, obj *DeleteListPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3139,6 +3247,50 @@ func (ec *executionContext) fieldContext_Mutation_changePassword(ctx context.Con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_changePassword_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteAccount(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteAccount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteAccount(ctx, fc.Args["input"].(DeleteAccountInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *DeleteAccountPayload) graphql.Marshaler {
+			return ec.marshalODeleteAccountPayload2ᚖretwisᚋgraphᚐDeleteAccountPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteAccount(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeleteAccountPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteAccount_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -7047,6 +7199,36 @@ func (ec *executionContext) unmarshalInputCreatePostInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDeleteAccountInput(ctx context.Context, obj any) (DeleteAccountInput, error) {
+	var it DeleteAccountInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"password"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "password":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("password"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Password = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDeleteListInput(ctx context.Context, obj any) (DeleteListInput, error) {
 	var it DeleteListInput
 	if obj == nil {
@@ -7631,6 +7813,49 @@ func (ec *executionContext) _CreatePostPayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
+var deleteAccountPayloadImplementors = []string{"DeleteAccountPayload"}
+
+func (ec *executionContext) _DeleteAccountPayload(ctx context.Context, sel ast.SelectionSet, obj *DeleteAccountPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteAccountPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteAccountPayload")
+		case "deletedUserId":
+			out.Values[i] = ec._DeleteAccountPayload_deletedUserId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._DeleteAccountPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var deleteListPayloadImplementors = []string{"DeleteListPayload"}
 
 func (ec *executionContext) _DeleteListPayload(ctx context.Context, sel ast.SelectionSet, obj *DeleteListPayload) graphql.Marshaler {
@@ -8102,6 +8327,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "changePassword":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_changePassword(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteAccount":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteAccount(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -10404,6 +10636,11 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 	return res
 }
 
+func (ec *executionContext) unmarshalNDeleteAccountInput2retwisᚋgraphᚐDeleteAccountInput(ctx context.Context, v any) (DeleteAccountInput, error) {
+	res, err := ec.unmarshalInputDeleteAccountInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeleteListInput2retwisᚋgraphᚐDeleteListInput(ctx context.Context, v any) (DeleteListInput, error) {
 	res, err := ec.unmarshalInputDeleteListInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -11111,6 +11348,13 @@ func (ec *executionContext) marshalODateTime2timeᚐTime(ctx context.Context, se
 	_ = ctx
 	res := MarshalDateTime(v)
 	return res
+}
+
+func (ec *executionContext) marshalODeleteAccountPayload2ᚖretwisᚋgraphᚐDeleteAccountPayload(ctx context.Context, sel ast.SelectionSet, v *DeleteAccountPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteAccountPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalODeleteListPayload2ᚖretwisᚋgraphᚐDeleteListPayload(ctx context.Context, sel ast.SelectionSet, v *DeleteListPayload) graphql.Marshaler {

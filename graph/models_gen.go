@@ -68,6 +68,20 @@ type CreatePostPayload struct {
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
+// What it takes to delete an account.
+type DeleteAccountInput struct {
+	// The viewer's password.
+	Password string `json:"password"`
+}
+
+// The result of `deleteAccount`.
+type DeleteAccountPayload struct {
+	// The id of the user who is gone; null when the mutation failed.
+	DeletedUserID *string `json:"deletedUserId,omitempty"`
+	// Why the mutation failed; empty when it succeeded.
+	UserErrors []*retwis.Error `json:"userErrors"`
+}
+
 // A list to delete.
 type DeleteListInput struct {
 	// The id of the list.

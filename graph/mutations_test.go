@@ -102,6 +102,31 @@ func TestChangePassword(t *testing.T) {
 	wantCookies(t, set, "token of alice")
 }
 
+func TestDeleteAccount(t *testing.T) {
+	t.Parallel()
+	const query = `mutation($password: String!) { deleteAccount(input: {password: $password}) { deletedUserId ` + userErrorFields + ` } }`
+	a := newAPI(Options{})
+	alice, bob := a.addUser("alice"), a.addUser("bob")
+	a.addPost(alice, "still there")
+	id := globalUserID(alice.ID)
+
+	ctx, set := cookies(as(t, alice))
+	wantData(t, a.run(ctx, query, `{"password": "guess"}`),
+		`{"deleteAccount": {"deletedUserId": null, "userErrors": [
+			{"code": "WRONG_CREDENTIALS", "field": ["input", "password"], "message": "wrong"}
+		]}}`)
+	wantCookies(t, set)
+	wantData(t, a.run(ctx, query, `{"password": "alice's password"}`),
+		`{"deleteAccount": {"deletedUserId": "`+id+`", "userErrors": []}}`)
+	wantCookies(t, set, "")
+
+	// As long as posts of the one who left are there, they have an author.
+	wantData(t, a.run(as(t, bob), `query($ids: [ID!]!) {
+			nodes(ids: $ids) { id } publicTimeline { posts(first: 1) { edges { node { author { username } } } } }
+		}`, `{"ids": ["`+id+`", "`+globalTimelineID(retwis.Profile(alice.ID))+`"]}`),
+		`{"nodes": [null, null], "publicTimeline": {"posts": {"edges": [{"node": {"author": {"username": "alice"}}}]}}}`)
+}
+
 func TestUpdateProfile(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($input: UpdateProfileInput!) { updateProfile(input: $input) { user { displayName bio } ` + userErrorFields + ` } }`
@@ -226,6 +251,7 @@ func TestMutationsNeedAViewer(t *testing.T) {
 		`logout { userErrors { code } }`,
 		`logoutEverywhere { userErrors { code } }`,
 		`changePassword(input: {currentPassword: "", newPassword: ""}) { token }`,
+		`deleteAccount(input: {password: ""}) { deletedUserId }`,
 		`updateProfile(input: {}) { user { id } }`,
 		`createPost(input: {text: ""}) { edge { cursor } }`,
 		`deletePost(input: {postId: ""}) { deletedPostId }`,

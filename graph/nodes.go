@@ -40,7 +40,7 @@ func startNode(ctx context.Context, id string) func() (Node, error) {
 	viewer := auth.IdentityOf(ctx).User
 	switch id := parseGlobalID(id).(type) {
 	case retwis.UserID:
-		return asNode(loadersOf(ctx).users.start(ctx, id))
+		return asNode(startUser(ctx, id))
 	case retwis.PostID:
 		return asNode(loadersOf(ctx).posts.start(ctx, id))
 	case retwis.ListID:
@@ -62,7 +62,7 @@ func startNode(ctx context.Context, id string) func() (Node, error) {
 		if id.Owner == 0 {
 			return func() (Node, error) { return timeline, nil }
 		}
-		readOwner := loadersOf(ctx).users.start(ctx, id.Owner)
+		readOwner := startUser(ctx, id.Owner)
 		return func() (Node, error) {
 			if owner, err := readOwner(); owner == nil {
 				return nil, err
@@ -75,6 +75,18 @@ func startNode(ctx context.Context, id string) func() (Node, error) {
 		}
 	}
 	return func() (Node, error) { return nil, nil }
+}
+
+// startUser begins to read a user. Who is leaving is there as an author only.
+func startUser(ctx context.Context, id retwis.UserID) func() (*retwis.User, error) {
+	read := loadersOf(ctx).users.start(ctx, id)
+	return func() (*retwis.User, error) {
+		user, err := read()
+		if user != nil && user.Leaving {
+			return nil, err
+		}
+		return user, err
+	}
 }
 
 // asNode keeps a nil pointer from becoming a Node that is not nil.

@@ -33,6 +33,21 @@ func logoutPayload(ctx context.Context, end func(context.Context, auth.Identity)
 	return &LogoutPayload{}, nil
 }
 
+// deleteAccount ends the viewer's account, and with it the session that asks.
+func (r *Resolver) deleteAccount(ctx context.Context, password string) (*DeleteAccountPayload, error) {
+	viewer, err := auth.Viewer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Accounts.DeleteAccount(ctx, auth.IdentityOf(ctx), password); err != nil {
+		mendable, err := userErrors(err)
+		return &DeleteAccountPayload{UserErrors: mendable}, err
+	}
+	auth.SetSessionCookie(ctx, "")
+	id := globalUserID(viewer)
+	return &DeleteAccountPayload{DeletedUserID: &id}, nil
+}
+
 // newPost checks a post that is to be made, and reports everything wrong with it at
 // once. It makes a key where the client gave none, so that a write repeated because its
 // reply was lost makes one post.

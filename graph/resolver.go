@@ -37,6 +37,7 @@ type Accounts interface {
 	Logout(ctx context.Context, who auth.Identity) error
 	LogoutEverywhere(ctx context.Context, who auth.Identity) error
 	ChangePassword(ctx context.Context, who auth.Identity, current, changed string) (auth.Session, error)
+	DeleteAccount(ctx context.Context, who auth.Identity, password string) error
 	UpdateProfile(ctx context.Context, who auth.Identity, change retwis.ProfileChange) (*retwis.User, error)
 }
 

@@ -59,6 +59,11 @@ func (r *mutationResolver) ChangePassword(ctx context.Context, input ChangePassw
 	return sessionPayload(ctx, session, err)
 }
 
+// DeleteAccount is the resolver for the deleteAccount field.
+func (r *mutationResolver) DeleteAccount(ctx context.Context, input DeleteAccountInput) (*DeleteAccountPayload, error) {
+	return r.deleteAccount(ctx, input.Password)
+}
+
 // UpdateProfile is the resolver for the updateProfile field.
 func (r *mutationResolver) UpdateProfile(ctx context.Context, input retwis.ProfileChange) (*UpdateProfilePayload, error) {
 	if _, err := auth.Viewer(ctx); err != nil {

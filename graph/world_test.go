@@ -172,6 +172,23 @@ func (w *world) ChangePassword(_ context.Context, who auth.Identity, current, ch
 	return w.session(w.user(who.User)), nil
 }
 
+func (w *world) DeleteAccount(_ context.Context, who auth.Identity, password string) error {
+	err := w.begin("DeleteAccount", who.User)
+	defer w.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if w.secrets[who.User] != password {
+		return retwis.FieldError(retwis.CodeWrongCredentials, "password", "wrong")
+	}
+	for _, u := range w.users {
+		if u.ID == who.User {
+			u.Leaving = true
+		}
+	}
+	return nil
+}
+
 func (w *world) UpdateProfile(_ context.Context, who auth.Identity, change retwis.ProfileChange) (*retwis.User, error) {
 	err := w.begin("UpdateProfile", who.User)
 	defer w.mu.Unlock()

@@ -29,6 +29,10 @@ type AccountStore interface {
 	// ChangePassword replaces a hash and ends every session of the user, in one step. It
 	// fails with retwis.ErrWrongCredentials when oldHash is no longer the stored one.
 	ChangePassword(ctx context.Context, user retwis.UserID, oldHash, newHash string) error
+	// DeleteAccount closes an account, ends its sessions in the same step, and queues the
+	// deletion of what it owns. It fails with retwis.ErrWrongCredentials when hash is no
+	// longer the stored one.
+	DeleteAccount(ctx context.Context, user retwis.UserID, hash string) error
 
 	// CreateSession fails with retwis.ErrNotFound where there is no such account.
 	CreateSession(ctx context.Context, user retwis.UserID, key retwis.SessionKey) error

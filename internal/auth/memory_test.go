@@ -19,6 +19,7 @@ type memory struct {
 	beforeCreateSession   func()
 	beforeChangePassword  func()
 	beforeSetPasswordHash func()
+	beforeDeleteAccount   func()
 	fail                  error // of every call, where not nil
 }
 
@@ -167,6 +168,20 @@ func (m *memory) ChangePassword(_ context.Context, id retwis.UserID, oldHash, ne
 	}
 	a.hash = newHash
 	a.generation++
+	return nil
+}
+
+func (m *memory) DeleteAccount(_ context.Context, id retwis.UserID, hash string) error {
+	end, err := m.begin(&m.beforeDeleteAccount)
+	defer end()
+	if err != nil {
+		return err
+	}
+	a := m.active(id)
+	if a == nil || a.hash != hash {
+		return retwis.ErrWrongCredentials
+	}
+	delete(m.accounts, id)
 	return nil
 }
 

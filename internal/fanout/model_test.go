@@ -1,6 +1,7 @@
 package fanout_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -21,6 +22,7 @@ type model struct {
 	people  []retwis.UserID
 	posts   map[retwis.UserID][]retwis.PostID // in the order they were made
 	deleted map[retwis.PostID]bool
+	gone    map[retwis.UserID]bool                   // who deleted the account
 	follows map[retwis.UserID]map[retwis.UserID]bool // reader → authors
 	lists   map[retwis.UserID][]retwis.ListID
 	members map[retwis.ListID]map[retwis.UserID]bool
@@ -32,6 +34,7 @@ func newModel(people []retwis.UserID) *model {
 		people:  people,
 		posts:   map[retwis.UserID][]retwis.PostID{},
 		deleted: map[retwis.PostID]bool{},
+		gone:    map[retwis.UserID]bool{},
 		follows: map[retwis.UserID]map[retwis.UserID]bool{},
 		lists:   map[retwis.UserID][]retwis.ListID{},
 		members: map[retwis.ListID]map[retwis.UserID]bool{},
@@ -45,8 +48,33 @@ func newModel(people []retwis.UserID) *model {
 
 // act makes one random step of a user, in the database and in the model.
 func (m *model) act(e *engine, r *rand.Rand, user retwis.UserID) error {
-	ctx := e.t.Context()
 	i := r.IntN(len(m.people))
+	other := m.people[i]
+	if m.left(user) {
+		return nil
+	}
+	if r.IntN(size(500, 1000)) == 0 {
+		m.mu.Lock()
+		m.gone[user] = true
+		m.mu.Unlock()
+		return e.DeleteAccount(e.t.Context(), user, "x")
+	}
+	err := m.step(e, r, user, i)
+	if m.left(other) && errors.Is(err, retwis.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+func (m *model) left(user retwis.UserID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.gone[user]
+}
+
+// step makes one random step of a user that may concern the i-th one.
+func (m *model) step(e *engine, r *rand.Rand, user retwis.UserID, i int) error {
+	ctx := e.t.Context()
 	other := m.people[i]
 	switch n := r.IntN(130); {
 	case n < 50:
@@ -162,6 +190,13 @@ func (m *model) kept(posts []retwis.PostID) []retwis.PostID {
 	return slices.DeleteFunc(slices.Clone(posts), func(post retwis.PostID) bool { return m.deleted[post] })
 }
 
+// present are those who did not leave.
+func (m *model) present(users map[retwis.UserID]bool) map[retwis.UserID]bool {
+	users = maps.Clone(users)
+	maps.DeleteFunc(users, func(id retwis.UserID, _ bool) bool { return m.gone[id] })
+	return users
+}
+
 // sources are those whose posts a home gets.
 func (m *model) sources(reader retwis.UserID) map[retwis.UserID]bool {
 	all := maps.Clone(m.follows[reader])
@@ -193,7 +228,16 @@ func (m *model) authors() map[retwis.PostID]retwis.UserID {
 func (m *model) verify(e *engine, homeCap, slack int) {
 	e.t.Helper()
 	author := m.authors()
+	for user := range m.gone {
+		for _, post := range m.posts[user] {
+			m.deleted[post] = true
+		}
+	}
+	e.nothingIsLeftOf(slices.Collect(maps.Keys(m.gone))...)
 	for _, user := range m.people {
+		if m.gone[user] {
+			continue
+		}
 		m.verifyFannedOut(e, retwis.Home(user), m.sources(user), author, homeCap, slack)
 		for _, list := range m.lists[user] {
 			m.verifyFannedOut(e, retwis.ListPosts(list), m.members[list], author, homeCap, slack)
@@ -239,6 +283,9 @@ func (m *model) verifyFannedOut(e *engine, id retwis.TimelineID, sources map[ret
 		}
 		more = page.HasNextPage
 	}
+	// What those made who left may still have places in the list.
+	sources = maps.Clone(sources)
+	maps.Copy(sources, m.gone)
 	made := m.made(sources)
 	if want := m.kept(made); !slices.Equal(newest(all), want) {
 		e.t.Errorf("%s: missing %v, extra or doubled %v (of %d)", id, surplus(want, all), surplus(all, want), len(want))
@@ -271,7 +318,7 @@ func (m *model) verifyLists(e *engine, owner retwis.UserID) {
 	for _, edge := range page.Edges {
 		got = append(got, edge.List.ID)
 		users, total := e.follows(retwis.ListMembers(edge.List.ID))
-		want := m.members[edge.List.ID]
+		want := m.present(m.members[edge.List.ID])
 		if total != len(want) || len(users) != len(want) || slices.ContainsFunc(users, func(id retwis.UserID) bool { return !want[id] }) {
 			e.t.Errorf("members of list %s: %v (total %d), want %v", edge.List.ID, users, total, want)
 		}
@@ -287,11 +334,11 @@ func (m *model) verifyLists(e *engine, owner retwis.UserID) {
 func (m *model) verifyFollows(e *engine, user retwis.UserID) {
 	e.t.Helper()
 	var following, followers []retwis.UserID
-	for author := range m.follows[user] {
+	for author := range m.present(m.follows[user]) {
 		following = append(following, author)
 	}
 	for reader, authors := range m.follows {
-		if authors[user] {
+		if authors[user] && !m.gone[reader] {
 			followers = append(followers, reader)
 		}
 	}
@@ -374,7 +421,7 @@ func TestHomesEqualTheirDefinitionAfterRandomActs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachRedis(t, func(t *testing.T, url string) {
 				options := tt.options
-				options.URL = url
+				options.URL, options.GoneGrace = url, shortGrace
 				e := newEngine(t, options)
 				e.work(fanout.Options{})
 				e.work(fanout.Options{})
@@ -399,6 +446,7 @@ func TestHomesEqualTheirDefinitionAfterRandomActs(t *testing.T) {
 				}
 				wg.Wait()
 				e.drain()
+				t.Logf("%d accounts were deleted", len(m.gone))
 				m.verify(e, options.HomeCap, max(options.Slack, 1))
 			})
 		})

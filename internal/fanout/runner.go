@@ -216,7 +216,7 @@ func (r *runner) admit(entries []retwis.OutboxEntry) {
 
 func laneOf(e retwis.OutboxEntry) lane {
 	switch e.Kind {
-	case retwis.OutboxPost, retwis.OutboxDelete, retwis.OutboxRepair:
+	case retwis.OutboxPost, retwis.OutboxDelete, retwis.OutboxRepair, retwis.OutboxPart:
 		return lane{author: e.Author}
 	case retwis.OutboxBackfill, retwis.OutboxPurge:
 		return lane{timeline: e.Timeline}

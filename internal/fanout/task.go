@@ -48,6 +48,9 @@ func (r *runner) perform(ctx context.Context, w *work) (done bool, err error) {
 		if err := r.recount(ctx, w); err != nil {
 			return false, err
 		}
+		if late, err := r.store.EndLateEdge(ctx, w.Timeline, w.Author); late || err != nil {
+			return err == nil, err
+		}
 		return true, r.store.Backfill(ctx, w.Timeline, w.Author, w.Score)
 	case retwis.OutboxPurge:
 		if err := r.recount(ctx, w); err != nil {
@@ -66,6 +69,10 @@ func (r *runner) perform(ctx context.Context, w *work) (done bool, err error) {
 			}
 		}
 		return true, nil
+	case retwis.OutboxLeave:
+		return true, r.store.LeaveStep(ctx, w.User, w.Step)
+	case retwis.OutboxPart:
+		return true, r.part(ctx, w)
 	default:
 		return false, unknownKind(w.Kind)
 	}

@@ -39,8 +39,16 @@ type Store interface {
 	Purge(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID) error
 	RecountFollowers(ctx context.Context, partition int, author retwis.UserID) error
 	Unlist(ctx context.Context, list retwis.ListID) (bool, error)
+	EndLateEdge(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID) (bool, error)
 	SettleRegistration(ctx context.Context, id retwis.UserID, name string) (bool, error)
 	Repair(ctx context.Context, author retwis.UserID, partition int, to retwis.Audience, after int64) (int64, bool, error)
+
+	LeaveStep(ctx context.Context, id retwis.UserID, step int64) error
+	BeginPart(ctx context.Context, id retwis.UserID) (bool, error)
+	PartFollowing(ctx context.Context, id retwis.UserID) (bool, error)
+	PartFollowers(ctx context.Context, author retwis.UserID, partition int, to retwis.Audience) (bool, error)
+	CarryOnPart(ctx context.Context, id retwis.UserID, step int64) error
+	Forget(ctx context.Context, id retwis.UserID) error
 }
 
 // Options tune a worker. Zero values take the defaults.

@@ -8,12 +8,13 @@ type OutboxEntry struct {
 	ID        string // Redis stream id: entries of one outbox rise
 	Kind      OutboxKind
 	Author    UserID
-	User      UserID     // of a registration
+	User      UserID     // of a registration, or who is leaving
 	Timeline  TimelineID // that is back-filled or purged
 	List      ListID     // that is taken apart
 	Post      PostID
 	Mentions  []UserID          // of Post
 	Score     int64             // of the follow that a back-fill belongs to
+	Step      int64             // of leaving or parting
 	Name      string            // folded name of a registration
 	Fields    map[string]string // all of it, as stored
 	Malformed error             // why the fields make no sense, or nil
@@ -31,6 +32,8 @@ const (
 	OutboxRegister OutboxKind = "register" // finish the registration of User under Name
 	OutboxRepair   OutboxKind = "repair"   // merge the posts of Author into every timeline that follows
 	OutboxUnlist   OutboxKind = "unlist"   // take List apart, which its owner has deleted
+	OutboxLeave    OutboxKind = "leave"    // delete the next of what User has made, who is leaving
+	OutboxPart     OutboxKind = "part"     // cut Author off from everybody: all that they made is deleted
 )
 
 // Delivery is one call that carries an entry on in one partition.

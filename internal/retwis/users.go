@@ -12,6 +12,8 @@ type User struct {
 	PostCount      int
 	FollowerCount  int
 	FollowingCount int
+
+	Leaving bool // the account is being deleted: it is there only as an author
 }
 
 // Viewer is the logged-in user, as the root of what only that user may see.

@@ -123,6 +123,7 @@ func (s *Store) SettleRegistration(ctx context.Context, id retwis.UserID, folded
 }
 
 // UserByName finds a user by name without regard to case, or gives [retwis.ErrNotFound].
+// Who is leaving is not found by name any more.
 func (s *Store) UserByName(ctx context.Context, username string) (*retwis.User, error) {
 	id, err := s.idByName(ctx, username)
 	if err != nil {
@@ -132,7 +133,7 @@ func (s *Store) UserByName(ctx context.Context, username string) (*retwis.User, 
 	if err != nil {
 		return nil, err
 	}
-	if users[0] == nil {
+	if users[0] == nil || users[0].Leaving {
 		return nil, retwis.ErrNotFound
 	}
 	return users[0], nil
@@ -150,7 +151,8 @@ func (s *Store) idByName(ctx context.Context, username string) (retwis.UserID, e
 	return retwis.ParseUserID(id)
 }
 
-// Users returns users by id, in the order asked for, nil where there is none.
+// Users returns users by id, in the order asked for, nil where there is none. Who is
+// leaving is among them until nobody can be reading a post of theirs any more.
 func (s *Store) Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -168,7 +170,8 @@ func (s *Store) Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User,
 		if err != nil {
 			return nil, fmt.Errorf("read users: %w", err)
 		}
-		if fields[0] != "active" {
+		state := text(fields[0])
+		if state == "" || state == "pending" {
 			continue
 		}
 		users[i] = &retwis.User{
@@ -180,6 +183,7 @@ func (s *Store) Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User,
 			PostCount:      int(number(fields[5])),
 			FollowerCount:  int(number(fields[6])),
 			FollowingCount: int(number(fields[7])),
+			Leaving:        state != "active",
 		}
 	}
 	return users, nil

@@ -95,13 +95,17 @@ func (s *Store) enterReach(ctx context.Context, author retwis.UserID, kind strin
 // setReach stores how many followers an author has in a partition, as of a version. A
 // count that comes late gives way to a newer one.
 func (s *Store) setReach(ctx context.Context, author retwis.UserID, of partition, versionAndCount []any) error {
-	home := s.of(author)
-	args := append([]any{of.number}, versionAndCount...)
-	err := s.do(ctx, call{s.scripts.setReach, []string{home.user(author), home.reach(author)}, args}).Err()
-	if err != nil {
+	c := s.reachCall(author, of, versionAndCount)
+	if err := s.do(ctx, c).Err(); err != nil {
 		return fmt.Errorf("count the followers of %s: %w", author, err)
 	}
 	return nil
+}
+
+func (s *Store) reachCall(author retwis.UserID, of partition, versionAndCount []any) call {
+	home := s.of(author)
+	args := append([]any{of.number}, versionAndCount...)
+	return call{s.scripts.setReach, []string{home.user(author), home.reach(author)}, args}
 }
 
 // RecountFollowers counts an author's followers in a partition again. It is what a follow

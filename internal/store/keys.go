@@ -37,9 +37,11 @@ func (p partition) nextUser() string { return p.tag + ":next_user" }
 // Post ids and follow times come from it.
 func (p partition) clock() string { return p.tag + ":clock" }
 
-// user is a hash: name, display, bio, password, created, state (pending or active),
-// session_gen, home_gen, the counts posts, followers and following, and profile_trimmed
-// once posts have left the profile.
+// user is a hash: name, display, bio, password, created, state, session_gen, home_gen, the
+// counts posts, followers and following, profile_trimmed once posts have left the profile,
+// and step, of leaving. The state is pending before the name is claimed, then active; at the
+// end of an account leaving, while posts and lists are deleted, then parting, while it is
+// cut off from others, and gone until it lapses.
 func (p partition) user(id retwis.UserID) string { return p.users() + id.String() }
 func (p partition) users() string                { return p.tag + ":user:" }
 
@@ -59,6 +61,10 @@ func (p partition) posts() string                { return p.tag + ":post:" }
 
 // profile is a list: the ids of a user's posts, newest first, sorted.
 func (p partition) profile(id retwis.UserID) string { return p.tag + ":profile:" + id.String() }
+
+// archive is a list: the ids of a user's posts that the profile no longer holds, newest
+// first, deleted ones too.
+func (p partition) archive(id retwis.UserID) string { return p.tag + ":archive:" + id.String() }
 
 // idempotency is a string: the post that a key made, and the digest of its text.
 func (p partition) idempotency(id retwis.UserID, key string) string {
@@ -86,6 +92,11 @@ func (p partition) mentions(id retwis.UserID) string { return p.tag + ":mentions
 func (p partition) pulled(author retwis.UserID) string { return p.tag + ":pulled:" + author.String() }
 func (p partition) large() string                      { return p.tag + ":large" }
 
+// marks is a hash: large author → the newest of the author's pulled posts that is on a
+// user's home.
+func (p partition) marks(id retwis.UserID) string { return p.marksPrefix() + id.String() }
+func (p partition) marksPrefix() string           { return p.tag + ":marks:" }
+
 // merged is a set, mergedExpiry a sorted set by the time the mark lapses: timelines that
 // posts were merged into, and may still come to by fan-out.
 func (p partition) merged() string       { return p.tag + ":merged" }
@@ -103,6 +114,10 @@ func (p partition) followers(author retwis.UserID) string {
 	return p.followersPrefix() + author.String()
 }
 func (p partition) followersPrefix() string { return p.tag + ":followers:" }
+
+// uncounted is a set: authors whom a parting user followed, and whose followers are still to
+// be counted again.
+func (p partition) uncounted(id retwis.UserID) string { return p.tag + ":uncounted:" + id.String() }
 
 // reach is a hash in the author's partition: partition → version ':' followers there, and
 // 'l' partition for those that hold lists with the author.

@@ -61,7 +61,7 @@ func (s *Store) DeleteList(ctx context.Context, owner retwis.UserID, id retwis.L
 	p := s.of(owner)
 	state, err := s.do(ctx, call{
 		s.scripts.deleteList,
-		[]string{p.list(id), p.lists(owner), p.outbox(), p.listPosts(id)},
+		[]string{p.list(id), p.lists(owner), p.outbox()},
 		[]any{owner.String(), id.String()},
 	}).Text()
 	if err != nil {

@@ -143,6 +143,7 @@ func outboxEntry(outbox int, message redis.XMessage) retwis.OutboxEntry {
 		read(e.Fields, "post", retwis.ParsePostID, &e.Post),
 		read(e.Fields, "mentions", parseUserIDs, &e.Mentions),
 		read(e.Fields, "score", parseScore, &e.Score),
+		read(e.Fields, "step", parseScore, &e.Step),
 	)
 	return e
 }
@@ -213,9 +214,13 @@ func (s *Store) deliveryCall(d retwis.Delivery) call {
 		if d.To == retwis.ToMentioned {
 			id = retwis.Mentions(d.User)
 		}
+		keys := []string{p.progress(e.Outbox), p.entries(id), p.online(), p.onlineNodes()}
+		if d.To == retwis.ToMentioned {
+			keys = append(keys, p.user(d.User))
+		}
 		return call{
 			s.scripts.pushOne,
-			[]string{p.progress(e.Outbox), p.entries(id), p.online(), p.onlineNodes()},
+			keys,
 			[]any{e.ID, e.Post.String(), o.HomeCap, o.Slack, s.publish, p.livePrefix(), e.ID + ":" + id.String(), id.String()},
 		}
 	}

@@ -29,6 +29,7 @@ func (s *Store) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 		[]string{
 			p.user(post.Author), p.profile(post.Author), p.home(post.Author), p.outbox(), p.clock(),
 			p.idempotency(post.Author, post.IdempotencyKey), p.online(), p.onlineNodes(), p.removals(),
+			p.archive(post.Author),
 		},
 		[]any{
 			post.Author.String(), post.Text, hex.EncodeToString(digest[:16]), p.number, o.ProfileCap, o.HomeCap,
@@ -101,7 +102,7 @@ func (s *Store) mentioned(ctx context.Context, body string) ([]retwis.UserID, er
 	}
 	found := ids[:0]
 	for i, user := range users {
-		if user != nil {
+		if user != nil && !user.Leaving {
 			found = append(found, ids[i])
 		}
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -122,10 +123,13 @@ func (s *Store) Purge(ctx context.Context, id retwis.TimelineID, author retwis.U
 	if err != nil || len(reply) != 2 {
 		return fmt.Errorf("purge %s from timeline %s: reply %v: %w", author, id, reply, err)
 	}
-	if reply[1] == "1" {
-		return s.Rebuild(ctx, id)
+	if reply[1] != "1" {
+		return nil
 	}
-	return nil
+	if err := s.Rebuild(ctx, id); !errors.Is(err, retwis.ErrNotFound) {
+		return err
+	}
+	return nil // its owner is leaving: nobody reads it any more
 }
 
 // heldPosts returns those of an author's posts that a timeline holds.

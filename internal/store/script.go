@@ -33,6 +33,9 @@ type scripts struct {
 	push, pushOne, pull, remove, advance   *redis.Script
 	renewLease, releaseLease, bury, revive *redis.Script
 
+	beginLeave, leaveStep, beginPart, carryOn *redis.Script
+	partFollowing, partFollowers, forget      *redis.Script
+
 	createList, renameList, deleteList, unlist *redis.Script
 	addMember, removeMember                    *redis.Script
 
@@ -80,6 +83,13 @@ func loadScripts() scripts {
 		releaseLease:   script("release_lease"),
 		bury:           script("bury"),
 		revive:         script("revive"),
+		beginLeave:     script("begin_leave"),
+		leaveStep:      script("leave_step"),
+		beginPart:      script("begin_part"),
+		carryOn:        script("carry_on"),
+		partFollowing:  script("part_following"),
+		partFollowers:  script("part_followers"),
+		forget:         script("forget"),
 		createList:     script("create_list"),
 		renameList:     script("rename_list"),
 		deleteList:     script("delete_list"),

@@ -43,6 +43,7 @@ type Options struct {
 	SessionsPerUser int           // 100
 	IdempotencyTTL  time.Duration // 24 h
 	PendingGrace    time.Duration // after which an unfinished registration is finished by the worker, 30 s
+	GoneGrace       time.Duration // how long the author of a post under way to a reader can be told after the account ended, 1 min
 
 	Timeout  time.Duration // of one exchange with Redis, 3 s
 	PoolSize int           // connections to each Redis node, 64
@@ -76,6 +77,7 @@ func (o Options) withDefaults() Options {
 	set(&o.SessionsPerUser, 100)
 	last(&o.IdempotencyTTL, 24*time.Hour)
 	last(&o.PendingGrace, 30*time.Second)
+	last(&o.GoneGrace, time.Minute)
 	last(&o.Timeout, 3*time.Second)
 	set(&o.PoolSize, 64)
 	if o.Log == nil {

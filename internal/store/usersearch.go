@@ -35,7 +35,7 @@ func (s *Store) SearchUsers(ctx context.Context, prefix string, count int) (retw
 	}
 	page := retwis.FollowPage{TotalCount: total, HasNextPage: more}
 	for _, user := range users {
-		if user != nil {
+		if user != nil && !user.Leaving {
 			at := retwis.UserSetPosition{Set: retwis.FoundUsers(), User: user.ID}
 			page.Follows = append(page.Follows, retwis.Follow{Cursor: at.Cursor(), User: user})
 		}

@@ -2,7 +2,7 @@
 -- fan-out: once for a key, however often it runs.
 --
 -- KEYS   1 user   2 profile   3 home   4 outbox   5 clock   6 idempotency
---        7 online   8 online nodes   9 removals
+--        7 online   8 online nodes   9 removals   10 archive
 -- ARGV   1 author   2 text   3 digest of the text   4 partition   5 profile cap
 --        6 home cap   7 slack   8 post key prefix   9 seconds a key is kept
 --        10 outbox limit   11 PUBLISH or SPUBLISH   12 channel prefix
@@ -46,8 +46,15 @@ local home, profile = 'h' .. author, 'u' .. author
 local before = { [home] = head(KEYS[3]), [profile] = head(KEYS[2]) }
 local cap = tonumber(ARGV[5])
 local slack = tonumber(ARGV[7])
-if redis.call('LPUSH', KEYS[2], post) > cap + slack then
-  redis.call('LTRIM', KEYS[2], 0, cap - 1)
+local length = redis.call('LPUSH', KEYS[2], post)
+if length > cap + slack then
+  -- What leaves the profile is still the author's, to be found when the account ends.
+  local surplus = math.min(length - cap, slack + 1)
+  local old = redis.call('LRANGE', KEYS[2], -surplus, -1)
+  redis.call('LTRIM', KEYS[2], 0, -surplus - 1)
+  for i = #old, 1, -1 do
+    redis.call('LPUSH', KEYS[10], old[i])
+  end
   redis.call('HSET', KEYS[1], 'profile_trimmed', 1)
 end
 push(KEYS[3], post, tonumber(ARGV[6]), slack)

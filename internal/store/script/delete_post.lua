@@ -6,6 +6,7 @@
 -- Reply  'ok', 'missing' or 'other' when it is another author's
 --@include clock
 --@include publish
+--@include tombstone
 
 local author = redis.call('HGET', KEYS[1], 'author')
 if not author then
@@ -17,13 +18,7 @@ end
 if redis.call('HEXISTS', KEYS[1], 'deleted') == 1 then
   return 'ok'
 end
-redis.call('HDEL', KEYS[1], 'text')
-redis.call('HSET', KEYS[1], 'deleted', string.format('%.0f', unix_ms()))
 redis.call('LREM', KEYS[2], 1, ARGV[2])
-redis.call('HINCRBY', KEYS[3], 'posts', -1)
-local mentions = redis.call('HGET', KEYS[1], 'mentions')
-redis.call('XADD', KEYS[4], '*', 'kind', 'delete', 'author', author, 'post', ARGV[2],
-  unpack(mentions and { 'mentions', mentions } or {}))
-redis.call('XADD', KEYS[5], 'MAXLEN', ARGV[3], '*', 'post', ARGV[2], 'author', author)
-publish(KEYS[7], ARGV[4], ARGV[5], '- ' .. ARGV[2] .. ' ' .. author, watched(KEYS[6], { 'h' .. author, 'u' .. author }))
+take_back({ user = KEYS[3], outbox = KEYS[4], removals = KEYS[5], online = KEYS[6], nodes = KEYS[7] },
+  KEYS[1], ARGV[2], author, ARGV[3], ARGV[4], ARGV[5])
 return 'ok'

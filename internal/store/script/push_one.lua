@@ -3,7 +3,8 @@
 -- entry, and looks into the list first: an entry that had been given up and is tried
 -- again has another id.
 --
--- KEYS   1 progress   2 list   3 online   4 online nodes
+-- KEYS   1 progress   2 list   3 online   4 online nodes   5 with mentions: the user, who
+--        may have left since the post was made
 -- ARGV   1 entry   2 post   3 cap   4 slack   5 PUBLISH or SPUBLISH   6 channel prefix
 --        7 field of the position   8 name of the timeline
 -- Reply  { 'done', lists pushed to }
@@ -13,6 +14,10 @@
 
 local entry, post = ARGV[1], ARGV[2]
 if position_of(KEYS[1], entry, ARGV[7]) == 'done' then
+  return { 'done', 0 }
+end
+if KEYS[5] and redis.call('HGET', KEYS[5], 'state') ~= 'active' then
+  redis.call('HSET', KEYS[1], ARGV[7], 'done')
   return { 'done', 0 }
 end
 if redis.call('EXISTS', KEYS[2]) == 0 then

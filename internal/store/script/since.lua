@@ -54,15 +54,28 @@ else
   end
 end
 
+local places
+local function holds(removed_post)
+  if not places then
+    places = {}
+    for _, entry in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+      places[entry] = true
+    end
+  end
+  return places[removed_post]
+end
+
+-- An author whose account ended is followed by nobody any more; what the list held of the
+-- author's posts it holds still.
 local function concerns(author, removed_post)
   if kind == 'p' then
     return true
   elseif kind == 'm' then
-    return redis.call('LPOS', KEYS[1], removed_post)
+    return holds(removed_post)
   elseif kind ~= 'l' and author == owner then
     return true
   end
-  return kind ~= 'u' and redis.call('ZSCORE', KEYS[6], author)
+  return kind ~= 'u' and (redis.call('ZSCORE', KEYS[6], author) or holds(removed_post))
 end
 
 local removed = {}
