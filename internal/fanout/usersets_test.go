@@ -2,10 +2,12 @@ package fanout_test
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -195,6 +197,36 @@ func (e *engine) wantCommonFollowers(r *rand.Rand, client redis.UniversalClient,
 		}
 		return got, err
 	}, newestFollows(want, times))
+}
+
+func TestManyLongWalksTakeTurns(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, Partitions: 2, Chunk: 2})
+		stars := e.register("ann", "bob")
+		for _, fan := range e.crowd("fan", 60) {
+			e.follow(fan, stars[0])
+			e.follow(fan, stars[1])
+		}
+		var wg sync.WaitGroup
+		for i := range 12 {
+			ctx, cancel := context.WithCancel(t.Context())
+			if i%3 == 0 {
+				cancel()
+			}
+			wg.Go(func() {
+				defer cancel()
+				page, err := e.CommonFollowers(ctx, stars[0], stars[1], retwis.Page{First: 1})
+				switch {
+				case i%3 == 0 && !errors.Is(err, context.Canceled):
+					t.Errorf("without time it ends with %v", err)
+				case i%3 != 0 && (err != nil || page.TotalCount != 60):
+					t.Errorf("%d common followers, %v", page.TotalCount, err)
+				}
+			})
+		}
+		wg.Wait()
+	})
 }
 
 // addGhosts adds followers to each set of a user's followers, more than a packed set has.

@@ -14,6 +14,10 @@ import (
 // all that one client has sent before it serves the next.
 const chunksAtOnce = 4
 
+// longWalks is how many walks over large sets this process has under way: each keeps a
+// server busy for as long as it takes, up to seconds, though not for others in between.
+const longWalks = 2
+
 // CommonFollowers returns one page of those who follow a user and another one, too: the
 // newest follow of the first one first, with its time. The total is exact. The sets are
 // intersected inside Redis, in steps; what leaves it is no more than the page needs. A
@@ -51,12 +55,20 @@ func (s *Store) intersect(ctx context.Context, of, with retwis.UserID, w setWalk
 			todo = append(todo, intersection{partition: s.partitions[number], length: min(count, other)})
 		}
 	}
+	if length(todo) > chunksAtOnce*s.options.Chunk {
+		select {
+		case s.longWalks <- struct{}{}:
+			defer func() { <-s.longWalks }()
+		case <-ctx.Done():
+			return nil, 0, context.Cause(ctx)
+		}
+	}
 	var found []edge
 	total := 0
 	for len(todo) > 0 {
-		n, length := 0, 0
-		for n < len(todo) && length < chunksAtOnce*s.options.Chunk {
-			length += min(todo[n].length, s.options.Chunk)
+		n, sent := 0, 0
+		for n < len(todo) && sent < chunksAtOnce*s.options.Chunk {
+			sent += min(todo[n].length, s.options.Chunk)
 			n++
 		}
 		calls := make([]call, n)
@@ -80,6 +92,14 @@ func (s *Store) intersect(ctx context.Context, of, with retwis.UserID, w setWalk
 		found = w.nearest(found)
 	}
 	return found, total, nil
+}
+
+func length(parts []intersection) int {
+	sum := 0
+	for _, part := range parts {
+		sum += part.length
+	}
+	return sum
 }
 
 func (s *Store) intersectCall(of, with retwis.UserID, w setWalk, part intersection) call {

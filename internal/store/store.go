@@ -96,6 +96,7 @@ type Store struct {
 	publish    string                // PUBLISH, or SPUBLISH on a cluster
 	partitions []partition
 	scripts    scripts
+	longWalks  chan struct{}      // holds one for each walk over large sets
 	rebuilds   singleflight.Group // of homes
 }
 
@@ -107,7 +108,9 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	if o.Partitions != 0 && !validPartitions(o.Partitions) {
 		return nil, fmt.Errorf("%d partitions: choose a power of two from 1 to 512", o.Partitions)
 	}
-	s := &Store{options: o, log: o.Log, scripts: loadScripts(), publish: "PUBLISH"}
+	s := &Store{
+		options: o, log: o.Log, scripts: loadScripts(), publish: "PUBLISH", longWalks: make(chan struct{}, longWalks),
+	}
 	if err := s.connect(ctx); err != nil {
 		return nil, err
 	}
