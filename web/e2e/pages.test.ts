@@ -147,12 +147,12 @@ test("an author deletes a post, from the list and from its page", async () => {
   await login(page, person);
   const first = postOf(page, "Goes first");
   await first.getByRole("button", { name: "Delete" }).click();
-  await first.getByRole("button", { name: "Delete" }).click();
+  await first.getByRole("button", { name: "Yes, delete" }).click();
   await first.waitFor({ state: "detached" });
   await postOf(page, "Goes second").getByRole("link", { name: /^Posted/ }).click();
   await page.getByRole("heading", { name: "Post" }).waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Yes, delete" }).click();
   await page.getByRole("heading", { name: "Home" }).waitFor();
   await postOf(page, "Stays").waitFor();
   expect(await page.getByRole("article").count()).toBe(1);

@@ -25,6 +25,8 @@ export class AppCache extends InMemoryCache {
             },
           },
         },
+        // Events are read as they come; the cache only keeps the posts they bring.
+        Subscription: { fields: { timelineEvents: { merge: (_, incoming: unknown) => incoming } } },
         Timeline: { fields: { posts: postPages } },
         User: { fields: { followers: peoplePages, following: peoplePages } },
         PostConnection: { fields: { edges: tombstones.filter } },

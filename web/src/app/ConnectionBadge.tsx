@@ -14,7 +14,7 @@ export function ConnectionBadge() {
   const { connection } = useServices();
   const state = useSyncExternalStore(connection.subscribe, connection.getState);
   return (
-    <p role="status" data-connection={state} className="flex h-6 min-w-20 items-center gap-2 text-sm text-soft">
+    <p role="status" data-connection={state} className="flex h-6 min-w-28 items-center justify-end sm:justify-start gap-2 text-sm text-soft">
       {state !== "idle" && (
         <span
           aria-hidden="true"

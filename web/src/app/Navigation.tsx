@@ -1,12 +1,13 @@
 import type { ReactNode } from "react";
 import { NavLink } from "react-router";
 import type { Viewer } from "../session/useSession.ts";
+import { expectViewer } from "../session/expectation.ts";
 import { FindIcon, GearIcon, HomeIcon, PeopleIcon, PersonIcon } from "../ui/icons.tsx";
 
 const item =
   "flex flex-1 flex-col items-center gap-0.5 rounded-lg px-2 py-1.5 text-xs text-soft hover:text-ink aria-[current=page]:text-accent sm:flex-none sm:flex-row sm:gap-3 sm:px-3 sm:py-2.5 sm:text-base sm:hover:bg-wash sm:aria-[current=page]:bg-wash sm:aria-[current=page]:font-semibold";
 
-/** The main navigation: beside the page, and on phones below it. */
+/** The main navigation: beside the page, and on phones below it, where its items share the width. */
 export function Navigation({ viewer, onFind }: { viewer: Viewer | null | undefined; onFind: () => void }) {
   return (
     <nav
@@ -23,6 +24,12 @@ export function Navigation({ viewer, onFind }: { viewer: Viewer | null | undefin
         <FindIcon />
         Find
       </button>
+      {viewer === undefined && expectViewer() && (
+        <>
+          <span className={item} />
+          <span className={item} />
+        </>
+      )}
       {viewer && (
         <>
           <Item to={`/u/${viewer.user.username}`} icon={<PersonIcon />}>

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { Link, Outlet, useLocation, useNavigate } from "react-router";
+import { noteViewer } from "../session/expectation.ts";
 import { useViewer } from "../session/useSession.ts";
 import { ConnectionBadge } from "./ConnectionBadge.tsx";
 import { FindDialog } from "./FindDialog.tsx";
@@ -13,6 +14,9 @@ export function Shell() {
   const viewer = useViewer();
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<"find" | "help" | undefined>();
+  useEffect(() => {
+    if (viewer !== undefined) noteViewer(viewer !== null);
+  }, [viewer]);
   const close = useCallback(() => setDialog(undefined), []);
   useScroll();
   useShortcuts({

@@ -1,7 +1,7 @@
 import { useQuery } from "@apollo/client/react";
 import { Link } from "react-router";
 import { HomePageDocument } from "../api/generated.ts";
-import { Composer } from "../posts/Composer.tsx";
+import { Composer, ComposerSpace } from "../posts/Composer.tsx";
 import { useViewer } from "../session/useSession.ts";
 import { Feed, scrollToTop } from "../timeline/Feed.tsx";
 import { PageTitle, Problem, Skeleton } from "../ui/states.tsx";
@@ -15,7 +15,7 @@ export function HomePage() {
   return (
     <>
       <PageTitle>Home</PageTitle>
-      {viewer && <Composer viewer={viewer} onSent={scrollToTop} />}
+      {viewer ? <Composer viewer={viewer} onSent={scrollToTop} /> : <ComposerSpace />}
       {data?.viewer ? (
         <Feed
           timeline={data.viewer.homeTimeline}

@@ -19,6 +19,9 @@ export function FollowingPage() {
   return <PeoplePage document={FollowingPageDocument} what="Following" empty={<p>They do not follow anybody yet.</p>} />;
 }
 
+/** People in the first frame: a screen full. */
+const firstFrame = 16;
+
 type Documents = typeof FollowersPageDocument | typeof FollowingPageDocument;
 
 function PeoplePage({ document, what, empty }: { document: Documents; what: string; empty: ReactNode }) {
@@ -56,6 +59,7 @@ function PeoplePage({ document, what, empty }: { document: Documents; what: stri
         <Virtuoso
           useWindowScroll
           data={edges}
+          initialItemCount={Math.min(edges.length, firstFrame)}
           context={state}
           computeItemKey={(_, edge) => edge.node.id}
           itemContent={(_, edge) => <PersonRow user={edge.node} />}

@@ -20,7 +20,7 @@ const fetcher = createGraphiQLFetcher({
 const root = document.getElementById("root");
 if (!root) throw new Error("the page has no element with the id root");
 createRoot(root).render(
-  <GraphiQL fetcher={fetcher} defaultTabs={starterTabs} defaultQuery={welcome} defaultEditorToolsVisibility="variables">
+  <GraphiQL fetcher={fetcher} defaultTabs={starterTabs} defaultQuery={welcome} defaultEditorToolsVisibility="variables" schemaDescription>
     <GraphiQL.Logo>
       <a href="/">Retwis</a>
     </GraphiQL.Logo>

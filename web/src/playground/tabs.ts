@@ -14,10 +14,10 @@ export const welcome = `# Ctrl Space completes, Ctrl Enter runs, and the book at
 export const starterTabs = [
   {
     query: `# What everybody posts, newest first. Go on with after: pageInfo.endCursor.
-query Everybody($first: Int = 10, $after: Cursor) {
+query Everybody($after: Cursor) {
   publicTimeline {
     id
-    posts(first: $first, after: $after) {
+    posts(first: 10, after: $after) {
       edges {
         node {
           id
@@ -37,7 +37,6 @@ query Everybody($first: Int = 10, $after: Cursor) {
   }
 }
 `,
-    variables: '{\n  "first": 10\n}',
   },
   {
     query: `# Needs a login: log in at /, or run the mutation login here.

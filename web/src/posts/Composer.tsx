@@ -120,7 +120,7 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
         aria-invalid={check.left < 0 || check.problem !== undefined || undefined}
         onChange={(event) => keep(draft.text === event.target.value ? draft : emptyDraft(event.target.value))}
         onKeyDown={onKeyDown}
-        className="post-text block max-h-80 w-full resize-none rounded-xl border border-line bg-raised px-4 py-3 [field-sizing:content] placeholder:text-soft aria-invalid:border-warn"
+        className="post-text block max-h-80 min-h-27 w-full resize-none rounded-xl border border-line bg-raised px-4 py-3 [field-sizing:content] placeholder:text-soft aria-invalid:border-warn"
       />
       <div className="mt-2 flex items-center gap-3">
         <p role="status" className="min-w-0 flex-1 text-sm text-warn">
@@ -135,5 +135,15 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
         </Button>
       </div>
     </form>
+  );
+}
+
+/** The room that the composer will take. */
+export function ComposerSpace() {
+  return (
+    <div className="border-b border-line px-4 pb-4 sm:px-6">
+      <div className="h-27 rounded-xl border border-line" />
+      <div className="mt-2 h-10" />
+    </div>
   );
 }

@@ -1,13 +1,13 @@
-import { useFragment, useMutation } from "@apollo/client/react";
+import { useFragment } from "@apollo/client/react";
 import type { FragmentType } from "@apollo/client";
 import { useState, type KeyboardEvent } from "react";
 import { Link, useNavigate } from "react-router";
-import { describeError } from "../api/errors.ts";
-import { DeletePostDocument, PostCard_PostFragmentDoc, type PostCard_PostFragment } from "../api/generated.ts";
-import { useServices } from "../app/services.ts";
+import { PostCard_PostFragmentDoc, type PostCard_PostFragment } from "../api/generated.ts";
 import { Avatar } from "../people/Avatar.tsx";
 import { useViewer } from "../session/useSession.ts";
+import { TrashIcon } from "../ui/icons.tsx";
 import { useRelativeTime } from "../ui/time.ts";
+import { DeleteQuestion } from "./DeleteQuestion.tsx";
 import { isPending } from "./pending.ts";
 
 export interface PostCardProps {
@@ -23,6 +23,8 @@ export interface PostCardProps {
 export function PostCard({ post, position, large = false, onDeleted }: PostCardProps) {
   const { data, complete } = useFragment({ fragment: PostCard_PostFragmentDoc, fragmentName: "PostCard_post", from: post });
   const navigate = useNavigate();
+  const viewer = useViewer();
+  const [asking, setAsking] = useState(false);
   if (!complete) return <div className="h-px" />; // deleted this very moment; lists want no empty rows
   const { id, text, author } = data;
   const pending = isPending(id);
@@ -49,7 +51,19 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
               <bdi>{author.displayName}</bdi>
             </Link>
             <span className="truncate text-sm text-soft">@{author.username}</span>
-            <span className="ml-auto pl-2 text-sm text-soft">
+            <span className="ml-auto flex items-baseline gap-1 pl-2 text-sm text-soft">
+              {!pending && viewer?.user.id === author.id && (
+                <button
+                  type="button"
+                  aria-label="Delete"
+                  aria-expanded={asking}
+                  aria-describedby={`${id}-text`}
+                  onClick={() => setAsking(!asking)}
+                  className="-my-1 self-center rounded-md p-1 hover:text-warn"
+                >
+                  <TrashIcon />
+                </button>
+              )}
               {pending ? "Sending" : <PostTime iso={data.createdAt} href={href} />}
             </span>
           </p>
@@ -57,7 +71,7 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
         </div>
       </div>
       {large && <PostText id={id} text={text} large />}
-      {!pending && <OwnActions postId={id} authorId={author.id} onDeleted={onDeleted} />}
+      {asking && <DeleteQuestion postId={id} authorId={author.id} onKeep={() => setAsking(false)} onDeleted={onDeleted} />}
     </article>
   );
 }
@@ -79,55 +93,5 @@ function PostTime({ iso, href }: { iso: string; href: string }) {
         {relative}
       </time>
     </Link>
-  );
-}
-
-/** What an author can do with a post, which is to delete it. */
-function OwnActions({ postId, authorId, onDeleted }: { postId: string; authorId: string; onDeleted?: (() => void) | undefined }) {
-  const viewer = useViewer();
-  const { client } = useServices();
-  const [asking, setAsking] = useState(false);
-  const [problem, setProblem] = useState<string>();
-  const [run, { loading }] = useMutation(DeletePostDocument);
-  if (viewer?.user.id !== authorId) return null;
-  const remove = async () => {
-    try {
-      const { data } = await run({ variables: { postId } });
-      const failure = data?.deletePost?.userErrors[0];
-      if (failure) return setProblem(failure.message);
-      client.cache.modify({
-        id: client.cache.identify({ __typename: "User", id: authorId }) ?? "",
-        fields: { postCount: (count: number) => Math.max(count - 1, 0) },
-      });
-      onDeleted?.();
-      client.cache.bury(postId);
-    } catch (error) {
-      setProblem(describeError(error));
-    }
-  };
-  const button = "rounded px-1.5 py-1 text-sm hover:underline";
-  return (
-    <div className="mt-1 -mb-1.5 flex items-center justify-end gap-2 text-soft">
-      {problem && (
-        <p role="alert" className="mr-auto text-sm text-warn">
-          {problem}
-        </p>
-      )}
-      {asking ? (
-        <>
-          <span className="text-sm">Delete for good?</span>
-          <button type="button" className={`${button} text-warn`} disabled={loading} onClick={() => void remove()} autoFocus>
-            Delete
-          </button>
-          <button type="button" className={button} onClick={() => setAsking(false)}>
-            Keep
-          </button>
-        </>
-      ) : (
-        <button type="button" className={button} onClick={() => setAsking(true)} aria-describedby={`${postId}-text`}>
-          Delete
-        </button>
-      )}
-    </div>
   );
 }

@@ -18,6 +18,11 @@ import { readPage } from "./window.ts";
 
 type Edge = Feed_TimelineFragment["posts"]["edges"][number];
 
+/** Posts in the first frame: a screen full. */
+const firstFrame = 16;
+/** How high a post of one line is. */
+const lineHeight = 84;
+
 export interface FeedProps {
   timeline: FragmentType<Feed_TimelineFragment> & { id: string };
   /** What the list is called, for those who hear it. */
@@ -40,7 +45,8 @@ export function Feed({ timeline, label, empty }: FeedProps) {
   const list = useRef<VirtuosoHandle>(null);
   const { key } = useLocation();
   const returning = useNavigationType() === "POP";
-  const place = usePlace(key, returning);
+  const seek = useRef((_postId: string) => {});
+  const place = usePlace(key, returning, seek);
   const atHead = edges !== undefined && data.posts?.pageInfo?.hasPreviousPage === false;
   const first = useFirstIndex(shown, atHead, place.current);
 
@@ -74,17 +80,33 @@ export function Feed({ timeline, label, empty }: FeedProps) {
     scrollToTop();
   }, [live]);
 
+  // Where the keys have gone to, while the list is still scrolling there.
+  const heading = useRef<string | undefined>(undefined);
   const move = (step: 1 | -1) => {
     const focused = document.activeElement?.closest<HTMLElement>("[data-post-id]")?.dataset["postId"];
-    const from = shown.findIndex((edge) => edge.node.id === (focused ?? place.current()?.postId));
-    const to = focused === undefined ? Math.max(from, 0) : from + step;
+    const from = heading.current ?? focused;
+    const index = shown.findIndex((edge) => edge.node.id === (from ?? place.current()?.postId));
+    const to = from === undefined ? Math.max(index, 0) : index + step;
     const target = shown[to]?.node.id;
     if (target === undefined) return;
-    const focus = () => postElement(target)?.focus({ preventScroll: true });
-    list.current?.scrollIntoView({ index: to, done: () => requestAnimationFrame(focus) });
-    focus();
+    heading.current = target;
+    const arrive = () => {
+      if (heading.current !== target) return;
+      const element = postElement(target);
+      element?.focus({ preventScroll: true });
+      if (element) heading.current = undefined;
+    };
+    list.current?.scrollIntoView({ index: to, done: () => requestAnimationFrame(arrive) });
+    arrive();
   };
   useShortcuts({ j: () => move(1), k: () => move(-1), ".": () => void reveal() });
+
+  useEffect(() => {
+    seek.current = (postId) => {
+      const index = shown.findIndex((edge) => edge.node.id === postId);
+      if (index >= 0) list.current?.scrollToIndex({ index, align: "start" });
+    };
+  }, [shown]);
 
   const initial = useRef<number | undefined>(undefined);
   initial.current ??= place.restored ? shown.findIndex((edge) => edge.node.id === place.restored?.postId) : -1;
@@ -102,10 +124,11 @@ export function Feed({ timeline, label, empty }: FeedProps) {
           data={shown}
           context={{ label, older: { ...older, more: data.posts?.pageInfo?.hasNextPage ?? false } }}
           firstItemIndex={first}
-          {...(initial.current >= 0 && {
-            initialTopMostItemIndex: { index: initial.current, align: "start" as const, offset: -(place.restored?.top ?? 0) },
-          })}
-          defaultItemHeight={116}
+          {...(initial.current >= 0
+            ? { initialTopMostItemIndex: { index: initial.current, align: "start" as const, offset: -(place.restored?.top ?? 0) } }
+            : // Posts are there in the first frame, and the list's foot where it belongs.
+              { initialItemCount: Math.min(shown.length, firstFrame) })}
+          defaultItemHeight={lineHeight}
           increaseViewportBy={{ top: 400, bottom: 1200 }}
           computeItemKey={(_, edge) => edge.node.id}
           itemContent={(index, edge) => <PostCard post={edge.node} position={index - first + 1} />}

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useMemo, useRef } from "react";
+import { useLayoutEffect, useMemo, useRef, type RefObject } from "react";
 import { useServices } from "../app/services.ts";
 import type { Place } from "./places.ts";
 
@@ -11,13 +11,17 @@ export interface PlaceInFeed {
   restored: Place | undefined;
 }
 
-/** Knows where the reader of a feed is, remembers it, and takes who comes back there. */
-export function usePlace(key: string, returning: boolean): PlaceInFeed {
+/**
+ * Knows where the reader of a feed is, remembers it, and takes who comes back there. `seek`
+ * brings a post that is not on the page into it.
+ */
+export function usePlace(key: string, returning: boolean, seek: RefObject<(postId: string) => void>): PlaceInFeed {
   const { places } = useServices();
   const now = useRef<Place | undefined>(undefined);
   const restored = useMemo(() => (returning ? places.get(key) : undefined), [places, key, returning]);
 
-  useEffect(() => {
+  // Not a passive effect: those end after the next page is there, and would look at it.
+  useLayoutEffect(() => {
     let frame = 0;
     const look = () => {
       frame = 0;
@@ -46,7 +50,8 @@ export function usePlace(key: string, returning: boolean): PlaceInFeed {
     const hold = () => {
       const element = document.querySelector(`[data-post-id="${CSS.escape(restored.postId)}"]`);
       const off = element ? element.getBoundingClientRect().top - restored.top : 0;
-      if (Math.abs(off) >= 1) window.scrollBy(0, off);
+      if (!element) seek.current(restored.postId);
+      else if (Math.abs(off) >= 1) window.scrollBy(0, off);
       if (--frames > 0) frame = requestAnimationFrame(hold);
     };
     const release = () => cancelAnimationFrame(frame);
@@ -56,7 +61,7 @@ export function usePlace(key: string, returning: boolean): PlaceInFeed {
       release();
       for (const kind of ["wheel", "touchstart", "keydown", "pointerdown"]) window.removeEventListener(kind, release);
     };
-  }, [restored]);
+  }, [restored, seek]);
 
   return useMemo(() => ({ current: () => now.current, restored }), [restored]);
 }

@@ -1,11 +1,11 @@
 import type { ReactNode } from "react";
 
-function Icon({ children }: { children: ReactNode }) {
+function Icon({ children, size = 22 }: { children: ReactNode; size?: number }) {
   return (
     <svg
       viewBox="0 0 24 24"
-      width="22"
-      height="22"
+      width={size}
+      height={size}
       fill="none"
       stroke="currentColor"
       strokeWidth="1.8"
@@ -28,21 +28,21 @@ export const HomeIcon = () => (
 export const PeopleIcon = () => (
   <Icon>
     <circle cx="9" cy="8" r="3.5" />
-    <path d="M2.5 20c.6-4 3.2-6 6.500-6s5.900 2 6.500 6M16 4.800a3.500 3.500 0 0 1 0 6.400M18 14.500c2 .9 3.200 2.800 3.500 5.500" />
+    <path d="M2.5 20c.6-4 3.2-6 6.5-6s5.9 2 6.5 6M16 4.8a3.5 3.5 0 0 1 0 6.4M18 14.5c2 .9 3.2 2.8 3.5 5.5" />
   </Icon>
 );
 
 export const PersonIcon = () => (
   <Icon>
     <circle cx="12" cy="8" r="4" />
-    <path d="M4.500 20.500c.7-4.300 3.600-6.500 7.500-6.500s6.800 2.200 7.500 6.500" />
+    <path d="M4.5 20.5c.7-4.300 3.600-6.5 7.5-6.5s6.8 2.2 7.5 6.5" />
   </Icon>
 );
 
 export const FindIcon = () => (
   <Icon>
-    <circle cx="11" cy="11" r="6.500" />
-    <path d="m16 16 4.500 4.500" />
+    <circle cx="11" cy="11" r="6.5" />
+    <path d="m16 16 4.5 4.5" />
   </Icon>
 );
 
@@ -57,5 +57,11 @@ export const GearIcon = () => (
 export const UpIcon = () => (
   <Icon>
     <path d="M12 19V5M6 11l6-6 6 6" />
+  </Icon>
+);
+
+export const TrashIcon = () => (
+  <Icon size={18}>
+    <path d="M4.5 7h15M9.5 7V4.5h5V7M6.5 7l1 13h9l1-13M10.5 11v5.5M13.5 11v5.5" />
   </Icon>
 );

@@ -1,0 +1,62 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Person } from "./api.ts";
+import { launch, login, problems, visit } from "./browser.ts";
+import { startServer, type Server } from "./server.ts";
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startServer(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
+
+test("the playground queries, changes and watches as who is logged in", async () => {
+  const person = await Person.register(server.url, "player");
+  await person.post("There before");
+  const page = await visit(browser, server.url);
+  const foreign: string[] = [];
+  page.on("request", (request) => {
+    if (!request.url().startsWith(server.url) && !request.url().startsWith("blob:") && !request.url().startsWith("data:")) foreign.push(request.url());
+  });
+  await login(page, person);
+  await page.goto("/playground");
+  const result = page.locator(".graphiql-response");
+  const run = page.getByRole("button", { name: /^Execute/ });
+
+  await tab(page, "Everybody");
+  await run.click();
+  await result.getByText("There before").waitFor();
+
+  await tab(page, "Watch");
+  await run.click();
+  await result.getByText("TimelineCaughtUp").waitFor();
+  await person.post("There while watching");
+  await result.getByText("There while watching").waitFor();
+  await page.getByRole("button", { name: /^Stop/ }).click();
+
+  await tab(page, "Post");
+  await run.click();
+  await result.getByText("Hello from the playground").waitFor();
+  expect(await person.homeLength()).toBe(3);
+
+  await page.getByRole("button", { name: /Documentation Explorer/ }).click();
+  await page.getByText("A service of short posts and timelines.").waitFor();
+  await page.getByRole("link", { name: "Query", exact: true }).click();
+  await page.getByText("Everybody's posts.").waitFor();
+
+  expect(foreign).toEqual([]);
+  expect(problems.get(page.context())).toEqual([]);
+  await page.context().close();
+});
+
+/** Goes to a tab, and waits until the editor has read the operation in it. */
+async function tab(page: Page, name: string): Promise<void> {
+  await page.getByRole("tab").getByRole("button", { name, exact: true }).click();
+  await page.locator(".graphiql-query-editor").getByText(name).first().waitFor();
+  await page.waitForTimeout(1_000); // nothing on the page says when
+}

@@ -1,0 +1,194 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { Person } from "./api.ts";
+import { compose, launch, login, postOf, problems, untilLive, visit } from "./browser.ts";
+import { Proxy } from "./proxy.ts";
+import { startServer, type Server } from "./server.ts";
+
+const many = 5_000;
+
+let server: Server;
+let browser: Browser;
+let page: Page;
+let writer: Person;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startServer(), launch()]);
+  writer = await Person.register(server.url, "writer");
+  await writer.postMany(200, (i) => `Number ${i}.`);
+});
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
+afterEach(async () => {
+  const found = problems.get(page.context());
+  await page.context().close();
+  expect(found).toEqual([]);
+});
+
+test("scrolling goes on to the very first post", async () => {
+  page = await visit(browser, server.url);
+  await page.goto("/u/writer");
+  const last = postOf(page, "Number 1.");
+  await expect
+    .poll(
+      async () => {
+        await page.mouse.move(600, 400);
+        await page.mouse.wheel(0, 3_000);
+        return last.count();
+      },
+      { timeout: 30_000 },
+    )
+    .toBe(1);
+  await page.getByText("That is all.").waitFor();
+  // Virtualised: of 200 posts a few are in the page.
+  expect(await page.getByRole("article").count()).toBeLessThan(60);
+});
+
+test("back returns to the place", async () => {
+  page = await visit(browser, server.url);
+  await page.goto("/u/writer");
+  const target = postOf(page, "Number 120.");
+  while ((await target.count()) === 0) {
+    await page.mouse.move(600, 400);
+    await page.mouse.wheel(0, 500);
+    await page.waitForTimeout(30);
+  }
+  await target.scrollIntoViewIfNeeded();
+  await page.waitForTimeout(300);
+  const before = await target.boundingBox();
+  await postOf(page, "Number 118.").getByRole("link", { name: /^Posted/ }).click();
+  await page.getByRole("heading", { name: "Post" }).waitFor();
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+  await page.goBack();
+  await target.waitFor();
+  await page.waitForTimeout(700);
+  expect(Math.abs((await target.boundingBox())!.y - before!.y)).toBeLessThanOrEqual(2);
+});
+
+test("a draft survives a reload, and is gone once it is sent", async () => {
+  const person = await Person.register(server.url, "drafting");
+  page = await visit(browser, server.url);
+  await login(page, person);
+  const field = page.getByLabel("What is on your mind?");
+  await field.fill("Half a thought");
+  await page.reload();
+  await expect.poll(() => field.inputValue()).toBe("Half a thought");
+  await compose(page, "A whole thought");
+  await postOf(page, "A whole thought").waitFor();
+  expect(await field.inputValue()).toBe("");
+  await expect.poll(() => postOf(page, "A whole thought").getAttribute("aria-busy")).toBe(null);
+  await page.reload();
+  await postOf(page, "A whole thought").waitFor();
+  expect(await field.inputValue()).toBe("");
+});
+
+test("the counter counts what a reader calls a character", async () => {
+  const person = await Person.register(server.url, "counting");
+  page = await visit(browser, server.url);
+  await login(page, person);
+  const field = page.getByLabel("What is on your mind?");
+  const post = page.getByRole("button", { name: "Post", exact: true });
+  await field.fill("👨‍👩‍👧‍👦é🇬🇧");
+  await page.getByText("277 characters left").waitFor();
+  await field.fill("a".repeat(281));
+  await page.getByText("-1 characters left").waitFor();
+  expect(await post.isDisabled()).toBe(true);
+  await field.fill("   ");
+  expect(await post.isDisabled()).toBe(true);
+});
+
+test("what cannot be sent is not lost", async () => {
+  const person = await Person.register(server.url, "offline");
+  const proxy = await Proxy.to(server.url);
+  page = await visit(browser, proxy.url);
+  await login(page, person);
+  await untilLive(page);
+  proxy.cut();
+  await compose(page, "Into the void");
+  await page.getByText("The server cannot be reached").waitFor();
+  expect(await page.getByLabel("What is on your mind?").inputValue()).toBe("Into the void");
+  expect(await postOf(page, "Into the void").count()).toBe(0);
+  proxy.restore();
+  await page.getByRole("button", { name: "Post", exact: true }).click();
+  await expect.poll(() => postOf(page, "Into the void").getAttribute("aria-busy")).toBe(null);
+  proxy.stop();
+});
+
+test("a page that cannot be read says so, and can be read again", async () => {
+  const proxy = await Proxy.to(server.url);
+  page = await visit(browser, proxy.url);
+  await page.goto("/public");
+  await page.getByRole("article").first().waitFor();
+  proxy.cut();
+  await page.getByRole("button", { name: "Find" }).click();
+  await page.getByRole("dialog").getByLabel("Username").fill("writer");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").waitFor();
+  proxy.restore();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "writer" }).waitFor();
+  proxy.stop();
+});
+
+test("the keyboard walks through posts, opens one, and writes", async () => {
+  const person = await Person.register(server.url, "typist");
+  await person.follow(writer);
+  await expect.poll(() => person.homeLength()).toBe(100);
+  page = await visit(browser, server.url);
+  await login(page, person);
+  await untilLive(page);
+  const focused = () => page.evaluate(() => document.activeElement?.querySelector("p.post-text")?.textContent);
+  await page.keyboard.press("j");
+  await expect.poll(focused).toBe("Number 200.");
+  for (let i = 0; i < 20; i++) await page.keyboard.press("j");
+  await expect.poll(focused).toBe("Number 180.");
+  await page.keyboard.press("k");
+  await expect.poll(focused).toBe("Number 181.");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Post" }).waitFor();
+
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("n");
+  await page.getByRole("heading", { name: "Home" }).waitFor();
+  await page.keyboard.type("Written by keys, j and n and all");
+  await page.keyboard.press("Control+Enter");
+  await postOf(page, "Written by keys, j and n and all").waitFor();
+});
+
+test("five thousand posts stay smooth", async () => {
+  const prolific = await Person.register(server.url, "prolific");
+  await Promise.all(Array.from({ length: 10 }, () => prolific.postMany(many / 10, (i) => `Post ${i} of a great many, with some words to fill it.`)));
+  page = await visit(browser, server.url);
+  await page.goto("/u/prolific");
+  await untilLive(page);
+  // Down to the end, each page as fast as it comes.
+  await page.evaluate(async () => {
+    const end = () => document.body.textContent?.includes("That is all.");
+    while (!end()) {
+      window.scrollTo(0, document.documentElement.scrollHeight);
+      await new Promise(requestAnimationFrame);
+    }
+  });
+  expect(await page.getByRole("article").count()).toBeLessThan(60);
+  // Then through the middle: a frame takes as long as it takes to render a few posts.
+  const slow = await page.evaluate(async () => {
+    window.scrollTo(0, document.documentElement.scrollHeight / 2);
+    const frames: number[] = [];
+    let last = performance.now();
+    for (let i = 0; i < 120; i++) {
+      window.scrollBy(0, 120);
+      await new Promise(requestAnimationFrame);
+      frames.push(performance.now() - last);
+      last = performance.now();
+    }
+    return frames.sort((a, b) => a - b)[Math.floor(frames.length / 2)];
+  });
+  console.info(`median frame among ${many} posts: ${slow?.toFixed(1)} ms`);
+  await prolific.post("One more.");
+  await page.getByRole("button", { name: "1 new post" }).click();
+  await postOf(page, "One more.").waitFor();
+}, 180_000);

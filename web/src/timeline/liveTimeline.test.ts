@@ -1,0 +1,236 @@
+import { ApolloClient, ApolloLink } from "@apollo/client";
+import { OperationTypeNode } from "graphql";
+import { Observable, type Subscriber } from "rxjs";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { AppCache } from "../api/cache.ts";
+import type { AppClient } from "../api/client.ts";
+import { TimelinePageDocument, type TimelinePageQuery } from "../api/generated.ts";
+import { LiveTimeline } from "./liveTimeline.ts";
+import { OwnPosts } from "./ownPosts.ts";
+import { readWindow } from "./window.ts";
+
+let client: AppClient;
+let own: OwnPosts;
+let live: LiveTimeline;
+let server: Subscriber<ApolloLink.Result>;
+let subscribedAfter: unknown[];
+let asked: Record<string, unknown>[];
+/** What the server's timeline holds, newest first. */
+let posts: string;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  subscribedAfter = [];
+  asked = [];
+  posts = "cba";
+  client = new ApolloClient({
+    cache: new AppCache(),
+    dataMasking: true,
+    link: new ApolloLink(
+      (operation) =>
+        new Observable<ApolloLink.Result>((subscriber) => {
+          if (operation.operationType === OperationTypeNode.SUBSCRIPTION) {
+            subscribedAfter.push(operation.variables["after"]);
+            server = subscriber;
+            return;
+          }
+          asked.push(operation.variables);
+          subscriber.next({ data: page(operation.variables) });
+          subscriber.complete();
+        }),
+    ),
+  }) as AppClient;
+  client.cache.writeQuery({ query: TimelinePageDocument, variables: { id: "t" }, data: page({}) });
+  own = new OwnPosts();
+  live = new LiveTimeline(client, own, "t", "me");
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function edge(letter: string, author = "somebody") {
+  return {
+    __typename: "PostEdge" as const,
+    cursor: `at ${letter}`,
+    node: {
+      __typename: "Post" as const,
+      id: letter,
+      text: letter,
+      createdAt: "2026-01-01T00:00:00.000Z",
+      author: { __typename: "User" as const, id: author, username: author, displayName: author },
+    },
+  };
+}
+
+/** A page of the server's timeline, two posts long where a place is named. */
+function page({ after, before }: Record<string, unknown>): TimelinePageQuery {
+  const place = String(after ?? before ?? "").at(-1) ?? "";
+  const at = posts.indexOf(place);
+  const letters = after ? posts.slice(at + 1, at + 3) : before ? posts.slice(Math.max(at - 2, 0), at) : posts;
+  return {
+    node: {
+      __typename: "Timeline",
+      id: "t",
+      posts: {
+        __typename: "PostConnection",
+        edges: [...letters].map((letter) => edge(letter)),
+        liveCursor: `live ${posts[0]}`,
+        pageInfo: {
+          __typename: "PageInfo",
+          hasPreviousPage: posts.indexOf(letters[0] ?? "") > 0,
+          hasNextPage: !letters.endsWith("a"),
+          startCursor: `at ${letters[0]}`,
+          endCursor: `at ${letters.at(-1)}`,
+        },
+      },
+    },
+  };
+}
+
+function tell(event: object): void {
+  server.next({ data: { timelineEvents: event } });
+}
+const added = (letter: string, author?: string) => ({ __typename: "PostAdded", cursor: `after ${letter}`, edge: edge(letter, author) });
+const removed = (letter: string) => ({ __typename: "PostRemoved", cursor: `after removal of ${letter}`, postId: letter });
+const caughtUp = { __typename: "TimelineCaughtUp", cursor: "caught up", replayed: 0 };
+const reset = { __typename: "TimelineReset", cursor: "reset", reason: "HISTORY_CHANGED" };
+
+async function settle(): Promise<void> {
+  await vi.advanceTimersByTimeAsync(100);
+}
+function window(): string {
+  return readWindow(client, "t")?.edges.map(({ node }) => node.id).join("") ?? "";
+}
+function hidden(): string {
+  return [...live.getView().hidden].join("");
+}
+const reader = (cursor?: string) => ({ cursorInView: () => cursor });
+
+describe("posts by others", () => {
+  test("wait until they are asked for", async () => {
+    live.follow(reader());
+    tell(added("d"));
+    tell(added("e"));
+    await settle();
+    expect([window(), hidden()]).toEqual(["edcba", "de"]);
+    await live.reveal();
+    expect([window(), hidden()]).toEqual(["edcba", ""]);
+    expect(asked).toEqual([]);
+  });
+
+  test("that are told twice are there once", async () => {
+    live.follow(reader());
+    for (const letter of ["d", "c", "d"]) tell(added(letter));
+    await settle();
+    expect([window(), hidden()]).toEqual(["dcba", "d"]);
+  });
+
+  test("vanish when they are deleted, waiting or not", async () => {
+    live.follow(reader());
+    tell(added("d"));
+    tell(added("e"));
+    await settle();
+    tell(removed("d"));
+    tell(removed("b"));
+    tell(added("f"));
+    tell(removed("f"));
+    await settle();
+    expect([window(), hidden()]).toEqual(["eca", "e"]);
+  });
+
+  test("that were deleted do not come back with a page that was on its way", async () => {
+    live.follow(reader());
+    tell(removed("b"));
+    await settle();
+    client.cache.writeQuery({ query: TimelinePageDocument, variables: { id: "t" }, data: page({}) });
+    expect(window()).toBe("ca");
+  });
+});
+
+describe("posts made here", () => {
+  test("show at once", async () => {
+    own.add("d");
+    live.follow(reader());
+    tell(added("d", "me"));
+    await settle();
+    expect([window(), hidden()]).toEqual(["dcba", ""]);
+  });
+
+  test("are waited for while they are on their way, and so is what comes behind them", async () => {
+    live.follow(reader());
+    let answer = () => {};
+    const sent = own.send(() => new Promise<void>((resolve) => (answer = resolve)));
+    tell(added("d"));
+    tell(added("e", "me"));
+    tell(added("f"));
+    await settle();
+    expect(window()).toBe("dcba");
+    own.add("e");
+    answer();
+    await sent;
+    await settle();
+    expect([window(), hidden()]).toEqual(["fedcba", "df"]);
+  });
+
+  test("in another tab wait like those of others", async () => {
+    live.follow(reader());
+    tell(added("d", "me"));
+    await settle();
+    expect(hidden()).toBe("d");
+  });
+});
+
+describe("the subscription", () => {
+  test("begins behind the page, and later behind the last event", async () => {
+    const stop = live.follow(reader());
+    tell(added("d"));
+    await settle();
+    stop();
+    live.follow(reader());
+    expect(subscribedAfter).toEqual(["live c", "after d"]);
+  });
+
+  test("is opened again when the server ends it", async () => {
+    live.follow(reader());
+    tell(caughtUp);
+    await settle();
+    expect(live.getView().current).toBe(true);
+    server.error(new Error("ended"));
+    expect(live.getView().current).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(subscribedAfter).toEqual(["live c", "caught up"]);
+  });
+
+  test("is not opened again when nobody follows any more", async () => {
+    const stop = live.follow(reader());
+    server.error(new Error("ended"));
+    stop();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(subscribedAfter).toHaveLength(1);
+  });
+});
+
+describe("a reset", () => {
+  test("reads the timeline again around the place", async () => {
+    posts = "hgfedcba";
+    live.follow(reader("at b"));
+    tell(reset);
+    await settle();
+    expect(asked).toEqual([
+      { id: "t", first: 30, after: "at b" },
+      { id: "t", last: 30, before: "at a" },
+    ]);
+    expect(window()).toBe("cba");
+    expect(live.getView().beyond).toBe(true);
+    await live.reveal();
+    expect([window(), live.getView().beyond]).toEqual(["hgfedcba", false]);
+  });
+
+  test("lets what was not seen before wait", async () => {
+    live.follow(reader("at c"));
+    posts = "dcba";
+    tell(reset);
+    await settle();
+    expect([window(), hidden()]).toEqual(["dcba", "d"]);
+  });
+});
