@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"sync"
@@ -40,13 +41,13 @@ type phase struct {
 	wg   sync.WaitGroup
 }
 
-// begin starts a phase, and shows it until [phase.end].
+// begin starts a phase, and shows it until [phase.end]. A total of 0 is not known.
 func (p *progress) begin(name string, total int) *phase {
 	ph := &phase{progress: p, name: name, total: total, started: time.Now(), stop: make(chan struct{})}
 	every := lineEvery
 	if p.terminal {
 		every = barEvery
-		ph.bar = progressbar.NewOptions(total,
+		ph.bar = progressbar.NewOptions(cmp.Or(total, -1),
 			progressbar.OptionSetWriter(p.w),
 			progressbar.OptionSetDescription(fmt.Sprintf("%-10s", name)),
 			progressbar.OptionShowCount(),
@@ -86,10 +87,18 @@ func (ph *phase) end() {
 func (ph *phase) show() {
 	n := ph.count.Load()
 	if ph.bar != nil {
-		_ = ph.bar.Set64(min(max(n, 0), int64(ph.total)))
+		n = max(n, 0)
+		if ph.total > 0 {
+			n = min(n, int64(ph.total))
+		}
+		_ = ph.bar.Set64(n)
 		return
 	}
 	elapsed := time.Since(ph.started)
-	_, _ = fmt.Fprintf(ph.progress.w, "%s: %d of %d in %s (%.0f/s)\n",
-		ph.name, n, ph.total, elapsed.Round(time.Millisecond), float64(n)/elapsed.Seconds())
+	of := ""
+	if ph.total > 0 {
+		of = fmt.Sprintf(" of %d", ph.total)
+	}
+	_, _ = fmt.Fprintf(ph.progress.w, "%s: %d%s in %s (%.0f/s)\n",
+		ph.name, n, of, elapsed.Round(time.Millisecond), float64(n)/elapsed.Seconds())
 }

@@ -35,7 +35,7 @@ type Database interface {
 // Mender mends what a check finds. Every step is safe while the service works, and may be
 // repeated.
 type Mender interface {
-	Renew(ctx context.Context, id retwis.TimelineID, ifThere bool) error
+	RenewIfKept(ctx context.Context, id retwis.TimelineID) (bool, error)
 	Weed(ctx context.Context, id retwis.TimelineID, stay map[retwis.PostID]int) error
 	PlacePost(ctx context.Context, author retwis.UserID, post retwis.PostID) error
 	MendEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error

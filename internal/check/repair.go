@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -111,7 +110,7 @@ func (c *checker) mendTimelines(ctx context.Context, found []Finding, now []Find
 		}
 	}
 	for id := range wrong {
-		if err := c.db.Renew(ctx, id, true); err != nil && !errors.Is(err, retwis.ErrNotFound) {
+		if _, err := c.db.RenewIfKept(ctx, id); err != nil {
 			return err
 		}
 	}

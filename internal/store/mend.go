@@ -11,31 +11,41 @@ import (
 )
 
 // Renew takes a home's or a list's entries away and gathers them anew. Subscribers are told
-// that the timeline changed, and whoever reads meanwhile builds it. With ifThere one that
-// is not there, as its next reader builds it, stays away. Without such a user or list the
-// error is [retwis.ErrNotFound].
-func (s *Store) Renew(ctx context.Context, id retwis.TimelineID, ifThere bool) error {
-	p := s.ofTimeline(id)
-	optional := "0"
-	if ifThere {
-		optional = "1"
+// that the timeline changed, and whoever reads meanwhile builds it. Without such a user or
+// list the error is [retwis.ErrNotFound].
+func (s *Store) Renew(ctx context.Context, id retwis.TimelineID) error {
+	there, err := s.renew(ctx, id, "0")
+	if err == nil && !there {
+		return retwis.ErrNotFound
 	}
-	state, err := s.do(ctx, call{
+	return err
+}
+
+// RenewIfKept does the same for a timeline that is kept ready, and reports whether it is.
+// One that its next reader builds stays away.
+func (s *Store) RenewIfKept(ctx context.Context, id retwis.TimelineID) (bool, error) {
+	return s.renew(ctx, id, "1")
+}
+
+func (s *Store) renew(ctx context.Context, id retwis.TimelineID, ifKept string) (bool, error) {
+	p := s.ofTimeline(id)
+	there, err := s.do(ctx, call{
 		s.scripts.renew,
 		[]string{p.entries(id), p.generations(id), p.online(), p.onlineNodes()},
-		[]any{id.String(), optional, s.publish, p.livePrefix()},
-	}).Text()
-	switch {
-	case err != nil:
-		return fmt.Errorf("renew timeline %s: %w", id, err)
-	case state == "gone":
-		return retwis.ErrNotFound
-	case state == "missing":
-		return nil
-	default:
-		// Not one that is under way already: it may have gathered before the entries went.
-		return s.rebuild(ctx, id)
+		[]any{id.String(), ifKept, s.publish, p.livePrefix()},
+	}).Bool()
+	if err != nil {
+		return false, fmt.Errorf("renew timeline %s: %w", id, err)
 	}
+	if !there {
+		return false, nil
+	}
+	// Not by a building that is under way: it may have gathered before the entries went.
+	err = s.rebuild(ctx, id)
+	if errors.Is(err, retwis.ErrNotFound) {
+		return false, nil // the user or the list went meanwhile
+	}
+	return true, err
 }
 
 // Weed takes posts off the mentions of a user: all entries of those that map to 0, all but

@@ -4,17 +4,16 @@
 -- KEYS   1 list   2 user, or hash of the list of users   3 online   4 online nodes
 -- ARGV   1 name of the timeline   2 '1' to leave one that is not there as it is, else '0'
 --        3 PUBLISH or SPUBLISH   4 channel prefix
--- Reply  'ok', 'missing' when there is no list and none is wanted, or 'gone' when there is
---        nobody to build for
+-- Reply  1, or 0 when there is nobody to build for, or no list and none is wanted
 --@include publish
 
 if redis.call('HGET', KEYS[2], 'state') ~= 'active' then
-  return 'gone'
+  return 0
 end
 if redis.call('DEL', KEYS[1]) == 0 and ARGV[2] == '1' then
-  return 'missing'
+  return 0
 end
 redis.call('RPUSH', KEYS[1], 'b')
 redis.call('HINCRBY', KEYS[2], 'home_gen', 1)
 publish(KEYS[4], ARGV[3], ARGV[4], '!', watched(KEYS[3], { ARGV[1] }))
-return 'ok'
+return 1
