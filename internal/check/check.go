@@ -22,6 +22,7 @@ type Database interface {
 	SourceEdges(ctx context.Context, id retwis.TimelineID) ([]retwis.Edge, error)
 	AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) ([]retwis.Edge, error)
 	Edges(ctx context.Context, id retwis.TimelineID, authors []retwis.UserID) ([]retwis.Edge, error)
+	Gone(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID, error)
 	NameHolder(ctx context.Context, folded string) (retwis.UserID, bool, error)
 
 	HomeCap() (entries, slack int)

@@ -22,6 +22,7 @@ const (
 	ProfileOrder   Kind = "profile out of order"
 
 	HalfEdge  Kind = "half edge"  // a follow or a membership whose two directions differ
+	DeadEdge  Kind = "dead edge"  // a follow of, or membership of somebody who is not there
 	Reach     Kind = "reach"      // a partition with an audience that the author's reach lacks
 	ReachSize Kind = "reach size" // a count of followers in a partition that is not theirs
 	Count     Kind = "count"      // a count of posts, follows or followers that is not theirs
@@ -35,7 +36,7 @@ func kinds() []Kind {
 	return []Kind{
 		Missing, Extra, Doubled, OutOfOrder,
 		ProfileMissing, ProfileExtra, ProfileDoubled, ProfileOrder,
-		HalfEdge, Reach, ReachSize, Count, NameMissing, NameTaken,
+		HalfEdge, DeadEdge, Reach, ReachSize, Count, NameMissing, NameTaken,
 	}
 }
 

@@ -201,6 +201,16 @@ func (c *checker) lookAtTimeline(ctx context.Context, id retwis.TimelineID, l *l
 	if r.End == retwis.ListTrimmed {
 		downTo = slices.Min(r.Entries)
 	}
+	gone, err := c.db.Gone(ctx, authors)
+	if err != nil {
+		return err
+	}
+	for _, author := range gone {
+		l.add(Finding{
+			Kind: DeadEdge, User: author, Timeline: id, settles: true, witness: fmt.Sprint(r.Sources[author]),
+			Text: fmt.Sprintf("%s has %s as a source, who is not there", describe(id), author),
+		})
+	}
 	size, slack := c.db.HomeCap()
 	posted, err := c.db.Posted(ctx, authors, downTo, size+slack+1)
 	if err != nil {
@@ -299,7 +309,7 @@ func (c *checker) lookAtName(ctx context.Context, s subject) (look, error) {
 			return l, err
 		}
 	}
-	if retwis.FoldUsername(r.Username) != s.name {
+	if holder == 0 || r.Gone || retwis.FoldUsername(r.Username) != s.name {
 		l.add(Finding{
 			Kind: NameTaken, what: s.name, settles: true, witness: holder.String(),
 			Text: fmt.Sprintf("the name %s belongs to %s, who does not bear it", s.name, holder),

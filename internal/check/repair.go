@@ -60,7 +60,7 @@ func (c *checker) mendNames(ctx context.Context, found []Finding) error {
 }
 
 func (c *checker) mendEdges(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error { return c.db.MendEdge(ctx, f.Timeline, f.User) }, HalfEdge)
+	return c.each(found, func(f Finding) error { return c.db.MendEdge(ctx, f.Timeline, f.User) }, HalfEdge, DeadEdge)
 }
 
 func (c *checker) mendReach(ctx context.Context, found []Finding) error {

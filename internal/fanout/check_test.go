@@ -229,7 +229,7 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 		}, map[check.Kind]int{check.HalfEdge: 1}},
 		{"a follow of nobody", func(ctx context.Context, d *damage) error {
 			return d.ZAdd(ctx, d.only(":following:"+d.reader.String()), z(77, "12345")).Err()
-		}, map[check.Kind]int{check.HalfEdge: 1, check.Count: 1}},
+		}, map[check.Kind]int{check.HalfEdge: 1, check.DeadEdge: 1, check.Count: 1}},
 		{"a member that is not listed", func(ctx context.Context, d *damage) error {
 			return d.ZRem(ctx, d.only(":listed:"+d.author.String()), d.list.String()).Err()
 		}, map[check.Kind]int{check.HalfEdge: 1}},

@@ -119,6 +119,7 @@ func TestKilledWorkersLoseAndDoubleNothing(t *testing.T) {
 		t.Logf("%d of %d kills came while entries were carried out, %d posts", hits, kills, len(want))
 		e.drainWithin(3 * time.Minute)
 		e.everyFanHas(fans, newest(want))
+		e.isSound()
 	})
 }
 
@@ -157,6 +158,7 @@ func TestStoppedWorkerThatWakesUpDoesNoHarm(t *testing.T) {
 			}
 			e.drain()
 		}
+		e.isSound()
 	})
 }
 
@@ -173,5 +175,6 @@ func TestAnotherWorkerTakesOver(t *testing.T) {
 		post := e.post(author, "x")
 		e.drainWithin(10 * time.Second)
 		e.everyFanHas(fans, []retwis.PostID{post})
+		e.isSound()
 	})
 }

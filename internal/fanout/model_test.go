@@ -258,6 +258,7 @@ func (m *model) verify(e *engine, homeCap, slack int) {
 			return
 		}
 	}
+	e.isSound()
 }
 
 // verifyFannedOut compares a home or a list with what its sources made.

@@ -7,6 +7,7 @@ package retwis
 type AccountRecord struct {
 	ID       UserID
 	Active   bool
+	Gone     bool // whether there is no such user, or nothing left of one
 	Username string
 	Holder   UserID // who has the name: 0 when nobody has
 	Listed   bool   // whether a search for names finds it

@@ -129,6 +129,7 @@ func (s *Store) AccountRecord(ctx context.Context, id retwis.UserID) (retwis.Acc
 		return r, fmt.Errorf("inspect user %s: %d fields", id, len(fields))
 	}
 	r.Active = text(fields[0]) == "active"
+	r.Gone = isGone(text(fields[0]))
 	r.Username = text(fields[1])
 	following, _ := reply[1].(int64)
 	posts, _ := reply[2].(int64)
@@ -147,6 +148,33 @@ func (s *Store) AccountRecord(ctx context.Context, id retwis.UserID) (retwis.Acc
 		return r, nil
 	}
 	return r, s.surroundings(ctx, &r)
+}
+
+// isGone reports whether a user of a state has been cut off from everybody, or never was.
+func isGone(state string) bool { return state == "" || state == "gone" }
+
+// Gone returns those of some users who are not there, or of whom nothing is left.
+func (s *Store) Gone(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	pipe := s.client.Pipeline()
+	states := make([]*redis.SliceCmd, len(ids))
+	for i, id := range ids {
+		states[i] = pipe.HMGet(ctx, s.of(id).user(id), "state")
+	}
+	_, _ = pipe.Exec(ctx) // every state has its own error
+	var gone []retwis.UserID
+	for i, state := range states {
+		fields, err := state.Result()
+		if err != nil {
+			return nil, fmt.Errorf("inspect users: %w", err)
+		}
+		if isGone(text(fields[0])) {
+			gone = append(gone, ids[i])
+		}
+	}
+	return gone, nil
 }
 
 // readReach reads a reach as HGETALL returns it. What makes no sense counts for nothing.

@@ -124,11 +124,11 @@ func (s *Store) MendName(ctx context.Context, folded string, bearer retwis.UserI
 
 // bears reports whether a user has a name by the account, in use or not yet.
 func (s *Store) bears(ctx context.Context, id retwis.UserID, folded string) (bool, error) {
-	name, err := s.client.HGet(ctx, s.of(id).user(id), "name").Result()
-	if err != nil && !errors.Is(err, redis.Nil) {
+	fields, err := s.client.HMGet(ctx, s.of(id).user(id), "state", "name").Result()
+	if err != nil {
 		return false, fmt.Errorf("read the name of %s: %w", id, err)
 	}
-	return name != "" && retwis.FoldUsername(name) == folded, nil
+	return !isGone(text(fields[0])) && retwis.FoldUsername(text(fields[1])) == folded, nil
 }
 
 // OutboxEnds returns the last entry of every outbox; "" of an empty one.
