@@ -124,6 +124,7 @@ func TestAnIdleSubscriberHasNoGoroutine(t *testing.T) {
 		for range 3 * channelLength {
 			w.push(alice)
 		}
+		time.Sleep(10 * time.Second) // of the bubble: also a feed that had to pause is up to date
 		synctest.Wait()
 		f := h.snapshot()[0].feeds[alice]
 		if s := f.subscribers[0]; !s.telling && !s.sink.(*stream).sending {
