@@ -1,14 +1,20 @@
-import { InMemoryCache } from "@apollo/client";
+import { InMemoryCache, type FieldPolicy } from "@apollo/client";
 import possibleTypes from "./generated.ts";
-import { peoplePages, postPages } from "./pagination.ts";
-import { Tombstones } from "./tombstones.ts";
+import { mergePages, type StoredConnection } from "./pagination.ts";
+
+const rememberedGraves = 1_000;
 
 /** The normalised cache, with how its connections grow. */
 export class AppCache extends InMemoryCache {
-  private readonly tombstones: Tombstones;
+  private readonly buried: Set<string>;
 
   constructor() {
-    const tombstones = new Tombstones();
+    const buried = new Set<string>();
+    const pages: FieldPolicy<StoredConnection> = {
+      keyArgs: false, // one list, whatever the arguments of its pages
+      merge: (existing, incoming, { args }) =>
+        mergePages(existing as StoredConnection | undefined, without(incoming as StoredConnection, buried), args),
+    };
     super({
       possibleTypes: possibleTypes.possibleTypes,
       typePolicies: {
@@ -27,12 +33,16 @@ export class AppCache extends InMemoryCache {
         },
         // Events are read as they come; the cache only keeps the posts they bring.
         Subscription: { fields: { timelineEvents: { merge: (_, incoming: unknown) => incoming } } },
-        Timeline: { fields: { posts: postPages } },
-        User: { fields: { followers: peoplePages, following: peoplePages } },
-        PostConnection: { fields: { edges: tombstones.filter } },
+        Timeline: { fields: { posts: pages } },
+        User: { fields: { followers: pages, following: pages } },
       },
     });
-    this.tombstones = tombstones;
+    this.buried = buried;
+  }
+
+  /** Whether a post is known to be deleted. */
+  isBuried(postId: string): boolean {
+    return this.buried.has(this.refOf(postId));
   }
 
   /**
@@ -40,8 +50,34 @@ export class AppCache extends InMemoryCache {
    * and were read before it was deleted.
    */
   bury(postId: string): void {
-    this.tombstones.add(postId);
-    const id = this.identify({ __typename: "Post", id: postId });
-    if (id) this.evict({ id });
+    const ref = this.refOf(postId);
+    this.buried.add(ref);
+    if (this.buried.size > rememberedGraves) this.buried.delete(this.buried.values().next().value ?? "");
+    const grave = new Set([ref]);
+    this.batch({
+      update: () => {
+        for (const optimistic of [false, true]) {
+          for (const id of Object.keys(this.extract(optimistic))) {
+            if (!id.startsWith("Timeline:")) continue;
+            this.modify<{ posts: StoredConnection }>({
+              id,
+              optimistic,
+              fields: { posts: (posts) => without(posts as StoredConnection, grave) },
+            });
+          }
+        }
+        this.evict({ id: ref });
+      },
+    });
   }
+
+  private refOf(postId: string): string {
+    return this.identify({ __typename: "Post", id: postId }) ?? "";
+  }
+}
+
+/** The connection without some of its nodes; the same object where it has none of them. */
+function without(connection: StoredConnection, refs: ReadonlySet<string>): StoredConnection {
+  if (refs.size === 0 || !connection.edges.some((edge) => refs.has(edge.node.__ref))) return connection;
+  return { ...connection, edges: connection.edges.filter((edge) => !refs.has(edge.node.__ref)) };
 }

@@ -1,4 +1,4 @@
-import type { FieldPolicy, Reference } from "@apollo/client";
+import type { Reference } from "@apollo/client";
 
 /** A connection as the cache stores it. */
 export interface StoredConnection {
@@ -23,6 +23,8 @@ export interface StoredPageInfo {
  * the end of the list is added there, a page `before` its start there, and a page without
  * either replaces the list. A page that touches neither end was asked for when there was
  * another list; it is dropped.
+ *
+ * It is the `merge` of a field policy whose `keyArgs` is false.
  */
 export function mergePages<T extends StoredConnection>(
   existing: T | undefined,
@@ -59,15 +61,3 @@ export function mergePages<T extends StoredConnection>(
   }
   return existing;
 }
-
-const pages: FieldPolicy<StoredConnection> = {
-  // One list whatever the arguments of its pages.
-  keyArgs: false,
-  merge: (existing, incoming, { args }) => mergePages(existing as StoredConnection | undefined, incoming as StoredConnection, args),
-};
-
-/** The policy of `Timeline.posts`. */
-export const postPages = pages;
-
-/** The policy of `User.followers` and `User.following`. */
-export const peoplePages = pages;

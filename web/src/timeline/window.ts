@@ -1,4 +1,5 @@
 import type { ApolloCache } from "@apollo/client";
+import { AppCache } from "../api/cache.ts";
 import type { StoredConnection } from "../api/pagination.ts";
 import { Feed_TimelineFragmentDoc, TimelinePageDocument, type TimelinePageQuery } from "../api/generated.ts";
 import type { AppClient } from "../api/client.ts";
@@ -33,6 +34,7 @@ export function readWindow(client: AppClient, timelineId: string): PostPage | un
  * where it is. Where the window is not at the timeline's head nothing happens.
  */
 export function prependPosts(cache: ApolloCache, timelineId: string, edges: readonly NewEdge[]): void {
+  const buried = (postId: string) => cache instanceof AppCache && cache.isBuried(postId);
   cache.modify<{ posts: StoredConnection }>({
     id: cacheId(cache, timelineId),
     fields: {
@@ -43,7 +45,7 @@ export function prependPosts(cache: ApolloCache, timelineId: string, edges: read
         const fresh = [];
         for (const { cursor, postId } of edges) {
           const node = toReference({ __typename: "Post", id: postId });
-          if (node === undefined || known.has(node.__ref)) continue;
+          if (node === undefined || known.has(node.__ref) || buried(postId)) continue;
           known.add(node.__ref);
           fresh.unshift({ __typename: "PostEdge", cursor, node });
         }
@@ -61,21 +63,15 @@ export function prependPosts(cache: ApolloCache, timelineId: string, edges: read
 
 /** Reads the next page at either end of the window into the cache. */
 export async function readPage(client: AppClient, timelineId: string, where: { after: string } | { before: string }): Promise<void> {
-  const size = "after" in where ? { first: pageSize } : { last: pageSize };
-  await client.query({
-    query: TimelinePageDocument,
-    variables: { id: timelineId, ...size, ...where },
-    fetchPolicy: "network-only",
-  });
+  const variables = { ...("after" in where ? { first: pageSize } : { last: pageSize }), ...where };
+  const posts = await fetchPosts(client, timelineId, variables);
+  if (posts) writePosts(client, timelineId, variables, posts);
 }
 
 /** Replaces the window by the newest posts. */
 export async function readHead(client: AppClient, timelineId: string): Promise<void> {
-  await client.query({
-    query: TimelinePageDocument,
-    variables: { id: timelineId, first: pageSize },
-    fetchPolicy: "network-only",
-  });
+  const posts = await fetchPosts(client, timelineId, { first: pageSize });
+  if (posts) writePosts(client, timelineId, {}, posts);
 }
 
 /**
@@ -84,22 +80,29 @@ export async function readHead(client: AppClient, timelineId: string): Promise<v
  */
 export async function readAround(client: AppClient, timelineId: string, cursor: string | undefined): Promise<void> {
   if (cursor === undefined) return readHead(client, timelineId);
-  const read = async (where: object) => {
-    const { data } = await client.query({
-      query: TimelinePageDocument,
-      variables: { id: timelineId, ...where },
-      fetchPolicy: "no-cache",
-    });
-    return data?.node?.__typename === "Timeline" ? data.node.posts : undefined;
-  };
-  const older = await read({ first: pageSize, after: cursor });
+  const older = await fetchPosts(client, timelineId, { first: pageSize, after: cursor });
   // Reading back from the first of those, the post at the place itself is there too, if it still is.
-  const newer = await read({ last: pageSize, before: older?.edges[0]?.cursor ?? cursor });
-  if (older === undefined || newer === undefined) return;
+  const newer = await fetchPosts(client, timelineId, { last: pageSize, before: older?.edges[0]?.cursor ?? cursor });
+  if (older && newer) writePosts(client, timelineId, {}, joinPages(newer, older));
+}
+
+type Where = { first?: number; after?: string; last?: number; before?: string };
+
+async function fetchPosts(client: AppClient, timelineId: string, where: Where): Promise<PostPage | undefined> {
+  const { data } = await client.query({
+    query: TimelinePageDocument,
+    variables: { id: timelineId, ...where },
+    // Otherwise Apollo would read the whole window back as the result.
+    fetchPolicy: "no-cache",
+  });
+  return data?.node?.__typename === "Timeline" ? data.node.posts : undefined;
+}
+
+function writePosts(client: AppClient, timelineId: string, where: Where, posts: PostPage): void {
   client.cache.writeQuery({
     query: TimelinePageDocument,
-    variables: { id: timelineId },
-    data: { node: { __typename: "Timeline", id: timelineId, posts: joinPages(newer, older) } },
+    variables: { id: timelineId, ...where },
+    data: { node: { __typename: "Timeline", id: timelineId, posts } },
   });
 }
 
