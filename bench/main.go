@@ -18,9 +18,18 @@ import (
 
 func main() {
 	only := flag.String("only", "", "measure only what has one of these words in its name, separated by commas")
+	child := flag.String("live", "", "be one of the servers that live delivery is measured on: for this program itself")
+	database := flag.String("redis", "", "and its database")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if *child != "" {
+		if err := serveLive(ctx, *child, *database); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1) //nolint:gocritic // nothing is left to stop
+		}
+		return
+	}
 	if err := run(ctx, strings.FieldsFunc(*only, func(c rune) bool { return c == ',' })); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -41,6 +50,7 @@ func run(ctx context.Context, only []string) error {
 		{"small", measureSmallAuthors},
 		{"memory", measureMemory},
 		{"http", measureHTTP},
+		{"live", measureLive},
 	} {
 		if !wanted(m.name, only) {
 			continue

@@ -83,7 +83,7 @@ func (r *classes) join(op *graphql.OperationContext, viewer retwis.UserID) *clas
 		}
 		c.lanes = make([]lane, 1)
 		if !c.alone && key.viewer == 0 {
-			c.lanes = make([]lane, min(runtime.GOMAXPROCS(0), maxLanes))
+			c.lanes = make([]lane, max(1, min(runtime.GOMAXPROCS(0)/2, maxLanes)))
 		}
 	}
 	c.members++
@@ -164,4 +164,29 @@ var errNoResponse = errors.New("the executor has no response to an event")
 // nextLane returns the lane of one more member.
 func (c *class) nextLane() *lane {
 	return &c.lanes[int(c.turn.Add(1))%len(c.lanes)]
+}
+
+// Stats say what a [Server] does for subscriptions.
+type Stats struct {
+	Clients    int   // websockets and streams of events, open now
+	Classes    int   // with members now
+	Executions int64 // of operations for events
+	Deliveries int64 // of events to subscribers
+}
+
+// Stats returns what the server has done so far.
+func (s *Server) Stats() Stats {
+	r := s.sockets
+	r.mu.Lock()
+	clients := len(r.open)
+	r.mu.Unlock()
+	c := r.classes
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Stats{
+		Clients:    clients,
+		Classes:    len(c.byKey),
+		Executions: c.counts.executions.Load(),
+		Deliveries: c.counts.deliveries.Load(),
+	}
 }

@@ -87,7 +87,7 @@ func newConn(ws *websocket.Conn, w *wire, gzip bool, cancel context.CancelFunc) 
 	ws.SetPongHandler(func(string) error { c.alive(); return nil })
 	ws.SetPingHandler(func(data string) error {
 		c.alive()
-		c.enqueue(frame{kind: websocket.PongMessage, data: []byte(data)})
+		c.enqueue(frame{kind: websocket.PongMessage, data: []byte(data)}, false)
 		return nil
 	})
 	ws.SetCloseHandler(func(code int, _ string) error {
@@ -103,10 +103,12 @@ func newConn(ws *websocket.Conn, w *wire, gzip bool, cancel context.CancelFunc) 
 
 // send queues a text message. On a connection that is closing it does nothing.
 func (c *conn) send(message []byte) {
-	c.enqueue(frame{kind: websocket.TextMessage, data: message})
+	c.enqueue(frame{kind: websocket.TextMessage, data: message}, false)
 }
 
-func (c *conn) enqueue(f frame) {
+// enqueue queues a frame. With more to come, what is written by one call may wait for
+// that; then whoever said so has to send it, or flush.
+func (c *conn) enqueue(f frame, more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing {
@@ -121,16 +123,32 @@ func (c *conn) enqueue(f frame) {
 		c.closeLocked(closeTryLater, "the reader is too slow")
 		return
 	}
-	c.pushLocked(f)
+	c.pushLocked(f, more)
 }
 
-func (c *conn) pushLocked(f frame) {
-	if !c.writing {
+// flush writes what waits for more to come.
+func (c *conn) flush() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.writing || len(c.queue) == 0 {
+		return
+	}
+	if c.direct == nil || !c.writeNowLocked() {
+		c.startLocked()
+	}
+}
+
+func (c *conn) startLocked() {
+	c.writing = true
+	c.wire.tasks.Go(c.write)
+}
+
+func (c *conn) pushLocked(f frame, more bool) {
+	if !c.writing && (!more || c.queued >= batchBytes) {
 		if c.direct != nil && c.writeNowLocked(f) {
 			return
 		}
-		c.writing = true
-		c.wire.tasks.Go(c.write)
+		c.startLocked()
 		if c.rest != nil {
 			return
 		}
@@ -143,25 +161,35 @@ func (c *conn) pushLocked(f frame) {
 	}
 }
 
-// writeNowLocked writes as much of a frame as the socket takes without waiting, and
-// reports whether that was all. If it was some, the rest is left to a writer.
-func (c *conn) writeNowLocked(f frame) (all bool) {
+// writeNowLocked writes what is queued, and another frame, as far as the socket takes it
+// without waiting. It reports whether that was all. If it was some, the rest is left to a
+// writer; if it was nothing, so is all.
+func (c *conn) writeNowLocked(last ...frame) (all bool) {
 	buffer := c.wire.buffers.get()
 	defer c.wire.buffers.put(buffer)
-	*buffer = f.appendTo((*buffer)[:0])
-	n := c.wire.attempts.write(c.direct, *buffer)
-	ending := f.kind == websocket.CloseMessage
-	switch {
-	case n == len(*buffer):
-		if ending {
-			c.closedLocked()
+	ending := false
+	b := (*buffer)[:0]
+	for _, frames := range [...][]frame{c.queue, last} {
+		for i := range frames {
+			b = frames[i].appendTo(b)
+			ending = frames[i].kind == websocket.CloseMessage
 		}
-		return true
-	case n > 0:
-		c.rest = bytes.Clone((*buffer)[n:])
-		c.restEnds = ending
 	}
-	return false
+	*buffer = b
+	n := c.wire.attempts.write(c.direct, b)
+	if n == 0 {
+		return false
+	}
+	c.queue, c.queued, c.giant = nil, 0, false
+	c.roomLocked()
+	if n < len(b) {
+		c.rest, c.restEnds = bytes.Clone(b[n:]), ending
+		return false
+	}
+	if ending {
+		c.closedLocked()
+	}
+	return true
 }
 
 // close sends what is queued and then the close frame, within a few seconds or not at
@@ -177,7 +205,7 @@ func (c *conn) close(code int, reason string) {
 func (c *conn) closeLocked(code int, reason string) {
 	c.closing = true
 	c.closeBy = time.Now().Add(closeWait)
-	c.pushLocked(frame{kind: websocket.CloseMessage, data: websocket.FormatCloseMessage(code, shorten(reason))})
+	c.pushLocked(frame{kind: websocket.CloseMessage, data: websocket.FormatCloseMessage(code, shorten(reason))}, false)
 	c.cancel()
 }
 
@@ -232,7 +260,7 @@ func (c *conn) tick(now time.Time) bool {
 		return false
 	case !now.Before(c.pingAt):
 		c.pingAt = now.Add(c.wire.pingEvery)
-		c.pushLocked(frame{kind: websocket.PingMessage})
+		c.pushLocked(frame{kind: websocket.PingMessage}, false)
 	}
 	return true
 }

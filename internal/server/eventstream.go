@@ -98,7 +98,7 @@ func (s *eventStream) subscribe(ctx context.Context, op *graphql.OperationContex
 }
 
 // emit implements [recipient].
-func (s *eventStream) emit(shared *rendered, cursor retwis.Cursor) {
+func (s *eventStream) emit(shared *rendered, cursor retwis.Cursor, _ bool) {
 	s.push(sentEvent{shared: shared, cursor: cursor})
 }
 

@@ -10,8 +10,9 @@ import (
 
 // recipient is the connection's side of a member.
 type recipient interface {
-	// emit sends an event, without waiting.
-	emit(*rendered, retwis.Cursor)
+	// emit sends an event, without waiting. With more to follow at once, or the end, it may
+	// leave the writing to that.
+	emit(shared *rendered, cursor retwis.Cursor, more bool)
 	// waitForRoom waits until the reader can do with more, or ctx is done.
 	waitForRoom(ctx context.Context)
 	// failed ends a subscription whose events cannot be rendered.
@@ -60,12 +61,16 @@ func (m *member) End(reason error) {
 
 func (m *member) deliver(e retwis.Event) {
 	shared, err := m.class.render(e)
+	m.send(shared, err, e.EventCursor(), false)
+}
+
+func (m *member) send(shared *rendered, err error, cursor retwis.Cursor, more bool) {
 	if err != nil {
 		m.to.failed(err)
 		return
 	}
 	m.class.classes.counts.deliveries.Add(1)
-	m.to.emit(shared, e.EventCursor())
+	m.to.emit(shared, cursor, more)
 }
 
 // lane is a queue of a class, and while there is something in it a goroutine. Each member
@@ -74,6 +79,27 @@ type lane struct {
 	mu      sync.Mutex
 	entries []entry
 	running bool
+
+	last lastRendering // of the running goroutine
+}
+
+// lastRendering saves looking the same event up for one member after the other.
+type lastRendering struct {
+	moment moment
+	shared *rendered
+}
+
+// deliver renders an event for a member, or takes what the one before it was sent. When
+// members fall behind, more of their events wait here: those go out by one write.
+func (l *lane) deliver(e entry, more bool) {
+	m, ok := momentOf(e.event)
+	if ok && l.last.shared != nil && l.last.moment == m && !e.to.class.alone {
+		e.to.send(l.last.shared, nil, e.event.EventCursor(), more)
+		return
+	}
+	shared, err := e.to.class.render(e.event)
+	l.last = lastRendering{m, shared}
+	e.to.send(shared, err, e.event.EventCursor(), more)
 }
 
 // entry is an event for a member; without one, its end.
@@ -100,7 +126,7 @@ func (l *lane) run() {
 		l.mu.Lock()
 		entries := l.entries
 		if len(entries) == 0 {
-			l.running = false
+			l.running, l.last = false, lastRendering{}
 			l.mu.Unlock()
 			return
 		}
@@ -108,8 +134,7 @@ func (l *lane) run() {
 		l.mu.Unlock()
 		for i, e := range entries {
 			if e.event != nil {
-				e.to.deliver(e.event)
-				e.to.pending.Add(-1)
+				l.deliver(e, e.to.pending.Add(-1) > 0)
 			} else {
 				e.to.class.leave()
 				e.to.to.over(e.reason)

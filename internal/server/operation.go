@@ -22,7 +22,10 @@ type operation struct {
 	wireID []byte // the id as JSON
 	kind   ast.Operation
 	cancel context.CancelFunc
-	uses   int // guarded by socket.mu
+
+	// Guarded by socket.mu.
+	uses    int  // goroutines and routes
+	entered bool // it is the socket's operation of that id; it may not send otherwise
 
 	mu     sync.Mutex
 	reason error // why the source ended the stream
@@ -68,7 +71,7 @@ func (s *socket) run(ctx context.Context, op *operation, opCtx *graphql.Operatio
 			op.cancel()
 			return
 		}
-		s.deliver(op, frame{kind: websocket.TextMessage, data: text})
+		s.deliver(op, frame{kind: websocket.TextMessage, data: text}, false)
 	})
 	if failure != nil {
 		s.finish(op, failure)
@@ -101,8 +104,8 @@ func (s *socket) end(ctx context.Context, op *operation, opCtx *graphql.Operatio
 }
 
 // emit implements [recipient].
-func (o *operation) emit(shared *rendered, cursor retwis.Cursor) {
-	o.socket.deliver(o, frame{kind: websocket.TextMessage, data: o.wireID, shared: shared, cursor: cursor})
+func (o *operation) emit(shared *rendered, cursor retwis.Cursor, more bool) {
+	o.socket.deliver(o, frame{kind: websocket.TextMessage, data: o.wireID, shared: shared, cursor: cursor}, more)
 }
 
 // waitForRoom implements [recipient].
@@ -113,6 +116,7 @@ func (o *operation) failed(error) { o.socket.conn.close(closeTryLater, "try agai
 
 // over implements [recipient].
 func (o *operation) over(reason error) {
+	o.socket.conn.flush()
 	o.socket.end(o.socket.ctx, o, o.class.op, reason)
 	o.socket.stopped(o)
 }
@@ -144,7 +148,7 @@ func (s *socket) finish(op *operation, last *graphql.Response) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.operations[op.id] == op {
+	if op.entered {
 		for _, m := range messages {
 			s.conn.send(m)
 		}
@@ -161,10 +165,10 @@ func (s *socket) failure(op *operation, errs gqlerror.List) []byte {
 }
 
 // deliver sends one event of a subscription, unless the client has completed it.
-func (s *socket) deliver(op *operation, f frame) {
+func (s *socket) deliver(op *operation, f frame, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.operations[op.id] == op {
-		s.conn.enqueue(f)
+	if op.entered {
+		s.conn.enqueue(f, more)
 	}
 }

@@ -167,6 +167,7 @@ func (s *socket) add(op *operation) *graphql.Response {
 		return tooMany("this user has too many subscriptions")
 	}
 	s.operations[op.id] = op
+	op.entered = true
 	s.counts[op.kind]++
 	op.uses = 1
 	s.running++
@@ -193,9 +194,10 @@ func (s *socket) complete(id string) {
 
 // removeLocked frees the operation's id and its place in the limits.
 func (s *socket) removeLocked(op *operation) {
-	if s.operations[op.id] != op {
+	if !op.entered {
 		return
 	}
+	op.entered = false
 	delete(s.operations, op.id)
 	s.counts[op.kind]--
 	if op.kind == ast.Subscription {

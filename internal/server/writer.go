@@ -116,11 +116,16 @@ func (c *conn) takeLocked() frame {
 	} else {
 		c.queued -= f.cost()
 	}
+	c.roomLocked()
+	return f
+}
+
+// roomLocked lets those go on that wait for room.
+func (c *conn) roomLocked() {
 	if c.room != nil && c.queued <= c.wire.queueBytes/2 {
 		close(c.room)
 		c.room = nil
 	}
-	return f
 }
 
 func (c *conn) deadlineLocked() time.Time {
