@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/check"
+	"retwis/internal/embedded"
 	"retwis/internal/fanout"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -291,6 +292,89 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 				}
 			})
 		}
+	})
+}
+
+func TestCheckOfARedisInsideTheProcess(t *testing.T) {
+	t.Parallel()
+	own, err := embedded.Start(t.Context(), embedded.Options{Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := own.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	d := newDamage(t, own.URL())
+	d.isSound()
+	home := d.only(":home:" + d.reader.String())
+	d.must(d.LRem(t.Context(), home, 0, d.posts[4].String()).Err())
+	d.must(d.LPush(t.Context(), home, d.posts[3].String()).Err())
+	found := d.check(check.Options{Repair: true})
+	if !maps.Equal(found.Counts, map[check.Kind]int{check.Missing: 1, check.Doubled: 1}) {
+		t.Errorf("found %v: %v", found.Counts, found.Examples)
+	}
+	d.isSound()
+}
+
+// Homes are broken and mended while people post, follow and read. Nothing of that shows at
+// the end.
+func TestRepairOfABusyDatabase(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, GoneGrace: shortGrace})
+		e.work(fanout.Options{})
+		client := raw(t, url)
+		r := seeded(t)
+		m := newModel(e.crowd("user", 40))
+		ctx, stop := context.WithCancel(t.Context())
+		const goroutines = 4
+		var wg sync.WaitGroup
+		for g := range goroutines {
+			own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					if waiting, err := e.OutboxLength(ctx); err == nil && waiting > 200 {
+						time.Sleep(time.Millisecond)
+						continue
+					}
+					user := m.people[own.IntN(len(m.people)/goroutines)*goroutines+g]
+					if err := m.act(e, own, user); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		mended := 0
+		for range size(3, 50) {
+			time.Sleep(50 * time.Millisecond)
+			for _, home := range keys(t, client, "*:home:*") {
+				var err error
+				switch length := client.LLen(ctx, home).Val(); {
+				case length < 3:
+				case r.IntN(3) == 0:
+					err = client.LRem(ctx, home, 1, client.LIndex(ctx, home, r.Int64N(length-1)).Val()).Err()
+				case r.IntN(2) == 0:
+					err = client.LInsertBefore(ctx, home, client.LIndex(ctx, home, 0).Val(), client.LIndex(ctx, home, r.Int64N(length-1)).Val()).Err()
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			mended += e.check(check.Options{Repair: true}).Repaired
+		}
+		stop()
+		wg.Wait()
+		e.drain()
+		mended += e.check(check.Options{Repair: true}).Repaired
+		if mended == 0 {
+			t.Error("nothing was mended")
+		}
+		t.Logf("%d findings were mended", mended)
+		e.drain()
+		m.verify(e, 1000, 100)
 	})
 }
 
