@@ -132,11 +132,10 @@ func writeReport(w io.Writer, r check.Report) error {
 		r.Users, r.Timelines, r.Entries, r.Took.Round(time.Millisecond))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, kind := range check.Kinds() {
-		switch n := r.Counts[kind]; {
-		case kind.OfEntries():
+		if n := r.Counts[kind]; kind.OfEntries() {
 			_, _ = fmt.Fprintf(table, "%s\t%d\t%.4g per million entries\n", kind, n, r.PerMillion(kind))
-		default:
-			_, _ = fmt.Fprintf(table, "%s\t%d\t\n", kind, n)
+		} else {
+			_, _ = fmt.Fprintf(table, "%s\t%d\n", kind, n)
 		}
 	}
 	err := table.Flush()

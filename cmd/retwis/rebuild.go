@@ -78,7 +78,6 @@ func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 	users = slices.Compact(users)
 
 	p := progress.begin("homes", len(users))
-	defer p.end()
 	var built atomic.Int64
 	group, running := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -95,7 +94,9 @@ func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil || ctx.Err() != nil {
+	err = group.Wait()
+	p.end()
+	if err != nil || ctx.Err() != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("stopped when %d homes were built anew", built.Load())
 		}
