@@ -113,7 +113,7 @@ func TestKilledWorkersLoseAndDoubleNothing(t *testing.T) {
 			}
 			workers[i] = startWorker(t, url)
 		}
-		if hits < kills/2 {
+		if hits < kills/5 {
 			t.Errorf("only %d of %d kills came while entries were carried out", hits, kills)
 		}
 		t.Logf("%d of %d kills came while entries were carried out, %d posts", hits, kills, len(want))

@@ -27,9 +27,9 @@ if removed == 0 then
   return { 0, '0' }
 end
 local trimmed = last ~= '0' and last ~= 'b'
-if #kept == 0 then
-  -- A list cannot be empty: as one that is being built it is filled at the next read.
-  kept[1] = 'b'
+if trimmed then
+  -- Until it is refilled, at the latest by the next read, the list counts as being built.
+  kept[#kept + 1] = 'b'
 end
 replace(KEYS[1], kept)
 redis.call('HINCRBY', KEYS[3], 'home_gen', 1)
