@@ -1,0 +1,135 @@
+// The program under test: built from this repository, on a redis-server of its own, as
+// many processes as a test wants.
+import { spawn, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export async function startService() {
+  const dir = mkdtempSync(join(tmpdir(), 'rc'));
+  const binary = join(dir, 'retwis');
+  execFileSync('go', ['build', '-o', binary, './cmd/retwis'], { cwd: root, stdio: 'inherit' });
+  const socket = join(dir, 's');
+  const redis = spawn('redis-server', ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', dir], { stdio: 'ignore' });
+  const processes = [];
+
+  async function serve() {
+    const child = spawn(
+      binary,
+      ['serve', '--listen', '127.0.0.1:0', '--redis-url', `unix://${socket}?db=0`, '--drain-time', '300ms'],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    processes.push(child);
+    for await (const line of createInterface({ input: child.stdout })) {
+      const url = /ready at (\S+)/.exec(line)?.[1];
+      if (url) {
+        child.stdout.resume();
+        return {
+          url: `${url}/graphql`,
+          socketURL: `${url.replace('http', 'ws')}/graphql`,
+          async end(signal) {
+            child.kill(signal);
+            await once(child, 'exit');
+          },
+        };
+      }
+    }
+    throw new Error('the program ended before it was ready');
+  }
+
+  async function stop() {
+    for (const child of [...processes, redis]) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+    }
+    rmSync(dir, { recursive: true });
+  }
+
+  await until(async () => {
+    try {
+      execFileSync('redis-cli', ['-s', socket, 'ping'], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  return { serve, stop };
+}
+
+/** until waits for a condition, half a minute at most. */
+export async function until(condition) {
+  const deadline = Date.now() + 30_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('waited in vain');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** ask runs an operation over HTTP and returns its data. */
+export async function ask(server, query, { token, variables } = {}) {
+  const response = await fetch(server.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+    body: JSON.stringify({ query, variables }),
+  });
+  const { data, errors } = await response.json();
+  if (errors) throw new Error(JSON.stringify(errors));
+  return data;
+}
+
+export async function register(server, username) {
+  const { register } = await ask(
+    server,
+    `mutation { register(input: { username: "${username}", password: "a long password" }) { token userErrors { message } } }`,
+  );
+  return register.token;
+}
+
+export async function post(server, token, text) {
+  const { createPost } = await ask(
+    server,
+    'mutation($text: String!) { createPost(input: { text: $text }) { edge { node { text } } userErrors { message } } }',
+    { token, variables: { text } },
+  );
+  return createPost.edge.node.text;
+}
+
+export const watchHome = `subscription($after: Cursor) { timelineEvents(after: $after) {
+  __typename cursor
+  ... on PostAdded { edge { node { text author { username viewerFollows } } } }
+  ... on TimelineCaughtUp { replayed }
+} }`;
+
+/** Reader notes what a subscription is told, and where to resume. */
+export class Reader {
+  constructor() {
+    this.payload = { query: watchHome, variables: {} };
+    this.texts = [];
+    this.caughtUp = 0;
+    this.errors = [];
+    this.done = new Promise((resolve) => {
+      this.sink = {
+        next: ({ data, errors }) => {
+          if (errors) return void this.errors.push(...errors);
+          const event = data.timelineEvents;
+          // The clients send this again when they have reconnected.
+          this.payload.variables.after = event.cursor;
+          if (event.__typename === 'PostAdded') this.texts.push(event.edge.node.text);
+          if (event.__typename === 'TimelineCaughtUp') this.caughtUp++;
+        },
+        error: (error) => {
+          this.errors.push(error);
+          resolve();
+        },
+        complete: resolve,
+      };
+    });
+  }
+}
