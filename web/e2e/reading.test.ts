@@ -67,6 +67,40 @@ test("back returns to the place", async () => {
   expect(Math.abs((await target.boundingBox())!.y - before!.y)).toBeLessThanOrEqual(2);
 });
 
+test("scrolling goes on to newer posts too, and holds the place while they come", async () => {
+  const person = await Person.register(server.url, "upwards");
+  const other = await Person.register(server.url, "upwards_other");
+  await person.follow(writer);
+  await expect.poll(() => person.homeLength()).toBe(100);
+  page = await visit(browser, server.url);
+  await login(page, person);
+  await untilLive(page);
+  const deep = postOf(page, "Number 60.");
+  const scrollTo = async (target: typeof deep, step: number) => {
+    while ((await target.count()) === 0) {
+      await page.mouse.move(600, 400);
+      await page.mouse.wheel(0, step);
+      await page.waitForTimeout(30);
+    }
+    await target.scrollIntoViewIfNeeded();
+  };
+  await scrollTo(deep, 500);
+  // With another history the list begins anew around the place, and both ends are open.
+  await person.follow(other);
+  await page.waitForTimeout(500);
+  await deep.waitFor();
+  await scrollTo(postOf(page, "Number 95."), -400);
+  await page.waitForTimeout(300);
+  const middle = postOf(page, "Number 94.");
+  const before = await middle.boundingBox();
+  await page.waitForTimeout(500);
+  expect(Math.abs((await middle.boundingBox())!.y - before!.y)).toBeLessThanOrEqual(1);
+  await scrollTo(postOf(page, "Number 200."), -400);
+  const shown = await page.getByRole("article").evaluateAll((list) => list.map((a) => a.querySelector("p.post-text")?.textContent));
+  const numbers = shown.map((text) => Number(text?.match(/\d+/)?.[0]));
+  expect(numbers).toEqual(numbers.map((_, i) => 200 - i));
+});
+
 test("a draft survives a reload, and is gone once it is sent", async () => {
   const person = await Person.register(server.url, "drafting");
   page = await visit(browser, server.url);

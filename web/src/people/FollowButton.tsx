@@ -8,6 +8,7 @@ import {
   UnfollowUserDocument,
   type FollowButton_UserFragment,
 } from "../api/generated.ts";
+import { expectViewer } from "../session/expectation.ts";
 import { useViewer } from "../session/useSession.ts";
 import { Button } from "../ui/Button.tsx";
 
@@ -18,6 +19,7 @@ export function FollowButton({ user }: { user: FragmentType<FollowButton_UserFra
   const [problem, setProblem] = useState<string>();
   const [follow, following] = useMutation(FollowUserDocument);
   const [unfollow, unfollowing] = useMutation(UnfollowUserDocument);
+  if (viewer === undefined && expectViewer()) return <div className="h-10 w-28 shrink-0" />;
   if (!viewer || !complete || data.id === viewer.user.id) return null;
   const toggle = async () => {
     setProblem(undefined);
@@ -34,6 +36,7 @@ export function FollowButton({ user }: { user: FragmentType<FollowButton_UserFra
   return (
     <div className="shrink-0 text-right">
       <Button
+        className="min-w-28"
         kind={data.viewerFollows ? "quiet" : "strong"}
         aria-pressed={data.viewerFollows}
         aria-label={`Follow ${data.displayName}`}

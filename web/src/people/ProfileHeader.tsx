@@ -22,9 +22,9 @@ export function ProfileHeader({ user }: { user: FragmentType<ProfileHeader_UserF
             <h1 className="font-serif text-2xl leading-tight font-semibold tracking-tight [overflow-wrap:anywhere]">
               <bdi>{data.displayName}</bdi>
             </h1>
-            <p className="text-soft">
+            <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-soft">
               @{data.username}
-              {data.followsViewer && <span className="ml-2 rounded bg-wash px-1.5 py-0.5 text-sm text-ink">Follows you</span>}
+              {data.followsViewer && <span className="rounded bg-wash px-1.5 text-sm whitespace-nowrap text-ink">Follows you</span>}
             </p>
           </div>
           <FollowButton user={data} />
