@@ -1,0 +1,30 @@
+package server
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+)
+
+func TestOnlyTheCursorIsReplaced(t *testing.T) {
+	t.Parallel()
+	mark, earlier := newMark(), newMark()
+	if mark == earlier {
+		t.Fatal("a mark is used twice")
+	}
+	for name, tt := range map[string]struct{ data, want string }{
+		"no cursor":            {`{"a":1}`, `{"data":{"a":1}}`},
+		"two":                  {`{"a":"` + string(mark) + `","b":"` + string(mark) + `"}`, `{"data":{"a":"mine","b":"mine"}}`},
+		"what looks like one":  {`{"a":"mark-","b":"cursor"}`, `{"data":{"a":"mark-","b":"cursor"}}`},
+		"that of another time": {`{"a":"` + string(earlier) + `"}`, `{"data":{"a":"` + string(earlier) + `"}}`},
+	} {
+		r, err := cutAt(mark, &graphql.Response{Data: json.RawMessage(tt.data)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(r.appendTo(nil, "mine")); got != tt.want || r.length("mine") != len(tt.want) {
+			t.Errorf("%s: got %s of length %d, want %s", name, got, r.length("mine"), tt.want)
+		}
+	}
+}
