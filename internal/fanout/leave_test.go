@@ -219,6 +219,7 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 			t.Errorf("mentions of who has the name now: %v", got)
 		}
 		e.nothingIsLeftOf(star)
+		e.isSound()
 	})
 }
 
@@ -271,6 +272,7 @@ func TestAccountsAreDeletedByWorkersThatAreKilled(t *testing.T) {
 		if err != nil || len(letters) > 0 {
 			t.Errorf("dead letters: %v, %v", letters, err)
 		}
+		e.isSound()
 	})
 }
 
@@ -349,5 +351,6 @@ func TestEdgesToDeletedAccountsAreEnded(t *testing.T) {
 				t.Errorf("%s follows %d, want none", u.ID, u.FollowingCount)
 			}
 		}
+		e.isSound()
 	})
 }

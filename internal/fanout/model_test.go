@@ -53,10 +53,7 @@ func (m *model) act(e *engine, r *rand.Rand, user retwis.UserID) error {
 	if m.left(user) {
 		return nil
 	}
-	if r.IntN(size(500, 1000)) == 0 {
-		m.mu.Lock()
-		m.gone[user] = true
-		m.mu.Unlock()
+	if r.IntN(size(500, 1000)) == 0 && m.leave(user) {
 		return e.DeleteAccount(e.t.Context(), user, "x")
 	}
 	err := m.step(e, r, user, i)
@@ -64,6 +61,17 @@ func (m *model) act(e *engine, r *rand.Rand, user retwis.UserID) error {
 		return nil
 	}
 	return err
+}
+
+// leave notes that a user leaves, unless many have left already.
+func (m *model) leave(user retwis.UserID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if 4*len(m.gone) > len(m.people) {
+		return false
+	}
+	m.gone[user] = true
+	return true
 }
 
 func (m *model) left(user retwis.UserID) bool {
@@ -449,6 +457,7 @@ func TestHomesEqualTheirDefinitionAfterRandomActs(t *testing.T) {
 				e.drain()
 				t.Logf("%d accounts were deleted", len(m.gone))
 				m.verify(e, options.HomeCap, max(options.Slack, 1))
+				e.isSound()
 			})
 		})
 	}
