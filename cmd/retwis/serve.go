@@ -105,6 +105,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		return misuse{err}
 	}
 	worker := fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log})
+	sweeper := fanout.NewSweeper(db, fanout.SweeperOptions{Log: log})
 
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
@@ -129,6 +130,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	})
 	if c.Worker {
 		group.Go(func() error { return worker.Run(workLife) })
+		group.Go(func() error { return sweeper.Run(workLife) })
 	}
 	group.Go(func() error {
 		select {

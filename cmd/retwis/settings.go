@@ -49,6 +49,7 @@ type storeSettings struct {
 	HomeCap     int  `env:"RETWIS_HOME_CAP" default:"1000" placeholder:"N" help:"Posts that a home timeline keeps ready; older ones are found when they are read."`
 	ProfileCap  int  `env:"RETWIS_PROFILE_CAP" default:"20000" placeholder:"N" help:"Posts of one author that can be listed."`
 	FollowLimit int  `env:"RETWIS_FOLLOW_LIMIT" default:"5000" placeholder:"N" help:"People that one may follow."`
+	IdleHomes   int  `name:"idle-home-days" env:"RETWIS_IDLE_HOME_DAYS" default:"30" placeholder:"N" help:"Days after which a home timeline that nobody reads is given up, until somebody reads it; 0 keeps all."`
 	PullAbove   int  `env:"RETWIS_PULL_ABOVE" default:"1000000" placeholder:"N" help:"Followers above which an author's posts are not pushed to every home, but put there when it is read or watched."`
 }
 
@@ -64,6 +65,7 @@ func (s storeSettings) check() error {
 		{"home-cap", s.HomeCap, 100, 10_000},
 		{"profile-cap", s.ProfileCap, 100, 1_000_000},
 		{"follow-limit", s.FollowLimit, 1, 100_000},
+		{"idle-home-days", s.IdleHomes, 0, 36_500},
 		{"pull-above", s.PullAbove, 1, 1_000_000_000},
 	} {
 		if bound.value < bound.low || bound.value > bound.high {
@@ -80,7 +82,11 @@ func (s storeSettings) options(log *slog.Logger) store.Options {
 		ProfileCap:  s.ProfileCap,
 		FollowLimit: s.FollowLimit,
 		PullAbove:   s.PullAbove,
+		IdleHomeAge: time.Duration(s.IdleHomes) * 24 * time.Hour,
 		Log:         log,
+	}
+	if s.IdleHomes == 0 {
+		options.IdleHomeAge = -1 // 0 stands for the default there
 	}
 	if s.Partitions != nil {
 		options.Partitions = *s.Partitions

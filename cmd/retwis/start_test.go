@@ -141,6 +141,7 @@ func TestHelpListsAllSettings(t *testing.T) {
 		"--home-cap=N", "[default 1000, RETWIS_HOME_CAP]",
 		"--profile-cap=N", "[default 20000, RETWIS_PROFILE_CAP]",
 		"--follow-limit=N", "[default 5000, RETWIS_FOLLOW_LIMIT]",
+		"--idle-home-days=N", "[default 30, RETWIS_IDLE_HOME_DAYS]",
 		"--pull-above=N", "[default 1000000, RETWIS_PULL_ABOVE]",
 		"--data-dir=DIR", "[default data, RETWIS_DATA_DIR]",
 		"--log-format=FORMAT", "[default text, RETWIS_LOG_FORMAT]",

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"retwis/internal/fanout"
 )
 
@@ -38,5 +40,8 @@ func (c *workerCommand) Run(ctx context.Context, console console) error {
 	defer func() { _ = db.Close() }()
 
 	_, _ = fmt.Fprintf(console.out, "The fan-out worker is ready (Redis: %s)\n", withoutPasswords(c.RedisURL))
-	return fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log}).Run(ctx)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log}).Run(ctx) })
+	group.Go(func() error { return fanout.NewSweeper(db, fanout.SweeperOptions{Log: log}).Run(ctx) })
+	return group.Wait()
 }

@@ -14,6 +14,9 @@ const (
 	metaKey = "retwis:meta"
 	// workersKey is a sorted set: the workers, by the time their registration lapses.
 	workersKey = "retwis:workers"
+	// sweepKey is a hash: the worker whose turn it is to sweep idle timelines, until when, and
+	// when the last sweep ended.
+	sweepKey = "retwis:sweep"
 	// sessionsChannel tells every API node which sessions ended.
 	sessionsChannel = "retwis:sessions"
 )
@@ -39,9 +42,9 @@ func (p partition) clock() string { return p.tag + ":clock" }
 
 // user is a hash: name, display, bio, password, created, state, session_gen, home_gen, the
 // counts posts, followers and following, profile_trimmed once posts have left the profile,
-// and step, of leaving. The state is pending before the name is claimed, then active; at the
-// end of an account leaving, while posts and lists are deleted, then parting, while it is
-// cut off from others, and gone until it lapses.
+// step, of leaving, and read, the day the home was last read. The state is pending before
+// the name is claimed, then active; at the end of an account leaving, while posts and lists
+// are deleted, then parting, while it is cut off from others, and gone until it lapses.
 func (p partition) user(id retwis.UserID) string { return p.users() + id.String() }
 func (p partition) users() string                { return p.tag + ":user:" }
 
@@ -125,7 +128,7 @@ func (p partition) reach(author retwis.UserID) string { return p.tag + ":reach:"
 
 // Lists of users.
 
-// list is a hash: owner, name, created, state (active or deleted), home_gen.
+// list is a hash: owner, name, created, state (active or deleted), home_gen, read.
 func (p partition) list(id retwis.ListID) string { return p.listPrefix() + id.String() }
 func (p partition) listPrefix() string           { return p.tag + ":list:" }
 

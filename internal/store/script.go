@@ -33,6 +33,7 @@ type scripts struct {
 	push, pushOne, pull, remove, advance   *redis.Script
 	renewLease, releaseLease, bury, revive *redis.Script
 
+	evict, sweepTurn, endSweep                *redis.Script
 	beginLeave, leaveStep, beginPart, carryOn *redis.Script
 	partFollowing, partFollowers, forget      *redis.Script
 
@@ -83,6 +84,9 @@ func loadScripts() scripts {
 		releaseLease:   script("release_lease"),
 		bury:           script("bury"),
 		revive:         script("revive"),
+		evict:          script("evict"),
+		sweepTurn:      script("sweep_turn"),
+		endSweep:       script("end_sweep"),
 		beginLeave:     script("begin_leave"),
 		leaveStep:      script("leave_step"),
 		beginPart:      script("begin_part"),

@@ -24,11 +24,12 @@ type Options struct {
 	Partitions int    // read when the database is created; 0 takes what it has, or 16
 	Log        *slog.Logger
 
-	HomeCap     int // entries a home keeps, 1000
-	ProfileCap  int // posts a profile keeps, 20 000
-	FollowLimit int // people one may follow, 5000
-	PullAbove   int // followers above which an author's posts are put on homes when these are read, 1 000 000
-	Slack       int // entries a list may exceed its cap by before it is trimmed, 100
+	HomeCap     int           // entries a home keeps, 1000
+	ProfileCap  int           // posts a profile keeps, 20 000
+	FollowLimit int           // people one may follow, 5000
+	PullAbove   int           // followers above which an author's posts are put on homes when these are read, 1 000 000
+	IdleHomeAge time.Duration // after which a home that nobody reads is given up until somebody does, in whole days, 30 days; never when it is negative
+	Slack       int           // entries a list may exceed its cap by before it is trimmed, 100
 
 	Chunk        int           // followers served by one call, 500
 	CheckedChunk int           // followers served by one call that looks into their lists, 50
@@ -72,7 +73,8 @@ func (o Options) withDefaults() Options {
 	set(&o.OutboxLimit, 100_000)
 	set(&o.Removals, 10_000)
 	set(&o.NewestUsers, 1000)
-	last(&o.SessionTTL, 30*24*time.Hour)
+	last(&o.IdleHomeAge, 30*day)
+	last(&o.SessionTTL, 30*day)
 	last(&o.SessionRenewal, time.Hour)
 	set(&o.SessionsPerUser, 100)
 	last(&o.IdempotencyTTL, 24*time.Hour)

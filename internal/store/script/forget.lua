@@ -8,7 +8,7 @@ if redis.call('HGET', KEYS[1], 'state') ~= 'parting' then
   return 0
 end
 redis.call('DEL', unpack(KEYS, 2))
-redis.call('HDEL', KEYS[1], 'bio', 'posts', 'followers', 'following', 'session_gen', 'home_gen', 'profile_trimmed', 'step')
+redis.call('HDEL', KEYS[1], 'bio', 'posts', 'followers', 'following', 'session_gen', 'home_gen', 'read', 'profile_trimmed', 'step')
 redis.call('HSET', KEYS[1], 'state', 'gone')
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1

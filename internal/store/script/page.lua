@@ -12,7 +12,9 @@
 --@include publish
 --@include sync
 --@include catchup
+--@include idle
 
+note_read(KEYS[2])
 catch_up(KEYS, ARGV, 4)
 
 local mode, count = ARGV[1], tonumber(ARGV[3])

@@ -14,7 +14,9 @@
 --@include publish
 --@include sync
 --@include catchup
+--@include idle
 
+note_read(KEYS[2])
 catch_up(KEYS, ARGV, 8)
 
 local kind, owner, post = ARGV[1], ARGV[2], ARGV[3]

@@ -1,0 +1,269 @@
+package fanout_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/fanout"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+// sweep gives up what is idle, and returns how many timelines that were.
+func (e *engine) sweep() int {
+	e.t.Helper()
+	gone := 0
+	err := e.SweepIdle(e.t.Context(), func(_ context.Context, _, removed int) error {
+		gone += removed
+		return nil
+	})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return gone
+}
+
+// daysAgo is a day as it is written down when a timeline is read.
+func daysAgo(n int) int64 { return time.Now().Unix()/86400 - int64(n) }
+
+// readOn writes down that a timeline was last read on a day.
+func (e *engine) readOn(client redis.UniversalClient, id retwis.TimelineID, day int64) {
+	e.t.Helper()
+	if err := client.HSet(e.t.Context(), e.generations(client, id), "read", day).Err(); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// generations is the key of the hash that says when a timeline was last read.
+func (e *engine) generations(client redis.UniversalClient, id retwis.TimelineID) string {
+	e.t.Helper()
+	pattern := "*:user:" + id.Owner.String()
+	if id.Kind == retwis.ListTimeline {
+		pattern = "*:list:" + id.Owner.String()
+	}
+	found := keys(e.t, client, pattern)
+	if len(found) != 1 {
+		e.t.Fatalf("keys like %s: %v", pattern, found)
+	}
+	return found[0]
+}
+
+func TestIdleHomesAreGivenUpUntilTheyAreRead(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 20, Slack: 3})
+		e.work(fanout.Options{})
+		client := raw(t, url)
+		author := e.register("author")[0]
+		readers := e.register("idle", "late", "never", "new", "watching")
+		idle, late, never, watching := readers[0], readers[1], readers[2], readers[4]
+		for _, reader := range readers {
+			e.follow(reader, author)
+		}
+		members := retwis.ListPosts(e.createList(idle, author))
+		var want []retwis.PostID
+		for range 50 {
+			want = append(want, e.post(author, "x"))
+		}
+		e.drain()
+		for _, id := range []retwis.TimelineID{retwis.Home(idle), members, retwis.Home(late), retwis.Home(watching)} {
+			e.readOn(client, id, daysAgo(31))
+		}
+		e.readOn(client, retwis.Home(late), daysAgo(29)) // no day's end in the test matters
+		created := time.Now().Add(-32 * 24 * time.Hour).UnixMilli()
+		if err := client.HSet(t.Context(), e.generations(client, retwis.Home(never)), "created", created).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Enter(t.Context(), "node", []retwis.TimelineID{retwis.Home(watching)}, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+
+		if n := e.sweep(); n != 3 {
+			t.Errorf("%d timelines were given up, want 3", n)
+		}
+		var left []string
+		for _, key := range append(keys(t, client, "*:home:*"), keys(t, client, "*:posts")...) {
+			_, name, _ := strings.Cut(key, "}:")
+			left = append(left, name)
+		}
+		slices.Sort(left)
+		var stay []string
+		for _, user := range []retwis.UserID{author, late, readers[3], watching} {
+			stay = append(stay, "home:"+user.String())
+		}
+		slices.Sort(stay)
+		if !slices.Equal(left, stay) {
+			t.Errorf("what is left: %v, want %v", left, stay)
+		}
+		e.isSound()
+
+		// A post that arrives meanwhile waits for nobody's home, and the first page is right.
+		want = append(want, e.post(author, "while they were idle"))
+		e.drain()
+		for _, id := range []retwis.TimelineID{retwis.Home(idle), members, retwis.Home(never)} {
+			if got := keys(t, client, "*:home:"+id.Owner.String()); len(got) > 0 {
+				t.Errorf("%v is there again before it is read", got)
+			}
+			page, err := e.Page(t.Context(), id, retwis.Page{First: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []retwis.PostID
+			for _, edge := range page.Edges {
+				got = append(got, edge.Post.ID)
+			}
+			if !slices.Equal(got, newest(want)[:10]) || !page.HasNextPage {
+				t.Errorf("first page of %s: %v, want %v", id, got, newest(want)[:10])
+			}
+			if got := e.read(id); !slices.Equal(got, newest(want)) {
+				t.Errorf("all of %s: %d posts, want %d", id, len(got), len(want))
+			}
+			if day, err := client.HGet(t.Context(), e.generations(client, id), "read").Int64(); err != nil || day < daysAgo(1) {
+				t.Errorf("%s was last read on day %d, %v", id, day, err)
+			}
+		}
+		if n := e.sweep(); n > 0 {
+			t.Errorf("%d timelines were given up right after they were read", n)
+		}
+		e.isSound()
+	})
+}
+
+func TestHomesGivenUpAgainAndAgainLoseAndDoubleNothing(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		options store.Options
+	}{
+		{"room for all", store.Options{HomeCap: 20_000}},
+		{"small homes, large authors", store.Options{HomeCap: 60, Slack: 20, PullAbove: 6, Chunk: 5}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			onEachRedis(t, func(t *testing.T, url string) {
+				options := tt.options
+				options.URL, options.GoneGrace = url, shortGrace
+				e := newEngine(t, options)
+				e.work(fanout.Options{})
+				client := raw(t, url)
+				r := seeded(t)
+				m := newModel(e.crowd("user", 40))
+				hashes := keys(t, client, "*:user:*")
+				const goroutines = 4
+				var acting, sweeping sync.WaitGroup
+				done := make(chan struct{})
+				gone := 0
+				sweeping.Go(func() {
+					for {
+						select {
+						case <-done:
+							return
+						default:
+						}
+						for _, hash := range hashes {
+							// Only where there is somebody: a hash of one field would be a user nobody knows.
+							if there, err := client.Exists(t.Context(), hash).Result(); err == nil && there == 1 {
+								client.HSet(t.Context(), hash, "read", 1)
+							}
+						}
+						gone += e.sweep()
+					}
+				})
+				for g := range goroutines {
+					own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
+					acting.Go(func() {
+						for range size(1600, 20_000) / goroutines {
+							e.letCatchUp()
+							user := m.people[own.IntN(len(m.people)/goroutines)*goroutines+g]
+							err := m.act(e, own, user)
+							if err == nil && own.IntN(4) == 0 && !m.left(user) {
+								_, err = e.Page(t.Context(), retwis.Home(user), retwis.Page{First: 10})
+							}
+							if err != nil {
+								t.Error(err)
+								return
+							}
+						}
+					})
+				}
+				acting.Wait()
+				close(done)
+				sweeping.Wait()
+				e.drain()
+				if gone < len(m.people) {
+					t.Errorf("only %d timelines were given up", gone)
+				}
+				t.Logf("%d timelines were given up", gone)
+				// A user's hash that was touched just when its account ended.
+				for user := range m.gone {
+					client.Del(t.Context(), keys(t, client, "*:user:"+user.String())...)
+				}
+				m.verify(e, options.HomeCap, max(options.Slack, 1))
+				e.isSound()
+			})
+		})
+	}
+}
+
+func TestOneSweeperSweepsAtATime(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		people := e.crowd("user", 5)
+		client := raw(t, url)
+		for _, user := range people[:3] {
+			e.readOn(client, retwis.Home(user), daysAgo(40))
+		}
+		// One had begun, and died.
+		const lease = 300 * time.Millisecond
+		if turn, err := e.SweepTurn(t.Context(), "dead", lease, time.Hour); err != nil || !turn {
+			t.Fatal(turn, err)
+		}
+		if turn, err := e.SweepTurn(t.Context(), "another", lease, time.Hour); err != nil || turn {
+			t.Fatal("two have the turn", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var sweepers []*fanout.Sweeper
+		var running sync.WaitGroup
+		for range 4 {
+			s := fanout.NewSweeper(e.Store, fanout.SweeperOptions{
+				Every: time.Hour, Look: 5 * time.Millisecond, Lease: lease, Pause: time.Millisecond,
+			})
+			sweepers = append(sweepers, s)
+			running.Go(func() { _ = s.Run(ctx) })
+		}
+		total := func() (all fanout.SweepStats) {
+			for _, s := range sweepers {
+				stats := s.Stats()
+				all.Sweeps += stats.Sweeps
+				all.Looked += stats.Looked
+				all.Removed += stats.Removed
+			}
+			return all
+		}
+		for deadline := time.Now().Add(20 * time.Second); total().Sweeps == 0; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("nobody swept")
+			}
+		}
+		cancel()
+		running.Wait()
+		// A scan may come by a key more than once.
+		if got := total(); got.Sweeps != 1 || got.Looked < 5 || got.Removed != 3 {
+			t.Errorf("the sweepers have done %+v, want one sweep that gives up 3 of 5", got)
+		}
+		if turn, err := e.SweepTurn(t.Context(), "later", lease, time.Hour); err != nil || turn {
+			t.Errorf("another sweep right after one: %v, %v", turn, err)
+		}
+		if turn, err := e.SweepTurn(t.Context(), "later", lease, 0); err != nil || !turn {
+			t.Errorf("no sweep where there is one each time: %v, %v", turn, err)
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+)
+
+const day = 24 * time.Hour
+
+// SweepIdle removes the lists of homes and of lists of users that nobody has read for
+// [Options.IdleHomeAge] and nobody watches: their next readers build them. It goes over all
+// keys in small steps, and calls pause after each with how many lists it has looked at and
+// removed in it; an error of pause ends the sweep. What is there all the while is looked at
+// at least once. A sweep that broke off is begun again.
+func (s *Store) SweepIdle(ctx context.Context, pause func(ctx context.Context, looked, removed int) error) error {
+	if s.options.IdleHomeAge < 0 {
+		return nil
+	}
+	masters, err := s.masters(ctx)
+	if err != nil {
+		return fmt.Errorf("sweep idle timelines: %w", err)
+	}
+	for _, master := range masters {
+		for cursor, end := uint64(0), false; !end; end = cursor == 0 {
+			var keys []string
+			if keys, cursor, err = master.Scan(ctx, cursor, "{*}:[hl][oi][ms][et]:*", scanStep).Result(); err != nil {
+				return fmt.Errorf("sweep idle timelines: scan the keys: %w", err)
+			}
+			looked, removed, err := s.evict(ctx, keys)
+			if err != nil {
+				return fmt.Errorf("sweep idle timelines: %w", err)
+			}
+			if err := pause(ctx, looked, removed); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// masters returns the nodes that hold the keys, in any order.
+func (s *Store) masters(ctx context.Context) ([]*redis.Client, error) {
+	switch client := s.client.(type) {
+	case *redis.ClusterClient:
+		var mu sync.Mutex
+		var all []*redis.Client
+		err := client.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, node)
+			return nil
+		})
+		return all, err
+	case *redis.Client:
+		return []*redis.Client{client}, nil
+	default:
+		return nil, fmt.Errorf("a client of type %T", client)
+	}
+}
+
+// evict removes those of some lists that are idle.
+func (s *Store) evict(ctx context.Context, keys []string) (looked, removed int, err error) {
+	var calls []call
+	for _, key := range keys {
+		id, ok := s.listOf(key)
+		if !ok {
+			continue
+		}
+		p := s.ofTimeline(id)
+		c := call{
+			s.scripts.evict,
+			[]string{key, p.generations(id), p.online()},
+			[]any{id.String(), int(s.options.IdleHomeAge / day)},
+		}
+		if id.Kind == retwis.HomeTimeline {
+			c.keys = append(c.keys, p.marks(id.Owner))
+		}
+		calls = append(calls, c)
+	}
+	for _, reply := range s.doAll(ctx, calls) {
+		n, err := reply.Int()
+		if err != nil {
+			return 0, 0, err
+		}
+		removed += n
+	}
+	return len(calls), removed, nil
+}
+
+// listOf returns the timeline whose entries a key holds, false when it is no key of a home or
+// of a list of users.
+func (s *Store) listOf(key string) (retwis.TimelineID, bool) {
+	_, rest, _ := strings.Cut(key, "}:")
+	kind, value, _ := strings.Cut(rest, ":")
+	id := retwis.TimelineID{Kind: retwis.HomeTimeline}
+	switch kind {
+	case "home":
+	case "list":
+		id.Kind = retwis.ListTimeline
+		var posts bool
+		if value, posts = strings.CutSuffix(value, listPostsSuffix); !posts {
+			return id, false
+		}
+	default:
+		return id, false
+	}
+	var err error
+	id.Owner, err = retwis.ParseUserID(value)
+	return id, err == nil && s.ofTimeline(id).entries(id) == key
+}
+
+// SweepTurn gives a worker the turn to sweep, or lets it keep the turn, for a while. It
+// reports false when another one has it, or the last sweep ended less than every ago.
+func (s *Store) SweepTurn(ctx context.Context, worker string, lease, every time.Duration) (bool, error) {
+	turn, err := s.do(ctx, call{
+		s.scripts.sweepTurn, []string{sweepKey}, []any{worker, lease.Milliseconds(), every.Milliseconds()},
+	}).Bool()
+	if err != nil {
+		return false, fmt.Errorf("take the turn to sweep: %w", err)
+	}
+	return turn, nil
+}
+
+// EndSweep gives the turn to sweep back, if the worker has it, and says whether everything
+// was swept.
+func (s *Store) EndSweep(ctx context.Context, worker string, whole bool) error {
+	swept := "0"
+	if whole {
+		swept = "1"
+	}
+	if err := s.do(ctx, call{s.scripts.endSweep, []string{sweepKey}, []any{worker, swept}}).Err(); err != nil {
+		return fmt.Errorf("end a sweep: %w", err)
+	}
+	return nil
+}
