@@ -173,7 +173,7 @@ func (l *liveWorld) deliver(ctx context.Context, kind string, nodes, fans, posts
 	}
 	for i := range posts {
 		if kind == liveRaw {
-			_, err = servers[0].say(rawMessage)
+			_, err = servers[0].say(rawMessage())
 		} else {
 			err = l.tell(ctx)
 		}
@@ -195,10 +195,12 @@ func (l *liveWorld) deliver(ctx context.Context, kind string, nodes, fans, posts
 	return c, nil
 }
 
-// rawMessage is as long as what the API sends.
-var rawMessage = `{"type":"next","payload":{"data":{"timelineEvents":{"__typename":"PostAdded","cursor":"` + strings.Repeat("c", 58) +
-	`","edge":{"cursor":"` + strings.Repeat("c", 58) + `","node":{"id":"UG9zdDoyODA0MTI1NTU4OTAwMDAx","text":"` + timedText() +
-	`","createdAt":"2026-11-01T12:00:00.000Z","author":{"id":"VXNlcjoyODA0MTI1NTU4OTAwMDAx","username":"reader0","displayName":"reader0"}}}}}},"id":"1"}`
+// rawMessage returns one as long as what the API sends.
+func rawMessage() string {
+	return `{"type":"next","payload":{"data":{"timelineEvents":{"__typename":"PostAdded","cursor":"` + strings.Repeat("c", 58) +
+		`","edge":{"cursor":"` + strings.Repeat("c", 58) + `","node":{"id":"UG9zdDoyODA0MTI1NTU4OTAwMDAx","text":"` + timedText() +
+		`","createdAt":"2026-11-01T12:00:00.000Z","author":{"id":"VXNlcjoyODA0MTI1NTU4OTAwMDAx","username":"reader0","displayName":"reader0"}}}}}},"id":"1"}`
+}
 
 func startSeveral(ctx context.Context, kind, url string, n int) (servers []*liveServer, stop func(), err error) {
 	stop = func() {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -119,6 +120,9 @@ func (c *class) execute(e retwis.Event) (*rendered, error) {
 	defer c.rendering.Unlock()
 	mark := newMark()
 	event := retwis.AtCursor(e, mark)
+	if event == nil {
+		return nil, fmt.Errorf("an event of the unknown type %T", e)
+	}
 	giveUp := time.Now().Add(renderTime)
 	for wait := renderPause; ; wait = min(2*wait, time.Second) {
 		c.classes.counts.executions.Add(1)

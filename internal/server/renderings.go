@@ -31,6 +31,8 @@ func momentOf(e retwis.Event) (moment, bool) {
 		return moment{kind: '-', post: e.PostID}, true
 	case *retwis.CaughtUp:
 		return moment{kind: '=', number: e.Replayed}, true
+	case *retwis.Advanced:
+		return moment{kind: '>'}, true
 	case *retwis.Reset:
 		return moment{kind: '!', reason: e.Reason}, true
 	default:

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 
@@ -65,7 +66,7 @@ func (t *timelines) attach(ctx context.Context, name string, after retwis.Cursor
 		t.sinks[name] = slices.DeleteFunc(t.sinks[name], func(other *attached) bool { return other == a })
 		t.ended++
 		reason := context.Cause(ctx)
-		if reason == context.Canceled {
+		if errors.Is(reason, context.Canceled) {
 			reason = nil
 		}
 		sink.End(reason)
