@@ -55,17 +55,19 @@ func (s *Store) Page(ctx context.Context, id retwis.TimelineID, page retwis.Page
 	return page0, nil
 }
 
-// collect walks until a page is full of posts that still exist.
+// collect walks until a page is full of posts that still exist. Where some do not, many may
+// not: it goes on in larger steps.
 func (s *Store) collect(ctx context.Context, w walk, older bool, count int, inside bool) (retwis.PostPage, error) {
 	type found struct {
 		entry
 		*retwis.Post
 	}
 	var all []found
-	for end := false; len(all) <= count && !end; {
+	ask := count + 1
+	for end := false; len(all) <= count && !end; ask = retwis.MaxPageSize {
 		var entries []entry
 		var err error
-		if entries, end, err = w.next(ctx, count+1-len(all)); err != nil {
+		if entries, end, err = w.next(ctx, ask); err != nil {
 			return retwis.PostPage{}, err
 		}
 		ids := make([]retwis.PostID, len(entries))
