@@ -303,20 +303,17 @@ func measureLatency(ctx context.Context, r *report, l *liveWorld) error {
 }
 
 func (l *liveWorld) latencies(ctx context.Context, s *liveServer, fans, followers, rate, seconds int) ([]time.Duration, error) {
-	authors := []retwis.UserID{l.author}
-	if followers < fans {
-		var err error
-		if authors, err = l.crowd(ctx, "circle", fans/followers); err != nil {
+	authors, err := l.crowd(ctx, fmt.Sprint("circle", followers, "x"), fans/followers)
+	if err != nil {
+		return nil, err
+	}
+	for i, author := range authors {
+		if err := l.follow(ctx, l.fans[i*followers:(i+1)*followers], author); err != nil {
 			return nil, err
 		}
-		for i, author := range authors {
-			if err := l.follow(ctx, l.fans[i*followers:(i+1)*followers], author); err != nil {
-				return nil, err
-			}
-		}
-		if err := l.drained(ctx); err != nil {
-			return nil, err
-		}
+	}
+	if err := l.drained(ctx); err != nil {
+		return nil, err
 	}
 	var a audience
 	defer a.leave()
