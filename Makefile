@@ -35,7 +35,7 @@ dev: web/node_modules/.package-lock.json ## the web app with hot reload, beside 
 	cd web && npm run dev
 
 .PHONY: test
-test: prerequisites vet unit web-test lint verify ## all checks: tests with the race detector, the web app in a browser, lint
+test: prerequisites vet unit web-test conformance lint verify ## all checks: tests with the race detector, the web app in a browser, lint
 
 .PHONY: unit
 unit: prerequisites ## the tests alone
@@ -44,6 +44,10 @@ unit: prerequisites ## the tests alone
 .PHONY: web-test
 web-test: prerequisites web ## the tests of the web app: its logic, and its pages in a browser
 	cd web && npm run check && npm test && npm run e2e
+
+.PHONY: conformance
+conformance: prerequisites ## the clients of npm for websockets and server-sent events against the program
+	cd conformance && npm ci --no-audit --no-fund && npm test
 
 .PHONY: vet
 vet: prerequisites
