@@ -49,7 +49,7 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
       });
     };
     try {
-      const { data } = await ownPosts.send(() => {
+      const { data } = await ownPosts.send(viewer.user.id, () => {
         const sent = create({
           variables: { input: { text, idempotencyKey: key } },
           optimisticResponse: {

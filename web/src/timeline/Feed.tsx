@@ -7,7 +7,6 @@ import { Feed_TimelineFragmentDoc, type Feed_TimelineFragment } from "../api/gen
 import { useServices } from "../app/services.ts";
 import { useShortcuts } from "../app/shortcuts.ts";
 import { PostCard } from "../posts/PostCard.tsx";
-import { useViewer } from "../session/useSession.ts";
 import { Empty, Skeleton } from "../ui/states.tsx";
 import { NewPostsPill } from "./NewPostsPill.tsx";
 import { renumber, startIndex, type Numbered } from "./firstIndex.ts";
@@ -34,8 +33,7 @@ export interface FeedProps {
 /** A timeline: live, endless in both directions, and always where the reader left it. */
 export function Feed({ timeline, label, empty }: FeedProps) {
   const { client, timelines } = useServices();
-  const viewer = useViewer();
-  const live = useMemo(() => timelines.get(timeline.id, viewer?.user.id), [timelines, timeline.id, viewer?.user.id]);
+  const live = useMemo(() => timelines.get(timeline.id), [timelines, timeline.id]);
   const view = useSyncExternalStore(live.subscribe, live.getView);
   const { data, complete } = useFragment({ fragment: Feed_TimelineFragmentDoc, fragmentName: "Feed_timeline", from: timeline });
   const edges = complete ? data.posts.edges : undefined;

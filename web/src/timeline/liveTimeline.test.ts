@@ -42,7 +42,7 @@ beforeEach(() => {
   }) as AppClient;
   client.cache.writeQuery({ query: TimelinePageDocument, variables: { id: "t" }, data: page({}) });
   own = new OwnPosts();
-  live = new LiveTimeline(client, own, "t", "me");
+  live = new LiveTimeline(client, own, "t");
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -159,7 +159,7 @@ describe("posts made here", () => {
   test("are waited for while they are on their way, and so is what comes behind them", async () => {
     live.follow(reader());
     let answer = () => {};
-    const sent = own.send(() => new Promise<void>((resolve) => (answer = resolve)));
+    const sent = own.send("me", () => new Promise<void>((resolve) => (answer = resolve)));
     tell(added("d"));
     tell(added("e", "me"));
     tell(added("f"));
@@ -170,6 +170,16 @@ describe("posts made here", () => {
     await sent;
     await settle();
     expect([window(), hidden()]).toEqual(["fedcba", "df"]);
+  });
+
+  test("show once it turns out that they were, after their answers were lost", async () => {
+    live.follow(reader());
+    await own.send("me", async () => {});
+    tell(added("d", "me"));
+    await settle();
+    expect(hidden()).toBe("d");
+    await own.send("me", async () => own.add("d"));
+    expect([window(), hidden()]).toEqual(["dcba", ""]);
   });
 
   test("in another tab wait like those of others", async () => {

@@ -35,7 +35,6 @@ export class LiveTimeline {
   readonly id: string;
   private readonly client: AppClient;
   private readonly own: OwnPosts;
-  private readonly viewerUserId: string | undefined;
   private view: LiveView = { hidden: new Set(), beyond: false, current: false };
   private readonly listeners = new Set<() => void>();
   private position: string | undefined;
@@ -44,11 +43,10 @@ export class LiveTimeline {
   private readonly readers = new Set<Reader>();
   private close: (() => void) | undefined;
 
-  constructor(client: AppClient, own: OwnPosts, id: string, viewerUserId: string | undefined) {
+  constructor(client: AppClient, own: OwnPosts, id: string) {
     this.client = client;
     this.own = own;
     this.id = id;
-    this.viewerUserId = viewerUserId;
   }
 
   readonly getView = (): LiveView => this.view;
@@ -120,7 +118,12 @@ export class LiveTimeline {
       pause = Math.min(pause * 2, longestPause);
     };
     start();
-    const unwatch = this.own.onSettled(() => this.flush());
+    const unwatch = this.own.onSettled(() => {
+      this.flush();
+      // A post whose answers were all lost came as an event; sent again, it turned out to be ours.
+      const hidden = new Set([...this.view.hidden].filter((id) => !this.own.has(id)));
+      if (hidden.size < this.view.hidden.size) this.change({ hidden });
+    });
     return () => {
       stopped = true;
       clearTimeout(retry);
@@ -141,7 +144,7 @@ export class LiveTimeline {
     clearTimeout(this.timer);
     this.timer = undefined;
     const events = this.queue;
-    const until = this.own.busy ? events.findIndex((event) => this.isOwn(event)) : -1;
+    const until = this.own.busy ? events.findIndex((event) => isBy(event, this.own.author)) : -1;
     this.queue = until < 0 ? [] : events.slice(until);
     const ready = until < 0 ? events : events.slice(0, until);
     if (ready.length === 0) return;
@@ -217,12 +220,12 @@ export class LiveTimeline {
     this.change({ hidden, beyond: this.view.beyond || after.pageInfo.hasPreviousPage });
   }
 
-  private isOwn(event: TimelineEvent): boolean {
-    return event.__typename === "PostAdded" && event.edge.node.author.id === this.viewerUserId;
-  }
-
   private change(part: Partial<LiveView>): void {
     this.view = { ...this.view, ...part };
     for (const listener of this.listeners) listener();
   }
+}
+
+function isBy(event: TimelineEvent, userId: string | undefined): boolean {
+  return event.__typename === "PostAdded" && event.edge.node.author.id === userId;
 }

@@ -7,6 +7,7 @@ const remembered = 200;
 export class OwnPosts {
   private readonly made = new Set<string>();
   private sending = 0;
+  private latestAuthor: string | undefined;
   private readonly waiting = new Set<() => void>();
 
   /** Whether the post was made in this tab. */
@@ -17,6 +18,11 @@ export class OwnPosts {
   /** Whether a post is on its way. */
   get busy(): boolean {
     return this.sending > 0;
+  }
+
+  /** The id of the user who posts here, as of the last post. */
+  get author(): string | undefined {
+    return this.latestAuthor;
   }
 
   /** Remembers a post that was made. */
@@ -30,8 +36,9 @@ export class OwnPosts {
     }
   }
 
-  /** Runs what sends a post. */
-  async send<T>(task: () => Promise<T>): Promise<T> {
+  /** Runs what sends a post of somebody. */
+  async send<T>(author: string, task: () => Promise<T>): Promise<T> {
+    this.latestAuthor = author;
     this.sending++;
     try {
       return await task();

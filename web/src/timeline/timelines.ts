@@ -20,8 +20,8 @@ export class Timelines {
   }
 
   /** Returns the timeline, and counts it as visited. */
-  get(id: string, viewerUserId: string | undefined): LiveTimeline {
-    const timeline = this.known.get(id) ?? new LiveTimeline(this.client, this.ownPosts, id, viewerUserId);
+  get(id: string): LiveTimeline {
+    const timeline = this.known.get(id) ?? new LiveTimeline(this.client, this.ownPosts, id);
     this.known.delete(id);
     this.known.set(id, timeline);
     for (const [oldest, forgotten] of this.known) {
