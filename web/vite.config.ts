@@ -1,5 +1,6 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { compress } from "./scripts/compress.ts";
 
@@ -7,7 +8,7 @@ import { compress } from "./scripts/compress.ts";
 const api = process.env["RETWIS_DEV_API"] ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
-  plugins: [react(), tailwindcss(), compress()],
+  plugins: [react(), tailwindcss(), compress(), playground()],
   build: {
     target: "es2022",
     // Data URLs would need exceptions in the Content-Security-Policy.
@@ -17,6 +18,8 @@ export default defineConfig({
     chunkSizeWarningLimit: 4000, // the editor of the playground
   },
   worker: { format: "es" },
+  // Vite has to see the imports of workers; bundled beforehand they would mean nothing to it.
+  optimizeDeps: { exclude: ["graphiql/setup-workers/vite", "@graphiql/react/setup-workers/vite"] },
   server: {
     proxy: { "/graphql": { target: api, ws: true } },
   },
@@ -25,3 +28,16 @@ export default defineConfig({
     environment: "jsdom",
   },
 });
+
+/** Serves the playground where the binary has it, while developing. */
+function playground(): Plugin {
+  return {
+    name: "playground",
+    configureServer({ middlewares }) {
+      middlewares.use((request, _, next) => {
+        if (request.url === "/playground") request.url = "/playground.html";
+        next();
+      });
+    },
+  };
+}
