@@ -10,5 +10,7 @@ export default defineConfig({
     expect: { poll: { timeout: 10_000 } },
     // Each file has a server and a browser of its own; more at once only wait for each other.
     maxWorkers: 2,
+    // A browser on a busy machine may take longer than any patience: once more, in that case.
+    retry: 1,
   },
 });
