@@ -198,6 +198,7 @@ func TestLostRepliesDoubleNothing(t *testing.T) {
 	server := redistest.Server(t)
 	proxy := server.Proxy()
 	r := seeded(t)
+	own := rand.New(rand.NewPCG(r.Uint64(), 0)) // the proxy has r for itself
 	var mu sync.Mutex
 	proxy.DropRepliesIf(func(request []byte) bool {
 		mu.Lock()
@@ -216,7 +217,6 @@ func TestLostRepliesDoubleNothing(t *testing.T) {
 		return all
 	}()
 	m := newModel(people)
-	own := rand.New(rand.NewPCG(r.Uint64(), 0))
 	for range size(1000, 10_000) {
 		user := people[own.IntN(len(people))]
 		switch own.IntN(4) {
