@@ -12,7 +12,7 @@ import (
 const (
 	window    = 1000                   // entries held in memory
 	maxCalls  = 128                    // calls in one round
-	maxPushes = 4000                   // pushes that one round may cause, so that small authors do not wait long
+	maxPushes = 6000                   // pushes that one round may cause, so that small authors do not wait long
 	maxShare  = 1000                   // pushes that one entry may cause in a round before others had their turn
 	callCost  = 10                     // what a call costs by itself, in pushes
 	maxTasks  = 8                      // tasks that run beside the rounds
