@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -255,7 +254,6 @@ func measureSmallAuthors(ctx context.Context, r *report) error {
 	if err := w.post(ctx, star); err != nil {
 		return err
 	}
-	var mu sync.Mutex
 	var delays []time.Duration
 	meanwhile := 0
 	for worker.Stats().Pushed-before < followers {
@@ -275,9 +273,7 @@ func measureSmallAuthors(ctx context.Context, r *report) error {
 				break
 			}
 		}
-		mu.Lock()
 		delays = append(delays, time.Since(start))
-		mu.Unlock()
 	}
 	slices.Sort(delays)
 	p99 := delays[len(delays)*99/100]

@@ -64,15 +64,14 @@ type runner struct {
 	outbox int
 	log    *slog.Logger
 
-	entries   []*work // oldest first
-	lanes     map[lane][]*work
-	order     []lane // of those with work, for taking turns
-	turn      int
-	tasks     int
-	finished  chan taskResult
-	arrivals  chan []retwis.OutboxEntry
-	lastTrim  time.Time
-	doneCount int
+	entries  []*work // oldest first
+	lanes    map[lane][]*work
+	order    []lane // of those with work, for taking turns
+	turn     int
+	tasks    int
+	finished chan taskResult
+	arrivals chan []retwis.OutboxEntry
+	lastTrim time.Time
 }
 
 type taskResult struct {
@@ -307,7 +306,6 @@ func (r *runner) failed(ctx context.Context, w *work, err error) {
 
 func (r *runner) complete(w *work) {
 	w.done = true
-	r.doneCount++
 	r.counts.entries.Add(1)
 }
 
