@@ -284,7 +284,7 @@ scalar Cursor
 Something with an id of its own, that can be fetched again by that id.
 """
 interface Node {
-  "Opaque, and unique among all things of all types."
+  """Opaque, and unique among all things of all types."""
   id: ID!
 }
 
@@ -292,13 +292,13 @@ interface Node {
 Where a page stands within its connection.
 """
 type PageInfo {
-  "Whether more follows after the last edge of this page."
+  """Whether more follows after the last edge of this page."""
   hasNextPage: Boolean!
-  "Whether more comes before the first edge of this page."
+  """Whether more comes before the first edge of this page."""
   hasPreviousPage: Boolean!
-  "The cursor of the page's first edge; null when the page is empty."
+  """The cursor of the page's first edge; null when the page is empty."""
   startCursor: Cursor
-  "The cursor of the page's last edge; null when the page is empty."
+  """The cursor of the page's last edge; null when the page is empty."""
   endCursor: Cursor
 }
 
@@ -306,44 +306,44 @@ type PageInfo {
 A person with an account.
 """
 type User implements Node {
-  "The user's id."
+  """The user's id."""
   id: ID!
-  "The name the user logs in with and is found by, unique without regard to case."
+  """The name the user logs in with and is found by, unique without regard to case."""
   username: String!
-  "The name to show; the username unless the user chose another."
+  """The name to show; the username unless the user chose another."""
   displayName: String!
-  "What the user tells about themselves; empty when nothing."
+  """What the user tells about themselves; empty when nothing."""
   bio: String!
-  "When the account was made."
+  """When the account was made."""
   createdAt: DateTime!
-  "How many posts the user has made and not deleted."
+  """How many posts the user has made and not deleted."""
   postCount: Int!
-  "How many people follow the user."
+  """How many people follow the user."""
   followerCount: Int!
-  "How many people the user follows."
+  """How many people the user follows."""
   followingCount: Int!
-  "The user's own posts, newest first. Anybody may read it."
+  """The user's own posts, newest first. Anybody may read it."""
   timeline: Timeline!
-  "Those who follow the user, newest follow first."
+  """Those who follow the user, newest follow first."""
   followers(
-    "How many to read going forward, 1 to 100."
+    """How many to read going forward, 1 to 100."""
     first: Int
-    "Go on after this edge."
+    """Go on after this edge."""
     after: Cursor
-    "How many to read going backward, 1 to 100."
+    """How many to read going backward, 1 to 100."""
     last: Int
-    "Stop before this edge."
+    """Stop before this edge."""
     before: Cursor
   ): UserConnection!
-  "Those the user follows, newest follow first."
+  """Those the user follows, newest follow first."""
   following(
-    "How many to read going forward, 1 to 100."
+    """How many to read going forward, 1 to 100."""
     first: Int
-    "Go on after this edge."
+    """Go on after this edge."""
     after: Cursor
-    "How many to read going backward, 1 to 100."
+    """How many to read going backward, 1 to 100."""
     last: Int
-    "Stop before this edge."
+    """Stop before this edge."""
     before: Cursor
   ): UserConnection!
   """
@@ -351,15 +351,15 @@ type User implements Node {
   ` + "`" + `followedAt` + "`" + ` says when. An id of no user is ` + "`" + `NOT_FOUND` + "`" + `.
   """
   commonFollowers(
-    "The id of the other user."
+    """The id of the other user."""
     with: ID!
-    "How many to read going forward, 1 to 100."
+    """How many to read going forward, 1 to 100."""
     first: Int
-    "Go on after this edge."
+    """Go on after this edge."""
     after: Cursor
-    "How many to read going backward, 1 to 100."
+    """How many to read going backward, 1 to 100."""
     last: Int
-    "Stop before this edge."
+    """Stop before this edge."""
     before: Cursor
   ): UserConnection!
   """
@@ -367,18 +367,18 @@ type User implements Node {
   and ` + "`" + `followedAt` + "`" + ` says when. Empty, with a ` + "`" + `totalCount` + "`" + ` of 0, when nobody is logged in.
   """
   followersYouKnow(
-    "How many to read going forward, 1 to 100."
+    """How many to read going forward, 1 to 100."""
     first: Int
-    "Go on after this edge."
+    """Go on after this edge."""
     after: Cursor
-    "How many to read going backward, 1 to 100."
+    """How many to read going backward, 1 to 100."""
     last: Int
-    "Stop before this edge."
+    """Stop before this edge."""
     before: Cursor
   ): UserConnection! @viewerDependent
-  "Whether the viewer follows this user; false when nobody is logged in."
+  """Whether the viewer follows this user; false when nobody is logged in."""
   viewerFollows: Boolean! @viewerDependent
-  "Whether this user follows the viewer; false when nobody is logged in."
+  """Whether this user follows the viewer; false when nobody is logged in."""
   followsViewer: Boolean! @viewerDependent
 }
 
@@ -386,13 +386,13 @@ type User implements Node {
 A short text by one author. Posts cannot be edited, only deleted.
 """
 type Post implements Node {
-  "The post's id."
+  """The post's id."""
   id: ID!
-  "What was written: 1 to 280 characters as a reader counts them, in Unicode's normal form C."
+  """What was written: 1 to 280 characters as a reader counts them, in Unicode's normal form C."""
   text: String!
-  "When it was posted."
+  """When it was posted."""
   createdAt: DateTime!
-  "Who wrote it."
+  """Who wrote it."""
   author: User!
   """
   The users whom the text names as ` + "`" + `@username` + "`" + `, in the order of the text, each once. They were found when
@@ -405,15 +405,15 @@ type Post implements Node {
 What feeds a timeline.
 """
 enum TimelineKind {
-  "The posts of a user and of everybody that user follows. Only its owner may read it."
+  """The posts of a user and of everybody that user follows. Only its owner may read it."""
   HOME
-  "Everybody's posts. Anybody may read it."
+  """Everybody's posts. Anybody may read it."""
   PUBLIC
-  "One user's own posts. Anybody may read it."
+  """One user's own posts. Anybody may read it."""
   PROFILE
-  "The posts that mention a user. Only that user may read it."
+  """The posts that mention a user. Only that user may read it."""
   MENTIONS
-  "The posts of the members of a list. Only the list's owner may read it."
+  """The posts of the members of a list. Only the list's owner may read it."""
   LIST
 }
 
@@ -421,21 +421,21 @@ enum TimelineKind {
 A list of posts that grows at its head. Subscribe to ` + "`" + `timelineEvents` + "`" + ` to watch it grow.
 """
 type Timeline implements Node {
-  "The timeline's id."
+  """The timeline's id."""
   id: ID!
-  "What feeds the timeline."
+  """What feeds the timeline."""
   kind: TimelineKind!
-  "Whose timeline it is, for a list's timeline the list's owner; null for the public timeline."
+  """Whose timeline it is, for a list's timeline the list's owner; null for the public timeline."""
   owner: User @viewerDependent
-  "The posts, newest first. Deleted posts are left out."
+  """The posts, newest first. Deleted posts are left out."""
   posts(
-    "How many to read going forward, towards older posts, 1 to 100."
+    """How many to read going forward, towards older posts, 1 to 100."""
     first: Int
-    "Go on after this edge. Cursors of this timeline's edges and events, and its ` + "`" + `liveCursor` + "`" + `, will do."
+    """Go on after this edge. Cursors of this timeline's edges and events, and its ` + "`" + `liveCursor` + "`" + `, will do."""
     after: Cursor
-    "How many to read going backward, towards newer posts, 1 to 100."
+    """How many to read going backward, towards newer posts, 1 to 100."""
     last: Int
-    "Stop before this edge."
+    """Stop before this edge."""
     before: Cursor
   ): PostConnection! @viewerDependent
 }
@@ -444,9 +444,9 @@ type Timeline implements Node {
 One page of a timeline.
 """
 type PostConnection {
-  "The posts of this page with their places, newest first."
+  """The posts of this page with their places, newest first."""
   edges: [PostEdge!]!
-  "Where the page stands within the timeline."
+  """Where the page stands within the timeline."""
   pageInfo: PageInfo!
   """
   Where the timeline stood when the page was read, also when it was empty. Subscribe to
@@ -459,9 +459,9 @@ type PostConnection {
 A post at its place in a timeline.
 """
 type PostEdge {
-  "The place: read on from here, or subscribe after it."
+  """The place: read on from here, or subscribe after it."""
   cursor: Cursor!
-  "The post."
+  """The post."""
   node: Post!
 }
 
@@ -469,11 +469,11 @@ type PostEdge {
 One page of users.
 """
 type UserConnection {
-  "The users of this page with their places."
+  """The users of this page with their places."""
   edges: [UserEdge!]!
-  "Where the page stands within the connection."
+  """Where the page stands within the connection."""
   pageInfo: PageInfo!
-  "How many users the whole connection has, exactly."
+  """How many users the whole connection has, exactly."""
   totalCount: Int!
 }
 
@@ -481,9 +481,9 @@ type UserConnection {
 A user at their place in a connection.
 """
 type UserEdge {
-  "The place: read on from here."
+  """The place: read on from here."""
   cursor: Cursor!
-  "The user."
+  """The user."""
   node: User!
   """
   When the user came to be here: when the follow was made, or the user was put on the list; null where the
@@ -497,26 +497,26 @@ Users whom a viewer, the list's owner, reads together. A list and its timeline a
 its members do not learn of it.
 """
 type List implements Node {
-  "The list's id."
+  """The list's id."""
   id: ID!
-  "What its owner calls it. Names need not differ."
+  """What its owner calls it. Names need not differ."""
   name: String!
-  "Whose list it is: the viewer."
+  """Whose list it is: the viewer."""
   owner: User!
-  "When the list was made."
+  """When the list was made."""
   createdAt: DateTime!
-  "Those on the list, newest first; ` + "`" + `followedAt` + "`" + ` of their edges is when they were added."
+  """Those on the list, newest first; ` + "`" + `followedAt` + "`" + ` of their edges is when they were added."""
   members(
-    "How many to read going forward, 1 to 100."
+    """How many to read going forward, 1 to 100."""
     first: Int
-    "Go on after this edge."
+    """Go on after this edge."""
     after: Cursor
-    "How many to read going backward, 1 to 100."
+    """How many to read going backward, 1 to 100."""
     last: Int
-    "Stop before this edge."
+    """Stop before this edge."""
     before: Cursor
   ): UserConnection!
-  "The posts of the members, newest first. Subscribe to ` + "`" + `timelineEvents` + "`" + ` to watch it grow."
+  """The posts of the members, newest first. Subscribe to ` + "`" + `timelineEvents` + "`" + ` to watch it grow."""
   timeline: Timeline!
 }
 
@@ -524,9 +524,9 @@ type List implements Node {
 One page of lists.
 """
 type ListConnection {
-  "The lists of this page with their places."
+  """The lists of this page with their places."""
   edges: [ListEdge!]!
-  "Where the page stands within the connection."
+  """Where the page stands within the connection."""
   pageInfo: PageInfo!
 }
 
@@ -534,9 +534,9 @@ type ListConnection {
 A list at its place in a connection.
 """
 type ListEdge {
-  "The place: read on from here."
+  """The place: read on from here."""
   cursor: Cursor!
-  "The list."
+  """The list."""
   node: List!
 }
 
@@ -544,23 +544,23 @@ type ListEdge {
 The logged-in user, as the root of what nobody else may see.
 """
 type Viewer implements Node {
-  "The viewer's id, which is not the id of the viewer's user."
+  """The viewer's id, which is not the id of the viewer's user."""
   id: ID!
-  "The viewer as everybody sees them."
+  """The viewer as everybody sees them."""
   user: User!
-  "The posts of the viewer and of everybody the viewer follows."
+  """The posts of the viewer and of everybody the viewer follows."""
   homeTimeline: Timeline!
-  "The posts that mention the viewer."
+  """The posts that mention the viewer."""
   mentionsTimeline: Timeline!
-  "The viewer's lists, newest first."
+  """The viewer's lists, newest first."""
   lists(
-    "How many to read going forward, 1 to 100."
+    """How many to read going forward, 1 to 100."""
     first: Int
-    "Go on after this edge."
+    """Go on after this edge."""
     after: Cursor
-    "How many to read going backward, 1 to 100."
+    """How many to read going backward, 1 to 100."""
     last: Int
-    "Stop before this edge."
+    """Stop before this edge."""
     before: Cursor
   ): ListConnection!
 }
@@ -569,37 +569,37 @@ type Viewer implements Node {
 What can be read.
 """
 type Query {
-  "The thing with this id; null when there is none, or when it is not the viewer's to see."
+  """The thing with this id; null when there is none, or when it is not the viewer's to see."""
   node(
-    "An id that this API gave out."
+    """An id that this API gave out."""
     id: ID!
   ): Node @viewerDependent
-  "The things with these ids, in the same order; null in the place of each that ` + "`" + `node` + "`" + ` would not give."
+  """The things with these ids, in the same order; null in the place of each that ` + "`" + `node` + "`" + ` would not give."""
   nodes(
-    "Up to 100 ids that this API gave out."
+    """Up to 100 ids that this API gave out."""
     ids: [ID!]!
   ): [Node]! @viewerDependent
-  "The logged-in user; null when nobody is logged in."
+  """The logged-in user; null when nobody is logged in."""
   viewer: Viewer @viewerDependent
-  "The user with this name; null when there is none."
+  """The user with this name; null when there is none."""
   user(
-    "The name, in upper or lower case."
+    """The name, in upper or lower case."""
     username: String!
   ): User
-  "Everybody's posts."
+  """Everybody's posts."""
   publicTimeline: Timeline
   """
   The accounts made last, newest first. Only the newest are listed, at least the last 1000; ` + "`" + `totalCount` + "`" + `
   is how many are listed, not how many accounts there are.
   """
   newestUsers(
-    "How many to read going forward, 1 to 100."
+    """How many to read going forward, 1 to 100."""
     first: Int
-    "Go on after this edge."
+    """Go on after this edge."""
     after: Cursor
-    "How many to read going backward, 1 to 100."
+    """How many to read going backward, 1 to 100."""
     last: Int
-    "Stop before this edge."
+    """Stop before this edge."""
     before: Cursor
   ): UserConnection
   """
@@ -608,9 +608,9 @@ type Query {
   names begin with it.
   """
   searchUsers(
-    "1 to 20 characters of usernames (letters a to z, digits and underscores) in upper or lower case."
+    """1 to 20 characters of usernames (letters a to z, digits and underscores) in upper or lower case."""
     prefix: String!
-    "How many to read, 1 to 50; 20 when it is left out."
+    """How many to read, 1 to 50; 20 when it is left out."""
     first: Int
   ): UserConnection
 }
@@ -620,23 +620,23 @@ What can be changed. All but ` + "`" + `register` + "`" + ` and ` + "`" + `login
 nobody is logged in.
 """
 type Mutation {
-  "Make an account and log in to it."
+  """Make an account and log in to it."""
   register(
-    "The new account."
+    """The new account."""
     input: RegisterInput!
   ): SessionPayload
-  "Log in. An unknown name and a wrong password get the same answer."
+  """Log in. An unknown name and a wrong password get the same answer."""
   login(
-    "Name and password."
+    """Name and password."""
     input: LoginInput!
   ): SessionPayload
-  "End this session. Its open subscriptions end at once."
+  """End this session. Its open subscriptions end at once."""
   logout: LogoutPayload
-  "End every session of the viewer, this one too."
+  """End every session of the viewer, this one too."""
   logoutEverywhere: LogoutPayload
-  "Change the viewer's password. Every session of the viewer ends, and a new one begins."
+  """Change the viewer's password. Every session of the viewer ends, and a new one begins."""
   changePassword(
-    "The old password and the new one."
+    """The old password and the new one."""
     input: ChangePasswordInput!
   ): SessionPayload
   """
@@ -645,47 +645,47 @@ type Mutation {
   a moment.
   """
   deleteAccount(
-    "The password, once more."
+    """The password, once more."""
     input: DeleteAccountInput!
   ): DeleteAccountPayload
-  "Change what the viewer's profile says."
+  """Change what the viewer's profile says."""
   updateProfile(
-    "What to change."
+    """What to change."""
     input: UpdateProfileInput!
   ): UpdateProfilePayload
-  "Post a text. Followers find it at the head of their home timelines."
+  """Post a text. Followers find it at the head of their home timelines."""
   createPost(
-    "The post."
+    """The post."""
     input: CreatePostInput!
   ): CreatePostPayload
-  "Delete a post of the viewer. Deleting it again succeeds."
+  """Delete a post of the viewer. Deleting it again succeeds."""
   deletePost(
-    "Which post."
+    """Which post."""
     input: DeletePostInput!
   ): DeletePostPayload
-  "Follow a user. Following again changes nothing and succeeds."
+  """Follow a user. Following again changes nothing and succeeds."""
   followUser(
-    "Whom to follow."
+    """Whom to follow."""
     input: FollowUserInput!
   ): FollowPayload
-  "Stop following a user. Repeating it changes nothing and succeeds."
+  """Stop following a user. Repeating it changes nothing and succeeds."""
   unfollowUser(
-    "Whom to stop following."
+    """Whom to stop following."""
     input: UnfollowUserInput!
   ): FollowPayload
-  "Make an empty list of users. A viewer can have 1000."
+  """Make an empty list of users. A viewer can have 1000."""
   createList(
-    "The new list."
+    """The new list."""
     input: CreateListInput!
   ): CreateListPayload
-  "Give a list of the viewer another name. Another's list is ` + "`" + `NOT_FOUND` + "`" + `, here and in all changes of lists."
+  """Give a list of the viewer another name. Another's list is ` + "`" + `NOT_FOUND` + "`" + `, here and in all changes of lists."""
   renameList(
-    "Which list, and its name from now on."
+    """Which list, and its name from now on."""
     input: RenameListInput!
   ): RenameListPayload
-  "Delete a list of the viewer, with its timeline. Deleting it again succeeds."
+  """Delete a list of the viewer, with its timeline. Deleting it again succeeds."""
   deleteList(
-    "Which list."
+    """Which list."""
     input: DeleteListInput!
   ): DeleteListPayload
   """
@@ -693,7 +693,7 @@ type Mutation {
   recent ones too. Adding again changes nothing and succeeds.
   """
   addListMember(
-    "Whom to put on which list."
+    """Whom to put on which list."""
     input: AddListMemberInput!
   ): AddListMemberPayload
   """
@@ -701,7 +701,7 @@ type Mutation {
   nothing and succeeds.
   """
   removeListMember(
-    "Whom to take off which list."
+    """Whom to take off which list."""
     input: RemoveListMemberInput!
   ): RemoveListMemberPayload
 }
@@ -710,11 +710,11 @@ type Mutation {
 A new account.
 """
 input RegisterInput {
-  "3 to 20 letters a to z in either case, digits and underscores, unique without regard to case. Some names are reserved."
+  """3 to 20 letters a to z in either case, digits and underscores, unique without regard to case. Some names are reserved."""
   username: String!
-  "8 to 256 characters."
+  """8 to 256 characters."""
   password: String!
-  "The name to show; the username when it is left out."
+  """The name to show; the username when it is left out."""
   displayName: String
 }
 
@@ -722,9 +722,9 @@ input RegisterInput {
 What to log in with.
 """
 input LoginInput {
-  "The username, in upper or lower case."
+  """The username, in upper or lower case."""
   username: String!
-  "The password."
+  """The password."""
   password: String!
 }
 
@@ -732,9 +732,9 @@ input LoginInput {
 A change of password.
 """
 input ChangePasswordInput {
-  "The password until now."
+  """The password until now."""
   currentPassword: String!
-  "The password from now on, 8 to 256 characters."
+  """The password from now on, 8 to 256 characters."""
   newPassword: String!
 }
 
@@ -742,7 +742,7 @@ input ChangePasswordInput {
 What it takes to delete an account.
 """
 input DeleteAccountInput {
-  "The viewer's password."
+  """The viewer's password."""
   password: String!
 }
 
@@ -750,9 +750,9 @@ input DeleteAccountInput {
 Changes to a profile. A field that is left out, or null, stays as it is.
 """
 input UpdateProfileInput {
-  "The name to show."
+  """The name to show."""
   displayName: String
-  "What the user tells about themselves; the empty string clears it."
+  """What the user tells about themselves; the empty string clears it."""
   bio: String
 }
 
@@ -776,7 +776,7 @@ input CreatePostInput {
 A post to delete.
 """
 input DeletePostInput {
-  "The id of the post."
+  """The id of the post."""
   postId: ID!
 }
 
@@ -784,7 +784,7 @@ input DeletePostInput {
 A user to follow.
 """
 input FollowUserInput {
-  "The id of the user."
+  """The id of the user."""
   userId: ID!
 }
 
@@ -792,7 +792,7 @@ input FollowUserInput {
 A user to stop following.
 """
 input UnfollowUserInput {
-  "The id of the user."
+  """The id of the user."""
   userId: ID!
 }
 
@@ -800,7 +800,7 @@ input UnfollowUserInput {
 A new list.
 """
 input CreateListInput {
-  "What to call it: 1 to 50 characters as a reader counts them, on one line."
+  """What to call it: 1 to 50 characters as a reader counts them, on one line."""
   name: String!
   """
   1 to 64 printable ASCII characters of the client's choice. Making a list again with the same key, within
@@ -814,9 +814,9 @@ input CreateListInput {
 Another name for a list.
 """
 input RenameListInput {
-  "The id of the list."
+  """The id of the list."""
   listId: ID!
-  "What to call it: 1 to 50 characters as a reader counts them, on one line."
+  """What to call it: 1 to 50 characters as a reader counts them, on one line."""
   name: String!
 }
 
@@ -824,7 +824,7 @@ input RenameListInput {
 A list to delete.
 """
 input DeleteListInput {
-  "The id of the list."
+  """The id of the list."""
   listId: ID!
 }
 
@@ -832,9 +832,9 @@ input DeleteListInput {
 A user to put on a list.
 """
 input AddListMemberInput {
-  "The id of the list."
+  """The id of the list."""
   listId: ID!
-  "The id of the user."
+  """The id of the user."""
   userId: ID!
 }
 
@@ -842,9 +842,9 @@ input AddListMemberInput {
 A user to take off a list.
 """
 input RemoveListMemberInput {
-  "The id of the list."
+  """The id of the list."""
   listId: ID!
-  "The id of the user."
+  """The id of the user."""
   userId: ID!
 }
 
@@ -853,11 +853,11 @@ The result of a mutation that begins a session. The session also travels as a co
 cookies.
 """
 type SessionPayload {
-  "The session's token, shown this once: send it as ` + "`" + `Authorization: Bearer` + "`" + `. Null when the mutation failed."
+  """The session's token, shown this once: send it as ` + "`" + `Authorization: Bearer` + "`" + `. Null when the mutation failed."""
   token: String
-  "Who is logged in now; null when the mutation failed."
+  """Who is logged in now; null when the mutation failed."""
   user: User
-  "Why the mutation failed; empty when it succeeded."
+  """Why the mutation failed; empty when it succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -865,7 +865,7 @@ type SessionPayload {
 The result of a mutation that ends sessions.
 """
 type LogoutPayload {
-  "Why the mutation failed; empty when it succeeded."
+  """Why the mutation failed; empty when it succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -873,9 +873,9 @@ type LogoutPayload {
 The result of ` + "`" + `deleteAccount` + "`" + `.
 """
 type DeleteAccountPayload {
-  "The id of the user who is gone; null when the mutation failed."
+  """The id of the user who is gone; null when the mutation failed."""
   deletedUserId: ID
-  "Why the mutation failed; empty when it succeeded."
+  """Why the mutation failed; empty when it succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -883,9 +883,9 @@ type DeleteAccountPayload {
 The result of ` + "`" + `updateProfile` + "`" + `.
 """
 type UpdateProfilePayload {
-  "The user after the change; null when the mutation failed."
+  """The user after the change; null when the mutation failed."""
   user: User
-  "Why the mutation failed; empty when it succeeded."
+  """Why the mutation failed; empty when it succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -893,9 +893,9 @@ type UpdateProfilePayload {
 The result of ` + "`" + `createPost` + "`" + `.
 """
 type CreatePostPayload {
-  "The post at its place in the author's home timeline; null when the mutation failed."
+  """The post at its place in the author's home timeline; null when the mutation failed."""
   edge: PostEdge
-  "Why the mutation failed; empty when it succeeded."
+  """Why the mutation failed; empty when it succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -903,9 +903,9 @@ type CreatePostPayload {
 The result of ` + "`" + `deletePost` + "`" + `.
 """
 type DeletePostPayload {
-  "The id of the post that is gone; null when the mutation failed."
+  """The id of the post that is gone; null when the mutation failed."""
   deletedPostId: ID
-  "Why the mutation failed; empty when it succeeded."
+  """Why the mutation failed; empty when it succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -913,11 +913,11 @@ type DeletePostPayload {
 The result of ` + "`" + `followUser` + "`" + ` and ` + "`" + `unfollowUser` + "`" + `.
 """
 type FollowPayload {
-  "The user that was followed or not followed any more; null when the mutation failed."
+  """The user that was followed or not followed any more; null when the mutation failed."""
   user: User
-  "The viewer, whose counts have changed; null when the mutation failed."
+  """The viewer, whose counts have changed; null when the mutation failed."""
   viewer: Viewer
-  "Why the mutation failed; empty when it succeeded."
+  """Why the mutation failed; empty when it succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -925,9 +925,9 @@ type FollowPayload {
 The result of ` + "`" + `createList` + "`" + `.
 """
 type CreateListPayload {
-  "The new list; null when the mutation failed."
+  """The new list; null when the mutation failed."""
   list: List
-  "Why the mutation failed; empty when it succeeded."
+  """Why the mutation failed; empty when it succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -935,9 +935,9 @@ type CreateListPayload {
 The result of ` + "`" + `renameList` + "`" + `.
 """
 type RenameListPayload {
-  "The list with its new name; null when the mutation failed."
+  """The list with its new name; null when the mutation failed."""
   list: List
-  "Why the mutation failed; empty when it succeeded."
+  """Why the mutation failed; empty when it succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -945,9 +945,9 @@ type RenameListPayload {
 The result of ` + "`" + `deleteList` + "`" + `.
 """
 type DeleteListPayload {
-  "The id of the list that is gone; null when the mutation failed."
+  """The id of the list that is gone; null when the mutation failed."""
   deletedListId: ID
-  "Why the mutation failed; empty when it succeeded."
+  """Why the mutation failed; empty when it succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -955,11 +955,11 @@ type DeleteListPayload {
 The result of ` + "`" + `addListMember` + "`" + `.
 """
 type AddListMemberPayload {
-  "The list that has the user now; null when the mutation failed."
+  """The list that has the user now; null when the mutation failed."""
   list: List
-  "The user who is on it; null when the mutation failed."
+  """The user who is on it; null when the mutation failed."""
   user: User
-  "Why the mutation failed; empty when it succeeded."
+  """Why the mutation failed; empty when it succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -967,11 +967,11 @@ type AddListMemberPayload {
 The result of ` + "`" + `removeListMember` + "`" + `.
 """
 type RemoveListMemberPayload {
-  "The list that does not have the user now; null when the mutation failed."
+  """The list that does not have the user now; null when the mutation failed."""
   list: List
-  "The user who is not on it any more; null when the mutation failed."
+  """The user who is not on it any more; null when the mutation failed."""
   user: User
-  "Why the mutation failed; empty when it succeeded."
+  """Why the mutation failed; empty when it succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -979,11 +979,11 @@ type RemoveListMemberPayload {
 Why a mutation failed, in a way that a person can mend.
 """
 type UserError {
-  "What kind of failure it is, for programs."
+  """What kind of failure it is, for programs."""
   code: UserErrorCode!
-  "The path of the input field to blame, like ` + "`" + `[\"input\", \"text\"]` + "`" + `; null when no single field is."
+  """The path of the input field to blame, like ` + "`" + `["input", "text"]` + "`" + `; null when no single field is."""
   field: [String!]
-  "What is wrong, for people, in English."
+  """What is wrong, for people, in English."""
   message: String!
 }
 
@@ -991,25 +991,25 @@ type UserError {
 The kinds of failure that a person can mend.
 """
 enum UserErrorCode {
-  "Nothing visible was given where something is needed."
+  """Nothing visible was given where something is needed."""
   BLANK
-  "It is shorter than allowed."
+  """It is shorter than allowed."""
   TOO_SHORT
-  "It is longer than allowed."
+  """It is longer than allowed."""
   TOO_LONG
-  "It has a form or holds characters that are not allowed, or contradicts an earlier use of the same key."
+  """It has a form or holds characters that are not allowed, or contradicts an earlier use of the same key."""
   INVALID
-  "Somebody else has it already."
+  """Somebody else has it already."""
   TAKEN
-  "There is no such thing."
+  """There is no such thing."""
   NOT_FOUND
-  "The name or the password is wrong."
+  """The name or the password is wrong."""
   WRONG_CREDENTIALS
-  "Nobody can follow themselves."
+  """Nobody can follow themselves."""
   SELF_FOLLOW
-  "The viewer has as many as one can have."
+  """The viewer has as many as one can have."""
   LIMIT_REACHED
-  "It belongs to somebody else."
+  """It belongs to somebody else."""
   NOT_OWNER
 }
 
@@ -1023,7 +1023,7 @@ type Subscription {
   whatever happens.
   """
   timelineEvents(
-    "The timeline to watch; the viewer's home timeline when left out."
+    """The timeline to watch; the viewer's home timeline when left out."""
     timelineId: ID
     """
     The place to resume from: the cursor of the last event seen, a page's ` + "`" + `liveCursor` + "`" + `, or the cursor of
@@ -1049,7 +1049,7 @@ input TimelineFilter {
   order, as whole words, without regard to case. Punctuation is left out: ` + "`" + `#go` + "`" + ` finds what ` + "`" + `go` + "`" + ` finds.
   """
   track: [String!]
-  "The ids of 1 to 100 users. A post has to be by one of them."
+  """The ids of 1 to 100 users. A post has to be by one of them."""
   authors: [ID!]
   """
   A share of all posts, above 0 and at most 1, chosen by their ids: everybody gets the same ones, and a
@@ -1062,7 +1062,7 @@ input TimelineFilter {
 Something that happened to a timeline.
 """
 interface TimelineEvent {
-  "Where the timeline stands after the event. Pass the last one seen as ` + "`" + `after` + "`" + ` to resume without loss."
+  """Where the timeline stands after the event. Pass the last one seen as ` + "`" + `after` + "`" + ` to resume without loss."""
   cursor: Cursor!
 }
 
@@ -1070,9 +1070,9 @@ interface TimelineEvent {
 A post arrived at the head of the timeline.
 """
 type PostAdded implements TimelineEvent {
-  "Where the timeline stands after the event."
+  """Where the timeline stands after the event."""
   cursor: Cursor!
-  "The post and its place."
+  """The post and its place."""
   edge: PostEdge!
 }
 
@@ -1080,9 +1080,9 @@ type PostAdded implements TimelineEvent {
 A post was deleted. The subscriber may never have seen it.
 """
 type PostRemoved implements TimelineEvent {
-  "Where the timeline stands after the event."
+  """Where the timeline stands after the event."""
   cursor: Cursor!
-  "The id of the post that is gone."
+  """The id of the post that is gone."""
   postId: ID!
 }
 
@@ -1091,9 +1091,9 @@ The replay is over: what follows happens now. It comes exactly once in a subscri
 was nothing to replay.
 """
 type TimelineCaughtUp implements TimelineEvent {
-  "Where the timeline stands after the event."
+  """Where the timeline stands after the event."""
   cursor: Cursor!
-  "How many events were replayed before it."
+  """How many events were replayed before it."""
   replayed: Int!
 }
 
@@ -1102,7 +1102,7 @@ Posts went by that did not pass the subscription's filter. It tells nothing else
 filter holds back much: keep its cursor, so that the place to resume from does not become too old.
 """
 type TimelineAdvanced implements TimelineEvent {
-  "Where the timeline stands after the event."
+  """Where the timeline stands after the event."""
   cursor: Cursor!
 }
 
@@ -1111,9 +1111,9 @@ What happened since the subscriber's cursor cannot be told event by event: fetch
 The events that follow continue from this cursor.
 """
 type TimelineReset implements TimelineEvent {
-  "Where the timeline stands after the event."
+  """Where the timeline stands after the event."""
   cursor: Cursor!
-  "Why continuity was lost."
+  """Why continuity was lost."""
   reason: TimelineResetReason!
 }
 
@@ -1121,9 +1121,9 @@ type TimelineReset implements TimelineEvent {
 Why a timeline must be fetched again.
 """
 enum TimelineResetReason {
-  "The place to resume from is no longer held."
+  """The place to resume from is no longer held."""
   CURSOR_TOO_OLD
-  "Posts came or went below the head, as when the viewer follows somebody."
+  """Posts came or went below the head, as when the viewer follows somebody."""
   HISTORY_CHANGED
 }
 `, BuiltIn: false},
