@@ -27,7 +27,7 @@ const stopTime = 9500 * time.Millisecond
 type serveCommand struct {
 	Listen         string        `env:"RETWIS_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDR" help:"Address of the API; port 0 picks one and says which."`
 	AllowedOrigins []string      `env:"RETWIS_ALLOWED_ORIGINS" placeholder:"ORIGIN" help:"Other origins whose pages may use the API, like https://example.com, separated by commas."`
-	TrustedProxies []string      `env:"RETWIS_TRUSTED_PROXIES" placeholder:"ADDR" help:"Addresses or networks of proxies in front, separated by commas, whose X-Forwarded-Proto is believed."`
+	TrustedProxies []string      `env:"RETWIS_TRUSTED_PROXIES" placeholder:"ADDR" help:"Addresses or networks of proxies in front, separated by commas, that are believed when they say for whom they ask (X-Forwarded-For or Forwarded) and whether over TLS (X-Forwarded-Proto)."`
 	DrainTime      time.Duration `env:"RETWIS_DRAIN_TIME" default:"5s" placeholder:"TIME" help:"Over which open websockets are sent away when the service stops, 0s to 7s."`
 	Worker         bool          `env:"RETWIS_WORKER" default:"true" negatable:"" help:"Run a fan-out worker in here too."`
 	Introspection  bool          `env:"RETWIS_INTROSPECTION" default:"true" negatable:"" help:"Let clients read the schema, and suggest names for those they mistype."`

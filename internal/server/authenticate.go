@@ -3,9 +3,7 @@ package server
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -53,27 +51,8 @@ func (s *Server) authenticate(ctx context.Context, c credentials) (who auth.Iden
 	return who, false, err
 }
 
-// overTLS reports whether the client's own connection is encrypted, be it to this
-// process or to a proxy in front of it.
-func (s *Server) overTLS(r *http.Request) bool {
-	if r.TLS != nil {
-		return true
-	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return false
-	}
-	peer, err := netip.ParseAddr(host)
-	if err != nil {
-		return false
-	}
-	for _, proxy := range s.opts.TrustedProxies {
-		if proxy.Contains(peer.Unmap()) {
-			return strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
-		}
-	}
-	return false
-}
+// overTLS reports whether the client's own connection is encrypted.
+func (s *Server) overTLS(r *http.Request) bool { return s.proxies.overTLS(r) }
 
 // cookieName returns the name of the session cookie. Browsers accept the prefixed name
 // over TLS only, and from nobody but this host.

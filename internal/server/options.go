@@ -35,7 +35,7 @@ type Options struct {
 
 	Listen         string         // 127.0.0.1:8080; port 0 picks one
 	AllowedOrigins []string       // foreign origins whose pages may use the API, like https://example.com
-	TrustedProxies []netip.Prefix // peers whose X-Forwarded-Proto is believed
+	TrustedProxies []netip.Prefix // peers that are believed when they say for whom they ask, and how
 
 	DrainTime    time.Duration // over which open sockets are told to go elsewhere: 5 s, at most 7 s
 	CookieMaxAge time.Duration // of the session cookie: 30 days

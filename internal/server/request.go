@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"retwis/internal/auth"
 )
 
 type requestIDKey struct{}
@@ -71,7 +73,8 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		if !saneID(id) {
 			id = newID()
 		}
-		ctx := context.WithValue(r.Context(), requestIDKey{}, id)
+		client := s.proxies.clientOf(r)
+		ctx := auth.WithAddress(context.WithValue(r.Context(), requestIDKey{}, id), client)
 		w.Header().Set("X-Request-Id", id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		rec := &recorder{ResponseWriter: w}
@@ -87,7 +90,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 				}
 			}
 			s.opts.Log.DebugContext(ctx, "request", "method", r.Method, "path", r.URL.Path, "status", rec.status,
-				"bytes", rec.bytes, "took", time.Since(start), "remote", r.RemoteAddr)
+				"bytes", rec.bytes, "took", time.Since(start), "client", client)
 		}()
 		next.ServeHTTP(rec, r.WithContext(ctx))
 	})

@@ -21,6 +21,7 @@ import (
 type Server struct {
 	opts     Options
 	origins  origins
+	proxies  proxies
 	engine   engine
 	upgrader *websocket.Upgrader
 	sockets  *sockets
@@ -44,6 +45,7 @@ func New(opts Options) (*Server, error) {
 	s := &Server{
 		opts:     opts,
 		origins:  origins,
+		proxies:  opts.TrustedProxies,
 		engine:   engine{exec: opts.Executor, log: opts.Log},
 		upgrader: newUpgrader(opts.Compression),
 	}

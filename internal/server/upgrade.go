@@ -3,12 +3,15 @@ package server
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"retwis/internal/auth"
 )
 
 // newUpgrader returns what makes websockets of requests. Write buffers are shared by
@@ -45,11 +48,12 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 		s.opts.Log.DebugContext(r.Context(), "upgrade to a websocket", "err", err)
 		return
 	}
-	s.open(ws, id, shown, s.opts.Compression && offersCompression(r.Header))
+	s.open(ws, id, auth.AddressOf(r.Context()), shown, s.opts.Compression && offersCompression(r.Header))
 }
 
-func (s *Server) open(ws *websocket.Conn, id string, shown credentials, gzip bool) {
-	ctx, cancel := context.WithCancel(context.WithValue(s.sockets.ctx, requestIDKey{}, id))
+func (s *Server) open(ws *websocket.Conn, id string, client netip.Addr, shown credentials, gzip bool) {
+	ctx := auth.WithAddress(context.WithValue(s.sockets.ctx, requestIDKey{}, id), client)
+	ctx, cancel := context.WithCancel(ctx)
 	c := newConn(ws, s.sockets.wire, gzip, cancel)
 	sock := &socket{
 		ctx:        ctx,
