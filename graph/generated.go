@@ -85,7 +85,7 @@ type QueryResolver interface {
 	User(ctx context.Context, username string) (*retwis.User, error)
 	PublicTimeline(ctx context.Context) (*retwis.Timeline, error)
 	NewestUsers(ctx context.Context, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error)
-	SearchUsers(ctx context.Context, prefix string, first *int) (*UserConnection, error)
+	SearchUsers(ctx context.Context, prefix string, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error)
 }
 type SubscriptionResolver interface {
 	TimelineEvents(ctx context.Context, timelineID *string, after *retwis.Cursor, filter *retwis.TimelineFilter) (<-chan retwis.Event, error)
@@ -604,14 +604,19 @@ type Query {
   ): UserConnection
   """
   Users whose names begin with a prefix, in the order of their names: to complete the name of somebody
-  being mentioned. Only the first can be read: for others, give a longer prefix. ` + "`" + `totalCount` + "`" + ` is how many
-  names begin with it.
+  being mentioned. ` + "`" + `totalCount` + "`" + ` is how many names begin with the prefix.
   """
   searchUsers(
     """1 to 20 characters of usernames (letters a to z, digits and underscores) in upper or lower case."""
     prefix: String!
-    """How many to read, 1 to 50; 20 when it is left out."""
+    """How many to read going forward, 1 to 50."""
     first: Int
+    """Go on after this edge."""
+    after: Cursor
+    """How many to read going backward, 1 to 50."""
+    last: Int
+    """Stop before this edge."""
+    before: Cursor
   ): UserConnection
 }
 
@@ -1901,6 +1906,30 @@ func (ec *executionContext) field_Query_searchUsers_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*retwis.Cursor, error) {
+			return ec.unmarshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*retwis.Cursor, error) {
+			return ec.unmarshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
 	return args, nil
 }
 
@@ -4455,7 +4484,7 @@ func (ec *executionContext) _Query_searchUsers(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SearchUsers(ctx, fc.Args["prefix"].(string), fc.Args["first"].(*int))
+			return ec.Resolvers.Query().SearchUsers(ctx, fc.Args["prefix"].(string), fc.Args["first"].(*int), fc.Args["after"].(*retwis.Cursor), fc.Args["last"].(*int), fc.Args["before"].(*retwis.Cursor))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *UserConnection) graphql.Marshaler {

@@ -49,9 +49,9 @@ type Users interface {
 	Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error)
 	// NewestUsers reads the accounts made last.
 	NewestUsers(ctx context.Context, page retwis.Page) (retwis.FollowPage, error)
-	// SearchUsers finds the first users, by name, whose names begin with a prefix that
-	// [retwis.StartsUsername] allows.
-	SearchUsers(ctx context.Context, prefix string, count int) (retwis.FollowPage, error)
+	// SearchUsers finds users whose names begin with a prefix that [retwis.StartsUsername]
+	// allows, in the order of names.
+	SearchUsers(ctx context.Context, prefix string, page retwis.Page) (retwis.FollowPage, error)
 }
 
 // Posts makes, finds and deletes posts.

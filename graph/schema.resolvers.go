@@ -242,8 +242,8 @@ func (r *queryResolver) NewestUsers(ctx context.Context, first *int, after *retw
 }
 
 // SearchUsers is the resolver for the searchUsers field.
-func (r *queryResolver) SearchUsers(ctx context.Context, prefix string, first *int) (*UserConnection, error) {
-	return r.searchUsers(ctx, prefix, first)
+func (r *queryResolver) SearchUsers(ctx context.Context, prefix string, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error) {
+	return r.searchUsers(ctx, prefix, first, after, last, before)
 }
 
 // TimelineEvents is the resolver for the timelineEvents field.

@@ -69,22 +69,26 @@ func (r *Resolver) newestUsers(
 	return userConnection(ctx, users), nil
 }
 
-// maxFound is how many users one search returns.
+// maxFound is how many users one page of a search has.
 const maxFound = 50
 
-// searchUsers reads the first users whose names begin with a prefix.
-func (r *Resolver) searchUsers(ctx context.Context, prefix string, first *int) (*UserConnection, error) {
-	count, err := pageSize("first", first)
+// searchUsers reads one page of the users whose names begin with a prefix.
+func (r *Resolver) searchUsers(
+	ctx context.Context, prefix string, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor,
+) (*UserConnection, error) {
+	page, err := pageArgs(first, after, last, before)
 	switch {
 	case err != nil:
 		return nil, err
-	case count > maxFound:
-		return nil, badInput("`first` is %d: it must be from 1 to %d", count, maxFound)
+	case page.First > maxFound:
+		return nil, badInput("`first` is %d: it must be from 1 to %d", page.First, maxFound)
+	case page.Last > maxFound:
+		return nil, badInput("`last` is %d: it must be from 1 to %d", page.Last, maxFound)
 	case !retwis.StartsUsername(prefix):
 		return nil, badInput("`prefix` is %q: it must be 1 to %d letters a to z, digits and underscores",
 			prefix, retwis.MaxUsernameLength)
 	}
-	users, err := r.Users.SearchUsers(ctx, prefix, count)
+	users, err := r.Users.SearchUsers(ctx, prefix, page)
 	if err != nil {
 		return nil, err
 	}

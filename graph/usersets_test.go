@@ -61,24 +61,20 @@ func (w *world) NewestUsers(_ context.Context, page retwis.Page) (retwis.FollowP
 	return retwis.FollowPage{Follows: found, HasNextPage: more.next, HasPreviousPage: more.previous, TotalCount: len(all)}, err
 }
 
-func (w *world) SearchUsers(_ context.Context, prefix string, count int) (retwis.FollowPage, error) {
-	err := w.begin("SearchUsers", prefix, " ", count)
+func (w *world) SearchUsers(_ context.Context, prefix string, page retwis.Page) (retwis.FollowPage, error) {
+	err := w.begin("SearchUsers", prefix, " ", page.First)
 	defer w.mu.Unlock()
 	if err != nil {
 		return retwis.FollowPage{}, err
 	}
-	var page retwis.FollowPage
+	var all []retwis.Follow
 	for _, u := range w.users { // whose names are in order
-		if !strings.HasPrefix(u.Username, prefix) {
-			continue
+		if strings.HasPrefix(u.Username, prefix) {
+			all = append(all, retwis.Follow{Cursor: retwis.NameCursor(u.Username), User: u})
 		}
-		if page.TotalCount++; page.TotalCount > count {
-			page.HasNextPage = true
-			continue
-		}
-		page.Follows = append(page.Follows, retwis.Follow{Cursor: "place of " + retwis.Cursor(u.Username), User: u})
 	}
-	return page, nil
+	found, more, err := cut(all, page, func(e retwis.Follow) retwis.Cursor { return e.Cursor })
+	return retwis.FollowPage{Follows: found, HasNextPage: more.next, HasPreviousPage: more.previous, TotalCount: len(all)}, err
 }
 
 func TestCommonFollowers(t *testing.T) {
@@ -184,18 +180,24 @@ func TestSearchUsers(t *testing.T) {
 	for _, name := range []string{"ann", "anna", "bob"} {
 		a.addUser(name)
 	}
-	const query = `query($prefix: String!, $first: Int) { searchUsers(prefix: $prefix, first: $first) {
+	const query = `query($prefix: String!, $first: Int, $after: Cursor, $last: Int, $before: Cursor) {
+		searchUsers(prefix: $prefix, first: $first, after: $after, last: $last, before: $before) {
 		totalCount edges { cursor followedAt node { username } } pageInfo { hasNextPage hasPreviousPage endCursor }
 	} }`
-	wantData(t, a.run(as(t, nil), query, `{"prefix": "an", "first": 1}`), `{"searchUsers": {"totalCount": 2,
-		"edges": [{"cursor": "place of ann", "followedAt": null, "node": {"username": "ann"}}],
-		"pageInfo": {"hasNextPage": true, "hasPreviousPage": false, "endCursor": "place of ann"}}}`)
+	ann, anna := retwis.NameCursor("ann"), retwis.NameCursor("anna")
+	wantData(t, a.run(as(t, nil), query, `{"prefix": "an", "first": 1}`), fmt.Sprintf(`{"searchUsers": {"totalCount": 2,
+		"edges": [{"cursor": %[1]q, "followedAt": null, "node": {"username": "ann"}}],
+		"pageInfo": {"hasNextPage": true, "hasPreviousPage": false, "endCursor": %[1]q}}}`, ann))
+	wantData(t, a.run(as(t, nil), query, fmt.Sprintf(`{"prefix": "an", "first": 1, "after": %q}`, ann)), fmt.Sprintf(`{"searchUsers": {
+		"totalCount": 2, "edges": [{"cursor": %[1]q, "followedAt": null, "node": {"username": "anna"}}],
+		"pageInfo": {"hasNextPage": false, "hasPreviousPage": true, "endCursor": %[1]q}}}`, anna))
 	wantData(t, a.run(as(t, nil), `{ searchUsers(prefix: "c") { totalCount edges { cursor } } }`, ""),
 		`{"searchUsers": {"totalCount": 0, "edges": []}}`)
-	calls := []string{"SearchUsersan 1", "SearchUsersc 20"}
+	calls := []string{"SearchUsersan 1", "SearchUsersan 1", "SearchUsersc 20"}
 	for _, variables := range []string{
 		`{"prefix": ""}`, `{"prefix": "@ann"}`, `{"prefix": "a b"}`, `{"prefix": "\u00e9"}`, `{"prefix": "a23456789012345678901"}`,
 		`{"prefix": "a", "first": 0}`, `{"prefix": "a", "first": 51}`, `{"prefix": "a", "first": 101}`,
+		`{"prefix": "a", "after": ""}`, `{"prefix": "a", "last": 51}`, `{"prefix": "a", "first": 1, "last": 1}`,
 	} {
 		wantError(t, a.run(as(t, nil), query, variables), "BAD_USER_INPUT")
 	}

@@ -1,6 +1,7 @@
 package fanout_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 // search returns the names of the users found.
 func (e *engine) search(prefix string, count int) (names []string, page retwis.FollowPage) {
 	e.t.Helper()
-	page, err := e.SearchUsers(e.t.Context(), prefix, count)
+	page, err := e.SearchUsers(e.t.Context(), prefix, retwis.Page{First: count})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -66,6 +67,85 @@ func TestSearchUsers(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestASearchIsReadOn(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		client := raw(t, url)
+		names := []string{"ann", "ann0", "Ann_", "anna", "annA1", "annab", "annz"}
+		people := e.register(slices.Concat(names, []string{"am0", "ao0"})...)
+		for count := 1; count <= len(names)+1; count++ {
+			e.wantSearch(names, "an", count, false)
+			e.wantSearch(names, "an", count, true)
+		}
+
+		// Names without users neither shorten a page nor end the search.
+		users, err := e.Users(t.Context(), people[1:4])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, user := range users {
+			breakOff(t, client, user, false)
+		}
+		for count := 1; count <= len(names); count++ {
+			e.wantSearch([]string{"ann", "annA1", "annab", "annz"}, "an", count, false)
+			e.wantSearch([]string{"ann", "annA1", "annab", "annz"}, "an", count, true)
+		}
+
+		page, err := e.SearchUsers(t.Context(), "an", retwis.Page{First: 2, After: retwis.NameCursor("annaa")})
+		if err != nil || len(page.Follows) != 2 || page.Follows[0].User.Username != "annab" || !page.HasPreviousPage {
+			t.Errorf("after a name that is gone: %+v, %v", page, err)
+		}
+		for _, cursor := range []retwis.Cursor{
+			"nonsense", retwis.NameCursor("bob"), retwis.UserSetPosition{Set: retwis.NewestUsers()}.Cursor(),
+		} {
+			if _, err := e.SearchUsers(t.Context(), "an", retwis.Page{First: 2, After: cursor}); !errors.Is(err, retwis.ErrBadCursor) {
+				t.Errorf("after %q: %v", cursor, err)
+			}
+		}
+	})
+}
+
+// wantSearch reads a search to its end, from the first name or from the last.
+func (e *engine) wantSearch(want []string, prefix string, count int, backward bool) {
+	e.t.Helper()
+	var got []string
+	for at := retwis.Cursor(""); ; {
+		page := retwis.Page{First: count, After: at}
+		if backward {
+			page = retwis.Page{Last: count, Before: at}
+		}
+		found, err := e.SearchUsers(e.t.Context(), prefix, page)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		ahead, behind := found.HasNextPage, found.HasPreviousPage
+		if backward {
+			ahead, behind = behind, ahead
+			slices.Reverse(found.Follows)
+		}
+		if behind != (at != "") {
+			e.t.Errorf("after %d of %d: a page behind: %t", len(got), len(want), behind)
+		}
+		for _, f := range found.Follows {
+			got = append(got, f.User.Username)
+			at = f.Cursor
+		}
+		if len(found.Follows) < count && ahead {
+			e.t.Errorf("a page of %d has %d, and more follow", count, len(found.Follows))
+		}
+		if !ahead || len(got) > len(want) {
+			break
+		}
+	}
+	if backward {
+		slices.Reverse(got)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		e.t.Errorf("%q by pages of %d (-want +got):\n%s", prefix, count, diff)
 	}
 }
 

@@ -16,7 +16,6 @@ const (
 	commonFollowers UserSetKind = 1
 	knownFollowers  UserSetKind = 2
 	newestUsers     UserSetKind = 3
-	foundUsers      UserSetKind = 4
 )
 
 // CommonFollowers names those who follow a user and another one, too. Which of the two
@@ -28,9 +27,6 @@ func KnownFollowers(of, viewer UserID) UserSet { return UserSet{knownFollowers, 
 
 // NewestUsers names the accounts made last.
 func NewestUsers() UserSet { return UserSet{Kind: newestUsers} }
-
-// FoundUsers names what a search for users finds.
-func FoundUsers() UserSet { return UserSet{Kind: foundUsers} }
 
 // UserSetPosition is what the cursor of a set of users says.
 type UserSetPosition struct {

@@ -11,63 +11,123 @@ import (
 	"retwis/internal/retwis"
 )
 
-// SearchUsers finds users whose names begin with a prefix, without regard to case: the
-// first ones in the order of their names. A name that is just being registered counts
-// towards the total, and is found once that is done. The prefix is not empty and made of
-// characters of names only.
-func (s *Store) SearchUsers(ctx context.Context, prefix string, count int) (retwis.FollowPage, error) {
-	names, total, err := s.namesFrom(ctx, retwis.FoldUsername(prefix), count+1)
+// SearchUsers finds users whose names begin with a prefix, without regard to case, in the
+// order of their names. A name that is just being registered counts towards the total, and
+// is found once that is done. The prefix is not empty and made of characters of names only.
+// A cursor that is not of a name with the prefix is [retwis.ErrBadCursor].
+func (s *Store) SearchUsers(ctx context.Context, prefix string, page retwis.Page) (retwis.FollowPage, error) {
+	search := nameSearch{prefix: retwis.FoldUsername(prefix), backward: page.Last > 0}
+	if cursor := page.After + page.Before; cursor != "" { // one of them is empty
+		var err error
+		if search.beyond, err = cursor.Name(search.prefix); err != nil {
+			return retwis.FollowPage{}, err
+		}
+	}
+	found, err := s.searchUsers(ctx, search, page.First+page.Last)
 	if err != nil {
 		return retwis.FollowPage{}, fmt.Errorf("search users by %q: %w", prefix, err)
 	}
-	more := len(names) > count
-	names = names[:min(count, len(names))]
-	ids := make([]retwis.UserID, len(names))
-	for i, name := range names {
-		_, id, _ := strings.Cut(name, " ")
-		if ids[i], err = retwis.ParseUserID(id); err != nil {
-			return retwis.FollowPage{}, fmt.Errorf("search users by %q: %w", prefix, err)
-		}
+	return found, nil
+}
+
+// searchUsers reads on for as long as names without users, few as they are, shorten the page.
+func (s *Store) searchUsers(ctx context.Context, search nameSearch, count int) (retwis.FollowPage, error) {
+	var page retwis.FollowPage
+	ahead, behind := &page.HasNextPage, &page.HasPreviousPage
+	if search.backward {
+		ahead, behind = behind, ahead
 	}
-	users, err := s.Users(ctx, ids)
-	if err != nil {
-		return retwis.FollowPage{}, fmt.Errorf("search users by %q: %w", prefix, err)
-	}
-	page := retwis.FollowPage{TotalCount: total, HasNextPage: more}
-	for _, user := range users {
-		if user != nil && !user.Leaving {
-			at := retwis.UserSetPosition{Set: retwis.FoundUsers(), User: user.ID}
-			page.Follows = append(page.Follows, retwis.Follow{Cursor: at.Cursor(), User: user})
+	for first := true; ; first = false {
+		names, err := s.names(ctx, search, count-len(page.Follows))
+		if err != nil {
+			return page, err
 		}
+		if first {
+			page.TotalCount, *behind = names.total, names.ahead < names.total
+		}
+		*ahead = len(names.ids) > 0 && names.ahead > len(names.ids)
+		users, err := s.Users(ctx, names.ids)
+		if err != nil {
+			return page, err
+		}
+		for _, user := range users {
+			if user != nil && !user.Leaving {
+				page.Follows = append(page.Follows, retwis.Follow{Cursor: retwis.NameCursor(user.Username), User: user})
+			}
+		}
+		if !*ahead || len(page.Follows) == count {
+			break
+		}
+		search.beyond = names.last
+	}
+	if search.backward {
+		slices.Reverse(page.Follows)
 	}
 	return page, nil
 }
 
-// namesFrom returns the first names with a prefix, with the ids of their users, and how
-// many there are. A name lies in the partition of its hash, so all partitions are asked.
-func (s *Store) namesFrom(ctx context.Context, prefix string, count int) ([]string, int, error) {
-	with := redis.ZRangeBy{Min: "[" + prefix, Max: "(" + prefix + "\xff", Count: int64(count)}
+// nameSearch says which names to find, all folded.
+type nameSearch struct {
+	prefix   string
+	beyond   string // the name to go on from; empty for an end
+	backward bool   // from the last name to the first
+}
+
+// foundNames is what a search finds.
+type foundNames struct {
+	ids   []retwis.UserID // of those whose names these are, in the order they were read
+	last  string          // the last name read
+	ahead int             // how many names there are beyond the place, these included
+	total int             // how many names have the prefix
+}
+
+// names returns the nearest names. A name lies in the partition of its hash, so all
+// partitions are asked.
+func (s *Store) names(ctx context.Context, search nameSearch, count int) (foundNames, error) {
+	all := redis.ZRangeBy{Min: "[" + search.prefix, Max: "(" + search.prefix + "\xff"}
+	ahead := all
+	ahead.Count = int64(count)
+	// Behind a name stands a space, which sorts before all characters of names.
+	switch {
+	case search.beyond != "" && search.backward:
+		ahead.Max = "(" + search.beyond + " "
+	case search.beyond != "":
+		ahead.Min = "(" + search.beyond + "!"
+	}
 	pipe := s.client.Pipeline()
-	ranges := make([]*redis.StringSliceCmd, len(s.partitions))
+	read := pipe.ZRangeByLex
+	if search.backward {
+		read = pipe.ZRevRangeByLex
+	}
+	entries := make([]*redis.StringSliceCmd, len(s.partitions))
 	counts := make([]*redis.IntCmd, len(s.partitions))
+	totals := make([]*redis.IntCmd, len(s.partitions))
 	for i, p := range s.partitions {
-		ranges[i] = pipe.ZRangeByLex(ctx, p.names(), &with)
-		counts[i] = pipe.ZLexCount(ctx, p.names(), with.Min, with.Max)
+		entries[i] = read(ctx, p.names(), &ahead)
+		counts[i] = pipe.ZLexCount(ctx, p.names(), ahead.Min, ahead.Max)
+		totals[i] = pipe.ZLexCount(ctx, p.names(), all.Min, all.Max)
 	}
-	_, _ = pipe.Exec(ctx) // every result holds its own error
+	if _, err := pipe.Exec(ctx); err != nil {
+		return foundNames{}, err
+	}
+	var found foundNames
 	var names []string
-	total := 0
 	for i := range s.partitions {
-		some, err := ranges[i].Result()
-		if err != nil {
-			return nil, 0, err
-		}
-		n, err := counts[i].Result()
-		if err != nil {
-			return nil, 0, err
-		}
-		names, total = append(names, some...), total+int(n)
+		names = append(names, entries[i].Val()...)
+		found.ahead += int(counts[i].Val())
+		found.total += int(totals[i].Val())
 	}
-	slices.Sort(names) // the space behind a name sorts before all characters of names
-	return names[:min(count, len(names))], total, nil
+	slices.Sort(names)
+	if search.backward {
+		slices.Reverse(names)
+	}
+	for _, entry := range names[:min(count, len(names))] {
+		name, id, _ := strings.Cut(entry, " ")
+		user, err := retwis.ParseUserID(id)
+		if err != nil {
+			return foundNames{}, err
+		}
+		found.ids, found.last = append(found.ids, user), name
+	}
+	return found, nil
 }
