@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	recentLength  = 256 // posts a feed remembers having told
+	recentLength  = 256 // posts a feed remembers having told, at most
 	removedLength = 256 // removals, likewise
 	heldLength    = 64  // messages a feed holds back while it reads
 )
@@ -22,40 +22,41 @@ const (
 // messages are held back until then. A new feed is busy until its first subscriber
 // has read where the timeline stands.
 type feed struct {
-	partition *partition
-	timeline  retwis.TimelineID
+	// What a push needs comes first: with thousands of feeds nothing is in the processor's
+	// caches, and every line of theirs counts.
+	open    bool // somebody reads or has read the timeline: from here on messages count
+	placed  bool // position is known
+	busy    bool // see above
+	dirty   bool // what is being read may not be the last: read again
+	gone    bool // nobody needs it, another may have taken its place
+	settled bool // see below
 
-	joining     int // subscribers on their way
+	newest      retwis.PostID // no post of recent is newer
+	recent      []retwis.PostID
 	subscribers []*subscription
-	gone        bool // nobody needs it, another may have taken its place
-
-	entered   chan struct{} // closed when presence was entered for the first time
-	enteredAt time.Time     // presence holds from then for the ttl
-
-	open   bool // somebody reads or has read the timeline: from here on messages count
-	placed bool // position is known
-	busy   bool // see above
-	dirty  bool // what is being read may not be the last: read again
-	held   []message
-	idle   chan struct{} // closed when the feed is no longer busy; nil when nobody waits
+	removed     []retwis.Removal // the last removals told
+	partition   *partition
 
 	// What the subscribers were told. recent ends with position.Post and holds, without
 	// a gap, what arrived before it. Messages do not say where removals stand in the
 	// partition's stream of them: position.Removal is from the last read, and a subscriber
 	// that resumes may be told removals again, but misses none.
-	position retwis.TimelinePosition
-	recent   []retwis.PostID
-	removed  []retwis.Removal // the last removals told
-	removals int              // removals told in all
-	untold   retwis.RemovalID // removals up to here may not have been told
-
+	//
 	// settled says that the head arrived while the feed or a read of its watched. A head
 	// that was merely found may head the list for the second time: what was once
 	// pushed on top of it is gone, and the message of that push may still be on
 	// its way. So the first push onto such a head is looked up in the list.
-	settled bool
+	position retwis.TimelinePosition
+	removals int              // removals told in all
+	untold   retwis.RemovalID // removals up to here may not have been told
 
-	checkAt time.Time // when to compare with the list, if nothing else does before
+	timeline  retwis.TimelineID
+	joining   int           // subscribers on their way
+	entered   chan struct{} // closed when presence was entered for the first time
+	enteredAt time.Time     // presence holds from then for the ttl
+	held      []message
+	idle      chan struct{} // closed when the feed is no longer busy; nil when nobody waits
+	checkAt   time.Time     // when to compare with the list, if nothing else does before
 }
 
 // message is what a live message says to one feed.
@@ -84,7 +85,7 @@ func (f *feed) receive(m message) {
 
 func (f *feed) pushed(m message) {
 	switch {
-	case slices.Contains(f.recent, m.post):
+	case m.post <= f.newest && slices.Contains(f.recent, m.post):
 	case m.before == f.position.Post && f.settled:
 		f.advance(m.post, m.body)
 	default:
@@ -144,7 +145,7 @@ func (f *feed) whenIdle() <-chan struct{} {
 // as the loaded post has it, or as a removal says that came after it was loaded.
 func (f *feed) advance(id retwis.PostID, post *retwis.Post) {
 	f.position.Post, f.settled = id, true
-	f.recent = remember(f.recent, id, recentLength)
+	f.recent, f.newest = remember(f.recent, id, recentLength), max(f.newest, id)
 	if post != nil && !f.toldRemoval(id) {
 		f.tell(&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: f.position.Cursor(), Post: post}})
 	}
@@ -182,7 +183,7 @@ func (f *feed) reach(position retwis.TimelinePosition, removed []retwis.Removal)
 		if i := lastIndex(f.recent, position.Post); i >= 0 {
 			f.recent = f.recent[:i+1]
 		} else {
-			f.recent = []retwis.PostID{position.Post}
+			f.recent, f.newest = []retwis.PostID{position.Post}, position.Post
 		}
 	}
 	f.position = position
@@ -199,7 +200,7 @@ func (f *feed) reset(position retwis.TimelinePosition, reason retwis.ResetReason
 
 // restart takes a position that does not follow from what was told.
 func (f *feed) restart(position retwis.TimelinePosition) {
-	f.position, f.recent = position, []retwis.PostID{position.Post}
+	f.position, f.recent, f.newest = position, []retwis.PostID{position.Post}, position.Post
 	f.settled, f.placed, f.untold = false, true, position.Removal
 	f.checkLater()
 }
@@ -298,10 +299,11 @@ func lastIndex(ids []retwis.PostID, id retwis.PostID) int {
 	return -1
 }
 
-// remember appends to a list that forgets the oldest.
+// remember appends to a list that forgets the oldest: a quarter of what it may hold at
+// once, so as not to move the others each time.
 func remember[T any](list []T, one T, limit int) []T {
 	if len(list) >= limit {
-		list = slices.Delete(list, 0, 1)
+		list = slices.Delete(list, 0, limit/4)
 	}
 	return append(list, one)
 }

@@ -13,17 +13,18 @@ import (
 // The sink is called with the lock held, but for what is replayed: then live events
 // wait here.
 type subscription struct {
-	hub    *Hub
+	hub *Hub
+
+	mu      sync.Mutex
+	telling bool // a goroutine replays; it alone uses the sink, and empties waiting
+	cutOff  bool
+	closed  bool
+	sink    retwis.Sink
+	waiting []retwis.Event // behind the replay
+
 	ctx    context.Context
 	cancel context.CancelFunc
 	place  int // among the feed's subscribers; guarded by the partition's lock
-
-	mu      sync.Mutex
-	sink    retwis.Sink
-	waiting []retwis.Event // behind the replay
-	telling bool           // a goroutine replays; it alone uses the sink, and empties waiting
-	closed  bool
-	err     error
 }
 
 func newSubscription(ctx context.Context, h *Hub, sink retwis.Sink) *subscription {
@@ -56,7 +57,7 @@ func (s *subscription) deliver(e retwis.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.ctx.Err() != nil:
+	case s.cutOff || s.closed:
 	case !s.telling:
 		s.hub.counts.delivered.Add(1)
 		s.takeLocked(e)
@@ -75,7 +76,7 @@ func (s *subscription) takeLocked(e retwis.Event) {
 }
 
 func (s *subscription) cutOffLocked() {
-	s.err = retwis.ErrTooSlow
+	s.cutOff = true
 	s.hub.counts.cutOffs.Add(1)
 	s.cancel()
 }
@@ -100,7 +101,7 @@ func (s *subscription) next() retwis.Event {
 	}
 	s.waiting, s.telling = nil, false
 	if s.closed {
-		s.sink.End(s.err)
+		s.endLocked()
 	}
 	return nil
 }
@@ -111,6 +112,14 @@ func (s *subscription) close() {
 	defer s.mu.Unlock()
 	s.closed = true
 	if !s.telling {
-		s.sink.End(s.err)
+		s.endLocked()
 	}
+}
+
+func (s *subscription) endLocked() {
+	var reason error
+	if s.cutOff {
+		reason = retwis.ErrTooSlow
+	}
+	s.sink.End(reason)
 }

@@ -40,7 +40,6 @@ type wire struct {
 	pingEvery  time.Duration
 	pongWait   time.Duration
 	buffers    buffers
-	attempts   attempts
 	tasks      sync.WaitGroup // counts what goes on for all connections
 }
 
@@ -53,26 +52,32 @@ type wire struct {
 // past it: it could not send the parts of a message that many connections share, nor try
 // without waiting.
 type conn struct {
-	ws     *websocket.Conn
-	wire   *wire
-	direct *direct            // nil where only a writer may write
-	gzip   bool               // messages are compressed
-	cancel context.CancelFunc // ends what runs for the connection, once it starts to close
+	// What each event needs comes first: with thousands of connections nothing is in the
+	// processor's caches, and every line of theirs counts.
+	wire *wire
 
 	mu       sync.Mutex
-	rest     []byte  // of a frame that the socket took a part of
-	restEnds bool    // it was the close frame
-	queue    []frame // without what is being written
-	queued   int     // bytes in it, overhead included, a giant left out
-	giant    bool    // one is queued
-	writing  bool    // a writer runs
-	closing  bool    // nothing but the close frame may be queued any more
-	readDone bool    // the client has sent its close frame
+	direct   direct        // notDirect where only a writer may write
+	gzip     bool          // messages are compressed
+	writing  bool          // a writer runs
+	closing  bool          // nothing but the close frame may be queued any more
+	giant    bool          // one is queued
+	restEnds bool          // rest was the close frame
+	readDone bool          // the client has sent its close frame
+	queued   int           // bytes in queue, overhead included, a giant left out
+	queue    []frame       // without what is being written
+	room     chan struct{} // closed when the queue is half empty again; nil when nobody waits
+	rest     []byte        // of a frame that the socket took a part of
 	closeBy  time.Time
 	pingAt   time.Time
 	heardAt  time.Time
-	room     chan struct{} // closed when the queue is half empty again; nil when nobody waits
+
+	ws     *websocket.Conn
+	cancel context.CancelFunc // ends what runs for the connection, once it starts to close
 }
+
+// notDirect is the direct writing that there is none of.
+const notDirect direct = -1
 
 // isGiant reports whether the frame alone is more than a queue holds, as a page of very
 // long posts may be. That is not the reader's fault, so one of them may wait.
@@ -80,7 +85,7 @@ func (c *conn) isGiant(f frame) bool { return f.cost() > c.wire.queueBytes }
 
 func newConn(ws *websocket.Conn, w *wire, gzip bool, cancel context.CancelFunc) *conn {
 	now := time.Now()
-	c := &conn{ws: ws, wire: w, gzip: gzip, cancel: cancel, pingAt: now.Add(w.pingEvery), heardAt: now}
+	c := &conn{ws: ws, wire: w, gzip: gzip, cancel: cancel, direct: notDirect, pingAt: now.Add(w.pingEvery), heardAt: now}
 	if !gzip {
 		c.direct = newDirect(ws.NetConn())
 	}
@@ -133,7 +138,7 @@ func (c *conn) flush() {
 	if c.writing || len(c.queue) == 0 {
 		return
 	}
-	if c.direct == nil || !c.writeNowLocked() {
+	if c.direct == notDirect || !c.writeNowLocked() {
 		c.startLocked()
 	}
 }
@@ -145,7 +150,7 @@ func (c *conn) startLocked() {
 
 func (c *conn) pushLocked(f frame, more bool) {
 	if !c.writing && (!more || c.queued >= batchBytes) {
-		if c.direct != nil && c.writeNowLocked(f) {
+		if c.direct != notDirect && c.writeNowLocked(f) {
 			return
 		}
 		c.startLocked()
@@ -176,7 +181,7 @@ func (c *conn) writeNowLocked(last ...frame) (all bool) {
 		}
 	}
 	*buffer = b
-	n := c.wire.attempts.write(c.direct, b)
+	n := c.direct.write(b)
 	if n == 0 {
 		return false
 	}
@@ -214,7 +219,7 @@ func (c *conn) closeLocked(code int, reason string) {
 // would reset the connection, and the client might never see the code.
 func (c *conn) closedLocked() {
 	if c.readDone {
-		_ = c.ws.Close() // both have said all there is
+		c.shutLocked() // both have said all there is
 		return
 	}
 	_ = c.ws.SetReadDeadline(time.Now().Add(lingerWait))
@@ -237,8 +242,14 @@ func (c *conn) abort() {
 	c.mu.Lock()
 	c.closing = true
 	c.rest, c.queue, c.queued = nil, nil, 0
+	c.shutLocked()
 	c.mu.Unlock()
 	c.cancel()
+}
+
+// shutLocked closes the socket. From then on its descriptor may be somebody else's.
+func (c *conn) shutLocked() {
+	c.direct = notDirect
 	_ = c.ws.Close() // the connection is given up anyway
 }
 

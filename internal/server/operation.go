@@ -16,16 +16,15 @@ import (
 
 // operation is one query, mutation or subscription of a socket, under way.
 type operation struct {
-	member // of a class, where it is a subscription that was routed
-	socket *socket
+	member  // of a class, where it is a subscription that was routed
+	socket  *socket
+	wireID  []byte // the id as JSON
+	entered bool   // it is the socket's operation of that id; it may not send otherwise; guarded by socket.mu
+
+	uses   int // goroutines and routes; guarded by socket.mu
 	id     string
-	wireID []byte // the id as JSON
 	kind   ast.Operation
 	cancel context.CancelFunc
-
-	// Guarded by socket.mu.
-	uses    int  // goroutines and routes
-	entered bool // it is the socket's operation of that id; it may not send otherwise
 
 	mu     sync.Mutex
 	reason error // why the source ended the stream

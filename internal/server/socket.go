@@ -22,8 +22,9 @@ const lastReply = time.Second
 // socket is one client's conversation: who it is, and which operations are under way.
 // Messages come one at a time, from the goroutine that reads the connection.
 type socket struct {
-	ctx     context.Context // of everything that runs for the socket; ends when it starts to close
+	mu      sync.Mutex // first, beside conn: each event needs the two
 	conn    *conn
+	ctx     context.Context // of everything that runs for the socket; ends when it starts to close
 	engine  engine
 	sockets *sockets
 	shown   credentials // with the upgrade
@@ -34,7 +35,7 @@ type socket struct {
 	ready       bool // and has been acknowledged
 	visitor
 
-	mu         sync.Mutex
+	// Guarded by mu.
 	leaving    *farewell // set: a mutation may still have its last word, nothing else
 	operations map[string]*operation
 	counts     map[ast.Operation]int // of operations
