@@ -1,3 +1,10 @@
+let ending = "";
+
+/** Sets what is added to the names of those who register. */
+export function namesEndIn(text: string): void {
+  ending = text;
+}
+
 /** Somebody who uses the API without a browser. */
 export class Person {
   readonly username: string;
@@ -14,7 +21,8 @@ export class Person {
 
   static readonly password = "correct horse battery";
 
-  static async register(url: string, username: string, displayName = username): Promise<Person> {
+  static async register(url: string, name: string, displayName = name): Promise<Person> {
+    const username = name + ending;
     const { register } = await call<{ register: { token: string; user: { id: string }; userErrors: unknown[] } }>(
       url,
       `mutation ($input: RegisterInput!) { register(input: $input) { token user { id } userErrors { message } } }`,

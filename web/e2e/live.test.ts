@@ -168,7 +168,7 @@ test("a post deleted above what is read moves nothing", async () => {
   const author = await Person.register(server.url, "above_author");
   const ids = await author.postMany(60, (i) => `above ${i}.`);
   const page = await open();
-  await page.goto("/u/above_author");
+  await page.goto(`/u/${author.username}`);
   await untilLive(page);
   const middle = postOf(page, "above 40.");
   while ((await middle.count()) === 0) await page.mouse.wheel(0, 300);

@@ -22,10 +22,11 @@ afterEach(async () => {
 });
 
 test("somebody registers, posts, logs out and logs in again", async () => {
+  const name = `ada${Math.random().toString(36).slice(2, 10)}`;
   page = await visit(browser, server.url);
   await page.goto("/");
   await page.getByRole("button", { name: "Register" }).click();
-  await page.getByLabel("Username").fill("ada");
+  await page.getByLabel("Username").fill(name);
   await page.getByLabel("Name to show").fill("Ada L.");
   await page.getByLabel("Password").fill(Person.password);
   await page.getByRole("button", { name: "Create account" }).click();
@@ -40,25 +41,25 @@ test("somebody registers, posts, logs out and logs in again", async () => {
   await page.getByRole("button", { name: "Register" }).waitFor();
   await page.getByRole("link", { name: "Settings" }).waitFor({ state: "detached" });
 
-  await login(page, { username: "ADA" });
+  await login(page, { username: name.toUpperCase() });
   await postOf(page, "The engine weaves patterns").waitFor();
 });
 
 test("mistakes are explained where they were made", async () => {
-  await Person.register(server.url, "taken");
+  const { username } = await Person.register(server.url, "taken");
   page = await visit(browser, server.url);
   await page.goto("/");
-  await page.getByLabel("Username").fill("taken");
+  await page.getByLabel("Username").fill(username);
   await page.getByLabel("Password").fill("not the password");
   await page.locator("form").getByRole("button", { name: "Log in" }).click();
   await page.getByRole("alert").waitFor();
 
   await page.getByRole("button", { name: "Register" }).click();
-  await page.getByLabel("Username").fill("taken");
+  await page.getByLabel("Username").fill(username);
   await page.getByLabel("Password").fill(Person.password);
   await page.getByRole("button", { name: "Create account" }).click();
   await expect.poll(() => page.getByLabel("Username").getAttribute("aria-invalid")).toBe("true");
-  await page.getByLabel("Username").fill("fresh");
+  await page.getByLabel("Username").fill("someone_fresh");
   await page.getByLabel("Password").fill("short");
   await page.getByRole("button", { name: "Create account" }).click();
   await expect.poll(() => page.getByLabel("Password").getAttribute("aria-invalid")).toBe("true");
@@ -82,7 +83,7 @@ test("a profile shows posts, people and a button to follow", async () => {
   page = await visit(browser, server.url);
   await login(page, reader);
   await page.keyboard.press("/");
-  await page.getByRole("dialog").getByLabel("Username").fill("author_1");
+  await page.getByRole("dialog").getByLabel("Username").fill(author.username);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "An Author" }).waitFor();
   await postOf(page, "From the author").waitFor();
@@ -98,7 +99,7 @@ test("a profile shows posts, people and a button to follow", async () => {
   await page.getByRole("link", { name: "Home" }).click();
   await postOf(page, "From the author").waitFor();
 
-  await page.goto("/u/author_1");
+  await page.goto(`/u/${author.username}`);
   await follow.click();
   await expect.poll(() => follow.getAttribute("aria-pressed")).toBe("false");
   await page.getByRole("link", { name: "0 followers" }).waitFor();

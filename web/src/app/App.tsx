@@ -17,7 +17,8 @@ export function App({ services }: { services: Services }) {
   return (
     <ServicesContext value={services}>
       <ApolloProvider client={services.client}>
-        <BrowserRouter>
+        {/* A transition would leave the keys that follow to the page that is being left. */}
+        <BrowserRouter useTransitions={false}>
           {/* Nothing on the screen survives a change of session. */}
           <Routes key={epoch}>
             <Route element={<Shell />}>

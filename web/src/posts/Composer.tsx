@@ -1,5 +1,5 @@
 import { useMutation } from "@apollo/client/react";
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type SubmitEvent } from "react";
+import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type SubmitEvent } from "react";
 import { useLocation } from "react-router";
 import { describeError, sentence } from "../api/errors.ts";
 import { CreatePostDocument } from "../api/generated.ts";
@@ -25,7 +25,8 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
   const check = checkPost(draft.text);
   const location = useLocation();
   const invited = (location.state as { compose?: boolean } | null)?.compose === true;
-  useEffect(() => {
+  // As part of showing it: whoever types on at once does not lose a letter.
+  useLayoutEffect(() => {
     if (invited) field.current?.focus();
   }, [invited]);
 

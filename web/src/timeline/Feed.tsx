@@ -21,6 +21,8 @@ type Edge = Feed_TimelineFragment["posts"]["edges"][number];
 const firstFrame = 16;
 /** How high a post of one line is. */
 const lineHeight = 84;
+/** Frames within which a post that the keys have gone to is on the page. */
+const arriveFrames = 60;
 
 export interface FeedProps {
   timeline: FragmentType<Feed_TimelineFragment> & { id: string };
@@ -88,13 +90,22 @@ export function Feed({ timeline, label, empty }: FeedProps) {
     const target = shown[to]?.node.id;
     if (target === undefined) return;
     heading.current = target;
+    let frames = arriveFrames;
+    const left = document.activeElement;
     const arrive = () => {
+      // A later key goes on from here, and whoever has gone elsewhere is not called back.
       if (heading.current !== target) return;
+      const { activeElement } = document;
+      if (activeElement !== left && activeElement !== document.body) {
+        heading.current = undefined;
+        return;
+      }
       const element = postElement(target);
       element?.focus({ preventScroll: true });
-      if (element) heading.current = undefined;
+      if (element || --frames === 0) heading.current = undefined;
+      else requestAnimationFrame(arrive);
     };
-    list.current?.scrollIntoView({ index: to, done: () => requestAnimationFrame(arrive) });
+    list.current?.scrollIntoView({ index: to });
     arrive();
   };
   useShortcuts({ j: () => move(1), k: () => move(-1), ".": () => void reveal() });
