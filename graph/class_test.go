@@ -269,6 +269,7 @@ func TestFieldsThatDependOnTheViewerAreMarked(t *testing.T) {
 	c.addFollow(carol, bob)
 	c.addPost(carol, "a post")
 	c.addList(alice, "a list", carol)
+	c.addSession(alice, "Phone/1.0")
 
 	for name, at := range c.places(t) {
 		for _, field := range c.schema.Types[name].Fields {

@@ -62,6 +62,7 @@ type MutationResolver interface {
 	Logout(ctx context.Context) (*LogoutPayload, error)
 	LogoutEverywhere(ctx context.Context) (*LogoutPayload, error)
 	ChangePassword(ctx context.Context, input ChangePasswordInput) (*SessionPayload, error)
+	RevokeSession(ctx context.Context, input RevokeSessionInput) (*RevokeSessionPayload, error)
 	DeleteAccount(ctx context.Context, input DeleteAccountInput) (*DeleteAccountPayload, error)
 	UpdateProfile(ctx context.Context, input retwis.ProfileChange) (*UpdateProfilePayload, error)
 	CreatePost(ctx context.Context, input CreatePostInput) (*CreatePostPayload, error)
@@ -110,6 +111,7 @@ type ViewerResolver interface {
 	HomeTimeline(ctx context.Context, obj *retwis.Viewer) (*retwis.Timeline, error)
 	MentionsTimeline(ctx context.Context, obj *retwis.Viewer) (*retwis.Timeline, error)
 	Lists(ctx context.Context, obj *retwis.Viewer, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*ListConnection, error)
+	Sessions(ctx context.Context, obj *retwis.Viewer) ([]*retwis.Session, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -147,6 +149,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRegisterInput,
 		ec.unmarshalInputRemoveListMemberInput,
 		ec.unmarshalInputRenameListInput,
+		ec.unmarshalInputRevokeSessionInput,
 		ec.unmarshalInputTimelineFilter,
 		ec.unmarshalInputUnfollowUserInput,
 		ec.unmarshalInputUpdateProfileInput,
@@ -563,6 +566,30 @@ type Viewer implements Node {
     """Stop before this edge."""
     before: Cursor
   ): ListConnection!
+  """
+  Where the viewer is logged in: the sessions that have not ended, 100 at most, the one used last first.
+  """
+  sessions: [Session!]! @viewerDependent
+}
+
+"""
+One login of the viewer, on one device. It ends by ` + "`" + `logout` + "`" + `, ` + "`" + `logoutEverywhere` + "`" + `, ` + "`" + `revokeSession` + "`" + ` or
+` + "`" + `changePassword` + "`" + `, or when it is not used for 30 days.
+"""
+type Session implements Node {
+  """The session's id. It is not the token, and opens nothing."""
+  id: ID!
+  """When the viewer logged in."""
+  createdAt: DateTime!
+  """When the session was last used, to within ten minutes."""
+  lastSeenAt: DateTime!
+  """
+  What the client said that it is when the viewer logged in: its ` + "`" + `User-Agent` + "`" + `, 256 printable ASCII
+  characters at most. Null when it said nothing. Clients can say what they like.
+  """
+  userAgent: String
+  """Whether this is the session that asks."""
+  current: Boolean! @viewerDependent
 }
 
 """
@@ -644,6 +671,14 @@ type Mutation {
     """The old password and the new one."""
     input: ChangePasswordInput!
   ): SessionPayload
+  """
+  End one session of the viewer, as ` + "`" + `viewer.sessions` + "`" + ` lists them. Its open subscriptions end at once. Ending
+  it again changes nothing and succeeds.
+  """
+  revokeSession(
+    """Which session."""
+    input: RevokeSessionInput!
+  ): RevokeSessionPayload
   """
   Delete the viewer's account, for good. Every session ends at once and nobody can log in to it any more.
   The viewer's posts vanish first, then lists and follows, and then the name is free again: that may take
@@ -741,6 +776,14 @@ input ChangePasswordInput {
   currentPassword: String!
   """The password from now on, 8 to 256 characters."""
   newPassword: String!
+}
+
+"""
+A session to end.
+"""
+input RevokeSessionInput {
+  """The id of the session. One that is not the viewer's is ` + "`" + `NOT_FOUND` + "`" + `."""
+  sessionId: ID!
 }
 
 """
@@ -870,6 +913,16 @@ type SessionPayload {
 The result of a mutation that ends sessions.
 """
 type LogoutPayload {
+  """Why the mutation failed; empty when it succeeded."""
+  userErrors: [UserError!]!
+}
+
+"""
+The result of ` + "`" + `revokeSession` + "`" + `.
+"""
+type RevokeSessionPayload {
+  """The id of the session that has ended; null when the mutation failed."""
+  revokedSessionId: ID
   """Why the mutation failed; empty when it succeeded."""
   userErrors: [UserError!]!
 }
@@ -1333,6 +1386,32 @@ func (ec *executionContext) childFields_RenameListPayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type RenameListPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_RevokeSessionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "revokedSessionId":
+		return ec.fieldContext_RevokeSessionPayload_revokedSessionId(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_RevokeSessionPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RevokeSessionPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Session(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Session_id(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Session_createdAt(ctx, field)
+	case "lastSeenAt":
+		return ec.fieldContext_Session_lastSeenAt(ctx, field)
+	case "userAgent":
+		return ec.fieldContext_Session_userAgent(ctx, field)
+	case "current":
+		return ec.fieldContext_Session_current(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Session", field.Name)
+}
+
 func (ec *executionContext) childFields_SessionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "token":
@@ -1453,6 +1532,8 @@ func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphq
 		return ec.fieldContext_Viewer_mentionsTimeline(ctx, field)
 	case "lists":
 		return ec.fieldContext_Viewer_lists(ctx, field)
+	case "sessions":
+		return ec.fieldContext_Viewer_sessions(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
 }
@@ -1771,6 +1852,20 @@ func (ec *executionContext) field_Mutation_renameList_args(ctx context.Context, 
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (RenameListInput, error) {
 			return ec.unmarshalNRenameListInput2retwisᚋgraphᚐRenameListInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_revokeSession_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (RevokeSessionInput, error) {
+			return ec.unmarshalNRevokeSessionInput2retwisᚋgraphᚐRevokeSessionInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -3282,6 +3377,50 @@ func (ec *executionContext) fieldContext_Mutation_changePassword(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_revokeSession(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_revokeSession(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RevokeSession(ctx, fc.Args["input"].(RevokeSessionInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *RevokeSessionPayload) graphql.Marshaler {
+			return ec.marshalORevokeSessionPayload2ᚖretwisᚋgraphᚐRevokeSessionPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_revokeSession(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RevokeSessionPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_revokeSession_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_deleteAccount(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4754,6 +4893,176 @@ func (ec *executionContext) fieldContext_RenameListPayload_userErrors(_ context.
 	return fc, nil
 }
 
+func (ec *executionContext) _RevokeSessionPayload_revokedSessionId(ctx context.Context, field graphql.CollectedField, obj *RevokeSessionPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RevokeSessionPayload_revokedSessionId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RevokedSessionID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RevokeSessionPayload_revokedSessionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RevokeSessionPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _RevokeSessionPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *RevokeSessionPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RevokeSessionPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*retwis.Error) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖretwisᚋinternalᚋretwisᚐErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RevokeSessionPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RevokeSessionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Session_id(ctx context.Context, field graphql.CollectedField, obj *retwis.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.SessionID) graphql.Marshaler {
+			return ec.marshalNID2retwisᚋinternalᚋretwisᚐSessionID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Session_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Session_createdAt(ctx context.Context, field graphql.CollectedField, obj *retwis.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Session_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Session_lastSeenAt(ctx context.Context, field graphql.CollectedField, obj *retwis.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_lastSeenAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastSeenAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Session_lastSeenAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Session_userAgent(ctx context.Context, field graphql.CollectedField, obj *retwis.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_userAgent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserAgent, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Session_userAgent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Session_current(ctx context.Context, field graphql.CollectedField, obj *retwis.Session) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Session_current(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Current, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Session_current(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Session", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _SessionPayload_token(ctx context.Context, field graphql.CollectedField, obj *SessionPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6017,6 +6326,38 @@ func (ec *executionContext) fieldContext_Viewer_lists(ctx context.Context, field
 	if fc.Args, err = ec.field_Viewer_lists_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Viewer_sessions(ctx context.Context, field graphql.CollectedField, obj *retwis.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_sessions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Viewer().Sessions(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*retwis.Session) graphql.Marshaler {
+			return ec.marshalNSession2ᚕᚖretwisᚋinternalᚋretwisᚐSessionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_sessions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Viewer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Session(ctx, field)
+		},
 	}
 	return fc, nil
 }
@@ -7503,6 +7844,36 @@ func (ec *executionContext) unmarshalInputRenameListInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRevokeSessionInput(ctx context.Context, obj any) (RevokeSessionInput, error) {
+	var it RevokeSessionInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"sessionId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "sessionId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sessionId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SessionID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputTimelineFilter(ctx context.Context, obj any) (retwis.TimelineFilter, error) {
 	var it retwis.TimelineFilter
 	if obj == nil {
@@ -7643,6 +8014,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Timeline(ctx, sel, obj)
+	case retwis.Session:
+		return ec._Session(ctx, sel, &obj)
+	case *retwis.Session:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Session(ctx, sel, obj)
 	case retwis.Post:
 		return ec._Post(ctx, sel, &obj)
 	case *retwis.Post:
@@ -8356,6 +8734,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "changePassword":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_changePassword(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "revokeSession":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_revokeSession(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -9088,6 +9473,107 @@ func (ec *executionContext) _RenameListPayload(ctx context.Context, sel ast.Sele
 			}
 		case "userErrors":
 			out.Values[i] = ec._RenameListPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var revokeSessionPayloadImplementors = []string{"RevokeSessionPayload"}
+
+func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.SelectionSet, obj *RevokeSessionPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, revokeSessionPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RevokeSessionPayload")
+		case "revokedSessionId":
+			out.Values[i] = ec._RevokeSessionPayload_revokedSessionId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._RevokeSessionPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var sessionImplementors = []string{"Session", "Node"}
+
+func (ec *executionContext) _Session(ctx context.Context, sel ast.SelectionSet, obj *retwis.Session) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sessionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Session")
+		case "id":
+			out.Values[i] = ec._Session_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Session_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lastSeenAt":
+			out.Values[i] = ec._Session_lastSeenAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userAgent":
+			out.Values[i] = ec._Session_userAgent(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "current":
+			out.Values[i] = ec._Session_current(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -10184,6 +10670,44 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "sessions":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Viewer_sessions(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -10717,6 +11241,22 @@ func (ec *executionContext) marshalNID2retwisᚋinternalᚋretwisᚐPostID(ctx c
 	return res
 }
 
+func (ec *executionContext) unmarshalNID2retwisᚋinternalᚋretwisᚐSessionID(ctx context.Context, v any) (retwis.SessionID, error) {
+	res, err := UnmarshalSessionID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2retwisᚋinternalᚋretwisᚐSessionID(ctx context.Context, sel ast.SelectionSet, v retwis.SessionID) graphql.Marshaler {
+	_ = sel
+	res := MarshalSessionID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNID2retwisᚋinternalᚋretwisᚐTimelineID(ctx context.Context, v any) (retwis.TimelineID, error) {
 	res, err := UnmarshalTimelineID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -10922,6 +11462,37 @@ func (ec *executionContext) unmarshalNRemoveListMemberInput2retwisᚋgraphᚐRem
 func (ec *executionContext) unmarshalNRenameListInput2retwisᚋgraphᚐRenameListInput(ctx context.Context, v any) (RenameListInput, error) {
 	res, err := ec.unmarshalInputRenameListInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRevokeSessionInput2retwisᚋgraphᚐRevokeSessionInput(ctx context.Context, v any) (RevokeSessionInput, error) {
+	res, err := ec.unmarshalInputRevokeSessionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNSession2ᚕᚖretwisᚋinternalᚋretwisᚐSessionᚄ(ctx context.Context, sel ast.SelectionSet, v []*retwis.Session) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSession2ᚖretwisᚋinternalᚋretwisᚐSession(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSession2ᚖretwisᚋinternalᚋretwisᚐSession(ctx context.Context, sel ast.SelectionSet, v *retwis.Session) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Session(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNString2string(ctx context.Context, v any) (string, error) {
@@ -11536,6 +12107,13 @@ func (ec *executionContext) marshalORenameListPayload2ᚖretwisᚋgraphᚐRename
 		return graphql.Null
 	}
 	return ec._RenameListPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORevokeSessionPayload2ᚖretwisᚋgraphᚐRevokeSessionPayload(ctx context.Context, sel ast.SelectionSet, v *RevokeSessionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RevokeSessionPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOSessionPayload2ᚖretwisᚋgraphᚐSessionPayload(ctx context.Context, sel ast.SelectionSet, v *SessionPayload) graphql.Marshaler {

@@ -10,14 +10,15 @@ import (
 )
 
 // A global id is base64url, without padding, of the name of a type, a colon, and the id
-// within that type: User:123, Post:123, Timeline:h123, List:123, Viewer:123. Each thing has one
-// spelling, so that ids can be compared.
+// within that type: User:123, Post:123, Timeline:h123, List:123, Viewer:123,
+// Session:123.abc. Each thing has one spelling, so that ids can be compared.
 const (
 	userType     = "User"
 	postType     = "Post"
 	timelineType = "Timeline"
 	listType     = "List"
 	viewerType   = "Viewer"
+	sessionType  = "Session"
 )
 
 // maxGlobalID is longer than any id given out.
@@ -32,10 +33,11 @@ func globalPostID(id retwis.PostID) string         { return globalID(postType, i
 func globalTimelineID(id retwis.TimelineID) string { return globalID(timelineType, id.String()) }
 func globalListID(id retwis.ListID) string         { return globalID(listType, id.String()) }
 func globalViewerID(id retwis.UserID) string       { return globalID(viewerType, id.String()) }
+func globalSessionID(id retwis.SessionID) string   { return globalID(sessionType, id.String()) }
 
 // parseGlobalID returns what an id names: a [retwis.UserID], [retwis.PostID],
-// [retwis.TimelineID], [retwis.ListID] or [retwis.Viewer], or nil for what this API never
-// gave out.
+// [retwis.TimelineID], [retwis.ListID], [retwis.SessionID] or [retwis.Viewer], or nil for
+// what this API never gave out.
 func parseGlobalID(id string) any {
 	if len(id) > maxGlobalID {
 		return nil
@@ -57,6 +59,8 @@ func parseGlobalID(id string) any {
 		return orNil(retwis.ParseTimelineID(key))
 	case listType:
 		return orNil(retwis.ParseListID(key))
+	case sessionType:
+		return orNil(retwis.ParseSessionID(key))
 	case viewerType:
 		if user, err := retwis.ParseUserID(key); err == nil {
 			return retwis.Viewer{ID: user}
@@ -107,6 +111,16 @@ func MarshalListID(id retwis.ListID) graphql.Marshaler {
 
 // UnmarshalListID reads the global id of a list.
 func UnmarshalListID(v any) (retwis.ListID, error) { return unmarshalID[retwis.ListID](v) }
+
+// MarshalSessionID writes the global id of a session.
+func MarshalSessionID(id retwis.SessionID) graphql.Marshaler {
+	return graphql.MarshalString(globalSessionID(id))
+}
+
+// UnmarshalSessionID reads the global id of a session.
+func UnmarshalSessionID(v any) (retwis.SessionID, error) {
+	return unmarshalID[retwis.SessionID](v)
+}
 
 func unmarshalID[T any](v any) (T, error) {
 	s, _ := v.(string)

@@ -31,6 +31,7 @@ const (
 	schemaCost        = 1_000 // reading the schema is slow
 	introspectionList = 4     // each list of an introspection query is taken to be this long
 	mentionsPerPost   = 4     // many posts have none, a few have dozens
+	sessionsPerViewer = 10    // 100 at most
 )
 
 // What a document may hold. Validation compares fields of the same name with each
@@ -235,6 +236,8 @@ func (m meter) elements(field *ast.Field) int {
 		return 1
 	case field.ObjectDefinition.Name == "Post" && field.Name == "mentions":
 		return mentionsPerPost
+	case field.ObjectDefinition.Name == "Viewer" && field.Name == "sessions":
+		return sessionsPerViewer
 	case field.ObjectDefinition.BuiltIn:
 		return introspectionList
 	}

@@ -19,8 +19,9 @@ type loaders struct {
 	users         *loader[retwis.UserID, *retwis.User]
 	posts         *loader[retwis.PostID, *retwis.Post]
 	lists         *loader[retwis.ListID, *retwis.List]
-	viewerFollows *loader[retwis.UserID, bool] // does the viewer follow them?
-	followsViewer *loader[retwis.UserID, bool] // do they follow the viewer?
+	sessions      *loader[retwis.SessionID, *retwis.Session] // of the viewer
+	viewerFollows *loader[retwis.UserID, bool]               // does the viewer follow them?
+	followsViewer *loader[retwis.UserID, bool]               // do they follow the viewer?
 }
 
 // How long a loader collects keys that nobody told it to expect. The elements of a list
@@ -39,6 +40,7 @@ func (r *Resolver) withLoaders(ctx context.Context, wait time.Duration) context.
 		users:         newLoader(wait, r.Users.Users),
 		posts:         newLoader(wait, r.Posts.Posts),
 		lists:         newLoader(wait, r.Lists.Lists),
+		sessions:      newLoader(wait, r.sessionsByID),
 		viewerFollows: newLoader(wait, ofViewer(r.Follows.Follows)),
 		followsViewer: newLoader(wait, ofViewer(r.Follows.FollowedBy)),
 	})

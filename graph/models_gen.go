@@ -184,6 +184,20 @@ type RenameListPayload struct {
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
+// A session to end.
+type RevokeSessionInput struct {
+	// The id of the session. One that is not the viewer's is `NOT_FOUND`.
+	SessionID string `json:"sessionId"`
+}
+
+// The result of `revokeSession`.
+type RevokeSessionPayload struct {
+	// The id of the session that has ended; null when the mutation failed.
+	RevokedSessionID *string `json:"revokedSessionId,omitempty"`
+	// Why the mutation failed; empty when it succeeded.
+	UserErrors []*retwis.Error `json:"userErrors"`
+}
+
 // The result of a mutation that begins a session. The session also travels as a cookie, where there are
 // cookies.
 type SessionPayload struct {

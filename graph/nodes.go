@@ -8,7 +8,7 @@ import (
 )
 
 // Node is what an id can name: a [*retwis.User], [*retwis.Post], [*retwis.Timeline],
-// [*retwis.List] or [*retwis.Viewer].
+// [*retwis.List], [*retwis.Session] or [*retwis.Viewer].
 type Node any
 
 // maxNodes is how many ids one field may ask for.
@@ -68,6 +68,10 @@ func startNode(ctx context.Context, id string) func() (Node, error) {
 				return nil, err
 			}
 			return timeline, nil
+		}
+	case retwis.SessionID:
+		if viewer != 0 && id.User == viewer {
+			return asNode(loadersOf(ctx).sessions.start(ctx, id))
 		}
 	case retwis.Viewer:
 		if viewer != 0 && id.ID == viewer {

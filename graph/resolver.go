@@ -36,6 +36,10 @@ type Accounts interface {
 	Login(ctx context.Context, username, password string) (auth.Session, error)
 	Logout(ctx context.Context, who auth.Identity) error
 	LogoutEverywhere(ctx context.Context, who auth.Identity) error
+	// Sessions lists those of the viewer, the one used last first.
+	Sessions(ctx context.Context, who auth.Identity) ([]retwis.Session, error)
+	// RevokeSession ends one of them. Another's is [retwis.ErrSessionNotFound].
+	RevokeSession(ctx context.Context, who auth.Identity, id retwis.SessionID) error
 	ChangePassword(ctx context.Context, who auth.Identity, current, changed string) (auth.Session, error)
 	DeleteAccount(ctx context.Context, who auth.Identity, password string) error
 	UpdateProfile(ctx context.Context, who auth.Identity, change retwis.ProfileChange) (*retwis.User, error)

@@ -59,6 +59,18 @@ func (r *mutationResolver) ChangePassword(ctx context.Context, input ChangePassw
 	return sessionPayload(ctx, session, err)
 }
 
+// RevokeSession is the resolver for the revokeSession field.
+func (r *mutationResolver) RevokeSession(ctx context.Context, input RevokeSessionInput) (*RevokeSessionPayload, error) {
+	if _, err := auth.Viewer(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.revokeSession(ctx, auth.IdentityOf(ctx), input.SessionID); err != nil {
+		mendable, err := userErrors(err)
+		return &RevokeSessionPayload{UserErrors: mendable}, err
+	}
+	return &RevokeSessionPayload{RevokedSessionID: &input.SessionID}, nil
+}
+
 // DeleteAccount is the resolver for the deleteAccount field.
 func (r *mutationResolver) DeleteAccount(ctx context.Context, input DeleteAccountInput) (*DeleteAccountPayload, error) {
 	return r.deleteAccount(ctx, input.Password)
@@ -368,6 +380,11 @@ func (r *viewerResolver) MentionsTimeline(ctx context.Context, obj *retwis.Viewe
 // Lists is the resolver for the lists field.
 func (r *viewerResolver) Lists(ctx context.Context, obj *retwis.Viewer, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*ListConnection, error) {
 	return r.ownLists(ctx, obj.ID, first, after, last, before)
+}
+
+// Sessions is the resolver for the sessions field.
+func (r *viewerResolver) Sessions(ctx context.Context, obj *retwis.Viewer) ([]*retwis.Session, error) {
+	return r.sessions(ctx)
 }
 
 // List returns ListResolver implementation.

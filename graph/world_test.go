@@ -17,17 +17,18 @@ import (
 // world is everything behind the API, in memory. It keeps the promises that the
 // interfaces of this package make, and counts the calls.
 type world struct {
-	mu      sync.Mutex
-	users   []*retwis.User
-	secrets map[retwis.UserID]string
-	posts   []*retwis.Post // newest first
-	keys    map[string]retwis.PostID
-	follows []follow // newest first
-	lists   []*kept  // newest first
-	live    map[retwis.TimelineID]chan retwis.Event
-	ended   error // why subscriptions end
-	calls   []string
-	fail    map[string]error // what a call answers instead
+	mu       sync.Mutex
+	users    []*retwis.User
+	secrets  map[retwis.UserID]string
+	sessions []retwis.Session
+	posts    []*retwis.Post // newest first
+	keys     map[string]retwis.PostID
+	follows  []follow // newest first
+	lists    []*kept  // newest first
+	live     map[retwis.TimelineID]chan retwis.Event
+	ended    error // why subscriptions end
+	calls    []string
+	fail     map[string]error // what a call answers instead
 }
 
 type follow struct {
@@ -86,6 +87,19 @@ func (w *world) addPost(author *retwis.User, text string) *retwis.Post {
 	w.posts = slices.Insert(w.posts, 0, p)
 	author.PostCount++
 	return p
+}
+
+// addSession logs a user in, and returns who that is.
+func (w *world) addSession(user *retwis.User, agent string) auth.Identity {
+	n := len(w.sessions) + 1
+	who := auth.Identity{User: user.ID, Session: retwis.SessionKey{Bucket: user.ID.Bucket(), Hash: fmt.Sprint("hash", n)}}
+	at := retwis.Epoch.Add(time.Duration(n) * time.Hour)
+	session := retwis.Session{ID: who.SessionID(), CreatedAt: at, LastSeenAt: at.Add(time.Minute)}
+	if agent != "" {
+		session.UserAgent = &agent
+	}
+	w.sessions = slices.Insert(w.sessions, 0, session)
+	return who
 }
 
 func (w *world) addFollow(reader, author *retwis.User) {
@@ -157,6 +171,35 @@ func (w *world) Logout(_ context.Context, who auth.Identity) error {
 func (w *world) LogoutEverywhere(_ context.Context, who auth.Identity) error {
 	defer w.mu.Unlock()
 	return w.begin("EndAll", who.User)
+}
+
+func (w *world) Sessions(_ context.Context, who auth.Identity) ([]retwis.Session, error) {
+	err := w.begin("Sessions", who.User)
+	defer w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	var found []retwis.Session
+	for _, session := range w.sessions {
+		if session.ID.User == who.User {
+			session.Current = session.ID == who.SessionID()
+			found = append(found, session)
+		}
+	}
+	return found, nil
+}
+
+func (w *world) RevokeSession(_ context.Context, who auth.Identity, id retwis.SessionID) error {
+	err := w.begin("RevokeSession", id)
+	defer w.mu.Unlock()
+	if err == nil && id.User != who.User {
+		err = retwis.ErrSessionNotFound
+	}
+	if err != nil {
+		return err
+	}
+	w.sessions = slices.DeleteFunc(w.sessions, func(s retwis.Session) bool { return s.ID == id })
+	return nil
 }
 
 func (w *world) ChangePassword(_ context.Context, who auth.Identity, current, changed string) (auth.Session, error) {

@@ -52,9 +52,14 @@ type answer struct {
 			DeletedPostID string
 			payload
 		}
+		RevokeSession struct {
+			RevokedSessionID string
+			payload
+		}
 		Viewer *struct {
 			User         user
 			HomeTimeline timeline
+			Sessions     []openSession
 		}
 		User           *user
 		PublicTimeline timeline
@@ -74,6 +79,11 @@ type session struct {
 	Token string
 	User  user
 	payload
+}
+
+type openSession struct {
+	ID, UserAgent string
+	Current       bool
 }
 
 type user struct {

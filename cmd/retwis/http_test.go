@@ -146,6 +146,46 @@ func TestAChangedPasswordEndsOtherSessions(t *testing.T) {
 	p.stop()
 }
 
+func TestSessionsAreListedAndRevoked(t *testing.T) {
+	t.Parallel()
+	p := serve(t, environment("RETWIS_REDIS_URL=memory"))
+	laptop := register(t, p.url, "reader")
+	const login = `mutation ($password: String!) { login(input: {username: "reader", password: $password}) { token userErrors { code message } } }`
+	phone := newClient(t, p.url)
+	_, a := phone.post(login, map[string]any{"password": somePassword}, "User-Agent: Phone/1.0\x80 (\x9b31m)")
+	phone.token = a.Data.Login.Token
+	live, stays := phone.watchNow(), laptop.watchNow()
+
+	const sessions = `{ viewer { sessions { id userAgent current } } }`
+	listed := laptop.do(sessions, nil).Data.Viewer.Sessions
+	if len(listed) != 2 {
+		t.Fatalf("the sessions are %+v", listed)
+	}
+	other := listed[0]
+	if other.Current {
+		other = listed[1]
+	}
+	if other.Current || other.UserAgent != "Phone/1.0 ( 31m)" {
+		t.Errorf("the sessions are %+v", listed)
+	}
+	const revoke = `mutation ($id: ID!) { revokeSession(input: {sessionId: $id}) { revokedSessionId userErrors { code message } } }`
+	for range 2 {
+		if got := laptop.do(revoke, map[string]any{"id": other.ID}).Data.RevokeSession; got.RevokedSessionID != other.ID || len(got.UserErrors) > 0 {
+			t.Errorf("revoking gives %+v", got)
+		}
+	}
+	live.expectClose(4403)
+	if got, _ := phone.post(sessions, nil); got.status != http.StatusUnauthorized {
+		t.Errorf("the revoked session gets %d", got.status)
+	}
+	if left := laptop.do(sessions, nil).Data.Viewer.Sessions; len(left) != 1 || !left[0].Current {
+		t.Errorf("these are left: %+v", left)
+	}
+	laptop.createPost("still here")
+	stays.expectPost("still here")
+	p.stop()
+}
+
 func TestTheSchemaCanBeHidden(t *testing.T) {
 	t.Parallel()
 	const introspection = `{ __schema { queryType { name } } }`

@@ -28,16 +28,21 @@ type AccountStore interface {
 	SetPasswordHash(ctx context.Context, user retwis.UserID, oldHash, newHash string) error
 	// ChangePassword replaces a hash and ends every session of the user, in one step. It
 	// fails with retwis.ErrWrongCredentials when oldHash is no longer the stored one.
-	ChangePassword(ctx context.Context, user retwis.UserID, oldHash, newHash string) error
+	// The session that asks is known as replaced for a while.
+	ChangePassword(ctx context.Context, user retwis.UserID, asking retwis.SessionKey, oldHash, newHash string) error
 	// DeleteAccount closes an account, ends its sessions in the same step, and queues the
 	// deletion of what it owns. It fails with retwis.ErrWrongCredentials when hash is no
 	// longer the stored one.
 	DeleteAccount(ctx context.Context, user retwis.UserID, hash string) error
 
 	// CreateSession fails with retwis.ErrNotFound where there is no such account.
-	CreateSession(ctx context.Context, user retwis.UserID, key retwis.SessionKey) error
-	// Session returns whose it is, or fails with retwis.ErrUnauthenticated.
-	Session(ctx context.Context, key retwis.SessionKey) (retwis.UserID, error)
+	CreateSession(ctx context.Context, session retwis.NewSession) error
+	// Session returns whose it is, or fails with retwis.ErrUnauthenticated; for one that
+	// was replaced just now, with retwis.ErrSessionReplaced as well.
+	Session(ctx context.Context, key retwis.SessionKey) (retwis.SessionHolder, error)
+	// Sessions returns a user's sessions, the one used last first.
+	Sessions(ctx context.Context, user retwis.UserID) ([]retwis.Session, error)
+	RevokeSession(ctx context.Context, id retwis.SessionID) error
 	EndSession(ctx context.Context, key retwis.SessionKey) error
 	EndSessions(ctx context.Context, user retwis.UserID) error
 }
@@ -113,8 +118,8 @@ func (a *Accounts) Register(ctx context.Context, username, password string, disp
 	if err != nil {
 		return Session{}, fmt.Errorf("register: %w", err)
 	}
-	token, key := NewToken(user.ID.Bucket())
-	if err := a.store.CreateSession(ctx, user.ID, key); err != nil {
+	token, session := newSession(ctx, user.ID)
+	if err := a.store.CreateSession(ctx, session); err != nil {
 		return Session{}, fmt.Errorf("open the first session of %s: %w", user.ID, err)
 	}
 	return Session{Token: token, User: user}, nil

@@ -8,8 +8,17 @@ import (
 
 // Identity is who is asking, and by which session. The zero value is anonymous.
 type Identity struct {
-	User    retwis.UserID
-	Session retwis.SessionKey
+	User       retwis.UserID
+	Session    retwis.SessionKey
+	Generation int64 // of the session, as in [retwis.SessionHolder]
+}
+
+// SessionID returns what the session that asks is called.
+func (who Identity) SessionID() retwis.SessionID { return retwis.SessionIDOf(who.User, who.Session) }
+
+// EndedBy reports whether the session is among those that ended.
+func (who Identity) EndedBy(end retwis.SessionEnd) bool {
+	return end.Ends(retwis.SessionHolder{User: who.User, Generation: who.Generation}, who.Session)
 }
 
 type identityKey struct{}

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 
@@ -14,6 +15,7 @@ type memory struct {
 	mu       sync.Mutex
 	accounts map[retwis.UserID]*account
 	sessions map[retwis.SessionKey]sessionRow
+	replaced map[retwis.SessionKey]bool
 	calls    int
 
 	beforeCreateSession   func()
@@ -26,19 +28,21 @@ type memory struct {
 type account struct {
 	user       retwis.User
 	hash       string
-	generation int
+	generation int64
 	pending    bool
 }
 
 type sessionRow struct {
 	user       retwis.UserID
-	generation int
+	generation int64
+	agent      string
 }
 
 func newMemory() *memory {
 	return &memory{
 		accounts: map[retwis.UserID]*account{},
 		sessions: map[retwis.SessionKey]sessionRow{},
+		replaced: map[retwis.SessionKey]bool{},
 	}
 }
 
@@ -156,7 +160,7 @@ func (m *memory) SetPasswordHash(_ context.Context, id retwis.UserID, oldHash, n
 	return nil
 }
 
-func (m *memory) ChangePassword(_ context.Context, id retwis.UserID, oldHash, newHash string) error {
+func (m *memory) ChangePassword(_ context.Context, id retwis.UserID, asking retwis.SessionKey, oldHash, newHash string) error {
 	end, err := m.begin(&m.beforeChangePassword)
 	defer end()
 	if err != nil {
@@ -168,6 +172,7 @@ func (m *memory) ChangePassword(_ context.Context, id retwis.UserID, oldHash, ne
 	}
 	a.hash = newHash
 	a.generation++
+	m.replaced[asking] = true
 	return nil
 }
 
@@ -185,31 +190,67 @@ func (m *memory) DeleteAccount(_ context.Context, id retwis.UserID, hash string)
 	return nil
 }
 
-func (m *memory) CreateSession(_ context.Context, id retwis.UserID, key retwis.SessionKey) error {
+func (m *memory) CreateSession(_ context.Context, session retwis.NewSession) error {
 	end, err := m.begin(&m.beforeCreateSession)
 	defer end()
 	if err != nil {
 		return err
 	}
-	a := m.active(id)
+	a := m.active(session.User)
 	if a == nil {
 		return retwis.ErrNotFound
 	}
-	m.sessions[key] = sessionRow{id, a.generation}
+	m.sessions[session.Key] = sessionRow{session.User, a.generation, session.UserAgent}
 	return nil
 }
 
-func (m *memory) Session(_ context.Context, key retwis.SessionKey) (retwis.UserID, error) {
+// holder returns whose session it is, if it has not ended.
+func (m *memory) holder(key retwis.SessionKey) (retwis.SessionHolder, bool) {
+	row, ok := m.sessions[key]
+	a := m.active(row.user)
+	return retwis.SessionHolder{User: row.user, Generation: row.generation}, ok && a != nil && a.generation == row.generation
+}
+
+func (m *memory) Session(_ context.Context, key retwis.SessionKey) (retwis.SessionHolder, error) {
 	end, err := m.begin(nil)
 	defer end()
 	if err != nil {
-		return 0, err
+		return retwis.SessionHolder{}, err
 	}
-	row, ok := m.sessions[key]
-	if a := m.active(row.user); !ok || a == nil || a.generation != row.generation {
-		return 0, retwis.ErrUnauthenticated
+	if m.replaced[key] {
+		return retwis.SessionHolder{}, errors.Join(retwis.ErrUnauthenticated, retwis.ErrSessionReplaced)
 	}
-	return row.user, nil
+	holder, ok := m.holder(key)
+	if !ok {
+		return retwis.SessionHolder{}, retwis.ErrUnauthenticated
+	}
+	return holder, nil
+}
+
+func (m *memory) Sessions(_ context.Context, id retwis.UserID) ([]retwis.Session, error) {
+	end, err := m.begin(nil)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var found []retwis.Session
+	for key, row := range m.sessions {
+		if _, ok := m.holder(key); ok && row.user == id {
+			found = append(found, retwis.Session{ID: retwis.SessionIDOf(id, key), UserAgent: &row.agent})
+		}
+	}
+	return found, nil
+}
+
+func (m *memory) RevokeSession(_ context.Context, id retwis.SessionID) error {
+	end, err := m.begin(nil)
+	defer end()
+	for key, row := range m.sessions {
+		if retwis.SessionIDOf(row.user, key) == id {
+			delete(m.sessions, key)
+		}
+	}
+	return err
 }
 
 func (m *memory) EndSession(_ context.Context, key retwis.SessionKey) error {

@@ -74,8 +74,8 @@ func (a *Accounts) rehashed(ctx context.Context, checked retwis.Credentials, for
 // open opens a session of a user whose password was checked against the hash. When the
 // password has changed since, the error is retwis.ErrWrongCredentials.
 func (a *Accounts) open(ctx context.Context, checked retwis.Credentials, form string) (Session, error) {
-	token, key := NewToken(checked.User.Bucket())
-	err := a.store.CreateSession(ctx, checked.User, key)
+	token, session := newSession(ctx, checked.User)
+	err := a.store.CreateSession(ctx, session)
 	if err != nil && !errors.Is(err, retwis.ErrNotFound) {
 		return Session{}, err
 	}
@@ -98,6 +98,12 @@ func (a *Accounts) open(ctx context.Context, checked retwis.Credentials, form st
 	return Session{Token: token, User: users[0]}, nil
 }
 
+// newSession returns a session of a user for the client that asks.
+func newSession(ctx context.Context, user retwis.UserID) (token string, session retwis.NewSession) {
+	token, key := NewToken(user.Bucket())
+	return token, retwis.NewSession{User: user, Key: key, UserAgent: userAgentOf(ctx)}
+}
+
 func (a *Accounts) recheck(ctx context.Context, checked retwis.Credentials, form string) error {
 	now, err := a.store.CredentialsOf(ctx, checked.User)
 	if err != nil || now.PasswordHash == checked.PasswordHash {
@@ -111,17 +117,18 @@ func (a *Accounts) recheck(ctx context.Context, checked retwis.Credentials, form
 	return err
 }
 
-// Authenticate returns who shows a token, or [retwis.ErrUnauthenticated].
+// Authenticate returns who shows a token, or [retwis.ErrUnauthenticated]. Where the
+// client has just been given another one the error is [retwis.ErrSessionReplaced], too.
 func (a *Accounts) Authenticate(ctx context.Context, token string) (Identity, error) {
 	key, err := ParseToken(token)
 	if err != nil {
 		return Identity{}, err
 	}
-	user, err := a.store.Session(ctx, key)
+	holder, err := a.store.Session(ctx, key)
 	if err != nil {
 		return Identity{}, fmt.Errorf("authenticate: %w", err)
 	}
-	return Identity{User: user, Session: key}, nil
+	return Identity{User: holder.User, Session: key, Generation: holder.Generation}, nil
 }
 
 // Logout ends the session that is asking.
@@ -131,6 +138,38 @@ func (a *Accounts) Logout(ctx context.Context, who Identity) error {
 	}
 	if err := a.store.EndSession(ctx, who.Session); err != nil {
 		return fmt.Errorf("log out: %w", err)
+	}
+	return nil
+}
+
+// Sessions returns the viewer's sessions, the one used last first.
+func (a *Accounts) Sessions(ctx context.Context, who Identity) ([]retwis.Session, error) {
+	viewer, err := who.viewer()
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := a.store.Sessions(ctx, viewer)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	for i := range sessions {
+		sessions[i].Current = sessions[i].ID == who.SessionID()
+	}
+	return sessions, nil
+}
+
+// RevokeSession ends one session of the viewer. One that has ended is no error, another's
+// is [retwis.ErrSessionNotFound].
+func (a *Accounts) RevokeSession(ctx context.Context, who Identity, id retwis.SessionID) error {
+	viewer, err := who.viewer()
+	if err != nil {
+		return err
+	}
+	if id.User != viewer {
+		return retwis.ErrSessionNotFound
+	}
+	if err := a.store.RevokeSession(ctx, id); err != nil {
+		return fmt.Errorf("revoke a session: %w", err)
 	}
 	return nil
 }
@@ -152,8 +191,7 @@ func (a *Accounts) LogoutEverywhere(ctx context.Context, who Identity) error {
 // password was changed and the session was not opened, the error is internal, and the
 // new password logs in.
 func (a *Accounts) ChangePassword(ctx context.Context, who Identity, current, changed string) (Session, error) {
-	viewer, err := who.viewer()
-	if err != nil {
+	if _, err := who.viewer(); err != nil {
 		return Session{}, err
 	}
 	newForm, err := retwis.NormalizePassword("newPassword", changed)
@@ -164,7 +202,7 @@ func (a *Accounts) ChangePassword(ctx context.Context, who Identity, current, ch
 	if !ok {
 		return Session{}, errWrongCurrentPassword()
 	}
-	credentials, err := a.replaceHash(ctx, viewer, currentForm, newForm)
+	credentials, err := a.replaceHash(ctx, who, currentForm, newForm)
 	if err != nil {
 		return Session{}, fmt.Errorf("change the password: %w", err)
 	}
@@ -179,7 +217,8 @@ func (a *Accounts) ChangePassword(ctx context.Context, who Identity, current, ch
 // beside it may bring the hash up to date.
 const replaceTries = 3
 
-func (a *Accounts) replaceHash(ctx context.Context, user retwis.UserID, currentForm, newForm string) (retwis.Credentials, error) {
+func (a *Accounts) replaceHash(ctx context.Context, who Identity, currentForm, newForm string) (retwis.Credentials, error) {
+	user := who.User
 	var hash string
 	for range replaceTries {
 		stored, err := a.store.CredentialsOf(ctx, user)
@@ -201,7 +240,7 @@ func (a *Accounts) replaceHash(ctx context.Context, user retwis.UserID, currentF
 				return retwis.Credentials{}, err
 			}
 		}
-		err = a.store.ChangePassword(ctx, user, stored.PasswordHash, hash)
+		err = a.store.ChangePassword(ctx, user, who.Session, stored.PasswordHash, hash)
 		if err == nil {
 			return retwis.Credentials{User: user, PasswordHash: hash}, nil
 		}

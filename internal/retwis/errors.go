@@ -77,6 +77,10 @@ func (e *Error) UserError() bool {
 	}
 }
 
+// ErrSessionReplaced goes with [ErrUnauthenticated] where the client that asks was given
+// another session, and may not know it yet. It is not shown.
+var ErrSessionReplaced = errors.New("the session was replaced by another")
+
 // Failures that need no more detail than their name.
 var (
 	ErrUnauthenticated  = Errorf(CodeUnauthenticated, "log in first")
@@ -88,5 +92,6 @@ var (
 	ErrUserNotFound     = FieldError(CodeNotFound, "userId", "there is no such user")
 	ErrPostNotFound     = FieldError(CodeNotFound, "postId", "there is no such post")
 	ErrNotOwner         = FieldError(CodeNotOwner, "postId", "only its author can delete a post")
+	ErrSessionNotFound  = FieldError(CodeNotFound, "sessionId", "there is no such session of yours")
 	ErrSelfFollow       = FieldError(CodeSelfFollow, "userId", "nobody can follow themselves")
 )

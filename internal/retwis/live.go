@@ -50,21 +50,6 @@ type Removal struct {
 	Author UserID
 }
 
-// SessionKey finds a session: the bucket of its user and the hexadecimal SHA-256 of
-// its token.
-type SessionKey struct {
-	Bucket int
-	Hash   string
-}
-
-// SessionEnd says which sessions ended: one, every session of a user when the hash
-// is empty, or, as the zero value, that news may have been lost and each open session
-// is to be checked.
-type SessionEnd struct {
-	User    UserID
-	Session SessionKey
-}
-
 // Credentials are what a login is checked against.
 type Credentials struct {
 	User         UserID

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync"
-	"time"
 
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
@@ -37,7 +35,8 @@ func bearerToken(value string) (string, bool) {
 }
 
 // authenticate returns whose the credentials are. A stale cookie is the anonymous
-// identity and reported as stale; a bad bearer token is retwis.ErrUnauthenticated.
+// identity and reported as stale, unless the client was just given another one: it would
+// be that one which is cleared. A bad bearer token is retwis.ErrUnauthenticated.
 func (s *Server) authenticate(ctx context.Context, c credentials) (who auth.Identity, stale bool, err error) {
 	if !c.bearer && c.token == "" {
 		return auth.Identity{}, false, nil
@@ -46,56 +45,10 @@ func (s *Server) authenticate(ctx context.Context, c credentials) (who auth.Iden
 	defer cancel()
 	who, err = s.opts.Accounts.Authenticate(ctx, c.token)
 	if err != nil && !c.bearer && errors.Is(err, retwis.ErrUnauthenticated) {
-		return auth.Identity{}, true, nil
+		return auth.Identity{}, !errors.Is(err, retwis.ErrSessionReplaced), nil
 	}
 	return who, false, err
 }
 
 // overTLS reports whether the client's own connection is encrypted.
 func (s *Server) overTLS(r *http.Request) bool { return s.proxies.overTLS(r) }
-
-// cookieName returns the name of the session cookie. Browsers accept the prefixed name
-// over TLS only, and from nobody but this host.
-func cookieName(tls bool) string {
-	if tls {
-		return "__Host-retwis_session"
-	}
-	return "retwis_session"
-}
-
-// cookieJar holds what is to become of the session cookie, until the response's header
-// is written.
-type cookieJar struct {
-	mu    sync.Mutex
-	set   bool
-	token string
-}
-
-// put asks for the cookie to hold a token; the empty one clears it. The last call wins.
-func (j *cookieJar) put(token string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.set, j.token = true, token
-}
-
-// write adds the cookie to the header, if one was asked for.
-func (j *cookieJar) write(h http.Header, tls bool, maxAge time.Duration) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if !j.set {
-		return
-	}
-	cookie := http.Cookie{
-		Name:     cookieName(tls),
-		Value:    j.token,
-		Path:     "/",
-		MaxAge:   int(maxAge.Seconds()),
-		HttpOnly: true,
-		SameSite: http.SameSiteLaxMode,
-		Secure:   tls,
-	}
-	if j.token == "" {
-		cookie.MaxAge = -1
-	}
-	h.Add("Set-Cookie", cookie.String())
-}

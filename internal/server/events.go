@@ -39,6 +39,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx = auth.WithSessionCookie(auth.WithIdentity(ctx, stream.who), jar.put)
+	ctx = auth.WithUserAgent(ctx, r.UserAgent())
 	switch {
 	case failure != nil:
 		stream.last(failure)

@@ -186,11 +186,14 @@ type accounts struct {
 	during   func() // runs after the session was read, before the answer
 }
 
-func (a *accounts) add(user retwis.UserID) string {
+func (a *accounts) add(user retwis.UserID) string { return a.addOf(user, 0) }
+
+// addOf opens a session of a generation.
+func (a *accounts) addOf(user retwis.UserID, generation int64) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	token := "token-" + newID()
-	a.sessions[token] = auth.Identity{User: user, Session: retwis.SessionKey{Bucket: user.Bucket(), Hash: "hash of " + token}}
+	a.sessions[token] = auth.Identity{User: user, Session: retwis.SessionKey{Bucket: user.Bucket(), Hash: "hash of " + token}, Generation: generation}
 	return token
 }
 

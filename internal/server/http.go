@@ -108,6 +108,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, jar *cookieJar) 
 		return nil, refused
 	}
 	ctx := auth.WithSessionCookie(auth.WithIdentity(r.Context(), who), jar.put)
+	ctx = auth.WithUserAgent(ctx, r.UserAgent())
 
 	op, failure := s.engine.prepare(ctx, params)
 	if failure != nil {
@@ -132,7 +133,12 @@ func (s *Server) refuseStranger(r *http.Request, stale bool, err error, jar *coo
 	case err != nil:
 		return &refusal{http.StatusServiceUnavailable, s.engine.internal(r.Context(), "authenticate a request", err)}
 	case stale:
-		jar.put("")
+		jar.stale()
+	}
+	if shown := s.credentialsOf(r); shown.bearer {
+		if cookie, err := r.Cookie(cookieName(s.overTLS(r))); err == nil {
+			jar.keep(cookie.Value, shown.token)
+		}
 	}
 	return nil
 }

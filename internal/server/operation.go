@@ -11,6 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
 
@@ -55,7 +56,7 @@ func (o *operation) endReason() error {
 func (s *socket) run(ctx context.Context, op *operation, opCtx *graphql.OperationContext) {
 	defer s.stopped(op)
 	if op.kind != ast.Subscription {
-		s.finish(op, s.engine.single(ctx, opCtx))
+		s.finish(op, s.engine.single(auth.WithUserAgent(ctx, s.agent.Value()), opCtx))
 		return
 	}
 	subscription := s.engine.subscribe(retwis.WithStreamEnd(ctx, op.streamEnded), opCtx)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -109,8 +110,12 @@ func TestEndOfASessionClosesItsSockets(t *testing.T) {
 			stays.alive()
 		}
 
-		h.server.SessionEnded(retwis.SessionEnd{User: 1})
+		h.server.SessionEnded(retwis.SessionEnd{User: 1, Generation: 0})
+		c.alive() // it is of generation 0, which goes on
+		newer := h.ready(h.accounts.addOf(1, 2))
+		h.server.SessionEnded(retwis.SessionEnd{User: 1, Generation: 2})
 		c.expectClose(4403)
+		newer.alive()
 		d.alive()
 		nobody.alive()
 	})
@@ -182,7 +187,7 @@ func TestEndWhileTheSocketIsAdmitted(t *testing.T) {
 		want bool // the socket closes
 	}{
 		{"of the session", func(e retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{e} }, true},
-		{"of all the user's", func(retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{{User: 1}} }, true},
+		{"of all the user's", func(retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{{User: 1, Generation: 1}} }, true},
 		{"news lost", func(retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{{}} }, true},
 		{"behind very many others", func(e retwis.SessionEnd) []retwis.SessionEnd {
 			var ends []retwis.SessionEnd
@@ -191,8 +196,8 @@ func TestEndWhileTheSocketIsAdmitted(t *testing.T) {
 			}
 			return append(ends, e)
 		}, true},
-		{"of another user's", func(retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{{User: 2}} }, false},
-		{"of the user's older ones", func(retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{{User: 1}} }, false},
+		{"of another user's", func(retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{{User: 2, Generation: 1}} }, false},
+		{"of the user's older ones", func(retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{{User: 1, Generation: 0}} }, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -275,6 +280,79 @@ func TestClosedSocketsLeaveTheIndex(t *testing.T) {
 		defer r.mu.Unlock()
 		if n := len(r.open) + len(r.bySession) + len(r.byUser) + len(r.subscriptions) + len(r.admissions); n != 0 {
 			h.Errorf("%d entries are left behind", n)
+		}
+	})
+}
+
+// A browser that changes its password has a new cookie with the answer. What else it asked
+// for before must not take that one away.
+func TestStaleCookies(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		err     error
+		headers []string
+		cleared bool
+	}{
+		{"of a session that ended", retwis.ErrUnauthenticated, []string{"Cookie: retwis_session=old"}, true},
+		{"of a session replaced just now", errors.Join(retwis.ErrUnauthenticated, retwis.ErrSessionReplaced),
+			[]string{"Cookie: retwis_session=old"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, nil, func(h *harness) {
+				h.accounts.set(tt.err, nil)
+				for _, accept := range []string{"application/json", "text/event-stream"} {
+					got, body := h.do("POST", "", `{"query":"{ whoami }"}`, append(tt.headers, "Content-Type: application/json", "Accept: "+accept)...)
+					if !strings.Contains(body, `{"whoami":"0"}`) {
+						h.Errorf("as %s: %s", accept, body)
+					}
+					if cleared := strings.Contains(got.Header.Get("Set-Cookie"), "Max-Age=0"); cleared != tt.cleared {
+						h.Errorf("as %s the cookie is %q", accept, got.Header.Get("Set-Cookie"))
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestALateAnswerClearsNoCookie(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(h *harness) {
+		var jar cookieJar
+		jar.stale()
+		time.Sleep(staleFor + time.Millisecond)
+		header := http.Header{}
+		jar.write(header, false, time.Hour)
+		if len(header) != 0 {
+			h.Errorf("a late answer has %v", header)
+		}
+		jar.put("") // a logout clears it however long it takes
+		jar.write(header, false, time.Hour)
+		if !strings.Contains(header.Get("Set-Cookie"), "Max-Age=0") {
+			h.Errorf("a logout has %v", header)
+		}
+	})
+}
+
+func TestTheCookieOfAnotherSessionStays(t *testing.T) {
+	t.Parallel()
+	const clear = `{"query":"mutation { login(token: \"\") }"}`
+	inBubble(t, nil, func(h *harness) {
+		token, other := h.login(1), h.login(2)
+		for name, tt := range map[string]struct {
+			headers []string
+			cleared bool
+		}{
+			"by its cookie":              {[]string{"Cookie: retwis_session=" + token}, true},
+			"by its token":               {[]string{"Authorization: Bearer " + token}, true},
+			"by both":                    {[]string{"Authorization: Bearer " + token, "Cookie: retwis_session=" + token}, true},
+			"beside the cookie of other": {[]string{"Authorization: Bearer " + token, "Cookie: retwis_session=" + other}, false},
+		} {
+			got, body := h.do("POST", "", clear, append(tt.headers, "Content-Type: application/json")...)
+			if cleared := strings.Contains(got.Header.Get("Set-Cookie"), "Max-Age=0"); cleared != tt.cleared {
+				h.Errorf("%s: %s, and the cookie is %q", name, body, got.Header.Get("Set-Cookie"))
+			}
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"time"
+	"unique"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/gorilla/websocket"
@@ -27,7 +28,8 @@ type socket struct {
 	ctx     context.Context // of everything that runs for the socket; ends when it starts to close
 	engine  engine
 	sockets *sockets
-	shown   credentials // with the upgrade
+	shown   credentials           // with the upgrade
+	agent   unique.Handle[string] // what the client says that it is; many say the same
 	init    *time.Timer
 
 	// Written by the reading goroutine, before the socket is in the index.

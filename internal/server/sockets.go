@@ -137,11 +137,11 @@ func (r *sockets) remove(c client) {
 // admission collects the ends of sessions that are announced while a client's session
 // is being read: the client is in no index yet where they would find it.
 type admission struct {
-	ended []string // hashes of sessions
-	again bool     // others may have ended: only reading the session again can tell
+	ended []retwis.SessionEnd
+	again bool // others may have ended: only reading the session again can tell
 }
 
-const maxEnded = 64 // sessions that one admission remembers
+const maxEnded = 64 // ends that one admission remembers
 
 // admit authenticates a client and enters it in the indexes. It returns
 // retwis.ErrUnauthenticated for a bad token, also if the session ends meanwhile, and
@@ -160,7 +160,7 @@ func (r *sockets) admit(ctx context.Context, c client, shown credentials) (stale
 		r.mu.Unlock()
 		return stale, err
 	}
-	if slices.Contains(a.ended, who.Session.Hash) {
+	if slices.ContainsFunc(a.ended, who.EndedBy) {
 		r.mu.Unlock()
 		return false, retwis.ErrUnauthenticated
 	}
@@ -188,13 +188,11 @@ func (r *sockets) ended(end retwis.SessionEnd) {
 	}
 	r.mu.Lock()
 	for a := range r.admissions {
-		// Whether it was before or after all sessions of a user ended that one of them was
-		// opened, nothing here says.
-		if end.Session.Hash == "" || len(a.ended) == maxEnded {
+		if len(a.ended) == maxEnded {
 			a.again = true
 			continue
 		}
-		a.ended = append(a.ended, end.Session.Hash)
+		a.ended = append(a.ended, end)
 	}
 	var affected []client
 	set := r.byUser[end.User]
@@ -202,7 +200,9 @@ func (r *sockets) ended(end retwis.SessionEnd) {
 		set = r.bySession[end.Session.Hash]
 	}
 	for s := range set {
-		affected = append(affected, s)
+		if s.self().who.EndedBy(end) {
+			affected = append(affected, s)
+		}
 	}
 	r.mu.Unlock()
 	for _, s := range affected {

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unique"
 
 	"github.com/gorilla/websocket"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"retwis/internal/auth"
+	"retwis/internal/retwis"
 )
 
 // newUpgrader returns what makes websockets of requests. Write buffers are shared by
@@ -43,15 +45,18 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 	id := RequestID(r.Context())
 	shown := s.credentialsOf(r)
 	shown.token = strings.Clone(shown.token) // without all the other cookies
+	agent := unique.Make(retwis.CleanUserAgent(r.UserAgent()))
 	ws, err := s.upgrader.Upgrade(w, r, http.Header{"X-Request-Id": {id}})
 	if err != nil {
 		s.opts.Log.DebugContext(r.Context(), "upgrade to a websocket", "err", err)
 		return
 	}
-	s.open(ws, id, auth.AddressOf(r.Context()), shown, s.opts.Compression && offersCompression(r.Header))
+	s.open(ws, id, auth.AddressOf(r.Context()), agent, shown, s.opts.Compression && offersCompression(r.Header))
 }
 
-func (s *Server) open(ws *websocket.Conn, id string, client netip.Addr, shown credentials, gzip bool) {
+func (s *Server) open(
+	ws *websocket.Conn, id string, client netip.Addr, agent unique.Handle[string], shown credentials, gzip bool,
+) {
 	ctx := auth.WithAddress(context.WithValue(s.sockets.ctx, requestIDKey{}, id), client)
 	ctx, cancel := context.WithCancel(ctx)
 	c := newConn(ws, s.sockets.wire, gzip, cancel)
@@ -61,6 +66,7 @@ func (s *Server) open(ws *websocket.Conn, id string, client netip.Addr, shown cr
 		engine:     s.engine,
 		sockets:    s.sockets,
 		shown:      shown,
+		agent:      agent,
 		init:       time.AfterFunc(s.opts.InitTimeout, func() { c.close(closeInitTimeout, "Connection initialisation timeout") }),
 		operations: map[string]*operation{},
 		counts:     map[ast.Operation]int{},

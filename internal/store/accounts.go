@@ -252,15 +252,22 @@ func (s *Store) SetPasswordHash(ctx context.Context, id retwis.UserID, oldHash, 
 	return nil
 }
 
+// replacedFor is how long a session that was replaced is told from one that never was:
+// longer than any request can be under way.
+const replacedFor = 10 * time.Minute
+
 // ChangePassword replaces the hash that was checked by another, and ends every session of
-// the user. When the stored hash is no longer the checked one, nothing changes and the
+// the user; that one which asks is known as replaced for a while. When the stored hash is no longer the checked one, nothing changes and the
 // error is [retwis.ErrWrongCredentials].
-func (s *Store) ChangePassword(ctx context.Context, id retwis.UserID, oldHash, newHash string) error {
+func (s *Store) ChangePassword(ctx context.Context, id retwis.UserID, asking retwis.SessionKey, oldHash, newHash string) error {
 	p := s.of(id)
 	changed, err := s.do(ctx, call{
 		s.scripts.changePassword,
 		[]string{p.user(id), p.sessions(id)},
-		[]any{id.String(), id.Bucket(), p.sessionPrefix(), oldHash, newHash},
+		[]any{
+			id.String(), id.Bucket(), p.sessionPrefix(), oldHash, newHash,
+			asking.Hash, int(replacedFor.Seconds()),
+		},
 	}).Bool()
 	if err != nil {
 		return fmt.Errorf("change the password of %s: %w", id, err)

@@ -48,7 +48,8 @@ func (p partition) clock() string { return p.tag + ":clock" }
 func (p partition) user(id retwis.UserID) string { return p.users() + id.String() }
 func (p partition) users() string                { return p.tag + ":user:" }
 
-// session is a hash: user, gen, created, seen; it lapses when unused.
+// session is a hash: user, gen, created, seen, and agent, what the client says that it is;
+// it lapses when unused. For a while after a change of password it is just replaced.
 func (p partition) session(hash string) string { return p.sessionPrefix() + hash }
 func (p partition) sessionPrefix() string      { return p.tag + ":session:" }
 

@@ -21,7 +21,8 @@ type scripts struct {
 
 	createUser, claimName, releaseName, activateUser, dropPending *redis.Script
 	updateProfile, changePassword, rehashPassword                 *redis.Script
-	createSession, findSession, endSession, endSessions           *redis.Script
+	createSession, findSession, listSessions                      *redis.Script
+	endSession, endSessions                                       *redis.Script
 
 	createPost, deletePost                 *redis.Script
 	follow, unfollow                       *redis.Script
@@ -57,6 +58,7 @@ func loadScripts() scripts {
 		rehashPassword: script("rehash_password"),
 		createSession:  script("create_session"),
 		findSession:    script("find_session"),
+		listSessions:   script("list_sessions"),
 		endSession:     script("end_session"),
 		endSessions:    script("end_sessions"),
 		createPost:     script("create_post"),

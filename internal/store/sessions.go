@@ -2,24 +2,30 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"retwis/internal/retwis"
 )
 
 // CreateSession opens a session of a user. Where the user has too many, the one unused
 // for longest ends. Without such an account the error is [retwis.ErrNotFound].
-func (s *Store) CreateSession(ctx context.Context, id retwis.UserID, key retwis.SessionKey) error {
-	p := s.of(id)
+func (s *Store) CreateSession(ctx context.Context, session retwis.NewSession) error {
+	p := s.of(session.User)
 	there, err := s.do(ctx, call{
 		s.scripts.createSession,
-		[]string{p.user(id), p.session(key.Hash), p.sessions(id)},
-		[]any{id.String(), key.Hash, int(s.options.SessionTTL.Seconds()), s.options.SessionsPerUser, p.sessionPrefix()},
+		[]string{p.user(session.User), p.session(session.Key.Hash), p.sessions(session.User)},
+		[]any{
+			session.User.String(), session.Key.Hash, int(s.options.SessionTTL.Seconds()), s.options.SessionsPerUser,
+			p.sessionPrefix(), session.UserAgent,
+		},
 	}).Bool()
 	if err != nil {
-		return fmt.Errorf("create a session of %s: %w", id, err)
+		return fmt.Errorf("create a session of %s: %w", session.User, err)
 	}
 	if !there {
 		return retwis.ErrNotFound
@@ -28,21 +34,87 @@ func (s *Store) CreateSession(ctx context.Context, id retwis.UserID, key retwis.
 }
 
 // Session returns whose session it is, or [retwis.ErrUnauthenticated] where there is none.
-// A session in use is renewed now and then.
-func (s *Store) Session(ctx context.Context, key retwis.SessionKey) (retwis.UserID, error) {
+// A session in use is renewed now and then. Where a change of password has just put
+// another session in its place the error is [retwis.ErrSessionReplaced], too.
+func (s *Store) Session(ctx context.Context, key retwis.SessionKey) (retwis.SessionHolder, error) {
 	p := s.ofBucket(key.Bucket)
-	user, err := s.do(ctx, call{
+	reply, err := s.do(ctx, call{
 		s.scripts.findSession,
 		[]string{p.session(key.Hash)},
 		[]any{p.users(), p.sessionsPrefix(), key.Hash, int(s.options.SessionTTL.Seconds()), int(s.options.SessionRenewal.Seconds())},
-	}).Text()
+	}).StringSlice()
+	switch {
+	case err != nil:
+		return retwis.SessionHolder{}, fmt.Errorf("find a session: %w", err)
+	case len(reply) == 0:
+		return retwis.SessionHolder{}, retwis.ErrUnauthenticated
+	case len(reply) == 1:
+		return retwis.SessionHolder{}, errors.Join(retwis.ErrUnauthenticated, retwis.ErrSessionReplaced)
+	}
+	user, err := retwis.ParseUserID(reply[0])
 	if err != nil {
-		return 0, fmt.Errorf("find a session: %w", err)
+		return retwis.SessionHolder{}, fmt.Errorf("find a session: %w", err)
 	}
-	if user == "" {
-		return 0, retwis.ErrUnauthenticated
+	return retwis.SessionHolder{User: user, Generation: number(reply[1])}, nil
+}
+
+// Sessions returns the sessions of a user, the one used last first. Which of them asks is
+// left open.
+func (s *Store) Sessions(ctx context.Context, id retwis.UserID) ([]retwis.Session, error) {
+	rows, err := s.sessionRows(ctx, id)
+	if err != nil {
+		return nil, err
 	}
-	return retwis.ParseUserID(user)
+	sessions := make([]retwis.Session, len(rows))
+	for i, row := range rows {
+		sessions[i] = retwis.Session{
+			ID:         retwis.SessionIDOf(id, row.key),
+			CreatedAt:  time.UnixMilli(number(row.created)).UTC(),
+			LastSeenAt: time.UnixMilli(number(row.seen)).UTC(),
+		}
+		if row.agent != "" {
+			sessions[i].UserAgent = &row.agent
+		}
+	}
+	return sessions, nil
+}
+
+type sessionRow struct {
+	key                  retwis.SessionKey
+	created, seen, agent string
+}
+
+func (s *Store) sessionRows(ctx context.Context, id retwis.UserID) ([]sessionRow, error) {
+	p := s.of(id)
+	reply, err := s.do(ctx, call{
+		s.scripts.listSessions,
+		[]string{p.user(id), p.sessions(id)},
+		[]any{p.sessionPrefix()},
+	}).StringSlice()
+	if err != nil {
+		return nil, fmt.Errorf("list the sessions of %s: %w", id, err)
+	}
+	rows := make([]sessionRow, 0, len(reply)/4)
+	for row := range slices.Chunk(reply, 4) {
+		key := retwis.SessionKey{Bucket: id.Bucket(), Hash: row[0]}
+		rows = append(rows, sessionRow{key, row[1], row[2], row[3]})
+	}
+	return rows, nil
+}
+
+// RevokeSession closes the session of that id and announces it. One that is gone stays
+// gone.
+func (s *Store) RevokeSession(ctx context.Context, id retwis.SessionID) error {
+	rows, err := s.sessionRows(ctx, id.User)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if retwis.SessionIDOf(id.User, row.key) == id {
+			return s.EndSession(ctx, row.key)
+		}
+	}
+	return nil
 }
 
 // EndSession closes a session and announces it. One that is gone stays gone.
@@ -91,10 +163,11 @@ func (s *Store) WatchSessions(ctx context.Context, handle func(retwis.SessionEnd
 	})
 }
 
-// parseSessionEnd reads "user bucket" or "user bucket hash".
+// parseSessionEnd reads "user bucket hash", or "user bucket", "generation" and the first
+// generation that has not ended.
 func parseSessionEnd(payload string) (retwis.SessionEnd, error) {
 	fields := strings.Fields(payload)
-	if len(fields) != 2 && len(fields) != 3 {
+	if len(fields) != 3 && len(fields) != 4 {
 		return retwis.SessionEnd{}, fmt.Errorf("%d fields", len(fields))
 	}
 	user, err := retwis.ParseUserID(fields[0])
@@ -108,6 +181,8 @@ func parseSessionEnd(payload string) (retwis.SessionEnd, error) {
 	end := retwis.SessionEnd{User: user, Session: retwis.SessionKey{Bucket: bucket}}
 	if len(fields) == 3 {
 		end.Session.Hash = fields[2]
+		return end, nil
 	}
-	return end, nil
+	end.Generation, err = strconv.ParseInt(fields[3], 10, 64)
+	return end, err
 }

@@ -40,7 +40,7 @@ type Options struct {
 	NewestUsers  int           // accounts a partition lists as its newest, 1000
 
 	SessionTTL      time.Duration // a session lapses when unused for this long, 30 days
-	SessionRenewal  time.Duration // how often use of a session is written down, 1 h
+	SessionRenewal  time.Duration // how often use of a session is written down, 10 min
 	SessionsPerUser int           // 100
 	IdempotencyTTL  time.Duration // 24 h
 	PendingGrace    time.Duration // after which an unfinished registration is finished by the worker, 30 s
@@ -75,7 +75,7 @@ func (o Options) withDefaults() Options {
 	set(&o.NewestUsers, 1000)
 	last(&o.IdleHomeAge, 30*day)
 	last(&o.SessionTTL, 30*day)
-	last(&o.SessionRenewal, time.Hour)
+	last(&o.SessionRenewal, 10*time.Minute)
 	set(&o.SessionsPerUser, 100)
 	last(&o.IdempotencyTTL, 24*time.Hour)
 	last(&o.PendingGrace, 30*time.Second)

@@ -3,7 +3,7 @@
 --
 -- KEYS   1 user   2 session   3 sessions
 -- ARGV   1 user   2 hash of the token   3 seconds it lives   4 sessions at the most
---        5 session key prefix
+--        5 session key prefix   6 what the client says that it is, or ''
 -- Reply  1, or 0 without such an account
 --@include clock
 
@@ -12,7 +12,7 @@ if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
 end
 local now = string.format('%.0f', unix_ms())
 redis.call('HSET', KEYS[2], 'user', ARGV[1], 'gen', redis.call('HGET', KEYS[1], 'session_gen') or '0',
-  'created', now, 'seen', now)
+  'created', now, 'seen', now, 'agent', ARGV[6])
 redis.call('EXPIRE', KEYS[2], ARGV[3])
 redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', string.format('%.0f', tonumber(now) - 1000 * tonumber(ARGV[3])))
 redis.call('ZADD', KEYS[3], now, ARGV[2])

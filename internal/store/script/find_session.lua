@@ -3,16 +3,19 @@
 -- KEYS   1 session
 -- ARGV   1 user key prefix   2 sessions key prefix   3 hash of the token
 --        4 seconds it lives   5 seconds after which it is renewed
--- Reply  the user's id, or ''
+-- Reply  the user's id and the session's generation; 'replaced'; or nothing
 --@include clock
 
-local session = redis.call('HMGET', KEYS[1], 'user', 'gen', 'seen')
+local session = redis.call('HMGET', KEYS[1], 'user', 'gen', 'seen', 'replaced')
+if session[4] then
+  return { 'replaced' }
+end
 if not session[1] then
-  return ''
+  return {}
 end
 local user = redis.call('HMGET', ARGV[1] .. session[1], 'state', 'session_gen')
 if user[1] ~= 'active' or (user[2] or '0') ~= session[2] then
-  return ''
+  return {}
 end
 local now = unix_ms()
 if now - tonumber(session[3]) > 1000 * tonumber(ARGV[5]) then
@@ -22,4 +25,4 @@ if now - tonumber(session[3]) > 1000 * tonumber(ARGV[5]) then
   redis.call('ZADD', sessions, string.format('%.0f', now), ARGV[3])
   redis.call('EXPIRE', sessions, ARGV[4])
 end
-return session[1]
+return { session[1], session[2] }

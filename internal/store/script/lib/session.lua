@@ -1,9 +1,9 @@
 -- end_all makes every session of a user worthless, and forgets those that are listed.
 local function end_all(user_key, sessions, session_prefix, user, bucket)
-  redis.call('HINCRBY', user_key, 'session_gen', 1)
+  local generation = redis.call('HINCRBY', user_key, 'session_gen', 1)
   for _, hash in ipairs(redis.call('ZRANGE', sessions, 0, -1)) do
     redis.call('DEL', session_prefix .. hash)
   end
   redis.call('DEL', sessions)
-  redis.call('PUBLISH', 'retwis:sessions', user .. ' ' .. bucket)
+  redis.call('PUBLISH', 'retwis:sessions', user .. ' ' .. bucket .. ' generation ' .. generation)
 end

@@ -1,0 +1,234 @@
+package auth_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"retwis/internal/auth"
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+func TestMain(m *testing.M) { redistest.Main(m) }
+
+// service is accounts on a real Redis, and the ends of sessions that it announces.
+type service struct {
+	*testing.T
+	*auth.Accounts
+	store *store.Store
+
+	mu   sync.Mutex
+	ends []retwis.SessionEnd
+}
+
+func onEachRedis(t *testing.T, test func(s *service)) {
+	for name, url := range map[string]func(*testing.T) string{
+		"one Redis": func(t *testing.T) string { return redistest.Server(t).URL() },
+		"cluster":   func(t *testing.T) string { return redistest.SharedCluster(t).URL() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(newService(t, url(t)))
+		})
+	}
+}
+
+func newService(t *testing.T, url string) *service {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Options{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	accounts, err := auth.NewAccounts(db, auth.Options{Hash: auth.HashParameters{MemoryKiB: 8, Passes: 1, Lanes: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &service{T: t, Accounts: accounts, store: db}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = db.WatchSessions(ctx, s.note) }()
+	t.Cleanup(func() { cancel(); <-done })
+	s.eventually("it listens", func() bool { return len(s.told()) > 0 })
+	return s
+}
+
+func (s *service) note(end retwis.SessionEnd) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ends = append(s.ends, end)
+}
+
+// told returns the ends announced so far. On a shared cluster there are those of others.
+func (s *service) told() []retwis.SessionEnd {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.ends)
+}
+
+// awaitEnd waits until the end of a session is announced.
+func (s *service) awaitEnd(who auth.Identity) {
+	s.Helper()
+	s.eventually("the end is announced", func() bool {
+		return slices.ContainsFunc(s.told(), who.EndedBy)
+	})
+}
+
+func (s *service) eventually(what string, holds func() bool) {
+	s.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	s.Fatalf("waited in vain until %s", what)
+}
+
+const password = "correct horse"
+
+// login logs somebody in from a client, and registers them where they are new.
+func (s *service) login(name, agent string) auth.Session {
+	s.Helper()
+	ctx := auth.WithUserAgent(s.Context(), agent)
+	session, err := s.Register(ctx, name, password, nil)
+	if errors.Is(err, retwis.ErrNameTaken) {
+		session, err = s.Login(ctx, name, password)
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	return session
+}
+
+func (s *service) identify(session auth.Session) auth.Identity {
+	s.Helper()
+	who, err := s.Authenticate(s.Context(), session.Token)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return who
+}
+
+func (s *service) wantEnded(session auth.Session) {
+	s.Helper()
+	if _, err := s.Authenticate(s.Context(), session.Token); !errors.Is(err, retwis.ErrUnauthenticated) {
+		s.Errorf("the session gives %v", err)
+	}
+}
+
+func (s *service) sessionsOf(who auth.Identity) []retwis.Session {
+	s.Helper()
+	sessions, err := s.Sessions(s.Context(), who)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return sessions
+}
+
+func TestSessionsAreListedAndRevoked(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(s *service) {
+		before := time.Now().Add(-time.Second)
+		phone, laptop := s.login("ada_s", "Phone/1.0"), s.login("ada_s", "Laptop\r\n\x1b[31m  2.0 ")
+		quiet, other := s.login("ada_s", ""), s.login("bob_s", "Other")
+		who := s.identify(laptop)
+
+		sessions := s.sessionsOf(who)
+		if len(sessions) != 3 {
+			s.Fatalf("there are %d sessions: %+v", len(sessions), sessions)
+		}
+		agents := map[retwis.SessionID]string{}
+		for i, session := range sessions {
+			agents[session.ID] = "nothing"
+			if session.UserAgent != nil {
+				agents[session.ID] = *session.UserAgent
+			}
+			if session.Current != (session.ID == who.SessionID()) {
+				s.Errorf("session %s is current: %t", session.ID, session.Current)
+			}
+			if strings.Contains(session.ID.String(), who.Session.Hash) || session.CreatedAt.Before(before) ||
+				session.LastSeenAt.Before(session.CreatedAt) || session.LastSeenAt.After(time.Now().Add(time.Second)) {
+				s.Errorf("session %d is %+v", i, session)
+			}
+			if i > 0 && session.LastSeenAt.After(sessions[i-1].LastSeenAt) {
+				s.Errorf("session %d was used after the one before it", i)
+			}
+		}
+		for session, agent := range map[auth.Session]string{phone: "Phone/1.0", laptop: "Laptop [31m 2.0", quiet: "nothing"} {
+			if got := agents[s.identify(session).SessionID()]; got != agent {
+				s.Errorf("the client says %q, want %q", got, agent)
+			}
+		}
+
+		phoneWho := s.identify(phone)
+		if err := s.RevokeSession(s.Context(), s.identify(other), phoneWho.SessionID()); !errors.Is(err, retwis.ErrSessionNotFound) {
+			s.Errorf("revoking another's session gives %v", err)
+		}
+		if err := s.RevokeSession(s.Context(), auth.Identity{}, phoneWho.SessionID()); !errors.Is(err, retwis.ErrUnauthenticated) {
+			s.Errorf("revoking for nobody gives %v", err)
+		}
+		s.identify(phone)
+		for range 2 { // a repeat is no error
+			if err := s.RevokeSession(s.Context(), who, phoneWho.SessionID()); err != nil {
+				s.Fatal(err)
+			}
+		}
+		s.wantEnded(phone)
+		s.awaitEnd(phoneWho)
+		s.identify(laptop)
+		if left := s.sessionsOf(who); len(left) != 2 {
+			s.Errorf("%d sessions are left: %+v", len(left), left)
+		}
+	})
+}
+
+// What ends all sessions of a user says nothing about those that begin after it.
+func TestAChangeOfPasswordEndsOlderSessionsOnly(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(s *service) {
+		asking, elsewhere := s.login("eve_s", ""), s.login("eve_s", "")
+		old, oldElsewhere := s.identify(asking), s.identify(elsewhere)
+		fresh, err := s.ChangePassword(s.Context(), old, password, "battery staple")
+		if err != nil {
+			s.Fatal(err)
+		}
+		who := s.identify(fresh)
+		s.awaitEnd(old)
+		s.awaitEnd(oldElsewhere)
+		s.wantEnded(asking)
+		s.wantEnded(elsewhere)
+		for _, end := range s.told() {
+			if who.EndedBy(end) {
+				s.Errorf("%+v ends the new session", end)
+			}
+		}
+		if left := s.sessionsOf(who); len(left) != 1 || !left[0].Current {
+			s.Errorf("the sessions are %+v", left)
+		}
+
+		// Only the client that asked has a new cookie.
+		_, err = s.Authenticate(s.Context(), asking.Token)
+		if !errors.Is(err, retwis.ErrSessionReplaced) {
+			s.Errorf("the session that asked gives %v", err)
+		}
+		if _, err := s.Authenticate(s.Context(), elsewhere.Token); errors.Is(err, retwis.ErrSessionReplaced) {
+			s.Errorf("another session gives %v", err)
+		}
+
+		if err := s.LogoutEverywhere(s.Context(), who); err != nil {
+			s.Fatal(err)
+		}
+		s.awaitEnd(who)
+		s.wantEnded(fresh)
+		s.wantEnded(asking)
+		if left := s.sessionsOf(who); len(left) != 0 {
+			s.Errorf("after logging out everywhere there are %+v", left)
+		}
+	})
+}
