@@ -109,6 +109,7 @@ export type PostPageQuery = { node:
     | { __typename: 'Timeline', id: string }
     | { __typename: 'List', id: string }
     | { __typename: 'Viewer', id: string }
+    | { __typename: 'Session', id: string }
    | null };
 
 export type ProfilePageQueryVariables = Exact<{
@@ -245,6 +246,7 @@ export type TimelinePageQuery = { node:
     | { __typename: 'Timeline', id: string, posts: { __typename: 'PostConnection', liveCursor: string, edges: Array<{ __typename: 'PostEdge', cursor: string, node: { __typename: 'Post', id: string, text: string, createdAt: string, author: { __typename: 'User', id: string, username: string, displayName: string } } }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } }
     | { __typename: 'List', id: string }
     | { __typename: 'Viewer', id: string }
+    | { __typename: 'Session', id: string }
    | null };
 
 export type TimelineEventsSubscriptionVariables = Exact<{
@@ -302,7 +304,8 @@ export const TimelineEventsDocument = {"kind":"Document","definitions":[{"kind":
       "Post",
       "Timeline",
       "List",
-      "Viewer"
+      "Viewer",
+      "Session"
     ],
     "TimelineEvent": [
       "PostAdded",
