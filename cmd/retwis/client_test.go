@@ -269,18 +269,28 @@ type stream struct {
 // header is "Name: value".
 func (c *client) dial(headers ...string) (ws *websocket.Conn, status int) {
 	c.t.Helper()
+	ws, response := c.handshake(headers...)
+	return ws, response.StatusCode
+}
+
+// handshake is dial with the whole answer.
+func (c *client) handshake(headers ...string) (*websocket.Conn, *http.Response) {
+	c.t.Helper()
 	header := http.Header{}
 	for _, line := range headers {
 		name, value, _ := strings.Cut(line, ": ")
 		header.Set(name, value)
 	}
-	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: patience}
+	dialer := websocket.Dialer{
+		Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: patience,
+		EnableCompression: true, // like a browser
+	}
 	ws, response, err := dialer.DialContext(c.t.Context(), "ws"+strings.TrimPrefix(c.url, "http")+"/graphql", header)
 	if response == nil {
 		c.t.Fatal(err)
 	}
 	response.Body.Close()
-	return ws, response.StatusCode
+	return ws, response
 }
 
 // watch subscribes to the home timeline, after a cursor or from now.

@@ -219,3 +219,21 @@ func TestLimitsCanBeLifted(t *testing.T) {
 	}
 	p.stop()
 }
+
+func TestWebsocketsMayBeCompressed(t *testing.T) {
+	t.Parallel()
+	for _, on := range []bool{false, true} {
+		p := serve(t, environment("RETWIS_REDIS_URL=memory", fmt.Sprint("RETWIS_COMPRESSION=", on)))
+		reader := register(t, p.url, "reader")
+		ws, response := reader.handshake()
+		if got := response.Header.Get("Sec-WebSocket-Extensions"); strings.HasPrefix(got, "permessage-deflate") != on {
+			t.Errorf("with compression %v the extensions are %q", on, got)
+		}
+		_ = ws.Close()
+		live := reader.watchNow()
+		text := strings.Repeat("again, ", 30) + "end"
+		reader.createPost(text)
+		live.expectPost(text)
+		p.stop()
+	}
+}

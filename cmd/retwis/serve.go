@@ -29,6 +29,7 @@ type serveCommand struct {
 	AllowedOrigins []string      `env:"RETWIS_ALLOWED_ORIGINS" placeholder:"ORIGIN" help:"Other origins whose pages may use the API, like https://example.com, separated by commas."`
 	TrustedProxies []string      `env:"RETWIS_TRUSTED_PROXIES" placeholder:"ADDR" help:"Addresses or networks of proxies in front, separated by commas, that are believed when they say for whom they ask (X-Forwarded-For or Forwarded) and whether over TLS (X-Forwarded-Proto)."`
 	DrainTime      time.Duration `env:"RETWIS_DRAIN_TIME" default:"5s" placeholder:"TIME" help:"Over which open websockets are sent away when the service stops, 0s to 7s."`
+	Compression    bool          `env:"RETWIS_COMPRESSION" default:"false" negatable:"" help:"Compress the messages of websockets whose client offers it: less to send, and more work, since compressed messages are not shared by those who are sent the same."`
 	Worker         bool          `env:"RETWIS_WORKER" default:"true" negatable:"" help:"Run a fan-out worker in here too."`
 	Introspection  bool          `env:"RETWIS_INTROSPECTION" default:"true" negatable:"" help:"Let clients read the schema, and suggest names for those they mistype."`
 	RateLimits     string        `env:"RETWIS_RATE_LIMITS" enum:"on,off" default:"on" placeholder:"on|off" help:"Whether clients are limited; off lifts the limit of 1000 subscriptions of one user."`
@@ -149,6 +150,7 @@ func (c *serveCommand) serverOptions(o server.Options) server.Options {
 	o.AllowedOrigins = c.AllowedOrigins
 	o.TrustedProxies, _ = parseProxies(c.TrustedProxies) // was checked
 	o.DrainTime = max(c.DrainTime, 1)                    // 0 stands for the default there
+	o.Compression = c.Compression
 	if c.RateLimits == "off" {
 		o.SubscriptionsPerUser = -1
 	}

@@ -301,6 +301,37 @@ func TestLostPubSubConnectionsLoseNoPost(t *testing.T) {
 	})
 }
 
+// A connection that answers pings and delivers nothing is found by the probe alone.
+func TestDeafPubSubConnectionsLoseNoPost(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	proxy := server.Proxy()
+	writing := openNode(t, server.URL(), store.Options{})
+	people := writing.people(2)
+	if err := writing.Follow(t.Context(), people[0], people[1]); err != nil {
+		t.Fatal(err)
+	}
+	writing.drain()
+	hearing := openNode(t, proxy.URL(), store.Options{})
+	hub := hearing.hub(live.Options{ProbeEvery: 200 * time.Millisecond, ProbeWait: time.Second})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	readers, wait := writing.watched(ctx, seeded(t), []*live.Hub{hub}, 1_000_000, retwis.Home(people[0]), retwis.Public())
+	for range 2 {
+		post := writing.post(people[1])
+		for _, r := range readers {
+			await(t, func() bool { return r.saw(post) })
+		}
+		before := hub.Stats().Deaf
+		proxy.Deafen()
+		writing.post(people[1])
+		await(t, func() bool { return hub.Stats().Deaf > before })
+	}
+	writing.drain()
+	writing.sawAllOf(readers, writing.post(people[1]), func() { cancel(); wait() })
+	t.Logf("%+v", hub.Stats())
+}
+
 // killPubSub cuts every connection that is subscribed to something.
 func killPubSub(t *testing.T, urls string) (killed int64) {
 	t.Helper()

@@ -38,6 +38,7 @@ type pair struct {
 
 	mu      sync.Mutex
 	request []byte // what the client has sent since the server last replied
+	deaf    bool   // nothing but replies may pass
 }
 
 // Proxy starts a proxy on a port of 127.0.0.1 in front of the server at the
@@ -109,6 +110,19 @@ func (p *FaultProxy) BlackHole(on bool) {
 		if !on {
 			close(p.open)
 		}
+	}
+}
+
+// Deafen keeps, on the connections that are open now, everything from the client that it
+// did not ask for, as a middlebox does that has forgotten a subscription: replies pass,
+// so a ping finds nothing wrong.
+func (p *FaultProxy) Deafen() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.pairs {
+		c.mu.Lock()
+		c.deaf = true
+		c.mu.Unlock()
 	}
 }
 
@@ -188,9 +202,9 @@ func (p *FaultProxy) forward(client net.Conn) {
 	defer p.remove(c)
 
 	p.work.Go(func() {
-		c.close(p.pump(c.server, c.client, c, func(b []byte) bool { c.sent(b); return true }))
+		c.close(p.pump(c.server, c.client, c, func(b []byte) verdict { c.sent(b); return pass }))
 	})
-	c.close(p.pump(c.client, c.server, c, func([]byte) bool { return p.deliver(c) }))
+	c.close(p.pump(c.client, c.server, c, func([]byte) verdict { return p.deliver(c) }))
 }
 
 // ending is how a connection is closed.
@@ -201,16 +215,31 @@ const (
 	reset   ending = true // neither side can take it for an orderly end
 )
 
-// pump copies until either side ends, or pass says that the bytes must not pass.
-func (p *FaultProxy) pump(to, from net.Conn, c *pair, pass func([]byte) bool) ending {
+// verdict says what becomes of bytes on their way.
+type verdict int
+
+const (
+	pass verdict = iota
+	swallow
+	breakOff // the connection is reset
+)
+
+// pump copies until either side ends, or the judge breaks the connection off.
+func (p *FaultProxy) pump(to, from net.Conn, c *pair, judge func([]byte) verdict) ending {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
 		if n > 0 {
-			if !p.wait(c) || !pass(buf[:n]) {
+			if !p.wait(c) {
 				return reset
 			}
-			if _, err := to.Write(buf[:n]); err != nil {
+			switch judge(buf[:n]) {
+			case pass:
+				if _, err := to.Write(buf[:n]); err != nil {
+					return reset
+				}
+			case swallow:
+			case breakOff:
 				return reset
 			}
 		}
@@ -236,9 +265,12 @@ func (p *FaultProxy) wait(c *pair) bool {
 	}
 }
 
-// deliver decides on a reply that has come.
-func (p *FaultProxy) deliver(c *pair) bool {
-	request := c.answered()
+// deliver decides on what comes from the server.
+func (p *FaultProxy) deliver(c *pair) verdict {
+	request, deaf := c.answered()
+	if deaf && len(request) == 0 {
+		return swallow
+	}
 	p.mu.Lock()
 	delay := p.delay
 	lost := len(request) > 0 && p.drop != nil && p.drop(request)
@@ -246,16 +278,19 @@ func (p *FaultProxy) deliver(c *pair) bool {
 		p.cuts++
 	}
 	p.mu.Unlock()
-	if lost || delay == 0 {
-		return !lost
+	if lost {
+		return breakOff
+	}
+	if delay == 0 {
+		return pass
 	}
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	select {
 	case <-c.done:
-		return false
+		return breakOff
 	case <-timer.C:
-		return true
+		return pass
 	}
 }
 
@@ -293,12 +328,12 @@ func (c *pair) sent(b []byte) {
 
 // answered returns the request that a reply belongs to: nothing for a later part
 // of a reply, and for a message that nobody asked for.
-func (c *pair) answered() []byte {
+func (c *pair) answered() (request []byte, deaf bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	request := c.request
+	request = c.request
 	c.request = nil
-	return request
+	return request, c.deaf
 }
 
 func (c *pair) close(how ending) {

@@ -142,6 +142,40 @@ func TestProxyDelaysReplies(t *testing.T) {
 	wantValue(t, through, "k", "after")
 }
 
+func TestProxyDeafens(t *testing.T) {
+	t.Parallel()
+	proxy, through, past := proxied(t)
+	listen := func() *redis.PubSub {
+		sub := through.Subscribe(t.Context(), "news")
+		t.Cleanup(func() { _ = sub.Close() })
+		if _, err := sub.Receive(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return sub
+	}
+	sub := listen()
+	proxy.Deafen()
+	if err := past.Publish(t.Context(), "news", "unheard").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := sub.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := sub.ReceiveTimeout(t.Context(), 5*time.Second); err != nil {
+		t.Error("the ping was not answered:", err)
+	} else if _, ok := got.(*redis.Pong); !ok {
+		t.Errorf("a deaf connection heard %v", got)
+	}
+
+	later := listen()
+	if err := past.Publish(t.Context(), "news", "heard").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := later.ReceiveMessage(t.Context()); err != nil || m.Payload != "heard" {
+		t.Errorf("a later connection got %v, %v", m, err)
+	}
+}
+
 func TestHandshake(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
