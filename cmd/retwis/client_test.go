@@ -269,12 +269,12 @@ type stream struct {
 // header is "Name: value".
 func (c *client) dial(headers ...string) (ws *websocket.Conn, status int) {
 	c.t.Helper()
-	ws, response := c.handshake(headers...)
-	return ws, response.StatusCode
+	ws, status, _ = c.handshake(headers...)
+	return ws, status
 }
 
-// handshake is dial with the whole answer.
-func (c *client) handshake(headers ...string) (*websocket.Conn, *http.Response) {
+// handshake is dial that returns the header of the answer too.
+func (c *client) handshake(headers ...string) (ws *websocket.Conn, status int, answered http.Header) {
 	c.t.Helper()
 	header := http.Header{}
 	for _, line := range headers {
@@ -290,7 +290,7 @@ func (c *client) handshake(headers ...string) (*websocket.Conn, *http.Response) 
 		c.t.Fatal(err)
 	}
 	response.Body.Close()
-	return ws, response
+	return ws, response.StatusCode, response.Header
 }
 
 // watch subscribes to the home timeline, after a cursor or from now.

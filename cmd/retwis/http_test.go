@@ -225,8 +225,8 @@ func TestWebsocketsMayBeCompressed(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		p := serve(t, environment("RETWIS_REDIS_URL=memory", fmt.Sprint("RETWIS_COMPRESSION=", on)))
 		reader := register(t, p.url, "reader")
-		ws, response := reader.handshake()
-		if got := response.Header.Get("Sec-WebSocket-Extensions"); strings.HasPrefix(got, "permessage-deflate") != on {
+		ws, _, header := reader.handshake()
+		if got := header.Get("Sec-WebSocket-Extensions"); strings.HasPrefix(got, "permessage-deflate") != on {
 			t.Errorf("with compression %v the extensions are %q", on, got)
 		}
 		_ = ws.Close()
