@@ -130,7 +130,6 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Workers live by the policy of their own script.
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "same-origin")
-	h.Set("X-Content-Type-Options", "nosniff")
 	f.serve(w, r)
 }
 
@@ -176,7 +175,6 @@ func missing(page []byte) http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Type", contentType(missingPage))
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		send(w, r, page)

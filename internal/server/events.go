@@ -20,7 +20,6 @@ import (
 // The id of an event is its cursor, so that a client that comes back with Last-Event-ID
 // resumes there. A stream that ends without "complete" is one to come back to.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	stream := newEventStream(s, w, cancel)

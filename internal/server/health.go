@@ -11,7 +11,6 @@ import (
 // alive answers /healthz: the process runs and answers requests.
 func alive(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
 	_, _ = io.WriteString(w, "ok\n")
 }
 
@@ -27,7 +26,6 @@ type readiness struct {
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	state := s.check(r.Context())
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
 	if !state.Ready {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}

@@ -41,10 +41,6 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		s.serveEvents(w, r)
 		return
 	}
-	h := w.Header()
-	// Responses depend on the session; a GET without this may be stored by any cache.
-	h.Set("Cache-Control", "no-store")
-
 	media, acceptable := negotiate(r.Header["Accept"])
 	var jar cookieJar
 	response, refused := func() (*graphql.Response, *refusal) {

@@ -41,15 +41,16 @@ func parseOrigins(list []string) (origins, error) {
 }
 
 // mayUpgrade reports whether the page that asks for a websocket may have one. Browsers
-// send cookies along and apply no CORS to websockets, so this check is all there is.
-func (o origins) mayUpgrade(r *http.Request) bool {
+// send cookies along and apply no CORS to websockets, so this check is all there is. Over
+// TLS a page that came without is not our own: anybody on its way may have written it.
+func (o origins) mayUpgrade(r *http.Request, tls bool) bool {
 	values := r.Header["Origin"]
 	switch len(values) {
 	case 0:
 		return true // not a browser
 	case 1:
 		u, err := url.Parse(values[0])
-		own := err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
+		own := err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host) && (!tls || u.Scheme == "https")
 		return own || o.allowed[values[0]]
 	default:
 		return false

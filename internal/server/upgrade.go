@@ -34,7 +34,7 @@ func newUpgrader(compression bool) *websocket.Upgrader {
 // without the request, so that its buffers are freed.
 func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case !s.origins.mayUpgrade(r):
+	case !s.origins.mayUpgrade(r, s.overTLS(r)):
 		http.Error(w, "pages of this origin may not use the API", http.StatusForbidden)
 		return
 	case s.draining.Load():
