@@ -46,8 +46,12 @@ web-test: prerequisites web ## the tests of the web app: its logic, and its page
 	cd web && npm run check && npm test && npm run e2e
 
 .PHONY: conformance
-conformance: prerequisites ## the clients of npm for websockets and server-sent events against the program
-	cd conformance && npm ci --no-audit --no-fund && npm test
+conformance: prerequisites conformance/node_modules/.package-lock.json ## what others made for GraphQL: linters and clients of npm, against the schema and the program
+	cd conformance && npm test
+
+conformance/node_modules/.package-lock.json: conformance/package.json conformance/package-lock.json
+	cd conformance && npm ci --no-audit --no-fund
+	@touch $@
 
 .PHONY: vet
 vet: prerequisites
@@ -66,10 +70,14 @@ generate: ## write the generated code
 	go generate ./...
 
 .PHONY: verify
-verify: generate ## check that the generated code is current
+verify: generate compare ## check that the generated code is current, and the schema no break with the last release
 	@git diff --exit-code -- $(generated)
 	@new=$$(git ls-files --others --exclude-standard -- $(generated)); \
 	if [[ -n $$new ]]; then echo "generated, but not in the repository: $$new" >&2; exit 1; fi
+
+.PHONY: compare
+compare: conformance/node_modules/.package-lock.json ## compare the schema with that of the last release
+	cd conformance && npm run --silent compare
 
 .PHONY: soak
 soak: prerequisites ## the tests at full size: an hour at most

@@ -1,27 +1,26 @@
-// The program under test: built from this repository, on a redis-server of its own, as
-// many processes as a test wants.
+// The program under test, on a redis-server of its own, as many processes as a test wants.
 import { spawn, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+// `npm test` builds it.
+const binary = process.env.PROGRAM;
+if (!binary) throw new Error('PROGRAM does not name the program: run `npm test`');
 
 export async function startService() {
   const dir = mkdtempSync(join(tmpdir(), 'rc'));
-  const binary = join(dir, 'retwis');
-  execFileSync('go', ['build', '-o', binary, './cmd/retwis'], { cwd: root, stdio: 'inherit' });
   const socket = join(dir, 's');
   const redis = spawn('redis-server', ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', dir], { stdio: 'ignore' });
   const processes = [];
 
-  async function serve() {
+  /** serve starts a process, on a port that may be chosen, with flags besides the usual ones. */
+  async function serve({ port = 0, flags = ['--rate-limits', 'off'] } = {}) {
     const child = spawn(
       binary,
-      ['serve', '--listen', '127.0.0.1:0', '--redis-url', `unix://${socket}?db=0`, '--drain-time', '300ms'],
+      ['serve', '--listen', `127.0.0.1:${port}`, '--redis-url', `unix://${socket}?db=0`, '--drain-time', '300ms', '--log-level', 'warn', ...flags],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     processes.push(child);
@@ -32,6 +31,7 @@ export async function startService() {
         return {
           url: `${url}/graphql`,
           socketURL: `${url.replace('http', 'ws')}/graphql`,
+          port: Number(new URL(url).port),
           async end(signal) {
             child.kill(signal);
             await once(child, 'exit');

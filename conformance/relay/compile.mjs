@@ -1,0 +1,24 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import relayCompiler from 'relay-compiler';
+
+const sources = fileURLToPath(new URL('.', import.meta.url));
+
+/**
+ * compile writes the artifacts of what is beside this file, as relay-compiler makes them
+ * for a schema, to `__generated__` in a directory that it empties, and returns their names.
+ * What the compiler does not like is an error, with its words.
+ */
+export function compile(schema, dir) {
+  const artifacts = join(dir, '__generated__');
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(artifacts, { recursive: true });
+  for (const name of readdirSync(sources)) {
+    if (/\.js(on)?$/.test(name)) cpSync(join(sources, name), join(dir, name));
+  }
+  writeFileSync(join(dir, 'schema.graphql'), schema); // the compiler passes over .graphqls
+  execFileSync(relayCompiler, ['relay.config.json'], { cwd: dir, encoding: 'utf8', stdio: 'pipe', timeout: 60_000 });
+  return readdirSync(artifacts);
+}

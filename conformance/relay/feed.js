@@ -1,0 +1,135 @@
+// What a Relay app says about a timeline, for relay-compiler to read.
+import { graphql } from 'relay-runtime';
+
+graphql`
+  query feedProfileQuery($username: String!, $count: Int!) {
+    user(username: $username) {
+      id
+      username
+      followerCount
+      viewerFollows
+      timeline {
+        id
+        ...feed_timeline @arguments(count: $count)
+      }
+    }
+  }
+`;
+
+graphql`
+  query feedHomeQuery($count: Int!) {
+    viewer {
+      id
+      homeTimeline {
+        id
+        ...feed_timeline @arguments(count: $count)
+      }
+    }
+  }
+`;
+
+graphql`
+  fragment feed_timeline on Timeline
+  @refetchable(queryName: "feedPageQuery")
+  @argumentDefinitions(count: { type: "Int", defaultValue: 20 }, cursor: { type: "Cursor" }) {
+    id
+    posts(first: $count, after: $cursor) @connection(key: "feed_posts") {
+      __id
+      liveCursor
+      edges {
+        node {
+          id
+          ...feed_post
+        }
+      }
+    }
+  }
+`;
+
+graphql`
+  fragment feed_newer on Timeline
+  @refetchable(queryName: "feedNewerQuery")
+  @argumentDefinitions(count: { type: "Int", defaultValue: 20 }, cursor: { type: "Cursor" }) {
+    posts(last: $count, before: $cursor) @connection(key: "feed_newer_posts") {
+      edges {
+        node {
+          ...feed_post
+        }
+      }
+    }
+  }
+`;
+
+graphql`
+  fragment feed_post on Post {
+    id
+    text
+    createdAt
+    author {
+      id
+      username
+    }
+    mentions {
+      id
+      username
+    }
+  }
+`;
+
+graphql`
+  mutation feedPostMutation($input: CreatePostInput!, $connections: [ID!]!) {
+    createPost(input: $input) {
+      edge @prependEdge(connections: $connections) {
+        cursor
+        node {
+          id
+          ...feed_post
+        }
+      }
+      userErrors {
+        code
+        field
+        message
+      }
+    }
+  }
+`;
+
+graphql`
+  mutation feedDeleteMutation($input: DeletePostInput!, $connections: [ID!]!) {
+    deletePost(input: $input) {
+      deletedPostId @deleteEdge(connections: $connections) @deleteRecord
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+
+graphql`
+  subscription feedEventsSubscription($timelineId: ID!, $after: Cursor, $connections: [ID!]!) {
+    timelineEvents(timelineId: $timelineId, after: $after) {
+      __typename
+      cursor
+      ... on PostAdded {
+        edge @prependEdge(connections: $connections) {
+          cursor
+          node {
+            id
+            text
+            ...feed_post
+          }
+        }
+      }
+      ... on PostRemoved {
+        postId @deleteEdge(connections: $connections)
+      }
+      ... on TimelineCaughtUp {
+        replayed
+      }
+      ... on TimelineReset {
+        reason
+      }
+    }
+  }
+`;
