@@ -26,6 +26,7 @@ const places = {
   User: ['viewer.user', '{ viewer { user { id } } }'],
   Post: ['viewer.user.timeline.posts.edges.0.node', '{ viewer { user { timeline { posts { edges { node { id } } } } } } }'],
   List: ['viewer.lists.edges.0.node', '{ viewer { lists { edges { node { id } } } } }'],
+  Session: ['viewer.sessions.0', '{ viewer { sessions { id } } }'],
   Viewer: ['viewer', '{ viewer { id } }'],
   Timeline: ['publicTimeline', '{ publicTimeline { id } }'],
 };
@@ -61,7 +62,7 @@ test('every node can be fetched again by its id, alone and with others', async (
     assert.deepEqual(got.nodes.map(({ id }) => id), ids);
   }
   const other = await register(server, 'other');
-  const hidden = new Set(['Viewer', 'List']);
+  const hidden = new Set(['Viewer', 'List', 'Session']);
   for (const thing of want) {
     const { node } = await ask(server, query, { token: other, variables: { id: thing.id, ids } });
     const private_ = hidden.has(thing.__typename) || ['HOME', 'MENTIONS', 'LIST'].includes(thing.kind);
