@@ -25,6 +25,7 @@ import (
 	"retwis/graph"
 	"retwis/internal/auth"
 	"retwis/internal/live"
+	"retwis/internal/quota"
 	"retwis/internal/retwis"
 	"retwis/internal/server"
 	"retwis/internal/store"
@@ -143,6 +144,7 @@ func ownUsage() (usage, error) {
 func newLiveExecutor(db *store.Store, hub *live.Hub, log *slog.Logger) *graph.Executor {
 	return graph.NewExecutor(&graph.Resolver{
 		Users: db, Posts: db, Follows: db, Lists: db, Timelines: db, Live: hub,
+		Limits: quota.New(db, quota.Rates{}, log),
 	}, graph.Options{Log: log})
 }
 

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -27,6 +28,7 @@ const maxErrors = 20
 type Executor struct {
 	*executor.Executor
 	schema *ast.Schema
+	limits RateLimits
 }
 
 var _ graphql.GraphExecutor = (*Executor)(nil)
@@ -51,7 +53,8 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 		e.SetDefaultRulesFn(rulesWithoutSuggestions)
 	}
 	e.Use(scope{resolver})
-	return &Executor{e, schema.Schema()}
+	e.Use(rateLimits{resolver.Limits})
+	return &Executor{e, schema.Schema(), resolver.Limits}
 }
 
 // newSchema returns the schema without @defer, which gqlgen adds: no transport here
@@ -62,12 +65,19 @@ func newSchema(resolver *Resolver) graphql.ExecutableSchema {
 	return NewExecutableSchema(Config{Schema: schema, Resolvers: resolver})
 }
 
-// CreateOperationContext parses and checks an operation. Of very many errors in a
+// CreateOperationContext parses, checks and counts an operation. Of very many errors in a
 // document it returns the first.
 func (e *Executor) CreateOperationContext(
 	ctx context.Context, params *graphql.RawParams,
 ) (*graphql.OperationContext, gqlerror.List) {
+	client := clientOf(ctx)
+	if err := e.limits.Check(client); err != nil {
+		return &graphql.OperationContext{}, gqlerror.List{gqlerror.Wrap(err)}
+	}
 	op, errs := e.Executor.CreateOperationContext(ctx, params)
+	if len(errs) > 0 && !errors.Is(errs[0], errRateLimited) {
+		e.limits.Spend(client, wrongCost)
+	}
 	return op, errs[:min(len(errs), maxErrors)]
 }
 

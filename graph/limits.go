@@ -138,6 +138,7 @@ func (operationLimits) Validate(graphql.ExecutableSchema) error { return nil }
 func (operationLimits) MutateOperationContext(_ context.Context, op *graphql.OperationContext) *gqlerror.Error {
 	m := meter{variables: op.Variables, fragments: map[*ast.FragmentDefinition]measure{}}
 	total := m.selections(op.Operation.SelectionSet)
+	op.Stats.SetExtension(costKey, total.cost)
 	switch {
 	case total.depth > maxDepth:
 		return tooComplex("the operation is %d fields deep: %d is the limit", total.depth, maxDepth)

@@ -3,6 +3,8 @@
 package graph
 
 import (
+	"time"
+
 	"retwis/internal/retwis"
 )
 
@@ -138,6 +140,19 @@ type LoginInput struct {
 type LogoutPayload struct {
 	// Why the mutation failed; empty when it succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
+}
+
+// What may be read. An operation costs about as much as its largest answer has fields. What is used comes
+// back little by little. Posts, follows, logins and registrations have limits of their own.
+type RateLimit struct {
+	// What this operation costs.
+	Cost int `json:"cost"`
+	// What may be spent at once, and what comes back in each period.
+	Limit int `json:"limit"`
+	// What is left now.
+	Remaining int `json:"remaining"`
+	// When all of it is there again, if nothing is spent until then.
+	ResetAt time.Time `json:"resetAt"`
 }
 
 // A new account.

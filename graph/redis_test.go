@@ -45,7 +45,7 @@ func newReal(t *testing.T, url string) *real {
 		t.Cleanup(func() { cancel(); <-done })
 	}
 	a := &real{newAPI(Options{}), t, db}
-	a.serve(&Resolver{Accounts: a.world, Users: db, Posts: db, Follows: db, Lists: db, Timelines: db, Live: hub}, Options{})
+	a.serve(&Resolver{Accounts: a.world, Users: db, Posts: db, Follows: db, Lists: db, Timelines: db, Live: hub, Limits: unlimited{}}, Options{})
 	a.eventually(func() bool { return hub.Ready() == nil })
 	return a
 }

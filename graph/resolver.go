@@ -26,6 +26,7 @@ type Resolver struct {
 	Lists     Lists
 	Timelines Timelines
 	Live      Live
+	Limits    RateLimits
 
 	words postWords // for the filters of subscriptions
 }

@@ -31,12 +31,18 @@ func (r *listResolver) Timeline(ctx context.Context, obj *retwis.List) (*retwis.
 // Register is the resolver for the register field.
 func (r *mutationResolver) Register(ctx context.Context, input RegisterInput) (*SessionPayload, error) {
 	session, err := r.Accounts.Register(ctx, input.Username, input.Password, input.DisplayName)
+	if err != nil {
+		r.Limits.NotRegistered(ctx, clientOf(ctx))
+	}
 	return sessionPayload(ctx, session, err)
 }
 
 // Login is the resolver for the login field.
 func (r *mutationResolver) Login(ctx context.Context, input LoginInput) (*SessionPayload, error) {
 	session, err := r.Accounts.Login(ctx, input.Username, input.Password)
+	if err == nil {
+		r.Limits.LoggedIn(ctx, clientOf(ctx), input.Username)
+	}
 	return sessionPayload(ctx, session, err)
 }
 
@@ -241,6 +247,11 @@ func (r *queryResolver) User(ctx context.Context, username string) (*retwis.User
 		return nil, nil
 	}
 	return user, err
+}
+
+// RateLimit is the resolver for the rateLimit field.
+func (r *queryResolver) RateLimit(ctx context.Context) (*RateLimit, error) {
+	return r.rateLimit(ctx), nil
 }
 
 // PublicTimeline is the resolver for the publicTimeline field.

@@ -46,7 +46,7 @@ func newWorld() *world {
 }
 
 func (w *world) resolver() *Resolver {
-	return &Resolver{Accounts: w, Users: w, Posts: w, Follows: followsOf{w}, Lists: w, Timelines: w, Live: w}
+	return &Resolver{Accounts: w, Users: w, Posts: w, Follows: followsOf{w}, Lists: w, Timelines: w, Live: w, Limits: unlimited{}}
 }
 
 // begin counts a call and answers how it is to fail.

@@ -16,6 +16,7 @@ import (
 	"retwis/internal/auth"
 	"retwis/internal/fanout"
 	"retwis/internal/live"
+	"retwis/internal/quota"
 	"retwis/internal/server"
 	"retwis/web"
 )
@@ -32,8 +33,8 @@ type serveCommand struct {
 	Compression    bool          `env:"RETWIS_COMPRESSION" default:"false" negatable:"" help:"Compress the messages of websockets whose client offers it: less to send, and more work, since compressed messages are not shared by those who are sent the same."`
 	Worker         bool          `env:"RETWIS_WORKER" default:"true" negatable:"" help:"Run a fan-out worker in here too."`
 	Introspection  bool          `env:"RETWIS_INTROSPECTION" default:"true" negatable:"" help:"Let clients read the schema, and suggest names for those they mistype."`
-	RateLimits     string        `env:"RETWIS_RATE_LIMITS" enum:"on,off" default:"on" placeholder:"on|off" help:"Whether clients are limited; off lifts the limit of 1000 subscriptions of one user."`
 
+	limitSettings
 	redisSettings
 	dataSettings
 	storeSettings
@@ -51,6 +52,7 @@ func (c *serveCommand) Validate() error {
 	}
 	return errors.Join(
 		checkDuration("drain-time", c.DrainTime, 0, 7*time.Second),
+		c.limitSettings.check(),
 		c.storeSettings.check(),
 		c.leaseSettings.check(),
 	)
@@ -78,6 +80,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	if err != nil {
 		return fmt.Errorf("prepare accounts: %w", err)
 	}
+	quotas := quota.New(db, c.rates(), log)
 	hub := live.NewHub(db, log, live.Options{Node: rand.Text()})
 	executor := graph.NewExecutor(&graph.Resolver{
 		Accounts:  accounts,
@@ -87,6 +90,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		Lists:     db,
 		Timelines: db,
 		Live:      hub,
+		Limits:    quotas,
 	}, graph.Options{Log: log, Introspection: c.Introspection})
 	app, err := web.Handler()
 	if err != nil {
@@ -125,6 +129,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		return hub.Run(hubLife)
 	})
 	group.Go(func() error { return db.WatchSessions(hubLife, api.SessionEnded) })
+	group.Go(func() error { return quotas.Run(hubLife) })
 	group.Go(func() error {
 		defer endHub()
 		return api.Serve(running, listener)

@@ -33,6 +33,8 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 		{"a log format that there is not", nil, []string{"serve", "--log-format", "xml"}, `must be one of "text","json"`},
 		{"a log level that there is not", nil, []string{"serve", "--log-level", "loud"}, `must be one of "debug","info","warn","error"`},
 		{"limits that are neither on nor off", nil, []string{"serve", "--rate-limits", "some"}, `must be one of "on","off"`},
+		{"a rate without a time", nil, []string{"serve", "--limit-posts", "60"}, `--limit-posts (RETWIS_LIMIT_POSTS): "60" is no rate: give one like 10/1m`},
+		{"a rate of nothing", []string{"RETWIS_LIMIT_LOGINS=0/1m"}, []string{"serve"}, "with a count from 1 to 10000000, or off"},
 		{"an origin that is none", nil, []string{"serve", "--redis-url", "memory", "--allowed-origins", "example.com"}, "want it like https://example.com"},
 		{"a proxy that is none", nil, []string{"serve", "--trusted-proxies", "gateway"}, "give addresses or networks"},
 		{"a worker without a Redis", nil, []string{"worker"}, "set RETWIS_REDIS_URL"},
@@ -150,6 +152,11 @@ func TestHelpListsAllSettings(t *testing.T) {
 		"--worker-lease=TIME", "[default 5s, RETWIS_WORKER_LEASE]",
 		"--[no-]introspection", "[default true, RETWIS_INTROSPECTION]",
 		"--rate-limits=on|off", "[default on, RETWIS_RATE_LIMITS]",
+		"--limit-reads=RATE", "[default 120000/1m, RETWIS_LIMIT_READS]",
+		"--limit-posts=RATE", "[default 60/1m, RETWIS_LIMIT_POSTS]",
+		"--limit-follows=RATE", "[default 120/1m, RETWIS_LIMIT_FOLLOWS]",
+		"--limit-logins=RATE", "[default 10/1m, RETWIS_LIMIT_LOGINS]",
+		"--limit-registrations=RATE", "[default 5/1h, RETWIS_LIMIT_REGISTRATIONS]",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("serve -h does not say %s", want)

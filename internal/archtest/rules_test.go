@@ -28,6 +28,7 @@ var ours = map[string][]string{
 	"internal/embedded":  {"internal/redisproc"},
 	"internal/fanout":    {"internal/retwis"},
 	"internal/live":      {"internal/retwis"},
+	"internal/quota":     {"internal/retwis"},
 	"internal/redisproc": nil,
 	"internal/redistest": {"internal/redisproc"},
 	"internal/retwis":    nil,

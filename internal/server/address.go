@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -83,8 +84,7 @@ func (p proxies) last(peer netip.Addr, values []string, parse func(string) (neti
 // comma does not occur in what is looked for here.
 func elements(values []string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
-		for i := len(values) - 1; i >= 0; i-- {
-			rest := values[i]
+		for _, rest := range slices.Backward(values) {
 			for more := true; more; {
 				var element string
 				cut := strings.LastIndexByte(rest, ',')

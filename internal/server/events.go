@@ -15,7 +15,7 @@ import (
 // serveEvents answers a request with a stream of server-sent events, as the graphql-sse
 // library defines them for distinct connections: one operation, whose responses are
 // "next" events, and "complete" after the last. What is wrong with the operation is told
-// in an event too; only what is no GraphQL request gets another status.
+// in an event too; only what is no GraphQL request, or comes too often, gets another status.
 //
 // The id of an event is its cursor, so that a client that comes back with Last-Event-ID
 // resumes there. A stream that ends without "complete" is one to come back to.
@@ -71,7 +71,11 @@ func (s *Server) prepareEvents(
 	if refused := s.refuseStranger(r, stale, err, jar); refused != nil {
 		return nil, nil, refused
 	}
-	op, failure := s.engine.prepare(auth.WithIdentity(ctx, stream.who), params)
+	ctx = retwis.WithAllowance(auth.WithIdentity(ctx, stream.who), tellAllowance(w.Header()))
+	op, failure := s.engine.prepare(ctx, params)
+	if failure != nil && hasCode(failure.Errors, retwis.CodeRateLimited) {
+		return nil, nil, &refusal{http.StatusTooManyRequests, failure.Errors[0]}
+	}
 	if failure == nil && op.Operation.Operation == ast.Mutation && r.Method == http.MethodGet {
 		return nil, nil, refuseMethod(w)
 	}

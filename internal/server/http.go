@@ -58,6 +58,8 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	case isExecuted(response):
 	case hasCode(response.Errors, retwis.CodeInternal):
 		status = http.StatusInternalServerError
+	case hasCode(response.Errors, retwis.CodeRateLimited):
+		status = http.StatusTooManyRequests
 	case media == mediaGraphQL:
 		status = http.StatusBadRequest
 	}
@@ -72,6 +74,8 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, status int, media
 		h.Set("WWW-Authenticate", "Bearer")
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", "1")
+	case http.StatusTooManyRequests:
+		h.Set("Retry-After", retryAfter(response.Errors))
 	}
 	if media == "" {
 		media = mediaJSON
@@ -105,6 +109,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, jar *cookieJar) 
 	}
 	ctx := auth.WithSessionCookie(auth.WithIdentity(r.Context(), who), jar.put)
 	ctx = auth.WithUserAgent(ctx, r.UserAgent())
+	ctx = retwis.WithAllowance(ctx, tellAllowance(w.Header()))
 
 	op, failure := s.engine.prepare(ctx, params)
 	if failure != nil {

@@ -66,7 +66,7 @@ func (o origins) cors(next http.Handler) http.Handler {
 		if o.allowed[origin] {
 			h.Set("Access-Control-Allow-Origin", origin)
 			h.Set("Access-Control-Allow-Credentials", "true")
-			h.Set("Access-Control-Expose-Headers", "Retry-After, X-Request-Id")
+			h.Set("Access-Control-Expose-Headers", "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id")
 		}
 		if r.Method != http.MethodOptions {
 			next.ServeHTTP(w, r)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"net/netip"
 	"strconv"
 
 	"retwis/internal/retwis"
@@ -56,6 +57,27 @@ func (p partition) sessionPrefix() string      { return p.tag + ":session:" }
 // sessions is a sorted set: the hashes of a user's session tokens, by last use.
 func (p partition) sessions(id retwis.UserID) string { return p.sessionsPrefix() + id.String() }
 func (p partition) sessionsPrefix() string           { return p.tag + ":sessions:" }
+
+// Limits.
+
+// budget is a string: the instant, in microseconds since [retwis.Epoch], at which somebody
+// has the whole budget for an action again. It lapses then.
+func (p partition) budget(action retwis.Action, of retwis.Holder) string {
+	key := p.tag + ":budget:" + string(action)
+	switch {
+	case of.User != 0:
+		return key + ":user:" + of.User.String()
+	case of.Name != "":
+		return key + ":name:" + of.Name
+	default:
+		return key + ":net:" + of.Network.Addr().String()
+	}
+}
+
+// familiar is an empty string that lapses: somebody has logged in with the name from there.
+func (p partition) familiar(name string, from netip.Prefix) string {
+	return p.tag + ":familiar:" + name + ":" + from.Addr().String()
+}
 
 // Posts.
 

@@ -17,7 +17,7 @@ var scriptFiles embed.FS
 // scripts are the programs that run inside Redis; each is described at the head of its
 // file under script/.
 type scripts struct {
-	openDatabase *redis.Script
+	openDatabase, charge *redis.Script
 
 	createUser, claimName, releaseName, activateUser, dropPending *redis.Script
 	updateProfile, changePassword, rehashPassword                 *redis.Script
@@ -48,6 +48,7 @@ type scripts struct {
 func loadScripts() scripts {
 	return scripts{
 		openDatabase:   script("open_database"),
+		charge:         script("charge"),
 		createUser:     script("create_user"),
 		claimName:      script("claim_name"),
 		releaseName:    script("release_name"),

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	p := serve(t, environment("RETWIS_REDIS_URL=memory", "RETWIS_RATE_LIMITS=on", "RETWIS_LIMIT_REGISTRATIONS=2/1h",
+		"RETWIS_LIMIT_POSTS=3/24h", "RETWIS_TRUSTED_PROXIES=127.0.0.1", "RETWIS_LIMIT_READS=100000/1h"))
+	reader := register(t, p.url, "reader")
+	_ = register(t, p.url, "other")
+	const third = `mutation { register(input: {username: "third", password: "correct horse"}) { token userErrors { code } } }`
+	refused := func(got reply, a answer) {
+		t.Helper()
+		if got.status != http.StatusTooManyRequests || len(a.Errors) != 1 || a.Errors[0].Extensions.Code != "RATE_LIMITED" {
+			t.Errorf("got %d %+v", got.status, a)
+		}
+		if after, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || after < 1 {
+			t.Errorf("retry after %q", got.header.Get("Retry-After"))
+		}
+	}
+	refused(newClient(t, p.url).post(third, nil))
+	if _, a := newClient(t, p.url).post(third, nil, "X-Forwarded-For: 198.51.100.7"); len(a.Errors) > 0 || a.Data.Register.Token == "" {
+		t.Errorf("from another network: %+v", a)
+	}
+
+	for _, text := range []string{"one", "two", "three"} {
+		reader.createPost(text)
+	}
+	refused(reader.post(`mutation { createPost(input: {text: "four"}) { edge { cursor } } }`, nil))
+
+	got, a := reader.post(`{ viewer { homeTimeline { posts(first: 100) { edges { node { text author { username } } } } } } }`, nil)
+	if len(a.Errors) > 0 || got.header.Get("RateLimit-Policy") != `"reads";q=100000;w=3600` || !strings.HasPrefix(got.header.Get("RateLimit"), `"reads";r=99`) {
+		t.Errorf("got %+v, header %v", a.Errors, got.header)
+	}
+	for range 400 { // wrong requests use up what is left
+		if got, _ = reader.post(`{`, nil); got.status == http.StatusTooManyRequests {
+			break
+		}
+	}
+	refused(reader.post(`{ viewer { id } }`, nil))
+	stream, _ := reader.request(http.MethodPost, "/graphql", []byte(`{"query": "{ viewer { id } }"}`),
+		"Content-Type: application/json", "Accept: text/event-stream", "Authorization: Bearer "+reader.token)
+	if stream.status != http.StatusTooManyRequests {
+		t.Errorf("an event stream of who has nothing left: got %d", stream.status)
+	}
+	p.stop()
+}

@@ -1,0 +1,284 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"retwis/internal/retwis"
+)
+
+// shelf is a store in memory. It knows budgets of reads only.
+type shelf struct {
+	mu     sync.Mutex
+	full   map[retwis.Holder]time.Time
+	calls  int
+	broken error
+}
+
+func (s *shelf) Charge(_ context.Context, charges ...retwis.Charge) ([]retwis.Balance, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	balances := make([]retwis.Balance, len(charges))
+	for i, c := range charges {
+		if s.broken != nil {
+			balances[i].Unknown = true
+			continue
+		}
+		used := max(time.Until(s.full[c.Who]), 0)
+		if c.Done || used+c.Time <= c.Rate.Period {
+			used += c.Time
+		} else {
+			balances[i].Refused = true
+		}
+		s.full[c.Who] = time.Now().Add(used)
+		balances[i].Used = used
+	}
+	return balances, s.broken
+}
+
+func (*shelf) Familiarize(context.Context, string, netip.Prefix) error { return nil }
+
+func (s *shelf) called() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls
+}
+
+func (s *shelf) set(broken error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = broken
+}
+
+// reads is the rate of these tests: one a second, sixty at once.
+var reads = Rates{Reads: retwis.Rate{Limit: 60, Period: time.Minute}}
+
+// processes returns quotas of several processes on one store, which run until the test
+// ends.
+func processes(t *testing.T, n int, rates Rates) (*shelf, []*Quotas) {
+	t.Helper()
+	s := &shelf{full: map[retwis.Holder]time.Time{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	all := make([]*Quotas, n)
+	for i := range all {
+		all[i] = New(s, rates, slog.New(slog.DiscardHandler))
+		wg.Go(func() { _ = all[i].Run(ctx) })
+	}
+	t.Cleanup(func() {
+		cancel()
+		wg.Wait()
+	})
+	return s, all
+}
+
+var alice = retwis.Client{User: 1025}
+
+func read(t *testing.T, q *Quotas, cost int) *retwis.Error {
+	t.Helper()
+	err := q.Take(t.Context(), alice, retwis.Demand{Cost: cost})
+	if err == nil {
+		return nil
+	}
+	refused, ok := errors.AsType[*retwis.Error](err)
+	if !ok || refused.Code != retwis.CodeRateLimited {
+		t.Fatalf("got the error %v", err)
+	}
+	return refused
+}
+
+func TestReadsAreCountedByCost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, all := processes(t, 1, reads)
+		q := all[0]
+		for i := range 6 {
+			if err := read(t, q, 10); err != nil {
+				t.Fatalf("read %d: %v", i, err)
+			}
+		}
+		if err := read(t, q, 5); err == nil || err.RetryAfterSeconds != 5 {
+			t.Errorf("got %v", err)
+		}
+		if q.Check(alice) == nil {
+			t.Error("who has nothing left is let in")
+		}
+		time.Sleep(5 * time.Second)
+		if err := q.Check(alice); err != nil {
+			t.Error(err)
+		}
+		if err := read(t, q, 6); err == nil || err.RetryAfterSeconds != 1 {
+			t.Errorf("got %v", err)
+		}
+		if err := read(t, q, 5); err != nil {
+			t.Error(err)
+		}
+		if err := q.Take(t.Context(), retwis.Client{User: 2049}, retwis.Demand{Cost: 60}); err != nil {
+			t.Errorf("another user: %v", err)
+		}
+		time.Sleep(time.Minute)
+		if err := read(t, q, 1_000_000); err != nil {
+			t.Errorf("what costs more than there ever is: %v", err)
+		}
+		if read(t, q, 1) == nil {
+			t.Error("it took less than all")
+		}
+	})
+}
+
+func TestWhoReadsLittleIsNotWrittenDown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, all := processes(t, 1, reads)
+		for range 1000 {
+			if err := read(t, all[0], 2); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(3 * time.Second)
+		}
+		if n := s.called(); n > 0 {
+			t.Errorf("the store was called %d times", n)
+		}
+	})
+}
+
+func TestProcessesShareBudgets(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, all := processes(t, 3, reads)
+		done := 0
+		for refused := 0; refused < 3; {
+			refused = 0
+			for _, q := range all {
+				if read(t, q, 1) != nil {
+					refused++
+				} else {
+					done++
+				}
+				synctest.Wait()
+			}
+		}
+		// Each may have let through less than a twentieth that the others had not heard of.
+		if done < 60 || done > 66 {
+			t.Errorf("%d reads passed, want 60 or few more", done)
+		}
+		if n := s.called(); n > 30 {
+			t.Errorf("the store was called %d times", n)
+		}
+	})
+}
+
+func TestReadsPassWithoutAStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, all := processes(t, 2, reads)
+		s.set(errors.New("redis is down"))
+		for i := range 60 {
+			if err := read(t, all[0], 1); err != nil {
+				t.Fatalf("read %d: %v", i, err)
+			}
+		}
+		if read(t, all[0], 1) == nil {
+			t.Error("this process does not count any more")
+		}
+		s.set(nil)
+		time.Sleep(reportFailed)
+		if left, ok := all[0].Allowance(t.Context(), alice); !ok || left.Left > 1 {
+			t.Errorf("got %v", left)
+		}
+		if left, _ := all[1].Allowance(t.Context(), alice); left.Left > 1 {
+			t.Errorf("the other process: got %v", left)
+		}
+	})
+}
+
+func TestAllowance(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, all := processes(t, 2, reads)
+		_ = read(t, all[0], 2)
+		left, ok := all[1].Allowance(t.Context(), alice)
+		if !ok || left.Left != 60 {
+			t.Errorf("before anybody told: got %v", left)
+		}
+		if left, _ = all[0].Allowance(t.Context(), alice); left.Left != 58 || left.Full != 2*time.Second {
+			t.Errorf("got %v", left)
+		}
+		if left, _ = all[1].Allowance(t.Context(), alice); left.Left != 58 {
+			t.Errorf("after it was told: got %v", left)
+		}
+		var told retwis.Allowance
+		ctx := retwis.WithAllowance(t.Context(), func(left retwis.Allowance) { told = left })
+		if err := all[0].Take(ctx, alice, retwis.Demand{Cost: 8}); err != nil || told.Left != 50 {
+			t.Errorf("told %v, %v", told, err)
+		}
+	})
+}
+
+func TestWrongRequestsUseUpTheBudget(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, all := processes(t, 1, reads)
+		q := all[0]
+		for range 1000 {
+			q.Spend(alice, 10)
+		}
+		if q.Check(alice) == nil {
+			t.Error("who asks for nonsense only is let in")
+		}
+		time.Sleep(75 * time.Second)
+		if err := q.Check(alice); err != nil {
+			t.Errorf("a minute later: %v", err)
+		}
+	})
+}
+
+func TestLedgerForgets(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, all := processes(t, 1, reads)
+		l := all[0].ledger
+		for i := range maxReaders + 1000 {
+			_ = all[0].Take(t.Context(), retwis.Client{User: retwis.UserID(i + 1)}, retwis.Demand{Cost: 1})
+		}
+		l.mu.Lock()
+		n := len(l.readers)
+		l.mu.Unlock()
+		if n > maxReaders {
+			t.Errorf("%d readers are held", n)
+		}
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if n := len(l.readers); n != 0 {
+			t.Errorf("%d readers are held whose budgets are whole", n)
+		}
+	})
+}
+
+func TestNothingIsLimited(t *testing.T) {
+	t.Parallel()
+	s, all := processes(t, 1, Rates{})
+	q := all[0]
+	for range 1000 {
+		q.Spend(alice, 1_000_000)
+		err := errors.Join(q.Check(alice), q.Take(t.Context(), alice, retwis.Demand{
+			Cost: 1_000_000, Posts: 9, Follows: 9, Registrations: 9, Passwords: 9, Logins: []string{"bob"},
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	q.NotRegistered(t.Context(), alice)
+	if _, limited := q.Allowance(t.Context(), alice); limited || s.called() > 0 {
+		t.Errorf("the store was called %d times", s.called())
+	}
+}

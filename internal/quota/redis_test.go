@@ -1,0 +1,226 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"testing"
+	"time"
+
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+func TestMain(m *testing.M) { redistest.Main(m) }
+
+func onEachRedis(t *testing.T, test func(t *testing.T, url string)) {
+	t.Helper()
+	t.Run("one Redis", func(t *testing.T) { test(t, redistest.Server(t).URL()) })
+	t.Run("cluster", func(t *testing.T) { test(t, redistest.SharedCluster(t).URL()) })
+}
+
+func open(t *testing.T, url string) *store.Store {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Options{URL: url, Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// slow are rates that nothing comes back of while a test runs.
+func slow() Rates {
+	return Rates{
+		Reads:         retwis.Rate{Limit: 1000, Period: 24 * time.Hour},
+		Posts:         retwis.Rate{Limit: 7, Period: 24 * time.Hour},
+		Follows:       retwis.Rate{Limit: 8, Period: 24 * time.Hour},
+		Logins:        retwis.Rate{Limit: 10, Period: 24 * time.Hour},
+		Registrations: retwis.Rate{Limit: 5, Period: 24 * time.Hour},
+	}
+}
+
+func at(address string) retwis.Client {
+	return retwis.Client{Address: netip.MustParseAddr(address)}
+}
+
+// passing returns how often a demand is let through, of n times.
+func passing(t *testing.T, q *Quotas, client retwis.Client, demand retwis.Demand, n int) int {
+	t.Helper()
+	passed := 0
+	for range n {
+		err := q.Take(t.Context(), client, demand)
+		if err == nil {
+			passed++
+			continue
+		}
+		if refused, ok := errors.AsType[*retwis.Error](err); !ok || refused.Code != retwis.CodeRateLimited || refused.RetryAfterSeconds < 1 {
+			t.Fatalf("got the error %v", err)
+		}
+	}
+	return passed
+}
+
+func TestBudgets(t *testing.T) {
+	t.Parallel()
+	bob := retwis.Client{User: 2050, Address: alice.Address}
+	onEachRedis(t, func(t *testing.T, url string) {
+		q := New(open(t, url), slow(), slog.New(slog.DiscardHandler))
+		other := New(open(t, url), slow(), slog.New(slog.DiscardHandler)) // another process
+		check := func(what string, got, want int) {
+			t.Helper()
+			if got != want {
+				t.Errorf("%s: %d passed, want %d", what, got, want)
+			}
+		}
+		check("posts", passing(t, q, alice, retwis.Demand{Posts: 1}, 5), 5)
+		check("posts by the other process", passing(t, other, alice, retwis.Demand{Posts: 1}, 5), 2)
+		check("posts of bob", passing(t, q, bob, retwis.Demand{Posts: 4}, 3), 1)
+		check("another post of bob", passing(t, q, bob, retwis.Demand{Posts: 1}, 4), 3)
+		check("follows", passing(t, q, alice, retwis.Demand{Follows: 1}, 10), 8)
+		check("passwords", passing(t, q, alice, retwis.Demand{Passwords: 1}, 12), 10)
+
+		check("logins", passing(t, q, at("192.0.2.1"), retwis.Demand{Logins: []string{"ann"}}, 12), 10)
+		check("logins with another name", passing(t, q, at("192.0.2.1"), retwis.Demand{Logins: []string{"bob"}}, 1), 0)
+		check("logins with the name from elsewhere", passing(t, q, at("192.0.2.2"), retwis.Demand{Logins: []string{"ANN"}}, 1), 0)
+		check("another name from elsewhere", passing(t, q, at("192.0.2.2"), retwis.Demand{Logins: []string{"cid", "dan"}}, 1), 1)
+		check("what is no name", passing(t, q, at("192.0.2.3"), retwis.Demand{Logins: []string{"no such name!"}}, 12), 10)
+
+		check("IPv6", passing(t, q, at("2001:db8::1"), retwis.Demand{Registrations: 1}, 3), 3)
+		check("its neighbours", passing(t, q, at("2001:db8::ffff:0:1"), retwis.Demand{Registrations: 1}, 3), 2)
+		check("the next network", passing(t, q, at("2001:db8:0:1::1"), retwis.Demand{Registrations: 1}, 3), 3)
+		q.NotRegistered(t.Context(), at("2001:db8::2"))
+		check("after one failed", passing(t, q, at("2001:db8::1"), retwis.Demand{Registrations: 1}, 3), 1)
+		check("registrations and logins", passing(t, q, at("2001:db8:0:1::1"), retwis.Demand{Logins: []string{"eve"}}, 12), 7)
+	})
+}
+
+// Whoever tries a name that is not theirs does not lock its owner out.
+func TestOwnersAreNotLockedOut(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		q := New(open(t, url), slow(), slog.New(slog.DiscardHandler))
+		home := at("192.0.2.1")
+		q.LoggedIn(t.Context(), home, "Ann")
+		for _, strange := range []string{"198.51.100.1", "198.51.100.2", "198.51.100.3"} {
+			_ = passing(t, q, at(strange), retwis.Demand{Logins: []string{"ann"}}, 5)
+		}
+		if passing(t, q, at("198.51.100.4"), retwis.Demand{Logins: []string{"ann"}}, 1) != 0 {
+			t.Error("strangers may go on")
+		}
+		if n := passing(t, q, home, retwis.Demand{Logins: []string{"ann"}}, 12); n != 10 {
+			t.Errorf("the owner passed %d times", n)
+		}
+	})
+}
+
+func TestBudgetsComeBack(t *testing.T) {
+	t.Parallel()
+	s := redistest.Server(t)
+	rates := Rates{Posts: retwis.Rate{Limit: 3, Period: 3 * time.Second}}
+	q := New(open(t, s.URL()), rates, slog.New(slog.DiscardHandler))
+	start, passed := time.Now(), 0
+	for passed < 5 && time.Since(start) < time.Minute {
+		if q.Take(t.Context(), alice, retwis.Demand{Posts: 1}) == nil {
+			passed++
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if took := time.Since(start); passed < 5 || took < 1900*time.Millisecond {
+		t.Errorf("%d passed within %s", passed, took)
+	}
+	ttl, err := s.Client().TTL(t.Context(), firstKey(t, s, "*budget*")).Result()
+	if err != nil || ttl <= 0 || ttl > 3*time.Second {
+		t.Errorf("the budget lapses in %s, %v", ttl, err)
+	}
+}
+
+func firstKey(t *testing.T, s *redistest.Node, pattern string) string {
+	t.Helper()
+	keys, err := s.Client().Keys(t.Context(), pattern).Result()
+	if err != nil || len(keys) == 0 {
+		t.Fatalf("got the keys %q, %v", keys, err)
+	}
+	return keys[0]
+}
+
+// A clock that was set back makes nobody wait longer than two periods.
+func TestClockThatIsBehind(t *testing.T) {
+	t.Parallel()
+	s := redistest.Server(t)
+	db := open(t, s.URL())
+	rate := slow().Posts
+	charge := retwis.Charge{Action: retwis.ToPost, Who: retwis.Holder{User: 1}, Rate: rate, Time: rate.Time(1)}
+	if _, err := db.Charge(t.Context(), charge); err != nil {
+		t.Fatal(err)
+	}
+	key := firstKey(t, s, "*budget*")
+	if err := s.Client().Set(t.Context(), key, "9007199254740991", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	balances, err := db.Charge(t.Context(), charge)
+	if err != nil || !balances[0].Refused || balances[0].Used != 2*rate.Period {
+		t.Errorf("got %v, %v", balances, err)
+	}
+}
+
+func TestReadsOfAllProcesses(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{}, 2)
+		var all [2]*Quotas
+		for i := range all {
+			q := New(open(t, url), slow(), slog.New(slog.DiscardHandler))
+			all[i] = q
+			go func() {
+				_ = q.Run(ctx)
+				done <- struct{}{}
+			}()
+		}
+		defer func() {
+			cancel()
+			<-done
+			<-done
+		}()
+		if n := passing(t, all[0], alice, retwis.Demand{Cost: 100}, 12); n != 10 {
+			t.Errorf("%d reads passed", n)
+		}
+		deadline := time.Now().Add(time.Minute)
+		for {
+			left, ok := all[1].Allowance(t.Context(), alice)
+			if ok && left.Left == 0 {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("the other process knows of %v", left)
+			}
+		}
+		if all[1].Check(alice) == nil {
+			t.Error("the other process lets them in")
+		}
+	})
+}
+
+func TestWithoutRedis(t *testing.T) {
+	t.Parallel()
+	s := redistest.Server(t)
+	q := New(open(t, s.URL()), slow(), slog.New(slog.DiscardHandler))
+	s.Kill()
+	for _, demand := range []retwis.Demand{{Cost: 1}, {Posts: 1}, {Follows: 1}} {
+		if err := q.Take(t.Context(), alice, demand); err != nil {
+			t.Errorf("%v: %v", demand, err)
+		}
+	}
+	for _, demand := range []retwis.Demand{{Registrations: 1}, {Logins: []string{"ann"}}, {Passwords: 1}} {
+		if err := q.Take(t.Context(), alice, demand); !errors.Is(err, retwis.ErrLimitsUnknown) {
+			t.Errorf("%v: got the error %v", demand, err)
+		}
+	}
+	s.Start()
+	if n := passing(t, q, alice, retwis.Demand{Posts: 1}, 9); n != 7 {
+		t.Errorf("%d posts passed once Redis was back", n)
+	}
+}
