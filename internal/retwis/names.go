@@ -1,9 +1,6 @@
 package retwis
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // CheckUsername returns a user error unless the name may be given to a new account:
 // 3 to 20 of A–Z a–z 0–9 _, and not reserved. Nothing is trimmed or changed, the case
@@ -19,7 +16,7 @@ func CheckUsername(name string) error {
 		return FieldError(CodeInvalid, field, "make the username of letters A to Z, digits and _ only")
 	case len(name) < MinUsernameLength:
 		return FieldError(CodeTooShort, field, "make the username at least %d characters long", MinUsernameLength)
-	case reserved(FoldUsername(name)):
+	case isReserved(FoldUsername(name)):
 		return FieldError(CodeTaken, field, "choose another username: this one is reserved")
 	}
 	return nil
@@ -57,25 +54,4 @@ func spelledAsUsername(name string) bool {
 		}
 	}
 	return true
-}
-
-// reserved reports whether a folded name speaks for the service, or is or may become
-// a path of it. Names that are too short to be given are left out.
-func reserved(folded string) bool {
-	return slices.Contains([]string{
-		// Those who would be believed.
-		"admin", "administrator", "mod", "moderator", "official", "operator", "postmaster", "retwis", "root",
-		"security", "staff", "support", "sysadmin", "system", "webmaster",
-
-		// Words with a meaning of their own in texts and programs.
-		"all", "anonymous", "deleted", "everybody", "everyone", "nobody", "none", "null", "undefined",
-
-		// Paths.
-		"about", "account", "api", "app", "assets", "auth", "blog", "contact", "docs", "explore", "favicon", "feed",
-		"follow", "followers", "following", "graphiql", "graphql", "health", "healthz", "help", "home", "index", "legal",
-		"list", "lists", "live", "login", "logout", "mentions", "metrics", "new", "node", "notifications", "password",
-		"playground", "post", "posts", "privacy", "profile", "public", "readyz", "register", "search", "session",
-		"settings", "signin", "signout", "signup", "static", "status", "subscriptions", "terms", "timeline", "timelines",
-		"trends", "users", "viewer", "www",
-	}, folded)
 }

@@ -7,7 +7,7 @@ import (
 
 func TestCheckUsername(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"ada", "Ada_Lovelace", "___", "007", strings.Repeat("z", 20), "administrators"} {
+	for _, name := range []string{"ada", "Ada_Lovelace", "___", "007", strings.Repeat("z", 20), "administrate", "rooted", "retwist", "modern"} {
 		if err := CheckUsername(name); err != nil {
 			t.Errorf("CheckUsername(%q) = %v", name, err)
 		}
@@ -40,6 +40,19 @@ func TestCheckUsername(t *testing.T) {
 		{"GraphQL", CodeTaken},
 		{"healthz", CodeTaken},
 		{"viewer", CodeTaken},
+		{"Administrators", CodeTaken},
+		{"adm1n", CodeTaken},
+		{"_A_d_m_i_n_", CodeTaken},
+		{"AdmIn", CodeTaken}, // the fourth letter is a capital i
+		{"adrnin", CodeTaken},
+		{"r00t", CodeTaken},
+		{"5upp0rt", CodeTaken},
+		{"retw1s", CodeTaken},
+		{"Retvvis", CodeTaken},
+		{"RETWIS_Support", CodeTaken},
+		{"admin_retwis", CodeTaken},
+		{"retwis_help", CodeTaken},
+		{"retwis_retwis", CodeTaken},
 	} {
 		wantUserError(t, CheckUsername(tt.name), tt.code, "username", "")
 		if got, want := IsUsername(tt.name), tt.code == CodeTaken; got != want {
@@ -97,5 +110,15 @@ func TestStartsUsername(t *testing.T) {
 		if got := StartsUsername(prefix); got != want {
 			t.Errorf("a name may begin with %q: %t, want %t", prefix, got, want)
 		}
+	}
+}
+
+// The first segment of every path of the app and the API is a name nobody can have.
+func TestPathsAreReserved(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"api", "assets", "graphql", "healthz", "login", "metrics", "playground", "post", "public", "readyz", "settings",
+	} {
+		wantUserError(t, CheckUsername(name), CodeTaken, "username", "")
 	}
 }

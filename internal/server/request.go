@@ -76,7 +76,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		client := s.proxies.clientOf(r)
 		ctx := auth.WithAddress(context.WithValue(r.Context(), requestIDKey{}, id), client)
 		w.Header().Set("X-Request-Id", id)
-		secure(w.Header(), s.overTLS(r))
+		s.secure(w.Header(), s.overTLS(r))
 		rec := &recorder{ResponseWriter: w}
 		start := time.Now()
 		defer func() {

@@ -26,6 +26,7 @@ type Server struct {
 	upgrader *websocket.Upgrader
 	sockets  *sockets
 	handler  http.Handler
+	secured  http.Header // of every answer
 	draining atomic.Bool
 
 	mu   sync.Mutex
@@ -49,6 +50,7 @@ func New(opts Options) (*Server, error) {
 		engine:   engine{exec: opts.Executor, log: opts.Log},
 		upgrader: newUpgrader(opts.Compression),
 	}
+	s.secured = secureHeaders()
 	s.sockets = newSockets(opts, s.engine, s.authenticate)
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", origins.cors(http.HandlerFunc(s.serveGraphQL)))
