@@ -84,13 +84,10 @@ func (c *checkCommand) Run(ctx context.Context, console console) error {
 	}
 	progress := newProgress(console.err)
 	report, err := check.Run(ctx, db, check.Options{
-		Sample: c.Sample,
-		Seed:   seed,
-		Repair: c.Repair,
-		Progress: func(name string, total int) (func(int), func()) {
-			p := progress.begin(name, total)
-			return p.add, p.end
-		},
+		Sample:   c.Sample,
+		Seed:     seed,
+		Repair:   c.Repair,
+		Progress: progress.part,
 	})
 	if err != nil && ctx.Err() != nil {
 		return misusef("stopped, with %d things found to be wrong so far", report.Findings())

@@ -71,6 +71,12 @@ func (p *progress) begin(name string, total int) *phase {
 	return ph
 }
 
+// part is [progress.begin] in the form that other packages ask for.
+func (p *progress) part(name string, total int) (add func(int), end func()) {
+	ph := p.begin(name, total)
+	return ph.add, ph.end
+}
+
 func (ph *phase) add(n int) { ph.count.Add(int64(n)) }
 
 // end shows where the phase ended.

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"retwis/internal/auth"
 	"retwis/internal/fanout"
+	"retwis/internal/seed"
 )
 
 // seedCommand fills a database.
@@ -20,7 +22,7 @@ type seedCommand struct {
 	Posts      int    `default:"5000" placeholder:"N" help:"Posts, by any of them."`
 	Star       int    `default:"0" placeholder:"N" help:"Register star as well, and this many more people, reader0 and so on, who follow star."`
 	Seed       uint64 `default:"1" placeholder:"N" help:"Another number makes other people, follows and texts."`
-	Parallel   int    `default:"64" placeholder:"N" help:"Operations under way at once."`
+	Parallel   int    `default:"4" placeholder:"N" help:"Batches under way at once."`
 
 	redisSettings
 	dataSettings
@@ -30,8 +32,9 @@ type seedCommand struct {
 
 // Help is what seed --help says besides the flags.
 func (*seedCommand) Help() string {
-	return "Everybody's password is " + seedPassword + ". Accounts that an earlier run made are used again, and so are its " +
-		"follows; its posts are not posted twice within a day. Names that somebody else has are left alone."
+	return "Everybody's password is " + seed.Password + ". The posts are spread over the last 30 days. The same --seed makes the same " +
+		"people, follows and texts. What an earlier run made is not made twice, so a run that broke off goes on with the " +
+		"same flags. Names that somebody else has are left alone."
 }
 
 // Validate is called once all flags are read.
@@ -44,7 +47,7 @@ func (c *seedCommand) Validate() error {
 		{"avg-follows", c.AvgFollows, 0, (c.FollowLimit + 1) / 2},
 		{"posts", c.Posts, 0, 100_000_000},
 		{"star", c.Star, 0, 10_000_000},
-		{"parallel", c.Parallel, 1, 1000},
+		{"parallel", c.Parallel, 1, 100},
 	} {
 		if n.value < n.low || n.value > n.high {
 			return fmt.Errorf("--%s is %d: choose %d to %d", n.flag, n.value, n.low, n.high)
@@ -58,10 +61,12 @@ func (c *seedCommand) Validate() error {
 }
 
 // population is what the flags ask for. Without people nobody follows or posts.
-func (c *seedCommand) population() population {
-	p := population{seed: c.Seed, people: c.Users, follows: min(c.AvgFollows, max(c.Users-1, 0)), posts: c.Posts, readers: c.Star}
-	if p.people == 0 {
-		p.posts = 0
+func (c *seedCommand) population() seed.Population {
+	p := seed.Population{
+		Seed: c.Seed, People: c.Users, Follows: min(c.AvgFollows, max(c.Users-1, 0)), Posts: c.Posts, Readers: c.Star,
+	}
+	if p.People == 0 {
+		p.Posts = 0
 	}
 	return p
 }
@@ -70,14 +75,14 @@ func (c *seedCommand) population() population {
 // as soon as what is under way has ended.
 func (c *seedCommand) Run(ctx context.Context, console console) error {
 	log := c.logger(console.err)
-	err := c.seed(ctx, console, log)
+	err := c.fill(ctx, console, log)
 	if err != nil && isStop(ctx, err) {
 		_, _ = fmt.Fprintln(console.out, "Stopped. The same command goes on where it was.")
 	}
 	return err
 }
 
-func (c *seedCommand) seed(ctx context.Context, console console, log *slog.Logger) error {
+func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logger) error {
 	redis, err := openRedis(ctx, c.RedisURL, c.DataDir, log)
 	if err != nil {
 		return err
@@ -88,7 +93,6 @@ func (c *seedCommand) seed(ctx context.Context, console console, log *slog.Logge
 	}
 	options := c.storeSettings.options(log)
 	options.URL = redis.url
-	options.PoolSize = 2*c.Parallel + 64 // the worker is not to wait for those it works for
 	db, err := openStore(ctx, options)
 	if err != nil {
 		return err
@@ -99,33 +103,43 @@ func (c *seedCommand) seed(ctx context.Context, console console, log *slog.Logge
 		return fmt.Errorf("prepare accounts: %w", err)
 	}
 
-	s := &seeder{
-		population: c.population(),
-		db:         db,
-		accounts:   accounts,
-		parallel:   c.Parallel,
-		progress:   newProgress(console.err),
-	}
+	progress := newProgress(console.err)
+	seeder := seed.New(c.population(), db, accounts, seed.Options{Parallel: c.Parallel, Progress: progress.part})
 	started := time.Now()
-	if err := s.runBesideWorker(ctx, fanout.New(db, fanout.Options{Log: log})); err != nil {
+	err = besideWorker(ctx, fanout.New(db, fanout.Options{Log: log}), seeder.Run)
+	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(console.out, "Seeded in %s: %s.\n", time.Since(started).Round(time.Millisecond), s.result())
-	if name := s.someName(); name != "" {
-		_, _ = fmt.Fprintf(console.out, "Log in as %s, or any of them, with the password: %s\n", name, seedPassword)
+	_, _ = fmt.Fprintf(console.out, "Seeded in %s: %s.\n", time.Since(started).Round(time.Millisecond), describe(seeder.Result()))
+	for _, name := range seeder.Known(1) {
+		_, _ = fmt.Fprintf(console.out, "Log in as %s, or any of them, with the password: %s\n", name, seed.Password)
 	}
 	return nil
 }
 
-// runBesideWorker seeds while a worker delivers, and ends both.
-func (s *seeder) runBesideWorker(ctx context.Context, worker *fanout.Worker) error {
+// besideWorker does something while a worker delivers, and ends both.
+func besideWorker(ctx context.Context, worker *fanout.Worker, do func(context.Context) error) error {
 	group, running := errgroup.WithContext(ctx)
 	workLife, endWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer endWork()
 	group.Go(func() error { return worker.Run(workLife) })
 	group.Go(func() error {
 		defer endWork()
-		return s.run(running)
+		return do(running)
 	})
 	return group.Wait()
+}
+
+// describe says what was made.
+func describe(r seed.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d new accounts", r.Accounts)
+	if r.Reused > 0 {
+		fmt.Fprintf(&b, ", %d that were there used again", r.Reused)
+	}
+	if r.Foreign > 0 {
+		fmt.Fprintf(&b, ", %d names that somebody else has left out", r.Foreign)
+	}
+	fmt.Fprintf(&b, "; %d new follows; %d new posts; everything is delivered", r.Follows, r.Posts)
+	return b.String()
 }

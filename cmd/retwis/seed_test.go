@@ -10,6 +10,7 @@ import (
 
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
+	"retwis/internal/seed"
 	"retwis/internal/store"
 )
 
@@ -24,13 +25,13 @@ func openTestStore(t *testing.T, url string) *store.Store {
 }
 
 // members reads everybody a population has.
-func members(t *testing.T, db *store.Store, p population) []*retwis.User {
+func members(t *testing.T, db *store.Store, p seed.Population) []*retwis.User {
 	t.Helper()
-	all := make([]*retwis.User, p.size())
+	all := make([]*retwis.User, p.Size())
 	for i := range all {
-		user, err := db.UserByName(t.Context(), p.member(i).username)
+		user, err := db.UserByName(t.Context(), p.Member(i).Username)
 		if err != nil {
-			t.Fatalf("%s: %v", p.member(i).username, err)
+			t.Fatalf("%s: %v", p.Member(i).Username, err)
 		}
 		all[i] = user
 	}
@@ -48,11 +49,11 @@ func TestSeeding(t *testing.T) {
 	t.Parallel()
 	url := redistest.Server(t).URL()
 	env := environment("RETWIS_REDIS_URL=" + url)
-	seed := []string{"seed", "--users", "41", "--avg-follows", "7", "--posts", "150", "--star", "25", "--seed", "4"}
-	p := population{seed: 4, people: 41, follows: 7, posts: 150, readers: 25}
+	args := []string{"seed", "--users", "41", "--avg-follows", "7", "--posts", "150", "--star", "25", "--seed", "4"}
+	p := seed.Population{Seed: 4, People: 41, Follows: 7, Posts: 150, Readers: 25}
 
-	code, stdout, stderr := invoke(t, env, seed...)
-	if code != 0 || !strings.Contains(stdout, "67 new accounts; 312 follows; 150 posts; everything is delivered.") {
+	code, stdout, stderr := invoke(t, env, args...)
+	if code != 0 || !strings.Contains(stdout, "67 new accounts; 312 new follows; 150 new posts; everything is delivered.") {
 		t.Fatalf("code %d, printed\n%s%s", code, stdout, stderr)
 	}
 	if strings.ContainsAny(stderr, "\r\x1b") {
@@ -63,9 +64,9 @@ func TestSeeding(t *testing.T) {
 	follows, followers, posts := 0, 0, 0
 	everybody := members(t, db, p)
 	for i, user := range everybody {
-		m := p.member(i)
-		if user.DisplayName != m.displayName || user.Bio != m.bio || user.FollowingCount != len(p.following(i)) {
-			t.Errorf("%+v is not %+v, who follows %d", user, m, len(p.following(i)))
+		m := p.Member(i)
+		if user.DisplayName != m.DisplayName || user.Bio != m.Bio || user.FollowingCount != len(p.Following(i)) {
+			t.Errorf("%+v is not %+v, who follows %d", user, m, len(p.Following(i)))
 		}
 		follows += user.FollowingCount
 		followers += user.FollowerCount
@@ -77,19 +78,19 @@ func TestSeeding(t *testing.T) {
 	}
 
 	service := serve(t, env)
-	for _, name := range []string{"star", "reader24", p.member(0).username, p.member(40).username} {
-		newClient(t, service.url).login(name, seedPassword)
+	for _, name := range []string{"star", "reader24", p.Member(0).Username, p.Member(40).Username} {
+		newClient(t, service.url).login(name, seed.Password)
 	}
-	star := newClient(t, service.url).login("star", seedPassword)
+	star := newClient(t, service.url).login("star", seed.Password)
 	star.createPost("hello, readers")
-	newClient(t, service.url).login("reader7", seedPassword).awaitHome("hello, readers")
+	newClient(t, service.url).login("reader7", seed.Password).awaitHome("hello, readers")
 	register(t, service.url, "reader25")
 	service.stop()
 
 	// Again, and with one reader more, whose name somebody else has by now.
-	seed[8] = "26"
-	code, stdout, stderr = invoke(t, env, seed...)
-	want := "0 new accounts, 67 that were there used again, 1 names that somebody else has left out; 312 follows; 150 posts;"
+	args[8] = "26"
+	code, stdout, stderr = invoke(t, env, args...)
+	want := "0 new accounts, 67 that were there used again, 1 names that somebody else has left out; 0 new follows; 0 new posts;"
 	if code != 0 || !strings.Contains(stdout, want) {
 		t.Fatalf("again: code %d, printed\n%s%s", code, stdout, stderr)
 	}
@@ -112,10 +113,10 @@ func TestSeedingStopsWhenAsked(t *testing.T) {
 	url := redistest.Server(t).URL()
 	db := openTestStore(t, url)
 	env := environment("RETWIS_REDIS_URL=" + url)
-	p := population{seed: 1, people: 20_000}
+	p := seed.Population{Seed: 1, People: 20_000}
 	running := launch(t, env, "seed", "--users", "20000", "--posts", "0", "--parallel", "4")
 	eventually(t, "some people are registered", func() bool {
-		_, err := db.UserByName(t.Context(), p.member(30).username)
+		_, err := db.UserByName(t.Context(), p.Member(30).Username)
 		return err == nil
 	})
 	running.signal(syscall.SIGINT)
@@ -127,8 +128,8 @@ func TestSeedingStopsWhenAsked(t *testing.T) {
 	}
 	// Nobody was left half registered: what had begun was carried out.
 	begun := 0
-	for i := range p.people {
-		name := p.member(i).username
+	for i := range p.People {
+		name := p.Member(i).Username
 		_, err := db.UserByName(t.Context(), name)
 		if errors.Is(err, retwis.ErrNotFound) {
 			continue

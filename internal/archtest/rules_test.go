@@ -32,6 +32,7 @@ var ours = map[string][]string{
 	"internal/redisproc": nil,
 	"internal/redistest": {"internal/redisproc"},
 	"internal/retwis":    nil,
+	"internal/seed":      {"internal/retwis"},
 	"internal/server":    {"internal/retwis", "internal/auth"},
 	"internal/store":     {"internal/retwis"},
 	"web":                nil,

@@ -58,7 +58,9 @@ func ListMembers(list ListID) FollowConnection { return FollowConnection{Members
 type Registration struct {
 	Username     string
 	DisplayName  string
+	Bio          string
 	PasswordHash string
+	CreatedAt    time.Time // the zero time stands for now
 }
 
 // ProfileChange says what to change of a profile; nil leaves a field as it is.

@@ -20,11 +20,7 @@ func (s *Store) Register(ctx context.Context, r retwis.Registration) (*retwis.Us
 	folded := retwis.FoldUsername(r.Username)
 	bucket := rand.IntN(retwis.Buckets)
 	p := s.ofBucket(bucket)
-	reply, err := s.doDurably(ctx, call{
-		s.scripts.createUser,
-		[]string{p.nextUser(), p.outbox()},
-		[]any{bucket, p.users(), r.Username, folded, r.DisplayName, r.PasswordHash},
-	})
+	reply, err := s.doDurably(ctx, s.createUserCall(p, bucket, r, folded))
 	if reply == nil {
 		return nil, fmt.Errorf("register: create the account: %w", err)
 	}
@@ -57,23 +53,34 @@ func (s *Store) Register(ctx context.Context, r retwis.Registration) (*retwis.Us
 	return users[0], nil
 }
 
+func (s *Store) createUserCall(p partition, bucket int, r retwis.Registration, folded string) call {
+	created := ""
+	if !r.CreatedAt.IsZero() {
+		created = strconv.FormatInt(r.CreatedAt.UnixMilli(), 10)
+	}
+	return call{
+		s.scripts.createUser,
+		[]string{p.nextUser(), p.outbox()},
+		[]any{bucket, p.users(), r.Username, folded, r.DisplayName, r.PasswordHash, r.Bio, created},
+	}
+}
+
 func (s *Store) claimName(ctx context.Context, folded string, id retwis.UserID) (retwis.UserID, error) {
-	p := s.ofName(folded)
-	reply, err := s.doDurably(ctx, call{s.scripts.claimName, []string{p.name(folded), p.names()}, []any{id.String(), folded}})
+	reply, err := s.doDurably(ctx, s.claimNameCall(folded, id))
 	if err != nil {
 		return 0, err
 	}
 	return userID(reply.Text())
 }
 
+func (s *Store) claimNameCall(folded string, id retwis.UserID) call {
+	p := s.ofName(folded)
+	return call{s.scripts.claimName, []string{p.name(folded), p.names()}, []any{id.String(), folded}}
+}
+
 // activate ends a registration whose name is claimed. It may be repeated.
 func (s *Store) activate(ctx context.Context, id retwis.UserID) error {
-	p := s.of(id)
-	there, err := s.do(ctx, call{
-		s.scripts.activateUser,
-		[]string{p.user(id), p.home(id), p.newestUsers()},
-		[]any{id.String(), s.options.NewestUsers},
-	}).Bool()
+	there, err := s.do(ctx, s.activateCall(id)).Bool()
 	if err != nil {
 		return fmt.Errorf("activate account %s: %w", id, err)
 	}
@@ -81,6 +88,15 @@ func (s *Store) activate(ctx context.Context, id retwis.UserID) error {
 		return fmt.Errorf("activate account %s: it is gone", id)
 	}
 	return nil
+}
+
+func (s *Store) activateCall(id retwis.UserID) call {
+	p := s.of(id)
+	return call{
+		s.scripts.activateUser,
+		[]string{p.user(id), p.home(id), p.newestUsers()},
+		[]any{id.String(), s.options.NewestUsers},
+	}
 }
 
 // dropPending removes an account that lost its name to another. Where that fails the

@@ -112,7 +112,7 @@ func (s *Store) reachCall(author retwis.UserID, of partition, versionAndCount []
 // or unfollow that broke off left to do.
 func (s *Store) RecountFollowers(ctx context.Context, partition int, author retwis.UserID) error {
 	p := s.partitions[partition]
-	answer, err := s.do(ctx, call{s.scripts.countFollowers, []string{p.followers(author), p.clock()}, nil}).Slice()
+	answer, err := s.do(ctx, call{s.scripts.countFollowers, []string{p.clock(), p.followers(author)}, nil}).Slice()
 	if err != nil {
 		return fmt.Errorf("count the followers of %s: %w", author, err)
 	}

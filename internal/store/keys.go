@@ -43,7 +43,8 @@ func (p partition) clock() string { return p.tag + ":clock" }
 
 // user is a hash: name, display, bio, password, created, state, session_gen, home_gen, the
 // counts posts, followers and following, profile_trimmed once posts have left the profile,
-// step, of leaving, and read, the day the home was last read. The state is pending before
+// step, of leaving, read, the day the home was last read, and imported: with a source, how
+// many posts came from there. The state is pending before
 // the name is claimed, then active; at the end of an account leaving, while posts and lists
 // are deleted, then parting, while it is cut off from others, and gone until it lapses.
 func (p partition) user(id retwis.UserID) string { return p.users() + id.String() }

@@ -41,6 +41,8 @@ type scripts struct {
 	createList, renameList, deleteList, unlist *redis.Script
 	addMember, removeMember                    *redis.Script
 
+	followAll, importPosts, importPublic *redis.Script
+
 	inspectUser, inspectTimeline, halfEdges      *redis.Script
 	mendEdge, mendCounts, placePost, weed, renew *redis.Script
 }
@@ -103,6 +105,10 @@ func loadScripts() scripts {
 		unlist:         script("unlist"),
 		addMember:      script("add_member"),
 		removeMember:   script("remove_member"),
+
+		followAll:    script("follow_all"),
+		importPosts:  script("import_posts"),
+		importPublic: script("import_public"),
 
 		inspectUser:     script("inspect_user"),
 		inspectTimeline: script("inspect_timeline"),

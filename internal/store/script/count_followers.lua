@@ -1,6 +1,10 @@
--- count_followers counts an author's followers in this partition, as of a version.
+-- count_followers counts the followers of authors in this partition, as of a version.
 --
--- KEYS   1 followers   2 clock
--- Reply  { version, followers }
+-- KEYS   1 clock   2… followers
+-- Reply  { version, followers of the first, … }
 --@include clock
-return { string.format('%.0f', tick(KEYS[2])), redis.call('ZCARD', KEYS[1]) }
+local reply = { string.format('%.0f', tick(KEYS[1])) }
+for i = 2, #KEYS do
+  reply[i] = redis.call('ZCARD', KEYS[i])
+end
+return reply

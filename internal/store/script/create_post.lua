@@ -11,6 +11,7 @@
 --        { 'conflict' } when the key was used with another text, { 'full' }
 --@include clock
 --@include list
+--@include profile
 --@include publish
 
 local author = ARGV[1]
@@ -44,19 +45,8 @@ redis.call('HINCRBY', KEYS[1], 'posts', 1)
 
 local home, profile = 'h' .. author, 'u' .. author
 local before = { [home] = head(KEYS[3]), [profile] = head(KEYS[2]) }
-local cap = tonumber(ARGV[5])
 local slack = tonumber(ARGV[7])
-local length = redis.call('LPUSH', KEYS[2], post)
-if length > cap + slack then
-  -- What leaves the profile is still the author's, to be found when the account ends.
-  local surplus = math.min(length - cap, slack + 1)
-  local old = redis.call('LRANGE', KEYS[2], -surplus, -1)
-  redis.call('LTRIM', KEYS[2], 0, -surplus - 1)
-  for i = #old, 1, -1 do
-    redis.call('LPUSH', KEYS[10], old[i])
-  end
-  redis.call('HSET', KEYS[1], 'profile_trimmed', 1)
-end
+put_on_profile(KEYS[1], KEYS[2], KEYS[10], post, tonumber(ARGV[5]), slack)
 push(KEYS[3], post, tonumber(ARGV[6]), slack)
 redis.call('XADD', KEYS[4], '*', 'kind', 'post', 'author', author, 'post', post, unpack(mentions))
 

@@ -6,14 +6,13 @@
 --        3 PUBLISH or SPUBLISH   4 channel prefix
 -- Reply  1, or 0 when there is nobody to build for, or no list and none is wanted
 --@include publish
+--@include renewal
 
 if redis.call('HGET', KEYS[2], 'state') ~= 'active' then
   return 0
 end
-if redis.call('DEL', KEYS[1]) == 0 and ARGV[2] == '1' then
+if ARGV[2] == '1' and redis.call('EXISTS', KEYS[1]) == 0 then
   return 0
 end
-redis.call('RPUSH', KEYS[1], 'b')
-redis.call('HINCRBY', KEYS[2], 'home_gen', 1)
-publish(KEYS[4], ARGV[3], ARGV[4], '!', watched(KEYS[3], { ARGV[1] }))
+empty(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[3], ARGV[4], ARGV[1])
 return 1

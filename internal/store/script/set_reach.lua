@@ -1,13 +1,18 @@
--- set_reach stores how many followers an author has in a partition, unless a newer
--- version is stored, and keeps the author's follower count the sum over the partitions.
+-- set_reach stores how many followers an author has in partitions, unless a newer version
+-- is stored, and keeps the author's follower count the sum over the partitions.
 --
 -- KEYS   1 author   2 reach
--- ARGV   1 partition   2 version   3 followers there
--- Reply  'ok'
+-- ARGV   1… partition, version, followers there
+-- Reply  1, or 0 when there is no such author any more
 local state = redis.call('HGET', KEYS[1], 'state')
-local version, count = string.match(redis.call('HGET', KEYS[2], ARGV[1]) or '0:0', '^(%d+):(%d+)$')
-if state and state ~= 'gone' and tonumber(version) < tonumber(ARGV[2]) then
-  redis.call('HSET', KEYS[2], ARGV[1], ARGV[2] .. ':' .. ARGV[3])
-  redis.call('HINCRBY', KEYS[1], 'followers', tonumber(ARGV[3]) - tonumber(count))
+if not state or state == 'gone' then
+  return 0
 end
-return 'ok'
+for i = 1, #ARGV, 3 do
+  local version, count = string.match(redis.call('HGET', KEYS[2], ARGV[i]) or '0:0', '^(%d+):(%d+)$')
+  if tonumber(version) < tonumber(ARGV[i + 1]) then
+    redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1] .. ':' .. ARGV[i + 2])
+    redis.call('HINCRBY', KEYS[1], 'followers', tonumber(ARGV[i + 2]) - tonumber(count))
+  end
+end
+return state == 'active' and 1 or 0

@@ -2,6 +2,9 @@
 -- arrival: each below every newer entry, and above the entry that its ceiling names, if
 -- any, which is the nearest older post of its author. It returns the new entries.
 local function weave(entries, posts, ceilings)
+  if #entries == 0 then
+    return posts
+  end
   -- greatest[i]: the newest id at or below entry i, so that the lowest newer entry of a
   -- post is found by one walk down.
   local greatest = {}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+	"retwis/internal/seed"
+	"retwis/internal/store"
+)
+
+// person is what a seed says about one member, without what differs from run to run.
+type person struct {
+	Name, DisplayName, Bio string
+	Following              []string
+	Posts                  []string // oldest first
+}
+
+// network reads everybody a population has.
+func network(t *testing.T, db *store.Store, p seed.Population) []person {
+	t.Helper()
+	users := members(t, db, p)
+	names := map[retwis.UserID]string{}
+	for _, user := range users {
+		names[user.ID] = user.Username
+	}
+	all := make([]person, len(users))
+	for i, user := range users {
+		all[i] = person{Name: user.Username, DisplayName: user.DisplayName, Bio: user.Bio}
+		for after := retwis.Cursor(""); ; {
+			page, err := db.FollowPage(t.Context(), retwis.FollowConnection{Kind: retwis.Following, User: user.ID}, retwis.Page{First: retwis.MaxPageSize, After: after})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, follow := range page.Follows {
+				all[i].Following = append(all[i].Following, names[follow.User.ID])
+				after = follow.Cursor
+			}
+			if !page.HasNextPage {
+				break
+			}
+		}
+		slices.Sort(all[i].Following)
+		for after := retwis.Cursor(""); ; {
+			page, err := db.Page(t.Context(), retwis.Profile(user.ID), retwis.Page{First: retwis.MaxPageSize, After: after})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, edge := range page.Edges {
+				all[i].Posts = append(all[i].Posts, edge.Post.Text)
+				after = edge.Cursor
+			}
+			if !page.HasNextPage {
+				break
+			}
+		}
+		slices.Reverse(all[i].Posts)
+	}
+	return all
+}
+
+// sound fails the test unless a check finds the database in order.
+func sound(t *testing.T, env []string) {
+	t.Helper()
+	if code, stdout, stderr := invoke(t, env, "check"); code != 0 {
+		t.Errorf("check: code %d, printed\n%s%s", code, stdout, stderr)
+	}
+}
+
+func TestASeedThatIsInterruptedGoesOn(t *testing.T) {
+	t.Parallel()
+	p := seed.Population{Seed: 7, People: 1500, Follows: 12, Posts: 9000, Readers: 40}
+	args := []string{"seed", "--seed", "7", "--users", "1500", "--avg-follows", "12", "--posts", "9000", "--star", "40"}
+
+	whole := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
+	if code, stdout, stderr := invoke(t, whole, args...); code != 0 {
+		t.Fatalf("code %d, printed\n%s%s", code, stdout, stderr)
+	}
+	want := network(t, openTestStore(t, redisOf(whole)), p)
+
+	broken := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
+	number := rand.Uint64()
+	t.Logf("seed of the interruptions: %d", number)
+	random := rand.New(rand.NewPCG(number, 0))
+	interrupted := 0
+	for try := range 12 {
+		running := launch(t, broken, append(args, "--parallel", fmt.Sprint(1+random.IntN(8)))...)
+		timer := time.NewTimer(time.Duration(random.Int64N(int64(600 * time.Millisecond))))
+		select {
+		case <-timer.C:
+		case <-running.ended:
+		}
+		timer.Stop()
+		signal := syscall.SIGKILL
+		if try%3 == 0 {
+			signal = syscall.SIGINT
+		}
+		running.signal(signal)
+		running.code()
+		if !strings.Contains(running.stdout.String(), "Seeded") {
+			interrupted++
+		}
+	}
+	if interrupted == 0 {
+		t.Error("no run was interrupted")
+	}
+	if code, stdout, stderr := invoke(t, broken, args...); code != 0 {
+		t.Fatalf("the last run: code %d, printed\n%s%s", code, stdout, stderr)
+	}
+	if diff := cmp.Diff(want, network(t, openTestStore(t, redisOf(broken)), p)); diff != "" {
+		t.Errorf("what %d interruptions made differs from what one run made:\n%s", interrupted, diff)
+	}
+	sound(t, broken)
+
+	// Nothing is left to do, and nothing is done twice.
+	code, stdout, _ := invoke(t, broken, args...)
+	if code != 0 || !strings.Contains(stdout, "0 new accounts, 1541 that were there used again; 0 new follows; 0 new posts;") {
+		t.Errorf("again: code %d, printed\n%s", code, stdout)
+	}
+}
+
+func TestASeedThatGrowsReachesTheHomesThatAreThere(t *testing.T) {
+	t.Parallel()
+	env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
+	args := []string{"seed", "--users", "60", "--avg-follows", "6", "--posts"}
+	for _, posts := range []string{"100", "400"} {
+		if code, stdout, stderr := invoke(t, env, append(args, posts)...); code != 0 || !strings.Contains(stdout, "everything is delivered") {
+			t.Fatalf("code %d, printed\n%s%s", code, stdout, stderr)
+		}
+	}
+	db := openTestStore(t, redisOf(env))
+	posts := 0
+	for _, user := range members(t, db, seed.Population{Seed: 1, People: 60}) {
+		posts += user.PostCount
+		if user.CreatedAt.After(time.Now().Add(-seed.Span)) {
+			t.Errorf("%s came at %s, within the time of the posts", user.Username, user.CreatedAt)
+		}
+	}
+	if posts != 400 {
+		t.Errorf("there are %d posts, want 400", posts)
+	}
+	public, err := db.Page(t.Context(), retwis.Public(), retwis.Page{First: retwis.MaxPageSize})
+	if err != nil || len(public.Edges) != retwis.MaxPageSize {
+		t.Fatalf("the public timeline has %d posts: %v", len(public.Edges), err)
+	}
+	sound(t, env)
+}
+
+// redisOf is the Redis of an environment.
+func redisOf(env []string) string {
+	_, url, _ := strings.Cut(env[len(env)-1], "=")
+	return url
+}

@@ -1,0 +1,118 @@
+package seed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"retwis/internal/retwis"
+)
+
+// accounts makes the accounts of the members, or finds them.
+func (s *Seeder) accounts(ctx context.Context) error {
+	const batch = 200
+	// One hash for all: to hash the password for each would be most of the work.
+	var err error
+	if s.hash, err = s.passwords.HashPassword(ctx, Password); err != nil {
+		return err
+	}
+	s.ours[s.hash] = true
+	add, end := s.options.Progress("accounts", len(s.ids))
+	defer end()
+	err = s.batches(ctx, len(s.ids), batch, func(ctx context.Context, from, to int) error {
+		defer add(to - from)
+		return s.enrol(ctx, from, to)
+	})
+	if err == nil && len(s.there(0, len(s.ids))) == 0 {
+		return errors.New("every name belongs to somebody else: choose another --seed")
+	}
+	return err
+}
+
+// enrol makes or finds the accounts of some members.
+func (s *Seeder) enrol(ctx context.Context, from, to int) error {
+	members := make([]Member, to-from)
+	names := make([]string, to-from)
+	for i := range members {
+		members[i] = s.population.Member(from + i)
+		names[i] = members[i].Username
+	}
+	claims, err := s.store.Claims(ctx, names)
+	if err != nil {
+		return err
+	}
+	var free []int
+	var broken []retwis.UserID
+	for i, claim := range claims {
+		if claim.User == 0 {
+			free = append(free, from+i)
+			continue
+		}
+		if err := s.recognise(ctx, from+i, claim); err != nil {
+			return err
+		}
+		if claim.Pending && s.ids[from+i] != 0 {
+			broken = append(broken, claim.User)
+		}
+	}
+	if err := s.store.EndRegistrations(ctx, broken); err != nil {
+		return err
+	}
+	if len(free) == 0 {
+		return nil
+	}
+
+	registrations := make([]retwis.Registration, len(free))
+	for n, i := range free {
+		m := members[i-from]
+		bio, err := retwis.NormalizeBio(m.Bio)
+		if err != nil {
+			return fmt.Errorf("the bio of %s: %w", m.Username, err)
+		}
+		registrations[n] = retwis.Registration{
+			Username: m.Username, DisplayName: m.DisplayName, Bio: bio, PasswordHash: s.hash,
+			CreatedAt: s.options.Now.Add(-Span - s.population.Joined(i)),
+		}
+	}
+	ids, err := s.store.RegisterAll(ctx, registrations)
+	if err != nil {
+		return err
+	}
+	for n, id := range ids {
+		s.ids[free[n]] = id
+		if id == 0 { // somebody was quicker
+			s.counts.foreign.Add(1)
+		} else {
+			s.counts.made.Add(1)
+		}
+	}
+	return nil
+}
+
+// recognise tells whether an account that has a member's name is the member's: those that
+// were seeded have the password.
+func (s *Seeder) recognise(ctx context.Context, i int, claim retwis.Claim) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ours, known := s.ours[claim.PasswordHash]
+	if !known && claim.PasswordHash != "" {
+		var err error
+		if ours, err = s.passwords.HasPassword(ctx, claim.PasswordHash, Password); err != nil {
+			return err
+		}
+		s.ours[claim.PasswordHash] = ours
+	}
+	if !ours {
+		s.counts.foreign.Add(1)
+		return nil
+	}
+	s.ids[i] = claim.User
+	s.counts.reused.Add(1)
+	return nil
+}
+
+// isGone reports whether an account ended in the middle of it.
+func isGone(err error) bool {
+	e, ok := errors.AsType[*retwis.Error](err)
+	return ok && e.Code == retwis.CodeNotFound
+}

@@ -1,0 +1,41 @@
+package seed
+
+import (
+	"context"
+
+	"retwis/internal/retwis"
+)
+
+// follows makes the members follow whom they are to follow.
+func (s *Seeder) follows(ctx context.Context) error {
+	total := s.population.TotalFollows()
+	if total == 0 {
+		return nil
+	}
+	const edges = 10_000 // a batch
+	size := max(1, edges*len(s.ids)/total)
+	add, end := s.options.Progress("follows", total)
+	defer end()
+	return s.batches(ctx, len(s.ids), min(size, 5000), func(ctx context.Context, from, to int) error {
+		var all []retwis.Followings
+		count := 0
+		for i := from; i < to; i++ {
+			picked := s.population.Following(i)
+			count += len(picked)
+			if s.ids[i] == 0 {
+				continue
+			}
+			f := retwis.Followings{Reader: s.ids[i]}
+			for _, j := range picked {
+				if s.ids[j] != 0 {
+					f.Authors = append(f.Authors, s.ids[j])
+				}
+			}
+			all = append(all, f)
+		}
+		defer add(count)
+		made, err := s.store.FollowAll(ctx, all)
+		s.counts.follows.Add(int64(made))
+		return err
+	})
+}

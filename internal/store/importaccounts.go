@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+)
+
+// Importing does what single calls do, in far fewer exchanges. It does not wait for
+// replicas: what a failover loses is made again when the import is repeated.
+
+// RegisterAll makes accounts like [Store.Register]. It returns their ids in the order of
+// the registrations, 0 where somebody else has the name. A few hundred a call are well.
+func (s *Store) RegisterAll(ctx context.Context, all []retwis.Registration) ([]retwis.UserID, error) {
+	folded := make([]string, len(all))
+	calls := make([]call, len(all))
+	for i, r := range all {
+		folded[i] = retwis.FoldUsername(r.Username)
+		bucket := rand.IntN(retwis.Buckets)
+		p := s.ofBucket(bucket)
+		calls[i] = s.createUserCall(p, bucket, r, folded[i])
+	}
+	ids := make([]retwis.UserID, len(all))
+	for i, reply := range s.doAll(ctx, calls) {
+		var err error
+		if ids[i], err = userID(reply.Text()); err != nil {
+			return nil, fmt.Errorf("register many: create an account: %w", err)
+		}
+	}
+
+	for i, id := range ids {
+		calls[i] = s.claimNameCall(folded[i], id)
+	}
+	var named []retwis.UserID
+	for i, reply := range s.doAll(ctx, calls) {
+		holder, err := userID(reply.Text())
+		if err != nil {
+			return nil, fmt.Errorf("register many: claim a name: %w", err)
+		}
+		if holder != ids[i] {
+			s.dropPending(ctx, ids[i])
+			ids[i] = 0
+			continue
+		}
+		named = append(named, holder)
+	}
+	if err := s.EndRegistrations(ctx, named); err != nil {
+		return nil, fmt.Errorf("register many: %w", err)
+	}
+	return ids, nil
+}
+
+// EndRegistrations lets accounts be used whose names are claimed. It may be repeated.
+func (s *Store) EndRegistrations(ctx context.Context, ids []retwis.UserID) error {
+	calls := make([]call, len(ids))
+	for i, id := range ids {
+		calls[i] = s.activateCall(id)
+	}
+	for i, reply := range s.doAll(ctx, calls) {
+		there, err := reply.Bool()
+		if err == nil && !there {
+			err = errors.New("it is gone")
+		}
+		if err != nil {
+			return fmt.Errorf("activate account %s: %w", ids[i], err)
+		}
+	}
+	return nil
+}
+
+// Claims returns the accounts that have names, in the order of these; a user of 0 has a
+// name that is free.
+func (s *Store) Claims(ctx context.Context, usernames []string) ([]retwis.Claim, error) {
+	pipe := s.client.Pipeline()
+	holders := make([]*redis.StringCmd, len(usernames))
+	for i, username := range usernames {
+		folded := retwis.FoldUsername(username)
+		holders[i] = pipe.Get(ctx, s.ofName(folded).name(folded))
+	}
+	_, _ = pipe.Exec(ctx) // every holder holds its own error
+	claims := make([]retwis.Claim, len(usernames))
+	var taken []int
+	for i, holder := range holders {
+		id, err := userID(holder.Result())
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look up names: %w", err)
+		}
+		claims[i].User = id
+		taken = append(taken, i)
+	}
+	if len(taken) == 0 {
+		return claims, nil
+	}
+	pipe = s.client.Pipeline()
+	accounts := make([]*redis.SliceCmd, len(taken))
+	for n, i := range taken {
+		id := claims[i].User
+		accounts[n] = pipe.HMGet(ctx, s.of(id).user(id), "state", "password")
+	}
+	_, _ = pipe.Exec(ctx) // every account holds its own error
+	for n, i := range taken {
+		fields, err := accounts[n].Result()
+		if err != nil {
+			return nil, fmt.Errorf("look up the accounts of names: %w", err)
+		}
+		claims[i].Pending, claims[i].PasswordHash = fields[0] == "pending", text(fields[1])
+	}
+	return claims, nil
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+)
+
+// MaxImport is how many posts one [retwis.PostImport] may hold.
+const MaxImport = 100
+
+// ImportPosts puts posts of the past on their authors' profiles, and returns how many are
+// new: of each source every post is taken once, in its order. Where the author has newer
+// posts already, they are dated after these. They come to the homes of those who follow the
+// author like what fan-out had to leave out. An author that there is not is passed over.
+// When too much waits for fan-out the error is RATE_LIMITED, and it may be repeated.
+func (s *Store) ImportPosts(ctx context.Context, imports []retwis.PostImport) (int, error) {
+	calls := make([]call, len(imports))
+	for i, one := range imports {
+		if len(one.Posts) > MaxImport {
+			return 0, fmt.Errorf("import %d posts of %s: at most %d a call", len(one.Posts), one.Author, MaxImport)
+		}
+		calls[i] = s.importPostsCall(one)
+	}
+	added := 0
+	var failed error
+	for i, reply := range s.doAll(ctx, calls) {
+		answer, err := reply.Slice()
+		if err != nil || len(answer) == 0 {
+			return added, fmt.Errorf("import posts of %s: reply %v: %w", imports[i].Author, answer, err)
+		}
+		switch answer[0] {
+		case "ok":
+			n, _ := answer[1].(int64)
+			added += int(n)
+		case "gone":
+		case "full", "early": // what comes before it may have found no room
+			e := retwis.Errorf(retwis.CodeRateLimited, "too much waits to be delivered: try again later")
+			e.RetryAfterSeconds = 1
+			failed = e
+		default:
+			return added, fmt.Errorf("import posts of %s: reply %v", imports[i].Author, answer)
+		}
+	}
+	return added, failed
+}
+
+func (s *Store) importPostsCall(one retwis.PostImport) call {
+	p, o, author := s.of(one.Author), s.options, one.Author
+	c := call{
+		s.scripts.importPosts,
+		[]string{
+			p.user(author), p.profile(author), p.home(author), p.outbox(), p.clock(), p.online(), p.onlineNodes(),
+			p.archive(author), p.reach(author),
+		},
+		[]any{
+			author.String(), one.Source, one.From, p.number, o.ProfileCap, o.Slack, p.posts(), o.OutboxLimit, s.publish,
+			p.livePrefix(),
+		},
+	}
+	for _, post := range one.Posts {
+		c.args = append(c.args, max(post.CreatedAt.Sub(retwis.Epoch).Microseconds(), 1000), post.Text)
+	}
+	return c
+}
+
+// ImportPublic puts the newest posts of authors in their places on the public timeline.
+func (s *Store) ImportPublic(ctx context.Context, authors []retwis.UserID) error {
+	o := s.options
+	var newest []retwis.PostID
+	for chunk := range slices.Chunk(authors, 100) {
+		found, err := s.stretches(ctx, chunk, make([]retwis.PostID, len(chunk)), true, o.HomeCap)
+		if err != nil {
+			return fmt.Errorf("import the public timeline: %w", err)
+		}
+		newest = slices.Concat(append(found, newest)...)
+		slices.SortFunc(newest, func(a, b retwis.PostID) int { return cmp.Compare(b, a) })
+		newest = newest[:min(len(newest), o.HomeCap)]
+	}
+	args := []any{o.HomeCap}
+	for _, post := range newest {
+		args = append(args, post.String())
+	}
+	if err := s.do(ctx, call{s.scripts.importPublic, []string{s.public().publicList()}, args}).Err(); err != nil {
+		return fmt.Errorf("import the public timeline: %w", err)
+	}
+	return nil
+}
+
+// Unbuilt returns those of some users whose homes their next readers would have to build.
+func (s *Store) Unbuilt(ctx context.Context, users []retwis.UserID) ([]retwis.UserID, error) {
+	pipe := s.client.Pipeline()
+	for _, id := range users {
+		pipe.LRange(ctx, s.of(id).home(id), -1, -1)
+	}
+	rows, err := pipe.Exec(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look at homes: %w", err)
+	}
+	var unbuilt []retwis.UserID
+	for i, row := range rows {
+		if last := row.(*redis.StringSliceCmd).Val(); len(last) == 0 || last[0] == building {
+			unbuilt = append(unbuilt, users[i])
+		}
+	}
+	return unbuilt, nil
+}
