@@ -20,6 +20,8 @@ type Lists interface {
 	// Lists answers in the order of the ids, with nil where there is none any more.
 	Lists(ctx context.Context, ids []retwis.ListID) ([]*retwis.List, error)
 	ListPage(ctx context.Context, owner retwis.UserID, page retwis.Page) (retwis.ListPage, error)
+	// Memberships tells of each pair whether the user is on the list.
+	Memberships(ctx context.Context, pairs []retwis.Membership) ([]bool, error)
 }
 
 // ListConnection is one page of a viewer's lists.

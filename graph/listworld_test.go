@@ -182,6 +182,19 @@ func (w *world) ListPage(_ context.Context, owner retwis.UserID, page retwis.Pag
 	return retwis.ListPage{Edges: found, HasNextPage: more.next, HasPreviousPage: more.previous}, err
 }
 
+func (w *world) Memberships(_ context.Context, pairs []retwis.Membership) ([]bool, error) {
+	err := w.begin("Memberships", len(pairs))
+	defer w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	there := make([]bool, len(pairs))
+	for i, pair := range pairs {
+		there[i] = w.list(pair.List).has(pair.User)
+	}
+	return there, nil
+}
+
 func listCursor(k *kept) retwis.Cursor {
 	return retwis.FollowPosition{
 		Connection: retwis.FollowConnection{Kind: retwis.OwnLists, User: k.OwnerID},

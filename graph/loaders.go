@@ -22,6 +22,7 @@ type loaders struct {
 	sessions      *loader[retwis.SessionID, *retwis.Session] // of the viewer
 	viewerFollows *loader[retwis.UserID, bool]               // does the viewer follow them?
 	followsViewer *loader[retwis.UserID, bool]               // do they follow the viewer?
+	memberships   *loader[retwis.Membership, bool]           // is the user on the list?
 }
 
 // How long a loader collects keys that nobody told it to expect. The elements of a list
@@ -43,6 +44,7 @@ func (r *Resolver) withLoaders(ctx context.Context, wait time.Duration) context.
 		sessions:      newLoader(wait, r.sessionsByID),
 		viewerFollows: newLoader(wait, ofViewer(r.Follows.Follows)),
 		followsViewer: newLoader(wait, ofViewer(r.Follows.FollowedBy)),
+		memberships:   newLoader(wait, r.Lists.Memberships),
 	})
 }
 

@@ -23,6 +23,15 @@ func (r *listResolver) Members(ctx context.Context, obj *retwis.List, first *int
 	return r.followConnection(ctx, retwis.ListMembers(obj.ID), first, after, last, before)
 }
 
+// HasMember is the resolver for the hasMember field.
+func (r *listResolver) HasMember(ctx context.Context, obj *retwis.List, userID string) (bool, error) {
+	user, ok := parseGlobalID(userID).(retwis.UserID)
+	if !ok {
+		return false, nil
+	}
+	return loadersOf(ctx).memberships.load(ctx, retwis.Membership{List: obj.ID, User: user})
+}
+
 // Timeline is the resolver for the timeline field.
 func (r *listResolver) Timeline(ctx context.Context, obj *retwis.List) (*retwis.Timeline, error) {
 	return &retwis.Timeline{ID: retwis.ListPosts(obj.ID)}, nil

@@ -331,6 +331,19 @@ func (m *model) verifyLists(e *engine, owner retwis.UserID) {
 		if total != len(want) || len(users) != len(want) || slices.ContainsFunc(users, func(id retwis.UserID) bool { return !want[id] }) {
 			e.t.Errorf("members of list %s: %v (total %d), want %v", edge.List.ID, users, total, want)
 		}
+		var pairs []retwis.Membership
+		for _, user := range m.people {
+			pairs = append(pairs, retwis.Membership{List: edge.List.ID, User: user})
+		}
+		memberships, err := e.Memberships(e.t.Context(), pairs)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		for i, pair := range pairs {
+			if memberships[i] != want[pair.User] {
+				e.t.Errorf("%s is on list %s: %t, want %t", pair.User, pair.List, memberships[i], want[pair.User])
+			}
+		}
 	}
 	want := slices.Clone(m.lists[owner])
 	slices.Sort(got)

@@ -49,3 +49,9 @@ var (
 	ErrListNotFound = FieldError(CodeNotFound, "listId", "there is no such list")
 	ErrListNotOwned = FieldError(CodeNotOwner, "listId", "only its owner can change a list")
 )
+
+// Membership asks about a user and a list.
+type Membership struct {
+	List ListID
+	User UserID
+}

@@ -119,6 +119,16 @@ func (s *Store) RemoveListMember(ctx context.Context, owner retwis.UserID, id re
 	return listState(text(reply.Val()))
 }
 
+// Memberships tells of each pair whether the user is on the list.
+func (s *Store) Memberships(ctx context.Context, pairs []retwis.Membership) ([]bool, error) {
+	pipe := s.client.Pipeline()
+	scores := make([]*redis.FloatCmd, len(pairs))
+	for i, pair := range pairs {
+		scores[i] = pipe.ZScore(ctx, s.ofBucket(pair.List.Bucket()).listMembers(pair.List), pair.User.String())
+	}
+	return edges(ctx, pipe, scores)
+}
+
 func listState(state string) error {
 	switch state {
 	case "ok":
