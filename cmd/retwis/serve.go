@@ -39,6 +39,7 @@ type serveCommand struct {
 	dataSettings
 	storeSettings
 	leaseSettings
+	operatorSettings
 	logSettings
 }
 
@@ -55,12 +56,18 @@ func (c *serveCommand) Validate() error {
 		c.limitSettings.check(),
 		c.storeSettings.check(),
 		c.leaseSettings.check(),
+		c.operatorSettings.check(),
 	)
 }
 
 // Run puts the service together, top to bottom, and runs it until ctx is done.
 func (c *serveCommand) Run(ctx context.Context, console console) error {
 	log := c.logger(console.err)
+	watchers, err := c.operatorSettings.open(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer watchers.close()
 
 	redis, err := openRedis(ctx, c.RedisURL, c.DataDir, log)
 	if err != nil {
@@ -70,6 +77,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 
 	options := c.storeSettings.options(log)
 	options.URL = redis.url
+	options.Metrics = watchers.registry
 	db, err := openStore(ctx, options)
 	if err != nil {
 		return err
@@ -81,7 +89,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		return fmt.Errorf("prepare accounts: %w", err)
 	}
 	quotas := quota.New(db, c.rates(), log)
-	hub := live.NewHub(db, log, live.Options{Node: rand.Text()})
+	hub := live.NewHub(db, log, live.Options{Node: rand.Text(), Metrics: watchers.registry})
 	executor := graph.NewExecutor(&graph.Resolver{
 		Accounts:  accounts,
 		Users:     db,
@@ -101,16 +109,16 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		Executor: executor,
 		Accounts: accounts,
 		Log:      log,
-		Checks: []server.Check{
-			{Name: "redis", Run: db.Ping},
-			{Name: "live", Run: func(context.Context) error { return hub.Ready() }},
-		},
+		Checks:   append(c.checks(db), liveCheck(db, hub)),
+		Metrics:  watchers.registry,
+
+		OperationNames: web.OperationNames(),
 	}))
 	if err != nil {
 		return misuse{err}
 	}
-	worker := fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log})
-	sweeper := fanout.NewSweeper(db, fanout.SweeperOptions{Log: log})
+	worker := fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log, Metrics: watchers.registry})
+	sweeper := fanout.NewSweeper(db, fanout.SweeperOptions{Log: log, Metrics: watchers.registry})
 
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
@@ -130,6 +138,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	})
 	group.Go(func() error { return db.WatchSessions(hubLife, api.SessionEnded) })
 	group.Go(func() error { return quotas.Run(hubLife) })
+	group.Go(func() error { return watchers.run(workLife, api.Health()) })
 	group.Go(func() error {
 		defer endHub()
 		return api.Serve(running, listener)

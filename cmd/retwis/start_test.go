@@ -30,6 +30,9 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 		{"a limit of nothing", []string{"RETWIS_FOLLOW_LIMIT=0"}, []string{"worker", "--redis-url", "redis://localhost"}, "choose 1 to 100000"},
 		{"a drain that is too long", nil, []string{"serve", "--drain-time", "8s"}, "choose 0s to 7s"},
 		{"a lease that is too short", nil, []string{"serve", "--worker-lease", "5ms"}, "choose 1s to 5m0s"},
+		{"metrics nowhere", nil, []string{"serve", "--metrics-listen", "here"}, "--metrics-listen (RETWIS_METRICS_LISTEN)"},
+		{"a worker's metrics nowhere", []string{"RETWIS_METRICS_LISTEN=9464"}, []string{"worker", "--redis-url", "redis://localhost"}, "choose an address like 127.0.0.1:9464"},
+		{"a lag below nothing", nil, []string{"serve", "--ready-max-lag=-1s"}, "--ready-max-lag (RETWIS_READY_MAX_LAG)"},
 		{"a log format that there is not", nil, []string{"serve", "--log-format", "xml"}, `must be one of "text","json"`},
 		{"a log level that there is not", nil, []string{"serve", "--log-level", "loud"}, `must be one of "debug","info","warn","error"`},
 		{"limits that are neither on nor off", nil, []string{"serve", "--rate-limits", "some"}, `must be one of "on","off"`},
@@ -103,6 +106,16 @@ func TestARedisThatCannotBeUsedIsRefused(t *testing.T) {
 		refused(t, 1, "--redis-url", env, "seed")
 		p.stop()
 	})
+	t.Run("the address of the metrics is in use", func(t *testing.T) {
+		t.Parallel()
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		refused(t, 1, "choose another address with --metrics-listen", environment("RETWIS_METRICS_LISTEN="+listener.Addr().String()),
+			"serve", "--redis-url", "memory")
+	})
 	t.Run("the address is in use", func(t *testing.T) {
 		t.Parallel()
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -149,6 +162,8 @@ func TestHelpListsAllSettings(t *testing.T) {
 		"--log-format=FORMAT", "[default text, RETWIS_LOG_FORMAT]",
 		"--log-level=LEVEL", "[default info, RETWIS_LOG_LEVEL]",
 		"--drain-time=TIME", "[default 5s, RETWIS_DRAIN_TIME]",
+		"--metrics-listen=ADDR", "[RETWIS_METRICS_LISTEN]",
+		"--ready-max-lag=TIME", "[default 5m, RETWIS_READY_MAX_LAG]",
 		"--worker-lease=TIME", "[default 5s, RETWIS_WORKER_LEASE]",
 		"--[no-]introspection", "[default true, RETWIS_INTROSPECTION]",
 		"--rate-limits=on|off", "[default on, RETWIS_RATE_LIMITS]",

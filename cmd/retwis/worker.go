@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"retwis/internal/fanout"
+	"retwis/internal/server"
 )
 
 // workerCommand runs a worker without an API. It has nothing of its own to work on, so
@@ -17,6 +18,7 @@ type workerCommand struct {
 
 	storeSettings
 	leaseSettings
+	operatorSettings
 	logSettings
 }
 
@@ -25,14 +27,20 @@ func (c *workerCommand) Validate() error {
 	if c.RedisURL == "" || c.RedisURL == inMemory {
 		return errors.New("a worker alone has nothing to do on a Redis of its own: " + giveRedis)
 	}
-	return errors.Join(c.storeSettings.check(), c.leaseSettings.check())
+	return errors.Join(c.storeSettings.check(), c.leaseSettings.check(), c.operatorSettings.check())
 }
 
 // Run works until ctx is done.
 func (c *workerCommand) Run(ctx context.Context, console console) error {
 	log := c.logger(console.err)
+	watchers, err := c.operatorSettings.open(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer watchers.close()
 	options := c.storeSettings.options(log)
 	options.URL = c.RedisURL
+	options.Metrics = watchers.registry
 	db, err := openStore(ctx, options)
 	if err != nil {
 		return err
@@ -40,8 +48,16 @@ func (c *workerCommand) Run(ctx context.Context, console console) error {
 	defer func() { _ = db.Close() }()
 
 	_, _ = fmt.Fprintf(console.out, "The fan-out worker is ready (Redis: %s)\n", withoutPasswords(c.RedisURL))
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log}).Run(ctx) })
-	group.Go(func() error { return fanout.NewSweeper(db, fanout.SweeperOptions{Log: log}).Run(ctx) })
+	worker := fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log, Metrics: watchers.registry})
+	sweeper := fanout.NewSweeper(db, fanout.SweeperOptions{Log: log, Metrics: watchers.registry})
+	health := server.Health{Checks: c.checks(db), Draining: func() bool { return ctx.Err() != nil }, Log: log}
+	group, running := errgroup.WithContext(ctx)
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	group.Go(func() error {
+		defer end()
+		return worker.Run(running)
+	})
+	group.Go(func() error { return sweeper.Run(running) })
+	group.Go(func() error { return watchers.run(life, health) })
 	return group.Wait()
 }

@@ -285,6 +285,7 @@ func (r *runner) failed(ctx context.Context, w *work, err error) {
 		return
 	}
 	w.failures++
+	r.counts.retries.Add(1)
 	pause := min(minPause<<min(w.failures-1, 10), maxPause)
 	w.notBefore = time.Now().Add(pause)
 	if !errors.Is(err, retwis.ErrEntryRefused) {

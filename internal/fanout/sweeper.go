@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // SweepStore is what the sweeper needs of the database.
@@ -25,6 +27,8 @@ type SweeperOptions struct {
 	Lease time.Duration // how long the turn of a sweeper that died waits for another one, 1 min
 	Pause time.Duration // after each step of a sweep, 20 ms
 	Log   *slog.Logger
+
+	Metrics prometheus.Registerer // where to register those of the sweeper; nil nowhere
 }
 
 func (o SweeperOptions) withDefaults() SweeperOptions {
@@ -56,7 +60,9 @@ type Sweeper struct {
 
 // NewSweeper returns a sweeper that does nothing until it is run.
 func NewSweeper(store SweepStore, options SweeperOptions) *Sweeper {
-	return &Sweeper{store: store, options: options.withDefaults()}
+	s := &Sweeper{store: store, options: options.withDefaults()}
+	s.register(options.Metrics)
+	return s
 }
 
 // SweepStats are counts since the sweeper was made.

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"retwis/internal/retwis"
 )
 
@@ -57,6 +59,8 @@ type Options struct {
 	Lease time.Duration // how long the outboxes of a dead worker wait for another one, 5 s
 	Pause time.Duration // after each round of calls, 0; tests of faults use it to have time to strike
 	Log   *slog.Logger
+
+	Metrics prometheus.Registerer // where to register those of the worker; nil nowhere
 }
 
 func (o Options) withDefaults() Options {
@@ -93,7 +97,9 @@ type run struct {
 // New returns a worker that does nothing until it is run.
 func New(store Store, options Options) *Worker {
 	o := options.withDefaults()
-	return &Worker{store: store, options: o, log: o.Log.With("worker", o.Name), running: map[int]*run{}}
+	w := &Worker{store: store, options: o, log: o.Log.With("worker", o.Name), running: map[int]*run{}}
+	w.register(o.Metrics)
+	return w
 }
 
 // Stats are counts since the worker was made.
@@ -103,9 +109,10 @@ type Stats struct {
 	Moved   int64 // calls that found the entry elsewhere than expected, and did nothing
 	Entries int64 // entries carried out
 	Buried  int64 // entries given up
+	Retries int64 // failures of entries
 }
 
-type counts struct{ pushed, calls, moved, entries, buried atomic.Int64 }
+type counts struct{ pushed, calls, moved, entries, buried, retries atomic.Int64 }
 
 // Stats returns what the worker has done so far.
 func (w *Worker) Stats() Stats {
@@ -115,6 +122,7 @@ func (w *Worker) Stats() Stats {
 		Moved:   w.counts.moved.Load(),
 		Entries: w.counts.entries.Load(),
 		Buried:  w.counts.buried.Load(),
+		Retries: w.counts.retries.Load(),
 	}
 }
 

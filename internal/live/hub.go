@@ -22,6 +22,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"retwis/internal/retwis"
 )
 
@@ -55,6 +57,8 @@ type Options struct {
 	CallTimeout time.Duration // of one call to the source; 5 s
 	JoinTimeout time.Duration // of Subscribe; 15 s
 	Parallel    int           // reads of feeds that go on at once; 16
+
+	Metrics prometheus.Registerer // where to register those of the hub; nil nowhere
 }
 
 func (o Options) withDefaults() Options {
@@ -90,7 +94,9 @@ var errNotRunning = errors.New("the live hub is not running")
 
 // NewHub returns a hub that serves subscriptions while [Hub.Run] runs.
 func NewHub(source Source, log *slog.Logger, options Options) *Hub {
-	return &Hub{source: source, log: log, options: options.withDefaults(), partitions: map[int]*partition{}}
+	h := &Hub{source: source, log: log, options: options.withDefaults(), partitions: map[int]*partition{}}
+	h.counts.register(options.Metrics)
+	return h
 }
 
 // Run serves subscriptions until ctx is done, then closes those that are open. It can
@@ -118,11 +124,12 @@ func (h *Hub) Run(ctx context.Context) error {
 	return nil
 }
 
-// Ready returns nil when the channel of every partition in use is subscribed.
+// Ready returns nil when the channel of every partition in use is subscribed, and has
+// delivered something lately.
 func (h *Hub) Ready() error {
 	for _, p := range h.snapshot() {
-		if !p.ready() {
-			return fmt.Errorf("the live channel of partition %d is not subscribed", p.index)
+		if err := p.ready(); err != nil {
+			return err
 		}
 	}
 	return nil

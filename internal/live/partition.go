@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ type partition struct {
 	idleSince time.Time // when the last feed was gone
 
 	joined     bool          // the channel is subscribed
+	freshAt    time.Time     // when it was last known to deliver
 	whenJoined chan struct{} // closed when it is
 
 	presence presence
@@ -115,6 +117,7 @@ func (p *partition) act(m retwis.LiveMessage, posts map[retwis.PostID]*retwis.Po
 
 // rejoined makes every feed look for what it missed.
 func (p *partition) rejoined() {
+	p.freshAt = time.Now()
 	if !p.joined {
 		p.joined = true
 		close(p.whenJoined)
@@ -131,10 +134,28 @@ func (p *partition) parted() {
 	}
 }
 
-func (p *partition) ready() bool {
+// ready returns nil when nobody needs the channel, or it is subscribed and delivered
+// something not long ago, if only a probe.
+func (p *partition) ready() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.joined || len(p.feeds) == 0
+	o := p.hub.options
+	switch silence := time.Since(p.freshAt); {
+	case len(p.feeds) == 0:
+		return nil
+	case !p.joined:
+		return fmt.Errorf("the live channel of partition %d is not subscribed", p.index)
+	case silence > 2*(o.ProbeEvery+o.ProbeWait)+o.CallTimeout:
+		return fmt.Errorf("nothing came by the live channel of partition %d for %s, nor could it be tried", p.index, silence.Round(time.Second))
+	}
+	return nil
+}
+
+// fresh notes that the channel delivers.
+func (p *partition) fresh() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.freshAt = time.Now()
 }
 
 // listen subscribes to the partition's channel until ctx is done.

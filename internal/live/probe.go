@@ -44,8 +44,12 @@ func (p *partition) isDeaf(ctx context.Context, heard *atomic.Int64) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		if heard.Load() != before || p.probe(ctx) != nil {
-			continue // it hears, or nothing can be sent
+		if heard.Load() != before {
+			p.fresh()
+			continue
+		}
+		if p.probe(ctx) != nil {
+			continue // nothing can be sent
 		}
 		pause(ctx, p.hub.options.ProbeWait)
 		if ctx.Err() != nil {
@@ -54,6 +58,7 @@ func (p *partition) isDeaf(ctx context.Context, heard *atomic.Int64) bool {
 		if heard.Load() == before {
 			return true
 		}
+		p.fresh()
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -41,6 +42,7 @@ type wire struct {
 	pongWait   time.Duration
 	buffers    buffers
 	tasks      sync.WaitGroup // counts what goes on for all connections
+	cutOffs    atomic.Int64   // readers that were too slow
 }
 
 // conn is one websocket: it reads messages, and writes frames. Sending never waits: what
@@ -125,6 +127,7 @@ func (c *conn) enqueue(f frame, more bool) {
 	}
 	if full {
 		c.queue, c.queued = nil, 0
+		c.wire.cutOffs.Add(1)
 		c.closeLocked(closeTryLater, "the reader is too slow")
 		return
 	}
@@ -274,6 +277,13 @@ func (c *conn) tick(now time.Time) bool {
 		c.pushLocked(frame{kind: websocket.PingMessage}, false)
 	}
 	return true
+}
+
+// queuedBytes returns how much waits for the reader.
+func (c *conn) queuedBytes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.queued + len(c.rest)
 }
 
 func (c *conn) isClosing() bool {

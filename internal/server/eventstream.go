@@ -149,6 +149,7 @@ func (s *eventStream) push(e sentEvent) {
 	}
 	if s.queued > 0 && s.queued+e.cost() > s.sockets.wire.queueBytes {
 		s.queue, s.closed = nil, true
+		s.sockets.wire.cutOffs.Add(1)
 		s.cancel()
 		return
 	}
@@ -170,6 +171,13 @@ func (s *eventStream) wakeLocked() {
 	case s.wake <- struct{}{}:
 	default:
 	}
+}
+
+// queuedBytes implements [client].
+func (s *eventStream) queuedBytes() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queued
 }
 
 // leave implements [client].

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -16,8 +17,18 @@ import (
 // engine runs operations on the executor, and turns its panics into errors: the parser
 // and the coercion of variables run outside the recovery that generated code has.
 type engine struct {
-	exec Executor
-	log  *slog.Logger
+	exec    Executor
+	log     *slog.Logger
+	metrics *operationMetrics
+}
+
+// observed begins an operation: what it does in Redis is counted. The function it returns
+// ends it.
+func (e engine) observed(ctx context.Context, op *graphql.OperationContext) (context.Context, func(outcome)) {
+	series := e.metrics.of(op.Operation)
+	start := time.Now()
+	ctx, trips := retwis.WithTally(ctx)
+	return ctx, func(o outcome) { series.observe(o, time.Since(start), trips.Load()) }
 }
 
 // Executor runs operations, and knows which of them look alike.
@@ -36,6 +47,9 @@ func (e engine) prepare(ctx context.Context, params *graphql.RawParams) (op *gra
 		if r := recover(); r != nil {
 			op, failure = nil, e.panicked(ctx, "prepare an operation", r)
 		}
+		if failure != nil {
+			e.metrics.refused.Inc()
+		}
 	}()
 	params.ReadTime = graphql.TraceTiming{Start: graphql.Now(), End: graphql.Now()}
 	op, errs := e.exec.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
@@ -47,6 +61,8 @@ func (e engine) prepare(ctx context.Context, params *graphql.RawParams) (op *gra
 
 // single runs a query or a mutation and returns its one response.
 func (e engine) single(ctx context.Context, op *graphql.OperationContext) (response *graphql.Response) {
+	ctx, end := e.observed(ctx, op)
+	defer func() { end(outcomeOf(response)) }()
 	defer func() {
 		if r := recover(); r != nil {
 			response = e.panicked(ctx, "run an operation", r)
@@ -102,20 +118,31 @@ type subscription struct {
 	route     retwis.Route
 	responses graphql.ResponseHandler
 	ctx       context.Context
+	begun     func(outcome) // to be called once
 }
 
 // subscribe has a subscription checked, for one subscriber.
 func (e engine) subscribe(ctx context.Context, op *graphql.OperationContext) subscription {
-	var s subscription
-	s.responses, s.ctx = e.begin(retwis.WithRoute(ctx, func(route retwis.Route) { s.route = route }), op)
+	ctx, begun := e.observed(ctx, op)
+	s := subscription{begun: begun}
+	s.responses, s.ctx = e.begin(retwis.WithRoute(ctx, func(route retwis.Route) {
+		s.route = func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
+			err := route(ctx, after, sink)
+			begun(outcomeOfError(err))
+			return err
+		}
+	}), op)
 	return s
 }
 
 // run hands on each response, until the source ends or the context does. A response that
 // says why the subscription failed is returned.
 func (s subscription) run(e engine, each func(*graphql.Response)) (failure *graphql.Response) {
-	for {
+	for first := true; ; first = false {
 		response, panicked := e.next(s.ctx, s.responses)
+		if first {
+			s.begun(outcomeOf(response))
+		}
 		switch {
 		case response == nil:
 			return nil

@@ -4,27 +4,53 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"sync"
 )
 
-// alive answers /healthz: the process runs and answers requests.
-func alive(w http.ResponseWriter, _ *http.Request) {
+// ServeAlive answers /healthz: the process runs and answers requests.
+func ServeAlive(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-// readiness is the body of /readyz. Why a part fails is in the log, not here: the
-// answer may be read by anybody.
+// Check is a part that must work for the process to be ready. Run has to return when
+// its context ends.
+type Check struct {
+	Name string
+	Run  func(context.Context) error
+}
+
+// Health answers whether a process lives and is ready for work.
+type Health struct {
+	Checks   []Check
+	Draining func() bool // whether the process stops; nil never says so
+	Log      *slog.Logger
+}
+
+// readiness is the body of /readyz. Why a part fails is told to operators only; for
+// others, who may be anybody, it is in the log.
 type readiness struct {
 	Ready    bool              `json:"ready"`
 	Draining bool              `json:"draining,omitempty"`
 	Checks   map[string]string `json:"checks"`
+	Reasons  map[string]string `json:"reasons,omitempty"`
 }
 
-// ready answers /readyz: whether new requests should come here.
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
-	state := s.check(r.Context())
+// ServeReady answers /readyz: whether new requests should come here.
+func (h Health) ServeReady(w http.ResponseWriter, r *http.Request) {
+	state := h.check(r.Context())
+	state.Reasons = nil
+	state.write(w)
+}
+
+// ServeReasons is ServeReady for operators.
+func (h Health) ServeReasons(w http.ResponseWriter, r *http.Request) {
+	h.check(r.Context()).write(w)
+}
+
+func (state readiness) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	if !state.Ready {
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -33,9 +59,10 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 }
 
 // check runs all checks at once, each with a deadline.
-func (s *Server) check(ctx context.Context) readiness {
-	state := readiness{Ready: true, Draining: s.draining.Load(), Checks: map[string]string{}}
-	if state.Draining {
+func (h Health) check(ctx context.Context) readiness {
+	state := readiness{Ready: true, Checks: map[string]string{}, Reasons: map[string]string{}}
+	if h.Draining != nil && h.Draining() {
+		state.Draining = true
 		state.Ready = false
 		return state
 	}
@@ -43,7 +70,7 @@ func (s *Server) check(ctx context.Context) readiness {
 	defer cancel()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for _, c := range s.opts.Checks {
+	for _, c := range h.Checks {
 		wg.Go(func() {
 			err := c.Run(ctx)
 			mu.Lock()
@@ -53,8 +80,9 @@ func (s *Server) check(ctx context.Context) readiness {
 				return
 			}
 			state.Checks[c.Name] = "failing"
+			state.Reasons[c.Name] = err.Error()
 			state.Ready = false
-			s.opts.Log.WarnContext(ctx, "not ready", "check", c.Name, "err", err)
+			h.Log.WarnContext(ctx, "not ready", "check", c.Name, "err", err)
 		})
 	}
 	wg.Wait()

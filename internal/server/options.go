@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"retwis/internal/auth"
 )
 
@@ -15,13 +17,6 @@ import (
 // retwis.ErrUnauthenticated; any other error means that it could not be found out.
 type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (auth.Identity, error)
-}
-
-// Check is a part that must work for the process to be ready. Run has to return when
-// its context ends.
-type Check struct {
-	Name string
-	Run  func(context.Context) error
 }
 
 // Options say what to serve and how. Executor and Accounts are required; where another
@@ -32,6 +27,9 @@ type Options struct {
 	Web      http.Handler // everything but the API and health; a page of text by default
 	Checks   []Check
 	Log      *slog.Logger
+
+	Metrics        prometheus.Registerer // where to register those of the server; nil nowhere
+	OperationNames []string              // of operations that metrics tell apart whatever others there are
 
 	Listen         string         // 127.0.0.1:8080; port 0 picks one
 	AllowedOrigins []string       // foreign origins whose pages may use the API, like https://example.com

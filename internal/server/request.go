@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"retwis/internal/auth"
@@ -89,6 +90,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 					http.Error(rec, "internal server error", http.StatusInternalServerError)
 				}
 			}
+			s.metrics.requests.observe(r.URL.Path, rec.status, rec.isStream(), time.Since(start))
 			s.opts.Log.DebugContext(ctx, "request", "method", r.Method, "path", r.URL.Path, "status", rec.status,
 				"bytes", rec.bytes, "took", time.Since(start), "client", client)
 		}()
@@ -117,6 +119,11 @@ func (r *recorder) Write(b []byte) (int, error) {
 	n, err := r.ResponseWriter.Write(b)
 	r.bytes += n
 	return n, err
+}
+
+// isStream reports whether the response lasts as long as its reader likes.
+func (r *recorder) isStream() bool {
+	return r.status == http.StatusSwitchingProtocols || strings.HasPrefix(r.Header().Get("Content-Type"), mediaEvents)
 }
 
 // Unwrap lets http.ResponseController find what the recorder does not do.

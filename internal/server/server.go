@@ -28,6 +28,7 @@ type Server struct {
 	handler  http.Handler
 	secured  http.Header // of every answer
 	draining atomic.Bool
+	metrics  *metrics
 
 	mu   sync.Mutex
 	addr net.Addr
@@ -47,15 +48,17 @@ func New(opts Options) (*Server, error) {
 		opts:     opts,
 		origins:  origins,
 		proxies:  opts.TrustedProxies,
-		engine:   engine{exec: opts.Executor, log: opts.Log},
+		metrics:  newMetrics(opts.Metrics, opts.OperationNames),
 		upgrader: newUpgrader(opts.Compression),
 	}
 	s.secured = secureHeaders()
+	s.engine = engine{exec: opts.Executor, log: opts.Log, metrics: s.metrics.operations}
 	s.sockets = newSockets(opts, s.engine, s.authenticate)
+	s.register(opts.Metrics)
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", origins.cors(http.HandlerFunc(s.serveGraphQL)))
-	mux.HandleFunc("GET /healthz", alive)
-	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("GET /healthz", ServeAlive)
+	mux.HandleFunc("GET /readyz", s.Health().ServeReady)
 	mux.Handle("/", opts.Web)
 	s.handler = s.observe(mux)
 	return s, nil
@@ -64,6 +67,11 @@ func New(opts Options) (*Server, error) {
 // Handler returns everything the server answers, for a listener of somebody else's.
 // Without Run nobody closes its websockets, nor checks their sessions now and then.
 func (s *Server) Handler() http.Handler { return s.handler }
+
+// Health is that of the server, for other listeners.
+func (s *Server) Health() Health {
+	return Health{Checks: s.opts.Checks, Draining: s.draining.Load, Log: s.opts.Log}
+}
 
 // SessionEnded closes the websockets of sessions that have ended. It does not wait.
 func (s *Server) SessionEnded(end retwis.SessionEnd) { s.sockets.ended(end) }

@@ -54,6 +54,8 @@ func (s *socket) abort() { s.conn.abort() }
 
 func (s *socket) tick(now time.Time) bool { return s.conn.tick(now) }
 
+func (s *socket) queuedBytes() int { return s.conn.queuedBytes() }
+
 // handle answers one message.
 func (s *socket) handle(text []byte) {
 	defer func() {

@@ -24,6 +24,8 @@ type client interface {
 	// tick looks after it now and then. It reports false when the reader is gone.
 	tick(now time.Time) bool
 	self() *visitor
+	// queuedBytes returns how much waits for the reader.
+	queuedBytes() int
 }
 
 // visitor is who a client is. It is written before the client is in an index by user.

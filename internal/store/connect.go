@@ -33,6 +33,7 @@ func (s *Store) connect(ctx context.Context) error {
 		}
 		if !enabled {
 			s.client, s.blocking = single, s.single(nodes[0], 0)
+			s.client.AddHook(s.observer)
 			return nil
 		}
 		_ = single.Close()
@@ -54,6 +55,7 @@ func (s *Store) connect(ctx context.Context) error {
 		return fmt.Errorf("connect to the Redis Cluster at %s: %w", redacted(s.options.URL), err)
 	}
 	s.client, s.blocking, s.publish = cluster, s.cluster(nodes, 0), "SPUBLISH"
+	s.client.AddHook(s.observer)
 	s.replicas = newReplicas(cluster)
 	return nil
 }

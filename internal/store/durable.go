@@ -112,7 +112,7 @@ func (s *Store) doAndWait(ctx context.Context, c call) (*redis.Cmd, error) {
 		pipe := node.Pipeline()
 		reply := pipe.EvalSha(ctx, c.script.Hash(), c.keys, c.args...)
 		waited := pipe.Do(ctx, "WAIT", 1, (s.options.Timeout / 3).Milliseconds())
-		_, _ = pipe.Exec(ctx) // both results hold their own errors
+		_ = s.observer.exec(ctx, pipe, reply, waited) // both results hold their own errors
 		if redis.HasErrorPrefix(reply.Err(), "NOSCRIPT") && first {
 			if err := c.script.Load(ctx, node).Err(); err != nil {
 				return nil, fmt.Errorf("load a script: %w", err)

@@ -31,6 +31,7 @@ func (s *Store) rebuild(ctx context.Context, id retwis.TimelineID) error {
 	if !there {
 		return retwis.ErrNotFound
 	}
+	s.metrics.rebuilds.Inc()
 	posts, all, err := s.pull(ctx, id, 0, true, s.options.HomeCap)
 	if err != nil {
 		return fmt.Errorf("rebuild timeline %s: %w", id, err)

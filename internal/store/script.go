@@ -45,9 +45,18 @@ type scripts struct {
 
 	inspectUser, inspectTimeline, halfEdges      *redis.Script
 	mendEdge, mendCounts, placePost, weed, renew *redis.Script
+
+	backlog *redis.Script
+
+	byName map[string]*redis.Script // all of them
 }
 
 func loadScripts() scripts {
+	byName := map[string]*redis.Script{}
+	script := func(name string) *redis.Script {
+		byName[name] = readScript(name)
+		return byName[name]
+	}
 	return scripts{
 		openDatabase:   script("open_database"),
 		charge:         script("charge"),
@@ -118,12 +127,14 @@ func loadScripts() scripts {
 		placePost:       script("place_post"),
 		weed:            script("weed"),
 		renew:           script("renew"),
+		backlog:         script("backlog"),
+		byName:          byName,
 	}
 }
 
-// script reads a program and puts the pieces it includes, each once, in front of it.
+// readScript reads a program and puts the pieces it includes, each once, in front of it.
 // The files are part of the binary, so that one is missing is a mistake in this package.
-func script(name string) *redis.Script {
+func readScript(name string) *redis.Script {
 	include := regexp.MustCompile(`(?m)^--@include (\w+)\n`)
 	read := func(path string) string {
 		text, err := scriptFiles.ReadFile("script/" + path + ".lua")

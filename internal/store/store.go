@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/singleflight"
 )
@@ -48,6 +49,8 @@ type Options struct {
 
 	Timeout  time.Duration // of one exchange with Redis, 3 s
 	PoolSize int           // connections to each Redis node, 64
+
+	Metrics prometheus.Registerer // where to register those of the store; nil nowhere
 }
 
 func (o Options) withDefaults() Options {
@@ -100,6 +103,10 @@ type Store struct {
 	scripts    scripts
 	longWalks  chan struct{}      // holds one for each walk over large sets
 	rebuilds   singleflight.Group // of homes
+	metrics    *metrics
+	observer   *observer
+	backlogs   backlogs
+	pubSub     goodNews
 }
 
 // Open connects to a database, creates it where there is none, and refuses what would
@@ -112,13 +119,21 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	}
 	s := &Store{
 		options: o, log: o.Log, scripts: loadScripts(), publish: "PUBLISH", longWalks: make(chan struct{}, longWalks),
+		metrics: newMetrics(o.Metrics),
 	}
+	s.observer = newObserver(s.scripts, s.metrics)
 	if err := s.connect(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.prepare(ctx); err != nil {
 		_ = s.Close()
 		return nil, err
+	}
+	if o.Metrics != nil {
+		if err := o.Metrics.Register(newCollector(s)); err != nil {
+			_ = s.Close()
+			return nil, fmt.Errorf("register metrics: %w", err)
+		}
 	}
 	return s, nil
 }

@@ -64,7 +64,12 @@ func (s *Store) collect(ctx context.Context, w walk, older bool, count int, insi
 	}
 	var all []found
 	ask := count + 1
+	first := true
 	for end := false; len(all) <= count && !end; ask = retwis.MaxPageSize {
+		if !first {
+			s.metrics.refills.Inc()
+		}
+		first = false
 		var entries []entry
 		var err error
 		if entries, end, err = w.next(ctx, ask); err != nil {
@@ -86,6 +91,7 @@ func (s *Store) collect(ctx context.Context, w walk, older bool, count int, insi
 	}
 	more := len(all) > count
 	all = all[:min(count, len(all))]
+	s.metrics.pages.Observe(float64(len(all)))
 	if !older {
 		slices.Reverse(all)
 	}

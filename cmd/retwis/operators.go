@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"retwis/internal/server"
+	"retwis/internal/store"
+)
+
+// operatorSettings are for those who watch the processes.
+type operatorSettings struct {
+	MetricsListen string        `env:"RETWIS_METRICS_LISTEN" placeholder:"ADDR" help:"Address of a listener of its own for /metrics, /healthz and a /readyz that says why; there is none where it is left out. What it tells is not for the public."`
+	ReadyMaxLag   time.Duration `env:"RETWIS_READY_MAX_LAG" default:"5m" placeholder:"TIME" help:"Age of the oldest undelivered post or other task above which /readyz fails; 0s never does."`
+}
+
+func (s operatorSettings) check() error {
+	if s.MetricsListen != "" {
+		if _, err := net.ResolveTCPAddr("tcp", s.MetricsListen); err != nil {
+			return fmt.Errorf("--metrics-listen (RETWIS_METRICS_LISTEN) is %q: choose an address like 127.0.0.1:9464: %w", s.MetricsListen, err)
+		}
+	}
+	return checkDuration("ready-max-lag", s.ReadyMaxLag, 0, 7*24*time.Hour)
+}
+
+// operators is what a process tells those who watch it.
+type operators struct {
+	registry *prometheus.Registry
+	listener net.Listener // nil where nobody listens
+	log      *slog.Logger
+}
+
+// open opens the listener, if there is to be one.
+func (s operatorSettings) open(ctx context.Context, log *slog.Logger) (*operators, error) {
+	o := &operators{registry: prometheus.NewRegistry(), log: log}
+	o.registry.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collectors.NewBuildInfoCollector(),
+	)
+	if s.MetricsListen == "" {
+		return o, nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.MetricsListen)
+	if err != nil {
+		return nil, fmt.Errorf("%w: choose another address with --metrics-listen (RETWIS_METRICS_LISTEN)", err)
+	}
+	o.listener = listener
+	log.InfoContext(ctx, "metrics are told", "addr", listener.Addr().String())
+	return o, nil
+}
+
+// run serves the listener until ctx is done.
+func (o *operators) run(ctx context.Context, health server.Health) error {
+	if o.listener == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return server.ServeOperators(ctx, o.listener, o.handler(), health)
+}
+
+func (o *operators) handler() http.Handler {
+	return promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{
+		ErrorLog:            slog.NewLogLogger(o.log.Handler(), slog.LevelWarn),
+		ErrorHandling:       promhttp.ContinueOnError,
+		MaxRequestsInFlight: 4,
+		Timeout:             10 * time.Second,
+	})
+}
+
+// close closes the listener of a process that did not come to run.
+func (o *operators) close() {
+	if o.listener != nil {
+		_ = o.listener.Close()
+	}
+}
+
+// checks are what must work for a process to be ready.
+func (s operatorSettings) checks(db *store.Store) []server.Check {
+	all := []server.Check{{Name: "redis", Run: db.Ping}}
+	if s.ReadyMaxLag > 0 {
+		all = append(all, server.Check{Name: "outbox", Run: func(ctx context.Context) error {
+			return db.CheckBacklog(ctx, s.ReadyMaxLag)
+		}})
+	}
+	return all
+}
+
+// liveCheck is about what subscriptions hang on.
+func liveCheck(db *store.Store, hub interface{ Ready() error }) server.Check {
+	return server.Check{Name: "live", Run: func(ctx context.Context) error {
+		return errors.Join(hub.Ready(), db.CheckPubSub(ctx))
+	}}
+}
