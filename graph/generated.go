@@ -1105,7 +1105,8 @@ type Subscription {
   """
   Events of a timeline as they happen; the viewer's home timeline when ` + "`" + `timelineId` + "`" + ` is left out. With
   ` + "`" + `after` + "`" + `, what happened since that cursor comes first. Then comes one ` + "`" + `TimelineCaughtUp` + "`" + `, and then
-  whatever happens.
+  whatever happens. When the list or the account that the timeline belongs to is deleted, the subscription
+  ends with the error ` + "`" + `NOT_FOUND` + "`" + `.
   """
   timelineEvents(
     """The timeline to watch; the viewer's home timeline when left out."""

@@ -293,8 +293,8 @@ func (c *client) handshake(headers ...string) (ws *websocket.Conn, status int, a
 	return ws, response.StatusCode, response.Header
 }
 
-// watch subscribes to the home timeline, after a cursor or from now.
-func (c *client) watch(after string) *stream {
+// open opens a websocket and logs in to it.
+func (c *client) open() *stream {
 	c.t.Helper()
 	ws, status := c.dial()
 	if ws == nil {
@@ -306,6 +306,13 @@ func (c *client) watch(after string) *stream {
 	if m := s.read(); m.Type != "connection_ack" {
 		c.t.Fatalf("got %+v, want connection_ack", m)
 	}
+	return s
+}
+
+// watch subscribes to the home timeline, after a cursor or from now.
+func (c *client) watch(after string) *stream {
+	c.t.Helper()
+	s := c.open()
 	variables := map[string]any{}
 	if after != "" {
 		variables["after"] = after

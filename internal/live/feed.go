@@ -29,6 +29,7 @@ type feed struct {
 	busy    bool // see above
 	dirty   bool // what is being read may not be the last: read again
 	gone    bool // nobody needs it, another may have taken its place
+	over    bool // the timeline is gone, and does not come back
 	settled bool // see below
 
 	newest      retwis.PostID // no post of recent is newer
@@ -107,7 +108,7 @@ func (f *feed) hold(m message) {
 // fallBehind makes the feed read what it may have missed.
 func (f *feed) fallBehind() {
 	switch {
-	case !f.open || f.gone:
+	case !f.open || f.gone || f.over:
 	case f.busy:
 		f.dirty = true
 	default:
@@ -196,6 +197,14 @@ func (f *feed) reset(position retwis.TimelinePosition, reason retwis.ResetReason
 	f.restart(position)
 	f.partition.hub.counts.resets.Add(int64(len(f.subscribers)))
 	f.tell(&retwis.Reset{Cursor: position.Cursor(), Reason: reason})
+}
+
+// finish sends the subscribers away: nothing will happen to the timeline any more.
+func (f *feed) finish() {
+	f.over, f.held, f.dirty = true, nil, false
+	for _, s := range f.subscribers {
+		s.end(retwis.ErrTimelineGone)
+	}
 }
 
 // restart takes a position that does not follow from what was told.

@@ -19,7 +19,8 @@ var errJoinTimeout = errors.New("it took too long to listen to the timeline")
 // timeline is decided before. After an error the sink is not called.
 //
 // The cursor of another timeline, or no cursor at all, is [retwis.ErrBadCursor]. A
-// reader that does not keep up is cut off with [retwis.ErrTooSlow].
+// reader that does not keep up is cut off with [retwis.ErrTooSlow]. A timeline that is
+// gone, or goes, is [retwis.ErrTimelineGone].
 func (h *Hub) Attach(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error {
 	var from *retwis.TimelinePosition
 	if after != "" {
@@ -115,6 +116,9 @@ func (p *partition) attach(f *feed, s *subscription, r reading, force bool) (<-c
 	defer p.mu.Unlock()
 	if p.stopped {
 		return nil, errNotRunning
+	}
+	if f.over || r.news.Gone {
+		return nil, retwis.ErrTimelineGone
 	}
 	if !f.attach(s, r, force) {
 		f.fallBehind()

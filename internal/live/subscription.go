@@ -16,8 +16,8 @@ type subscription struct {
 	hub *Hub
 
 	mu      sync.Mutex
-	telling bool // a goroutine replays; it alone uses the sink, and empties waiting
-	cutOff  bool
+	telling bool  // a goroutine replays; it alone uses the sink, and empties waiting
+	reason  error // why the hub ended it; nil when it did not
 	closed  bool
 	sink    retwis.Sink
 	waiting []retwis.Event // behind the replay
@@ -57,7 +57,7 @@ func (s *subscription) deliver(e retwis.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.cutOff || s.closed:
+	case s.reason != nil || s.closed:
 	case !s.telling:
 		s.hub.counts.delivered.Add(1)
 		s.takeLocked(e)
@@ -76,9 +76,19 @@ func (s *subscription) takeLocked(e retwis.Event) {
 }
 
 func (s *subscription) cutOffLocked() {
-	s.cutOff = true
 	s.hub.counts.cutOffs.Add(1)
+	s.reason = retwis.ErrTooSlow
 	s.cancel()
+}
+
+// end ends the subscription for a reason, if nothing else has.
+func (s *subscription) end(reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reason == nil && !s.closed {
+		s.reason = reason
+		s.cancel()
+	}
 }
 
 // drain replays what waits until nothing does.
@@ -117,9 +127,5 @@ func (s *subscription) close() {
 }
 
 func (s *subscription) endLocked() {
-	var reason error
-	if s.cutOff {
-		reason = retwis.ErrTooSlow
-	}
-	s.sink.End(reason)
+	s.sink.End(s.reason)
 }

@@ -90,6 +90,13 @@ func (f *feed) catchUp(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading what is new on timeline %s: %w", f.timeline, err)
 	}
+	if news.Gone {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		f.finish()
+		f.thaw()
+		return nil
+	}
 	if reason := lost(from, news); reason != "" {
 		p.mu.Lock()
 		defer p.mu.Unlock()

@@ -26,7 +26,7 @@ const (
 	LivePushed  LiveKind = '+' // the post was pushed to the recipients' lists
 	LiveRemoved LiveKind = '-' // the post was deleted
 	LiveProbe   LiveKind = '?' // the channel works
-	LiveChanged LiveKind = '!' // the recipients' lists changed below their heads: their generation rose
+	LiveChanged LiveKind = '!' // the recipients' lists changed below their heads, and their generation rose; or they are gone
 )
 
 // Recipient is a timeline that a live message concerns.
@@ -37,6 +37,7 @@ type Recipient struct {
 
 // Replay is what happened to a timeline since a position, read in one step.
 type Replay struct {
+	Gone     bool             // the timeline ended, with the list or the user it belonged to; the rest says nothing
 	Position TimelinePosition // where the timeline stands now
 	Found    bool             // whether everything since the position is still held
 	Arrived  []PostID         // that arrived since the position, in order of arrival; deleted ones too

@@ -6,6 +6,9 @@ import "context"
 // resumes with the cursor of the last event it got.
 var ErrTooSlow = Errorf(CodeRateLimited, "the subscriber is too slow: resume with the last cursor")
 
+// ErrTimelineGone ends subscriptions of a timeline that nobody can read any more.
+var ErrTimelineGone = Errorf(CodeNotFound, "the timeline is gone: what it belonged to was deleted")
+
 type streamKey struct{}
 
 // WithStreamEnd returns a context in which [EndStream] calls end. A transport puts

@@ -226,6 +226,15 @@ func (p partition) sources(t retwis.TimelineID) string {
 	return p.following(t.Owner)
 }
 
+// holder is the hash of what a timeline belongs to, whose field state tells whether it is
+// still there. The public timeline has none.
+func (p partition) holder(t retwis.TimelineID) string {
+	if t.Kind == retwis.ListTimeline {
+		return p.list(t.List())
+	}
+	return p.user(t.Owner)
+}
+
 // generations is the hash whose field home_gen is the generation of a timeline. Only
 // timelines that are fanned out to have one.
 func (p partition) generations(t retwis.TimelineID) string {

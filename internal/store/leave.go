@@ -59,7 +59,10 @@ func (s *Store) LeaveStep(ctx context.Context, id retwis.UserID, step int64) err
 // BeginPart notes that all deletions of a leaving user's posts have been told, and reports
 // whether there is still somebody to cut off.
 func (s *Store) BeginPart(ctx context.Context, id retwis.UserID) (bool, error) {
-	reply, err := s.doDurably(ctx, call{s.scripts.beginPart, []string{s.of(id).user(id)}, nil})
+	p := s.of(id)
+	reply, err := s.doDurably(ctx, call{
+		s.scripts.beginPart, []string{p.user(id), p.online(), p.onlineNodes()}, []any{id.String(), s.publish, p.livePrefix()},
+	})
 	if err != nil {
 		return false, fmt.Errorf("part with %s: %w", id, entryError(err))
 	}

@@ -61,8 +61,8 @@ func (s *Store) DeleteList(ctx context.Context, owner retwis.UserID, id retwis.L
 	p := s.of(owner)
 	state, err := s.do(ctx, call{
 		s.scripts.deleteList,
-		[]string{p.list(id), p.lists(owner), p.outbox()},
-		[]any{owner.String(), id.String()},
+		[]string{p.list(id), p.lists(owner), p.outbox(), p.online(), p.onlineNodes()},
+		[]any{owner.String(), id.String(), s.publish, p.livePrefix()},
 	}).Text()
 	if err != nil {
 		return fmt.Errorf("delete list %s: %w", id, err)

@@ -30,13 +30,14 @@ func (s *Store) Now(ctx context.Context, id retwis.TimelineID) (retwis.TimelineP
 
 // Since tells what happened to a timeline since a position, read in one step: at most
 // 1000 arrivals and 1000 removals. When more did, or the list no longer holds the entry
-// the position stands at, Found is false. A home that is not there is built first.
+// the position stands at, Found is false. A home that is not there is built first. The
+// timeline of a list that was deleted, or of a user who has left, is Gone.
 func (s *Store) Since(ctx context.Context, from retwis.TimelinePosition) (retwis.Replay, error) {
 	id := from.Timeline
 	p := s.ofTimeline(id)
 	c := call{
 		s.scripts.since,
-		[]string{p.entries(id), p.generations(id), p.removals(), p.large(), p.onlineNodes(), p.sources(id)},
+		[]string{p.entries(id), p.generations(id), p.removals(), p.large(), p.onlineNodes(), p.sources(id), p.holder(id)},
 		append([]any{
 			string(id.Kind), id.Owner.String(), from.Post.String(),
 			fmt.Sprintf("%d-%d", from.Removal.Millis, from.Removal.Seq), maxReplay, maxRemovals, s.options.Removals,
@@ -46,6 +47,9 @@ func (s *Store) Since(ctx context.Context, from retwis.TimelinePosition) (retwis
 		reply, err := s.do(ctx, c).Slice()
 		if err != nil {
 			return retwis.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
+		}
+		if len(reply) == 0 {
+			return retwis.Replay{Gone: true}, nil
 		}
 		replay, last, err := parseReplay(id, reply)
 		if err != nil {

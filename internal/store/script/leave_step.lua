@@ -19,7 +19,10 @@ end
 local user, step = ARGV[1], string.format('%.0f', tonumber(ARGV[2]) + 1)
 redis.call('HSET', KEYS[1], 'step', step)
 
-local at = { user = KEYS[1], outbox = KEYS[5], removals = KEYS[6], online = KEYS[7], nodes = KEYS[8] }
+local at = {
+  user = KEYS[1], lists = KEYS[4], outbox = KEYS[5], removals = KEYS[6], online = KEYS[7], nodes = KEYS[8],
+  command = ARGV[6], channel = ARGV[7],
+}
 local most = tonumber(ARGV[3])
 for _, list in ipairs({ KEYS[2], KEYS[3] }) do
   local posts = redis.call('LRANGE', list, 0, most - 1)
@@ -34,7 +37,7 @@ for _, list in ipairs({ KEYS[2], KEYS[3] }) do
 end
 if most > 0 then
   for _, list in ipairs(redis.call('ZRANGE', KEYS[4], 0, tonumber(ARGV[4]) - 1)) do
-    discard(ARGV[9] .. list, KEYS[4], KEYS[5], list)
+    discard(at, ARGV[9] .. list, list)
   end
 end
 

@@ -1,13 +1,14 @@
 -- since tells what happened to a timeline after a position, in one step.
 --
 -- KEYS   1 list   2 hash of the generation, or any without   3 removals
---        4… as catchup has it   6 following
+--        4… as catchup has it   6 following   7 what it belongs to: a user, a list, or any for the public one
 -- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'm' mentions, 'p' public   2 owner   3 post it stood at
 --        4 last removal seen   5 entries at the most   6 removals at the most
 --        7 removals kept   8… as catchup has it
 -- Reply  { generation, last removal, newest entry or '0', last entry or '', '1' when
 --        everything since the position is held else '0', entries newest first,
---        { removal, post, author, … } oldest first }
+--        { removal, post, author, … } oldest first }, or nothing when it is gone with what
+--        it belongs to
 --@include ids
 --@include list
 --@include weave
@@ -16,6 +17,12 @@
 --@include catchup
 --@include idle
 
+if ARGV[1] ~= 'p' then
+  local state = redis.call('HGET', KEYS[7], 'state')
+  if state ~= 'active' and state ~= 'leaving' then
+    return {}
+  end
+end
 note_read(KEYS[2])
 catch_up(KEYS, ARGV, 8)
 

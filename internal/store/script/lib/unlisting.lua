@@ -1,7 +1,11 @@
--- discard takes a list from sight and queues its taking apart.
-local function discard(list_key, lists, outbox, list)
+-- discard takes a list from sight, queues its taking apart, and has those who watch it
+-- look for themselves. It needs publish.
+--
+-- at  lists, outbox, online, nodes: keys; command, channel: see publish
+local function discard(at, list_key, list)
   redis.call('HSET', list_key, 'state', 'deleted')
-  redis.call('ZREM', lists, list)
+  redis.call('ZREM', at.lists, list)
   redis.call('DEL', list_key .. ':posts')
-  redis.call('XADD', outbox, '*', 'kind', 'unlist', 'list', list)
+  redis.call('XADD', at.outbox, '*', 'kind', 'unlist', 'list', list)
+  publish(at.nodes, at.command, at.channel, '!', watched(at.online, { 'l' .. list }))
 end
