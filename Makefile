@@ -14,10 +14,18 @@ help: ## list the targets
 web_sources := $(shell find web/src web/public web/scripts web/*.html web/*.ts schema.graphqls -type f 2>/dev/null)
 
 .PHONY: run
-run: ## start the service with a Redis of its own, and the web app where npm is there to build it
+run: web-if-possible ## start the service with a Redis of its own, and the web app where npm is there to build it
+	@echo "It starts empty: 'make demo' starts one with people in it who post now and then."
+	go run ./cmd/retwis serve
+
+.PHONY: demo
+demo: web-if-possible ## the same with people in it who post now and then, and data of its own in data/demo
+	go run ./cmd/retwis serve --demo --data-dir data/demo
+
+.PHONY: web-if-possible
+web-if-possible:
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory web; \
 	else echo "npm is missing: starting without the web app" >&2; fi
-	go run ./cmd/retwis serve
 
 .PHONY: web
 web: web/dist/index.html ## build the web app, which the binary then holds

@@ -77,8 +77,8 @@ func sound(t *testing.T, env []string) {
 
 func TestASeedThatIsInterruptedGoesOn(t *testing.T) {
 	t.Parallel()
-	p := seed.Population{Seed: 7, People: 1500, Follows: 12, Posts: 9000, Readers: 40}
-	args := []string{"seed", "--seed", "7", "--users", "1500", "--avg-follows", "12", "--posts", "9000", "--star", "40"}
+	p := seed.Population{Seed: 7, People: 600, Follows: 10, Posts: 4000, Readers: 40}
+	args := []string{"seed", "--seed", "7", "--users", "600", "--avg-follows", "10", "--posts", "4000", "--star", "40"}
 
 	whole := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
 	if code, stdout, stderr := invoke(t, whole, args...); code != 0 {
@@ -91,9 +91,9 @@ func TestASeedThatIsInterruptedGoesOn(t *testing.T) {
 	t.Logf("seed of the interruptions: %d", number)
 	random := rand.New(rand.NewPCG(number, 0))
 	interrupted := 0
-	for try := range 12 {
+	for try := range 10 {
 		running := launch(t, broken, append(args, "--parallel", fmt.Sprint(1+random.IntN(8)))...)
-		timer := time.NewTimer(time.Duration(random.Int64N(int64(600 * time.Millisecond))))
+		timer := time.NewTimer(time.Duration(random.Int64N(int64(500 * time.Millisecond))))
 		select {
 		case <-timer.C:
 		case <-running.ended:
@@ -122,7 +122,7 @@ func TestASeedThatIsInterruptedGoesOn(t *testing.T) {
 
 	// Nothing is left to do, and nothing is done twice.
 	code, stdout, _ := invoke(t, broken, args...)
-	if code != 0 || !strings.Contains(stdout, "0 new accounts, 1541 that were there used again; 0 new follows; 0 new posts;") {
+	if code != 0 || !strings.Contains(stdout, "0 new accounts, 641 that were there used again; 0 new follows; 0 new posts;") {
 		t.Errorf("again: code %d, printed\n%s", code, stdout)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"retwis/internal/fanout"
 	"retwis/internal/live"
 	"retwis/internal/quota"
+	"retwis/internal/seed"
 	"retwis/internal/server"
 	"retwis/web"
 )
@@ -34,6 +35,7 @@ type serveCommand struct {
 	Worker         bool          `env:"RETWIS_WORKER" default:"true" negatable:"" help:"Run a fan-out worker in here too."`
 	Introspection  bool          `env:"RETWIS_INTROSPECTION" default:"true" negatable:"" help:"Let clients read the schema, and suggest names for those they mistype."`
 
+	demoSettings
 	limitSettings
 	redisSettings
 	dataSettings
@@ -53,6 +55,7 @@ func (c *serveCommand) Validate() error {
 	}
 	return errors.Join(
 		checkDuration("drain-time", c.DrainTime, 0, 7*time.Second),
+		c.demoSettings.check(),
 		c.limitSettings.check(),
 		c.storeSettings.check(),
 		c.leaseSettings.check(),
@@ -87,6 +90,10 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	accounts, err := auth.NewAccounts(db, auth.Options{Log: log})
 	if err != nil {
 		return fmt.Errorf("prepare accounts: %w", err)
+	}
+	demo, err := c.people(ctx, db, accounts, log)
+	if err != nil {
+		return err
 	}
 	quotas := quota.New(db, c.rates(), log)
 	hub := live.NewHub(db, log, live.Options{Node: rand.Text(), Metrics: watchers.registry})
@@ -155,7 +162,14 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 			return nil
 		}
 	})
+	if demo != nil {
+		life := demo.Life(db, seed.LifeOptions{Log: log})
+		group.Go(func() error { return life.Run(running) })
+	}
 	c.announce(console.out, ready{URL: urlOf(listener.Addr()), Redis: redis.name, Data: redis.keeps()})
+	if demo != nil {
+		c.announceDemo(console.out, demo.Known(3))
+	}
 	return waitFor(running, group)
 }
 

@@ -134,7 +134,7 @@ func (p Population) followedBy(i int) []int {
 			add((i + p.People - around + r.IntN(2*around+1)) % p.People)
 			continue
 		}
-		add(p.known(r))
+		add(known(r, p.People))
 	}
 	for author := 0; len(list) < count; author++ { // nearly everybody is followed
 		add(author)
@@ -142,10 +142,10 @@ func (p Population) followedBy(i int) []int {
 	return list
 }
 
-// known picks one of the people, the first ones most.
-func (p Population) known(r *rand.Rand) int {
+// known picks one of n people, the first ones most.
+func known(r *rand.Rand, n int) int {
 	u := r.Float64()
-	return int(u * u * float64(p.People))
+	return int(u * u * float64(n))
 }
 
 // followCount is how many people one follows: two neighbours share twice the average

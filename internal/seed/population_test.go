@@ -11,7 +11,7 @@ import (
 
 func TestPeopleMayRegister(t *testing.T) {
 	t.Parallel()
-	p := Population{Seed: 1, People: 20_000, Readers: 1000}
+	p := Population{Seed: 1, People: 5000, Readers: 1000}
 	names := map[string]bool{}
 	for i := range p.Size() {
 		m := p.Member(i)
@@ -44,7 +44,7 @@ func TestPeopleMayRegister(t *testing.T) {
 
 func TestPostsMayBePosted(t *testing.T) {
 	t.Parallel()
-	p := Population{Seed: 3, People: 10, Posts: 20_000}
+	p := Population{Seed: 3, People: 10, Posts: 5000}
 	different := map[string]bool{}
 	for i := range p.Posts {
 		if author := p.Author(i); author < 0 || author >= p.People {
@@ -115,7 +115,7 @@ func TestFollowsAddUpAndFallOff(t *testing.T) {
 		name string
 		Population
 	}{
-		{"many", Population{Seed: 1, People: 5000, Follows: 30}},
+		{"many", Population{Seed: 1, People: 3000, Follows: 30}},
 		{"an odd number", Population{Seed: 1, People: 501, Follows: 7}},
 		{"everybody follows everybody", Population{Seed: 1, People: 40, Follows: 39}},
 		{"nearly", Population{Seed: 1, People: 41, Follows: 38}},

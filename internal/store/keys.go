@@ -11,7 +11,8 @@ import (
 // said at its builder; ids are decimal, times are in UTC.
 
 const (
-	// metaKey is a hash: the schema version and the number of partitions.
+	// metaKey is a hash: the schema version, the number of partitions, and demo where people
+	// are made up.
 	metaKey = "retwis:meta"
 	// workersKey is a sorted set: the workers, by the time their registration lapses.
 	workersKey = "retwis:workers"

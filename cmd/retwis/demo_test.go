@@ -1,0 +1,92 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+	"retwis/internal/seed"
+)
+
+func TestADemonstrationLives(t *testing.T) {
+	t.Parallel()
+	env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
+	service := serve(t, env, "--demo")
+	line := service.await(service.stdout, "log in as ")
+	_, rest, _ := strings.Cut(line, "log in as ")
+	names, password, _ := strings.Cut(rest, " with the password: ")
+	var known *client
+	for name := range strings.SplitSeq(names, ", ") {
+		known = newClient(t, service.url).login(name, password)
+	}
+	if texts, _ := known.home(); len(texts) == 0 {
+		t.Error("the home timeline of somebody of the demonstration is empty")
+	}
+	watching := known.watchNow()
+	newcomer := register(t, service.url, "newcomer")
+	watching.expect("PostAdded")
+
+	db := openTestStore(t, redisOf(env))
+	eventually(t, "somebody follows and welcomes the newcomer", func() bool {
+		user, err := db.UserByName(t.Context(), "newcomer")
+		if err != nil {
+			t.Fatal(err)
+		}
+		mentions, err := db.Page(t.Context(), retwis.Mentions(user.ID), retwis.Page{First: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return user.FollowerCount > 0 && len(mentions.Edges) > 0
+	})
+	newcomer.follow(known)
+	service.stop()
+
+	// It goes on where it was: also now that somebody else has an account.
+	again := serve(t, env, "--demo")
+	newClient(t, again.url).login("newcomer", somePassword)
+	again.stop()
+	worker := launch(t, env, "worker")
+	sound(t, env)
+	worker.stop()
+}
+
+func TestADemonstrationLeavesOtherDataAlone(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		fill func(t *testing.T, node *redistest.Node)
+	}{
+		{"an account", func(t *testing.T, node *redistest.Node) {
+			db := openTestStore(t, node.URL())
+			if _, err := db.Register(t.Context(), retwis.Registration{Username: "somebody", PasswordHash: "x"}); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"another program's key", func(t *testing.T, node *redistest.Node) {
+			if err := node.Client().Set(t.Context(), "theirs", 1, 0).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			node := redistest.Server(t)
+			tt.fill(t, node)
+			env := environment("RETWIS_REDIS_URL=" + node.URL())
+			code, _, stderr := invoke(t, env, "serve", "--demo", "--listen", "127.0.0.1:0")
+			if code != exitMisuse || !strings.Contains(stderr, "add --demo-anyway") {
+				t.Errorf("code %d, said %q", code, stderr)
+			}
+			service := serve(t, env, "--demo", "--demo-anyway")
+			name := demoPopulation().Member(0).Username
+			newClient(t, service.url).login(name, seed.Password)
+			service.stop()
+		})
+	}
+	code, _, stderr := invoke(t, environment(), "serve", "--demo-anyway")
+	if code != exitMisuse || !strings.Contains(stderr, "give both, or neither") {
+		t.Errorf("code %d, said %q", code, stderr)
+	}
+}
