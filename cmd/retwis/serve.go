@@ -96,6 +96,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		return err
 	}
 	quotas := quota.New(db, c.rates(), log)
+	quotas.Register(watchers.registry)
 	hub := live.NewHub(db, log, live.Options{Node: rand.Text(), Metrics: watchers.registry})
 	executor := graph.NewExecutor(&graph.Resolver{
 		Accounts:  accounts,

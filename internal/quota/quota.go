@@ -51,11 +51,13 @@ type Quotas struct {
 	rates  Rates
 	log    *slog.Logger
 	ledger *ledger
+
+	refusals refusals
 }
 
 // New returns quotas; without Run no other process hears of what is read here.
 func New(store Store, rates Rates, log *slog.Logger) *Quotas {
-	return &Quotas{store: store, rates: rates, log: log, ledger: newLedger(rates.Reads)}
+	return &Quotas{store: store, rates: rates, log: log, ledger: newLedger(rates.Reads), refusals: newRefusals()}
 }
 
 // Run writes down in the store what is read, until ctx is done.
@@ -72,6 +74,12 @@ func (q *Quotas) Run(ctx context.Context) error {
 	return nil
 }
 
+// refuse returns the error that says what there was too much of.
+func (q *Quotas) refuse(action retwis.Action, wait time.Duration) error {
+	q.refusals[action].Add(1)
+	return retwis.TooMany(action, wait)
+}
+
 // Check refuses a client that has nothing left at all, before work is put into reading
 // what it wants. The error is RATE_LIMITED.
 func (q *Quotas) Check(client retwis.Client) error {
@@ -79,7 +87,7 @@ func (q *Quotas) Check(client retwis.Client) error {
 		return nil
 	}
 	if wait := q.ledger.wait(client.Holder()); wait > 0 {
-		return retwis.TooMany(retwis.ToRead, wait)
+		return q.refuse(retwis.ToRead, wait)
 	}
 	return nil
 }
@@ -99,7 +107,7 @@ func (q *Quotas) Take(ctx context.Context, client retwis.Client, demand retwis.D
 		left, wait := q.ledger.take(client.Holder(), demand.Cost)
 		retwis.TellAllowance(ctx, left)
 		if wait > 0 {
-			return retwis.TooMany(retwis.ToRead, wait)
+			return q.refuse(retwis.ToRead, wait)
 		}
 	}
 	charges := q.charges(client, demand)
@@ -113,7 +121,7 @@ func (q *Quotas) Take(ctx context.Context, client retwis.Client, demand retwis.D
 	for i, balance := range balances {
 		c := charges[i]
 		if balance.Refused {
-			return retwis.TooMany(c.Action, balance.Used+c.Time-c.Rate.Period)
+			return q.refuse(c.Action, balance.Used+c.Time-c.Rate.Period)
 		}
 		blind = blind || balance.Unknown && (c.Action == retwis.ToLogIn || c.Action == retwis.ToRegister)
 	}

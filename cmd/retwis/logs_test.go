@@ -1,0 +1,222 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"retwis/internal/redistest"
+)
+
+// planted are texts that must be in no log.
+const (
+	plantedPassword = "Planted-Passw0rd-7d41"
+	plantedAttempt  = "Planted-Attempt-55c0"
+	plantedText     = "planted text 0f2b of a post"
+	plantedBio      = "planted bio 9a3e"
+	plantedQuery    = "plantedquery4c66"
+	plantedToken    = "planted-token-e81f"
+)
+
+func planted() []string {
+	return []string{plantedPassword, plantedAttempt, plantedText, plantedBio, plantedQuery, plantedToken, "Planted", "planted"}
+}
+
+// TestNothingOfUsersIsLogged does what can be done with secrets, well and badly, with a
+// Redis that is there and one that is not, and looks for them in the logs.
+func TestNothingOfUsersIsLogged(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"text", "json"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			node := redistest.Server(t)
+			if err := node.Client().Do(t.Context(), "ACL", "SETUSER", "service", "on", ">"+plantedPassword, "~*", "&*", "+@all").Err(); err != nil {
+				t.Fatal(err)
+			}
+			env := environment("RETWIS_REDIS_URL="+withPassword(t, node.URL(), plantedPassword), "RETWIS_LOG_LEVEL=debug", "RETWIS_LOG_FORMAT="+format)
+			p := launch(t, env, "serve", "--listen", "127.0.0.1:0")
+			p.url = readyURL(p, format)
+			worker := launch(t, env, "worker")
+
+			c := newClient(t, p.url)
+			secrets := append(planted(), useSecrets(c)...)
+			node.Pause()
+			c.post(`mutation ($text: String!) { createPost(input: {text: $text}) { userErrors { code } } }`, map[string]any{"text": plantedText})
+			c.post(`mutation ($p: String!) { login(input: {username: "owner", password: $p}) { userErrors { code } } }`, map[string]any{"p": plantedPassword})
+			node.Resume()
+			c.request(http.MethodGet, "/graphql?query="+url.QueryEscape(`{ user(username: "`+plantedQuery+`") { id } }`), nil)
+			c.request(http.MethodGet, "/"+"?token="+plantedToken, nil)
+			worker.stop()
+			p.stop()
+
+			logged := p.stdout.String() + p.stderr.String() + worker.stdout.String() + worker.stderr.String()
+			for _, secret := range secrets {
+				if at := strings.Index(logged, secret); at >= 0 {
+					t.Errorf("%q is in the log:\n%s", secret, logged[max(0, at-300):min(len(logged), at+300)])
+				}
+			}
+			if !strings.Contains(logged, "internal") && !strings.Contains(logged, "an operation failed") {
+				t.Errorf("failures of Redis are not in the log:\n%s", logged)
+			}
+		})
+	}
+}
+
+// useSecrets sends the planted texts in every place where a client may put one, and
+// returns the tokens it was given.
+func useSecrets(c *client) (tokens []string) {
+	c.t.Helper()
+	made := c.do(`mutation ($p: String!) { register(input: {username: "owner", password: $p}) { token user { id } userErrors { code } } }`,
+		map[string]any{"p": plantedPassword}).Data.Register
+	c.token, c.id = made.Token, made.User.ID
+	if c.token == "" {
+		c.t.Fatal("no token")
+	}
+	c.post(`mutation ($b: String!) { updateProfile(input: {bio: $b}) { userErrors { code } } }`, map[string]any{"b": plantedBio})
+	c.createPost(plantedText)
+	c.awaitHome(plantedText)
+	c.post(`mutation { createPost(input: {text: "`+plantedText+`"}) { nothing } }`, nil)
+	c.post(`query `+plantedQuery+` { `+plantedQuery+` }`, nil)
+	c.post(`{ user(username: "`+plantedQuery, nil)
+	c.post(`query ($a: Int!) { node(id: $a) { id } }`, map[string]any{"a": plantedText})
+	c.post(`{ node(id: "`+plantedQuery+`") { id } }`, nil)
+	c.post(`{ publicTimeline { posts(first: 3, after: "`+plantedQuery+`") { edges { cursor } } } }`, nil)
+	c.post(`mutation { login(input: {username: "owner", password: "`+plantedAttempt+`"}) { token userErrors { code } } }`, nil)
+
+	stranger := newClient(c.t, c.url)
+	stranger.token = plantedToken
+	stranger.post(`{ viewer { id } }`, nil)
+	stranger.request(http.MethodPost, "/graphql", []byte(`{"query": "`+plantedText), "Content-Type: application/json", "Cookie: retwis_session="+plantedToken)
+	stranger.request(http.MethodPost, "/graphql", []byte(`{"query":"{ viewer { id } }"}`), "Content-Type: application/json",
+		"Authorization: Basic "+plantedToken, "X-Request-Id: "+plantedToken+" with a space")
+
+	ws, _ := stranger.dial("Cookie: retwis_session=" + plantedToken)
+	if ws == nil {
+		c.t.Fatal("no websocket")
+	}
+	_ = ws.WriteJSON(map[string]any{"type": "connection_init", "payload": map[string]any{"authorization": "Bearer " + plantedToken}})
+	_, _, _ = ws.ReadMessage()
+	ws.Close()
+	live := c.watchNow()
+	c.createPost(plantedText + " again")
+	live.expectPost(plantedText + " again")
+	live.close()
+
+	again := c.login("owner", plantedPassword)
+	again.do(`mutation { logout { userErrors { code message } } }`, nil)
+	again.post(`{ viewer { id } }`, nil)
+	return []string{c.token, again.token}
+}
+
+func withPassword(t *testing.T, node, password string) string {
+	t.Helper()
+	u, err := url.Parse(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword("service", password)
+	return u.String()
+}
+
+// readyURL waits until a service is ready.
+func readyURL(p *process, format string) string {
+	p.t.Helper()
+	if format != "json" {
+		_, rest, _ := strings.Cut(p.await(p.stdout, "Retwis is ready at "), "ready at ")
+		at, _, _ := strings.Cut(rest, " ")
+		return at
+	}
+	var line struct{ URL string }
+	if err := json.Unmarshal([]byte(p.await(p.stdout, `"msg":"ready"`)), &line); err != nil {
+		p.t.Fatal(err)
+	}
+	return line.URL
+}
+
+// TestEveryLineOfARequestHasItsID follows one request, and one websocket, through the log.
+func TestEveryLineOfARequestHasItsID(t *testing.T) {
+	t.Parallel()
+	node := redistest.Server(t)
+	p := launch(t, environment("RETWIS_REDIS_URL="+node.URL(), "RETWIS_LOG_LEVEL=debug", "RETWIS_LOG_FORMAT=json"),
+		"serve", "--listen", "127.0.0.1:0")
+	p.url = readyURL(p, "json")
+	c := register(t, p.url, "reader")
+
+	got, _ := c.post(`{ viewer { id } }`, nil, "X-Request-Id: from-the.proxy_1")
+	if id := got.header.Get("X-Request-Id"); id != "from-the.proxy_1" {
+		t.Errorf("the id of the proxy came back as %q", id)
+	}
+	eventually(t, "the request is in the log", func() bool {
+		lines := logLines(t, p, "from-the.proxy_1")
+		return len(lines) > 0 && lines[len(lines)-1]["msg"] == "request"
+	})
+
+	for _, bad := range []string{"a b", `x" level=ERROR msg="forged`, "é", strings.Repeat("x", 65), "{}"} {
+		got, _ := c.post(`{ viewer { id } }`, nil, "X-Request-Id: "+bad)
+		if id := got.header.Get("X-Request-Id"); id == bad || len(id) != 16 {
+			t.Errorf("the id %q came back as %q", bad, id)
+		}
+	}
+
+	// What fails inside is told under an id, and the log has that and the request's.
+	node.Pause()
+	got, _ = c.post(`{ viewer { id } }`, nil, "X-Request-Id: fails-inside")
+	node.Resume()
+	if got.status == http.StatusOK {
+		t.Fatalf("status %d without Redis", got.status)
+	}
+	failed := slices.ContainsFunc(logLines(t, p, "fails-inside"), func(line map[string]any) bool {
+		return line["level"] == "ERROR" && line["id"] != nil && line["err"] != nil
+	})
+	if !failed {
+		t.Errorf("the failure is not logged with its id: %v", logLines(t, p, "fails-inside"))
+	}
+
+	ws, status, header := c.handshake("X-Request-Id: of-a-socket")
+	if ws == nil || header.Get("X-Request-Id") != "of-a-socket" {
+		t.Errorf("status %d, a websocket's id came back as %q", status, header.Get("X-Request-Id"))
+	} else {
+		ws.Close()
+		eventually(t, "the websocket is in the log", func() bool { return len(logLines(t, p, "of-a-socket")) > 0 })
+	}
+	p.stop()
+}
+
+// TestLinesCannotBeForged puts line ends and quotes where a log might have them verbatim.
+func TestLinesCannotBeForged(t *testing.T) {
+	t.Parallel()
+	p := serve(t, environment("RETWIS_REDIS_URL=memory", "RETWIS_LOG_LEVEL=debug"))
+	c := newClient(t, p.url)
+	for _, path := range []string{"/a%0Alevel=ERROR%20msg=forged", "/%22%20level=ERROR%20msg=forged", "/%1b[31mforged"} {
+		c.request(http.MethodGet, path, nil)
+	}
+	c.post("query { nothing\n}\nlevel=ERROR msg=forged", nil)
+	p.stop()
+	for line := range strings.Lines(p.stderr.String()) {
+		if !strings.HasPrefix(line, "time=") || strings.Contains(line, " level=ERROR msg=forged") && !strings.Contains(line, `path="`) || strings.Contains(line, "\x1b") {
+			t.Errorf("a client wrote the line %q", line)
+		}
+	}
+}
+
+// logLines returns what the log has under a request's id.
+func logLines(t *testing.T, p *process, id string) (found []map[string]any) {
+	t.Helper()
+	for line := range strings.Lines(p.stderr.String()) {
+		if !strings.HasSuffix(line, "\n") {
+			break // it is being written
+		}
+		var record map[string]any
+		if err := json.Unmarshal([]byte(line), &record); err != nil {
+			t.Fatal(fmt.Errorf("%q: %w", line, err))
+		}
+		if record["request"] == id {
+			found = append(found, record)
+		}
+	}
+	return found
+}
