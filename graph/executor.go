@@ -18,6 +18,7 @@ import (
 type Options struct {
 	Log           *slog.Logger // where internal errors go
 	Introspection bool         // whether clients may read the schema, and get suggestions for what they mistype
+	Documents     Documents    // where documents are kept that clients name by their hashes; in this process where it is nil
 }
 
 // maxErrors is how many errors a refused document gets to see.
@@ -27,8 +28,9 @@ const maxErrors = 20
 // the transport to set; the parser and the coercion of variables may panic.
 type Executor struct {
 	*executor.Executor
-	schema *ast.Schema
-	limits RateLimits
+	schema    *ast.Schema
+	limits    RateLimits
+	persisted *persisted
 }
 
 var _ graphql.GraphExecutor = (*Executor)(nil)
@@ -42,7 +44,8 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	e.SetRecoverFunc(recoverPanic)
 	e.SetParserTokenLimit(maxTokens)
 	e.SetQueryCache(documents)
-	e.Use(newPersistedQueries())
+	persisted := newPersisted(options)
+	e.Use(persisted)
 	e.Use(documentLimits{accepted: documents})
 	e.Use(operationLimits{})
 	if options.Introspection {
@@ -54,7 +57,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	}
 	e.Use(scope{resolver})
 	e.Use(rateLimits{resolver.Limits})
-	return &Executor{e, schema.Schema(), resolver.Limits}
+	return &Executor{e, schema.Schema(), resolver.Limits, persisted}
 }
 
 // newSchema returns the schema without @defer, which gqlgen adds: no transport here
@@ -74,7 +77,11 @@ func (e *Executor) CreateOperationContext(
 	if err := e.limits.Check(client); err != nil {
 		return &graphql.OperationContext{}, gqlerror.List{gqlerror.Wrap(err)}
 	}
+	sent := params.Query != ""
 	op, errs := e.Executor.CreateOperationContext(ctx, params)
+	if len(errs) == 0 && sent {
+		e.persisted.keep(ctx, params)
+	}
 	if len(errs) > 0 && !errors.Is(errs[0], errRateLimited) {
 		e.limits.Spend(client, wrongCost)
 	}

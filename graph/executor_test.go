@@ -1,8 +1,6 @@
 package graph
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 	"testing"
 
@@ -55,32 +53,6 @@ func TestSuggestionsAreSwitchedOffWithIntrospection(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestPersistedQueries(t *testing.T) {
-	t.Parallel()
-	a := newAPI(Options{})
-	run := func(query, persisted string) *graphql.Response {
-		params := &graphql.RawParams{Query: query, Extensions: map[string]any{"persistedQuery": decode(t, persisted)}}
-		ctx := graphql.StartOperationTrace(t.Context())
-		op, errs := a.executor.CreateOperationContext(ctx, params)
-		if len(errs) > 0 {
-			return a.executor.DispatchError(graphql.WithOperationContext(ctx, op), errs)
-		}
-		responses, ctx := a.executor.DispatchOperation(ctx, op)
-		return responses(ctx)
-	}
-	const query = `{ publicTimeline { kind } }`
-	sum := sha256.Sum256([]byte(query))
-	persisted := `{"version": 1, "sha256Hash": "` + hex.EncodeToString(sum[:]) + `"}`
-
-	wantError(t, run("", persisted), "PERSISTED_QUERY_NOT_FOUND")
-	wantData(t, run(query, persisted), `{"publicTimeline": {"kind": "PUBLIC"}}`)
-	wantData(t, run("", persisted), `{"publicTimeline": {"kind": "PUBLIC"}}`)
-
-	for _, malformed := range []string{`{"version": 1, "sha256Hash": "00"}`, `{"version": 2, "sha256Hash": "00"}`, `{"version": "x"}`, `1`, `[]`} {
-		wantError(t, run(query, malformed), "BAD_USER_INPUT")
 	}
 }
 

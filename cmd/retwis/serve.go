@@ -37,6 +37,7 @@ type serveCommand struct {
 
 	demoSettings
 	limitSettings
+	documentSettings
 	redisSettings
 	dataSettings
 	storeSettings
@@ -57,6 +58,7 @@ func (c *serveCommand) Validate() error {
 		checkDuration("drain-time", c.DrainTime, 0, 7*time.Second),
 		c.demoSettings.check(),
 		c.limitSettings.check(),
+		c.documentSettings.check(),
 		c.storeSettings.check(),
 		c.leaseSettings.check(),
 		c.operatorSettings.check(),
@@ -107,7 +109,10 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		Timelines: db,
 		Live:      hub,
 		Limits:    quotas,
-	}, graph.Options{Log: log, Introspection: c.Introspection})
+	}, graph.Options{Log: log, Introspection: c.Introspection, Documents: db})
+	if err := c.trust(executor); err != nil {
+		return misuse{err}
+	}
 	app, err := web.Handler()
 	if err != nil {
 		return fmt.Errorf("prepare the web app: %w", err)

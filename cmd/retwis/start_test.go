@@ -167,6 +167,8 @@ func TestHelpListsAllSettings(t *testing.T) {
 		"--worker-lease=TIME", "[default 5s, RETWIS_WORKER_LEASE]",
 		"--[no-]introspection", "[default true, RETWIS_INTROSPECTION]",
 		"--rate-limits=on|off", "[default on, RETWIS_RATE_LIMITS]",
+		"--trusted-documents=FILE", "[RETWIS_TRUSTED_DOCUMENTS]",
+		"--trusted-only", "[RETWIS_TRUSTED_ONLY]",
 		"--limit-reads=RATE", "[default 120000/1m, RETWIS_LIMIT_READS]",
 		"--limit-posts=RATE", "[default 60/1m, RETWIS_LIMIT_POSTS]",
 		"--limit-follows=RATE", "[default 120/1m, RETWIS_LIMIT_FOLLOWS]",

@@ -135,6 +135,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"not UTF-8", "POST", "", "{\"query\":\"{ hello } # \xff\"}", []string{typeJSON}, 400, "", ""},
 		{"GET without query", "GET", "operationName=A", "", nil, 400, "", ""},
 		{"GET with bad variables", "GET", "query={hello}&variables=[]", "", nil, 400, "", ""},
+		{"a documentId that is no string", "POST", "", `{"documentId":1}`, []string{typeJSON}, 400, "", ""},
 		{"GET with a bad query string", "GET", "query=%zz", "", nil, 400, "", ""},
 		{"nothing acceptable", "POST", "", hello, []string{typeJSON, "Accept: text/html"}, 406, "", ""},
 		{"foreign page", "POST", "", hello, []string{typeJSON, "Origin: https://evil.example"}, 403, "", ""},

@@ -10,17 +10,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/internal/retwis"
 )
 
 // wireParams are the parameters of a GraphQL request as clients send them.
 type wireParams struct {
 	Query         *string        `json:"query"`
+	DocumentID    *string        `json:"documentId"`
 	OperationName string         `json:"operationName"`
 	Variables     map[string]any `json:"variables"`
 	Extensions    map[string]any `json:"extensions"`
 }
 
-var errNoQuery = errors.New("the query is missing")
+var errNoQuery = errors.New("the query is missing, or the documentId of one")
 
 // decodeParams reads the parameters from a JSON object. Its errors are for the client.
 func decodeParams(body []byte) (*graphql.RawParams, error) {
@@ -31,7 +34,7 @@ func decodeParams(body []byte) (*graphql.RawParams, error) {
 	case len(trimmed) == 0:
 		return nil, errors.New("the request is empty")
 	case trimmed[0] == '[':
-		return nil, errors.New("requests cannot be sent in batches")
+		return nil, errors.New("requests cannot be sent in batches: send one operation at a time")
 	case trimmed[0] != '{':
 		return nil, errors.New("the request is not a JSON object")
 	}
@@ -40,7 +43,7 @@ func decodeParams(body []byte) (*graphql.RawParams, error) {
 		return nil, err
 	}
 	// A persisted query is named by its hash in the extensions.
-	if p.Query == nil && p.Extensions == nil {
+	if p.Query == nil && p.DocumentID == nil && p.Extensions == nil {
 		return nil, errNoQuery
 	}
 	params := &graphql.RawParams{
@@ -50,6 +53,9 @@ func decodeParams(body []byte) (*graphql.RawParams, error) {
 	}
 	if p.Query != nil {
 		params.Query = *p.Query
+	}
+	if p.DocumentID != nil {
+		setDocumentID(params, *p.DocumentID)
 	}
 	return params, nil
 }
@@ -76,10 +82,20 @@ func decodeQuery(raw string) (*graphql.RawParams, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	if values.Has("documentId") {
+		setDocumentID(params, values.Get("documentId"))
+	}
 	if !values.Has("query") && params.Extensions == nil {
 		return nil, errNoQuery
 	}
 	return params, nil
+}
+
+func setDocumentID(params *graphql.RawParams, id string) {
+	if params.Extensions == nil {
+		params.Extensions = map[string]any{}
+	}
+	params.Extensions[retwis.DocumentID] = id
 }
 
 // decodeJSON decodes one value and nothing after it. Numbers keep their digits: ids

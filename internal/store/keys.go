@@ -60,6 +60,15 @@ func (p partition) sessionPrefix() string      { return p.tag + ":session:" }
 func (p partition) sessions(id retwis.UserID) string { return p.sessionsPrefix() + id.String() }
 func (p partition) sessionsPrefix() string           { return p.tag + ":sessions:" }
 
+// Documents.
+
+// document is a string: a GraphQL document, by its hash. It lapses when unused.
+func (p partition) document(hash string) string { return p.documentPrefix() + hash }
+func (p partition) documentPrefix() string      { return p.tag + ":document:" }
+
+// documents is a sorted set, capped: the hashes of documents, by last use.
+func (p partition) documents() string { return p.tag + ":documents" }
+
 // Limits.
 
 // budget is a string: the instant, in microseconds since [retwis.Epoch], at which somebody

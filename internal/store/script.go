@@ -17,7 +17,8 @@ var scriptFiles embed.FS
 // scripts are the programs that run inside Redis; each is described at the head of its
 // file under script/.
 type scripts struct {
-	openDatabase, charge *redis.Script
+	openDatabase, charge       *redis.Script
+	findDocument, keepDocument *redis.Script
 
 	createUser, claimName, releaseName, activateUser, dropPending *redis.Script
 	updateProfile, changePassword, rehashPassword                 *redis.Script
@@ -60,6 +61,8 @@ func loadScripts() scripts {
 	return scripts{
 		openDatabase:   script("open_database"),
 		charge:         script("charge"),
+		findDocument:   script("find_document"),
+		keepDocument:   script("keep_document"),
 		createUser:     script("create_user"),
 		claimName:      script("claim_name"),
 		releaseName:    script("release_name"),

@@ -44,6 +44,8 @@ type Options struct {
 	SessionRenewal  time.Duration // how often use of a session is written down, 10 min
 	SessionsPerUser int           // 100
 	IdempotencyTTL  time.Duration // 24 h
+	DocumentTTL     time.Duration // a document that clients name by its hash lapses when unused for this long, 7 days
+	Documents       int           // of that kind, in all partitions, 4096
 	PendingGrace    time.Duration // after which an unfinished registration is finished by the worker, 30 s
 	GoneGrace       time.Duration // how long the author of a post under way to a reader can be told after the account ended, 1 min
 
@@ -81,6 +83,8 @@ func (o Options) withDefaults() Options {
 	last(&o.SessionRenewal, 10*time.Minute)
 	set(&o.SessionsPerUser, 100)
 	last(&o.IdempotencyTTL, 24*time.Hour)
+	last(&o.DocumentTTL, 7*day)
+	set(&o.Documents, 4096)
 	last(&o.PendingGrace, 30*time.Second)
 	last(&o.GoneGrace, time.Minute)
 	last(&o.Timeout, 3*time.Second)

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"retwis/graph"
+)
+
+// documentSettings say which documents are known beforehand.
+type documentSettings struct {
+	TrustedDocuments string `env:"RETWIS_TRUSTED_DOCUMENTS" placeholder:"FILE" help:"Documents that clients may name by a documentId: a JSON object of documents by their ids, or a manifest of Apollo."`
+	TrustedOnly      bool   `env:"RETWIS_TRUSTED_ONLY" help:"Run no other documents than those of --trusted-documents."`
+}
+
+// maxManifest bounds what is read of a manifest, in bytes.
+const maxManifest = 16 << 20
+
+func (s documentSettings) check() error {
+	if s.TrustedOnly && s.TrustedDocuments == "" {
+		return errors.New("--trusted-only (RETWIS_TRUSTED_ONLY) leaves nothing to run: name the documents with --trusted-documents (RETWIS_TRUSTED_DOCUMENTS)")
+	}
+	return nil
+}
+
+// trust makes the executor know the documents of the manifest.
+func (s documentSettings) trust(executor *graph.Executor) error {
+	if s.TrustedDocuments == "" {
+		return nil
+	}
+	byID, err := readManifest(s.TrustedDocuments)
+	if err == nil {
+		err = executor.TrustDocuments(byID, s.TrustedOnly)
+	}
+	if err != nil {
+		return fmt.Errorf("--trusted-documents (RETWIS_TRUSTED_DOCUMENTS) %s: %w", s.TrustedDocuments, err)
+	}
+	return nil
+}
+
+func readManifest(path string) (map[string]string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(file, maxManifest+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxManifest {
+		return nil, fmt.Errorf("it is larger than %d bytes", maxManifest)
+	}
+	return graph.ParseManifest(text)
+}

@@ -1,0 +1,15 @@
+-- find_document returns a document by its hash, and lets it live on.
+--
+-- KEYS   1 document   2 documents by last use
+-- ARGV   1 hash   2 seconds it lives unused
+-- Reply  the text, or '' where there is none
+--@include clock
+
+local text = redis.call('GET', KEYS[1])
+if not text then
+  return ''
+end
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+redis.call('ZADD', KEYS[2], string.format('%.0f', unix_ms()), ARGV[1])
+redis.call('EXPIRE', KEYS[2], ARGV[2])
+return text
