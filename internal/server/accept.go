@@ -17,13 +17,20 @@ const (
 const mediaEvents = "text/event-stream"
 
 // prefersEvents reports whether the client names a stream of events, and nothing that it
-// likes better.
-func prefersEvents(accept []string) bool {
+// likes better. What it likes as much is returned, too: that is for operations with one
+// response.
+func prefersEvents(accept []string) (media string, ok bool) {
 	ranges := acceptRanges(accept)
 	events, named := quality(ranges, mediaEvents)
 	newer, newerNamed := quality(ranges, mediaGraphQL)
 	older, olderNamed := quality(ranges, mediaJSON)
-	return named && events > 0 && (!newerNamed || events >= newer) && (!olderNamed || events >= older)
+	if !named || events == 0 || (newerNamed && newer > events) || (olderNamed && older > events) {
+		return "", false
+	}
+	if (newerNamed && newer == events) || (olderNamed && older == events) {
+		media, _ = negotiate(accept)
+	}
+	return media, true
 }
 
 // negotiate picks the media type that the client likes best. A client that has no

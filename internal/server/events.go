@@ -19,7 +19,9 @@ import (
 //
 // The id of an event is its cursor, so that a client that comes back with Last-Event-ID
 // resumes there. A stream that ends without "complete" is one to come back to.
-func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
+//
+// Only subscriptions are streams where the client takes another media type just as well.
+func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, media string) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	stream := newEventStream(s, w, cancel)
@@ -37,8 +39,19 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 		s.reply(w, r, refused.status, mediaJSON, &graphql.Response{Errors: gqlerror.List{refused.err}}, &jar)
 		return
 	}
-	ctx = auth.WithSessionCookie(auth.WithIdentity(ctx, stream.who), jar.put)
-	ctx = auth.WithUserAgent(ctx, r.UserAgent())
+	asViewer := func(ctx context.Context) context.Context {
+		ctx = auth.WithSessionCookie(auth.WithIdentity(ctx, stream.who), jar.put)
+		return auth.WithUserAgent(ctx, r.UserAgent())
+	}
+	if media != "" && (failure != nil || op.Operation.Operation != ast.Subscription) {
+		response := failure
+		if response == nil {
+			response = s.engine.single(asViewer(r.Context()), op)
+		}
+		s.respond(w, r, media, response, &jar)
+		return
+	}
+	ctx = asViewer(ctx)
 	switch {
 	case failure != nil:
 		stream.last(failure)

@@ -31,7 +31,7 @@ func (h *harness) events(query string, headers ...string) *sseClient {
 	if err != nil {
 		h.Fatal(err)
 	}
-	for _, header := range append(headers, acceptEvents, "Content-Type: application/json") {
+	for _, header := range append([]string{acceptEvents, "Content-Type: application/json"}, headers...) {
 		name, value, _ := strings.Cut(header, ": ")
 		r.Header.Set(name, value)
 	}
@@ -164,6 +164,33 @@ func TestRequestsForEventsThatAreRefused(t *testing.T) {
 		if w.StatusCode != http.StatusMethodNotAllowed {
 			t.Errorf("a mutation by GET got %d", w.StatusCode)
 		}
+	})
+}
+
+func TestOnlySubscriptionsAreStreamsForClientsThatTakeJSON(t *testing.T) {
+	inBubble(t, nil, func(h *harness) {
+		const both = "application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed"
+		for name, tt := range map[string]struct {
+			method, query, body, accept string
+			media                       string
+			status                      int
+		}{
+			"query":            {http.MethodPost, "", `{"query":"{ hello }"}`, both, mediaGraphQL, http.StatusOK},
+			"query by GET":     {http.MethodGet, "query={hello}", "", both, mediaGraphQL, http.StatusOK},
+			"older JSON":       {http.MethodPost, "", `{"query":"{ hello }"}`, "text/event-stream, application/json", mediaJSON, http.StatusOK},
+			"invalid":          {http.MethodPost, "", `{"query":"{ nothing }"}`, both, mediaGraphQL, http.StatusBadRequest},
+			"older, invalid":   {http.MethodPost, "", `{"query":"{ nothing }"}`, "application/json, text/event-stream", mediaJSON, http.StatusOK},
+			"events preferred": {http.MethodPost, "", `{"query":"{ hello }"}`, "application/json;q=0.5, text/event-stream", mediaEvents, http.StatusOK},
+			"JSON preferred":   {http.MethodPost, "", `{"query":"{ hello }"}`, "application/json, text/event-stream;q=0.9", mediaJSON, http.StatusOK},
+			"anything else":    {http.MethodPost, "", `{"query":"{ hello }"}`, "text/event-stream, */*", mediaEvents, http.StatusOK},
+			"mutation by GET":  {http.MethodGet, "query=mutation{hello}", "", both, mediaJSON, http.StatusMethodNotAllowed},
+		} {
+			w, body := h.do(tt.method, tt.query, tt.body, "Accept: "+tt.accept, "Content-Type: application/json")
+			if w.StatusCode != tt.status || w.Header.Get("Content-Type") != tt.media+"; charset=utf-8" {
+				t.Errorf("%s: got %d with %s: %s", name, w.StatusCode, w.Header.Get("Content-Type"), body)
+			}
+		}
+		h.events(watchNews, "Accept: "+both).expect(eventOf("caught up", "start", "0"))
 	})
 }
 

@@ -37,8 +37,8 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		s.upgrade(w, r)
 		return
 	}
-	if prefersEvents(r.Header["Accept"]) {
-		s.serveEvents(w, r)
+	if media, ok := prefersEvents(r.Header["Accept"]); ok {
+		s.serveEvents(w, r, media)
 		return
 	}
 	media, acceptable := negotiate(r.Header["Accept"])
@@ -51,10 +51,17 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		return s.answer(w, r, &jar)
 	}()
 
+	if refused != nil {
+		s.reply(w, r, refused.status, media, &graphql.Response{Errors: gqlerror.List{refused.err}}, &jar)
+		return
+	}
+	s.respond(w, r, media, response, &jar)
+}
+
+// respond writes the response of an operation, with the status that belongs to it.
+func (s *Server) respond(w http.ResponseWriter, r *http.Request, media string, response *graphql.Response, jar *cookieJar) {
 	status := http.StatusOK
 	switch {
-	case refused != nil:
-		status, response = refused.status, &graphql.Response{Errors: gqlerror.List{refused.err}}
 	case isExecuted(response):
 	case hasCode(response.Errors, retwis.CodeInternal):
 		status = http.StatusInternalServerError
@@ -63,7 +70,7 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	case media == mediaGraphQL:
 		status = http.StatusBadRequest
 	}
-	s.reply(w, r, status, media, response, &jar)
+	s.reply(w, r, status, media, response, jar)
 }
 
 // reply writes a response that is there as a whole.
