@@ -18,6 +18,7 @@ export function compile(schema, dir) {
   for (const name of readdirSync(sources)) {
     if (/\.js(on)?$/.test(name)) cpSync(join(sources, name), join(dir, name));
   }
+  writeFileSync(join(artifacts, 'package.json'), '{"type": "commonjs"}'); // they name each other without `.js`
   writeFileSync(join(dir, 'schema.graphql'), schema); // the compiler passes over .graphqls
   execFileSync(relayCompiler, ['relay.config.json'], { cwd: dir, encoding: 'utf8', stdio: 'pipe', timeout: 60_000 });
   return readdirSync(artifacts);

@@ -1,0 +1,245 @@
+// An app with Apollo Client, made as docs/react.md says, with the two files of the web app
+// that it names.
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, gql } from '@apollo/client';
+import { SetContextLink } from '@apollo/client/link/context';
+import { OperationTypeNode } from 'graphql';
+import { filter, firstValueFrom } from 'rxjs';
+import { openSocket } from './socket.mjs';
+import { importWeb } from './web.mjs';
+
+const { ResumingLink } = await importWeb('live/resumingLink.ts');
+const { mergePages } = await importWeb('api/pagination.ts');
+
+const pages = { keyArgs: false, merge: (existing, incoming, { args }) => mergePages(existing, incoming, args) };
+
+const page = gql`
+  fragment Page on Timeline {
+    id
+    posts(first: $first, after: $after) {
+      edges {
+        cursor
+        node {
+          id
+          text
+          author {
+            id
+            username
+          }
+        }
+      }
+      pageInfo {
+        hasNextPage
+        hasPreviousPage
+        startCursor
+        endCursor
+      }
+      liveCursor
+    }
+  }
+`;
+const profile = gql`
+  query Profile($username: String!, $first: Int!, $after: Cursor) {
+    user(username: $username) {
+      id
+      followerCount
+      viewerFollows
+      timeline {
+        ...Page
+      }
+    }
+  }
+  ${page}
+`;
+const home = gql`
+  query Home($first: Int!, $after: Cursor) {
+    viewer {
+      id
+      homeTimeline {
+        ...Page
+      }
+    }
+  }
+  ${page}
+`;
+const login = gql`
+  mutation Login($input: LoginInput!) {
+    login(input: $input) {
+      token
+      user {
+        id
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+const follow = gql`
+  mutation Follow($input: FollowUserInput!) {
+    followUser(input: $input) {
+      user {
+        id
+        followerCount
+        viewerFollows
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+const create = gql`
+  mutation Create($input: CreatePostInput!) {
+    createPost(input: $input) {
+      edge {
+        cursor
+        node {
+          id
+          text
+          author {
+            id
+            username
+          }
+        }
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+const watch = gql`
+  subscription Watch($timelineId: ID!, $after: Cursor) {
+    timelineEvents(timelineId: $timelineId, after: $after) {
+      cursor
+      ... on PostAdded {
+        edge {
+          cursor
+          node {
+            id
+            text
+            author {
+              id
+              username
+            }
+          }
+        }
+      }
+      ... on PostRemoved {
+        postId
+      }
+      ... on TimelineCaughtUp {
+        replayed
+      }
+      ... on TimelineReset {
+        reason
+      }
+    }
+  }
+`;
+
+export class ApolloApp {
+  #token = '';
+
+  constructor(server, pageSize) {
+    this.variables = { first: pageSize };
+    this.socket = openSocket(server, () => this.#token);
+    this.client = new ApolloClient({
+      cache: new InMemoryCache({
+        possibleTypes: {
+          Node: ['User', 'Post', 'Timeline', 'List', 'Session', 'Viewer'],
+          TimelineEvent: ['PostAdded', 'PostRemoved', 'TimelineCaughtUp', 'TimelineAdvanced', 'TimelineReset'],
+        },
+        typePolicies: { Timeline: { fields: { posts: pages } } },
+      }),
+      link: ApolloLink.split(
+        ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
+        new ResumingLink(this.socket),
+        ApolloLink.from([
+          new SetContextLink(() => ({ headers: this.#token ? { authorization: `Bearer ${this.#token}` } : {} })),
+          new HttpLink({ uri: server.url }),
+        ]),
+      ),
+    });
+  }
+
+  async login(username, password) {
+    const { data } = await this.client.mutate({ mutation: login, variables: { input: { username, password } } });
+    this.#token = data.login.token;
+  }
+
+  readProfile(username) {
+    return this.#readOn(profile, { username, ...this.variables }, (data) => data.user.timeline.posts);
+  }
+
+  readHome() {
+    return this.#readOn(home, this.variables, (data) => data.viewer.homeTimeline.posts);
+  }
+
+  async #readOn(query, variables, postsOf) {
+    const observable = this.client.watchQuery({ query, variables });
+    const shown = observable.subscribe(() => {});
+    try {
+      let posts = postsOf((await firstValueFrom(observable.pipe(filter(({ loading }) => !loading)))).data);
+      while (posts.pageInfo.hasNextPage) {
+        await observable.fetchMore({ variables: { after: posts.pageInfo.endCursor } });
+        posts = postsOf(this.client.readQuery({ query, variables }));
+      }
+      return textsOf(posts);
+    } finally {
+      shown.unsubscribe();
+    }
+  }
+
+  async follow(username) {
+    const variables = { username, ...this.variables };
+    const { user } = this.client.readQuery({ query: profile, variables });
+    await this.client.mutate({ mutation: follow, variables: { input: { userId: user.id } } });
+    return this.client.readQuery({ query: profile, variables }).user;
+  }
+
+  async post(text) {
+    const { data } = await this.client.mutate({ mutation: create, variables: { input: { text, idempotencyKey: crypto.randomUUID() } } });
+    this.#prepend(data.createPost.edge);
+  }
+
+  /** Watches the home timeline from where it was read, and keeps it current. */
+  watch(told) {
+    const { id, posts } = this.client.readQuery({ query: home, variables: this.variables }).viewer.homeTimeline;
+    this.client.subscribe({ query: watch, variables: { timelineId: id, after: posts.liveCursor } }).subscribe({
+      next: ({ data, error }) => {
+        if (error) return told({ error });
+        const event = data.timelineEvents;
+        if (event.__typename === 'PostAdded') this.#prepend(event.edge);
+        if (event.__typename === 'PostRemoved') this.#change((edges) => edges.filter(({ node }) => node.id !== event.postId));
+        told(event);
+      },
+      error: (error) => told({ error }),
+    });
+  }
+
+  #prepend(edge) {
+    this.#change((edges) => (edges.some(({ node }) => node.id === edge.node.id) ? edges : [edge, ...edges]));
+  }
+
+  #change(change) {
+    this.client.cache.updateQuery({ query: home, variables: this.variables }, (data) => {
+      const { posts } = data.viewer.homeTimeline;
+      return { viewer: { ...data.viewer, homeTimeline: { ...data.viewer.homeTimeline, posts: { ...posts, edges: change(posts.edges) } } } };
+    });
+  }
+
+  /** What the app shows of the home timeline now. */
+  home() {
+    return textsOf(this.client.readQuery({ query: home, variables: this.variables }).viewer.homeTimeline.posts);
+  }
+
+  async close() {
+    await this.socket.dispose();
+    this.client.stop();
+  }
+}
+
+function textsOf(posts) {
+  return posts.edges.map(({ node }) => node.text);
+}

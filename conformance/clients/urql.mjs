@@ -1,0 +1,271 @@
+// An app with urql and its normalised cache.
+import { readFileSync } from 'node:fs';
+import { cacheExchange } from '@urql/exchange-graphcache';
+import { relayPagination } from '@urql/exchange-graphcache/extras';
+import { buildSchema, introspectionFromSchema } from 'graphql';
+import { Client, fetchExchange, gql, subscriptionExchange } from 'urql';
+import { openSocket } from './socket.mjs';
+import { importExample } from '../docs/examples.mjs';
+
+const { resume } = await importExample('resume.mjs');
+
+const schema = introspectionFromSchema(buildSchema(readFileSync(new URL('../../schema.graphqls', import.meta.url), 'utf8')));
+
+const page = gql`
+  fragment Page on Timeline {
+    id
+    posts(first: $first, after: $after) {
+      edges {
+        cursor
+        node {
+          id
+          text
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      liveCursor
+    }
+  }
+`;
+const profile = gql`
+  query Profile($username: String!, $first: Int!, $after: Cursor) {
+    user(username: $username) {
+      id
+      followerCount
+      viewerFollows
+      timeline {
+        id
+        ...Page
+      }
+    }
+  }
+  ${page}
+`;
+const home = gql`
+  query Home($first: Int!, $after: Cursor) {
+    viewer {
+      id
+      homeTimeline {
+        id
+        ...Page
+      }
+    }
+  }
+  ${page}
+`;
+const login = gql`
+  mutation Login($input: LoginInput!) {
+    login(input: $input) {
+      token
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+const follow = gql`
+  mutation Follow($input: FollowUserInput!) {
+    followUser(input: $input) {
+      user {
+        id
+        followerCount
+        viewerFollows
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+const create = gql`
+  mutation Create($input: CreatePostInput!) {
+    createPost(input: $input) {
+      edge {
+        cursor
+        node {
+          id
+          text
+        }
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+const watch = gql`
+  subscription Watch($timelineId: ID!, $after: Cursor) {
+    timelineEvents(timelineId: $timelineId, after: $after) {
+      __typename
+      cursor
+      ... on PostAdded {
+        edge {
+          cursor
+          node {
+            id
+            text
+          }
+        }
+      }
+      ... on PostRemoved {
+        postId
+      }
+      ... on TimelineCaughtUp {
+        replayed
+      }
+      ... on TimelineReset {
+        reason
+      }
+    }
+  }
+`;
+
+/** pagesOf returns the keys of the pages of a timeline in the cache, the first one first. */
+function pagesOf(cache, timeline) {
+  return cache
+    .inspectFields(timeline)
+    .filter(({ fieldName }) => fieldName === 'posts')
+    .sort((a, b) => Boolean(a.arguments.after) - Boolean(b.arguments.after))
+    .map(({ fieldKey }) => cache.resolve(timeline, fieldKey));
+}
+
+function prepend(cache, timeline, edge) {
+  const pages = pagesOf(cache, timeline);
+  const node = cache.keyOfEntity({ __typename: 'Post', id: edge.node.id });
+  if (pages.some((of) => cache.resolve(of, 'edges').some((e) => cache.resolve(e, 'node') === node))) return;
+  const first = pages[0];
+  cache.link(first, 'edges', [cache.keyOfEntity({ __typename: 'PostEdge', cursor: edge.cursor }), ...cache.resolve(first, 'edges')]);
+}
+
+function remove(cache, timeline, postId) {
+  const node = cache.keyOfEntity({ __typename: 'Post', id: postId });
+  for (const of of pagesOf(cache, timeline)) {
+    cache.link(of, 'edges', cache.resolve(of, 'edges').filter((e) => cache.resolve(e, 'node') !== node));
+  }
+}
+
+const partOfAnother = () => null;
+
+export class UrqlApp {
+  #token = '';
+  #home = '';
+  #ends = [];
+
+  constructor(server, pageSize) {
+    this.variables = { first: pageSize };
+    this.socket = openSocket(server, () => this.#token);
+    this.client = new Client({
+      url: server.url,
+      fetchOptions: () => (this.#token ? { headers: { authorization: `Bearer ${this.#token}` } } : {}),
+      exchanges: [
+        cacheExchange({
+          schema,
+          keys: {
+            PostEdge: ({ cursor }) => cursor,
+            PostConnection: partOfAnother,
+            PageInfo: partOfAnother,
+            PostAdded: partOfAnother,
+            PostRemoved: partOfAnother,
+            TimelineCaughtUp: partOfAnother,
+            TimelineReset: partOfAnother,
+          },
+          resolvers: { Timeline: { posts: relayPagination() } },
+          updates: {
+            Mutation: {
+              createPost: ({ createPost }, _, cache) => {
+                if (createPost?.edge) prepend(cache, this.#timeline(), createPost.edge);
+              },
+            },
+            Subscription: {
+              timelineEvents: ({ timelineEvents: event }, _, cache) => {
+                if (event.__typename === 'PostAdded') prepend(cache, this.#timeline(), event.edge);
+                if (event.__typename === 'PostRemoved') remove(cache, this.#timeline(), event.postId);
+              },
+            },
+          },
+        }),
+        fetchExchange,
+        subscriptionExchange({
+          forwardSubscription: (request) => ({
+            subscribe: (sink) => ({ unsubscribe: resume(this.socket, request, sink) }),
+          }),
+        }),
+      ],
+    });
+  }
+
+  #timeline() {
+    return { __typename: 'Timeline', id: this.#home };
+  }
+
+  async login(username, password) {
+    const { data } = await this.#ask(this.client.mutation(login, { input: { username, password } }));
+    this.#token = data.login.token;
+  }
+
+  readProfile(username) {
+    return this.#readOn(profile, { username, ...this.variables }, (data) => data.user.timeline.posts);
+  }
+
+  async readHome() {
+    const texts = await this.#readOn(home, this.variables, (data) => data.viewer.homeTimeline.posts);
+    this.#home = this.#read(home, this.variables).viewer.homeTimeline.id;
+    return texts;
+  }
+
+  async #readOn(query, variables, postsOf) {
+    let { data } = await this.#ask(this.client.query(query, variables));
+    while (postsOf(data).pageInfo.hasNextPage) {
+      ({ data } = await this.#ask(this.client.query(query, { ...variables, after: postsOf(data).pageInfo.endCursor })));
+    }
+    return textsOf(postsOf(this.#read(query, variables)));
+  }
+
+  async follow(username) {
+    const variables = { username, ...this.variables };
+    await this.#ask(this.client.mutation(follow, { input: { userId: this.#read(profile, variables).user.id } }));
+    return this.#read(profile, variables).user;
+  }
+
+  async post(text) {
+    await this.#ask(this.client.mutation(create, { input: { text, idempotencyKey: crypto.randomUUID() } }));
+  }
+
+  /** Watches the home timeline from where it was read, and keeps it current. */
+  watch(told) {
+    const { id, posts } = this.#read(home, this.variables).viewer.homeTimeline;
+    const { unsubscribe } = this.client
+      .subscription(watch, { timelineId: id, after: posts.liveCursor })
+      .subscribe(({ data, error }) => told(error ? { error } : data.timelineEvents));
+    this.#ends.push(unsubscribe);
+  }
+
+  /** What the app shows of the home timeline now. */
+  home() {
+    return textsOf(this.#read(home, this.variables).viewer.homeTimeline.posts);
+  }
+
+  async #ask(operation) {
+    const result = await operation.toPromise();
+    if (result.error) throw result.error;
+    return result;
+  }
+
+  #read(query, variables) {
+    const result = this.client.readQuery(query, variables, { requestPolicy: 'cache-only' });
+    if (!result?.data) throw new Error('the cache does not have it');
+    return result.data;
+  }
+
+  async close() {
+    for (const end of this.#ends) end();
+    await this.socket.dispose();
+  }
+}
+
+function textsOf(posts) {
+  return posts.edges.map(({ node }) => node.text);
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { ApolloApp } from '../clients/apollo.mjs';
+import { RelayApp } from '../clients/relay.mjs';
+import { UrqlApp } from '../clients/urql.mjs';
+import { ask, post, register, startService, until } from './service.mjs';
+
+const pageSize = 30;
+let service, upstream, author;
+const written = []; // by the author, newest first
+
+before(async () => {
+  service = await startService();
+  upstream = await service.serve();
+  author = await register(upstream, 'author');
+  for (let i = 1; i <= 200; i++) written.unshift(await post(upstream, author, `post ${i}`));
+});
+after(() => service.stop());
+
+async function write(text) {
+  written.unshift(await post(upstream, author, text));
+}
+
+async function erase(text) {
+  const { user } = await ask(upstream, '{ user(username: "author") { timeline { posts(first: 100) { edges { node { id text } } } } } }');
+  const { id } = user.timeline.posts.edges.find(({ node }) => node.text === text).node;
+  await ask(upstream, 'mutation($id: ID!) { deletePost(input: { postId: $id }) { deletedPostId } }', { token: author, variables: { id } });
+  written.splice(written.indexOf(text), 1);
+}
+
+/** homeOf reads the home timeline with no client at all. */
+async function homeOf(server, token) {
+  const texts = [];
+  for (let after = null; ; ) {
+    const { viewer } = await ask(
+      server,
+      'query($after: Cursor) { viewer { homeTimeline { posts(first: 100, after: $after) { edges { node { text } } pageInfo { hasNextPage endCursor } } } } }',
+      { token, variables: { after } },
+    );
+    const { edges, pageInfo } = viewer.homeTimeline.posts;
+    texts.push(...edges.map(({ node }) => node.text));
+    if (!pageInfo.hasNextPage) return texts;
+    after = pageInfo.endCursor;
+  }
+}
+
+for (const [name, App] of [
+  ['Apollo Client', ApolloApp],
+  ['urql', UrqlApp],
+  ['Relay', RelayApp],
+]) {
+  test(`${name} logs in, reads 200 posts, follows, posts, is live and resumes`, { timeout: 60_000 }, async (t) => {
+    const reader = name.toLowerCase().replace(' ', '_');
+    let server = await service.serve();
+    const { port } = server;
+    const token = await register(server, reader);
+    const app = new App(server, pageSize);
+    t.after(async () => {
+      await app.close();
+      await server.end('SIGTERM');
+    });
+    await app.login(reader, 'a long password');
+
+    assert.deepEqual(await app.readProfile('author'), written);
+    const { viewerFollows, followerCount } = await app.follow('author');
+    assert.equal(viewerFollows, true);
+    assert.ok(followerCount > 0);
+
+    await until(async () => (await homeOf(server, token)).length === written.length);
+    assert.deepEqual(await app.readHome(), written);
+
+    const added = [];
+    const others = [];
+    app.watch((event) => {
+      if (event.__typename === 'PostAdded') added.push(event.edge.node.text);
+      else others.push(event.error ?? event.__typename);
+    });
+    const caughtUp = () => others.filter((what) => what === 'TimelineCaughtUp').length;
+    await until(() => caughtUp() === 1);
+    const own = `by ${name}`;
+    await app.post(own);
+    await write(`${name}: live`);
+    await until(() => added.length === 2);
+    const head = [`${name}: live`, own];
+    assert.deepEqual(app.home(), [...head, ...written.slice(1)]);
+
+    await server.end('SIGKILL');
+    for (let i = 1; i <= 5; i++) await write(`${name}: meanwhile ${i}`);
+    await erase(`${name}: meanwhile 2`);
+    await erase(`${name}: live`);
+    server = await service.serve({ port });
+    await until(() => caughtUp() === 2);
+    await write(`${name}: after`);
+    await until(() => app.home()[0] === `${name}: after`);
+
+    const since = ['meanwhile 1', 'meanwhile 3', 'meanwhile 4', 'meanwhile 5', 'after'].map((text) => `${name}: ${text}`);
+    assert.deepEqual(added, [...head.reverse(), ...since]);
+    assert.deepEqual(others.filter((what) => what !== 'PostRemoved'), ['TimelineCaughtUp', 'TimelineCaughtUp']);
+    assert.deepEqual(app.home(), await homeOf(server, token));
+    assert.deepEqual(app.home().filter((text) => text !== own), written);
+  });
+}
