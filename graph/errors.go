@@ -39,7 +39,7 @@ func ErrorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 // present says where an error happened, as the path and the place in the document of
 // the field that failed.
 func present(ctx context.Context, message string, extensions map[string]any) *gqlerror.Error {
-	shown := &gqlerror.Error{Message: message, Path: graphql.GetPath(ctx), Extensions: extensions}
+	shown := &gqlerror.Error{Message: shorten(message, maxMessageBytes), Path: graphql.GetPath(ctx), Extensions: extensions}
 	for at := graphql.GetFieldContext(ctx); at != nil; at = at.Parent { // elements of lists are contexts, too
 		if at.Field.Field != nil && at.Field.Position != nil {
 			position := at.Field.Position

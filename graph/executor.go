@@ -21,9 +21,6 @@ type Options struct {
 	Documents     Documents    // where documents are kept that clients name by their hashes; in this process where it is nil
 }
 
-// maxErrors is how many errors a refused document gets to see.
-const maxErrors = 20
-
 // Executor runs the operations of every transport, at the same time. Deadlines are for
 // the transport to set; the parser and the coercion of variables may panic.
 type Executor struct {
@@ -68,8 +65,8 @@ func newSchema(resolver *Resolver) graphql.ExecutableSchema {
 	return NewExecutableSchema(Config{Schema: schema, Resolvers: resolver})
 }
 
-// CreateOperationContext parses, checks and counts an operation. Of very many errors in a
-// document it returns the first.
+// CreateOperationContext parses, checks and counts an operation. Of very many errors it
+// returns the first, and long ones it shortens.
 func (e *Executor) CreateOperationContext(
 	ctx context.Context, params *graphql.RawParams,
 ) (*graphql.OperationContext, gqlerror.List) {
@@ -85,7 +82,7 @@ func (e *Executor) CreateOperationContext(
 	if len(errs) > 0 && !errors.Is(errs[0], errRateLimited) {
 		e.limits.Spend(client, wrongCost)
 	}
-	return op, errs[:min(len(errs), maxErrors)]
+	return op, inFewWords(errs)
 }
 
 // scope gives every response loaders of its own: those of an HTTP request would live as

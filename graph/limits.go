@@ -72,7 +72,7 @@ func unparsed(err error) *gqlerror.Error {
 		shown = gqlerror.Wrap(err)
 	}
 	code := errcode.ParseFailed
-	if strings.HasPrefix(shown.Message, "exceeded token limit") {
+	if strings.HasPrefix(shown.Message, "exceeded ") {
 		code = string(retwis.CodeTooComplex)
 	}
 	errcode.Set(shown, code)

@@ -164,8 +164,8 @@ func TestErrorsOfADocumentAreFew(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	response := a.run(as(t, nil), `{ viewer { `+strings.Repeat("a: id a: user { id } ", 25)+` } }`, "")
-	if len(response.Errors) != maxErrors {
-		t.Errorf("got %d errors, want %d", len(response.Errors), maxErrors)
+	if n := len(response.Errors); n < 2 || n > maxErrors {
+		t.Errorf("got %d errors, want %d at most", n, maxErrors)
 	}
 }
 
