@@ -14,6 +14,12 @@ type origins struct {
 	csrf    *http.CrossOriginProtection
 }
 
+// CheckOrigins returns why a list of allowed origins cannot be used.
+func CheckOrigins(list []string) error {
+	_, err := parseOrigins(list)
+	return err
+}
+
 func parseOrigins(list []string) (origins, error) {
 	o := origins{allowed: make(map[string]bool, len(list)), csrf: http.NewCrossOriginProtection()}
 	for _, text := range list {

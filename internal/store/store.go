@@ -178,18 +178,28 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the description of the database: %w", err)
 	}
-	if meta[0] != strconv.Itoa(schemaVersion) {
-		return fmt.Errorf("the database has schema version %s, this program works with %d: use the program that made it, or an empty Redis", meta[0], schemaVersion)
-	}
-	has, err := strconv.Atoi(meta[1])
-	if err != nil || !validPartitions(has) {
-		return fmt.Errorf("%s says %q partitions: that is no database of this program", metaKey, meta[1])
-	}
-	if s.options.Partitions != 0 && has != s.options.Partitions {
-		return fmt.Errorf("the database has %d partitions, the configuration says %d: the number is fixed when a database is created, set RETWIS_PARTITIONS to %d", has, s.options.Partitions, has)
+	has, err := checkMeta(meta[0], meta[1], s.options.Partitions)
+	if err != nil {
+		return err
 	}
 	s.partitions = partitions(has)
 	return nil
+}
+
+// checkMeta returns the partitions of a database, or why it cannot be used with a number
+// of them; 0 takes what it has.
+func checkMeta(schema, partitions string, wanted int) (int, error) {
+	if schema != strconv.Itoa(schemaVersion) {
+		return 0, fmt.Errorf("the database has schema version %s, this program works with %d: use the program that made it, or an empty Redis", schema, schemaVersion)
+	}
+	has, err := strconv.Atoi(partitions)
+	if err != nil || !validPartitions(has) {
+		return 0, fmt.Errorf("%s says %q partitions: that is no database of this program", metaKey, partitions)
+	}
+	if wanted != 0 && has != wanted {
+		return 0, fmt.Errorf("the database has %d partitions, the configuration says %d: the number is fixed when a database is created, set RETWIS_PARTITIONS to %d", has, wanted, has)
+	}
+	return has, nil
 }
 
 func validPartitions(n int) bool { return n >= 1 && n <= 512 && n&(n-1) == 0 }
