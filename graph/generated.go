@@ -85,7 +85,7 @@ type QueryResolver interface {
 	Nodes(ctx context.Context, ids []string) ([]Node, error)
 	Viewer(ctx context.Context) (*retwis.Viewer, error)
 	User(ctx context.Context, username string) (*retwis.User, error)
-	RateLimit(ctx context.Context) (*RateLimit, error)
+	RateLimit(ctx context.Context) (*RateLimitPayload, error)
 	PublicTimeline(ctx context.Context) (*retwis.Timeline, error)
 	NewestUsers(ctx context.Context, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error)
 	SearchUsers(ctx context.Context, prefix string, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error)
@@ -603,7 +603,7 @@ type Session implements Node {
 What may be read. An operation costs about as much as its largest answer has fields. What is used comes
 back little by little. Posts, follows, logins and registrations have limits of their own.
 """
-type RateLimit {
+type RateLimitPayload {
   """What this operation costs."""
   cost: Int!
   """What may be spent at once, and what comes back in each period."""
@@ -639,7 +639,7 @@ type Query {
   What the one who asks may still read: a user, or everybody without an account in one network. Null where
   nothing is limited.
   """
-  rateLimit: RateLimit @viewerDependent
+  rateLimit: RateLimitPayload @viewerDependent
   """Everybody's posts."""
   publicTimeline: Timeline
   """
@@ -1394,18 +1394,18 @@ func (ec *executionContext) childFields_PostEdge(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type PostEdge", field.Name)
 }
 
-func (ec *executionContext) childFields_RateLimit(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+func (ec *executionContext) childFields_RateLimitPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cost":
-		return ec.fieldContext_RateLimit_cost(ctx, field)
+		return ec.fieldContext_RateLimitPayload_cost(ctx, field)
 	case "limit":
-		return ec.fieldContext_RateLimit_limit(ctx, field)
+		return ec.fieldContext_RateLimitPayload_limit(ctx, field)
 	case "remaining":
-		return ec.fieldContext_RateLimit_remaining(ctx, field)
+		return ec.fieldContext_RateLimitPayload_remaining(ctx, field)
 	case "resetAt":
-		return ec.fieldContext_RateLimit_resetAt(ctx, field)
+		return ec.fieldContext_RateLimitPayload_resetAt(ctx, field)
 	}
-	return nil, fmt.Errorf("no field named %q was found under type RateLimit", field.Name)
+	return nil, fmt.Errorf("no field named %q was found under type RateLimitPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_RemoveListMemberPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4651,8 +4651,8 @@ func (ec *executionContext) _Query_rateLimit(ctx context.Context, field graphql.
 			return ec.Resolvers.Query().RateLimit(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *RateLimit) graphql.Marshaler {
-			return ec.marshalORateLimit2ᚖretwisᚋgraphᚐRateLimit(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *RateLimitPayload) graphql.Marshaler {
+			return ec.marshalORateLimitPayload2ᚖretwisᚋgraphᚐRateLimitPayload(ctx, selections, v)
 		},
 		true,
 		false,
@@ -4665,7 +4665,7 @@ func (ec *executionContext) fieldContext_Query_rateLimit(_ context.Context, fiel
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RateLimit(ctx, field)
+			return ec.childFields_RateLimitPayload(ctx, field)
 		},
 	}
 	return fc, nil
@@ -4867,13 +4867,13 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _RateLimit_cost(ctx context.Context, field graphql.CollectedField, obj *RateLimit) (ret graphql.Marshaler) {
+func (ec *executionContext) _RateLimitPayload_cost(ctx context.Context, field graphql.CollectedField, obj *RateLimitPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RateLimit_cost(ctx, field)
+			return ec.fieldContext_RateLimitPayload_cost(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Cost, nil
@@ -4886,17 +4886,17 @@ func (ec *executionContext) _RateLimit_cost(ctx context.Context, field graphql.C
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RateLimit_cost(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RateLimit", field, false, false, errors.New("field of type Int does not have child fields"))
+func (ec *executionContext) fieldContext_RateLimitPayload_cost(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RateLimitPayload", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _RateLimit_limit(ctx context.Context, field graphql.CollectedField, obj *RateLimit) (ret graphql.Marshaler) {
+func (ec *executionContext) _RateLimitPayload_limit(ctx context.Context, field graphql.CollectedField, obj *RateLimitPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RateLimit_limit(ctx, field)
+			return ec.fieldContext_RateLimitPayload_limit(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Limit, nil
@@ -4909,17 +4909,17 @@ func (ec *executionContext) _RateLimit_limit(ctx context.Context, field graphql.
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RateLimit_limit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RateLimit", field, false, false, errors.New("field of type Int does not have child fields"))
+func (ec *executionContext) fieldContext_RateLimitPayload_limit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RateLimitPayload", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _RateLimit_remaining(ctx context.Context, field graphql.CollectedField, obj *RateLimit) (ret graphql.Marshaler) {
+func (ec *executionContext) _RateLimitPayload_remaining(ctx context.Context, field graphql.CollectedField, obj *RateLimitPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RateLimit_remaining(ctx, field)
+			return ec.fieldContext_RateLimitPayload_remaining(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Remaining, nil
@@ -4932,17 +4932,17 @@ func (ec *executionContext) _RateLimit_remaining(ctx context.Context, field grap
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RateLimit_remaining(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RateLimit", field, false, false, errors.New("field of type Int does not have child fields"))
+func (ec *executionContext) fieldContext_RateLimitPayload_remaining(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RateLimitPayload", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _RateLimit_resetAt(ctx context.Context, field graphql.CollectedField, obj *RateLimit) (ret graphql.Marshaler) {
+func (ec *executionContext) _RateLimitPayload_resetAt(ctx context.Context, field graphql.CollectedField, obj *RateLimitPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RateLimit_resetAt(ctx, field)
+			return ec.fieldContext_RateLimitPayload_resetAt(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.ResetAt, nil
@@ -4955,8 +4955,8 @@ func (ec *executionContext) _RateLimit_resetAt(ctx context.Context, field graphq
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RateLimit_resetAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("RateLimit", field, false, false, errors.New("field of type DateTime does not have child fields"))
+func (ec *executionContext) fieldContext_RateLimitPayload_resetAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RateLimitPayload", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func (ec *executionContext) _RemoveListMemberPayload_list(ctx context.Context, field graphql.CollectedField, obj *RemoveListMemberPayload) (ret graphql.Marshaler) {
@@ -9692,10 +9692,10 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 	return out
 }
 
-var rateLimitImplementors = []string{"RateLimit"}
+var rateLimitPayloadImplementors = []string{"RateLimitPayload"}
 
-func (ec *executionContext) _RateLimit(ctx context.Context, sel ast.SelectionSet, obj *RateLimit) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, rateLimitImplementors)
+func (ec *executionContext) _RateLimitPayload(ctx context.Context, sel ast.SelectionSet, obj *RateLimitPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, rateLimitPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -9703,24 +9703,24 @@ func (ec *executionContext) _RateLimit(ctx context.Context, sel ast.SelectionSet
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("RateLimit")
+			out.Values[i] = graphql.MarshalString("RateLimitPayload")
 		case "cost":
-			out.Values[i] = ec._RateLimit_cost(ctx, field, obj)
+			out.Values[i] = ec._RateLimitPayload_cost(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "limit":
-			out.Values[i] = ec._RateLimit_limit(ctx, field, obj)
+			out.Values[i] = ec._RateLimitPayload_limit(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "remaining":
-			out.Values[i] = ec._RateLimit_remaining(ctx, field, obj)
+			out.Values[i] = ec._RateLimitPayload_remaining(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "resetAt":
-			out.Values[i] = ec._RateLimit_resetAt(ctx, field, obj)
+			out.Values[i] = ec._RateLimitPayload_resetAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -12434,11 +12434,11 @@ func (ec *executionContext) marshalOPostEdge2ᚖretwisᚋinternalᚋretwisᚐPos
 	return ec._PostEdge(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalORateLimit2ᚖretwisᚋgraphᚐRateLimit(ctx context.Context, sel ast.SelectionSet, v *RateLimit) graphql.Marshaler {
+func (ec *executionContext) marshalORateLimitPayload2ᚖretwisᚋgraphᚐRateLimitPayload(ctx context.Context, sel ast.SelectionSet, v *RateLimitPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
-	return ec._RateLimit(ctx, sel, v)
+	return ec._RateLimitPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalORemoveListMemberPayload2ᚖretwisᚋgraphᚐRemoveListMemberPayload(ctx context.Context, sel ast.SelectionSet, v *RemoveListMemberPayload) graphql.Marshaler {

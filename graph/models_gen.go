@@ -144,7 +144,7 @@ type LogoutPayload struct {
 
 // What may be read. An operation costs about as much as its largest answer has fields. What is used comes
 // back little by little. Posts, follows, logins and registrations have limits of their own.
-type RateLimit struct {
+type RateLimitPayload struct {
 	// What this operation costs.
 	Cost int `json:"cost"`
 	// What may be spent at once, and what comes back in each period.

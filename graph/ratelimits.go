@@ -96,12 +96,12 @@ func usernameIn(login *ast.Field, variables map[string]any) string {
 }
 
 // rateLimit answers the field of that name.
-func (r *Resolver) rateLimit(ctx context.Context) *RateLimit {
+func (r *Resolver) rateLimit(ctx context.Context) *RateLimitPayload {
 	left, limited := r.Limits.Allowance(ctx, clientOf(ctx))
 	if !limited {
 		return nil
 	}
-	return &RateLimit{
+	return &RateLimitPayload{
 		Cost:      costOf(graphql.GetOperationContext(ctx)),
 		Limit:     left.Rate.Limit,
 		Remaining: left.Left,

@@ -259,7 +259,7 @@ func (r *queryResolver) User(ctx context.Context, username string) (*retwis.User
 }
 
 // RateLimit is the resolver for the rateLimit field.
-func (r *queryResolver) RateLimit(ctx context.Context) (*RateLimit, error) {
+func (r *queryResolver) RateLimit(ctx context.Context) (*RateLimitPayload, error) {
 	return r.rateLimit(ctx), nil
 }
 
