@@ -27,7 +27,7 @@ const maxRefusal = 4 << 10
 
 const (
 	complexity = string(retwis.CodeTooComplex)
-	badValue  = string(retwis.CodeBadUserInput)
+	badValue   = string(retwis.CodeBadUserInput)
 	unparsable = "GRAPHQL_PARSE_FAILED"
 	invalid    = "GRAPHQL_VALIDATION_FAILED"
 )
@@ -56,14 +56,14 @@ func attacks() map[string]attack {
 		"a flood of unknown fields":       {`{ ` + numbered(450, "f%d ") + `}`, nil, []string{invalid, complexity}},
 		"a flood of unknown types":        {`{ ` + numbered(150, "... on T%d { id } ") + `}`, nil, []string{invalid, complexity}},
 		"a flood of input fields":         {`mutation { createPost(input: {` + numbered(450, "f%d: 1 ") + `}) { edge { cursor } } }`, nil, []string{invalid, complexity}},
-		"a field with a long name":        {`{ ` + strings.Repeat("a", 200_000) + ` }`, nil, []string{invalid}},
-		"fields with long names":          {`{ ` + numbered(20, strings.Repeat("a", 10_000)+"%d ") + `}`, nil, []string{invalid}},
-		"a type with a long name":         {`{ ... on ` + strings.Repeat("T", 200_000) + ` { id } }`, nil, []string{invalid}},
-		"a variable with a long name":     {`{ user(username: $` + strings.Repeat("v", 200_000) + `) { id } }`, nil, []string{invalid}},
-		"an operation with a long name":   {`query ` + strings.Repeat("Q", 200_000) + ` { x }`, nil, []string{invalid}},
+		"a field with a long name":        {`{ ` + strings.Repeat("a", 200_000) + ` }`, nil, limits},
+		"fields with long names":          {`{ ` + numbered(20, strings.Repeat("a", 10_000)+"%d ") + `}`, nil, limits},
+		"a type with a long name":         {`{ ... on ` + strings.Repeat("T", 200_000) + ` { id } }`, nil, limits},
+		"a variable with a long name":     {`{ user(username: $` + strings.Repeat("v", 200_000) + `) { id } }`, nil, limits},
+		"an operation with a long name":   {`query ` + strings.Repeat("Q", 200_000) + ` { x }`, nil, limits},
 		"a long value of a wrong kind":    {`{ publicTimeline { posts(first: "` + strings.Repeat("9", 200_000) + `") { liveCursor } } }`, nil, []string{invalid}},
 		"a long number":                   {`{ publicTimeline { posts(first: ` + strings.Repeat("9", 200_000) + `) { liveCursor } } }`, nil, []string{invalid, badValue}},
-		"a long enum value":               {`{ publicTimeline { posts(first: ` + strings.Repeat("X", 200_000) + `) { liveCursor } } }`, nil, []string{invalid}},
+		"a long enum value":               {`{ publicTimeline { posts(first: ` + strings.Repeat("X", 200_000) + `) { liveCursor } } }`, nil, limits},
 		"a long cursor": {`query($c: Cursor) { publicTimeline { posts(after: $c) { liveCursor } } }`,
 			map[string]any{"c": strings.Repeat("x", 200_000)}, []string{badValue}},
 		"a cursor of a wrong kind": {`query($c: Cursor) { publicTimeline { posts(after: $c) { liveCursor } } }`,
@@ -78,7 +78,7 @@ func attacks() map[string]attack {
 			map[string]any{"i": map[string]any{strings.Repeat("k", 200_000): 1}}, []string{invalid, badValue}},
 		"a variable nobody declared": {`query($n: Nothing) { viewer { id } }`,
 			map[string]any{strings.Repeat("k", 200_000): 1}, []string{invalid}},
-		"a long word that is no GraphQL": {strings.Repeat("x", 200_000), nil, []string{unparsable}},
+		"a long word that is no GraphQL": {strings.Repeat("x", 200_000), nil, limits},
 		"a long string without an end":   {`{ user(username: "` + strings.Repeat("x", 200_000), nil, []string{unparsable}},
 		"a long block string":            {`{ user(username: """` + strings.Repeat("x\n", 100_000), nil, []string{unparsable}},
 		"a long comment":                 {`#` + strings.Repeat("x", 200_000), nil, []string{unparsable, invalid}},
@@ -92,6 +92,9 @@ func attacks() map[string]attack {
 	}
 	for name, query := range hostile() {
 		all[name] = attack{query, nil, limits}
+	}
+	for name, query := range nasty() {
+		all[name] = attack{query, nil, []string{complexity, invalid, unparsable}}
 	}
 	return all
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/lexer"
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"retwis/internal/retwis"
@@ -19,9 +20,11 @@ import (
 // What an operation may ask for. The standard introspection query and a page of 100
 // posts with everything about their authors stay well below.
 const (
-	maxDepth   = 15     // fields within fields; what a schema query nests is not counted
-	maxAliases = 50     // fields under another name, as often as they are asked for
-	maxCost    = 10_000 // about the number of fields in the largest answer
+	maxDepth      = 15     // fields within fields; what a schema query nests is not counted
+	maxRootFields = 30     // as often as they are asked for, like those below
+	maxAliases    = 50     // fields under another name
+	maxDirectives = 50     // on the operation, its fields and fragments
+	maxCost       = 10_000 // about the number of fields in the largest answer
 )
 
 // What parts of an answer cost, next to the 1 of every field.
@@ -39,6 +42,7 @@ const (
 // unknown one: a few kilobytes of document could keep it busy for seconds.
 const (
 	maxTokens     = 2_000
+	maxName       = 64 // bytes; of names that are not known, similar ones are looked for
 	maxOperations = 20
 	maxSelections = 500
 	maxNesting    = 20     // within one operation or fragment, inline fragments included
@@ -58,11 +62,39 @@ func (l documentLimits) MutateOperationParameters(ctx context.Context, params *g
 	if _, ok := l.accepted.Get(ctx, params.Query); ok {
 		return nil
 	}
-	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: params.Query}, maxTokens)
-	if err != nil {
-		return unparsed(err)
+	_, err := parseDocument(params.Query)
+	return err
+}
+
+// parseDocument parses a document of a client, unless it would be expensive to validate.
+func parseDocument(query string) (*ast.QueryDocument, *gqlerror.Error) {
+	source := &ast.Source{Input: query}
+	if err := checkNames(source); err != nil {
+		return nil, err
 	}
-	return checkDocument(doc)
+	doc, err := parser.ParseQueryWithTokenLimit(source, maxTokens)
+	if err != nil {
+		return nil, unparsed(err)
+	}
+	return doc, checkDocument(doc)
+}
+
+// checkNames refuses documents with names that nobody gives. What cannot be read at all is
+// left to the parser.
+func checkNames(source *ast.Source) *gqlerror.Error {
+	words := lexer.New(source)
+	for tokens := 0; tokens <= maxTokens; tokens++ {
+		token, err := words.ReadToken()
+		switch {
+		case token.Kind == lexer.Comment:
+			tokens-- // the parser does not count them either
+		case err != nil, token.Kind == lexer.EOF:
+			return nil //nolint:nilerr // the parser says it with a place
+		case token.Kind == lexer.Name && len(token.Value) > maxName:
+			return tooComplex("a name in the document has %d bytes: %d is the limit", len(token.Value), maxName)
+		}
+	}
+	return nil
 }
 
 // unparsed is the error of a document that is not GraphQL, or too long.
@@ -102,6 +134,27 @@ func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 	case repeats > maxRepeats:
 		return tooComplex("the document repeats the same fields too often")
 	}
+	return checkOperations(doc)
+}
+
+// checkOperations refuses operations that ask for too much whatever their variables are.
+// It follows fragments, in a document that may be invalid.
+func checkOperations(doc *ast.QueryDocument) *gqlerror.Error {
+	s := survey{fragments: doc.Fragments, known: map[string]measure{}}
+	for _, operation := range doc.Operations {
+		total := s.selections(operation.SelectionSet)
+		total.directives = saturate(total.directives + len(operation.Directives))
+		switch {
+		case total.depth > maxDepth:
+			return tooComplex("the operation is %d fields deep: %d is the limit", total.depth, maxDepth)
+		case total.roots > maxRootFields:
+			return tooComplex("the operation selects more than %d fields at its root", maxRootFields)
+		case total.aliases > maxAliases:
+			return tooComplex("the operation uses more than %d aliases", maxAliases)
+		case total.directives > maxDirectives:
+			return tooComplex("the operation uses more than %d directives", maxDirectives)
+		}
+	}
 	return nil
 }
 
@@ -129,64 +182,121 @@ func (s *documentShape) add(set ast.SelectionSet, nesting int) {
 	}
 }
 
-// operationLimits refuses operations that ask for too much. It runs on valid documents.
+// measure is what a set of selections asks for, fragments included.
+type measure struct {
+	depth      int
+	roots      int // fields of the set itself
+	aliases    int
+	directives int
+}
+
+func (a measure) plus(b measure) measure {
+	return measure{
+		depth:      max(a.depth, b.depth),
+		roots:      saturate(a.roots + b.roots),
+		aliases:    saturate(a.aliases + b.aliases),
+		directives: saturate(a.directives + b.directives),
+	}
+}
+
+// survey measures operations. Each fragment is measured once, however often it is spread.
+type survey struct {
+	fragments ast.FragmentDefinitionList
+	known     map[string]measure
+}
+
+func (s survey) selections(set ast.SelectionSet) measure {
+	var total measure
+	for _, selection := range set {
+		var m measure
+		switch selection := selection.(type) {
+		case *ast.Field:
+			m = s.field(selection)
+		case *ast.InlineFragment:
+			m = s.selections(selection.SelectionSet)
+			m.directives = saturate(m.directives + len(selection.Directives))
+		case *ast.FragmentSpread:
+			m = s.fragment(selection.Name)
+			m.directives = saturate(m.directives + len(selection.Directives))
+		}
+		total = total.plus(m)
+	}
+	return total
+}
+
+func (s survey) field(field *ast.Field) measure {
+	m := s.selections(field.SelectionSet)
+	m.depth, m.roots = m.depth+1, 1
+	m.directives = saturate(m.directives + len(field.Directives))
+	if field.Alias != field.Name {
+		m.aliases = saturate(m.aliases + 1)
+	}
+	if field.Name == "__schema" || field.Name == "__type" {
+		m.depth = 1 // validation bounds how deep these nest
+	}
+	return m
+}
+
+// fragment measures a fragment. One that spreads itself counts as nothing where it does:
+// validation refuses it.
+func (s survey) fragment(name string) measure {
+	if m, ok := s.known[name]; ok {
+		return m
+	}
+	s.known[name] = measure{}
+	definition := s.fragments.ForName(name)
+	if definition == nil {
+		return measure{}
+	}
+	m := s.selections(definition.SelectionSet)
+	m.directives = saturate(m.directives + len(definition.Directives))
+	s.known[name] = m
+	return m
+}
+
+// operationLimits refuses operations that cost too much. It runs on valid documents.
 type operationLimits struct{}
 
 func (operationLimits) ExtensionName() string                   { return "OperationLimits" }
 func (operationLimits) Validate(graphql.ExecutableSchema) error { return nil }
 
 func (operationLimits) MutateOperationContext(_ context.Context, op *graphql.OperationContext) *gqlerror.Error {
-	m := meter{variables: op.Variables, fragments: map[*ast.FragmentDefinition]measure{}}
-	total := m.selections(op.Operation.SelectionSet)
-	op.Stats.SetExtension(costKey, total.cost)
-	switch {
-	case total.depth > maxDepth:
-		return tooComplex("the operation is %d fields deep: %d is the limit", total.depth, maxDepth)
-	case total.aliases > maxAliases:
-		return tooComplex("the operation uses more than %d aliases", maxAliases)
-	case total.cost > maxCost:
-		return tooComplex("the operation asks for too much: ask for smaller pages, or fewer fields")
+	m := meter{variables: op.Variables, fragments: map[*ast.FragmentDefinition]int{}}
+	cost := m.selections(op.Operation.SelectionSet)
+	op.Stats.SetExtension(costKey, cost)
+	if cost > maxCost {
+		return tooComplex("the operation asks for too much: it costs more than %d; ask for smaller pages, or fewer fields", maxCost)
 	}
 	return nil
-}
-
-// measure is what a set of selections asks for, fragments included.
-type measure struct{ depth, aliases, cost int }
-
-func (a measure) plus(b measure) measure {
-	return measure{
-		depth:   max(a.depth, b.depth),
-		aliases: saturate(a.aliases + b.aliases),
-		cost:    saturate(a.cost + b.cost),
-	}
 }
 
 // saturate keeps sums and products of two from overflowing.
 func saturate(n int) int { return min(n, math.MaxInt32) }
 
-// meter measures the operation of a valid document. Each fragment is measured once,
-// however often it is spread.
+// meter counts the cost of the operation of a valid document. Each fragment is counted
+// once, however often it is spread.
 type meter struct {
 	variables map[string]any
-	fragments map[*ast.FragmentDefinition]measure
+	fragments map[*ast.FragmentDefinition]int
 }
 
-func (m meter) selections(set ast.SelectionSet) measure {
-	var total measure
+func (m meter) selections(set ast.SelectionSet) int {
+	total := 0
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
-			total = total.plus(m.field(selection))
+			total += m.field(selection)
 		case *ast.InlineFragment:
-			total = total.plus(m.selections(selection.SelectionSet))
+			total += m.selections(selection.SelectionSet)
 		case *ast.FragmentSpread:
-			total = total.plus(m.fragment(selection.Definition))
+			total += m.fragment(selection.Definition)
 		}
+		total = saturate(total)
 	}
 	return total
 }
 
-func (m meter) fragment(fragment *ast.FragmentDefinition) measure {
+func (m meter) fragment(fragment *ast.FragmentDefinition) int {
 	known, ok := m.fragments[fragment]
 	if !ok {
 		known = m.selections(fragment.SelectionSet)
@@ -195,26 +305,17 @@ func (m meter) fragment(fragment *ast.FragmentDefinition) measure {
 	return known
 }
 
-func (m meter) field(field *ast.Field) measure {
-	children := m.selections(field.SelectionSet)
-	total := measure{
-		depth:   children.depth + 1,
-		aliases: children.aliases,
-		cost:    saturate(1 + m.elements(field)*children.cost),
-	}
-	if field.Alias != field.Name {
-		total.aliases = saturate(total.aliases + 1)
-	}
+func (m meter) field(field *ast.Field) int {
+	cost := saturate(1 + m.elements(field)*m.selections(field.SelectionSet))
 	switch {
 	case field.ObjectDefinition.Name == "Mutation":
-		total.cost = saturate(total.cost + mutationCost)
+		cost += mutationCost
 	case isConnection(field):
-		total.cost = saturate(total.cost + pageCost)
+		cost += pageCost
 	case field.Name == "__schema", field.Name == "__type":
-		total.depth = 1 // validation bounds how deep these nest
-		total.cost = saturate(total.cost + schemaCost)
+		cost += schemaCost
 	}
-	return total
+	return saturate(cost)
 }
 
 // elements returns how many times the children of a field may be in the answer.

@@ -34,7 +34,9 @@ func TestOperationsWithinTheLimits(t *testing.T) {
 		{"100 nodes", `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Post { id text ` + everyField + ` } } }`,
 			`{"ids": ["` + strings.Repeat(`a", "`, 99) + `a"]}`},
 		{"15 fields deep", nest(15), ""},
-		{"50 aliases", `{` + aliases(50) + `}`, ""},
+		{"30 fields at the root", `{` + aliases(30) + `}`, ""},
+		{"50 aliases", `{ viewer {` + strings.ReplaceAll(aliases(50), "viewer", "user") + `} }`, ""},
+		{"50 directives", `{ viewer @include(if: true) {` + strings.Repeat(" id @skip(if: false)", 49) + `} }`, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,7 +73,13 @@ func TestOperationsBeyondTheLimits(t *testing.T) {
 	tests := []struct{ name, query, variables string }{
 		{"too deep", nest(17), ""},
 		{"too deep through fragments", `{ user(username: "alice") { ...F0 } }` + chain(7, "timeline { owner { ...F%d } }"), ""},
-		{"too many aliases", `{` + aliases(51) + `}`, ""},
+		{"too many fields at the root", `{` + aliases(31) + `}`, ""},
+		{"too many fields at the root through fragments", `{ ...F0 ...F0 } fragment F0 on Query { ` + aliases(16) + `}`, ""},
+		{"too many aliases", `{ viewer {` + strings.ReplaceAll(aliases(51), "viewer", "user") + `} }`, ""},
+		{"too many directives", `{ viewer {` + strings.Repeat(" id @skip(if: false)", 51) + `} }`, ""},
+		{"too many directives through fragments", `{ viewer { ...F0 ...F0 ...F0 } } fragment F0 on Viewer @include(if: true) {` +
+			strings.Repeat(" id @skip(if: false)", 17) + `}`, ""},
+		{"too many directives on the operation", `query` + strings.Repeat(" @skip(if: true)", 51) + ` { viewer { id } }`, ""},
 		{"too many aliases through fragments", `{ ...F0 } ` + fragments(6, "Query", func(i int) string {
 			return fmt.Sprintf("a%d: viewer { id } ...F%d ...F%d", i, i+1, i+1)
 		}), ""},

@@ -9,9 +9,7 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql/errcode"
-	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
@@ -69,11 +67,8 @@ func (e *Executor) TrustDocuments(byID map[string]string, only bool) error {
 }
 
 func (e *Executor) validate(text string) error {
-	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, maxTokens)
+	doc, err := parseDocument(text)
 	if err != nil {
-		return err
-	}
-	if err := checkDocument(doc); err != nil {
 		return err
 	}
 	if len(doc.Operations) == 0 {

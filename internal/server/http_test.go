@@ -131,6 +131,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"compressed", "POST", "", packed.String(), []string{typeJSON, "Content-Encoding: gzip"}, 415, "Accept-Encoding", "identity"},
 		{"too large", "POST", "", `{"query":"{ hello } #` + strings.Repeat("x", maxBody) + `"}`, []string{typeJSON}, 413, "", ""},
 		{"a list", "POST", "", `[` + hello + `]`, []string{typeJSON}, 400, "", ""},
+		{"very many values", "POST", "", `{"query":"{ hello }","variables":{"a":[` + strings.Repeat("0,", maxValues) + `0]}}`, []string{typeJSON}, 400, "", ""},
 		{"two requests", "POST", "", hello + hello, []string{typeJSON}, 400, "", ""},
 		{"not UTF-8", "POST", "", "{\"query\":\"{ hello } # \xff\"}", []string{typeJSON}, 400, "", ""},
 		{"GET without query", "GET", "operationName=A", "", nil, 400, "", ""},

@@ -53,6 +53,7 @@ type Options struct {
 // Limits that nobody has had a reason to change.
 const (
 	maxBody         = 256 << 10 // of a request and of a websocket message
+	maxValues       = 5_000     // in the JSON of a request, those within others too
 	maxHeader       = 64 << 10
 	maxDrain        = 7 * time.Second
 	maxOperationID  = 256 // bytes of the id that a client gives an operation

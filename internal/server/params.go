@@ -38,6 +38,9 @@ func decodeParams(body []byte) (*graphql.RawParams, error) {
 	case trimmed[0] != '{':
 		return nil, errors.New("the request is not a JSON object")
 	}
+	if err := checkValues(body); err != nil {
+		return nil, err
+	}
 	var p wireParams
 	if err := decodeJSON(body, &p); err != nil {
 		return nil, err
@@ -78,6 +81,9 @@ func decodeQuery(raw string) (*graphql.RawParams, error) {
 		if text == "" {
 			continue
 		}
+		if err := checkValues([]byte(text)); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 		if err := decodeJSON([]byte(text), into); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -96,6 +102,26 @@ func setDocumentID(params *graphql.RawParams, id string) {
 		params.Extensions = map[string]any{}
 	}
 	params.Extensions[retwis.DocumentID] = id
+}
+
+// checkValues refuses JSON of so many values that decoding and checking them would take
+// longer than most operations do. No argument takes a list of more than a hundred.
+func checkValues(text []byte) error {
+	values, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && (c == ',' || c == '[' || c == '{'):
+			values++
+		}
+	}
+	if values > maxValues {
+		return fmt.Errorf("the request holds more than %d values", maxValues)
+	}
+	return nil
 }
 
 // decodeJSON decodes one value and nothing after it. Numbers keep their digits: ids
