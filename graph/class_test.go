@@ -155,7 +155,7 @@ type census struct {
 }
 
 func newCensus() *census {
-	c := &census{api: newAPI(Options{}), resolved: map[string]bool{}, asked: map[string]bool{}}
+	c := &census{api: newAPI(Options{stock: true}), resolved: map[string]bool{}, asked: map[string]bool{}}
 	c.schema = c.executor.schema
 	c.executor.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
 		fc := graphql.GetFieldContext(ctx)
@@ -183,16 +183,16 @@ var arguments = map[string]string{
 	"User.commonFollowers": `(with: "` + globalUserID(1025) + `")`,
 }
 
-// place is where objects of a type are found.
-type place struct {
+// spot is where objects of a type are found.
+type spot struct {
 	before, after string // the query around its selection
 	ofViewer      bool   // a field on the way is marked
 }
 
 // places finds a way to every type, starting at the roots.
-func (c *census) places(t *testing.T) map[string]place {
+func (c *census) places(t *testing.T) map[string]spot {
 	t.Helper()
-	found := map[string]place{
+	found := map[string]spot{
 		"Query":            {before: "{", after: "}"},
 		"PostAdded":        {before: "subscription { timelineEvents { ... on PostAdded {", after: "} } }"},
 		"PostRemoved":      {before: "subscription { timelineEvents { ... on PostRemoved {", after: "} } }"},
@@ -213,7 +213,7 @@ func (c *census) places(t *testing.T) map[string]place {
 					continue
 				}
 				name := queue[i] + "." + field.Name
-				found[to.Name] = place{
+				found[to.Name] = spot{
 					from.before + " " + field.Name + c.argumentsOf(t, name, field) + " {", "}" + from.after, from.ofViewer || ofViewer,
 				}
 				queue = append(queue, to.Name)

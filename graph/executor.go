@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -19,6 +20,11 @@ type Options struct {
 	Log           *slog.Logger // where internal errors go
 	Introspection bool         // whether clients may read the schema, and get suggestions for what they mistype
 	Documents     Documents    // where documents are kept that clients name by their hashes; in this process where it is nil
+
+	// For tests that compare.
+	stock     bool         // operations are executed by gqlgen's code alone
+	resolvers ResolverRoot // in the place of the resolver
+	schema    *ast.Schema  // that of readSchema, where it is there already
 }
 
 // Executor runs the operations of every transport, at the same time. Deadlines are for
@@ -26,6 +32,7 @@ type Options struct {
 type Executor struct {
 	*executor.Executor
 	schema    *ast.Schema
+	planned   *plannedSchema
 	limits    RateLimits
 	persisted *persisted
 }
@@ -34,9 +41,17 @@ var _ graphql.GraphExecutor = (*Executor)(nil)
 
 // NewExecutor returns an executor of the API that the resolver serves.
 func NewExecutor(resolver *Resolver, options Options) *Executor {
-	documents := newDocumentCache()
-	schema := newSchema(resolver)
-	e := executor.New(schema)
+	documents := newDocumentCache(cachedDocumentBytes)
+	schema := options.schema
+	if schema == nil {
+		schema = readSchema()
+	}
+	generated := newSchema(schema, cmp.Or[ResolverRoot](options.resolvers, resolver))
+	planned := newPlannedSchema(generated, documents)
+	e := executor.New(planned)
+	if options.stock {
+		e = executor.New(generated)
+	}
 	e.SetErrorPresenter(ErrorPresenter(options.Log))
 	e.SetRecoverFunc(recoverPanic)
 	e.SetParserTokenLimit(maxTokens)
@@ -54,15 +69,20 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	}
 	e.Use(scope{resolver})
 	e.Use(rateLimits{resolver.Limits})
-	return &Executor{e, schema.Schema(), resolver.Limits, persisted}
+	return &Executor{e, schema, planned, resolver.Limits, persisted}
 }
 
-// newSchema returns the schema without @defer, which gqlgen adds: no transport here
+// readSchema returns the schema without @defer, which gqlgen adds: no transport here
 // sends a response in parts.
-func newSchema(resolver *Resolver) graphql.ExecutableSchema {
+func readSchema() *ast.Schema {
 	schema := gqlparser.MustLoadSchema(sources...)
 	delete(schema.Directives, "defer")
-	return NewExecutableSchema(Config{Schema: schema, Resolvers: resolver})
+	return schema
+}
+
+// newSchema returns what generated code executes operations with.
+func newSchema(schema *ast.Schema, resolvers ResolverRoot) *executableSchema {
+	return NewExecutableSchema(Config{Schema: schema, Resolvers: resolvers}).(*executableSchema) //nolint:forcetypeassert // it is generated so
 }
 
 // CreateOperationContext parses, checks and counts an operation. Of very many errors it

@@ -3,9 +3,6 @@ package graph
 import (
 	"strings"
 	"testing"
-
-	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 )
 
 func TestIntrospectionCanBeSwitchedOff(t *testing.T) {
@@ -53,19 +50,5 @@ func TestSuggestionsAreSwitchedOffWithIntrospection(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestLongDocumentsAreNotKept(t *testing.T) {
-	t.Parallel()
-	kept := map[string]*ast.QueryDocument{}
-	cache := shortOnly[*ast.QueryDocument]{
-		Cache:  graphql.MapCache[*ast.QueryDocument](kept),
-		length: func(query string, _ *ast.QueryDocument) int { return len(query) },
-	}
-	cache.Add(t.Context(), strings.Repeat("x", maxCachedDocument), nil)
-	cache.Add(t.Context(), strings.Repeat("x", maxCachedDocument+1), nil)
-	if len(kept) != 1 {
-		t.Errorf("kept %d of two", len(kept))
 	}
 }

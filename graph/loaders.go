@@ -65,20 +65,36 @@ func (l *loaders) expectUsers(ids []retwis.UserID) {
 	l.followsViewer.expect(ids)
 }
 
-// loader reads many keys at once: those of a page together, others as they come.
+// loader reads many keys at once: those of a page together, those announced together, and
+// others as they come.
 type loader[K comparable, V any] struct {
 	read   reader[K, V]
 	others *dataloadgen.Loader[K, V]
 
-	mu    sync.Mutex
-	pages []*pageRead[K, V]
+	mu        sync.Mutex
+	pages     []*pageRead[K, V]
+	announced *pageRead[K, V]  // of the pages the one that takes more keys, until it is read
+	asked     *pageRead[K, V]  // stands for what others were asked for
+	count     int              // of keys of all pages
+	index     map[K]slot[K, V] // where they are, when they are many
 }
+
+// slot is where the value of a key is, or will be.
+type slot[K comparable, V any] struct {
+	page *pageRead[K, V]
+	i    int
+}
+
+const (
+	maxAnnounced = 500 // keys that are read at once
+	searchedKeys = 64  // keys that are found without an index
+)
 
 // reader reads values in the order of their keys.
 type reader[K comparable, V any] func(context.Context, []K) ([]V, error)
 
 func newLoader[K comparable, V any](wait time.Duration, read reader[K, V]) *loader[K, V] {
-	return &loader[K, V]{read: read, others: dataloadgen.NewLoader(
+	return &loader[K, V]{read: read, asked: &pageRead[K, V]{}, others: dataloadgen.NewLoader(
 		func(ctx context.Context, keys []K) ([]V, []error) {
 			values, err := read(ctx, keys)
 			if err != nil {
@@ -93,7 +109,30 @@ func newLoader[K comparable, V any](wait time.Duration, read reader[K, V]) *load
 func (l *loader[K, V]) expect(keys []K) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.pages = append(l.pages, &pageRead[K, V]{keys: keys})
+	l.addLocked(&pageRead[K, V]{keys: keys})
+}
+
+// announce says that a key is going to be asked for. It is read together with all others
+// announced until then.
+func (l *loader[K, V]) announce(key K) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.findLocked(key); ok {
+		return
+	}
+	if l.announced == nil || len(l.announced.keys) == maxAnnounced {
+		l.announced = &pageRead[K, V]{}
+		l.addLocked(l.announced)
+	}
+	l.extendLocked(l.announced, key)
+}
+
+func (l *loader[K, V]) extendLocked(page *pageRead[K, V], key K) {
+	page.keys = append(page.keys, key)
+	l.count++
+	if l.index != nil {
+		l.index[key] = slot[K, V]{page, len(page.keys) - 1}
+	}
 }
 
 // know says what was read by other means.
@@ -102,22 +141,73 @@ func (l *loader[K, V]) know(keys []K, values []V) {
 	page.once.Do(func() {}) // it needs no read
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.addLocked(page)
+}
+
+func (l *loader[K, V]) addLocked(page *pageRead[K, V]) {
 	l.pages = append(l.pages, page)
+	l.count += len(page.keys)
+	if l.index != nil {
+		l.indexLocked(page)
+	}
+}
+
+func (l *loader[K, V]) indexLocked(page *pageRead[K, V]) {
+	for i, key := range page.keys {
+		if _, ok := l.index[key]; !ok {
+			l.index[key] = slot[K, V]{page, i}
+		}
+	}
+}
+
+func (l *loader[K, V]) findLocked(key K) (slot[K, V], bool) {
+	if l.index == nil && l.count > searchedKeys {
+		l.index = make(map[K]slot[K, V], 2*l.count)
+		for _, page := range l.pages {
+			l.indexLocked(page)
+		}
+	}
+	if l.index != nil {
+		found, ok := l.index[key]
+		return found, ok
+	}
+	for _, page := range l.pages {
+		if i := slices.Index(page.keys, key); i >= 0 {
+			return slot[K, V]{page, i}, true
+		}
+	}
+	return slot[K, V]{}, false
 }
 
 // load waits for the value of a key.
-func (l *loader[K, V]) load(ctx context.Context, key K) (V, error) { return l.start(ctx, key)() }
+func (l *loader[K, V]) load(ctx context.Context, key K) (V, error) {
+	if found := l.find(key); found.page != l.asked {
+		return l.value(ctx, found)
+	}
+	return l.others.Load(ctx, key)
+}
 
 // start begins to load; the function it returns waits for the value.
 func (l *loader[K, V]) start(ctx context.Context, key K) func() (V, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, page := range l.pages {
-		if i := slices.Index(page.keys, key); i >= 0 {
-			return func() (V, error) { return page.value(ctx, i, l.read) }
-		}
+	if found := l.find(key); found.page != l.asked {
+		return func() (V, error) { return l.value(ctx, found) }
 	}
 	return l.others.LoadThunk(ctx, key)
+}
+
+// find returns where a key is. One that is nowhere else is noted as asked for.
+func (l *loader[K, V]) find(key K) slot[K, V] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found, ok := l.findLocked(key)
+	if !ok {
+		if len(l.asked.keys) == 0 {
+			l.addLocked(l.asked)
+		}
+		l.extendLocked(l.asked, key)
+		found.page = l.asked
+	}
+	return found
 }
 
 // pageRead is the one read for all keys of a page, made when the first is asked for.
@@ -128,9 +218,15 @@ type pageRead[K comparable, V any] struct {
 	err    error
 }
 
-func (p *pageRead[K, V]) value(ctx context.Context, i int, read reader[K, V]) (V, error) {
+func (l *loader[K, V]) value(ctx context.Context, at slot[K, V]) (V, error) {
+	p := at.page
 	p.once.Do(func() {
-		p.values, p.err = read(ctx, p.keys)
+		l.mu.Lock()
+		if l.announced == p {
+			l.announced = nil // it takes no more keys
+		}
+		l.mu.Unlock()
+		p.values, p.err = l.read(ctx, p.keys)
 		if p.err == nil && len(p.values) != len(p.keys) {
 			p.err = fmt.Errorf("%d values were read for %d keys", len(p.values), len(p.keys))
 		}
@@ -139,7 +235,7 @@ func (p *pageRead[K, V]) value(ctx context.Context, i int, read reader[K, V]) (V
 		var none V
 		return none, p.err
 	}
-	return p.values[i], nil
+	return p.values[at.i], nil
 }
 
 // ofViewer asks a question about the viewer and others; an anonymous reader has no

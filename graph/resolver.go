@@ -14,7 +14,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-//go:generate go tool gqlgen generate
+//go:generate go run ./generate
 
 // Resolver resolves the fields that are more than a field of their object. All of its
 // fields must be set.

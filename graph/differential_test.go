@@ -1,0 +1,290 @@
+package graph
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/google/go-cmp/cmp"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"retwis/internal/retwis"
+)
+
+// These tests run operations both by gqlgen's generated code alone and by plans, each
+// over a world of its own that is the same as the other's, and want the same bytes.
+
+// twin is one of the two.
+type twin struct {
+	*api
+	log *recordedLog
+}
+
+// recordedLog keeps what was logged about failures, but for what differs each time.
+type recordedLog struct {
+	slog.Handler
+	lines chan string
+}
+
+func (l *recordedLog) Handle(_ context.Context, r slog.Record) error {
+	line := r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key != "id" && a.Key != "stack" {
+			line += " " + a.String()
+		}
+		return true
+	})
+	l.lines <- line
+	return nil
+}
+
+// twins returns two executors over equal worlds, the first one gqlgen's.
+func twins(schema *ast.Schema, hash maphash.Seed, seed uint64, rate int) [2]*twin {
+	var pair [2]*twin
+	for i := range pair {
+		t := &twin{api: &api{world: newPopulatedWorld()}, log: &recordedLog{
+			Handler: slog.DiscardHandler, lines: make(chan string, 4096),
+		}}
+		resolver := t.resolver()
+		t.executor = NewExecutor(resolver, Options{
+			Log: slog.New(enabled{t.log}), Introspection: true, stock: i == 0,
+			schema: schema, resolvers: spoiledResolvers{resolver, &spoiler{hash, seed, uint64(rate)}},
+		})
+		pair[i] = t
+	}
+	return pair
+}
+
+type enabled struct{ *recordedLog }
+
+func (enabled) Enabled(context.Context, slog.Level) bool { return true }
+
+// newPopulatedWorld has a little of everything.
+func newPopulatedWorld() *world {
+	w := newWorld()
+	var users []*retwis.User
+	for _, name := range []string{"alice", "bob", "carol", "dave"} {
+		users = append(users, w.addUser(name))
+	}
+	users[0].Bio = "all of \x00\x01\x0b\x1e\x1f\x7f\t\r\n\"\\/\u2028\xff\U0001F600"
+	users[1].Bio = "quotes \" and\nlines"
+	for i := range 7 {
+		post := w.addPost(users[i%3], fmt.Sprint("post ", i))
+		if i%2 == 0 {
+			post.Mentions = []retwis.UserID{users[3].ID, users[i%4].ID}
+		}
+	}
+	for i := range 3 {
+		w.addFollow(users[0], users[i+1])
+		w.addFollow(users[i+1], users[0])
+	}
+	w.addList(users[0], "Friends", users[1], users[2])
+	w.addList(users[0], "Empty")
+	return w
+}
+
+// literals are the arguments of random operations, good ones and bad ones.
+func literals(w *world) map[string][]string {
+	quoted := func(values ...string) []string {
+		for i, v := range values {
+			values[i] = fmt.Sprintf("%q", v)
+		}
+		return values
+	}
+	alice := w.users[0].ID
+	home := retwis.Home(alice)
+	return map[string][]string{
+		"Int":     {"2", "1", "3", "20", "0", "-1", "101", "2147483647"},
+		"Float":   {"0.5", "1", "0", "-2.5"},
+		"Boolean": {"true", "false"},
+		"String":  quoted("alice", "bob", "nobody", "", "bob's password", "alice's password", "two words", "x\ty"),
+		"ID": quoted(
+			globalUserID(alice), globalUserID(w.users[1].ID), globalPostID(w.posts[0].ID), globalPostID(w.posts[1].ID),
+			globalTimelineID(home), globalTimelineID(retwis.Public()), globalTimelineID(retwis.Profile(w.users[2].ID)),
+			globalListID(w.lists[0].ID), globalTimelineID(retwis.ListPosts(w.lists[0].ID)), globalViewerID(alice),
+			globalUserID(99), "junk", "",
+		),
+		"Cursor": quoted(string(edge(home, w.posts[3]).Cursor), string(edge(retwis.Public(), w.posts[2]).Cursor), "junk", ""),
+	}
+}
+
+// randomEvents are what happens to a subscription. The last two nobody expects.
+func randomEvents(c *choices, w *world) []retwis.Event {
+	all := []retwis.Event{
+		&retwis.PostAdded{Edge: edge(retwis.Public(), w.posts[0])},
+		&retwis.PostAdded{Edge: edge(retwis.Public(), w.posts[1])},
+		&retwis.PostRemoved{Cursor: "c1", PostID: 5},
+		&retwis.CaughtUp{Cursor: "c2", Replayed: 3},
+		&retwis.Advanced{Cursor: "c3"},
+		&retwis.Reset{Cursor: "c4", Reason: retwis.HistoryChanged},
+		&retwis.Reset{Cursor: "c5", Reason: "NO_SUCH_REASON"},
+		&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "c6"}},
+		(*retwis.CaughtUp)(nil),
+		nil,
+	}
+	var events []retwis.Event
+	for range 4 {
+		events = append(events, pick(c, all))
+	}
+	return events
+}
+
+// comparison runs operations by both.
+type comparison struct {
+	schema         *ast.Schema
+	hash           maphash.Seed
+	valid, planned int // operations
+}
+
+func newComparison() *comparison { return &comparison{schema: readSchema(), hash: maphash.MakeSeed()} }
+
+// run makes an operation of the choices and runs it by both.
+func (both *comparison) run(t *testing.T, data []byte) {
+	t.Helper()
+	c := &choices{data}
+	kind := pick(c, []ast.Operation{ast.Query, ast.Query, ast.Query, ast.Mutation, ast.Subscription})
+	rate := pick(c, []int{0, 5, 25, 60})
+	pair := twins(both.schema, both.hash, uint64(c.of(1<<16)), rate)
+	reader := pick(c, []*retwis.User{pair[0].users[0], pair[0].users[3], nil})
+	if c.outOf100(10) {
+		for _, w := range pair {
+			w.fail[[]string{"Users", "Follows", "Page", "Posts"}[len(data)%4]] = errSpoiled
+		}
+	}
+	events := randomEvents(c, pair[0].world)
+	o := newRandomOperation(c, both.schema, kind, literals(pair[0].world))
+	valid, planned := false, false
+	for _, variables := range o.variables {
+		var got [2][]string
+		for i, w := range pair {
+			var op *graphql.OperationContext
+			got[i], op = w.answers(as(t, reader), o, variables, events)
+			valid = valid || op != nil
+			planned = planned || op != nil && w.executor.planned.planOf(op) != nil
+		}
+		if diff := cmp.Diff(got[0], got[1]); diff != "" {
+			t.Fatalf("%s\nvariables %v, spoiled %d%%, reader %v\n(-gqlgen +plans):\n%s", o.text, variables, rate, reader, diff)
+		}
+	}
+	both.valid += count(valid)
+	both.planned += count(planned)
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// answers are the responses to an operation, and what was logged.
+func (w *twin) answers(ctx context.Context, o *randomOperation, variables map[string]string, events []retwis.Event) (answers []string, op *graphql.OperationContext) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if strings.HasPrefix(o.text, "subscription") {
+		source := make(chan retwis.Event, len(events))
+		for _, e := range events {
+			source <- e
+		}
+		close(source)
+		ctx = retwis.WithEvents(ctx, source)
+	}
+	params := &graphql.RawParams{Query: o.text, OperationName: o.name, Variables: map[string]any{}}
+	for name, value := range variables {
+		decoder := json.NewDecoder(strings.NewReader(value))
+		decoder.UseNumber()
+		var v any
+		if err := decoder.Decode(&v); err != nil {
+			panic(err)
+		}
+		params.Variables[name] = v
+	}
+	ctx = graphql.StartOperationTrace(ctx)
+	op, errs := w.executor.CreateOperationContext(ctx, params)
+	if len(errs) > 0 {
+		return []string{errs.Error()}, nil // before anything is executed
+	}
+	responses, ctx := w.executor.DispatchOperation(ctx, op)
+	for range len(events) + 1 {
+		answer, more := answerOf(ctx, responses)
+		answers = append(answers, answer)
+		if !more {
+			break
+		}
+	}
+	return append(answers, w.logged()...), op
+}
+
+// answerOf returns the next response, the errors in an order of their own: where fields
+// are resolved side by side gqlgen reports them as they come.
+func answerOf(ctx context.Context, responses graphql.ResponseHandler) (answer string, more bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			answer, more = fmt.Sprint("panic: ", r), false
+		}
+	}()
+	response := responses(ctx)
+	if response == nil {
+		return "end", false
+	}
+	var errs []string
+	for _, err := range response.Errors {
+		if _, ok := err.Extensions["id"]; ok {
+			err.Extensions["id"] = "random"
+		}
+		text, _ := json.Marshal(err)
+		errs = append(errs, string(text))
+	}
+	slices.Sort(errs)
+	extensions, _ := json.Marshal(response.Extensions)
+	return fmt.Sprintf("%s\n%s\n%s", response.Data, strings.Join(errs, "\n"), extensions), true
+}
+
+func (w *twin) logged() []string {
+	var lines []string
+	for {
+		select {
+		case line := <-w.log.lines:
+			lines = append(lines, line)
+		default:
+			slices.Sort(lines)
+			return lines
+		}
+	}
+}
+
+// TestPlansAnswerLikeGqlgen runs random operations with a fixed seed.
+func TestPlansAnswerLikeGqlgen(t *testing.T) {
+	t.Parallel()
+	const operations = 1200
+	random := rand.NewChaCha8([32]byte{8})
+	both := newComparison()
+	for range operations {
+		data := make([]byte, 400)
+		_, _ = random.Read(data)
+		both.run(t, data)
+	}
+	if both.valid < operations*8/10 || both.planned < both.valid*9/10 {
+		t.Errorf("of %d operations %d were valid and %d had plans", operations, both.valid, both.planned)
+	}
+}
+
+// FuzzPlansAnswerLikeGqlgen has the fuzzer choose the operations.
+func FuzzPlansAnswerLikeGqlgen(f *testing.F) {
+	random := rand.NewChaCha8([32]byte{9})
+	for range 20 {
+		data := make([]byte, 300)
+		_, _ = random.Read(data)
+		f.Add(data)
+	}
+	both := newComparison()
+	f.Fuzz(func(t *testing.T, data []byte) { both.run(t, data) })
+}

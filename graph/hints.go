@@ -1,0 +1,61 @@
+package graph
+
+import (
+	"context"
+
+	"retwis/internal/retwis"
+)
+
+// quickResolvers are the resolvers that wait for nothing, so that it is not worth a
+// goroutine to call them side by side.
+func quickResolvers() map[string]bool {
+	return map[string]bool{
+		"Query.viewer":            true,
+		"Query.publicTimeline":    true,
+		"Viewer.id":               true,
+		"Viewer.homeTimeline":     true,
+		"Viewer.mentionsTimeline": true,
+		"User.timeline":           true,
+		"Timeline.kind":           true,
+		"List.timeline":           true,
+	}
+}
+
+// hint tells the loaders of a context what a resolver is going to ask them for. When all
+// objects of a list have given theirs, the first one to ask has the answers for all read
+// at once.
+type hint func(ctx context.Context, obj any)
+
+// loaderHints are the hints of those fields whose resolvers ask nobody but loaders.
+func loaderHints() map[string]hint {
+	return map[string]hint{
+		"Post.author": func(ctx context.Context, obj any) {
+			loadersOf(ctx).users.announce(obj.(*retwis.Post).AuthorID)
+		},
+		"Post.mentions": func(ctx context.Context, obj any) {
+			users := loadersOf(ctx).users
+			for _, id := range obj.(*retwis.Post).Mentions {
+				users.announce(id)
+			}
+		},
+		"User.viewerFollows": func(ctx context.Context, obj any) {
+			loadersOf(ctx).viewerFollows.announce(obj.(*retwis.User).ID)
+		},
+		"User.followsViewer": func(ctx context.Context, obj any) {
+			loadersOf(ctx).followsViewer.announce(obj.(*retwis.User).ID)
+		},
+		"Viewer.user": func(ctx context.Context, obj any) {
+			loadersOf(ctx).users.announce(obj.(*retwis.Viewer).ID)
+		},
+		"List.owner": func(ctx context.Context, obj any) {
+			loadersOf(ctx).users.announce(obj.(*retwis.List).OwnerID)
+		},
+		"Timeline.owner": func(ctx context.Context, obj any) {
+			if id := obj.(*retwis.Timeline).ID; id.Kind == retwis.ListTimeline {
+				loadersOf(ctx).lists.announce(id.List())
+			} else if id.Owner != 0 {
+				loadersOf(ctx).users.announce(id.Owner)
+			}
+		},
+	}
+}
