@@ -181,8 +181,8 @@ func (r spoiledQuery) User(ctx context.Context, username string) (*retwis.User, 
 	return spoil(r.spoiler, "Query.User", nil, func() (*retwis.User, error) { return r.QueryResolver.User(ctx, username) })
 }
 
-func (r spoiledQuery) RateLimit(ctx context.Context) (*RateLimit, error) {
-	return spoil(r.spoiler, "Query.RateLimit", nil, func() (*RateLimit, error) { return r.QueryResolver.RateLimit(ctx) })
+func (r spoiledQuery) RateLimit(ctx context.Context) (*RateLimitPayload, error) {
+	return spoil(r.spoiler, "Query.RateLimit", nil, func() (*RateLimitPayload, error) { return r.QueryResolver.RateLimit(ctx) })
 }
 
 func (r spoiledQuery) PublicTimeline(ctx context.Context) (*retwis.Timeline, error) {

@@ -32,7 +32,7 @@ func newTypes(resolvers ResolverRoot) map[string]*objectType {
 		typePostEdge                = &objectType{name: "PostEdge", satisfies: postEdgeImplementors}
 		typePostRemoved             = &objectType{name: "PostRemoved", satisfies: postRemovedImplementors}
 		typeQuery                   = &objectType{name: "Query", satisfies: queryImplementors}
-		typeRateLimit               = &objectType{name: "RateLimit", satisfies: rateLimitImplementors}
+		typeRateLimitPayload        = &objectType{name: "RateLimitPayload", satisfies: rateLimitPayloadImplementors}
 		typeRemoveListMemberPayload = &objectType{name: "RemoveListMemberPayload", satisfies: removeListMemberPayloadImplementors}
 		typeRenameListPayload       = &objectType{name: "RenameListPayload", satisfies: renameListPayloadImplementors}
 		typeRevokeSessionPayload    = &objectType{name: "RevokeSessionPayload", satisfies: revokeSessionPayloadImplementors}
@@ -1021,7 +1021,7 @@ func newTypes(resolvers ResolverRoot) map[string]*objectType {
 		},
 		"rateLimit": {
 			nonNull: false,
-			object:  typeRateLimit,
+			object:  typeRateLimitPayload,
 			resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
 				v, err := resolveQuery.RateLimit(ctx)
 				if v == nil {
@@ -1076,32 +1076,32 @@ func newTypes(resolvers ResolverRoot) map[string]*objectType {
 			},
 		},
 	}
-	typeRateLimit.fields = map[string]*fieldType{
+	typeRateLimitPayload.fields = map[string]*fieldType{
 		"cost": {
 			nonNull: true,
 			leaf: func(b []byte, x any) []byte {
-				obj := x.(*RateLimit)
+				obj := x.(*RateLimitPayload)
 				return appendInt(b, obj.Cost)
 			},
 		},
 		"limit": {
 			nonNull: true,
 			leaf: func(b []byte, x any) []byte {
-				obj := x.(*RateLimit)
+				obj := x.(*RateLimitPayload)
 				return appendInt(b, obj.Limit)
 			},
 		},
 		"remaining": {
 			nonNull: true,
 			leaf: func(b []byte, x any) []byte {
-				obj := x.(*RateLimit)
+				obj := x.(*RateLimitPayload)
 				return appendInt(b, obj.Remaining)
 			},
 		},
 		"resetAt": {
 			nonNull: true,
 			leaf: func(b []byte, x any) []byte {
-				obj := x.(*RateLimit)
+				obj := x.(*RateLimitPayload)
 				return appendDateTime(b, obj.ResetAt)
 			},
 		},
@@ -1845,7 +1845,7 @@ func newTypes(resolvers ResolverRoot) map[string]*objectType {
 		"PostEdge":                typePostEdge,
 		"PostRemoved":             typePostRemoved,
 		"Query":                   typeQuery,
-		"RateLimit":               typeRateLimit,
+		"RateLimitPayload":        typeRateLimitPayload,
 		"RemoveListMemberPayload": typeRemoveListMemberPayload,
 		"RenameListPayload":       typeRenameListPayload,
 		"RevokeSessionPayload":    typeRevokeSessionPayload,
