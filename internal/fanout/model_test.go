@@ -428,6 +428,25 @@ func (e *engine) letCatchUp() {
 	}
 }
 
+// comeAndGo has workers take outboxes over from each other all the time, until settle is
+// called.
+func (e *engine) comeAndGo(r *rand.Rand) (settle func()) {
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			_, stop := e.work(fanout.Options{})
+			select {
+			case <-over:
+				return
+			case <-time.After(time.Duration(r.IntN(100)) * time.Millisecond):
+			}
+			stop()
+		}
+	}()
+	return func() { close(over); <-done }
+}
+
 func TestHomesEqualTheirDefinitionAfterRandomActs(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -446,8 +465,8 @@ func TestHomesEqualTheirDefinitionAfterRandomActs(t *testing.T) {
 				options.URL, options.GoneGrace = url, shortGrace
 				e := newEngine(t, options)
 				e.work(fanout.Options{})
-				e.work(fanout.Options{})
 				r := seeded(t)
+				settle := e.comeAndGo(rand.New(rand.NewPCG(r.Uint64(), 1)))
 				m := newModel(e.crowd("user", size(80, 200)))
 				const goroutines = 8
 				var wg sync.WaitGroup
@@ -467,6 +486,7 @@ func TestHomesEqualTheirDefinitionAfterRandomActs(t *testing.T) {
 					})
 				}
 				wg.Wait()
+				settle()
 				e.drain()
 				t.Logf("%d accounts were deleted", len(m.gone))
 				m.verify(e, options.HomeCap, max(options.Slack, 1))

@@ -42,6 +42,73 @@ func TestBackfillBeforeFanOutDeliversOnce(t *testing.T) {
 	})
 }
 
+// A worker that takes over may find followers in a partition where there were none when the
+// one before delivered a post, which had gone on to the next post since. The posts must not
+// change places there, though the back-fill is still to come.
+func TestATakeoverKeepsTheOrderOfAnAuthor(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		to      retwis.Audience
+		options store.Options
+	}{
+		{"followers", retwis.ToFollowers, store.Options{}},
+		{"lists", retwis.ToLists, store.Options{}},
+		{"large author", retwis.ToReaders, store.Options{PullAbove: 1}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			onEachRedis(t, func(t *testing.T, url string) {
+				options := tt.options
+				options.URL = url
+				e := newEngine(t, options)
+				_, stop := e.work(fanout.Options{})
+				people := e.crowd("user", 8)
+				author := people[0]
+				for _, reader := range people[2:5] { // enough to be large
+					e.follow(reader, author)
+				}
+				e.drain()
+				stop()
+
+				first, second := e.post(author, "first"), e.post(author, "second")
+				entries, err := e.ReadOutbox(t.Context(), e.PartitionOfUser(author), "0", 10, time.Second)
+				if err != nil || len(entries) != 2 {
+					t.Fatalf("the outbox holds %v, %v", entries, err)
+				}
+				reader := people[1]
+				timeline := retwis.Home(reader)
+				if tt.to == retwis.ToLists {
+					list, err := e.CreateList(t.Context(), reader, "a list", e.key())
+					if err != nil {
+						t.Fatal(err)
+					}
+					timeline = retwis.ListPosts(list.ID)
+					if err := e.AddListMember(t.Context(), reader, list.ID, author); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					e.follow(reader, author)
+				}
+				for i, want := range []int{1, 0} { // the second post, then the first again
+					at := retwis.Delivery{Entry: entries[1-i], Partition: e.PartitionOfUser(reader), To: tt.to}
+					got := e.Deliver(t.Context(), []retwis.Delivery{at})[0]
+					if got.Err != nil || got.Position != retwis.DeliveryDone || (tt.to != retwis.ToReaders && got.Pushed != want) {
+						t.Fatalf("post %d: %+v, want it done with %d pushed", 2-i, got, want)
+					}
+				}
+				if got, want := e.read(timeline), []retwis.PostID{second}; !slices.Equal(got, want) {
+					t.Errorf("before the back-fill: %v, want %v", got, want)
+				}
+				e.work(fanout.Options{})
+				e.drain()
+				if got, want := e.read(timeline), []retwis.PostID{second, first}; !slices.Equal(got, want) {
+					t.Errorf("after it: %v, want %v", got, want)
+				}
+			})
+		})
+	}
+}
+
 func TestUnfollowRacesPosting(t *testing.T) {
 	t.Parallel()
 	onEachRedis(t, func(t *testing.T, url string) {

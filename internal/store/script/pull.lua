@@ -18,7 +18,8 @@
 
 local post, author = ARGV[3], ARGV[4]
 local cap, slack, tag = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[11]
-local position = position_of(KEYS[1], ARGV[1], ARGV[10])
+local lane = lane_of('h', author)
+local position = position_of(KEYS[1], ARGV[1], ARGV[10], lane)
 if position == 'done' or position ~= ARGV[2] then
   return { position, 0 }
 end
@@ -37,5 +38,5 @@ for _, name in ipairs(scanned[2]) do
   end
 end
 local now = scanned[1] == '0' and 'done' or '@' .. scanned[1]
-redis.call('HSET', KEYS[1], ARGV[10], now)
+redis.call('HSET', KEYS[1], ARGV[10], now, lane, ARGV[1])
 return { now, 0 }

@@ -27,13 +27,14 @@
 --@include sync
 
 local entry, post = ARGV[1], ARGV[3]
-local position = position_of(KEYS[1], entry, ARGV[11])
+local lane = lane_of(ARGV[12], ARGV[15])
+local position = position_of(KEYS[1], entry, ARGV[11], lane)
 if position == 'done' or position ~= ARGV[2] then
   return { position, 0 }
 end
 local score, broken = string.match(position, '^(%d*)(%*?)$')
 if broken == '' then
-  redis.call('HSET', KEYS[1], ARGV[11], score .. '*')
+  redis.call('HSET', KEYS[1], ARGV[11], score .. '*', lane, entry)
 end
 
 local chunk, checked_chunk = tonumber(ARGV[4]), tonumber(ARGV[5])

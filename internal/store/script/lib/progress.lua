@@ -10,12 +10,28 @@ local function up_to(a, b)
   return a_ms < b_ms or (a_ms == b_ms and a_seq <= b_seq)
 end
 
+-- lane_of names the field that holds the latest entry of an author which a partition's
+-- homes ('h') or lists ('l') have been given.
+local function lane_of(kind, author)
+  return 'a' .. kind .. author
+end
+
 -- position_of returns how far an outbox entry has been carried out here: '' not at
 -- all, 'done', or the position that an earlier call stored.
-local function position_of(progress, entry, field)
-  local low = redis.call('HGET', progress, 'low')
+--
+-- With a lane, an entry is done too when a later one of its author has begun here. Entries
+-- of an author follow each other: so whoever went on to the later one found this one done,
+-- or that nobody here followed the author, and those who follow since are back-filled.
+-- Pushed now, as by a worker that takes over and sees more followers, the post would come
+-- on top of the newer one.
+local function position_of(progress, entry, field, lane)
+  local found = redis.call('HMGET', progress, 'low', field, lane or field)
+  local low, position, latest = found[1], found[2], found[3]
   if low and up_to(entry, low) then
     return 'done'
   end
-  return redis.call('HGET', progress, field) or ''
+  if lane and latest and not up_to(latest, entry) then
+    return 'done'
+  end
+  return position or ''
 end
