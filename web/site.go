@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -22,10 +23,11 @@ const (
 )
 
 // What pages may do. Texts of users never become markup, and if one did it could not run:
-// scripts come from files of the build only. The editor of the playground writes styles
+// scripts come from files of the build only, and from the start page where its own hash
+// names them. The editor of the playground writes styles
 // into the page and starts its workers by way of blobs.
 const (
-	appPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	appPolicy = "default-src 'none'; script-src 'self'%s; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 	playgroundPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
 		"font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -33,7 +35,8 @@ const (
 
 // site serves a build. It holds all files in memory, where an embedded build is anyway.
 type site struct {
-	files map[string]*file // by path, without a slash in front
+	files     map[string]*file // by path, without a slash in front
+	appPolicy string
 }
 
 // file is a file in the forms in which it can be sent.
@@ -74,7 +77,22 @@ func newSite(dist fs.FS) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
+	if index := s.files[indexPage]; index != nil {
+		s.appPolicy = fmt.Sprintf(appPolicy, inlineScripts(index.plain.body))
+	}
 	return s, nil
+}
+
+var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
+
+// inlineScripts returns the sources of a policy that allow a page's own inline scripts.
+func inlineScripts(page []byte) string {
+	var sources strings.Builder
+	for _, script := range inlineScript.FindAllSubmatch(page, -1) {
+		sum := sha256.Sum256(script[1])
+		fmt.Fprintf(&sources, " 'sha256-%s'", base64.StdEncoding.EncodeToString(sum[:]))
+	}
+	return sources.String()
 }
 
 func newVariant(body []byte) variant {
@@ -108,7 +126,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
-	f, policy := s.files[name], appPolicy
+	f, policy := s.files[name], s.appPolicy
 	switch {
 	case path.Clean(r.URL.Path) == playgroundPath:
 		name, policy = playgroundPage, playgroundPolicy

@@ -127,6 +127,19 @@ func TestPagesAllowNoInlineScripts(t *testing.T) {
 	}
 }
 
+func TestTheStartPagesOwnScriptMayRun(t *testing.T) {
+	t.Parallel()
+	s, err := newSite(fstest.MapFS{"index.html": {Data: []byte(`<script>paint()</script><script type="module" src="/assets/app.js"></script>`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := request(t, s, http.MethodGet, "/", nil).Header().Get("Content-Security-Policy")
+	// printf 'paint()' | openssl dgst -sha256 -binary | base64
+	if want := "script-src 'self' 'sha256-6Z05mR7jGVRSmyHx7iStJaiOybZYZUjxiGbPhYYXh1o=';"; !strings.Contains(policy, want) {
+		t.Errorf("the policy is %q, want %q in it", policy, want)
+	}
+}
+
 func TestOnlyReadingIsServed(t *testing.T) {
 	t.Parallel()
 	h := testSite(t)

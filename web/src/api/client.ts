@@ -24,10 +24,10 @@ export type AppClient = ApolloClient & { cache: AppCache };
 
 /** The Apollo client: subscriptions over the websocket, all else over HTTP. */
 export function createAppClient({ url, connection, onSessionEnded }: ClientOptions): AppClient {
+  const noticing = new ErrorLink(({ error, operation }) => {
+    if (operation.operationName !== "Login" && hasCode(error, "UNAUTHENTICATED")) onSessionEnded();
+  });
   const http = ApolloLink.from([
-    new ErrorLink(({ error, operation }) => {
-      if (operation.operationName !== "Login" && hasCode(error, "UNAUTHENTICATED")) onSessionEnded();
-    }),
     new RetryLink({
       delay: { initial: 400, max: 3_000, jitter: true },
       attempts: {
@@ -42,7 +42,7 @@ export function createAppClient({ url, connection, onSessionEnded }: ClientOptio
   return new ApolloClient({
     cache: new AppCache(),
     dataMasking: true,
-    link: ApolloLink.split(
+    link: noticing.split(
       ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
       new ResumingLink(connection.client),
       http,

@@ -3,11 +3,15 @@ import { useSyncExternalStore } from "react";
 import { BrowserRouter, Navigate, Route, Routes } from "react-router";
 import { HomePage } from "../pages/HomePage.tsx";
 import { NotFoundPage } from "../pages/NotFoundPage.tsx";
-import { FollowersPage, FollowingPage } from "../pages/PeoplePages.tsx";
+import { ListMembersPage } from "../lists/ListMembersPage.tsx";
+import { ListPage } from "../lists/ListPage.tsx";
+import { ListsPage } from "../lists/ListsPage.tsx";
+import { MentionsPage } from "../pages/MentionsPage.tsx";
+import { CommonFollowersPage, FollowersPage, FollowersYouKnowPage, FollowingPage, NewestUsersPage } from "../pages/PeoplePages.tsx";
 import { PostPage } from "../pages/PostPage.tsx";
 import { ProfilePage } from "../pages/ProfilePage.tsx";
 import { PublicPage } from "../pages/PublicPage.tsx";
-import { SettingsPage } from "../pages/SettingsPage.tsx";
+import { SettingsPage } from "../settings/SettingsPage.tsx";
 import { ServicesContext, type Services } from "./services.ts";
 import { Shell } from "./Shell.tsx";
 
@@ -24,8 +28,15 @@ export function App({ services }: { services: Services }) {
             <Route element={<Shell />}>
               <Route index element={<HomePage />} />
               <Route path="public" element={<PublicPage />} />
+              <Route path="public/people" element={<NewestUsersPage />} />
+              <Route path="mentions" element={<MentionsPage />} />
+              <Route path="lists" element={<ListsPage />} />
+              <Route path="lists/:id" element={<ListPage />} />
+              <Route path="lists/:id/members" element={<ListMembersPage />} />
               <Route path="u/:username" element={<ProfilePage />} />
               <Route path="u/:username/followers" element={<FollowersPage />} />
+              <Route path="u/:username/followers/known" element={<FollowersYouKnowPage />} />
+              <Route path="u/:username/followers/common" element={<CommonFollowersPage />} />
               <Route path="u/:username/following" element={<FollowingPage />} />
               <Route path="post/:id" element={<PostPage />} />
               <Route path="settings" element={<SettingsPage />} />

@@ -14,14 +14,14 @@ export function ConnectionBadge() {
   const { connection } = useServices();
   const state = useSyncExternalStore(connection.subscribe, connection.getState);
   return (
-    <p role="status" data-connection={state} className="flex h-6 min-w-28 items-center justify-end sm:justify-start gap-2 text-sm text-soft">
+    <p role="status" data-connection={state} className="flex h-6 items-center justify-end gap-2 text-sm text-soft max-sm:mr-1 sm:min-w-28 sm:justify-start">
       {state !== "idle" && (
         <span
           aria-hidden="true"
           className={`size-2 rounded-full ${state === "live" ? "bg-accent" : "bg-warn motion-safe:animate-pulse"}`}
         />
       )}
-      {labels[state]}
+      <span className="max-[22rem]:sr-only">{labels[state]}</span>
     </p>
   );
 }

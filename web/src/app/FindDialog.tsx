@@ -1,35 +1,26 @@
-import { useState, type SubmitEvent } from "react";
 import { useNavigate } from "react-router";
+import { PersonField } from "../people/PersonField.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
-import { Field } from "../ui/Field.tsx";
 
 /** Goes to somebody's profile by their name. */
 export function FindDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const [problem, setProblem] = useState<string>();
   const navigate = useNavigate();
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const name = String(new FormData(event.currentTarget).get("username")).trim().replace(/^@/, "");
-    if (!/^\w{3,20}$/.test(name)) {
-      setProblem("Names have 3 to 20 letters, digits and underscores.");
-      return;
-    }
-    setProblem(undefined);
+  const go = (username: string) => {
     onClose();
-    void navigate(`/u/${name}`);
+    void navigate(`/u/${username}`);
   };
   return (
     <Dialog open={open} title="Find somebody" onClose={onClose}>
-      <form onSubmit={submit} noValidate className="space-y-4" role="search">
-        <Field label="Username" name="username" error={problem} autoFocus autoCapitalize="none" autoComplete="off" spellCheck={false} />
-        <div className="flex justify-end gap-2">
-          <Button kind="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit">Go to profile</Button>
-        </div>
-      </form>
+      <PersonField id="find" label="Username" autoFocus onPick={(person) => go(person.username)} onName={go} />
+      <div className="mt-4 flex justify-end gap-2">
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" form="find">
+          Go to profile
+        </Button>
+      </div>
     </Dialog>
   );
 }

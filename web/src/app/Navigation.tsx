@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { NavLink } from "react-router";
 import type { Viewer } from "../session/useSession.ts";
 import { expectViewer } from "../session/expectation.ts";
-import { FindIcon, GearIcon, HomeIcon, PeopleIcon, PersonIcon } from "../ui/icons.tsx";
+import { AtIcon, FindIcon, GearIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon } from "../ui/icons.tsx";
 
 const item =
   "flex flex-1 flex-col items-center gap-0.5 rounded-lg px-2 py-1.5 text-xs text-soft hover:text-ink aria-[current=page]:text-accent sm:flex-none sm:flex-row sm:gap-3 sm:px-3 sm:py-2.5 sm:text-base sm:hover:bg-wash sm:aria-[current=page]:bg-wash sm:aria-[current=page]:font-semibold";
@@ -28,14 +28,22 @@ export function Navigation({ viewer, onFind }: { viewer: Viewer | null | undefin
         <>
           <span className={item} />
           <span className={item} />
+          <span className={item} />
+          <span className={`${item} max-sm:hidden`} />
         </>
       )}
       {viewer && (
         <>
+          <Item to="/mentions" icon={<AtIcon />}>
+            Mentions
+          </Item>
+          <Item to="/lists" icon={<ListIcon />}>
+            Lists
+          </Item>
           <Item to={`/u/${viewer.user.username}`} icon={<PersonIcon />}>
             Profile
           </Item>
-          <Item to="/settings" icon={<GearIcon />}>
+          <Item to="/settings" icon={<GearIcon />} className="max-sm:hidden">
             Settings
           </Item>
         </>
@@ -44,9 +52,22 @@ export function Navigation({ viewer, onFind }: { viewer: Viewer | null | undefin
   );
 }
 
-function Item({ to, icon, children }: { to: string; icon: ReactNode; children: ReactNode }) {
+/** The way to the settings on phones, at the top of the page. */
+export function SettingsLink() {
   return (
-    <NavLink to={to} end className={item}>
+    <NavLink
+      to="/settings"
+      aria-label="Settings"
+      className="flex size-10 shrink-0 items-center justify-center rounded-full text-soft hover:bg-wash hover:text-ink aria-[current=page]:text-accent sm:hidden"
+    >
+      <GearIcon />
+    </NavLink>
+  );
+}
+
+function Item({ to, icon, children, className = "" }: { to: string; icon: ReactNode; children: ReactNode; className?: string }) {
+  return (
+    <NavLink to={to} end className={`${item} ${className}`}>
       {icon}
       {children}
     </NavLink>

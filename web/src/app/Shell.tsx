@@ -5,8 +5,10 @@ import { useViewer } from "../session/useSession.ts";
 import { ConnectionBadge } from "./ConnectionBadge.tsx";
 import { FindDialog } from "./FindDialog.tsx";
 import { HelpDialog } from "./HelpDialog.tsx";
-import { Navigation } from "./Navigation.tsx";
+import { NewestUsers } from "../people/NewestUsers.tsx";
+import { Navigation, SettingsLink } from "./Navigation.tsx";
 import { useShortcuts } from "./shortcuts.ts";
+import { ThemeButton } from "./ThemeButton.tsx";
 import { useScroll } from "./useScroll.ts";
 
 /** What is around every page. */
@@ -32,7 +34,7 @@ export function Shell() {
     },
   });
   return (
-    <div className="mx-auto flex min-h-dvh max-w-4xl flex-col sm:flex-row">
+    <div className="mx-auto flex min-h-dvh max-w-4xl flex-col sm:flex-row lg:max-w-[74rem]">
       <a
         href="#main"
         className="sr-only z-30 rounded-md bg-accent px-4 py-2 text-accent-ink focus:not-sr-only focus:fixed focus:top-3 focus:left-3"
@@ -45,8 +47,10 @@ export function Shell() {
           Retwis
         </Link>
         <Navigation viewer={viewer} onFind={() => setDialog("find")} />
-        <div className="ml-auto flex items-center gap-2 sm:mt-auto sm:ml-0 sm:justify-between sm:px-3">
+        <div className="ml-auto flex items-center sm:mt-auto sm:ml-0 sm:flex-wrap sm:gap-x-2 sm:px-3">
           <ConnectionBadge />
+          <ThemeButton />
+          {viewer && <SettingsLink />}
           <button
             type="button"
             className="hidden rounded-md px-2 py-1 text-sm text-soft hover:text-ink sm:block"
@@ -57,6 +61,7 @@ export function Shell() {
         </div>
       </header>
       <Main />
+      <NewestUsers />
       <FindDialog open={dialog === "find"} onClose={close} />
       <HelpDialog open={dialog === "help"} onClose={close} loggedIn={Boolean(viewer)} />
     </div>

@@ -5,6 +5,7 @@ import { Connection } from "./connection.ts";
 let network: FakeNetwork;
 let connection: Connection;
 let ended: number;
+let verified: () => void;
 let stop: () => void;
 
 beforeEach(async () => {
@@ -12,7 +13,11 @@ beforeEach(async () => {
   vi.stubGlobal("WebSocket", { OPEN: 1 });
   network = new FakeNetwork();
   ended = 0;
-  connection = new Connection({ url: "ws://server.test", onSessionEnded: () => ended++, webSocket: network.WebSocket });
+  const onSessionEnded = () => {
+    ended++;
+    return new Promise<void>((resolve) => (verified = resolve));
+  };
+  connection = new Connection({ url: "ws://server.test", onSessionEnded, webSocket: network.WebSocket });
   expect(connection.getState()).toBe("idle");
   stop = connection.client.subscribe({ query: "subscription { x }" }, { next() {}, error() {}, complete() {} });
   await vi.advanceTimersByTimeAsync(1);
@@ -95,9 +100,26 @@ test("while it waits to try again, the network's return cuts the wait short", as
   expect(network.sockets).toHaveLength(before + 1);
 });
 
-test("it tells when the session has ended", async () => {
+test("a session that has ended is not tried again before it is known who is logged in", async () => {
   await accept();
   network.last.lose(4403);
   expect(ended).toBe(1);
   expect(connection.getState()).toBe("lost");
+  connection.check(); // the wake-up call of the page changes nothing about that
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(network.sockets).toHaveLength(1);
+  verified();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(network.sockets).toHaveLength(2);
+  await accept();
+  expect(connection.getState()).toBe("live");
+});
+
+test("when nothing is watched any more after that, nothing connects", async () => {
+  await accept();
+  network.last.lose(4403);
+  stop();
+  verified();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(network.sockets).toHaveLength(1);
 });

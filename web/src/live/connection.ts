@@ -11,12 +11,15 @@ const pongWithin = 4_000;
 const ackWithin = 8_000;
 const longestWait = 8_000;
 
-const sessionEnded = 4403;
+const forbidden = 4403;
 
 export interface ConnectionOptions {
   url: string;
-  /** Called when the server closed the connection because the session ended. */
-  onSessionEnded: () => void;
+  /**
+   * Called when the server closed the connection because the session ended. It finds out who
+   * is logged in now; until it has, nothing connects with what the server has just refused.
+   */
+  onSessionEnded: () => Promise<void>;
   webSocket?: unknown;
 }
 
@@ -31,6 +34,7 @@ export class Connection {
   private pongTimer: ReturnType<typeof setTimeout> | undefined;
   private wake: (() => void) | undefined;
   private socket: WebSocket | undefined;
+  private verified: Promise<void> = Promise.resolve();
 
   constructor(options: ConnectionOptions) {
     const settings: ClientOptions = {
@@ -58,7 +62,7 @@ export class Connection {
           this.socket = undefined;
           const { code } = event as CloseEvent;
           this.change(code === 1000 ? "idle" : "lost");
-          if (code === sessionEnded) options.onSessionEnded();
+          if (code === forbidden) this.verified = options.onSessionEnded();
         },
       },
     };
@@ -111,9 +115,10 @@ export class Connection {
   }
 
   /** Longer from attempt to attempt, never the same for all clients, and cut short by `check`. */
-  private pause(attempt: number): Promise<void> {
+  private async pause(attempt: number): Promise<void> {
+    await this.verified;
     const wait = Math.min(500 * 2 ** attempt, longestWait) * (0.5 + Math.random() / 2);
-    return new Promise((resolve) => {
+    await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, wait);
       this.wake = () => {
         clearTimeout(timer);

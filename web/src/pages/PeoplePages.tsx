@@ -1,17 +1,53 @@
 import { useQuery } from "@apollo/client/react";
 import type { ReactNode } from "react";
-import { useParams } from "react-router";
-import { Virtuoso } from "react-virtuoso";
-import { FollowersPageDocument, FollowingPageDocument } from "../api/generated.ts";
-import { PersonRow } from "../people/PersonRow.tsx";
+import { NavLink, useParams } from "react-router";
+import {
+  CommonFollowersPageDocument,
+  FollowersPageDocument,
+  FollowersYouKnowPageDocument,
+  FollowingPageDocument,
+  NewestUsersPageDocument,
+} from "../api/generated.ts";
+import { PeopleList } from "../people/PeopleList.tsx";
 import { ProfileHeader } from "../people/ProfileHeader.tsx";
-import { MoreBelow, type PageState } from "../timeline/MoreBelow.tsx";
-import { Empty, Problem, Skeleton } from "../ui/states.tsx";
+import { useViewer } from "../session/useSession.ts";
+import { pageState } from "../ui/paging.ts";
+import { PageTitle, Problem, Skeleton } from "../ui/states.tsx";
 import { NotFoundPage } from "./NotFoundPage.tsx";
+import { PublicTabs } from "./PublicPage.tsx";
+import { WelcomePage } from "./WelcomePage.tsx";
 
 /** Those who follow somebody. */
 export function FollowersPage() {
-  return <PeoplePage document={FollowersPageDocument} what="Followers" empty={<p>Nobody follows them yet.</p>} />;
+  return <PeoplePage document={FollowersPageDocument} what="Followers" followers empty={<p>Nobody follows them yet.</p>} />;
+}
+
+/** Those of somebody's followers whom the viewer follows. */
+export function FollowersYouKnowPage() {
+  return (
+    <PeoplePage
+      document={FollowersYouKnowPageDocument}
+      what="Followers you follow"
+      followers
+      empty={<p>Nobody whom you follow follows them.</p>}
+    />
+  );
+}
+
+/** Those who follow somebody and the viewer. */
+export function CommonFollowersPage() {
+  const viewer = useViewer();
+  if (viewer === undefined) return <Skeleton />;
+  if (viewer === null) return <WelcomePage />;
+  return (
+    <PeoplePage
+      document={CommonFollowersPageDocument}
+      with={viewer.user.id}
+      what="Followers you share"
+      followers
+      empty={<p>Nobody follows both of you.</p>}
+    />
+  );
 }
 
 /** Those whom somebody follows. */
@@ -19,20 +55,22 @@ export function FollowingPage() {
   return <PeoplePage document={FollowingPageDocument} what="Following" empty={<p>They do not follow anybody yet.</p>} />;
 }
 
-/** People in the first frame: a screen full. */
-const firstFrame = 16;
+// Lists of people are not live: what is known is shown, and read anew.
+const readAnew = { fetchPolicy: "cache-and-network", nextFetchPolicy: "cache-first", notifyOnNetworkStatusChange: true } as const;
 
-type Documents = typeof FollowersPageDocument | typeof FollowingPageDocument;
+interface PeoplePageProps {
+  document: typeof FollowersPageDocument | typeof FollowersYouKnowPageDocument | typeof CommonFollowersPageDocument | typeof FollowingPageDocument;
+  with?: string;
+  what: string;
+  followers?: boolean;
+  empty: ReactNode;
+}
 
-function PeoplePage({ document, what, empty }: { document: Documents; what: string; empty: ReactNode }) {
+function PeoplePage({ document, with: other, what, followers = false, empty }: PeoplePageProps) {
   const { username = "" } = useParams();
-  // Lists of people are not live: what is known is shown, and read anew.
-  const { data, error, loading, refetch, fetchMore } = useQuery(document as typeof FollowersPageDocument, {
-    variables: { username },
-    fetchPolicy: "cache-and-network",
-    nextFetchPolicy: "cache-first",
-    notifyOnNetworkStatusChange: true,
-  });
+  const variables = { username, ...(other !== undefined && { with: other }) };
+  const result = useQuery(document as typeof FollowersPageDocument, { variables, ...readAnew });
+  const { data, error, refetch } = result;
   if (data?.user === null) return <NotFoundPage what={`There is nobody called @${username}.`} />;
   const title = <title>{`${what} of @${username} — Retwis`}</title>;
   if (!data?.user) {
@@ -43,34 +81,63 @@ function PeoplePage({ document, what, empty }: { document: Documents; what: stri
       </>
     );
   }
-  const { edges, pageInfo } = data.user.people;
-  const load = async () => {
-    if (!loading && pageInfo.hasNextPage) await fetchMore({ variables: { after: pageInfo.endCursor } }).catch(() => undefined);
-  };
-  const state: PageState = { loading, error, more: pageInfo.hasNextPage, load };
   return (
     <>
       {title}
       <ProfileHeader user={data.user} />
       <h2 className="sr-only">{what}</h2>
-      {edges.length === 0 ? (
-        <Empty>{empty}</Empty>
-      ) : (
-        <Virtuoso
-          useWindowScroll
-          data={edges}
-          initialItemCount={Math.min(edges.length, firstFrame)}
-          context={state}
-          computeItemKey={(_, edge) => edge.node.id}
-          itemContent={(_, edge) => <PersonRow user={edge.node} />}
-          endReached={() => void load()}
-          components={{ Footer: PeopleFooter }}
-        />
-      )}
+      {followers && <FollowersTabs username={data.user.username} userId={data.user.id} />}
+      <PeopleList edges={data.user.people.edges} state={pageState(result, data.user.people)} label={what} empty={empty} />
     </>
   );
 }
 
-function PeopleFooter({ context }: { context: PageState }) {
-  return <MoreBelow {...context} />;
+/** Which followers: all of them, or those who have to do with the viewer. */
+function FollowersTabs({ username, userId }: { username: string; userId: string }) {
+  const viewer = useViewer();
+  if (!viewer) return null;
+  const base = `/u/${username}/followers`;
+  return (
+    <nav aria-label="Followers" className="flex flex-wrap gap-2 border-b border-line px-4 py-3 sm:px-6">
+      <Choice to={base}>All</Choice>
+      <Choice to={`${base}/known`}>You follow</Choice>
+      {viewer.user.id !== userId && <Choice to={`${base}/common`}>Follow you too</Choice>}
+    </nav>
+  );
+}
+
+function Choice({ to, children }: { to: string; children: string }) {
+  return (
+    <NavLink
+      to={to}
+      end
+      className="rounded-full border border-line px-3 py-1 text-sm hover:bg-wash aria-[current=page]:border-accent aria-[current=page]:bg-wash aria-[current=page]:font-semibold"
+    >
+      {children}
+    </NavLink>
+  );
+}
+
+/** Those who joined last. */
+export function NewestUsersPage() {
+  const result = useQuery(NewestUsersPageDocument, readAnew);
+  const { data, error, refetch } = result;
+  return (
+    <>
+      <PageTitle>New people</PageTitle>
+      <PublicTabs />
+      {data?.newestUsers ? (
+        <PeopleList
+          edges={data.newestUsers.edges}
+          state={pageState(result, data.newestUsers)}
+          label="New people"
+          empty={<p>Nobody is here yet.</p>}
+        />
+      ) : error ? (
+        <Problem error={error} retry={() => void refetch()} />
+      ) : (
+        <Skeleton />
+      )}
+    </>
+  );
 }

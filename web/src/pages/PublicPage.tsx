@@ -2,6 +2,7 @@ import { useQuery } from "@apollo/client/react";
 import { PublicPageDocument } from "../api/generated.ts";
 import { Feed } from "../timeline/Feed.tsx";
 import { PageTitle, Problem, Skeleton } from "../ui/states.tsx";
+import { Tab, Tabs } from "../ui/Tabs.tsx";
 
 /** What everybody posts. */
 export function PublicPage() {
@@ -9,7 +10,7 @@ export function PublicPage() {
   return (
     <>
       <PageTitle>Everybody</PageTitle>
-      <div className="border-b border-line" />
+      <PublicTabs />
       {data?.publicTimeline ? (
         <Feed timeline={data.publicTimeline} label="Everybody's posts" empty={<p>Nobody has posted anything yet.</p>} />
       ) : error ? (
@@ -18,5 +19,15 @@ export function PublicPage() {
         <Skeleton />
       )}
     </>
+  );
+}
+
+/** From what everybody posts to who joined last, and back. */
+export function PublicTabs() {
+  return (
+    <Tabs label="Everybody">
+      <Tab to="/public">Posts</Tab>
+      <Tab to="/public/people">New people</Tab>
+    </Tabs>
   );
 }

@@ -1,12 +1,13 @@
 import type { FragmentType } from "@apollo/client";
 import { useFragment } from "@apollo/client/react";
+import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { PersonRow_UserFragmentDoc, type PersonRow_UserFragment } from "../api/generated.ts";
 import { Avatar } from "./Avatar.tsx";
 import { FollowButton } from "./FollowButton.tsx";
 
-/** Somebody, in a list of people. */
-export function PersonRow({ user }: { user: FragmentType<PersonRow_UserFragment> }) {
+/** Somebody, in a list of people, with what can be done: to follow them unless something else is. */
+export function PersonRow({ user, action }: { user: FragmentType<PersonRow_UserFragment>; action?: ReactNode }) {
   const { data, complete } = useFragment({ fragment: PersonRow_UserFragmentDoc, fragmentName: "PersonRow_user", from: user });
   if (!complete) return <div className="h-px" />;
   return (
@@ -23,7 +24,7 @@ export function PersonRow({ user }: { user: FragmentType<PersonRow_UserFragment>
           </p>
         )}
       </div>
-      <FollowButton user={data} />
+      {action ?? <FollowButton user={data} />}
     </div>
   );
 }

@@ -1,12 +1,15 @@
 import type { FragmentType } from "@apollo/client";
 import { useFragment } from "@apollo/client/react";
-import { NavLink } from "react-router";
+import { Link } from "react-router";
 import { ProfileHeader_UserFragmentDoc, type ProfileHeader_UserFragment } from "../api/generated.ts";
+import { AddToList } from "../lists/AddToList.tsx";
+import { Tab, Tabs } from "../ui/Tabs.tsx";
 import { Avatar } from "./Avatar.tsx";
 import { FollowButton } from "./FollowButton.tsx";
 
 const joined = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
 const count = new Intl.NumberFormat("en");
+const conjunction = new Intl.ListFormat("en");
 
 /** Who somebody is, and the way to their posts and people. */
 export function ProfileHeader({ user }: { user: FragmentType<ProfileHeader_UserFragment> }) {
@@ -34,25 +37,45 @@ export function ProfileHeader({ user }: { user: FragmentType<ProfileHeader_UserF
             {data.bio}
           </p>
         )}
-        <p className="mt-3 text-sm text-soft">Here since {joined.format(new Date(data.createdAt))}</p>
+        <div className="mt-2 flex min-h-10 flex-wrap items-center justify-between gap-x-4 text-sm text-soft">
+          <p>Here since {joined.format(new Date(data.createdAt))}</p>
+          <AddToList userId={data.id} displayName={data.displayName} />
+        </div>
+        {data.known.totalCount > 0 && (
+          <p className="text-sm text-soft [overflow-wrap:anywhere]">
+            <Link to={`${base}/followers/known`} className="hover:underline">
+              Followed by {knownNames(data.known)}
+            </Link>
+          </p>
+        )}
       </div>
-      <nav aria-label="Profile" className="flex border-b border-line px-2 sm:px-4">
-        <Tab to={base} value={data.postCount} label={data.postCount === 1 ? "post" : "posts"} />
-        <Tab to={`${base}/followers`} value={data.followerCount} label={data.followerCount === 1 ? "follower" : "followers"} />
-        <Tab to={`${base}/following`} value={data.followingCount} label="following" />
-      </nav>
+      <Tabs label="Profile">
+        <Tab to={base}>
+          <Counted value={data.postCount} one="post" many="posts" />
+        </Tab>
+        <Tab to={`${base}/followers`}>
+          <Counted value={data.followerCount} one="follower" many="followers" />
+        </Tab>
+        <Tab to={`${base}/following`}>
+          <Counted value={data.followingCount} one="following" many="following" />
+        </Tab>
+      </Tabs>
     </>
   );
 }
 
-function Tab({ to, value, label }: { to: string; value: number; label: string }) {
+function Counted({ value, one, many }: { value: number; one: string; many: string }) {
   return (
-    <NavLink
-      to={to}
-      end
-      className="-mb-px border-b-2 border-transparent px-2.5 py-2.5 text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
-    >
-      <strong className="font-semibold text-ink tabular-nums">{count.format(value)}</strong> {label}
-    </NavLink>
+    <>
+      <strong className="font-semibold text-ink tabular-nums">{count.format(value)}</strong> {value === 1 ? one : many}
+    </>
   );
+}
+
+/** Says who of those one follows is there too: a few names, and how many others. */
+function knownNames({ totalCount, edges }: ProfileHeader_UserFragment["known"]): string {
+  const names = edges.map((edge) => edge.node.displayName);
+  const others = totalCount - names.length;
+  if (others > 0) names.push(`${count.format(others)} ${others === 1 ? "other" : "others"}`);
+  return `${conjunction.format(names)} you follow`;
 }

@@ -9,6 +9,7 @@ import { prependPosts } from "../timeline/window.ts";
 import { Button } from "../ui/Button.tsx";
 import { Drafts, emptyDraft, type Draft } from "./draft.ts";
 import { checkPost } from "./limits.ts";
+import { MentionMenu, useMentionMenu } from "./MentionMenu.tsx";
 import { isPending, pendingId } from "./pending.ts";
 
 const drafts = new Drafts(localStorage);
@@ -65,6 +66,7 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
                   text: text.trim(),
                   createdAt: new Date().toISOString(),
                   author: viewer.user,
+                  mentions: [],
                 } as never,
               },
               userErrors: [],
@@ -96,11 +98,14 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
     }
   };
 
+  const type = (text: string) => keep(draft.text === text ? draft : emptyDraft(text));
+  const menu = useMentionMenu(field, draft.text, type);
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (check.ok) void send(draft);
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (menu.onKey(event)) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.current?.requestSubmit();
     if (event.key === "Escape") field.current?.blur();
   };
@@ -110,6 +115,7 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
       <label htmlFor="composer" className="sr-only">
         What is on your mind?
       </label>
+      <div className="relative">
       <textarea
         id="composer"
         ref={field}
@@ -119,10 +125,18 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
         placeholder="What is on your mind?"
         aria-describedby={countId}
         aria-invalid={check.left < 0 || check.problem !== undefined || undefined}
-        onChange={(event) => keep(draft.text === event.target.value ? draft : emptyDraft(event.target.value))}
+        {...menu.aria}
+        onChange={(event) => {
+          type(event.target.value);
+          menu.look();
+        }}
+        onSelect={menu.look}
+        onBlur={menu.close}
         onKeyDown={onKeyDown}
         className="post-text block max-h-80 min-h-27 w-full resize-none rounded-xl border border-line bg-raised px-4 py-3 [field-sizing:content] placeholder:text-soft aria-invalid:border-warn"
       />
+      <MentionMenu {...menu} />
+      </div>
       <div className="mt-2 flex items-center gap-3">
         <p role="status" className="min-w-0 flex-1 text-sm text-warn">
           {check.problem ?? problem}

@@ -7,6 +7,7 @@ import { Avatar } from "../people/Avatar.tsx";
 import { useViewer } from "../session/useSession.ts";
 import { TrashIcon } from "../ui/icons.tsx";
 import { useRelativeTime } from "../ui/time.ts";
+import { splitMentions } from "./mentions.ts";
 import { DeleteQuestion } from "./DeleteQuestion.tsx";
 import { isPending } from "./pending.ts";
 
@@ -26,7 +27,7 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
   const viewer = useViewer();
   const [asking, setAsking] = useState(false);
   if (!complete) return <div className="h-px" />; // deleted this very moment; lists want no empty rows
-  const { id, text, author } = data;
+  const { id, text, author, mentions } = data;
   const pending = isPending(id);
   const href = `/post/${encodeURIComponent(id)}`;
   const open = (event: KeyboardEvent) => {
@@ -67,19 +68,34 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
               {pending ? "Sending" : <PostTime iso={data.createdAt} href={href} />}
             </span>
           </p>
-          {!large && <PostText id={id} text={text} />}
+          {!large && <PostText id={id} text={text} mentions={mentions} />}
         </div>
       </div>
-      {large && <PostText id={id} text={text} large />}
+      {large && <PostText id={id} text={text} mentions={mentions} large />}
       {asking && <DeleteQuestion postId={id} authorId={author.id} onKeep={() => setAsking(false)} onDeleted={onDeleted} />}
     </article>
   );
 }
 
-function PostText({ id, text, large = false }: { id: string; text: string; large?: boolean }) {
+interface PostTextProps {
+  id: string;
+  text: string;
+  mentions: readonly { username: string }[];
+  large?: boolean;
+}
+
+function PostText({ id, text, mentions, large = false }: PostTextProps) {
   return (
     <p id={`${id}-text`} dir="auto" className={`post-text ${large ? "mt-4 text-xl" : "mt-1"}`}>
-      {text}
+      {splitMentions(text, mentions).map((piece, i) =>
+        piece.username === undefined ? (
+          piece.text
+        ) : (
+          <Link key={i} to={`/u/${piece.username}`} className="text-accent underline decoration-1 underline-offset-2 hover:decoration-2">
+            {piece.text}
+          </Link>
+        ),
+      )}
     </p>
   );
 }

@@ -2,7 +2,8 @@ import type { AppClient } from "../api/client.ts";
 import { SessionDocument } from "../api/generated.ts";
 
 const channelName = "retwis-session";
-const verifyAfter = 1_000;
+const verifyAfter = 1_000; // ms
+const longestPause = 15_000;
 
 /**
  * Keeps all tabs of one mind about who is logged in. When that changes, wherever, what was
@@ -14,7 +15,7 @@ export class SessionWatch {
   private readonly channel: BroadcastChannel | undefined;
   private readonly listeners = new Set<() => void>();
   private epoch = 0;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private verifying: Promise<void> | undefined;
 
   /** `forget` drops what other parts remember of the old session. */
   constructor(client: AppClient, forget: () => void) {
@@ -41,23 +42,31 @@ export class SessionWatch {
   }
 
   /**
-   * The server hinted that the session has ended: asks it, a little later, who is logged in.
+   * The server hinted that the session has ended: asks it, a little later, who is logged in,
+   * until it answers. Fulfilled when that is known and shown.
+   *
    * A change of password ends the session too, and its answer brings the cookie of a new
    * one. A question that crossed it with the old cookie would get the new one deleted.
    */
-  readonly verify = (): void => {
-    this.timer ??= setTimeout(() => void this.ask(), verifyAfter);
+  readonly verify = (): Promise<void> => {
+    this.verifying ??= this.ask().finally(() => (this.verifying = undefined));
+    return this.verifying;
   };
 
   private async ask(): Promise<void> {
-    try {
-      const known = this.client.readQuery({ query: SessionDocument })?.viewer?.id;
-      const { data } = await this.client.query({ query: SessionDocument, fetchPolicy: "no-cache" });
-      if (data && data.viewer?.id !== known) await this.reset();
-    } catch {
-      // Out of reach. Whatever is asked next will tell.
-    } finally {
-      this.timer = undefined;
+    const { epoch } = this;
+    for (let pause = verifyAfter; ; pause = Math.min(pause * 2, longestPause)) {
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      if (this.epoch !== epoch) return; // somebody logged in or out meanwhile
+      try {
+        const known = this.client.readQuery({ query: SessionDocument })?.viewer?.id;
+        const { data } = await this.client.query({ query: SessionDocument, fetchPolicy: "no-cache" });
+        if (this.epoch !== epoch) return;
+        if (data && data.viewer?.id !== known) await this.reset();
+        return;
+      } catch {
+        // Out of reach.
+      }
     }
   }
 

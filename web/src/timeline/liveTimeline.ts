@@ -113,6 +113,7 @@ export class LiveTimeline {
       this.change({ current: false });
       subscription?.unsubscribe();
       clearTimeout(retry);
+      if (hasCode(error, "NOT_FOUND")) return; // it was deleted, with its list or its owner
       if (hasCode(error, "BAD_USER_INPUT")) this.position = undefined;
       retry = setTimeout(start, pause * (0.5 + Math.random() / 2));
       pause = Math.min(pause * 2, longestPause);

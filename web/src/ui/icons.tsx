@@ -35,7 +35,7 @@ export const PeopleIcon = () => (
 export const PersonIcon = () => (
   <Icon>
     <circle cx="12" cy="8" r="4" />
-    <path d="M4.5 20.5c.7-4.300 3.600-6.5 7.5-6.5s6.8 2.2 7.5 6.5" />
+    <path d="M4.5 20.5c.7-4.3 3.6-6.5 7.5-6.5s6.8 2.2 7.5 6.5" />
   </Icon>
 );
 
@@ -63,5 +63,38 @@ export const UpIcon = () => (
 export const TrashIcon = () => (
   <Icon size={18}>
     <path d="M4.5 7h15M9.5 7V4.5h5V7M6.5 7l1 13h9l1-13M10.5 11v5.5M13.5 11v5.5" />
+  </Icon>
+);
+
+export const SunIcon = () => (
+  <Icon>
+    <circle cx="12" cy="12" r="4" />
+    <path d="M12 2.5v2.5M12 19v2.5M2.5 12H5M19 12h2.5M5.3 5.3 7 7M17 17l1.7 1.7M5.3 18.7 7 17M17 7l1.7-1.7" />
+  </Icon>
+);
+
+export const MoonIcon = () => (
+  <Icon>
+    <path d="M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5" />
+  </Icon>
+);
+
+export const SystemIcon = () => (
+  <Icon>
+    <circle cx="12" cy="12" r="8.5" />
+    <path d="M12 3.5a8.5 8.5 0 0 1 0 17z" fill="currentColor" />
+  </Icon>
+);
+
+export const ListIcon = () => (
+  <Icon>
+    <path d="M9 6h11M9 12h11M9 18h11M4.5 6h.01M4.5 12h.01M4.5 18h.01" />
+  </Icon>
+);
+
+export const AtIcon = () => (
+  <Icon>
+    <circle cx="12" cy="12" r="3.8" />
+    <path d="M15.8 8.2v5a2.6 2.6 0 0 0 5.2 0V12a9 9 0 1 0-3.6 7.2" />
   </Icon>
 );

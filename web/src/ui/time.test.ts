@@ -1,7 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Clock, relativeTime } from "./time.ts";
+import { ago, Clock, relativeTime } from "./time.ts";
 
 const now = Date.parse("2026-06-15T12:00:00Z");
+
+test.each([
+  ["now", "just now"],
+  ["1 min", "1 min ago"],
+  ["23 h", "23 h ago"],
+  ["6 d", "6 d ago"],
+  ["Mar 8", "Mar 8"],
+])("%s within a sentence", (relative, text) => {
+  expect(ago(relative)).toBe(text);
+});
 
 describe("how long ago", () => {
   const cases: [iso: string, text: string][] = [

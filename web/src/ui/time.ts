@@ -15,6 +15,12 @@ export function relativeTime(then: number, now: number): string {
   return new Intl.DateTimeFormat("en", sameYear ? shortDate : longDate).format(then);
 }
 
+/** The relative time within a sentence. */
+export function ago(relative: string): string {
+  if (relative === "now") return "just now";
+  return / (min|h|d)$/.test(relative) ? `${relative} ago` : relative;
+}
+
 const shortDate: Intl.DateTimeFormatOptions = { day: "numeric", month: "short" };
 const longDate: Intl.DateTimeFormatOptions = { ...shortDate, year: "numeric" };
 

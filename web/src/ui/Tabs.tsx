@@ -1,0 +1,23 @@
+import type { ReactNode } from "react";
+import { NavLink } from "react-router";
+
+/** The parts of a page that are pages of their own. */
+export function Tabs({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <nav aria-label={label} className="flex border-b border-line px-2 sm:px-4">
+      {children}
+    </nav>
+  );
+}
+
+export function Tab({ to, children }: { to: string; children: ReactNode }) {
+  return (
+    <NavLink
+      to={to}
+      end
+      className="-mb-px border-b-2 border-transparent px-2.5 py-2.5 text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
+    >
+      {children}
+    </NavLink>
+  );
+}
