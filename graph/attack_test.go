@@ -114,6 +114,7 @@ func numbered(n int, format string) string {
 
 // prepare does what a transport does before an operation is run.
 func (a *api) prepare(t testing.TB, attack attack) *graphql.Response {
+	t.Helper()
 	ctx := graphql.StartOperationTrace(t.Context())
 	op, errs := a.executor.CreateOperationContext(ctx, &graphql.RawParams{Query: attack.query, Variables: attack.variables})
 	if len(errs) > 0 {
