@@ -83,7 +83,7 @@ func serveLive(ctx context.Context, kind, redisURL string) error {
 			wg.Go(func() { serveUntil(ctx, listener, stock{executor}) })
 		} else {
 			api, err := server.New(server.Options{
-				Executor: executor, Accounts: anybody{}, Log: log, SubscriptionsPerUser: -1, DrainTime: time.Millisecond,
+				Executor: executor, Accounts: anybody{}, Log: log, SubscriptionsPerUser: -1, SubscriptionsPerNetwork: -1, DrainTime: time.Millisecond,
 			})
 			if err != nil {
 				return err

@@ -57,10 +57,10 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, media strin
 		stream.last(failure)
 	case op.Operation.Operation != ast.Subscription:
 		stream.last(s.engine.single(ctx, op))
-	case !s.sockets.reserve(stream.who.User):
-		stream.last(tooMany("this user has too many subscriptions"))
+	case !s.sockets.reserve(holderOf(ctx)):
+		stream.last(tooManySubscriptions(stream.who.User))
 	default:
-		defer s.sockets.release(stream.who.User)
+		defer s.sockets.release(holderOf(ctx))
 		go stream.subscribe(ctx, op, retwis.Cursor(r.Header.Get("Last-Event-ID")))
 		defer func() {
 			cancel()

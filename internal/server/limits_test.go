@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"net/netip"
 	"runtime"
 	"strings"
 	"testing"
@@ -76,6 +77,39 @@ func TestSubscriptionsPerUser(t *testing.T) {
 		b.subscribe("5", feedA)
 		b.subscribe("6", feedA)
 		b.expect(rateLimited(refused, "6"))
+	})
+}
+
+func TestSubscriptionsPerNetwork(t *testing.T) {
+	t.Parallel()
+	onTCP(t, func(o *Options) {
+		o.SubscriptionsPerNetwork = 2
+		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	}, func(h *harness) {
+		const refused = "too many subscriptions come from here: log in to have your own"
+		from := func(address string) *wsClient {
+			c := h.socket("X-Forwarded-For: " + address)
+			c.send(`{"type":"connection_init"}`)
+			c.expect(`{"type":"connection_ack"}`)
+			return c
+		}
+		a, b := from("2001:db8::1"), from("2001:db8::2")
+		a.subscribe("1", feedA)
+		a.alive()
+		b.subscribe("2", feedA)
+		b.subscribe("3", feedA)
+		b.expect(rateLimited(refused, "3"))
+		elsewhere, member := from("2001:db8:0:1::1"), h.ready(h.login(1))
+		for _, c := range []*wsClient{elsewhere, member} {
+			c.subscribe("1", feedA)
+			c.subscribe("2", feedA)
+			c.alive()
+		}
+		member.subscribe("3", feedA)
+		member.alive()
+		b.complete("2")
+		b.subscribe("4", feedA)
+		b.alive()
 	})
 }
 
@@ -266,15 +300,16 @@ func TestUpgradeThatIsNone(t *testing.T) {
 }
 
 func TestReserveGivesBack(t *testing.T) {
-	r := newSockets(Options{SubscriptionsPerUser: 2}, engine{}, nil)
+	r := newSockets(Options{SubscriptionsPerUser: 2, SubscriptionsPerNetwork: 1}, engine{}, nil)
 	defer r.cancel()
-	user := retwis.UserID(5)
-	got := []bool{r.reserve(user), r.reserve(user), r.reserve(user), r.reserve(0)}
-	if want := []bool{true, true, false, true}; fmt.Sprint(got) != fmt.Sprint(want) {
+	user, nobody := retwis.Holder{User: 5}, retwis.Client{}.Holder()
+	got := []bool{r.reserve(user), r.reserve(user), r.reserve(user), r.reserve(nobody), r.reserve(nobody)}
+	if want := []bool{true, true, false, true, false}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v", got)
 	}
 	r.release(user)
 	r.release(user)
+	r.release(nobody)
 	if len(r.subscriptions) != 0 {
 		t.Errorf("%v is left behind", r.subscriptions)
 	}

@@ -41,6 +41,10 @@ type Options struct {
 	SubscriptionsPerSocket int // 100
 	SubscriptionsPerUser   int // 1000; below 0 there is no limit
 
+	// SubscriptionsPerNetwork are those of clients who are not logged in, of one address, or
+	// of an IPv6 /64: 10 000; below 0 there is no limit.
+	SubscriptionsPerNetwork int
+
 	InitTimeout  time.Duration // for connection_init to come: 3 s
 	PingEvery    time.Duration // between pings of a socket: 25 s
 	PongWait     time.Duration // for the answer to a ping: 15 s
@@ -84,6 +88,7 @@ func (o Options) withDefaults() (Options, error) {
 	orDefault(&o.CookieMaxAge, 30*24*time.Hour)
 	orDefault(&o.SubscriptionsPerSocket, 100)
 	orDefault(&o.SubscriptionsPerUser, 1000)
+	orDefault(&o.SubscriptionsPerNetwork, 10_000)
 	orDefault(&o.InitTimeout, 3*time.Second)
 	orDefault(&o.PingEvery, 25*time.Second)
 	orDefault(&o.PongWait, 15*time.Second)

@@ -168,8 +168,8 @@ func (s *socket) add(op *operation) *graphql.Response {
 	// Completed operations take a moment to stop. A client that piles them up has to wait.
 	case s.counts[op.kind] >= limit, s.running >= 2*(s.sockets.opts.SubscriptionsPerSocket+maxSingle):
 		return tooMany("this connection has too many %s under way", what)
-	case op.kind == ast.Subscription && !s.sockets.reserve(s.who.User):
-		return tooMany("this user has too many subscriptions")
+	case op.kind == ast.Subscription && !s.sockets.reserve(holderOf(s.ctx)):
+		return tooManySubscriptions(s.who.User)
 	}
 	s.operations[op.id] = op
 	op.entered = true
@@ -184,6 +184,13 @@ func tooMany(format string, args ...any) *graphql.Response {
 	err := errorOf(retwis.CodeRateLimited, format, args...)
 	err.Extensions["retryAfter"] = 30
 	return &graphql.Response{Errors: gqlerror.List{err}}
+}
+
+func tooManySubscriptions(user retwis.UserID) *graphql.Response {
+	if user == 0 {
+		return tooMany("too many subscriptions come from here: log in to have your own")
+	}
+	return tooMany("this user has too many subscriptions")
 }
 
 // complete stops an operation because the client asks for it. One that is over
@@ -206,7 +213,7 @@ func (s *socket) removeLocked(op *operation) {
 	delete(s.operations, op.id)
 	s.counts[op.kind]--
 	if op.kind == ast.Subscription {
-		s.sockets.release(s.who.User)
+		s.sockets.release(holderOf(s.ctx))
 	}
 	if s.leaving != nil && s.counts[ast.Mutation] == 0 {
 		s.conn.close(s.leaving.code, s.leaving.reason)

@@ -53,7 +53,7 @@ type sockets struct {
 	open          map[client]struct{}
 	bySession     map[string]clientSet
 	byUser        map[retwis.UserID]clientSet
-	subscriptions map[retwis.UserID]int
+	subscriptions map[retwis.Holder]int
 	admissions    map[*admission]struct{}
 }
 
@@ -78,7 +78,7 @@ func newSockets(opts Options, e engine, authenticate func(context.Context, crede
 		open:          map[client]struct{}{},
 		bySession:     map[string]clientSet{},
 		byUser:        map[retwis.UserID]clientSet{},
-		subscriptions: map[retwis.UserID]int{},
+		subscriptions: map[retwis.Holder]int{},
 		admissions:    map[*admission]struct{}{},
 	}
 	r.clock = clock{every: tickOf(opts), tick: r.tick}
@@ -286,29 +286,32 @@ func (r *sockets) recheck(ctx context.Context) bool {
 	return err == nil
 }
 
-// reserve takes one of the user's subscriptions, if there is one left. Readers who are
-// not logged in are bounded by socket only.
-func (r *sockets) reserve(user retwis.UserID) bool {
-	if user == 0 {
-		return true
+// holderOf returns under whom the subscriptions of a context count.
+func holderOf(ctx context.Context) retwis.Holder {
+	return retwis.Client{User: auth.IdentityOf(ctx).User, Address: auth.AddressOf(ctx)}.Holder()
+}
+
+// reserve takes one of the subscriptions of a user, or of those who are not logged in in a
+// network, if there is one left.
+func (r *sockets) reserve(of retwis.Holder) bool {
+	limit := r.opts.SubscriptionsPerUser
+	if of.User == 0 {
+		limit = r.opts.SubscriptionsPerNetwork
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if limit := r.opts.SubscriptionsPerUser; limit >= 0 && r.subscriptions[user] >= limit {
+	if limit >= 0 && r.subscriptions[of] >= limit {
 		return false
 	}
-	r.subscriptions[user]++
+	r.subscriptions[of]++
 	return true
 }
 
-func (r *sockets) release(user retwis.UserID) {
-	if user == 0 {
-		return
-	}
+func (r *sockets) release(of retwis.Holder) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.subscriptions[user]--; r.subscriptions[user] == 0 {
-		delete(r.subscriptions, user)
+	if r.subscriptions[of]--; r.subscriptions[of] == 0 {
+		delete(r.subscriptions, of)
 	}
 }
 

@@ -7,10 +7,8 @@ export function describeError(error: unknown): string {
   switch (first?.extensions?.["code"]) {
     case "UNAUTHENTICATED":
       return "You are logged out. Log in and try again.";
-    case "RATE_LIMITED": {
-      const seconds = Number(first.extensions["retryAfter"]);
-      return seconds > 0 ? `That was too fast. Try again in ${seconds} s.` : "That was too fast. Try again soon.";
-    }
+    case "RATE_LIMITED": // the message says until when
+      return sentence(first.message);
     case "INTERNAL_SERVER_ERROR": {
       const id = first.extensions["id"];
       return `Something went wrong on the server${typeof id === "string" ? ` (${id})` : ""}. Try again.`;
