@@ -13,12 +13,16 @@ type versionCommand struct{}
 
 // Run prints the version.
 func (versionCommand) Run(console console) error {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		info = &debug.BuildInfo{GoVersion: runtime.Version()}
-	}
-	_, err := fmt.Fprintln(console.out, describeBuild(info))
+	_, err := fmt.Fprintln(console.out, describeBuild(thisBuild()))
 	return err
+}
+
+// thisBuild is what this program was built from.
+func thisBuild() *debug.BuildInfo {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info
+	}
+	return &debug.BuildInfo{GoVersion: runtime.Version()}
 }
 
 func describeBuild(info *debug.BuildInfo) string {

@@ -29,6 +29,7 @@ var ours = map[string][]string{
 	"internal/fanout":    {"internal/retwis"},
 	"internal/live":      {"internal/retwis"},
 	"internal/quota":     {"internal/retwis"},
+	"internal/loadtest":  nil,
 	"internal/redisproc": nil,
 	"internal/redistest": {"internal/redisproc"},
 	"internal/retwis":    nil,
