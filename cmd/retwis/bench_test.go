@@ -65,7 +65,7 @@ func TestBench(t *testing.T) {
 func TestBenchSaysWhatKeepsItFromMeasuring(t *testing.T) {
 	t.Parallel()
 	env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
-	limited := serve(t, env, "--limit-posts", "1/1h")
+	limited := serve(t, env, "--rate-limits", "on", "--limit-posts", "1/1h")
 	free := serve(t, env, "--rate-limits", "off")
 	some := filepath.Join(t.TempDir(), "some.json")
 	tests := []struct {
