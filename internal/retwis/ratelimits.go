@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -29,7 +30,7 @@ type Rate struct {
 	Period time.Duration
 }
 
-// Bounds of rates: with these all arithmetic stays exact, in doubles too.
+// Bounds of rates: within these the microseconds of Redis are exact, in doubles too.
 const (
 	maxRateLimit  = 10_000_000
 	minRatePeriod = time.Second
@@ -59,17 +60,23 @@ func ParseRate(text string) (Rate, error) {
 // Limits reports whether the rate is one.
 func (r Rate) Limits() bool { return r.Limit > 0 }
 
-// Time returns how long it takes to win back n, in whole microseconds, rounded down: the
-// sum over a whole budget does not exceed the period.
+// Time returns how long it takes to win back n, at most the limit, rounded down: the sum
+// over a whole budget does not exceed the period.
 func (r Rate) Time(n int) time.Duration {
-	micros := int64(n) * r.Period.Microseconds() / int64(r.Limit)
-	return time.Duration(micros) * time.Microsecond
+	return time.Duration(proportion(int64(n), int64(r.Period), int64(r.Limit)))
 }
 
 // Left returns how much of the budget is left when it takes so long to win all of it back.
 func (r Rate) Left(used time.Duration) int {
-	free := max(r.Period-used, 0)
-	return int(free.Microseconds() * int64(r.Limit) / r.Period.Microseconds())
+	return int(proportion(int64(max(r.Period-used, 0)), int64(r.Limit), int64(r.Period)))
+}
+
+// proportion returns a*b/c for numbers of 0 or more, where a*b may be too large and the
+// result is not.
+func proportion(a, b, c int64) int64 {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	quotient, _ := bits.Div64(high, low, uint64(c))
+	return int64(quotient)
 }
 
 // Holder is who has budgets: a user, a network of addresses, or a username, folded, that
@@ -83,15 +90,14 @@ type Holder struct {
 // NetworkOf returns the addresses that are counted as one: those of IPv6 by the /64 that
 // a single household has.
 func NetworkOf(address netip.Addr) netip.Prefix {
-	bits := address.BitLen()
-	if address.Is6() {
-		bits = 64
-	}
-	network, err := address.Prefix(bits)
-	if err != nil { // there is no address: all of those are counted as one
+	switch {
+	case !address.IsValid(): // all of those are counted as one
 		return netip.PrefixFrom(netip.IPv4Unspecified(), 32)
+	case address.Is6():
+		return netip.PrefixFrom(address, 64).Masked()
+	default:
+		return netip.PrefixFrom(address, 32)
 	}
-	return network
 }
 
 // Client is who asks for something. An anonymous one is told by where it is.

@@ -25,7 +25,11 @@ func (s *Store) Charge(ctx context.Context, charges ...retwis.Charge) ([]retwis.
 		if c.Familiar.IsValid() {
 			keys = append(keys, p.familiar(c.Who.Name, c.Familiar))
 		}
-		calls[i] = call{s.scripts.charge, keys, []any{c.Time.Microseconds(), c.Rate.Period.Microseconds(), c.Done}}
+		takes := c.Time.Microseconds()
+		if takes == 0 && c.Time > 0 {
+			takes = 1
+		}
+		calls[i] = call{s.scripts.charge, keys, []any{takes, c.Rate.Period.Microseconds(), c.Done}}
 	}
 	balances := make([]retwis.Balance, len(charges))
 	var failed error
