@@ -78,7 +78,8 @@ generate: ## write the generated code
 	go generate ./...
 
 .PHONY: verify
-verify: generate compare ## check that the generated code is current, and the schema no break with the last release
+verify: generate compare web/node_modules/.package-lock.json ## check that the generated code is current, and the schema no break with the last release
+	cd web && npm run --silent codegen -- --check
 	@git diff --exit-code -- $(generated)
 	@new=$$(git ls-files --others --exclude-standard -- $(generated)); \
 	if [[ -n $$new ]]; then echo "generated, but not in the repository: $$new" >&2; exit 1; fi

@@ -56,6 +56,24 @@ export class Person {
     await this.run(`mutation ($userId: ID!) { followUser(input: { userId: $userId }) { user { id } } }`, { userId: other.id });
   }
 
+  /** Makes a list with people on it and returns its id. */
+  async list(name: string, ...members: Person[]): Promise<string> {
+    const { createList } = await this.run<{ createList: { list: { id: string } } }>(
+      `mutation ($name: String!) { createList(input: { name: $name }) { list { id } userErrors { message } } }`,
+      { name },
+    );
+    const listId = createList.list.id;
+    for (const { id } of members) await this.putOnList(listId, id);
+    return listId;
+  }
+
+  async putOnList(listId: string, userId: string): Promise<void> {
+    await this.run(`mutation ($listId: ID!, $userId: ID!) { addListMember(input: { listId: $listId, userId: $userId }) { list { id } } }`, {
+      listId,
+      userId,
+    });
+  }
+
   async logoutEverywhere(): Promise<void> {
     await this.run(`mutation { logoutEverywhere { userErrors { message } } }`, {});
   }

@@ -14,6 +14,7 @@ let server: Server;
 let browser: Browser;
 let reader: Person;
 let postId: string;
+let listId: string;
 
 const texts = [
   "The first frost this morning, and the garden went quiet all at once.",
@@ -38,6 +39,10 @@ beforeAll(async () => {
     await other.follow(reader);
   }
   for (const [i, text] of [...texts, ...texts].entries()) await others[i % others.length]!.post(text);
+  await others[0]!.post("Has @mira seen this? And you, @tove_a?");
+  await others[1]!.follow(others[0]!);
+  listId = await reader.list("Gardeners", others[0]!, others[2]!);
+  await reader.list("People I met on the night train to Narvik");
   postId = await reader.post("Tea, a window, rain. Nothing else planned.");
   if (pictures && !existsSync(pictures)) mkdirSync(pictures, { recursive: true });
 });
@@ -45,6 +50,18 @@ afterAll(async () => {
   await browser.close();
   await server.stop();
 });
+
+/** Somebody for each time that somebody new is needed. */
+const newcomers: [name: string, displayName: string, text: string][] = [
+  ["vera_k", "Vera Kant", "Moved in today. The kettle was the first thing out of its box."],
+  ["omar_b", "Omar Bey", "Four wrong trains and one right one: I am here."],
+  ["ilse_r", "Ilse Roth", "Does anybody know what the blackbird says at five in the morning?"],
+  ["nils_h", "Nils Hagen", "Hello, all. I was told that people here write about bread."],
+  ["ana_p", "Ana Prado", "Someone on the tram was reading Sappho aloud."],
+  ["teo_m", "Teo Marsh", "Planted garlic. See you in July."],
+  ["lin_w", "Lin Wei", "The lake is the colour of slate today."],
+  ["juno_d", "Juno Dahl", "A letter arrived, by hand, with a stamp."],
+];
 
 interface Look {
   name: string;
@@ -64,6 +81,7 @@ const anonymous: Look[] = [
     },
   },
   { name: "public", path: "/public", ready: untilLive },
+  { name: "new-people", path: "/public/people", ready: (page) => page.getByRole("main").getByText("@jonas").waitFor() },
   { name: "not-found", path: "/nowhere", ready: (page) => page.getByRole("heading", { name: "Not found" }).waitFor() },
 ];
 const loggedIn: Look[] = [
@@ -73,18 +91,74 @@ const loggedIn: Look[] = [
     path: "/",
     ready: async (page) => {
       await untilLive(page);
-      const other = await Person.register(server.url, `w${Math.random().toString(36).slice(2, 12)}`);
+      const [name, displayName, text] = newcomers.pop()!;
+      const other = await Person.register(server.url, name, displayName);
       await reader.follow(other);
-      await other.post("Fresh from somebody new.");
+      await other.post(text);
       await page.getByRole("button", { name: /new post/ }).waitFor();
     },
   },
   { name: "profile", path: "/u/jonas", ready: untilLive },
   { name: "own-profile", path: "/u/mira", ready: untilLive },
-  { name: "followers", path: "/u/mira/followers", ready: (page) => page.getByRole("link", { name: "Tove Abel" }).waitFor() },
-  { name: "following", path: "/u/mira/following", ready: (page) => page.getByRole("link", { name: "Tove Abel" }).waitFor() },
+  { name: "followers", path: "/u/mira/followers", ready: (page) => page.getByRole("main").getByRole("link", { name: "Tove Abel", exact: true }).waitFor() },
+  { name: "following", path: "/u/mira/following", ready: (page) => page.getByRole("main").getByRole("link", { name: "Tove Abel", exact: true }).waitFor() },
+  { name: "followers-known", path: "/u/jonas/followers/known", ready: (page) => page.getByRole("main").getByRole("link", { name: "Tove Abel", exact: true }).waitFor() },
+  { name: "followers-common", path: "/u/jonas/followers/common", ready: (page) => page.getByRole("main").getByRole("link", { name: "Tove Abel", exact: true }).waitFor() },
+  { name: "mentions", path: "/mentions", ready: untilLive },
+  { name: "lists", path: "/lists", ready: (page) => page.getByRole("link", { name: /Gardeners/ }).waitFor() },
+  { name: "list", path: "list", ready: untilLive },
+  { name: "list-members", path: "members", ready: (page) => page.getByRole("button", { name: "Remove" }).first().waitFor() },
+  {
+    name: "list-add",
+    path: "members",
+    ready: async (page) => {
+      await page.getByLabel("Add somebody by username").fill("to");
+      await page.getByRole("option").first().waitFor();
+    },
+  },
+  {
+    name: "list-rename",
+    path: "list",
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Rename" }).click();
+      await page.getByLabel("Name of the list").waitFor();
+    },
+  },
+  {
+    name: "list-delete",
+    path: "list",
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Delete", exact: true }).first().click();
+      await page.getByRole("dialog").waitFor();
+    },
+  },
+  {
+    name: "add-to-list",
+    path: "/u/jonas",
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Add to a list" }).click();
+      await page.getByRole("checkbox", { checked: true }).waitFor();
+    },
+  },
+  {
+    name: "mention-menu",
+    path: "/",
+    ready: async (page) => {
+      await untilLive(page);
+      await page.getByLabel("What is on your mind?").pressSequentially("Good morning @to");
+      await page.getByRole("option").first().waitFor();
+    },
+  },
+  {
+    name: "delete-account",
+    path: "/settings",
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Delete my account" }).click();
+      await page.getByRole("dialog").getByLabel("Your password").waitFor();
+    },
+  },
   { name: "post", path: "post", ready: (page) => page.getByRole("article").waitFor() },
-  { name: "settings", path: "/settings", ready: (page) => page.getByRole("heading", { name: "Sessions" }).waitFor() },
+  { name: "settings", path: "/settings", ready: (page) => page.getByText("This session").waitFor() },
   {
     name: "keys",
     path: "/settings",
@@ -100,10 +174,16 @@ const loggedIn: Look[] = [
     ready: async (page) => {
       await page.getByRole("heading", { name: "Sessions" }).waitFor();
       await page.keyboard.press("/");
-      await page.getByRole("dialog").waitFor();
+      await page.getByRole("dialog").getByLabel("Username").fill("j");
+      await page.getByRole("option").first().waitFor();
     },
   },
 ];
+
+function addressOf(path: string): string {
+  const list = `/lists/${encodeURIComponent(listId)}`;
+  return { post: `/post/${postId}`, list, members: `${list}/members` }[path] ?? path;
+}
 
 for (const colorScheme of ["light", "dark"] as const) {
   for (const [width, viewport] of [
@@ -114,7 +194,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       const page = await visit(browser, server.url, { colorScheme, viewport, reducedMotion: width === "phone" ? "reduce" : "no-preference" });
       await page.addInitScript(watchShifts);
       const look = async ({ name, path, ready }: Look) => {
-        await page.goto(path === "post" ? `/post/${postId}` : path);
+        await page.goto(addressOf(path));
         await ready(page);
         await page.evaluate(() => document.fonts.ready);
         const { violations } = await new AxeBuilder({ page }).analyze();

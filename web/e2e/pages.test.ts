@@ -92,7 +92,7 @@ test("a profile shows posts, people and a button to follow", async () => {
   await follow.click();
   await expect.poll(() => follow.getAttribute("aria-pressed")).toBe("true");
   await page.getByRole("link", { name: "1 follower" }).click();
-  await page.getByRole("link", { name: "A Reader" }).waitFor();
+  await page.getByRole("main").getByRole("link", { name: "A Reader" }).waitFor();
   await page.getByRole("link", { name: "0 following" }).click();
   await page.getByText("They do not follow anybody yet.").waitFor();
 

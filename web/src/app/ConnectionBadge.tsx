@@ -14,7 +14,7 @@ export function ConnectionBadge() {
   const { connection } = useServices();
   const state = useSyncExternalStore(connection.subscribe, connection.getState);
   return (
-    <p role="status" data-connection={state} className="flex h-6 items-center justify-end gap-2 text-sm text-soft max-sm:mr-1 sm:min-w-28 sm:justify-start">
+    <p role="status" data-connection={state} className="flex h-6 items-center justify-end gap-2 text-sm text-soft max-sm:mr-1 sm:w-full sm:justify-start">
       {state !== "idle" && (
         <span
           aria-hidden="true"

@@ -47,17 +47,17 @@ export function Shell() {
           Retwis
         </Link>
         <Navigation viewer={viewer} onFind={() => setDialog("find")} />
-        <div className="ml-auto flex items-center sm:mt-auto sm:ml-0 sm:flex-wrap sm:gap-x-2 sm:px-3">
+        <div className="ml-auto flex items-center sm:mt-auto sm:ml-0 sm:flex-wrap sm:justify-between sm:pl-3">
           <ConnectionBadge />
-          <ThemeButton />
-          {viewer && <SettingsLink />}
           <button
             type="button"
-            className="hidden rounded-md px-2 py-1 text-sm text-soft hover:text-ink sm:block"
+            className="-ml-2 hidden rounded-md px-2 py-1 text-sm text-soft hover:text-ink sm:block"
             onClick={() => setDialog("help")}
           >
             Keys
           </button>
+          <ThemeButton />
+          {viewer && <SettingsLink />}
         </div>
       </header>
       <Main />

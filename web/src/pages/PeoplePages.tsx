@@ -10,6 +10,7 @@ import {
 } from "../api/generated.ts";
 import { PeopleList } from "../people/PeopleList.tsx";
 import { ProfileHeader } from "../people/ProfileHeader.tsx";
+import { expectViewer } from "../session/expectation.ts";
 import { useViewer } from "../session/useSession.ts";
 import { pageState } from "../ui/paging.ts";
 import { PageTitle, Problem, Skeleton } from "../ui/states.tsx";
@@ -95,13 +96,13 @@ function PeoplePage({ document, with: other, what, followers = false, empty }: P
 /** Which followers: all of them, or those who have to do with the viewer. */
 function FollowersTabs({ username, userId }: { username: string; userId: string }) {
   const viewer = useViewer();
-  if (!viewer) return null;
+  if (viewer === null || (viewer === undefined && !expectViewer())) return null;
   const base = `/u/${username}/followers`;
   return (
     <nav aria-label="Followers" className="flex flex-wrap gap-2 border-b border-line px-4 py-3 sm:px-6">
       <Choice to={base}>All</Choice>
       <Choice to={`${base}/known`}>You follow</Choice>
-      {viewer.user.id !== userId && <Choice to={`${base}/common`}>Follow you too</Choice>}
+      {viewer?.user.id !== userId && <Choice to={`${base}/common`}>Follow you too</Choice>}
     </nav>
   );
 }
