@@ -7,11 +7,11 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Starts the program with a database inside it that is empty. */
-export async function startServer(): Promise<Server> {
+/** Starts the program with a database inside it that is empty, and with other flags besides. */
+export async function startServer(...flags: string[]): Promise<Server> {
   const child = spawn(
     inject("binary"),
-    ["serve", "--redis-url", "memory", "--listen", "127.0.0.1:0", "--rate-limits", "off", "--drain-time", "0s"],
+    ["serve", "--redis-url", "memory", "--listen", "127.0.0.1:0", "--rate-limits", "off", "--drain-time", "0s", ...flags],
     { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, RETWIS_LOG_LEVEL: "error" } },
   );
   let output = "";
