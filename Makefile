@@ -54,7 +54,7 @@ web-test: prerequisites web ## the tests of the web app: its logic, and its page
 	cd web && npm run check && npm test && npm run e2e
 
 .PHONY: conformance
-conformance: prerequisites conformance/node_modules/.package-lock.json ## what others made for GraphQL: linters and clients of npm, against the schema and the program
+conformance: prerequisites web conformance/node_modules/.package-lock.json ## what others made for GraphQL: linters and clients of npm, against the schema and the program
 	cd conformance && npm test
 
 conformance/node_modules/.package-lock.json: conformance/package.json conformance/package-lock.json

@@ -16,9 +16,10 @@ var build embed.FS
 
 const missingPage = "dist-missing.html"
 
-// Handler serves the web app at every path but those of assets, and the playground at
-// /playground. In a program that was built without them it says how to get them.
-func Handler() (http.Handler, error) {
+// Handler serves the web app at every path but those of assets, and, if so wished, the
+// playground at /playground. In a program that was built without them it says how to get
+// them.
+func Handler(playground bool) (http.Handler, error) {
 	dist, err := fs.Sub(build, "dist")
 	if err != nil {
 		return nil, err
@@ -30,5 +31,5 @@ func Handler() (http.Handler, error) {
 		}
 		return missing(page), nil
 	}
-	return newSite(dist)
+	return newSite(dist, playground)
 }

@@ -51,7 +51,7 @@ type variant struct {
 	etag string
 }
 
-func newSite(dist fs.FS) (*site, error) {
+func newSite(dist fs.FS, playground bool) (*site, error) {
 	s := &site{files: map[string]*file{}}
 	err := fs.WalkDir(dist, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -76,6 +76,9 @@ func newSite(dist fs.FS) (*site, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if !playground {
+		delete(s.files, playgroundPage)
 	}
 	if index := s.files[indexPage]; index != nil {
 		s.appPolicy = fmt.Sprintf(appPolicy, inlineScripts(index.plain.body))

@@ -11,6 +11,11 @@ import (
 
 func testSite(t *testing.T) http.Handler {
 	t.Helper()
+	return siteWith(t, true)
+}
+
+func siteWith(t *testing.T, playground bool) http.Handler {
+	t.Helper()
 	files := fstest.MapFS{}
 	for name, body := range map[string]string{
 		"index.html":             "the app",
@@ -23,7 +28,7 @@ func testSite(t *testing.T) http.Handler {
 	} {
 		files[name] = &fstest.MapFile{Data: []byte(body)}
 	}
-	s, err := newSite(files)
+	s, err := newSite(files, playground)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,6 +84,19 @@ func TestWhatIsServed(t *testing.T) {
 	}
 }
 
+func TestThePlaygroundCanBeLeftOut(t *testing.T) {
+	t.Parallel()
+	h := siteWith(t, false)
+	for _, path := range []string{"/playground", "/playground/", "/playground.html"} {
+		if response := request(t, h, http.MethodGet, path, nil); response.Code != http.StatusNotFound {
+			t.Errorf("%s: got %d %q", path, response.Code, response.Body.String())
+		}
+	}
+	if response := request(t, h, http.MethodGet, "/", nil); response.Code != http.StatusOK {
+		t.Errorf("the app: got %d", response.Code)
+	}
+}
+
 func TestCompressedFilesGoToThoseWhoTakeThem(t *testing.T) {
 	t.Parallel()
 	for accepted, want := range map[string]string{
@@ -129,7 +147,7 @@ func TestPagesAllowNoInlineScripts(t *testing.T) {
 
 func TestTheStartPagesOwnScriptMayRun(t *testing.T) {
 	t.Parallel()
-	s, err := newSite(fstest.MapFS{"index.html": {Data: []byte(`<script>paint()</script><script type="module" src="/assets/app.js"></script>`)}})
+	s, err := newSite(fstest.MapFS{"index.html": {Data: []byte(`<script>paint()</script><script type="module" src="/assets/app.js"></script>`)}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +189,7 @@ func TestAProgramWithoutABuildSaysSo(t *testing.T) {
 
 func TestTheHandlerServesWhatWasBuilt(t *testing.T) {
 	t.Parallel()
-	h, err := Handler()
+	h, err := Handler(true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type serveCommand struct {
 	DrainTime      time.Duration `env:"RETWIS_DRAIN_TIME" default:"5s" placeholder:"TIME" help:"Over which open websockets are sent away when the service stops, 0s to 7s."`
 	Compression    bool          `env:"RETWIS_COMPRESSION" default:"false" negatable:"" help:"Compress the messages of websockets whose client offers it: less to send, and more work, since compressed messages are not shared by those who are sent the same."`
 	Worker         bool          `env:"RETWIS_WORKER" default:"true" negatable:"" help:"Run a fan-out worker in here too."`
-	Introspection  bool          `env:"RETWIS_INTROSPECTION" default:"true" negatable:"" help:"Let clients read the schema, and suggest names for those they mistype."`
+	Introspection  bool          `env:"RETWIS_INTROSPECTION" default:"true" negatable:"" help:"Let clients read the schema, suggest names for those they mistype, and have the playground."`
 
 	demoSettings
 	limitSettings
@@ -113,7 +113,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	if err := c.trust(executor); err != nil {
 		return misuse{err}
 	}
-	app, err := web.Handler()
+	app, err := web.Handler(c.Introspection && !c.TrustedOnly)
 	if err != nil {
 		return fmt.Errorf("prepare the web app: %w", err)
 	}
