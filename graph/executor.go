@@ -67,6 +67,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 		e.SetDisableSuggestion(true)
 		e.SetDefaultRulesFn(rulesWithoutSuggestions)
 	}
+	e.Use(rootSpans{})
 	e.Use(scope{resolver})
 	e.Use(rateLimits{resolver.Limits})
 	return &Executor{e, schema, planned, resolver.Limits, persisted}

@@ -73,6 +73,11 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		return err
 	}
 	defer watchers.close()
+	traces, err := startTracing(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer traces.stop(ctx)
 
 	redis, err := openRedis(ctx, c.RedisURL, c.DataDir, log)
 	if err != nil {
@@ -124,13 +129,14 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		Log:      log,
 		Checks:   append(c.checks(db), liveCheck(db, hub)),
 		Metrics:  watchers.registry,
+		Tracer:   traces.Tracer("server"),
 
 		OperationNames: web.OperationNames(),
 	}))
 	if err != nil {
 		return misuse{err}
 	}
-	worker := fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log, Metrics: watchers.registry})
+	worker := fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log, Metrics: watchers.registry, Tracer: traces.Tracer("fanout")})
 	sweeper := fanout.NewSweeper(db, fanout.SweeperOptions{Log: log, Metrics: watchers.registry})
 
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)

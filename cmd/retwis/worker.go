@@ -38,6 +38,11 @@ func (c *workerCommand) Run(ctx context.Context, console console) error {
 		return err
 	}
 	defer watchers.close()
+	traces, err := startTracing(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer traces.stop(ctx)
 	options := c.storeSettings.options(log)
 	options.URL = c.RedisURL
 	options.Metrics = watchers.registry
@@ -48,7 +53,7 @@ func (c *workerCommand) Run(ctx context.Context, console console) error {
 	defer func() { _ = db.Close() }()
 
 	_, _ = fmt.Fprintf(console.out, "The fan-out worker is ready (Redis: %s)\n", withoutPasswords(c.RedisURL))
-	worker := fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log, Metrics: watchers.registry})
+	worker := fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log, Metrics: watchers.registry, Tracer: traces.Tracer("fanout")})
 	sweeper := fanout.NewSweeper(db, fanout.SweeperOptions{Log: log, Metrics: watchers.registry})
 	health := server.Health{Checks: c.checks(db), Draining: func() bool { return ctx.Err() != nil }, Log: log}
 	group, running := errgroup.WithContext(ctx)

@@ -36,6 +36,7 @@ var ours = map[string][]string{
 	"internal/seed":      {"internal/retwis"},
 	"internal/server":    {"internal/retwis", "internal/auth"},
 	"internal/store":     {"internal/retwis"},
+	"internal/tracing":   nil,
 	"web":                nil,
 }
 

@@ -3,12 +3,16 @@ package fanout
 import (
 	"context"
 	"maps"
+	"time"
 
 	"retwis/internal/retwis"
 )
 
 // deliver makes one round of calls for entries, in turn, within the bounds of a round.
 func (r *runner) deliver(ctx context.Context, ready []*work) {
+	for _, w := range ready {
+		r.begin(ctx, w)
+	}
 	if err := r.aim(ctx, ready); err != nil {
 		for _, w := range ready {
 			if w.targets == nil {
@@ -52,8 +56,13 @@ func (r *runner) deliver(ctx context.Context, ready []*work) {
 		return
 	}
 	failed := map[*work]error{}
-	for i, result := range r.store.Deliver(ctx, calls) {
+	start, shares := time.Now(), map[*work]share{}
+	for i, result := range r.store.Deliver(inRound(ctx, ready), calls) {
 		w, t := steps[i].work, steps[i].target
+		if w.span != nil {
+			s := shares[w]
+			shares[w] = share{s.calls + 1, s.pushed + result.Pushed}
+		}
 		if result.Err != nil {
 			failed[w] = result.Err
 			continue
@@ -69,6 +78,7 @@ func (r *runner) deliver(ctx context.Context, ready []*work) {
 		t.position = result.Position
 		t.done = result.Position == retwis.DeliveryDone
 	}
+	delivered(ctx, start, shares)
 	for _, s := range steps {
 		w := s.work
 		if w.done {

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"retwis/internal/retwis"
 )
 
@@ -36,6 +38,7 @@ type work struct {
 	looks     int // that found it not to be done yet
 	notBefore time.Time
 	progress  repairProgress
+	span      trace.Span // nil where its maker was not recorded
 }
 
 // target is one of the places an entry goes to.
@@ -100,6 +103,9 @@ func (r *runner) run(ctx context.Context) {
 		for r.tasks > 0 {
 			<-r.finished
 			r.tasks--
+		}
+		for _, w := range r.entries {
+			w.end()
 		}
 	}()
 	if !r.resume(ctx) {
@@ -307,6 +313,7 @@ func (r *runner) failed(ctx context.Context, w *work, err error) {
 
 func (r *runner) complete(w *work) {
 	w.done = true
+	w.end()
 	r.counts.entries.Add(1)
 }
 

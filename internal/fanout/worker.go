@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"retwis/internal/retwis"
 )
@@ -61,6 +62,7 @@ type Options struct {
 	Log   *slog.Logger
 
 	Metrics prometheus.Registerer // where to register those of the worker; nil nowhere
+	Tracer  trace.Tracer          // for entries whose makers were recorded; nil traces nothing
 }
 
 func (o Options) withDefaults() Options {

@@ -16,6 +16,7 @@ type OutboxEntry struct {
 	Score     int64             // of the follow that a back-fill belongs to
 	Step      int64             // of leaving or parting
 	Name      string            // folded name of a registration
+	Trace     string            // ids of the trace and the span that made it; empty where they are not recorded
 	Fields    map[string]string // all of it, as stored
 	Malformed error             // why the fields make no sense, or nil
 }

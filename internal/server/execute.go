@@ -10,6 +10,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+	"go.opentelemetry.io/otel/trace"
 
 	"retwis/internal/retwis"
 )
@@ -20,15 +21,20 @@ type engine struct {
 	exec    Executor
 	log     *slog.Logger
 	metrics *operationMetrics
+	tracer  trace.Tracer // nil where nothing is traced
 }
 
-// observed begins an operation: what it does in Redis is counted. The function it returns
-// ends it.
+// observed begins an operation: what it does in Redis is counted, and it has a span. The
+// function it returns ends it.
 func (e engine) observed(ctx context.Context, op *graphql.OperationContext) (context.Context, func(outcome)) {
 	series := e.metrics.of(op.Operation)
 	start := time.Now()
 	ctx, trips := retwis.WithTally(ctx)
-	return ctx, func(o outcome) { series.observe(o, time.Since(start), trips.Load()) }
+	ctx, end := e.span(ctx, op)
+	return ctx, func(o outcome) {
+		series.observe(o, time.Since(start), trips.Load())
+		end(o)
+	}
 }
 
 // Executor runs operations, and knows which of them look alike.

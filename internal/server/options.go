@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"retwis/internal/auth"
 )
@@ -29,6 +30,7 @@ type Options struct {
 	Log      *slog.Logger
 
 	Metrics        prometheus.Registerer // where to register those of the server; nil nowhere
+	Tracer         trace.Tracer          // begins traces; nil traces nothing
 	OperationNames []string              // of operations that metrics tell apart whatever others there are
 
 	Listen         string         // 127.0.0.1:8080; port 0 picks one

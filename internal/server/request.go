@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"retwis/internal/auth"
 )
 
@@ -26,7 +28,7 @@ func RequestID(ctx context.Context) string {
 }
 
 // LogHandler returns a handler that adds the request's id to each line that is logged
-// with the context of a request.
+// with the context of a request, and the id of the trace where it is recorded.
 func LogHandler(next slog.Handler) slog.Handler { return logHandler{next} }
 
 type logHandler struct{ slog.Handler }
@@ -34,6 +36,9 @@ type logHandler struct{ slog.Handler }
 func (h logHandler) Handle(ctx context.Context, record slog.Record) error {
 	if id := RequestID(ctx); id != "" {
 		record.AddAttrs(slog.String("request", id))
+	}
+	if of := trace.SpanContextFromContext(ctx); of.IsSampled() {
+		record.AddAttrs(slog.String("trace", of.TraceID().String()))
 	}
 	return h.Handler.Handle(ctx, record)
 }
@@ -79,6 +84,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		w.Header().Set("X-Request-Id", id)
 		s.secure(w.Header(), s.overTLS(r))
 		rec := &recorder{ResponseWriter: w}
+		ctx, end := s.traced(ctx, r)
 		start := time.Now()
 		defer func() {
 			if value := recover(); value != nil {
@@ -90,6 +96,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 					http.Error(rec, "internal server error", http.StatusInternalServerError)
 				}
 			}
+			end(rec.status)
 			s.metrics.requests.observe(r.URL.Path, rec.status, rec.isStream(), time.Since(start))
 			s.opts.Log.DebugContext(ctx, "request", "method", r.Method, "path", r.URL.Path, "status", rec.status,
 				"bytes", rec.bytes, "took", time.Since(start), "client", client)

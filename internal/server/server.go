@@ -52,7 +52,7 @@ func New(opts Options) (*Server, error) {
 		upgrader: newUpgrader(opts.Compression),
 	}
 	s.secured = secureHeaders()
-	s.engine = engine{exec: opts.Executor, log: opts.Log, metrics: s.metrics.operations}
+	s.engine = engine{exec: opts.Executor, log: opts.Log, metrics: s.metrics.operations, tracer: opts.Tracer}
 	s.sockets = newSockets(opts, s.engine, s.authenticate)
 	s.register(opts.Metrics)
 	mux := http.NewServeMux()

@@ -49,8 +49,10 @@ func (o *observer) DialHook(next redis.DialHook) redis.DialHook {
 func (o *observer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		retwis.CountRoundTrip(ctx)
+		ctx, end := o.span(ctx, cmd)
 		start := time.Now()
 		err := next(ctx, cmd)
+		end(err)
 		seconds := time.Since(start).Seconds()
 		o.metrics.commands.Observe(seconds)
 		if s := o.scriptOf(cmd); s != nil {
@@ -67,8 +69,10 @@ func (o *observer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func (o *observer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		retwis.CountRoundTrip(ctx)
+		ctx, end := o.span(ctx, cmds...)
 		start := time.Now()
 		err := next(ctx, cmds)
+		end(err)
 		seconds := time.Since(start).Seconds()
 		o.metrics.pipelines.Observe(seconds)
 		share := seconds / float64(len(cmds))

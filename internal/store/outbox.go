@@ -135,6 +135,7 @@ func outboxEntry(outbox int, message redis.XMessage) retwis.OutboxEntry {
 	}
 	e.Kind = retwis.OutboxKind(e.Fields["kind"])
 	e.Name = e.Fields["name"]
+	e.Trace = e.Fields["trace"]
 	e.Malformed = errors.Join(
 		read(e.Fields, "author", retwis.ParseUserID, &e.Author),
 		read(e.Fields, "user", retwis.ParseUserID, &e.User),

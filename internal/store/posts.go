@@ -34,7 +34,7 @@ func (s *Store) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 		[]any{
 			post.Author.String(), post.Text, hex.EncodeToString(digest[:16]), p.number, o.ProfileCap, o.HomeCap,
 			o.Slack, p.posts(), int(o.IdempotencyTTL.Seconds()), o.OutboxLimit, s.publish, p.livePrefix(),
-			joinUserIDs(mentions),
+			joinUserIDs(mentions), traceOf(ctx),
 		},
 	})
 	if err != nil {

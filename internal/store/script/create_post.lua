@@ -6,7 +6,7 @@
 -- ARGV   1 author   2 text   3 digest of the text   4 partition   5 profile cap
 --        6 home cap   7 slack   8 post key prefix   9 seconds a key is kept
 --        10 outbox limit   11 PUBLISH or SPUBLISH   12 channel prefix
---        13 users the text names, separated by spaces
+--        13 users the text names, separated by spaces   14 trace, '' where it is not recorded
 -- Reply  { 'ok', post, home generation, last removal }, or { 'gone' } without such a user,
 --        { 'conflict' } when the key was used with another text, { 'full' }
 --@include clock
@@ -48,7 +48,11 @@ local before = { [home] = head(KEYS[3]), [profile] = head(KEYS[2]) }
 local slack = tonumber(ARGV[7])
 put_on_profile(KEYS[1], KEYS[2], KEYS[10], post, tonumber(ARGV[5]), slack)
 push(KEYS[3], post, tonumber(ARGV[6]), slack)
-redis.call('XADD', KEYS[4], '*', 'kind', 'post', 'author', author, 'post', post, unpack(mentions))
+local entry = { 'kind', 'post', 'author', author, 'post', post, unpack(mentions) }
+if ARGV[14] ~= '' then
+  entry[#entry + 1], entry[#entry + 2] = 'trace', ARGV[14]
+end
+redis.call('XADD', KEYS[4], '*', unpack(entry))
 
 local names, heads = watched(KEYS[7], { home, profile }), {}
 for i, name in ipairs(names) do
