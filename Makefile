@@ -61,9 +61,14 @@ conformance/node_modules/.package-lock.json: conformance/package.json conformanc
 	cd conformance && npm ci --no-audit --no-fund
 	@touch $@
 
+.PHONY: deploy-test
+deploy-test: prerequisites ## the Dockerfile's steps, the topology of compose.yaml as processes, backups and moves: minutes
+	go test -tags deploy -count=1 -timeout=20m -run 'TestTheImage|TestTheTopology|TestABackup|TestAMove' -v ./cmd/retwis
+
 .PHONY: vet
 vet: prerequisites
 	go vet ./...
+	go vet -tags deploy ./cmd/retwis
 
 .PHONY: lint
 lint: prerequisites ## golangci-lint, in the version of tools/go.mod

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+const deployDir = "../../deploy"
+
+// settings are the flags of each command and all variables, as the program has them.
+func settings(t *testing.T) (flags map[string][]string, variables []string) {
+	t.Helper()
+	parser, err := kong.New(&commands{}, kong.Name("retwis"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags = map[string][]string{}
+	var collect func(*kong.Node)
+	collect = func(node *kong.Node) {
+		name := strings.TrimPrefix(strings.TrimPrefix(node.FullPath(), "retwis"), " ")
+		for _, group := range node.AllFlags(false) {
+			for _, flag := range group {
+				flags[name] = append(flags[name], flag.Name)
+				if flag.Tag.Negatable != "" {
+					flags[name] = append(flags[name], "no-"+flag.Name)
+				}
+				variables = append(variables, flag.Envs...)
+			}
+		}
+		for _, child := range node.Children {
+			collect(child)
+		}
+	}
+	collect(parser.Model.Node)
+	return flags, variables
+}
+
+// texts returns what is written for people and machines that run the service, by path.
+func texts(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(deployDir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			all[path] = read(t, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(docs, "../../README.md") {
+		all[path] = read(t, path)
+	}
+	return all
+}
+
+func TestWhatIsDeployedExists(t *testing.T) {
+	t.Parallel()
+	flags, variables := settings(t)
+	variable := regexp.MustCompile(`\bRETWIS_[A-Z_]+\b`)
+	// "retwis serve --flags" in units and texts, "[serve, --flags]" in compose.yaml.
+	use := regexp.MustCompile("(?:\\bretwis |\\[)(serve|worker|seed|bench|check|rebuild|doctor|deadletter list|deadletter replay)\\b((?:,? *[^\\s`|;)(]+)*)")
+	flag := regexp.MustCompile(`--([a-z][a-z-]*)`)
+	seen, used := map[string]bool{}, 0
+	for path, text := range texts(t) {
+		for _, name := range variable.FindAllString(text, -1) {
+			seen[name] = true
+			if !slices.Contains(variables, name) && name != "RETWIS_SOAK" {
+				t.Errorf("%s sets %s, which there is not", path, name)
+			}
+		}
+		for _, found := range use.FindAllStringSubmatch(text, -1) {
+			for _, f := range flag.FindAllStringSubmatch(found[2], -1) {
+				used++
+				if !slices.Contains(flags[found[1]], f[1]) {
+					t.Errorf("%s uses %q: %s has no --%s", path, found[0], found[1], f[1])
+				}
+			}
+		}
+	}
+	if used < 10 {
+		t.Errorf("only %d flags were found in all texts", used)
+	}
+	table := read(t, "../../README.md")
+	for _, name := range variables {
+		if !strings.Contains(table, "| `"+name+"` |") && !strings.HasPrefix(name, "RETWIS_BENCH") {
+			t.Errorf("the README does not list %s", name)
+		}
+	}
+}
+
+// tool runs a tool that scripts/prerequisites installs.
+func tool(t *testing.T, name string, args ...string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+	if err != nil {
+		t.Errorf("%s %s: %v (scripts/prerequisites installs it)\n%s", name, strings.Join(args, " "), err, out)
+	}
+}
+
+func TestAlertRulesAreSound(t *testing.T) {
+	t.Parallel()
+	tool(t, "promtool", "check", "rules", "--lint-fatal", deployDir+"/prometheus/alerts.yaml")
+}
+
+func TestUnitsAreSound(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	units, err := filepath.Glob(deployDir + "/systemd/*.service")
+	if err != nil || len(units) == 0 {
+		t.Fatalf("no units: %v", err)
+	}
+	for _, unit := range units {
+		// The program is not where it is to be installed.
+		text := strings.ReplaceAll(read(t, unit), "/usr/local/bin/retwis ", program+" ")
+		path := filepath.Join(dir, strings.Replace(filepath.Base(unit), "@.", "@8081.", 1))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tool(t, "systemd-analyze", "verify", "--man=no", path)
+	}
+	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=yes", "--threshold=25", filepath.Join(dir, "retwis-api@8081.service")).CombinedOutput()
+	if err != nil {
+		t.Errorf("a unit is more exposed than it has to be: %v\n%s", err, out)
+	}
+}
+
+// nginxConf writes a whole configuration around the one that is deployed, with other
+// addresses, and returns its path.
+func nginxConf(t *testing.T, listen string, apis ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	text := strings.Replace(read(t, deployDir+"/nginx/retwis.conf"), "listen 80;", "listen "+listen+";", 1)
+	for i, api := range apis {
+		text = strings.Replace(text, fmt.Sprintf("server api-%d:8080 ", i+1), "server "+api+" ", 1)
+	}
+	whole := fmt.Sprintf(`daemon off;
+pid %[1]s/pid;
+error_log stderr notice;
+worker_processes 1;
+events { worker_connections 1024; }
+http {
+    access_log off;
+    client_body_temp_path %[1]s/body;
+    proxy_temp_path %[1]s/proxy;
+    fastcgi_temp_path %[1]s/fastcgi;
+    uwsgi_temp_path %[1]s/uwsgi;
+    scgi_temp_path %[1]s/scgi;
+%[2]s
+}
+`, dir, text)
+	path := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(path, []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTheProxyIsConfiguredSoundly(t *testing.T) {
+	t.Parallel()
+	tool(t, "nginx", "-t", "-e", "stderr", "-c", nginxConf(t, "127.0.0.1:8080", "127.0.0.1:8081", "127.0.0.1:8082"))
+}
