@@ -27,7 +27,11 @@ func settings(t *testing.T) (flags map[string][]string, variables []string) {
 	var collect func(*kong.Node)
 	collect = func(node *kong.Node) {
 		name := strings.TrimPrefix(strings.TrimPrefix(node.FullPath(), "retwis"), " ")
-		for _, group := range node.AllFlags(false) {
+		groups := node.AllFlags(false)
+		if node.DefaultCmd != nil { // which need not be named
+			groups = append(groups, node.DefaultCmd.Flags)
+		}
+		for _, group := range groups {
 			for _, flag := range group {
 				flags[name] = append(flags[name], flag.Name)
 				if flag.Tag.Negatable != "" {

@@ -76,7 +76,7 @@ func (r *receiver) text() string {
 // listen returns the variables that send spans to the receiver.
 func (r *receiver) listen(t *testing.T, protocol string) []string {
 	t.Helper()
-	endpoint := ""
+	var endpoint string
 	if protocol == "grpc" {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
