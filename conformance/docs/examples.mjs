@@ -1,13 +1,13 @@
 // The examples of docs/api.md.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-const text = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
+export const document = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
 
 /** The fenced blocks of the document in its order: `language`, `text`, and the `line` each begins at. */
-export const examples = [...text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map((match) => ({
+export const examples = [...document.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map((match) => ({
   language: match[1],
   text: match[2],
-  line: text.slice(0, match.index).split('\n').length,
+  line: document.slice(0, match.index).split('\n').length,
 }));
 
 /** writeModules writes the JavaScript of the document to a directory. Its first line says what a file is called. */

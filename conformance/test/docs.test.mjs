@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { buildSchema, parse, validate } from 'graphql';
-import { examples, matches, writeModules } from '../docs/examples.mjs';
+import { document, examples, matches, writeModules } from '../docs/examples.mjs';
 import { startService } from './service.mjs';
 
 const dir = new URL('../build/docs-run/', import.meta.url); // below node_modules, where programs look for packages
+
+const schema = buildSchema(readFileSync(new URL('../../schema.graphqls', import.meta.url), 'utf8'));
 
 let service;
 before(async () => {
@@ -22,7 +25,6 @@ before(async () => {
 after(() => service.stop());
 
 test('the documents shown are valid', () => {
-  const schema = buildSchema(readFileSync(new URL('../../schema.graphqls', import.meta.url), 'utf8'));
   const documents = examples.filter(({ language }) => language === 'graphql');
   assert.ok(documents.length > 0);
   for (const { text, line } of documents) {
@@ -66,6 +68,31 @@ test('the examples run, and answer as shown', { timeout: 60_000 }, async (t) => 
   }
   assert.ok(compared > 10, `only ${compared} answers are shown`);
   await server.end('SIGTERM');
+});
+
+test('the numbers told are those of the program', async () => {
+  const { stdout } = await promisify(execFile)(process.env.PROGRAM, ['serve', '--help']);
+  const units = { '1m': 'a minute', '1h': 'an hour' };
+  for (const [flag, what] of [
+    ['limit-reads', 'reads, by the same cost'],
+    ['limit-posts', 'posts'],
+    ['limit-follows', 'follows, members of lists'],
+    ['limit-logins', 'passwords tried'],
+    ['limit-registrations', 'accounts made'],
+  ]) {
+    const help = stdout.slice(stdout.indexOf(`--${flag}=`)).replace(/\s+/g, ' ');
+    const [, count, period] = /^[^[]*\[default (\d+)\/(\w+)/.exec(help);
+    const told = new RegExp(`^\\| ${what} \\| [^|]* \\| ([\\d ]+) (an? \\w+) \\|$`, 'm').exec(document);
+    assert.deepEqual([told[1].replace(' ', ''), told[2]], [count, units[period]], what);
+  }
+});
+
+test('every code of an error is told', () => {
+  const { description } = schema;
+  const codes = description.slice(description.indexOf('extensions.code')).match(/\b[A-Z]+(_[A-Z]+)+\b|\bUNAUTHENTICATED\b|\bFORBIDDEN\b/g);
+  assert.ok(codes.length > 8);
+  const table = document.slice(document.indexOf('| `extensions.code` |'));
+  for (const code of codes) assert.ok(table.slice(0, table.indexOf('\n\n')).includes(`\`${code}\``), code);
 });
 
 test('an answer that differs from what is shown is noticed', () => {
