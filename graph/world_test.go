@@ -28,6 +28,7 @@ type world struct {
 	live     map[retwis.TimelineID]chan retwis.Event
 	ended    error // why subscriptions end
 	calls    []string
+	names    map[string]bool  // of the calls
 	fail     map[string]error // what a call answers instead
 }
 
@@ -42,6 +43,7 @@ func newWorld() *world {
 		keys:    map[string]retwis.PostID{},
 		live:    map[retwis.TimelineID]chan retwis.Event{},
 		fail:    map[string]error{},
+		names:   map[string]bool{},
 	}
 }
 
@@ -53,6 +55,7 @@ func (w *world) resolver() *Resolver {
 func (w *world) begin(call string, args ...any) error {
 	w.mu.Lock()
 	w.calls = append(w.calls, call+fmt.Sprint(args...))
+	w.names[call] = true
 	return w.fail[call]
 }
 
