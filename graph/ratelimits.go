@@ -50,6 +50,9 @@ func (rateLimits) ExtensionName() string                   { return "RateLimits"
 func (rateLimits) Validate(graphql.ExecutableSchema) error { return nil }
 
 func (l rateLimits) MutateOperationContext(ctx context.Context, op *graphql.OperationContext) *gqlerror.Error {
+	if op.Operation.Operation == ast.Mutation && retwis.QueriesOnly(ctx) {
+		return nil // a link to it must not use up what its reader may do
+	}
 	if err := l.Take(ctx, clientOf(ctx), demandOf(op)); err != nil {
 		return gqlerror.Wrap(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
 
 	"retwis/internal/auth"
@@ -108,6 +109,22 @@ func TestOperationsThatComeTooOftenAreNotRun(t *testing.T) {
 	}
 	limits.refusal = retwis.ErrLimitsUnknown
 	wantError(t, a.run(as(t, alice), `mutation { login(input: {username: "a", password: "b"}) { token } }`, ""), "INTERNAL_SERVER_ERROR")
+}
+
+// A link to a mutation is not followed, and uses up nothing of whoever clicks on it.
+func TestMutationsThatMayNotRunAreNotCounted(t *testing.T) {
+	t.Parallel()
+	a, limits := newCountedAPI()
+	ctx := retwis.WithQueriesOnly(as(t, a.addUser("alice")))
+	for _, query := range []string{`mutation { createPost(input: {text: "a"}) { __typename } }`, `{ viewer { id } }`} {
+		_, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), &graphql.RawParams{Query: query})
+		if len(errs) > 0 {
+			t.Error(errs)
+		}
+	}
+	if diff := cmp.Diff([]retwis.Demand{{Cost: 2}}, limits.demands); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestWrongOperationsCost(t *testing.T) {

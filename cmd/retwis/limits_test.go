@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,6 +29,13 @@ func TestLimits(t *testing.T) {
 		t.Errorf("from another network: %+v", a)
 	}
 
+	for range 5 { // links to mutations, which are not followed
+		got, _ := reader.request(http.MethodGet, "/graphql?query="+url.QueryEscape(`mutation { createPost(input: {text: "zero"}) { __typename } }`), nil,
+			"Authorization: Bearer "+reader.token)
+		if got.status != http.StatusMethodNotAllowed || got.header.Get("Allow") != http.MethodPost {
+			t.Errorf("a mutation by GET: %d %v", got.status, got.header)
+		}
+	}
 	for _, text := range []string{"one", "two", "three"} {
 		reader.createPost(text)
 	}

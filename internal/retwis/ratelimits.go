@@ -201,3 +201,14 @@ func TellAllowance(ctx context.Context, left Allowance) {
 		tell(left)
 	}
 }
+
+type queriesKey struct{}
+
+// WithQueriesOnly returns a context of a request that may only read, by the rules of its
+// transport. Nothing else is counted, as it is not going to be done.
+func WithQueriesOnly(ctx context.Context) context.Context {
+	return context.WithValue(ctx, queriesKey{}, true)
+}
+
+// QueriesOnly reports whether a request may only read.
+func QueriesOnly(ctx context.Context) bool { return ctx.Value(queriesKey{}) != nil }

@@ -85,6 +85,9 @@ func (s *Server) prepareEvents(
 		return nil, nil, refused
 	}
 	ctx = retwis.WithAllowance(auth.WithIdentity(ctx, stream.who), tellAllowance(w.Header()))
+	if r.Method == http.MethodGet {
+		ctx = retwis.WithQueriesOnly(ctx)
+	}
 	op, failure := s.engine.prepare(ctx, params)
 	if failure != nil && hasCode(failure.Errors, retwis.CodeRateLimited) {
 		return nil, nil, &refusal{http.StatusTooManyRequests, failure.Errors[0]}

@@ -117,6 +117,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, jar *cookieJar) 
 	ctx := auth.WithSessionCookie(auth.WithIdentity(r.Context(), who), jar.put)
 	ctx = auth.WithUserAgent(ctx, r.UserAgent())
 	ctx = retwis.WithAllowance(ctx, tellAllowance(w.Header()))
+	if r.Method == http.MethodGet {
+		ctx = retwis.WithQueriesOnly(ctx)
+	}
 
 	op, failure := s.engine.prepare(ctx, params)
 	if failure != nil {
