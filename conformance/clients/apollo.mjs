@@ -4,6 +4,7 @@ import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, gql } from '@apollo/
 import { SetContextLink } from '@apollo/client/link/context';
 import { OperationTypeNode } from 'graphql';
 import { filter, firstValueFrom } from 'rxjs';
+import { parsed } from './documents.mjs';
 import { openSocket } from './socket.mjs';
 import { importWeb } from './web.mjs';
 
@@ -12,131 +13,7 @@ const { mergePages } = await importWeb('api/pagination.ts');
 
 const pages = { keyArgs: false, merge: (existing, incoming, { args }) => mergePages(existing, incoming, args) };
 
-const page = gql`
-  fragment Page on Timeline {
-    id
-    posts(first: $first, after: $after) {
-      edges {
-        cursor
-        node {
-          id
-          text
-          author {
-            id
-            username
-          }
-        }
-      }
-      pageInfo {
-        hasNextPage
-        hasPreviousPage
-        startCursor
-        endCursor
-      }
-      liveCursor
-    }
-  }
-`;
-const profile = gql`
-  query Profile($username: String!, $first: Int!, $after: Cursor) {
-    user(username: $username) {
-      id
-      followerCount
-      viewerFollows
-      timeline {
-        ...Page
-      }
-    }
-  }
-  ${page}
-`;
-const home = gql`
-  query Home($first: Int!, $after: Cursor) {
-    viewer {
-      id
-      homeTimeline {
-        ...Page
-      }
-    }
-  }
-  ${page}
-`;
-const login = gql`
-  mutation Login($input: LoginInput!) {
-    login(input: $input) {
-      token
-      user {
-        id
-      }
-      userErrors {
-        code
-      }
-    }
-  }
-`;
-const follow = gql`
-  mutation Follow($input: FollowUserInput!) {
-    followUser(input: $input) {
-      user {
-        id
-        followerCount
-        viewerFollows
-      }
-      userErrors {
-        code
-      }
-    }
-  }
-`;
-const create = gql`
-  mutation Create($input: CreatePostInput!) {
-    createPost(input: $input) {
-      edge {
-        cursor
-        node {
-          id
-          text
-          author {
-            id
-            username
-          }
-        }
-      }
-      userErrors {
-        code
-      }
-    }
-  }
-`;
-const watch = gql`
-  subscription Watch($timelineId: ID!, $after: Cursor) {
-    timelineEvents(timelineId: $timelineId, after: $after) {
-      cursor
-      ... on PostAdded {
-        edge {
-          cursor
-          node {
-            id
-            text
-            author {
-              id
-              username
-            }
-          }
-        }
-      }
-      ... on PostRemoved {
-        postId
-      }
-      ... on TimelineCaughtUp {
-        replayed
-      }
-      ... on TimelineReset {
-        reason
-      }
-    }
-  }
-`;
+const { create, follow, home, login, profile, watch } = parsed(gql);
 
 export class ApolloApp {
   #token = '';

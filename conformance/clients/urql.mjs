@@ -4,6 +4,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { buildSchema, introspectionFromSchema } from 'graphql';
 import { Client, fetchExchange, gql, subscriptionExchange } from 'urql';
+import { parsed } from './documents.mjs';
 import { openSocket } from './socket.mjs';
 import { importExample } from '../docs/examples.mjs';
 
@@ -11,117 +12,7 @@ const { resume } = await importExample('resume.mjs');
 
 const schema = introspectionFromSchema(buildSchema(readFileSync(new URL('../../schema.graphqls', import.meta.url), 'utf8')));
 
-const page = gql`
-  fragment Page on Timeline {
-    id
-    posts(first: $first, after: $after) {
-      edges {
-        cursor
-        node {
-          id
-          text
-        }
-      }
-      pageInfo {
-        hasNextPage
-        endCursor
-      }
-      liveCursor
-    }
-  }
-`;
-const profile = gql`
-  query Profile($username: String!, $first: Int!, $after: Cursor) {
-    user(username: $username) {
-      id
-      followerCount
-      viewerFollows
-      timeline {
-        id
-        ...Page
-      }
-    }
-  }
-  ${page}
-`;
-const home = gql`
-  query Home($first: Int!, $after: Cursor) {
-    viewer {
-      id
-      homeTimeline {
-        id
-        ...Page
-      }
-    }
-  }
-  ${page}
-`;
-const login = gql`
-  mutation Login($input: LoginInput!) {
-    login(input: $input) {
-      token
-      userErrors {
-        code
-      }
-    }
-  }
-`;
-const follow = gql`
-  mutation Follow($input: FollowUserInput!) {
-    followUser(input: $input) {
-      user {
-        id
-        followerCount
-        viewerFollows
-      }
-      userErrors {
-        code
-      }
-    }
-  }
-`;
-const create = gql`
-  mutation Create($input: CreatePostInput!) {
-    createPost(input: $input) {
-      edge {
-        cursor
-        node {
-          id
-          text
-        }
-      }
-      userErrors {
-        code
-      }
-    }
-  }
-`;
-const watch = gql`
-  subscription Watch($timelineId: ID!, $after: Cursor) {
-    timelineEvents(timelineId: $timelineId, after: $after) {
-      __typename
-      cursor
-      ... on PostAdded {
-        edge {
-          cursor
-          node {
-            id
-            text
-          }
-        }
-      }
-      ... on PostRemoved {
-        postId
-      }
-      ... on TimelineCaughtUp {
-        replayed
-      }
-      ... on TimelineReset {
-        reason
-      }
-    }
-  }
-`;
+const { create, follow, home, login, profile, watch } = parsed(gql);
 
 /** pagesOf returns the keys of the pages of a timeline in the cache, the first one first. */
 function pagesOf(cache, timeline) {

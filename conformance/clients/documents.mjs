@@ -1,0 +1,137 @@
+// What the apps of Apollo Client and urql ask.
+
+const page = /* GraphQL */ `
+  fragment Page on Timeline {
+    id
+    posts(first: $first, after: $after) {
+      edges {
+        cursor
+        node {
+          id
+          text
+          author {
+            id
+            username
+          }
+        }
+      }
+      pageInfo {
+        hasNextPage
+        hasPreviousPage
+        startCursor
+        endCursor
+      }
+      liveCursor
+    }
+  }
+`;
+const profile = /* GraphQL */ `
+  query Profile($username: String!, $first: Int!, $after: Cursor) {
+    user(username: $username) {
+      id
+      followerCount
+      viewerFollows
+      timeline {
+        id
+        ...Page
+      }
+    }
+  }
+  ${page}
+`;
+const home = /* GraphQL */ `
+  query Home($first: Int!, $after: Cursor) {
+    viewer {
+      id
+      homeTimeline {
+        id
+        ...Page
+      }
+    }
+  }
+  ${page}
+`;
+const login = /* GraphQL */ `
+  mutation Login($input: LoginInput!) {
+    login(input: $input) {
+      token
+      user {
+        id
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+const follow = /* GraphQL */ `
+  mutation Follow($input: FollowUserInput!) {
+    followUser(input: $input) {
+      user {
+        id
+        followerCount
+        viewerFollows
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+const create = /* GraphQL */ `
+  mutation Create($input: CreatePostInput!) {
+    createPost(input: $input) {
+      edge {
+        cursor
+        node {
+          id
+          text
+          author {
+            id
+            username
+          }
+        }
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+const watch = /* GraphQL */ `
+  subscription Watch($timelineId: ID!, $after: Cursor) {
+    timelineEvents(timelineId: $timelineId, after: $after) {
+      __typename
+      cursor
+      ... on PostAdded {
+        edge {
+          cursor
+          node {
+            id
+            text
+            author {
+              id
+              username
+            }
+          }
+        }
+      }
+      ... on PostRemoved {
+        postId
+      }
+      ... on TimelineCaughtUp {
+        replayed
+      }
+      ... on TimelineReset {
+        reason
+      }
+    }
+  }
+`;
+
+const documents = { create, follow, home, login, profile, watch };
+
+/** parsed returns the documents as a client's own `gql` makes them. */
+export function parsed(gql) {
+  return Object.fromEntries(Object.entries(documents).map(([name, text]) => [name, gql(text)]));
+}
