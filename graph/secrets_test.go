@@ -97,8 +97,8 @@ func TestNoFailureShowsTheInside(t *testing.T) {
 	others := map[string]string{"LogoutEverywhere": "EndAll", "Attach": ""}
 	for _, part := range []any{(*Accounts)(nil), (*Users)(nil), (*Posts)(nil), (*Follows)(nil), (*Lists)(nil), (*Timelines)(nil), (*Live)(nil)} {
 		part := reflect.TypeOf(part).Elem()
-		for i := range part.NumMethod() {
-			name := part.Method(i).Name
+		for method := range part.Methods() {
+			name := method.Name
 			if other, ok := others[name]; ok {
 				name = other
 			}
