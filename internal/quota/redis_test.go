@@ -224,3 +224,37 @@ func TestWithoutRedis(t *testing.T) {
 		t.Errorf("%d posts passed once Redis was back", n)
 	}
 }
+
+// Where one of several masters does not answer, the budgets of the others are known.
+func TestPartOfAClusterIsGone(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.SharedCluster(t)
+	q := New(open(t, cluster.URL()), slow(), slog.New(slog.DiscardHandler))
+	var readers []retwis.Holder
+	for user := retwis.UserID(1); user <= 16; user++ { // one of each partition
+		readers = append(readers, retwis.Holder{User: user})
+	}
+	if err := q.report(t.Context(), readers); err != nil { // every master knows the script
+		t.Fatal(err)
+	}
+	for _, who := range readers {
+		q.Spend(retwis.Client{User: who.User}, 100)
+	}
+	cluster.Nodes()[0].Pause()
+	defer cluster.Nodes()[0].Resume()
+	if err := q.report(t.Context(), readers); err == nil {
+		t.Error("a master that does not answer is not noticed")
+	}
+	owed := 0
+	for _, who := range readers {
+		if q.ledger.begin(who) > 0 {
+			owed++
+		}
+		if left := q.ledger.allowance(who).Left; left < 898 || left > 901 {
+			t.Errorf("%v has %d left", who, left)
+		}
+	}
+	if owed == 0 || owed == len(readers) {
+		t.Errorf("%d of %d are still to be reported", owed, len(readers))
+	}
+}

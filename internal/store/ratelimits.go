@@ -8,44 +8,82 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+
 	"retwis/internal/retwis"
 )
 
 // familiarAge is how long a network is known for which somebody has logged in from it.
 const familiarAge = 30 * day
 
+// chargesAtOnce bounds the pipelines of one call of [Store.Charge].
+const chargesAtOnce = 64
+
 // Charge counts actions, in one exchange with each Redis that has some of the budgets. The
 // balances are in the order of the charges. The error is why some of them are unknown; the
 // others are good. A charge whose reply is lost may be counted twice.
 func (s *Store) Charge(ctx context.Context, charges ...retwis.Charge) ([]retwis.Balance, error) {
-	calls := make([]call, len(charges))
-	for i, c := range charges {
-		p := s.ofHolder(c.Who)
-		keys := []string{p.budget(c.Action, c.Who)}
-		if c.Familiar.IsValid() {
-			keys = append(keys, p.familiar(c.Who.Name, c.Familiar))
-		}
-		takes := c.Time.Microseconds()
-		if takes == 0 && c.Time > 0 {
-			takes = 1
-		}
-		calls[i] = call{s.scripts.charge, keys, []any{takes, c.Rate.Period.Microseconds(), c.Done}}
-	}
 	balances := make([]retwis.Balance, len(charges))
-	var failed error
-	for i, reply := range s.doAll(ctx, calls) {
-		found, err := reply.Int64Slice()
-		if err == nil && len(found) != 2 {
-			err = fmt.Errorf("%d numbers", len(found))
-		}
-		if err != nil {
-			balances[i].Unknown = true
-			failed = errors.Join(failed, fmt.Errorf("charge %s: %w", charges[i].Action, err))
-			continue
-		}
-		balances[i] = retwis.Balance{Refused: found[0] == 1, Used: time.Duration(found[1]) * time.Microsecond}
+	failures := make([]error, len(charges))
+	var group errgroup.Group
+	group.SetLimit(chargesAtOnce)
+	for _, some := range s.together(charges) {
+		group.Go(func() error {
+			calls := make([]call, len(some))
+			for i, at := range some {
+				calls[i] = s.charge(charges[at])
+			}
+			for i, reply := range s.doAll(ctx, calls) {
+				at := some[i]
+				if balances[at], failures[at] = balanceOf(reply); failures[at] != nil {
+					failures[at] = fmt.Errorf("charge %s: %w", charges[at].Action, failures[at])
+				}
+			}
+			return nil
+		})
 	}
-	return balances, failed
+	_ = group.Wait() // failures has them
+	return balances, errors.Join(failures...)
+}
+
+// together returns the indexes of charges that go out together. On a cluster these are the
+// ones of a partition: when the deadline passes, the driver fails all commands of a
+// pipeline, those that another node has answered too.
+func (s *Store) together(charges []retwis.Charge) map[int][]int {
+	groups := map[int][]int{}
+	for i, c := range charges {
+		group := 0
+		if s.replicas != nil {
+			group = s.ofHolder(c.Who).number
+		}
+		groups[group] = append(groups[group], i)
+	}
+	return groups
+}
+
+func (s *Store) charge(c retwis.Charge) call {
+	p := s.ofHolder(c.Who)
+	keys := []string{p.budget(c.Action, c.Who)}
+	if c.Familiar.IsValid() {
+		keys = append(keys, p.familiar(c.Who.Name, c.Familiar))
+	}
+	takes := c.Time.Microseconds()
+	if takes == 0 && c.Time > 0 {
+		takes = 1
+	}
+	return call{s.scripts.charge, keys, []any{takes, c.Rate.Period.Microseconds(), c.Done}}
+}
+
+func balanceOf(reply *redis.Cmd) (retwis.Balance, error) {
+	found, err := reply.Int64Slice()
+	if err == nil && len(found) != 2 {
+		err = fmt.Errorf("%d numbers", len(found))
+	}
+	if err != nil {
+		return retwis.Balance{Unknown: true}, err
+	}
+	return retwis.Balance{Refused: found[0] == 1, Used: time.Duration(found[1]) * time.Microsecond}, nil
 }
 
 // Familiarize notes that somebody has logged in with a name from a network.
