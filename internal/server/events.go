@@ -84,7 +84,7 @@ func (s *Server) prepareEvents(
 	if refused := s.refuseStranger(r, stale, err, jar); refused != nil {
 		return nil, nil, refused
 	}
-	ctx = retwis.WithAllowance(auth.WithIdentity(ctx, stream.who), tellAllowance(w.Header()))
+	ctx = retwis.WithAllowance(auth.WithIdentity(ctx, stream.who), s.tellAllowance(w.Header()))
 	if r.Method == http.MethodGet {
 		ctx = retwis.WithQueriesOnly(ctx)
 	}

@@ -11,13 +11,28 @@ import (
 	"retwis/internal/retwis"
 )
 
+// policy is the header that says what may be read, which is the same for all.
+type policy struct {
+	rate   retwis.Rate
+	header []string
+}
+
 // tellAllowance returns what writes into a header how much its reader may still read, as
 // the draft "RateLimit header fields for HTTP" has it: the policy is a quota for a window
 // of seconds, and what follows is what remains of it, and when all of it is there again.
-func tellAllowance(h http.Header) func(retwis.Allowance) {
+func (s *Server) tellAllowance(h http.Header) func(retwis.Allowance) {
 	return func(left retwis.Allowance) {
-		h["Ratelimit-Policy"] = []string{fmt.Sprintf(`"reads";q=%d;w=%d`, left.Rate.Limit, seconds(left.Rate.Period))}
-		h["Ratelimit"] = []string{fmt.Sprintf(`"reads";r=%d;t=%d`, left.Left, seconds(left.Full))}
+		p := s.policy.Load()
+		if p == nil || p.rate != left.Rate {
+			p = &policy{left.Rate, []string{fmt.Sprintf(`"reads";q=%d;w=%d`, left.Rate.Limit, seconds(left.Rate.Period))}}
+			s.policy.Store(p)
+		}
+		h["Ratelimit-Policy"] = p.header
+		b := append(make([]byte, 0, 40), `"reads";r=`...)
+		b = strconv.AppendInt(b, int64(left.Left), 10)
+		b = append(b, ";t="...)
+		b = strconv.AppendInt(b, int64(seconds(left.Full)), 10)
+		h["Ratelimit"] = []string{string(b)}
 	}
 }
 

@@ -28,6 +28,7 @@ type Server struct {
 	handler  http.Handler
 	secured  http.Header // of every answer
 	draining atomic.Bool
+	policy   atomic.Pointer[policy]
 	metrics  *metrics
 
 	mu   sync.Mutex
