@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"retwis/internal/retwis"
 )
@@ -96,7 +97,7 @@ func TestList(t *testing.T) {
 
 func TestMembershipsOfManyListsAreOneRead(t *testing.T) {
 	t.Parallel()
-	a := newAPI(Options{})
+	a := newAPI(Options{wait: 50 * time.Millisecond})
 	alice, bob, carol := a.addUser("alice"), a.addUser("bob"), a.addUser("carol")
 	a.addList(alice, "nobody")
 	a.addList(alice, "bob", bob)

@@ -62,10 +62,13 @@ func TestATakeoverKeepsTheOrderOfAnAuthor(t *testing.T) {
 				options.URL = url
 				e := newEngine(t, options)
 				_, stop := e.work(fanout.Options{})
-				people := e.crowd("user", 8)
-				author := people[0]
-				for _, reader := range people[2:5] { // enough to be large
-					e.follow(reader, author)
+				author, reader := e.register("author")[0], e.register("reader")[0]
+				for i, followers := 0, 0; followers < 3; i++ { // enough to be large
+					other := e.register(fmt.Sprint("other", i))[0]
+					if e.PartitionOfUser(other) != e.PartitionOfUser(reader) {
+						e.follow(other, author)
+						followers++
+					}
 				}
 				e.drain()
 				stop()
@@ -75,7 +78,6 @@ func TestATakeoverKeepsTheOrderOfAnAuthor(t *testing.T) {
 				if err != nil || len(entries) != 2 {
 					t.Fatalf("the outbox holds %v, %v", entries, err)
 				}
-				reader := people[1]
 				timeline := retwis.Home(reader)
 				if tt.to == retwis.ToLists {
 					list, err := e.CreateList(t.Context(), reader, "a list", e.key())

@@ -132,6 +132,11 @@ func (l *ledger) useLocked(who retwis.Holder, r *reader, now time.Time, used, ta
 	}
 	r.full = now.Add(used)
 	r.owed += takes
+	l.reportLocked(who, r)
+}
+
+// reportLocked has a reader reported who owes enough.
+func (l *ledger) reportLocked(who retwis.Holder, r *reader) {
 	if r.owed < l.chunk || r.due {
 		return
 	}
@@ -160,6 +165,7 @@ func (l *ledger) settle(who retwis.Holder, used time.Duration) {
 	r := l.readerLocked(who)
 	r.due = false
 	r.full = time.Now().Add(used + r.owed)
+	l.reportLocked(who, r) // of what was read while the report was on its way
 }
 
 // failed takes back a report.
@@ -169,6 +175,7 @@ func (l *ledger) failed(who retwis.Holder, owed time.Duration) {
 	r := l.readerLocked(who)
 	r.due = false
 	r.owed = min(r.owed+owed, 2*l.rate.Period)
+	l.reportLocked(who, r)
 }
 
 // run reports those who are due, until ctx is done.

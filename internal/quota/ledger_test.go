@@ -282,3 +282,23 @@ func TestNothingIsLimited(t *testing.T) {
 		t.Errorf("the store was called %d times", s.called())
 	}
 }
+
+func TestWhatIsReadDuringAReportIsReportedNext(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*ledger, retwis.Holder, time.Duration){
+		"that succeeds": func(l *ledger, who retwis.Holder, owed time.Duration) { l.settle(who, owed) },
+		"that fails":    func(l *ledger, who retwis.Holder, owed time.Duration) { l.failed(who, owed) },
+	} {
+		l, who := newLedger(reads.Reads), retwis.Holder{User: alice.User}
+		l.take(who, 10)
+		if due := l.next(); len(due) != 1 {
+			t.Fatalf("%d are due", len(due))
+		}
+		owed := l.begin(who)
+		l.take(who, 20)
+		end(l, who, owed)
+		if due := l.next(); len(due) != 1 {
+			t.Errorf("after a report %s %d are due", name, len(due))
+		}
+	}
+}

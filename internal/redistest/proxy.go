@@ -28,6 +28,7 @@ type FaultProxy struct {
 	drop   func(request []byte) bool
 	open   chan struct{} // closed while bytes may pass
 	cuts   int
+	kept   int // chunks that were kept from deaf connections
 }
 
 // pair is one forwarded connection.
@@ -124,6 +125,13 @@ func (p *FaultProxy) Deafen() {
 		c.deaf = true
 		c.mu.Unlock()
 	}
+}
+
+// Kept returns how often something was kept from a client by [FaultProxy.Deafen].
+func (p *FaultProxy) Kept() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.kept
 }
 
 // DropReplies makes the next n requests be carried out without a reply: the
@@ -269,6 +277,9 @@ func (p *FaultProxy) wait(c *pair) bool {
 func (p *FaultProxy) deliver(c *pair) verdict {
 	request, deaf := c.answered()
 	if deaf && len(request) == 0 {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.kept++
 		return swallow
 	}
 	p.mu.Lock()

@@ -158,6 +158,11 @@ func TestProxyDeafens(t *testing.T) {
 	if err := past.Publish(t.Context(), "news", "unheard").Err(); err != nil {
 		t.Fatal(err)
 	}
+	for deadline := time.Now().Add(10 * time.Second); proxy.Kept() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nothing was kept back")
+		}
+	}
 	if err := sub.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
