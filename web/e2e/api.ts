@@ -74,6 +74,12 @@ export class Person {
     });
   }
 
+  /** Whether the session that began with the account goes on. */
+  async loggedIn(): Promise<boolean> {
+    const { viewer } = await this.run<{ viewer: object | null }>(`{ viewer { id } }`, {}).catch(() => ({ viewer: null }));
+    return viewer !== null;
+  }
+
   async logoutEverywhere(): Promise<void> {
     await this.run(`mutation { logoutEverywhere { userErrors { message } } }`, {});
   }

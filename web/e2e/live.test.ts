@@ -237,6 +237,21 @@ test("logging out in one tab logs out the other, and elsewhere too", async () =>
   await page.getByRole("button", { name: "Register" }).waitFor();
 });
 
+test("a session that ended while the network was gone leads to the login", async () => {
+  const [author] = await pair("ended", 1);
+  const proxy = await Proxy.to(server.url);
+  const page = await open(proxy.url);
+  await login(page, author);
+  await untilLive(page);
+  proxy.cut();
+  await page.getByText("Reconnecting").waitFor();
+  await author.logoutEverywhere();
+  proxy.restore();
+  await page.getByRole("button", { name: "Register" }).waitFor();
+  expect(await page.getByRole("article").count()).toBe(0);
+  proxy.stop();
+});
+
 /** The texts of all posts, from the top to the end of the list, in the order they stand. */
 async function everyPost(page: Page): Promise<string[]> {
   await page.evaluate(() => window.scrollTo(0, 0));

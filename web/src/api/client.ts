@@ -24,8 +24,10 @@ export type AppClient = ApolloClient & { cache: AppCache };
 
 /** The Apollo client: subscriptions over the websocket, all else over HTTP. */
 export function createAppClient({ url, connection, onSessionEnded }: ClientOptions): AppClient {
+  // To a session that has ended, what was its viewer's is somebody else's.
   const noticing = new ErrorLink(({ error, operation }) => {
-    if (operation.operationName !== "Login" && hasCode(error, "UNAUTHENTICATED")) onSessionEnded();
+    const refused = hasCode(error, "UNAUTHENTICATED") || hasCode(error, "FORBIDDEN");
+    if (refused && operation.operationName !== "Login") onSessionEnded();
   });
   const http = ApolloLink.from([
     new RetryLink({
