@@ -48,6 +48,7 @@ func run(ctx context.Context, only []string) error {
 		{"fanout", measureFanOut},
 		{"scale", measureScale},
 		{"small", measureSmallAuthors},
+		{"accounts", measureAccounts},
 		{"memory", measureMemory},
 		{"http", measureHTTP},
 		{"live", measureLive},

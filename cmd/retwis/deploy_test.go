@@ -120,6 +120,22 @@ func TestAlertRulesAreSound(t *testing.T) {
 	tool(t, "promtool", "check", "rules", "--lint-fatal", deployDir+"/prometheus/alerts.yaml")
 }
 
+func TestEveryAlertSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	names := func(text, pattern string) (found []string) {
+		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			found = append(found, match[1])
+		}
+		slices.Sort(found)
+		return found
+	}
+	rules := names(read(t, deployDir+"/prometheus/alerts.yaml"), `(?m)- alert: (\w+)$`)
+	explained := names(read(t, "../../docs/operations.md"), `(?m)^\| (Retwis\w+) \|`)
+	if len(rules) == 0 || !slices.Equal(rules, explained) {
+		t.Errorf("the alerts are %v, and docs/operations.md explains %v", rules, explained)
+	}
+}
+
 func TestUnitsAreSound(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

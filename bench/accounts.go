@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"retwis/internal/retwis"
+)
+
+// measureAccounts measures what an account and a post take in Redis, with all overhead:
+// the memory of the server before and after.
+func measureAccounts(ctx context.Context, r *report) error {
+	const users, posts = 20_000, 50_000
+	w, err := newWorld(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	_, stop := started(ctx, w)
+	defer stop()
+	step := func(what string, n int, do func() error) error {
+		before, err := w.used(ctx)
+		if err != nil {
+			return err
+		}
+		if err := do(); err != nil {
+			return err
+		}
+		if err := w.drained(ctx); err != nil {
+			return err
+		}
+		after, err := w.used(ctx)
+		if err != nil {
+			return err
+		}
+		r.add(what, fmt.Sprintf("%d bytes", (after-before)/int64(n)), "", "")
+		return nil
+	}
+
+	people := make([]retwis.UserID, users)
+	err = step("Redis memory per account, nothing followed or posted", users, func() error {
+		return concurrently(ctx, users, func(ctx context.Context, i int) error {
+			user, err := w.Register(ctx, retwis.Registration{
+				Username:     fmt.Sprintf("somebody_%06d", i),
+				DisplayName:  fmt.Sprintf("Somebody %d", i),
+				PasswordHash: strings.Repeat("x", 97), // as long as what is stored
+			})
+			if err == nil {
+				people[i] = user.ID
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	text := strings.Repeat("0123456789", 10)
+	err = step("Redis memory per post of 100 characters, on its first day", posts, func() error {
+		return concurrently(ctx, posts, func(ctx context.Context, i int) error {
+			_, err := w.CreatePost(ctx, retwis.NewPost{Author: people[i%users], Text: text, IdempotencyKey: key()})
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	bytes, err := w.usedBy(ctx, "*:idem:*")
+	if err != nil {
+		return err
+	}
+	r.add("of these, gone after a day", fmt.Sprintf("%d bytes", bytes/posts), "", "")
+	return nil
+}
