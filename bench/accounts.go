@@ -55,6 +55,18 @@ func measureAccounts(ctx context.Context, r *report) error {
 	if err != nil {
 		return err
 	}
+	err = step("Redis memory per session", users, func() error {
+		return concurrently(ctx, users, func(ctx context.Context, i int) error {
+			return w.CreateSession(ctx, retwis.NewSession{
+				User:      people[i],
+				Key:       retwis.SessionKey{Bucket: people[i].Bucket(), Hash: fmt.Sprintf("%064x", i)},
+				UserAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
+			})
+		})
+	})
+	if err != nil {
+		return err
+	}
 	text := strings.Repeat("0123456789", 10)
 	err = step("Redis memory per post of 100 characters, on its first day", posts, func() error {
 		return concurrently(ctx, posts, func(ctx context.Context, i int) error {
