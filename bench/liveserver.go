@@ -66,7 +66,14 @@ func serveLive(ctx context.Context, kind, redisURL string) error {
 
 	raw := &broadcaster{conns: map[*websocket.Conn]struct{}{}}
 	report := func(*usage) {}
-	if kind == liveRaw {
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if strings.HasPrefix(kind, pageOurs) {
+		wg.Go(func() {
+			if err := servePages(ctx, kind, redisURL, listener, log); err != nil {
+				log.Error("serving pages failed", "err", err)
+			}
+		})
+	} else if kind == liveRaw {
 		wg.Go(func() { serveUntil(ctx, listener, raw) })
 		report = func(u *usage) { u.Clients = raw.count() }
 	} else {
@@ -75,7 +82,6 @@ func serveLive(ctx context.Context, kind, redisURL string) error {
 			return err
 		}
 		defer func() { _ = db.Close() }()
-		log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		hub := live.NewHub(db, log, live.Options{Node: fmt.Sprint("bench", os.Getpid())})
 		wg.Go(func() { _ = hub.Run(ctx) })
 		executor := newLiveExecutor(db, hub, log)

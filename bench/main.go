@@ -51,6 +51,9 @@ func run(ctx context.Context, only []string) error {
 		{"accounts", measureAccounts},
 		{"memory", measureMemory},
 		{"http", measureHTTP},
+		{"page-memory", measurePagesInMemory},
+		{"page-http", measurePagesOverHTTP},
+		{"page-posts", measurePagesByPosts},
 		{"live", measureLive},
 	} {
 		if !wanted(m.name, only) {

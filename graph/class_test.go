@@ -155,7 +155,7 @@ type census struct {
 }
 
 func newCensus() *census {
-	c := &census{api: newAPI(Options{stock: true}), resolved: map[string]bool{}, asked: map[string]bool{}}
+	c := &census{api: newAPI(Options{Unplanned: true}), resolved: map[string]bool{}, asked: map[string]bool{}}
 	c.schema = c.executor.schema
 	c.executor.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
 		fc := graphql.GetFieldContext(ctx)

@@ -55,7 +55,7 @@ func twins(schema *ast.Schema, hash maphash.Seed, seed uint64, rate int) [2]*twi
 		}}
 		resolver := t.resolver()
 		t.executor = NewExecutor(resolver, Options{
-			Log: slog.New(enabled{t.log}), Introspection: true, stock: i == 0,
+			Log: slog.New(enabled{t.log}), Introspection: true, Unplanned: i == 0,
 			schema: schema, resolvers: spoiledResolvers{resolver, &spoiler{hash, seed, uint64(rate)}},
 		})
 		pair[i] = t

@@ -21,9 +21,9 @@ type Options struct {
 	Log           *slog.Logger // where internal errors go
 	Introspection bool         // whether clients may read the schema, and get suggestions for what they mistype
 	Documents     Documents    // where documents are kept that clients name by their hashes; in this process where it is nil
+	Unplanned     bool         // leave all operations to gqlgen's own execution: to compare with
 
 	// For tests that compare.
-	stock     bool         // operations are executed by gqlgen's code alone
 	resolvers ResolverRoot // in the place of the resolver
 	schema    *ast.Schema  // that of readSchema, where it is there already
 
@@ -52,7 +52,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	generated := newSchema(schema, cmp.Or[ResolverRoot](options.resolvers, resolver))
 	planned := newPlannedSchema(generated, documents)
 	e := executor.New(planned)
-	if options.stock {
+	if options.Unplanned {
 		e = executor.New(generated)
 	}
 	e.SetErrorPresenter(ErrorPresenter(options.Log))

@@ -59,7 +59,7 @@ func BenchmarkHomePage(b *testing.B) {
 			m := newMemory()
 			resolver := m.resolver()
 			resolver.Timelines, resolver.Users = m, m
-			e := NewExecutor(resolver, Options{stock: by.stock})
+			e := NewExecutor(resolver, Options{Unplanned: by.stock})
 			ctx := auth.WithIdentity(b.Context(), auth.Identity{User: m.users[0].ID})
 			b.ReportAllocs()
 			for b.Loop() {
