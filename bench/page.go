@@ -129,6 +129,10 @@ func (d *pageData) Users(_ context.Context, ids []retwis.UserID) ([]*retwis.User
 	return users, nil
 }
 
+func (d *pageData) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+	return d.Users(ctx, ids)
+}
+
 const pageClients = 32
 
 // measurePagesOverHTTP reads the page from servers of its own, by a home of 50 authors.

@@ -44,8 +44,7 @@ func postConnection(ctx context.Context, page retwis.PostPage) *PostConnection {
 			authors[i] = edge.Post.AuthorID
 			mentioned = append(mentioned, edge.Post.Mentions...)
 		}
-		loadersOf(ctx).expectUsers(authors)
-		loadersOf(ctx).expectUsers(mentioned) // apart: few readers ask about them
+		loadersOf(ctx).expectAuthors(authors, mentioned)
 	}
 	return connection
 }

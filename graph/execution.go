@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/internal/retwis"
 )
 
 // execution is one run of a plan, for a response. It resolves what is to be resolved in
@@ -17,6 +19,8 @@ type execution struct {
 	op     *graphql.OperationContext
 	ctx    context.Context   // of the response, or of the field of a mutation
 	fields *executionContext // reads arguments
+
+	selected selected
 
 	places  placePool
 	root    place    // holds the fields of the root; of a subscription, the event
@@ -213,15 +217,36 @@ func (e *execution) resolve(wave []*place) {
 			}
 		})
 	}
+	var led []*plannedField
+	for i, p := range wave {
+		if p.field.ahead == nil || slices.Contains(led, p.field) {
+			continue
+		}
+		led = append(led, p.field)
+		for _, read := range p.field.ahead {
+			wg.Go(func() { e.readAhead(wave[i:], p.field, read) })
+		}
+	}
 	wg.Wait()
 }
 
+// readAhead reads something of the authors of posts. If that panics, so it will for
+// whoever asks for it.
+func (e *execution) readAhead(wave []*place, f *plannedField, read func(context.Context, retwis.UserID)) {
+	defer func() { _ = recover() }()
+	for _, p := range wave {
+		if p.field == f {
+			read(e.ctx, p.object.(*retwis.Post).AuthorID) //nolint:forcetypeassert // only posts have authors
+		}
+	}
+}
+
 func oneByOne(wave []*place) bool {
-	if len(wave) == 1 {
+	if len(wave) == 1 && wave[0].field.ahead == nil {
 		return true
 	}
 	for _, p := range wave {
-		if p.field.hint == nil || p.field.fieldType != wave[0].field.fieldType {
+		if p.field.hint == nil || p.field.ahead != nil || p.field.fieldType != wave[0].field.fieldType {
 			return false
 		}
 	}

@@ -30,10 +30,10 @@ type hint func(ctx context.Context, obj any)
 func loaderHints() map[string]hint {
 	return map[string]hint{
 		"Post.author": func(ctx context.Context, obj any) {
-			loadersOf(ctx).users.announce(obj.(*retwis.Post).AuthorID)
+			loadersOf(ctx).authors().announce(obj.(*retwis.Post).AuthorID)
 		},
 		"Post.mentions": func(ctx context.Context, obj any) {
-			users := loadersOf(ctx).users
+			users := loadersOf(ctx).authors()
 			for _, id := range obj.(*retwis.Post).Mentions {
 				users.announce(id)
 			}
@@ -57,5 +57,20 @@ func loaderHints() map[string]hint {
 				loadersOf(ctx).users.announce(id.Owner)
 			}
 		},
+	}
+}
+
+// counts are the fields of users that change without the user, and often: an operation
+// with one of them reads authors anew.
+func counts() map[string]bool {
+	return map[string]bool{"User.postCount": true, "User.followerCount": true, "User.followingCount": true}
+}
+
+// aheadOf are fields of users that are known by the id alone: they are read while the
+// author is, and not after. What is read is remembered, failures too.
+func aheadOf() map[string]func(ctx context.Context, id retwis.UserID) {
+	return map[string]func(context.Context, retwis.UserID){
+		"viewerFollows": func(ctx context.Context, id retwis.UserID) { _, _ = loadersOf(ctx).viewerFollows.load(ctx, id) },
+		"followsViewer": func(ctx context.Context, id retwis.UserID) { _, _ = loadersOf(ctx).followsViewer.load(ctx, id) },
 	}
 }

@@ -48,6 +48,10 @@ func (m *memory) Users(_ context.Context, ids []retwis.UserID) ([]*retwis.User, 
 	return users, nil
 }
 
+func (m *memory) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+	return m.Users(ctx, ids)
+}
+
 // BenchmarkHomePage is a page of 20 posts with their authors, from the parameters of the
 // request to the JSON of its data, with the data in memory.
 func BenchmarkHomePage(b *testing.B) {

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -17,12 +18,21 @@ import (
 // so no set lives longer than one response, or one field of a mutation.
 type loaders struct {
 	users         *loader[retwis.UserID, *retwis.User]
+	remembered    *loader[retwis.UserID, *retwis.User] // authors, without their counts
 	posts         *loader[retwis.PostID, *retwis.Post]
 	lists         *loader[retwis.ListID, *retwis.List]
 	sessions      *loader[retwis.SessionID, *retwis.Session] // of the viewer
 	viewerFollows *loader[retwis.UserID, bool]               // does the viewer follow them?
 	followsViewer *loader[retwis.UserID, bool]               // do they follow the viewer?
 	memberships   *loader[retwis.Membership, bool]           // is the user on the list?
+
+	selected selected
+}
+
+// selected is what loaders may know about an operation with a plan.
+type selected struct {
+	uncounted bool // nothing counts what users have
+	mentions  bool // those whom posts mention
 }
 
 // How long a loader collects keys that nobody told it to expect. The elements of a list
@@ -39,6 +49,7 @@ type loadersKey struct{}
 func (r *Resolver) withLoaders(ctx context.Context, wait time.Duration) context.Context {
 	return context.WithValue(ctx, loadersKey{}, &loaders{
 		users:         newLoader(wait, r.Users.Users),
+		remembered:    newLoader(wait, r.Users.Authors),
 		posts:         newLoader(wait, r.Posts.Posts),
 		lists:         newLoader(wait, r.Lists.Lists),
 		sessions:      newLoader(wait, r.sessionsByID),
@@ -48,19 +59,42 @@ func (r *Resolver) withLoaders(ctx context.Context, wait time.Duration) context.
 	})
 }
 
+// authors are those of posts, and whom posts mention. Their counts are only good where the
+// operation selects some.
+func (l *loaders) authors() *loader[retwis.UserID, *retwis.User] {
+	if l.selected.uncounted {
+		return l.remembered
+	}
+	return l.users
+}
+
 func loadersOf(ctx context.Context) *loaders {
 	return ctx.Value(loadersKey{}).(*loaders)
 }
 
-// expectUsers says that a page names these users, who need not differ. Whatever is then
-// asked about one of them is read for all of them, at once and without a wait.
-func (l *loaders) expectUsers(ids []retwis.UserID) {
+// expectAuthors says that a page names the authors of posts, and whom these mention, who
+// need not differ. Whatever is then asked about one of them is read for all of them, at
+// once and without a wait: together where it is known that mentions are selected, and
+// otherwise apart, since few readers ask about them.
+func (l *loaders) expectAuthors(authors, mentioned []retwis.UserID) {
+	if l.selected.mentions {
+		l.expectOf(l.authors(), append(authors, mentioned...))
+		return
+	}
+	l.expectOf(l.authors(), authors)
+	l.expectOf(l.authors(), mentioned)
+}
+
+// expectUsers says the same of users in their own right.
+func (l *loaders) expectUsers(ids []retwis.UserID) { l.expectOf(l.users, ids) }
+
+func (l *loaders) expectOf(users *loader[retwis.UserID, *retwis.User], ids []retwis.UserID) {
 	if len(ids) == 0 {
 		return
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	l.users.expect(ids)
+	users.expect(ids)
 	l.viewerFollows.expect(ids)
 	l.followsViewer.expect(ids)
 }
@@ -137,8 +171,7 @@ func (l *loader[K, V]) extendLocked(page *pageRead[K, V], key K) {
 
 // know says what was read by other means.
 func (l *loader[K, V]) know(keys []K, values []V) {
-	page := &pageRead[K, V]{keys: keys, values: values}
-	page.once.Do(func() {}) // it needs no read
+	page := &pageRead[K, V]{keys: keys, values: values, begun: true}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.addLocked(page)
@@ -212,31 +245,49 @@ func (l *loader[K, V]) find(key K) slot[K, V] {
 
 // pageRead is the one read for all keys of a page, made when the first is asked for.
 type pageRead[K comparable, V any] struct {
-	keys   []K
-	once   sync.Once
+	keys  []K
+	begun bool          // guarded by the loader's mutex
+	done  chan struct{} // closed after the read; nil where it needs none
+
 	values []V
 	err    error
 }
 
 func (l *loader[K, V]) value(ctx context.Context, at slot[K, V]) (V, error) {
 	p := at.page
-	p.once.Do(func() {
-		l.mu.Lock()
+	l.mu.Lock()
+	begin := !p.begun
+	if begin {
+		p.begun, p.done = true, make(chan struct{})
 		if l.announced == p {
 			l.announced = nil // it takes no more keys
 		}
-		l.mu.Unlock()
-		p.values, p.err = l.read(ctx, p.keys)
-		if p.err == nil && len(p.values) != len(p.keys) {
-			p.err = fmt.Errorf("%d values were read for %d keys", len(p.values), len(p.keys))
-		}
-	})
+	}
+	l.mu.Unlock()
+	if begin {
+		l.readPage(ctx, p)
+	} else if p.done != nil {
+		<-p.done
+	}
 	if p.err != nil {
 		var none V
 		return none, p.err
 	}
 	return p.values[at.i], nil
 }
+
+func (l *loader[K, V]) readPage(ctx context.Context, p *pageRead[K, V]) {
+	defer close(p.done)
+	p.err = errNotRead
+	values, err := l.read(ctx, p.keys)
+	if err == nil && len(values) != len(p.keys) {
+		err = fmt.Errorf("%d values were read for %d keys", len(values), len(p.keys))
+	}
+	p.values, p.err = values, err
+}
+
+// errNotRead is what those find who waited for a read that has panicked.
+var errNotRead = errors.New("the read of a page was cut short")
 
 // ofViewer asks a question about the viewer and others; an anonymous reader has no
 // ties to anybody.
@@ -254,7 +305,16 @@ func ofViewer(
 
 // existingUser loads a user whom something in the answer refers to.
 func existingUser(ctx context.Context, id retwis.UserID) (*retwis.User, error) {
-	user, err := loadersOf(ctx).users.load(ctx, id)
+	return existing(ctx, loadersOf(ctx).users, id)
+}
+
+// existingAuthor loads the author of a post.
+func existingAuthor(ctx context.Context, id retwis.UserID) (*retwis.User, error) {
+	return existing(ctx, loadersOf(ctx).authors(), id)
+}
+
+func existing(ctx context.Context, users *loader[retwis.UserID, *retwis.User], id retwis.UserID) (*retwis.User, error) {
+	user, err := users.load(ctx, id)
 	if err == nil && user == nil {
 		err = fmt.Errorf("user %s is referred to, and does not exist", id)
 	}

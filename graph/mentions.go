@@ -10,7 +10,7 @@ import (
 func mentions(ctx context.Context, post *retwis.Post) ([]*retwis.User, error) {
 	reads := make([]func() (*retwis.User, error), len(post.Mentions))
 	for i, id := range post.Mentions {
-		reads[i] = loadersOf(ctx).users.start(ctx, id)
+		reads[i] = loadersOf(ctx).authors().start(ctx, id)
 	}
 	users := make([]*retwis.User, 0, len(reads))
 	for _, read := range reads {

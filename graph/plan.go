@@ -1,12 +1,15 @@
 package graph
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"retwis/internal/retwis"
 )
 
 // plan is an operation made ready to be executed: the fields of each selection set
@@ -14,7 +17,8 @@ import (
 // requests whose @skip and @include come out the same.
 type plan struct {
 	root   *selection
-	fields int          // in all selections together
+	fields int // in all selections together
+	selected
 	length atomic.Int64 // of the last response, in bytes
 }
 
@@ -34,11 +38,12 @@ type plannedField struct {
 	up        *plannedField // the field that holds its object; nil at the root
 	lists     int           // among the fields above it up to the next one that is resolved, that one included
 
-	quick bool        // its resolver waits for nothing
-	hint  hint        // tells loaders what its resolver is going to ask for; nil where it cannot be told
-	of    *selection  // of an object
-	ofAny []variation // of an interface
-	below bool        // something below it is to be resolved
+	quick bool                                   // its resolver waits for nothing
+	hint  hint                                   // tells loaders what its resolver is going to ask for; nil where it cannot be told
+	of    *selection                             // of an object
+	ofAny []variation                            // of an interface
+	below bool                                   // something below it is to be resolved
+	ahead []func(context.Context, retwis.UserID) // what is read of an author meanwhile
 }
 
 // variation is a selection for one of the types that an interface stands for.
@@ -59,13 +64,15 @@ type planner struct {
 	objects map[string]*objectType
 	quick   map[string]bool
 	hints   map[string]hint
+	counts  map[string]bool
+	ahead   map[string]func(context.Context, retwis.UserID)
 }
 
 // planning is the making of one plan.
 type planning struct {
 	planner
-	op     *graphql.OperationContext
-	fields int
+	op *graphql.OperationContext
+	*plan
 }
 
 // plan returns the plan of an operation, for requests with its conditions. The fields are
@@ -75,9 +82,10 @@ func (p planner) plan(op *graphql.OperationContext) (*plan, error) {
 	if root == nil {
 		return nil, fmt.Errorf("there is no type %s", rootName(op.Operation.Operation))
 	}
-	made := planning{planner: p, op: op}
-	s, err := made.selection(root, op.Operation.SelectionSet, nil)
-	return &plan{root: s, fields: made.fields}, err
+	made := planning{p, op, &plan{selected: selected{uncounted: true}}}
+	var err error
+	made.root, err = made.selection(root, op.Operation.SelectionSet, nil)
+	return made.plan, err
 }
 
 func rootName(operation ast.Operation) string {
@@ -131,6 +139,8 @@ func (p *planning) field(object *objectType, collected graphql.CollectedField, u
 	}
 	name := object.name + "." + collected.Name
 	f.quick, f.hint = p.quick[name], p.hints[name]
+	p.uncounted = p.uncounted && !p.planner.counts[name]
+	p.mentions = p.mentions || name == "Post.mentions"
 	if f.up != nil && !f.up.isResolved() {
 		f.lists = f.up.lists
 	}
@@ -151,8 +161,14 @@ func (p *planning) children(f *plannedField) error {
 	if f.object != nil {
 		var err error
 		f.of, err = p.selection(f.object, f.collected.Selections, f)
-		f.below = err == nil && len(f.of.resolved) > 0
-		return err
+		if err != nil {
+			return err
+		}
+		f.below = len(f.of.resolved) > 0
+		if f.typeName == "Post" && f.collected.Name == "author" {
+			f.ahead = p.aheadIn(f.of)
+		}
+		return nil
 	}
 	for _, possible := range p.schema.GetPossibleTypes(p.schema.Types[f.collected.Definition.Type.Name()]) {
 		object := p.objects[possible.Name]
@@ -167,6 +183,16 @@ func (p *planning) children(f *plannedField) error {
 		f.below = f.below || len(s.resolved) > 0
 	}
 	return nil
+}
+
+// aheadIn returns what can be read of the users that are selected before they are there.
+func (p *planning) aheadIn(users *selection) (ahead []func(context.Context, retwis.UserID)) {
+	for _, f := range users.fields {
+		if read := p.ahead[f.collected.Name]; read != nil {
+			ahead = append(ahead, read)
+		}
+	}
+	return ahead
 }
 
 // find returns what is selected of a value of the field, and the object to select it

@@ -30,6 +30,8 @@ func newPlannedSchema(generated *executableSchema, documents *documentCache) *pl
 			objects: newTypes(generated.Resolvers),
 			quick:   quickResolvers(),
 			hints:   loaderHints(),
+			counts:  counts(),
+			ahead:   aheadOf(),
 		},
 		documents: documents,
 	}
@@ -83,7 +85,7 @@ func (s *plannedSchema) respond(
 	if e == nil {
 		e = &execution{}
 	}
-	e.op, e.ctx = op, ctx
+	e.op, e.ctx, e.selected = op, ctx, p.selected
 	e.fields = newExecutionContext(op, s.executableSchema, nil)
 	length := int(p.length.Load())
 	e.buf = make([]byte, 0, length+length/8+128)
@@ -97,6 +99,7 @@ func (s *plannedSchema) respond(
 
 // query resolves everything, and writes it then.
 func (e *execution) query(s *selection) bool {
+	loadersOf(e.ctx).selected = e.selected
 	for _, f := range s.resolved {
 		e.add(&e.root, f, nil)
 	}
@@ -123,6 +126,7 @@ func (e *execution) mutation(s *selection) bool {
 		p.field, p.parent = f, &e.root
 		e.resolveRoot(p, func(ctx context.Context) {
 			e.ctx = ctx
+			loadersOf(ctx).selected = e.selected
 			e.below(p)
 			e.resolveWaves()
 		})
@@ -194,6 +198,7 @@ func (e *execution) subscribe(f *plannedField) (next func(context.Context) (any,
 // event writes the response to an event of a subscription. The context has the field that
 // the event is the value of.
 func (e *execution) event(f *plannedField, event any) {
+	loadersOf(e.ctx).selected = e.selected
 	e.root.field, e.root.value = f, event
 	e.below(&e.root)
 	e.resolveWaves()

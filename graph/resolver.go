@@ -52,6 +52,9 @@ type Users interface {
 	UserByName(ctx context.Context, username string) (*retwis.User, error)
 	// Users answers in the order of the ids, with nil where there is none.
 	Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error)
+	// Authors is Users from memory, where it is at hand: what they say about themselves
+	// may be a second old, their counts of any time.
+	Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error)
 	// NewestUsers reads the accounts made last.
 	NewestUsers(ctx context.Context, page retwis.Page) (retwis.FollowPage, error)
 	// SearchUsers finds users whose names begin with a prefix that [retwis.StartsUsername]

@@ -222,7 +222,7 @@ func (r *mutationResolver) RemoveListMember(ctx context.Context, input RemoveLis
 
 // Author is the resolver for the author field.
 func (r *postResolver) Author(ctx context.Context, obj *retwis.Post) (*retwis.User, error) {
-	return existingUser(ctx, obj.AuthorID)
+	return existingAuthor(ctx, obj.AuthorID)
 }
 
 // Mentions is the resolver for the mentions field.

@@ -286,6 +286,10 @@ func (w *world) Users(_ context.Context, ids []retwis.UserID) ([]*retwis.User, e
 	return found, nil
 }
 
+func (w *world) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+	return w.Users(ctx, ids)
+}
+
 // Posts.
 
 func (w *world) CreatePost(_ context.Context, post retwis.NewPost) (retwis.PostEdge, error) {

@@ -61,7 +61,7 @@ func (f frame) appendTo(b []byte) []byte {
 	return f.appendMessage(b)
 }
 
-// buffers are for frames that are being written.
+// buffers are for what is being written.
 type buffers struct{ pool sync.Pool }
 
 func (p *buffers) get() *[]byte {

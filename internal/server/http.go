@@ -88,7 +88,10 @@ func (s *Server) reply(w http.ResponseWriter, r *http.Request, status int, media
 		media = mediaJSON
 	}
 
-	body, err := appendResponse(make([]byte, 0, len(response.Data)+256), response)
+	buffer := s.bodies.get()
+	defer s.bodies.put(buffer)
+	body, err := appendResponse((*buffer)[:0], response)
+	*buffer = body
 	if err != nil {
 		status = http.StatusInternalServerError
 		body, _ = appendResponse(nil, &graphql.Response{Errors: gqlerror.List{

@@ -25,6 +25,7 @@ type Server struct {
 	engine   engine
 	upgrader *websocket.Upgrader
 	sockets  *sockets
+	bodies   buffers // of HTTP responses
 	handler  http.Handler
 	secured  http.Header // of every answer
 	draining atomic.Bool

@@ -207,7 +207,7 @@ func (s *Store) Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User,
 
 // UpdateProfile changes a profile and returns the user as it is then.
 func (s *Store) UpdateProfile(ctx context.Context, id retwis.UserID, change retwis.ProfileChange) (*retwis.User, error) {
-	var fields []any
+	fields := []any{id.String()}
 	if change.DisplayName != nil {
 		fields = append(fields, "display", *change.DisplayName)
 	}
@@ -221,6 +221,7 @@ func (s *Store) UpdateProfile(ctx context.Context, id retwis.UserID, change retw
 	if !there {
 		return nil, retwis.ErrNotFound
 	}
+	s.authors.forget(id) // others hear of it
 	users, err := s.Users(ctx, []retwis.UserID{id})
 	if err != nil {
 		return nil, err

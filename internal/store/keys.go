@@ -21,6 +21,9 @@ const (
 	sweepKey = "retwis:sweep"
 	// sessionsChannel tells every API node which sessions ended.
 	sessionsChannel = "retwis:sessions"
+
+	// authorsChannel tells every API node whose profile changed.
+	authorsChannel = "retwis:authors"
 )
 
 // Accounts.

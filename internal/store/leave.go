@@ -33,6 +33,7 @@ func (s *Store) DeleteAccount(ctx context.Context, id retwis.UserID, hash string
 	} else if !closed {
 		return retwis.ErrWrongCredentials
 	}
+	s.authors.forget(id) // others hear of it
 	return nil
 }
 

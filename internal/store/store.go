@@ -97,6 +97,7 @@ func (o Options) withDefaults() Options {
 
 // Store is an open database. Its methods may be used by many goroutines at once.
 type Store struct {
+	authors    authorCache
 	options    Options
 	log        *slog.Logger
 	client     redis.UniversalClient // for commands that return at once

@@ -17,6 +17,7 @@ end
 end_all(KEYS[1], KEYS[2], ARGV[3], ARGV[1], ARGV[2])
 redis.call('HDEL', KEYS[1], 'password')
 redis.call('HSET', KEYS[1], 'state', 'leaving', 'step', '0')
+redis.call('PUBLISH', 'retwis:authors', ARGV[1])
 redis.call('ZREM', KEYS[4], ARGV[1])
 redis.call('XADD', KEYS[3], '*', 'kind', 'leave', 'user', ARGV[1], 'step', '0')
 return 1

@@ -1,0 +1,137 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"retwis/internal/retwis"
+)
+
+// farWorld is a world at a distance: each exchange with it takes a second, and a page two,
+// for the list and for its posts.
+type farWorld struct{ *world }
+
+const exchange = time.Second
+
+func (w farWorld) Page(ctx context.Context, id retwis.TimelineID, page retwis.Page) (retwis.PostPage, error) {
+	time.Sleep(2 * exchange)
+	return w.world.Page(ctx, id, page)
+}
+
+func (w farWorld) Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+	time.Sleep(exchange)
+	return w.world.Users(ctx, ids)
+}
+
+func (w farWorld) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+	time.Sleep(exchange)
+	return w.world.Authors(ctx, ids)
+}
+
+type anyFollows struct{ Follows }
+
+type farFollows struct{ anyFollows }
+
+func (f farFollows) Follows(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error) {
+	time.Sleep(exchange)
+	return f.anyFollows.Follows.Follows(ctx, reader, authors)
+}
+
+func (f farFollows) FollowedBy(ctx context.Context, reader retwis.UserID, others []retwis.UserID) ([]bool, error) {
+	time.Sleep(exchange)
+	return f.anyFollows.Follows.FollowedBy(ctx, reader, others)
+}
+
+func TestAHomePageTakesThreeExchanges(t *testing.T) {
+	t.Parallel()
+	selections := map[string]string{
+		"posts alone":                "id text createdAt",
+		"authors":                    "id text author { id username displayName bio }",
+		"authors with their counts":  "author { username postCount followerCount followingCount }",
+		"authors and their ties":     "author { username viewerFollows followsViewer }",
+		"mentions":                   "mentions { id username }",
+		"authors, ties and mentions": "author { username viewerFollows followsViewer postCount } mentions { username followerCount }",
+		"the same under two names":   "a: author { username viewerFollows } b: author { bio followsViewer } mentions { bio }",
+		"what is known without":      "author { timeline { id kind } }",
+	}
+	for name, selection := range selections {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a := newAPI(Options{})
+				reader := a.addUser("reader")
+				for i := range 20 {
+					author := a.addUser(fmt.Sprint("author", i))
+					a.addPost(author, "text").Mentions = []retwis.UserID{reader.ID, author.ID}
+				}
+				far := a.resolver()
+				far.Timelines, far.Users, far.Posts = farWorld{a.world}, farWorld{a.world}, farWorld{a.world}
+				far.Follows = farFollows{anyFollows{far.Follows}}
+				a.serve(far, Options{})
+
+				start := time.Now()
+				response := a.run(as(t, reader), `{ viewer { id user { username } homeTimeline { id kind owner { username }
+					posts(first: 20) { edges { cursor node { `+selection+` } } pageInfo { endCursor } liveCursor } } } }`, "")
+				if len(response.Errors) > 0 || strings.Count(string(response.Data), `"cursor"`) != 20 {
+					t.Fatalf("got %s %v", response.Data, response.Errors)
+				}
+				if took := time.Since(start); took > 3*exchange {
+					t.Errorf("took %d exchanges one after the other, want 3 at most", took/exchange)
+				}
+			})
+		})
+	}
+}
+
+func TestAuthorsAreReadAnewForTheirCounts(t *testing.T) {
+	t.Parallel()
+	for selection, want := range map[string]string{
+		"author { username }":                           "remembered",
+		"author { username } mentions { bio }":          "remembered",
+		"author { followerCount }":                      "read anew",
+		"author { username } mentions { postCount }":    "read anew",
+		"author { ...F }":                               "read anew",
+		"author { timeline { owner { followerCount }}}": "read anew",
+	} {
+		a := newAPI(Options{})
+		author := a.addUser("alice")
+		a.addPost(author, "text").Mentions = []retwis.UserID{author.ID}
+		asked := &askedAuthors{anyUsers: anyUsers{a.world}, how: map[string]bool{}}
+		resolver := a.resolver()
+		resolver.Users = asked
+		a.serve(resolver, Options{})
+		fragment := ""
+		if strings.Contains(selection, "...F") {
+			fragment = "fragment F on User { n: followingCount }"
+		}
+		response := a.run(t.Context(), "{ publicTimeline { posts { edges { node { "+selection+" } } } } }"+fragment, "")
+		if len(response.Errors) > 0 {
+			t.Fatal(response.Errors)
+		}
+		if !asked.how[want] || len(asked.how) != 1 {
+			t.Errorf("%s: authors are %v, want %s", selection, asked.how, want)
+		}
+	}
+}
+
+// askedAuthors notes how authors were asked for.
+type askedAuthors struct {
+	anyUsers
+	how map[string]bool
+}
+
+type anyUsers struct{ Users }
+
+func (a *askedAuthors) Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+	a.how["read anew"] = true
+	return a.anyUsers.Users.Users(ctx, ids)
+}
+
+func (a *askedAuthors) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+	a.how["remembered"] = true
+	return a.anyUsers.Users.Authors(ctx, ids)
+}

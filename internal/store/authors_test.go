@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"retwis/internal/retwis"
+)
+
+// names are users that can be read, and how often each was.
+type names struct {
+	name  string
+	reads map[retwis.UserID]int
+	err   error
+	slow  time.Duration
+}
+
+func (n *names) read(_ context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+	if n.err != nil {
+		return nil, n.err
+	}
+	users := make([]*retwis.User, len(ids))
+	for i, id := range ids {
+		n.reads[id]++
+		if id != 404 {
+			users[i] = &retwis.User{ID: id, DisplayName: n.name}
+		}
+	}
+	time.Sleep(n.slow) // the answer is on its way
+	return users, nil
+}
+
+func TestAuthorsAreRememberedForASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cache, n := &authorCache{}, &names{name: "before", reads: map[retwis.UserID]int{}}
+		get := func(ids ...retwis.UserID) []*retwis.User {
+			users, err := cache.get(t.Context(), ids, n.read)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return users
+		}
+		get(1, 2)
+		n.name = "after"
+		time.Sleep(authorAge - 1)
+		if users := get(2, 404, 1); users[0].ID != 2 || users[0].DisplayName != "before" || users[1] != nil || users[2].ID != 1 {
+			t.Errorf("got %v", users)
+		}
+		if n.reads[1] != 1 || n.reads[404] != 1 {
+			t.Errorf("read %v", n.reads)
+		}
+		time.Sleep(1)
+		if users := get(1); users[0].DisplayName != "after" {
+			t.Error("an author is remembered for more than a second")
+		}
+		get(404)
+		if n.reads[404] != 1 {
+			t.Error("that there is no such author is not remembered")
+		}
+	})
+}
+
+func TestAnAuthorIsAsOldAsTheRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cache, n := &authorCache{}, &names{name: "before", reads: map[retwis.UserID]int{}, slow: authorAge - 1}
+		read := func() string {
+			users, err := cache.get(t.Context(), []retwis.UserID{1}, n.read)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return users[0].DisplayName
+		}
+		read()
+		n.name = "after"
+		if read() != "before" {
+			t.Error("a slow read is not remembered at all")
+		}
+		time.Sleep(1)
+		if read() != "after" {
+			t.Error("the time that a read took does not count")
+		}
+	})
+}
+
+func TestAuthorsThatChangeAreForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		cache, n := &authorCache{}, &names{name: "before", reads: map[retwis.UserID]int{}}
+		read := func() string {
+			users, err := cache.get(t.Context(), []retwis.UserID{1, 2}, n.read)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return users[0].DisplayName + " " + users[1].DisplayName
+		}
+		read()
+		n.name = "after"
+		if err := errors.Join(cache.heard("1", false), cache.heard("3", false)); err != nil {
+			t.Error(err)
+		}
+		if got := read(); got != "after before" {
+			t.Errorf("got %s when the first has changed", got)
+		}
+		if err := cache.heard("", true); err != nil {
+			t.Error(err)
+		}
+		if cache.heard("nonsense", false) == nil {
+			t.Error("nonsense is taken for an author")
+		}
+		if got := read(); got != "after after" {
+			t.Errorf("got %s when all may have changed", got)
+		}
+
+		// A read that is overtaken by a change is not remembered.
+		n.name, n.slow = "overtaken", time.Millisecond
+		cache.forgetAll()
+		go func() { _, _ = cache.get(t.Context(), []retwis.UserID{1, 2}, n.read) }()
+		synctest.Wait()
+		n.name, n.slow = "new", 0
+		cache.forget(1)
+		time.Sleep(time.Second / 2)
+		if got := read(); got != "new new" {
+			t.Errorf("got %s from a read that a change has overtaken", got)
+		}
+	})
+}
+
+func TestAuthorsAreBounded(t *testing.T) {
+	t.Parallel()
+	cache, n := &authorCache{}, &names{reads: map[retwis.UserID]int{}}
+	for i := range 5 * maxAuthors {
+		if _, err := cache.get(t.Context(), []retwis.UserID{retwis.UserID(i + 1)}, n.read); err != nil {
+			t.Fatal(err)
+		}
+		if len(cache.recent)+len(cache.older) > 2*maxAuthors {
+			t.Fatalf("%d authors are remembered", len(cache.recent)+len(cache.older))
+		}
+	}
+}
+
+func TestAuthorsThatCannotBeReadAreNotRemembered(t *testing.T) {
+	t.Parallel()
+	cache, n := &authorCache{}, &names{reads: map[retwis.UserID]int{}, err: errors.New("an outage")}
+	if _, err := cache.get(t.Context(), []retwis.UserID{1}, n.read); !errors.Is(err, n.err) {
+		t.Fatal(err)
+	}
+	n.err = nil
+	if users, err := cache.get(t.Context(), []retwis.UserID{1}, n.read); err != nil || users[0] == nil {
+		t.Errorf("got %v, %v after the outage", users, err)
+	}
+}
