@@ -153,7 +153,7 @@ func (l *ledger) begin(who retwis.Holder) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.readerLocked(who)
-	owed := r.owed
+	owed := min(r.owed, r.used(time.Now())) // the rest has been won back, if a report took long
 	r.owed = 0
 	return owed
 }

@@ -302,3 +302,19 @@ func TestWhatIsReadDuringAReportIsReportedNext(t *testing.T) {
 		}
 	}
 }
+
+// What was read during an outage is not held against its reader when that is over.
+func TestLongOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, all := processes(t, 1, reads)
+		s.set(errors.New("redis is down"))
+		_ = read(t, all[0], 60)
+		time.Sleep(50 * time.Second)
+		s.set(nil)
+		time.Sleep(2 * reportFailed)
+		if left, _ := all[0].Allowance(t.Context(), alice); left.Left < 50 {
+			t.Errorf("%d are left", left.Left)
+		}
+	})
+}
