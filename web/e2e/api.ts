@@ -80,6 +80,10 @@ export class Person {
     return viewer !== null;
   }
 
+  async tellAboutThemselves(bio: string): Promise<void> {
+    await this.run(`mutation ($bio: String!) { updateProfile(input: { bio: $bio }) { userErrors { message } } }`, { bio });
+  }
+
   async logoutEverywhere(): Promise<void> {
     await this.run(`mutation { logoutEverywhere { userErrors { message } } }`, {});
   }
