@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"retwis/internal/bench"
 	"retwis/internal/retwis"
 )
 
@@ -34,12 +34,12 @@ const homePage = `query { viewer { homeTimeline { posts(first: 20) {
 
 // measureHTTP measures the program itself over HTTP, with fan-out going on beside.
 func measureHTTP(ctx context.Context, r *report) error {
-	w, err := newWorld(ctx)
+	w, err := bench.NewWorld(ctx)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	p, err := serve(ctx, w.url)
+	defer w.Close()
+	p, err := serve(ctx, w.URL)
 	if err != nil {
 		return err
 	}
@@ -51,19 +51,19 @@ func measureHTTP(ctx context.Context, r *report) error {
 	return measureReading(ctx, r, w, p)
 }
 
-func measurePosting(ctx context.Context, r *report, w *world, p *program) error {
+func measurePosting(ctx context.Context, r *report, w *bench.World, p *program) error {
 	token, author, err := p.register(ctx, "author")
 	if err != nil {
 		return err
 	}
-	fans, err := w.crowd(ctx, "fan", 1000)
+	fans, err := w.Crowd(ctx, "fan", 1000)
 	if err != nil {
 		return err
 	}
-	if err := w.follow(ctx, fans, author); err != nil {
+	if err := w.Fans(ctx, fans, author); err != nil {
 		return err
 	}
-	if err := w.drained(ctx); err != nil {
+	if err := w.Drained(ctx); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -73,7 +73,7 @@ func measurePosting(ctx context.Context, r *report, w *world, p *program) error 
 	if err != nil {
 		return err
 	}
-	if err := w.drained(ctx); err != nil {
+	if err := w.Drained(ctx); err != nil {
 		return err
 	}
 	delivered := float64(len(posting.latencies)) / time.Since(start).Seconds()
@@ -83,21 +83,21 @@ func measurePosting(ctx context.Context, r *report, w *world, p *program) error 
 	return nil
 }
 
-func measureReading(ctx context.Context, r *report, w *world, p *program) error {
+func measureReading(ctx context.Context, r *report, w *bench.World, p *program) error {
 	token, reader, err := p.register(ctx, "reader")
 	if err != nil {
 		return err
 	}
-	authors, err := w.crowd(ctx, "writer", 50)
+	authors, err := w.Crowd(ctx, "writer", 50)
 	if err != nil {
 		return err
 	}
 	for _, author := range authors {
-		if err := errors.Join(w.Follow(ctx, reader, author), w.post(ctx, author)); err != nil {
+		if err := errors.Join(w.Follow(ctx, reader, author), w.PostOne(ctx, author)); err != nil {
 			return err
 		}
 	}
-	if err := w.drained(ctx); err != nil {
+	if err := w.Drained(ctx); err != nil {
 		return err
 	}
 	reading, err := load(ctx, 32, 5*time.Second, func(ctx context.Context) error {
@@ -113,8 +113,8 @@ func measureReading(ctx context.Context, r *report, w *world, p *program) error 
 
 // program is a running server.
 type program struct {
+	*bench.Server
 	url    string
-	cmd    *exec.Cmd
 	dir    string
 	client *http.Client
 }
@@ -129,46 +129,16 @@ func serve(ctx context.Context, redisURL string) (*program, error) {
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/retwis").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the program: %w: %s", err, out)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	server, err := bench.StartServer(ctx, binary, "serve", "--redis-url", redisURL, "--rate-limits", "off")
 	if err != nil {
 		return nil, err
 	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		return nil, err
-	}
-	p := &program{url: "http://" + address, dir: dir}
-	p.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 10 * time.Second}
-	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), binary, "serve", "--redis-url", redisURL, "--listen", address, "--rate-limits", "off")
-	p.cmd.Stderr = os.Stderr
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if p.ready(ctx) {
-			return p, nil
-		}
-	}
-	p.stop()
-	return nil, errors.New("the program does not become ready")
-}
-
-func (p *program) ready(ctx context.Context) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+"/readyz", nil)
-	if err != nil {
-		return false
-	}
-	response, err := p.client.Do(request)
-	if err != nil {
-		return false
-	}
-	_ = response.Body.Close()
-	return response.StatusCode == http.StatusOK
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 10 * time.Second}
+	return &program{Server: server, url: server.URL, dir: dir, client: client}, nil
 }
 
 func (p *program) stop() {
-	_ = p.cmd.Process.Signal(os.Interrupt)
-	_ = p.cmd.Wait()
+	p.Stop()
 	_ = os.RemoveAll(p.dir)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"retwis/internal/bench"
 	"retwis/internal/fanout"
 	"retwis/internal/retwis"
 )
@@ -71,14 +73,14 @@ func (s *liveServer) stop() {
 
 // liveWorld is a database with a worker and an author whom many follow.
 type liveWorld struct {
-	*world
+	*bench.World
 	author retwis.UserID
 	fans   []retwis.UserID
 	stop   func()
 }
 
 func newLiveWorld(ctx context.Context, fans int) (*liveWorld, error) {
-	w, err := newWorld(ctx)
+	w, err := bench.NewWorld(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,14 +90,14 @@ func newLiveWorld(ctx context.Context, fans int) (*liveWorld, error) {
 		defer close(done)
 		_ = fanout.New(w.Store, fanout.Options{}).Run(ctx)
 	}()
-	l := &liveWorld{world: w, stop: func() { cancel(); <-done; w.close() }}
-	ids, err := w.crowd(ctx, "reader", fans+1)
+	l := &liveWorld{World: w, stop: func() { cancel(); <-done; w.Close() }}
+	ids, err := w.Crowd(ctx, "reader", fans+1)
 	if err == nil {
 		l.author, l.fans = ids[0], ids[1:]
-		err = w.follow(ctx, l.fans, l.author)
+		err = w.Fans(ctx, l.fans, l.author)
 	}
 	if err == nil {
-		err = w.drained(ctx)
+		err = w.Drained(ctx)
 	}
 	if err != nil {
 		l.stop()
@@ -106,7 +108,7 @@ func newLiveWorld(ctx context.Context, fans int) (*liveWorld, error) {
 
 // tell makes a post that says when it was made.
 func (l *liveWorld) tell(ctx context.Context) error {
-	_, err := l.CreatePost(ctx, retwis.NewPost{Author: l.author, Text: timedText(), IdempotencyKey: key()})
+	_, err := l.CreatePost(ctx, retwis.NewPost{Author: l.author, Text: timedText(), IdempotencyKey: rand.Text()})
 	return err
 }
 
@@ -147,7 +149,7 @@ type cost struct {
 // deliver has an audience on servers of a kind, and makes posts.
 func (l *liveWorld) deliver(ctx context.Context, kind string, nodes, fans, posts int) (cost, error) {
 	var c cost
-	servers, stop, err := startSeveral(ctx, kind, l.url, nodes)
+	servers, stop, err := startSeveral(ctx, kind, l.URL, nodes)
 	defer stop()
 	if err != nil {
 		return c, err
@@ -283,7 +285,7 @@ func measureLatency(ctx context.Context, r *report, l *liveWorld) error {
 		{"each to 50 of 1 000 online", 50, 5},
 		{"each to all of 1 000 online", fans, 2},
 	} {
-		s, err := startLive(ctx, liveOurs, l.url)
+		s, err := startLive(ctx, liveOurs, l.URL)
 		if err != nil {
 			return err
 		}
@@ -303,16 +305,16 @@ func measureLatency(ctx context.Context, r *report, l *liveWorld) error {
 }
 
 func (l *liveWorld) latencies(ctx context.Context, s *liveServer, fans, followers, rate, seconds int) ([]time.Duration, error) {
-	authors, err := l.crowd(ctx, fmt.Sprint("circle", followers, "x"), fans/followers)
+	authors, err := l.Crowd(ctx, fmt.Sprint("circle", followers, "x"), fans/followers)
 	if err != nil {
 		return nil, err
 	}
 	for i, author := range authors {
-		if err := l.follow(ctx, l.fans[i*followers:(i+1)*followers], author); err != nil {
+		if err := l.Fans(ctx, l.fans[i*followers:(i+1)*followers], author); err != nil {
 			return nil, err
 		}
 	}
-	if err := l.drained(ctx); err != nil {
+	if err := l.Drained(ctx); err != nil {
 		return nil, err
 	}
 	var a audience
@@ -336,7 +338,7 @@ func (l *liveWorld) latencies(ctx context.Context, s *liveServer, fans, follower
 // measureHerd has everybody come back at once, with posts to be told that they missed.
 func measureHerd(ctx context.Context, r *report, l *liveWorld) error {
 	const fans, missed = 5_000, 20
-	s, err := startLive(ctx, liveOurs, l.url)
+	s, err := startLive(ctx, liveOurs, l.URL)
 	if err != nil {
 		return err
 	}
@@ -355,7 +357,7 @@ func measureHerd(ctx context.Context, r *report, l *liveWorld) error {
 			return err
 		}
 	}
-	if err := l.drained(ctx); err != nil {
+	if err := l.Drained(ctx); err != nil {
 		return err
 	}
 	start, err := s.used()

@@ -5,42 +5,44 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"retwis/internal/bench"
 )
 
 // measureMemory measures what entries of homes and follows take in Redis: the memory of
 // the server before and after, with all its overhead.
 func measureMemory(ctx context.Context, r *report) error {
 	const users, follows, entries = 5000, 200, 800
-	w, err := newWorld(ctx)
+	w, err := bench.NewWorld(ctx)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	people, err := w.crowd(ctx, "user", users)
+	defer w.Close()
+	people, err := w.Crowd(ctx, "user", users)
 	if err != nil {
 		return err
 	}
-	_, stop := started(ctx, w)
+	_, stop := bench.Started(ctx, w)
 	defer stop()
-	if err := w.drained(ctx); err != nil {
+	if err := w.Drained(ctx); err != nil {
 		return err
 	}
 
-	empty, err := w.used(ctx)
+	empty, err := memory(ctx, w)
 	if err != nil {
 		return err
 	}
-	if err := w.fillHomes(ctx, entries); err != nil {
+	if err := w.FillHomes(ctx, entries); err != nil {
 		return err
 	}
-	filled, err := w.used(ctx)
+	filled, err := memory(ctx, w)
 	if err != nil {
 		return err
 	}
 	perEntry := float64(filled-empty) / (users * entries)
 	r.add("Redis memory per home entry, homes of 800", fmt.Sprintf("%.1f bytes", perEntry), "", verdict(perEntry, 11))
 
-	err = concurrently(ctx, users, func(ctx context.Context, i int) error {
+	err = bench.Concurrently(ctx, users, func(ctx context.Context, i int) error {
 		random := rand.New(rand.NewPCG(1, uint64(i)))
 		for _, j := range random.Perm(users)[:follows] {
 			if j != i {
@@ -54,12 +56,12 @@ func measureMemory(ctx context.Context, r *report) error {
 	if err != nil {
 		return err
 	}
-	if err := w.drained(ctx); err != nil {
+	if err := w.Drained(ctx); err != nil {
 		return err
 	}
 	var directions int64
 	for _, pattern := range []string{"*:following:*", "*:followers:*"} {
-		bytes, err := w.usedBy(ctx, pattern)
+		bytes, err := memoryOf(ctx, w, pattern)
 		if err != nil {
 			return err
 		}
@@ -70,9 +72,9 @@ func measureMemory(ctx context.Context, r *report) error {
 	return nil
 }
 
-// used is the memory of the data set.
-func (w *world) used(ctx context.Context) (int64, error) {
-	info, err := w.raw.Info(ctx, "memory").Result()
+// memory is the memory of the data set.
+func memory(ctx context.Context, w *bench.World) (int64, error) {
+	info, err := w.Raw.Info(ctx, "memory").Result()
 	if err != nil {
 		return 0, err
 	}
@@ -84,16 +86,16 @@ func (w *world) used(ctx context.Context) (int64, error) {
 	return bytes, nil
 }
 
-// usedBy adds up the memory of all keys of a pattern, as MEMORY USAGE gives it: with key
+// memoryOf adds up the memory of all keys of a pattern, as MEMORY USAGE gives it: with key
 // and overhead.
-func (w *world) usedBy(ctx context.Context, pattern string) (int64, error) {
-	keys, err := w.raw.Keys(ctx, pattern).Result()
+func memoryOf(ctx context.Context, w *bench.World, pattern string) (int64, error) {
+	keys, err := w.Raw.Keys(ctx, pattern).Result()
 	if err != nil {
 		return 0, err
 	}
 	var total int64
 	for _, key := range keys {
-		bytes, err := w.raw.MemoryUsage(ctx, key, 0).Result()
+		bytes, err := w.Raw.MemoryUsage(ctx, key, 0).Result()
 		if err != nil {
 			return 0, err
 		}

@@ -14,7 +14,9 @@ import (
 
 // benchCommands measure.
 type benchCommands struct {
-	Run benchCommand `cmd:"" default:"withargs" help:"Drive a running server and report how long things take, or compare two reports."`
+	Run      benchCommand    `cmd:"" default:"withargs" help:"Drive a running server and report how long things take, or compare two reports."`
+	Baseline baselineCommand `cmd:"" help:"Measure the engine beside what Redis and plain Go can do on this machine."`
+	RawPages rawPagesCommand `cmd:"" hidden:"" help:"Serve a page from memory, for bench baseline."`
 }
 
 // benchCommand drives a server, or compares what came of two runs.

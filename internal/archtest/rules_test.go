@@ -24,6 +24,7 @@ var ours = map[string][]string{
 	"graph":              {"internal/retwis", "internal/auth"},
 	"internal/archtest":  nil,
 	"internal/auth":      {"internal/retwis"},
+	"internal/bench":     {"internal/retwis", "internal/store", "internal/fanout", "internal/redisproc"},
 	"internal/check":     {"internal/retwis"},
 	"internal/embedded":  {"internal/redisproc"},
 	"internal/fanout":    {"internal/retwis"},
