@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strings"
 
+	"retwis/internal/bench"
 	"retwis/internal/retwis"
 )
 
@@ -12,25 +14,25 @@ import (
 // the memory of the server before and after.
 func measureAccounts(ctx context.Context, r *report) error {
 	const users, posts = 20_000, 50_000
-	w, err := newWorld(ctx)
+	w, err := bench.NewWorld(ctx)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	_, stop := started(ctx, w)
+	defer w.Close()
+	_, stop := bench.Started(ctx, w)
 	defer stop()
 	step := func(what string, n int, do func() error) error {
-		before, err := w.used(ctx)
+		before, err := memory(ctx, w)
 		if err != nil {
 			return err
 		}
 		if err := do(); err != nil {
 			return err
 		}
-		if err := w.drained(ctx); err != nil {
+		if err := w.Drained(ctx); err != nil {
 			return err
 		}
-		after, err := w.used(ctx)
+		after, err := memory(ctx, w)
 		if err != nil {
 			return err
 		}
@@ -40,7 +42,7 @@ func measureAccounts(ctx context.Context, r *report) error {
 
 	people := make([]retwis.UserID, users)
 	err = step("Redis memory per account, nothing followed or posted", users, func() error {
-		return concurrently(ctx, users, func(ctx context.Context, i int) error {
+		return bench.Concurrently(ctx, users, func(ctx context.Context, i int) error {
 			user, err := w.Register(ctx, retwis.Registration{
 				Username:     fmt.Sprintf("somebody_%06d", i),
 				DisplayName:  fmt.Sprintf("Somebody %d", i),
@@ -56,7 +58,7 @@ func measureAccounts(ctx context.Context, r *report) error {
 		return err
 	}
 	err = step("Redis memory per session", users, func() error {
-		return concurrently(ctx, users, func(ctx context.Context, i int) error {
+		return bench.Concurrently(ctx, users, func(ctx context.Context, i int) error {
 			return w.CreateSession(ctx, retwis.NewSession{
 				User:      people[i],
 				Key:       retwis.SessionKey{Bucket: people[i].Bucket(), Hash: fmt.Sprintf("%064x", i)},
@@ -69,15 +71,15 @@ func measureAccounts(ctx context.Context, r *report) error {
 	}
 	text := strings.Repeat("0123456789", 10)
 	err = step("Redis memory per post of 100 characters, on its first day", posts, func() error {
-		return concurrently(ctx, posts, func(ctx context.Context, i int) error {
-			_, err := w.CreatePost(ctx, retwis.NewPost{Author: people[i%users], Text: text, IdempotencyKey: key()})
+		return bench.Concurrently(ctx, posts, func(ctx context.Context, i int) error {
+			_, err := w.CreatePost(ctx, retwis.NewPost{Author: people[i%users], Text: text, IdempotencyKey: rand.Text()})
 			return err
 		})
 	})
 	if err != nil {
 		return err
 	}
-	bytes, err := w.usedBy(ctx, "*:idem:*")
+	bytes, err := memoryOf(ctx, w, "*:idem:*")
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"retwis/graph"
 	"retwis/internal/auth"
+	"retwis/internal/bench"
 	"retwis/internal/quota"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -137,14 +138,14 @@ const pageClients = 32
 
 // measurePagesOverHTTP reads the page from servers of its own, by a home of 50 authors.
 func measurePagesOverHTTP(ctx context.Context, r *report) error {
-	w, err := newWorld(ctx)
+	w, err := bench.NewWorld(ctx)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	_, stop := started(ctx, w)
+	defer w.Close()
+	_, stop := bench.Started(ctx, w)
 	defer stop()
-	token, err := w.homeOf(ctx, 50, 1)
+	token, err := homeOf(ctx, w, 50, 1)
 	if err != nil {
 		return err
 	}
@@ -180,8 +181,8 @@ type loadCost struct {
 	p99  time.Duration // at half that rate
 }
 
-func costOverHTTP(ctx context.Context, w *world, kind, token string) (loadCost, error) {
-	s, err := startLive(ctx, kind, w.url)
+func costOverHTTP(ctx context.Context, w *bench.World, kind, token string) (loadCost, error) {
+	s, err := startLive(ctx, kind, w.URL)
 	if err != nil {
 		return loadCost{}, err
 	}
@@ -248,12 +249,12 @@ func loadAt(ctx context.Context, rate float64, duration time.Duration, do func(c
 
 // homeOf makes a reader of authors who have some posts each, and returns a session of
 // theirs.
-func (w *world) homeOf(ctx context.Context, authors, posts int) (token string, err error) {
-	readers, err := w.crowd(ctx, "reader", 1)
+func homeOf(ctx context.Context, w *bench.World, authors, posts int) (token string, err error) {
+	readers, err := w.Crowd(ctx, "reader", 1)
 	if err != nil {
 		return "", err
 	}
-	followed, err := w.crowd(ctx, "writer", authors)
+	followed, err := w.Crowd(ctx, "writer", authors)
 	if err != nil {
 		return "", err
 	}
@@ -262,12 +263,12 @@ func (w *world) homeOf(ctx context.Context, authors, posts int) (token string, e
 			return "", err
 		}
 		for range posts {
-			if err := w.post(ctx, author); err != nil {
+			if err := w.PostOne(ctx, author); err != nil {
 				return "", err
 			}
 		}
 	}
-	if err := w.drained(ctx); err != nil {
+	if err := w.Drained(ctx); err != nil {
 		return "", err
 	}
 	token, key := auth.NewToken(readers[0].Bucket())
@@ -277,25 +278,25 @@ func (w *world) homeOf(ctx context.Context, authors, posts int) (token string, e
 // measurePagesByPosts reads the page of the same home while the database fills with
 // posts of others.
 func measurePagesByPosts(ctx context.Context, r *report) error {
-	w, err := newWorld(ctx)
+	w, err := bench.NewWorld(ctx)
 	if err != nil {
 		return err
 	}
-	defer w.close()
-	_, stop := started(ctx, w)
+	defer w.Close()
+	_, stop := bench.Started(ctx, w)
 	defer stop()
-	token, err := w.homeOf(ctx, 50, 1)
+	token, err := homeOf(ctx, w, 50, 1)
 	if err != nil {
 		return err
 	}
-	others, err := w.crowd(ctx, "other", 1000)
+	others, err := w.Crowd(ctx, "other", 1000)
 	if err != nil {
 		return err
 	}
 	stored := 0
 	var first time.Duration
 	for _, posts := range []int{1000, 100_000, 1_000_000} {
-		if err := w.fill(ctx, others, stored, posts); err != nil {
+		if err := fill(ctx, w, others, stored, posts); err != nil {
 			return err
 		}
 		stored = posts
@@ -313,7 +314,7 @@ func measurePagesByPosts(ctx context.Context, r *report) error {
 }
 
 // fill makes the others' posts, as many of each as it takes.
-func (w *world) fill(ctx context.Context, others []retwis.UserID, from, to int) error {
+func fill(ctx context.Context, w *bench.World, others []retwis.UserID, from, to int) error {
 	each, had := to/len(others), from/len(others)
 	for had < each {
 		n := min(store.MaxImport, each-had)
@@ -324,7 +325,7 @@ func (w *world) fill(ctx context.Context, others []retwis.UserID, from, to int) 
 				CreatedAt: retwis.Epoch.Add(time.Duration(had+i+1) * time.Minute),
 			}
 		}
-		err := concurrently(ctx, len(others), func(ctx context.Context, i int) error {
+		err := bench.Concurrently(ctx, len(others), func(ctx context.Context, i int) error {
 			_, err := w.ImportPosts(ctx, []retwis.PostImport{{Author: others[i], Source: "bench", From: had, Posts: past}})
 			return err
 		})
@@ -332,7 +333,7 @@ func (w *world) fill(ctx context.Context, others []retwis.UserID, from, to int) 
 			return err
 		}
 		had += n
-		if err := w.drained(ctx); err != nil {
+		if err := w.Drained(ctx); err != nil {
 			return err
 		}
 	}
