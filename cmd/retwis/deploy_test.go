@@ -109,6 +109,9 @@ func TestWhatIsDeployedExists(t *testing.T) {
 // tool runs a tool that scripts/prerequisites installs.
 func tool(t *testing.T, name string, args ...string) {
 	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		name = "/usr/sbin/" + name // which is not on everybody's PATH
+	}
 	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
 	if err != nil {
 		t.Errorf("%s %s: %v (scripts/prerequisites installs it)\n%s", name, strings.Join(args, " "), err, out)
