@@ -40,6 +40,32 @@ graphql`
 `;
 
 graphql`
+  mutation peopleCreateListMutation($input: CreateListInput!, $connections: [ID!]!) {
+    createList(input: $input) {
+      list @prependNode(connections: $connections, edgeTypeName: "ListEdge") {
+        id
+        name
+        ...people_members
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+
+graphql`
+  mutation peopleDeleteListMutation($input: DeleteListInput!, $connections: [ID!]!) {
+    deleteList(input: $input) {
+      deletedListId @deleteEdge(connections: $connections) @deleteRecord
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+
+graphql`
   query peopleQuery($username: String!, $with: ID!, $prefix: String!) {
     user(username: $username) {
       ...people_followers
