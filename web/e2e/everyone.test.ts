@@ -17,13 +17,13 @@ let postId: string;
 let listId: string;
 
 const texts = [
+  "<script>alert('markup')</script> & <img src=x onerror=alert(1)> stay what they are: text.",
+  "نص يُقرأ من اليمين إلى اليسار، بين غيره.",
+  "Averylongwordthathasnoendandnospacesandmustbreaksomewhereorthewholepagescrollssidewaysonphoneswhichnobodywants",
   "The first frost this morning, and the garden went quiet all at once.",
   "Reading about how cathedrals were paid for. It took longer to find the money than to lay the stones.",
   "Two things I learnt from baking bread:\n1. the dough knows the time\n2. it will not tell you",
-  "<script>alert('markup')</script> & <img src=x onerror=alert(1)> stay what they are: text.",
   "A tram, an umbrella, a very small dog.",
-  "نص يُقرأ من اليمين إلى اليسار، بين غيره.",
-  "Averylongwordthathasnoendandnospacesandmustbreaksomewhereorthewholepagescrollssidewaysonphoneswhichnobodywants",
 ];
 
 beforeAll(async () => {

@@ -32,7 +32,7 @@ export function ListHeader({ list }: { list: Omit<ListHeader_ListFragment, " $fr
         </div>
       ) : (
         <div className="flex flex-wrap items-start justify-between gap-x-4">
-          <div className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+          <div className="min-w-0 flex-1 basis-full [overflow-wrap:anywhere] sm:basis-0">
             <PageTitle title={list.name}>
               <bdi>{list.name}</bdi>
             </PageTitle>

@@ -36,7 +36,7 @@ export function ListNameForm({ label, action, initial = "", save, onCancel }: Li
   };
   return (
     <form onSubmit={(event) => void submit(event)} noValidate className="flex flex-wrap items-start gap-x-3 px-4 sm:px-6">
-      <div className="min-w-48 flex-1">
+      <div className="min-w-48 flex-1 basis-full sm:basis-0">
         <Field
           label={label}
           name="listName"
