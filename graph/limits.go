@@ -46,6 +46,7 @@ const (
 	maxOperations = 20
 	maxSelections = 500
 	maxNesting    = 20     // within one operation or fragment, inline fragments included
+	maxValues     = 1_000  // of all variables; checking a list of ids costs as much as reading some
 	maxRepeats    = 10_000 // sum over all names of the square of their number
 )
 
@@ -59,6 +60,9 @@ func (documentLimits) ExtensionName() string                   { return "Documen
 func (documentLimits) Validate(graphql.ExecutableSchema) error { return nil }
 
 func (l documentLimits) MutateOperationParameters(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
+	if countValues(params.Variables, maxValues) > maxValues {
+		return tooComplex("the variables hold too many values: %d is the limit", maxValues)
+	}
 	if _, ok := l.accepted.Get(ctx, params.Query); ok {
 		return nil
 	}
@@ -95,6 +99,27 @@ func checkNames(source *ast.Source) *gqlerror.Error {
 		}
 	}
 	return nil
+}
+
+// countValues returns how many values a variable holds, itself included, or what is more
+// than the limit.
+func countValues(v any, limit int) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, value := range v {
+			if n += countValues(value, limit-n); n > limit {
+				break
+			}
+		}
+	case []any:
+		for _, value := range v {
+			if n += countValues(value, limit-n); n > limit {
+				break
+			}
+		}
+	}
+	return n
 }
 
 // unparsed is the error of a document that is not GraphQL, or too long.
