@@ -157,6 +157,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	})
 	group.Go(func() error { return db.WatchSessions(hubLife, api.SessionEnded) })
 	group.Go(func() error { return db.WatchAuthors(hubLife) })
+	group.Go(func() error { return tuneCollector(running) })
 	group.Go(func() error { return quotas.Run(hubLife) })
 	group.Go(func() error { return watchers.run(workLife, api.Health()) })
 	group.Go(func() error {
