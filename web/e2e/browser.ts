@@ -64,3 +64,16 @@ export function postOf(page: Page, text: string) {
 export function pill(page: Page) {
   return page.getByRole("button", { name: /new posts?$/i });
 }
+
+/** Waits until nothing has moved for a while. */
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    let last = "";
+    for (let same = 0; same < 10; ) {
+      await new Promise(requestAnimationFrame);
+      const now = [...document.querySelectorAll("article")].map((a) => a.getBoundingClientRect().top).join();
+      same = now === last ? same + 1 : 0;
+      last = now;
+    }
+  });
+}

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { compose, launch, login, pill, postOf, problems, untilLive, visit } from "./browser.ts";
+import { compose, launch, login, pill, postOf, problems, settled, untilLive, visit } from "./browser.ts";
 import { Proxy } from "./proxy.ts";
 import { startServer, type Server } from "./server.ts";
 
@@ -262,25 +262,14 @@ async function everyPost(page: Page): Promise<string[]> {
       const id = await article.getAttribute("data-post-id");
       texts.set(id ?? "", (await article.locator("p.post-text").textContent()) ?? "");
     }
-    still = texts.size === before ? still + 1 : 0;
+    // Another page may be on its way: only the end of the list says that there is no more.
+    const ended = (await page.getByText("That is all.").count()) > 0;
+    still = ended && texts.size === before ? still + 1 : 0;
     await page.mouse.move(700, 400);
     await page.mouse.wheel(0, 500);
     await page.waitForTimeout(50);
   }
   return [...texts.values()];
-}
-
-/** Waits until nothing has moved for a while. */
-async function settled(page: Page): Promise<void> {
-  await page.evaluate(async () => {
-    let last = "";
-    for (let same = 0; same < 10; ) {
-      await new Promise(requestAnimationFrame);
-      const now = [...document.querySelectorAll("article")].map((a) => a.getBoundingClientRect().top).join();
-      same = now === last ? same + 1 : 0;
-      last = now;
-    }
-  });
 }
 
 /** Counts the posts with a text, frame by frame, for a while. Runs in the page. */

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { compose, launch, login, postOf, problems, untilLive, visit } from "./browser.ts";
+import { compose, launch, login, postOf, problems, settled, untilLive, visit } from "./browser.ts";
 import { Proxy } from "./proxy.ts";
 import { startServer, type Server } from "./server.ts";
 
@@ -56,14 +56,14 @@ test("back returns to the place", async () => {
     await page.waitForTimeout(30);
   }
   await target.scrollIntoViewIfNeeded();
-  await page.waitForTimeout(300);
+  await settled(page);
   const before = await target.boundingBox();
   await postOf(page, "Number 118.").getByRole("link", { name: /^Posted/ }).click();
   await page.getByRole("heading", { name: "Post" }).waitFor();
   expect(await page.evaluate(() => scrollY)).toBe(0);
   await page.goBack();
   await target.waitFor();
-  await page.waitForTimeout(700);
+  await settled(page);
   expect(Math.abs((await target.boundingBox())!.y - before!.y)).toBeLessThanOrEqual(2);
 });
 
@@ -90,7 +90,7 @@ test("scrolling goes on to newer posts too, and holds the place while they come"
   await page.waitForTimeout(500);
   await deep.waitFor();
   await scrollTo(postOf(page, "Number 95."), -400);
-  await page.waitForTimeout(300);
+  await settled(page);
   const middle = postOf(page, "Number 94.");
   const before = await middle.boundingBox();
   await page.waitForTimeout(500);
