@@ -220,7 +220,7 @@ func loadAt(ctx context.Context, rate float64, duration time.Duration, do func(c
 	var r result
 	var failed error
 	var wg sync.WaitGroup
-	limit := make(chan struct{}, 512)
+	limit := make(chan struct{}, 2*pageClients) // who waits here has begun to wait when it was due
 	start := time.Now()
 	for i := range int(rate * duration.Seconds()) {
 		due := start.Add(time.Duration(float64(i) / rate * float64(time.Second)))

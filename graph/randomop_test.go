@@ -91,6 +91,9 @@ func (o *randomOperation) selections(of *ast.Definition, depth int) string {
 	var parts []string
 	for range 1 + o.of(5) {
 		parts = append(parts, o.selection(of, depth))
+		if o.fields >= maxRandomFields {
+			break
+		}
 	}
 	return "{ " + strings.Join(parts, " ") + " }"
 }
@@ -110,14 +113,14 @@ func (o *randomOperation) selection(of *ast.Definition, depth int) string {
 	switch {
 	case len(fields) == 0, o.outOf100(8):
 		return o.alias("__typename") + "__typename" + o.directives()
-	case depth > 0 && o.outOf100(15):
+	case depth > 0 && o.fields < maxRandomFields && o.outOf100(15):
 		on := pick(o.choices, o.conditions(of))
 		condition := ""
 		if on != of || o.outOf100(50) {
 			condition = " on " + on.Name
 		}
 		return "..." + condition + o.directives() + " " + o.selections(on, depth-1)
-	case depth > 0 && o.outOf100(15):
+	case depth > 0 && o.fields < maxRandomFields && o.outOf100(15):
 		return "..." + o.fragment(of, depth-1) + o.directives()
 	default:
 		return o.field(pick(o.choices, fields), depth)
