@@ -22,6 +22,9 @@ export const phone = { width: 390, height: 780 };
 /** What went wrong in the pages of a context, for a test to look at in the end. */
 export const problems = new WeakMap<BrowserContext, string[]>();
 
+/** How the browser itself says that the network failed, as tests have it do. */
+const networkFailed = /ERR_|^WebSocket connection to '[^']*' failed: /;
+
 /** Opens a page on the app, as a visitor of its own. */
 export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ baseURL: url, viewport: { width: 1200, height: 800 }, ...options });
@@ -30,7 +33,7 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
   problems.set(context, list);
   context.on("weberror", (error) => list.push(error.error().message));
   context.on("console", (message) => {
-    if (message.type() === "error" && !message.text().includes("ERR_")) list.push(message.text());
+    if (message.type() === "error" && !networkFailed.test(message.text())) list.push(message.text());
   });
   return context.newPage();
 }
