@@ -2,6 +2,12 @@ module retwis
 
 go 1.26.0
 
+// What npm installs may hold Go packages.
+ignore (
+	./conformance/node_modules
+	./web/node_modules
+)
+
 require (
 	github.com/99designs/gqlgen v0.17.95
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
