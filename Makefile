@@ -13,14 +13,17 @@ help: ## list the targets
 
 web_sources := $(shell find web/src web/public web/scripts web/*.html web/*.ts schema.graphqls -type f 2>/dev/null)
 
+# The service is started in the place of the shell, so that it gets the signals meant for it,
+# as it would not from `go run`.
+
 .PHONY: run
 run: web-if-possible ## start the service with a Redis of its own, and the web app where npm is there to build it
-	@echo "It starts empty: 'make demo' starts one with people in it who post now and then."
-	go run ./cmd/retwis serve
+	@echo "Nobody is there until people register: 'make demo' starts one with people who post now and then."
+	go build -o bin/retwis ./cmd/retwis && exec bin/retwis serve
 
 .PHONY: demo
 demo: web-if-possible ## the same with people in it who post now and then, and data of its own in data/demo
-	go run ./cmd/retwis serve --demo --data-dir data/demo
+	go build -o bin/retwis ./cmd/retwis && exec bin/retwis serve --demo --data-dir data/demo
 
 .PHONY: web-if-possible
 web-if-possible:

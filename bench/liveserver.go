@@ -24,6 +24,7 @@ import (
 
 	"retwis/graph"
 	"retwis/internal/auth"
+	"retwis/internal/collector"
 	"retwis/internal/live"
 	"retwis/internal/quota"
 	"retwis/internal/retwis"
@@ -67,6 +68,7 @@ func serveLive(ctx context.Context, kind, redisURL string) error {
 	raw := &broadcaster{conns: map[*websocket.Conn]struct{}{}}
 	report := func(*usage) {}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	wg.Go(func() { _ = collector.Tune(ctx) }) // as the service does; so do those it is compared with
 	if strings.HasPrefix(kind, pageOurs) {
 		wg.Go(func() {
 			if err := servePages(ctx, kind, redisURL, listener, log); err != nil {

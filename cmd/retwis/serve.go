@@ -14,6 +14,7 @@ import (
 
 	"retwis/graph"
 	"retwis/internal/auth"
+	"retwis/internal/collector"
 	"retwis/internal/fanout"
 	"retwis/internal/live"
 	"retwis/internal/quota"
@@ -157,7 +158,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	})
 	group.Go(func() error { return db.WatchSessions(hubLife, api.SessionEnded) })
 	group.Go(func() error { return db.WatchAuthors(hubLife) })
-	group.Go(func() error { return tuneCollector(running) })
+	group.Go(func() error { return collector.Tune(running) })
 	group.Go(func() error { return quotas.Run(hubLife) })
 	group.Go(func() error { return watchers.run(workLife, api.Health()) })
 	group.Go(func() error {

@@ -26,6 +26,7 @@ var ours = map[string][]string{
 	"internal/auth":      {"internal/retwis"},
 	"internal/bench":     {"internal/retwis", "internal/store", "internal/fanout", "internal/redisproc"},
 	"internal/check":     {"internal/retwis"},
+	"internal/collector": nil,
 	"internal/embedded":  {"internal/redisproc"},
 	"internal/fanout":    {"internal/retwis"},
 	"internal/live":      {"internal/retwis"},

@@ -46,7 +46,7 @@ func NewWorld(ctx context.Context) (*World, error) {
 	server, err := redisproc.Start(path, redisproc.Options{
 		Args: []string{
 			"--port", "0", "--unixsocket", w.socket, "--save", "", "--appendonly", "no", "--dir", dir,
-			"--zset-max-listpack-entries", "1024",
+			"--zset-max-listpack-entries", "1024", "--list-max-listpack-size", "100",
 		},
 		DeathSignal: syscall.SIGKILL,
 	})

@@ -96,6 +96,8 @@ func args(socket, dir string) []string {
 		"--maxmemory-policy", "noeviction",
 		// Keeps the sets of follows packed: 20 bytes an entry instead of 100 and more.
 		"--zset-max-listpack-entries", "1024",
+		// A push moves what stands in the first part of a list: parts of 1 KB and not of 8.
+		"--list-max-listpack-size", "100",
 	}
 }
 

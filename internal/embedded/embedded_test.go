@@ -151,6 +151,7 @@ func TestChildIsConfiguredByArgumentsAlone(t *testing.T) {
 		"port":                        "0",
 		"maxmemory-policy":            "noeviction",
 		"zset-max-listpack-entries":   "1024",
+		"list-max-listpack-size":      "100",
 		"zset-max-ziplist-entries":    "1024", // the name of old
 		"cluster-enabled":             "no",
 		"appenddirname":               "appendonlydir",

@@ -43,3 +43,9 @@ func ServeOperators(ctx context.Context, listener net.Listener, metrics http.Han
 	})
 	return group.Wait()
 }
+
+// noMetrics answers who looks for metrics where the API is, and would take a page of the app
+// for an answer.
+func noMetrics(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "metrics are served on an address of their own: see --metrics-listen", http.StatusNotFound)
+}

@@ -53,7 +53,7 @@ func TestLogHasNoSecrets(t *testing.T) {
 
 func TestPlainPages(t *testing.T) {
 	onTCP(t, nil, func(h *harness) {
-		for path, want := range map[string]int{"/": 200, "/healthz": 200, "/readyz": 200, "/nowhere": 404} {
+		for path, want := range map[string]int{"/": 200, "/healthz": 200, "/readyz": 200, "/nowhere": 404, "/metrics": 404} {
 			if w, _ := h.request("GET", h.url+path, ""); w.StatusCode != want {
 				h.Errorf("%s: got status %d", path, w.StatusCode)
 			}

@@ -61,6 +61,7 @@ func New(opts Options) (*Server, error) {
 	mux.Handle("/graphql", origins.cors(http.HandlerFunc(s.serveGraphQL)))
 	mux.HandleFunc("GET /healthz", ServeAlive)
 	mux.HandleFunc("GET /readyz", s.Health().ServeReady)
+	mux.HandleFunc("/metrics", noMetrics)
 	mux.Handle("/", opts.Web)
 	s.handler = s.observe(mux)
 	return s, nil

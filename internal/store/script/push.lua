@@ -64,7 +64,21 @@ local cap = tonumber(ARGV[6])
 local slack = tonumber(ARGV[7])
 local most = cap + slack
 local names, heads, pushed, checked, served = {}, {}, 0, 0, 0
-for i = 1, count do
+-- Nobody to tell and nothing to look into, as it is nearly always: the loop below
+-- without its questions.
+if not (suspect or mergers or watchers) then
+  for i = 1, count do
+    local length = call('LPUSHX', prefix .. found[i] .. suffix, post)
+    if length > most then
+      call('LTRIM', prefix .. found[i] .. suffix, 0, cap - 1)
+    end
+    if length == 0 then
+      pushed = pushed - 1
+    end
+  end
+  pushed, served = pushed + count, count
+end
+for i = served + 1, count do
   local list = prefix .. found[i] .. suffix
   if waiting then
     sync(ARGV[16], found[i], { ARGV[15] }, cap, slack,

@@ -1,4 +1,5 @@
-package main
+// Package collector gives the heap of a process its room between garbage collections.
+package collector
 
 import (
 	"context"
@@ -26,8 +27,8 @@ func growth(live uint64) int {
 	return int(min(max(ampleRoom*100/live, usualGrowth), mostGrowth)) //nolint:gosec // it is bounded
 }
 
-// tuneCollector gives the heap its room until ctx is done, unless GOGC does.
-func tuneCollector(ctx context.Context) error {
+// Tune gives the heap its room until ctx is done, unless GOGC does. It fails never.
+func Tune(ctx context.Context) error {
 	if os.Getenv("GOGC") != "" {
 		return nil
 	}
