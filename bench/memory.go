@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"retwis/internal/bench"
+	"retwis/internal/retwis"
 )
 
 // measureMemory measures what entries of homes and follows take in Redis: the memory of
@@ -42,16 +43,18 @@ func measureMemory(ctx context.Context, r *report) error {
 	perEntry := float64(filled-empty) / (users * entries)
 	r.add("Redis memory per home entry, homes of 800", fmt.Sprintf("%.1f bytes", perEntry), "", verdict(perEntry, 11))
 
-	err = bench.Concurrently(ctx, users, func(ctx context.Context, i int) error {
-		random := rand.New(rand.NewPCG(1, uint64(i)))
-		for _, j := range random.Perm(users)[:follows] {
-			if j != i {
-				if err := w.Follow(ctx, people[i], people[j]); err != nil {
-					return err
-				}
+	const batch = 50
+	err = bench.Concurrently(ctx, users/batch, func(ctx context.Context, n int) error {
+		all := make([]retwis.Followings, batch)
+		for k := range all {
+			i := n*batch + k
+			all[k].Reader = people[i]
+			for _, j := range rand.New(rand.NewPCG(1, uint64(i))).Perm(users)[:follows] {
+				all[k].Authors = append(all[k].Authors, people[j]) // not oneself, which is passed over
 			}
 		}
-		return nil
+		_, err := w.FollowAll(ctx, all)
+		return err
 	})
 	if err != nil {
 		return err
