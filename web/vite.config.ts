@@ -14,7 +14,14 @@ export default defineConfig({
     // Data URLs would need exceptions in the Content-Security-Policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: { app: "index.html", playground: "playground.html" } },
+    rolldownOptions: {
+      input: { app: "index.html", playground: "playground.html" },
+      onLog(level, log, report) {
+        // A hint of packages to a compiler that they have been through already.
+        const known = log.code === "MODULE_LEVEL_DIRECTIVE" && log.message.includes('"use no memo"') && log.message.includes("node_modules/");
+        if (!known) report(level, log);
+      },
+    },
     chunkSizeWarningLimit: 4000, // the editor of the playground
   },
   worker: { format: "es" },
