@@ -22,6 +22,9 @@ const (
 	compressed     = ".gz"
 )
 
+// playgroundHint is where the start page says that there is a playground to link to.
+var playgroundHint = regexp.MustCompile(`<meta name="playground"[^>]*>`)
+
 // What pages may do. Texts of users never become markup, and if one did it could not run:
 // scripts come from files of the build only, and from the start page where its own hash
 // names them. The editor of the playground writes styles
@@ -79,6 +82,9 @@ func newSite(dist fs.FS, playground bool) (*site, error) {
 	}
 	if !playground {
 		delete(s.files, playgroundPage)
+		if index := s.files[indexPage]; index != nil {
+			*index = file{contentType: index.contentType, plain: newVariant(playgroundHint.ReplaceAll(index.plain.body, nil))}
+		}
 	}
 	if index := s.files[indexPage]; index != nil {
 		s.appPolicy = fmt.Sprintf(appPolicy, inlineScripts(index.plain.body))

@@ -46,6 +46,32 @@ func request(t *testing.T, h http.Handler, method, path string, header map[strin
 	return rec
 }
 
+func TestTheAppKnowsOfThePlayground(t *testing.T) {
+	t.Parallel()
+	const hint = `<meta name="playground" content="/playground" />`
+	compressed := map[string]string{"Accept-Encoding": "gzip"}
+	for _, playground := range []bool{true, false} {
+		s, err := newSite(fstest.MapFS{
+			"index.html":      {Data: []byte("<head>" + hint + "</head>")},
+			"index.html.gz":   {Data: []byte(hint)},
+			"playground.html": {Data: []byte("the playground")},
+		}, playground)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, header := range []map[string]string{nil, compressed} {
+			body := request(t, s, http.MethodGet, "/", header).Body.String()
+			if strings.Contains(body, hint) != playground {
+				t.Errorf("with playground %t and %v, the page is %q", playground, header, body)
+			}
+		}
+	}
+	page, err := fs.ReadFile(build, "dist/"+indexPage)
+	if err == nil && !playgroundHint.Match(page) {
+		t.Error("the start page of the build names no playground")
+	}
+}
+
 func TestWhatIsServed(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { launch, login, problems, visit } from "./browser.ts";
+import { launch, login, phone, problems, visit } from "./browser.ts";
 import { startServer, type Server } from "./server.ts";
 
 let server: Server;
@@ -24,7 +24,8 @@ test("the playground queries, changes and watches as who is logged in", async ()
     if (!request.url().startsWith(server.url) && !request.url().startsWith("blob:") && !request.url().startsWith("data:")) foreign.push(request.url());
   });
   await login(page, person);
-  await page.goto("/playground");
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("link", { name: "API playground" }).click();
   const result = page.locator(".graphiql-response");
   const run = page.getByRole("button", { name: /^Execute/ });
 
@@ -50,6 +51,29 @@ test("the playground queries, changes and watches as who is logged in", async ()
   await page.getByText("Everybody's posts.").waitFor();
 
   expect(foreign).toEqual([]);
+  expect(problems.get(page.context())).toEqual([]);
+  await page.context().close();
+});
+
+test("on a phone the editor stands above the result, each as wide as the page", async () => {
+  const page = await visit(browser, server.url, { viewport: phone });
+  await page.goto("/");
+  await page.getByRole("link", { name: "API playground" }).click();
+  await tab(page, "Everybody");
+  await page.getByRole("button", { name: /^Execute/ }).click();
+  await page.locator(".graphiql-response").getByText("publicTimeline").waitFor();
+  const editor = (await page.locator(".graphiql-editors").boundingBox())!;
+  const result = (await page.locator(".graphiql-response").boundingBox())!;
+  expect(Math.min(editor.width, result.width)).toBeGreaterThan(phone.width * 0.9);
+  expect(Math.min(editor.height, result.height)).toBeGreaterThan(200);
+  expect(result.y).toBeGreaterThanOrEqual(editor.y + editor.height);
+
+  const docs = page.getByRole("button", { name: /Documentation Explorer/ });
+  await docs.click();
+  await page.getByText("A service of short posts and timelines.").waitFor();
+  expect((await page.locator(".graphiql-plugin").boundingBox())!.width).toBeGreaterThan(phone.width * 0.9);
+  await docs.click();
+  await page.locator(".graphiql-response").waitFor();
   expect(problems.get(page.context())).toEqual([]);
   await page.context().close();
 });

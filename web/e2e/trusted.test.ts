@@ -34,6 +34,7 @@ test("the app works where only its own documents are run", async () => {
   const page = await visit(browser, server.url);
   await page.goto("/");
   await page.getByRole("button", { name: "Register" }).click();
+  expect(await page.getByRole("link", { name: "API playground" }).count()).toBe(0);
   await page.getByLabel("Username").fill("trusting");
   await page.getByLabel("Password").fill("correct horse battery");
   await page.getByRole("button", { name: "Create account" }).click();

@@ -3,6 +3,7 @@ import { useState, type SubmitEvent } from "react";
 import { Link } from "react-router";
 import { byField, describeError } from "../api/errors.ts";
 import { LoginDocument, RegisterDocument } from "../api/generated.ts";
+import { PlaygroundLink } from "../app/PlaygroundLink.tsx";
 import { useServices } from "../app/services.ts";
 import { Button } from "../ui/Button.tsx";
 import { Field } from "../ui/Field.tsx";
@@ -32,6 +33,9 @@ export function WelcomePage() {
         </div>
         <Credentials key={String(joining)} joining={joining} />
       </div>
+      <p className="mt-6 text-sm empty:hidden">
+        <PlaygroundLink />
+      </p>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from "@apollo/client/react";
 import type { ReactNode } from "react";
 import { SettingsPageDocument } from "../api/generated.ts";
+import { PlaygroundLink } from "../app/PlaygroundLink.tsx";
 import { WelcomePage } from "../pages/WelcomePage.tsx";
 import { PageTitle, Problem, Skeleton } from "../ui/states.tsx";
 import { DeleteAccount } from "./DeleteAccount.tsx";
@@ -29,6 +30,9 @@ export function SettingsPage() {
           <Part title="Account">
             <DeleteAccount username={data.viewer.user.username} />
           </Part>
+          <p className="border-t border-line px-4 py-6 empty:hidden sm:px-6">
+            <PlaygroundLink />
+          </p>
         </>
       ) : error ? (
         <Problem error={error} retry={() => void refetch()} />
