@@ -76,6 +76,25 @@ test("everybody's posts and a single post are there without a login", async () =
   expect(await page.getByRole("button", { name: /follow/i }).count()).toBe(0);
 });
 
+test("a click on a post's text opens it, and selecting the text does not", async () => {
+  const person = await Person.register(server.url, "clicked");
+  await person.post("Text to click on");
+  page = await visit(browser, server.url);
+  await page.goto(`/u/${person.username}`);
+  const text = page.getByText("Text to click on");
+  await text.waitFor();
+  await untilLive(page);
+  const box = (await text.boundingBox())!;
+  await page.mouse.move(box.x + 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 60, box.y + box.height / 2, { steps: 5 });
+  await page.mouse.up();
+  expect(await page.evaluate(() => String(getSelection()))).not.toBe("");
+  expect(new URL(page.url()).pathname).toBe(`/u/${person.username}`);
+  await text.click();
+  await page.getByRole("heading", { name: "Post" }).waitFor();
+});
+
 test("a profile shows posts, people and a button to follow", async () => {
   const author = await Person.register(server.url, "author_1", "An Author");
   const reader = await Person.register(server.url, "reader_1", "A Reader");

@@ -1,6 +1,6 @@
 import { useFragment } from "@apollo/client/react";
 import type { FragmentType } from "@apollo/client";
-import { useState, type KeyboardEvent } from "react";
+import { useState, type KeyboardEvent, type MouseEvent } from "react";
 import { Link, useNavigate } from "react-router";
 import { PostCard_PostFragmentDoc, type PostCard_PostFragment } from "../api/generated.ts";
 import { Avatar } from "../people/Avatar.tsx";
@@ -32,6 +32,12 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
   const href = `/post/${encodeURIComponent(id)}`;
   const open = (event: KeyboardEvent) => {
     if (event.key === "Enter" && event.target === event.currentTarget && !pending && !large) void navigate(href);
+  };
+  const openByText = (event: MouseEvent) => {
+    const onLink = event.target instanceof Element && event.target.closest("a");
+    const modified = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+    if (pending || onLink || modified || event.detail > 1 || hasSelection()) return;
+    void navigate(href);
   };
   return (
     <article
@@ -68,7 +74,7 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
               {pending ? "Sending" : <PostTime iso={data.createdAt} href={href} />}
             </span>
           </p>
-          {!large && <PostText id={id} text={text} mentions={mentions} />}
+          {!large && <PostText id={id} text={text} mentions={mentions} onClick={openByText} />}
         </div>
       </div>
       {large && <PostText id={id} text={text} mentions={mentions} large />}
@@ -82,11 +88,18 @@ interface PostTextProps {
   text: string;
   mentions: readonly { username: string }[];
   large?: boolean;
+  /** For the mouse; keys have the post itself. */
+  onClick?: (event: MouseEvent) => void;
 }
 
-function PostText({ id, text, mentions, large = false }: PostTextProps) {
+function PostText({ id, text, mentions, large = false, onClick }: PostTextProps) {
   return (
-    <p id={`${id}-text`} dir="auto" className={`post-text ${large ? "mt-4 text-xl" : "mt-1"}`}>
+    <p
+      id={`${id}-text`}
+      dir="auto"
+      onClick={onClick}
+      className={`post-text ${large ? "mt-4 text-xl" : "mt-1"} ${onClick ? "cursor-pointer" : ""}`}
+    >
       {splitMentions(text, mentions).map((piece, i) =>
         piece.username === undefined ? (
           piece.text
@@ -98,6 +111,11 @@ function PostText({ id, text, mentions, large = false }: PostTextProps) {
       )}
     </p>
   );
+}
+
+/** Whether text on the page is being selected, as after dragging over it. */
+function hasSelection(): boolean {
+  return document.getSelection()?.isCollapsed === false;
 }
 
 function PostTime({ iso, href }: { iso: string; href: string }) {
