@@ -1,12 +1,15 @@
 package fanout_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"retwis/internal/fanout"
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -118,4 +121,68 @@ func TestImports(t *testing.T) {
 			t.Errorf("a run with a gap before it: %v", busy)
 		}
 	})
+}
+
+// repairCounter counts the steps of repairs, each of which goes over one partition here.
+type repairCounter struct {
+	*store.Store
+	steps atomic.Int64
+}
+
+func (c *repairCounter) Repair(
+	ctx context.Context, author retwis.UserID, partition int, to retwis.Audience, after int64,
+) (int64, bool, error) {
+	c.steps.Add(1)
+	return c.Store.Repair(ctx, author, partition, to, after)
+}
+
+func TestManyRunsAreRepairedAtOnce(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
+	_, stop := e.work(fanout.Options{})
+	author := e.register("author")[0]
+	fans := e.fans(author, 3)
+	e.drain()
+	for _, fan := range fans {
+		e.read(retwis.Home(fan)) // builds it: what comes later takes a repair
+	}
+	stop()
+
+	const before, after = 20, 5 // runs, and between them a post that has to come in its place
+	runs := func(from, to int) {
+		var all []retwis.PostImport
+		for i := from; i < to; i++ {
+			all = append(all, runOf(author, i*4, 4, 400-4*i))
+		}
+		if _, err := e.ImportPosts(t.Context(), all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs(0, before)
+	e.post(author, "made here")
+	runs(before, before+after)
+
+	reach, err := e.Reach(t.Context(), []retwis.UserID{author})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counter := &repairCounter{Store: e.Store}
+	worker := fanout.New(counter, fanout.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = worker.Run(ctx)
+	}()
+	defer func() { cancel(); <-done }()
+	e.drain()
+	e.isSound()
+	if got, want := counter.steps.Load(), int64(2*len(reach[0].Followers)); got != want || want == 0 {
+		t.Errorf("the homes in a partition were gone over %d times, want %d", got, want)
+	}
+	for _, fan := range fans {
+		if home := e.read(retwis.Home(fan)); len(home) != 4*(before+after)+1 {
+			t.Errorf("on a home there are %d posts, want %d", len(home), 4*(before+after)+1)
+		}
+	}
 }

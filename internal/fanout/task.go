@@ -14,17 +14,31 @@ type repairProgress struct {
 	begun bool
 	left  []*target // partitions still to go over
 	after int64     // score of the last timeline served in the first of them
+
+	superseded bool // the next repair goes over the same partitions
 }
 
 // startTask carries an entry out beside the rounds: it takes several exchanges with the
 // database, and may be repeated from the start.
 func (r *runner) startTask(ctx context.Context, w *work) {
 	w.running = true
+	w.progress.superseded = r.superseded(w)
 	r.tasks++
 	go func() {
 		done, err := r.perform(ctx, w)
 		r.finished <- taskResult{w, done, err}
 	}()
+}
+
+// superseded reports whether a repair is followed at once by another one of the same author.
+// That one merges all of the author's newest posts as well, whichever post it names: an
+// import of many runs would go over every follower once for each of them.
+func (r *runner) superseded(w *work) bool {
+	if w.Kind != retwis.OutboxRepair {
+		return false
+	}
+	queue := r.lanes[laneOf(w.OutboxEntry)]
+	return len(queue) > 1 && queue[1].Kind == retwis.OutboxRepair && queue[1].Malformed == nil
 }
 
 func (r *runner) taskDone(ctx context.Context, result taskResult) {
@@ -88,7 +102,8 @@ func (r *runner) recount(ctx context.Context, w *work) error {
 }
 
 // repair merges an author's newest posts into every home and list that follows the author,
-// and puts the post on the single timelines where it is missing.
+// and puts the post on the single timelines where it is missing. A repair that is superseded
+// leaves the homes and lists to the next one.
 func (r *runner) repair(ctx context.Context, w *work) error {
 	p := &w.progress
 	if !p.begun {
@@ -114,7 +129,7 @@ func (r *runner) repair(ctx context.Context, w *work) error {
 		}
 		p.begun = true
 	}
-	for len(p.left) > 0 {
+	for len(p.left) > 0 && !p.superseded {
 		after, more, err := r.store.Repair(ctx, w.Author, p.left[0].partition, p.left[0].to, p.after)
 		if err != nil {
 			return err
