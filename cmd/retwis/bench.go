@@ -45,7 +45,7 @@ func (*benchCommand) Help() string {
 	for _, s := range loadtest.Scenarios() {
 		fmt.Fprintf(&b, "  %-7s %s\n", s[0], s[1])
 	}
-	return b.String() + "\nThe server has to run with --rate-limits off, or its limits are what is measured. For fanout, retwis seed --star 10000 " +
+	return b.String() + "\nThe server has to run with --rate-limits off. For fanout, retwis seed --star 10000 " +
 		"makes an author with so many followers. Two reports are compared by: retwis bench --compare a.json b.json"
 }
 

@@ -65,7 +65,8 @@ func TestBench(t *testing.T) {
 func TestBenchSaysWhatKeepsItFromMeasuring(t *testing.T) {
 	t.Parallel()
 	env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
-	limited := serve(t, env, "--rate-limits", "on", "--limit-posts", "1/1h")
+	limited := serve(t, env, "--rate-limits", "on", "--limit-logins", "2/1h") // one is for registering
+	someone := register(t, limited.url, "someone")
 	free := serve(t, env, "--rate-limits", "off")
 	some := filepath.Join(t.TempDir(), "some.json")
 	tests := []struct {
@@ -96,6 +97,8 @@ func TestBenchSaysWhatKeepsItFromMeasuring(t *testing.T) {
 			}
 		})
 	}
+	// Finding out about the limits has not used them up.
+	someone.login("someone", somePassword)
 	limited.stop()
 	free.stop()
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -88,13 +90,33 @@ func execute(ctx context.Context, args []string, c console) error {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(joinNegative(args))
 	if err != nil {
 		return misusef("%w (retwis --help lists what there is)", err)
 	}
 	warnOfUnknownVariables(c.err, parser.Model)
 	return parsed.Run()
 }
+
+// joinNegative writes --flag -1 as --flag=-1. The parser takes what begins with a hyphen for
+// a flag; with its own remedy a flag whose value was forgotten would swallow the next flag.
+func joinNegative(args []string) []string {
+	var joined []string
+	for i, arg := range args {
+		if arg == "--" {
+			return append(joined, args[i:]...)
+		}
+		if n := len(joined) - 1; n >= 0 && negativeNumber.MatchString(arg) &&
+			strings.HasPrefix(joined[n], "--") && !strings.Contains(joined[n], "=") {
+			joined[n] += "=" + arg
+			continue
+		}
+		joined = append(joined, arg)
+	}
+	return joined
+}
+
+var negativeNumber = regexp.MustCompile(`^-\.?[0-9]`)
 
 // isStop reports whether a command ended because it was told to, before it was done.
 func isStop(ctx context.Context, err error) bool {

@@ -103,6 +103,10 @@ func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logge
 		return fmt.Errorf("prepare accounts: %w", err)
 	}
 
+	if p := c.population(); p.People > 0 && p.Follows < c.AvgFollows {
+		_, _ = fmt.Fprintf(console.err, "Of %d people nobody can follow more than the %d others: --avg-follows is taken for %d, not %d.\n",
+			p.People, p.Follows, p.Follows, c.AvgFollows)
+	}
 	progress := newProgress(console.err)
 	seeder := seed.New(c.population(), db, accounts, seed.Options{Parallel: c.Parallel, Progress: progress.part})
 	started := time.Now()

@@ -108,6 +108,17 @@ func TestSeeding(t *testing.T) {
 	}
 }
 
+func TestSeedingSaysThatThereAreTooFewToFollow(t *testing.T) {
+	t.Parallel()
+	env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
+	for follows, told := range map[string]bool{"4": true, "3": false} {
+		code, stdout, stderr := invoke(t, env, "seed", "--users", "4", "--posts", "4", "--avg-follows", follows)
+		if code != 0 || strings.Contains(stderr, "--avg-follows is taken for 3, not "+follows) != told {
+			t.Errorf("--avg-follows %s: code %d, printed\n%s%s", follows, code, stdout, stderr)
+		}
+	}
+}
+
 func TestSeedingStopsWhenAsked(t *testing.T) {
 	t.Parallel()
 	url := redistest.Server(t).URL()

@@ -29,6 +29,18 @@ var ErrSetup = errors.New("the test cannot begin")
 // HowToLift says how a server's limits are switched off.
 const HowToLift = "start the server with --rate-limits off (RETWIS_RATE_LIMITS=off) for the time of the test"
 
+// limited asks a server whether it limits how much clients may read. One that does limits the
+// rest too, mostly, and finding that out by logging in would use up what the network has for
+// people.
+func (c *client) limited(ctx context.Context) (bool, error) {
+	var answer struct{ RateLimit *struct{ Limit int } }
+	err := c.do(ctx, "", newRequest(`{ rateLimit { limit } }`, nil), &answer)
+	if errors.Is(err, errLimited) {
+		return true, nil
+	}
+	return answer.RateLimit != nil, err
+}
+
 type session struct {
 	Token string
 	User  struct{ ID string }

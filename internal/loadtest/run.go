@@ -21,8 +21,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, fmt.Errorf("%w: %w", ErrSetup, err)
 	}
 	defer c.http.CloseIdleConnections()
-	if err := c.do(ctx, "", newRequest(`{ __typename }`, nil), nil); err != nil {
+	limited, err := c.limited(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("%w: no server answers at %s: %w: start one with retwis serve, or name another with --url", ErrSetup, o.URL, err)
+	}
+	if limited {
+		return nil, setup("read", errLimited)
 	}
 	accounts, err := c.accounts(ctx, o.Accounts)
 	if err != nil {
