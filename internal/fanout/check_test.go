@@ -42,6 +42,30 @@ func (e *engine) isSound() {
 	}
 }
 
+// keepBusy has people act until stop is called, which waits for the last of them.
+func (m *model) keepBusy(e *engine, r *rand.Rand) (stop func()) {
+	ctx, cancel := context.WithCancel(e.t.Context())
+	const goroutines = 4
+	var wg sync.WaitGroup
+	for g := range goroutines {
+		own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				if waiting, err := e.OutboxLength(ctx); err == nil && waiting > 200 {
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				user := m.people[own.IntN(len(m.people)/goroutines)*goroutines+g]
+				if err := m.act(e, own, user); err != nil {
+					e.t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	return func() { cancel(); wg.Wait() }
+}
+
 func TestCheckOfABusyDatabaseGivesNoFalseAlarm(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -60,26 +84,7 @@ func TestCheckOfABusyDatabaseGivesNoFalseAlarm(t *testing.T) {
 				e := newEngine(t, options)
 				e.work(fanout.Options{})
 				r := seeded(t)
-				m := newModel(e.crowd("user", 40))
-				ctx, stop := context.WithCancel(t.Context())
-				const goroutines = 4
-				var wg sync.WaitGroup
-				for g := range goroutines {
-					own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
-					wg.Go(func() {
-						for ctx.Err() == nil {
-							if waiting, err := e.OutboxLength(ctx); err == nil && waiting > 200 {
-								time.Sleep(time.Millisecond)
-								continue
-							}
-							user := m.people[own.IntN(len(m.people)/goroutines)*goroutines+g]
-							if err := m.act(e, own, user); err != nil {
-								t.Error(err)
-								return
-							}
-						}
-					})
-				}
+				stop := newModel(e.crowd("user", 40)).keepBusy(e, r)
 				for range size(8, 80) {
 					e.isSound()
 				}
@@ -89,7 +94,6 @@ func TestCheckOfABusyDatabaseGivesNoFalseAlarm(t *testing.T) {
 					t.Logf("%d entries, of which at first sight %d seem to be wrong", report.Entries, report.Unsettled)
 				}
 				stop()
-				wg.Wait()
 				e.drain()
 				e.isSound()
 			})
@@ -328,36 +332,18 @@ func TestRepairOfABusyDatabase(t *testing.T) {
 		client := raw(t, url)
 		r := seeded(t)
 		m := newModel(e.crowd("user", 40))
-		ctx, stop := context.WithCancel(t.Context())
-		const goroutines = 4
-		var wg sync.WaitGroup
-		for g := range goroutines {
-			own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
-			wg.Go(func() {
-				for ctx.Err() == nil {
-					if waiting, err := e.OutboxLength(ctx); err == nil && waiting > 200 {
-						time.Sleep(time.Millisecond)
-						continue
-					}
-					user := m.people[own.IntN(len(m.people)/goroutines)*goroutines+g]
-					if err := m.act(e, own, user); err != nil {
-						t.Error(err)
-						return
-					}
-				}
-			})
-		}
+		stop := m.keepBusy(e, r)
 		mended := 0
 		for range size(3, 50) {
 			time.Sleep(50 * time.Millisecond)
 			for _, home := range keys(t, client, "*:home:*") {
 				var err error
-				switch length := client.LLen(ctx, home).Val(); {
+				switch length := client.LLen(t.Context(), home).Val(); {
 				case length < 3:
 				case r.IntN(3) == 0:
-					err = client.LRem(ctx, home, 1, client.LIndex(ctx, home, r.Int64N(length-1)).Val()).Err()
+					err = client.LRem(t.Context(), home, 1, client.LIndex(t.Context(), home, r.Int64N(length-1)).Val()).Err()
 				case r.IntN(2) == 0:
-					err = client.LInsertBefore(ctx, home, client.LIndex(ctx, home, 0).Val(), client.LIndex(ctx, home, r.Int64N(length-1)).Val()).Err()
+					err = client.LInsertBefore(t.Context(), home, client.LIndex(t.Context(), home, 0).Val(), client.LIndex(t.Context(), home, r.Int64N(length-1)).Val()).Err()
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -366,7 +352,6 @@ func TestRepairOfABusyDatabase(t *testing.T) {
 			mended += e.check(check.Options{Repair: true}).Repaired
 		}
 		stop()
-		wg.Wait()
 		e.drain()
 		mended += e.check(check.Options{Repair: true}).Repaired
 		if mended == 0 {
