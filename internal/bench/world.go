@@ -17,6 +17,7 @@ import (
 
 	"retwis/internal/redisproc"
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 	"retwis/internal/store"
 )
 
@@ -113,10 +114,8 @@ func (w *World) Drained(ctx context.Context) error {
 		if err != nil || waiting == 0 {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(2 * time.Millisecond):
+		if err := sleep.For(ctx, 2*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 const (
@@ -122,7 +123,7 @@ func (r *runner) run(ctx context.Context) {
 		worked := r.round(ctx)
 		r.trim(ctx, !worked)
 		if worked && r.options.Pause > 0 {
-			wait(ctx, r.options.Pause)
+			_ = sleep.For(ctx, r.options.Pause)
 		}
 		r.receive(ctx, !worked)
 	}
@@ -139,7 +140,7 @@ func (r *runner) resume(ctx context.Context) bool {
 			return false
 		}
 		r.log.ErrorContext(ctx, "resuming an outbox failed: trying again", "err", err)
-		wait(ctx, pause)
+		_ = sleep.For(ctx, pause)
 	}
 }
 
@@ -152,7 +153,7 @@ func (r *runner) read(ctx context.Context) {
 			if ctx.Err() == nil {
 				r.log.ErrorContext(ctx, "reading an outbox failed: trying again", "err", err)
 			}
-			wait(ctx, pause)
+			_ = sleep.For(ctx, pause)
 			pause = min(2*pause, maxPause)
 			continue
 		}
@@ -348,13 +349,4 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 		return
 	}
 	r.entries = append([]*work(nil), r.entries[n:]...)
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"retwis/internal/sleep"
 )
 
 // SweepStore is what the sweeper needs of the database.
@@ -88,7 +90,7 @@ func (s *Sweeper) Run(ctx context.Context) error {
 		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
 			s.options.Log.WarnContext(ctx, "a sweep of idle timelines failed: it is begun again later", "err", err)
 		}
-		wait(ctx, s.options.Look)
+		_ = sleep.For(ctx, s.options.Look)
 	}
 	return nil
 }
@@ -118,8 +120,7 @@ func (s *Sweeper) sweep(ctx context.Context) error {
 			}
 			renewed = time.Now()
 		}
-		wait(ctx, s.options.Pause)
-		return ctx.Err()
+		return sleep.For(ctx, s.options.Pause)
 	})
 	whole := err == nil
 	if whole {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 // client is a subscriber that resumes whenever its subscription ends, and checks that
@@ -53,7 +54,7 @@ func (c *client) run(ctx context.Context) {
 			c.read(s, pushed)
 		}
 		cancel()
-		pause(ctx, 50*time.Millisecond)
+		_ = sleep.For(ctx, 50*time.Millisecond)
 	}
 }
 

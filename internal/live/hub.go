@@ -200,16 +200,3 @@ func backoff(failures int) time.Duration {
 	longest := min(100*time.Millisecond<<min(failures, 6), 5*time.Second)
 	return longest/2 + rand.N(longest/2)
 }
-
-// pause waits, but not beyond ctx.
-func pause(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}

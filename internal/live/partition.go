@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 // partition serves the timelines of one partition that have subscribers here. Its
@@ -176,7 +177,7 @@ func (p *partition) listen(ctx context.Context) {
 		if time.Since(began) > time.Minute {
 			failures = 0
 		}
-		pause(ctx, backoff(failures))
+		_ = sleep.For(ctx, backoff(failures))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 var errDeaf = errors.New("nothing comes in, not even what was sent from here")
@@ -40,8 +41,7 @@ func (p *partition) hear(ctx context.Context) error {
 func (p *partition) isDeaf(ctx context.Context, heard *atomic.Int64) bool {
 	for {
 		before := heard.Load()
-		pause(ctx, p.hub.options.ProbeEvery)
-		if ctx.Err() != nil {
+		if sleep.For(ctx, p.hub.options.ProbeEvery) != nil {
 			return false
 		}
 		if heard.Load() != before {
@@ -51,8 +51,7 @@ func (p *partition) isDeaf(ctx context.Context, heard *atomic.Int64) bool {
 		if p.probe(ctx) != nil {
 			continue // nothing can be sent
 		}
-		pause(ctx, p.hub.options.ProbeWait)
-		if ctx.Err() != nil {
+		if sleep.For(ctx, p.hub.options.ProbeWait) != nil {
 			return false
 		}
 		if heard.Load() == before {

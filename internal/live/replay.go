@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 // postBatch is how many posts are loaded by one call.
@@ -83,6 +84,6 @@ func (h *Hub) postsAtLast(ctx context.Context, ids []retwis.PostID) []*retwis.Po
 			return nil
 		}
 		h.log.WarnContext(ctx, "loading posts for a replay failed", "err", err)
-		pause(ctx, backoff(failures))
+		_ = sleep.For(ctx, backoff(failures))
 	}
 }

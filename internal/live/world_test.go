@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 // world is a [Source] in memory: timelines as lists in order of arrival, with their
@@ -192,9 +193,8 @@ func (w *world) call(ctx context.Context, name string) error {
 	failing := w.failing[name]
 	latency := w.delay()
 	w.mu.Unlock()
-	pause(ctx, latency)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err := sleep.For(ctx, latency); err != nil {
+		return err
 	}
 	if failing {
 		return errOutage
@@ -253,7 +253,7 @@ func (w *world) answer(ctx context.Context, about string) {
 	}
 	back, held, holding := w.delay(), w.held, w.holding
 	w.mu.Unlock()
-	pause(ctx, back)
+	_ = sleep.For(ctx, back)
 	if held != nil && holding == about {
 		<-held
 	}

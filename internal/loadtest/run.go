@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"retwis/internal/sleep"
 )
 
 // Run does what the options say and reports what came of it. When ctx ends it stops early and
@@ -119,18 +121,7 @@ func waitUntil(ctx context.Context, instant time.Time) bool {
 		<-ctx.Done()
 		return false
 	}
-	left := time.Until(instant)
-	if left <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(left)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
+	return sleep.For(ctx, time.Until(instant)) == nil
 }
 
 // ticking ends an interval every second, until the function returned is called, which ends

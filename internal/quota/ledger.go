@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 const (
@@ -191,21 +192,10 @@ func (l *ledger) run(ctx context.Context, report func(context.Context, []retwis.
 		case <-l.wake:
 		}
 		for readers := l.next(); len(readers) > 0; readers = l.next() {
-			if report(ctx, readers) != nil && !pause(ctx) {
+			if report(ctx, readers) != nil && sleep.For(ctx, reportFailed) != nil {
 				return
 			}
 		}
-	}
-}
-
-func pause(ctx context.Context) bool {
-	timer := time.NewTimer(reportFailed)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }
 

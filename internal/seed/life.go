@@ -11,6 +11,7 @@ import (
 	"github.com/brianvoe/gofakeit/v7"
 
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 // LifeStore is what people need who go on living.
@@ -72,7 +73,7 @@ func (l *Life) Run(ctx context.Context) error {
 	if len(l.people) == 0 {
 		return nil
 	}
-	for sleep(ctx, l.pause()) == nil {
+	for sleep.For(ctx, l.pause()) == nil {
 		if err := l.act(ctx); err != nil && ctx.Err() == nil {
 			l.options.Log.WarnContext(ctx, "somebody of the demonstration could not do something", "err", err)
 		}

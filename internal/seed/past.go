@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 // posts puts the posts of the past on the profiles of their authors, and the newest ones on
@@ -116,7 +117,7 @@ func (s *Seeder) importRuns(ctx context.Context, runs []run, add func(int)) erro
 		if !ok || busy.Code != retwis.CodeRateLimited {
 			return err
 		}
-		if err := sleep(ctx, time.Second); err != nil {
+		if err := sleep.For(ctx, time.Second); err != nil {
 			return err
 		}
 	}

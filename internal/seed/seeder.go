@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 // Password is everybody's.
@@ -199,7 +200,7 @@ func (s *Seeder) drain(ctx context.Context) error {
 	add, end := s.options.Progress("deliveries", total)
 	defer end()
 	for left := total; left > 0; {
-		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+		if err := sleep.For(ctx, 20*time.Millisecond); err != nil {
 			return err
 		}
 		now, err := s.store.OutboxLength(ctx)
@@ -210,16 +211,4 @@ func (s *Seeder) drain(ctx context.Context) error {
 		left = now
 	}
 	return nil
-}
-
-// sleep waits, or until ctx is done.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 const (
@@ -134,7 +135,7 @@ func (c *class) execute(e retwis.Event) (*rendered, error) {
 		if !failed || time.Now().Add(wait).After(giveUp) {
 			return cutAt(mark, response)
 		}
-		if err := sleepUntil(c.classes.ctx, time.Now().Add(wait)); err != nil {
+		if err := sleep.For(c.classes.ctx, wait); err != nil {
 			return nil, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 // client is a connection that outlives the answer to a request: a websocket, or a stream
@@ -331,7 +332,7 @@ func (r *sockets) drain(ctx context.Context, over time.Duration) {
 	start := time.Now()
 	for i, s := range all {
 		at := start.Add(over * time.Duration(i) / time.Duration(len(all)))
-		if sleepUntil(ctx, at) != nil {
+		if sleep.For(ctx, time.Until(at)) != nil {
 			break
 		}
 		s.leave(closeRestart, "Service restart")
@@ -354,21 +355,6 @@ func (r *sockets) drain(ctx context.Context, over time.Duration) {
 	case <-gone:
 	case <-time.After(time.Second):
 		r.engine.log.Warn("operations of websockets do not stop")
-	}
-}
-
-func sleepUntil(ctx context.Context, at time.Time) error {
-	wait := time.Until(at)
-	if wait <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/sleep"
 )
 
 // replicas knows which masters of a cluster have replicas.
@@ -81,7 +83,7 @@ func (s *Store) doDurably(ctx context.Context, c call) (*redis.Cmd, error) {
 	for try := range tries {
 		if try > 0 {
 			// Failovers and moves take a moment to be known.
-			if err := sleep(ctx, time.Duration(try)*50*time.Millisecond); err != nil {
+			if err := sleep.For(ctx, time.Duration(try)*50*time.Millisecond); err != nil {
 				return nil, err
 			}
 		}
@@ -126,17 +128,5 @@ func (s *Store) doAndWait(ctx context.Context, c call) (*redis.Cmd, error) {
 			return reply, errors.Join(errNotReplicated, err)
 		}
 		return reply, nil
-	}
-}
-
-// sleep waits, or until the context is done.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 // Bounds of one replay: a subscriber who missed more is told to refetch.
@@ -211,7 +212,7 @@ func (s *Store) listen(ctx context.Context, sharded bool, channel string, handle
 			return nil //nolint:nilerr // being told to stop is no failure
 		}
 		s.log.WarnContext(ctx, "a subscription ended: subscribing again", "channel", channel, "err", err)
-		_ = sleep(ctx, 100*time.Millisecond) // the next round sees why it broke off
+		_ = sleep.For(ctx, 100*time.Millisecond) // the next round sees why it broke off
 	}
 }
 
