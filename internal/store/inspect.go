@@ -387,6 +387,10 @@ func (s *Store) PostRecords(ctx context.Context, ids []retwis.PostID) ([]retwis.
 	return records, nil
 }
 
+// lateness is how many entries of a list's end are taken to be out of order because a post
+// arrived late, at least.
+const lateness = 256
+
 // Lateness is how many entries at the end of a timeline's list may be out of order because
 // a post arrived late: what is older than any of them may have left the list.
 func (s *Store) Lateness() int { return max(lateness, s.options.Slack) }

@@ -10,9 +10,9 @@ import (
 // listWalk goes over a timeline that is kept as a list in order of arrival, and on below
 // its end, where older posts are found by id in the profiles of those followed.
 //
-// The order it walks is: the list, then by id everything older that the list does not
-// hold. Posts that arrived late stand among newer ones, so "older" begins at the
-// greatest id of the list's last entries.
+// The order it walks is: the list, then by id everything that the list does not hold and
+// that is older than its newest entry. Mostly all of that is older than the whole list; but
+// posts that arrive late, many at once, push newer ones over its end.
 type listWalk struct {
 	store *Store
 	id    retwis.TimelineID
@@ -23,10 +23,6 @@ type listWalk struct {
 	started bool
 	tail    *tail // once the walk left the part of the list that is read by place
 }
-
-// lateness is how many entries of the list's end may be out of order because a post
-// arrived late.
-const lateness = 256
 
 func (w *listWalk) stand() retwis.TimelinePosition { return w.at }
 
@@ -105,9 +101,6 @@ func (w *listWalk) lost(ctx context.Context) (*tail, error) {
 	deep := false
 	if w.from != nil {
 		post, deep = w.from.Post, w.from.Deep
-		if w.from.Generation != w.at.Generation {
-			t.held = nil // what the list holds now is not what this reader has seen of it
-		}
 	}
 	// Its place in the list is where everything below it is older.
 	place := len(t.list)
@@ -118,12 +111,9 @@ func (w *listWalk) lost(ctx context.Context) (*tail, error) {
 		place = len(t.list)
 	}
 	if w.older {
-		t.list = t.list[place:]
-		if t.bound = t.border; len(t.list) == 0 {
-			t.bound = min(post, t.border)
-			if deep {
-				t.bound = post
-			}
+		t.list, t.bound = t.list[place:], post
+		if w.from.Generation != w.at.Generation {
+			t.hold(t.list) // of the rest of the list this reader may have seen nothing
 		}
 		return t, nil
 	}
@@ -149,13 +139,10 @@ func (w *listWalk) snapshot(ctx context.Context) (*tail, error) {
 		list:  all.posts,
 		whole: all.bottom || all.last == "",
 		deep:  w.id.FannedOut() && !all.bottom && all.last != "",
-		held:  make(map[retwis.PostID]bool, len(all.posts)),
 	}
-	for _, post := range all.posts {
-		t.held[post] = true
-	}
-	if n := len(all.posts); n > 0 {
-		t.border = slices.Max(all.posts[max(0, n-lateness):])
+	t.hold(all.posts)
+	if len(all.posts) > 0 {
+		t.border = slices.Max(all.posts)
 	}
 	return t, nil
 }
@@ -167,12 +154,19 @@ type tail struct {
 	older bool
 
 	list   []retwis.PostID        // still to walk, nearest first
-	held   map[retwis.PostID]bool // entries of the list, which the older posts leave out
+	held   map[retwis.PostID]bool // by the list: the older posts leave it out
 	border retwis.PostID          // older posts have ids below it
 	whole  bool                   // the list ends with the oldest post there is
 	deep   bool                   // there are older posts
 	climb  bool                   // on the way to newer entries: older posts come before the list
 	bound  retwis.PostID          // where the walk over older posts is
+}
+
+func (t *tail) hold(posts []retwis.PostID) {
+	t.held = make(map[retwis.PostID]bool, len(posts))
+	for _, post := range posts {
+		t.held[post] = true
+	}
 }
 
 func (t *tail) next(ctx context.Context, count int) ([]entry, bool, error) {
@@ -191,15 +185,24 @@ func (t *tail) next(ctx context.Context, count int) ([]entry, bool, error) {
 	if !t.older || !t.deep {
 		return nil, true, nil
 	}
-	posts, end, err := t.store.pull(ctx, t.id, t.bound, true, count)
+	ahead := 0 // that will be left out
+	for post := range t.held {
+		if post < t.bound {
+			ahead++
+		}
+	}
+	posts, end, err := t.store.pull(ctx, t.id, t.bound, true, count+ahead)
 	if err != nil {
 		return nil, false, err
 	}
 	var entries []entry
-	for _, p := range posts {
+	for i, p := range posts {
 		t.bound = p.post
 		if !t.held[p.post] {
 			entries = append(entries, entry{post: p.post, deep: true})
+		}
+		if len(entries) == count {
+			return entries, end && i == len(posts)-1, nil
 		}
 	}
 	return entries, end, nil
@@ -207,7 +210,16 @@ func (t *tail) next(ctx context.Context, count int) ([]entry, bool, error) {
 
 // newer climbs over the older posts up to the list.
 func (t *tail) newer(ctx context.Context, count int) ([]entry, bool, error) {
-	posts, end, err := t.store.pull(ctx, t.id, t.bound, false, count)
+	ahead := 0 // that will be left out, once the walk is beside the list
+	for post := range t.held {
+		if post > t.bound {
+			ahead++
+		}
+	}
+	if ahead == len(t.held) {
+		ahead = 0
+	}
+	posts, end, err := t.store.pull(ctx, t.id, t.bound, false, count+ahead)
 	if err != nil {
 		return nil, false, err
 	}
@@ -220,6 +232,9 @@ func (t *tail) newer(ctx context.Context, count int) ([]entry, bool, error) {
 		}
 		if !t.held[p.post] {
 			entries = append(entries, entry{post: p.post, deep: true})
+		}
+		if len(entries) == count {
+			return entries, false, nil
 		}
 	}
 	t.climb = !end

@@ -1,0 +1,162 @@
+package fanout_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"retwis/internal/fanout"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+// watch takes what arrives on a timeline until the outboxes are empty. It returns the posts
+// in the order they arrived, and the positions it had, each with how many had come by then.
+func (e *engine) watch(id retwis.TimelineID, since retwis.Cursor) (arrived []retwis.PostID, stood map[int]retwis.TimelinePosition) {
+	e.t.Helper()
+	at, err := since.TimelinePosition(id)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	stood = map[int]retwis.TimelinePosition{0: at}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		waiting, err := e.OutboxLength(e.t.Context())
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		news, err := e.Since(e.t.Context(), at)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		if !news.Found { // too slow
+			arrived, stood = nil, map[int]retwis.TimelinePosition{}
+		}
+		at, arrived = news.Position, append(arrived, news.Arrived...)
+		stood[len(arrived)] = at
+		if waiting == 0 {
+			return arrived, stood
+		}
+	}
+	e.t.Fatal("the outboxes do not drain")
+	return nil, nil
+}
+
+// One author's posts wait while others' arrive, and then come all at once: more of them than
+// a home holds. They push newer posts out of the list. Pages do not leave these out, and who
+// resumes sees everything that arrived since, or is told that it cannot be said.
+func TestALaggingFanOutHidesNothing(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 400, Slack: 10})
+		r := seeded(t)
+		reader := e.register("reader")[0]
+		people := e.crowd("user", 8)
+		slow := people[0]
+		quick := people[slices.IndexFunc(people, func(id retwis.UserID) bool { return e.PartitionOfUser(id) != e.PartitionOfUser(slow) })]
+		m := newModel(append(people, reader))
+		for _, author := range []retwis.UserID{slow, quick} {
+			e.follow(reader, author)
+			m.follows[reader][author] = true
+		}
+		_, stop := e.work(fanout.Options{})
+		e.drain()
+		stop()
+
+		const nobody = "a worker that does nothing"
+		held, err := e.AcquireLease(t.Context(), e.PartitionOfUser(slow), nobody, time.Minute)
+		if err != nil || !held {
+			t.Fatal(held, err)
+		}
+		post := func(author retwis.UserID) {
+			m.posts[author] = append(m.posts[author], e.post(author, "x"))
+		}
+		for i := range 700 {
+			if post(slow); i%20 == 0 {
+				post(quick)
+			}
+		}
+		e.work(fanout.Options{})
+		last := m.posts[quick][len(m.posts[quick])-1]
+		for deadline := time.Now().Add(time.Minute); !slices.Contains(e.read(retwis.Home(reader)), last); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("what does not lag did not arrive")
+			}
+		}
+		if err := e.ReleaseLease(t.Context(), e.PartitionOfUser(slow), nobody); err != nil {
+			t.Fatal(err)
+		}
+		id := retwis.Home(reader)
+		start, err := e.Page(t.Context(), id, retwis.Page{First: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrived, stood := e.watch(id, start.LiveCursor)
+		resumed := 0
+		for n, position := range stood {
+			news, err := e.Since(t.Context(), position)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !news.Found {
+				continue
+			}
+			if resumed++; !slices.Equal(news.Arrived, arrived[n:]) {
+				t.Errorf("%d posts arrived since a position, and %d are told", len(arrived)-n, len(news.Arrived))
+			}
+		}
+		t.Logf("of %d positions %d could be resumed from", len(stood), resumed)
+		if resumed == 0 {
+			t.Error("no position could be resumed from")
+		}
+
+		want := m.home(reader)
+		forward, _ := e.walk(r, id, true, "")
+		if !slices.Equal(newest(forward), want) {
+			t.Errorf("pages: missing %v, extra or doubled %v", surplus(want, forward), surplus(forward, want))
+		}
+		backward, _ := e.walk(r, id, false, "")
+		slices.Reverse(backward)
+		if !slices.Equal(forward, backward) {
+			t.Errorf("forward %v\nbackward %v", forward, backward)
+		}
+	})
+}
+
+// Between two pages of a full home the reader unfollows the author of the last post read.
+func TestPagesGoOnAfterAnUnfollow(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 20, Slack: 5})
+		e.work(fanout.Options{})
+		r := seeded(t)
+		people := e.crowd("user", 3)
+		reader, stays, goes := people[0], people[1], people[2]
+		e.follow(reader, stays)
+		e.follow(reader, goes)
+		var kept []retwis.PostID
+		for range 30 {
+			kept = append(kept, e.post(stays, "x"))
+			e.drain() // in the order they were made
+			e.post(goes, "x")
+			e.drain()
+		}
+		id := retwis.Home(reader)
+		before, cursors := e.walk(r, id, true, "")
+		e.unfollow(reader, goes)
+		e.drain()
+		for _, place := range []int{4, 8, 30} { // in the list, and below it
+			want := slices.DeleteFunc(newest(kept), func(post retwis.PostID) bool { return post >= before[place] })
+			page, err := e.Page(t.Context(), id, retwis.Page{First: 60, After: cursors[place]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []retwis.PostID
+			for _, edge := range page.Edges {
+				got = append(got, edge.Post.ID)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("after post %d: missing %v, extra or doubled %v", place, surplus(want, got), surplus(got, want))
+			}
+		}
+	})
+}
