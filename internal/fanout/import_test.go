@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"retwis/internal/fanout"
-	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -136,53 +135,69 @@ func (c *repairCounter) Repair(
 	return c.Store.Repair(ctx, author, partition, to, after)
 }
 
+// While repairs of an author wait, people come and go: those that the last repair does not
+// find any more lose the posts, those that it finds have all, and nobody has one twice.
 func TestManyRunsAreRepairedAtOnce(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
-	_, stop := e.work(fanout.Options{})
-	author := e.register("author")[0]
-	fans := e.fans(author, 3)
-	e.drain()
-	for _, fan := range fans {
-		e.read(retwis.Home(fan)) // builds it: what comes later takes a repair
-	}
-	stop()
-
-	const before, after = 20, 5 // runs, and between them a post that has to come in its place
-	runs := func(from, to int) {
-		var all []retwis.PostImport
-		for i := from; i < to; i++ {
-			all = append(all, runOf(author, i*4, 4, 400-4*i))
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		_, stop := e.work(fanout.Options{})
+		author := e.register("author")[0]
+		fans := e.fans(author, 6)
+		comes := e.register("comes")[0]
+		e.drain()
+		for _, fan := range append(fans, comes) {
+			e.read(retwis.Home(fan)) // builds it: what comes later takes a repair
 		}
-		if _, err := e.ImportPosts(t.Context(), all); err != nil {
+		stop()
+
+		stays, goes, returns := fans[:4], fans[4], fans[5]
+		const before, after = 20, 5 // runs, and between them a post that has to come in its place
+		runs := func(from, to int) {
+			for i := from; i < to; i++ {
+				if _, err := e.ImportPosts(t.Context(), []retwis.PostImport{runOf(author, i*4, 4, 400-4*i)}); err != nil {
+					t.Fatal(err)
+				}
+				switch i {
+				case 3:
+					e.unfollow(goes, author)
+					e.unfollow(returns, author)
+				case 7:
+					e.follow(comes, author)
+				case before + 2:
+					e.follow(returns, author)
+				}
+			}
+		}
+		runs(0, before)
+		e.post(author, "made here")
+		runs(before, before+after)
+
+		reach, err := e.Reach(t.Context(), []retwis.UserID{author})
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	runs(0, before)
-	e.post(author, "made here")
-	runs(before, before+after)
-
-	reach, err := e.Reach(t.Context(), []retwis.UserID{author})
-	if err != nil {
-		t.Fatal(err)
-	}
-	counter := &repairCounter{Store: e.Store}
-	worker := fanout.New(counter, fanout.Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = worker.Run(ctx)
-	}()
-	defer func() { cancel(); <-done }()
-	e.drain()
-	e.isSound()
-	if got, want := counter.steps.Load(), int64(2*len(reach[0].Followers)); got != want || want == 0 {
-		t.Errorf("the homes in a partition were gone over %d times, want %d", got, want)
-	}
-	for _, fan := range fans {
-		if home := e.read(retwis.Home(fan)); len(home) != 4*(before+after)+1 {
-			t.Errorf("on a home there are %d posts, want %d", len(home), 4*(before+after)+1)
+		counter := &repairCounter{Store: e.Store}
+		worker := fanout.New(counter, fanout.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = worker.Run(ctx)
+		}()
+		defer func() { cancel(); <-done }()
+		e.drain()
+		e.isSound()
+		if got, want := counter.steps.Load(), int64(2*len(reach[0].Followers)); got != want || want == 0 {
+			t.Errorf("the homes in a partition were gone over %d times, want %d", got, want)
 		}
-	}
+		for _, reader := range append(stays, comes, returns) {
+			if home := e.read(retwis.Home(reader)); len(home) != 4*(before+after)+1 {
+				t.Errorf("on a home there are %d posts, want %d", len(home), 4*(before+after)+1)
+			}
+		}
+		if home := e.read(retwis.Home(goes)); len(home) > 0 {
+			t.Errorf("on the home of one who went there are %d posts", len(home))
+		}
+	})
 }
