@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -24,7 +25,7 @@ const slots = 16384
 type ClusterOptions struct {
 	Masters     int           // 3 if 0
 	Replicas    int           // of each master
-	NodeTimeout time.Duration // after which a node counts as failed: 2 s if 0
+	NodeTimeout time.Duration // after which a node counts as failed: 5 s if 0, and a minute where no replica waits for that
 	Args        []string      // more arguments of every redis-server
 }
 
@@ -74,6 +75,8 @@ func (g *Group) Client() *redis.ClusterClient {
 	opts := &redis.ClusterOptions{
 		ContextTimeoutEnabled:      true,
 		ClusterStateReloadInterval: time.Second,
+		ReadTimeout:                patience,
+		WriteTimeout:               patience,
 	}
 	for _, n := range g.nodes {
 		opts.Addrs = append(opts.Addrs, n.addr)
@@ -97,7 +100,12 @@ func startCluster(opts ClusterOptions) (_ *Group, err error) {
 		opts.Masters = 3
 	}
 	if opts.NodeTimeout == 0 {
-		opts.NodeTimeout = 2 * time.Second
+		// On a busy machine a node that is well may be silent for some seconds. Others would
+		// say that it failed, and it would answer nobody until they agree again.
+		opts.NodeTimeout = time.Minute
+		if opts.Replicas > 0 {
+			opts.NodeTimeout = 5 * time.Second
+		}
 	}
 	dir, err := os.MkdirTemp("", "rt")
 	if err != nil {
@@ -145,7 +153,7 @@ func startClusterNode(dir string, opts ClusterOptions) (*Node, error) {
 	}
 	var err error
 	for range 20 {
-		port := freePort()
+		port, reserved := reservePort()
 		n := newNode(dir, append([]string{
 			"--port", strconv.Itoa(port),
 			"--bind", "127.0.0.1",
@@ -155,11 +163,12 @@ func startClusterNode(dir string, opts ClusterOptions) (*Node, error) {
 			"--cluster-allow-replica-migration", "no", // the shape is the test's to change
 			"--repl-diskless-sync-delay", "0",
 		}, opts.Args...))
-		n.network, n.addr = "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		n.network, n.addr = "tcp", loopback(port)
+		n.reserved = reserved
 		if err = n.start(); err == nil {
 			return n, nil
 		}
-		_ = n.control.Close() // it has not been used
+		n.release() // it has not been used
 		if !strings.Contains(err.Error(), "already in use") {
 			break
 		}
@@ -167,25 +176,39 @@ func startClusterNode(dir string, opts ClusterOptions) (*Node, error) {
 	return nil, err
 }
 
-// freePort returns a port that nobody listens on, nor on the one of the cluster
+// reservePort returns a port that nobody listens on, nor on the one of the cluster
 // bus, 10000 above it. Both lie below the ports that Linux gives to outgoing
-// connections, so that none of these takes one while its node is down.
-func freePort() int {
+// connections, so that none of these takes one while its node is down. Other tests
+// keep off them until the reservation is closed: it holds the UDP ports of the same
+// numbers, for which there is no other use.
+func reservePort() (port int, reserved []io.Closer) {
 	for {
 		port := 10000 + rand.IntN(12000)
-		if listenable(port) && listenable(port+10000) {
-			return port
+		data, err := net.ListenPacket("udp", loopback(port))
+		if err != nil {
+			continue
 		}
+		bus, err := net.ListenPacket("udp", loopback(port+10000))
+		if err != nil {
+			_ = data.Close()
+			continue
+		}
+		if listenable(port) && listenable(port+10000) {
+			return port, []io.Closer{data, bus}
+		}
+		_, _ = data.Close(), bus.Close()
 	}
 }
 
 func listenable(port int) bool {
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	listener, err := net.Listen("tcp", loopback(port))
 	if err != nil {
 		return false
 	}
 	return listener.Close() == nil
 }
+
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
 // join makes one cluster of nodes that do not know each other.
 func (g *Group) join(ctx context.Context, masters int) error {

@@ -9,6 +9,7 @@ package redistest
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -48,6 +49,8 @@ type Node struct {
 	addr    string
 	control *redis.Client // over the socket, whatever happens on the network
 	touched func()        // called when the test makes the server fail; may be nil
+
+	reserved []io.Closer // its ports, while it is down too
 
 	mu     sync.Mutex
 	proc   *redisproc.Process // nil while it is down
@@ -91,6 +94,8 @@ func newNode(dir string, args []string) *Node {
 		Addr:                     n.addr,
 		MaxRetries:               -1, // who asks polls
 		DialerRetries:            1,
+		ReadTimeout:              patience,
+		WriteTimeout:             patience,
 		ContextTimeoutEnabled:    true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
@@ -113,6 +118,7 @@ func (n *Node) Client() *redis.Client {
 		n.t.Fatal(err)
 	}
 	opts.ContextTimeoutEnabled = true
+	opts.ReadTimeout, opts.WriteTimeout = patience, patience // a server that waits for a processor is not down
 	client := redis.NewClient(opts)
 	n.t.Cleanup(func() { _ = client.Close() })
 	return client
@@ -271,11 +277,20 @@ func (n *Node) up() bool {
 // close ends the server for good. What it stored is of no use to anybody, so it
 // gets no time to save it.
 func (n *Node) close() error {
-	_ = n.control.Close() // nothing is in flight
-	if err := n.kill(); err != nil {
+	err := n.kill()
+	n.release()
+	if err != nil {
 		return err
 	}
 	return os.RemoveAll(n.dir)
+}
+
+// release gives up what the node has besides its process.
+func (n *Node) release() {
+	_ = n.control.Close() // nothing is in flight
+	for _, port := range n.reserved {
+		_ = port.Close()
+	}
 }
 
 // frozen reports whether a process is stopped by a signal. Where there is no

@@ -133,10 +133,17 @@ func TestProxyDelaysReplies(t *testing.T) {
 	set(t, through, "k", "before")
 
 	proxy.Delay(time.Hour)
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	wantTimeout(t, through.Set(ctx, "k", "after", 0).Err())
-	wantValue(t, past, "k", "after")
+	delayed := make(chan error, 1)
+	go func() { delayed <- through.Set(t.Context(), "k", "after", 0).Err() }()
+	for deadline := time.Now().Add(time.Minute); past.Get(t.Context(), "k").Val() != "after"; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the request never arrived")
+		}
+	}
+	proxy.CutAll()
+	if err := <-delayed; err == nil {
+		t.Error("the reply came at once")
+	}
 
 	proxy.Delay(time.Millisecond)
 	wantValue(t, through, "k", "after")
@@ -158,7 +165,7 @@ func TestProxyDeafens(t *testing.T) {
 	if err := past.Publish(t.Context(), "news", "unheard").Err(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); proxy.Kept() == 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); proxy.Kept() == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("nothing was kept back")
 		}
@@ -166,7 +173,7 @@ func TestProxyDeafens(t *testing.T) {
 	if err := sub.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := sub.ReceiveTimeout(t.Context(), 5*time.Second); err != nil {
+	if got, err := sub.ReceiveTimeout(t.Context(), time.Minute); err != nil {
 		t.Error("the ping was not answered:", err)
 	} else if _, ok := got.(*redis.Pong); !ok {
 		t.Errorf("a deaf connection heard %v", got)
