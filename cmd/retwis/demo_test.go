@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -25,7 +26,13 @@ func TestADemonstrationLives(t *testing.T) {
 	}
 	watching := known.watchNow()
 	newcomer := register(t, service.url, "newcomer")
-	watching.expect("PostAdded")
+	eventually(t, "somebody posts", func() bool { // and may follow somebody before that, which changes the home
+		var a answer
+		if err := json.Unmarshal(watching.read().Payload, &a); err != nil {
+			t.Fatal(err)
+		}
+		return a.Data.TimelineEvents.Typename == "PostAdded"
+	})
 
 	db := openTestStore(t, redisOf(env))
 	eventually(t, "somebody follows and welcomes the newcomer", func() bool {
@@ -47,6 +54,7 @@ func TestADemonstrationLives(t *testing.T) {
 	newClient(t, again.url).login("newcomer", somePassword)
 	again.stop()
 	worker := launch(t, env, "worker")
+	worker.await(worker.stdout, "The fan-out worker is ready")
 	sound(t, env)
 	worker.stop()
 }

@@ -13,13 +13,14 @@ import (
 func TestHealthAndReadiness(t *testing.T) {
 	t.Parallel()
 	node := redistest.Server(t)
-	p := serve(t, environment("RETWIS_REDIS_URL="+node.URL(), "RETWIS_METRICS_LISTEN=127.0.0.1:0", "RETWIS_DRAIN_TIME=3s"))
+	p := serve(t, environment("RETWIS_REDIS_URL="+node.URL(), "RETWIS_METRICS_LISTEN=127.0.0.1:0"))
 	operators := metricsOf(p)
 	c := register(t, p.url, "reader")
-	c.watchNow()
-	if status, body := c.get("/readyz"); status != http.StatusOK || !strings.Contains(body, `{"ready":true,"checks":{"live":"ok","outbox":"ok","redis":"ok"}}`) {
-		t.Errorf("/readyz: %d %s", status, body)
-	}
+	live := c.watchNow()
+	eventually(t, "ready", func() bool {
+		status, body := c.get("/readyz")
+		return status == http.StatusOK && strings.Contains(body, `{"ready":true,"checks":{"live":"ok","outbox":"ok","redis":"ok"}}`)
+	})
 	node.Pause()
 	if status, body := c.get("/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"redis":"failing"`) {
 		t.Errorf("/readyz of a service without Redis: %d %s", status, body)
@@ -41,6 +42,7 @@ func TestHealthAndReadiness(t *testing.T) {
 		return status == http.StatusOK
 	})
 
+	request := begin(t, p.url, c.token) // it is waited for
 	p.signal(syscall.SIGTERM)
 	eventually(t, "it says that it drains", func() bool {
 		status, body := get(t, operators+"/readyz")
@@ -49,6 +51,8 @@ func TestHealthAndReadiness(t *testing.T) {
 	if got := sum(scrape(t, operators), "retwis_draining"); got != 1 {
 		t.Errorf("retwis_draining is %v while it stops", got)
 	}
+	request.finish()
+	live.expectClose(1012)
 	if code := p.code(); code != 0 {
 		t.Errorf("it ended with code %d", code)
 	}
@@ -252,7 +256,7 @@ func TestTheSchemaCanBeHidden(t *testing.T) {
 
 func TestLimitsCanBeLifted(t *testing.T) {
 	t.Parallel()
-	p := serve(t, environment("RETWIS_REDIS_URL=memory", "RETWIS_RATE_LIMITS=off", "RETWIS_DRAIN_TIME=0s"))
+	p := serve(t, environment("RETWIS_REDIS_URL=memory", "RETWIS_RATE_LIMITS=off"))
 	reader := register(t, p.url, "reader")
 	for range 11 { // sockets of 100 each are more than the 1000 of one user
 		s := reader.watchNow()

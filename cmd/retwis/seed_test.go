@@ -124,8 +124,9 @@ func TestSeedingStopsWhenAsked(t *testing.T) {
 	url := redistest.Server(t).URL()
 	db := openTestStore(t, url)
 	env := environment("RETWIS_REDIS_URL=" + url)
-	p := seed.Population{Seed: 1, People: 20_000}
-	running := launch(t, env, "seed", "--users", "20000", "--posts", "0", "--parallel", "4")
+	const many, looked = 200_000, 20_000 // so many that it is still at it when it is asked
+	p := seed.Population{Seed: 1, People: many}
+	running := launch(t, env, "seed", "--users", fmt.Sprint(many), "--posts", "0", "--parallel", "4")
 	eventually(t, "some people are registered", func() bool {
 		_, err := db.UserByName(t.Context(), p.Member(30).Username)
 		return err == nil
@@ -139,7 +140,7 @@ func TestSeedingStopsWhenAsked(t *testing.T) {
 	}
 	// Nobody was left half registered: what had begun was carried out.
 	begun := 0
-	for i := range p.People {
+	for i := range looked {
 		name := p.Member(i).Username
 		_, err := db.UserByName(t.Context(), name)
 		if errors.Is(err, retwis.ErrNotFound) {

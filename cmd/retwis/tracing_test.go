@@ -125,22 +125,27 @@ func TestAPostIsTracedUntilItIsDelivered(t *testing.T) {
 				"deliver":             "fan-out of a post",
 				"redis pipeline":      "",
 			}
-			eventually(t, "the whole trace has come", func() bool {
+			var spans []*otlp.Span
+			names := map[string]string{"1122334455667788": ""}
+			eventually(t, "the whole trace has come", func() bool { // children come before what they are in
+				spans = got.of(id)
+				for _, span := range spans {
+					names[hex.EncodeToString(span.GetSpanId())] = span.GetName()
+				}
 				for name := range parents {
-					if !slices.ContainsFunc(got.of(id), func(s *otlp.Span) bool { return s.GetName() == name }) {
+					if !slices.ContainsFunc(spans, func(s *otlp.Span) bool { return s.GetName() == name }) {
 						return false
 					}
 				}
-				return true
+				return !slices.ContainsFunc(spans, func(s *otlp.Span) bool {
+					_, known := names[hex.EncodeToString(s.GetParentSpanId())]
+					return !known
+				})
 			})
-			names := map[string]string{"1122334455667788": ""}
-			for _, span := range got.of(id) {
-				names[hex.EncodeToString(span.GetSpanId())] = span.GetName()
-			}
-			for _, span := range got.of(id) {
-				parent, known := names[hex.EncodeToString(span.GetParentSpanId())]
-				if want := parents[span.GetName()]; !known || want != "" && parent != want {
-					t.Errorf("%s is in %q (known: %t), want %q", span.GetName(), parent, known, want)
+			for _, span := range spans {
+				parent := names[hex.EncodeToString(span.GetParentSpanId())]
+				if want := parents[span.GetName()]; want != "" && parent != want {
+					t.Errorf("%s is in %q, want %q", span.GetName(), parent, want)
 				}
 			}
 			worker.stop()
