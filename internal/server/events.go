@@ -43,22 +43,20 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, media strin
 		ctx = auth.WithSessionCookie(auth.WithIdentity(ctx, stream.who), jar.put)
 		return auth.WithUserAgent(ctx, r.UserAgent())
 	}
-	if media != "" && (failure != nil || op.Operation.Operation != ast.Subscription) {
-		response := failure
-		if response == nil {
-			response = s.engine.single(asViewer(r.Context()), op)
-		}
+	response := failure
+	if failure == nil && op.Operation.Operation != ast.Subscription {
+		response = s.engine.single(asViewer(r.Context()), op)
+	}
+	if response != nil && media != "" {
 		s.respond(w, r, media, response, &jar)
 		return
 	}
 	ctx = asViewer(ctx)
 	switch {
-	case failure != nil:
-		stream.last(failure)
-	case op.Operation.Operation != ast.Subscription:
-		stream.last(s.engine.single(ctx, op))
+	case response != nil:
+		stream.only(response)
 	case !s.sockets.reserve(holderOf(ctx)):
-		stream.last(tooManySubscriptions(stream.who.User))
+		stream.only(tooManySubscriptions(stream.who.User))
 	default:
 		defer s.sockets.release(holderOf(ctx))
 		go stream.subscribe(ctx, op, retwis.Cursor(r.Header.Get("Last-Event-ID")))

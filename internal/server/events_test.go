@@ -222,3 +222,34 @@ func TestAStreamWhoseReaderStops(t *testing.T) {
 		}
 	})
 }
+
+func TestStreamsOfMutationsAreAnswered(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(h *harness, token string){
+		"the session ends": func(h *harness, token string) { h.server.SessionEnded(h.accounts.end(token)) },
+		"the server stops": func(h *harness, _ string) { h.stop() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, nil, func(h *harness) {
+				token := h.login(1025)
+				answered, ended := make(chan string), make(chan struct{})
+				go func() {
+					_, body := h.do(http.MethodPost, "", `{"query":"mutation { gate(name: \"g\") }"}`,
+						acceptEvents, typeJSON, "Authorization: Bearer "+token)
+					answered <- body
+				}()
+				synctest.Wait()
+				go func() {
+					end(h, token)
+					close(ended)
+				}()
+				synctest.Wait()
+				close(h.backend.gate("g"))
+				if got, want := <-answered, "event: next\ndata: {\"data\":{\"gate\":\"through\"}}\n\n"+complete+"\n\n"; got != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
+				<-ended
+			})
+		})
+	}
+}

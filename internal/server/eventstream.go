@@ -130,6 +130,16 @@ func (s *eventStream) last(r *graphql.Response) {
 	s.close()
 }
 
+// only makes a response all there is, also where the stream was closed meanwhile: the
+// client of a mutation is owed the answer, the more so when it is the one that ended the
+// session.
+func (s *eventStream) only(r *graphql.Response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = []sentEvent{s.nextEvent(r), {text: []byte(completeEvent)}}
+	s.closed = true
+}
+
 func (s *eventStream) nextEvent(r *graphql.Response) sentEvent {
 	b, err := appendResponse([]byte("event: next\ndata: "), r)
 	if err != nil {

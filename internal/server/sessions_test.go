@@ -1,12 +1,17 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/gorilla/websocket"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"retwis/internal/retwis"
 )
@@ -260,6 +265,42 @@ func TestMutationHoldsTheEndOfASessionUpForASecond(t *testing.T) {
 		c.expectClose(4403)
 		if waited := time.Since(start); waited != lastReply {
 			h.Errorf("closed after %v", waited)
+		}
+	})
+}
+
+// slowToPrepare is an executor that does not come to an end with `{ hello }`.
+type slowToPrepare struct {
+	Executor
+	gate chan struct{}
+}
+
+func (e slowToPrepare) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+	if params.Query == "{ hello }" {
+		<-e.gate
+	}
+	return e.Executor.CreateOperationContext(ctx, params)
+}
+
+func TestNothingBeginsOnASocketWhoseSessionHasEnded(t *testing.T) {
+	t.Parallel()
+	var gate chan struct{}
+	inBubble(t, func(o *Options) {
+		gate = make(chan struct{})
+		o.Executor = slowToPrepare{o.Executor, gate}
+	}, func(h *harness) {
+		token := h.login(1)
+		c := h.ready(token)
+		c.subscribe("m", `mutation { gate(name: "g") }`)
+		c.subscribe("q", `{ hello }`)
+		synctest.Wait()
+		h.server.SessionEnded(h.accounts.end(token))
+		close(gate)
+		synctest.Wait()
+		close(h.backend.gate("g"))
+		c.expect(`{"type":"next","payload":{"data":{"gate":"through"}},"id":"m"}`, `{"type":"complete","id":"m"}`)
+		if _, text, err := c.ws.ReadMessage(); !websocket.IsCloseError(err, closeForbidden) {
+			t.Errorf("got %s, %v, want close code %d", text, err, closeForbidden)
 		}
 	})
 }

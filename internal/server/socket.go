@@ -144,20 +144,24 @@ func (s *socket) subscribe(m message) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	op.cancel = cancel
 	opCtx, failure := s.engine.prepare(ctx, params)
+	entered := false
 	if failure == nil {
 		op.kind = opCtx.Operation.Operation
-		failure = s.add(op)
+		entered, failure = s.add(op)
 	}
-	if failure != nil {
-		cancel()
-		s.conn.send(s.failure(op, failure.Errors))
+	if entered {
+		go s.run(ctx, op, opCtx)
 		return
 	}
-	go s.run(ctx, op, opCtx)
+	cancel()
+	if failure != nil {
+		s.conn.send(s.failure(op, failure.Errors))
+	}
 }
 
-// add enters the operation, or says which limit forbids it.
-func (s *socket) add(op *operation) *graphql.Response {
+// add enters the operation, or says which limit forbids it. On a socket that was told to
+// leave meanwhile it does neither.
+func (s *socket) add(op *operation) (entered bool, failure *graphql.Response) {
 	limit, what := maxSingle, "operations"
 	if op.kind == ast.Subscription {
 		limit, what = s.sockets.opts.SubscriptionsPerSocket, "subscriptions"
@@ -165,11 +169,13 @@ func (s *socket) add(op *operation) *graphql.Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case s.leaving != nil:
+		return false, nil
 	// Completed operations take a moment to stop. A client that piles them up has to wait.
 	case s.counts[op.kind] >= limit, s.running >= 2*(s.sockets.opts.SubscriptionsPerSocket+maxSingle):
-		return tooMany("this connection has too many %s under way", what)
+		return false, tooMany("this connection has too many %s under way", what)
 	case op.kind == ast.Subscription && !s.sockets.reserve(holderOf(s.ctx)):
-		return tooManySubscriptions(s.who.User)
+		return false, tooManySubscriptions(s.who.User)
 	}
 	s.operations[op.id] = op
 	op.entered = true
@@ -177,7 +183,7 @@ func (s *socket) add(op *operation) *graphql.Response {
 	op.uses = 1
 	s.running++
 	s.sockets.wire.tasks.Add(1)
-	return nil
+	return true, nil
 }
 
 func tooMany(format string, args ...any) *graphql.Response {
