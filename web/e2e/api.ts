@@ -1,8 +1,13 @@
-let ending = "";
+let beginning = "";
 
-/** Sets what is added to the names of those who register. */
-export function namesEndIn(text: string): void {
-  ending = text;
+/** Sets what the names of those who register begin with. */
+export function namesBeginWith(text: string): void {
+  beginning = text;
+}
+
+/** The username for somebody in this attempt at a test. */
+export function nameOf(name: string): string {
+  return beginning + name;
 }
 
 /** Somebody who uses the API without a browser. */
@@ -22,7 +27,7 @@ export class Person {
   static readonly password = "correct horse battery";
 
   static async register(url: string, name: string, displayName = name): Promise<Person> {
-    const username = name + ending;
+    const username = nameOf(name);
     const { register } = await call<{ register: { token: string; user: { id: string }; userErrors: unknown[] } }>(
       url,
       `mutation ($input: RegisterInput!) { register(input: $input) { token user { id } userErrors { message } } }`,
@@ -107,7 +112,7 @@ async function call<T>(url: string, query: string, variables: object, token?: st
     method: "POST",
     headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
     body: JSON.stringify({ query, variables }),
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(30_000),
   });
   const { data, errors } = (await response.json()) as { data: T; errors?: unknown };
   if (errors) throw new Error(JSON.stringify(errors));

@@ -1,8 +1,8 @@
 import { beforeEach } from "vitest";
-import { namesEndIn } from "./api.ts";
+import { namesBeginWith } from "./api.ts";
 
 // A test that is tried again meets what it left behind on the server: its people get other names.
 beforeEach(({ task }) => {
   const retries = task.result?.retryCount ?? 0;
-  namesEndIn(retries === 0 ? "" : `_r${retries}`);
+  namesBeginWith(retries === 0 ? "" : `r${retries}_`);
 });

@@ -1,9 +1,10 @@
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Locator, type Page } from "playwright-core";
 import { Person } from "./api.ts";
 
 /** Starts a browser with a profile of its own, that is empty. */
 export function launch(): Promise<Browser> {
   return chromium.launch({
+    timeout: 100_000,
     executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
     args: [
       ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
@@ -28,7 +29,7 @@ const networkFailed = /ERR_|^WebSocket connection to '[^']*' failed: /;
 /** Opens a page on the app, as a visitor of its own. */
 export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ baseURL: url, viewport: { width: 1200, height: 800 }, ...options });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(30_000);
   const list: string[] = [];
   problems.set(context, list);
   context.on("weberror", (error) => list.push(error.error().message));
@@ -61,6 +62,42 @@ export async function compose(page: Page, text: string): Promise<void> {
 /** The post with this text. */
 export function postOf(page: Page, text: string) {
   return page.getByRole("article").filter({ hasText: text });
+}
+
+/** Waits until the server has taken the post with this text. */
+export async function sent(page: Page, text: string): Promise<void> {
+  await postOf(page, text).and(page.locator(":not([aria-busy])")).waitFor();
+}
+
+/** Scrolls, a step at a time as the list keeps up, until a post is on the page; then to where it can be seen. */
+export async function scrollTo(page: Page, post: Locator, step: number): Promise<void> {
+  await page.mouse.move(600, 400);
+  while ((await post.count()) === 0) {
+    await page.mouse.wheel(0, step);
+    await frames(page, 2);
+  }
+  await post.scrollIntoViewIfNeeded();
+  await settled(page);
+}
+
+/** Waits for frames of the page. */
+export async function frames(page: Page, count: number): Promise<void> {
+  await page.evaluate(async (count) => {
+    while (count-- > 0) await new Promise(requestAnimationFrame);
+  }, count);
+}
+
+/** Lets the operations with this name reach the server, and holds its answers back until they are released. */
+export async function holdAnswers(page: Page, operation: string): Promise<{ release: () => void }> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/graphql", async (route) => {
+    if (!route.request().postData()?.includes(operation)) return route.continue();
+    const response = await route.fetch();
+    await released;
+    await route.fulfill({ response });
+  });
+  return { release };
 }
 
 /** The pill that says how many posts have arrived. */

@@ -210,7 +210,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       for (const one of loggedIn) await look(one);
       expect(problems.get(page.context())).toEqual([]);
       await page.context().close();
-    }, 120_000);
+    }, 300_000);
   }
 }
 

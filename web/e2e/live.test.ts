@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { compose, launch, login, pill, postOf, problems, settled, untilLive, visit } from "./browser.ts";
+import { compose, frames, holdAnswers, launch, login, pill, postOf, problems, scrollTo, sent, settled, untilLive, visit } from "./browser.ts";
 import { Proxy } from "./proxy.ts";
 import { startServer, type Server } from "./server.ts";
 
@@ -68,6 +68,7 @@ test("exactly what was posted while the network was cut appears, once", async ()
 
   await page.getByRole("button", { name: "30 new posts" }).click();
   await page.getByText("Live", { exact: true }).waitFor();
+  await postOf(page, "While away 30.").waitFor();
   const seen = await everyPost(page);
   expect(seen).toEqual([
     ...Array.from({ length: 30 }, (_, i) => `While away ${30 - i}.`),
@@ -79,29 +80,27 @@ test("exactly what was posted while the network was cut appears, once", async ()
 test("posts of oneself appear at once and never twice", async () => {
   const [author] = await pair("own", 1);
   const page = await open();
+  const told = new Promise<void>((resolve) =>
+    page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => String(payload).includes("Only once") && resolve())),
+  );
   await login(page, author);
   await untilLive(page);
   // The answer is held back, so that the event comes first.
-  let release = () => {};
-  const held = new Promise<void>((resolve) => (release = resolve));
-  await page.route("**/graphql", async (route) => {
-    if (!route.request().postData()?.includes("CreatePost")) return route.continue();
-    const response = await route.fetch();
-    await held;
-    await route.fulfill({ response });
-  });
-  const counts = page.evaluate(countsOf, "Only once");
+  const held = await holdAnswers(page, "CreatePost");
+  await page.evaluate(watchMost, "Only once");
   await compose(page, "Only once");
   await postOf(page, "Only once").waitFor();
-  await page.waitForTimeout(500); // in which the event arrives
+  await told;
+  await frames(page, 20);
   expect(await postOf(page, "Only once").count()).toBe(1);
-  release();
-  await expect.poll(() => postOf(page, "Only once").getAttribute("aria-busy")).toBe(null);
-  await page.waitForTimeout(300);
-  expect(Math.max(...(await counts))).toBe(1);
+  held.release();
+  await sent(page, "Only once");
+  await frames(page, 20);
+  expect(await page.evaluate(() => (window as never as { most: number }).most)).toBe(1);
   expect(await pill(page).count()).toBe(0);
   await page.reload();
   await untilLive(page);
+  await sent(page, "Only once");
   expect(await postOf(page, "Only once").count()).toBe(1);
 });
 
@@ -118,7 +117,7 @@ test("an answer that was lost makes no second post, and no lost one", async () =
   });
   await compose(page, "Said with a bad line");
   await expect.poll(() => failures).toBe(3);
-  await expect.poll(() => postOf(page, "Said with a bad line").getAttribute("aria-busy")).toBe(null);
+  await sent(page, "Said with a bad line");
   expect(await postOf(page, "Said with a bad line").count()).toBe(1);
   expect(await author.homeLength()).toBe(2);
 });
@@ -148,9 +147,7 @@ test("a hundred live posts move nothing of what is read", async () => {
   await login(page, reader);
   await untilLive(page);
   const middle = postOf(page, "still old 70.");
-  while ((await middle.count()) === 0) await page.mouse.wheel(0, 400);
-  await middle.scrollIntoViewIfNeeded();
-  await settled(page);
+  await scrollTo(page, middle, 300);
   const before = await middle.boundingBox();
   const height = await page.evaluate(() => scrollY);
 
@@ -171,9 +168,7 @@ test("a post deleted above what is read moves nothing", async () => {
   await page.goto(`/u/${author.username}`);
   await untilLive(page);
   const middle = postOf(page, "above 40.");
-  while ((await middle.count()) === 0) await page.mouse.wheel(0, 300);
-  await middle.scrollIntoViewIfNeeded();
-  await settled(page);
+  await scrollTo(page, middle, 300);
   const before = await middle.boundingBox();
   await author.delete(ids[57]!);
   await author.delete(ids[51]!);
@@ -192,9 +187,7 @@ test("a changed history is read again without losing the place", async () => {
   await login(page, reader);
   await untilLive(page);
   const middle = postOf(page, "reset old 50.");
-  while ((await middle.count()) === 0) await page.mouse.wheel(0, 300);
-  await middle.scrollIntoViewIfNeeded();
-  await settled(page);
+  await scrollTo(page, middle, 300);
   const before = await middle.boundingBox();
   await reader.follow(other);
   await pill(page).waitFor();
@@ -215,6 +208,7 @@ test("what was missed on another page is there on the way back", async () => {
   await author.postMany(3, (i) => `Meanwhile ${i}.`);
   await page.getByRole("link", { name: "Home" }).click();
   await page.getByRole("button", { name: "3 new posts" }).click();
+  await postOf(page, "Meanwhile 3.").waitFor();
   expect(await everyPost(page)).toEqual(["Meanwhile 3.", "Meanwhile 2.", "Meanwhile 1.", "away old 2.", "away old 1."]);
 });
 
@@ -255,30 +249,30 @@ test("a session that ended while the network was gone leads to the login", async
 /** The texts of all posts, from the top to the end of the list, in the order they stand. */
 async function everyPost(page: Page): Promise<string[]> {
   await page.evaluate(() => window.scrollTo(0, 0));
-  const texts = new Map<string, string>();
+  await page.mouse.move(700, 400);
+  const texts = new Map<number, string>();
   for (let still = 0; still < 3; ) {
     const before = texts.size;
-    for (const article of await page.getByRole("article").all()) {
-      const id = await article.getAttribute("data-post-id");
-      texts.set(id ?? "", (await article.locator("p.post-text").textContent()) ?? "");
-    }
+    const shown = await page
+      .getByRole("article")
+      .evaluateAll((all) => all.map((a) => [Number(a.ariaPosInSet), a.querySelector("p.post-text")?.textContent ?? ""] as const));
+    for (const [position, text] of shown) texts.set(position, text);
     // Another page may be on its way: only the end of the list says that there is no more.
     const ended = (await page.getByText("That is all.").count()) > 0;
     still = ended && texts.size === before ? still + 1 : 0;
-    await page.mouse.move(700, 400);
     await page.mouse.wheel(0, 500);
-    await page.waitForTimeout(50);
+    await frames(page, 3);
   }
-  return [...texts.values()];
+  return [...texts].sort(([a], [b]) => a - b).map(([, text]) => text);
 }
 
-/** Counts the posts with a text, frame by frame, for a while. Runs in the page. */
-async function countsOf(text: string): Promise<number[]> {
-  const counts: number[] = [];
-  const end = performance.now() + 2_500;
-  while (performance.now() < end) {
-    await new Promise(requestAnimationFrame);
-    counts.push([...document.querySelectorAll("article")].filter((a) => a.textContent?.includes(text)).length);
-  }
-  return counts;
+/** Notes how many posts with a text there are at most at once, from frame to frame. Runs in the page. */
+function watchMost(text: string): void {
+  const page = window as never as { most: number };
+  page.most = 0;
+  const look = () => {
+    page.most = Math.max(page.most, [...document.querySelectorAll("article")].filter((a) => a.textContent?.includes(text)).length);
+    requestAnimationFrame(look);
+  };
+  look();
 }

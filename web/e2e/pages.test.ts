@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { compose, launch, login, postOf, problems, untilLive, visit } from "./browser.ts";
+import { compose, launch, login, postOf, problems, sent, untilLive, visit } from "./browser.ts";
 import { startServer, type Server } from "./server.ts";
 
 let server: Server;
@@ -34,7 +34,7 @@ test("somebody registers, posts, logs out and logs in again", async () => {
   await page.getByText("Nothing here yet").waitFor();
 
   await compose(page, "The engine weaves patterns");
-  await postOf(page, "The engine weaves patterns").waitFor();
+  await sent(page, "The engine weaves patterns");
 
   await page.getByRole("link", { name: "Settings" }).click();
   await page.getByRole("button", { name: "Log out", exact: true }).click();
@@ -70,7 +70,7 @@ test("everybody's posts and a single post are there without a login", async () =
   await person.post("Written in the open");
   page = await visit(browser, server.url);
   await page.goto("/public");
-  await postOf(page, "Written in the open").getByRole("link", { name: /^Posted/ }).click();
+  await postOf(page, "Written in the open").first().getByRole("link", { name: /^Posted/ }).click();
   await page.getByRole("heading", { name: "Post" }).waitFor();
   await postOf(page, "Written in the open").waitFor();
   expect(await page.getByRole("button", { name: /follow/i }).count()).toBe(0);

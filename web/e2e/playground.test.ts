@@ -81,6 +81,7 @@ test("on a phone the editor stands above the result, each as wide as the page", 
 /** Goes to a tab, and waits until the editor has read the operation in it. */
 async function tab(page: Page, name: string): Promise<void> {
   await page.getByRole("tab").getByRole("button", { name, exact: true }).click();
-  await page.locator(".graphiql-query-editor").getByText(name).first().waitFor();
-  await page.waitForTimeout(1_000); // nothing on the page says when
+  await page.locator(".graphiql-query-editor .view-line").filter({ hasText: new RegExp(`^(query|mutation|subscription)\\s${name}\\W`) }).waitFor();
+  // Nothing on the page says when; its own timers come in turn, however busy the machine is.
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
 }

@@ -6,9 +6,10 @@ export default defineConfig({
     include: ["*.test.ts"],
     globalSetup: "./build.ts",
     setupFiles: "./attempts.ts",
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 10_000 } },
+    // A machine with other things to do takes ten times as long.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     // Each file has a server and a browser of its own; more at once only wait for each other.
     maxWorkers: 2,
     // A busy machine may take longer than any patience. Who writes tests is not spared the failure.
