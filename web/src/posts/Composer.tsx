@@ -1,5 +1,5 @@
 import { useMutation } from "@apollo/client/react";
-import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type SubmitEvent } from "react";
+import { useId, useLayoutEffect, useRef, useState, useSyncExternalStore, type KeyboardEvent, type SubmitEvent } from "react";
 import { useLocation } from "react-router";
 import { describeError, sentence } from "../api/errors.ts";
 import { CreatePostDocument } from "../api/generated.ts";
@@ -7,17 +7,18 @@ import { useServices } from "../app/services.ts";
 import type { Viewer } from "../session/useSession.ts";
 import { prependPosts } from "../timeline/window.ts";
 import { Button } from "../ui/Button.tsx";
-import { Drafts, emptyDraft, type Draft } from "./draft.ts";
+import { Drafts, emptyDraft } from "./draft.ts";
 import { checkPost } from "./limits.ts";
 import { MentionMenu, useMentionMenu } from "./MentionMenu.tsx";
 import { isPending, pendingId } from "./pending.ts";
 
-const drafts = new Drafts(localStorage);
+const drafts = new Drafts(() => localStorage);
 
 /** Writes posts. What is sent shows at the head of the home timeline at once. */
 export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => void }) {
   const { ownPosts } = useServices();
-  const [draft, setDraft] = useState(() => drafts.read(viewer.user.id));
+  const userId = viewer.user.id;
+  const draft = useSyncExternalStore(drafts.subscribe, () => drafts.read(userId));
   const [problem, setProblem] = useState<string>();
   const [create] = useMutation(CreatePostDocument);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -31,27 +32,16 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
     if (invited) field.current?.focus();
   }, [invited]);
 
-  const keep = (next: Draft) => {
-    setDraft(next);
-    drafts.write(viewer.user.id, next);
-  };
-
-  const send = async ({ text, key }: Draft) => {
-    keep(emptyDraft());
+  const send = async () => {
+    const { text, key } = draft;
+    drafts.send(userId, draft);
     setProblem(undefined);
-    // It is not sent yet: a reload in this moment finds it as a draft.
-    drafts.write(viewer.user.id, { text, key });
     const failed = (why: string) => {
       setProblem(why);
-      // Unless something else has been begun meanwhile, it goes back to where it can be mended.
-      setDraft((now) => {
-        const back = now.text === "" ? { text, key } : now;
-        drafts.write(viewer.user.id, back);
-        return back;
-      });
+      drafts.returned(userId, draft);
     };
     try {
-      const { data } = await ownPosts.send(viewer.user.id, () => {
+      const { data } = await ownPosts.send(userId, () => {
         const sent = create({
           variables: { input: { text, idempotencyKey: key } },
           optimisticResponse: {
@@ -78,7 +68,7 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
             if (!isPending(edge.node.id)) ownPosts.add(edge.node.id);
             prependPosts(cache, viewer.homeTimeline.id, [{ cursor: edge.cursor, postId: edge.node.id }]);
             cache.modify({
-              id: cache.identify({ __typename: "User", id: viewer.user.id }) ?? "",
+              id: cache.identify({ __typename: "User", id: userId }) ?? "",
               fields: { postCount: (count: number) => count + 1 },
             });
           },
@@ -88,21 +78,17 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
       });
       const failure = data?.createPost?.userErrors[0];
       if (failure) return failed(sentence(failure.message));
-      // What was begun meanwhile is a draft of its own.
-      setDraft((now) => {
-        drafts.write(viewer.user.id, now);
-        return now;
-      });
+      drafts.arrived(userId, draft);
     } catch (error) {
       failed(describeError(error));
     }
   };
 
-  const type = (text: string) => keep(draft.text === text ? draft : emptyDraft(text));
+  const type = (text: string) => drafts.write(userId, draft.text === text ? draft : emptyDraft(text));
   const menu = useMentionMenu(field, draft.text, type);
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (check.ok) void send(draft);
+    if (check.ok) void send();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (menu.onKey(event)) return;
@@ -116,26 +102,26 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
         What is on your mind?
       </label>
       <div className="relative">
-      <textarea
-        id="composer"
-        ref={field}
-        value={draft.text}
-        dir="auto"
-        rows={3}
-        placeholder="What is on your mind?"
-        aria-describedby={countId}
-        aria-invalid={check.left < 0 || check.problem !== undefined || undefined}
-        {...menu.aria}
-        onChange={(event) => {
-          type(event.target.value);
-          menu.look();
-        }}
-        onSelect={menu.look}
-        onBlur={menu.close}
-        onKeyDown={onKeyDown}
-        className="post-text block max-h-80 min-h-27 w-full resize-none rounded-xl border border-line bg-raised px-4 py-3 [field-sizing:content] placeholder:text-soft aria-invalid:border-warn"
-      />
-      <MentionMenu {...menu} />
+        <textarea
+          id="composer"
+          ref={field}
+          value={draft.text}
+          dir="auto"
+          rows={3}
+          placeholder="What is on your mind?"
+          aria-describedby={countId}
+          aria-invalid={check.left < 0 || check.problem !== undefined || undefined}
+          {...menu.aria}
+          onChange={(event) => {
+            type(event.target.value);
+            menu.look();
+          }}
+          onSelect={menu.look}
+          onBlur={menu.close}
+          onKeyDown={onKeyDown}
+          className="post-text block max-h-80 min-h-27 w-full resize-none rounded-xl border border-line bg-raised px-4 py-3 [field-sizing:content] placeholder:text-soft aria-invalid:border-warn"
+        />
+        <MentionMenu {...menu} />
       </div>
       <div className="mt-2 flex items-center gap-3">
         <p role="status" className="min-w-0 flex-1 text-sm text-warn">

@@ -4,17 +4,54 @@ import { Drafts, emptyDraft } from "./draft.ts";
 test("a draft is there again, for the one who wrote it", () => {
   localStorage.clear();
   const draft = emptyDraft("Half a thought");
-  new Drafts(localStorage).write("me", draft);
-  expect(new Drafts(localStorage).read("me")).toEqual(draft);
-  expect(new Drafts(localStorage).read("you").text).toBe("");
+  new Drafts(() => localStorage).write("me", draft);
+  expect(new Drafts(() => localStorage).read("me")).toEqual(draft);
+  expect(new Drafts(() => localStorage).read("you").text).toBe("");
 });
 
 test("an empty draft leaves nothing behind", () => {
   localStorage.clear();
-  const drafts = new Drafts(localStorage);
+  const drafts = new Drafts(() => localStorage);
   drafts.write("me", emptyDraft("x"));
   drafts.write("me", emptyDraft());
   expect(localStorage.length).toBe(0);
+});
+
+test("what is on its way is no draft, but one after a reload", () => {
+  localStorage.clear();
+  const drafts = new Drafts(() => localStorage);
+  const draft = emptyDraft("Off it goes");
+  drafts.write("me", draft);
+  drafts.send("me", draft);
+  expect(drafts.read("me").text).toBe("");
+  expect(new Drafts(() => localStorage).read("me")).toEqual(draft);
+  drafts.arrived("me", draft);
+  expect(localStorage.length).toBe(0);
+});
+
+test("what has arrived takes nothing else along", () => {
+  localStorage.clear();
+  const drafts = new Drafts(() => localStorage);
+  const [first, second] = [emptyDraft("First"), emptyDraft("Second")];
+  drafts.send("me", first);
+  drafts.send("me", second);
+  drafts.arrived("me", first);
+  expect(new Drafts(() => localStorage).read("me")).toEqual(second);
+});
+
+test("what comes back is there again, with what was begun meanwhile", () => {
+  localStorage.clear();
+  const drafts = new Drafts(() => localStorage);
+  const draft = emptyDraft("First");
+  drafts.send("me", draft);
+  drafts.returned("me", draft);
+  expect(drafts.read("me")).toEqual(draft);
+  drafts.send("me", draft);
+  drafts.write("me", emptyDraft("Second"));
+  drafts.returned("me", draft);
+  expect(drafts.read("me").text).toBe("First\n\nSecond");
+  expect(drafts.read("me").key).not.toBe(draft.key);
+  expect(new Drafts(() => localStorage).read("me")).toEqual(drafts.read("me"));
 });
 
 test("keys are printable and differ", () => {
@@ -25,7 +62,7 @@ test("keys are printable and differ", () => {
 
 test("what is not a draft, or cannot be read, is an empty one", () => {
   localStorage.setItem("retwis-draft:me", "{");
-  expect(new Drafts(localStorage).read("me").text).toBe("");
+  expect(new Drafts(() => localStorage).read("me").text).toBe("");
   const broken = {
     getItem: () => {
       throw new Error("forbidden");
@@ -35,6 +72,11 @@ test("what is not a draft, or cannot be read, is an empty one", () => {
     },
     removeItem: () => {},
   };
-  expect(new Drafts(broken).read("me").text).toBe("");
-  new Drafts(broken).write("me", emptyDraft("x"));
+  expect(new Drafts(() => broken).read("me").text).toBe("");
+  new Drafts(() => broken).write("me", emptyDraft("x"));
+  const none = new Drafts(() => {
+    throw new Error("forbidden");
+  });
+  none.write("me", emptyDraft("x"));
+  expect(none.read("me").text).toBe("x");
 });
