@@ -94,7 +94,7 @@ function Choice({ listId, name, userId, displayName, checked }: Somebody & { lis
       <label className="flex min-h-11 cursor-pointer items-center gap-3">
         <input
           type="checkbox"
-          className="size-5 accent-accent"
+          className="size-5 shrink-0 accent-accent"
           checked={checked}
           aria-disabled={busy}
           aria-description={`${displayName} is on this list`}

@@ -9,17 +9,19 @@ const shades = [
   "bg-[#8c3a3a] text-[#fdfaf4]",
 ];
 
+const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+
 /** Stands for a person: the first letter of the name, in a colour of the person's own. */
 export function Avatar({ username, displayName, large = false }: { username: string; displayName: string; large?: boolean }) {
   let sum = 0;
   for (const letter of username) sum = (sum * 31 + letter.charCodeAt(0)) % 9973;
-  const [initial = ""] = displayName.toUpperCase();
+  const [first] = segmenter.segment(displayName);
   return (
     <span
       aria-hidden="true"
       className={`flex shrink-0 items-center justify-center font-serif font-semibold select-none ${shades[sum % shades.length]} ${large ? "size-16 rounded-2xl text-3xl" : "size-10 rounded-xl text-lg"}`}
     >
-      {initial}
+      {first?.segment.toUpperCase()}
     </span>
   );
 }

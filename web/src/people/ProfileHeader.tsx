@@ -19,13 +19,13 @@ export function ProfileHeader({ user }: { user: FragmentType<ProfileHeader_UserF
   return (
     <>
       <div className="px-4 pt-6 pb-4 sm:px-6">
-        <div className="flex items-start gap-4">
+        <div className="flex items-start justify-between gap-4 max-sm:flex-wrap">
           <Avatar username={data.username} displayName={data.displayName} large />
-          <div className="min-w-0 flex-1">
+          <div className="min-w-0 flex-1 max-sm:order-last max-sm:basis-full">
             <h1 className="font-serif text-2xl leading-tight font-semibold tracking-tight [overflow-wrap:anywhere]">
               <bdi>{data.displayName}</bdi>
             </h1>
-            <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-soft">
+            <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-soft [overflow-wrap:anywhere]">
               @{data.username}
               {data.followsViewer && <span className="rounded bg-wash px-1.5 text-sm whitespace-nowrap text-ink">Follows you</span>}
             </p>
@@ -44,7 +44,7 @@ export function ProfileHeader({ user }: { user: FragmentType<ProfileHeader_UserF
         {data.known.totalCount > 0 && (
           <p className="text-sm text-soft [overflow-wrap:anywhere]">
             <Link to={`${base}/followers/known`} className="hover:underline">
-              Followed by {knownNames(data.known)}
+              Followed by <KnownNames {...data.known} /> you follow
             </Link>
           </p>
         )}
@@ -53,7 +53,7 @@ export function ProfileHeader({ user }: { user: FragmentType<ProfileHeader_UserF
         <Tab to={base}>
           <Counted value={data.postCount} one="post" many="posts" />
         </Tab>
-        <Tab to={`${base}/followers`}>
+        <Tab to={`${base}/followers`} inner>
           <Counted value={data.followerCount} one="follower" many="followers" />
         </Tab>
         <Tab to={`${base}/following`}>
@@ -73,9 +73,9 @@ function Counted({ value, one, many }: { value: number; one: string; many: strin
 }
 
 /** Says who of those one follows is there too: a few names, and how many others. */
-function knownNames({ totalCount, edges }: ProfileHeader_UserFragment["known"]): string {
+function KnownNames({ totalCount, edges }: ProfileHeader_UserFragment["known"]) {
   const names = edges.map((edge) => edge.node.displayName);
   const others = totalCount - names.length;
   if (others > 0) names.push(`${count.format(others)} ${others === 1 ? "other" : "others"}`);
-  return `${conjunction.format(names)} you follow`;
+  return conjunction.formatToParts(names).map(({ type, value }, i) => (type === "element" ? <bdi key={i}>{value}</bdi> : value));
 }

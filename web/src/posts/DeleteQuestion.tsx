@@ -38,12 +38,14 @@ export function DeleteQuestion({ postId, authorId, onKeep, onDeleted }: DeleteQu
       <p role="status" className={`mr-auto ${problem ? "text-warn" : "text-soft"}`}>
         {problem ?? "Delete this post for good?"}
       </p>
-      <button type="button" autoFocus disabled={loading} onClick={() => void remove()} className={`${button} border-warn text-warn hover:bg-warn-wash`}>
-        Yes, delete
-      </button>
-      <button type="button" onClick={onKeep} className={`${button} border-line hover:bg-wash`}>
-        Keep
-      </button>
+      <span className="flex gap-2">
+        <button type="button" autoFocus disabled={loading} onClick={() => void remove()} className={`${button} border-warn text-warn hover:bg-warn-wash`}>
+          Yes, delete
+        </button>
+        <button type="button" onClick={onKeep} className={`${button} border-line hover:bg-wash`}>
+          Keep
+        </button>
+      </span>
     </div>
   );
 }

@@ -53,12 +53,14 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
       <div className="flex gap-3">
         <Avatar {...author} />
         <div className="min-w-0 flex-1">
-          <p className="flex min-w-0 flex-wrap items-baseline gap-x-2 leading-tight">
-            <Link id={`${id}-author`} to={`/u/${author.username}`} className="max-w-full truncate font-semibold hover:underline">
-              <bdi>{author.displayName}</bdi>
-            </Link>
-            <span className="truncate text-sm text-soft">@{author.username}</span>
-            <span className="ml-auto flex items-baseline gap-1 pl-2 text-sm text-soft">
+          <p className="flex items-baseline gap-2 leading-tight">
+            <span className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-2">
+              <Link id={`${id}-author`} to={`/u/${author.username}`} className="max-w-full truncate font-semibold hover:underline">
+                <bdi>{author.displayName}</bdi>
+              </Link>
+              <span className="truncate text-sm text-soft">@{author.username}</span>
+            </span>
+            <span className="flex shrink-0 items-baseline gap-1 text-sm text-soft">
               {!pending && viewer?.user.id === author.id && (
                 <button
                   type="button"

@@ -123,7 +123,7 @@ export function Feed({ timeline, label, empty }: FeedProps) {
   if (edges === undefined) return <Skeleton />;
   return (
     <section aria-label={label} data-live={view.current}>
-      <NewPostsPill count={waiting} more={view.beyond} onClick={() => void reveal()} />
+      <NewPostsPill count={waiting} more={view.beyond && !atHead} onClick={() => void reveal()} />
       {shown.length === 0 ? (
         <Empty>{empty}</Empty>
       ) : (

@@ -10,7 +10,7 @@ type TimelineEvent = TimelineEventsSubscription["timelineEvents"];
 export interface LiveView {
   /** Posts that have arrived and wait to be shown. */
   readonly hidden: ReadonlySet<string>;
-  /** Posts have arrived that are not even in the window, as it is not at the head. */
+  /** Posts have arrived that are not even in the window. Means nothing once the window is at the head. */
   readonly beyond: boolean;
   /** Everything up to now has been told. */
   readonly current: boolean;
@@ -75,9 +75,7 @@ export class LiveTimeline {
 
   /** Shows the posts that wait. */
   async reveal(): Promise<void> {
-    if (this.view.beyond || readWindow(this.client, this.id)?.pageInfo.hasPreviousPage) {
-      await readHead(this.client, this.id);
-    }
+    if (readWindow(this.client, this.id)?.pageInfo.hasPreviousPage) await readHead(this.client, this.id);
     this.change({ hidden: new Set(), beyond: false });
   }
 

@@ -16,11 +16,11 @@ export function Dialog({ open, title, onClose, children }: { open: boolean; titl
       onClick={(event) => {
         if (event.target === dialog.current) onClose();
       }}
-      className="m-auto w-[min(28rem,calc(100vw-2rem))] rounded-2xl border border-line bg-raised p-0 text-ink backdrop:bg-black/40"
+      className="m-auto w-[min(28rem,calc(100vw-2rem))] rounded-2xl border border-line bg-raised p-0 text-base text-ink backdrop:bg-black/40"
     >
       {open && (
         <div className="p-6">
-          <h2 id={heading} className="mb-4 font-serif text-xl font-semibold">
+          <h2 id={heading} className="mb-4 font-serif text-xl font-semibold [overflow-wrap:anywhere]">
             {title}
           </h2>
           {children}

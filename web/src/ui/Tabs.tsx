@@ -10,11 +10,12 @@ export function Tabs({ label, children }: { label: string; children: ReactNode }
   );
 }
 
-export function Tab({ to, children }: { to: string; children: ReactNode }) {
+/** One of them. With `inner`, it has pages below it that it stands for too. */
+export function Tab({ to, inner = false, children }: { to: string; inner?: boolean; children: ReactNode }) {
   return (
     <NavLink
       to={to}
-      end
+      end={!inner}
       className="-mb-px border-b-2 border-transparent px-2.5 py-2.5 text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
     >
       {children}
