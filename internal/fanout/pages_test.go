@@ -251,3 +251,38 @@ func TestColdHomeIsRebuiltWhenRead(t *testing.T) {
 		}
 	})
 }
+
+// A page below the list goes on by id when the home was built anew, and the list is walked
+// after it: nothing comes twice, in either direction.
+func TestPagesOfAHomeThatWasBuiltAnewRepeatNothing(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
+		e.work(fanout.Options{})
+		r := seeded(t)
+		people := e.register("reader", "author")
+		home := retwis.Home(people[0])
+		e.follow(people[0], people[1])
+		for range 30 {
+			e.post(people[1], "x")
+		}
+		e.drain()
+		forward, cursors := e.walk(r, home, true, "")
+		if len(forward) != 30 {
+			t.Fatalf("%d posts, want 30", len(forward))
+		}
+		if err := e.Renew(t.Context(), home); err != nil {
+			t.Fatal(err)
+		}
+		for i, cursor := range cursors {
+			if got, _ := e.walk(r, home, true, cursor); !slices.Equal(got, forward[i+1:]) {
+				t.Errorf("after post %d: %v\nwant %v", i, got, forward[i+1:])
+			}
+			got, _ := e.walk(r, home, false, cursor)
+			slices.Reverse(got)
+			if !slices.Equal(got, forward[:i]) {
+				t.Errorf("before post %d: %v\nwant %v", i, got, forward[:i])
+			}
+		}
+	})
+}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/redis/go-redis/v9"
+
 	"retwis/internal/retwis"
 )
 
@@ -21,33 +23,68 @@ func (s *Store) Rebuild(ctx context.Context, id retwis.TimelineID) error {
 }
 
 func (s *Store) rebuild(ctx context.Context, id retwis.TimelineID) error {
-	p := s.ofTimeline(id)
-	there, err := s.do(ctx, call{
-		s.scripts.beginBuild, []string{p.entries(id), p.generations(id), p.large()}, []any{reader(id), p.tag + ":"},
-	}).Bool()
-	if err != nil {
-		return fmt.Errorf("rebuild timeline %s: %w", id, err)
+	const tries = 5 // what it follows rarely changes meanwhile
+	for range tries {
+		b, err := s.beginBuild(ctx, id)
+		if errors.Is(err, retwis.ErrNotFound) {
+			return err
+		}
+		ended := false
+		if err == nil {
+			ended, err = s.endBuild(ctx, b)
+		}
+		if err != nil {
+			return fmt.Errorf("rebuild timeline %s: %w", id, err)
+		}
+		if ended {
+			return nil
+		}
 	}
-	if !there {
-		return retwis.ErrNotFound
+	return fmt.Errorf("rebuild timeline %s: what it follows changes all the time", id)
+}
+
+// build is the building of a home or a list, with what was gathered for it.
+type build struct {
+	id         retwis.TimelineID
+	generation string // of the list when it began
+	posts      []authored
+	all        bool // nothing older exists
+}
+
+// beginBuild opens a list, so that what is posted from now on arrives there, and gathers
+// what was posted before.
+func (s *Store) beginBuild(ctx context.Context, id retwis.TimelineID) (build, error) {
+	p := s.ofTimeline(id)
+	b := build{id: id}
+	var err error
+	b.generation, err = s.do(ctx, call{
+		s.scripts.beginBuild, []string{p.entries(id), p.generations(id), p.large()}, []any{reader(id), p.tag + ":"},
+	}).Text()
+	if errors.Is(err, redis.Nil) {
+		return b, retwis.ErrNotFound
+	}
+	if err != nil {
+		return b, err
 	}
 	s.metrics.rebuilds.Inc()
-	posts, all, err := s.pull(ctx, id, 0, true, s.options.HomeCap)
-	if err != nil {
-		return fmt.Errorf("rebuild timeline %s: %w", id, err)
-	}
+	b.posts, b.all, err = s.pull(ctx, id, 0, true, s.options.HomeCap)
+	return b, err
+}
+
+// endBuild merges what was gathered into the list. It reports false, and does nothing, where
+// that may lack something by now: the building has to begin again.
+func (s *Store) endBuild(ctx context.Context, b build) (bool, error) {
 	nothingOlder := "0"
-	if all {
+	if b.all {
 		nothingOlder = "1"
 	}
-	if err := s.do(ctx, s.mergeCall(id, "whole", "", "", nothingOlder, posts)).Err(); err != nil {
-		return fmt.Errorf("rebuild timeline %s: %w", id, err)
-	}
-	return nil
+	added, err := s.do(ctx, s.mergeCall(b.id, "whole", "", b.generation, nothingOlder, b.posts)).Int()
+	return added != -2, err
 }
 
 // Backfill merges an author's newest posts into a home or a list that began to follow the
-// author. It acts only while the follow is the one of the given score; 0 stands for any.
+// author. It acts only while the follow is the one of the given score; 0 stands for any. A
+// home that is being built gets them by that.
 func (s *Store) Backfill(ctx context.Context, id retwis.TimelineID, author retwis.UserID, score int64) error {
 	found, err := s.stretches(ctx, []retwis.UserID{author}, []retwis.PostID{0}, true, s.options.HomeCap)
 	if err != nil {
@@ -67,7 +104,7 @@ func (s *Store) Backfill(ctx context.Context, id retwis.TimelineID, author retwi
 	return nil
 }
 
-func (s *Store) mergeCall(id retwis.TimelineID, mode, author, score, nothingOlder string, posts []authored) call {
+func (s *Store) mergeCall(id retwis.TimelineID, mode, author, as, nothingOlder string, posts []authored) call {
 	p := s.ofTimeline(id)
 	c := call{
 		script: s.scripts.merge,
@@ -75,7 +112,7 @@ func (s *Store) mergeCall(id retwis.TimelineID, mode, author, score, nothingOlde
 			p.entries(id), p.sources(id), p.generations(id), p.merged(), p.mergedExpiry(), p.online(), p.onlineNodes(),
 		},
 		args: []any{
-			id.String(), mode, s.options.HomeCap, int(s.options.MergeMark.Seconds()), author, score, nothingOlder,
+			id.String(), mode, s.options.HomeCap, int(s.options.MergeMark.Seconds()), author, as, nothingOlder,
 			s.publish, p.livePrefix(), reader(id),
 		},
 	}

@@ -7,17 +7,21 @@
 -- 'fill' adds what one author made: only above the last entry where older ones were
 -- trimmed, since other authors' posts are missing there too; and only while the edge has
 -- the score it had when this was asked for. 'whole' brings the newest posts of all,
--- and ends the building of a list.
+-- and ends the building of a list, unless something has raised the generation since it
+-- began: then what was gathered may lack something. A list that is being built gets
+-- nothing by 'fill', but for another generation.
 --
 -- KEYS   1 list   2 following   3 hash of the generation   4 merged   5 merged expiry
 --        6 online   7 online nodes
 -- ARGV   1 name of the timeline   2 'fill' or 'whole'   3 cap   4 seconds the mark lasts
---        5 with fill: author   6 with fill: score of the edge, '' for any
+--        5 with fill: author   6 with fill: score of the edge, '' for any; with whole: the
+--        generation that the building began with
 --        7 with whole: '1' when nothing older exists   8 PUBLISH or SPUBLISH
 --        9 channel prefix   10 author whose posts belong there without an edge: of a home
 --        its owner, of a list ''   11… post, author, post, author … newest first, and every
 --        post of those authors between the first and the last of them
--- Reply  posts added; -1 where there is nothing to merge into
+-- Reply  posts added; -1 where there is nothing to merge into; -2 with whole, where the
+--        posts have to be gathered again
 --@include clock
 --@include ids
 --@include list
@@ -29,14 +33,22 @@ local entries = redis.call('LRANGE', KEYS[1], 0, -1)
 if #entries == 0 then
   return -1
 end
-if not whole then
+local mark = entries[#entries]
+if whole then
+  if (redis.call('HGET', KEYS[3], 'home_gen') or '0') ~= ARGV[6] then
+    return -2
+  end
+else
   local score = redis.call('ZSCORE', KEYS[2], ARGV[5])
   if not score or (ARGV[6] ~= '' and tonumber(score) ~= tonumber(ARGV[6])) then
     return -1
   end
+  if mark == 'b' then
+    redis.call('HINCRBY', KEYS[3], 'home_gen', 1)
+    return 0
+  end
 end
 
-local mark = entries[#entries]
 if mark == '0' or mark == 'b' then
   entries[#entries] = nil
 else

@@ -43,6 +43,9 @@ if kind == 'u' then
       end
       entries[#entries + 1] = entry
     end
+    if not over and #chunk < 100 and redis.call('HEXISTS', KEYS[7], 'profile_trimmed') == 1 then
+      held, entries = '0', {} -- it no longer goes back as far
+    end
     if over or #chunk < 100 then
       break
     end

@@ -1,0 +1,42 @@
+package fanout_test
+
+import (
+	"slices"
+	"testing"
+
+	"retwis/internal/fanout"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+// A worker that dies between the two steps of a purge leaves a home that is to be built by
+// its next reader. What is merged into it until then must not make it seem whole.
+func TestBackfillOfAHomeThatIsToBeBuiltLeavesNoHole(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
+		e.work(fanout.Options{})
+		people := e.register("reader", "early", "late")
+		reader, early, late := people[0], people[1], people[2]
+		e.follow(reader, early)
+		var made []retwis.PostID
+		for range 10 {
+			made = append(made, e.post(early, "x"), e.post(late, "x"))
+		}
+		e.drain()
+
+		client := raw(t, url)
+		home := keys(t, client, "*:home:"+reader.String())[0]
+		if err := client.LTrim(t.Context(), home, 0, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.RPush(t.Context(), home, "b").Err(); err != nil {
+			t.Fatal(err)
+		}
+		e.follow(reader, late)
+		e.drain()
+		if got, want := e.read(retwis.Home(reader)), newest(made); !slices.Equal(got, want) {
+			t.Errorf("home: missing %v, extra %v", surplus(want, got), surplus(got, want))
+		}
+	})
+}

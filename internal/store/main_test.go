@@ -1,0 +1,34 @@
+package store
+
+import (
+	"testing"
+
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+)
+
+func TestMain(m *testing.M) { redistest.Main(m) }
+
+func open(t *testing.T, options Options) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// people registers users of those names.
+func people(t *testing.T, s *Store, names ...string) []retwis.UserID {
+	t.Helper()
+	ids := make([]retwis.UserID, len(names))
+	for i, name := range names {
+		user, err := s.Register(t.Context(), retwis.Registration{Username: name, PasswordHash: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[i] = user.ID
+	}
+	return ids
+}

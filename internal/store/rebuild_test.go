@@ -1,0 +1,71 @@
+package store
+
+import (
+	"testing"
+
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+)
+
+// What a building gathered may lack the posts of those whom the reader follows since.
+func TestABuildingThatAFollowOvertakesBeginsAgain(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		kept bool // whether there is a home when the building begins
+		act  func(t *testing.T, s *Store, reader, author retwis.UserID) error
+	}{
+		{"follows are imported", true, func(t *testing.T, s *Store, reader, author retwis.UserID) error {
+			_, err := s.FollowAll(t.Context(), []retwis.Followings{{Reader: reader, Authors: []retwis.UserID{author}}})
+			return err
+		}},
+		{"a follow is back-filled", false, func(t *testing.T, s *Store, reader, author retwis.UserID) error {
+			if err := s.Follow(t.Context(), reader, author); err != nil {
+				return err
+			}
+			return s.Backfill(t.Context(), retwis.Home(reader), author, 0)
+		}},
+		{"the home went and is built by another", false, func(t *testing.T, s *Store, reader, author retwis.UserID) error {
+			if err := s.client.Del(t.Context(), s.of(reader).home(reader)).Err(); err != nil {
+				return err
+			}
+			if err := s.Follow(t.Context(), reader, author); err != nil {
+				return err
+			}
+			if err := s.Backfill(t.Context(), retwis.Home(reader), author, 0); err != nil {
+				return err
+			}
+			_, err := s.beginBuild(t.Context(), retwis.Home(reader))
+			return err
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, Options{URL: redistest.Server(t).URL()})
+			ids := people(t, s, "reader", "author")
+			reader, author := ids[0], ids[1]
+			if _, err := s.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: "x"}); err != nil {
+				t.Fatal(err)
+			}
+			if !tt.kept {
+				if err := s.client.Del(t.Context(), s.of(reader).home(reader)).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			overtaken, err := s.beginBuild(t.Context(), retwis.Home(reader))
+			if err != nil || len(overtaken.posts) != 0 {
+				t.Fatalf("%d posts were gathered: %v", len(overtaken.posts), err)
+			}
+			if err := tt.act(t, s, reader, author); err != nil {
+				t.Fatal(err)
+			}
+			if ended, err := s.endBuild(t.Context(), overtaken); err != nil || ended {
+				t.Errorf("the building ended: %v, %v", ended, err)
+			}
+			page, err := s.Page(t.Context(), retwis.Home(reader), retwis.Page{First: 10})
+			if err != nil || len(page.Edges) != 1 {
+				t.Errorf("the home has %d posts: %v", len(page.Edges), err)
+			}
+		})
+	}
+}
