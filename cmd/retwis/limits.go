@@ -9,7 +9,7 @@ import (
 
 // limitSettings are how much clients may do.
 type limitSettings struct {
-	RateLimits         string `env:"RETWIS_RATE_LIMITS" enum:"on,off" default:"on" placeholder:"on|off" help:"Whether clients are limited; off lifts all limits below, and those of subscriptions: 1000 of one user, 10000 of those without an account in one network."`
+	RateLimits         string `env:"RETWIS_RATE_LIMITS" enum:"on,off" default:"on" placeholder:"on|off" help:"Whether clients are limited; off lifts all limits below, and those of websockets and of subscriptions: 1000 of one user, 10000 of those without an account in one network."`
 	LimitReads         rate   `env:"RETWIS_LIMIT_READS" default:"120000/1m" placeholder:"RATE" help:"Cost of operations of a user, or of those without an account in one network: so much at once, and so much again in that time; off for no limit."`
 	LimitPosts         rate   `env:"RETWIS_LIMIT_POSTS" default:"60/1m" placeholder:"RATE" help:"Posts of a user."`
 	LimitFollows       rate   `env:"RETWIS_LIMIT_FOLLOWS" default:"120/1m" placeholder:"RATE" help:"Follows of a user, made or ended, and members put on lists or taken off."`

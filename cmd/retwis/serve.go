@@ -195,6 +195,7 @@ func (c *serveCommand) serverOptions(o server.Options) server.Options {
 	o.DrainTime = max(c.DrainTime, 1)                    // 0 stands for the default there
 	o.Compression = c.Compression
 	if c.RateLimits == "off" {
+		o.SocketsPerUser, o.SocketsPerNetwork = -1, -1
 		o.SubscriptionsPerUser, o.SubscriptionsPerNetwork = -1, -1
 	}
 	return o

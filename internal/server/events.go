@@ -55,10 +55,10 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, media strin
 	switch {
 	case response != nil:
 		stream.only(response)
-	case !s.sockets.reserve(holderOf(ctx)):
+	case !s.sockets.subscriptions.take(holderOf(ctx)):
 		stream.only(tooManySubscriptions(stream.who.User))
 	default:
-		defer s.sockets.release(holderOf(ctx))
+		defer s.sockets.subscriptions.giveBack(holderOf(ctx))
 		go stream.subscribe(ctx, op, retwis.Cursor(r.Header.Get("Last-Event-ID")))
 		defer func() {
 			cancel()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"runtime"
 	"strings"
@@ -110,6 +111,42 @@ func TestSubscriptionsPerNetwork(t *testing.T) {
 		b.complete("2")
 		b.subscribe("4", feedA)
 		b.alive()
+	})
+}
+
+func TestSocketsPerNetwork(t *testing.T) {
+	t.Parallel()
+	onTCP(t, func(o *Options) {
+		o.SocketsPerNetwork, o.SocketsPerUser = 2, 1
+		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	}, func(h *harness) {
+		const here, neighbour, elsewhere = "X-Forwarded-For: 2001:db8::1", "X-Forwarded-For: 2001:db8::2", "X-Forwarded-For: 2001:db8:0:1::1"
+		token := h.login(1)
+		first, member := h.socket(here), h.socket(neighbour)
+		if _, status, err := h.upgrade(here); err == nil || status != http.StatusTooManyRequests {
+			t.Errorf("one socket too many got %d, %v", status, err)
+		}
+		h.socket(elsewhere)
+		if w, _ := h.do(http.MethodGet, "", "", elsewhere, "Connection: Upgrade", "Upgrade: websocket"); w.StatusCode != http.StatusBadRequest {
+			t.Errorf("what is no websocket got %d", w.StatusCode)
+		}
+		h.socket(elsewhere) // what came to nothing is not counted
+
+		init := `{"type":"connection_init","payload":{"authorization":"Bearer ` + token + `"}}`
+		member.send(init)
+		member.expect(`{"type":"connection_ack"}`)
+		second := h.socket(here) // who has logged in counts for themselves
+		second.send(init)
+		second.expectClose(closeTryLater)
+		member.alive()
+
+		first.ws.Close()
+		member.ws.Close()
+		within(t, func() bool { return h.server.Stats().Clients == 2 }, func() { t.Fatalf("%+v", h.server.Stats()) })
+		h.socket(here)
+		again := h.socket(here)
+		again.send(init)
+		again.expect(`{"type":"connection_ack"}`)
 	})
 }
 
@@ -299,18 +336,17 @@ func TestUpgradeThatIsNone(t *testing.T) {
 	})
 }
 
-func TestReserveGivesBack(t *testing.T) {
-	r := newSockets(Options{SubscriptionsPerUser: 2, SubscriptionsPerNetwork: 1}, engine{}, nil)
-	defer r.cancel()
+func TestSharesAreGivenBack(t *testing.T) {
+	s := newShares(2, 1)
 	user, nobody := retwis.Holder{User: 5}, retwis.Client{}.Holder()
-	got := []bool{r.reserve(user), r.reserve(user), r.reserve(user), r.reserve(nobody), r.reserve(nobody)}
+	got := []bool{s.take(user), s.take(user), s.take(user), s.take(nobody), s.take(nobody)}
 	if want := []bool{true, true, false, true, false}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v", got)
 	}
-	r.release(user)
-	r.release(user)
-	r.release(nobody)
-	if len(r.subscriptions) != 0 {
-		t.Errorf("%v is left behind", r.subscriptions)
+	s.giveBack(user)
+	s.giveBack(user)
+	s.giveBack(nobody)
+	if len(s.taken) != 0 {
+		t.Errorf("%v is left behind", s.taken)
 	}
 }

@@ -47,6 +47,9 @@ type Options struct {
 	// of an IPv6 /64: 10 000; below 0 there is no limit.
 	SubscriptionsPerNetwork int
 
+	SocketsPerUser    int // 1000; below 0 there is no limit
+	SocketsPerNetwork int // 10 000, of clients who are not logged in, or not yet; below 0 there is no limit
+
 	InitTimeout  time.Duration // for connection_init to come: 3 s
 	PingEvery    time.Duration // between pings of a socket: 25 s
 	PongWait     time.Duration // for the answer to a ping: 15 s
@@ -91,6 +94,8 @@ func (o Options) withDefaults() (Options, error) {
 	orDefault(&o.SubscriptionsPerSocket, 100)
 	orDefault(&o.SubscriptionsPerUser, 1000)
 	orDefault(&o.SubscriptionsPerNetwork, 10_000)
+	orDefault(&o.SocketsPerUser, 1000)
+	orDefault(&o.SocketsPerNetwork, 10_000)
 	orDefault(&o.InitTimeout, 3*time.Second)
 	orDefault(&o.PingEvery, 25*time.Second)
 	orDefault(&o.PongWait, 15*time.Second)

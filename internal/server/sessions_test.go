@@ -319,7 +319,7 @@ func TestClosedSocketsLeaveTheIndex(t *testing.T) {
 		r := h.server.sockets
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if n := len(r.open) + len(r.bySession) + len(r.byUser) + len(r.subscriptions) + len(r.admissions); n != 0 {
+		if n := len(r.open) + len(r.bySession) + len(r.byUser) + len(r.shares.taken) + len(r.subscriptions.taken) + len(r.admissions); n != 0 {
 			h.Errorf("%d entries are left behind", n)
 		}
 	})

@@ -32,6 +32,9 @@ type socket struct {
 	agent   unique.Handle[string] // what the client says that it is; many say the same
 	init    *time.Timer
 
+	// Of the reading goroutine.
+	share retwis.Holder // for whom the socket counts
+
 	// Written by the reading goroutine, before the socket is in the index.
 	initialised bool // connection_init has come
 	ready       bool // and has been acknowledged
@@ -112,9 +115,27 @@ func (s *socket) initialise(m message) {
 		s.conn.close(closeTryLater, "try again later")
 	default:
 		s.ctx = auth.WithIdentity(s.ctx, s.who)
+		if !s.changeShare(holderOf(s.ctx)) {
+			s.conn.close(closeTryLater, "this user has too many connections")
+			return
+		}
 		s.ready = true
 		s.conn.send(ackMessage())
 	}
+}
+
+// changeShare has the socket count for who has turned out to be its user, if that one may
+// have one more.
+func (s *socket) changeShare(of retwis.Holder) bool {
+	if of == s.share {
+		return true
+	}
+	if !s.sockets.shares.take(of) {
+		return false
+	}
+	s.sockets.shares.giveBack(s.share)
+	s.share = of
+	return true
 }
 
 // subscribe starts an operation.
@@ -174,7 +195,7 @@ func (s *socket) add(op *operation) (entered bool, failure *graphql.Response) {
 	// Completed operations take a moment to stop. A client that piles them up has to wait.
 	case s.counts[op.kind] >= limit, s.running >= 2*(s.sockets.opts.SubscriptionsPerSocket+maxSingle):
 		return false, tooMany("this connection has too many %s under way", what)
-	case op.kind == ast.Subscription && !s.sockets.reserve(holderOf(s.ctx)):
+	case op.kind == ast.Subscription && !s.sockets.subscriptions.take(holderOf(s.ctx)):
 		return false, tooManySubscriptions(s.who.User)
 	}
 	s.operations[op.id] = op
@@ -186,9 +207,13 @@ func (s *socket) add(op *operation) (entered bool, failure *graphql.Response) {
 	return true, nil
 }
 
+// tooManyRetryAfter is how many seconds those wait who have too much open: until they close
+// some of it, or others do.
+const tooManyRetryAfter = 30
+
 func tooMany(format string, args ...any) *graphql.Response {
 	err := errorOf(retwis.CodeRateLimited, format, args...)
-	err.Extensions["retryAfter"] = 30
+	err.Extensions["retryAfter"] = tooManyRetryAfter
 	return &graphql.Response{Errors: gqlerror.List{err}}
 }
 
@@ -219,7 +244,7 @@ func (s *socket) removeLocked(op *operation) {
 	delete(s.operations, op.id)
 	s.counts[op.kind]--
 	if op.kind == ast.Subscription {
-		s.sockets.release(holderOf(s.ctx))
+		s.sockets.subscriptions.giveBack(holderOf(s.ctx))
 	}
 	if s.leaving != nil && s.counts[ast.Mutation] == 0 {
 		s.conn.close(s.leaving.code, s.leaving.reason)

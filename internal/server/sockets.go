@@ -49,13 +49,15 @@ type sockets struct {
 	clock        clock
 	checkAll     chan struct{} // holds one wish to check every session
 
-	mu            sync.Mutex
-	draining      bool
-	open          map[client]struct{}
-	bySession     map[string]clientSet
-	byUser        map[retwis.UserID]clientSet
-	subscriptions map[retwis.Holder]int
-	admissions    map[*admission]struct{}
+	shares        *shares // of sockets
+	subscriptions *shares
+
+	mu         sync.Mutex
+	draining   bool
+	open       map[client]struct{}
+	bySession  map[string]clientSet
+	byUser     map[retwis.UserID]clientSet
+	admissions map[*admission]struct{}
 }
 
 type clientSet map[client]struct{}
@@ -79,7 +81,8 @@ func newSockets(opts Options, e engine, authenticate func(context.Context, crede
 		open:          map[client]struct{}{},
 		bySession:     map[string]clientSet{},
 		byUser:        map[retwis.UserID]clientSet{},
-		subscriptions: map[retwis.Holder]int{},
+		shares:        newShares(opts.SocketsPerUser, opts.SocketsPerNetwork),
+		subscriptions: newShares(opts.SubscriptionsPerUser, opts.SubscriptionsPerNetwork),
 		admissions:    map[*admission]struct{}{},
 	}
 	r.clock = clock{every: tickOf(opts), tick: r.tick}
@@ -121,6 +124,7 @@ func (r *sockets) enterLocked(c client) {
 // or two more its stack would be of the next size: twice the memory of an idle socket.
 func (r *sockets) serve(s *socket) {
 	s.conn.receive(s.handle)
+	r.shares.giveBack(s.share)
 	r.remove(s)
 	r.wire.tasks.Done()
 }
@@ -287,33 +291,9 @@ func (r *sockets) recheck(ctx context.Context) bool {
 	return err == nil
 }
 
-// holderOf returns under whom the subscriptions of a context count.
+// holderOf returns under whom the sockets and subscriptions of a context count.
 func holderOf(ctx context.Context) retwis.Holder {
 	return retwis.Client{User: auth.IdentityOf(ctx).User, Address: auth.AddressOf(ctx)}.Holder()
-}
-
-// reserve takes one of the subscriptions of a user, or of those who are not logged in in a
-// network, if there is one left.
-func (r *sockets) reserve(of retwis.Holder) bool {
-	limit := r.opts.SubscriptionsPerUser
-	if of.User == 0 {
-		limit = r.opts.SubscriptionsPerNetwork
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if limit >= 0 && r.subscriptions[of] >= limit {
-		return false
-	}
-	r.subscriptions[of]++
-	return true
-}
-
-func (r *sockets) release(of retwis.Holder) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.subscriptions[of]--; r.subscriptions[of] == 0 {
-		delete(r.subscriptions, of)
-	}
 }
 
 // drain sends all clients away, spread over a time so that they do not all come to the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -42,12 +43,19 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the server is stopping", http.StatusServiceUnavailable)
 		return
 	}
+	here := holderOf(r.Context())
+	if !s.sockets.shares.take(here) {
+		w.Header().Set("Retry-After", strconv.Itoa(tooManyRetryAfter))
+		http.Error(w, "too many connections without a login come from here", http.StatusTooManyRequests)
+		return
+	}
 	id := RequestID(r.Context())
 	shown := s.credentialsOf(r)
 	shown.token = strings.Clone(shown.token) // without all the other cookies
 	agent := unique.Make(retwis.CleanUserAgent(r.UserAgent()))
 	ws, err := s.upgrader.Upgrade(w, r, http.Header{"X-Request-Id": {id}})
 	if err != nil {
+		s.sockets.shares.giveBack(here)
 		s.opts.Log.DebugContext(r.Context(), "upgrade to a websocket", "err", err)
 		return
 	}
@@ -68,10 +76,12 @@ func (s *Server) open(
 		shown:      shown,
 		agent:      agent,
 		init:       time.AfterFunc(s.opts.InitTimeout, func() { c.close(closeInitTimeout, "Connection initialisation timeout") }),
+		share:      holderOf(ctx),
 		operations: map[string]*operation{},
 		counts:     map[ast.Operation]int{},
 	}
 	if !s.sockets.start(sock) {
+		s.sockets.shares.giveBack(sock.share)
 		_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(closeRestart, ""), time.Now().Add(time.Second))
 		c.abort()
 		return
