@@ -16,12 +16,13 @@ type known struct {
 
 // bound is the id above which every post must be in a list. Older ones may have left a
 // list that was trimmed. Its last entries do not tell which, since late posts are among
-// them: every post that is newer than all of these must be there.
+// them: every post that is newer than all of these must be there. Nor need those be that
+// its reader will not find kept.
 func bound(r retwis.TimelineRecord, lateness int) retwis.PostID {
 	if r.End != retwis.ListTrimmed || len(r.Entries) == 0 {
-		return 0
+		return r.Gap
 	}
-	return slices.Max(r.Entries[max(0, len(r.Entries)-lateness):])
+	return max(r.Gap, slices.Max(r.Entries[max(0, len(r.Entries)-lateness):]))
 }
 
 // unknown are the posts of a timeline whose records are needed: entries that are on no

@@ -2,6 +2,7 @@ package fanout_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -283,6 +284,67 @@ func TestPagesOfAHomeThatWasBuiltAnewRepeatNothing(t *testing.T) {
 			if !slices.Equal(got, forward[:i]) {
 				t.Errorf("before post %d: %v\nwant %v", i, got, forward[:i])
 			}
+		}
+	})
+}
+
+// A timeline that was empty, and so complete, gets no more of an author's posts than it
+// holds: the older ones are gathered from the author's profile.
+func TestTheOldestPostsOfTheOnlyAuthorAreRead(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		const homeCap = 20
+		e := newEngine(t, store.Options{URL: url, HomeCap: homeCap, Slack: 5})
+		e.work(fanout.Options{})
+		people := e.crowd("user", 3)
+		reader, author, other := people[0], people[1], people[2]
+		var posts []retwis.PostID
+		for range homeCap + 7 {
+			posts = append(posts, e.post(author, "x"))
+		}
+		e.drain()
+		e.follow(reader, author)
+		list := e.createList(other, author)
+		e.drain()
+		for _, id := range []retwis.TimelineID{retwis.Home(reader), retwis.ListPosts(list)} {
+			if got, want := e.read(id), newest(posts); !slices.Equal(got, want) {
+				t.Errorf("%s: %d posts, want %d", id, len(got), len(want))
+			}
+		}
+		e.isSound()
+	})
+}
+
+// A large author posted more than is kept for the homes since one of them was last read.
+func TestAHomeLeftForLongHasNoGap(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		const homeCap, slack = 20, 5
+		for _, friendly := range []int{0, 3} {
+			e := newEngine(t, store.Options{URL: url, HomeCap: homeCap, Slack: slack, PullAbove: 1})
+			e.work(fanout.Options{})
+			people := e.crowd(fmt.Sprint("user", friendly), 4)
+			reader, author, friend := people[0], people[1], people[2]
+			e.follow(reader, author)
+			e.follow(people[3], author)
+			e.follow(reader, friend)
+			posts := []retwis.PostID{e.post(author, "x")}
+			for range friendly {
+				posts = append(posts, e.post(friend, "x"))
+			}
+			e.drain()
+			if got, want := newest(e.read(retwis.Home(reader))), newest(posts); !slices.Equal(got, want) {
+				t.Fatalf("%d posts, want %d", len(got), len(want))
+			}
+			// With the first one: what is kept has just been trimmed, and fits on the home.
+			for range homeCap + 4*(slack+1) - 1 {
+				posts = append(posts, e.post(author, "x"))
+			}
+			e.drain()
+			if got, want := newest(e.read(retwis.Home(reader))), newest(posts); !slices.Equal(got, want) {
+				t.Errorf("after %d posts of others: %d posts, want %d", friendly, len(got), len(want))
+			}
+			e.isSound()
 		}
 	})
 }

@@ -55,6 +55,7 @@ type TimelineRecord struct {
 	Foreign    int              // entries that are no posts' ids
 	Sources    map[UserID]int64 // whose posts it gets besides its owner's, by the time of the follow
 	Awaited    []PostID         // that the next reader puts on it
+	Gap        PostID           // below which not all is kept that the next reader would put on it; 0 where all is
 }
 
 // PostRecord is a post as it is stored, also a deleted one.

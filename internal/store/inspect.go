@@ -273,9 +273,9 @@ func (s *Store) TimelineRecord(ctx context.Context, id retwis.TimelineID) (retwi
 	reply, err := s.do(ctx, call{
 		s.scripts.inspectTimeline,
 		[]string{p.entries(id), p.sources(id), p.generations(id), p.large()},
-		[]any{owner, p.tag + ":"},
+		[]any{owner, p.tag + ":", s.options.HomeCap},
 	}).Slice()
-	if err != nil || len(reply) != 5 {
+	if err != nil || len(reply) != 6 {
 		return r, fmt.Errorf("inspect timeline %s: %d fields: %w", id, len(reply), err)
 	}
 	if id.FannedOut() && text(reply[0]) != "active" {
@@ -302,6 +302,7 @@ func (s *Store) TimelineRecord(ctx context.Context, id retwis.TimelineID) (retwi
 	}
 	awaited, _ := reply[4].([]any)
 	r.Awaited, _ = postIDs(awaited)
+	r.Gap = retwis.PostID(number(reply[5]))
 	return r, nil
 }
 

@@ -74,11 +74,7 @@ func (s *Store) beginBuild(ctx context.Context, id retwis.TimelineID) (build, er
 // endBuild merges what was gathered into the list. It reports false, and does nothing, where
 // that may lack something by now: the building has to begin again.
 func (s *Store) endBuild(ctx context.Context, b build) (bool, error) {
-	nothingOlder := "0"
-	if b.all {
-		nothingOlder = "1"
-	}
-	added, err := s.do(ctx, s.mergeCall(b.id, "whole", "", b.generation, nothingOlder, b.posts)).Int()
+	added, err := s.do(ctx, s.mergeCall(b.id, "whole", "", b.generation, b.all, b.posts)).Int()
 	return added != -2, err
 }
 
@@ -98,14 +94,20 @@ func (s *Store) Backfill(ctx context.Context, id retwis.TimelineID, author retwi
 	if score != 0 {
 		edge = fmt.Sprint(score)
 	}
-	if err := s.do(ctx, s.mergeCall(id, "fill", author.String(), edge, "", posts)).Err(); err != nil {
+	all := len(posts) < s.options.HomeCap
+	if err := s.do(ctx, s.mergeCall(id, "fill", author.String(), edge, all, posts)).Err(); err != nil {
 		return fmt.Errorf("back-fill timeline %s with %s: %w", id, author, err)
 	}
 	return nil
 }
 
-func (s *Store) mergeCall(id retwis.TimelineID, mode, author, as, nothingOlder string, posts []authored) call {
+// mergeCall merges posts into a timeline: all that there are, or only the newest of them.
+func (s *Store) mergeCall(id retwis.TimelineID, mode, author, as string, all bool, posts []authored) call {
 	p := s.ofTimeline(id)
+	nothingOlder := "0"
+	if all {
+		nothingOlder = "1"
+	}
 	c := call{
 		script: s.scripts.merge,
 		keys: []string{

@@ -16,7 +16,7 @@
 -- ARGV   1 name of the timeline   2 'fill' or 'whole'   3 cap   4 seconds the mark lasts
 --        5 with fill: author   6 with fill: score of the edge, '' for any; with whole: the
 --        generation that the building began with
---        7 with whole: '1' when nothing older exists   8 PUBLISH or SPUBLISH
+--        7 '1' when nothing older exists, with fill of the author   8 PUBLISH or SPUBLISH
 --        9 channel prefix   10 author whose posts belong there without an edge: of a home
 --        its owner, of a list ''   11… post, author, post, author … newest first, and every
 --        post of those authors between the first and the last of them
@@ -91,6 +91,8 @@ end
 local ends = mark
 if whole and mark ~= '0' then
   ends = ARGV[7] == '1' and '0' or ''
+elseif not whole and mark == '0' and ARGV[7] ~= '1' then
+  ends = '' -- it held everything until this author came with more than is brought
 end
 if added == 0 and ends == mark then
   return 0

@@ -30,16 +30,17 @@ local FEW = 16
 
 -- sync puts on a home what it lacks of some large authors. What is newer than everything
 -- there, or little and watched, is pushed, oldest first, and told is called with each post
--- and what headed the home before. Else, where something newer had arrived meanwhile, the
--- posts are put in their places by id, the generation rises, and told is called without a
--- post. A home that is missing or being built gets them by its building.
+-- and what headed the home before. Else, where something newer had arrived meanwhile, or
+-- where so much was posted that some of it is not kept any more, the posts are put in their
+-- places by id, what is older than a full home goes, the generation rises, and told is
+-- called without a post. A home that is missing or being built gets them by its building.
 local function sync(tag, reader, authors, cap, slack, told)
   local home, marks = tag .. 'home:' .. reader, tag .. 'marks:' .. reader
   local ends = redis.call('LINDEX', home, -1)
   if not ends or ends == 'b' then
     return
   end
-  local fresh, latest = {}, {}
+  local fresh, latest, gap = {}, {}, false
   for _, author in ipairs(authors) do
     local pulled = tag .. 'pulled:' .. author
     local newest = redis.call('LINDEX', pulled, 0)
@@ -48,12 +49,14 @@ local function sync(tag, reader, authors, cap, slack, told)
       if below(mark, newest) then
         latest[#latest + 1] = author
         latest[#latest + 1] = newest
-        for _, post in ipairs(redis.call('LRANGE', pulled, 0, -1)) do
+        local kept, before = redis.call('LRANGE', pulled, 0, -1), #fresh
+        for _, post in ipairs(kept) do
           if not below(mark, post) then
             break
           end
           fresh[#fresh + 1] = post
         end
+        gap = gap or (#fresh - before == #kept and #kept >= cap)
       end
     end
   end
@@ -87,8 +90,8 @@ local function sync(tag, reader, authors, cap, slack, told)
   if #posts == 0 then
     return
   end
-  if late and (#posts > FEW or redis.call('SISMEMBER', tag .. 'online', 'h' .. reader) == 0) then
-    rewrite(home, weave(entries, posts, ceilings_by_origin(entries, posts)), ends, cap)
+  if gap or late and (#posts > FEW or redis.call('SISMEMBER', tag .. 'online', 'h' .. reader) == 0) then
+    rewrite(home, weave(entries, posts, ceilings_by_origin(entries, posts)), gap and '' or ends, cap)
     redis.call('HINCRBY', tag .. 'user:' .. reader, 'home_gen', 1)
     told()
     return
