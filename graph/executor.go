@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -26,8 +25,6 @@ type Options struct {
 	// For tests that compare.
 	resolvers ResolverRoot // in the place of the resolver
 	schema    *ast.Schema  // that of readSchema, where it is there already
-
-	wait time.Duration // that loaders collect keys for, for tests on slow machines; listWait where it is 0
 }
 
 // Executor runs the operations of every transport, at the same time. Deadlines are for
@@ -71,7 +68,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 		e.SetDefaultRulesFn(rulesWithoutSuggestions)
 	}
 	e.Use(rootSpans{})
-	e.Use(scope{resolver, cmp.Or(options.wait, listWait)})
+	e.Use(scope{resolver})
 	e.Use(rateLimits{resolver.Limits})
 	return &Executor{e, schema, planned, resolver.Limits, persisted}
 }
@@ -111,10 +108,7 @@ func (e *Executor) CreateOperationContext(
 
 // scope gives every response loaders of its own: those of an HTTP request would live as
 // long as a websocket.
-type scope struct {
-	resolver *Resolver
-	wait     time.Duration // of the loaders
-}
+type scope struct{ resolver *Resolver }
 
 func (scope) ExtensionName() string                   { return "Scope" }
 func (scope) Validate(graphql.ExecutableSchema) error { return nil }
@@ -146,14 +140,14 @@ func (s scope) InterceptResponse(ctx context.Context, next graphql.ResponseHandl
 	if isSubscription(ctx) {
 		return next(s.resolver.withLoaders(ctx, eventWait))
 	}
-	return next(s.resolver.withLoaders(ctx, s.wait))
+	return next(s.resolver.withLoaders(ctx, listWait))
 }
 
 // InterceptRootField gives each field of a mutation loaders of its own: they run one
 // after the other, and must not see what was true before.
 func (s scope) InterceptRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	if graphql.GetOperationContext(ctx).Operation.Operation == ast.Mutation {
-		ctx = s.resolver.withLoaders(ctx, s.wait)
+		ctx = s.resolver.withLoaders(ctx, listWait)
 	}
 	return next(ctx)
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"retwis/internal/retwis"
 )
@@ -97,29 +97,31 @@ func TestList(t *testing.T) {
 
 func TestMembershipsOfManyListsAreOneRead(t *testing.T) {
 	t.Parallel()
-	a := newAPI(Options{wait: 50 * time.Millisecond})
-	alice, bob, carol := a.addUser("alice"), a.addUser("bob"), a.addUser("carol")
-	a.addList(alice, "nobody")
-	a.addList(alice, "bob", bob)
-	list := a.addList(alice, "both", bob, carol)
-	const query = `query($bob: ID!, $carol: ID!) { viewer { lists { edges { node {
-		name bob: hasMember(userId: $bob) carol: hasMember(userId: $carol)
-	} } } } }`
-	ids := fmt.Sprintf(`{"bob": %q, "carol": %q}`, globalUserID(bob.ID), globalUserID(carol.ID))
-	wantData(t, a.run(as(t, alice), query, ids), `{"viewer": {"lists": {"edges": [
-		{"node": {"name": "both", "bob": true, "carol": true}},
-		{"node": {"name": "bob", "bob": true, "carol": false}},
-		{"node": {"name": "nobody", "bob": false, "carol": false}}
-	]}}}`)
-	if got := a.called("Memberships"); !slices.Equal(got, []string{"Memberships6"}) {
-		t.Errorf("made the calls %q, want one for all", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		a := newAPI(Options{})
+		alice, bob, carol := a.addUser("alice"), a.addUser("bob"), a.addUser("carol")
+		a.addList(alice, "nobody")
+		a.addList(alice, "bob", bob)
+		list := a.addList(alice, "both", bob, carol)
+		const query = `query($bob: ID!, $carol: ID!) { viewer { lists { edges { node {
+			name bob: hasMember(userId: $bob) carol: hasMember(userId: $carol)
+		} } } } }`
+		ids := fmt.Sprintf(`{"bob": %q, "carol": %q}`, globalUserID(bob.ID), globalUserID(carol.ID))
+		wantData(t, a.run(as(t, alice), query, ids), `{"viewer": {"lists": {"edges": [
+			{"node": {"name": "both", "bob": true, "carol": true}},
+			{"node": {"name": "bob", "bob": true, "carol": false}},
+			{"node": {"name": "nobody", "bob": false, "carol": false}}
+		]}}}`)
+		if got := a.called("Memberships"); !slices.Equal(got, []string{"Memberships6"}) {
+			t.Errorf("made the calls %q, want one for all", got)
+		}
 
-	const one = `query($list: ID!, $id: ID!) { node(id: $list) { ... on List { hasMember(userId: $id) } } }`
-	for _, id := range []string{globalListID(list.ID), "nonsense", globalUserID(bob.ID + 999*retwis.Buckets)} {
-		wantData(t, a.run(as(t, alice), one, fmt.Sprintf(`{"list": %q, "id": %q}`, globalListID(list.ID), id)),
-			`{"node": {"hasMember": false}}`)
-	}
+		const one = `query($list: ID!, $id: ID!) { node(id: $list) { ... on List { hasMember(userId: $id) } } }`
+		for _, id := range []string{globalListID(list.ID), "nonsense", globalUserID(bob.ID + 999*retwis.Buckets)} {
+			wantData(t, a.run(as(t, alice), one, fmt.Sprintf(`{"list": %q, "id": %q}`, globalListID(list.ID), id)),
+				`{"node": {"hasMember": false}}`)
+		}
+	})
 }
 
 func TestListsAreTheirOwnersAlone(t *testing.T) {

@@ -111,7 +111,7 @@ func (a *real) drain() {
 // subscription is the second.
 func (a *real) watch(after retwis.Cursor, filter string) (next func(want string) retwis.Cursor, stop func()) {
 	a.t.Helper()
-	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(a.t.Context(), 5*time.Minute)
 	responses, ctx := a.start(ctx, `subscription($id: ID, $after: Cursor, $filter: TimelineFilter) {
 		e: timelineEvents(timelineId: $id, after: $after, filter: $filter) { __typename cursor
 			... on PostAdded { edge { node { text author { username } } } }

@@ -173,7 +173,7 @@ func TestAnotherWorkerTakesOver(t *testing.T) {
 		workers[0].kill()
 		workers[1].kill()
 		post := e.post(author, "x")
-		e.drainWithin(10 * time.Second)
+		e.drain()
 		e.everyFanHas(fans, []retwis.PostID{post})
 		e.isSound()
 	})

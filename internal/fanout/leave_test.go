@@ -30,7 +30,7 @@ func (e *engine) nothingIsLeftOf(ids ...retwis.UserID) {
 	e.t.Helper()
 	client := raw(e.t, e.url)
 	var left []string
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		left = left[:0]
 		for _, id := range ids {
 			for _, key := range keys(e.t, client, "*"+id.String()+"*") {
@@ -66,6 +66,22 @@ func (e *engine) nothingIsLeftOf(ids ...retwis.UserID) {
 	for i, user := range users {
 		if user != nil {
 			e.t.Errorf("%s is still a user", ids[i])
+		}
+	}
+}
+
+// endGraceOf ends the time for which the author of a post under way can still be told, which
+// has to have an end of its own.
+func (e *engine) endGraceOf(id retwis.UserID) {
+	e.t.Helper()
+	client := raw(e.t, e.url)
+	for _, key := range keys(e.t, client, "*:user:"+id.String()) {
+		left, err := client.PTTL(e.t.Context(), key).Result()
+		if err != nil || left <= 0 || left > time.Minute {
+			e.t.Fatalf("%s lapses in %s: %v", key, left, err)
+		}
+		if err := client.PExpire(e.t.Context(), key, time.Millisecond).Err(); err != nil {
+			e.t.Fatal(err)
 		}
 	}
 }
@@ -118,7 +134,7 @@ func (e *engine) authorsResolve(stop <-chan struct{}, timelines ...retwis.Timeli
 func TestDeletedAccountLeavesNothing(t *testing.T) {
 	t.Parallel()
 	onEachRedis(t, func(t *testing.T, url string) {
-		e := newEngine(t, store.Options{URL: url, Partitions: 2, ProfileCap: 20, Slack: 3, GoneGrace: shortGrace})
+		e := newEngine(t, store.Options{URL: url, Partitions: 2, ProfileCap: 20, Slack: 3})
 		e.work(fanout.Options{})
 		e.work(fanout.Options{})
 		people := e.register("Star", "friend", "other")
@@ -172,6 +188,7 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 		e.drain()
 		close(stop)
 		reading.Wait()
+		e.endGraceOf(star)
 		e.nothingIsLeftOf(star)
 
 		replay, err := e.Since(t.Context(), before)

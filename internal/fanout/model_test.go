@@ -435,7 +435,7 @@ func (e *engine) comeAndGo(r *rand.Rand) (settle func()) {
 	go func() {
 		defer close(done)
 		for {
-			_, stop := e.work(fanout.Options{})
+			_, stop := e.work(fanout.Options{Lease: shortLease})
 			select {
 			case <-over:
 				return
@@ -464,7 +464,7 @@ func TestHomesEqualTheirDefinitionAfterRandomActs(t *testing.T) {
 				options := tt.options
 				options.URL, options.GoneGrace = url, shortGrace
 				e := newEngine(t, options)
-				e.work(fanout.Options{})
+				e.work(fanout.Options{Lease: shortLease})
 				r := seeded(t)
 				settle := e.comeAndGo(rand.New(rand.NewPCG(r.Uint64(), 1)))
 				m := newModel(e.crowd("user", size(80, 200)))

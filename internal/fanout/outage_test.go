@@ -100,9 +100,10 @@ func TestMalformedEntryHoldsUpNothing(t *testing.T) {
 func TestOutageIsWaitedOut(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t, "--appendonly", "yes", "--appendfsync", "always")
-	e := newEngine(t, store.Options{URL: server.URL(), Chunk: slowChunk, Timeout: 500 * time.Millisecond})
+	e := newEngine(t, store.Options{URL: server.URL(), Chunk: slowChunk})
 	author := e.register("author")[0]
-	worker, _ := e.work(slowWorker())
+	impatient := newEngine(t, store.Options{URL: server.URL(), Chunk: slowChunk, Timeout: 500 * time.Millisecond})
+	worker, _ := impatient.work(slowWorker())
 	fans := e.fans(author, 300)
 	e.drain()
 	var want []retwis.PostID
@@ -137,7 +138,7 @@ func TestOutageOfAMasterIsWaitedOut(t *testing.T) {
 	keep := func(n int) {
 		for range n {
 			key := e.key()
-			edge := retryFor(t, 30*time.Second, func() (retwis.PostEdge, error) {
+			edge := retryFor(t, 2*time.Minute, func() (retwis.PostEdge, error) {
 				return e.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: key})
 			})
 			want = append(want, edge.Post.ID)

@@ -97,7 +97,7 @@ type watch struct {
 
 func (n *node) subscribe(hub *live.Hub, timeline retwis.TimelineID) *watch {
 	n.t.Helper()
-	ctx, cancel := context.WithTimeout(n.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(n.t.Context(), 5*time.Minute)
 	n.t.Cleanup(cancel)
 	events, err := hub.Subscribe(ctx, timeline, "")
 	if err != nil {

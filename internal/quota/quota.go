@@ -42,7 +42,7 @@ func DefaultRates() Rates {
 	}
 }
 
-// storeTime is how long the store may take to answer.
+// storeTime is how long the store may take to answer, outside tests of what it answers.
 const storeTime = time.Second
 
 // Quotas count what clients do. The methods may be called at the same time.
@@ -52,12 +52,14 @@ type Quotas struct {
 	log    *slog.Logger
 	ledger *ledger
 
+	storeTime time.Duration // that the store may take to answer
+
 	refusals refusals
 }
 
 // New returns quotas; without Run no other process hears of what is read here.
 func New(store Store, rates Rates, log *slog.Logger) *Quotas {
-	return &Quotas{store: store, rates: rates, log: log, ledger: newLedger(rates.Reads), refusals: newRefusals()}
+	return &Quotas{store: store, rates: rates, log: log, ledger: newLedger(rates.Reads), storeTime: storeTime, refusals: newRefusals()}
 }
 
 // Run writes down in the store what is read, until ctx is done.
@@ -114,7 +116,7 @@ func (q *Quotas) Take(ctx context.Context, client retwis.Client, demand retwis.D
 	if len(charges) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	ctx, cancel := context.WithTimeout(ctx, q.storeTime)
 	defer cancel()
 	balances, err := q.store.Charge(ctx, charges...)
 	var blind bool
@@ -170,7 +172,7 @@ func (q *Quotas) NotRegistered(ctx context.Context, client retwis.Client) {
 	if !rate.Limits() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), q.storeTime)
 	defer cancel()
 	_, err := q.store.Charge(ctx, retwis.Charge{
 		Action: retwis.ToRegister,
@@ -189,7 +191,7 @@ func (q *Quotas) LoggedIn(ctx context.Context, client retwis.Client, name string
 	if !q.rates.Logins.Limits() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), q.storeTime)
 	defer cancel()
 	if err := q.store.Familiarize(ctx, retwis.FoldUsername(name), retwis.NetworkOf(client.Address)); err != nil {
 		q.log.WarnContext(ctx, "a login is not remembered", "err", err)
@@ -218,7 +220,7 @@ func (q *Quotas) report(ctx context.Context, readers []retwis.Holder) error {
 			Action: retwis.ToRead, Who: who, Rate: q.rates.Reads, Time: q.ledger.begin(who), Done: true,
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	ctx, cancel := context.WithTimeout(ctx, q.storeTime)
 	defer cancel()
 	balances, err := q.store.Charge(ctx, charges...)
 	for i, charge := range charges {

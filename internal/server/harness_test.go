@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gorilla/websocket"
 	"go.uber.org/goleak"
@@ -45,15 +46,22 @@ func inBubble(t *testing.T, change func(*Options), test func(*harness)) {
 	})
 }
 
-// onTCP is for what a pipe does not have: buffers, and resets.
+// onTCP is for what a pipe does not have: buffers, and resets. On a busy machine clients
+// take their time to say who they are.
 func onTCP(t *testing.T, change func(*Options), test func(*harness)) {
 	t.Helper()
+	patient := func(o *Options) {
+		o.InitTimeout = time.Minute
+		if change != nil {
+			change(o)
+		}
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var dialer net.Dialer
-	test(newHarness(t, change, listener, dialer.DialContext, "http://"+listener.Addr().String()))
+	test(newHarness(t, patient, listener, dialer.DialContext, "http://"+listener.Addr().String()))
 }
 
 func newHarness(t *testing.T, change func(*Options), l net.Listener, dial func(context.Context, string, string) (net.Conn, error), url string) *harness {

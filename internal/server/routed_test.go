@@ -35,14 +35,16 @@ func TestAnEventIsExecutedOnceForAll(t *testing.T) {
 			c.expect(happened("s", "caught up", "start", "0"))
 			clients = append(clients, c)
 		}
+		before := h.backend.timelines.executions()
 		h.backend.timelines.publish("news", 7, "a \"post\"")
 		h.backend.timelines.publish("news", 8, "another")
 		for i, c := range clients {
 			cursor := []string{"c0-", "cursor1-", "c2"}[i]
 			c.expect(happened("s", "a \"post\"", cursor+"7", "0"), happened("s", "another", cursor+"8", "0"))
 		}
-		if got := h.backend.timelines.executions(); got != 3 {
-			t.Errorf("%d executions for three events", got)
+		// Who comes later shares that they have caught up for as long as it is remembered.
+		if got := h.backend.timelines.executions() - before; got != 2 || before < 1 || before > 3 {
+			t.Errorf("%d executions for two posts, and %d for three who caught up", got, before)
 		}
 	})
 }
