@@ -27,6 +27,6 @@ export function compile(schema, dir, documents) {
   writeFileSync(join(dir, 'relay.config.json'), JSON.stringify(config));
   writeFileSync(join(artifacts, 'package.json'), '{"type": "commonjs"}'); // they name each other without `.js`
   writeFileSync(join(dir, 'schema.graphql'), schema); // the compiler passes over .graphqls
-  execFileSync(relayCompiler, ['relay.config.json'], { cwd: dir, encoding: 'utf8', stdio: 'pipe', timeout: 60_000 });
+  execFileSync(relayCompiler, ['relay.config.json'], { cwd: dir, encoding: 'utf8', stdio: 'pipe', timeout: 300_000 });
   return readdirSync(artifacts);
 }

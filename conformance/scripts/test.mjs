@@ -10,7 +10,7 @@ execFileSync('go', ['build', '-o', binary, './cmd/retwis'], { cwd: `${here}..`, 
 
 const named = process.argv.slice(2);
 const files = named.length > 0 ? named : readdirSync(`${here}test`).filter((name) => name.endsWith('.test.mjs')).map((name) => `test/${name}`);
-const { status } = spawnSync(process.execPath, ['--test', '--test-concurrency=1', '--test-timeout=120000', '--test-force-exit', ...files], {
+const { status } = spawnSync(process.execPath, ['--test', '--test-concurrency=1', '--test-timeout=600000', '--test-force-exit', ...files], {
   cwd: here,
   stdio: 'inherit',
   env: { ...process.env, PROGRAM: binary },

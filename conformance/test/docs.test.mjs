@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { buildSchema, parse, validate } from 'graphql';
 import { document, examples, matches, writeModules } from '../docs/examples.mjs';
-import { startService } from './service.mjs';
+import { freePort, startService } from './service.mjs';
 
 const dir = new URL('../build/docs-run/', import.meta.url); // below node_modules, where programs look for packages
 
@@ -32,7 +31,7 @@ test('the documents shown are valid', () => {
   }
 });
 
-test('the examples run, and answer as shown', { timeout: 60_000 }, async (t) => {
+test('the examples run, and answer as shown', async (t) => {
   const server = await service.serve({ flags: [] });
   const second = await freePort();
   const scripts = examples.filter(({ language }) => language === 'sh');
@@ -112,13 +111,4 @@ function endGroup(leader) {
   } catch (error) {
     if (error.code !== 'ESRCH') throw error; // all have ended
   }
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }

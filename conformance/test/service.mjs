@@ -1,6 +1,7 @@
 // The program under test, on a redis-server of its own, as many processes as a test wants.
 import { spawn, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -63,12 +64,28 @@ export async function startService() {
   return { serve, stop };
 }
 
-/** until waits for a condition, half a minute at most. */
+/** until waits for a condition, two minutes at most: a machine may be busy with other things. */
 export async function until(condition) {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 120_000;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`waited in vain for ${condition}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** freePort finds a port below those that systems give to connections, so that none of them takes it meanwhile. */
+export async function freePort() {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch {
+      continue; // somebody listens there
+    }
+    server.close();
+    await once(server, 'close');
+    return port;
   }
 }
 

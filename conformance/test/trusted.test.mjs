@@ -33,7 +33,7 @@ async function send(token, body) {
   return response.json();
 }
 
-test('an app runs on the documents of its manifest, and nothing else does', { timeout: 60_000 }, async (t) => {
+test('an app runs on the documents of its manifest, and nothing else does', async (t) => {
   const token = await register(open, 'trusted');
   const { data } = await send(token, { documentId: idOf('feedHomeQuery'), variables: { count: 2 } });
   const { id, posts } = data.viewer.homeTimeline;
