@@ -59,7 +59,7 @@ func (s *Store) Since(ctx context.Context, from retwis.TimelinePosition) (retwis
 		if !id.FannedOut() || (last != "" && last != building) || try == 3 {
 			return replay, nil
 		}
-		if err := s.Rebuild(ctx, id); err != nil {
+		if err := s.Rebuild(ctx, id); err != nil && !errors.Is(err, errOvertaken) {
 			return retwis.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
 	}

@@ -40,8 +40,12 @@ func (s *Store) rebuild(ctx context.Context, id retwis.TimelineID) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("rebuild timeline %s: what it follows changes all the time", id)
+	return fmt.Errorf("rebuild timeline %s: %w", id, errOvertaken)
 }
+
+// errOvertaken says that what a timeline follows changed time and again while it was built.
+// Until a building ends, its readers gather what it lacks.
+var errOvertaken = errors.New("what it follows changes all the time")
 
 // build is the building of a home or a list, with what was gathered for it.
 type build struct {

@@ -1,7 +1,11 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -67,5 +71,54 @@ func TestABuildingThatAFollowOvertakesBeginsAgain(t *testing.T) {
 				t.Errorf("the home has %d posts: %v", len(page.Edges), err)
 			}
 		})
+	}
+}
+
+// A home whose building is overtaken all the time can be read all the same.
+func TestAHomeIsReadWhileItsBuildingIsOvertaken(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	s := open(t, Options{URL: server.URL()})
+	ids := people(t, s, "reader", "author")
+	reader, author := ids[0], ids[1]
+	if err := s.Follow(t.Context(), reader, author); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	home := s.of(reader).home(reader)
+	if err := s.client.Del(t.Context(), home).Err(); err != nil {
+		t.Fatal(err)
+	}
+	s.client.AddHook(overtaking{server.Client(), s.of(reader).user(reader)})
+	if err := s.Rebuild(t.Context(), retwis.Home(reader)); !errors.Is(err, errOvertaken) {
+		t.Errorf("the building ended with %v", err)
+	}
+	page, err := s.Page(t.Context(), retwis.Home(reader), retwis.Page{First: 10})
+	if err != nil || len(page.Edges) != 1 {
+		t.Errorf("the home has %d posts: %v", len(page.Edges), err)
+	}
+	if _, err := s.Since(t.Context(), retwis.TimelinePosition{Timeline: retwis.Home(reader)}); err != nil {
+		t.Error(err)
+	}
+}
+
+// overtaking raises the generation of a home whenever several things are read at once, as
+// profiles are for a building.
+type overtaking struct {
+	*redis.Client
+	user string
+}
+
+func (overtaking) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (overtaking) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (o overtaking) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, calls []redis.Cmder) error {
+		if err := o.HIncrBy(ctx, o.user, "home_gen", 1).Err(); err != nil {
+			return err
+		}
+		return next(ctx, calls)
 	}
 }

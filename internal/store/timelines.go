@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -141,7 +142,7 @@ func (s *Store) read(ctx context.Context, id retwis.TimelineID, mode string, pos
 		if !id.FannedOut() || whole || try == 3 {
 			return got, nil
 		}
-		if err := s.Rebuild(ctx, id); err != nil {
+		if err := s.Rebuild(ctx, id); err != nil && !errors.Is(err, errOvertaken) {
 			return stretch{}, err
 		}
 	}
