@@ -63,7 +63,7 @@ func measureMemory(ctx context.Context, r *report) error {
 		return err
 	}
 	var directions int64
-	for _, pattern := range []string{"*:following:*", "*:followers:*"} {
+	for _, pattern := range []string{"*:following:*", "*:fans:*"} {
 		bytes, err := memoryOf(ctx, w, pattern)
 		if err != nil {
 			return err

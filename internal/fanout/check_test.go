@@ -224,7 +224,7 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 		}, map[check.Kind]int{check.ProfileMissing: 1, check.Count: 1}},
 		{"a follow without a follower", func(ctx context.Context, d *damage) error {
 			following := d.only(":following:" + d.reader.String())
-			return d.ZRem(ctx, in(following, "followers:"+d.author.String()), d.reader.String()).Err()
+			return d.ZRem(ctx, in(following, "fans:"+d.author.String()), d.reader.String()).Err()
 		}, map[check.Kind]int{check.HalfEdge: 1, check.ReachSize: 1}},
 		{"a follower without a follow", func(ctx context.Context, d *damage) error {
 			return d.ZRem(ctx, d.only(":following:"+d.reader.String()), d.author.String()).Err()

@@ -46,7 +46,7 @@ func (e *engine) nothingIsLeftOf(ids ...retwis.UserID) {
 	if len(left) > 0 {
 		e.t.Errorf("left of deleted accounts: %v", left)
 	}
-	for _, pattern := range []string{"*:following:*", "*:followers:*", "*:members", "*:listed:*", "*:lists:*"} {
+	for _, pattern := range []string{"*:following:*", "*:fans:*", "*:members", "*:listed:*", "*:lists:*"} {
 		for _, key := range keys(e.t, client, pattern) {
 			members, err := client.ZRange(e.t.Context(), key, 0, -1).Result()
 			if err != nil {
@@ -333,7 +333,7 @@ func TestEdgesToDeletedAccountsAreEnded(t *testing.T) {
 		list := tag + ":list:" + lists[0].String()
 		late := authors[0].String()
 		for _, edge := range [][2]string{
-			{tag + ":following:" + readers[0].String(), late}, {tag + ":followers:" + late, readers[0].String()},
+			{tag + ":following:" + readers[0].String(), late}, {tag + ":fans:" + late, readers[0].String()},
 			{list + ":members", late}, {tag + ":listed:" + late, lists[0].String()},
 		} {
 			if err := client.ZAdd(t.Context(), edge[0], z(1, edge[1])).Err(); err != nil {

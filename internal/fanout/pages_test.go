@@ -136,7 +136,7 @@ func TestFollowPagesNeitherSkipNorRepeat(t *testing.T) {
 		}
 		// Equal times in different partitions, as when two servers count the same microsecond.
 		client := raw(t, url)
-		for _, key := range keys(t, client, "*:followers:"+star.String()) {
+		for _, key := range keys(t, client, "*:fans:"+star.String()) {
 			members, err := client.ZRange(t.Context(), key, 0, -1).Result()
 			if err != nil {
 				t.Fatal(err)

@@ -90,7 +90,7 @@ func idsOf(follows []retwis.Follow) []retwis.UserID {
 func (e *engine) followTimes(client redis.UniversalClient, of retwis.UserID) map[retwis.UserID]float64 {
 	e.t.Helper()
 	times := map[retwis.UserID]float64{}
-	for _, key := range keys(e.t, client, "*:followers:"+of.String()) {
+	for _, key := range keys(e.t, client, "*:fans:"+of.String()) {
 		edges, err := client.ZRangeWithScores(e.t.Context(), key, 0, -1).Result()
 		if err != nil {
 			e.t.Fatal(err)
@@ -236,7 +236,7 @@ func (e *engine) addGhosts(client redis.UniversalClient, of, first retwis.UserID
 	for i := range ghosts {
 		ghosts[i] = z(float64(i+1), (first + retwis.UserID(i)).String())
 	}
-	for _, key := range keys(e.t, client, "*:followers:"+of.String()) {
+	for _, key := range keys(e.t, client, "*:fans:"+of.String()) {
 		if err := client.ZAdd(e.t.Context(), key, ghosts...).Err(); err != nil {
 			e.t.Fatal(err)
 		}

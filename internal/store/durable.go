@@ -4,68 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 
 	"retwis/internal/sleep"
 )
-
-// replicas knows which masters of a cluster have replicas.
-type replicas struct {
-	client *redis.ClusterClient
-
-	mu     sync.Mutex
-	ranges []slotRange
-	read   time.Time
-}
-
-type slotRange struct {
-	from, to int
-	replicas int
-}
-
-func newReplicas(client *redis.ClusterClient) *replicas { return &replicas{client: client} }
-
-// replicasAge is how old the picture of the cluster may be: shorter than it takes a
-// replica to be given up and the writer to be waiting for one that is not there.
-const replicasAge = time.Second
-
-// of returns how many replicas the master of a key's slot has.
-func (r *replicas) of(ctx context.Context, key string) (int, error) {
-	slot, err := r.client.ClusterKeySlot(ctx, key).Result()
-	if err != nil {
-		return 0, fmt.Errorf("find the slot of %s: %w", key, err)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if time.Since(r.read) > replicasAge {
-		shards, err := r.client.ClusterShards(ctx).Result()
-		if err != nil {
-			return 0, fmt.Errorf("read the shards of the cluster: %w", err)
-		}
-		r.ranges = r.ranges[:0]
-		for _, shard := range shards {
-			healthy := 0
-			for _, node := range shard.Nodes {
-				if node.Role == "replica" && node.Health == "online" {
-					healthy++
-				}
-			}
-			for _, slots := range shard.Slots {
-				r.ranges = append(r.ranges, slotRange{int(slots.Start), int(slots.End), healthy})
-			}
-		}
-		r.read = time.Now()
-	}
-	for _, s := range r.ranges {
-		if int(slot) >= s.from && int(slot) <= s.to {
-			return s.replicas, nil
-		}
-	}
-	return 0, nil
-}
 
 // errNotReplicated says that a write may be lost in a failover. The write is one that
 // may be repeated.
@@ -87,8 +32,9 @@ func (s *Store) doDurably(ctx context.Context, c call) (*redis.Cmd, error) {
 				return nil, err
 			}
 		}
+		var master *redis.Client
 		var n int
-		if n, err = s.replicas.of(ctx, c.keys[0]); err != nil {
+		if master, n, err = s.replicas.of(ctx, c.keys[0]); err != nil {
 			continue
 		}
 		if n == 0 {
@@ -96,30 +42,23 @@ func (s *Store) doDurably(ctx context.Context, c call) (*redis.Cmd, error) {
 			return reply, reply.Err()
 		}
 		var reply *redis.Cmd
-		if reply, err = s.doAndWait(ctx, c); err == nil || errors.Is(err, errNotReplicated) || answered(err) {
+		if reply, err = s.doAndWait(ctx, master, c); err == nil || errors.Is(err, errNotReplicated) || answered(err) {
 			return reply, err
 		}
 	}
 	return nil, err
 }
 
-// doAndWait runs a script and WAIT on the connection to the master of the script's keys:
+// doAndWait runs a script and WAIT on one connection to the master of the script's keys:
 // WAIT is about what its own connection wrote.
-func (s *Store) doAndWait(ctx context.Context, c call) (*redis.Cmd, error) {
-	node, err := s.replicas.client.MasterForKey(ctx, c.keys[0])
-	if err != nil {
-		return nil, fmt.Errorf("find the master of %s: %w", c.keys[0], err)
-	}
-	for first := true; ; first = false {
-		pipe := node.Pipeline()
-		reply := pipe.EvalSha(ctx, c.script.Hash(), c.keys, c.args...)
-		waited := pipe.Do(ctx, "WAIT", 1, (s.options.Timeout / 3).Milliseconds())
+func (s *Store) doAndWait(ctx context.Context, master *redis.Client, c call) (*redis.Cmd, error) {
+	pipe := master.Pipeline()
+	for run := c.script.EvalSha; ; run = c.script.Eval {
+		reply := run(ctx, pipe, c.keys, c.args...)
+		waited := s.wait(ctx, pipe)
 		_ = s.observer.exec(ctx, pipe, reply, waited) // both results hold their own errors
-		if redis.HasErrorPrefix(reply.Err(), "NOSCRIPT") && first {
-			if err := c.script.Load(ctx, node).Err(); err != nil {
-				return nil, fmt.Errorf("load a script: %w", err)
-			}
-			continue
+		if redis.HasErrorPrefix(reply.Err(), "NOSCRIPT") {
+			continue // a new master is sent the text
 		}
 		if err := reply.Err(); err != nil {
 			return reply, err
@@ -129,4 +68,63 @@ func (s *Store) doAndWait(ctx context.Context, c call) (*redis.Cmd, error) {
 		}
 		return reply, nil
 	}
+}
+
+// wait waits until a replica has what comes before it in a pipeline.
+func (s *Store) wait(ctx context.Context, pipe redis.Pipeliner) *redis.Cmd {
+	return pipe.Do(ctx, "WAIT", 1, (s.options.Timeout / 3).Milliseconds())
+}
+
+// bulkPatience is how long replicas may take to have what was written at once.
+const bulkPatience = 30 * time.Second
+
+// doInBulk runs what writes to any partitions, and waits until replicas have what it wrote,
+// where masters have replicas.
+func (s *Store) doInBulk(ctx context.Context, write func() error) error {
+	if s.replicas == nil {
+		return write()
+	}
+	// The masters of now are asked in the end: where another one has taken over meanwhile,
+	// something may be lost.
+	keys := map[*redis.Client]string{}
+	for _, p := range s.partitions {
+		master, err := s.replicas.client.MasterForKey(ctx, p.written())
+		if err != nil {
+			return fmt.Errorf("find the master of partition %d: %w", p.number, err)
+		}
+		keys[master] = p.written()
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for master, key := range keys {
+		group.Go(func() error { return s.awaitReplica(ctx, master, key) })
+	}
+	return group.Wait()
+}
+
+// awaitReplica waits until a replica of a master has all that was written there. The key is
+// one of the master's, to write to.
+func (s *Store) awaitReplica(ctx context.Context, master *redis.Client, key string) error {
+	for began := time.Now(); time.Since(began) < bulkPatience; {
+		now, n, err := s.replicas.of(ctx, key)
+		if err != nil {
+			return errors.Join(errNotReplicated, err)
+		}
+		if now == master && n == 0 {
+			return nil
+		}
+		pipe := master.Pipeline()
+		set := pipe.Set(ctx, key, "", time.Second) // WAIT is about what its own connection wrote
+		waited := s.wait(ctx, pipe)
+		_ = s.observer.exec(ctx, pipe, set, waited) // both results hold their own errors
+		if err := errors.Join(set.Err(), waited.Err()); err != nil {
+			return errors.Join(errNotReplicated, err)
+		}
+		if n, err := waited.Int(); err == nil && n > 0 {
+			return nil
+		}
+	}
+	return errNotReplicated
 }

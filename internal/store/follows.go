@@ -84,12 +84,16 @@ func (s *Store) Unfollow(ctx context.Context, reader, author retwis.UserID) erro
 const reachOfLists = "l"
 
 // enterReach notes that an author's posts may go to a partition, and reports whether
-// there is such an author.
+// there is such an author. Were it lost, posts would pass by the edge that is written next.
 func (s *Store) enterReach(ctx context.Context, author retwis.UserID, kind string, of partition) (bool, error) {
 	home := s.of(author)
-	return s.do(ctx, call{
+	reply, err := s.doDurably(ctx, call{
 		s.scripts.enterReach, []string{home.user(author), home.reach(author)}, []any{kind + strconv.Itoa(of.number)},
-	}).Bool()
+	})
+	if err != nil {
+		return false, err
+	}
+	return reply.Bool()
 }
 
 // setReach stores how many followers an author has in a partition, as of a version. A

@@ -11,12 +11,20 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Importing does what single calls do, in far fewer exchanges. It does not wait for
-// replicas: what a failover loses is made again when the import is repeated.
+// Importing does what single calls do, in far fewer exchanges. Each call waits for replicas
+// once, in the end; when it fails it may be repeated, and makes what is lacking.
 
 // RegisterAll makes accounts like [Store.Register]. It returns their ids in the order of
 // the registrations, 0 where somebody else has the name. A few hundred a call are well.
-func (s *Store) RegisterAll(ctx context.Context, all []retwis.Registration) ([]retwis.UserID, error) {
+func (s *Store) RegisterAll(ctx context.Context, all []retwis.Registration) (ids []retwis.UserID, err error) {
+	err = s.doInBulk(ctx, func() error {
+		ids, err = s.registerAll(ctx, all)
+		return err
+	})
+	return ids, err
+}
+
+func (s *Store) registerAll(ctx context.Context, all []retwis.Registration) ([]retwis.UserID, error) {
 	folded := make([]string, len(all))
 	calls := make([]call, len(all))
 	for i, r := range all {
@@ -49,7 +57,7 @@ func (s *Store) RegisterAll(ctx context.Context, all []retwis.Registration) ([]r
 		}
 		named = append(named, holder)
 	}
-	if err := s.EndRegistrations(ctx, named); err != nil {
+	if err := s.activateAll(ctx, named); err != nil {
 		return nil, fmt.Errorf("register many: %w", err)
 	}
 	return ids, nil
@@ -57,6 +65,10 @@ func (s *Store) RegisterAll(ctx context.Context, all []retwis.Registration) ([]r
 
 // EndRegistrations lets accounts be used whose names are claimed. It may be repeated.
 func (s *Store) EndRegistrations(ctx context.Context, ids []retwis.UserID) error {
+	return s.doInBulk(ctx, func() error { return s.activateAll(ctx, ids) })
+}
+
+func (s *Store) activateAll(ctx context.Context, ids []retwis.UserID) error {
 	calls := make([]call, len(ids))
 	for i, id := range ids {
 		calls[i] = s.activateCall(id)

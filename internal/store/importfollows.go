@@ -21,7 +21,15 @@ const (
 //
 // Where it breaks off the posts of authors reach their new followers all the same, but the
 // counts of followers may lag until it is repeated.
-func (s *Store) FollowAll(ctx context.Context, all []retwis.Followings) (int, error) {
+func (s *Store) FollowAll(ctx context.Context, all []retwis.Followings) (added int, err error) {
+	err = s.doInBulk(ctx, func() error {
+		added, err = s.followAll(ctx, all)
+		return err
+	})
+	return added, err
+}
+
+func (s *Store) followAll(ctx context.Context, all []retwis.Followings) (int, error) {
 	places, err := s.enterReaches(ctx, all)
 	if err != nil {
 		return 0, fmt.Errorf("follow many: %w", err)
@@ -36,6 +44,7 @@ func (s *Store) FollowAll(ctx context.Context, all []retwis.Followings) (int, er
 		}
 	}
 	added := 0
+	var limit error
 	for _, reply := range s.doAll(ctx, calls) {
 		answer, err := reply.Slice()
 		if err != nil || len(answer) == 0 {
@@ -47,7 +56,7 @@ func (s *Store) FollowAll(ctx context.Context, all []retwis.Followings) (int, er
 			added += int(n)
 		case "gone": // nobody is left to follow anybody
 		case "limit":
-			return added, retwis.Errorf(retwis.CodeLimitReached,
+			limit = retwis.Errorf(retwis.CodeLimitReached,
 				"somebody would follow more than %d people: choose fewer follows, or a greater follow limit", s.options.FollowLimit)
 		default:
 			return added, fmt.Errorf("follow many: reply %v", answer)
@@ -57,7 +66,10 @@ func (s *Store) FollowAll(ctx context.Context, all []retwis.Followings) (int, er
 	if err != nil {
 		return added, fmt.Errorf("follow many: %w", err)
 	}
-	return added, s.endLateEdges(ctx, all, left)
+	if err := s.endLateEdges(ctx, all, left); err != nil {
+		return added, err
+	}
+	return added, limit
 }
 
 // enterReaches enters the partitions of readers into the reaches of those they are to

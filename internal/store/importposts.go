@@ -19,7 +19,15 @@ const MaxImport = 100
 // posts already, they are dated after these. They come to the homes of those who follow the
 // author like what fan-out had to leave out. An author that there is not is passed over.
 // When too much waits for fan-out the error is RATE_LIMITED, and it may be repeated.
-func (s *Store) ImportPosts(ctx context.Context, imports []retwis.PostImport) (int, error) {
+func (s *Store) ImportPosts(ctx context.Context, imports []retwis.PostImport) (added int, err error) {
+	err = s.doInBulk(ctx, func() error {
+		added, err = s.importPosts(ctx, imports)
+		return err
+	})
+	return added, err
+}
+
+func (s *Store) importPosts(ctx context.Context, imports []retwis.PostImport) (int, error) {
 	calls := make([]call, len(imports))
 	for i, one := range imports {
 		if len(one.Posts) > MaxImport {
@@ -71,6 +79,10 @@ func (s *Store) importPostsCall(one retwis.PostImport) call {
 
 // ImportPublic puts the newest posts of authors in their places on the public timeline.
 func (s *Store) ImportPublic(ctx context.Context, authors []retwis.UserID) error {
+	return s.doInBulk(ctx, func() error { return s.importPublic(ctx, authors) })
+}
+
+func (s *Store) importPublic(ctx context.Context, authors []retwis.UserID) error {
 	o := s.options
 	var newest []retwis.PostID
 	for chunk := range slices.Chunk(authors, 100) {

@@ -149,11 +149,12 @@ func (p partition) following(id retwis.UserID) string { return p.followingPrefix
 func (p partition) followingPrefix() string           { return p.tag + ":following:" }
 
 // followers is a sorted set: those users of this partition who follow the author, by the
-// same time.
+// same time. An author has one in many partitions, so the key is short: where it is of up
+// to 28 bytes, Redis takes 32 for it.
 func (p partition) followers(author retwis.UserID) string {
 	return p.followersPrefix() + author.String()
 }
-func (p partition) followersPrefix() string { return p.tag + ":followers:" }
+func (p partition) followersPrefix() string { return p.tag + ":fans:" }
 
 // uncounted is a set: authors whom a parting user followed, and whose followers are still to
 // be counted again.
@@ -201,6 +202,10 @@ func (p partition) lease() string { return p.tag + ":lease" }
 
 // dead is a stream, capped: entries that could not be carried out.
 func (p partition) dead() string { return p.tag + ":dead" }
+
+// written is an empty string that lapses at once: a replica that has it has what was written
+// before.
+func (p partition) written() string { return p.tag + ":written" }
 
 // Presence.
 

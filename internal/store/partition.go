@@ -3,6 +3,7 @@ package store
 import (
 	"hash/fnv"
 	"strconv"
+	"strings"
 
 	"retwis/internal/retwis"
 )
@@ -51,6 +52,12 @@ func slotOf(tag string) int {
 		}
 	}
 	return int(crc) % slots
+}
+
+// slotOfKey is the slot of a key of a partition.
+func slotOfKey(key string) int {
+	tag, _, _ := strings.Cut(strings.TrimPrefix(key, "{"), "}")
+	return slotOf(tag)
 }
 
 // of returns the partition of a user. This is the one place that maps an id to its

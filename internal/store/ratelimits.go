@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"golang.org/x/sync/errgroup"
 
 	"retwis/internal/retwis"
 )
@@ -17,49 +16,23 @@ import (
 // familiarAge is how long a network is known for which somebody has logged in from it.
 const familiarAge = 30 * day
 
-// chargesAtOnce bounds the pipelines of one call of [Store.Charge].
-const chargesAtOnce = 64
-
 // Charge counts actions, in one exchange with each Redis that has some of the budgets. The
 // balances are in the order of the charges. The error is why some of them are unknown; the
 // others are good. A charge whose reply is lost may be counted twice.
 func (s *Store) Charge(ctx context.Context, charges ...retwis.Charge) ([]retwis.Balance, error) {
+	calls := make([]call, len(charges))
+	for i, c := range charges {
+		calls[i] = s.charge(c)
+	}
 	balances := make([]retwis.Balance, len(charges))
 	failures := make([]error, len(charges))
-	var group errgroup.Group
-	group.SetLimit(chargesAtOnce)
-	for _, some := range s.together(charges) {
-		group.Go(func() error {
-			calls := make([]call, len(some))
-			for i, at := range some {
-				calls[i] = s.charge(charges[at])
-			}
-			for i, reply := range s.doAll(ctx, calls) {
-				at := some[i]
-				if balances[at], failures[at] = balanceOf(reply); failures[at] != nil {
-					failures[at] = fmt.Errorf("charge %s: %w", charges[at].Action, failures[at])
-				}
-			}
-			return nil
-		})
-	}
-	_ = group.Wait() // failures has them
-	return balances, errors.Join(failures...)
-}
-
-// together returns the indexes of charges that go out together. On a cluster these are the
-// ones of a partition: when the deadline passes, the driver fails all commands of a
-// pipeline, those that another node has answered too.
-func (s *Store) together(charges []retwis.Charge) map[int][]int {
-	groups := map[int][]int{}
-	for i, c := range charges {
-		group := 0
-		if s.replicas != nil {
-			group = s.ofHolder(c.Who).number
+	for i, reply := range s.doAll(ctx, calls) {
+		var err error
+		if balances[i], err = balanceOf(reply); err != nil {
+			failures[i] = fmt.Errorf("charge %s: %w", charges[i].Action, err)
 		}
-		groups[group] = append(groups[group], i)
 	}
-	return groups
+	return balances, errors.Join(failures...)
 }
 
 func (s *Store) charge(c retwis.Charge) call {

@@ -4,11 +4,15 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
 )
 
 //go:embed script
@@ -166,55 +170,57 @@ func (s *Store) do(ctx context.Context, c call) *redis.Cmd {
 	return c.script.Run(ctx, s.client, c.keys, c.args...)
 }
 
-// doAll runs scripts in one pipeline a node. Each result has its own error. A server that
-// does not know a script, as a new master does not, is taught all of them.
+// doAll runs scripts, in one pipeline a master, side by side: in a pipeline over several, a
+// master that does not answer until the deadline makes the driver fail all commands, those
+// too that others have answered. Each result has its own error.
 func (s *Store) doAll(ctx context.Context, calls []call) []*redis.Cmd {
 	results := make([]*redis.Cmd, len(calls))
-	todo := make([]int, len(calls))
-	for i := range calls {
-		todo[i] = i
+	if len(calls) == 0 {
+		return results
 	}
-	for try := 0; len(todo) > 0; try++ {
-		pipe := s.client.Pipeline()
-		for _, i := range todo {
-			results[i] = pipe.EvalSha(ctx, calls[i].script.Hash(), calls[i].keys, calls[i].args...)
-		}
-		_, _ = pipe.Exec(ctx) // every result holds its own error
-		var unknown []int
-		for _, i := range todo {
-			if redis.HasErrorPrefix(results[i].Err(), "NOSCRIPT") {
-				unknown = append(unknown, i)
-			}
-		}
-		if len(unknown) == 0 || try == 3 {
-			break
-		}
-		if err := s.teach(ctx, calls, unknown); err != nil {
-			s.log.WarnContext(ctx, "loading scripts failed", "err", err)
-		}
-		todo = unknown
+	groups := s.byMaster(ctx, calls)
+	var others sync.WaitGroup
+	for _, group := range groups[1:] {
+		others.Go(func() {
+			ctx, _ := retwis.WithTally(ctx) // all of them are one exchange
+			s.doGroup(ctx, calls, group, results)
+		})
 	}
+	s.doGroup(ctx, calls, groups[0], results)
+	others.Wait()
 	return results
 }
 
-// teach loads the scripts of some calls on every master.
-func (s *Store) teach(ctx context.Context, calls []call, which []int) error {
-	missing := map[string]*redis.Script{}
-	for _, i := range which {
-		missing[calls[i].script.Hash()] = calls[i].script
-	}
-	load := func(ctx context.Context, node redis.Scripter) error {
-		for _, missing := range missing {
-			if err := missing.Load(ctx, node).Err(); err != nil {
-				return fmt.Errorf("load a script: %w", err)
-			}
+// byMaster returns the indexes of calls, by the masters that have their keys.
+func (s *Store) byMaster(ctx context.Context, calls []call) [][]int {
+	cluster, ok := s.client.(*redis.ClusterClient)
+	groups := map[*redis.Client][]int{}
+	for i, c := range calls {
+		var master *redis.Client
+		if ok {
+			master, _ = cluster.MasterForKey(ctx, c.keys[0]) // where none is known, the call's error says why
 		}
-		return nil
+		groups[master] = append(groups[master], i)
 	}
-	if cluster, ok := s.client.(*redis.ClusterClient); ok {
-		return cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return load(ctx, node) })
+	return slices.Collect(maps.Values(groups))
+}
+
+// doGroup runs some of the scripts in one pipeline. A server that does not know one, as a new
+// master does not, is sent its text.
+func (s *Store) doGroup(ctx context.Context, calls []call, group []int, results []*redis.Cmd) {
+	pipe := s.client.Pipeline()
+	for _, i := range group {
+		results[i] = calls[i].script.EvalSha(ctx, pipe, calls[i].keys, calls[i].args...)
 	}
-	return load(ctx, s.client)
+	_, _ = pipe.Exec(ctx) // every result holds its own error
+	for _, i := range group {
+		if redis.HasErrorPrefix(results[i].Err(), "NOSCRIPT") {
+			results[i] = calls[i].script.Eval(ctx, pipe, calls[i].keys, calls[i].args...)
+		}
+	}
+	if pipe.Len() > 0 {
+		_, _ = pipe.Exec(ctx)
+	}
 }
 
 // transient are the words of Redis errors that pass by themselves: what was asked for is

@@ -17,7 +17,7 @@ import (
 
 // schemaVersion is the version of the layout in keys.go. A database of another one is
 // refused.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // Options say which database to open, and its bounds. Zero values take the defaults.
 type Options struct {

@@ -12,11 +12,13 @@
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
   return { 'gone' }
 end
-local new = {}
+local new, known = {}, {}
 for i, score in ipairs(redis.call('ZMSCORE', KEYS[2], unpack(ARGV, 5))) do
-  if not score then
+  local author = ARGV[4 + i]
+  if not score and not known[author] then
     new[#new + 1] = i
   end
+  known[author] = true
 end
 if #new == 0 then
   return { 'ok', 0 }
