@@ -99,18 +99,15 @@ func (s *Store) ResumeOutbox(ctx context.Context, outbox int) error {
 // ReadOutbox returns up to count entries of an outbox after one, oldest first; "0" reads
 // from the start. With block above 0 it waits that long for the first.
 func (s *Store) ReadOutbox(ctx context.Context, outbox int, after string, count int, block time.Duration) ([]retwis.OutboxEntry, error) {
-	client, wait := s.client, time.Duration(-1)
+	args := &redis.XReadArgs{Streams: []string{s.partitions[outbox].outbox(), after}, Count: int64(count), Block: -1}
+	var streams []redis.XStream
+	var err error
 	if block > 0 {
-		client, wait = s.blocking, block
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, block+s.options.Timeout)
-		defer cancel()
+		args.Block = block
+		streams, err = s.awaitEntries(ctx, args)
+	} else {
+		streams, err = s.client.XRead(ctx, args).Result()
 	}
-	streams, err := client.XRead(ctx, &redis.XReadArgs{
-		Streams: []string{s.partitions[outbox].outbox(), after},
-		Count:   int64(count),
-		Block:   wait,
-	}).Result()
 	if errors.Is(err, redis.Nil) {
 		return nil, nil
 	}
@@ -124,6 +121,22 @@ func (s *Store) ReadOutbox(ctx context.Context, outbox int, after string, count 
 		}
 	}
 	return entries, nil
+}
+
+// awaitEntries reads streams, and waits. The driver's reads do not end with their context, and
+// a worker that stops would be kept by the last one of each outbox; so that is left behind. It
+// changes nothing, and ends when its time is up or the store is closed.
+func (s *Store) awaitEntries(ctx context.Context, args *redis.XReadArgs) ([]redis.XStream, error) {
+	ctx, cancel := context.WithTimeout(ctx, args.Block+s.options.Timeout)
+	defer cancel()
+	reply := make(chan *redis.XStreamSliceCmd, 1)
+	go func() { reply <- s.blocking.XRead(ctx, args) }()
+	select {
+	case read := <-reply:
+		return read.Result()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // outboxEntry reads an entry. One that makes no sense keeps its id and gets an error: the

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"retwis/internal/redistest"
+)
+
+func TestAWaitForEntriesEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{URL: redistest.Server(t).URL()})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.ReadOutbox(ctx, 0, "0", 1, time.Hour)
+		done <- err
+	}()
+	deadline := time.Now().Add(time.Minute)
+	for waiting := false; !waiting; time.Sleep(time.Millisecond) {
+		info, err := s.client.Info(t.Context(), "clients").Result()
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("%v: nobody waits by\n%s", err, info)
+		}
+		waiting = strings.Contains(info, "blocked_clients:1")
+	}
+	cancel()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it waits on")
+	}
+}
