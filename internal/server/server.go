@@ -107,9 +107,11 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	// Requests outlive the wish to stop.
 	requests, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelRequests()
+	var arriving newcomers
 	srv := &http.Server{
 		Handler:           s.handler,
 		BaseContext:       func(net.Listener) context.Context { return requests },
+		ConnState:         arriving.note,
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       20 * time.Second,
@@ -117,6 +119,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeader,
 	}
+	srv.RegisterOnShutdown(arriving.close)
 
 	group, running := errgroup.WithContext(ctx)
 	group.Go(func() error {

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -114,6 +115,22 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 		h.stop()
 		if took := time.Since(start); took > 10*time.Second {
 			h.Errorf("stopping took %v", took)
+		}
+	})
+}
+
+func TestStopWaitsForNoConnectionThatAsksForNothing(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(h *harness) {
+		conn := h.connect()
+		synctest.Wait()
+		start := time.Now()
+		h.stop()
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("stopping took %v", took)
+		}
+		if text, err := io.ReadAll(conn); err != nil || len(text) > 0 {
+			t.Errorf("who asked nothing was told %q, %v", text, err)
 		}
 	})
 }
