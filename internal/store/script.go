@@ -194,12 +194,16 @@ func (s *Store) doAll(ctx context.Context, calls []call) []*redis.Cmd {
 // byMaster returns the indexes of calls, by the masters that have their keys.
 func (s *Store) byMaster(ctx context.Context, calls []call) [][]int {
 	cluster, ok := s.client.(*redis.ClusterClient)
+	if !ok {
+		all := make([]int, len(calls))
+		for i := range all {
+			all[i] = i
+		}
+		return [][]int{all}
+	}
 	groups := map[*redis.Client][]int{}
 	for i, c := range calls {
-		var master *redis.Client
-		if ok {
-			master, _ = cluster.MasterForKey(ctx, c.keys[0]) // where none is known, the call's error says why
-		}
+		master, _ := cluster.MasterForKey(ctx, c.keys[0]) // where none is known, the call's error says why
 		groups[master] = append(groups[master], i)
 	}
 	return slices.Collect(maps.Values(groups))
