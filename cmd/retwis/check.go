@@ -10,40 +10,7 @@ import (
 	"time"
 
 	"retwis/internal/check"
-	"retwis/internal/store"
 )
-
-// databaseSettings say which database to work on, and its bounds.
-type databaseSettings struct {
-	redisSettings
-	dataSettings
-	storeSettings
-	logSettings
-}
-
-// open opens a database that outlives the command.
-func (s databaseSettings) open(ctx context.Context, console console) (*store.Store, func(), error) {
-	if s.RedisURL == inMemory {
-		return nil, nil, misusef("nothing of a Redis inside a process outlives it: %s", giveRedis)
-	}
-	log := s.logger(console.err)
-	redis, err := openRedis(ctx, s.RedisURL, s.DataDir, log)
-	if err != nil {
-		return nil, nil, err
-	}
-	if redis.own != nil && redis.own.InProcess() {
-		redis.close(ctx, log)
-		return nil, nil, misusef("there is no redis-server that keeps anything: %s", giveRedis)
-	}
-	options := s.storeSettings.options(log)
-	options.URL = redis.url
-	db, err := openStore(ctx, options)
-	if err != nil {
-		redis.close(ctx, log)
-		return nil, nil, err
-	}
-	return db, func() { _ = db.Close(); redis.close(ctx, log) }, nil
-}
 
 // checkCommand compares a database with its definition.
 type checkCommand struct {
@@ -68,22 +35,25 @@ func (c *checkCommand) Validate() error {
 	if c.Sample < 0 {
 		return fmt.Errorf("--sample is %d: choose a number of users, or 0 for all", c.Sample)
 	}
-	return c.storeSettings.check()
+	return c.databaseSettings.check()
 }
 
 // Run checks the database and prints what it found. It fails when that is anything.
 func (c *checkCommand) Run(ctx context.Context, console console) error {
-	db, closeAll, err := c.open(ctx, console)
+	db, err := c.open(ctx, console)
+	if err != nil && ctx.Err() != nil {
+		return misusef("stopped before anything was checked")
+	}
 	if err != nil {
 		return misuse{err}
 	}
-	defer closeAll()
+	defer db.close(ctx)
 	seed := rand.Uint64N(1_000_000)
 	if c.Seed != nil {
 		seed = *c.Seed
 	}
 	progress := newProgress(console.err)
-	report, err := check.Run(ctx, db, check.Options{
+	report, err := check.Run(ctx, db.store, check.Options{
 		Sample:   c.Sample,
 		Seed:     seed,
 		Repair:   c.Repair,
@@ -93,7 +63,7 @@ func (c *checkCommand) Run(ctx context.Context, console console) error {
 		return misusef("stopped, with %d things found to be wrong so far", report.Findings())
 	}
 	if err != nil {
-		return misuse{err}
+		return misuse{mendRedis(err)}
 	}
 	write := writeReport
 	if c.JSON {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"retwis/internal/embedded"
+	"retwis/internal/redisproc"
 	"retwis/internal/store"
 )
 
@@ -21,7 +23,51 @@ const (
 	openTime   = 15 * time.Second // for a Redis to answer when it is opened
 	closeRedis = 3 * time.Second  // for a child to write what it holds
 	giveRedis  = "set RETWIS_REDIS_URL, or --redis-url, to the Redis of the service"
+	seeURL     = "see that Redis runs there, and that host, port, user, password and TLS are those of --redis-url (RETWIS_REDIS_URL)"
 )
+
+// database is an open database, with the Redis that it is on.
+type database struct {
+	store *store.Store
+	redis *redisServer
+	log   *slog.Logger
+}
+
+// openDatabase opens the database of a Redis, which is started where the settings name none.
+func openDatabase(ctx context.Context, at, dataDir string, options store.Options) (*database, error) {
+	redis, err := openRedis(ctx, at, dataDir, options.Log)
+	if err != nil {
+		return nil, err
+	}
+	options.URL = redis.url
+	db, err := openStore(ctx, options)
+	if err != nil {
+		redis.close(ctx, options.Log)
+		return nil, err
+	}
+	return &database{db, redis, options.Log}, nil
+}
+
+// openKept opens a database that outlives the command. Where there has to be one already,
+// none is made, nor anything for one.
+func openKept(ctx context.Context, at, dataDir string, options store.Options) (*database, error) {
+	if at == "" && options.Existing && !embedded.HasData(dataDir) {
+		return nil, misusef("there is no data in %s: choose the directory of the service with --data-dir (RETWIS_DATA_DIR), or %s",
+			absolute(dataDir), giveRedis)
+	}
+	if at == "" {
+		if _, err := redisproc.Find(ctx); err != nil && ctx.Err() == nil {
+			return nil, misusef("%w: install Redis %d or later, or %s", err, redisproc.MinVersion, giveRedis)
+		}
+	}
+	return openDatabase(ctx, at, dataDir, options)
+}
+
+// close ends all connections, and a Redis of our own after them.
+func (d *database) close(ctx context.Context) {
+	_ = d.store.Close()
+	d.redis.close(ctx, d.log)
+}
 
 // redisServer is the Redis of a command: somebody else's, or one that was started for it.
 type redisServer struct {
@@ -41,17 +87,25 @@ func openRedis(ctx context.Context, at, dataDir string, log *slog.Logger) (*redi
 		return nil, fmt.Errorf("%w: stop that process, choose another directory with --data-dir (RETWIS_DATA_DIR), "+
 			"or share one Redis by --redis-url (RETWIS_REDIS_URL)", err)
 	}
+	if _, ofFiles := errors.AsType[*fs.PathError](err); ofFiles {
+		return nil, fmt.Errorf("%w: choose another directory with --data-dir (RETWIS_DATA_DIR), or mend that one", err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	r := &redisServer{url: own.URL(), own: own, name: "inside this process"}
 	if !own.InProcess() {
-		r.name = "a child process"
-		if r.data, err = filepath.Abs(dataDir); err != nil {
-			r.data = dataDir
-		}
+		r.name, r.data = "a child process", absolute(dataDir)
 	}
 	return r, nil
+}
+
+// absolute is a path as it is shown.
+func absolute(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
 }
 
 // keeps says what becomes of the data.
@@ -91,10 +145,14 @@ func openStore(ctx context.Context, options store.Options) (*store.Store, error)
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
 	s, err := store.Open(ctx, options)
-	if err != nil && !isOutage(err) {
+	switch {
+	case err == nil:
+		return s, nil
+	case isOutage(err):
+		return nil, mendRedis(err)
+	default:
 		return nil, misuse{err}
 	}
-	return s, err
 }
 
 // isOutage reports whether an error of opening a database came from Redis, or from the
@@ -106,7 +164,29 @@ func isOutage(err error) bool {
 	}
 	_, fromRedis := errors.AsType[answer](err)
 	_, fromNetwork := errors.AsType[net.Error](err)
-	return fromRedis || fromNetwork || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled)
+	return fromRedis || fromNetwork || errors.Is(err, store.ErrReplica) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled)
+}
+
+// mendRedis adds to an error of Redis, or of the way to it, what to do about it.
+func mendRedis(err error) error {
+	if !isOutage(err) {
+		return err
+	}
+	text := err.Error()
+	for _, known := range [][2]string{
+		{store.ErrReplica.Error(), "give the URL of the master by --redis-url (RETWIS_REDIS_URL)"},
+		{"READONLY ", "give the URL of the master by --redis-url (RETWIS_REDIS_URL)"},
+		{"OOM ", "raise its maxmemory, or add memory"},
+		{"MISCONF ", "see its log, and that its disk has room"},
+		{"LOADING ", "wait until it has loaded its data"},
+		{"CLUSTERDOWN ", "see what redis-cli --cluster check says of it"},
+		{"NOPERM ", "let its user do that: see ACL LIST"},
+	} {
+		if strings.Contains(text, known[0]) {
+			return fmt.Errorf("%w: %s", err, known[1])
+		}
+	}
+	return fmt.Errorf("%w: %s", err, seeURL)
 }
 
 // withoutPasswords is a list of URLs as it may be shown.

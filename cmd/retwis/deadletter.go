@@ -3,8 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -27,36 +31,29 @@ type letterSettings struct {
 	logSettings
 }
 
+// Validate is called once all flags are read.
+func (s letterSettings) Validate() error {
+	return errors.Join(s.redisSettings.outliving(), s.dataSettings.check(s.redisSettings))
+}
+
 // open opens the database that is there, whatever its bounds.
-func (s letterSettings) open(ctx context.Context, console console) (*store.Store, func(), error) {
-	if s.RedisURL == inMemory {
-		return nil, nil, misusef("nothing of a Redis inside a process outlives it: %s", giveRedis)
-	}
-	log := s.logger(console.err)
-	redis, err := openRedis(ctx, s.RedisURL, s.DataDir, log)
-	if err != nil {
-		return nil, nil, err
-	}
-	db, err := openStore(ctx, store.Options{URL: redis.url, Log: log})
-	if err != nil {
-		redis.close(ctx, log)
-		return nil, nil, err
-	}
-	return db, func() { _ = db.Close(); redis.close(ctx, log) }, nil
+func (s letterSettings) open(ctx context.Context, console console) (*database, error) {
+	options := store.Options{Log: s.logger(console.err), Existing: true}
+	return openKept(ctx, s.RedisURL, s.DataDir, options)
 }
 
 type listLetters struct{ letterSettings }
 
 // Run prints a table.
 func (c *listLetters) Run(ctx context.Context, console console) error {
-	db, closeAll, err := c.open(ctx, console)
+	db, err := c.open(ctx, console)
 	if err != nil {
 		return err
 	}
-	defer closeAll()
-	letters, err := db.DeadLetters(ctx)
+	defer db.close(ctx)
+	letters, err := db.store.DeadLetters(ctx)
 	if err != nil {
-		return err
+		return mendRedis(err)
 	}
 	if len(letters) == 0 {
 		_, err := fmt.Fprintln(console.out, "There are no dead letters.")
@@ -111,32 +108,46 @@ type replayLetters struct {
 	letterSettings
 }
 
+var letterIDs = regexp.MustCompile(`^[0-9]+/[0-9]+-[0-9]+$`)
+
+// Validate is called once all flags are read.
+func (c *replayLetters) Validate() error {
+	for _, id := range c.ID {
+		if !letterIDs.MatchString(id) {
+			return fmt.Errorf("--id is %q: %s", id, howToName)
+		}
+	}
+	return c.letterSettings.Validate()
+}
+
+const howToName = "name a dead letter as the list does, like 3/1767225600000-0"
+
 // Run queues letters again and says how many.
 func (c *replayLetters) Run(ctx context.Context, console console) error {
+	if !c.All && len(c.ID) == 0 {
+		return misusef("--id is empty: %s", howToName)
+	}
 	wanted := map[string]bool{}
 	for _, id := range c.ID {
-		if number, rest, ok := strings.Cut(id, "/"); !ok || number == "" || rest == "" {
-			return misusef("--id is %q: name a dead letter as the list does, like 3/1767225600000-0", id)
-		}
 		wanted[id] = true
 	}
-	db, closeAll, err := c.open(ctx, console)
+	db, err := c.open(ctx, console)
 	if err != nil {
 		return err
 	}
-	defer closeAll()
-	letters, err := db.DeadLetters(ctx)
+	defer db.close(ctx)
+	letters, err := db.store.DeadLetters(ctx)
 	if err != nil {
-		return err
+		return mendRedis(err)
 	}
 	revived := 0
 	for _, l := range letters {
 		if !c.All && !wanted[letterID(l)] {
 			continue
 		}
-		there, err := db.Revive(ctx, l)
+		there, err := db.store.Revive(ctx, l)
 		if err != nil {
-			return fmt.Errorf("%d were queued again, then: %w", revived, err)
+			return fmt.Errorf("%d were queued again, then: %w", revived, mendRedis(err))
 		}
 		if there {
 			revived++
@@ -144,8 +155,8 @@ func (c *replayLetters) Run(ctx context.Context, console console) error {
 		}
 	}
 	_, _ = fmt.Fprintf(console.out, "%d of %d dead letters were queued again.\n", revived, len(letters))
-	for id := range wanted {
-		return fmt.Errorf("there is no dead letter %s", id)
+	if len(wanted) > 0 {
+		return fmt.Errorf("there is no dead letter %s", strings.Join(slices.Sorted(maps.Keys(wanted)), ", "))
 	}
 	return nil
 }

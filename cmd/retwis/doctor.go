@@ -8,7 +8,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"retwis/internal/server"
 	"retwis/internal/store"
 )
 
@@ -29,17 +28,6 @@ func (*doctorCommand) Help() string {
 		"version, eviction, memory, persistence, replicas, slots, clocks, latency, pub/sub; and at the database: partitions, " +
 		"work that waits, dead letters. It changes nothing. The exit code is 0 when all is well, with advice perhaps, 1 when " +
 		"something is to be mended, and 2 when the configuration or the Redis cannot be used at all."
-}
-
-// Validate is called once all flags are read.
-func (c *doctorCommand) Validate() error {
-	if err := c.serveCommand.Validate(); err != nil {
-		return err
-	}
-	if err := server.CheckOrigins(c.AllowedOrigins); err != nil {
-		return fmt.Errorf("--allowed-origins (RETWIS_ALLOWED_ORIGINS): %w", err)
-	}
-	return nil
 }
 
 // Run examines, and fails when something is to be mended.
@@ -86,7 +74,7 @@ func (c *doctorCommand) examine(ctx context.Context, console console) ([]store.F
 	options.URL = redis.url
 	of, err := store.Diagnose(ctx, options)
 	if err != nil {
-		return nil, fmt.Errorf("%w: see that Redis runs there, and that host, port, user, password and TLS are those of the URL", err)
+		return nil, mendRedis(err)
 	}
 	return append(append(found, where), of...), nil
 }

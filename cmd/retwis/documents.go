@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"retwis/graph"
 )
@@ -22,7 +23,7 @@ func (s documentSettings) check() error {
 	if s.TrustedOnly && s.TrustedDocuments == "" {
 		return errors.New("--trusted-only (RETWIS_TRUSTED_ONLY) leaves nothing to run: name the documents with --trusted-documents (RETWIS_TRUSTED_DOCUMENTS)")
 	}
-	return nil
+	return s.trust(graph.NewExecutor(&graph.Resolver{}, graph.Options{}))
 }
 
 // trust makes the executor know the documents of the manifest.
@@ -35,7 +36,8 @@ func (s documentSettings) trust(executor *graph.Executor) error {
 		err = executor.TrustDocuments(byID, s.TrustedOnly)
 	}
 	if err != nil {
-		return fmt.Errorf("--trusted-documents (RETWIS_TRUSTED_DOCUMENTS) %s: %w", s.TrustedDocuments, err)
+		// Errors of GraphQL end with a line break.
+		return fmt.Errorf("--trusted-documents (RETWIS_TRUSTED_DOCUMENTS) %s: %s", s.TrustedDocuments, strings.TrimSpace(err.Error()))
 	}
 	return nil
 }

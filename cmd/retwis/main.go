@@ -66,7 +66,7 @@ func run(args []string, c console) int {
 	if err == nil || isStop(ctx, err) {
 		return 0
 	}
-	_, _ = fmt.Fprintf(c.err, "retwis: %v\n", err)
+	_, _ = fmt.Fprintf(c.err, "retwis: %s\n", oneLine(err))
 	if _, ok := errors.AsType[misuse](err); ok {
 		return exitMisuse
 	}
@@ -117,6 +117,11 @@ func joinNegative(args []string) []string {
 }
 
 var negativeNumber = regexp.MustCompile(`^-\.?[0-9]`)
+
+// oneLine is an error, or several that were joined, as the last line of the log.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(c rune) bool { return c == '\n' }), "; ")
+}
 
 // isStop reports whether a command ended because it was told to, before it was done.
 func isStop(ctx context.Context, err error) bool {

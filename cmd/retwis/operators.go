@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -25,8 +24,8 @@ type operatorSettings struct {
 
 func (s operatorSettings) check() error {
 	if s.MetricsListen != "" {
-		if _, err := net.ResolveTCPAddr("tcp", s.MetricsListen); err != nil {
-			return fmt.Errorf("--metrics-listen (RETWIS_METRICS_LISTEN) is %q: choose an address like 127.0.0.1:9464: %w", s.MetricsListen, err)
+		if err := checkAddress("metrics-listen", s.MetricsListen, "127.0.0.1:9464"); err != nil {
+			return err
 		}
 	}
 	return checkDuration("ready-max-lag", s.ReadyMaxLag, 0, 7*24*time.Hour)
@@ -50,9 +49,9 @@ func (s operatorSettings) open(ctx context.Context, log *slog.Logger) (*operator
 	if s.MetricsListen == "" {
 		return o, nil
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.MetricsListen)
+	listener, err := listen(ctx, "metrics-listen", s.MetricsListen)
 	if err != nil {
-		return nil, fmt.Errorf("%w: choose another address with --metrics-listen (RETWIS_METRICS_LISTEN)", err)
+		return nil, err
 	}
 	o.listener = listener
 	log.InfoContext(ctx, "metrics are told", "addr", listener.Addr().String())

@@ -25,6 +25,15 @@ func (s logSettings) announce(w io.Writer, r ready) {
 	_, _ = fmt.Fprintf(w, "Retwis is ready at %s (Redis: %s; %s)\n", r.URL, r.Redis, r.Data)
 }
 
+// announceWorker is [logSettings.announce] of a worker alone.
+func (s logSettings) announceWorker(w io.Writer, redis string) {
+	if s.LogFormat == "json" {
+		slog.New(slog.NewJSONHandler(w, nil)).Info("ready", "redis", redis)
+		return
+	}
+	_, _ = fmt.Fprintf(w, "The fan-out worker is ready (Redis: %s)\n", redis)
+}
+
 // urlOf is where a browser on this machine finds a listener.
 func urlOf(addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)

@@ -29,19 +29,24 @@ func (*rebuildCommand) Help() string {
 }
 
 // Validate is called once all flags are read.
-func (c *rebuildCommand) Validate() error { return c.storeSettings.check() }
+func (c *rebuildCommand) Validate() error {
+	if !c.All && !retwis.IsUsername(c.User) {
+		return fmt.Errorf("--user is %q: give the name of a user", c.User)
+	}
+	return c.databaseSettings.check()
+}
 
 // Run builds the homes and says how many.
 func (c *rebuildCommand) Run(ctx context.Context, console console) error {
-	db, closeAll, err := c.open(ctx, console)
+	db, err := c.open(ctx, console)
 	if err != nil {
 		return err
 	}
-	defer closeAll()
+	defer db.close(ctx)
 	if !c.All {
-		return rebuildOne(ctx, db, c.User, console)
+		return rebuildOne(ctx, db.store, c.User, console)
 	}
-	return rebuildAll(ctx, db, console)
+	return rebuildAll(ctx, db.store, console)
 }
 
 func rebuildOne(ctx context.Context, db *store.Store, name string, console console) error {
@@ -49,11 +54,11 @@ func rebuildOne(ctx context.Context, db *store.Store, name string, console conso
 	if errors.Is(err, retwis.ErrNotFound) {
 		return misusef("there is no user %s", name)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = db.Renew(ctx, retwis.Home(user.ID))
 	}
-	if err := db.Renew(ctx, retwis.Home(user.ID)); err != nil {
-		return err
+	if err != nil {
+		return mendRedis(err)
 	}
 	_, err = fmt.Fprintf(console.out, "The home of %s is built anew.\n", user.Username)
 	return err
@@ -72,7 +77,7 @@ func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 	})
 	found.end()
 	if err != nil {
-		return err
+		return mendRedis(err)
 	}
 	slices.Sort(users)
 	users = slices.Compact(users)
@@ -100,7 +105,7 @@ func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("stopped when %d homes were built anew", built.Load())
 		}
-		return fmt.Errorf("%d homes were built anew, then: %w", built.Load(), err)
+		return fmt.Errorf("%d homes were built anew, then: %w", built.Load(), mendRedis(err))
 	}
 	_, err = fmt.Fprintf(console.out, "%d homes of %d users are built anew, in %s.\n",
 		built.Load(), len(users), time.Since(began).Round(time.Millisecond))

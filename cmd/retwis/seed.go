@@ -53,11 +53,7 @@ func (c *seedCommand) Validate() error {
 			return fmt.Errorf("--%s is %d: choose %d to %d", n.flag, n.value, n.low, n.high)
 		}
 	}
-	if c.RedisURL == inMemory {
-		return errors.New("nothing would be left of what is put into a Redis inside this process: " + giveRedis +
-			", or leave it out to fill the data directory")
-	}
-	return c.storeSettings.check()
+	return errors.Join(c.redisSettings.outliving(), c.dataSettings.check(c.redisSettings), c.storeSettings.check())
 }
 
 // population is what the flags ask for. Without people nobody follows or posts.
@@ -83,22 +79,12 @@ func (c *seedCommand) Run(ctx context.Context, console console) error {
 }
 
 func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logger) error {
-	redis, err := openRedis(ctx, c.RedisURL, c.DataDir, log)
+	db, err := openKept(ctx, c.RedisURL, c.DataDir, c.storeSettings.options(log))
 	if err != nil {
 		return err
 	}
-	defer redis.close(ctx, log)
-	if redis.own != nil && redis.own.InProcess() {
-		return misusef("there is no redis-server to keep what is made: install Redis 7 or later, or %s", giveRedis)
-	}
-	options := c.storeSettings.options(log)
-	options.URL = redis.url
-	db, err := openStore(ctx, options)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
-	accounts, err := auth.NewAccounts(db, auth.Options{Log: log})
+	defer db.close(ctx)
+	accounts, err := auth.NewAccounts(db.store, auth.Options{Log: log})
 	if err != nil {
 		return fmt.Errorf("prepare accounts: %w", err)
 	}
@@ -108,11 +94,11 @@ func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logge
 			p.People, p.Follows, p.Follows, c.AvgFollows)
 	}
 	progress := newProgress(console.err)
-	seeder := seed.New(c.population(), db, accounts, seed.Options{Parallel: c.Parallel, Progress: progress.part})
+	seeder := seed.New(c.population(), db.store, accounts, seed.Options{Parallel: c.Parallel, Progress: progress.part})
 	started := time.Now()
-	err = besideWorker(ctx, fanout.New(db, fanout.Options{Log: log}), seeder.Run)
+	err = besideWorker(ctx, fanout.New(db.store, fanout.Options{Log: log}), seeder.Run)
 	if err != nil {
-		return err
+		return mendRedis(err)
 	}
 	_, _ = fmt.Fprintf(console.out, "Seeded in %s: %s.\n", time.Since(started).Round(time.Millisecond), describe(seeder.Result()))
 	for _, name := range seeder.Known(1) {

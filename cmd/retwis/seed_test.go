@@ -162,12 +162,11 @@ func TestDeadLetters(t *testing.T) {
 	t.Parallel()
 	url := redistest.Server(t).URL()
 	env := environment("RETWIS_REDIS_URL=" + url)
+	p := serve(t, env, "--no-worker")
 	code, stdout, _ := invoke(t, env, "deadletter", "list")
 	if code != 0 || stdout != "There are no dead letters.\n" {
 		t.Errorf("code %d, printed %q", code, stdout)
 	}
-
-	p := serve(t, env, "--no-worker")
 	author, reader := register(t, p.url, "author"), register(t, p.url, "reader")
 	reader.follow(author)
 	author.createPost("one")

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"strings"
 	"time"
@@ -15,16 +14,12 @@ import (
 	"retwis/graph"
 	"retwis/internal/auth"
 	"retwis/internal/collector"
-	"retwis/internal/fanout"
 	"retwis/internal/live"
 	"retwis/internal/quota"
 	"retwis/internal/seed"
 	"retwis/internal/server"
 	"retwis/web"
 )
-
-// stopTime is how long everything may take to stop before it is given up, Redis apart.
-const stopTime = 9500 * time.Millisecond
 
 // serveCommand runs the service.
 type serveCommand struct {
@@ -41,59 +36,40 @@ type serveCommand struct {
 	documentSettings
 	redisSettings
 	dataSettings
-	storeSettings
-	leaseSettings
-	operatorSettings
-	logSettings
+	processSettings
 }
 
 // Validate is called once all flags are read.
 func (c *serveCommand) Validate() error {
-	if _, err := net.ResolveTCPAddr("tcp", c.Listen); err != nil {
-		return fmt.Errorf("--listen (RETWIS_LISTEN) is %q: choose an address like 127.0.0.1:8080: %w", c.Listen, err)
-	}
-	if _, err := parseProxies(c.TrustedProxies); err != nil {
-		return err
-	}
+	_, err := parseProxies(c.TrustedProxies)
 	return errors.Join(
+		checkAddress("listen", c.Listen, "127.0.0.1:8080"),
+		checkOrigins(c.AllowedOrigins),
+		err,
 		checkDuration("drain-time", c.DrainTime, 0, 7*time.Second),
 		c.demoSettings.check(),
 		c.limitSettings.check(),
 		c.documentSettings.check(),
-		c.storeSettings.check(),
-		c.leaseSettings.check(),
-		c.operatorSettings.check(),
+		c.dataSettings.check(c.redisSettings),
+		c.processSettings.check(),
 	)
 }
 
 // Run puts the service together, top to bottom, and runs it until ctx is done.
 func (c *serveCommand) Run(ctx context.Context, console console) error {
-	log := c.logger(console.err)
-	watchers, err := c.operatorSettings.open(ctx, log)
+	// An address that is taken should be known before anything is begun. To listen already
+	// would keep proxies waiting for us, who would ask another process otherwise.
+	if listener, err := listen(ctx, "listen", c.Listen); err != nil {
+		return err
+	} else if err := listener.Close(); err != nil {
+		return fmt.Errorf("try the address %s: %w", c.Listen, err)
+	}
+	b, err := c.open(ctx, console, c.RedisURL, c.DataDir)
 	if err != nil {
 		return err
 	}
-	defer watchers.close()
-	traces, err := startTracing(ctx, log)
-	if err != nil {
-		return err
-	}
-	defer traces.stop(ctx)
-
-	redis, err := openRedis(ctx, c.RedisURL, c.DataDir, log)
-	if err != nil {
-		return err
-	}
-	defer redis.close(ctx, log)
-
-	options := c.storeSettings.options(log)
-	options.URL = redis.url
-	options.Metrics = watchers.registry
-	db, err := openStore(ctx, options)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
+	defer b.close(ctx)
+	log, db, metrics := b.log, b.store, b.watchers.registry
 
 	accounts, err := auth.NewAccounts(db, auth.Options{Log: log})
 	if err != nil {
@@ -104,8 +80,8 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		return err
 	}
 	quotas := quota.New(db, c.rates(), log)
-	quotas.Register(watchers.registry)
-	hub := live.NewHub(db, log, live.Options{Node: rand.Text(), Metrics: watchers.registry})
+	quotas.Register(metrics)
+	hub := live.NewHub(db, log, live.Options{Node: rand.Text(), Metrics: metrics})
 	executor := graph.NewExecutor(&graph.Resolver{
 		Accounts:  accounts,
 		Users:     db,
@@ -129,20 +105,17 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		Accounts: accounts,
 		Log:      log,
 		Checks:   append(c.checks(db), liveCheck(db, hub)),
-		Metrics:  watchers.registry,
-		Tracer:   traces.Tracer("server"),
+		Metrics:  metrics,
+		Tracer:   b.traces.Tracer("server"),
 
 		OperationNames: web.OperationNames(),
 	}))
 	if err != nil {
 		return misuse{err}
 	}
-	worker := fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log, Metrics: watchers.registry, Tracer: traces.Tracer("fanout")})
-	sweeper := fanout.NewSweeper(db, fanout.SweeperOptions{Log: log, Metrics: watchers.registry})
-
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	listener, err := listen(ctx, "listen", c.Listen)
 	if err != nil {
-		return fmt.Errorf("%w: choose another address with --listen (RETWIS_LISTEN)", err)
+		return err
 	}
 
 	// Whatever ends first, a signal or a failure, ends the server, and the end of each part
@@ -160,18 +133,18 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	group.Go(func() error { return db.WatchAuthors(hubLife) })
 	group.Go(func() error { return collector.Tune(running) })
 	group.Go(func() error { return quotas.Run(hubLife) })
-	group.Go(func() error { return watchers.run(workLife, api.Health()) })
+	group.Go(func() error { return b.watchers.run(workLife, api.Health()) })
 	group.Go(func() error {
 		defer endHub()
 		return api.Serve(running, listener)
 	})
 	if c.Worker {
-		group.Go(func() error { return worker.Run(workLife) })
-		group.Go(func() error { return sweeper.Run(workLife) })
+		group.Go(func() error { return b.worker.Run(workLife) })
+		group.Go(func() error { return b.sweeper.Run(workLife) })
 	}
 	group.Go(func() error {
 		select {
-		case <-redis.ended():
+		case <-b.redis.ended():
 			return errors.New("the redis-server of this service has ended")
 		case <-workLife.Done():
 			return nil
@@ -181,7 +154,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		life := demo.Life(db, seed.LifeOptions{Log: log})
 		group.Go(func() error { return life.Run(running) })
 	}
-	c.announce(console.out, ready{URL: urlOf(listener.Addr()), Redis: redis.name, Data: redis.keeps()})
+	c.announce(console.out, ready{URL: urlOf(listener.Addr()), Redis: b.redis.name, Data: b.redis.keeps()})
 	if demo != nil {
 		c.announceDemo(console.out, demo.Known(3))
 	}
@@ -190,6 +163,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 
 func (c *serveCommand) serverOptions(o server.Options) server.Options {
 	o.Listen = c.Listen
+	o.Rates = c.rates().List()
 	o.AllowedOrigins = c.AllowedOrigins
 	o.TrustedProxies, _ = parseProxies(c.TrustedProxies) // was checked
 	o.DrainTime = max(c.DrainTime, 1)                    // 0 stands for the default there
@@ -201,20 +175,12 @@ func (c *serveCommand) serverOptions(o server.Options) server.Options {
 	return o
 }
 
-// waitFor returns what the group returns. It does not wait for ever once the group was
-// told to stop.
-func waitFor(running context.Context, group *errgroup.Group) error {
-	done := make(chan error, 1)
-	go func() { done <- group.Wait() }()
-	<-running.Done()
-	timer := time.NewTimer(stopTime)
-	defer timer.Stop()
-	select {
-	case err := <-done:
-		return err
-	case <-timer.C:
-		return fmt.Errorf("stopping took longer than %s and was given up", stopTime)
+// checkOrigins says what to change about the origins of other pages.
+func checkOrigins(list []string) error {
+	if err := server.CheckOrigins(list); err != nil {
+		return fmt.Errorf("--allowed-origins (RETWIS_ALLOWED_ORIGINS): %w", err)
 	}
+	return nil
 }
 
 // parseProxies reads addresses and networks.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -37,9 +39,25 @@ type redisSettings struct {
 	RedisURL string `name:"redis-url" env:"RETWIS_REDIS_URL" placeholder:"URL" help:"Where the data is: a URL like redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path; several of one cluster, separated by commas; memory for one inside this process that keeps nothing. Left out, a redis-server found on PATH is started as a child and keeps its data in the data directory; where there is none, it is as with memory."`
 }
 
+// outliving says what to change for a command whose work has to outlive it.
+func (s redisSettings) outliving() error {
+	if s.RedisURL == inMemory {
+		return errors.New("nothing of a Redis inside this process outlives it: " + giveRedis + ", or leave it out for the data directory")
+	}
+	return nil
+}
+
 // dataSettings say where a Redis of our own keeps its data.
 type dataSettings struct {
 	DataDir string `env:"RETWIS_DATA_DIR" default:"data" placeholder:"DIR" help:"Where a redis-server child keeps its data."`
+}
+
+// check says what to change where the directory is used.
+func (s dataSettings) check(redis redisSettings) error {
+	if s.DataDir == "" && redis.RedisURL == "" {
+		return errors.New("--data-dir (RETWIS_DATA_DIR) is empty: choose a directory, or a Redis by --redis-url (RETWIS_REDIS_URL)")
+	}
+	return nil
 }
 
 // storeSettings are the bounds of a database. All processes on one database should have
@@ -92,6 +110,25 @@ func (s storeSettings) options(log *slog.Logger) store.Options {
 		options.Partitions = *s.Partitions
 	}
 	return options
+}
+
+// databaseSettings say which database to work on, and its bounds.
+type databaseSettings struct {
+	redisSettings
+	dataSettings
+	storeSettings
+	logSettings
+}
+
+func (s databaseSettings) check() error {
+	return errors.Join(s.redisSettings.outliving(), s.dataSettings.check(s.redisSettings), s.storeSettings.check())
+}
+
+// open opens a database that the service has made.
+func (s databaseSettings) open(ctx context.Context, console console) (*database, error) {
+	options := s.storeSettings.options(s.logger(console.err))
+	options.Existing = true
+	return openKept(ctx, s.RedisURL, s.DataDir, options)
 }
 
 // leaseSettings are those of a worker.

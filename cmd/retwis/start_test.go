@@ -2,7 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,6 +24,10 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 		{"a command that there is not", nil, []string{"serf"}, "unexpected argument serf"},
 		{"a flag that there is not", nil, []string{"serve", "--colour"}, "unknown flag --colour"},
 		{"no address", nil, []string{"serve", "--listen", "here"}, "--listen (RETWIS_LISTEN)"},
+		{"an address left empty", nil, []string{"serve", "--listen="}, "--listen (RETWIS_LISTEN) is empty"},
+		{"two things at once", nil, []string{"serve", "--listen", "here", "--home-cap", "7"}, "choose an address like 127.0.0.1:8080: address here: missing port in address; --home-cap (RETWIS_HOME_CAP) is 7"},
+		{"a data directory without a name", nil, []string{"serve", "--data-dir="}, "--data-dir (RETWIS_DATA_DIR) is empty"},
+		{"documents that are not there", []string{"RETWIS_TRUSTED_DOCUMENTS=/nowhere/at/all.json"}, []string{"serve"}, "--trusted-documents (RETWIS_TRUSTED_DOCUMENTS) /nowhere/at/all.json: open"},
 		{"no URL", nil, []string{"serve", "--redis-url", "localhost:6379"}, "it looks like redis://user:password@host:6379/0"},
 		{"another scheme", []string{"RETWIS_REDIS_URL=http://user:secret@localhost"}, []string{"serve"}, "it looks like redis://user:password@host:6379/0"},
 		{"partitions that are no power of two", nil, []string{"serve", "--partitions", "12"}, "choose a power of two from 1 to 512"},
@@ -38,7 +45,7 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 		{"limits that are neither on nor off", nil, []string{"serve", "--rate-limits", "some"}, `must be one of "on","off"`},
 		{"a rate without a time", nil, []string{"serve", "--limit-posts", "60"}, `--limit-posts (RETWIS_LIMIT_POSTS): "60" is no rate: give one like 10/1m`},
 		{"a rate of nothing", []string{"RETWIS_LIMIT_LOGINS=0/1m"}, []string{"serve"}, "with a count from 1 to 10000000, or off"},
-		{"an origin that is none", nil, []string{"serve", "--redis-url", "memory", "--allowed-origins", "example.com"}, "want it like https://example.com"},
+		{"an origin that is none", nil, []string{"serve", "--allowed-origins", "example.com"}, "--allowed-origins (RETWIS_ALLOWED_ORIGINS): allowed origin \"example.com\": want it like https://example.com"},
 		{"a proxy that is none", nil, []string{"serve", "--trusted-proxies", "gateway"}, "give addresses or networks"},
 		{"a worker without a Redis", nil, []string{"worker"}, "set RETWIS_REDIS_URL"},
 		{"a worker in memory", []string{"RETWIS_REDIS_URL=memory"}, []string{"worker"}, "set RETWIS_REDIS_URL"},
@@ -47,11 +54,16 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 		{"a time below none", nil, []string{"bench", "--duration", "-5s"}, "the duration is -5s: choose 1s to 24h"},
 		{"a forgotten number", nil, []string{"seed", "--users", "--posts", "3"}, `expected int value but got "--posts"`},
 		{"seeding with a cap that is too large", nil, []string{"seed", "--home-cap", "20000"}, "choose 100 to 10000"},
-		{"seeding memory", nil, []string{"seed", "--redis-url", "memory"}, "nothing would be left"},
+		{"seeding memory", nil, []string{"seed", "--redis-url", "memory"}, "nothing of a Redis inside this process outlives it"},
 		{"seeding less than nobody", nil, []string{"seed", "--users", "-1"}, "--users is -1: choose 0 to 10000000"},
-		{"dead letters of memory", nil, []string{"deadletter", "list", "--redis-url", "memory"}, "nothing of a Redis inside a process outlives it"},
+		{"dead letters of memory", nil, []string{"deadletter", "list", "--redis-url", "memory"}, "nothing of a Redis inside this process outlives it"},
 		{"replaying nothing in particular", nil, []string{"deadletter", "replay"}, "--all or --id"},
 		{"replaying all and one", nil, []string{"deadletter", "replay", "--all", "--id", "1/2-3"}, "--all and --id can't be used together"},
+		{"replaying no id", nil, []string{"deadletter", "replay", "--id="}, "--id is empty: name a dead letter as the list does"},
+		{"rebuilding nobody's home", nil, []string{"rebuild", "--user="}, "give the name of a user"},
+		{"checking a directory without data", []string{"RETWIS_DATA_DIR=/nowhere/at/all"}, []string{"check"}, "there is no data in /nowhere/at/all"},
+		{"a rate that is no number", nil, []string{"bench", "--rate", "NaN"}, "the rate is NaN"},
+		{"a rate that is next to nothing", nil, []string{"bench", "--rate", "1e-300"}, "choose 0.01 to 1000000"},
 		{"replaying what is no id", nil, []string{"deadletter", "replay", "--id", "17"}, "name a dead letter as the list does"},
 	}
 	for _, tt := range tests {
@@ -90,6 +102,46 @@ func TestARedisThatCannotBeUsedIsRefused(t *testing.T) {
 			refused(t, 2, "set maxmemory-policy noeviction", environment("RETWIS_REDIS_URL="+node.URL()), command)
 		}
 	})
+	t.Run("there is no database on it", func(t *testing.T) {
+		t.Parallel()
+		node := redistest.Server(t)
+		env := environment("RETWIS_REDIS_URL=" + node.URL())
+		for _, args := range [][]string{{"check"}, {"rebuild", "--all"}, {"deadletter", "list"}, {"deadletter", "replay", "--all"}} {
+			refused(t, 2, "there is no database at", env, args...)
+		}
+		if keys := node.Client().Keys(t.Context(), "*").Val(); len(keys) > 0 {
+			t.Errorf("they left %q", keys)
+		}
+	})
+	t.Run("it is a replica", func(t *testing.T) {
+		t.Parallel()
+		node := redistest.Server(t, "--replicaof", "127.0.0.1 1")
+		refused(t, 1, "give the URL of the master by --redis-url (RETWIS_REDIS_URL)", environment("RETWIS_REDIS_URL="+node.URL()), "serve")
+	})
+	t.Run("it is full", func(t *testing.T) {
+		t.Parallel()
+		node := redistest.Server(t)
+		env := environment("RETWIS_REDIS_URL=" + node.URL())
+		full := func(limit string) {
+			if err := node.Client().ConfigSet(t.Context(), "maxmemory", limit).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		full("1mb")
+		refused(t, 1, "raise its maxmemory, or add memory", env, "serve")
+		full("0")
+		serve(t, env).stop()
+		full("1mb")
+		serve(t, env).stop() // what is there can be read
+	})
+	t.Run("it asks for another password", func(t *testing.T) {
+		t.Parallel()
+		node := redistest.Server(t)
+		if err := node.Client().ConfigSet(t.Context(), "requirepass", "right").Err(); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, 1, "are those of --redis-url (RETWIS_REDIS_URL)", environment("RETWIS_REDIS_URL="+node.URL()), "worker")
+	})
 	t.Run("it has another number of partitions", func(t *testing.T) {
 		t.Parallel()
 		env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
@@ -126,8 +178,11 @@ func TestARedisThatCannotBeUsedIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer listener.Close()
-		refused(t, 1, "choose another address with --listen", environment("RETWIS_LISTEN="+listener.Addr().String()),
-			"serve", "--redis-url", "memory")
+		dir := filepath.Join(t.TempDir(), "data")
+		refused(t, 1, "choose another address with --listen", environment("RETWIS_LISTEN="+listener.Addr().String(), "RETWIS_DATA_DIR="+dir), "serve")
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("its data directory was made: %v", err)
+		}
 	})
 }
 

@@ -38,7 +38,7 @@ func TestAWorkerAlone(t *testing.T) {
 	reader.follow(author)
 	author.createPost("hello")
 	worker := launch(t, env, "worker", "--log-format", "json")
-	worker.await(worker.stdout, "The fan-out worker is ready")
+	worker.await(worker.stdout, `"msg":"ready"`)
 	reader.awaitHome("hello")
 	live := reader.watchNow()
 	author.createPost("hello again")

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
-	"retwis/internal/fanout"
 	"retwis/internal/server"
 )
 
@@ -16,10 +14,7 @@ import (
 type workerCommand struct {
 	RedisURL string `name:"redis-url" env:"RETWIS_REDIS_URL" placeholder:"URL" help:"The Redis of the service, as for serve; needed."`
 
-	storeSettings
-	leaseSettings
-	operatorSettings
-	logSettings
+	processSettings
 }
 
 // Validate is called once all flags are read.
@@ -27,42 +22,27 @@ func (c *workerCommand) Validate() error {
 	if c.RedisURL == "" || c.RedisURL == inMemory {
 		return errors.New("a worker alone has nothing to do on a Redis of its own: " + giveRedis)
 	}
-	return errors.Join(c.storeSettings.check(), c.leaseSettings.check(), c.operatorSettings.check())
+	return c.processSettings.check()
 }
 
 // Run works until ctx is done.
 func (c *workerCommand) Run(ctx context.Context, console console) error {
-	log := c.logger(console.err)
-	watchers, err := c.operatorSettings.open(ctx, log)
+	b, err := c.open(ctx, console, c.RedisURL, "")
 	if err != nil {
 		return err
 	}
-	defer watchers.close()
-	traces, err := startTracing(ctx, log)
-	if err != nil {
-		return err
-	}
-	defer traces.stop(ctx)
-	options := c.storeSettings.options(log)
-	options.URL = c.RedisURL
-	options.Metrics = watchers.registry
-	db, err := openStore(ctx, options)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
+	defer b.close(ctx)
 
-	_, _ = fmt.Fprintf(console.out, "The fan-out worker is ready (Redis: %s)\n", withoutPasswords(c.RedisURL))
-	worker := fanout.New(db, fanout.Options{Lease: c.WorkerLease, Log: log, Metrics: watchers.registry, Tracer: traces.Tracer("fanout")})
-	sweeper := fanout.NewSweeper(db, fanout.SweeperOptions{Log: log, Metrics: watchers.registry})
-	health := server.Health{Checks: c.checks(db), Draining: func() bool { return ctx.Err() != nil }, Log: log}
 	group, running := errgroup.WithContext(ctx)
+	health := server.Health{Checks: c.checks(b.store), Draining: func() bool { return running.Err() != nil }, Log: b.log}
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
 	group.Go(func() error {
 		defer end()
-		return worker.Run(running)
+		return b.worker.Run(running)
 	})
-	group.Go(func() error { return sweeper.Run(running) })
-	group.Go(func() error { return watchers.run(life, health) })
-	return group.Wait()
+	group.Go(func() error { return b.sweeper.Run(running) })
+	group.Go(func() error { return b.watchers.run(life, health) })
+	c.announceWorker(console.out, b.redis.name)
+	return waitFor(running, group)
 }

@@ -55,12 +55,18 @@ func Start(ctx context.Context, opts Options) (*Instance, error) {
 	if err != nil {
 		opts.Log.WarnContext(ctx, fmt.Sprintf("running Redis inside this process: nothing is kept when it ends; "+
 			"to keep data, install redis-server %d or later", redisproc.MinVersion), "reason", err)
-		if _, err := os.Stat(filepath.Join(opts.DataDir, "appendonlydir")); err == nil {
+		if HasData(opts.DataDir) {
 			opts.Log.WarnContext(ctx, "the data of earlier runs is left alone", "data", opts.DataDir)
 		}
 		return startInProcess()
 	}
 	return startChild(ctx, path, opts)
+}
+
+// HasData reports whether a Redis has kept data in a directory.
+func HasData(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "appendonlydir"))
+	return err == nil
 }
 
 // URL returns the address in the form that redis.ParseURL reads.

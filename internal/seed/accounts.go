@@ -20,8 +20,11 @@ func (s *Seeder) accounts(ctx context.Context) error {
 	add, end := s.options.Progress("accounts", len(s.ids))
 	defer end()
 	err = s.batches(ctx, len(s.ids), batch, func(ctx context.Context, from, to int) error {
-		defer add(to - from)
-		return s.enrol(ctx, from, to)
+		err := s.enrol(ctx, from, to)
+		if err == nil {
+			add(to - from)
+		}
+		return err
 	})
 	if err == nil && len(s.there(0, len(s.ids))) == 0 {
 		return errors.New("every name belongs to somebody else: choose another --seed")

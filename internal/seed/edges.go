@@ -33,9 +33,11 @@ func (s *Seeder) follows(ctx context.Context) error {
 			}
 			all = append(all, f)
 		}
-		defer add(count)
 		made, err := s.store.FollowAll(ctx, all)
 		s.counts.follows.Add(int64(made))
+		if err == nil {
+			add(count)
+		}
 		return err
 	})
 }

@@ -169,7 +169,10 @@ func clusterEnabled(ctx context.Context, client *redis.Client) (bool, error) {
 	return strings.Contains(info, "cluster_enabled:1"), nil
 }
 
-// inspect refuses a server that is too old or that would evict keys. What a server does
+// ErrReplica says that a server takes no writes. It may be the master again soon.
+var ErrReplica = errors.New("it is a replica, which takes no writes")
+
+// inspect refuses a server that is too old, that would evict keys, or that is a replica. What a server does
 // not tell, as the in-process one and some hosted ones do not, is passed over.
 func (s *Store) inspect(ctx context.Context) error {
 	check := func(ctx context.Context, node *redis.Client) error {
@@ -188,6 +191,13 @@ func (s *Store) inspect(ctx context.Context) error {
 			}
 		} else if !answered(err) {
 			return fmt.Errorf("ask Redis for its memory policy: %w", err)
+		}
+		info, err = node.Info(ctx, "replication").Result()
+		if err == nil && infoField(info, "role") == "slave" {
+			return fmt.Errorf("the Redis at %s: %w", node.Options().Addr, ErrReplica)
+		}
+		if err != nil && !answered(err) {
+			return fmt.Errorf("ask Redis for its role: %w", err)
 		}
 		return nil
 	}

@@ -23,6 +23,7 @@ const schemaVersion = 2
 type Options struct {
 	URL        string // one URL, or several of one cluster, separated by commas
 	Partitions int    // read when the database is created; 0 takes what it has, or 16
+	Existing   bool   // refuse a Redis without a database, instead of creating one
 	Log        *slog.Logger
 
 	HomeCap     int           // entries a home keeps, 1000
@@ -114,7 +115,7 @@ type Store struct {
 	pubSub     goodNews
 }
 
-// Open connects to a database, creates it where there is none, and refuses what would
+// Open connects to a database, creates it where there is none and that may be, and refuses what would
 // lose data or break later: a Redis older than 7, one that evicts keys, a database of
 // another schema version or partition count. The error says what to change.
 func Open(ctx context.Context, options Options) (*Store, error) {
@@ -171,13 +172,22 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err := s.inspect(ctx); err != nil {
 		return err
 	}
-	wanted := s.options.Partitions
-	if wanted == 0 {
-		wanted = 16
-	}
-	meta, err := s.do(ctx, call{s.scripts.openDatabase, []string{metaKey}, []any{schemaVersion, wanted}}).StringSlice()
+	meta, err := s.describe(ctx)
 	if err != nil {
 		return fmt.Errorf("read the description of the database: %w", err)
+	}
+	if meta == nil && s.options.Existing {
+		return fmt.Errorf("there is no database at %s: give the URL of the Redis that the service runs on", redacted(s.options.URL))
+	}
+	if meta == nil {
+		wanted := s.options.Partitions
+		if wanted == 0 {
+			wanted = 16
+		}
+		meta, err = s.do(ctx, call{s.scripts.openDatabase, []string{metaKey}, []any{schemaVersion, wanted}}).StringSlice()
+		if err != nil {
+			return fmt.Errorf("create the database: %w", err)
+		}
 	}
 	has, err := checkMeta(meta[0], meta[1], s.options.Partitions)
 	if err != nil {
@@ -185,6 +195,20 @@ func (s *Store) prepare(ctx context.Context) error {
 	}
 	s.partitions = partitions(has)
 	return nil
+}
+
+// describe returns schema version and partitions of the database, nil where there is none.
+// It writes nothing: a Redis that is full can still be read.
+func (s *Store) describe(ctx context.Context) ([]string, error) {
+	fields, err := s.client.HMGet(ctx, metaKey, "schema", "partitions").Result()
+	if err != nil || fields[0] == nil && fields[1] == nil {
+		return nil, err
+	}
+	meta := make([]string, len(fields))
+	for i, field := range fields {
+		meta[i], _ = field.(string) // a description without one of them is none of ours
+	}
+	return meta, nil
 }
 
 // checkMeta returns the partitions of a database, or why it cannot be used with a number
