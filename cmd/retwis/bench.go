@@ -89,7 +89,7 @@ func (c *benchCommand) Run(ctx context.Context, console console) error {
 	}
 	o := c.options()
 	view := newBenchView(console.err, o)
-	o.Progress = view.show
+	o.Preparing, o.Progress = newProgress(console.err).part, view.show
 	report, err := loadtest.Run(ctx, o)
 	view.end()
 	if errors.Is(err, loadtest.ErrSetup) && ctx.Err() == nil {

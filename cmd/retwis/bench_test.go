@@ -65,7 +65,7 @@ func TestBench(t *testing.T) {
 func TestBenchSaysWhatKeepsItFromMeasuring(t *testing.T) {
 	t.Parallel()
 	env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
-	limited := serve(t, env, "--rate-limits", "on", "--limit-logins", "2/1h") // one is for registering
+	limited := serve(t, env, "--rate-limits", "on", "--limit-reads", "off", "--limit-logins", "2/1h") // one is for registering
 	someone := register(t, limited.url, "someone")
 	free := serve(t, env, "--rate-limits", "off")
 	some := filepath.Join(t.TempDir(), "some.json")
@@ -76,8 +76,9 @@ func TestBenchSaysWhatKeepsItFromMeasuring(t *testing.T) {
 	}{
 		{"no server", []string{"--url", "http://127.0.0.1:1"}, "no server answers at http://127.0.0.1:1"},
 		{"no URL", []string{"--url", "somewhere"}, "is no URL of a server"},
-		{"limits", []string{"--url", limited.url, "--accounts", "2"}, "start the server with --rate-limits off"},
+		{"limits", []string{"--url", limited.url, "--accounts", "2"}, "follows to 120 in 60 s, logins to 2 in 3600 s, registrations to 5 in 3600 s): start the server with --rate-limits off"},
 		{"a full disk", []string{"--url", free.url, "--accounts", "2", "--warmup", "0s", "--duration", "1s", "--report", "/dev/full"}, "no space left on device"},
+		{"a path", []string{"--url", free.url + "/graphql"}, "without a path"},
 		{"no such folder", []string{"--url", free.url, "--json", "/nowhere/at/all.json"}, "the report cannot be written"},
 		{"no such scenario", []string{"--scenario", "sleep"}, "choose read, post, mixed, live or fanout"},
 		{"a rate below 0", []string{"--rate=-1"}, "the rate is -1"},

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -21,7 +23,7 @@ type benchView struct {
 
 	mu    sync.Mutex
 	rates []float64 // of the last seconds, drawn as a row of bars
-	drawn int       // lines to draw over
+	drawn []string  // lines to draw over
 }
 
 func newBenchView(w *os.File, o loadtest.Options) *benchView {
@@ -68,30 +70,56 @@ func (v *benchView) show(i loadtest.Interval, t loadtest.Totals) {
 		total = t.Deliveries
 	}
 	left := max(v.options.Duration-time.Duration(i.Seconds*float64(time.Second)), 0)
+	sum := fmt.Sprintf("%d %s in all  ", total, v.what)
+	room := min(max(columns(v.w)-len(sum), 0), len(v.rates)) // the last seconds are those to be seen
 	v.draw(
 		fmt.Sprintf("%s on %s, %s left", v.options.Scenario, v.options.URL, left.Round(time.Second)),
 		line,
-		fmt.Sprintf("%d %s in all  %s", total, v.what, bars(v.rates)),
+		sum+bars(v.rates[len(v.rates)-room:]),
 	)
 }
 
-// draw writes lines, on a terminal over those before.
+// draw writes lines, on a terminal over those before. There each gets one row, however
+// narrow it is.
 func (v *benchView) draw(lines ...string) {
-	text := strings.Join(lines, "\n") + "\n"
+	over := ""
 	if v.terminal {
-		if v.drawn > 0 {
-			text = fmt.Sprintf("\x1b[%dA\x1b[J%s", v.drawn, text)
+		width := cmp.Or(columns(v.w), 80)
+		if up := rows(v.drawn, width); up > 0 {
+			over = fmt.Sprintf("\x1b[%dA\x1b[J", up)
 		}
-		v.drawn = len(lines)
+		for i := range lines {
+			lines[i] = fit(lines[i], width)
+		}
+		v.drawn = lines
 	}
-	_, _ = fmt.Fprint(v.w, text) // a terminal that is gone shows nothing anyway
+	_, _ = fmt.Fprint(v.w, over+strings.Join(lines, "\n")+"\n") // a terminal that is gone shows nothing anyway
+}
+
+// rows counts how many rows lines take in a terminal of a width: in one that was made
+// narrower since they were drawn, what is too long has moved to further rows.
+func rows(lines []string, width int) int {
+	n := 0
+	for _, line := range lines {
+		n += max(1, (utf8.RuneCountInString(line)+width-1)/width)
+	}
+	return n
+}
+
+// fit cuts off what a row has no room for.
+func fit(line string, width int) string {
+	runes := []rune(line)
+	if len(runes) <= width {
+		return line
+	}
+	return string(runes[:width-1]) + "…"
 }
 
 // end leaves what is shown as it is.
 func (v *benchView) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.drawn = 0
+	v.drawn = nil
 }
 
 // bars draws numbers as a row of bars of different heights.

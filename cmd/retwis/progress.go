@@ -12,20 +12,30 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far a long command has come: a bar on a terminal, elsewhere a line
-// now and then.
+// progress shows how far a long command has come: a bar on a terminal that has room for it,
+// elsewhere a line now and then.
 type progress struct {
 	w        *os.File
 	terminal bool
 }
 
 func newProgress(w *os.File) *progress {
-	return &progress{w: w, terminal: term.IsTerminal(int(w.Fd()))}
+	return &progress{w: w, terminal: columns(w) >= barNeeds}
+}
+
+// columns is the width of a terminal now, 0 for what is none.
+func columns(w *os.File) int {
+	width, _, err := term.GetSize(int(w.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 const (
 	barEvery  = 100 * time.Millisecond
 	lineEvery = 5 * time.Second
+	barNeeds  = 72 // columns: in fewer it takes two rows, and each drawing of it two more
 )
 
 // phase is one part of the work, with a count of its own.

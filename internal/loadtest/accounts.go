@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -29,16 +31,26 @@ var ErrSetup = errors.New("the test cannot begin")
 // HowToLift says how a server's limits are switched off.
 const HowToLift = "start the server with --rate-limits off (RETWIS_RATE_LIMITS=off) for the time of the test"
 
-// limited asks a server whether it limits how much clients may read. One that does limits the
-// rest too, mostly, and finding that out by logging in would use up what the network has for
-// people.
-func (c *client) limited(ctx context.Context) (bool, error) {
-	var answer struct{ RateLimit *struct{ Limit int } }
-	err := c.do(ctx, "", newRequest(`{ rateLimit { limit } }`, nil), &answer)
-	if errors.Is(err, errLimited) {
-		return true, nil
+// limits asks a server what it limits, and returns that in words, empty where it limits
+// nothing. A test does everything that can be limited, and to find out by doing it would
+// use up what people may do.
+func (c *client) limits(ctx context.Context) (string, error) {
+	header, err := c.exchange(ctx, "", newRequest(`{ __typename }`, nil), nil)
+	if err != nil {
+		return "", err
 	}
-	return answer.RateLimit != nil, err
+	return describeLimits(header.Values("RateLimit-Policy")), nil
+}
+
+// policy is what a header says of one limit: "posts";q=60;w=60 is 60 in 60 seconds.
+var policy = regexp.MustCompile(`"([^"]*)"\s*;\s*q=(\d+)\s*;\s*w=(\d+)`)
+
+func describeLimits(header []string) string {
+	var all []string
+	for _, p := range policy.FindAllStringSubmatch(strings.Join(header, ","), -1) {
+		all = append(all, fmt.Sprintf("%s to %s in %s s", p[1], p[2], p[3]))
+	}
+	return strings.Join(all, ", ")
 }
 
 type session struct {
@@ -69,9 +81,9 @@ func (c *client) obtain(ctx context.Context, name string) (account, error) {
 }
 
 // accounts obtains the accounts of the test.
-func (c *client) accounts(ctx context.Context, n int) ([]account, error) {
-	all := make([]account, n)
-	err := inParallel(ctx, n, func(ctx context.Context, i int) error {
+func (c *client) accounts(ctx context.Context, o Options) ([]account, error) {
+	all := make([]account, o.Accounts)
+	err := o.inParallel(ctx, "accounts", o.Accounts, func(ctx context.Context, i int) error {
 		var err error
 		all[i], err = c.obtain(ctx, fmt.Sprint(accountName, i))
 		return err
@@ -80,25 +92,20 @@ func (c *client) accounts(ctx context.Context, n int) ([]account, error) {
 }
 
 // connect makes everybody follow everybody, and post so much that pages are full.
-func (c *client) connect(ctx context.Context, all []account) error {
-	err := inParallel(ctx, len(all), func(ctx context.Context, i int) error {
-		for j := range all {
-			if i != j {
-				if err := c.follow(ctx, all[i], all[j].id); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+func (c *client) connect(ctx context.Context, o Options, all []account) error {
+	n := len(all)
+	err := o.inParallel(ctx, "follows", n*(n-1), func(ctx context.Context, i int) error {
+		reader, ahead := i%n, 1+i/n // so that nobody follows themselves
+		return c.follow(ctx, all[reader], all[(reader+ahead)%n].id)
 	})
 	if err != nil {
 		return setup("follow each other", err)
 	}
 	const page = 20
-	each := (2*page + len(all) - 1) / len(all)
-	return setup("fill the home timelines", inParallel(ctx, each*len(all), func(ctx context.Context, i int) error {
+	each := (2*page + n - 1) / n
+	return setup("fill the home timelines", o.inParallel(ctx, "posts", each*n, func(ctx context.Context, i int) error {
 		text := fmt.Sprintf("Number %d of the posts that fill the pages of a load test.", i)
-		return c.do(ctx, all[i%len(all)].token, keyedPostRequest(text, fmt.Sprint("loadtest-fill-", i)), nil)
+		return c.do(ctx, all[i%n].token, keyedPostRequest(text, fmt.Sprint("loadtest-fill-", i)), nil)
 	}))
 }
 
@@ -119,7 +126,7 @@ func (c *client) star(ctx context.Context, o Options, all []account) (account, i
 	if err != nil {
 		return author, 0, setup("log in as "+o.Author, err)
 	}
-	err = inParallel(ctx, len(all), func(ctx context.Context, i int) error { return c.follow(ctx, all[i], author.id) })
+	err = o.inParallel(ctx, "follows", len(all), func(ctx context.Context, i int) error { return c.follow(ctx, all[i], author.id) })
 	if err != nil {
 		return author, 0, setup("follow "+o.Author, err)
 	}
@@ -142,16 +149,26 @@ func setup(what string, err error) error {
 	}
 }
 
-func inParallel(ctx context.Context, n int, do func(context.Context, int) error) error {
-	group, ctx := errgroup.WithContext(ctx)
+// inParallel does n things, and shows how far it has come.
+func (o Options) inParallel(ctx context.Context, what string, n int, do func(context.Context, int) error) error {
+	add, end := func(int) {}, func() {}
+	if o.Preparing != nil {
+		add, end = o.Preparing(what, n)
+	}
+	defer end()
+	group, running := errgroup.WithContext(ctx)
 	group.SetLimit(setupParallel)
-	for i := range n {
+	for i := 0; i < n && running.Err() == nil; i++ {
 		group.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
+			err := do(running, i)
+			if err == nil {
+				add(1)
 			}
-			return do(ctx, i)
+			return err
 		})
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
 }

@@ -11,13 +11,11 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-	"golang.org/x/sync/errgroup"
 )
 
 // audience is a number of open subscriptions.
 type audience struct {
 	recorder *recorder
-	size     int
 	sockets  []*websocket.Conn
 	wg       sync.WaitGroup
 
@@ -28,8 +26,13 @@ type audience struct {
 	empty   chan struct{} // gets a value when nothing waits any more
 }
 
-func newAudience(r *recorder, size int) *audience {
-	return &audience{recorder: r, size: size, waiting: map[int64]int{}, empty: make(chan struct{}, 1)}
+// newAudience enters what comes to subscriptions.
+func newAudience(r *recorder, sockets []*websocket.Conn) *audience {
+	a := &audience{recorder: r, sockets: sockets, waiting: map[int64]int{}, empty: make(chan struct{}, 1)}
+	for _, ws := range sockets {
+		a.wg.Go(func() { a.read(ws) })
+	}
+	return a
 }
 
 // mark begins the text of a post that says when it was due.
@@ -38,27 +41,22 @@ const mark = "Load test, due at "
 const eventQuery = `subscription { timelineEvents { __typename cursor ... on PostAdded {
 	edge { cursor node { id text createdAt author { id username displayName } } } } } }`
 
-// connect opens the subscriptions, the accounts taking turns.
-func (a *audience) connect(ctx context.Context, o Options, accounts []account) error {
-	a.sockets = make([]*websocket.Conn, a.size)
-	group, dialing := errgroup.WithContext(ctx)
-	group.SetLimit(64)
-	for i := range a.size {
-		group.Go(func() error {
-			ws, err := dial(dialing, o, accounts[i%len(accounts)])
-			a.sockets[i] = ws
-			return err
-		})
-	}
-	err := group.Wait()
-	for _, ws := range a.sockets {
-		if ws != nil && err == nil {
-			a.wg.Go(func() { a.read(ws) })
-		} else if ws != nil {
-			_ = ws.Close()
+// openSubscriptions opens as many as there are clients, the accounts taking turns.
+func openSubscriptions(ctx context.Context, o Options, accounts []account) ([]*websocket.Conn, error) {
+	sockets := make([]*websocket.Conn, o.Clients)
+	err := o.inParallel(ctx, "subscriptions", o.Clients, func(ctx context.Context, i int) (err error) {
+		sockets[i], err = dial(ctx, o, accounts[i%len(accounts)])
+		return err
+	})
+	if err != nil {
+		for _, ws := range sockets {
+			if ws != nil {
+				_ = ws.Close()
+			}
 		}
+		return nil, setup("subscribe", err)
 	}
-	return setup("subscribe", err)
+	return sockets, nil
 }
 
 type message struct {
@@ -119,7 +117,7 @@ func subscribe(ws *websocket.Conn, o Options, as account) error {
 		case m.Type == "error" && strings.Contains(string(m.Payload), "RATE_LIMITED"):
 			return errLimited
 		case m.Type == "error":
-			return &failure{"subscription refused", string(m.Payload)}
+			return &failure{kind: "subscription refused", text: string(m.Payload)}
 		}
 	}
 }
@@ -164,7 +162,7 @@ func dueOf(frame string) (int64, bool) {
 func (a *audience) post(ctx context.Context, w *world, author account, due time.Time) {
 	key := due.UnixNano()
 	a.mu.Lock()
-	a.waiting[key] = a.size
+	a.waiting[key] = len(a.sockets)
 	a.mu.Unlock()
 	text := mark + strconv.FormatInt(key, 10) + ", about as long as posts are on the whole."
 	err := w.client.do(ctx, author.token, postRequest(text), nil)

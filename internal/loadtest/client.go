@@ -22,8 +22,8 @@ type client struct {
 
 func newClient(server string, connections int, timeout time.Duration) (*client, error) {
 	u, err := url.Parse(server)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return nil, fmt.Errorf("%q is no URL of a server: it looks like http://127.0.0.1:8080", server)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("%q is no URL of a server: it looks like http://127.0.0.1:8080, without a path", server)
 	}
 	return &client{
 		endpoint: strings.TrimSuffix(server, "/") + "/graphql",
@@ -49,6 +49,9 @@ func newRequest(query string, variables map[string]any) request {
 	return request{body}
 }
 
+// maxAnswer bounds what is read of an answer, in bytes.
+const maxAnswer = 16 << 20
+
 // errLimited is that the server limits how much clients may do.
 var errLimited = errors.New("limited by the server")
 
@@ -56,15 +59,24 @@ var errLimited = errors.New("limited by the server")
 // special about one.
 type failure struct {
 	kind, text string
+	cause      error // of a connection that failed
 }
 
 func (f *failure) Error() string { return f.text }
 
+func (f *failure) Unwrap() error { return f.cause }
+
 // do carries an operation out. Into, where it is not nil, gets the data.
 func (c *client) do(ctx context.Context, token string, r request, into any) error {
+	_, err := c.exchange(ctx, token, r, into)
+	return err
+}
+
+// exchange is [client.do] that returns the header of the answer too, if there was one.
+func (c *client) exchange(ctx context.Context, token string, r request, into any) (http.Header, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(r.body))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	if token != "" {
@@ -72,22 +84,22 @@ func (c *client) do(ctx context.Context, token string, r request, into any) erro
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return connectionFailure(err)
+		return nil, connectionFailure(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	raw, err := io.ReadAll(response.Body)
+	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return connectionFailure(err)
+		return nil, connectionFailure(err)
 	}
 	if response.StatusCode == http.StatusTooManyRequests {
-		return errLimited
+		return response.Header, errLimited
 	}
 	// An answer without errors is not taken apart where nobody asks for what is in it: that
 	// would be most of the work of the test.
 	if into == nil && response.StatusCode == http.StatusOK && !bytes.Contains(raw, []byte(`"code"`)) && !bytes.Contains(raw, []byte(`"errors"`)) {
-		return nil
+		return response.Header, nil
 	}
-	return parse(response.StatusCode, raw, into)
+	return response.Header, parse(response.StatusCode, raw, into)
 }
 
 func parse(status int, raw []byte, into any) error {
@@ -99,7 +111,8 @@ func parse(status int, raw []byte, into any) error {
 		}
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
-		return &failure{fmt.Sprintf("status %d", status), fmt.Sprintf("status %d: %.200s", status, raw)}
+		kind := fmt.Sprintf("status %d", status)
+		return &failure{kind: kind, text: fmt.Sprintf("%s: %.200s", kind, bytes.TrimSpace(raw))}
 	}
 	for _, e := range answer.Errors {
 		return coded(e.Extensions.Code, e.Message)
@@ -123,7 +136,7 @@ func coded(code, message string) error {
 	if code == "RATE_LIMITED" {
 		return errLimited
 	}
-	return &failure{code, code + ": " + message}
+	return &failure{kind: code, text: code + ": " + message}
 }
 
 func connectionFailure(err error) error {
@@ -134,7 +147,7 @@ func connectionFailure(err error) error {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err
 	}
-	return &failure{kind, kind + ": " + err.Error()}
+	return &failure{kind, kind + ": " + err.Error(), err}
 }
 
 // kindOf names a failure in a report.

@@ -3,6 +3,7 @@ package loadtest
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"text/tabwriter"
@@ -79,9 +80,9 @@ func (r *Report) Remarks() []string {
 	if r.Limited > 0 {
 		lines = append(lines, fmt.Sprintf("The server limited %d operations, so these are figures of its limits: %s.", r.Limited, HowToLift))
 	}
-	for kind, n := range r.Errors {
+	for _, kind := range slices.Sorted(maps.Keys(r.Errors)) {
 		if kind != errLimited.Error() {
-			lines = append(lines, fmt.Sprintf("%d × %s, for example: %s", n, kind, r.Examples[kind]))
+			lines = append(lines, fmt.Sprintf("%d × %s, for example: %s", r.Errors[kind], kind, r.Examples[kind]))
 		}
 	}
 	if r.Missing != "" {

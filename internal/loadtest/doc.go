@@ -28,6 +28,11 @@ type Options struct {
 	Duration time.Duration // of what counts
 	Timeout  time.Duration // of one operation
 
+	// Preparing, where there is one, is called when a part of the preparations begins, with how
+	// much there is to do. The first function returned is called with each bit done, the other
+	// one at the end.
+	Preparing func(what string, total int) (add func(int), end func())
+
 	// Progress, where there is one, is called once a second with what happened in it.
 	Progress func(Interval, Totals)
 }
@@ -70,8 +75,8 @@ func (o Options) Check() error {
 	switch {
 	case !known:
 		return fmt.Errorf("there is no scenario %q: choose read, post, mixed, live or fanout", o.Scenario)
-	case o.Rate < 0 || o.Rate > 1e6:
-		return fmt.Errorf("the rate is %g: choose operations a second up to a million, or 0 for a closed loop", o.Rate)
+	case o.Rate != 0 && !(o.Rate >= 0.01 && o.Rate <= 1e6): // what is not a number neither
+		return fmt.Errorf("the rate is %g: choose 0.01 to 1000000 operations a second, or 0 for a closed loop", o.Rate)
 	case o.Clients < 1 || o.Clients > 100_000:
 		return fmt.Errorf("the number of clients is %d: choose 1 to 100000", o.Clients)
 	case o.Accounts < 2 || o.Accounts > 1000:

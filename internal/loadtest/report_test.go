@@ -19,7 +19,7 @@ func someReport(slower float64) *Report {
 		enter(r.reached, time.Duration(slower*float64(n))*time.Microsecond)
 	}
 	r.operation("posts", time.Now().Add(-time.Duration(slower*float64(10*time.Millisecond))), nil)
-	r.operation("posts", time.Now(), &failure{"BAD", "BAD: </script><script>alert(1)</script>"})
+	r.operation("posts", time.Now(), &failure{kind: "BAD", text: "BAD: </script><script>alert(1)</script>"})
 	r.operation("posts", time.Now(), errLimited)
 	r.tick(time.Now())
 	report := &Report{Version: reportVersion, Settings: settingsOf(Options{Scenario: Live, Rate: 5, Clients: 10}, 3)}
@@ -106,6 +106,20 @@ func TestRemarksTellOfLimitsAndErrors(t *testing.T) {
 	for _, want := range []string{"limited 1 operations", "--rate-limits off", "1 × BAD"} {
 		if !strings.Contains(remarks, want) {
 			t.Errorf("the remarks lack %q:\n%s", want, remarks)
+		}
+	}
+}
+
+func TestAServerIsAskedForItsLimits(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		"":                                       "",
+		`"reads";q=120000;w=60`:                  "reads to 120000 in 60 s",
+		`"posts";q=60;w=60, "logins"; q=10; w=1`: "posts to 60 in 60 s, logins to 10 in 1 s",
+		"nothing that is known":                  "",
+	} {
+		if got := describeLimits([]string{header}); got != want {
+			t.Errorf("%q is read as %q, want %q", header, got, want)
 		}
 	}
 }

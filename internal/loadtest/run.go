@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gorilla/websocket"
 
 	"retwis/internal/sleep"
 )
@@ -23,14 +26,14 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, fmt.Errorf("%w: %w", ErrSetup, err)
 	}
 	defer c.http.CloseIdleConnections()
-	limited, err := c.limited(ctx)
-	if err != nil {
+	limits, err := c.limits(ctx)
+	if err != nil && !errors.Is(err, errLimited) {
 		return nil, fmt.Errorf("%w: no server answers at %s: %w: start one with retwis serve, or name another with --url", ErrSetup, o.URL, err)
 	}
-	if limited {
-		return nil, setup("read", errLimited)
+	if err != nil || limits != "" {
+		return nil, fmt.Errorf("%w: the server limits how much clients may do (%s): %s", ErrSetup, cmp.Or(limits, "now to nothing"), HowToLift)
 	}
-	accounts, err := c.accounts(ctx, o.Accounts)
+	accounts, err := c.accounts(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +46,15 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			return nil, err
 		}
 		authors = []account{author}
-	} else if err := c.connect(ctx, accounts); err != nil {
+	} else if err := c.connect(ctx, o, accounts); err != nil {
 		return nil, err
+	}
+
+	var sockets []*websocket.Conn
+	if o.watches() {
+		if sockets, err = openSubscriptions(ctx, o, accounts); err != nil {
+			return nil, err
+		}
 	}
 
 	began := time.Now()
@@ -54,17 +64,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	stopTicking := r.ticking(o.Progress)
 	report := &Report{Version: reportVersion, StartedAt: began.UTC(), Settings: settingsOf(o, followers)}
 	if o.watches() {
-		a := newAudience(r, o.Clients)
-		if err := a.connect(ctx, o, accounts); err != nil {
-			stopTicking()
-			return nil, err
-		}
-		// Connecting took its time: what counts begins now.
-		began = time.Now()
-		r.restart(began.Add(o.Warmup))
-		end()
-		running, end = context.WithDeadline(ctx, began.Add(o.Warmup+o.Duration))
-		defer end()
+		a := newAudience(r, sockets)
 		drive(running, o, began, func(ctx context.Context, i int, due time.Time, _ *rand.Rand) {
 			a.post(ctx, w, authors[i%len(authors)], due)
 		})
@@ -74,11 +74,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		operations := operationsOf(o.Scenario)
 		drive(running, o, began, func(ctx context.Context, i int, due time.Time, random *rand.Rand) {
 			op := pick(operations, random)
-			err := op.do(ctx, w, accounts[i%len(accounts)], random)
-			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-				return
-			}
-			r.operation(op.name, due, err)
+			r.operation(op.name, due, op.do(ctx, w, accounts[i%len(accounts)], random))
 		})
 	}
 	ended := time.Now()
@@ -151,12 +147,4 @@ func (r *recorder) ticking(progress func(Interval, Totals)) (stop func()) {
 		wg.Wait()
 		step(time.Now())
 	}
-}
-
-// restart lets what counts begin at another instant, before anything was entered.
-func (r *recorder) restart(start time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.start, r.since = start, start
-	r.timeline, r.counts = nil, Interval{}
 }

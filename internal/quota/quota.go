@@ -31,6 +31,17 @@ type Rates struct {
 	Registrations retwis.Rate // from a network
 }
 
+// List returns the rates of all actions.
+func (r Rates) List() []retwis.ActionRate {
+	return []retwis.ActionRate{
+		{Action: retwis.ToRead, Rate: r.Reads},
+		{Action: retwis.ToPost, Rate: r.Posts},
+		{Action: retwis.ToFollow, Rate: r.Follows},
+		{Action: retwis.ToLogIn, Rate: r.Logins},
+		{Action: retwis.ToRegister, Rate: r.Registrations},
+	}
+}
+
 // DefaultRates are enough for everything that people do by hand.
 func DefaultRates() Rates {
 	return Rates{

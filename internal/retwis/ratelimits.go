@@ -79,6 +79,12 @@ func proportion(a, b, c int64) int64 {
 	return int64(quotient)
 }
 
+// ActionRate is how often an action may be done.
+type ActionRate struct {
+	Action Action
+	Rate   Rate
+}
+
 // Holder is who has budgets: a user, a network of addresses, or a username, folded, that
 // somebody tries to log in with. One field is set.
 type Holder struct {

@@ -82,7 +82,7 @@ func (s *Server) prepareEvents(
 	if refused := s.refuseStranger(r, stale, err, jar); refused != nil {
 		return nil, nil, refused
 	}
-	ctx = retwis.WithAllowance(auth.WithIdentity(ctx, stream.who), s.tellAllowance(w.Header()))
+	ctx = s.withAllowance(auth.WithIdentity(ctx, stream.who), w.Header())
 	if r.Method == http.MethodGet {
 		ctx = retwis.WithQueriesOnly(ctx)
 	}

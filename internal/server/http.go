@@ -119,7 +119,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, jar *cookieJar) 
 	}
 	ctx := auth.WithSessionCookie(auth.WithIdentity(r.Context(), who), jar.put)
 	ctx = auth.WithUserAgent(ctx, r.UserAgent())
-	ctx = retwis.WithAllowance(ctx, s.tellAllowance(w.Header()))
+	ctx = s.withAllowance(ctx, w.Header())
 	if r.Method == http.MethodGet {
 		ctx = retwis.WithQueriesOnly(ctx)
 	}

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -11,29 +13,36 @@ import (
 	"retwis/internal/retwis"
 )
 
-// policy is the header that says what may be read, which is the same for all.
-type policy struct {
-	rate   retwis.Rate
-	header []string
-}
-
-// tellAllowance returns what writes into a header how much its reader may still read, as
-// the draft "RateLimit header fields for HTTP" has it: the policy is a quota for a window
-// of seconds, and what follows is what remains of it, and when all of it is there again.
-func (s *Server) tellAllowance(h http.Header) func(retwis.Allowance) {
-	return func(left retwis.Allowance) {
-		p := s.policy.Load()
-		if p == nil || p.rate != left.Rate {
-			p = &policy{left.Rate, []string{fmt.Sprintf(`"reads";q=%d;w=%d`, left.Rate.Limit, seconds(left.Rate.Period))}}
-			s.policy.Store(p)
-		}
-		h["Ratelimit-Policy"] = p.header
+// withAllowance writes into a header what clients may do, and has whoever carries out an
+// operation write there how much its reader may still read, as the draft "RateLimit header
+// fields for HTTP" has it: a policy is a quota for a window of seconds, and of the reads
+// follows what remains, and when all of it is there again.
+func (s *Server) withAllowance(ctx context.Context, h http.Header) context.Context {
+	if s.policies != nil {
+		h["Ratelimit-Policy"] = s.policies
+	}
+	return retwis.WithAllowance(ctx, func(left retwis.Allowance) {
 		b := append(make([]byte, 0, 40), `"reads";r=`...)
 		b = strconv.AppendInt(b, int64(left.Left), 10)
 		b = append(b, ";t="...)
 		b = strconv.AppendInt(b, int64(seconds(left.Full)), 10)
 		h["Ratelimit"] = []string{string(b)}
+	})
+}
+
+// policiesOf is the header about rates, the same one for everybody; nil where nothing has a
+// limit.
+func policiesOf(rates []retwis.ActionRate) []string {
+	var all []string
+	for _, r := range rates {
+		if r.Rate.Limits() {
+			all = append(all, fmt.Sprintf("%q;q=%d;w=%d", r.Action, r.Rate.Limit, seconds(r.Rate.Period)))
+		}
 	}
+	if all == nil {
+		return nil
+	}
+	return []string{strings.Join(all, ", ")}
 }
 
 // seconds are those of a time, rounded up.

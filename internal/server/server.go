@@ -29,7 +29,7 @@ type Server struct {
 	handler  http.Handler
 	secured  http.Header // of every answer
 	draining atomic.Bool
-	policy   atomic.Pointer[policy]
+	policies []string // of the header RateLimit-Policy
 	metrics  *metrics
 
 	mu   sync.Mutex
@@ -52,6 +52,7 @@ func New(opts Options) (*Server, error) {
 		proxies:  opts.TrustedProxies,
 		metrics:  newMetrics(opts.Metrics, opts.OperationNames),
 		upgrader: newUpgrader(opts.Compression),
+		policies: policiesOf(opts.Rates),
 	}
 	s.secured = secureHeaders()
 	s.engine = engine{exec: opts.Executor, log: opts.Log, metrics: s.metrics.operations, tracer: opts.Tracer}

@@ -60,7 +60,7 @@ function drawPercentiles() {
   const colours = ['--a', '--b', '--d', '--c']
   let all = [...report.operations, report.deliveries, report.reached].filter((s) => s && s.percentiles.length > 0)
   if (report.deliveries) all = all.filter((s) => s.name !== 'posts')
-  all = all.slice(0, colours.length)
+  all = all.sort((a, b) => b.count - a.count).slice(0, colours.length) // few values have few percentiles
   if (all.length === 0) return
   const place = (percent) => 1 / (1 - percent / 100)
   const tables = all.map((s) => [s.percentiles.map(([p]) => place(p)), s.percentiles.map(([, latency]) => latency)])
