@@ -41,7 +41,7 @@ func TestNothingOfUsersIsLogged(t *testing.T) {
 			p := launch(t, env, "serve", "--listen", "127.0.0.1:0")
 			p.url = readyURL(p, format)
 			worker := launch(t, env, "worker")
-			worker.await(worker.stdout, "The fan-out worker is ready")
+			worker.await(worker.stdout, map[string]string{"json": `"msg":"ready"`, "text": "The fan-out worker is ready"}[format])
 
 			c := newClient(t, p.url)
 			secrets := append(planted(), useSecrets(c)...)
