@@ -1,7 +1,10 @@
 package main
 
 import (
+	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"retwis/internal/redistest"
 )
@@ -17,6 +20,20 @@ func TestProcessesOnOneRedisWorkTogether(t *testing.T) {
 	live := reader.watchNow()
 	author.createPost("from the other process")
 	live.expectPost("from the other process")
+
+	// What authors say of themselves is a second old at most, and never an older one again.
+	author.do(`mutation { updateProfile(input: {displayName: "Another Name"}) { userErrors { code message } } }`, nil)
+	changed, known := time.Now(), false
+	for asked := changed; asked.Sub(changed) < 1200*time.Millisecond; asked = time.Now() {
+		_, page := reader.request(http.MethodPost, "/graphql",
+			[]byte(`{"query": "{ viewer { homeTimeline { posts { edges { node { author { displayName } } } } } } }"}`),
+			"Content-Type: application/json", "Authorization: Bearer "+reader.token)
+		shown := strings.Contains(string(page), "Another Name")
+		if !shown && (known || asked.Sub(changed) > time.Second) {
+			t.Fatalf("the other process shows after %s (%t before):\n%s", asked.Sub(changed), known, page)
+		}
+		known = shown
+	}
 
 	// The survivor takes over what the other one served.
 	here.stop()

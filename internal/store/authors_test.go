@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 )
 
@@ -128,6 +129,46 @@ func TestAuthorsThatChangeAreForgotten(t *testing.T) {
 			t.Errorf("got %s from a read that a change has overtaken", got)
 		}
 	})
+}
+
+// What is remembered here does not lapse: only the message of the other process ends it.
+func TestAuthorsThatChangeElsewhereAreForgotten(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]string{
+		"one Redis": redistest.Server(t).URL(),
+		"cluster":   redistest.SharedCluster(t).URL(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			here, there := open(t, Options{URL: url}), open(t, Options{URL: url})
+			author := people(t, there, "author")
+			watching := make(chan error, 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() { watching <- here.WatchAuthors(ctx) }()
+			defer func() {
+				cancel()
+				<-watching
+			}()
+			eventually(t, func() bool {
+				_, changes := here.authors.find(time.Now(), nil, nil)
+				return changes > 0 // it listens from now on
+			})
+			old := []*retwis.User{{ID: author[0], DisplayName: "before"}}
+			_, changes := here.authors.find(time.Now(), nil, nil)
+			here.authors.remember(time.Now().Add(24*time.Hour), author, old, changes)
+			after := "after"
+			eventually(t, func() bool { // nobody promises that a message arrives
+				if _, err := there.UpdateProfile(t.Context(), author[0], retwis.ProfileChange{DisplayName: &after}); err != nil {
+					t.Fatal(err)
+				}
+				users, err := here.Authors(t.Context(), author)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return users[0].DisplayName == after
+			})
+		})
+	}
 }
 
 func TestAuthorsAreBounded(t *testing.T) {

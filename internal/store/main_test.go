@@ -2,6 +2,7 @@ package store
 
 import (
 	"testing"
+	"time"
 
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -17,6 +18,16 @@ func open(t *testing.T, options Options) *Store {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	return s
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it did not become so")
+		}
+	}
 }
 
 // people registers users of those names.

@@ -20,14 +20,13 @@ func TestAWaitForEntriesEndsWithItsContext(t *testing.T) {
 		_, err := s.ReadOutbox(ctx, 0, "0", 1, time.Hour)
 		done <- err
 	}()
-	deadline := time.Now().Add(time.Minute)
-	for waiting := false; !waiting; time.Sleep(time.Millisecond) {
+	eventually(t, func() bool {
 		info, err := s.client.Info(t.Context(), "clients").Result()
-		if err != nil || time.Now().After(deadline) {
-			t.Fatalf("%v: nobody waits by\n%s", err, info)
+		if err != nil {
+			t.Fatal(err)
 		}
-		waiting = strings.Contains(info, "blocked_clients:1")
-	}
+		return strings.Contains(info, "blocked_clients:1")
+	})
 	cancel()
 	select {
 	case err := <-done:
