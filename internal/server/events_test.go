@@ -3,12 +3,17 @@ package server
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"retwis/internal/retwis"
 )
@@ -191,6 +196,38 @@ func TestOnlySubscriptionsAreStreamsForClientsThatTakeJSON(t *testing.T) {
 			}
 		}
 		h.events(watchNews, "Accept: "+both).expect(eventOf("caught up", "start", "0"))
+	})
+}
+
+// presented is an executor that tells with what contexts errors are presented.
+type presented struct {
+	Executor
+	ended chan error
+}
+
+func (p presented) DispatchError(ctx context.Context, errs gqlerror.List) *graphql.Response {
+	p.ended <- ctx.Err()
+	return p.Executor.DispatchError(ctx, errs)
+}
+
+// Who presents an error has to know that its client went away, which is no failure of ours.
+func TestAStreamWhoseReaderLeavesBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	var ended chan error
+	inBubble(t, func(o *Options) {
+		ended = make(chan error, 1)
+		o.Executor = presented{o.Executor, ended}
+	}, func(h *harness) {
+		conn := h.connect()
+		const body = `{"query":"subscription { timeline(name: \"never\") { text } }"}`
+		fmt.Fprintf(conn, "POST /graphql HTTP/1.1\r\nHost: x\r\n%s\r\n%s\r\nContent-Length: %d\r\n\r\n%s", acceptEvents, typeJSON, len(body), body)
+		if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil { //nolint:bodyclose // it has no end
+			t.Fatal(err)
+		}
+		conn.Close()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("its error is presented in a context that ended by %v", err)
+		}
 	})
 }
 

@@ -21,6 +21,7 @@ type eventStream struct {
 	sockets *sockets
 	w       http.ResponseWriter
 	control *http.ResponseController
+	ctx     context.Context // of the subscription
 	cancel  context.CancelFunc
 	ended   chan struct{} // closed when nothing is emitted any more
 	wake    chan struct{} // has an element when there may be something to write
@@ -81,6 +82,7 @@ func newEventStream(s *Server, w http.ResponseWriter, cancel context.CancelFunc)
 func (s *eventStream) subscribe(ctx context.Context, op *graphql.OperationContext, after retwis.Cursor) {
 	var reason error
 	ctx = retwis.WithStreamEnd(ctx, func(why error) { reason = why })
+	s.ctx = ctx
 	subscription := s.engine.subscribe(ctx, op)
 	if route := subscription.route; route != nil {
 		s.enter(s.sockets.classes.join(op, s.who.User), s)
@@ -115,7 +117,7 @@ func (s *eventStream) finish(reason error, op *graphql.OperationContext) {
 	case isTooSlow(reason):
 		s.close()
 	case reason != nil:
-		s.last(s.engine.ended(s.sockets.ctx, op, reason))
+		s.last(s.engine.ended(s.ctx, op, reason))
 	default:
 		s.push(sentEvent{text: []byte(completeEvent)})
 		s.close()

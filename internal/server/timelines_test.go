@@ -48,6 +48,10 @@ func (t *timelines) subscribe(ctx context.Context, args map[string]any) graphql.
 		if after == "broken" {
 			return retwis.ErrBadCursor
 		}
+		if name == "never" {
+			<-ctx.Done()
+			return ctx.Err()
+		}
 		return t.attach(ctx, name, after, sink)
 	})
 	return nil
