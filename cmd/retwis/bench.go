@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -57,6 +58,9 @@ func (c *benchCommand) Validate() error {
 		}
 		return nil
 	}
+	if c.Report != "" && c.Report == c.JSON {
+		return fmt.Errorf("--report and --json are both %s: choose two files", c.Report)
+	}
 	return c.options().Check()
 }
 
@@ -83,8 +87,12 @@ func (c *benchCommand) Run(ctx context.Context, console console) error {
 	}
 	// What cannot be written should be known before it is measured.
 	for _, path := range []string{c.Report, c.JSON} {
-		if err := tryFile(path); err != nil {
+		made, err := tryFile(path)
+		if err != nil {
 			return misusef("the report cannot be written: %w: choose another file", err)
+		}
+		if made {
+			defer func() { removeEmpty(path) }()
 		}
 	}
 	o := c.options()
@@ -126,16 +134,26 @@ func compareReports(w io.Writer, first, second string) error {
 	return nil
 }
 
-// tryFile opens a file for writing, and leaves what is in it.
-func tryFile(path string) error {
+// tryFile opens a file for writing, and leaves what is in it. It reports whether it had to
+// make the file.
+func tryFile(path string) (made bool, err error) {
 	if path == "" {
-		return nil
+		return false, nil
 	}
+	_, err = os.Stat(path)
+	made = errors.Is(err, fs.ErrNotExist)
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return file.Close()
+	return made, file.Close()
+}
+
+// removeEmpty removes a file that nothing came to be written to.
+func removeEmpty(path string) {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		_ = os.Remove(path) // it harms nobody
+	}
 }
 
 // writeFile writes a file, where one is named.

@@ -68,18 +68,20 @@ func TestBenchSaysWhatKeepsItFromMeasuring(t *testing.T) {
 	limited := serve(t, env, "--rate-limits", "on", "--limit-reads", "off", "--limit-logins", "2/1h") // one is for registering
 	someone := register(t, limited.url, "someone")
 	free := serve(t, env, "--rate-limits", "off")
-	some := filepath.Join(t.TempDir(), "some.json")
+	dir := t.TempDir()
+	some, page := filepath.Join(dir, "some.json"), filepath.Join(dir, "page.html")
 	tests := []struct {
 		name string
 		args []string
 		want string
 	}{
-		{"no server", []string{"--url", "http://127.0.0.1:1"}, "no server answers at http://127.0.0.1:1"},
+		{"no server", []string{"--url", "http://127.0.0.1:1", "--report", page}, "no server answers at http://127.0.0.1:1"},
 		{"no URL", []string{"--url", "somewhere"}, "is no URL of a server"},
 		{"limits", []string{"--url", limited.url, "--accounts", "2"}, "follows to 120 in 60 s, logins to 2 in 3600 s, registrations to 5 in 3600 s): start the server with --rate-limits off"},
 		{"a full disk", []string{"--url", free.url, "--accounts", "2", "--warmup", "0s", "--duration", "1s", "--report", "/dev/full"}, "no space left on device"},
 		{"a path", []string{"--url", free.url + "/graphql"}, "without a path"},
 		{"no such folder", []string{"--url", free.url, "--json", "/nowhere/at/all.json"}, "the report cannot be written"},
+		{"one file for two", []string{"--report", some, "--json", some}, "choose two files"},
 		{"no such scenario", []string{"--scenario", "sleep"}, "choose read, post, mixed, live or fanout"},
 		{"a rate below 0", []string{"--rate=-1"}, "the rate is -1"},
 		{"no rate for posts", []string{"--scenario", "live", "--rate", "0"}, "choose one above 0"},
@@ -97,6 +99,9 @@ func TestBenchSaysWhatKeepsItFromMeasuring(t *testing.T) {
 				t.Errorf("code %d, said\n%s", code, stderr)
 			}
 		})
+	}
+	if left, err := filepath.Glob(dir + "/*"); err != nil || len(left) > 0 {
+		t.Errorf("it left %q, %v", left, err)
 	}
 	// Finding out about the limits has not used them up.
 	someone.login("someone", somePassword)

@@ -164,8 +164,12 @@ func isOutage(err error) bool {
 	}
 	_, fromRedis := errors.AsType[answer](err)
 	_, fromNetwork := errors.AsType[net.Error](err)
-	return fromRedis || fromNetwork || errors.Is(err, store.ErrReplica) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled)
+	return fromRedis || fromNetwork || errors.Is(err, store.ErrReplica) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) ||
+		strings.Contains(err.Error(), noNodes)
 }
+
+// noNodes is what the driver says of a cluster that serves no slots yet. It has no name for it.
+const noNodes = "cluster has no nodes"
 
 // mendRedis adds to an error of Redis, or of the way to it, what to do about it.
 func mendRedis(err error) error {
@@ -180,6 +184,7 @@ func mendRedis(err error) error {
 		{"MISCONF ", "see its log, and that its disk has room"},
 		{"LOADING ", "wait until it has loaded its data"},
 		{"CLUSTERDOWN ", "see what redis-cli --cluster check says of it"},
+		{noNodes, "see what redis-cli --cluster check says of it"},
 		{"NOPERM ", "let its user do that: see ACL LIST"},
 	} {
 		if strings.Contains(text, known[0]) {

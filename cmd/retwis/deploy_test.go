@@ -106,6 +106,48 @@ func TestWhatIsDeployedExists(t *testing.T) {
 	}
 }
 
+// TestTheReadmeListsEverySetting compares the table of the README with the flags.
+func TestTheReadmeListsEverySetting(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&commands{}, kong.Name("retwis"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{}
+	row := regexp.MustCompile("(?m)^\\| `(RETWIS_\\w+)` \\| (`[^`]+` \\| [^|]*?) *\\|")
+	for _, found := range row.FindAllStringSubmatch(read(t, "../../README.md"), -1) {
+		listed[found[1]] = found[2]
+	}
+	for _, node := range parser.Model.Children {
+		if node.Name != "serve" {
+			continue
+		}
+		for _, flag := range node.Flags {
+			if len(flag.Envs) == 0 {
+				continue
+			}
+			name, value := "--"+flag.Name, flag.Default
+			if flag.Tag.Negatable != "" {
+				name = "--[no-]" + flag.Name
+			}
+			if flag.IsBool() && value == "" {
+				value = "false"
+			}
+			want := "`" + name + "` | "
+			if value != "" {
+				want += "`" + value + "`"
+			}
+			if got := listed[flag.Envs[0]]; got != want && (flag.Name != "partitions" || !strings.HasPrefix(got, want)) {
+				t.Errorf("the README has %s as %q, want %q", flag.Envs[0], got, want)
+			}
+			delete(listed, flag.Envs[0])
+		}
+	}
+	for name := range listed {
+		t.Errorf("the README lists %s, which serve has not", name)
+	}
+}
+
 // tool runs a tool that scripts/prerequisites installs.
 func tool(t *testing.T, name string, args ...string) {
 	t.Helper()

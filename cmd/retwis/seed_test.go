@@ -38,6 +38,17 @@ func members(t *testing.T, db *store.Store, p seed.Population) []*retwis.User {
 	return all
 }
 
+// settled waits until everything is carried out: a follow that still is would have its reader
+// told that the timeline has changed.
+func settled(t *testing.T, url string) {
+	t.Helper()
+	db := openTestStore(t, url)
+	eventually(t, "nothing waits to be carried out", func() bool {
+		n, err := db.OutboxLength(t.Context())
+		return err == nil && n == 0
+	})
+}
+
 func drained(t *testing.T, db *store.Store) {
 	t.Helper()
 	if n, err := db.OutboxLength(t.Context()); err != nil || n != 0 {

@@ -11,11 +11,13 @@ import (
 
 func TestProcessesOnOneRedisWorkTogether(t *testing.T) {
 	t.Parallel()
-	env := environment("RETWIS_REDIS_URL="+redistest.Server(t).URL(), "RETWIS_WORKER_LEASE=1s")
+	url := redistest.Server(t).URL()
+	env := environment("RETWIS_REDIS_URL="+url, "RETWIS_WORKER_LEASE=1s")
 	here, there := serve(t, env), serve(t, env)
 	author, reader := register(t, here.url, "author"), register(t, there.url, "reader")
 	reader.follow(author)
-	reader.at(here.url).createPost("first") // behind the follow, so what comes of that is over
+	reader.at(here.url).createPost("first")
+	settled(t, url)
 	reader.awaitHome("first")
 	live := reader.watchNow()
 	author.createPost("from the other process")
@@ -49,13 +51,15 @@ func TestProcessesOnOneRedisWorkTogether(t *testing.T) {
 
 func TestAWorkerAlone(t *testing.T) {
 	t.Parallel()
-	env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
+	url := redistest.Server(t).URL()
+	env := environment("RETWIS_REDIS_URL=" + url)
 	p := serve(t, env, "--no-worker")
 	author, reader := register(t, p.url, "author"), register(t, p.url, "reader")
 	reader.follow(author)
 	author.createPost("hello")
 	worker := launch(t, env, "worker", "--log-format", "json")
 	worker.await(worker.stdout, `"msg":"ready"`)
+	settled(t, url)
 	reader.awaitHome("hello")
 	live := reader.watchNow()
 	author.createPost("hello again")

@@ -214,8 +214,10 @@ func TestAServiceOutlivesItsCollector(t *testing.T) {
 	author.awaitHome("hello")
 	p.stop()
 
-	for _, env := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL=smoke", "OTEL_TRACES_EXPORTER=pigeon"} {
-		code, _, stderr := invoke(t, environment(env, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1"), "serve", "--redis-url", "memory")
+	for _, env := range []string{
+		"OTEL_EXPORTER_OTLP_PROTOCOL=smoke", "OTEL_TRACES_EXPORTER=pigeon", "OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318", "OTEL_EXPORTER_OTLP_ENDPOINT=collector",
+	} {
+		code, _, stderr := invoke(t, environment("OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", env), "serve", "--redis-url", "memory")
 		name, value, _ := strings.Cut(env, "=")
 		if code != 2 || !strings.Contains(lastLine(stderr), name+" is \""+value+"\": choose ") {
 			t.Errorf("%s: code %d, %s", env, code, stderr)

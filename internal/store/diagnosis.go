@@ -177,7 +177,11 @@ func (s *Store) examinePubSub(ctx context.Context) Finding {
 func (s *Store) examineDatabase(ctx context.Context) []Finding {
 	meta, err := s.client.HGetAll(ctx, metaKey).Result()
 	if err != nil {
-		return []Finding{{Subject: "database", Verdict: Problem, Says: err.Error(), Mend: "let the service read its keys: see the permissions of its user (ACL ~*)"}}
+		mend := "let the service read its keys: see the permissions of its user (ACL ~*)"
+		if redis.HasErrorPrefix(err, "CLUSTERDOWN") {
+			mend = "mend the cluster, as said above"
+		}
+		return []Finding{{Subject: "database", Verdict: Problem, Says: err.Error(), Mend: mend}}
 	}
 	if len(meta) == 0 {
 		return []Finding{{Subject: "database", Verdict: Fine, Says: "there is none yet: the first start creates it"}}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -60,6 +61,10 @@ func exporterOf(ctx context.Context) (*otlptrace.Exporter, error) {
 		return nil, nil
 	case kind != "" && kind != "otlp":
 		return nil, fmt.Errorf("OTEL_TRACES_EXPORTER is %q: choose otlp or none", kind)
+	}
+	// The exporters take what is no URL for their default, and say so to nobody.
+	if u, err := url.Parse(endpoint); endpoint != "" && (err != nil || u.Scheme == "" || u.Host+u.Path == "") {
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT is %q: choose a URL like http://collector:4318", endpoint)
 	}
 	var client otlptrace.Client
 	switch protocol := first("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"); protocol {
