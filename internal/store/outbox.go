@@ -244,7 +244,7 @@ func (s *Store) deliveryCall(d retwis.Delivery) call {
 			s.scripts.pull,
 			[]string{p.progress(e.Outbox), p.pulled(e.Author), p.large(), p.online(), p.onlineNodes()},
 			[]any{
-				e.ID, d.Position, e.Post.String(), e.Author.String(), o.Chunk, o.HomeCap, o.Slack, s.publish,
+				e.ID, d.Position, e.Post.String(), e.Author.String(), o.CheckedChunk, o.HomeCap, o.Slack, s.publish,
 				p.livePrefix(), to.field, p.tag + ":",
 			},
 		}

@@ -28,6 +28,25 @@ end
 -- fan-out that lags. More are put in their places.
 local FEW = 16
 
+-- newer_than_mark adds what is pulled of an author and newer than a mark to fresh, and
+-- returns how many posts that are, and whether nothing older is pulled.
+local function newer_than_mark(pulled, mark, fresh)
+  local count = 0
+  while true do
+    local posts = redis.call('LRANGE', pulled, count, count + FEW - 1)
+    for _, post in ipairs(posts) do
+      if not below(mark, post) then
+        return count, false
+      end
+      count = count + 1
+      fresh[#fresh + 1] = post
+    end
+    if #posts < FEW then
+      return count, true
+    end
+  end
+end
+
 -- sync puts on a home what it lacks of some large authors. What is newer than everything
 -- there, or little and watched, is pushed, oldest first, and told is called with each post
 -- and what headed the home before. Else, where something newer had arrived meanwhile, or
@@ -49,14 +68,8 @@ local function sync(tag, reader, authors, cap, slack, told)
       if below(mark, newest) then
         latest[#latest + 1] = author
         latest[#latest + 1] = newest
-        local kept, before = redis.call('LRANGE', pulled, 0, -1), #fresh
-        for _, post in ipairs(kept) do
-          if not below(mark, post) then
-            break
-          end
-          fresh[#fresh + 1] = post
-        end
-        gap = gap or (#fresh - before == #kept and #kept >= cap)
+        local count, whole = newer_than_mark(pulled, mark, fresh)
+        gap = gap or (whole and count >= cap)
       end
     end
   end
@@ -64,6 +77,19 @@ local function sync(tag, reader, authors, cap, slack, told)
     return
   end
   redis.call('HSET', marks, unpack(latest))
+  table.sort(fresh, below)
+  local online = redis.call('SISMEMBER', tag .. 'online', 'h' .. reader) == 1
+  if online and #fresh <= FEW and not gap then
+    -- As nearly always where many homes are gone over, so without reading all of this one.
+    for _, post in ipairs(fresh) do
+      if below(ends, post) and not redis.call('LPOS', home, post) then
+        local before = head(home)
+        push(home, post, cap, slack)
+        told(post, before)
+      end
+    end
+    return
+  end
 
   local entries, held = redis.call('LRANGE', home, 0, -1), {}
   if ends == '0' then
@@ -79,7 +105,6 @@ local function sync(tag, reader, authors, cap, slack, told)
     end
   end
   local floor = ends == '' and entries[#entries] or '0'
-  table.sort(fresh, below)
   local posts, late = {}, false
   for i = #fresh, 1, -1 do
     if not held[fresh[i]] and below(floor, fresh[i]) then
@@ -90,7 +115,7 @@ local function sync(tag, reader, authors, cap, slack, told)
   if #posts == 0 then
     return
   end
-  if gap or late and (#posts > FEW or redis.call('SISMEMBER', tag .. 'online', 'h' .. reader) == 0) then
+  if gap or late and (#posts > FEW or not online) then
     rewrite(home, weave(entries, posts, ceilings_by_origin(entries, posts)), gap and '' or ends, cap)
     redis.call('HINCRBY', tag .. 'user:' .. reader, 'home_gen', 1)
     told()
