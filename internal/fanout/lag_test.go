@@ -2,10 +2,12 @@ package fanout_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"retwis/internal/fanout"
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -159,4 +161,46 @@ func TestPagesGoOnAfterAnUnfollow(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Of posts of one millisecond the ids do not tell which was made first: the one with the
+// greatest may be pushed over the end of a list, too.
+func TestAPostOfTheMillisecondOfTheNewestIsOnAPage(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL(), HomeCap: 5, Slack: 1})
+	people := e.crowd("user", 20)
+	reader, low, high := people[0], people[1], people[1]
+	for _, id := range people[1:] {
+		if e.PartitionOfUser(id) < e.PartitionOfUser(low) {
+			low = id
+		}
+		if e.PartitionOfUser(id) > e.PartitionOfUser(high) {
+			high = id
+		}
+	}
+	e.follow(reader, low)
+	e.follow(reader, high)
+	e.work(fanout.Options{})
+	e.drain()
+
+	client := raw(t, e.url)
+	ahead := (time.Since(retwis.Epoch) + time.Hour).Truncate(time.Millisecond)
+	for _, author := range []retwis.UserID{low, high} {
+		tag, _, _ := strings.Cut(keys(t, client, "*:user:"+author.String())[0], ":")
+		if err := client.Set(t.Context(), tag+":clock", ahead.Microseconds(), 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made := []retwis.PostID{e.post(high, "x")}
+	e.drain()
+	for range 10 {
+		made = append(made, e.post(low, "x"))
+	}
+	e.drain()
+	if slices.Max(made) != made[0] || made[0]/1_000_000 != made[10]/1_000_000 {
+		t.Fatalf("the first post is not the greatest of its millisecond: %v", made)
+	}
+	if got := e.read(retwis.Home(reader)); !slices.Equal(newest(got), newest(made)) {
+		t.Errorf("pages: missing %v, extra or doubled %v", surplus(made, got), surplus(got, made))
+	}
 }

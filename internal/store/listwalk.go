@@ -142,9 +142,16 @@ func (w *listWalk) snapshot(ctx context.Context) (*tail, error) {
 	}
 	t.hold(all.posts)
 	if len(all.posts) > 0 {
-		t.border = slices.Max(all.posts)
+		t.border = endOfMilli(slices.Max(all.posts))
 	}
 	return t, nil
+}
+
+// endOfMilli is the first id above all of a post's millisecond. Of posts of one millisecond
+// the ids do not tell which was made first, if they are of different partitions.
+func endOfMilli(post retwis.PostID) retwis.PostID {
+	const milli = 1_000_000
+	return post - post%milli + milli
 }
 
 // tail walks over what is left of a list, held in memory, and over the older posts.
