@@ -33,6 +33,9 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.{ts,tsx}"],
     environment: "jsdom",
+    // No test waits for the clock: it is the machine that may be busy.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });
 
