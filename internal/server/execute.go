@@ -68,7 +68,8 @@ func (e engine) prepare(ctx context.Context, params *graphql.RawParams) (op *gra
 // single runs a query or a mutation and returns its one response.
 func (e engine) single(ctx context.Context, op *graphql.OperationContext) (response *graphql.Response) {
 	ctx, end := e.observed(ctx, op)
-	defer func() { end(outcomeOf(response)) }()
+	asked := ctx
+	defer func() { end(outcomeFor(asked, response)) }()
 	defer func() {
 		if r := recover(); r != nil {
 			response = e.panicked(ctx, "run an operation", r)
@@ -147,7 +148,7 @@ func (s subscription) run(e engine, each func(*graphql.Response)) (failure *grap
 	for first := true; ; first = false {
 		response, panicked := e.next(s.ctx, s.responses)
 		if first {
-			s.begun(outcomeOf(response))
+			s.begun(outcomeFor(s.ctx, response))
 		}
 		switch {
 		case response == nil:

@@ -144,6 +144,8 @@ func (s *Server) refuseStranger(r *http.Request, stale bool, err error, jar *coo
 	switch {
 	case errors.Is(err, retwis.ErrUnauthenticated):
 		return refuse(http.StatusUnauthorized, retwis.CodeUnauthenticated, "the session has ended: log in again")
+	case err != nil && r.Context().Err() != nil: // the client is gone: nobody reads this
+		return refuse(http.StatusServiceUnavailable, retwis.CodeInternal, "cancelled")
 	case err != nil:
 		return &refusal{http.StatusServiceUnavailable, s.engine.internal(r.Context(), "authenticate a request", err)}
 	case stale:

@@ -1,15 +1,23 @@
 package server
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"retwis/internal/retwis"
 )
 
 // TestNamesOfOperationsAreBounded uses far more names than are told apart.
@@ -61,6 +69,63 @@ func TestNamesOfOperationsAreBounded(t *testing.T) {
 	if names["OfTheWebApp"] != 1 || names[unnamedOperation] != 1 || names[otherOperation] < 2 || names["Unheard"] != 0 {
 		t.Errorf("of the web app %v, unnamed %v, others %v", names["OfTheWebApp"], names[unnamedOperation], names[otherOperation])
 	}
+}
+
+// untilLeft is an executor whose operations end when their client leaves, and then badly.
+type untilLeft struct{ Executor }
+
+func (untilLeft) DispatchOperation(ctx context.Context, _ *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
+	return func(ctx context.Context) *graphql.Response {
+		<-ctx.Done()
+		return &graphql.Response{
+			Data:   []byte("null"),
+			Errors: gqlerror.List{errorOf(retwis.CodeInternal, "%v", ctx.Err())},
+		}
+	}, ctx
+}
+
+func TestAClientThatLeavesIsNoInternalError(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(o *Options) {
+		o.Metrics = prometheus.NewRegistry()
+		o.Executor = untilLeft{o.Executor}
+	}, func(h *harness) {
+		counted := func(o outcome) float64 {
+			return testutil.ToFloat64(h.server.metrics.operations.counts.WithLabelValues("query", unnamedOperation, o.String()))
+		}
+		conn := h.connect()
+		fmt.Fprintf(conn, "GET /graphql?query={hello} HTTP/1.1\r\nHost: x\r\n\r\n")
+		synctest.Wait()
+		conn.Close()
+		synctest.Wait()
+		if left, broke := counted(failed), counted(broken); left != 1 || broke != 0 {
+			t.Errorf("%v operations failed, %v by internal errors, after the client of one left", left, broke)
+		}
+		if w, _ := h.do("GET", "query={hello}", ""); w.StatusCode != http.StatusOK || counted(broken) != 1 {
+			t.Errorf("one that took too long got %d; internal errors: %v", w.StatusCode, counted(broken))
+		}
+	})
+}
+
+func TestAClientThatLeavesWhileItIsAuthenticatedIsNotLogged(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(h *harness) {
+		token := h.login(1)
+		for _, leaves := range []bool{true, false} {
+			conn := h.connect()
+			h.accounts.set(errors.New("cut off"), func() {
+				if leaves {
+					conn.Close()
+				}
+				time.Sleep(time.Second)
+			})
+			fmt.Fprintf(conn, "GET /graphql?query={hello} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", token)
+			time.Sleep(2 * time.Second)
+			if logged := strings.Contains(h.log.String(), "level=ERROR"); logged == leaves {
+				t.Errorf("the client leaves: %t; an error is logged: %t", leaves, logged)
+			}
+		}
+	})
 }
 
 func TestQueuesAndCutOffsAreCounted(t *testing.T) {

@@ -46,6 +46,16 @@ func outcomeOf(response *graphql.Response) outcome {
 	}
 }
 
+// outcomeFor is outcomeOf for the client of a context: what broke off since it went away is
+// no failure of ours.
+func outcomeFor(ctx context.Context, response *graphql.Response) outcome {
+	o := outcomeOf(response)
+	if o == broken && errors.Is(ctx.Err(), context.Canceled) {
+		return failed
+	}
+	return o
+}
+
 func outcomeOfError(err error) outcome {
 	if err == nil {
 		return succeeded
