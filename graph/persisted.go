@@ -122,7 +122,7 @@ func (p *persisted) lookUp(ctx context.Context, hash string) (string, bool) {
 	text, err := p.store.Document(ctx, hash)
 	if err != nil {
 		if !errors.Is(err, retwis.ErrNotFound) {
-			p.log.WarnContext(ctx, "persisted documents cannot be read", "err", err)
+			p.warn(ctx, "persisted documents cannot be read", err)
 		}
 		return "", false // the client sends it
 	}
@@ -152,7 +152,14 @@ func (p *persisted) keep(ctx context.Context, params *graphql.RawParams) {
 	ctx, cancel := context.WithTimeout(ctx, documentsTime)
 	defer cancel()
 	if err := p.store.KeepDocument(ctx, hash, kept.text); err != nil {
-		p.log.WarnContext(ctx, "a persisted document could not be written", "err", err)
+		p.warn(ctx, "a persisted document could not be written", err)
+	}
+}
+
+// warn logs what failed, unless it did since the client went away.
+func (p *persisted) warn(ctx context.Context, what string, err error) {
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		p.log.WarnContext(ctx, what, "err", err)
 	}
 }
 

@@ -165,6 +165,13 @@ func TestPersistedDocumentsOfABadStore(t *testing.T) {
 	if !strings.Contains(a.log.String(), "redis is down") {
 		t.Error("the log does not say so")
 	}
+	a = newAPI(Options{Documents: documents})
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	a.executor.persisted.lookUp(ctx, hashOf(kindQuery))
+	if log := a.log.String(); log != "" {
+		t.Errorf("a client that leaves is logged: %s", log)
+	}
 
 	documents = &archive{texts: map[string]string{hashOf(kindQuery): `{ viewer { id } }`}}
 	a = newAPI(Options{Documents: documents})

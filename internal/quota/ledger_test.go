@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -197,6 +198,27 @@ func TestReadsPassWithoutAStore(t *testing.T) {
 			t.Errorf("the other process: got %v", left)
 		}
 	})
+}
+
+func TestAClientThatLeavesIsNoOutage(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	s := &shelf{broken: errors.New("cut off")}
+	q := New(s, Rates{Posts: retwis.Rate{Limit: 1, Period: time.Minute}}, slog.New(slog.NewTextHandler(&log, nil)))
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	for _, left := range []bool{false, true} {
+		log.Reset()
+		if left {
+			leave()
+		}
+		if err := q.Take(ctx, retwis.Client{User: 1}, retwis.Demand{Cost: 1, Posts: 1}); err != nil {
+			t.Error(err)
+		}
+		if (log.Len() == 0) != left {
+			t.Errorf("the client has left: %t; logged: %s", left, &log)
+		}
+	}
 }
 
 func TestAllowance(t *testing.T) {

@@ -7,6 +7,7 @@ package quota
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -138,7 +139,7 @@ func (q *Quotas) Take(ctx context.Context, client retwis.Client, demand retwis.D
 		}
 		blind = blind || balance.Unknown && (c.Action == retwis.ToLogIn || c.Action == retwis.ToRegister)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // a client that leaves is no outage
 		q.log.WarnContext(ctx, "rate limits could not be read", "err", err)
 	}
 	if blind {

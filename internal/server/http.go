@@ -20,6 +20,10 @@ import (
 
 const allowedMethods = "GET, POST, OPTIONS"
 
+// statusClientLeft is for metrics and traces, as nginx has it: the client is gone, and reads
+// no status.
+const statusClientLeft = 499
+
 // refusal is why a request is not executed, as HTTP says it.
 type refusal struct {
 	status int
@@ -63,6 +67,8 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, media string, r
 	status := http.StatusOK
 	switch {
 	case isExecuted(response):
+	case r.Context().Err() != nil:
+		status = statusClientLeft
 	case hasCode(response.Errors, retwis.CodeInternal):
 		status = http.StatusInternalServerError
 	case hasCode(response.Errors, retwis.CodeRateLimited):
@@ -144,8 +150,8 @@ func (s *Server) refuseStranger(r *http.Request, stale bool, err error, jar *coo
 	switch {
 	case errors.Is(err, retwis.ErrUnauthenticated):
 		return refuse(http.StatusUnauthorized, retwis.CodeUnauthenticated, "the session has ended: log in again")
-	case err != nil && r.Context().Err() != nil: // the client is gone: nobody reads this
-		return refuse(http.StatusServiceUnavailable, retwis.CodeInternal, "cancelled")
+	case err != nil && r.Context().Err() != nil:
+		return refuse(statusClientLeft, retwis.CodeInternal, "cancelled")
 	case err != nil:
 		return &refusal{http.StatusServiceUnavailable, s.engine.internal(r.Context(), "authenticate a request", err)}
 	case stale:

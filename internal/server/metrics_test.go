@@ -124,6 +124,9 @@ func TestAClientThatLeavesWhileItIsAuthenticatedIsNotLogged(t *testing.T) {
 			if logged := strings.Contains(h.log.String(), "level=ERROR"); logged == leaves {
 				t.Errorf("the client leaves: %t; an error is logged: %t", leaves, logged)
 			}
+			if leaves && !strings.Contains(h.log.String(), "status=499") {
+				t.Errorf("its status is another one:\n%s", h.log)
+			}
 		}
 	})
 }
