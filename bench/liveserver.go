@@ -91,7 +91,8 @@ func serveLive(ctx context.Context, kind, redisURL string) error {
 			wg.Go(func() { serveUntil(ctx, listener, stock{executor}) })
 		} else {
 			api, err := server.New(server.Options{
-				Executor: executor, Accounts: anybody{}, Log: log, SubscriptionsPerUser: -1, SubscriptionsPerNetwork: -1, DrainTime: time.Millisecond,
+				Executor: executor, Accounts: anybody{}, Log: log, DrainTime: time.Millisecond,
+				SocketsPerUser: -1, SocketsPerNetwork: -1, SubscriptionsPerUser: -1, SubscriptionsPerNetwork: -1,
 			})
 			if err != nil {
 				return err

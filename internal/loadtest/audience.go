@@ -3,6 +3,7 @@ package loadtest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -104,7 +105,11 @@ func subscribe(ws *websocket.Conn, o Options, as account) error {
 	}
 	for {
 		var m message
-		if err := ws.ReadJSON(&m); err != nil {
+		err := ws.ReadJSON(&m)
+		if closed, ok := errors.AsType[*websocket.CloseError](err); ok && strings.Contains(closed.Text, "too many connections") {
+			return errLimited
+		}
+		if err != nil {
 			return err
 		}
 		switch {
