@@ -56,6 +56,9 @@ func (c *benchCommand) Validate() error {
 		if c.Compare == "" || c.Other == "" {
 			return errors.New("two reports are compared by: retwis bench --compare a.json b.json")
 		}
+		if c.Report != "" || c.JSON != "" || c.Rate != nil {
+			return errors.New("to compare measures nothing: leave --rate, --report and --json out")
+		}
 		return nil
 	}
 	if c.Report != "" && c.Report == c.JSON {

@@ -89,6 +89,7 @@ func TestBenchSaysWhatKeepsItFromMeasuring(t *testing.T) {
 		{"nobody to post", []string{"--url", free.url, "--scenario", "fanout", "--accounts", "2"}, "retwis seed --star"},
 		{"one report", []string{"--compare", some}, "--compare a.json b.json"},
 		{"a report that is not there", []string{"--compare", some, some}, "no such file"},
+		{"to compare and to measure", []string{"--compare", some, some, "--report", page}, "to compare measures nothing"},
 		{"an unknown flag", []string{"--speed", "1"}, "unknown flag --speed"},
 	}
 	for _, tt := range tests {

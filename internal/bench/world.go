@@ -39,11 +39,12 @@ func NewWorld(ctx context.Context) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find redis-server: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "rb")
+	const socket = "s"
+	dir, err := redisproc.SocketDir("rb", socket)
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for redis-server: %w", err)
 	}
-	w := &World{socket: filepath.Join(dir, "s")}
+	w := &World{socket: filepath.Join(dir, socket)}
 	server, err := redisproc.Start(path, redisproc.Options{
 		Args: []string{
 			"--port", "0", "--unixsocket", w.socket, "--save", "", "--appendonly", "no", "--dir", dir,
@@ -52,6 +53,7 @@ func NewWorld(ctx context.Context) (*World, error) {
 		DeathSignal: syscall.SIGKILL,
 	})
 	if err != nil {
+		_ = os.RemoveAll(dir)
 		return nil, err
 	}
 	w.close = sync.OnceFunc(func() {
@@ -62,7 +64,9 @@ func NewWorld(ctx context.Context) (*World, error) {
 		_ = server.Kill()
 		_ = os.RemoveAll(dir)
 	})
-	if err := server.Ready(ctx, "unix", w.socket, nil); err != nil {
+	waiting, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	if err := server.Ready(waiting, "unix", w.socket, nil); err != nil {
 		w.close()
 		return nil, err
 	}

@@ -20,9 +20,6 @@ const (
 
 	runPrefix  = "retwis"
 	socketName = "redis.sock"
-
-	// maxSocketPath is what a socket's address has room for on every Unix.
-	maxSocketPath = 103
 )
 
 // child is a redis-server of ours.
@@ -55,7 +52,7 @@ func startChild(ctx context.Context, path string, opts Options) (_ *Instance, er
 	if c.lock, err = lockDir(ctx, dir, opts.Log); err != nil {
 		return nil, fmt.Errorf("start Redis: %w", err)
 	}
-	if c.run, err = runDir(); err != nil {
+	if c.run, err = redisproc.SocketDir(runPrefix, socketName); err != nil {
 		return nil, fmt.Errorf("start Redis: make a directory for its socket: %w", err)
 	}
 	if err := writeOwner(c.lock, owner{os.Getpid(), c.run}); err != nil {
@@ -99,18 +96,6 @@ func args(socket, dir string) []string {
 		// A push moves what stands in the first part of a list: parts of 1 KB and not of 8.
 		"--list-max-listpack-size", "100",
 	}
-}
-
-// runDir makes a directory with a name short enough for a socket in it.
-func runDir() (string, error) {
-	dir, err := os.MkdirTemp("", runPrefix)
-	if err != nil || len(filepath.Join(dir, socketName)) <= maxSocketPath {
-		return dir, err
-	}
-	if err := os.Remove(dir); err != nil {
-		return "", err
-	}
-	return os.MkdirTemp("/tmp", runPrefix)
 }
 
 // ready waits until the child answers. Loading may take long, so the time is

@@ -17,7 +17,10 @@ func Compare(w io.Writer, a, b *Report) error {
 	sa, sb := a.Settings, b.Settings
 	sa.URL, sb.URL = "", ""
 	if sa != sb {
-		_, _ = fmt.Fprintf(w, "The settings differ: %s\n               and: %s\n", describe(a.Settings), describe(b.Settings))
+		line := func(s Settings) string {
+			return fmt.Sprintf("%s, for %s s after %s s", describe(s), number(s.Duration), number(s.Warmup))
+		}
+		_, _ = fmt.Fprintf(w, "The settings differ: %s\n               and: %s\n", line(a.Settings), line(b.Settings))
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintln(table, "\tfirst\tsecond\tsecond / first\t")
