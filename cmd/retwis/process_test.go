@@ -65,11 +65,11 @@ type process struct {
 }
 
 // environment is that of a process: what the tests' own environment says about the
-// service has no part in it. Many people come from one address here, so nothing is
-// limited; and nobody has to be sent away bit by bit, which takes half the time that a stop
+// service has no part in it. The port is a free one, whatever else runs on this machine.
+// Many people come from one address here, so nothing is limited; and nobody has to be sent away bit by bit, which takes half the time that a stop
 // may take. Settings are "NAME=value"; later ones win.
 func environment(settings ...string) []string {
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir(), "RETWIS_RATE_LIMITS=off", "RETWIS_DRAIN_TIME=0s"}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir(), "RETWIS_RATE_LIMITS=off", "RETWIS_DRAIN_TIME=0s", "RETWIS_LISTEN=127.0.0.1:0"}
 	return append(env, settings...)
 }
 
