@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -253,7 +252,7 @@ func (c *checker) settle(ctx context.Context) (bool, error) {
 		}
 		passed := true
 		for i, end := range ends {
-			passed = passed && (end == "" || starts[i] == "" || later(starts[i], end))
+			passed = passed && (end == "" || starts[i] == "" || retwis.EarlierEntry(end, starts[i]))
 		}
 		if passed {
 			return true, nil
@@ -269,15 +268,4 @@ func (c *checker) settle(ctx context.Context) (bool, error) {
 		case <-wait.C:
 		}
 	}
-}
-
-// later compares the ids of outbox entries, like 1767225600000-3.
-func later(a, b string) bool {
-	var am, an, bm, bn int64
-	_, errA := fmt.Sscanf(a, "%d-%d", &am, &an)
-	_, errB := fmt.Sscanf(b, "%d-%d", &bm, &bn)
-	if errors.Join(errA, errB) != nil {
-		return false
-	}
-	return am > bm || am == bm && an > bn
 }

@@ -25,6 +25,7 @@ const (
 	maxSettle = time.Second            // between looks at a registration under way
 	trimEvery = 200 * time.Millisecond // while there is work
 	trimCount = 256                    // entries carried out, after which the outbox is trimmed
+	lookEvery = 5 * time.Second        // whether it still is what was read
 )
 
 // work is an entry in memory.
@@ -42,14 +43,26 @@ type work struct {
 	span      trace.Span // nil where its maker was not recorded
 }
 
+// inRounds reports whether an entry is carried out by rounds of calls, and not by a task.
+func (w *work) inRounds() bool {
+	return w.Malformed != nil || w.Kind == retwis.OutboxPost || w.Kind == retwis.OutboxDelete
+}
+
 // target is one of the places an entry goes to.
 type target struct {
 	partition int
 	to        retwis.Audience
 	user      retwis.UserID // whose mentions
 	position  string
-	expected  int // followers there, roughly
-	done      bool
+	expected  int  // followers there, roughly
+	done      bool // and the place says so
+}
+
+// single reports whether the target is one timeline.
+func (t *target) single() bool { return t.to == retwis.ToPublic || t.to == retwis.ToMentioned }
+
+func (t *target) place(entry string) retwis.Place {
+	return retwis.Place{Entry: entry, Partition: t.partition, To: t.to, User: t.user}
 }
 
 // lane keeps the order of what must not overtake: the posts of one author, the changes to
@@ -75,7 +88,16 @@ type runner struct {
 	tasks    int
 	finished chan taskResult
 	arrivals chan []retwis.OutboxEntry
-	lastTrim time.Time
+
+	last     string // entry that was admitted
+	trimming bool   // an attempt is under way
+	trimmed  chan trimResult
+	lastTrim time.Time // when the last attempt began
+	trimAt   time.Time // no sooner, after a failure
+	unsure   time.Time // since when no replica says that it has what was carried out; 0 when one did
+
+	mendBelow string // posts of entries below it may have been carried out, and lost again
+	stale     string // not '': the outbox has to be read anew, and posts below it to be mended
 }
 
 type taskResult struct {
@@ -84,19 +106,21 @@ type taskResult struct {
 	err  error
 }
 
-func newRunner(w *Worker, outbox int) *runner {
+func newRunner(w *Worker, outbox int, mendBelow string) *runner {
 	return &runner{
-		Worker:   w,
-		outbox:   outbox,
-		log:      w.log.With("outbox", outbox),
-		lanes:    map[lane][]*work{},
-		finished: make(chan taskResult, maxTasks),
-		arrivals: make(chan []retwis.OutboxEntry),
-		lastTrim: time.Now(),
+		Worker:    w,
+		outbox:    outbox,
+		log:       w.log.With("outbox", outbox),
+		lanes:     map[lane][]*work{},
+		finished:  make(chan taskResult, maxTasks),
+		arrivals:  make(chan []retwis.OutboxEntry),
+		trimmed:   make(chan trimResult, 1),
+		lastTrim:  time.Now(),
+		mendBelow: mendBelow,
 	}
 }
 
-// run works until ctx is done.
+// run works until ctx is done, or the outbox has to be read anew.
 func (r *runner) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
@@ -104,6 +128,9 @@ func (r *runner) run(ctx context.Context) {
 		for r.tasks > 0 {
 			<-r.finished
 			r.tasks--
+		}
+		if r.trimming {
+			<-r.trimmed
 		}
 		for _, w := range r.entries {
 			w.end()
@@ -119,7 +146,7 @@ func (r *runner) run(ctx context.Context) {
 	}()
 	defer func() { cancel(); <-reading }()
 
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && r.stale == "" {
 		worked := r.round(ctx)
 		r.trim(ctx, !worked)
 		if worked && r.options.Pause > 0 {
@@ -169,7 +196,7 @@ func (r *runner) read(ctx context.Context) {
 	}
 }
 
-// receive takes in new entries and ended tasks. When idle it waits for one of them, or
+// receive takes in new entries and what ended beside the rounds. When idle it waits for one of them, or
 // until a repeat is due.
 func (r *runner) receive(ctx context.Context, idle bool) {
 	arrivals := r.arrivals
@@ -182,6 +209,8 @@ func (r *runner) receive(ctx context.Context, idle bool) {
 			r.admit(entries)
 		case result := <-r.finished:
 			r.taskDone(ctx, result)
+		case result := <-r.trimmed:
+			r.trimDone(ctx, result)
 		default:
 		}
 		return
@@ -194,22 +223,37 @@ func (r *runner) receive(ctx context.Context, idle bool) {
 		r.admit(entries)
 	case result := <-r.finished:
 		r.taskDone(ctx, result)
+	case result := <-r.trimmed:
+		r.trimDone(ctx, result)
 	case <-timer.C:
 	}
 }
 
 func (r *runner) untilDue() time.Duration {
 	due := maxPause
+	at := func(t time.Time) { due = min(due, max(time.Until(t), time.Millisecond)) }
 	for _, l := range r.order {
-		if head := r.lanes[l][0]; !head.running {
-			due = min(due, max(time.Until(head.notBefore), time.Millisecond))
+		head := r.lanes[l][0]
+		if !head.running && (head.inRounds() || r.tasks < maxTasks) {
+			at(head.notBefore)
 		}
+	}
+	switch {
+	case r.trimming || r.last == "":
+	case len(r.entries) > 0 && r.entries[0].done:
+		at(r.trimAt)
+	default:
+		at(r.lastTrim.Add(lookEvery))
 	}
 	return due
 }
 
 func (r *runner) admit(entries []retwis.OutboxEntry) {
 	for _, e := range entries {
+		if e.Kind == retwis.OutboxPost && r.mendBelow != "" && retwis.EarlierEntry(e.ID, r.mendBelow) {
+			e.Kind = retwis.OutboxRepair // newer ones of its author may have come before it
+		}
+		r.last = e.ID
 		w := &work{OutboxEntry: e}
 		l := laneOf(e)
 		if len(r.lanes[l]) == 0 {
@@ -255,7 +299,7 @@ func (r *runner) round(ctx context.Context) bool {
 		case w.Malformed != nil:
 			w.refused = maxTries
 			r.failed(ctx, w, errors.Join(retwis.ErrEntryRefused, w.Malformed))
-		case w.Kind == retwis.OutboxPost || w.Kind == retwis.OutboxDelete:
+		case w.inRounds():
 			deliver = append(deliver, w)
 		case r.tasks < maxTasks:
 			r.startTask(ctx, w)
@@ -316,37 +360,4 @@ func (r *runner) complete(w *work) {
 	w.done = true
 	w.end()
 	r.counts.entries.Add(1)
-}
-
-// trim removes what is carried out from the outbox, oldest first. Before that the
-// partitions it went to learn that it is: an entry that is seen again does nothing there.
-func (r *runner) trim(ctx context.Context, idle bool) {
-	n := 0
-	in := map[int]bool{}
-	for n < len(r.entries) && r.entries[n].done {
-		for _, t := range r.entries[n].targets {
-			in[t.partition] = true
-		}
-		n++
-	}
-	if n == 0 || (!idle && n < trimCount && time.Since(r.lastTrim) < trimEvery) {
-		return
-	}
-	r.lastTrim = time.Now()
-	upTo := r.entries[n-1].ID
-	partitions := make([]int, 0, len(in))
-	for partition := range in {
-		partitions = append(partitions, partition)
-	}
-	err := r.store.Advance(ctx, r.outbox, upTo, partitions)
-	if err == nil {
-		err = r.store.TrimOutbox(ctx, r.outbox, upTo)
-	}
-	if err != nil {
-		if ctx.Err() == nil {
-			r.log.WarnContext(ctx, "trimming an outbox failed: trying again", "err", err)
-		}
-		return
-	}
-	r.entries = append([]*work(nil), r.entries[n:]...)
 }

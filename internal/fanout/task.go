@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"retwis/internal/retwis"
@@ -16,6 +17,7 @@ type repairProgress struct {
 	after int64     // score of the last timeline served in the first of them
 
 	superseded bool // the next repair goes over the same partitions
+	again      bool // what was lost is carried out again: the targets are known
 }
 
 // startTask carries an entry out beside the rounds: it takes several exchanges with the
@@ -38,7 +40,8 @@ func (r *runner) superseded(w *work) bool {
 		return false
 	}
 	queue := r.lanes[laneOf(w.OutboxEntry)]
-	return len(queue) > 1 && queue[1].Kind == retwis.OutboxRepair && queue[1].Malformed == nil
+	return len(queue) > 1 && queue[1].Kind == retwis.OutboxRepair && queue[1].Malformed == nil &&
+		!w.progress.again && !queue[1].progress.again
 }
 
 func (r *runner) taskDone(ctx context.Context, result taskResult) {
@@ -56,7 +59,19 @@ func (r *runner) taskDone(ctx context.Context, result taskResult) {
 	}
 }
 
+// perform carries an entry out, and has that noted beside the outbox: what a repair does is
+// noted where it is done.
 func (r *runner) perform(ctx context.Context, w *work) (done bool, err error) {
+	done, err = r.carryOut(ctx, w)
+	if !done || err != nil || w.Kind == retwis.OutboxRepair {
+		return done, err
+	}
+	t := &target{partition: r.outbox, to: retwis.ToNobody, done: true}
+	w.targets = []*target{t}
+	return true, r.store.Note(ctx, r.outbox, t.place(w.ID))
+}
+
+func (r *runner) carryOut(ctx context.Context, w *work) (done bool, err error) {
 	switch w.Kind {
 	case retwis.OutboxBackfill:
 		if err := r.recount(ctx, w); err != nil {
@@ -107,36 +122,51 @@ func (r *runner) recount(ctx context.Context, w *work) error {
 func (r *runner) repair(ctx context.Context, w *work) error {
 	p := &w.progress
 	if !p.begun {
-		reach, err := r.store.Reach(ctx, []retwis.UserID{w.Author})
-		if err != nil {
+		if err := r.beginRepair(ctx, w); err != nil {
 			return err
-		}
-		w.targets = nil
-		var single []retwis.Delivery
-		for _, t := range r.targetsOfPost(w.OutboxEntry, reach[0]) {
-			if t.to == retwis.ToPublic || t.to == retwis.ToMentioned {
-				w.targets = append(w.targets, t)
-				single = append(single, retwis.Delivery{Entry: w.OutboxEntry, Partition: t.partition, To: t.to, User: t.user})
-			} else {
-				p.left = append(p.left, t)
-			}
-		}
-		for _, result := range r.store.Deliver(ctx, single) {
-			if result.Err != nil {
-				p.left = nil
-				return result.Err
-			}
 		}
 		p.begun = true
 	}
 	for len(p.left) > 0 && !p.superseded {
-		after, more, err := r.store.Repair(ctx, w.Author, p.left[0].partition, p.left[0].to, p.after)
+		t := p.left[0]
+		after, more, err := r.store.Repair(ctx, w.Author, t.partition, t.to, p.after)
+		if err == nil && !more {
+			err = r.store.Note(ctx, r.outbox, t.place(w.ID))
+		}
 		if err != nil {
 			return err
 		}
 		if p.after = after; !more {
+			t.done = true
 			p.left, p.after = p.left[1:], 0
 		}
+	}
+	return nil
+}
+
+// beginRepair finds out where a repair goes, and sees to the single timelines.
+func (r *runner) beginRepair(ctx context.Context, w *work) error {
+	if !w.progress.again {
+		reach, err := r.store.Reach(ctx, []retwis.UserID{w.Author})
+		if err != nil {
+			return err
+		}
+		w.targets = r.targetsOfPost(w.OutboxEntry, reach[0])
+		w.progress.left = slices.DeleteFunc(slices.Clone(w.targets), (*target).single)
+	}
+	var targets []*target
+	var calls []retwis.Delivery
+	for _, t := range w.targets {
+		if t.single() {
+			targets = append(targets, t)
+			calls = append(calls, retwis.Delivery{Entry: w.OutboxEntry, Partition: t.partition, To: t.to, User: t.user})
+		}
+	}
+	for i, result := range r.store.Deliver(ctx, calls) {
+		if result.Err != nil {
+			return result.Err
+		}
+		targets[i].done = true
 	}
 	return nil
 }

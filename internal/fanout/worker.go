@@ -34,6 +34,8 @@ type Store interface {
 	ReadOutbox(ctx context.Context, outbox int, after string, count int, block time.Duration) ([]retwis.OutboxEntry, error)
 	Reach(ctx context.Context, authors []retwis.UserID) ([]retwis.Reach, error)
 	Deliver(ctx context.Context, deliveries []retwis.Delivery) []retwis.Delivered
+	Note(ctx context.Context, outbox int, at retwis.Place) error
+	Confirm(ctx context.Context, outbox int, first string, places []retwis.Place, wait bool) (lost []int, again bool, err error)
 	Advance(ctx context.Context, outbox int, upTo string, in []int) error
 	TrimOutbox(ctx context.Context, outbox int, upTo string) error
 	Bury(ctx context.Context, e retwis.OutboxEntry, reason string) error
@@ -61,6 +63,10 @@ type Options struct {
 	Pause time.Duration // after each round of calls, 0; tests of faults use it to have time to strike
 	Log   *slog.Logger
 
+	// Insist is how long entries stay in the outbox while no replica says that it has what was
+	// carried out: longer than a failover takes, 30 s.
+	Insist time.Duration
+
 	Metrics prometheus.Registerer // where to register those of the worker; nil nowhere
 	Tracer  trace.Tracer          // for entries whose makers were recorded; nil traces nothing
 }
@@ -71,6 +77,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Lease == 0 {
 		o.Lease = 5 * time.Second
+	}
+	if o.Insist == 0 {
+		o.Insist = 30 * time.Second
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -213,7 +222,12 @@ func (w *Worker) start(ctx context.Context, outbox int) {
 	w.mu.Unlock()
 	go func() {
 		defer close(r.done)
-		newRunner(w, outbox).run(ctx)
+		mendBelow := ""
+		for ctx.Err() == nil {
+			r := newRunner(w, outbox, mendBelow)
+			r.run(ctx)
+			mendBelow = r.stale
+		}
 	}()
 }
 

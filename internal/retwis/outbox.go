@@ -1,6 +1,12 @@
 package retwis
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // OutboxEntry is something that the worker must carry out for a user.
 type OutboxEntry struct {
@@ -19,6 +25,28 @@ type OutboxEntry struct {
 	Trace     string            // ids of the trace and the span that made it; empty where they are not recorded
 	Fields    map[string]string // all of it, as stored
 	Malformed error             // why the fields make no sense, or nil
+}
+
+// EarlierEntry reports whether an entry comes before another in the same outbox, by their
+// ids, like 1767225600000-3.
+func EarlierEntry(a, b string) bool {
+	am, as := entryID(a)
+	bm, bs := entryID(b)
+	return cmp.Or(cmp.Compare(am, bm), cmp.Compare(as, bs)) < 0
+}
+
+// NextEntry returns the lowest id above another.
+func NextEntry(id string) string {
+	millis, seq := entryID(id)
+	return fmt.Sprintf("%d-%d", millis, seq+1)
+}
+
+// entryID reads the two halves of an id that Redis made.
+func entryID(id string) (millis, seq int64) {
+	first, second, _ := strings.Cut(id, "-")
+	millis, _ = strconv.ParseInt(first, 10, 64)
+	seq, _ = strconv.ParseInt(second, 10, 64)
+	return millis, seq
 }
 
 // OutboxKind tells entries apart.
@@ -56,7 +84,19 @@ const (
 	ToMentioned                 // the mentions of one user
 	ToPublic                    // the public timeline
 	ToReaders                   // those followers in a partition who watch or read: the author has too many to push to
+	ToNobody                    // what is to be done besides, which is noted in the partition of the outbox
 )
+
+// Place is where an entry, or a part of it, is carried out.
+type Place struct {
+	Entry     string // its id
+	Partition int
+	To        Audience
+	User      UserID // with [ToMentioned]
+}
+
+// Place returns where a delivery is carried out.
+func (d Delivery) Place() Place { return Place{d.Entry.ID, d.Partition, d.To, d.User} }
 
 // Reach is where an author's posts go.
 type Reach struct {
@@ -78,6 +118,10 @@ type Delivered struct {
 // ErrEntryRefused marks an error that a script answered by itself, which trying again
 // will not mend, unlike an error of the connection, the server or the cluster.
 var ErrEntryRefused = errors.New("the entry was refused")
+
+// ErrNotReplicated says that a write may be lost in a failover. The write is one that may be
+// repeated.
+var ErrNotReplicated = errors.New("no replica has confirmed the write in time: try again")
 
 // DeadLetter is an entry that could not be carried out.
 type DeadLetter struct {

@@ -98,7 +98,7 @@ func TestAnImportWaitsForReplicas(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	if added, err := s.FollowAll(ctx, follows); added != 1 || !errors.Is(err, errNotReplicated) {
+	if added, err := s.FollowAll(ctx, follows); added != 1 || !errors.Is(err, retwis.ErrNotReplicated) {
 		t.Errorf("%d follows were made, and the error is: %v", added, err)
 	}
 	for _, replica := range replicas {

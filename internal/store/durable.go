@@ -9,12 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
+	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 )
-
-// errNotReplicated says that a write may be lost in a failover. The write is one that
-// may be repeated.
-var errNotReplicated = errors.New("no replica has confirmed the write in time: try again")
 
 // doDurably runs a script and, where its master has replicas, waits until one of them has
 // what was written.
@@ -42,7 +39,7 @@ func (s *Store) doDurably(ctx context.Context, c call) (*redis.Cmd, error) {
 			return reply, reply.Err()
 		}
 		var reply *redis.Cmd
-		if reply, err = s.doAndWait(ctx, master, c); err == nil || errors.Is(err, errNotReplicated) || answered(err) {
+		if reply, err = s.doAndWait(ctx, master, c); err == nil || errors.Is(err, retwis.ErrNotReplicated) || answered(err) {
 			return reply, err
 		}
 	}
@@ -64,7 +61,7 @@ func (s *Store) doAndWait(ctx context.Context, master *redis.Client, c call) (*r
 			return reply, err
 		}
 		if n, err := waited.Int(); err != nil || n < 1 {
-			return reply, errors.Join(errNotReplicated, err)
+			return reply, errors.Join(retwis.ErrNotReplicated, err)
 		}
 		return reply, nil
 	}
@@ -110,7 +107,7 @@ func (s *Store) awaitReplica(ctx context.Context, master *redis.Client, key stri
 	for began := time.Now(); time.Since(began) < bulkPatience; {
 		now, n, err := s.replicas.of(ctx, key)
 		if err != nil {
-			return errors.Join(errNotReplicated, err)
+			return errors.Join(retwis.ErrNotReplicated, err)
 		}
 		if now == master && n == 0 {
 			return nil
@@ -120,11 +117,11 @@ func (s *Store) awaitReplica(ctx context.Context, master *redis.Client, key stri
 		waited := s.wait(ctx, pipe)
 		_ = s.observer.exec(ctx, pipe, set, waited) // both results hold their own errors
 		if err := errors.Join(set.Err(), waited.Err()); err != nil {
-			return errors.Join(errNotReplicated, err)
+			return errors.Join(retwis.ErrNotReplicated, err)
 		}
 		if n, err := waited.Int(); err == nil && n > 0 {
 			return nil
 		}
 	}
-	return errNotReplicated
+	return retwis.ErrNotReplicated
 }

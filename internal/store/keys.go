@@ -194,7 +194,8 @@ func (p partition) lists(owner retwis.UserID) string { return p.tag + ":lists:" 
 func (p partition) outbox() string { return p.tag + ":outbox" }
 
 // progress is a hash: how far the entries of another partition's outbox are carried out
-// here. Field low: all up to it; field <entry>: a position.
+// here. Field low: all up to it; <entry>, or more after it: a position; ah or al<author>: the
+// author's latest entry that has begun here.
 func (p partition) progress(outbox int) string { return p.tag + ":in:" + strconv.Itoa(outbox) }
 
 // lease is a string: the worker that serves the outbox.

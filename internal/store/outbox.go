@@ -67,7 +67,7 @@ func (s *Store) ResumeOutbox(ctx context.Context, outbox int) error {
 		lows[i] = pipe.HGet(ctx, p.progress(outbox), "low")
 	}
 	_, _ = pipe.Exec(ctx) // every result holds its own error
-	var low retwis.RemovalID
+	var low string
 	everywhere := make([]int, len(s.partitions))
 	for i, result := range lows {
 		everywhere[i] = i
@@ -78,22 +78,17 @@ func (s *Store) ResumeOutbox(ctx context.Context, outbox int) error {
 		if err != nil {
 			return fmt.Errorf("resume outbox %d: %w", outbox, err)
 		}
-		id, err := parseRemovalID(value)
-		if err != nil {
-			return fmt.Errorf("resume outbox %d: %w", outbox, err)
-		}
-		if id.Millis > low.Millis || (id.Millis == low.Millis && id.Seq > low.Seq) {
-			low = id
+		if low == "" || retwis.EarlierEntry(low, value) {
+			low = value
 		}
 	}
-	if low == (retwis.RemovalID{}) {
+	if low == "" {
 		return nil
 	}
-	upTo := fmt.Sprintf("%d-%d", low.Millis, low.Seq)
-	if err := s.Advance(ctx, outbox, upTo, everywhere); err != nil {
+	if err := s.Advance(ctx, outbox, low, everywhere); err != nil {
 		return err
 	}
-	return s.TrimOutbox(ctx, outbox, upTo)
+	return s.TrimOutbox(ctx, outbox, low)
 }
 
 // ReadOutbox returns up to count entries of an outbox after one, oldest first; "0" reads
@@ -235,26 +230,26 @@ func (s *Store) deliveryCall(d retwis.Delivery) call {
 		return call{
 			s.scripts.pushOne,
 			keys,
-			[]any{e.ID, e.Post.String(), o.HomeCap, o.Slack, s.publish, p.livePrefix(), e.ID + ":" + id.String(), id.String()},
+			[]any{e.ID, e.Post.String(), o.HomeCap, o.Slack, s.publish, p.livePrefix(), field(d.Place()), id.String()},
 		}
 	}
-	to := s.audience(p, d)
 	if d.To == retwis.ToReaders {
 		return call{
 			s.scripts.pull,
 			[]string{p.progress(e.Outbox), p.pulled(e.Author), p.large(), p.online(), p.onlineNodes()},
 			[]any{
 				e.ID, d.Position, e.Post.String(), e.Author.String(), o.CheckedChunk, o.HomeCap, o.Slack, s.publish,
-				p.livePrefix(), to.field, p.tag + ":",
+				p.livePrefix(), field(d.Place()), p.tag + ":",
 			},
 		}
 	}
+	to := s.audience(p, d)
 	return call{
 		s.scripts.push,
 		[]string{p.progress(e.Outbox), to.key, p.online(), p.onlineNodes(), p.merged(), p.pulled(e.Author), p.large()},
 		[]any{
 			e.ID, d.Position, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack,
-			o.SuspectAge.Milliseconds(), s.publish, p.livePrefix(), to.field, to.kind, to.before, to.after,
+			o.SuspectAge.Milliseconds(), s.publish, p.livePrefix(), field(d.Place()), to.kind, to.before, to.after,
 			e.Author.String(), p.tag + ":",
 		},
 	}
@@ -272,7 +267,7 @@ func (s *Store) removeCall(d retwis.Delivery) call {
 	c := call{
 		s.scripts.remove,
 		[]string{p.progress(e.Outbox), to.key, p.online(), p.onlineNodes(), p.removals()},
-		[]any{e.ID, d.Position, e.Post.String(), e.Author.String(), o.Chunk, removals, s.publish, p.livePrefix(), to.field, to.kind},
+		[]any{e.ID, d.Position, e.Post.String(), e.Author.String(), o.Chunk, removals, s.publish, p.livePrefix(), field(d.Place()), to.kind},
 	}
 	if d.To == retwis.ToLists {
 		return c
@@ -288,22 +283,18 @@ func (s *Store) removeCall(d retwis.Delivery) call {
 	return c
 }
 
-// audience is where push and remove find the timelines of a partition, and where they
-// write down how far they are.
+// audience is where push and remove find the timelines of a partition.
 type audience struct {
-	key, field    string
+	key           string
 	kind          string // what their names begin with
 	before, after string // of their ids, in keys
 }
 
 func (s *Store) audience(p partition, d retwis.Delivery) audience {
 	if d.To == retwis.ToLists {
-		return audience{p.listed(d.Entry.Author), d.Entry.ID + ":lists", string(retwis.ListTimeline), p.listPrefix(), listPostsSuffix}
+		return audience{p.listed(d.Entry.Author), string(retwis.ListTimeline), p.listPrefix(), listPostsSuffix}
 	}
-	if d.To == retwis.ToReaders {
-		return audience{field: d.Entry.ID + ":readers"}
-	}
-	return audience{p.followers(d.Entry.Author), d.Entry.ID, string(retwis.HomeTimeline), p.homes(), ""}
+	return audience{p.followers(d.Entry.Author), string(retwis.HomeTimeline), p.homes(), ""}
 }
 
 // PartitionOfUser is the number of a user's partition.
@@ -317,8 +308,8 @@ func entryError(err error) error {
 	return err
 }
 
-// Advance notes in partitions that every entry of an outbox up to one is carried out.
-// Then the entries may be trimmed.
+// Advance notes in partitions that every entry of an outbox up to one is carried out, after
+// [Store.Confirm]. Then the entries may be trimmed.
 func (s *Store) Advance(ctx context.Context, outbox int, upTo string, in []int) error {
 	calls := make([]call, len(in))
 	for i, number := range in {
@@ -335,12 +326,7 @@ func (s *Store) Advance(ctx context.Context, outbox int, upTo string, in []int) 
 // TrimOutbox removes the entries of an outbox up to one. The partitions they went to must
 // have been told first, by [Store.Advance].
 func (s *Store) TrimOutbox(ctx context.Context, outbox int, upTo string) error {
-	id, err := parseRemovalID(upTo)
-	if err != nil {
-		return fmt.Errorf("trim outbox %d: %w", outbox, err)
-	}
-	next := fmt.Sprintf("%d-%d", id.Millis, id.Seq+1)
-	if err := s.client.XTrimMinID(ctx, s.partitions[outbox].outbox(), next).Err(); err != nil {
+	if err := s.client.XTrimMinID(ctx, s.partitions[outbox].outbox(), retwis.NextEntry(upTo)).Err(); err != nil {
 		return fmt.Errorf("trim outbox %d: %w", outbox, err)
 	}
 	return nil

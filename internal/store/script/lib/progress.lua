@@ -23,7 +23,7 @@ end
 -- of an author follow each other: so whoever went on to the later one found this one done,
 -- or that nobody here followed the author, and those who follow since are back-filled.
 -- Pushed now, as by a worker that takes over and sees more followers, the post would come
--- on top of the newer one.
+-- on top of the newer one. That it is done is written down, for whoever confirms it.
 local function position_of(progress, entry, field, lane)
   local found = redis.call('HMGET', progress, 'low', field, lane or field)
   local low, position, latest = found[1], found[2], found[3]
@@ -31,6 +31,7 @@ local function position_of(progress, entry, field, lane)
     return 'done'
   end
   if lane and latest and not up_to(latest, entry) then
+    redis.call('HSET', progress, field, 'done')
     return 'done'
   end
   return position or ''
