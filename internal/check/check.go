@@ -1,6 +1,7 @@
 // Package check compares a database with its definition: timelines with what those they
-// follow posted, both directions of every edge, counts with what they count. It does so
-// while the service works: what is wrong only because something is under way is looked at
+// follow posted, both directions of every edge, counts with what they count, and the newest
+// users with the accounts. Of the public timeline and of mentions, which are gathered from
+// nowhere, it looks at what is there. It does so while the service works: what is wrong only because something is under way is looked at
 // again once that has been carried out, and not reported.
 package check
 
@@ -24,6 +25,9 @@ type Database interface {
 	Edges(ctx context.Context, id retwis.TimelineID, authors []retwis.UserID) ([]retwis.Edge, error)
 	Gone(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID, error)
 	NameHolder(ctx context.Context, folded string) (retwis.UserID, bool, error)
+	Partitions() int
+	PartitionOfUser(id retwis.UserID) int
+	UnfitNewest(ctx context.Context, partition int) ([]retwis.UserID, error)
 
 	HomeCap() (entries, slack int)
 	Lateness() int
@@ -43,6 +47,7 @@ type Mender interface {
 	MendReach(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) error
 	MendCounts(ctx context.Context, id retwis.UserID) error
 	MendName(ctx context.Context, folded string, bearer retwis.UserID) (bool, error)
+	MendNewest(ctx context.Context, partition int, id retwis.UserID) error
 }
 
 // Options say what to check. Zero values take the defaults.
@@ -78,9 +83,9 @@ func (o Options) withDefaults() Options {
 // Report is what a check found.
 type Report struct {
 	Users     int           `json:"users"`
-	Timelines int           `json:"timelines"`
-	Entries   int           `json:"entries"` // of timelines
-	Counts    map[Kind]int  `json:"counts"`  // of findings
+	Timelines int           `json:"timelines"` // of users
+	Entries   int           `json:"entries"`   // of these timelines
+	Counts    map[Kind]int  `json:"counts"`    // of findings
 	Examples  []Finding     `json:"examples"`
 	Repaired  int           `json:"repaired"`  // findings that a repair was made for
 	Unsettled int           `json:"unsettled"` // that could not be told from what is under way

@@ -170,6 +170,24 @@ func compareMentions(r retwis.TimelineRecord, records map[retwis.PostID]retwis.P
 	return found
 }
 
+// comparePublic compares the entries of the public timeline with the posts there: each is
+// one, once. Deleted ones keep their places.
+func comparePublic(r retwis.TimelineRecord, records map[retwis.PostID]retwis.PostRecord) []Finding {
+	var found []Finding
+	seen := map[retwis.PostID]bool{}
+	for _, post := range r.Entries {
+		record := records[post]
+		switch {
+		case !record.There:
+			found = append(found, entryFinding(Extra, r.ID, 0, post, "", "holds %s, which is no post", post))
+		case seen[post]:
+			found = append(found, entryFinding(Doubled, r.ID, record.Author, post, "", "holds post %s more than once", post))
+		}
+		seen[post] = true
+	}
+	return found
+}
+
 // compareProfile compares a profile with the posts on it: each is one of the user's, once,
 // newest first.
 func compareProfile(user retwis.UserID, posts []retwis.PostID, records map[retwis.PostID]retwis.PostRecord) []Finding {

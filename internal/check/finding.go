@@ -29,6 +29,9 @@ const (
 
 	NameMissing Kind = "name missing" // a user whose name nobody has
 	NameTaken   Kind = "name taken"   // a name that somebody has who does not bear it
+
+	NewestMissing Kind = "newest missing" // a user whom the newest users lack, and not for being too old
+	NewestExtra   Kind = "newest extra"   // one of the newest users whose account is not in use
 )
 
 // kinds are all kinds, in the order of reports.
@@ -37,6 +40,7 @@ func kinds() []Kind {
 		Missing, Extra, Doubled, OutOfOrder,
 		ProfileMissing, ProfileExtra, ProfileDoubled, ProfileOrder,
 		HalfEdge, DeadEdge, Reach, ReachSize, Count, NameMissing, NameTaken,
+		NewestMissing, NewestExtra,
 	}
 }
 
@@ -86,6 +90,8 @@ func describe(id retwis.TimelineID) string {
 		return "the mentions of " + id.Owner.String()
 	case retwis.ListTimeline:
 		return "the timeline of list " + id.Owner.String()
+	case retwis.PublicTimeline:
+		return "the public timeline"
 	case retwis.ProfileTimeline:
 		return "the profile of " + id.Owner.String()
 	default:

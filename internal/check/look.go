@@ -28,6 +28,12 @@ func (c *checker) lookAtAccount(ctx context.Context, s subject) (look, error) {
 	l.lookAtName(r)
 	l.lookAtCounts(r)
 	l.lookAtReach(r)
+	if r.Unlisted {
+		l.add(Finding{
+			Kind: NewestMissing, User: r.ID, partition: c.db.PartitionOfUser(r.ID), settles: true,
+			Text: fmt.Sprintf("user %s is not among the newest users, and older ones are", r.ID),
+		})
+	}
 	if err := c.lookAtEdges(ctx, r, &l); err != nil {
 		return l, err
 	}
@@ -282,6 +288,39 @@ func (c *checker) lookAtMentions(ctx context.Context, user retwis.UserID, l *loo
 	}
 	l.findings = append(l.findings, compareMentions(r, records)...)
 	return nil
+}
+
+// lookAtPublic looks at what is on the public timeline. What it lacks is not looked for: not
+// all posts come there, as those that are imported do not. It is not counted: what is
+// counted are the timelines of users.
+func (c *checker) lookAtPublic(ctx context.Context, _ subject) (look, error) {
+	var l look
+	r, err := c.db.TimelineRecord(ctx, retwis.Public())
+	if err != nil {
+		return l, err
+	}
+	records, err := c.records(ctx, r.Entries)
+	if err != nil {
+		return l, err
+	}
+	l.findings = comparePublic(r, records)
+	return l, nil
+}
+
+// lookAtNewest looks whether those whom a partition lists as its newest users are there.
+func (c *checker) lookAtNewest(ctx context.Context, s subject) (look, error) {
+	var l look
+	unfit, err := c.db.UnfitNewest(ctx, s.newest)
+	if err != nil {
+		return l, err
+	}
+	for _, id := range unfit {
+		l.add(Finding{
+			Kind: NewestExtra, User: id, partition: s.newest, settles: true,
+			Text: fmt.Sprintf("user %s is among the newest users, and the account is not in use", id),
+		})
+	}
+	return l, nil
 }
 
 func (c *checker) records(ctx context.Context, ids []retwis.PostID) (map[retwis.PostID]retwis.PostRecord, error) {

@@ -12,7 +12,7 @@ import (
 // when edges and profiles are right, and built anew when it still differs.
 func (c *checker) repair(ctx context.Context, suspects []suspect, look func(context.Context, subject) (look, error)) error {
 	for _, mend := range []func(context.Context, []Finding) error{
-		c.mendNames, c.mendEdges, c.mendReach, c.mendProfiles, c.mendCounts,
+		c.mendNames, c.mendEdges, c.mendReach, c.mendProfiles, c.mendCounts, c.mendNewest,
 	} {
 		for _, s := range suspects {
 			if err := mend(ctx, s.found); err != nil {
@@ -86,8 +86,12 @@ func (c *checker) mendCounts(ctx context.Context, found []Finding) error {
 	return c.each(found, func(f Finding) error { return c.db.MendCounts(ctx, f.User) }, Count)
 }
 
-// mendTimelines builds the timelines anew that still differ, and weeds mentions, which are
-// gathered from nowhere.
+func (c *checker) mendNewest(ctx context.Context, found []Finding) error {
+	return c.each(found, func(f Finding) error { return c.db.MendNewest(ctx, f.partition, f.User) }, NewestMissing, NewestExtra)
+}
+
+// mendTimelines builds the timelines anew that still differ, and weeds those that are
+// gathered from nowhere: mentions, and the public timeline.
 func (c *checker) mendTimelines(ctx context.Context, found []Finding, now []Finding) error {
 	wrong := map[retwis.TimelineID]bool{}
 	weeds := map[retwis.TimelineID]map[retwis.PostID]int{}

@@ -13,10 +13,12 @@ import (
 	"retwis/internal/retwis"
 )
 
-// subject is what is looked at: a user or a name.
+// subject is what is looked at: a user, a name, the newest users of a partition, or, when
+// it is none of these, what there is once.
 type subject struct {
-	user retwis.UserID
-	name string
+	user   retwis.UserID
+	name   string
+	newest int
 }
 
 type checker struct {
@@ -52,7 +54,9 @@ func Run(ctx context.Context, db Database, options Options) (Report, error) {
 	}{
 		{"names", names, c.lookAtName},
 		{"accounts", users, c.lookAtAccount},
+		{"newest users", c.partitions(), c.lookAtNewest},
 		{"timelines", users, c.lookAtTimelines},
+		{"public timeline", []subject{{}}, c.lookAtPublic},
 	} {
 		if err := c.part(ctx, part.name, part.subjects, part.look); err != nil {
 			return c.report, fmt.Errorf("check %s: %w", part.name, err)
@@ -91,6 +95,14 @@ func (c *checker) subjects(ctx context.Context) (users, names []subject, err err
 		users = append(users, subject{user: id})
 	}
 	return users, names, nil
+}
+
+func (c *checker) partitions() []subject {
+	all := make([]subject, c.db.Partitions())
+	for i := range all {
+		all[i].newest = i
+	}
+	return all
 }
 
 // suspect is a subject with what a look found wrong.

@@ -274,6 +274,20 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 		{"a name of nobody", func(ctx context.Context, d *damage) error {
 			return d.Set(ctx, d.only(":name:author"), "1025", 0).Err()
 		}, map[check.Kind]int{check.NameTaken: 2}},
+		{"the newest user off the newest", func(ctx context.Context, d *damage) error {
+			user := d.only(":user:" + d.lone.String())
+			d.must(d.HIncrBy(ctx, user, "created", 1000).Err()) // surely the newest of the partition
+			return d.ZRem(ctx, in(user, "newest_users"), d.lone.String()).Err()
+		}, map[check.Kind]int{check.NewestMissing: 1}},
+		{"nobody among the newest", func(ctx context.Context, d *damage) error {
+			return d.ZAdd(ctx, in(d.only(":user:"+d.lone.String()), "newest_users"), z(99, "12345")).Err()
+		}, map[check.Kind]int{check.NewestExtra: 1}},
+		{"a post doubled on the public timeline", func(ctx context.Context, d *damage) error {
+			return d.LPush(ctx, d.only(":public"), d.posts[3].String(), d.posts[3].String()).Err()
+		}, map[check.Kind]int{check.Doubled: 2}},
+		{"no post on the public timeline", func(ctx context.Context, d *damage) error {
+			return d.LPush(ctx, d.only(":public"), "123456000000").Err()
+		}, map[check.Kind]int{check.Extra: 1}},
 	}
 	onEachRedis(t, func(t *testing.T, url string) {
 		whole := newDamage(t, url)

@@ -11,6 +11,7 @@ type AccountRecord struct {
 	Username string
 	Holder   UserID // who has the name: 0 when nobody has
 	Listed   bool   // whether a search for names finds it
+	Unlisted bool   // whether the newest users lack it, though they hold older ones
 
 	Posts     Counted // on the profile
 	Following Counted // edges

@@ -119,9 +119,10 @@ func (s *Store) AccountRecord(ctx context.Context, id retwis.UserID) (retwis.Acc
 	}
 	p := s.of(id)
 	reply, err := s.do(ctx, call{
-		s.scripts.inspectUser, []string{p.user(id), p.following(id), p.profile(id), p.reach(id), p.lists(id)}, nil,
+		s.scripts.inspectUser,
+		[]string{p.user(id), p.following(id), p.profile(id), p.reach(id), p.lists(id), p.newestUsers()}, []any{id.String()},
 	}).Slice()
-	if err != nil || len(reply) != 5 {
+	if err != nil || len(reply) != 6 {
 		return r, fmt.Errorf("inspect user %s: %d fields: %w", id, len(reply), err)
 	}
 	fields, _ := reply[0].([]any)
@@ -137,6 +138,8 @@ func (s *Store) AccountRecord(ctx context.Context, id retwis.UserID) (retwis.Acc
 	r.Following = retwis.Counted{Stored: int(number(fields[3])), There: int(following)}
 	r.Followers.Stored = int(number(fields[4]))
 	r.Trimmed = text(fields[5]) != ""
+	unlisted, _ := reply[5].(int64)
+	r.Unlisted = unlisted == 1
 	s.readReach(&r, reply[3])
 	lists, _ := reply[4].([]any)
 	for _, list := range lists {

@@ -50,6 +50,7 @@ type scripts struct {
 
 	inspectUser, inspectTimeline, halfEdges      *redis.Script
 	mendEdge, mendCounts, placePost, weed, renew *redis.Script
+	mendNewest                                   *redis.Script
 
 	backlog *redis.Script
 
@@ -131,6 +132,7 @@ func loadScripts() scripts {
 		halfEdges:       script("half_edges"),
 		mendEdge:        script("mend_edge"),
 		mendCounts:      script("mend_counts"),
+		mendNewest:      script("mend_newest"),
 		placePost:       script("place_post"),
 		weed:            script("weed"),
 		renew:           script("renew"),
