@@ -73,8 +73,14 @@ const shortLease = 500 * time.Millisecond
 // work runs a worker until the test ends or the function returned is called.
 func (e *engine) work(options fanout.Options) (worker *fanout.Worker, stop func()) {
 	e.t.Helper()
+	return e.workOn(e.Store, options)
+}
+
+// workOn does so on a store that is not quite that of the engine.
+func (e *engine) workOn(db fanout.Store, options fanout.Options) (worker *fanout.Worker, stop func()) {
+	e.t.Helper()
 	options.Log = slog.New(slog.NewTextHandler(testWriter{e.t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	worker = fanout.New(e.Store, options)
+	worker = fanout.New(db, options)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

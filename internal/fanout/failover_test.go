@@ -157,14 +157,7 @@ func TestReplicasThatDoNotAnswerAreNotWaitedForForever(t *testing.T) {
 	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
 	author := e.register("author")[0]
 	db := &unanswered{Store: e.Store}
-	worker := fanout.New(db, fanout.Options{Insist: 500 * time.Millisecond})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = worker.Run(ctx)
-	}()
-	defer func() { cancel(); <-done }()
+	e.workOn(db, fanout.Options{Insist: 500 * time.Millisecond})
 	post := e.post(author, "x")
 	e.drain()
 	if got := e.read(retwis.Public()); !slices.Equal(got, []retwis.PostID{post}) {

@@ -178,14 +178,7 @@ func TestManyRunsAreRepairedAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		counter := &repairCounter{Store: e.Store}
-		worker := fanout.New(counter, fanout.Options{})
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			_ = worker.Run(ctx)
-		}()
-		defer func() { cancel(); <-done }()
+		e.workOn(counter, fanout.Options{})
 		e.drain()
 		e.isSound()
 		if got, want := counter.steps.Load(), int64(2*len(reach[0].Followers)); got != want || want == 0 {

@@ -25,7 +25,8 @@ const (
 	maxSettle = time.Second            // between looks at a registration under way
 	trimEvery = 200 * time.Millisecond // while there is work
 	trimCount = 256                    // entries carried out, after which the outbox is trimmed
-	lookEvery = 5 * time.Second        // whether it still is what was read
+	trimPause = time.Second            // after that failed
+	lookEvery = 5 * time.Second        // whether the outbox still is what was read
 )
 
 // work is an entry in memory.

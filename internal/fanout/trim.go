@@ -11,8 +11,7 @@ import (
 
 // trimResult is what became of an attempt to trim the outbox.
 type trimResult struct {
-	entries int    // the oldest so many
-	next    string // the one after them
+	entries int // the oldest so many
 	carried []carried
 	lost    []int // of carried: the places know nothing of it
 	again   bool  // the outbox holds what had been trimmed
@@ -58,8 +57,11 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	for partition := range in {
 		partitions = append(partitions, partition)
 	}
-	first, upTo := r.idOf(0), ""
-	if result.next = r.idOf(n); n > 0 {
+	first, upTo := retwis.NextEntry(r.last), ""
+	if len(r.entries) > 0 {
+		first = r.entries[0].ID
+	}
+	if n > 0 {
 		upTo = r.entries[n-1].ID
 	}
 	insist := r.unsure.IsZero() || time.Since(r.unsure) < r.options.Insist
@@ -78,14 +80,6 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	}()
 }
 
-// idOf returns the id of the i-th entry in memory, or one above all that were.
-func (r *runner) idOf(i int) string {
-	if i < len(r.entries) {
-		return r.entries[i].ID
-	}
-	return retwis.NextEntry(r.last)
-}
-
 func (r *runner) trimDone(ctx context.Context, result trimResult) {
 	r.trimming = false
 	if !result.unsure {
@@ -97,10 +91,10 @@ func (r *runner) trimDone(ctx context.Context, result trimResult) {
 	case ctx.Err() != nil:
 	case result.err != nil:
 		r.log.WarnContext(ctx, "trimming an outbox failed: trying again", "err", result.err)
-		r.trimAt = time.Now().Add(trimEvery)
+		r.trimAt = time.Now().Add(trimPause)
 	case result.again:
 		r.log.WarnContext(ctx, "an outbox holds again what was trimmed, as after a failover: reading it anew")
-		r.stale = result.next
+		r.stale = retwis.NextEntry(r.last)
 	case len(result.lost) > 0:
 		r.log.WarnContext(ctx, "what was carried out is gone, as after a failover: carrying it out again", "places", len(result.lost))
 		r.doAgain(result)
