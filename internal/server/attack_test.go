@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gorilla/websocket"
 )
 
 // connect opens a connection that says only what the test writes.
@@ -31,6 +33,39 @@ func trickle(c net.Conn, text string, pause time.Duration) time.Duration {
 		time.Sleep(pause)
 	}
 	return time.Since(start)
+}
+
+// A message of which the last part never comes would keep its memory for as long as pongs
+// between the parts say that somebody is there.
+func TestMessagesThatDoNotEndAreCutOff(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(h *harness) {
+		c := h.ready("")
+		go func() { // answers pings
+			for {
+				if _, _, err := c.ws.ReadMessage(); err != nil {
+					return
+				}
+			}
+		}()
+		c.send(`{"type":"ping"}`)
+		time.Sleep(2 * readTime) // nothing comes in meanwhile
+		start := time.Now()
+		w, err := c.ws.NextWriter(websocket.TextMessage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(make([]byte, 100<<10)); err != nil { // goes out in parts
+			t.Fatal(err)
+		}
+		for err == nil && time.Since(start) < 10*readTime {
+			time.Sleep(time.Second)
+			err = c.ws.WriteControl(websocket.PongMessage, nil, time.Now().Add(time.Second))
+		}
+		if took := time.Since(start); took < readTime || took > readTime+5*time.Second {
+			t.Errorf("it was cut off after %s: %v", took, err)
+		}
+	})
 }
 
 // Clients that hold connections and say little, to use up what there is of them.

@@ -73,6 +73,7 @@ type conn struct {
 	closeBy  time.Time
 	pingAt   time.Time
 	heardAt  time.Time
+	coming   time.Time // since when a message comes in; zero while none does
 
 	ws     *websocket.Conn
 	cancel context.CancelFunc // ends what runs for the connection, once it starts to close
@@ -263,6 +264,22 @@ func (c *conn) alive() {
 	c.heardAt = time.Now()
 }
 
+// begins notes that a message comes in. It reports false on a connection that is closing,
+// where nobody reads it.
+func (c *conn) begins() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.coming = time.Now()
+	return !c.closing
+}
+
+// complete notes that all of it has come, which is a sign of life.
+func (c *conn) complete() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heardAt, c.coming = time.Now(), time.Time{}
+}
+
 // tick asks the client for a sign of life, now and again. It reports false for a client
 // that is gone.
 func (c *conn) tick(now time.Time) bool {
@@ -272,6 +289,8 @@ func (c *conn) tick(now time.Time) bool {
 	case c.closing:
 	case now.Sub(c.heardAt) >= c.wire.pingEvery+c.wire.pongWait:
 		return false
+	case !c.coming.IsZero() && now.Sub(c.coming) >= readTime:
+		return false // pongs between the parts of a message, so that its memory is never free
 	case !now.Before(c.pingAt):
 		c.pingAt = now.Add(c.wire.pingEvery)
 		c.pushLocked(frame{kind: websocket.PingMessage}, false)
@@ -284,12 +303,6 @@ func (c *conn) queuedBytes() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.queued + len(c.rest)
-}
-
-func (c *conn) isClosing() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.closing
 }
 
 // waitForRoom returns when no more than half of the queue is taken, or ctx is done.
@@ -318,7 +331,7 @@ func (c *conn) receive(handle func(message []byte)) {
 			c.readEnded(err)
 			return
 		}
-		if c.isClosing() {
+		if !c.begins() {
 			continue
 		}
 		message, err := io.ReadAll(io.LimitReader(r, maxBody+1))
@@ -333,7 +346,7 @@ func (c *conn) receive(handle func(message []byte)) {
 		case !utf8.Valid(message):
 			c.close(closeNotUTF8, "the message is not UTF-8")
 		default:
-			c.alive()
+			c.complete()
 			handle(message)
 		}
 	}

@@ -147,7 +147,7 @@ func TestQueuesAndCutOffsAreCounted(t *testing.T) {
 		h.server.sockets.mu.Unlock()
 		text := []byte(strings.Repeat("x", 64<<10))
 		waited := 0.0
-		for !cut.isClosing() {
+		for valueOf(t, registry, "retwis_client_cut_offs_total") == 0 {
 			cut.send(text)
 			waited = max(waited, valueOf(t, registry, "retwis_client_queue_bytes"))
 		}

@@ -67,8 +67,9 @@ const (
 	maxValues       = 5_000     // in the JSON of a request, those within others too
 	maxHeader       = 64 << 10
 	maxDrain        = 7 * time.Second
-	maxOperationID  = 256 // bytes of the id that a client gives an operation
-	maxSingle       = 100 // queries and mutations under way on one socket
+	maxOperationID  = 256              // bytes of the id that a client gives an operation
+	maxSingle       = 100              // queries and mutations under way on one socket
+	readTime        = 20 * time.Second // for a request, and for a message, to come in
 	authTimeout     = 5 * time.Second
 	checkTimeout    = 2 * time.Second
 	operationTime   = 30 * time.Second // for a query or a mutation

@@ -115,7 +115,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		ConnState:         arriving.note,
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       20 * time.Second,
+		ReadTimeout:       readTime,
 		WriteTimeout:      operationTime + 30*time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeader,

@@ -90,12 +90,16 @@ func TestStopAnswersMutationsOfSockets(t *testing.T) {
 		c := h.ready("")
 		c.subscribe("1", `mutation { gate(name: "g") }`)
 		synctest.Wait()
-		go h.stop()
+		stopped := make(chan struct{})
+		go func() {
+			h.stop()
+			close(stopped)
+		}()
 		synctest.Wait()
 		close(h.backend.gate("g"))
 		c.expect(`{"type":"next","payload":{"data":{"gate":"through"}},"id":"1"}`, `{"type":"complete","id":"1"}`)
 		c.expectClose(1012)
-		h.stop()
+		<-stopped // the clock of a bubble stands still for who waits within a sync.Once
 	})
 }
 
