@@ -72,12 +72,18 @@ export async function sent(page: Page, text: string): Promise<void> {
 /** Scrolls, a step at a time as the list keeps up, until a post is on the page; then to where it can be seen. */
 export async function scrollTo(page: Page, post: Locator, step: number): Promise<void> {
   await page.mouse.move(600, 400);
-  while ((await post.count()) === 0) {
-    await page.mouse.wheel(0, step);
-    await frames(page, 2);
+  for (;;) {
+    while ((await post.count()) === 0) {
+      await page.mouse.wheel(0, step);
+      await frames(page, 2);
+    }
+    // A page that arrives may take it away again, between any two steps.
+    await post.evaluateAll(([element]) => element?.scrollIntoView({ block: "center" }));
+    await settled(page);
+    const tops = await post.evaluateAll((all) => all.map((element) => element.getBoundingClientRect().top));
+    const height = page.viewportSize()?.height ?? 0;
+    if (tops[0] !== undefined && tops[0] >= 0 && tops[0] < height) return;
   }
-  await post.scrollIntoViewIfNeeded();
-  await settled(page);
 }
 
 /** Waits for frames of the page. */

@@ -153,24 +153,26 @@ test("somebody is found by the beginning of their name", async () => {
 });
 
 test("a profile tells whom one knows among the followers", async () => {
-  const [star, reader, known, common, stranger] = await Promise.all(
-    ["star", "knowing", "known_one", "common_one", "stranger"].map((name) => Person.register(server.url, name)),
-  );
-  for (const person of [known!, common!, stranger!]) await person.follow(star!);
-  await reader!.follow(known!);
-  await common!.follow(reader!);
+  const star = await Person.register(server.url, "star");
+  const reader = await Person.register(server.url, "knowing");
+  const known = await Person.register(server.url, "known_one");
+  const common = await Person.register(server.url, "common_one");
+  const stranger = await Person.register(server.url, "stranger");
+  for (const person of [known, common, stranger]) await person.follow(star);
+  await reader.follow(known);
+  await common.follow(reader);
   const page = await open();
-  await login(page, reader!);
-  await page.goto(`/u/${star!.username}`);
-  await page.getByRole("link", { name: `Followed by ${known!.username} you follow` }).click();
+  await login(page, reader);
+  await page.goto(`/u/${star.username}`);
+  await page.getByRole("link", { name: `Followed by ${known.username} you follow` }).click();
   const main = page.getByRole("main");
-  await main.getByText(`@${known!.username}`).waitFor();
-  expect(await main.getByText(`@${stranger!.username}`).count()).toBe(0);
+  await main.getByText(`@${known.username}`).waitFor();
+  expect(await main.getByText(`@${stranger.username}`).count()).toBe(0);
   await page.getByRole("link", { name: "Follow you too" }).click();
-  await main.getByText(`@${common!.username}`).waitFor();
-  expect(await main.getByText(`@${known!.username}`, { exact: true }).count()).toBe(0);
+  await main.getByText(`@${common.username}`).waitFor();
+  expect(await main.getByText(`@${known.username}`, { exact: true }).count()).toBe(0);
   await page.getByRole("link", { name: "All", exact: true }).click();
-  await main.getByText(`@${stranger!.username}`).waitFor();
+  await main.getByText(`@${stranger.username}`).waitFor();
 });
 
 test("who joined last is shown beside everybody's posts, and on phones behind a tab", async () => {

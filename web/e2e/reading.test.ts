@@ -61,6 +61,37 @@ test("back returns to the place", async () => {
   expect(Math.abs((await target.boundingBox())!.y - before!.y)).toBeLessThanOrEqual(2);
 });
 
+test("a reload comes back to the place, and at the head to the news", async () => {
+  const person = await Person.register(server.url, "reloading");
+  await person.postMany(120, (i) => `Line ${i}.`);
+  page = await visit(browser, server.url);
+  await page.goto(`/u/${person.username}`);
+  await untilLive(page);
+  // One is among the posts that a page begins with, the other far below.
+  for (const text of ["Line 100.", "Line 30."]) {
+    const post = postOf(page, text);
+    await scrollTo(page, post, 400);
+    const before = await post.boundingBox();
+    await page.reload();
+    await post.waitFor();
+    await settled(page);
+    expect(Math.abs((await post.boundingBox())!.y - before!.y)).toBeLessThanOrEqual(2);
+  }
+  await scrollTo(page, postOf(page, "Line 1."), 400);
+  expect(await numbers(page)).toEqual(downFrom((await numbers(page))[0]!));
+  await person.post("Line 121.");
+  await pill(page).waitFor();
+  await scrollTo(page, postOf(page, "Line 121."), -400);
+  expect(await numbers(page)).toEqual(downFrom(121).slice(0, (await numbers(page)).length));
+  await page.evaluate(() => window.scrollTo(0, 0));
+  await person.post("Line 122.");
+  await pill(page).waitFor();
+  await page.reload();
+  await postOf(page, "Line 122.").waitFor();
+  await settled(page);
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+});
+
 test("scrolling goes on to newer posts too, and holds the place while they come", async () => {
   const person = await Person.register(server.url, "upwards");
   const other = await Person.register(server.url, "upwards_other");
@@ -232,3 +263,13 @@ test("five thousand posts stay smooth", async () => {
   await page.getByRole("button", { name: "1 new post" }).click();
   await postOf(page, "One more.").waitFor();
 }, 300_000);
+
+/** The numbers in the posts on the page, from top to bottom. */
+function numbers(page: Page): Promise<number[]> {
+  return page.getByRole("article").evaluateAll((all) => all.map((a) => Number(/\d+/.exec(a.querySelector("p.post-text")?.textContent ?? "")?.[0])));
+}
+
+/** A number and those below it, down to 1. */
+function downFrom(number: number): number[] {
+  return Array.from({ length: number }, (_, i) => number - i);
+}

@@ -26,7 +26,8 @@ export function createServices(): Services {
   const client = createAppClient({ url: url.href, connection, onSessionEnded });
   const ownPosts = new OwnPosts();
   const timelines = new Timelines(client, ownPosts, connection);
-  const places = new Places();
+  const places = new Places(() => sessionStorage);
+  window.addEventListener("pagehide", places.keep);
   const session = new SessionWatch(client, () => {
     timelines.clear();
     places.clear();

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef } from "react";
 import { useLocation, useNavigationType } from "react-router";
+import { whileSettling } from "../ui/settling.ts";
 
 const remembered = 100;
 
@@ -26,6 +27,12 @@ export function useScroll(): void {
   useLayoutEffect(() => {
     current.current = key;
     if (hash) return;
-    window.scrollTo(0, type === "POP" ? (heights.current.get(key) ?? 0) : 0);
+    const height = type === "POP" ? (heights.current.get(key) ?? 0) : 0;
+    window.scrollTo(0, height);
+    return whileSettling(() => {
+      if (window.scrollY >= height || document.querySelector("[role=feed]")) return true;
+      window.scrollTo(0, height);
+      return false;
+    });
   }, [key, hash, type]);
 }

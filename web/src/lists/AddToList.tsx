@@ -7,7 +7,7 @@ import { useViewer } from "../session/useSession.ts";
 import { MoreBelow } from "../timeline/MoreBelow.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
-import { pageState } from "../ui/paging.ts";
+import { useNextPage } from "../ui/paging.ts";
 import { Problem, Skeleton } from "../ui/states.tsx";
 
 interface Somebody {
@@ -43,13 +43,12 @@ function Choices({ userId, displayName }: Somebody) {
     variables: { userId },
     fetchPolicy: "cache-and-network",
     nextFetchPolicy: "cache-first",
-    notifyOnNetworkStatusChange: true,
   });
   const { data, error, refetch } = result;
+  const state = useNextPage(result, data?.viewer?.lists);
   if (!data?.viewer) return error ? <Problem error={error} retry={() => void refetch()} /> : <Skeleton rows={2} />;
   const { lists } = data.viewer;
   if (lists.edges.length === 0) return <p className="text-soft">You have no lists yet.</p>;
-  const state = pageState(result, lists);
   return (
     <div className="max-h-72 overflow-y-auto">
       <ul>
@@ -63,7 +62,7 @@ function Choices({ userId, displayName }: Somebody) {
         <MoreBelow {...state} />
       ) : (
         state.more && (
-          <Button kind="quiet" disabled={state.loading} onClick={() => void state.load()}>
+          <Button kind="quiet" busy={state.loading} onClick={() => void state.load()}>
             More lists
           </Button>
         )

@@ -84,7 +84,7 @@ function DeleteList({ listId, onKeep }: { listId: string; onKeep: () => void }) 
         <Button kind="quiet" onClick={onKeep}>
           Keep
         </Button>
-        <Button kind="danger" disabled={loading} onClick={() => void run()}>
+        <Button kind="danger" busy={loading} onClick={() => void run()}>
           Yes, delete
         </Button>
       </div>

@@ -10,7 +10,7 @@ import { PeopleList } from "../people/PeopleList.tsx";
 import { PersonField } from "../people/PersonField.tsx";
 import { useViewer } from "../session/useSession.ts";
 import { Button } from "../ui/Button.tsx";
-import { pageState } from "../ui/paging.ts";
+import { useNextPage } from "../ui/paging.ts";
 import { Problem, Skeleton } from "../ui/states.tsx";
 import { ListHeader } from "./ListHeader.tsx";
 import { noSuchList } from "./ListPage.tsx";
@@ -23,12 +23,12 @@ export function ListMembersPage() {
     variables: { id },
     fetchPolicy: "cache-and-network",
     nextFetchPolicy: "cache-first",
-    notifyOnNetworkStatusChange: true,
   });
   const { data, error, refetch } = result;
-  if (viewer === null) return <WelcomePage />;
-  if (data && data.node?.__typename !== "List") return <NotFoundPage what={noSuchList} />;
   const list = data?.node?.__typename === "List" ? data.node : undefined;
+  const next = useNextPage(result, list?.people);
+  if (viewer === null) return <WelcomePage />;
+  if (data && !list) return <NotFoundPage what={noSuchList} />;
   if (!list) return error ? <Problem error={error} retry={() => void refetch()} /> : <Skeleton />;
   return (
     <>
@@ -37,7 +37,7 @@ export function ListMembersPage() {
       <AddMember listId={list.id} onAdded={() => void refetch()} />
       <PeopleList
         edges={list.people.edges}
-        state={pageState(result, list.people)}
+        state={next}
         label="People on this list"
         empty={<p>Nobody is on this list yet. Find somebody above, or add people from their profiles.</p>}
         action={(userId) => <RemoveMember listId={list.id} userId={userId} />}
@@ -103,7 +103,7 @@ function RemoveMember({ listId, userId }: { listId: string; userId: string }) {
   };
   return (
     <div className="shrink-0 text-right">
-      <Button kind="quiet" disabled={loading} onClick={() => void run()}>
+      <Button kind="quiet" busy={loading} onClick={() => void run()}>
         Remove
       </Button>
       {problem && (

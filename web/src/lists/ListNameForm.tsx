@@ -48,7 +48,7 @@ export function ListNameForm({ label, action, initial = "", save, onCancel }: Li
         />
       </div>
       <div className="mb-3 flex gap-2 sm:mt-6.5">
-        <Button type="submit" disabled={busy || name.trim() === ""}>
+        <Button type="submit" busy={busy} disabled={name.trim() === ""}>
           {action}
         </Button>
         {onCancel && (

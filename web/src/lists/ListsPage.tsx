@@ -2,9 +2,9 @@ import { useMutation, useQuery } from "@apollo/client/react";
 import { Link } from "react-router";
 import { CreateListDocument, ListsPageDocument } from "../api/generated.ts";
 import { WelcomePage } from "../pages/WelcomePage.tsx";
-import { MoreBelow } from "../timeline/MoreBelow.tsx";
+import { MoreBelow, type PageState } from "../timeline/MoreBelow.tsx";
 import { Button } from "../ui/Button.tsx";
-import { pageState } from "../ui/paging.ts";
+import { useNextPage } from "../ui/paging.ts";
 import { Empty, PageTitle, Problem, Skeleton } from "../ui/states.tsx";
 import { ListNameForm } from "./ListNameForm.tsx";
 import { peopleCount } from "./peopleCount.ts";
@@ -14,10 +14,10 @@ export function ListsPage() {
   const result = useQuery(ListsPageDocument, {
     fetchPolicy: "cache-and-network",
     nextFetchPolicy: "cache-first",
-    notifyOnNetworkStatusChange: true,
   });
   const [create] = useMutation(CreateListDocument);
   const { client, data, error, refetch } = result;
+  const next = useNextPage(result, data?.viewer?.lists);
   if (data?.viewer === null) return <WelcomePage />;
   const viewer = data?.viewer;
   const make = async (name: string) => {
@@ -59,7 +59,7 @@ export function ListsPage() {
                 </li>
               ))}
             </ul>
-            <More {...pageState(result, viewer.lists)} />
+            <More {...next} />
           </>
         )
       ) : error ? (
@@ -71,7 +71,7 @@ export function ListsPage() {
   );
 }
 
-function More(state: ReturnType<typeof pageState>) {
+function More(state: PageState) {
   if (state.loading || state.error || !state.more) return <MoreBelow {...state} />;
   return (
     <p className="flex justify-center py-5">

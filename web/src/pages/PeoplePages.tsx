@@ -1,6 +1,6 @@
 import { useQuery } from "@apollo/client/react";
 import type { ReactNode } from "react";
-import { NavLink, useParams } from "react-router";
+import { NavLink, useNavigationType, useParams } from "react-router";
 import {
   CommonFollowersPageDocument,
   FollowersPageDocument,
@@ -12,7 +12,7 @@ import { PeopleList } from "../people/PeopleList.tsx";
 import { ProfileHeader } from "../people/ProfileHeader.tsx";
 import { expectViewer } from "../session/expectation.ts";
 import { useViewer } from "../session/useSession.ts";
-import { pageState } from "../ui/paging.ts";
+import { useNextPage } from "../ui/paging.ts";
 import { PageTitle, Problem, Skeleton } from "../ui/states.tsx";
 import { NotFoundPage } from "./NotFoundPage.tsx";
 import { PublicTabs } from "./PublicPage.tsx";
@@ -56,8 +56,14 @@ export function FollowingPage() {
   return <PeoplePage document={FollowingPageDocument} what="Following" empty={<p>They do not follow anybody yet.</p>} />;
 }
 
-// Lists of people are not live: what is known is shown, and read anew.
-const readAnew = { fetchPolicy: "cache-and-network", nextFetchPolicy: "cache-first", notifyOnNetworkStatusChange: true } as const;
+/**
+ * Lists of people are not live: what is known is shown, and read anew. Who comes back to one
+ * finds it as long as it was.
+ */
+function useReadAnew() {
+  const fetchPolicy = useNavigationType() === "POP" ? "cache-first" : "cache-and-network";
+  return { fetchPolicy, nextFetchPolicy: "cache-first" } as const;
+}
 
 interface PeoplePageProps {
   document: typeof FollowersPageDocument | typeof FollowersYouKnowPageDocument | typeof CommonFollowersPageDocument | typeof FollowingPageDocument;
@@ -70,8 +76,9 @@ interface PeoplePageProps {
 function PeoplePage({ document, with: other, what, followers = false, empty }: PeoplePageProps) {
   const { username = "" } = useParams();
   const variables = { username, ...(other !== undefined && { with: other }) };
-  const result = useQuery(document as typeof FollowersPageDocument, { variables, ...readAnew });
+  const result = useQuery(document as typeof FollowersPageDocument, { variables, ...useReadAnew() });
   const { data, error, refetch } = result;
+  const next = useNextPage(result, data?.user?.people);
   if (data?.user === null) return <NotFoundPage what={`There is nobody called @${username}.`} />;
   const title = <title>{`${what} of @${username} — Retwis`}</title>;
   if (!data?.user) {
@@ -88,7 +95,7 @@ function PeoplePage({ document, with: other, what, followers = false, empty }: P
       <ProfileHeader user={data.user} />
       <h2 className="sr-only">{what}</h2>
       {followers && <FollowersTabs username={data.user.username} userId={data.user.id} />}
-      <PeopleList edges={data.user.people.edges} state={pageState(result, data.user.people)} label={what} empty={empty} />
+      <PeopleList edges={data.user.people.edges} state={next} label={what} empty={empty} />
     </>
   );
 }
@@ -121,19 +128,15 @@ function Choice({ to, children }: { to: string; children: string }) {
 
 /** Those who joined last. */
 export function NewestUsersPage() {
-  const result = useQuery(NewestUsersPageDocument, readAnew);
+  const result = useQuery(NewestUsersPageDocument, useReadAnew());
   const { data, error, refetch } = result;
+  const next = useNextPage(result, data?.newestUsers ?? undefined);
   return (
     <>
       <PageTitle>New people</PageTitle>
       <PublicTabs />
       {data?.newestUsers ? (
-        <PeopleList
-          edges={data.newestUsers.edges}
-          state={pageState(result, data.newestUsers)}
-          label="New people"
-          empty={<p>Nobody is here yet.</p>}
-        />
+        <PeopleList edges={data.newestUsers.edges} state={next} label="New people" empty={<p>Nobody is here yet.</p>} />
       ) : error ? (
         <Problem error={error} retry={() => void refetch()} />
       ) : (

@@ -102,7 +102,7 @@ function Credentials({ joining }: { joining: boolean }) {
         autoComplete={joining ? "new-password" : "current-password"}
         required
       />
-      <Button type="submit" className="w-full" disabled={loggingIn.loading || registering.loading}>
+      <Button type="submit" className="w-full" busy={loggingIn.loading || registering.loading}>
         {joining ? "Create account" : "Log in"}
       </Button>
     </form>

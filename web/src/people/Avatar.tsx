@@ -19,7 +19,7 @@ export function Avatar({ username, displayName, large = false }: { username: str
   return (
     <span
       aria-hidden="true"
-      className={`flex shrink-0 items-center justify-center font-serif font-semibold select-none ${shades[sum % shades.length]} ${large ? "size-16 rounded-2xl text-3xl" : "size-10 rounded-xl text-lg"}`}
+      className={`flex shrink-0 items-center justify-center overflow-hidden font-serif font-semibold select-none ${shades[sum % shades.length]} ${large ? "size-16 rounded-2xl text-3xl" : "size-10 rounded-xl text-lg"}`}
     >
       {first?.segment.toUpperCase()}
     </span>

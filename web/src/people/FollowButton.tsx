@@ -40,7 +40,7 @@ export function FollowButton({ user }: { user: FragmentType<FollowButton_UserFra
         kind={data.viewerFollows ? "quiet" : "strong"}
         aria-pressed={data.viewerFollows}
         aria-label={`Follow ${data.displayName}`}
-        disabled={following.loading || unfollowing.loading}
+        busy={following.loading || unfollowing.loading}
         onClick={() => void toggle()}
       >
         {data.viewerFollows ? "Following" : "Follow"}

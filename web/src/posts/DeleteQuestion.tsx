@@ -34,7 +34,12 @@ export function DeleteQuestion({ postId, authorId, onKeep, onDeleted }: DeleteQu
   };
   const button = "rounded-full border px-3 py-1 font-medium";
   return (
-    <div role="group" aria-label="Delete this post?" className="mt-3 flex flex-wrap items-center justify-end gap-2 text-sm">
+    <div
+      role="group"
+      aria-label="Delete this post?"
+      onKeyDown={(event) => event.key === "Escape" && onKeep()}
+      className="mt-3 flex flex-wrap items-center justify-end gap-2 text-sm"
+    >
       <p role="status" className={`mr-auto ${problem ? "text-warn" : "text-soft"}`}>
         {problem ?? "Delete this post for good?"}
       </p>

@@ -1,6 +1,6 @@
 import { useFragment } from "@apollo/client/react";
 import type { FragmentType } from "@apollo/client";
-import { useState, type KeyboardEvent, type MouseEvent } from "react";
+import { useRef, useState, type KeyboardEvent, type MouseEvent } from "react";
 import { Link, useNavigate } from "react-router";
 import { PostCard_PostFragmentDoc, type PostCard_PostFragment } from "../api/generated.ts";
 import { Avatar } from "../people/Avatar.tsx";
@@ -26,10 +26,15 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
   const navigate = useNavigate();
   const viewer = useViewer();
   const [asking, setAsking] = useState(false);
+  const trash = useRef<HTMLButtonElement>(null);
   if (!complete) return <div className="h-px" />; // deleted this very moment; lists want no empty rows
   const { id, text, author, mentions } = data;
   const pending = isPending(id);
   const href = `/post/${encodeURIComponent(id)}`;
+  const keep = () => {
+    setAsking(false);
+    trash.current?.focus();
+  };
   const open = (event: KeyboardEvent) => {
     if (event.key === "Enter" && event.target === event.currentTarget && !pending && !large) void navigate(href);
   };
@@ -63,6 +68,7 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
             <span className="flex shrink-0 items-baseline gap-1 text-sm text-soft">
               {!pending && viewer?.user.id === author.id && (
                 <button
+                  ref={trash}
                   type="button"
                   aria-label="Delete"
                   aria-expanded={asking}
@@ -80,7 +86,7 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
         </div>
       </div>
       {large && <PostText id={id} text={text} mentions={mentions} large />}
-      {asking && <DeleteQuestion postId={id} authorId={author.id} onKeep={() => setAsking(false)} onDeleted={onDeleted} />}
+      {asking && <DeleteQuestion postId={id} authorId={author.id} onKeep={keep} onDeleted={onDeleted} />}
     </article>
   );
 }

@@ -43,7 +43,7 @@ function PasswordQuestion({ username, onKeep }: { username: string; onKeep: () =
         <Button kind="quiet" onClick={onKeep}>
           Keep it
         </Button>
-        <Button type="submit" kind="danger" disabled={loading}>
+        <Button type="submit" kind="danger" busy={loading}>
           Delete for good
         </Button>
       </div>

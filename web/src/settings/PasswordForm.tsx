@@ -42,7 +42,7 @@ export function PasswordForm({ username }: { username: string }) {
         hint="At least 8 characters"
       />
       <Verdict outcome={outcome} />
-      <Button type="submit" disabled={loading}>
+      <Button type="submit" busy={loading}>
         Change password
       </Button>
     </form>

@@ -45,7 +45,7 @@ export function ProfileForm({ user }: { user: { displayName: string; bio: string
         hint={`${maxBioGraphemes - countGraphemes(bio)} characters left`}
       />
       <Verdict outcome={outcome} />
-      <Button type="submit" disabled={loading}>
+      <Button type="submit" busy={loading}>
         Save profile
       </Button>
     </form>

@@ -67,7 +67,7 @@ function SessionRow({ session }: { session: Session }) {
         )}
       </div>
       {!session.current && (
-        <Button kind="quiet" disabled={loading} aria-label={`End the session of ${what}`} onClick={() => void end()}>
+        <Button kind="quiet" busy={loading} aria-label={`End the session of ${what}`} onClick={() => void end()}>
           End
         </Button>
       )}
@@ -83,10 +83,10 @@ function LogoutButtons() {
   return (
     <>
       <div className="flex flex-wrap gap-3">
-        <Button kind="quiet" disabled={busy} onClick={() => void leave(() => logout().then(() => undefined))}>
+        <Button kind="quiet" busy={busy} onClick={() => void leave(() => logout().then(() => undefined))}>
           Log out
         </Button>
-        <Button kind="danger" disabled={busy} onClick={() => void leave(() => logoutEverywhere().then(() => undefined))}>
+        <Button kind="danger" busy={busy} onClick={() => void leave(() => logoutEverywhere().then(() => undefined))}>
           Log out everywhere
         </Button>
       </div>

@@ -7,13 +7,14 @@ import { Feed_TimelineFragmentDoc, type Feed_TimelineFragment } from "../api/gen
 import { useServices } from "../app/services.ts";
 import { useShortcuts } from "../app/shortcuts.ts";
 import { PostCard } from "../posts/PostCard.tsx";
+import { usePaging } from "../ui/paging.ts";
 import { Empty, Skeleton } from "../ui/states.tsx";
 import { NewPostsPill } from "./NewPostsPill.tsx";
 import { renumber, startIndex, type Numbered } from "./firstIndex.ts";
 import { MoreBelow, type PageState } from "./MoreBelow.tsx";
-import { usePlace } from "./usePlace.ts";
+import { usePlace, useReturn, type FeedHandle } from "./usePlace.ts";
 import type { Place } from "./places.ts";
-import { readPage } from "./window.ts";
+import { readAround, readPage } from "./window.ts";
 
 type Edge = Feed_TimelineFragment["posts"]["edges"][number];
 
@@ -45,8 +46,10 @@ export function Feed({ timeline, label, empty }: FeedProps) {
   const list = useRef<VirtuosoHandle>(null);
   const { key } = useLocation();
   const returning = useNavigationType() === "POP";
-  const seek = useRef((_postId: string) => {});
-  const place = usePlace(key, returning, seek);
+  const handle = useRef<FeedHandle>({ seek: () => {}, cursorOf: () => undefined });
+  const place = usePlace(`${timeline.id} ${key}`, returning, handle);
+  const onTheWay = useWindowAround(timeline.id, place.restored, edges);
+  useReturn(place.restored, !onTheWay, handle);
   const atHead = edges !== undefined && data.posts?.pageInfo?.hasPreviousPage === false;
   const first = useFirstIndex(shown, atHead, place.current);
 
@@ -56,14 +59,14 @@ export function Feed({ timeline, label, empty }: FeedProps) {
     shownNow.current = shown;
   }, [shown]);
   useEffect(() => {
-    if (!complete) return;
+    if (!complete || onTheWay) return;
     return live.follow({
       cursorInView: () => {
         const id = place.current()?.postId;
         return (shownNow.current.find((edge) => edge.node.id === id) ?? shownNow.current[0])?.cursor;
       },
     });
-  }, [live, complete, place]);
+  }, [live, complete, onTheWay, place]);
 
   const older = usePaging(async () => {
     const { pageInfo } = readPageInfo();
@@ -111,16 +114,18 @@ export function Feed({ timeline, label, empty }: FeedProps) {
   useShortcuts({ j: () => move(1), k: () => move(-1), ".": () => void reveal() });
 
   useEffect(() => {
-    seek.current = (postId) => {
-      const index = shown.findIndex((edge) => edge.node.id === postId);
-      if (index >= 0) list.current?.scrollToIndex({ index, align: "start" });
+    handle.current = {
+      seek: (postId) => {
+        const index = shown.findIndex((edge) => edge.node.id === postId);
+        if (index >= 0) list.current?.scrollToIndex({ index, align: "start" });
+      },
+      cursorOf: (postId) => shown.find((edge) => edge.node.id === postId)?.cursor || undefined,
     };
   }, [shown]);
 
   const initial = useRef<number | undefined>(undefined);
+  if (edges === undefined || onTheWay) return <Skeleton />;
   initial.current ??= place.restored ? shown.findIndex((edge) => edge.node.id === place.restored?.postId) : -1;
-
-  if (edges === undefined) return <Skeleton />;
   return (
     <section aria-label={label} data-live={view.current}>
       <NewPostsPill count={waiting} more={view.beyond && !atHead} onClick={() => void reveal()} />
@@ -181,24 +186,26 @@ function useFirstIndex(shown: readonly Edge[], atHead: boolean, place: () => Pla
   return next.first;
 }
 
-/** Loads pages one at a time, and remembers what went wrong with the last. */
-function usePaging(read: () => Promise<void>): { loading: boolean; error: unknown; load: () => Promise<void> } {
-  const [state, setState] = useState<{ loading: boolean; error: unknown }>({ loading: false, error: undefined });
-  const busy = useRef(false);
-  const load = async () => {
-    if (busy.current) return;
-    busy.current = true;
-    setState({ loading: true, error: undefined });
-    try {
-      await read();
-      setState({ loading: false, error: undefined });
-    } catch (error) {
-      setState({ loading: false, error });
-    } finally {
-      busy.current = false;
-    }
-  };
-  return { ...state, load };
+/**
+ * Reads the timeline around a place that is not in the window, for who comes back there
+ * after a reload. Reports whether that is still going on; should it fail, the head will do.
+ */
+function useWindowAround(timelineId: string, place: Place | undefined, edges: readonly Edge[] | undefined): boolean {
+  const { client } = useServices();
+  const cursor = place?.cursor;
+  const [reading, setReading] = useState(() => cursor !== undefined && !edges?.some((edge) => edge.node.id === place?.postId));
+  useEffect(() => {
+    if (!reading) return;
+    let left = false;
+    const done = () => {
+      if (!left) setReading(false);
+    };
+    readAround(client, timelineId, cursor).then(done, done);
+    return () => {
+      left = true;
+    };
+  }, [client, timelineId, cursor, reading]);
+  return reading;
 }
 
 /** Shows the head of the list, after the list has taken in what is new there. */

@@ -237,6 +237,15 @@ describe("a reset", () => {
     expect([window(), live.getView().beyond]).toEqual(["hgfedcba", false]);
   });
 
+  test("loses nothing for who sees the last post", async () => {
+    live.follow(reader("at a"));
+    posts = "dcba";
+    tell(reset);
+    await settle();
+    expect(asked.at(-1)).toEqual({ id: "t", last: 30 });
+    expect([window(), hidden()]).toEqual(["dcba", "d"]);
+  });
+
   test("lets what was not seen before wait", async () => {
     live.follow(reader("at c"));
     posts = "dcba";

@@ -1,8 +1,7 @@
 import { useLayoutEffect, useMemo, useRef, type RefObject } from "react";
 import { useServices } from "../app/services.ts";
+import { whileSettling } from "../ui/settling.ts";
 import type { Place } from "./places.ts";
-
-const settleFrames = 30;
 
 export interface PlaceInFeed {
   /** The first post in view, as of the last time something moved. */
@@ -11,11 +10,16 @@ export interface PlaceInFeed {
   restored: Place | undefined;
 }
 
-/**
- * Knows where the reader of a feed is, remembers it, and takes who comes back there. `seek`
- * brings a post that is not on the page into it.
- */
-export function usePlace(key: string, returning: boolean, seek: RefObject<(postId: string) => void>): PlaceInFeed {
+/** What is asked of a feed. */
+export interface FeedHandle {
+  /** Brings a post that is not on the page into it. */
+  seek: (postId: string) => void;
+  /** Where a post is in the timeline. */
+  cursorOf: (postId: string) => string | undefined;
+}
+
+/** Knows where the reader of a feed is, and remembers it for when they come back. */
+export function usePlace(key: string, returning: boolean, feed: RefObject<FeedHandle>): PlaceInFeed {
   const { places } = useServices();
   const now = useRef<Place | undefined>(undefined);
   const restored = useMemo(() => (returning ? places.get(key) : undefined), [places, key, returning]);
@@ -26,7 +30,7 @@ export function usePlace(key: string, returning: boolean, seek: RefObject<(postI
     const look = () => {
       frame = 0;
       now.current = firstInView();
-      places.set(key, now.current);
+      if (now.current) places.set(key, { ...now.current, cursor: window.scrollY > 0 ? feed.current.cursorOf(now.current.postId) : undefined });
     };
     const soon = () => {
       frame ||= requestAnimationFrame(look);
@@ -39,31 +43,27 @@ export function usePlace(key: string, returning: boolean, seek: RefObject<(postI
       window.removeEventListener("scroll", soon);
       window.removeEventListener("resize", soon);
     };
-  }, [places, key]);
-
-  // The list begins at about the right place. As it learns how high its posts are, they
-  // move: hold on to the one that was looked at, until it rests or the reader takes over.
-  useLayoutEffect(() => {
-    if (!restored) return;
-    let frames = settleFrames;
-    let frame = 0;
-    const hold = () => {
-      const element = document.querySelector(`[data-post-id="${CSS.escape(restored.postId)}"]`);
-      const off = element ? element.getBoundingClientRect().top - restored.top : 0;
-      if (!element) seek.current(restored.postId);
-      else if (Math.abs(off) >= 1) window.scrollBy(0, off);
-      if (--frames > 0) frame = requestAnimationFrame(hold);
-    };
-    const release = () => cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(hold);
-    for (const kind of ["wheel", "touchstart", "keydown", "pointerdown"]) window.addEventListener(kind, release, { passive: true });
-    return () => {
-      release();
-      for (const kind of ["wheel", "touchstart", "keydown", "pointerdown"]) window.removeEventListener(kind, release);
-    };
-  }, [restored, seek]);
+  }, [places, key, feed]);
 
   return useMemo(() => ({ current: () => now.current, restored }), [restored]);
+}
+
+/**
+ * Takes who comes back to a place there, once the list is shown. It begins at about the right
+ * one. As it learns how high its posts are, they move: this holds on to the one that was
+ * looked at, until the list rests or the reader takes over.
+ */
+export function useReturn(place: Place | undefined, shown: boolean, feed: RefObject<FeedHandle>): void {
+  useLayoutEffect(() => {
+    if (!place || !shown) return;
+    return whileSettling(() => {
+      const element = document.querySelector(`[data-post-id="${CSS.escape(place.postId)}"]`);
+      const off = element ? element.getBoundingClientRect().top - place.top : 0;
+      if (!element) feed.current.seek(place.postId);
+      else if (Math.abs(off) >= 1) window.scrollBy(0, off);
+      return false;
+    });
+  }, [place, shown, feed]);
 }
 
 /** The first post of which something can be seen. */

@@ -81,8 +81,9 @@ export async function readHead(client: AppClient, timelineId: string): Promise<v
 export async function readAround(client: AppClient, timelineId: string, cursor: string | undefined): Promise<void> {
   if (cursor === undefined) return readHead(client, timelineId);
   const older = await fetchPosts(client, timelineId, { first: pageSize, after: cursor });
-  // Reading back from the first of those, the post at the place itself is there too, if it still is.
-  const newer = await fetchPosts(client, timelineId, { last: pageSize, before: older?.edges[0]?.cursor ?? cursor });
+  // Reading back from the first of those, or from the end, the post at the place itself is there too, if it still is.
+  const below = older?.edges[0]?.cursor;
+  const newer = await fetchPosts(client, timelineId, { last: pageSize, ...(below !== undefined && { before: below }) });
   if (older && newer) writePosts(client, timelineId, {}, joinPages(newer, older));
 }
 
