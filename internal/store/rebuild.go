@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -136,22 +135,7 @@ func (s *Store) Purge(ctx context.Context, id retwis.TimelineID, author retwis.U
 	if err != nil {
 		return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
 	}
-	held := make(map[retwis.PostID]bool, len(entries))
-	var oldest retwis.PostID
-	for _, e := range entries {
-		if e == complete || e == building {
-			continue
-		}
-		post, err := retwis.ParsePostID(e)
-		if err != nil {
-			return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
-		}
-		held[post] = true
-		if oldest == 0 || post < oldest {
-			oldest = post
-		}
-	}
-	unwanted, err := s.heldPosts(ctx, author, held, oldest)
+	unwanted, err := s.madeBy(ctx, author, entries)
 	if err != nil {
 		return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
 	}
@@ -176,26 +160,37 @@ func (s *Store) Purge(ctx context.Context, id retwis.TimelineID, author retwis.U
 	return nil // its owner is leaving: nobody reads it any more
 }
 
-// heldPosts returns those of an author's posts that a timeline holds.
-func (s *Store) heldPosts(ctx context.Context, author retwis.UserID, held map[retwis.PostID]bool, oldest retwis.PostID) ([]any, error) {
-	const step = 1000
-	var found []any
-	var from retwis.PostID
-	for len(held) > 0 {
-		stretches, err := s.stretches(ctx, []retwis.UserID{author}, []retwis.PostID{from}, true, step)
+// madeBy returns those of some entries that are posts of an author, deleted ones too. Their
+// author's profile may not go back as far.
+func (s *Store) madeBy(ctx context.Context, author retwis.UserID, entries []string) ([]any, error) {
+	home := s.of(author)
+	pipe := s.client.Pipeline()
+	authors := map[retwis.PostID]*redis.StringCmd{}
+	for _, e := range entries {
+		if e == complete || e == building {
+			continue
+		}
+		post, err := retwis.ParsePostID(e)
 		if err != nil {
 			return nil, err
 		}
-		posts := stretches[0]
-		for _, post := range posts {
-			if held[post] {
-				found = append(found, post.String())
-			}
+		if p, ok := s.ofPost(post); ok && p == home {
+			authors[post] = pipe.HGet(ctx, p.post(post), "author")
 		}
-		if len(posts) < step || slices.Min(posts) < oldest {
-			break
-		}
-		from = posts[len(posts)-1]
 	}
-	return found, nil
+	_, _ = pipe.Exec(ctx) // every author has its own error
+	var posts []any
+	for post, reply := range authors {
+		id, err := userID(reply.Result())
+		if errors.Is(err, redis.Nil) {
+			continue // there is no such post
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read who made post %s: %w", post, err)
+		}
+		if id == author {
+			posts = append(posts, post.String())
+		}
+	}
+	return posts, nil
 }

@@ -40,3 +40,30 @@ func TestBackfillOfAHomeThatIsToBeBuiltLeavesNoHole(t *testing.T) {
 		}
 	})
 }
+
+// A home may hold posts that their author's profile has no room for any more.
+func TestAnUnfollowTakesOldPostsOffTheHome(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 100, ProfileCap: 10, Slack: 2})
+		e.work(fanout.Options{})
+		people := e.register("reader", "stays", "goes")
+		reader, stays, goes := people[0], people[1], people[2]
+		e.follow(reader, stays)
+		e.follow(reader, goes)
+		e.drain()
+		for range 30 {
+			e.post(goes, "x")
+		}
+		kept := e.post(stays, "x")
+		e.drain()
+		if got := e.read(retwis.Home(reader)); len(got) != 31 {
+			t.Fatalf("the home has %d posts, want 31", len(got))
+		}
+		e.unfollow(reader, goes)
+		e.drain()
+		if got := e.read(retwis.Home(reader)); !slices.Equal(got, []retwis.PostID{kept}) {
+			t.Errorf("the home has %v, want %v", got, []retwis.PostID{kept})
+		}
+	})
+}
