@@ -117,7 +117,7 @@ func (n *node) outlast(posts int, disturb func(author, reader retwis.UserID)) []
 
 func TestARestartOfRedisLosesNoEvent(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t, "--appendonly", "yes")
+	server := redistest.Server(t, "--appendonly", "yes", "--appendfsync", "always") // or a busy disk delays what is written
 	n := openNode(t, server.URL(), store.Options{HomeCap: 5000})
 	for _, r := range n.outlast(size(200, 2000), func(_, _ retwis.UserID) { server.Kill(); server.Start() }) {
 		if want := n.list(r.timeline); !slices.Equal(r.seen, want) || r.resets > 0 {
