@@ -86,7 +86,7 @@ func (v *benchView) draw(lines ...string) {
 	if v.terminal {
 		width := cmp.Or(columns(v.w), 80)
 		if up := rows(v.drawn, width); up > 0 {
-			over = fmt.Sprintf("\x1b[%dA\x1b[J", up)
+			over = fmt.Sprintf("\r\x1b[%dA\x1b[J", up) // the terminal may have shown a key meanwhile
 		}
 		for i := range lines {
 			lines[i] = fit(lines[i], width)
