@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"retwis/internal/redistest"
 )
 
 // patience bounds every wait. It is generous, as a machine that runs many tests at once
@@ -34,10 +34,18 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		_ = os.RemoveAll(dir)
-		os.Exit(code)
-	}))
+	redistest.LeaveNothing(within{m, dir})
+}
+
+// within are tests that need a directory.
+type within struct {
+	*testing.M
+	dir string
+}
+
+func (w within) Run() int {
+	defer os.RemoveAll(w.dir)
+	return w.M.Run()
 }
 
 // build makes the program, with the race detector where the tests have it.
@@ -65,11 +73,14 @@ type process struct {
 }
 
 // environment is that of a process: what the tests' own environment says about the
-// service has no part in it. The port is a free one, whatever else runs on this machine.
-// Many people come from one address here, so nothing is limited; and nobody has to be sent away bit by bit, which takes half the time that a stop
-// may take. Settings are "NAME=value"; later ones win.
+// service has no part in it, and no two processes listen at the same port. Many people come
+// from one address here, so nothing is limited; and nobody has to be sent away bit by bit,
+// which takes half the time that a stop may take. Settings are "NAME=value"; later ones win.
 func environment(settings ...string) []string {
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir(), "RETWIS_RATE_LIMITS=off", "RETWIS_DRAIN_TIME=0s", "RETWIS_LISTEN=127.0.0.1:0"}
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir(),
+		"RETWIS_LISTEN=127.0.0.1:0", "RETWIS_RATE_LIMITS=off", "RETWIS_DRAIN_TIME=0s",
+	}
 	return append(env, settings...)
 }
 

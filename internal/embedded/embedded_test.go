@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
 
 	"retwis/internal/embedded"
+	"retwis/internal/redistest"
 )
 
 // asParent makes the test binary start a Redis on the directory it names, store
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	goleak.VerifyTestMain(m)
+	redistest.LeaveNothing(m)
 }
 
 func runParent(dir string) error {

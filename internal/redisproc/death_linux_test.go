@@ -12,10 +12,10 @@ import (
 	"syscall"
 	"testing"
 
-	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
 	"retwis/internal/redisproc"
+	"retwis/internal/redistest"
 )
 
 // asParent makes the test binary start a server, print its process id, and wait to
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	goleak.VerifyTestMain(m)
+	redistest.LeaveNothing(m)
 }
 
 func runParent(socket string) error {

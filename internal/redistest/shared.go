@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -23,11 +24,36 @@ var shared struct { //nolint:gochecknoglobals // only a test binary has it, and 
 // A package that uses [SharedCluster] calls it from its TestMain.
 func Main(m *testing.M) {
 	shared.main = true
-	goleak.VerifyTestMain(sharing{m},
+	LeaveNothing(sharing{m},
 		// A pool that found its server dead dials once a second, and sees a second late that
 		// it was closed.
 		goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"),
 	)
+}
+
+// LeaveNothing runs tests, and fails when goroutines are left that no option allows. They have
+// a minute to end: the half second that goleak gives them is short on a busy machine.
+func LeaveNothing(tests goleak.TestingM, options ...goleak.Option) {
+	goleak.VerifyTestMain(unhurried{tests, options}, options...)
+}
+
+// unhurried waits for the goroutines of tests that have passed.
+type unhurried struct {
+	goleak.TestingM
+	options []goleak.Option
+}
+
+func (u unhurried) Run() int {
+	code := u.TestingM.Run()
+	if code != 0 {
+		return code
+	}
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		if goleak.Find(u.options...) == nil {
+			break
+		}
+	}
+	return code
 }
 
 // sharing stops what the tests shared once they have run.

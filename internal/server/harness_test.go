@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-	"go.uber.org/goleak"
 
 	"retwis/internal/auth"
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { redistest.LeaveNothing(m) }
 
 // harness is a server that listens, in a bubble on pipes, elsewhere on TCP.
 type harness struct {
