@@ -43,9 +43,9 @@ func (s *Store) Note(ctx context.Context, outbox int, at retwis.Place) error {
 
 // Confirm makes sure that what was carried out at some places of an outbox's entries stays,
 // before the entries are trimmed: with wait, where there are replicas, until one of them has
-// it; else the error is [retwis.ErrNotReplicated]. It returns the indexes of the places that know nothing of it any more, as after a failover
-// to a replica that lacked it, or the crash of a server that had not written it down. Then it
-// has to be done again. again says that the outbox holds entries below first, which had been
+// it; else the error is [retwis.ErrNotReplicated]. It returns the indexes of the places that
+// know nothing of it any more, as after a failover to a replica that lacked it, or the crash
+// of a server that had not written it down. Then it has to be done again. again says that the outbox holds entries below first, which had been
 // trimmed: the outbox has to be read anew. After an error nothing is certain; try again.
 func (s *Store) Confirm(ctx context.Context, outbox int, first string, places []retwis.Place, wait bool) (lost []int, again bool, err error) {
 	at := map[int][]int{outbox: nil} // indexes of places by partition
