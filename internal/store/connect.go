@@ -172,8 +172,9 @@ func clusterEnabled(ctx context.Context, client *redis.Client) (bool, error) {
 // ErrReplica says that a server takes no writes. It may be the master again soon.
 var ErrReplica = errors.New("it is a replica, which takes no writes")
 
-// inspect refuses a server that is too old, that would evict keys, or that is a replica. What a server does
-// not tell, as the in-process one and some hosted ones do not, is passed over.
+// inspect refuses a server that is too old, that would evict keys, or that is a replica and
+// no part of a cluster. What a server does not tell, as the in-process one and some hosted
+// ones do not, is passed over.
 func (s *Store) inspect(ctx context.Context) error {
 	check := func(ctx context.Context, node *redis.Client) error {
 		info, err := node.Info(ctx, "server").Result()
@@ -192,20 +193,30 @@ func (s *Store) inspect(ctx context.Context) error {
 		} else if !answered(err) {
 			return fmt.Errorf("ask Redis for its memory policy: %w", err)
 		}
-		info, err = node.Info(ctx, "replication").Result()
-		if err == nil && infoField(info, "role") == "slave" {
-			return fmt.Errorf("the Redis at %s: %w", node.Options().Addr, ErrReplica)
-		}
-		if err != nil && !answered(err) {
-			return fmt.Errorf("ask Redis for its role: %w", err)
-		}
 		return nil
 	}
 	switch client := s.client.(type) {
 	case *redis.ClusterClient:
 		return client.ForEachMaster(ctx, check)
 	case *redis.Client:
-		return check(ctx, client)
+		if err := check(ctx, client); err != nil {
+			return err
+		}
+		return checkRole(ctx, client)
+	default:
+		return nil
+	}
+}
+
+// checkRole refuses a replica. On a cluster the driver finds the masters, whoever was one
+// before.
+func checkRole(ctx context.Context, client *redis.Client) error {
+	info, err := client.Info(ctx, "replication").Result()
+	switch {
+	case err == nil && infoField(info, "role") == "slave":
+		return fmt.Errorf("the Redis at %s: %w", client.Options().Addr, ErrReplica)
+	case err != nil && !answered(err):
+		return fmt.Errorf("ask Redis for its role: %w", err)
 	default:
 		return nil
 	}
