@@ -199,6 +199,9 @@ func TestIDsRiseAlsoWhenTheClockJumpsBack(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, Partitions: 2})
 		people := e.crowd("user", 8)
+		for i := 0; !slices.ContainsFunc(people, func(id retwis.UserID) bool { return e.PartitionOfUser(id) != e.PartitionOfUser(people[0]) }); i++ {
+			people = append(people, e.register(fmt.Sprint("other", i))...) // chance had put all of them in one partition
+		}
 		each := func() map[retwis.UserID][]retwis.PostID {
 			const goroutines = 64
 			var mu sync.Mutex
