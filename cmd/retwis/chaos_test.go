@@ -145,6 +145,9 @@ func newWorks(t *testing.T) *works {
 	w.env = environment(
 		"RETWIS_REDIS_URL="+w.cluster.URL(), "RETWIS_WORKER_LEASE="+chaosLease.String(),
 		"RETWIS_DRAIN_TIME=500ms", "RETWIS_LOG_LEVEL=error",
+		// More than is posted here, deleted posts too. Below a list that is full, pages show
+		// posts that are still on their way, and come live then.
+		"RETWIS_HOME_CAP=10000",
 	)
 	for range 2 {
 		w.apis = append(w.apis, w.startAPI())

@@ -37,7 +37,7 @@ type homeView struct {
 	cursor string   // up to where
 }
 
-// keptPosts is how many posts of one author are left: homes stay below what they hold.
+// keptPosts is how many posts of one author are left.
 const keptPosts = 60
 
 func (w *works) settle(name string) *citizen {
@@ -86,7 +86,7 @@ func (c *citizen) write(ctx, day context.Context) error {
 			}
 			c.posts = slices.Delete(c.posts, i, i+1)
 		}
-		pause(day, 20)
+		pause(day, 150)
 	}
 	return nil
 }
