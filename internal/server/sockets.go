@@ -124,6 +124,14 @@ func (r *sockets) enterLocked(c client) {
 // or two more its stack would be of the next size: twice the memory of an idle socket.
 func (r *sockets) serve(s *socket) {
 	s.conn.receive(s.handle)
+	r.end(s)
+}
+
+// end does what is left to do for a socket that is closed. Its frame is its own, for the
+// sake of serve's.
+//
+//go:noinline
+func (r *sockets) end(s *socket) {
 	r.shares.giveBack(s.share)
 	r.remove(s)
 	r.wire.tasks.Done()
