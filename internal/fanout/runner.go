@@ -197,8 +197,8 @@ func (r *runner) read(ctx context.Context) {
 	}
 }
 
-// receive takes in new entries and what ended beside the rounds. When idle it waits for one of them, or
-// until a repeat is due.
+// receive takes in new entries and what ended beside the rounds. When idle it waits for one of
+// them, or until a repeat is due.
 func (r *runner) receive(ctx context.Context, idle bool) {
 	arrivals := r.arrivals
 	if len(r.entries) > window-window/4 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
@@ -45,8 +44,9 @@ func (s *Store) Note(ctx context.Context, outbox int, at retwis.Place) error {
 // before the entries are trimmed: with wait, where there are replicas, until one of them has
 // it; else the error is [retwis.ErrNotReplicated]. It returns the indexes of the places that
 // know nothing of it any more, as after a failover to a replica that lacked it, or the crash
-// of a server that had not written it down. Then it has to be done again. again says that the outbox holds entries below first, which had been
-// trimmed: the outbox has to be read anew. After an error nothing is certain; try again.
+// of a server that had not written it down. Then it has to be done again. again says that the
+// outbox holds entries below first, which had been trimmed: the outbox has to be read anew.
+// After an error nothing is certain; try again.
 func (s *Store) Confirm(ctx context.Context, outbox int, first string, places []retwis.Place, wait bool) (lost []int, again bool, err error) {
 	at := map[int][]int{outbox: nil} // indexes of places by partition
 	for i, place := range places {
@@ -142,9 +142,9 @@ func (c *confirmation) ask(ctx context.Context, node *redis.Client, numbers []in
 	}
 	var waited *redis.Cmd
 	if wait {
-		// WAIT is about what its own connection wrote last, and all that came before.
-		add(pipe.Set(ctx, s.partitions[numbers[0]].written(), "", time.Second))
-		waited = s.wait(ctx, pipe)
+		var set *redis.StatusCmd
+		set, waited = s.waitForAll(ctx, pipe, s.partitions[numbers[0]].written())
+		add(set)
 		add(waited)
 	}
 	if node != nil {

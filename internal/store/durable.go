@@ -72,6 +72,13 @@ func (s *Store) wait(ctx context.Context, pipe redis.Pipeliner) *redis.Cmd {
 	return pipe.Do(ctx, "WAIT", 1, (s.options.Timeout / 3).Milliseconds())
 }
 
+// waitForAll waits until a replica has all that was written to a master by now. WAIT is about
+// what its own connection wrote last, and all that came before: so it writes to a key there.
+func (s *Store) waitForAll(ctx context.Context, pipe redis.Pipeliner, key string) (set *redis.StatusCmd, waited *redis.Cmd) {
+	set = pipe.Set(ctx, key, "", time.Second)
+	return set, s.wait(ctx, pipe)
+}
+
 // bulkPatience is how long replicas may take to have what was written at once.
 const bulkPatience = 30 * time.Second
 
@@ -113,8 +120,7 @@ func (s *Store) awaitReplica(ctx context.Context, master *redis.Client, key stri
 			return nil
 		}
 		pipe := master.Pipeline()
-		set := pipe.Set(ctx, key, "", time.Second) // WAIT is about what its own connection wrote
-		waited := s.wait(ctx, pipe)
+		set, waited := s.waitForAll(ctx, pipe, key)
 		_ = s.observer.exec(ctx, pipe, set, waited) // both results hold their own errors
 		if err := errors.Join(set.Err(), waited.Err()); err != nil {
 			return errors.Join(retwis.ErrNotReplicated, err)
