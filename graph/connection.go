@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 
+	"retwis/graph/loaders"
 	"retwis/internal/retwis"
 )
 
@@ -44,7 +45,7 @@ func postConnection(ctx context.Context, page retwis.PostPage) *PostConnection {
 			authors[i] = edge.Post.AuthorID
 			mentioned = append(mentioned, edge.Post.Mentions...)
 		}
-		loadersOf(ctx).expectAuthors(authors, mentioned)
+		loaders.From(ctx).ExpectAuthors(authors, mentioned)
 	}
 	return connection
 }
@@ -63,7 +64,7 @@ func userConnection(ctx context.Context, page retwis.FollowPage) *UserConnection
 		for i, follow := range page.Follows {
 			users[i] = follow.User.ID
 		}
-		loadersOf(ctx).expectUsers(users)
+		loaders.From(ctx).ExpectUsers(users)
 	}
 	return connection
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/graph/loaders"
 	"retwis/internal/retwis"
 )
 
@@ -79,6 +80,9 @@ func describe(ctx context.Context, err error) []any {
 	}
 	if crash, ok := errors.AsType[*panicError](err); ok {
 		attributes = append(attributes, "stack", crash.stack)
+	}
+	if crash, ok := errors.AsType[*loaders.PanicError](err); ok {
+		attributes = append(attributes, "stack", crash.Stack)
 	}
 	return attributes
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"retwis/graph/loaders"
 	"retwis/internal/retwis"
 )
 
@@ -20,7 +21,7 @@ type execution struct {
 	ctx    context.Context   // of the response, or of the field of a mutation
 	fields *executionContext // reads arguments
 
-	selected selected
+	selected loaders.Selection
 
 	places  placePool
 	root    place    // holds the fields of the root; of a subscription, the event

@@ -13,6 +13,8 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"retwis/graph/loaders"
 )
 
 // Options say how operations are run.
@@ -138,16 +140,16 @@ func (scope) InterceptOperation(ctx context.Context, next graphql.OperationHandl
 // InterceptResponse runs once per query or mutation, and once per subscription event.
 func (s scope) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	if isSubscription(ctx) {
-		return next(s.resolver.withLoaders(ctx, eventWait))
+		return next(s.resolver.sources().With(ctx, loaders.EventWait))
 	}
-	return next(s.resolver.withLoaders(ctx, listWait))
+	return next(s.resolver.sources().With(ctx, loaders.ListWait))
 }
 
 // InterceptRootField gives each field of a mutation loaders of its own: they run one
 // after the other, and must not see what was true before.
 func (s scope) InterceptRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	if graphql.GetOperationContext(ctx).Operation.Operation == ast.Mutation {
-		ctx = s.resolver.withLoaders(ctx, listWait)
+		ctx = s.resolver.sources().With(ctx, loaders.ListWait)
 	}
 	return next(ctx)
 }

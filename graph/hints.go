@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 
+	"retwis/graph/loaders"
 	"retwis/internal/retwis"
 )
 
@@ -30,31 +31,31 @@ type hint func(ctx context.Context, obj any)
 func loaderHints() map[string]hint {
 	return map[string]hint{
 		"Post.author": func(ctx context.Context, obj any) {
-			loadersOf(ctx).authors().announce(obj.(*retwis.Post).AuthorID)
+			loaders.From(ctx).Authors().Announce(obj.(*retwis.Post).AuthorID)
 		},
 		"Post.mentions": func(ctx context.Context, obj any) {
-			users := loadersOf(ctx).authors()
+			users := loaders.From(ctx).Authors()
 			for _, id := range obj.(*retwis.Post).Mentions {
-				users.announce(id)
+				users.Announce(id)
 			}
 		},
 		"User.viewerFollows": func(ctx context.Context, obj any) {
-			loadersOf(ctx).viewerFollows.announce(obj.(*retwis.User).ID)
+			loaders.From(ctx).ViewerFollows.Announce(obj.(*retwis.User).ID)
 		},
 		"User.followsViewer": func(ctx context.Context, obj any) {
-			loadersOf(ctx).followsViewer.announce(obj.(*retwis.User).ID)
+			loaders.From(ctx).FollowsViewer.Announce(obj.(*retwis.User).ID)
 		},
 		"Viewer.user": func(ctx context.Context, obj any) {
-			loadersOf(ctx).users.announce(obj.(*retwis.Viewer).ID)
+			loaders.From(ctx).Users.Announce(obj.(*retwis.Viewer).ID)
 		},
 		"List.owner": func(ctx context.Context, obj any) {
-			loadersOf(ctx).users.announce(obj.(*retwis.List).OwnerID)
+			loaders.From(ctx).Users.Announce(obj.(*retwis.List).OwnerID)
 		},
 		"Timeline.owner": func(ctx context.Context, obj any) {
 			if id := obj.(*retwis.Timeline).ID; id.Kind == retwis.ListTimeline {
-				loadersOf(ctx).lists.announce(id.List())
+				loaders.From(ctx).Lists.Announce(id.List())
 			} else if id.Owner != 0 {
-				loadersOf(ctx).users.announce(id.Owner)
+				loaders.From(ctx).Users.Announce(id.Owner)
 			}
 		},
 	}
@@ -70,7 +71,7 @@ func counts() map[string]bool {
 // author is, and not after. What is read is remembered, failures too.
 func aheadOf() map[string]func(ctx context.Context, id retwis.UserID) {
 	return map[string]func(context.Context, retwis.UserID){
-		"viewerFollows": func(ctx context.Context, id retwis.UserID) { _, _ = loadersOf(ctx).viewerFollows.load(ctx, id) },
-		"followsViewer": func(ctx context.Context, id retwis.UserID) { _, _ = loadersOf(ctx).followsViewer.load(ctx, id) },
+		"viewerFollows": func(ctx context.Context, id retwis.UserID) { _, _ = loaders.From(ctx).ViewerFollows.Load(ctx, id) },
+		"followsViewer": func(ctx context.Context, id retwis.UserID) { _, _ = loaders.From(ctx).FollowsViewer.Load(ctx, id) },
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 
+	"retwis/graph/loaders"
 	"retwis/internal/retwis"
 )
 
@@ -69,8 +70,8 @@ func changeMember(
 	if err := change(ctx, viewer, id, member); err != nil {
 		return nil, nil, conceal(err)
 	}
-	readUser := loadersOf(ctx).users.start(ctx, member)
-	list, err := loadersOf(ctx).lists.load(ctx, id)
+	readUser := loaders.From(ctx).Users.LoadThunk(ctx, member)
+	list, err := loaders.From(ctx).Lists.Load(ctx, id)
 	if err == nil && list == nil {
 		err = retwis.ErrListNotFound
 	}

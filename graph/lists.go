@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 
+	"retwis/graph/loaders"
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
@@ -59,7 +60,7 @@ func listConnection(ctx context.Context, page retwis.ListPage) *ListConnection {
 		for i, edge := range page.Edges {
 			ids[i], lists[i] = edge.List.ID, edge.List
 		}
-		loadersOf(ctx).lists.know(ids, lists)
+		loaders.From(ctx).Lists.Prime(ids, lists)
 	}
 	return connection
 }
@@ -98,7 +99,7 @@ func startOwnList(ctx context.Context, id retwis.ListID) func() (*retwis.List, e
 	if !couldOwn(viewer, id) {
 		return func() (*retwis.List, error) { return nil, nil }
 	}
-	read := loadersOf(ctx).lists.start(ctx, id)
+	read := loaders.From(ctx).Lists.LoadThunk(ctx, id)
 	return func() (*retwis.List, error) {
 		list, err := read()
 		if list == nil || list.OwnerID != viewer {
@@ -111,7 +112,7 @@ func startOwnList(ctx context.Context, id retwis.ListID) func() (*retwis.List, e
 // checkReader returns nil when the viewer may read a timeline.
 func checkReader(ctx context.Context, timeline retwis.TimelineID) error {
 	if timeline.Kind == retwis.ListTimeline {
-		_, err := ownList(ctx, timeline.List(), loadersOf(ctx).lists.load)
+		_, err := ownList(ctx, timeline.List(), loaders.From(ctx).Lists.Load)
 		return err
 	}
 	if !timeline.VisibleTo(auth.IdentityOf(ctx).User) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"retwis/graph/loaders"
 	"retwis/internal/retwis"
 )
 
@@ -159,7 +160,7 @@ func TestListsAreTheirOwnersAlone(t *testing.T) {
 		}
 		for _, tt := range tests {
 			r := a.resolver()
-			ctx := r.withLoaders(as(t, tt.reader), listWait)
+			ctx := r.sources().With(as(t, tt.reader), loaders.ListWait)
 			timeline := &retwis.Timeline{ID: retwis.ListPosts(tt.list.ID)}
 			if _, err := r.Timeline().Posts(ctx, timeline, nil, nil, nil, nil); !errors.Is(err, tt.want) {
 				t.Errorf("%s: its posts are the error %v, want %v", tt.name, err, tt.want)

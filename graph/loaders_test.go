@@ -1,8 +1,6 @@
 package graph
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,51 +80,6 @@ func TestEveryResponseReadsAnew(t *testing.T) {
 	for _, name := range []string{"Alice", "A."} {
 		alice.DisplayName = name
 		wantData(t, a.run(as(t, alice), `{ viewer { user { displayName } } }`, ""), `{"viewer": {"user": {"displayName": "`+name+`"}}}`)
-	}
-}
-
-func TestLoader(t *testing.T) {
-	t.Parallel()
-	broken := errors.New("broken")
-	tests := []struct {
-		name string
-		read reader[int, int]
-		err  string
-	}{
-		{"values", func(_ context.Context, keys []int) ([]int, error) {
-			values := slices.Clone(keys)
-			for i := range values {
-				values[i] *= 10
-			}
-			return values, nil
-		}, ""},
-		{"an error", func(context.Context, []int) ([]int, error) { return nil, broken }, "broken"},
-		{"too few values", func(context.Context, []int) ([]int, error) { return []int{1}, nil }, "values"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := newLoader(listWait, tt.read)
-				l.expect([]int{1, 2})
-				l.expect([]int{2, 3})
-				var waits []func() (int, error)
-				keys := []int{3, 2, 5, 1, 4, 5}
-				for _, key := range keys {
-					waits = append(waits, l.start(t.Context(), key))
-				}
-				for i, wait := range waits {
-					value, err := wait()
-					switch {
-					case tt.err != "":
-						if err == nil || !strings.Contains(err.Error(), tt.err) {
-							t.Errorf("key %d: got the error %v", keys[i], err)
-						}
-					case err != nil || value != keys[i]*10:
-						t.Errorf("key %d: got %d, %v", keys[i], value, err)
-					}
-				}
-			})
-		})
 	}
 }
 

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 
+	"retwis/graph/loaders"
 	"retwis/internal/retwis"
 )
 
@@ -10,7 +11,7 @@ import (
 func mentions(ctx context.Context, post *retwis.Post) ([]*retwis.User, error) {
 	reads := make([]func() (*retwis.User, error), len(post.Mentions))
 	for i, id := range post.Mentions {
-		reads[i] = loadersOf(ctx).authors().start(ctx, id)
+		reads[i] = loaders.From(ctx).Authors().LoadThunk(ctx, id)
 	}
 	users := make([]*retwis.User, 0, len(reads))
 	for _, read := range reads {

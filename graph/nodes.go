@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 
+	"retwis/graph/loaders"
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
@@ -42,7 +43,7 @@ func startNode(ctx context.Context, id string) func() (Node, error) {
 	case retwis.UserID:
 		return asNode(startUser(ctx, id))
 	case retwis.PostID:
-		return asNode(loadersOf(ctx).posts.start(ctx, id))
+		return asNode(loaders.From(ctx).Posts.LoadThunk(ctx, id))
 	case retwis.ListID:
 		return asNode(startOwnList(ctx, id))
 	case retwis.TimelineID:
@@ -71,7 +72,7 @@ func startNode(ctx context.Context, id string) func() (Node, error) {
 		}
 	case retwis.SessionID:
 		if viewer != 0 && id.User == viewer {
-			return asNode(loadersOf(ctx).sessions.start(ctx, id))
+			return asNode(loaders.From(ctx).Sessions.LoadThunk(ctx, id))
 		}
 	case retwis.Viewer:
 		if viewer != 0 && id.ID == viewer {
@@ -83,7 +84,7 @@ func startNode(ctx context.Context, id string) func() (Node, error) {
 
 // startUser begins to read a user. Who is leaving is there as an author only.
 func startUser(ctx context.Context, id retwis.UserID) func() (*retwis.User, error) {
-	read := loadersOf(ctx).users.start(ctx, id)
+	read := loaders.From(ctx).Users.LoadThunk(ctx, id)
 	return func() (*retwis.User, error) {
 		user, err := read()
 		if user != nil && user.Leaving {

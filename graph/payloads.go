@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 
+	"retwis/graph/loaders"
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
@@ -89,7 +90,7 @@ func changeFollowOf(
 	if err := change(ctx, viewer, author); err != nil {
 		return nil, err
 	}
-	user, err := loadersOf(ctx).users.load(ctx, author)
+	user, err := loaders.From(ctx).Users.Load(ctx, author)
 	if err == nil && user == nil {
 		err = retwis.ErrUserNotFound
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"retwis/graph/loaders"
 	"retwis/internal/retwis"
 )
 
@@ -16,10 +17,10 @@ import (
 // collected, bound to how they are read, and their names encoded. It holds for all
 // requests whose @skip and @include come out the same.
 type plan struct {
-	root   *selection
-	fields int // in all selections together
-	selected
-	length atomic.Int64 // of the last response, in bytes
+	root     *selection
+	fields   int // in all selections together
+	selected loaders.Selection
+	length   atomic.Int64 // of the last response, in bytes
 }
 
 // selection is what is selected of one object type at one place of an operation.
@@ -82,7 +83,7 @@ func (p planner) plan(op *graphql.OperationContext) (*plan, error) {
 	if root == nil {
 		return nil, fmt.Errorf("there is no type %s", rootName(op.Operation.Operation))
 	}
-	made := planning{p, op, &plan{selected: selected{uncounted: true}}}
+	made := planning{p, op, &plan{selected: loaders.Selection{NoCounts: true}}}
 	var err error
 	made.root, err = made.selection(root, op.Operation.SelectionSet, nil)
 	return made.plan, err
@@ -139,8 +140,8 @@ func (p *planning) field(object *objectType, collected graphql.CollectedField, u
 	}
 	name := object.name + "." + collected.Name
 	f.quick, f.hint = p.quick[name], p.hints[name]
-	p.uncounted = p.uncounted && !p.planner.counts[name]
-	p.mentions = p.mentions || name == "Post.mentions"
+	p.selected.NoCounts = p.selected.NoCounts && !p.planner.counts[name]
+	p.selected.Mentions = p.selected.Mentions || name == "Post.mentions"
 	if f.up != nil && !f.up.isResolved() {
 		f.lists = f.up.lists
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"retwis/graph/loaders"
 )
 
 // plannedSchema executes operations by plans, and leaves to gqlgen's generated code those
@@ -99,7 +101,7 @@ func (s *plannedSchema) respond(
 
 // query resolves everything, and writes it then.
 func (e *execution) query(s *selection) bool {
-	loadersOf(e.ctx).selected = e.selected
+	loaders.From(e.ctx).Select(e.selected)
 	for _, f := range s.resolved {
 		e.add(&e.root, f, nil)
 	}
@@ -126,7 +128,7 @@ func (e *execution) mutation(s *selection) bool {
 		p.field, p.parent = f, &e.root
 		e.resolveRoot(p, func(ctx context.Context) {
 			e.ctx = ctx
-			loadersOf(ctx).selected = e.selected
+			loaders.From(ctx).Select(e.selected)
 			e.below(p)
 			e.resolveWaves()
 		})
@@ -198,7 +200,7 @@ func (e *execution) subscribe(f *plannedField) (next func(context.Context) (any,
 // event writes the response to an event of a subscription. The context has the field that
 // the event is the value of.
 func (e *execution) event(f *plannedField, event any) {
-	loadersOf(e.ctx).selected = e.selected
+	loaders.From(e.ctx).Select(e.selected)
 	e.root.field, e.root.value = f, event
 	e.below(&e.root)
 	e.resolveWaves()

@@ -10,6 +10,7 @@ package graph
 import (
 	"context"
 
+	"retwis/graph/loaders"
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
@@ -29,6 +30,20 @@ type Resolver struct {
 	Limits    RateLimits
 
 	words postWords // for the filters of subscriptions
+}
+
+// sources returns the reads that loaders batch.
+func (r *Resolver) sources() *loaders.Sources {
+	return &loaders.Sources{
+		Users:       r.Users.Users,
+		Authors:     r.Users.Authors,
+		Posts:       r.Posts.Posts,
+		Lists:       r.Lists.Lists,
+		Sessions:    r.sessionsByID,
+		Follows:     r.Follows.Follows,
+		FollowedBy:  r.Follows.FollowedBy,
+		Memberships: r.Lists.Memberships,
+	}
 }
 
 // Accounts registers people and manages their sessions and profiles.

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 
+	"retwis/graph/loaders"
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
@@ -29,7 +30,7 @@ func (r *listResolver) HasMember(ctx context.Context, obj *retwis.List, userID s
 	if !ok {
 		return false, nil
 	}
-	return loadersOf(ctx).memberships.load(ctx, retwis.Membership{List: obj.ID, User: user})
+	return loaders.From(ctx).Memberships.Load(ctx, retwis.Membership{List: obj.ID, User: user})
 }
 
 // Timeline is the resolver for the timeline field.
@@ -317,7 +318,7 @@ func (r *timelineResolver) Owner(ctx context.Context, obj *retwis.Timeline) (*re
 		return nil, nil
 	}
 	if obj.ID.Kind == retwis.ListTimeline {
-		list, err := ownList(ctx, obj.ID.List(), loadersOf(ctx).lists.load)
+		list, err := ownList(ctx, obj.ID.List(), loaders.From(ctx).Lists.Load)
 		if err != nil {
 			return nil, err
 		}
@@ -369,12 +370,12 @@ func (r *userResolver) FollowersYouKnow(ctx context.Context, obj *retwis.User, f
 
 // ViewerFollows is the resolver for the viewerFollows field.
 func (r *userResolver) ViewerFollows(ctx context.Context, obj *retwis.User) (bool, error) {
-	return loadersOf(ctx).viewerFollows.load(ctx, obj.ID)
+	return loaders.From(ctx).ViewerFollows.Load(ctx, obj.ID)
 }
 
 // FollowsViewer is the resolver for the followsViewer field.
 func (r *userResolver) FollowsViewer(ctx context.Context, obj *retwis.User) (bool, error) {
-	return loadersOf(ctx).followsViewer.load(ctx, obj.ID)
+	return loaders.From(ctx).FollowsViewer.Load(ctx, obj.ID)
 }
 
 // ID is the resolver for the id field.

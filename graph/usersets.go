@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 
+	"retwis/graph/loaders"
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
@@ -20,7 +21,7 @@ func (r *Resolver) commonFollowers(
 	if !ok {
 		return nil, retwis.ErrNotFound
 	}
-	user, err := loadersOf(ctx).users.load(ctx, other)
+	user, err := loaders.From(ctx).Users.Load(ctx, other)
 	if err != nil {
 		return nil, err
 	}

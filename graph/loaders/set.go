@@ -1,0 +1,132 @@
+package loaders
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+// Sources are the reads that the loaders of a set batch. All of them must be set, and answer in the order of the keys.
+type Sources struct {
+	Users    Read[retwis.UserID, *retwis.User]
+	Authors  Read[retwis.UserID, *retwis.User] // from a cache where possible: the counts may be stale
+	Posts    Read[retwis.PostID, *retwis.Post]
+	Lists    Read[retwis.ListID, *retwis.List]
+	Sessions Read[retwis.SessionID, *retwis.Session] // of the viewer
+
+	// Follows reports for each of the others whether the user follows them, FollowedBy whether they follow the user.
+	Follows, FollowedBy func(ctx context.Context, user retwis.UserID, others []retwis.UserID) ([]bool, error)
+
+	Memberships Read[retwis.Membership, bool]
+}
+
+// Set holds the loaders of one response, or of one field of a mutation. They remember what they read, so a set must not
+// live longer.
+type Set struct {
+	Users         *Loader[retwis.UserID, *retwis.User]
+	Posts         *Loader[retwis.PostID, *retwis.Post]
+	Lists         *Loader[retwis.ListID, *retwis.List]
+	Sessions      *Loader[retwis.SessionID, *retwis.Session]
+	ViewerFollows *Loader[retwis.UserID, bool]
+	FollowsViewer *Loader[retwis.UserID, bool]
+	Memberships   *Loader[retwis.Membership, bool]
+
+	cachedAuthors *Loader[retwis.UserID, *retwis.User]
+	selection     Selection
+}
+
+// Selection is what a set may know about the operation that it loads for. The zero value is right for every operation.
+type Selection struct {
+	NoCounts bool // the operation selects no counts of users, so stale ones do no harm
+	Mentions bool // the operation selects the users that posts mention
+}
+
+// How long a set collects unforeseen keys. The elements of a list are resolved side by side, so their keys arrive within
+// microseconds of each other. An event of a subscription has one element.
+const (
+	ListWait  = 200 * time.Microsecond
+	EventWait = 0
+)
+
+// maxAnnounced bounds the announced keys of one read.
+const maxAnnounced = 500
+
+type contextKey struct{}
+
+// With returns a context with a new set of loaders.
+//
+// The context carries the set because nothing else can: gqlgen calls a resolver with the context and the parent object
+// alone, and its operation context is shared by all events of a subscription and all fields of a mutation, each of which
+// needs a set of its own.
+func (s *Sources) With(ctx context.Context, wait time.Duration) context.Context {
+	options := Options{Wait: wait, MaxCollected: retwis.MaxPageSize, MaxAnnounced: maxAnnounced}
+	return context.WithValue(ctx, contextKey{}, &Set{
+		Users:         New(options, s.Users),
+		Posts:         New(options, s.Posts),
+		Lists:         New(options, s.Lists),
+		Sessions:      New(options, s.Sessions),
+		ViewerFollows: New(options, ofViewer(s.Follows)),
+		FollowsViewer: New(options, ofViewer(s.FollowedBy)),
+		Memberships:   New(options, s.Memberships),
+		cachedAuthors: New(options, s.Authors),
+	})
+}
+
+// From returns the loaders of a context that [Sources.With] returned. It panics if there are none.
+func From(ctx context.Context) *Set {
+	return ctx.Value(contextKey{}).(*Set) //nolint:forcetypeassert // resolvers run only with loaders
+}
+
+// ofViewer asks about the viewer and other users. Nobody follows an anonymous viewer, who follows nobody.
+func ofViewer(
+	ask func(context.Context, retwis.UserID, []retwis.UserID) ([]bool, error),
+) Read[retwis.UserID, bool] {
+	return func(ctx context.Context, others []retwis.UserID) ([]bool, error) {
+		viewer := auth.IdentityOf(ctx).User
+		if viewer == 0 {
+			return make([]bool, len(others)), nil
+		}
+		return ask(ctx, viewer, others)
+	}
+}
+
+// Select tells the set what its operation selects. Call it before any resolver runs.
+func (s *Set) Select(selection Selection) { s.selection = selection }
+
+// Authors loads the authors of posts and the users whom posts mention, from the cache of authors if the operation
+// selects no counts.
+func (s *Set) Authors() *Loader[retwis.UserID, *retwis.User] {
+	if s.selection.NoCounts {
+		return s.cachedAuthors
+	}
+	return s.Users
+}
+
+// ExpectAuthors announces the authors of a page of posts, and the users whom these mention; ids may repeat. Whatever is
+// then asked about one of them is read for all of them at once. The mentioned users share the read if the operation
+// selects them. Otherwise they have one of their own, which is rarely made.
+func (s *Set) ExpectAuthors(authors, mentioned []retwis.UserID) {
+	if s.selection.Mentions {
+		s.expect(s.Authors(), append(authors, mentioned...))
+		return
+	}
+	s.expect(s.Authors(), authors)
+	s.expect(s.Authors(), mentioned)
+}
+
+// ExpectUsers announces a page of users; ids may repeat.
+func (s *Set) ExpectUsers(ids []retwis.UserID) { s.expect(s.Users, ids) }
+
+func (s *Set) expect(users *Loader[retwis.UserID, *retwis.User], ids []retwis.UserID) {
+	if len(ids) == 0 {
+		return
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	users.Expect(ids)
+	s.ViewerFollows.Expect(ids)
+	s.FollowsViewer.Expect(ids)
+}
