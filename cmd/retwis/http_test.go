@@ -80,7 +80,7 @@ func TestAProcessIsNotReadyWhileFanOutLags(t *testing.T) {
 		theirs, body := get(t, of+"/readyz")
 		return ours == http.StatusOK && theirs == http.StatusOK && strings.Contains(body, `"checks":{"outbox":"ok","redis":"ok"}`)
 	})
-	if got := scrape(t, of); sum(got, "retwis_fanout_deliveries_total") < 1 {
+	if got := scrape(t, of); sum(got, "retwis_fanout_pushes_total") < 1 {
 		t.Error("the worker does not tell of its deliveries")
 	}
 	worker.stop()

@@ -92,7 +92,7 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		labels []string
 		least  float64
 	}{
-		{"retwis_fanout_deliveries_total", nil, 6},
+		{"retwis_fanout_pushes_total", nil, 6},
 		{"retwis_fanout_entries_total", nil, 6},
 		{"retwis_fanout_outboxes", nil, 16},
 		{"retwis_graphql_operations_total", []string{"type=query", "operation=Home", "outcome=ok"}, 1},

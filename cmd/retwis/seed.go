@@ -101,7 +101,7 @@ func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logge
 		return mendRedis(err)
 	}
 	_, _ = fmt.Fprintf(console.out, "Seeded in %s: %s.\n", time.Since(started).Round(time.Millisecond), describe(seeder.Result()))
-	for _, name := range seeder.Known(1) {
+	for _, name := range seeder.MostPopular(1) {
 		_, _ = fmt.Fprintf(console.out, "Log in as %s, or any of them, with the password: %s\n", name, seed.Password)
 	}
 	return nil
@@ -127,8 +127,8 @@ func describe(r seed.Result) string {
 	if r.Reused > 0 {
 		fmt.Fprintf(&b, ", %d that were there used again", r.Reused)
 	}
-	if r.Foreign > 0 {
-		fmt.Fprintf(&b, ", %d names that somebody else has left out", r.Foreign)
+	if r.NamesTaken > 0 {
+		fmt.Fprintf(&b, ", %d names that somebody else has left out", r.NamesTaken)
 	}
 	fmt.Fprintf(&b, "; %d new follows; %d new posts; everything is delivered", r.Follows, r.Posts)
 	return b.String()

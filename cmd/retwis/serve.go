@@ -151,12 +151,12 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		}
 	})
 	if demo != nil {
-		life := demo.Life(db, seed.LifeOptions{Log: log})
+		life := demo.Activity(db, seed.ActivityOptions{Log: log})
 		group.Go(func() error { return life.Run(running) })
 	}
 	c.announce(console.out, ready{URL: urlOf(listener.Addr()), Redis: b.redis.name, Data: b.redis.keeps()})
 	if demo != nil {
-		c.announceDemo(console.out, demo.Known(3))
+		c.announceDemo(console.out, demo.MostPopular(3))
 	}
 	return waitFor(running, group)
 }

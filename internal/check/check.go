@@ -34,12 +34,12 @@ type Database interface {
 	OutboxStarts(ctx context.Context) ([]string, error)
 	OutboxEnds(ctx context.Context) ([]string, error)
 
-	Mender
+	Repairer
 }
 
-// Mender mends what a check finds. Every step is safe while the service works, and may be
+// Repairer mends what a check finds. Every step is safe while the service works, and may be
 // repeated.
-type Mender interface {
+type Repairer interface {
 	RenewIfKept(ctx context.Context, id retwis.TimelineID) (bool, error)
 	Weed(ctx context.Context, id retwis.TimelineID, stay map[retwis.PostID]int) error
 	PlacePost(ctx context.Context, author retwis.UserID, post retwis.PostID) error
@@ -52,12 +52,12 @@ type Mender interface {
 
 // Options say what to check. Zero values take the defaults.
 type Options struct {
-	Sample   int           // users to check, chosen at random; 0 checks all
-	Seed     uint64        // of the choice: the same users for the same seed
-	Repair   bool          // whether to mend what is found
-	Parallel int           // users looked at at once, 16
-	Looks    int           // at what seems to be wrong, before it is reported, 6 at the most
-	Patience time.Duration // for what is under way to be carried out before each further look, 1 min
+	Sample        int           // users to check, chosen at random; 0 checks all
+	Seed          uint64        // of the choice: the same users for the same seed
+	Repair        bool          // whether to mend what is found
+	Parallel      int           // users looked at at once, 16
+	Inspections   int           // at what seems to be wrong, before it is reported, 6 at the most
+	SettleTimeout time.Duration // for what is under way to be carried out before each further look, 1 min
 
 	// Progress is called when a part of the check begins, with how much there is to do. The
 	// first function returned is called with each bit done, the other one at the end.
@@ -68,63 +68,14 @@ func (o Options) withDefaults() Options {
 	if o.Parallel == 0 {
 		o.Parallel = 16
 	}
-	if o.Looks == 0 {
-		o.Looks = 6
+	if o.Inspections == 0 {
+		o.Inspections = 6
 	}
-	if o.Patience == 0 {
-		o.Patience = time.Minute
+	if o.SettleTimeout == 0 {
+		o.SettleTimeout = time.Minute
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, int) (func(int), func()) { return func(int) {}, func() {} }
 	}
 	return o
-}
-
-// Report is what a check found.
-type Report struct {
-	Users     int           `json:"users"`
-	Timelines int           `json:"timelines"` // of users
-	Entries   int           `json:"entries"`   // of these timelines
-	Counts    map[Kind]int  `json:"counts"`    // of findings
-	Examples  []Finding     `json:"examples"`
-	Repaired  int           `json:"repaired"`  // findings that a repair was made for
-	Unsettled int           `json:"unsettled"` // that could not be told from what is under way
-	Took      time.Duration `json:"-"`
-
-	edges map[place]bool // those reported, which are come by from both ends
-}
-
-// Findings returns how many there are.
-func (r Report) Findings() int {
-	total := 0
-	for _, n := range r.Counts {
-		total += n
-	}
-	return total
-}
-
-// PerMillion returns how many findings of a kind there are for each million entries.
-func (r Report) PerMillion(kind Kind) float64 {
-	return float64(r.Counts[kind]) * 1e6 / float64(max(r.Entries, 1))
-}
-
-// examplesKept is how many findings of a kind a report shows.
-const examplesKept = 5
-
-// edgesKept bounds what is remembered of edges: beyond, one may be counted twice.
-const edgesKept = 100_000
-
-func (r *Report) add(f Finding) {
-	if f.Kind == HalfEdge {
-		if r.edges[f.place()] {
-			return
-		}
-		if len(r.edges) < edgesKept {
-			r.edges[f.place()] = true
-		}
-	}
-	r.Counts[f.Kind]++
-	if r.Counts[f.Kind] <= examplesKept {
-		r.Examples = append(r.Examples, f)
-	}
 }

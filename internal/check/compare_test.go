@@ -1,7 +1,6 @@
 package check
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -9,69 +8,6 @@ import (
 
 	"retwis/internal/retwis"
 )
-
-func TestOutOfOrder(t *testing.T) {
-	t.Parallel()
-	type ids = []retwis.PostID
-	tests := []struct {
-		name      string
-		line, out ids
-	}{
-		{"nothing", nil, nil},
-		{"one", ids{1}, nil},
-		{"in order", ids{9, 7, 5, 1}, nil},
-		{"two swapped", ids{9, 5, 7, 1}, ids{5}},
-		{"the oldest on top", ids{1, 9, 7, 5}, ids{1}},
-		{"the newest at the bottom", ids{7, 5, 1, 9}, ids{9}},
-		{"one twice", ids{7, 7, 5}, ids{7}},
-		{"upside down", ids{1, 2, 3}, ids{1, 2}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if got := outOfOrder(tt.line); !slices.Equal(got, tt.out) {
-				t.Errorf("%v, want %v", got, tt.out)
-			}
-		})
-	}
-}
-
-// What is left without the posts out of order descends, and no smaller number of them
-// would do, by trying all.
-func TestOutOfOrderIsAsLittleAsPossible(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
-		line := make([]retwis.PostID, r.IntN(9))
-		for i := range line {
-			line[i] = retwis.PostID(1 + r.IntN(9))
-		}
-		least := len(line)
-		for subset := range 1 << len(line) {
-			var rest []retwis.PostID
-			for i, post := range line {
-				if subset>>i&1 == 1 {
-					rest = append(rest, post)
-				}
-			}
-			if descends(rest) {
-				least = min(least, len(line)-len(rest))
-			}
-		}
-		if got := outOfOrder(line); len(got) != least {
-			t.Fatalf("%v: %v are out of order, and %d would do", line, got, least)
-		}
-	}
-}
-
-func descends(line []retwis.PostID) bool {
-	for i := 1; i < len(line); i++ {
-		if line[i] >= line[i-1] {
-			return false
-		}
-	}
-	return true
-}
 
 func TestCompareTimeline(t *testing.T) {
 	t.Parallel()
@@ -112,7 +48,7 @@ func TestCompareTimeline(t *testing.T) {
 		{"trimmed, a late one at the end", retwis.ListTrimmed, ids{90, 85, 80, 50}, nil, nil},
 		{"no post", retwis.ListComplete, ids{5, 90, 85, 80, 70, 60, 50}, nil, map[Kind]ids{Extra: {5}}},
 		{"a stranger's", retwis.ListComplete, ids{90, 85, 80, 76, 70, 60, 50}, nil, map[Kind]ids{Extra: {76}}},
-		{"doubled", retwis.ListComplete, ids{70, 90, 85, 70, 80, 70, 60, 50}, nil, map[Kind]ids{Doubled: {70, 70}}},
+		{"doubled", retwis.ListComplete, ids{70, 90, 85, 70, 80, 70, 60, 50}, nil, map[Kind]ids{Duplicate: {70, 70}}},
 		{"out of order", retwis.ListComplete, ids{50, 90, 85, 80, 70, 60}, nil, map[Kind]ids{OutOfOrder: {50}}},
 	}
 	for _, tt := range tests {
@@ -123,7 +59,7 @@ func TestCompareTimeline(t *testing.T) {
 				Sources: map[retwis.UserID]int64{author: 7},
 			}
 			var got map[Kind]ids
-			for _, f := range compareTimeline(r, known{posted, records}, late) {
+			for _, f := range compareTimeline(r, evidence{posted, records}, late) {
 				if got == nil {
 					got = map[Kind]ids{}
 				}
@@ -134,38 +70,6 @@ func TestCompareTimeline(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestWhatIsSeenAgainIsSure(t *testing.T) {
-	t.Parallel()
-	one := Finding{Kind: Extra, Post: 1, witness: "3", settles: true}
-	other := one
-	other.witness = "4"
-	count := Finding{Kind: Count, User: 1, witness: "2"}
-	tests := []struct {
-		name          string
-		before, after []Finding
-		settled, last bool
-		sure, open    int
-	}{
-		{"gone", []Finding{one}, nil, true, false, 0, 0},
-		{"new", nil, []Finding{one}, true, false, 0, 0},
-		{"the same", []Finding{one}, []Finding{one}, true, false, 1, 0},
-		{"perhaps another", []Finding{one}, []Finding{other}, true, false, 0, 1},
-		{"again and again", []Finding{one}, []Finding{other}, true, true, 1, 0},
-		{"not settled", []Finding{one}, []Finding{one}, false, true, 0, 1},
-		{"what needs no settling", []Finding{count}, []Finding{count}, false, false, 1, 0},
-		{"one of two", []Finding{count, count}, []Finding{count}, true, false, 1, 0},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			sure, open := compareLooks(tt.before, tt.after, tt.settled, tt.last)
-			if len(sure) != tt.sure || len(open) != tt.open {
-				t.Errorf("sure of %v, open %v", sure, open)
 			}
 		})
 	}

@@ -13,19 +13,19 @@ type Kind string
 const (
 	Missing    Kind = "missing"      // a post that a timeline lacks
 	Extra      Kind = "extra"        // an entry of a timeline that does not belong there
-	Doubled    Kind = "doubled"      // an entry of a timeline that is there more than once
+	Duplicate  Kind = "duplicate"    // an entry of a timeline that is there more than once
 	OutOfOrder Kind = "out of order" // an entry above a newer one of its author
 
-	ProfileMissing Kind = "profile missing" // a post that its author's profile lacks
-	ProfileExtra   Kind = "profile extra"   // an entry of a profile that is no post of its user
-	ProfileDoubled Kind = "profile doubled"
-	ProfileOrder   Kind = "profile out of order"
+	ProfileMissing   Kind = "profile missing" // a post that its author's profile lacks
+	ProfileExtra     Kind = "profile extra"   // an entry of a profile that is no post of its user
+	ProfileDuplicate Kind = "profile duplicate"
+	ProfileOrder     Kind = "profile out of order"
 
-	HalfEdge  Kind = "half edge"  // a follow or a membership whose two directions differ
-	DeadEdge  Kind = "dead edge"  // a follow of, or membership of somebody who is not there
-	Reach     Kind = "reach"      // a partition with an audience that the author's reach lacks
-	ReachSize Kind = "reach size" // a count of followers in a partition that is not theirs
-	Count     Kind = "count"      // a count of posts, follows or followers that is not theirs
+	OneWayEdge             Kind = "one-way edge"             // a follow or a membership whose two directions differ
+	DanglingEdge           Kind = "dangling edge"            // a follow of, or membership of somebody who is not there
+	FollowerPartition      Kind = "follower partition"       // a partition with an audience that the author's reach lacks
+	FollowerPartitionCount Kind = "follower partition count" // a count of followers in a partition that is not theirs
+	Count                  Kind = "count"                    // a count of posts, follows or followers that is not theirs
 
 	NameMissing Kind = "name missing" // a user whose name nobody has
 	NameTaken   Kind = "name taken"   // a name that somebody has who does not bear it
@@ -37,9 +37,9 @@ const (
 // kinds are all kinds, in the order of reports.
 func kinds() []Kind {
 	return []Kind{
-		Missing, Extra, Doubled, OutOfOrder,
-		ProfileMissing, ProfileExtra, ProfileDoubled, ProfileOrder,
-		HalfEdge, DeadEdge, Reach, ReachSize, Count, NameMissing, NameTaken,
+		Missing, Extra, Duplicate, OutOfOrder,
+		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder,
+		OneWayEdge, DanglingEdge, FollowerPartition, FollowerPartitionCount, Count, NameMissing, NameTaken,
 		NewestMissing, NewestExtra,
 	}
 }
@@ -47,20 +47,20 @@ func kinds() []Kind {
 // OfEntries reports whether findings of the kind are about single entries of timelines, so
 // that they can be counted per million.
 func (k Kind) OfEntries() bool {
-	return k == Missing || k == Extra || k == Doubled || k == OutOfOrder
+	return k == Missing || k == Extra || k == Duplicate || k == OutOfOrder
 }
 
 // Kinds returns all kinds of finding, in the order of reports.
 func Kinds() []Kind { return kinds() }
 
-// place is what a finding is about. Two findings about the same place are the same.
-type place struct {
+// findingKey is what a finding is about. Two findings about the same findingKey are the same.
+type findingKey struct {
 	kind      Kind
 	user      retwis.UserID
 	timeline  retwis.TimelineID
 	post      retwis.PostID
 	partition int
-	what      string
+	detail    string
 }
 
 // Finding is something that is not as its definition says.
@@ -74,11 +74,11 @@ type Finding struct {
 	partition int
 	what      string // more of what it is about
 	witness   string // what was the case besides: while it changes, what is seen may be another instance of the same
-	settles   bool   // whether it may come from what is under way
+	transient bool   // whether it may come from what is under way
 }
 
-func (f Finding) place() place {
-	return place{f.Kind, f.User, f.Timeline, f.Post, f.partition, f.what}
+func (f Finding) key() findingKey {
+	return findingKey{f.Kind, f.User, f.Timeline, f.Post, f.partition, f.what}
 }
 
 // describe names a timeline for people.
@@ -102,7 +102,7 @@ func describe(id retwis.TimelineID) string {
 // entryFinding is one about an entry of a timeline.
 func entryFinding(kind Kind, id retwis.TimelineID, user retwis.UserID, post retwis.PostID, witness, format string, args ...any) Finding {
 	return Finding{
-		Kind: kind, User: user, Timeline: id, Post: post, witness: witness, settles: true,
+		Kind: kind, User: user, Timeline: id, Post: post, witness: witness, transient: true,
 		Text: describe(id) + " " + fmt.Sprintf(format, args...),
 	}
 }

@@ -10,9 +10,9 @@ import (
 
 // repair mends what was found, what others hang on first: a timeline is compared once more
 // when edges and profiles are right, and built anew when it still differs.
-func (c *checker) repair(ctx context.Context, suspects []suspect, look func(context.Context, subject) (look, error)) error {
+func (c *checker) repair(ctx context.Context, suspects []suspect, look func(context.Context, subject) (inspection, error)) error {
 	for _, mend := range []func(context.Context, []Finding) error{
-		c.mendNames, c.mendEdges, c.mendReach, c.mendProfiles, c.mendCounts, c.mendNewest,
+		c.repairNames, c.repairEdges, c.repairFollowerPartitions, c.repairProfiles, c.repairCounts, c.repairNewestUsers,
 	} {
 		for _, s := range suspects {
 			if err := mend(ctx, s.found); err != nil {
@@ -26,7 +26,7 @@ func (c *checker) repair(ctx context.Context, suspects []suspect, look func(cont
 		}
 		now, err := look(ctx, s.subject)
 		if err == nil {
-			err = c.mendTimelines(ctx, s.found, now.findings)
+			err = c.repairTimelines(ctx, s.found, now.findings)
 		}
 		if err != nil {
 			return fmt.Errorf("repair: %w", err)
@@ -49,7 +49,7 @@ func (c *checker) each(found []Finding, mend func(Finding) error, kinds ...Kind)
 	return nil
 }
 
-func (c *checker) mendNames(ctx context.Context, found []Finding) error {
+func (c *checker) repairNames(ctx context.Context, found []Finding) error {
 	return c.each(found, func(f Finding) error {
 		borne, err := c.db.MendName(ctx, f.what, f.User)
 		if err == nil && !borne {
@@ -59,40 +59,40 @@ func (c *checker) mendNames(ctx context.Context, found []Finding) error {
 	}, NameMissing, NameTaken)
 }
 
-func (c *checker) mendEdges(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error { return c.db.MendEdge(ctx, f.Timeline, f.User) }, HalfEdge, DeadEdge)
+func (c *checker) repairEdges(ctx context.Context, found []Finding) error {
+	return c.each(found, func(f Finding) error { return c.db.MendEdge(ctx, f.Timeline, f.User) }, OneWayEdge, DanglingEdge)
 }
 
-func (c *checker) mendReach(ctx context.Context, found []Finding) error {
+func (c *checker) repairFollowerPartitions(ctx context.Context, found []Finding) error {
 	return c.each(found, func(f Finding) error {
 		kind := retwis.HomeTimeline
 		if f.what == "lists" {
 			kind = retwis.ListTimeline
 		}
 		return c.db.MendReach(ctx, f.User, kind, f.partition)
-	}, Reach, ReachSize)
+	}, FollowerPartition, FollowerPartitionCount)
 }
 
-func (c *checker) mendProfiles(ctx context.Context, found []Finding) error {
+func (c *checker) repairProfiles(ctx context.Context, found []Finding) error {
 	return c.each(found, func(f Finding) error {
 		if err := c.db.PlacePost(ctx, f.User, f.Post); err != nil || f.Kind != ProfileMissing {
 			return err
 		}
 		return c.db.MendCounts(ctx, f.User)
-	}, ProfileMissing, ProfileExtra, ProfileDoubled, ProfileOrder)
+	}, ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder)
 }
 
-func (c *checker) mendCounts(ctx context.Context, found []Finding) error {
+func (c *checker) repairCounts(ctx context.Context, found []Finding) error {
 	return c.each(found, func(f Finding) error { return c.db.MendCounts(ctx, f.User) }, Count)
 }
 
-func (c *checker) mendNewest(ctx context.Context, found []Finding) error {
+func (c *checker) repairNewestUsers(ctx context.Context, found []Finding) error {
 	return c.each(found, func(f Finding) error { return c.db.MendNewest(ctx, f.partition, f.User) }, NewestMissing, NewestExtra)
 }
 
-// mendTimelines builds the timelines anew that still differ, and weeds those that are
+// repairTimelines builds the timelines anew that still differ, and weeds those that are
 // gathered from nowhere: mentions, and the public timeline.
-func (c *checker) mendTimelines(ctx context.Context, found []Finding, now []Finding) error {
+func (c *checker) repairTimelines(ctx context.Context, found []Finding, now []Finding) error {
 	wrong := map[retwis.TimelineID]bool{}
 	weeds := map[retwis.TimelineID]map[retwis.PostID]int{}
 	for _, f := range now {
@@ -108,7 +108,7 @@ func (c *checker) mendTimelines(ctx context.Context, found []Finding, now []Find
 		}
 		if _, ok := weeds[f.Timeline][f.Post]; !ok || f.Kind == Extra {
 			weeds[f.Timeline][f.Post] = 0
-			if f.Kind == Doubled {
+			if f.Kind == Duplicate {
 				weeds[f.Timeline][f.Post] = 1
 			}
 		}
@@ -123,5 +123,5 @@ func (c *checker) mendTimelines(ctx context.Context, found []Finding, now []Find
 			return err
 		}
 	}
-	return c.each(found, func(Finding) error { return nil }, Missing, Extra, Doubled, OutOfOrder)
+	return c.each(found, func(Finding) error { return nil }, Missing, Extra, Duplicate, OutOfOrder)
 }

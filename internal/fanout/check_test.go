@@ -88,7 +88,7 @@ func TestCheckOfABusyDatabaseGivesNoFalseAlarm(t *testing.T) {
 				for range size(8, 80) {
 					e.isSound()
 				}
-				if report := e.check(check.Options{Looks: 1}); report.Findings() > 0 {
+				if report := e.check(check.Options{Inspections: 1}); report.Findings() > 0 {
 					t.Errorf("one look alone is enough for %v", report.Counts)
 				} else {
 					t.Logf("%d entries, of which at first sight %d seem to be wrong", report.Entries, report.Unsettled)
@@ -195,17 +195,17 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 		}, map[check.Kind]int{check.Extra: 1}},
 		{"an entry doubled", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, home(d), d.posts[3].String()).Err()
-		}, map[check.Kind]int{check.Doubled: 1}},
+		}, map[check.Kind]int{check.Duplicate: 1}},
 		{"an entry three times", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, home(d), d.posts[3].String(), d.posts[3].String()).Err()
-		}, map[check.Kind]int{check.Doubled: 2}},
+		}, map[check.Kind]int{check.Duplicate: 2}},
 		{"two entries swapped", func(_ context.Context, d *damage) error {
 			swap(d, home(d), d.posts[2], d.posts[3])
 			return nil
 		}, map[check.Kind]int{check.OutOfOrder: 1}},
 		{"mentions doubled", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, d.only(":mentions:"+d.reader.String()), d.posts[3].String()).Err()
-		}, map[check.Kind]int{check.Doubled: 1}},
+		}, map[check.Kind]int{check.Duplicate: 1}},
 		{"mentions that are none", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, d.only(":mentions:"+d.reader.String()), d.post(d.lone, "hm").String(), 123456000000).Err()
 		}, map[check.Kind]int{check.Extra: 2}},
@@ -215,7 +215,7 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 		}, map[check.Kind]int{check.ProfileOrder: 1}},
 		{"a profile doubled", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, profile(d), d.posts[2].String()).Err()
-		}, map[check.Kind]int{check.ProfileDoubled: 1, check.Count: 1}},
+		}, map[check.Kind]int{check.ProfileDuplicate: 1, check.Count: 1}},
 		{"another's post on a profile", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, profile(d), d.post(d.lone, "hm").String()).Err()
 		}, map[check.Kind]int{check.ProfileExtra: 1, check.Count: 1}},
@@ -225,22 +225,22 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 		{"a follow without a follower", func(ctx context.Context, d *damage) error {
 			following := d.only(":following:" + d.reader.String())
 			return d.ZRem(ctx, in(following, "fans:"+d.author.String()), d.reader.String()).Err()
-		}, map[check.Kind]int{check.HalfEdge: 1, check.ReachSize: 1}},
+		}, map[check.Kind]int{check.OneWayEdge: 1, check.FollowerPartitionCount: 1}},
 		{"a follower without a follow", func(ctx context.Context, d *damage) error {
 			return d.ZRem(ctx, d.only(":following:"+d.reader.String()), d.author.String()).Err()
-		}, map[check.Kind]int{check.HalfEdge: 1, check.Count: 1, check.Extra: 12}},
+		}, map[check.Kind]int{check.OneWayEdge: 1, check.Count: 1, check.Extra: 12}},
 		{"another time of a follow", func(ctx context.Context, d *damage) error {
 			return d.ZIncrBy(ctx, d.only(":following:"+d.reader.String()), 5, d.author.String()).Err()
-		}, map[check.Kind]int{check.HalfEdge: 1}},
+		}, map[check.Kind]int{check.OneWayEdge: 1}},
 		{"a follow of nobody", func(ctx context.Context, d *damage) error {
 			return d.ZAdd(ctx, d.only(":following:"+d.reader.String()), z(77, "12345")).Err()
-		}, map[check.Kind]int{check.HalfEdge: 1, check.DeadEdge: 1, check.Count: 1}},
+		}, map[check.Kind]int{check.OneWayEdge: 1, check.DanglingEdge: 1, check.Count: 1}},
 		{"a member that is not listed", func(ctx context.Context, d *damage) error {
 			return d.ZRem(ctx, d.only(":listed:"+d.author.String()), d.list.String()).Err()
-		}, map[check.Kind]int{check.HalfEdge: 1}},
+		}, map[check.Kind]int{check.OneWayEdge: 1}},
 		{"one listed that is no member", func(ctx context.Context, d *damage) error {
 			return d.ZRem(ctx, d.only(":list:"+d.list.String()+":members"), d.author.String()).Err()
-		}, map[check.Kind]int{check.HalfEdge: 1, check.Extra: 12}},
+		}, map[check.Kind]int{check.OneWayEdge: 1, check.Extra: 12}},
 		{"a wrong count of posts", func(ctx context.Context, d *damage) error {
 			return d.HIncrBy(ctx, d.only(":user:"+d.author.String()), "posts", 3).Err()
 		}, map[check.Kind]int{check.Count: 1}},
@@ -256,14 +256,14 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 				}
 			}
 			return fmt.Errorf("no reach")
-		}, map[check.Kind]int{check.ReachSize: 1, check.Count: 1}},
+		}, map[check.Kind]int{check.FollowerPartitionCount: 1, check.Count: 1}},
 		{"no reach", func(ctx context.Context, d *damage) error {
 			return d.Del(ctx, d.only(":reach:"+d.other.String())).Err()
-		}, map[check.Kind]int{check.Reach: 1, check.Count: 1}},
+		}, map[check.Kind]int{check.FollowerPartition: 1, check.Count: 1}},
 		{"no reach of lists", func(ctx context.Context, d *damage) error {
 			reach := d.only(":reach:" + d.author.String())
 			return d.HDel(ctx, reach, fmt.Sprint("l", d.PartitionOfUser(d.reader))).Err()
-		}, map[check.Kind]int{check.Reach: 1}},
+		}, map[check.Kind]int{check.FollowerPartition: 1}},
 		{"a name nobody has", func(ctx context.Context, d *damage) error {
 			return d.Del(ctx, d.only(":name:author")).Err()
 		}, map[check.Kind]int{check.NameMissing: 1}},
@@ -284,7 +284,7 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 		}, map[check.Kind]int{check.NewestExtra: 1}},
 		{"a post doubled on the public timeline", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, d.only(":public"), d.posts[3].String(), d.posts[3].String()).Err()
-		}, map[check.Kind]int{check.Doubled: 2}},
+		}, map[check.Kind]int{check.Duplicate: 2}},
 		{"no post on the public timeline", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, d.only(":public"), "123456000000").Err()
 		}, map[check.Kind]int{check.Extra: 1}},
@@ -330,7 +330,7 @@ func TestCheckOfARedisInsideTheProcess(t *testing.T) {
 	d.must(d.LRem(t.Context(), home, 0, d.posts[4].String()).Err())
 	d.must(d.LPush(t.Context(), home, d.posts[3].String()).Err())
 	found := d.check(check.Options{Repair: true})
-	if !maps.Equal(found.Counts, map[check.Kind]int{check.Missing: 1, check.Doubled: 1}) {
+	if !maps.Equal(found.Counts, map[check.Kind]int{check.Missing: 1, check.Duplicate: 1}) {
 		t.Errorf("found %v: %v", found.Counts, found.Examples)
 	}
 	d.isSound()
@@ -415,7 +415,7 @@ func TestCheckWithoutAWorkerSaysThatItCannotTell(t *testing.T) {
 		e.drain()
 		stop()
 		e.post(people[1], "hello")
-		report := e.check(check.Options{Patience: 50 * time.Millisecond})
+		report := e.check(check.Options{SettleTimeout: 50 * time.Millisecond})
 		if report.Findings() != 0 || report.Unsettled != 1 {
 			t.Errorf("%+v", report)
 		}

@@ -101,7 +101,7 @@ func TestAFailoverLosesNoDelivery(t *testing.T) {
 		t.Errorf("the home that was back-filled holds %v, want %v", got, []retwis.PostID{old})
 	}
 	e.isSound()
-	if n := worker.Stats().Buried; n > 0 {
+	if n := worker.Stats().DeadLetters; n > 0 {
 		t.Errorf("%d entries were given up", n)
 	}
 }
@@ -157,7 +157,7 @@ func TestReplicasThatDoNotAnswerAreNotWaitedForForever(t *testing.T) {
 	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
 	author := e.register("author")[0]
 	db := &unanswered{Store: e.Store}
-	e.workOn(db, fanout.Options{Insist: 500 * time.Millisecond})
+	e.workOn(db, fanout.Options{ReplicaTimeout: 500 * time.Millisecond})
 	post := e.post(author, "x")
 	e.drain()
 	if got := e.read(retwis.Public()); !slices.Equal(got, []retwis.PostID{post}) {

@@ -237,7 +237,7 @@ func TestOneSweeperSweepsAtATime(t *testing.T) {
 		var running sync.WaitGroup
 		for range 4 {
 			s := fanout.NewSweeper(e.Store, fanout.SweeperOptions{
-				Every: time.Hour, Look: 5 * time.Millisecond, Lease: lease, Pause: time.Millisecond,
+				Every: time.Hour, CheckEvery: 5 * time.Millisecond, Lease: lease, Pause: time.Millisecond,
 			})
 			sweepers = append(sweepers, s)
 			running.Go(func() { _ = s.Run(ctx) })
@@ -246,8 +246,8 @@ func TestOneSweeperSweepsAtATime(t *testing.T) {
 			for _, s := range sweepers {
 				stats := s.Stats()
 				all.Sweeps += stats.Sweeps
-				all.Looked += stats.Looked
-				all.Removed += stats.Removed
+				all.Scanned += stats.Scanned
+				all.Evicted += stats.Evicted
 			}
 			return all
 		}
@@ -259,7 +259,7 @@ func TestOneSweeperSweepsAtATime(t *testing.T) {
 		cancel()
 		running.Wait()
 		// A scan may come by a key more than once.
-		if got := total(); got.Sweeps != 1 || got.Looked < 5 || got.Removed != 3 {
+		if got := total(); got.Sweeps != 1 || got.Scanned < 5 || got.Evicted != 3 {
 			t.Errorf("the sweepers have done %+v, want one sweep that gives up 3 of 5", got)
 		}
 		if turn, err := e.SweepTurn(t.Context(), "later", lease, time.Hour); err != nil || turn {

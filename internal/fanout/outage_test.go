@@ -34,7 +34,7 @@ func TestRefusedEntryIsBuriedAndRevived(t *testing.T) {
 		lost := e.post(author, "lost on the way")
 		passing := e.post(other, "held up by nothing")
 		e.drain()
-		if n := worker.Stats().Buried; n != 1 {
+		if n := worker.Stats().DeadLetters; n != 1 {
 			t.Errorf("%d entries were buried, want 1", n)
 		}
 		if got := e.read(retwis.Home(sound)); !slices.Contains(got, passing) {
@@ -121,7 +121,7 @@ func TestOutageIsWaitedOut(t *testing.T) {
 	want = append(want, e.post(author, "after"))
 	e.drain()
 	e.everyFanHas(fans, newest(want))
-	if n := worker.Stats().Buried; n > 0 {
+	if n := worker.Stats().DeadLetters; n > 0 {
 		t.Errorf("%d entries were given up", n)
 	}
 }
@@ -152,7 +152,7 @@ func TestOutageOfAMasterIsWaitedOut(t *testing.T) {
 	keep(10)
 	e.drain()
 	e.everyFanHas(fans, newest(want))
-	if n := worker.Stats().Buried; n > 0 {
+	if n := worker.Stats().DeadLetters; n > 0 {
 		t.Errorf("%d entries were given up", n)
 	}
 }
@@ -181,7 +181,7 @@ func TestSlotsThatMoveLoseAndDoubleNothing(t *testing.T) {
 	}
 	e.drain()
 	e.everyFanHas(fans, newest(want))
-	if n := worker.Stats().Buried; n > 0 {
+	if n := worker.Stats().DeadLetters; n > 0 {
 		t.Errorf("%d entries were given up", n)
 	}
 }

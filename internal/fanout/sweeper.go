@@ -23,12 +23,12 @@ type SweepStore interface {
 
 // SweeperOptions tune a sweeper. Zero values take the defaults.
 type SweeperOptions struct {
-	Name  string        // unique among sweepers; a random one by default
-	Every time.Duration // between the end of a sweep and the next one, a day
-	Look  time.Duration // how often to look whether a sweep is due, 10 min
-	Lease time.Duration // how long the turn of a sweeper that died waits for another one, 1 min
-	Pause time.Duration // after each step of a sweep, 20 ms
-	Log   *slog.Logger
+	Name       string        // unique among sweepers; a random one by default
+	Every      time.Duration // between the end of a sweep and the next one, a day
+	CheckEvery time.Duration // how often to look whether a sweep is due, 10 min
+	Lease      time.Duration // how long the turn of a sweeper that died waits for another one, 1 min
+	Pause      time.Duration // after each step of a sweep, 20 ms
+	Log        *slog.Logger
 
 	Metrics prometheus.Registerer // where to register those of the sweeper; nil nowhere
 }
@@ -43,7 +43,7 @@ func (o SweeperOptions) withDefaults() SweeperOptions {
 		o.Name = fmt.Sprintf("%016x", rand.Uint64())
 	}
 	last(&o.Every, 24*time.Hour)
-	last(&o.Look, 10*time.Minute)
+	last(&o.CheckEvery, 10*time.Minute)
 	last(&o.Lease, time.Minute)
 	last(&o.Pause, 20*time.Millisecond)
 	if o.Log == nil {
@@ -57,7 +57,7 @@ func (o SweeperOptions) withDefaults() SweeperOptions {
 type Sweeper struct {
 	store   SweepStore
 	options SweeperOptions
-	counts  struct{ sweeps, looked, removed atomic.Int64 }
+	counts  struct{ sweeps, scanned, evicted atomic.Int64 }
 }
 
 // NewSweeper returns a sweeper that does nothing until it is run.
@@ -70,16 +70,16 @@ func NewSweeper(store SweepStore, options SweeperOptions) *Sweeper {
 // SweepStats are counts since the sweeper was made.
 type SweepStats struct {
 	Sweeps  int64 // that were ended
-	Looked  int64 // timelines looked at
-	Removed int64 // of these, given up
+	Scanned int64 // timelines looked at
+	Evicted int64 // of these, given up
 }
 
 // Stats returns what the sweeper has done so far.
 func (s *Sweeper) Stats() SweepStats {
 	return SweepStats{
 		Sweeps:  s.counts.sweeps.Load(),
-		Looked:  s.counts.looked.Load(),
-		Removed: s.counts.removed.Load(),
+		Scanned: s.counts.scanned.Load(),
+		Evicted: s.counts.evicted.Load(),
 	}
 }
 
@@ -90,13 +90,13 @@ func (s *Sweeper) Run(ctx context.Context) error {
 		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
 			s.options.Log.WarnContext(ctx, "a sweep of idle timelines failed: it is begun again later", "err", err)
 		}
-		_ = sleep.For(ctx, s.options.Look)
+		_ = sleep.For(ctx, s.options.CheckEvery)
 	}
 	return nil
 }
 
-// errTurnLost ends a sweep that another sweeper goes on with.
-var errTurnLost = errors.New("another sweeper has the turn")
+// errLeaseLost ends a sweep that another sweeper goes on with.
+var errLeaseLost = errors.New("another sweeper has the turn")
 
 // sweep makes one sweep, if it is due.
 func (s *Sweeper) sweep(ctx context.Context) error {
@@ -108,15 +108,15 @@ func (s *Sweeper) sweep(ctx context.Context) error {
 	var all, gone int64
 	err = s.store.SweepIdle(ctx, func(ctx context.Context, looked, removed int) error {
 		all, gone = all+int64(looked), gone+int64(removed)
-		s.counts.looked.Add(int64(looked))
-		s.counts.removed.Add(int64(removed))
+		s.counts.scanned.Add(int64(looked))
+		s.counts.evicted.Add(int64(removed))
 		if time.Since(renewed) > s.options.Lease/4 {
 			turn, err := s.store.SweepTurn(ctx, s.options.Name, s.options.Lease, s.options.Every)
 			if err != nil {
 				return err
 			}
 			if !turn {
-				return errTurnLost
+				return errLeaseLost
 			}
 			renewed = time.Now()
 		}

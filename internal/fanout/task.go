@@ -3,26 +3,14 @@ package fanout
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"retwis/internal/retwis"
 )
 
-// repairProgress is how far a repair has come. It is kept in memory only: a repair that
-// starts again finds the posts there.
-type repairProgress struct {
-	begun bool
-	left  []*target // partitions still to go over
-	after int64     // score of the last timeline served in the first of them
-
-	superseded bool // the next repair goes over the same partitions
-	again      bool // what was lost is carried out again: the targets are known
-}
-
 // startTask carries an entry out beside the rounds: it takes several exchanges with the
 // database, and may be repeated from the start.
-func (r *runner) startTask(ctx context.Context, w *work) {
+func (r *runner) startTask(ctx context.Context, w *workItem) {
 	w.running = true
 	w.progress.superseded = r.superseded(w)
 	r.tasks++
@@ -32,46 +20,34 @@ func (r *runner) startTask(ctx context.Context, w *work) {
 	}()
 }
 
-// superseded reports whether a repair is followed at once by another one of the same author.
-// That one merges all of the author's newest posts as well, whichever post it names: an
-// import of many runs would go over every follower once for each of them.
-func (r *runner) superseded(w *work) bool {
-	if w.Kind != retwis.OutboxRepair {
-		return false
-	}
-	queue := r.lanes[laneOf(w.OutboxEntry)]
-	return len(queue) > 1 && queue[1].Kind == retwis.OutboxRepair && queue[1].Malformed == nil &&
-		!w.progress.again && !queue[1].progress.again
-}
-
 func (r *runner) taskDone(ctx context.Context, result taskResult) {
 	r.tasks--
 	w := result.work
 	w.running = false
 	switch {
 	case result.err != nil:
-		r.failed(ctx, w, result.err)
+		r.fail(ctx, w, result.err)
 	case result.done:
 		r.complete(w)
 	default:
-		w.notBefore = time.Now().Add(min(minPause<<min(w.looks, 10), maxSettle))
-		w.looks++
+		w.notBefore = time.Now().Add(min(minBackoff<<min(w.rechecks, 10), maxRecheck))
+		w.rechecks++
 	}
 }
 
 // perform carries an entry out, and has that noted beside the outbox: what a repair does is
 // noted where it is done.
-func (r *runner) perform(ctx context.Context, w *work) (done bool, err error) {
-	done, err = r.carryOut(ctx, w)
+func (r *runner) perform(ctx context.Context, w *workItem) (done bool, err error) {
+	done, err = r.execute(ctx, w)
 	if !done || err != nil || w.Kind == retwis.OutboxRepair {
 		return done, err
 	}
 	t := &target{partition: r.outbox, to: retwis.ToNobody, done: true}
 	w.targets = []*target{t}
-	return true, r.store.Note(ctx, r.outbox, t.place(w.ID))
+	return true, r.store.Note(ctx, r.outbox, t.forEntry(w.ID))
 }
 
-func (r *runner) carryOut(ctx context.Context, w *work) (done bool, err error) {
+func (r *runner) execute(ctx context.Context, w *workItem) (done bool, err error) {
 	switch w.Kind {
 	case retwis.OutboxBackfill:
 		if err := r.recount(ctx, w); err != nil {
@@ -101,7 +77,7 @@ func (r *runner) carryOut(ctx context.Context, w *work) (done bool, err error) {
 	case retwis.OutboxLeave:
 		return true, r.store.LeaveStep(ctx, w.User, w.Step)
 	case retwis.OutboxPart:
-		return true, r.part(ctx, w)
+		return true, r.detachFollowers(ctx, w)
 	default:
 		return false, unknownKind(w.Kind)
 	}
@@ -109,66 +85,11 @@ func (r *runner) carryOut(ctx context.Context, w *work) (done bool, err error) {
 
 // recount counts the followers again after a follow or unfollow, which may have broken off
 // before it did so itself. Lists are not counted.
-func (r *runner) recount(ctx context.Context, w *work) error {
+func (r *runner) recount(ctx context.Context, w *workItem) error {
 	if w.Timeline.Kind != retwis.HomeTimeline {
 		return nil
 	}
 	return r.store.RecountFollowers(ctx, r.store.PartitionOf(w.Timeline), w.Author)
-}
-
-// repair merges an author's newest posts into every home and list that follows the author,
-// and puts the post on the single timelines where it is missing. A repair that is superseded
-// leaves the homes and lists to the next one.
-func (r *runner) repair(ctx context.Context, w *work) error {
-	p := &w.progress
-	if !p.begun {
-		if err := r.beginRepair(ctx, w); err != nil {
-			return err
-		}
-		p.begun = true
-	}
-	for len(p.left) > 0 && !p.superseded {
-		t := p.left[0]
-		after, more, err := r.store.Repair(ctx, w.Author, t.partition, t.to, p.after)
-		if err == nil && !more {
-			err = r.store.Note(ctx, r.outbox, t.place(w.ID))
-		}
-		if err != nil {
-			return err
-		}
-		if p.after = after; !more {
-			t.done = true
-			p.left, p.after = p.left[1:], 0
-		}
-	}
-	return nil
-}
-
-// beginRepair finds out where a repair goes, and sees to the single timelines.
-func (r *runner) beginRepair(ctx context.Context, w *work) error {
-	if !w.progress.again {
-		reach, err := r.store.Reach(ctx, []retwis.UserID{w.Author})
-		if err != nil {
-			return err
-		}
-		w.targets = r.targetsOfPost(w.OutboxEntry, reach[0])
-		w.progress.left = slices.DeleteFunc(slices.Clone(w.targets), (*target).single)
-	}
-	var targets []*target
-	var calls []retwis.Delivery
-	for _, t := range w.targets {
-		if t.single() {
-			targets = append(targets, t)
-			calls = append(calls, retwis.Delivery{Entry: w.OutboxEntry, Partition: t.partition, To: t.to, User: t.user})
-		}
-	}
-	for i, result := range r.store.Deliver(ctx, calls) {
-		if result.Err != nil {
-			return result.Err
-		}
-		targets[i].done = true
-	}
-	return nil
 }
 
 func unknownKind(kind retwis.OutboxKind) error {

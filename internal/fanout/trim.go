@@ -3,7 +3,6 @@ package fanout
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"retwis/internal/retwis"
@@ -11,17 +10,17 @@ import (
 
 // trimResult is what became of an attempt to trim the outbox.
 type trimResult struct {
-	entries int // the oldest so many
-	carried []carried
-	lost    []int // of carried: the places know nothing of it
-	again   bool  // the outbox holds what had been trimmed
-	unsure  bool  // no replica says that it has what was carried out
-	err     error
+	entries      int // the oldest so many
+	delivered    []deliveredTarget
+	lost         []int // of carried: the places know nothing of it
+	reappeared   bool  // the outbox holds what had been trimmed
+	unreplicated bool  // no replica says that it has what was carried out
+	err          error
 }
 
-// carried is a target where an entry was carried out.
-type carried struct {
-	work   *work
+// deliveredTarget is a target where an entry was deliveredTarget out.
+type deliveredTarget struct {
+	work   *workItem
 	target *target
 }
 
@@ -37,7 +36,7 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	}
 	since := time.Since(r.lastTrim)
 	if r.trimming || r.last == "" || n > 0 && time.Now().Before(r.trimAt) ||
-		n == 0 && since < lookEvery || !idle && n < trimCount && since < trimEvery {
+		n == 0 && since < verifyEvery || !idle && n < trimCount && since < trimEvery {
 		return
 	}
 	r.lastTrim, r.trimming = time.Now(), true
@@ -48,8 +47,8 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 		for _, t := range w.targets {
 			in[t.partition] = true
 			if t.done {
-				result.carried = append(result.carried, carried{w, t})
-				places = append(places, t.place(w.ID))
+				result.delivered = append(result.delivered, deliveredTarget{w, t})
+				places = append(places, t.forEntry(w.ID))
 			}
 		}
 	}
@@ -64,13 +63,13 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	if n > 0 {
 		upTo = r.entries[n-1].ID
 	}
-	insist := r.unsure.IsZero() || time.Since(r.unsure) < r.options.Insist
+	insist := r.unreplicatedSince.IsZero() || time.Since(r.unreplicatedSince) < r.options.ReplicaTimeout
 	go func() {
-		result.lost, result.again, result.err = r.store.Confirm(ctx, r.outbox, first, places, true)
-		if result.unsure = errors.Is(result.err, retwis.ErrNotReplicated); result.unsure && !insist {
-			result.lost, result.again, result.err = r.store.Confirm(ctx, r.outbox, first, places, false)
+		result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outbox, first, places, true)
+		if result.unreplicated = errors.Is(result.err, retwis.ErrNotReplicated); result.unreplicated && !insist {
+			result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outbox, first, places, false)
 		}
-		if result.err == nil && len(result.lost) == 0 && !result.again && upTo != "" {
+		if result.err == nil && len(result.lost) == 0 && !result.reappeared && upTo != "" {
 			result.err = r.store.Advance(ctx, r.outbox, upTo, partitions)
 			if result.err == nil {
 				result.err = r.store.TrimOutbox(ctx, r.outbox, upTo)
@@ -82,90 +81,23 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 
 func (r *runner) trimDone(ctx context.Context, result trimResult) {
 	r.trimming = false
-	if !result.unsure {
-		r.unsure = time.Time{}
-	} else if r.unsure.IsZero() {
-		r.unsure = time.Now()
+	if !result.unreplicated {
+		r.unreplicatedSince = time.Time{}
+	} else if r.unreplicatedSince.IsZero() {
+		r.unreplicatedSince = time.Now()
 	}
 	switch {
 	case ctx.Err() != nil:
 	case result.err != nil:
 		r.log.WarnContext(ctx, "trimming an outbox failed: trying again", "err", result.err)
-		r.trimAt = time.Now().Add(trimPause)
-	case result.again:
+		r.trimAt = time.Now().Add(trimBackoff)
+	case result.reappeared:
 		r.log.WarnContext(ctx, "an outbox holds again what was trimmed, as after a failover: reading it anew")
-		r.stale = retwis.NextEntry(r.last)
+		r.rereadBelow = retwis.NextEntry(r.last)
 	case len(result.lost) > 0:
 		r.log.WarnContext(ctx, "what was carried out is gone, as after a failover: carrying it out again", "places", len(result.lost))
-		r.doAgain(result)
+		r.redeliver(result)
 	default:
-		r.entries = append([]*work(nil), r.entries[result.entries:]...)
+		r.entries = append([]*workItem(nil), r.entries[result.entries:]...)
 	}
-}
-
-// doAgain has what is lost carried out again. Newer posts of their author may have come
-// before the posts by now: so these are merged, all of an author's by the first's repair.
-func (r *runner) doAgain(result trimResult) {
-	lost := map[*work][]*target{}
-	for _, i := range result.lost {
-		c := result.carried[i]
-		c.target.done, c.target.position = false, ""
-		lost[c.work] = append(lost[c.work], c.target)
-	}
-	repairs := map[lane]*work{}
-	var undone []*work
-	for _, w := range r.entries[:result.entries] {
-		targets := lost[w]
-		if targets == nil {
-			continue
-		}
-		undone = append(undone, w)
-		w.done, w.failures, w.looks = false, 0, 0
-		switch w.Kind {
-		case retwis.OutboxDelete:
-		case retwis.OutboxPost, retwis.OutboxRepair:
-			w.Kind, w.progress = retwis.OutboxRepair, repairProgress{again: true}
-			l := laneOf(w.OutboxEntry)
-			if repairs[l] == nil {
-				repairs[l] = w
-			}
-			for _, t := range targets {
-				if !t.single() {
-					repairs[l].goOver(t)
-				}
-			}
-		default:
-			w.targets = nil
-		}
-	}
-	for _, w := range slices.Backward(undone) {
-		r.putBack(w)
-	}
-}
-
-// goOver adds to a repair the timelines that another target is about, if it lacks them.
-func (w *work) goOver(other *target) {
-	same := func(t *target) bool { return t.partition == other.partition && t.to == other.to }
-	if slices.ContainsFunc(w.progress.left, same) {
-		return
-	}
-	i := slices.IndexFunc(w.targets, same)
-	if i < 0 {
-		i = len(w.targets)
-		w.targets = append(w.targets, &target{partition: other.partition, to: other.to})
-	}
-	w.progress.left = append(w.progress.left, w.targets[i])
-}
-
-// putBack puts an entry that was carried out before all others of its lane.
-func (r *runner) putBack(w *work) {
-	l := laneOf(w.OutboxEntry)
-	queue := r.lanes[l]
-	if slices.Contains(queue, w) {
-		return
-	}
-	if len(queue) == 0 {
-		r.order = append(r.order, l)
-	}
-	r.lanes[l] = append([]*work{w}, queue...)
 }

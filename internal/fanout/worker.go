@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -63,9 +62,9 @@ type Options struct {
 	Pause time.Duration // after each round of calls, 0; tests of faults use it to have time to strike
 	Log   *slog.Logger
 
-	// Insist is how long entries stay in the outbox while no replica says that it has what was
+	// ReplicaTimeout is how long entries stay in the outbox while no replica says that it has what was
 	// carried out: longer than a failover takes, 30 s.
-	Insist time.Duration
+	ReplicaTimeout time.Duration
 
 	Metrics prometheus.Registerer // where to register those of the worker; nil nowhere
 	Tracer  trace.Tracer          // for entries whose makers were recorded; nil traces nothing
@@ -78,8 +77,8 @@ func (o Options) withDefaults() Options {
 	if o.Lease == 0 {
 		o.Lease = 5 * time.Second
 	}
-	if o.Insist == 0 {
-		o.Insist = 30 * time.Second
+	if o.ReplicaTimeout == 0 {
+		o.ReplicaTimeout = 30 * time.Second
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -94,47 +93,16 @@ type Worker struct {
 	log     *slog.Logger
 	counts  counts
 
-	mu      sync.Mutex
-	running map[int]*run // by outbox
-}
-
-// run is an outbox being served.
-type run struct {
-	cancel context.CancelFunc
-	done   chan struct{}
-	held   time.Time // when the lease was last taken
+	mu     sync.Mutex
+	served map[int]*servedOutbox // by outbox
 }
 
 // New returns a worker that does nothing until it is run.
 func New(store Store, options Options) *Worker {
 	o := options.withDefaults()
-	w := &Worker{store: store, options: o, log: o.Log.With("worker", o.Name), running: map[int]*run{}}
+	w := &Worker{store: store, options: o, log: o.Log.With("worker", o.Name), served: map[int]*servedOutbox{}}
 	w.register(o.Metrics)
 	return w
-}
-
-// Stats are counts since the worker was made.
-type Stats struct {
-	Pushed  int64 // posts put on timelines
-	Calls   int64 // calls that carried an entry on
-	Moved   int64 // calls that found the entry elsewhere than expected, and did nothing
-	Entries int64 // entries carried out
-	Buried  int64 // entries given up
-	Retries int64 // failures of entries
-}
-
-type counts struct{ pushed, calls, moved, entries, buried, retries atomic.Int64 }
-
-// Stats returns what the worker has done so far.
-func (w *Worker) Stats() Stats {
-	return Stats{
-		Pushed:  w.counts.pushed.Load(),
-		Calls:   w.counts.calls.Load(),
-		Moved:   w.counts.moved.Load(),
-		Entries: w.counts.entries.Load(),
-		Buried:  w.counts.buried.Load(),
-		Retries: w.counts.retries.Load(),
-	}
 }
 
 // Run works until ctx is done, then hands its outboxes back. Entries cut short are
@@ -142,9 +110,9 @@ func (w *Worker) Stats() Stats {
 func (w *Worker) Run(ctx context.Context) error {
 	ticker := time.NewTicker(w.options.Lease / 4)
 	defer ticker.Stop()
-	defer w.handBack()
+	defer w.releaseAll()
 	for {
-		if err := w.share(ctx); err != nil && ctx.Err() == nil {
+		if err := w.rebalance(ctx); err != nil && ctx.Err() == nil {
 			w.log.WarnContext(ctx, "sharing the outboxes failed: trying again", "err", err)
 		}
 		select {
@@ -152,125 +120,5 @@ func (w *Worker) Run(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
-	}
-}
-
-// share renews the leases it has, gives up what is more than its share, and takes what
-// is free up to its share.
-func (w *Worker) share(ctx context.Context) error {
-	workers, err := w.store.RegisterWorker(ctx, w.options.Name, w.options.Lease)
-	if err != nil {
-		w.drop(time.Now().Add(-w.options.Lease))
-		return err
-	}
-	outboxes := w.store.Partitions()
-	fair := (outboxes + workers - 1) / max(workers, 1)
-	order := rand.Perm(outboxes)
-
-	var failed error
-	for _, outbox := range order {
-		if r := w.serving(outbox); r != nil {
-			held, err := w.store.AcquireLease(ctx, outbox, w.options.Name, w.options.Lease)
-			switch {
-			case err != nil:
-				failed = err
-			case !held:
-				w.log.InfoContext(ctx, "another worker has taken an outbox over", "outbox", outbox)
-				w.stop(outbox)
-			case w.serves() > fair:
-				w.stop(outbox)
-				if err := w.store.ReleaseLease(ctx, outbox, w.options.Name); err != nil {
-					failed = err
-				}
-			default:
-				r.held = time.Now()
-			}
-		}
-	}
-	for _, outbox := range order {
-		if w.serving(outbox) != nil || w.serves() >= fair {
-			continue
-		}
-		held, err := w.store.AcquireLease(ctx, outbox, w.options.Name, w.options.Lease)
-		if err != nil {
-			failed = err
-		} else if held {
-			w.start(ctx, outbox)
-		}
-	}
-	w.drop(time.Now().Add(-w.options.Lease))
-	return failed
-}
-
-func (w *Worker) serving(outbox int) *run {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.running[outbox]
-}
-
-func (w *Worker) serves() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.running)
-}
-
-func (w *Worker) start(ctx context.Context, outbox int) {
-	ctx, cancel := context.WithCancel(ctx)
-	r := &run{cancel: cancel, done: make(chan struct{}), held: time.Now()}
-	w.mu.Lock()
-	w.running[outbox] = r
-	w.mu.Unlock()
-	go func() {
-		defer close(r.done)
-		mendBelow := ""
-		for ctx.Err() == nil {
-			r := newRunner(w, outbox, mendBelow)
-			r.run(ctx)
-			mendBelow = r.stale
-		}
-	}()
-}
-
-// stop ends the serving of an outbox and waits for it.
-func (w *Worker) stop(outbox int) {
-	w.mu.Lock()
-	r := w.running[outbox]
-	delete(w.running, outbox)
-	w.mu.Unlock()
-	if r != nil {
-		r.cancel()
-		<-r.done
-	}
-}
-
-// drop stops serving outboxes whose lease was last taken before an instant: another
-// worker may have it by now.
-func (w *Worker) drop(before time.Time) {
-	for outbox := range w.store.Partitions() {
-		if r := w.serving(outbox); r != nil && r.held.Before(before) {
-			w.stop(outbox)
-		}
-	}
-}
-
-// handBack stops everything and gives the leases up, so that others need not wait.
-func (w *Worker) handBack() {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	var failed error
-	for outbox := range w.store.Partitions() {
-		if w.serving(outbox) == nil {
-			continue
-		}
-		w.stop(outbox)
-		if failed == nil {
-			failed = w.store.ReleaseLease(ctx, outbox, w.options.Name)
-		}
-	}
-	if failed == nil {
-		failed = w.store.UnregisterWorker(ctx, w.options.Name)
-	}
-	if failed != nil {
-		w.log.WarnContext(ctx, "handing the outboxes back failed: the leases lapse by themselves", "err", failed)
 	}
 }

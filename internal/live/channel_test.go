@@ -1,175 +1,47 @@
 package live
 
 import (
-	"context"
+	"testing"
+	"testing/synctest"
 	"time"
-
-	"retwis/internal/retwis"
 )
 
-// line is one connection of a subscriber to the channel of a partition. Messages on it
-// keep their order.
-type line struct {
-	queue  []onTheWay
-	wake   chan struct{}
-	broken bool
-}
-
-type onTheWay struct {
-	message retwis.LiveMessage
-	arrives time.Time
-}
-
-// publish sends a message to those of its recipients that are present.
-func (w *world) publish(partition int, m retwis.LiveMessage) {
-	var present []retwis.Recipient
-	for _, r := range m.Recipients {
-		if time.Now().Before(w.online[r.Timeline]) {
-			present = append(present, r)
-		}
-	}
-	l := w.lines[partition]
-	if len(present) == 0 || l == nil || w.deaf[partition] {
-		return
-	}
-	if w.lossy[partition] > 0 {
-		w.lossy[partition]--
-		return
-	}
-	m.Recipients = present
-	l.send(m, w.delay())
-}
-
-func (l *line) send(m retwis.LiveMessage, delay time.Duration) {
-	arrives := time.Now().Add(delay)
-	if n := len(l.queue); n > 0 && l.queue[n-1].arrives.After(arrives) {
-		arrives = l.queue[n-1].arrives
-	}
-	l.queue = append(l.queue, onTheWay{m, arrives})
-	l.nudge()
-}
-
-func (l *line) nudge() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
-
-// lose makes the next n messages of a partition disappear.
-func (w *world) lose(partition, n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.lossy[partition] += n
-}
-
-// cut breaks the connection of a partition. What is on its way is lost, or comes late:
-// on the next connection, twice.
-func (w *world) cut(partition int, late bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	l := w.lines[partition]
-	if l == nil {
-		return
-	}
-	l.broken = true
-	if !late {
-		l.queue = nil
-	}
-	delete(w.lines, partition)
-	l.nudge()
-}
-
-// send sends a message as it is, whatever the lists say.
-func (w *world) send(partition int, m retwis.LiveMessage) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.lines[partition].send(m, 0)
-}
-
-// Probe sends a message that concerns no timeline.
-func (w *world) Probe(ctx context.Context, node string, partition int) error {
-	if err := w.call(ctx, "Probe"); err != nil {
-		return err
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	l := w.lines[partition]
-	if l == nil || w.deaf[partition] {
-		return nil
-	}
-	l.send(retwis.LiveMessage{Kind: retwis.LiveProbe}, w.delay())
-	return nil
-}
-
-// deafen makes the connection of a partition deliver nothing, until there is another.
-func (w *world) deafen(partition int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.deaf[partition] = true
-}
-
-func (w *world) Listen(ctx context.Context, node string, partition int, handle func(retwis.LiveMessage)) error {
-	w.mu.Lock()
-	w.listens[partition]++
-	w.mu.Unlock()
-	defer func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.listens[partition]--
-		delete(w.lines, partition)
-	}()
-	var late []onTheWay
-	for ctx.Err() == nil {
-		if err := w.call(ctx, "Listen"); err != nil {
-			return err
-		}
-		l := &line{wake: make(chan struct{}, 1)}
-		w.mu.Lock()
-		for range 2 {
-			for _, m := range late {
-				l.send(m.message, w.delay())
-			}
-		}
-		w.lines[partition], w.deaf[partition] = l, false
-		w.mu.Unlock()
-		handle(retwis.LiveMessage{Kind: retwis.LiveJoined})
-		late = w.receive(ctx, l, handle)
-	}
-	return nil
-}
-
-// receive hands over the messages of a line until it is broken, and returns those that
-// were still on their way.
-func (w *world) receive(ctx context.Context, l *line, handle func(retwis.LiveMessage)) []onTheWay {
-	for {
-		w.mu.Lock()
-		if l.broken {
+func TestListeningLingers(t *testing.T) {
+	inBubble(t, Options{Linger: 30 * time.Second}, func(t *testing.T, w *world, h *Hub) {
+		listens := func() int {
+			w.mu.Lock()
 			defer w.mu.Unlock()
-			return l.queue
+			return w.listens[w.PartitionOf(alice)]
 		}
-		var next *onTheWay
-		wait := time.Hour
-		if len(l.queue) > 0 {
-			if wait = time.Until(l.queue[0].arrives); wait <= 0 {
-				m := l.queue[0]
-				next, l.queue = &m, l.queue[1:]
-			}
+		subscribe(t, h, alice, "").close()
+		time.Sleep(29 * time.Second)
+		r := subscribe(t, h, alice, "")
+		time.Sleep(2 * time.Minute)
+		if n, calls := listens(), w.called("Listen"); n != 1 || calls != 1 {
+			t.Errorf("%d listen, after %d calls, want 1 after 1", n, calls)
 		}
-		w.mu.Unlock()
-		if next != nil {
-			handle(next.message)
-			continue
+		r.close()
+		time.Sleep(31 * time.Second)
+		synctest.Wait()
+		if n := listens(); n != 0 {
+			t.Errorf("%d listen without a subscriber", n)
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-		case <-l.wake:
-		case <-timer.C:
-		}
-		timer.Stop()
-		if ctx.Err() != nil {
-			return nil
-		}
-	}
+		r = subscribe(t, h, alice, "")
+		w.push(alice)
+		r.want("caught up 0", "+1")
+	})
+}
+
+func TestListeningIsTriedAgain(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, w *world, h *Hub) {
+		r := subscribe(t, h, alice, "")
+		w.fail(true, "Listen")
+		w.cut(w.PartitionOf(alice), false)
+		time.Sleep(3 * time.Minute)
+		w.push(alice)
+		r.want("caught up 0")
+		w.fail(false, "Listen")
+		time.Sleep(10 * time.Second)
+		r.want("+1")
+	})
 }

@@ -13,7 +13,6 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,57 +21,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"retwis/internal/retwis"
 )
-
-// Source is where timelines are held and where news of them comes from.
-type Source interface {
-	PartitionOf(retwis.TimelineID) int
-	// Since returns everything that happened to a timeline since a position, in one step.
-	Since(context.Context, retwis.TimelinePosition) (retwis.Replay, error)
-	Now(context.Context, retwis.TimelineID) (retwis.TimelinePosition, error)
-	// Enter asks for messages about timelines of one partition, until ttl has passed.
-	Enter(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error
-	Leave(ctx context.Context, node string, timelines []retwis.TimelineID) error
-	// Listen hands over the messages of a partition in the order they were sent, until
-	// ctx is done. It says LiveJoined whenever some may have been lost.
-	Listen(ctx context.Context, node string, partition int, handle func(retwis.LiveMessage)) error
-	// Probe sends a message to who listens as this node to a partition.
-	Probe(ctx context.Context, node string, partition int) error
-	// Posts returns nil for posts that are deleted.
-	Posts(context.Context, []retwis.PostID) ([]*retwis.Post, error)
-}
-
-// Options say how a [Hub] works. Zero fields but Node have a default.
-type Options struct {
-	Node        string        // names this process among those on the same database
-	PresenceTTL time.Duration // how long the database believes that this process listens; 1 min
-	QueueLength int           // events a subscriber may be behind before it is cut off; 1024
-	CheckEvery  time.Duration // how often, about, a feed compares itself with its list; 45 s
-	ProbeEvery  time.Duration // how long a channel may be silent before it is tried; 15 s
-	ProbeWait   time.Duration // for what was sent to try a channel; 5 s
-	Linger      time.Duration // how long a partition is listened to after its last subscriber left; 30 s
-	CallTimeout time.Duration // of one call to the source; 5 s
-	JoinTimeout time.Duration // of Subscribe; 15 s
-	Parallel    int           // reads of feeds that go on at once; 16
-
-	Metrics prometheus.Registerer // where to register those of the hub; nil nowhere
-}
-
-func (o Options) withDefaults() Options {
-	o.PresenceTTL = cmp.Or(o.PresenceTTL, time.Minute)
-	o.QueueLength = cmp.Or(o.QueueLength, 1024)
-	o.CheckEvery = cmp.Or(o.CheckEvery, 45*time.Second)
-	o.ProbeEvery = cmp.Or(o.ProbeEvery, 15*time.Second)
-	o.ProbeWait = cmp.Or(o.ProbeWait, 5*time.Second)
-	o.Linger = cmp.Or(o.Linger, 30*time.Second)
-	o.CallTimeout = cmp.Or(o.CallTimeout, 5*time.Second)
-	o.JoinTimeout = cmp.Or(o.JoinTimeout, 15*time.Second)
-	o.Parallel = cmp.Or(o.Parallel, 16)
-	return o
-}
 
 // Hub serves the subscriptions of one process.
 type Hub struct {
@@ -80,13 +30,13 @@ type Hub struct {
 	log     *slog.Logger
 	options Options
 	counts  counters
-	work    work
+	queue   catchUpQueue
 
 	wg sync.WaitGroup // every goroutine of the hub, and each subscription until it is closed
 
 	mu         sync.Mutex
 	started    bool
-	life       context.Context // while Run runs; else nil
+	running    context.Context // while Run runs; else nil
 	partitions map[int]*partition
 }
 
@@ -107,15 +57,15 @@ func (h *Hub) Run(ctx context.Context) error {
 		h.mu.Unlock()
 		return errors.New("the live hub was started before")
 	}
-	h.started, h.life = true, ctx
+	h.started, h.running = true, ctx
 	h.mu.Unlock()
-	h.work.open(func() { h.wg.Go(func() { h.workOff(ctx) }) }, h.options.Parallel)
+	h.queue.open(func() { h.wg.Go(func() { h.runCatchUps(ctx) }) }, h.options.Parallel)
 
 	<-ctx.Done()
-	h.work.open(nil, 0)
+	h.queue.open(nil, 0)
 
 	h.mu.Lock()
-	h.life = nil
+	h.running = nil
 	h.mu.Unlock()
 	for _, p := range h.snapshot() {
 		p.stop()
@@ -141,16 +91,16 @@ func (h *Hub) partition(timeline retwis.TimelineID) (*partition, context.Context
 	index := h.source.PartitionOf(timeline)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.life == nil || h.life.Err() != nil {
+	if h.running == nil || h.running.Err() != nil {
 		return nil, nil, errNotRunning
 	}
-	life := h.life
+	life := h.running
 	p := h.partitions[index]
 	if p == nil {
 		p = newPartition(h, index)
 		h.partitions[index] = p
 		h.wg.Go(func() { p.apply(life) })
-		h.wg.Go(func() { p.keep(life) })
+		h.wg.Go(func() { p.maintain(life) })
 	}
 	return p, life, nil
 }
@@ -165,19 +115,19 @@ func (h *Hub) snapshot() []*partition {
 	return all
 }
 
-// call bounds the time of a call to the source.
-func (h *Hub) call(ctx context.Context) (context.Context, context.CancelFunc) {
+// callContext bounds the time of a callContext to the source.
+func (h *Hub) callContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, h.options.CallTimeout)
 }
 
-func (h *Hub) since(ctx context.Context, position retwis.TimelinePosition) (retwis.Replay, error) {
-	ctx, cancel := h.call(ctx)
+func (h *Hub) readSince(ctx context.Context, position retwis.TimelinePosition) (retwis.Replay, error) {
+	ctx, cancel := h.callContext(ctx)
 	defer cancel()
 	return h.source.Since(ctx, position)
 }
 
-func (h *Hub) now(ctx context.Context, timeline retwis.TimelineID) (retwis.TimelinePosition, error) {
-	ctx, cancel := h.call(ctx)
+func (h *Hub) readPosition(ctx context.Context, timeline retwis.TimelineID) (retwis.TimelinePosition, error) {
+	ctx, cancel := h.callContext(ctx)
 	defer cancel()
 	return h.source.Now(ctx, timeline)
 }
@@ -186,7 +136,7 @@ func (h *Hub) posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, e
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := h.call(ctx)
+	ctx, cancel := h.callContext(ctx)
 	defer cancel()
 	posts, err := h.source.Posts(ctx, ids)
 	if err == nil && len(posts) != len(ids) {

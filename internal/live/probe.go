@@ -9,18 +9,18 @@ import (
 	"retwis/internal/sleep"
 )
 
-var errDeaf = errors.New("nothing comes in, not even what was sent from here")
+var errSilent = errors.New("nothing comes in, not even what was sent from here")
 
-// hear listens once. A connection may look healthy and deliver nothing, as behind a proxy
+// listenOnce listens once. A connection may look healthy and deliver nothing, as behind a proxy
 // that has lost the other end: so when nothing has come for a while something is sent,
-// and when that does not come either, hear returns errDeaf.
-func (p *partition) hear(ctx context.Context) error {
+// and when that does not come either, listenOnce returns errDeaf.
+func (p *partition) listenOnce(ctx context.Context) error {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	var heard atomic.Int64
 	p.hub.wg.Go(func() {
-		if p.isDeaf(ctx, &heard) {
-			giveUp(errDeaf)
+		if p.isSilent(ctx, &heard) {
+			giveUp(errSilent)
 		}
 	})
 	err := p.hub.source.Listen(ctx, p.hub.options.Node, p.index, func(m retwis.LiveMessage) {
@@ -29,23 +29,23 @@ func (p *partition) hear(ctx context.Context) error {
 			p.hub.counts.overflows.Add(1)
 		}
 	})
-	if cause := context.Cause(ctx); errors.Is(cause, errDeaf) {
-		p.hub.counts.deaf.Add(1)
+	if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
+		p.hub.counts.silentConnections.Add(1)
 		return cause
 	}
 	return err
 }
 
-// isDeaf reports, once it is so, that a probe did not come. It returns false when ctx is
+// isSilent reports, once it is so, that a probe did not come. It returns false when ctx is
 // done.
-func (p *partition) isDeaf(ctx context.Context, heard *atomic.Int64) bool {
+func (p *partition) isSilent(ctx context.Context, heard *atomic.Int64) bool {
 	for {
 		before := heard.Load()
 		if sleep.For(ctx, p.hub.options.ProbeEvery) != nil {
 			return false
 		}
 		if heard.Load() != before {
-			p.fresh()
+			p.markHeard()
 			continue
 		}
 		if p.probe(ctx) != nil {
@@ -57,12 +57,12 @@ func (p *partition) isDeaf(ctx context.Context, heard *atomic.Int64) bool {
 		if heard.Load() == before {
 			return true
 		}
-		p.fresh()
+		p.markHeard()
 	}
 }
 
 func (p *partition) probe(ctx context.Context) error {
-	ctx, cancel := p.hub.call(ctx)
+	ctx, cancel := p.hub.callContext(ctx)
 	defer cancel()
 	return p.hub.source.Probe(ctx, p.hub.options.Node, p.index)
 }

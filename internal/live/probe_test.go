@@ -16,7 +16,7 @@ func TestAConnectionThatDeliversNothingIsReplaced(t *testing.T) {
 		r.want()
 		time.Sleep(h.options.ProbeEvery*2 + h.options.ProbeWait + time.Second)
 		r.want("+2")
-		if got := h.Stats().Deaf; got != 1 {
+		if got := h.Stats().SilentConnections; got != 1 {
 			t.Errorf("%d connections were replaced", got)
 		}
 		w.push(alice)
@@ -28,7 +28,7 @@ func TestAQuietConnectionStays(t *testing.T) {
 	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, w *world, h *Hub) {
 		subscribe(t, h, alice, "").want("caught up 0")
 		time.Sleep(10 * time.Minute)
-		if got, probes := h.Stats().Deaf, w.called("Probe"); got != 0 || probes < 25 || probes > 40 {
+		if got, probes := h.Stats().SilentConnections, w.called("Probe"); got != 0 || probes < 25 || probes > 40 {
 			t.Errorf("%d replaced after %d probes", got, probes)
 		}
 	})
@@ -55,7 +55,7 @@ func TestAnOutageDeafensNobody(t *testing.T) {
 		w.deafen(w.PartitionOf(alice))
 		time.Sleep(5 * time.Minute)
 		synctest.Wait()
-		if got := h.Stats().Deaf; got != 0 {
+		if got := h.Stats().SilentConnections; got != 0 {
 			t.Errorf("%d connections were replaced", got)
 		}
 	})

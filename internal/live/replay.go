@@ -18,9 +18,9 @@ type reading struct {
 	removals int                      // that the feed had told when the read began
 }
 
-// lost says why what a reader of the position from has missed cannot be told one by
+// resetReason says why what a reader of the position from has missed cannot be told one by
 // one; it is empty when it can.
-func lost(from retwis.TimelinePosition, news retwis.Replay) retwis.ResetReason {
+func resetReason(from retwis.TimelinePosition, news retwis.Replay) retwis.ResetReason {
 	switch {
 	case news.Position.Generation != from.Generation:
 		return retwis.HistoryChanged
@@ -41,17 +41,17 @@ type replay struct {
 	end     retwis.TimelinePosition
 }
 
-// tell sends the replay at the subscriber's own pace. It returns early when the
+// send sends the replay at the subscriber's own pace. It returns early when the
 // subscription ends.
 //
 // The cursor of a post keeps the removals of the old cursor: a subscriber that
 // resumes in the middle is told all of them again, and misses none.
-func (r *replay) tell(s *subscription) {
+func (r *replay) send(s *subscription) {
 	told := 0
 	at := r.from
 	at.Deep = false
 	for ids := range slices.Chunk(r.arrived, postBatch) {
-		posts := s.hub.postsAtLast(s.ctx, ids)
+		posts := s.hub.loadPostsRetrying(s.ctx, ids)
 		for i, post := range posts {
 			if post == nil {
 				continue
@@ -73,8 +73,8 @@ func (r *replay) tell(s *subscription) {
 	s.sink.Replay(s.ctx, &retwis.CaughtUp{Cursor: r.end.Cursor(), Replayed: told})
 }
 
-// postsAtLast loads posts however often it takes. It returns none when ctx ends.
-func (h *Hub) postsAtLast(ctx context.Context, ids []retwis.PostID) []*retwis.Post {
+// loadPostsRetrying loads posts however often it takes. It returns none when ctx ends.
+func (h *Hub) loadPostsRetrying(ctx context.Context, ids []retwis.PostID) []*retwis.Post {
 	for failures := 0; ; failures++ {
 		posts, err := h.posts(ctx, ids)
 		if err == nil {

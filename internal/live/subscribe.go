@@ -8,9 +8,9 @@ import (
 	"retwis/internal/retwis"
 )
 
-// joinReads is how often a subscriber reads a timeline that changes all the time, before
+// maxJoinReads is how often a subscriber reads a timeline that changes all the time, before
 // it is told that it lost continuity.
-const joinReads = 4
+const maxJoinReads = 4
 
 var errJoinTimeout = errors.New("it took too long to listen to the timeline")
 
@@ -76,7 +76,7 @@ func (p *partition) join(ctx context.Context, s *subscription, timeline retwis.T
 		if err := await(ctx, caughtUp); err != nil {
 			return err
 		}
-		caughtUp, err = p.attach(f, s, r, reads == joinReads)
+		caughtUp, err = p.attach(f, s, r, reads == maxJoinReads)
 		if err != nil || caughtUp == nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (p *partition) awaitMessages(ctx context.Context, f *feed) error {
 		return err
 	}
 	p.mu.Lock()
-	joined := p.whenJoined
+	joined := p.whenSubscribed
 	p.mu.Unlock()
 	return await(ctx, joined)
 }
@@ -97,14 +97,14 @@ func (p *partition) awaitMessages(ctx context.Context, f *feed) error {
 // read reads what happened since from, or where the timeline stands now.
 func (p *partition) read(ctx context.Context, f *feed, from *retwis.TimelinePosition) (reading, error) {
 	p.mu.Lock()
-	f.open = true // messages from here on may say what the read does not
+	f.accepting = true // messages from here on may say what the read does not
 	r := reading{from: from, removals: f.removals}
 	p.mu.Unlock()
 	var err error
 	if from == nil {
-		r.news.Position, err = p.hub.now(ctx, f.timeline)
+		r.news.Position, err = p.hub.readPosition(ctx, f.timeline)
 	} else {
-		r.news, err = p.hub.since(ctx, *from)
+		r.news, err = p.hub.readSince(ctx, *from)
 	}
 	return r, err
 }
@@ -117,11 +117,11 @@ func (p *partition) attach(f *feed, s *subscription, r reading, force bool) (<-c
 	if p.stopped {
 		return nil, errNotRunning
 	}
-	if f.over || r.news.Gone {
+	if f.ended || r.news.Gone {
 		return nil, retwis.ErrTimelineGone
 	}
 	if !f.attach(s, r, force) {
-		f.fallBehind()
+		f.requestCatchUp()
 		return f.whenIdle(), nil
 	}
 	h := p.hub
@@ -132,7 +132,7 @@ func (p *partition) attach(f *feed, s *subscription, r reading, force bool) (<-c
 	h.wg.Add(1)
 	context.AfterFunc(s.ctx, func() {
 		defer h.wg.Done()
-		p.leave(f, s)
+		p.unsubscribe(f, s)
 	})
 	return nil, nil
 }

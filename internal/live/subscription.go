@@ -15,16 +15,16 @@ import (
 type subscription struct {
 	hub *Hub
 
-	mu      sync.Mutex
-	telling bool  // a goroutine replays; it alone uses the sink, and empties waiting
-	reason  error // why the hub ended it; nil when it did not
-	closed  bool
-	sink    retwis.Sink
-	waiting []retwis.Event // behind the replay
+	mu        sync.Mutex
+	replaying bool  // a goroutine replays; it alone uses the sink, and empties waiting
+	reason    error // why the hub ended it; nil when it did not
+	closed    bool
+	sink      retwis.Sink
+	waiting   []retwis.Event // behind the replay
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	place  int // among the feed's subscribers; guarded by the partition's lock
+	index  int // among the feed's subscribers; guarded by the partition's lock
 }
 
 func newSubscription(ctx context.Context, h *Hub, sink retwis.Sink) *subscription {
@@ -32,21 +32,21 @@ func newSubscription(ctx context.Context, h *Hub, sink retwis.Sink) *subscriptio
 	return &subscription{hub: h, ctx: ctx, cancel: cancel, sink: sink}
 }
 
-// begin tells what comes before the live events, which wait until that is done.
-func (s *subscription) begin(r replay) {
+// start tells what comes before the live events, which wait until that is done.
+func (s *subscription) start(r replay) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(r.arrived)+len(r.removed) == 0 {
 		if r.reset != "" {
 			s.hub.counts.resets.Add(1)
-			s.takeLocked(&retwis.Reset{Cursor: r.end.Cursor(), Reason: r.reset})
+			s.handOverLocked(&retwis.Reset{Cursor: r.end.Cursor(), Reason: r.reset})
 		}
-		s.takeLocked(&retwis.CaughtUp{Cursor: r.end.Cursor()})
+		s.handOverLocked(&retwis.CaughtUp{Cursor: r.end.Cursor()})
 		return
 	}
-	s.telling = true
+	s.replaying = true
 	s.hub.wg.Go(func() {
-		r.tell(s)
+		r.send(s)
 		s.drain()
 	})
 }
@@ -58,25 +58,25 @@ func (s *subscription) deliver(e retwis.Event) {
 	defer s.mu.Unlock()
 	switch {
 	case s.reason != nil || s.closed:
-	case !s.telling:
+	case !s.replaying:
 		s.hub.counts.delivered.Add(1)
-		s.takeLocked(e)
+		s.handOverLocked(e)
 	case len(s.waiting) >= s.hub.options.QueueLength:
-		s.cutOffLocked()
+		s.disconnectSlowLocked()
 	default:
 		s.hub.counts.delivered.Add(1)
 		s.waiting = append(s.waiting, e)
 	}
 }
 
-func (s *subscription) takeLocked(e retwis.Event) {
+func (s *subscription) handOverLocked(e retwis.Event) {
 	if !s.sink.Take(e) {
-		s.cutOffLocked()
+		s.disconnectSlowLocked()
 	}
 }
 
-func (s *subscription) cutOffLocked() {
-	s.hub.counts.cutOffs.Add(1)
+func (s *subscription) disconnectSlowLocked() {
+	s.hub.counts.slowConsumers.Add(1)
 	s.reason = retwis.ErrTooSlow
 	s.cancel()
 }
@@ -109,7 +109,7 @@ func (s *subscription) next() retwis.Event {
 		s.waiting = s.waiting[1:]
 		return e
 	}
-	s.waiting, s.telling = nil, false
+	s.waiting, s.replaying = nil, false
 	if s.closed {
 		s.endLocked()
 	}
@@ -121,7 +121,7 @@ func (s *subscription) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	if !s.telling {
+	if !s.replaying {
 		s.endLocked()
 	}
 }

@@ -20,20 +20,20 @@ func (s *Seeder) accounts(ctx context.Context) error {
 	add, end := s.options.Progress("accounts", len(s.ids))
 	defer end()
 	err = s.batches(ctx, len(s.ids), batch, func(ctx context.Context, from, to int) error {
-		err := s.enrol(ctx, from, to)
+		err := s.register(ctx, from, to)
 		if err == nil {
 			add(to - from)
 		}
 		return err
 	})
-	if err == nil && len(s.there(0, len(s.ids))) == 0 {
+	if err == nil && len(s.existing(0, len(s.ids))) == 0 {
 		return errors.New("every name belongs to somebody else: choose another --seed")
 	}
 	return err
 }
 
-// enrol makes or finds the accounts of some members.
-func (s *Seeder) enrol(ctx context.Context, from, to int) error {
+// register makes or finds the accounts of some members.
+func (s *Seeder) register(ctx context.Context, from, to int) error {
 	members := make([]Member, to-from)
 	names := make([]string, to-from)
 	for i := range members {
@@ -51,7 +51,7 @@ func (s *Seeder) enrol(ctx context.Context, from, to int) error {
 			free = append(free, from+i)
 			continue
 		}
-		if err := s.recognise(ctx, from+i, claim); err != nil {
+		if err := s.matchAccount(ctx, from+i, claim); err != nil {
 			return err
 		}
 		if claim.Pending && s.ids[from+i] != 0 {
@@ -84,7 +84,7 @@ func (s *Seeder) enrol(ctx context.Context, from, to int) error {
 	for n, id := range ids {
 		s.ids[free[n]] = id
 		if id == 0 { // somebody was quicker
-			s.counts.foreign.Add(1)
+			s.counts.namesTaken.Add(1)
 		} else {
 			s.counts.made.Add(1)
 		}
@@ -92,9 +92,9 @@ func (s *Seeder) enrol(ctx context.Context, from, to int) error {
 	return nil
 }
 
-// recognise tells whether an account that has a member's name is the member's: those that
+// matchAccount tells whether an account that has a member's name is the member's: those that
 // were seeded have the password.
-func (s *Seeder) recognise(ctx context.Context, i int, claim retwis.Claim) error {
+func (s *Seeder) matchAccount(ctx context.Context, i int, claim retwis.Claim) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ours, known := s.ours[claim.PasswordHash]
@@ -106,7 +106,7 @@ func (s *Seeder) recognise(ctx context.Context, i int, claim retwis.Claim) error
 		s.ours[claim.PasswordHash] = ours
 	}
 	if !ours {
-		s.counts.foreign.Add(1)
+		s.counts.namesTaken.Add(1)
 		return nil
 	}
 	s.ids[i] = claim.User

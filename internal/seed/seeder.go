@@ -59,7 +59,7 @@ type Seeder struct {
 	mu   sync.Mutex      // held while a hash is looked into: mostly all accounts have the same one
 	ours map[string]bool // whether a hash is that of the password
 
-	counts struct{ made, reused, foreign, follows, posts atomic.Int64 }
+	counts struct{ made, reused, namesTaken, follows, posts atomic.Int64 }
 }
 
 // New returns a seeder that has done nothing yet.
@@ -110,26 +110,26 @@ func (s *Seeder) Run(ctx context.Context) error {
 
 // Result is what a run has made.
 type Result struct {
-	Accounts int // new ones
-	Reused   int // that an earlier run made
-	Foreign  int // names left out, since somebody else has them
-	Follows  int
-	Posts    int
+	Accounts   int // new ones
+	Reused     int // that an earlier run made
+	NamesTaken int // names left out, since somebody else has them
+	Follows    int
+	Posts      int
 }
 
 // Result returns what has been made so far.
 func (s *Seeder) Result() Result {
 	return Result{
-		Accounts: int(s.counts.made.Load()),
-		Reused:   int(s.counts.reused.Load()),
-		Foreign:  int(s.counts.foreign.Load()),
-		Follows:  int(s.counts.follows.Load()),
-		Posts:    int(s.counts.posts.Load()),
+		Accounts:   int(s.counts.made.Load()),
+		Reused:     int(s.counts.reused.Load()),
+		NamesTaken: int(s.counts.namesTaken.Load()),
+		Follows:    int(s.counts.follows.Load()),
+		Posts:      int(s.counts.posts.Load()),
 	}
 }
 
-// Known returns the names of up to n members that there are, the best known first.
-func (s *Seeder) Known(n int) []string {
+// MostPopular returns the names of up to n members that there are, the best known first.
+func (s *Seeder) MostPopular(n int) []string {
 	var names []string
 	for i := 0; i < len(s.ids) && len(names) < n; i++ {
 		if s.ids[i] != 0 {
@@ -165,7 +165,7 @@ func (s *Seeder) homes(ctx context.Context) error {
 	add, end := s.options.Progress("homes", len(s.ids))
 	defer end()
 	return s.batches(ctx, len(s.ids), batch, func(ctx context.Context, from, to int) error {
-		unbuilt, err := s.store.Unbuilt(ctx, s.there(from, to))
+		unbuilt, err := s.store.Unbuilt(ctx, s.existing(from, to))
 		if err != nil {
 			return err
 		}
@@ -180,8 +180,8 @@ func (s *Seeder) homes(ctx context.Context) error {
 	})
 }
 
-// there are the ids of the members that there are among some.
-func (s *Seeder) there(from, to int) []retwis.UserID {
+// existing are the ids of the members that existing are among some.
+func (s *Seeder) existing(from, to int) []retwis.UserID {
 	var ids []retwis.UserID
 	for _, id := range s.ids[from:to] {
 		if id != 0 {

@@ -21,7 +21,7 @@ func (p Population) Author(i int) int {
 	if r.IntN(2) == 0 {
 		return r.IntN(p.People)
 	}
-	return known(r, p.People)
+	return popular(r, p.People)
 }
 
 // Text returns what a post says. It is the same among however many people, and is what

@@ -6,21 +6,21 @@ import (
 	"retwis/internal/retwis"
 )
 
-// maxPartCalls is how many calls that leave something to do one entry of a parting makes.
+// maxDetachCalls is how many calls that leave something to do one entry of a parting makes.
 // Then it queues itself again, behind what has come meanwhile: no more than so many entries
 // behind an unfinished one are carried out.
-const maxPartCalls = 100
+const maxDetachCalls = 100
 
-// part cuts an author off from everybody, once everybody has been told that the author's
+// detachFollowers cuts an author off from everybody, once everybody has been told that the author's
 // posts are deleted. It goes on wherever an earlier try broke off.
-func (r *runner) part(ctx context.Context, w *work) error {
+func (r *runner) detachFollowers(ctx context.Context, w *workItem) error {
 	there, err := r.store.BeginPart(ctx, w.Author)
 	if !there || err != nil {
 		return err
 	}
 	calls := 0
 	untilDone := func(step func() (bool, error)) (bool, error) {
-		for calls < maxPartCalls {
+		for calls < maxDetachCalls {
 			if done, err := step(); done || err != nil {
 				return done, err
 			}

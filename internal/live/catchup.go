@@ -9,10 +9,10 @@ import (
 	"retwis/internal/retwis"
 )
 
-// work is the queue of feeds to read for. A feed is in it at most once, because it is
-// busy from then on. The goroutines that work it off, a bounded number, are
-// there while there is work.
-type work struct {
+// catchUpQueue is the queue of feeds to read for. A feed is in it at most once, because it is
+// busy from then on. The goroutines that catchUpQueue it off, a bounded number, are
+// there while there is catchUpQueue.
+type catchUpQueue struct {
 	mu      sync.Mutex
 	start   func() // starts one more of them; nil before and after the hub runs
 	limit   int
@@ -20,7 +20,7 @@ type work struct {
 	queue   []*feed
 }
 
-func (w *work) add(f *feed) {
+func (w *catchUpQueue) add(f *feed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.start == nil {
@@ -34,7 +34,7 @@ func (w *work) add(f *feed) {
 }
 
 // next takes the first feed. Without one the calling goroutine counts as ended.
-func (w *work) next() *feed {
+func (w *catchUpQueue) next() *feed {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.queue) == 0 || w.start == nil {
@@ -49,15 +49,15 @@ func (w *work) next() *feed {
 }
 
 // open lets goroutines be started by start; nil drops what is queued.
-func (w *work) open(start func(), limit int) {
+func (w *catchUpQueue) open(start func(), limit int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.start, w.limit = start, limit
 }
 
-// workOff reads for feeds until none is queued.
-func (h *Hub) workOff(ctx context.Context) {
-	for f := h.work.next(); f != nil; f = h.work.next() {
+// runCatchUps reads for feeds until none is queued.
+func (h *Hub) runCatchUps(ctx context.Context) {
+	for f := h.queue.next(); f != nil; f = h.queue.next() {
 		err := f.catchUp(ctx)
 		if ctx.Err() != nil {
 			continue
@@ -65,7 +65,7 @@ func (h *Hub) workOff(ctx context.Context) {
 		if err != nil {
 			h.log.WarnContext(ctx, "a live feed could not be brought up to date", "timeline", f.timeline, "err", err)
 		}
-		f.partition.readDone(f, err)
+		f.partition.catchUpDone(f, err)
 	}
 }
 
@@ -75,37 +75,37 @@ func (f *feed) catchUp(ctx context.Context) error {
 	h, p := f.partition.hub, f.partition
 
 	p.mu.Lock()
-	if f.gone {
+	if f.dropped {
 		p.mu.Unlock()
 		return nil
 	}
 	from := f.position
 	// Messages from before the read have nothing to add to it, except loaded posts.
 	known := f.held
-	f.held, f.dirty = nil, false
+	f.held, f.readAgain = nil, false
 	p.mu.Unlock()
 
 	h.counts.catchUps.Add(1)
-	news, err := h.since(ctx, from)
+	news, err := h.readSince(ctx, from)
 	if err != nil {
 		return fmt.Errorf("reading what is new on timeline %s: %w", f.timeline, err)
 	}
 	if news.Gone {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		f.finish()
-		f.thaw()
+		f.endSubscriptions()
+		f.endBusy()
 		return nil
 	}
-	if reason := lost(from, news); reason != "" {
+	if reason := resetReason(from, news); reason != "" {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		f.reset(news.Position, reason)
-		f.thaw()
+		f.endBusy()
 		return nil
 	}
 	for ids := range slices.Chunk(news.Arrived, postBatch) {
-		posts, err := h.postsKnowing(ctx, known, ids)
+		posts, err := h.loadPosts(ctx, known, ids)
 		if err != nil {
 			return fmt.Errorf("loading posts of timeline %s: %w", f.timeline, err)
 		}
@@ -117,13 +117,13 @@ func (f *feed) catchUp(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	f.reach(news.Position, news.Removed)
-	f.thaw()
+	f.finishCatchUp(news.Position, news.Removed)
+	f.endBusy()
 	return nil
 }
 
-// postsKnowing loads those posts that did not come with a message.
-func (h *Hub) postsKnowing(ctx context.Context, known []message, ids []retwis.PostID) ([]*retwis.Post, error) {
+// loadPosts loads those posts that did not come with a message.
+func (h *Hub) loadPosts(ctx context.Context, known []message, ids []retwis.PostID) ([]*retwis.Post, error) {
 	posts := make([]*retwis.Post, len(ids))
 	var missing []retwis.PostID
 	var places []int

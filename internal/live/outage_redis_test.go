@@ -17,27 +17,6 @@ import (
 	"retwis/internal/store"
 )
 
-func TestAProbeArrives(t *testing.T) {
-	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
-		n := openNode(t, url, store.Options{})
-		hear := make(chan retwis.LiveMessage, 10)
-		n.run(func(ctx context.Context) error {
-			return n.Listen(ctx, "here", 3, func(m retwis.LiveMessage) { hear <- m })
-		})
-		for _, want := range []retwis.LiveKind{retwis.LiveJoined, retwis.LiveProbe} {
-			if got := <-hear; got.Kind != want {
-				t.Fatalf("heard %q, want %q", got.Kind, want)
-			}
-			for _, node := range []string{"elsewhere", "here"} {
-				if err := n.Probe(t.Context(), node, 3); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	})
-}
-
 // stubborn is a reader that outlasts outages. After a reset it reads the timeline.
 type stubborn struct {
 	reader

@@ -11,8 +11,8 @@ import (
 // are idle; who falls behind gets a queue and a goroutine until it has caught up.
 const channelLength = 8
 
-// stream is a sink that is read like a channel.
-type stream struct {
+// channelSink is a sink that is read like a channel.
+type channelSink struct {
 	hub    *Hub
 	events chan retwis.Event
 
@@ -25,7 +25,7 @@ type stream struct {
 
 // Subscribe is [Hub.Attach] for a reader who takes the events from a channel.
 func (h *Hub) Subscribe(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor) (retwis.Subscription, error) {
-	s := &stream{
+	s := &channelSink{
 		hub:    h,
 		events: make(chan retwis.Event, channelLength),
 		ended:  make(chan struct{}),
@@ -37,7 +37,7 @@ func (h *Hub) Subscribe(ctx context.Context, timeline retwis.TimelineID, after r
 }
 
 // Take implements [retwis.Sink].
-func (s *stream) Take(e retwis.Event) bool {
+func (s *channelSink) Take(e retwis.Event) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.waiting)+len(s.events) >= s.hub.options.QueueLength {
@@ -57,7 +57,7 @@ func (s *stream) Take(e retwis.Event) bool {
 }
 
 // Replay implements [retwis.Sink]. Nothing is taken meanwhile.
-func (s *stream) Replay(ctx context.Context, e retwis.Event) {
+func (s *channelSink) Replay(ctx context.Context, e retwis.Event) {
 	select {
 	case s.events <- e:
 	case <-ctx.Done():
@@ -65,7 +65,7 @@ func (s *stream) Replay(ctx context.Context, e retwis.Event) {
 }
 
 // End implements [retwis.Sink].
-func (s *stream) End(reason error) {
+func (s *channelSink) End(reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = reason
@@ -76,7 +76,7 @@ func (s *stream) End(reason error) {
 }
 
 // send sends what waits until nothing does, or the subscription is over.
-func (s *stream) send() {
+func (s *channelSink) send() {
 	for e := s.next(); e != nil; e = s.next() {
 		select {
 		case s.events <- e:
@@ -85,7 +85,7 @@ func (s *stream) send() {
 	}
 }
 
-func (s *stream) next() retwis.Event {
+func (s *channelSink) next() retwis.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
@@ -106,7 +106,7 @@ func (s *stream) next() retwis.Event {
 }
 
 // reason says why the subscription was ended, nil when its context was.
-func (s *stream) reason() error {
+func (s *channelSink) reason() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err

@@ -8,12 +8,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// begin begins the span of an entry whose maker was recorded, in the trace of its maker.
-func (r *runner) begin(ctx context.Context, w *work) {
+// startSpan begins the span of an entry whose maker was recorded, in the trace of its maker.
+func (r *runner) startSpan(ctx context.Context, w *workItem) {
 	if r.options.Tracer == nil || w.Trace == "" || w.span != nil {
 		return
 	}
-	maker, ok := spanContextOf(w.Trace)
+	maker, ok := parseSpanContext(w.Trace)
 	if !ok {
 		return
 	}
@@ -22,8 +22,8 @@ func (r *runner) begin(ctx context.Context, w *work) {
 		trace.WithAttributes(attribute.Int("retwis.outbox", w.Outbox), attribute.String("retwis.entry", w.ID)))
 }
 
-// spanContextOf reads what an entry says of its maker.
-func spanContextOf(text string) (trace.SpanContext, bool) {
+// parseSpanContext reads what an entry says of its maker.
+func parseSpanContext(text string) (trace.SpanContext, bool) {
 	const traceDigits, spanDigits = 32, 16
 	if len(text) != traceDigits+1+spanDigits || text[traceDigits] != '-' {
 		return trace.SpanContext{}, false
@@ -39,20 +39,20 @@ func spanContextOf(text string) (trace.SpanContext, bool) {
 	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: of, SpanID: by, TraceFlags: trace.FlagsSampled, Remote: true}), true
 }
 
-// end ends the span of an entry, if it has one.
-func (w *work) end() {
+// endSpan ends the span of an entry, if it has one.
+func (w *workItem) endSpan() {
 	if w.span != nil {
 		w.span.End()
 		w.span = nil
 	}
 }
 
-// share is what an entry had of a round of calls.
-type share struct{ calls, pushed int }
+// roundShare is what an entry had of a round of calls.
+type roundShare struct{ calls, pushed int }
 
-// inRound returns a context for the calls of a round: in the span of the first entry that
+// roundContext returns a context for the calls of a round: in the span of the first entry that
 // has one, so that it shows what the round exchanged with the database.
-func inRound(ctx context.Context, ready []*work) context.Context {
+func roundContext(ctx context.Context, ready []*workItem) context.Context {
 	for _, w := range ready {
 		if w.span != nil {
 			return trace.ContextWithSpan(ctx, w.span)
@@ -61,8 +61,8 @@ func inRound(ctx context.Context, ready []*work) context.Context {
 	return ctx
 }
 
-// delivered gives each entry that has a span one for its share of a round.
-func delivered(ctx context.Context, since time.Time, shares map[*work]share) {
+// recordDeliverySpans gives each entry that has a span one for its share of a round.
+func recordDeliverySpans(ctx context.Context, since time.Time, shares map[*workItem]roundShare) {
 	for w, s := range shares {
 		if w.span == nil {
 			continue

@@ -14,8 +14,8 @@ import (
 	"retwis/internal/sleep"
 )
 
-// LifeStore is what people need who go on living.
-type LifeStore interface {
+// ActivityStore is what people need who go on living.
+type ActivityStore interface {
 	CreatePost(ctx context.Context, post retwis.NewPost) (retwis.PostEdge, error)
 	Follow(ctx context.Context, reader, author retwis.UserID) error
 	Page(ctx context.Context, id retwis.TimelineID, page retwis.Page) (retwis.PostPage, error)
@@ -23,17 +23,17 @@ type LifeStore interface {
 	NewestUsers(ctx context.Context, page retwis.Page) (retwis.FollowPage, error)
 }
 
-// LifeOptions are those of [Seeder.Life]. Zero values take the defaults.
-type LifeOptions struct {
+// ActivityOptions are those of [Seeder.Activity]. Zero values take the defaults.
+type ActivityOptions struct {
 	Pause time.Duration // between two things that happen, on average, 2 s
 	Log   *slog.Logger
 }
 
-// Life lets the people of a population go on: now and then somebody posts, answers, follows
+// Activity lets the people of a population go on: now and then somebody posts, answers, follows
 // somebody, or welcomes a newcomer.
-type Life struct {
-	store   LifeStore
-	options LifeOptions
+type Activity struct {
+	store   ActivityStore
+	options ActivityOptions
 	people  []retwis.UserID
 	members map[retwis.UserID]bool
 	since   time.Time // of newcomers
@@ -43,8 +43,8 @@ type Life struct {
 	greeted map[retwis.UserID]bool
 }
 
-// Life returns the life of those members that there are, after [Seeder.Run].
-func (s *Seeder) Life(store LifeStore, options LifeOptions) *Life {
+// Activity returns the life of those members that there are, after [Seeder.Run].
+func (s *Seeder) Activity(store ActivityStore, options ActivityOptions) *Activity {
 	if options.Pause == 0 {
 		options.Pause = 2 * time.Second
 	}
@@ -52,10 +52,10 @@ func (s *Seeder) Life(store LifeStore, options LifeOptions) *Life {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	source := rand.NewPCG(rand.Uint64(), rand.Uint64())
-	l := &Life{
+	l := &Activity{
 		store:   store,
 		options: options,
-		people:  s.there(0, len(s.ids)),
+		people:  s.existing(0, len(s.ids)),
 		members: map[retwis.UserID]bool{},
 		since:   time.Now(),
 		random:  rand.New(source),
@@ -69,7 +69,7 @@ func (s *Seeder) Life(store LifeStore, options LifeOptions) *Life {
 }
 
 // Run lives until ctx is done. What fails is logged, and life goes on.
-func (l *Life) Run(ctx context.Context) error {
+func (l *Activity) Run(ctx context.Context) error {
 	if len(l.people) == 0 {
 		return nil
 	}
@@ -83,12 +83,12 @@ func (l *Life) Run(ctx context.Context) error {
 
 // pause is how long nothing happens: as things happen that have nothing to do with each
 // other.
-func (l *Life) pause() time.Duration {
+func (l *Activity) pause() time.Duration {
 	return min(time.Duration(l.random.ExpFloat64()*float64(l.options.Pause)), 4*l.options.Pause)
 }
 
 // act lets one thing happen. Newcomers come first.
-func (l *Life) act(ctx context.Context) error {
+func (l *Activity) act(ctx context.Context) error {
 	welcomed, err := l.welcome(ctx)
 	if welcomed || err != nil {
 		return err
@@ -97,38 +97,38 @@ func (l *Life) act(ctx context.Context) error {
 	case n < 6:
 		return l.post(ctx, someText(l.faker))
 	case n < 9:
-		return l.answer(ctx)
+		return l.reply(ctx)
 	default:
 		return l.follow(ctx)
 	}
 }
 
-// somebody picks one of the people, the known ones more often.
-func (l *Life) somebody() retwis.UserID {
-	return l.people[known(l.random, len(l.people))]
+// randomMember picks one of the people, the known ones more often.
+func (l *Activity) randomMember() retwis.UserID {
+	return l.people[popular(l.random, len(l.people))]
 }
 
 // follow makes somebody follow somebody. Some follow themselves, or too many already: they
 // do not.
-func (l *Life) follow(ctx context.Context) error {
-	err := l.store.Follow(ctx, l.somebody(), l.somebody())
+func (l *Activity) follow(ctx context.Context) error {
+	err := l.store.Follow(ctx, l.randomMember(), l.randomMember())
 	if _, ok := errors.AsType[*retwis.Error](err); ok {
 		return nil
 	}
 	return err
 }
 
-func (l *Life) post(ctx context.Context, text string) error {
+func (l *Activity) post(ctx context.Context, text string) error {
 	text, err := retwis.NormalizePostText(text)
 	if err != nil {
 		return err
 	}
-	_, err = l.store.CreatePost(ctx, retwis.NewPost{Author: l.somebody(), Text: text, IdempotencyKey: crand.Text()})
+	_, err = l.store.CreatePost(ctx, retwis.NewPost{Author: l.randomMember(), Text: text, IdempotencyKey: crand.Text()})
 	return err
 }
 
-// answer posts something to the author of one of the newest posts.
-func (l *Life) answer(ctx context.Context) error {
+// reply posts something to the author of one of the newest posts.
+func (l *Activity) reply(ctx context.Context) error {
 	page, err := l.store.Page(ctx, retwis.Public(), retwis.Page{First: 20})
 	if err != nil || len(page.Edges) == 0 {
 		return err
@@ -143,7 +143,7 @@ func (l *Life) answer(ctx context.Context) error {
 
 // welcome greets somebody who has come since life began: one of the people follows the
 // newcomer and says so. It reports whether there was anybody.
-func (l *Life) welcome(ctx context.Context) (bool, error) {
+func (l *Activity) welcome(ctx context.Context) (bool, error) {
 	const looked = 20
 	newest, err := l.store.NewestUsers(ctx, retwis.Page{First: looked})
 	if err != nil {
@@ -159,7 +159,7 @@ func (l *Life) welcome(ctx context.Context) (bool, error) {
 			l.since = user.CreatedAt
 		}
 		l.greeted[user.ID] = true
-		if err := l.store.Follow(ctx, l.somebody(), user.ID); err != nil {
+		if err := l.store.Follow(ctx, l.randomMember(), user.ID); err != nil {
 			return true, err
 		}
 		return true, l.post(ctx, "Welcome, @"+user.Username+"! "+l.faker.Question())

@@ -1,0 +1,72 @@
+package check
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"retwis/internal/retwis"
+)
+
+func TestOutOfOrder(t *testing.T) {
+	t.Parallel()
+	type ids = []retwis.PostID
+	tests := []struct {
+		name      string
+		line, out ids
+	}{
+		{"nothing", nil, nil},
+		{"one", ids{1}, nil},
+		{"in order", ids{9, 7, 5, 1}, nil},
+		{"two swapped", ids{9, 5, 7, 1}, ids{5}},
+		{"the oldest on top", ids{1, 9, 7, 5}, ids{1}},
+		{"the newest at the bottom", ids{7, 5, 1, 9}, ids{9}},
+		{"one twice", ids{7, 7, 5}, ids{7}},
+		{"upside down", ids{1, 2, 3}, ids{1, 2}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := outOfOrder(tt.line); !slices.Equal(got, tt.out) {
+				t.Errorf("%v, want %v", got, tt.out)
+			}
+		})
+	}
+}
+
+// What is left without the posts out of order descends, and no smaller number of them
+// would do, by trying all.
+func TestOutOfOrderIsAsLittleAsPossible(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		line := make([]retwis.PostID, r.IntN(9))
+		for i := range line {
+			line[i] = retwis.PostID(1 + r.IntN(9))
+		}
+		least := len(line)
+		for subset := range 1 << len(line) {
+			var rest []retwis.PostID
+			for i, post := range line {
+				if subset>>i&1 == 1 {
+					rest = append(rest, post)
+				}
+			}
+			if descends(rest) {
+				least = min(least, len(line)-len(rest))
+			}
+		}
+		if got := outOfOrder(line); len(got) != least {
+			t.Fatalf("%v: %v are out of order, and %d would do", line, got, least)
+		}
+	}
+}
+
+func descends(line []retwis.PostID) bool {
+	for i := 1; i < len(line); i++ {
+		if line[i] >= line[i-1] {
+			return false
+		}
+	}
+	return true
+}

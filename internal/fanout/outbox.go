@@ -1,0 +1,48 @@
+package fanout
+
+import (
+	"context"
+	"time"
+
+	"retwis/internal/sleep"
+)
+
+// resume brings the outbox into a state to go on from.
+func (r *runner) resume(ctx context.Context) bool {
+	for pause := minBackoff; ; pause = min(2*pause, maxBackoff) {
+		err := r.store.ResumeOutbox(ctx, r.outbox)
+		if err == nil {
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		r.log.ErrorContext(ctx, "resuming an outbox failed: trying again", "err", err)
+		_ = sleep.For(ctx, pause)
+	}
+}
+
+// read hands over the entries of the outbox as they come, until ctx is done.
+func (r *runner) read(ctx context.Context) {
+	after, pause := "0", minBackoff
+	for ctx.Err() == nil {
+		entries, err := r.store.ReadOutbox(ctx, r.outbox, after, window/4, time.Second)
+		if err != nil {
+			if ctx.Err() == nil {
+				r.log.ErrorContext(ctx, "reading an outbox failed: trying again", "err", err)
+			}
+			_ = sleep.For(ctx, pause)
+			pause = min(2*pause, maxBackoff)
+			continue
+		}
+		pause = minBackoff
+		if len(entries) == 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case r.arrivals <- entries:
+			after = entries[len(entries)-1].ID
+		}
+	}
+}

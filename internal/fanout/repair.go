@@ -1,0 +1,86 @@
+package fanout
+
+import (
+	"context"
+	"slices"
+
+	"retwis/internal/retwis"
+)
+
+// repairProgress is how far a repair has come. It is kept in memory only: a repair that
+// starts again finds the posts there.
+type repairProgress struct {
+	begun     bool
+	remaining []*target // partitions still to go over
+	after     int64     // score of the last timeline served in the first of them
+
+	superseded bool // the next repair goes over the same partitions
+	redelivery bool // what was lost is carried out again: the targets are known
+}
+
+// superseded reports whether a repair is followed at once by another one of the same author.
+// That one merges all of the author's newest posts as well, whichever post it names: an
+// import of many runs would go over every follower once for each of them.
+func (r *runner) superseded(w *workItem) bool {
+	if w.Kind != retwis.OutboxRepair {
+		return false
+	}
+	queue := r.queues[orderingKeyOf(w.OutboxEntry)]
+	return len(queue) > 1 && queue[1].Kind == retwis.OutboxRepair && queue[1].Malformed == nil &&
+		!w.progress.redelivery && !queue[1].progress.redelivery
+}
+
+// repair merges an author's newest posts into every home and list that follows the author,
+// and puts the post on the single timelines where it is missing. A repair that is superseded
+// leaves the homes and lists to the next one.
+func (r *runner) repair(ctx context.Context, w *workItem) error {
+	p := &w.progress
+	if !p.begun {
+		if err := r.beginRepair(ctx, w); err != nil {
+			return err
+		}
+		p.begun = true
+	}
+	for len(p.remaining) > 0 && !p.superseded {
+		t := p.remaining[0]
+		after, more, err := r.store.Repair(ctx, w.Author, t.partition, t.to, p.after)
+		if err == nil && !more {
+			err = r.store.Note(ctx, r.outbox, t.forEntry(w.ID))
+		}
+		if err != nil {
+			return err
+		}
+		if p.after = after; !more {
+			t.done = true
+			p.remaining, p.after = p.remaining[1:], 0
+		}
+	}
+	return nil
+}
+
+// beginRepair finds out where a repair goes, and sees to the single timelines.
+func (r *runner) beginRepair(ctx context.Context, w *workItem) error {
+	if !w.progress.redelivery {
+		reach, err := r.store.Reach(ctx, []retwis.UserID{w.Author})
+		if err != nil {
+			return err
+		}
+		w.targets = r.targetsOfPost(w.OutboxEntry, reach[0])
+		w.progress.remaining = slices.DeleteFunc(slices.Clone(w.targets), (*target).single)
+	}
+	var targets []*target
+	var calls []retwis.Delivery
+	for _, t := range w.targets {
+		if t.single() {
+			targets = append(targets, t)
+			calls = append(calls, retwis.Delivery{Entry: w.OutboxEntry, Partition: t.partition, To: t.to, User: t.user})
+		}
+	}
+	for i, result := range r.store.Deliver(ctx, calls) {
+		if result.Err != nil {
+			return result.Err
+		}
+		targets[i].done = true
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package fanout
+
+import (
+	"context"
+	"maps"
+
+	"retwis/internal/retwis"
+)
+
+// resolveTargets finds out where entries go. The reach is read after the post was made: whoever
+// enters it later is back-filled with the post.
+func (r *runner) resolveTargets(ctx context.Context, ready []*workItem) error {
+	var unaimed []*workItem
+	var authors []retwis.UserID
+	for _, w := range ready {
+		if w.targets == nil {
+			unaimed = append(unaimed, w)
+			authors = append(authors, w.Author)
+		}
+	}
+	if len(unaimed) == 0 {
+		return nil
+	}
+	reach, err := r.store.Reach(ctx, authors)
+	if err != nil {
+		return err
+	}
+	for i, w := range unaimed {
+		if w.Kind == retwis.OutboxPost {
+			w.targets = r.targetsOfPost(w.OutboxEntry, reach[i])
+		} else {
+			w.targets = r.targetsOfDelete(w.OutboxEntry, reach[i])
+		}
+	}
+	return nil
+}
+
+func (r *runner) targetsOfPost(e retwis.OutboxEntry, reach retwis.Reach) []*target {
+	targets := []*target{{partition: r.store.PublicPartition(), to: retwis.ToPublic}}
+	for _, user := range e.Mentions {
+		targets = append(targets, &target{partition: r.store.PartitionOfUser(user), to: retwis.ToMentioned, user: user})
+	}
+	for partition, followers := range reach.Followers {
+		if reach.Large {
+			targets = append(targets, &target{partition: partition, to: retwis.ToReaders})
+		} else {
+			targets = append(targets, &target{partition: partition, expected: followers})
+		}
+	}
+	for partition := range reach.Lists {
+		targets = append(targets, &target{partition: partition, to: retwis.ToLists})
+	}
+	return targets
+}
+
+// targetsOfDelete are the partitions that the post may have come to: each has removals of
+// its own, which the call for the followers enters. It tells single timelines besides, so
+// that there is no call of their own for the public timeline and for mentions.
+func (r *runner) targetsOfDelete(e retwis.OutboxEntry, reach retwis.Reach) []*target {
+	expected := map[int]int{r.store.PublicPartition(): 0}
+	for _, user := range e.Mentions {
+		expected[r.store.PartitionOfUser(user)] = 0
+	}
+	for partition := range reach.Lists {
+		expected[partition] = 0
+	}
+	maps.Copy(expected, reach.Followers)
+	var targets []*target
+	for partition, followers := range expected {
+		targets = append(targets, &target{partition: partition, expected: followers})
+	}
+	for partition := range reach.Lists {
+		targets = append(targets, &target{partition: partition, to: retwis.ToLists})
+	}
+	return targets
+}
+
+func allDone(targets []*target) bool {
+	for _, t := range targets {
+		if !t.done {
+			return false
+		}
+	}
+	return true
+}

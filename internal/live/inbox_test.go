@@ -1,0 +1,52 @@
+package live
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"retwis/internal/retwis"
+)
+
+func TestAnOverfullInboxIsALoss(t *testing.T) {
+	t.Parallel()
+	b := inbox{ready: make(chan struct{}, 1)}
+	big := retwis.LiveMessage{Kind: retwis.LivePushed, Recipients: make([]retwis.Recipient, inboxLimit/2)}
+	for n, want := range []bool{false, true, false, true, false} {
+		if got := b.put(big); got != want {
+			t.Errorf("message %d: overflow %v, want %v", n+1, got, want)
+		}
+	}
+	var kinds []string
+	for batch := b.take(); len(batch) > 0; batch = b.take() {
+		for _, m := range batch {
+			kinds = append(kinds, string(m.Kind))
+		}
+	}
+	if diff := cmp.Diff([]string{"j", "+"}, kinds); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+	if b.weight != 0 {
+		t.Errorf("weight %d when empty", b.weight)
+	}
+}
+
+func TestMessagesAreTakenInOrder(t *testing.T) {
+	t.Parallel()
+	b := inbox{ready: make(chan struct{}, 1)}
+	for n := range retwis.PostID(2*messageBatch + 10) {
+		b.put(retwis.LiveMessage{Post: n})
+	}
+	var next retwis.PostID
+	for batch := b.take(); len(batch) > 0; batch = b.take() {
+		if len(batch) > messageBatch {
+			t.Errorf("%d messages at once", len(batch))
+		}
+		for _, m := range batch {
+			if m.Post != next {
+				t.Fatalf("message %d, want %d", m.Post, next)
+			}
+			next++
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package live
+
+import (
+	"context"
+	"slices"
+
+	"retwis/internal/retwis"
+)
+
+// apply acts on messages, in order, until ctx is done.
+func (p *partition) apply(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.inbox.ready:
+		}
+		for batch := p.inbox.take(); len(batch) > 0 && ctx.Err() == nil; batch = p.inbox.take() {
+			posts, err := p.loadPosts(ctx, batch)
+			if err != nil && ctx.Err() == nil {
+				p.hub.log.WarnContext(ctx, "loading posts for live messages failed", "partition", p.index, "err", err)
+			}
+			for _, m := range batch {
+				p.handle(m, posts)
+			}
+		}
+	}
+}
+
+// loadPosts returns the posts that were pushed to feeds here; those that are deleted are
+// there as nil.
+func (p *partition) loadPosts(ctx context.Context, batch []retwis.LiveMessage) (map[retwis.PostID]*retwis.Post, error) {
+	posts := map[retwis.PostID]*retwis.Post{}
+	var ids []retwis.PostID
+	p.mu.Lock()
+	for _, m := range batch {
+		if _, seen := posts[m.Post]; m.Kind != retwis.LivePushed || seen {
+			continue
+		}
+		if slices.ContainsFunc(m.Recipients, func(r retwis.Recipient) bool { return p.feeds[r.Timeline] != nil }) {
+			posts[m.Post] = nil
+			ids = append(ids, m.Post)
+		}
+	}
+	p.mu.Unlock()
+	for some := range slices.Chunk(ids, postBatch) {
+		loaded, err := p.hub.posts(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for i, post := range loaded {
+			posts[some[i]] = post
+		}
+	}
+	return posts, nil
+}
+
+func (p *partition) handle(m retwis.LiveMessage, posts map[retwis.PostID]*retwis.Post) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if m.Kind == retwis.LiveJoined {
+		p.channelSubscribed()
+		return
+	}
+	body, loaded := posts[m.Post]
+	for _, r := range m.Recipients {
+		f := p.feeds[r.Timeline]
+		switch {
+		case f == nil:
+		case m.Kind == retwis.LivePushed && !loaded:
+			f.requestCatchUp()
+		default:
+			f.receive(message{kind: m.Kind, post: m.Post, author: m.Author, before: r.Before, body: body})
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package live_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"retwis/internal/live"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+func TestSubscriberThatIsCutOffTimeAndAgainSeesEachPostOnce(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		n := openNode(t, url, store.Options{HomeCap: 5000})
+		people := n.people(6)
+		me, authors := people[0], people[1:]
+		for _, author := range authors {
+			if err := n.Follow(t.Context(), me, author); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n.drain()
+		// Two hubs are two API nodes; resumes go to either.
+		hubs := []*live.Hub{n.hub(live.Options{}), n.hub(live.Options{})}
+		posts, cuts := size(600, 2000), size(40, 100)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		readers, wait := n.watched(ctx, seeded(t), hubs, posts/cuts/len(authors),
+			retwis.Home(me), retwis.Profile(authors[0]), retwis.Public())
+		for i := range posts {
+			n.post(authors[i%len(authors)])
+		}
+		n.drain()
+		n.sawAllOf(readers, n.post(authors[0]), func() { cancel(); wait() })
+		if c := readers[0].cuts; c < cuts {
+			t.Errorf("the home's reader was cut off %d times only", c)
+		}
+	})
+}
+
+func TestRemovalsReachThoseWhoWereAway(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		n := openNode(t, url, store.Options{})
+		people := n.people(2)
+		me, author := people[0], people[1]
+		if err := n.Follow(t.Context(), me, author); err != nil {
+			t.Fatal(err)
+		}
+		gone, stays := n.post(author), n.post(author)
+		n.drain()
+		hub := n.hub(live.Options{})
+		for _, id := range []retwis.TimelineID{retwis.Home(me), retwis.Profile(author), retwis.Public()} {
+			page, err := n.Page(t.Context(), id, retwis.Page{First: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if gone == stays {
+				gone = n.post(author)
+				n.drain()
+			}
+			if err := n.DeletePost(t.Context(), author, gone); err != nil {
+				t.Fatal(err)
+			}
+			n.drain()
+			r := &reader{hubs: []*live.Hub{hub}, timeline: id, cursor: page.LiveCursor, random: seeded(t)}
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- r.once(ctx, 100) }()
+			await(t, func() bool {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				return slices.Contains(r.removed, gone)
+			})
+			live := n.post(author)
+			await(t, func() bool { return r.saw(live) })
+			if err := n.DeletePost(t.Context(), author, live); err != nil {
+				t.Fatal(err)
+			}
+			await(t, func() bool {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				return slices.Contains(r.removed, live)
+			})
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			if r.resets > 0 {
+				t.Errorf("%s: %d resets", id, r.resets)
+			}
+			gone = stays
+		}
+	})
+}
+
+func TestFollowingResetsAnOpenHome(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		n := openNode(t, url, store.Options{})
+		people := n.people(2)
+		me, author := people[0], people[1]
+		early := n.post(author)
+		n.drain()
+		hub := n.hub(live.Options{})
+		page, err := n.Page(t.Context(), retwis.Home(me), retwis.Page{First: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &reader{hubs: []*live.Hub{hub}, timeline: retwis.Home(me), cursor: page.LiveCursor, random: seeded(t)}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.once(ctx, 100) }()
+		if err := n.Follow(t.Context(), me, author); err != nil {
+			t.Fatal(err)
+		}
+		await(t, func() bool {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.resets == 1
+		})
+		if got := n.list(retwis.Home(me)); !slices.Equal(got, []retwis.PostID{early}) {
+			t.Errorf("home after the reset: %v", got)
+		}
+		next := n.post(author)
+		await(t, func() bool { return r.saw(next) })
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestLargeAuthorsAreWatchedLive(t *testing.T) {
+	t.Parallel()
+	onEachRedis(t, func(t *testing.T, url string) {
+		n := openNode(t, url, store.Options{PullAbove: 1})
+		people := n.people(4)
+		me, away, star, small := people[0], people[1], people[2], people[3]
+		for _, reader := range []retwis.UserID{me, away} {
+			for _, author := range []retwis.UserID{star, small} {
+				if err := n.Follow(t.Context(), reader, author); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		n.drain()
+		hub := n.hub(live.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		readers, wait := n.watched(ctx, seeded(t), []*live.Hub{hub}, 1_000_000, retwis.Home(me))
+		// Only once its subscription is announced is the home one that is watched.
+		await(t, func() bool { return hub.Stats().Subscribers == 1 && hub.Ready() == nil })
+		first := n.post(star)
+		await(t, func() bool { return readers[0].saw(first) })
+		var last retwis.PostID
+		for range 20 {
+			n.post(star)
+			last = n.post(small)
+		}
+		n.drain()
+		n.sawAllOf(readers, last, func() { cancel(); wait() })
+		if got, want := n.list(retwis.Home(away)), n.list(retwis.Home(me)); len(got) != len(want) {
+			t.Errorf("the home of one who was away has %d posts, want %d", len(got), len(want))
+		}
+	})
+}
