@@ -151,8 +151,8 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		}
 	})
 	if demo != nil {
-		life := demo.Activity(db, seed.ActivityOptions{Log: log})
-		group.Go(func() error { return life.Run(running) })
+		activity := demo.Activity(db, seed.ActivityOptions{Log: log})
+		group.Go(func() error { return activity.Run(running) })
 	}
 	c.announce(console.out, ready{URL: urlOf(listener.Addr()), Redis: b.redis.name, Data: b.redis.keeps()})
 	if demo != nil {

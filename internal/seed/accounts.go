@@ -8,10 +8,10 @@ import (
 	"retwis/internal/retwis"
 )
 
-// accounts makes the accounts of the members, or finds them.
+// accounts registers the members, or finds the accounts that an earlier run registered.
 func (s *Seeder) accounts(ctx context.Context) error {
 	const batch = 200
-	// One hash for all: to hash the password for each would be most of the work.
+	// All accounts share one hash: hashing the password per account would dominate the run.
 	var err error
 	if s.hash, err = s.passwords.HashPassword(ctx, Password); err != nil {
 		return err
@@ -27,12 +27,12 @@ func (s *Seeder) accounts(ctx context.Context) error {
 		return err
 	})
 	if err == nil && len(s.existing(0, len(s.ids))) == 0 {
-		return errors.New("every name belongs to somebody else: choose another --seed")
+		return errors.New("all usernames are taken by other accounts: choose another --seed")
 	}
 	return err
 }
 
-// register makes or finds the accounts of some members.
+// register finds or registers the accounts of the members from..to-1.
 func (s *Seeder) register(ctx context.Context, from, to int) error {
 	members := make([]Member, to-from)
 	names := make([]string, to-from)
@@ -45,7 +45,7 @@ func (s *Seeder) register(ctx context.Context, from, to int) error {
 		return err
 	}
 	var free []int
-	var broken []retwis.UserID
+	var pending []retwis.UserID // registrations that an interrupted run left unfinished
 	for i, claim := range claims {
 		if claim.User == 0 {
 			free = append(free, from+i)
@@ -55,10 +55,10 @@ func (s *Seeder) register(ctx context.Context, from, to int) error {
 			return err
 		}
 		if claim.Pending && s.ids[from+i] != 0 {
-			broken = append(broken, claim.User)
+			pending = append(pending, claim.User)
 		}
 	}
-	if err := s.store.EndRegistrations(ctx, broken); err != nil {
+	if err := s.store.EndRegistrations(ctx, pending); err != nil {
 		return err
 	}
 	if len(free) == 0 {
@@ -70,7 +70,7 @@ func (s *Seeder) register(ctx context.Context, from, to int) error {
 		m := members[i-from]
 		bio, err := retwis.NormalizeBio(m.Bio)
 		if err != nil {
-			return fmt.Errorf("the bio of %s: %w", m.Username, err)
+			return fmt.Errorf("normalise the bio of %s: %w", m.Username, err)
 		}
 		registrations[n] = retwis.Registration{
 			Username: m.Username, DisplayName: m.DisplayName, Bio: bio, PasswordHash: s.hash,
@@ -83,17 +83,17 @@ func (s *Seeder) register(ctx context.Context, from, to int) error {
 	}
 	for n, id := range ids {
 		s.ids[free[n]] = id
-		if id == 0 { // somebody was quicker
+		if id == 0 { // another client claimed the name meanwhile
 			s.counts.namesTaken.Add(1)
 		} else {
-			s.counts.made.Add(1)
+			s.counts.registered.Add(1)
 		}
 	}
 	return nil
 }
 
-// matchAccount tells whether an account that has a member's name is the member's: those that
-// were seeded have the password.
+// matchAccount records the account of the i-th member if a run of the seeder registered it.
+// Seeded accounts are recognised by their password.
 func (s *Seeder) matchAccount(ctx context.Context, i int, claim retwis.Claim) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *Seeder) matchAccount(ctx context.Context, i int, claim retwis.Claim) er
 	return nil
 }
 
-// isGone reports whether an account ended in the middle of it.
+// isGone reports whether an operation failed because the account was deleted meanwhile.
 func isGone(err error) bool {
 	e, ok := errors.AsType[*retwis.Error](err)
 	return ok && e.Code == retwis.CodeNotFound

@@ -14,7 +14,7 @@ import (
 	"retwis/internal/sleep"
 )
 
-// ActivityStore is what people need who go on living.
+// ActivityStore is the database that an [Activity] acts on.
 type ActivityStore interface {
 	CreatePost(ctx context.Context, post retwis.NewPost) (retwis.PostEdge, error)
 	Follow(ctx context.Context, reader, author retwis.UserID) error
@@ -23,27 +23,28 @@ type ActivityStore interface {
 	NewestUsers(ctx context.Context, page retwis.Page) (retwis.FollowPage, error)
 }
 
-// ActivityOptions are those of [Seeder.Activity]. Zero values take the defaults.
+// ActivityOptions are the options of [Seeder.Activity]. Zero values select the defaults.
 type ActivityOptions struct {
-	Pause time.Duration // between two things that happen, on average, 2 s
+	Pause time.Duration // mean time between two actions; 2 s by default
 	Log   *slog.Logger
 }
 
-// Activity lets the people of a population go on: now and then somebody posts, answers, follows
-// somebody, or welcomes a newcomer.
+// Activity simulates active users on seeded data: from time to time a member posts, replies,
+// follows a member, or welcomes a new user.
 type Activity struct {
 	store   ActivityStore
 	options ActivityOptions
 	people  []retwis.UserID
 	members map[retwis.UserID]bool
-	since   time.Time // of newcomers
+	since   time.Time // users created since are new
 
 	random  *rand.Rand
 	faker   *gofakeit.Faker
 	greeted map[retwis.UserID]bool
 }
 
-// Activity returns the life of those members that there are, after [Seeder.Run].
+// Activity returns the activity of the members that have an account. It requires a completed
+// [Seeder.Run].
 func (s *Seeder) Activity(store ActivityStore, options ActivityOptions) *Activity {
 	if options.Pause == 0 {
 		options.Pause = 2 * time.Second
@@ -52,7 +53,7 @@ func (s *Seeder) Activity(store ActivityStore, options ActivityOptions) *Activit
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	source := rand.NewPCG(rand.Uint64(), rand.Uint64())
-	l := &Activity{
+	a := &Activity{
 		store:   store,
 		options: options,
 		people:  s.existing(0, len(s.ids)),
@@ -62,107 +63,107 @@ func (s *Seeder) Activity(store ActivityStore, options ActivityOptions) *Activit
 		faker:   gofakeit.NewFaker(source, false),
 		greeted: map[retwis.UserID]bool{},
 	}
-	for _, id := range l.people {
-		l.members[id] = true
+	for _, id := range a.people {
+		a.members[id] = true
 	}
-	return l
+	return a
 }
 
-// Run lives until ctx is done. What fails is logged, and life goes on.
-func (l *Activity) Run(ctx context.Context) error {
-	if len(l.people) == 0 {
+// Run performs actions until ctx is done. It logs failed actions and continues.
+func (a *Activity) Run(ctx context.Context) error {
+	if len(a.people) == 0 {
 		return nil
 	}
-	for sleep.For(ctx, l.pause()) == nil {
-		if err := l.act(ctx); err != nil && ctx.Err() == nil {
-			l.options.Log.WarnContext(ctx, "somebody of the demonstration could not do something", "err", err)
+	for sleep.For(ctx, a.pause()) == nil {
+		if err := a.act(ctx); err != nil && ctx.Err() == nil {
+			a.options.Log.WarnContext(ctx, "demo: action failed", "err", err)
 		}
 	}
 	return nil
 }
 
-// pause is how long nothing happens: as things happen that have nothing to do with each
-// other.
-func (l *Activity) pause() time.Duration {
-	return min(time.Duration(l.random.ExpFloat64()*float64(l.options.Pause)), 4*l.options.Pause)
+// pause returns the time until the next action. Intervals are exponentially distributed, as
+// in a Poisson process of independent actions.
+func (a *Activity) pause() time.Duration {
+	return min(time.Duration(a.random.ExpFloat64()*float64(a.options.Pause)), 4*a.options.Pause)
 }
 
-// act lets one thing happen. Newcomers come first.
-func (l *Activity) act(ctx context.Context) error {
-	welcomed, err := l.welcome(ctx)
+// act performs one action. Welcoming a new user takes precedence.
+func (a *Activity) act(ctx context.Context) error {
+	welcomed, err := a.welcome(ctx)
 	if welcomed || err != nil {
 		return err
 	}
-	switch n := l.random.IntN(10); {
+	switch n := a.random.IntN(10); {
 	case n < 6:
-		return l.post(ctx, someText(l.faker))
+		return a.post(ctx, randomText(a.faker))
 	case n < 9:
-		return l.reply(ctx)
+		return a.reply(ctx)
 	default:
-		return l.follow(ctx)
+		return a.follow(ctx)
 	}
 }
 
-// randomMember picks one of the people, the known ones more often.
-func (l *Activity) randomMember() retwis.UserID {
-	return l.people[popular(l.random, len(l.people))]
+// randomMember picks one of the members and prefers popular members.
+func (a *Activity) randomMember() retwis.UserID {
+	return a.people[popular(a.random, len(a.people))]
 }
 
-// follow makes somebody follow somebody. Some follow themselves, or too many already: they
-// do not.
-func (l *Activity) follow(ctx context.Context) error {
-	err := l.store.Follow(ctx, l.randomMember(), l.randomMember())
+// follow makes a random member follow another one. It ignores refusals, such as a follow of
+// oneself or too many follows.
+func (a *Activity) follow(ctx context.Context) error {
+	err := a.store.Follow(ctx, a.randomMember(), a.randomMember())
 	if _, ok := errors.AsType[*retwis.Error](err); ok {
 		return nil
 	}
 	return err
 }
 
-func (l *Activity) post(ctx context.Context, text string) error {
+func (a *Activity) post(ctx context.Context, text string) error {
 	text, err := retwis.NormalizePostText(text)
 	if err != nil {
 		return err
 	}
-	_, err = l.store.CreatePost(ctx, retwis.NewPost{Author: l.randomMember(), Text: text, IdempotencyKey: crand.Text()})
+	_, err = a.store.CreatePost(ctx, retwis.NewPost{Author: a.randomMember(), Text: text, IdempotencyKey: crand.Text()})
 	return err
 }
 
-// reply posts something to the author of one of the newest posts.
-func (l *Activity) reply(ctx context.Context) error {
-	page, err := l.store.Page(ctx, retwis.Public(), retwis.Page{First: 20})
+// reply posts a mention of the author of one of the newest posts.
+func (a *Activity) reply(ctx context.Context) error {
+	page, err := a.store.Page(ctx, retwis.Public(), retwis.Page{First: 20})
 	if err != nil || len(page.Edges) == 0 {
 		return err
 	}
-	to := page.Edges[l.random.IntN(len(page.Edges))].Post.AuthorID
-	users, err := l.store.Users(ctx, []retwis.UserID{to})
+	to := page.Edges[a.random.IntN(len(page.Edges))].Post.AuthorID
+	users, err := a.store.Users(ctx, []retwis.UserID{to})
 	if err != nil || users[0] == nil || users[0].Leaving {
 		return err
 	}
-	return l.post(ctx, "@"+users[0].Username+" "+someText(l.faker))
+	return a.post(ctx, "@"+users[0].Username+" "+randomText(a.faker))
 }
 
-// welcome greets somebody who has come since life began: one of the people follows the
-// newcomer and says so. It reports whether there was anybody.
-func (l *Activity) welcome(ctx context.Context) (bool, error) {
-	const looked = 20
-	newest, err := l.store.NewestUsers(ctx, retwis.Page{First: looked})
+// welcome lets a member follow and mention one user who registered since the activity began.
+// It reports whether there was such a user.
+func (a *Activity) welcome(ctx context.Context) (bool, error) {
+	const newestUsers = 20
+	newest, err := a.store.NewestUsers(ctx, retwis.Page{First: newestUsers})
 	if err != nil {
 		return false, err
 	}
 	for _, entry := range newest.Follows {
 		user := entry.User
-		if user == nil || l.members[user.ID] || l.greeted[user.ID] || user.CreatedAt.Before(l.since) {
+		if user == nil || a.members[user.ID] || a.greeted[user.ID] || user.CreatedAt.Before(a.since) {
 			continue
 		}
-		if len(l.greeted) >= 10*looked { // those who came long ago are not among the newest any more
-			clear(l.greeted)
-			l.since = user.CreatedAt
+		if len(a.greeted) >= 10*newestUsers { // users greeted long ago are no longer among the newest
+			clear(a.greeted)
+			a.since = user.CreatedAt
 		}
-		l.greeted[user.ID] = true
-		if err := l.store.Follow(ctx, l.randomMember(), user.ID); err != nil {
+		a.greeted[user.ID] = true
+		if err := a.store.Follow(ctx, a.randomMember(), user.ID); err != nil {
 			return true, err
 		}
-		return true, l.post(ctx, "Welcome, @"+user.Username+"! "+l.faker.Question())
+		return true, a.post(ctx, "Welcome, @"+user.Username+"! "+a.faker.Question())
 	}
 	return false, nil
 }

@@ -6,13 +6,13 @@ import (
 	"retwis/internal/retwis"
 )
 
-// follows makes the members follow whom they are to follow.
+// follows stores the follows of the members.
 func (s *Seeder) follows(ctx context.Context) error {
 	total := s.population.TotalFollows()
 	if total == 0 {
 		return nil
 	}
-	const edges = 10_000 // a batch
+	const edges = 10_000 // of a batch, on average
 	size := max(1, edges*len(s.ids)/total)
 	add, end := s.options.Progress("follows", total)
 	defer end()

@@ -1,5 +1,8 @@
-// Package seed makes up a network of people: who they are, whom they follow and what they
-// post. It fills a database with them, and lets them go on living.
+// Package seed generates a demonstration data set and loads it into a database: users,
+// their follows and their posts. After loading, an [Activity] keeps the users active.
+//
+// A [Population] defines the data set by a few numbers and a random seed. A [Seeder] loads
+// it in bulk. Loading is idempotent: an interrupted run continues when it is started again.
 package seed
 
 import (
@@ -13,22 +16,24 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Population is what seeding makes. Everything about it follows from its fields, so that
-// a run that broke off goes on where it was when it is started again.
+// Population defines a data set. Everything in it follows from these fields, so that an
+// interrupted run generates the same data when it is started again.
 //
-// Its members are the people, then the star and the star's readers where there are any.
+// The members are numbered: first the people, then the star and the star's readers if
+// Readers is positive.
 type Population struct {
 	Seed    uint64
 	People  int
-	Follows int // of each of the people, on average; fewer than there are people
-	Posts   int // of people, so none where there are none
-	Readers int // of the star
+	Follows int // average number of people that one of the people follows; less than People
+	Posts   int // posts of all people; 0 if there are none
+	Readers int // followers of the star
 }
 
-// Member is somebody to register.
+// Member is a user to register.
 type Member struct{ Username, DisplayName, Bio string }
 
-// Streams of random numbers: one for each kind of thing, and in it one for each thing.
+// Streams of random numbers. Each kind of value has a stream, and each value of the kind
+// has a substream, so that values do not depend on the order in which they are generated.
 const (
 	streamPeople = iota + 1
 	streamFollows
@@ -46,7 +51,7 @@ func (p Population) fake(stream, i int) *gofakeit.Faker {
 	return gofakeit.NewFaker(p.random(stream, i), false)
 }
 
-// Size is the number of members.
+// Size returns the number of members.
 func (p Population) Size() int {
 	if p.Readers == 0 {
 		return p.People
@@ -54,7 +59,7 @@ func (p Population) Size() int {
 	return p.People + 1 + p.Readers
 }
 
-// Member returns one of the members by number.
+// Member returns the i-th member.
 func (p Population) Member(i int) Member {
 	switch {
 	case i < p.People:
@@ -67,13 +72,14 @@ func (p Population) Member(i int) Member {
 	}
 }
 
-// Joined returns how long before the [Span] of the posts a member came.
+// Joined returns how long before the start of the [Span] of the posts the i-th member
+// registered.
 func (p Population) Joined(i int) time.Duration {
 	return time.Duration(rand.New(p.random(streamJoined, i)).Float64() * float64(300*24*time.Hour))
 }
 
-// person makes one of the people. The number at the end of the name keeps it apart from
-// the others, the underscore before it from those of the star's readers.
+// person returns the i-th of the people. The number at the end makes the username unique;
+// the underscore before it distinguishes the name from those of the star's readers.
 func (p Population) person(i int) Member {
 	f := p.fake(streamPeople, i)
 	first, last := f.FirstName(), f.LastName()
@@ -83,7 +89,8 @@ func (p Population) person(i int) Member {
 	return Member{Username: name + end, DisplayName: first + " " + last, Bio: f.Bio()}
 }
 
-// letters is what of a name a username can have.
+// letters returns a name in lower case, without the characters that a username may not
+// contain.
 func letters(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' {

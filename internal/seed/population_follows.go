@@ -4,10 +4,10 @@ import (
 	"math/rand/v2"
 )
 
-// TotalFollows is the number of follows of all members.
+// TotalFollows returns the number of follows of all members.
 func (p Population) TotalFollows() int { return p.People*p.Follows + p.Readers }
 
-// Following returns whom a member follows, as numbers of members.
+// Following returns the numbers of the members that the i-th member follows.
 func (p Population) Following(i int) []int {
 	switch {
 	case i < p.People:
@@ -19,12 +19,13 @@ func (p Population) Following(i int) []int {
 	}
 }
 
-// Of ten picks of somebody to follow, how many are of a neighbour.
+// neighbours is how many of ten picks are neighbours of the follower.
 const neighbours = 3
 
-// followedBy picks whom one of the people follows. Some are neighbours, who pick each other
-// now and then; the others are picked as they are known: how many follow the n-th of the
-// people falls with the root of n, so the numbers of followers have the tail of a power law.
+// followedBy picks the people that the i-th of the people follows. Some picks are
+// neighbours by number, so that some follows are mutual. The other picks prefer popular
+// people: the expected number of followers of the n-th of the people is proportional to
+// 1/sqrt(n), a power law, as in social networks.
 func (p Population) followedBy(i int) []int {
 	r := rand.New(p.random(streamFollows, i))
 	count := p.followCount(i)
@@ -47,23 +48,24 @@ func (p Population) followedBy(i int) []int {
 		}
 		add(popular(r, p.People))
 	}
-	for author := 0; len(list) < count; author++ { // nearly everybody is followed
+	for author := 0; len(list) < count; author++ { // almost everyone has been picked
 		add(author)
 	}
 	return list
 }
 
-// popular picks one of n people, the first ones most.
+// popular picks one of n people and prefers low numbers: the square of a uniform variate
+// has the density 1/(2*sqrt(x)) on (0, 1).
 func popular(r *rand.Rand, n int) int {
 	u := r.Float64()
 	return int(u * u * float64(n))
 }
 
-// followCount is how many people one follows: two neighbours share twice the average
-// between them.
+// followCount returns how many people the i-th of the people follows. The counts of two
+// neighbours add up to twice the average, so that the total is exact.
 func (p Population) followCount(i int) int {
 	pair := i / 2
-	if 2*pair+1 == p.People { // has no neighbour
+	if 2*pair+1 == p.People { // the last of an odd number has no neighbour
 		return p.Follows
 	}
 	spread := min(p.Follows, p.People-1-p.Follows)

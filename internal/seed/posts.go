@@ -13,9 +13,9 @@ import (
 	"retwis/internal/sleep"
 )
 
-// posts puts the posts of the past on the profiles of their authors, and the newest ones on
-// the public timeline. It goes over them in blocks: in one block the posts of one author
-// are kept together, the blocks follow each other.
+// posts imports the posts into the profiles of their authors, and the newest posts into the
+// public timeline. It imports them in blocks, one block after the other. A block groups its
+// posts by author.
 func (s *Seeder) posts(ctx context.Context) error {
 	if s.population.Posts == 0 {
 		return nil
@@ -23,7 +23,7 @@ func (s *Seeder) posts(ctx context.Context) error {
 	const block = 50_000
 	add, end := s.options.Progress("posts", s.population.Posts)
 	defer end()
-	before := make([]int, s.population.People) // posts of each in the blocks before
+	before := make([]int, s.population.People) // posts of each author in the previous blocks
 	for from := 0; from < s.population.Posts; from += block {
 		to := min(from+block, s.population.Posts)
 		byAuthor := make([][]int, s.population.People)
@@ -41,19 +41,19 @@ func (s *Seeder) posts(ctx context.Context) error {
 	return s.public(ctx)
 }
 
-// run is a stretch of posts of one author.
+// run is a sequence of consecutive posts of one author.
 type run struct {
 	author int
-	from   int // posts of the author that come before it
+	from   int // number of the author's posts before the run
 	posts  []int
 }
 
 const (
-	runLength  = 50   // posts of one author in one call
-	batchPosts = 1000 // posts in one exchange
+	runLength  = 50   // posts of one author in one script call
+	batchPosts = 1000 // posts in one pipeline
 )
 
-// block imports the posts of one block, several authors at once.
+// block imports the posts of one block, several batches concurrently.
 func (s *Seeder) block(ctx context.Context, byAuthor [][]int, before []int, add func(int)) error {
 	group, running := errgroup.WithContext(ctx)
 	group.SetLimit(s.options.Parallel)
@@ -79,7 +79,7 @@ func (s *Seeder) block(ctx context.Context, byAuthor [][]int, before []int, add 
 			from += len(chunk)
 			size += len(chunk)
 		}
-		if size >= batchPosts { // only here: the runs of one author stay in their order
+		if size >= batchPosts { // after all runs of an author: concurrent batches would reorder them
 			flush()
 		}
 	}
@@ -92,7 +92,8 @@ func (s *Seeder) block(ctx context.Context, byAuthor [][]int, before []int, add 
 	return ctx.Err()
 }
 
-// importRuns imports some runs. A worker that cannot keep up is waited for.
+// importRuns imports a batch of runs. It waits while the outboxes are full, until the worker
+// has caught up.
 func (s *Seeder) importRuns(ctx context.Context, runs []run, add func(int)) error {
 	source := "seed-" + strconv.FormatUint(s.population.Seed, 10)
 	var imports []retwis.PostImport
@@ -123,7 +124,7 @@ func (s *Seeder) importRuns(ctx context.Context, runs []run, add func(int)) erro
 	}
 }
 
-// public puts the newest posts on the public timeline.
+// public imports the newest posts into the public timeline.
 func (s *Seeder) public(ctx context.Context) error {
 	const newest = 2000
 	seen := map[retwis.UserID]bool{}

@@ -13,10 +13,10 @@ import (
 	"retwis/internal/sleep"
 )
 
-// Password is everybody's.
+// Password is the password of all seeded accounts.
 const Password = "password"
 
-// Store is what seeding needs of a database.
+// Store is the database that a [Seeder] loads data into.
 type Store interface {
 	Claims(ctx context.Context, usernames []string) ([]retwis.Claim, error)
 	RegisterAll(ctx context.Context, all []retwis.Registration) ([]retwis.UserID, error)
@@ -29,40 +29,40 @@ type Store interface {
 	OutboxLength(ctx context.Context) (int, error)
 }
 
-// Passwords makes and recognises hashes.
+// Passwords hashes and verifies passwords.
 type Passwords interface {
 	HashPassword(ctx context.Context, password string) (string, error)
 	HasPassword(ctx context.Context, stored, password string) (bool, error)
 }
 
-// Options of [New]. Zero values take the defaults.
+// Options of [New]. Zero values select the defaults.
 type Options struct {
-	Parallel int       // batches under way at once, 4
-	Now      time.Time // when the youngest posts are made, by default when seeding begins
+	Parallel int       // concurrent batches; 4 by default
+	Now      time.Time // creation time of the newest posts; by default the time of New
 
-	// Progress is called when a part of the work begins, with how much there is to do. The
-	// first function returned is called with each bit done, the other one at the end.
+	// Progress is called at the start of each step with the amount of work. The seeder calls
+	// add after each part of the step with the amount done, and end once at the end.
 	Progress func(name string, total int) (add func(int), end func())
 }
 
-// Seeder carries a population into a database. What it makes is made once, however often it
-// runs, breaks off, or is killed.
+// Seeder loads a population into a database. Loading is idempotent: repeated, interrupted
+// and killed runs together create everything once.
 type Seeder struct {
 	population Population
 	store      Store
 	passwords  Passwords
 	options    Options
 
-	ids  []retwis.UserID // of the members; 0 where somebody else has the name
-	hash string          // that new accounts get
+	ids  []retwis.UserID // of the members; 0 if another account has the name
+	hash string          // password hash of new accounts
 
-	mu   sync.Mutex      // held while a hash is looked into: mostly all accounts have the same one
-	ours map[string]bool // whether a hash is that of the password
+	mu   sync.Mutex      // also held during verification: most accounts share one hash
+	ours map[string]bool // verified hashes: whether they are hashes of Password
 
-	counts struct{ made, reused, namesTaken, follows, posts atomic.Int64 }
+	counts struct{ registered, reused, namesTaken, follows, posts atomic.Int64 }
 }
 
-// New returns a seeder that has done nothing yet.
+// New returns a seeder. [Seeder.Run] does the work.
 func New(population Population, store Store, passwords Passwords, options Options) *Seeder {
 	if options.Parallel == 0 {
 		options.Parallel = 4
@@ -83,14 +83,15 @@ func New(population Population, store Store, passwords Passwords, options Option
 	}
 }
 
-// Run makes what is lacking of the population. It takes a worker beside it, and returns when
-// everything is delivered. When ctx ends it finishes the batches under way.
+// Run creates the missing parts of the population and returns when all outbox entries are
+// delivered. A fan-out worker must run concurrently. When ctx ends, Run first completes the
+// batches in progress.
 func (s *Seeder) Run(ctx context.Context) error {
 	if len(s.ids) == 0 {
 		return nil
 	}
-	// Posts come before follows, and homes last: so each home is gathered once, with all that
-	// belongs there, instead of being pushed to by every post and filled by every follow.
+	// Posts precede follows, and homes are last. Each home is then built once with all its
+	// posts, instead of receiving a push per post and a back-fill per follow.
 	for _, step := range []struct {
 		name string
 		run  func(context.Context) error
@@ -108,19 +109,19 @@ func (s *Seeder) Run(ctx context.Context) error {
 	return nil
 }
 
-// Result is what a run has made.
+// Result counts what a seeder created.
 type Result struct {
-	Accounts   int // new ones
-	Reused     int // that an earlier run made
-	NamesTaken int // names left out, since somebody else has them
+	Accounts   int // registered accounts
+	Reused     int // accounts that an earlier run registered
+	NamesTaken int // members skipped because another account has the name
 	Follows    int
 	Posts      int
 }
 
-// Result returns what has been made so far.
+// Result returns the counts so far.
 func (s *Seeder) Result() Result {
 	return Result{
-		Accounts:   int(s.counts.made.Load()),
+		Accounts:   int(s.counts.registered.Load()),
 		Reused:     int(s.counts.reused.Load()),
 		NamesTaken: int(s.counts.namesTaken.Load()),
 		Follows:    int(s.counts.follows.Load()),
@@ -128,7 +129,7 @@ func (s *Seeder) Result() Result {
 	}
 }
 
-// MostPopular returns the names of up to n members that there are, the best known first.
+// MostPopular returns the usernames of up to n existing members, the most popular first.
 func (s *Seeder) MostPopular(n int) []string {
 	var names []string
 	for i := 0; i < len(s.ids) && len(names) < n; i++ {
@@ -139,9 +140,9 @@ func (s *Seeder) MostPopular(n int) []string {
 	return names
 }
 
-// batches cuts the numbers below total into batches and carries them out, several at once.
-// What has begun is carried out also when ctx ends: a batch cut in the middle leaves work
-// for others.
+// batches splits the range 0..total-1 into batches and processes several concurrently. A
+// batch in progress completes even when ctx ends: an interrupted batch would leave
+// unfinished registrations and edges for the worker to repair.
 func (s *Seeder) batches(ctx context.Context, total, size int, do func(ctx context.Context, from, to int) error) error {
 	group, running := errgroup.WithContext(ctx)
 	group.SetLimit(s.options.Parallel)
@@ -159,7 +160,7 @@ func (s *Seeder) batches(ctx context.Context, total, size int, do func(ctx conte
 	return ctx.Err()
 }
 
-// homes builds the homes that are not built.
+// homes builds the missing home timelines.
 func (s *Seeder) homes(ctx context.Context) error {
 	const batch = 100
 	add, end := s.options.Progress("homes", len(s.ids))
@@ -180,7 +181,7 @@ func (s *Seeder) homes(ctx context.Context) error {
 	})
 }
 
-// existing are the ids of the members that existing are among some.
+// existing returns the ids of the members from..to-1 that have an account.
 func (s *Seeder) existing(from, to int) []retwis.UserID {
 	var ids []retwis.UserID
 	for _, id := range s.ids[from:to] {
@@ -191,7 +192,7 @@ func (s *Seeder) existing(from, to int) []retwis.UserID {
 	return ids
 }
 
-// drain waits until everything is delivered.
+// drain waits until the outboxes are empty.
 func (s *Seeder) drain(ctx context.Context) error {
 	total, err := s.store.OutboxLength(ctx)
 	if err != nil || total == 0 {

@@ -11,11 +11,11 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Span is the time that the posts of a population are spread over.
+// Span is the period over which the posts of a population are spread.
 const Span = 30 * 24 * time.Hour
 
-// Author returns who makes a post, as the number of a member: anybody, or as often somebody
-// who is known.
+// Author returns the number of the member who wrote the i-th post. Half of the posts are
+// by random people, the other half by popular people.
 func (p Population) Author(i int) int {
 	r := rand.New(p.random(streamAuthors, i))
 	if r.IntN(2) == 0 {
@@ -24,13 +24,13 @@ func (p Population) Author(i int) int {
 	return popular(r, p.People)
 }
 
-// Text returns what a post says. It is the same among however many people, and is what
-// normalisation makes of it.
+// Text returns the normalised text of the i-th post. The text does not depend on the
+// number of people.
 func (p Population) Text(i int) (string, error) {
-	return retwis.NormalizePostText(someText(p.fake(streamPosts, i)))
+	return retwis.NormalizePostText(randomText(p.fake(streamPosts, i)))
 }
 
-func someText(f *gofakeit.Faker) string {
+func randomText(f *gofakeit.Faker) string {
 	switch f.IntN(4) {
 	case 0:
 		return f.Question()
@@ -43,7 +43,7 @@ func someText(f *gofakeit.Faker) string {
 	}
 }
 
-// Age returns how long before the end of the [Span] a post is made. Later posts are younger.
+// Age returns the age of the i-th post at the end of the [Span]. Ages decrease with i.
 func (p Population) Age(i int) time.Duration {
 	each := Span / time.Duration(p.Posts)
 	within := time.Duration(rand.New(p.random(streamTimes, i)).Float64() * float64(each))
