@@ -19,7 +19,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql/handler/transport"
 	"github.com/gorilla/websocket"
 
 	"retwis/graph"
@@ -166,20 +165,6 @@ func (anybody) Authenticate(_ context.Context, token string) (auth.Identity, err
 		return auth.Identity{}, retwis.ErrUnauthenticated
 	}
 	return auth.Identity{User: id, Session: retwis.SessionKey{Bucket: id.Bucket(), Hash: token}}, nil
-}
-
-// stock is gqlgen's websocket transport as its documentation sets it up.
-type stock struct{ executor *graph.Executor }
-
-func (s stock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	transport.Websocket{
-		KeepAlivePingInterval: 25 * time.Second,
-		InitFunc: func(ctx context.Context, payload transport.InitPayload) (context.Context, *transport.InitPayload, error) {
-			_, token, _ := strings.Cut(payload.Authorization(), " ")
-			who, err := anybody{}.Authenticate(ctx, token)
-			return auth.WithIdentity(ctx, who), nil, err
-		},
-	}.Do(w, r, s.executor)
 }
 
 // broadcaster writes the same message to all websockets, as a chat example does.

@@ -33,10 +33,14 @@ type Options struct {
 // the transport to set; the parser and the coercion of variables may panic.
 type Executor struct {
 	*executor.Executor
-	schema    *ast.Schema
-	planned   *plannedSchema
-	limits    RateLimits
-	persisted *persisted
+	schema       *ast.Schema
+	planned      *plannedSchema
+	unplanned    bool
+	resolver     *Resolver
+	eventSources map[string]sourceFunc
+	present      graphql.ErrorPresenterFunc
+	limits       RateLimits
+	persisted    *persisted
 }
 
 var _ graphql.GraphExecutor = (*Executor)(nil)
@@ -54,7 +58,8 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	if options.Unplanned {
 		e = executor.New(generated)
 	}
-	e.SetErrorPresenter(ErrorPresenter(options.Log))
+	present := ErrorPresenter(options.Log)
+	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recoverPanic)
 	e.SetParserTokenLimit(maxTokens)
 	e.SetQueryCache(documents)
@@ -72,7 +77,17 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	e.Use(rootSpans{})
 	e.Use(scope{resolver})
 	e.Use(rateLimits{resolver.Limits})
-	return &Executor{e, schema, planned, resolver.Limits, persisted}
+	return &Executor{
+		Executor:     e,
+		schema:       schema,
+		planned:      planned,
+		unplanned:    options.Unplanned,
+		resolver:     resolver,
+		eventSources: resolver.eventSources(),
+		present:      present,
+		limits:       resolver.Limits,
+		persisted:    persisted,
+	}
 }
 
 // readSchema returns the schema without @defer, which gqlgen adds: no transport here
@@ -129,19 +144,8 @@ func (scope) MutateOperationContext(_ context.Context, op *graphql.OperationCont
 	return nil
 }
 
-// InterceptOperation looks after subscriptions.
-func (scope) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-	if graphql.GetOperationContext(ctx).Operation.Operation == ast.Subscription {
-		return runStream(ctx, next)
-	}
-	return next(ctx)
-}
-
-// InterceptResponse runs once per query or mutation, and once per subscription event.
+// InterceptResponse runs once per query or mutation.
 func (s scope) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	if isSubscription(ctx) {
-		return next(s.resolver.sources().With(ctx, loaders.EventWait))
-	}
 	return next(s.resolver.sources().With(ctx, loaders.ListWait))
 }
 
@@ -152,12 +156,4 @@ func (s scope) InterceptRootField(ctx context.Context, next graphql.RootResolver
 		ctx = s.resolver.sources().With(ctx, loaders.ListWait)
 	}
 	return next(ctx)
-}
-
-func isSubscription(ctx context.Context) bool {
-	if !graphql.HasOperationContext(ctx) {
-		return false
-	}
-	operation := graphql.GetOperationContext(ctx).Operation
-	return operation != nil && operation.Operation == ast.Subscription
 }

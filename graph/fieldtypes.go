@@ -24,9 +24,8 @@ type fieldType struct {
 	untypedNil  bool // what the resolver returns is of an interface type
 
 	// Of what is to be resolved.
-	prepare   func(context.Context, *executionContext, graphql.CollectedField) (*graphql.FieldContext, error)
-	resolve   func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error)
-	subscribe func(ctx context.Context, fc *graphql.FieldContext) (func(context.Context) (any, bool), error)
+	prepare func(context.Context, *executionContext, graphql.CollectedField) (*graphql.FieldContext, error)
+	resolve func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) // nil for a subscription
 
 	// Of scalars and enums. They append nothing for null.
 	leaf   func(b []byte, x any) []byte

@@ -26,40 +26,16 @@ func filterOf(timeline retwis.TimelineID, filter *retwis.TimelineFilter) (*retwi
 	}
 }
 
-// filterRoute puts a filter, if there is one, before every sink of a route. What it
-// decided is remembered when the transport takes the route again.
-func (r *Resolver) filterRoute(route retwis.Route, filter *retwis.Filter) retwis.Route {
+// filtered puts a filter, if there is one, before every sink of a source. The filter
+// remembers its decisions when the source is started again.
+func (r *Resolver) filtered(source retwis.EventSource, filter *retwis.Filter) retwis.EventSource {
 	if filter == nil {
-		return route
+		return source
 	}
 	known := &decisions{filter: filter, words: &r.words}
 	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
-		return route(ctx, after, &filteredSink{sieve{decisions: known}, sink})
+		return source(ctx, after, &filteredSink{sieve{decisions: known}, sink})
 	}
-}
-
-// filterEvents puts a filter, if there is one, behind a channel of events. The source
-// closes the channel at the latest when ctx ends.
-func (r *Resolver) filterEvents(ctx context.Context, events <-chan retwis.Event, filter *retwis.Filter) <-chan retwis.Event {
-	if filter == nil {
-		return events
-	}
-	passed := make(chan retwis.Event)
-	s := sieve{decisions: &decisions{filter: filter, words: &r.words}}
-	go func() {
-		defer close(passed)
-		for e := range events {
-			if e = s.sift(e); e == nil {
-				continue
-			}
-			select {
-			case passed <- e:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return passed
 }
 
 // filteredSink is a sink behind a filter.

@@ -55,16 +55,14 @@ func TestFilteredEvents(t *testing.T) {
 		ctx, cancel := context.WithCancel(as(t, bob))
 		responses, ctx := a.start(ctx, filteredQuery, publicFilter(fmt.Sprintf(
 			`{"track": ["go", "home ran"], "authors": [%q], "sample": 1}`, globalUserID(alice.ID))))
-		go func() {
-			for _, e := range events {
-				a.live[retwis.Public()] <- e
-			}
-		}()
+		for _, e := range events {
+			a.live[retwis.Public()].Take(e)
+		}
 		for _, want := range want {
 			wantData(t, responses(ctx), `{"e": `+want+`}`)
 		}
 		cancel()
-		close(a.live[retwis.Public()])
+		a.live[retwis.Public()].End(nil)
 		if response := responses(ctx); response != nil {
 			t.Errorf("got %s %v after the end", response.Data, response.Errors)
 		}
@@ -105,7 +103,7 @@ func TestFiltersThatAreRefused(t *testing.T) {
 			t.Errorf("a sample of %s: %v, %v", sample, code, response.Errors)
 		}
 	}
-	if got := a.called("Subscribe", "Attach"); len(got) > 0 {
+	if got := a.called("Attach"); len(got) > 0 {
 		t.Errorf("made the calls %q", got)
 	}
 }
@@ -149,7 +147,7 @@ func attachFiltered(t *testing.T, filter retwis.TimelineFilter) func(l *log) ret
 		t.Fatal(err)
 	}
 	var given retwis.Sink
-	route := (&Resolver{}).filterRoute(func(_ context.Context, after retwis.Cursor, sink retwis.Sink) error {
+	route := (&Resolver{}).filtered(func(_ context.Context, after retwis.Cursor, sink retwis.Sink) error {
 		if after != "here" {
 			t.Errorf("the route begins after %q", after)
 		}
@@ -184,7 +182,7 @@ func TestFilteredSinks(t *testing.T) {
 	if !sink.Take(goPost(5, "java")) || sink.Take(goPost(6, "go")) {
 		t.Error("whether there is room is asked for the wrong events")
 	}
-	sink.End(retwis.ErrTooSlow)
+	sink.End(retwis.ErrSlowConsumer)
 
 	// What was decided before is known when the route is taken again.
 	l.full = false
@@ -194,7 +192,7 @@ func TestFilteredSinks(t *testing.T) {
 	}
 	sink.Take(&retwis.CaughtUp{Cursor: "d", Replayed: 7})
 	want := []string{
-		"replayed +2", "replayed caught up 1 c", "live +4", "live +6", "end " + retwis.ErrTooSlow.Error(),
+		"replayed +2", "replayed caught up 1 c", "live +4", "live +6", "end " + retwis.ErrSlowConsumer.Error(),
 		"live -2", "live -4", "live -6", "live -7", "live caught up 4 d",
 	}
 	if !slices.Equal(l.told, want) {

@@ -185,12 +185,12 @@ func TestEventsOfLists(t *testing.T) {
 	t.Run("for their owner", func(t *testing.T) {
 		for _, timeline := range []retwis.TimelineID{retwis.ListPosts(list.ID), retwis.Mentions(alice.ID)} {
 			responses, ctx := a.start(as(t, alice), eventsQuery, variables(timeline))
-			a.live[timeline] <- &retwis.CaughtUp{Cursor: "c"}
+			a.live[timeline].Take(&retwis.CaughtUp{Cursor: "c"})
 			wantData(t, responses(ctx), `{"events": {"__typename": "TimelineCaughtUp", "cursor": "c", "replayed": 0}}`)
 		}
 	})
 
-	before := len(a.called("Subscribe"))
+	before := len(a.called("Attach"))
 	tests := []struct {
 		name, want string
 		timeline   retwis.TimelineID
@@ -209,7 +209,7 @@ func TestEventsOfLists(t *testing.T) {
 			wantError(t, responses(ctx), tt.want)
 		})
 	}
-	if got := a.called("Subscribe")[before:]; len(got) > 0 {
+	if got := a.called("Attach")[before:]; len(got) > 0 {
 		t.Errorf("made the calls %q", got)
 	}
 

@@ -52,7 +52,7 @@ func (s *plannedSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	case ast.Mutation:
 		return s.once(op, p, (*execution).mutation)
 	default:
-		return s.subscription(ctx, op, p)
+		return s.executableSchema.Exec(ctx)
 	}
 }
 
@@ -150,51 +150,6 @@ func (e *execution) writeRootField(p *place) bool {
 		return e.writeCarefully(p.field, nil, &next)
 	}
 	return e.writeField(p.field, nil, &next)
-}
-
-// subscription asks for the stream, as gqlgen does, and returns the handler of its events.
-func (s *plannedSchema) subscription(ctx context.Context, op *graphql.OperationContext, p *plan) graphql.ResponseHandler {
-	if len(p.root.fields) != 1 || p.root.fields[0].fieldType == nil || p.root.fields[0].subscribe == nil {
-		return s.executableSchema.Exec(ctx)
-	}
-	f := p.root.fields[0]
-	e := &execution{op: op, ctx: ctx, fields: newExecutionContext(op, s.executableSchema, nil)}
-	next := e.subscribe(f)
-	return func(ctx context.Context) *graphql.Response {
-		if next == nil {
-			return nil
-		}
-		event, ok := next(ctx)
-		if !ok {
-			return nil
-		}
-		return s.respond(ctx, op, p, func(e *execution) { e.event(f, event) })
-	}
-}
-
-// subscribe returns what waits for the next event, or nil and reports why there is none.
-func (e *execution) subscribe(f *plannedField) (next func(context.Context) (any, bool)) {
-	fc, err := f.prepare(e.rootContext(), e.fields, f.collected)
-	if err != nil {
-		return nil
-	}
-	ctx := graphql.WithFieldContext(e.rootContext(), fc)
-	defer func() {
-		if r := recover(); r != nil {
-			e.op.Error(ctx, e.op.Recover(ctx, r))
-			next = nil
-		}
-	}()
-	_, err = e.op.ResolverMiddleware(ctx, func(ctx context.Context) (any, error) {
-		var err error
-		next, err = f.subscribe(ctx, fc)
-		return next, err
-	})
-	if err != nil {
-		e.op.Error(ctx, graphql.AddFieldLocationToError(ctx, err))
-		return nil
-	}
-	return next
 }
 
 // event writes the response to an event of a subscription. The context has the field that

@@ -107,11 +107,9 @@ type Timelines interface {
 	Page(ctx context.Context, timeline retwis.TimelineID, page retwis.Page) (retwis.PostPage, error)
 }
 
-// Live tells what happens to timelines. It does not ask who may know.
+// Live is the source of the events of timelines. It authorises nobody.
 type Live interface {
-	// Subscribe begins after a cursor, or now when the cursor is empty. The subscription
-	// ends with the context.
-	Subscribe(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor) (retwis.Subscription, error)
-	// Attach does the same for a sink.
+	// Attach sends a sink the events after a cursor, or from now on when the cursor is
+	// empty, until ctx is done. After an error the sink is not called.
 	Attach(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error
 }

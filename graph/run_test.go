@@ -11,6 +11,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"retwis/internal/auth"
@@ -46,7 +47,7 @@ func as(t *testing.T, user *retwis.User) context.Context {
 }
 
 // start begins an operation as a transport does. The variables are a JSON object, or
-// empty.
+// empty. Each response of a subscription takes the next event.
 func (a *api) start(ctx context.Context, query, variables string) (graphql.ResponseHandler, context.Context) {
 	params := &graphql.RawParams{Query: query}
 	if variables != "" {
@@ -62,8 +63,54 @@ func (a *api) start(ctx context.Context, query, variables string) (graphql.Respo
 		ctx = graphql.WithOperationContext(ctx, op)
 		return graphql.OneShot(a.executor.DispatchError(ctx, errs)), ctx
 	}
-	return a.executor.DispatchOperation(ctx, op)
+	if op.Operation.Operation != ast.Subscription {
+		return a.executor.DispatchOperation(ctx, op)
+	}
+	source, errs := a.executor.Subscribe(ctx, op)
+	if len(errs) > 0 {
+		return graphql.OneShot(&graphql.Response{Errors: errs}), ctx
+	}
+	queue := make(eventQueue, 1000)
+	if err := source(ctx, "", queue); err != nil {
+		ctx = graphql.WithOperationContext(ctx, op)
+		return graphql.OneShot(a.executor.DispatchError(ctx, gqlerror.List{gqlerror.Wrap(err)})), ctx
+	}
+	return func(ctx context.Context) *graphql.Response {
+		select {
+		case e, open := <-queue:
+			if !open {
+				return nil
+			}
+			return a.executor.Render(ctx, op, e)
+		case <-ctx.Done():
+			return nil
+		}
+	}, ctx
 }
+
+// eventQueue is a sink that is read like a channel.
+type eventQueue chan retwis.Event
+
+// Take implements [retwis.Sink].
+func (q eventQueue) Take(e retwis.Event) bool {
+	select {
+	case q <- e:
+		return true
+	default:
+		return false
+	}
+}
+
+// Replay implements [retwis.Sink].
+func (q eventQueue) Replay(ctx context.Context, e retwis.Event) {
+	select {
+	case q <- e:
+	case <-ctx.Done():
+	}
+}
+
+// End implements [retwis.Sink].
+func (q eventQueue) End(error) { close(q) }
 
 // run runs a query or mutation.
 func (a *api) run(ctx context.Context, query, variables string) *graphql.Response {

@@ -281,30 +281,7 @@ func (r *queryResolver) SearchUsers(ctx context.Context, prefix string, first *i
 
 // TimelineEvents is the resolver for the timelineEvents field.
 func (r *subscriptionResolver) TimelineEvents(ctx context.Context, timelineID *string, after *retwis.Cursor, filter *retwis.TimelineFilter) (<-chan retwis.Event, error) {
-	if events := retwis.EventsOf(ctx); events != nil {
-		return events, nil
-	}
-	timeline, err := r.timelineToWatch(ctx, timelineID)
-	if err != nil {
-		return nil, err
-	}
-	from, err := placeToResume(timeline, after)
-	if err != nil {
-		return nil, err
-	}
-	wanted, err := filterOf(timeline, filter)
-	if err != nil {
-		return nil, err
-	}
-	if retwis.TakeRoute(ctx, r.filterRoute(r.route(timeline, from), wanted)) {
-		return nil, nil
-	}
-	subscription, err := r.Live.Subscribe(ctx, timeline, from)
-	if err != nil {
-		return nil, err
-	}
-	endsWith(ctx, subscription.Err)
-	return r.filterEvents(ctx, subscription.Events, wanted), nil
+	return nil, errDispatched
 }
 
 // Kind is the resolver for the kind field.

@@ -149,9 +149,9 @@ func TestNoFailureShowsTheInside(t *testing.T) {
 func (a *api) answers(ctx context.Context, t *testing.T, operation string) []string {
 	t.Helper()
 	responses, ctx := a.start(ctx, operation, "")
-	for timeline, events := range a.live {
-		events <- &retwis.PostAdded{Edge: edge(timeline, a.posts[0])}
-		close(events)
+	for timeline, sink := range a.live {
+		sink.Take(&retwis.PostAdded{Edge: edge(timeline, a.posts[0])})
+		sink.End(nil)
 	}
 	clear(a.live)
 	var answers []string

@@ -24,10 +24,6 @@ func (r spoiledResolvers) Query() QueryResolver {
 	return spoiledQuery{r.ResolverRoot.Query(), r.spoiler}
 }
 
-func (r spoiledResolvers) Subscription() SubscriptionResolver {
-	return spoiledSubscription{r.ResolverRoot.Subscription(), r.spoiler}
-}
-
 func (r spoiledResolvers) Timeline() TimelineResolver {
 	return spoiledTimeline{r.ResolverRoot.Timeline(), r.spoiler}
 }
@@ -53,10 +49,6 @@ type (
 	}
 	spoiledQuery struct {
 		QueryResolver
-		*spoiler
-	}
-	spoiledSubscription struct {
-		SubscriptionResolver
 		*spoiler
 	}
 	spoiledTimeline struct {
@@ -197,18 +189,6 @@ func (r spoiledQuery) SearchUsers(ctx context.Context, prefix string, first *int
 	return spoil(r.spoiler, "Query.SearchUsers", nil, func() (*UserConnection, error) {
 		return r.QueryResolver.SearchUsers(ctx, prefix, first, after, last, before)
 	})
-}
-
-func (r spoiledSubscription) TimelineEvents(ctx context.Context, timelineID *string, after *retwis.Cursor, filter *retwis.TimelineFilter) (<-chan retwis.Event, error) {
-	events, err := spoil(r.spoiler, "Subscription.TimelineEvents", nil, func() (<-chan retwis.Event, error) {
-		return r.SubscriptionResolver.TimelineEvents(ctx, timelineID, after, filter)
-	})
-	if events == nil && err == nil {
-		ended := make(chan retwis.Event) // from none at all one would wait for ever
-		close(ended)
-		return ended, nil
-	}
-	return events, err
 }
 
 func (r spoiledTimeline) Kind(ctx context.Context, obj *retwis.Timeline) (retwis.TimelineKind, error) {

@@ -42,13 +42,13 @@ func TestTimelineEvents(t *testing.T) {
 			{&retwis.Reset{Cursor: "c4", Reason: retwis.CursorTooOld}, `{"__typename": "TimelineReset", "cursor": "c4", "reason": "CURSOR_TOO_OLD"}`},
 		}
 		for _, tt := range tests {
-			a.live[home] <- tt.event
+			a.live[home].Take(tt.event)
 			wantData(t, responses(ctx), `{"events": `+tt.want+`}`)
 		}
 
 		alice.DisplayName = "Alice"
-		a.live[home] <- &retwis.PostAdded{Edge: added}
-		a.live[home] <- &retwis.PostAdded{Edge: added}
+		a.live[home].Take(&retwis.PostAdded{Edge: added})
+		a.live[home].Take(&retwis.PostAdded{Edge: added})
 		responses(ctx)
 		responses(ctx)
 		if got := a.called("Users"); len(got) != 3 {
@@ -67,19 +67,19 @@ func TestWhereASubscriptionBegins(t *testing.T) {
 		name, variables, want string
 		reader                *retwis.User
 	}{
-		{"the viewer's home", `{}`, "Subscribe" + home.String() + " ", alice},
-		{"null is left out", `{"id": null, "after": null}`, "Subscribe" + home.String() + " ", alice},
-		{"the home by its id", `{"id": "` + globalTimelineID(home) + `"}`, "Subscribe" + home.String() + " ", alice},
-		{"the public timeline", `{"id": "` + globalTimelineID(retwis.Public()) + `"}`, "Subscribep ", nil},
+		{"the viewer's home", `{}`, "Attach" + home.String() + " ", alice},
+		{"null is left out", `{"id": null, "after": null}`, "Attach" + home.String() + " ", alice},
+		{"the home by its id", `{"id": "` + globalTimelineID(home) + `"}`, "Attach" + home.String() + " ", alice},
+		{"the public timeline", `{"id": "` + globalTimelineID(retwis.Public()) + `"}`, "Attachp ", nil},
 		{"a profile, to resume", fmt.Sprintf(`{"id": %q, "after": %q}`, globalTimelineID(profile), after),
-			"Subscribe" + profile.String() + " " + string(after), nil},
+			"Attach" + profile.String() + " " + string(after), nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			before := len(a.called("Subscribe"))
+			before := len(a.called("Attach"))
 			ctx, cancel := context.WithCancel(as(t, tt.reader))
 			responses, ctx := a.start(ctx, eventsQuery, tt.variables)
-			if got := a.called("Subscribe")[before:]; len(got) != 1 || got[0] != tt.want {
+			if got := a.called("Attach")[before:]; len(got) != 1 || got[0] != tt.want {
 				t.Errorf("made the calls %q, want %q", got, tt.want)
 			}
 			cancel()
@@ -122,7 +122,7 @@ func TestSubscriptionsThatAreRefused(t *testing.T) {
 			}
 		})
 	}
-	if got := a.called("Subscribe"); len(got) > 0 {
+	if got := a.called("Attach"); len(got) > 0 {
 		t.Errorf("made the calls %q", got)
 	}
 }
@@ -147,41 +147,72 @@ func TestSubscriptionsToAnotherNumberOfStreamsThanOne(t *testing.T) {
 	}
 }
 
-func TestTheEndOfASubscription(t *testing.T) {
+// endedSink is a sink that keeps the reason of its end.
+type endedSink struct {
+	eventQueue
+	reason error
+}
+
+// End implements [retwis.Sink].
+func (s *endedSink) End(reason error) { s.reason = reason }
+
+func TestSubscribe_ReasonOfTheEndReachesTheSink(t *testing.T) {
+	t.Parallel()
+	for name, filter := range map[string]string{"without a filter": "null", "behind a filter": "{sample: 1}"} {
+		t.Run(name, func(t *testing.T) {
+			a := newAPI(Options{})
+			ctx := graphql.StartOperationTrace(t.Context())
+			op, errs := a.executor.CreateOperationContext(ctx, &graphql.RawParams{Query: fmt.Sprintf(
+				`subscription { timelineEvents(timelineId: %q, filter: %s) { cursor } }`, globalTimelineID(retwis.Public()), filter)})
+			if len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			source, errs := a.executor.Subscribe(ctx, op)
+			if len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			var sink endedSink
+			if err := source(ctx, "", &sink); err != nil {
+				t.Fatal(err)
+			}
+			a.live[retwis.Public()].End(retwis.ErrSlowConsumer)
+			if !errors.Is(sink.reason, retwis.ErrSlowConsumer) {
+				t.Errorf("the sink was told %v", sink.reason)
+			}
+		})
+	}
+}
+
+func TestSubscribe_HasASourceForEachField(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
-	alice := a.addUser("alice")
-	begin := func(t *testing.T) (*error, graphql.ResponseHandler, context.Context) {
-		t.Helper()
-		var told error
-		ctx := retwis.WithStreamEnd(as(t, alice), func(reason error) { told = reason })
-		responses, ctx := a.start(ctx, eventsQuery, "")
-		return &told, responses, ctx
+	for _, field := range a.executor.schema.Subscription.Fields {
+		if a.executor.eventSources[field.Name] == nil {
+			t.Errorf("the subscription %s has no source", field.Name)
+		}
 	}
+}
 
-	t.Run("that its source is to blame for", func(t *testing.T) {
-		told, responses, ctx := begin(t)
-		a.ended = fmt.Errorf("events of a home: %w", retwis.ErrTooSlow)
-		close(a.live[retwis.Home(alice.ID)])
-		if response := responses(ctx); response != nil {
-			t.Errorf("got %s %v after the end", response.Data, response.Errors)
-		}
-		if !errors.Is(*told, retwis.ErrTooSlow) {
-			t.Errorf("the transport was told %v", *told)
-		}
-	})
-	t.Run("that its reader wants", func(t *testing.T) {
-		told, responses, ctx := begin(t)
-		a.ended = nil
-		ctx, cancel := context.WithCancel(ctx)
-		cancel()
-		if response := responses(ctx); response != nil {
-			t.Errorf("got %s %v after the end", response.Data, response.Errors)
-		}
-		if *told != nil {
-			t.Errorf("the transport was told %v", *told)
-		}
-	})
+func TestSubscribe_PanicsAreInternalErrors(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	a.executor.eventSources["timelineEvents"] = func(context.Context, map[string]any) (retwis.EventSource, error) { panic("out of cheese") }
+	responses, ctx := a.start(as(t, a.addUser("alice")), eventsQuery, "")
+	if err := wantError(t, responses(ctx), "INTERNAL_SERVER_ERROR"); err.Path.String() != "events" {
+		t.Errorf("got an error at %s", err.Path)
+	}
+}
+
+func TestDispatchOperation_RefusesSubscriptions(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	ctx := graphql.StartOperationTrace(as(t, a.addUser("alice")))
+	op, errs := a.executor.CreateOperationContext(ctx, &graphql.RawParams{Query: eventsQuery})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	responses, ctx := a.executor.DispatchOperation(ctx, op)
+	wantError(t, responses(ctx), "INTERNAL_SERVER_ERROR")
 }
 
 func TestErrorsOfEvents(t *testing.T) {
@@ -192,7 +223,7 @@ func TestErrorsOfEvents(t *testing.T) {
 	post.AuthorID = 99
 	ctx := auth.WithIdentity(t.Context(), auth.Identity{User: alice.ID})
 	responses, ctx := a.start(ctx, eventsQuery, "")
-	a.live[retwis.Home(alice.ID)] <- &retwis.PostAdded{Edge: edge(retwis.Home(alice.ID), post)}
+	a.live[retwis.Home(alice.ID)].Take(&retwis.PostAdded{Edge: edge(retwis.Home(alice.ID), post)})
 	response := responses(ctx)
 	err := wantError(t, response, "INTERNAL_SERVER_ERROR")
 	if err.Path.String() != "events.edge.node.author" {

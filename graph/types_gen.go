@@ -1293,7 +1293,6 @@ func newTypes(resolvers ResolverRoot) map[string]*objectType {
 			},
 		},
 	}
-	resolveSubscription := resolvers.Subscription()
 	typeSubscription.fields = map[string]*fieldType{
 		"timelineEvents": {
 			nonNull: true,
@@ -1327,17 +1326,6 @@ func newTypes(resolvers ResolverRoot) map[string]*objectType {
 				default:
 					return nil, v
 				}
-			},
-			subscribe: func(ctx context.Context, fc *graphql.FieldContext) (func(context.Context) (any, bool), error) {
-				source, err := resolveSubscription.TimelineEvents(ctx, fc.Args["timelineId"].(*string), fc.Args["after"].(*retwis.Cursor), fc.Args["filter"].(*retwis.TimelineFilter))
-				return func(ctx context.Context) (any, bool) {
-					select {
-					case v, ok := <-source:
-						return v, ok
-					case <-ctx.Done():
-						return nil, false
-					}
-				}, err
 			},
 			prepare: func(ctx context.Context, ec *executionContext, field graphql.CollectedField) (*graphql.FieldContext, error) {
 				return ec.fieldContext_Subscription_timelineEvents(ctx, field)

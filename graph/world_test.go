@@ -23,10 +23,9 @@ type world struct {
 	sessions []retwis.Session
 	posts    []*retwis.Post // newest first
 	keys     map[string]retwis.PostID
-	follows  []follow // newest first
-	lists    []*kept  // newest first
-	live     map[retwis.TimelineID]chan retwis.Event
-	ended    error // why subscriptions end
+	follows  []follow                          // newest first
+	lists    []*kept                           // newest first
+	live     map[retwis.TimelineID]retwis.Sink // attached last
 	calls    []string
 	names    map[string]bool  // of the calls
 	fail     map[string]error // what a call answers instead
@@ -41,7 +40,7 @@ func newWorld() *world {
 	return &world{
 		secrets: map[retwis.UserID]string{},
 		keys:    map[string]retwis.PostID{},
-		live:    map[retwis.TimelineID]chan retwis.Event{},
+		live:    map[retwis.TimelineID]retwis.Sink{},
 		fail:    map[string]error{},
 		names:   map[string]bool{},
 	}
@@ -495,19 +494,11 @@ func cut[T any](all []T, page retwis.Page, cursorOf func(T) retwis.Cursor) ([]T,
 
 // Live.
 
-func (w *world) Subscribe(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor) (retwis.Subscription, error) {
-	err := w.begin("Subscribe", timeline, " ", after)
-	defer w.mu.Unlock()
-	if err != nil {
-		return retwis.Subscription{}, err
-	}
-	events := make(chan retwis.Event, 10)
-	w.live[timeline] = events
-	return retwis.Subscription{Events: events, Err: func() error { return w.ended }}, nil
-}
-
-func (w *world) Attach(_ context.Context, timeline retwis.TimelineID, after retwis.Cursor, _ retwis.Sink) error {
+func (w *world) Attach(_ context.Context, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error {
 	err := w.begin("Attach", timeline, " ", after)
 	defer w.mu.Unlock()
+	if err == nil {
+		w.live[timeline] = sink
+	}
 	return err
 }

@@ -59,7 +59,7 @@ func (c *client) run(ctx context.Context) {
 }
 
 // read checks the events of one subscription.
-func (c *client) read(s retwis.Subscription, pushed int) {
+func (c *client) read(s Subscription, pushed int) {
 	told, caughtUp := 0, false
 	for e := range s.Events {
 		c.w.mu.Lock()

@@ -68,7 +68,7 @@ func TestAReplayWaitsForItsReader(t *testing.T) {
 
 		w.push(alice)
 		patient.want("+221")
-		if err := unlucky.Err(); !errors.Is(err, retwis.ErrTooSlow) {
+		if err := unlucky.Err(); !errors.Is(err, retwis.ErrSlowConsumer) {
 			t.Errorf("what waits behind a replay is not bounded: %v", err)
 		}
 	})

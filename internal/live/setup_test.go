@@ -52,7 +52,7 @@ func start(t *testing.T, h *Hub) func() {
 
 // reader is a subscriber in a test.
 type reader struct {
-	retwis.Subscription
+	Subscription
 	t      *testing.T
 	close  context.CancelFunc
 	cursor retwis.Cursor // of the last event

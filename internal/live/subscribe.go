@@ -19,7 +19,7 @@ var errJoinTimeout = errors.New("it took too long to listen to the timeline")
 // timeline is decided before. After an error the sink is not called.
 //
 // The cursor of another timeline, or no cursor at all, is [retwis.ErrBadCursor]. A
-// reader that does not keep up is cut off with [retwis.ErrTooSlow]. A timeline that is
+// reader that does not keep up is cut off with [retwis.ErrSlowConsumer]. A timeline that is
 // gone, or goes, is [retwis.ErrTimelineGone].
 func (h *Hub) Attach(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error {
 	var from *retwis.TimelinePosition

@@ -77,7 +77,7 @@ func (s *subscription) handOverLocked(e retwis.Event) {
 
 func (s *subscription) disconnectSlowLocked() {
 	s.hub.counts.slowConsumers.Add(1)
-	s.reason = retwis.ErrTooSlow
+	s.reason = retwis.ErrSlowConsumer
 	s.cancel()
 }
 

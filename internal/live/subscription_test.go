@@ -23,8 +23,8 @@ func TestAReaderThatDoesNotKeepUpIsCutOff(t *testing.T) {
 		}
 		w.push(alice)
 		quick.want("+22")
-		if err := slow.Err(); !errors.Is(err, retwis.ErrTooSlow) {
-			t.Errorf("the reader was ended by %v, want %v", err, retwis.ErrTooSlow)
+		if err := slow.Err(); !errors.Is(err, retwis.ErrSlowConsumer) {
+			t.Errorf("the reader was ended by %v, want %v", err, retwis.ErrSlowConsumer)
 		}
 		w.push(alice)
 		quick.want("+23")

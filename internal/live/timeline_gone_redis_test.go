@@ -90,7 +90,7 @@ func TestAFeedFindsOutByItselfThatItsTimelineIsGone(t *testing.T) {
 // watch is a subscription that has caught up.
 type watch struct {
 	timeline retwis.TimelineID
-	events   retwis.Subscription
+	events   live.Subscription
 	cursor   retwis.Cursor
 	removed  bool
 }

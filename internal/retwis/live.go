@@ -1,13 +1,5 @@
 package retwis
 
-// Subscription is an open stream of a timeline's events. Events is closed when the
-// subscription's context ends or the source ends it; Err then says why, and is nil
-// for the former.
-type Subscription struct {
-	Events <-chan Event
-	Err    func() error
-}
-
 // LiveMessage is what one partition tells an API node. Messages are hints: they may
 // be lost, the timeline's list is the truth.
 type LiveMessage struct {

@@ -1,9 +1,7 @@
 package server
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -57,11 +55,8 @@ type class struct {
 	lanes   []lane
 	turn    atomic.Uint32
 
-	rendering sync.Mutex // one event at a time: the executor uses its buffer again
+	rendering sync.Mutex // one event at a time
 	op        *graphql.OperationContext
-	events    chan retwis.Event
-	responses graphql.ResponseHandler
-	ctx       context.Context
 }
 
 func newClasses(ctx context.Context, e engine) *classes {
@@ -70,7 +65,7 @@ func newClasses(ctx context.Context, e engine) *classes {
 
 // join makes a subscription a member of its class.
 func (r *classes) join(op *graphql.OperationContext, viewer retwis.UserID) *class {
-	operation, ofViewer := r.engine.exec.RenderClass(op)
+	operation, ofViewer := r.engine.exec.RenderGroup(op)
 	key := classKey{operation: operation}
 	if ofViewer || operation == "" {
 		key.viewer = viewer
@@ -79,7 +74,7 @@ func (r *classes) join(op *graphql.OperationContext, viewer retwis.UserID) *clas
 	defer r.mu.Unlock()
 	c := r.byKey[key]
 	if c == nil {
-		c = &class{classes: r, key: key, op: op, events: make(chan retwis.Event, 1)}
+		c = &class{classes: r, key: key, op: op}
 		if c.alone = operation == "" || len(r.byKey) >= maxClasses; !c.alone {
 			r.byKey[key] = c
 		}
@@ -141,30 +136,16 @@ func (c *class) execute(e retwis.Event) (*rendered, error) {
 	}
 }
 
-// once executes the operation for one event. The data of the response is good until
-// the next one.
+// once executes the operation for one event.
 func (c *class) once(event retwis.Event) (*graphql.Response, error) {
-	base := c.classes.ctx
+	ctx := c.classes.ctx
 	if c.key.viewer != 0 {
-		base = auth.WithIdentity(base, auth.Identity{User: c.key.viewer})
+		ctx = auth.WithIdentity(ctx, auth.Identity{User: c.key.viewer})
 	}
-	if c.responses == nil {
-		c.responses, c.ctx = c.classes.engine.begin(retwis.WithEvents(base, c.events), c.op)
-	}
-	ctx, cancel := context.WithTimeout(c.ctx, renderTime)
+	ctx, cancel := context.WithTimeout(ctx, renderTime)
 	defer cancel()
-	c.events <- event
-	response, panicked := c.classes.engine.next(ctx, c.responses)
-	if panicked || response == nil {
-		c.responses, c.events = nil, make(chan retwis.Event, 1) // it may not have taken the event
-	}
-	if response == nil {
-		return nil, cmp.Or(context.Cause(ctx), errNoResponse)
-	}
-	return response, nil
+	return c.classes.engine.render(ctx, c.op, event)
 }
-
-var errNoResponse = errors.New("the executor has no response to an event")
 
 // nextLane returns the lane of one more member.
 func (c *class) nextLane() *lane {

@@ -119,11 +119,11 @@ func TestWhatEndsAStreamOfEvents(t *testing.T) {
 	inBubble(t, func(o *Options) { o.SubscriptionsPerUser = 1 }, func(h *harness) {
 		h.events(`{ hello }`).expect("event: next\ndata: {\"data\":{\"hello\":\"world\"}}", complete, "")
 		h.events(`subscription { count(to: 2) }`).expect(
-			"event: next\ndata: {\"data\":{\"count\":0}}", "event: next\ndata: {\"data\":{\"count\":1}}", complete, "")
+			"event: next\nid: at-1\ndata: {\"data\":{\"count\":0}}", "event: next\nid: at-2\ndata: {\"data\":{\"count\":1}}", complete, "")
 
 		c := h.events(watchNews)
 		c.expect(eventOf("caught up", "start", "0"))
-		h.backend.timelines.sink("news", 0).cancel(retwis.ErrTooSlow)
+		h.backend.timelines.sink("news", 0).cancel(retwis.ErrSlowConsumer)
 		c.expect("") // without "complete": to come back
 
 		token := h.login(1025)

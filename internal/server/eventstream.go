@@ -15,7 +15,7 @@ import (
 // eventStream is one stream of server-sent events. Events are queued by whoever has them
 // and written by the goroutine that serves the request.
 type eventStream struct {
-	member // of a class, where the subscription was routed
+	member // of a class
 	visitor
 	engine  engine
 	sockets *sockets
@@ -78,25 +78,20 @@ func newEventStream(s *Server, w http.ResponseWriter, cancel context.CancelFunc)
 	}
 }
 
-// subscribe runs the subscription. It returns when it is over or has begun.
+// subscribe begins the subscription. It returns when it has begun or failed.
 func (s *eventStream) subscribe(ctx context.Context, op *graphql.OperationContext, after retwis.Cursor) {
-	var reason error
-	ctx = retwis.WithStreamEnd(ctx, func(why error) { reason = why })
 	s.ctx = ctx
-	subscription := s.engine.subscribe(ctx, op)
-	if route := subscription.route; route != nil {
-		s.enter(s.sockets.classes.join(op, s.who.User), s)
-		if err := route(ctx, after, s); err != nil {
-			s.class.leave()
-			s.over(err)
-		}
-		return
-	}
-	failure := subscription.run(s.engine, func(r *graphql.Response) { s.push(s.nextEvent(r)) })
+	source, failure := s.engine.subscribe(ctx, op)
 	if failure != nil {
 		s.last(failure)
+		close(s.ended)
+		return
 	}
-	s.finish(reason, op)
+	s.enter(s.sockets.classes.join(op, s.who.User), s)
+	if err := source(ctx, after, s); err != nil {
+		s.class.leave()
+		s.over(err)
+	}
 }
 
 // emit implements [recipient].
@@ -110,7 +105,7 @@ func (s *eventStream) failed(error) { s.close() }
 // over implements [recipient].
 func (s *eventStream) over(reason error) { s.finish(reason, s.class.op) }
 
-// finish ends the stream of a subscription that is over. Without "complete", a client
+// finish ends the stream of a subscription that has ended. Without "complete", a client
 // that was too slow comes back.
 func (s *eventStream) finish(reason error, op *graphql.OperationContext) {
 	switch {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,13 +38,24 @@ func (e engine) observed(ctx context.Context, op *graphql.OperationContext) (con
 	}
 }
 
-// Executor runs operations, and knows which of them look alike.
+// Executor runs operations.
 type Executor interface {
-	graphql.GraphExecutor
-	// RenderClass returns a key that subscriptions share when they render each event to
+	// CreateOperationContext parses, validates and counts an operation.
+	CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List)
+	// DispatchOperation runs a query or a mutation.
+	DispatchOperation(ctx context.Context, op *graphql.OperationContext) (graphql.ResponseHandler, context.Context)
+	// DispatchError returns the response of an operation that failed.
+	DispatchError(ctx context.Context, errs gqlerror.List) *graphql.Response
+	// Subscribe authorises a subscription for the viewer of ctx and returns the source of
+	// its events, or the errors that a client is shown.
+	Subscribe(ctx context.Context, op *graphql.OperationContext) (retwis.EventSource, gqlerror.List)
+	// Render executes a subscription for one event, as the viewer of ctx, and authorises
+	// nobody. It returns nil when ctx is done.
+	Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response
+	// RenderGroup returns a key that subscriptions share when they render each event to
 	// the same bytes for the same viewer, and whether the viewer makes a difference. It is
 	// empty for those that are not to be compared.
-	RenderClass(op *graphql.OperationContext) (key string, ofViewer bool)
+	RenderGroup(op *graphql.OperationContext) (key string, ofViewer bool)
 }
 
 // prepare parses and validates a request. Where that fails it returns the response
@@ -98,67 +110,43 @@ func (e engine) single(ctx context.Context, op *graphql.OperationContext) (respo
 	return response
 }
 
-// begin dispatches an operation. Its responses are to be taken by next.
-func (e engine) begin(ctx context.Context, op *graphql.OperationContext) (responses graphql.ResponseHandler, opCtx context.Context) {
+// subscribe authorises a subscription for one subscriber and returns the source of its
+// events, or the response that says why there is none.
+func (e engine) subscribe(ctx context.Context, op *graphql.OperationContext) (source retwis.EventSource, failure *graphql.Response) {
+	observed, end := e.observed(ctx, op)
 	defer func() {
 		if r := recover(); r != nil {
-			responses, opCtx = graphql.OneShot(e.panicked(ctx, "run a subscription", r)), ctx
+			source, failure = nil, e.panicked(ctx, "run a subscription", r)
+		}
+		if failure != nil {
+			end(outcomeFor(ctx, failure))
 		}
 	}()
-	return e.exec.DispatchOperation(ctx, op)
-}
-
-// next returns the next response, nil when there is none any more. Its data is only good
-// until the one after it.
-func (e engine) next(ctx context.Context, responses graphql.ResponseHandler) (response *graphql.Response, panicked bool) {
-	defer func() {
-		if r := recover(); r != nil {
-			response, panicked = e.panicked(ctx, "run a subscription", r), true
-		}
-	}()
-	return responses(ctx), false
-}
-
-// subscription is one that has been let in: either it has a route, or it is run for
-// itself and has responses.
-type subscription struct {
-	route     retwis.Route
-	responses graphql.ResponseHandler
-	ctx       context.Context
-	begun     func(outcome) // to be called once
-}
-
-// subscribe has a subscription checked, for one subscriber.
-func (e engine) subscribe(ctx context.Context, op *graphql.OperationContext) subscription {
-	ctx, begun := e.observed(ctx, op)
-	s := subscription{begun: begun}
-	s.responses, s.ctx = e.begin(retwis.WithRoute(ctx, func(route retwis.Route) {
-		s.route = func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
-			err := route(ctx, after, sink)
-			begun(outcomeOfError(err))
-			return err
-		}
-	}), op)
-	return s
-}
-
-// run hands on each response, until the source ends or the context does. A response that
-// says why the subscription failed is returned.
-func (s subscription) run(e engine, each func(*graphql.Response)) (failure *graphql.Response) {
-	for first := true; ; first = false {
-		response, panicked := e.next(s.ctx, s.responses)
-		if first {
-			s.begun(outcomeFor(s.ctx, response))
-		}
-		switch {
-		case response == nil:
-			return nil
-		case panicked, !isExecuted(response):
-			return response
-		}
-		each(response)
+	from, errs := e.exec.Subscribe(observed, op)
+	if len(errs) > 0 {
+		return nil, &graphql.Response{Errors: errs}
 	}
+	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
+		err := from(ctx, after, sink)
+		end(outcomeOfError(err))
+		return err
+	}, nil
 }
+
+// render executes a subscription for an event. The error says that there is no response.
+func (e engine) render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) (response *graphql.Response, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			response, err = e.panicked(ctx, "render an event", r), nil
+		}
+	}()
+	if response = e.exec.Render(ctx, op, event); response == nil {
+		return nil, cmp.Or(context.Cause(ctx), errNoResponse)
+	}
+	return response, nil
+}
+
+var errNoResponse = errors.New("the executor has no response to an event")
 
 // ended returns the response for a subscription whose source gave up.
 func (e engine) ended(ctx context.Context, op *graphql.OperationContext, reason error) (response *graphql.Response) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/gorilla/websocket"
@@ -17,7 +16,7 @@ import (
 
 // operation is one query, mutation or subscription of a socket, under way.
 type operation struct {
-	member  // of a class, where it is a subscription that was routed
+	member  // of a class, where it is a subscription
 	socket  *socket
 	wireID  []byte // the id as JSON
 	entered bool   // it is the socket's operation of that id; it may not send otherwise; guarded by socket.mu
@@ -26,9 +25,6 @@ type operation struct {
 	id     string
 	kind   ast.Operation
 	cancel context.CancelFunc
-
-	mu     sync.Mutex
-	reason error // why the source ended the stream
 }
 
 func newOperation(s *socket, id string) *operation {
@@ -36,55 +32,27 @@ func newOperation(s *socket, id string) *operation {
 	return &operation{socket: s, id: id, wireID: quoted}
 }
 
-// streamEnded remembers the first reason that the source of the events gives.
-func (o *operation) streamEnded(reason error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.reason == nil {
-		o.reason = reason
-	}
-}
-
-func (o *operation) endReason() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.reason
-}
-
-// run executes the operation and sends what comes of it. It returns when the operation
-// is over, or its context; or, of a subscription that has a route, when it has begun.
+// run executes the operation and sends the response. It returns when the operation is
+// over or, in the case of a subscription, when it has begun.
 func (s *socket) run(ctx context.Context, op *operation, opCtx *graphql.OperationContext) {
 	defer s.stopped(op)
 	if op.kind != ast.Subscription {
 		s.finish(op, s.engine.single(auth.WithUserAgent(ctx, s.agent.Value()), opCtx))
 		return
 	}
-	subscription := s.engine.subscribe(retwis.WithStreamEnd(ctx, op.streamEnded), opCtx)
-	if subscription.route != nil {
-		s.begin(ctx, op, opCtx, subscription.route)
-		return
-	}
-	failure := subscription.run(s.engine, func(r *graphql.Response) {
-		text, err := nextMessage(op.wireID, r)
-		if err != nil {
-			op.streamEnded(err)
-			op.cancel()
-			return
-		}
-		s.deliver(op, frame{kind: websocket.TextMessage, data: text}, false)
-	})
+	source, failure := s.engine.subscribe(ctx, opCtx)
 	if failure != nil {
 		s.finish(op, failure)
 		return
 	}
-	s.end(ctx, op, opCtx, op.endReason())
+	s.begin(ctx, op, opCtx, source)
 }
 
 // begin makes the operation a member of its class. From then on it has no goroutine.
-func (s *socket) begin(ctx context.Context, op *operation, opCtx *graphql.OperationContext, route retwis.Route) {
+func (s *socket) begin(ctx context.Context, op *operation, opCtx *graphql.OperationContext, source retwis.EventSource) {
 	s.use(op)
 	op.enter(s.sockets.classes.join(opCtx, s.who.User), op)
-	if err := route(ctx, "", op); err != nil {
+	if err := source(ctx, "", op); err != nil {
 		op.class.leave()
 		s.end(ctx, op, opCtx, err)
 		s.stopped(op)
@@ -125,7 +93,7 @@ func (o *operation) over(reason error) {
 // this kind compare by code, and this code has other uses.
 func isTooSlow(reason error) bool {
 	e, ok := errors.AsType[*retwis.Error](reason)
-	return ok && e == retwis.ErrTooSlow
+	return ok && e == retwis.ErrSlowConsumer
 }
 
 // finish sends the last response of an operation, if there is one, and what the

@@ -349,7 +349,7 @@ func TestStreamEndsAsTooSlowClosesTheSocket(t *testing.T) {
 	inBubble(t, nil, func(h *harness) {
 		c := h.ready("")
 		c.subscribe("1", `subscription { feed(topic: "a") }`)
-		h.backend.topic("a") <- retwis.ErrTooSlow
+		h.backend.topic("a") <- retwis.ErrSlowConsumer
 		c.expectClose(1013)
 	})
 }

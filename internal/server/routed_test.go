@@ -132,7 +132,7 @@ func TestASourceThatEndsARoute(t *testing.T) {
 		}
 		c.watch("s", watchNews)
 		c.expect(happened("s", "caught up", "start", "0"))
-		h.backend.timelines.sink("news", 0).cancel(retwis.ErrTooSlow)
+		h.backend.timelines.sink("news", 0).cancel(retwis.ErrSlowConsumer)
 		c.expectClose(closeTryLater)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
@@ -27,6 +28,7 @@ type backend struct {
 	gates  map[string]chan struct{}
 	inGate int
 	open   int // subscriptions
+	posts  atomic.Int64
 
 	timelines timelines
 }
@@ -73,14 +75,40 @@ func (b *backend) executor() *testExecutor {
 		}
 		return shown
 	})
-	return &testExecutor{e}
+	return &testExecutor{e, b}
 }
 
 // testExecutor compares operations by their document; with the field "mine" in it, an
 // operation is its viewer's.
-type testExecutor struct{ *executor.Executor }
+type testExecutor struct {
+	*executor.Executor
+	backend *backend
+}
 
-func (*testExecutor) RenderClass(op *graphql.OperationContext) (key string, ofViewer bool) {
+// Subscribe implements [Executor].
+func (e *testExecutor) Subscribe(ctx context.Context, op *graphql.OperationContext) (retwis.EventSource, gqlerror.List) {
+	source, err := e.backend.subscribe(ctx, op)
+	if err != nil {
+		ctx = graphql.WithOperationContext(ctx, op)
+		return nil, e.DispatchError(ctx, gqlerror.List{gqlerror.Wrap(err)}).Errors
+	}
+	return source, nil
+}
+
+// Render implements [Executor].
+func (e *testExecutor) Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response {
+	if subscribed(op).Name == "timeline" {
+		return e.backend.timelines.execute(ctx, event)
+	}
+	return &graphql.Response{Data: json.RawMessage(`{"` + subscribed(op).Alias + `":` + event.(*retwis.PostAdded).Edge.Post.Text + `}`)}
+}
+
+func subscribed(op *graphql.OperationContext) graphql.CollectedField {
+	return graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Subscription"})[0]
+}
+
+// RenderGroup implements [Executor].
+func (*testExecutor) RenderGroup(op *graphql.OperationContext) (key string, ofViewer bool) {
 	return op.RawQuery, strings.Contains(op.RawQuery, "mine")
 }
 
@@ -131,9 +159,6 @@ func (b *backend) Complexity(context.Context, string, string, int, map[string]an
 
 func (b *backend) Exec(ctx context.Context) graphql.ResponseHandler {
 	op := graphql.GetOperationContext(ctx)
-	if op.Operation.Operation == ast.Subscription {
-		return b.subscribe(ctx, op)
-	}
 	done := false
 	return func(ctx context.Context) *graphql.Response {
 		if done {
@@ -195,15 +220,14 @@ func (b *backend) resolve(ctx context.Context, root, field string, args map[stri
 	}
 }
 
-func (b *backend) subscribe(ctx context.Context, op *graphql.OperationContext) graphql.ResponseHandler {
-	field := graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Subscription"})[0]
+func (b *backend) subscribe(ctx context.Context, op *graphql.OperationContext) (retwis.EventSource, error) {
+	field := subscribed(op)
 	args := field.ArgumentMap(op.Variables)
-	var events <-chan any
 	switch field.Name {
 	case "timeline":
 		return b.timelines.subscribe(ctx, args)
 	case "feed":
-		events = b.topic(args["topic"].(string))
+		return b.sourceOf(b.topic(args["topic"].(string))), nil
 	case "count":
 		to, _ := args["to"].(int64)
 		numbers := make(chan any, to)
@@ -211,30 +235,42 @@ func (b *backend) subscribe(ctx context.Context, op *graphql.OperationContext) g
 			numbers <- n
 		}
 		close(numbers)
-		events = numbers
+		return b.sourceOf(numbers), nil
 	default:
-		graphql.AddError(ctx, retwis.ErrForbidden)
+		return nil, retwis.ErrForbidden
+	}
+}
+
+// sourceOf returns a source of what a channel holds, each value as a post of its own whose
+// text is the value in JSON.
+func (b *backend) sourceOf(values <-chan any) retwis.EventSource {
+	return func(ctx context.Context, _ retwis.Cursor, sink retwis.Sink) error {
+		b.note(&b.open, 1)
+		go func() {
+			sink.End(b.forward(ctx, values, sink))
+			b.note(&b.open, -1)
+		}()
 		return nil
 	}
-	b.note(&b.open, 1)
-	context.AfterFunc(ctx, func() { b.note(&b.open, -1) })
-	var data bytes.Buffer // used again for each event, as generated code does
-	return func(ctx context.Context) *graphql.Response {
+}
+
+// forward returns the reason why it ends.
+func (b *backend) forward(ctx context.Context, values <-chan any, sink retwis.Sink) error {
+	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case event, ok := <-events:
-			if err, failed := event.(error); failed {
-				retwis.EndStream(ctx, err)
-				return nil
+		case value, open := <-values:
+			if err, failed := value.(error); failed || !open {
+				return err
 			}
-			if !ok {
-				return nil
+			text, _ := json.Marshal(value)
+			id := retwis.PostID(b.posts.Add(1))
+			if !sink.Take(&retwis.PostAdded{Edge: retwis.PostEdge{
+				Cursor: retwis.Cursor("at-" + id.String()), Post: &retwis.Post{ID: id, Text: string(text)},
+			}}) {
+				return retwis.ErrSlowConsumer
 			}
-			data.Reset()
-			text, _ := json.Marshal(event)
-			data.WriteString(`{"` + field.Alias + `":` + string(text) + `}`)
-			return &graphql.Response{Data: data.Bytes()}
 		}
 	}
 }

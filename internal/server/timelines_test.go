@@ -14,7 +14,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// timelines is what a hub and a resolver do for subscriptions that are routed.
+// timelines is what a hub and a resolver do for subscriptions.
 type timelines struct {
 	mu       sync.Mutex
 	sinks    map[string][]*attached
@@ -30,18 +30,14 @@ type attached struct {
 	cancel context.CancelCauseFunc
 }
 
-// subscribe is the resolver, and the selection that is executed for events.
-func (t *timelines) subscribe(ctx context.Context, args map[string]any) graphql.ResponseHandler {
+// subscribe is the resolver.
+func (t *timelines) subscribe(ctx context.Context, args map[string]any) (retwis.EventSource, error) {
 	name := args["name"].(string)
-	if events := retwis.EventsOf(ctx); events != nil {
-		return func(ctx context.Context) *graphql.Response { return t.execute(ctx, <-events) }
-	}
 	if name == "private" && auth.IdentityOf(ctx).User == 0 {
-		graphql.AddError(ctx, retwis.ErrForbidden)
-		return nil
+		return nil, retwis.ErrForbidden
 	}
 	from, _ := args["after"].(string)
-	retwis.TakeRoute(ctx, func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
+	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
 		if after == "" {
 			after = retwis.Cursor(from)
 		}
@@ -53,8 +49,7 @@ func (t *timelines) subscribe(ctx context.Context, args map[string]any) graphql.
 			return ctx.Err()
 		}
 		return t.attach(ctx, name, after, sink)
-	})
-	return nil
+	}, nil
 }
 
 func (t *timelines) attach(ctx context.Context, name string, after retwis.Cursor, sink retwis.Sink) error {
@@ -89,8 +84,7 @@ func (t *timelines) execute(ctx context.Context, e retwis.Event) *graphql.Respon
 		<-gate
 	}
 	if failing {
-		graphql.AddError(ctx, &gqlerror.Error{Message: "outage", Extensions: map[string]any{"code": string(retwis.CodeInternal)}})
-		return &graphql.Response{Data: json.RawMessage("null")}
+		return &graphql.Response{Data: json.RawMessage("null"), Errors: gqlerror.List{errorOf(retwis.CodeInternal, "outage")}}
 	}
 	text := "caught up"
 	if added, ok := e.(*retwis.PostAdded); ok {
@@ -111,7 +105,7 @@ func (t *timelines) publish(name string, post retwis.PostID, text string) (refus
 		cursor := retwis.Cursor([]string{"c0-", "cursor1-", "c2"}[i%3] + post.String())
 		if !a.Take(&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: cursor, Post: body}}) {
 			refused++
-			a.cancel(retwis.ErrTooSlow)
+			a.cancel(retwis.ErrSlowConsumer)
 		}
 	}
 	return refused

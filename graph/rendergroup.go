@@ -18,14 +18,14 @@ const maxForm = 32 << 10
 
 var errFormTooLong = errors.New("the operation is too long to compare")
 
-// RenderClass returns a key that subscriptions share when they render every event to the
+// RenderGroup returns a key that subscriptions share when they render every event to the
 // same bytes for the same viewer, and whether for different viewers the bytes may differ.
 // The key is empty for operations that are not to be compared.
 //
 // The arguments of the subscription itself say whom an event reaches, not what it looks
 // like, so they are no part of it; neither is how a document spells what it means: its
 // white space, fragments, and the names of its variables and of the operation.
-func (e *Executor) RenderClass(op *graphql.OperationContext) (key string, ofViewer bool) {
+func (e *Executor) RenderGroup(op *graphql.OperationContext) (key string, ofViewer bool) {
 	if op.Operation.Operation != ast.Subscription {
 		return "", false
 	}

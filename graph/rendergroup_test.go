@@ -26,7 +26,7 @@ func classOf(t *testing.T, a *api, query, variables string) (string, bool) {
 	if len(errs) > 0 {
 		t.Fatalf("%s: %v", query, errs)
 	}
-	return a.executor.RenderClass(op)
+	return a.executor.RenderGroup(op)
 }
 
 const onePage = `... on PostAdded { edge { node { author { followers(first: 2) { totalCount } } } } }`
@@ -236,25 +236,31 @@ func (c *census) argumentsOf(t *testing.T, name string, field *ast.FieldDefiniti
 // ask runs an operation as a viewer. Subscriptions get an event of each kind.
 func (c *census) ask(t *testing.T, viewer *retwis.User, query string) string {
 	t.Helper()
-	ctx := as(t, viewer)
-	events := make(chan retwis.Event, 5)
-	at := retwis.TimelinePosition{Timeline: retwis.Home(viewer.ID), Post: 7}.Cursor()
-	events <- &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "place", Post: c.posts[0]}}
-	events <- &retwis.PostRemoved{Cursor: at, PostID: 1}
-	events <- &retwis.CaughtUp{Cursor: at}
-	events <- &retwis.Advanced{Cursor: at}
-	events <- &retwis.Reset{Cursor: at, Reason: retwis.CursorTooOld}
-	close(events)
-	responses, ctx := c.start(retwis.WithEvents(ctx, events), query, "")
+	ctx := graphql.StartOperationTrace(as(t, viewer))
 	var all strings.Builder
-	for response := responses(ctx); response != nil; response = responses(ctx) {
+	note := func(response *graphql.Response) {
 		if len(response.Errors) > 0 {
 			t.Fatalf("%s: %v", query, response.Errors)
 		}
 		all.Write(response.Data)
-		if !strings.HasPrefix(query, "subscription") {
-			break
-		}
+	}
+	if !strings.HasPrefix(query, "subscription") {
+		note(c.run(ctx, query, ""))
+		return all.String()
+	}
+	op, errs := c.executor.CreateOperationContext(ctx, &graphql.RawParams{Query: query})
+	if len(errs) > 0 {
+		t.Fatalf("%s: %v", query, errs)
+	}
+	at := retwis.TimelinePosition{Timeline: retwis.Home(viewer.ID), Post: 7}.Cursor()
+	for _, e := range []retwis.Event{
+		&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "place", Post: c.posts[0]}},
+		&retwis.PostRemoved{Cursor: at, PostID: 1},
+		&retwis.CaughtUp{Cursor: at},
+		&retwis.Advanced{Cursor: at},
+		&retwis.Reset{Cursor: at, Reason: retwis.CursorTooOld},
+	} {
+		note(c.executor.Render(ctx, op, e))
 	}
 	return strings.ReplaceAll(all.String(), string(at), "place")
 }
@@ -314,9 +320,13 @@ func TestRenderingForNobodyKnowsNobody(t *testing.T) {
 	carol := c.addUser("carol")
 	c.addPost(carol, "a post")
 	c.addFollow(carol, carol)
-	events := make(chan retwis.Event, 1)
-	events <- &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "place", Post: c.posts[0]}}
-	responses, ctx := c.start(retwis.WithEvents(auth.WithIdentity(t.Context(), auth.Identity{}), events),
-		`subscription { timelineEvents { ... on PostAdded { edge { node { author { viewerFollows followsViewer } } } } } }`, "")
-	wantData(t, responses(ctx), `{"timelineEvents": {"edge": {"node": {"author": {"viewerFollows": false, "followsViewer": false}}}}}`)
+	ctx := graphql.StartOperationTrace(auth.WithIdentity(t.Context(), auth.Identity{}))
+	op, errs := c.executor.CreateOperationContext(ctx, &graphql.RawParams{
+		Query: `subscription { timelineEvents { ... on PostAdded { edge { node { author { viewerFollows followsViewer } } } } } }`,
+	})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	response := c.executor.Render(ctx, op, &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "place", Post: c.posts[0]}})
+	wantData(t, response, `{"timelineEvents": {"edge": {"node": {"author": {"viewerFollows": false, "followsViewer": false}}}}}`)
 }

@@ -7,6 +7,14 @@ import (
 	"retwis/internal/retwis"
 )
 
+// Subscription is an open stream of a timeline's events. Events is closed when the
+// subscription's context ends or the source ends it; Err then returns the reason, and is
+// nil for the former.
+type Subscription struct {
+	Events <-chan retwis.Event
+	Err    func() error
+}
+
 // channelLength is what a stream's channel holds. It is small because most subscribers
 // are idle; who falls behind gets a queue and a goroutine until it has caught up.
 const channelLength = 8
@@ -24,16 +32,16 @@ type channelSink struct {
 }
 
 // Subscribe is [Hub.Attach] for a reader who takes the events from a channel.
-func (h *Hub) Subscribe(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor) (retwis.Subscription, error) {
+func (h *Hub) Subscribe(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor) (Subscription, error) {
 	s := &channelSink{
 		hub:    h,
 		events: make(chan retwis.Event, channelLength),
 		ended:  make(chan struct{}),
 	}
 	if err := h.Attach(ctx, timeline, after, s); err != nil {
-		return retwis.Subscription{}, err
+		return Subscription{}, err
 	}
-	return retwis.Subscription{Events: s.events, Err: s.reason}, nil
+	return Subscription{Events: s.events, Err: s.reason}, nil
 }
 
 // Take implements [retwis.Sink].

@@ -1,0 +1,219 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"retwis/graph/loaders"
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+// errDispatched is the failure of a subscription that is run like a query: gqlgen would
+// need a channel, and a goroutine that waits for it, for each subscriber.
+var errDispatched = errors.New("subscriptions are run by Subscribe and Render, not by DispatchOperation")
+
+// planKey is where the plan of a subscription is among its statistics.
+const planKey = "plan"
+
+// Subscribe authorises a subscription for the viewer of ctx and returns the source of its
+// events, or the errors that a client is shown. It may be called once for an operation,
+// and before [Executor.Render].
+func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) (retwis.EventSource, gqlerror.List) {
+	if plan := e.planOf(op); plan != nil {
+		op.Stats.SetExtension(planKey, plan)
+	}
+	ctx = e.withResponse(graphql.WithOperationContext(ctx, op))
+	source := e.subscribe(ctx, op)
+	if errs := graphql.GetErrors(ctx); len(errs) > 0 {
+		return nil, errs
+	}
+	return source, nil
+}
+
+// subscribe returns nil after an error, which it adds to those of the response.
+func (e *Executor) subscribe(ctx context.Context, op *graphql.OperationContext) (source retwis.EventSource) {
+	field := subscribedField(op)
+	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: "Subscription"})
+	defer func() {
+		if r := recover(); r != nil {
+			op.Error(ctx, op.Recover(ctx, r))
+			source = nil
+		}
+	}()
+	subscribe, stream := e.eventSources[field.Name], e.planned.planner.objects["Subscription"].fields[field.Name]
+	if subscribe == nil || stream == nil {
+		op.Error(ctx, fmt.Errorf("the subscription %s has no source of events", field.Name))
+		return nil
+	}
+	fc, err := stream.prepare(ctx, newExecutionContext(op, e.planned.executableSchema, nil), field)
+	if err != nil {
+		return nil // it is reported
+	}
+	ctx = graphql.WithFieldContext(ctx, fc)
+	_, err = op.ResolverMiddleware(ctx, func(ctx context.Context) (any, error) {
+		var err error
+		source, err = subscribe(ctx, fc.Args)
+		return source, err
+	})
+	if err != nil {
+		op.Error(ctx, graphql.AddFieldLocationToError(ctx, err))
+		return nil
+	}
+	return source
+}
+
+// Render executes a subscription for one event, as the viewer of ctx. It does not check
+// whether that viewer may see the event: [Executor.Subscribe] authorises, and the source
+// decides whom an event reaches. It returns nil when ctx is done.
+//
+// One operation may be rendered for any number of events and viewers.
+func (e *Executor) Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response {
+	if ctx.Err() != nil {
+		return nil
+	}
+	field := subscribedField(op)
+	ctx = e.resolver.sources().With(e.withResponse(graphql.WithOperationContext(ctx, op)), loaders.EventWait)
+	response := e.render(ctx, op, field, event)
+	if response == nil {
+		return nil
+	}
+	response.Errors = append(response.Errors, graphql.GetErrors(ctx)...)
+	response.Extensions = graphql.GetExtensions(ctx)
+	if len(response.Errors) > 0 && string(response.Data) == `{"`+field.Alias+`":null}` {
+		response.Data = []byte("null") // the field is not nullable; generated code does not check that
+	}
+	return response
+}
+
+// render returns the data of an event, and adds errors to those of the response.
+func (e *Executor) render(
+	ctx context.Context, op *graphql.OperationContext, field graphql.CollectedField, event retwis.Event,
+) *graphql.Response {
+	// Generated code leaves the field of the subscription out of the paths of errors.
+	inField := graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: "Subscription", Field: field})
+	plan, _ := op.Stats.GetExtension(planKey).(*plan)
+	if plan == nil {
+		plan = e.planOf(op)
+	}
+	if plan != nil {
+		return e.planned.respond(inField, op, plan, func(x *execution) { x.event(plan.root.fields[0], event) })
+	}
+	generated := newSchema(e.schema, eventResolver{e.planned.Resolvers, event})
+	next := generated.Exec(ctx)
+	if len(graphql.GetErrors(ctx)) > 0 {
+		return &graphql.Response{}
+	}
+	return next(inField)
+}
+
+// planOf returns the plan of a subscription, or nil where gqlgen executes it.
+func (e *Executor) planOf(op *graphql.OperationContext) *plan {
+	if e.unplanned {
+		return nil
+	}
+	p := e.planned.planOf(op)
+	if p == nil || len(p.root.fields) != 1 || p.root.fields[0].fieldType == nil {
+		return nil
+	}
+	return p
+}
+
+// withResponse returns a context that collects the errors of one response.
+func (e *Executor) withResponse(ctx context.Context) context.Context {
+	return graphql.WithResponseContext(ctx, e.present, recoverPanic)
+}
+
+// subscribedField returns the one field of a subscription.
+func subscribedField(op *graphql.OperationContext) graphql.CollectedField {
+	return graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Subscription"})[0]
+}
+
+// eventResolver resolves a subscription to one event, for gqlgen to execute it.
+type eventResolver struct {
+	ResolverRoot
+	event retwis.Event
+}
+
+// Subscription implements [ResolverRoot].
+func (r eventResolver) Subscription() SubscriptionResolver { return r }
+
+// TimelineEvents implements [SubscriptionResolver].
+func (r eventResolver) TimelineEvents(context.Context, *string, *retwis.Cursor, *retwis.TimelineFilter) (<-chan retwis.Event, error) {
+	events := make(chan retwis.Event, 1)
+	events <- r.event
+	close(events)
+	return events, nil
+}
+
+// sourceFunc authorises a subscription with arguments and returns the source of its events.
+type sourceFunc func(ctx context.Context, args map[string]any) (retwis.EventSource, error)
+
+// eventSources returns what each field of the type Subscription subscribes to.
+func (r *Resolver) eventSources() map[string]sourceFunc {
+	return map[string]sourceFunc{"timelineEvents": r.timelineEvents}
+}
+
+func (r *Resolver) timelineEvents(ctx context.Context, args map[string]any) (retwis.EventSource, error) {
+	id, _ := args["timelineId"].(*string)
+	after, _ := args["after"].(*retwis.Cursor)
+	filter, _ := args["filter"].(*retwis.TimelineFilter)
+	timeline, err := r.timelineToWatch(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	from, err := resumeCursor(timeline, after)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := filterOf(timeline, filter)
+	if err != nil {
+		return nil, err
+	}
+	return r.filtered(func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
+		return r.Live.Attach(ctx, timeline, cmp.Or(after, from), sink)
+	}, wanted), nil
+}
+
+// timelineToWatch returns the timeline that a subscription names, if it exists and the
+// viewer may see it. Without an id that is the viewer's home.
+func (r *Resolver) timelineToWatch(ctx context.Context, id *string) (retwis.TimelineID, error) {
+	if id == nil {
+		viewer, err := auth.Viewer(ctx)
+		return retwis.Home(viewer), err
+	}
+	timeline, ok := parseGlobalID(*id).(retwis.TimelineID)
+	if !ok {
+		return timeline, retwis.ErrNotFound
+	}
+	if timeline.Kind == retwis.ListTimeline {
+		_, err := ownList(ctx, timeline.List(), r.list)
+		return timeline, err
+	}
+	if !timeline.VisibleTo(auth.IdentityOf(ctx).User) {
+		return timeline, retwis.ErrForbidden
+	}
+	if timeline.Owner == 0 {
+		return timeline, nil
+	}
+	owners, err := r.Users.Users(ctx, []retwis.UserID{timeline.Owner})
+	if err == nil && owners[0] == nil {
+		err = retwis.ErrNotFound
+	}
+	return timeline, err
+}
+
+// resumeCursor returns the cursor of a subscription, which has to be the timeline's; it is
+// empty where there is none.
+func resumeCursor(timeline retwis.TimelineID, after *retwis.Cursor) (retwis.Cursor, error) {
+	if after == nil {
+		return "", nil
+	}
+	_, err := after.TimelinePosition(timeline)
+	return *after, err
+}
