@@ -147,7 +147,7 @@ type comparison struct {
 	valid, planned int // operations
 }
 
-func newComparison() *comparison { return &comparison{schema: readSchema(), hash: maphash.MakeSeed()} }
+func newComparison() *comparison { return &comparison{schema: Schema(), hash: maphash.MakeSeed()} }
 
 // run makes an operation of the choices and runs it by both.
 func (both *comparison) run(t *testing.T, data []byte) {

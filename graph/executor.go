@@ -14,19 +14,22 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/graph/limits"
 	"retwis/graph/loaders"
+	"retwis/internal/retwis"
 )
 
 // Options say how operations are run.
 type Options struct {
-	Log           *slog.Logger // where internal errors go
-	Introspection bool         // whether clients may read the schema, and get suggestions for what they mistype
-	Documents     Documents    // where documents are kept that clients name by their hashes; in this process where it is nil
-	Unplanned     bool         // leave all operations to gqlgen's own execution: to compare with
+	Log           *slog.Logger            // where internal errors go
+	Introspection bool                    // whether clients may read the schema, and get suggestions for what they mistype
+	Documents     limits.DocumentStore    // keeps persisted documents; nil keeps them in this process only
+	Trusted       limits.TrustedDocuments // documents known in advance
+	Unplanned     bool                    // leave all operations to gqlgen's own execution: to compare with
 
 	// For tests that compare.
 	resolvers ResolverRoot // in the place of the resolver
-	schema    *ast.Schema  // that of readSchema, where it is there already
+	schema    *ast.Schema  // that of Schema, where it is there already
 }
 
 // Executor runs the operations of every transport, at the same time. Deadlines are for
@@ -36,11 +39,11 @@ type Executor struct {
 	schema       *ast.Schema
 	planned      *plannedSchema
 	unplanned    bool
-	resolver     *Resolver
 	eventSources map[string]sourceFunc
 	present      graphql.ErrorPresenterFunc
-	limits       RateLimits
-	persisted    *persisted
+	limiter      limits.Limiter
+	persisted    *limits.Persisted
+	sources      *loaders.Sources
 }
 
 var _ graphql.GraphExecutor = (*Executor)(nil)
@@ -50,7 +53,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	documents := newDocumentCache(cachedDocumentBytes)
 	schema := options.schema
 	if schema == nil {
-		schema = readSchema()
+		schema = Schema()
 	}
 	generated := newSchema(schema, cmp.Or[ResolverRoot](options.resolvers, resolver))
 	planned := newPlannedSchema(generated, documents)
@@ -61,38 +64,42 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	present := ErrorPresenter(options.Log)
 	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recoverPanic)
-	e.SetParserTokenLimit(maxTokens)
+	e.SetParserTokenLimit(limits.MaxTokens)
 	e.SetQueryCache(documents)
-	persisted := newPersisted(options)
+	persisted := limits.NewPersisted(options.Documents, options.Trusted, options.Log)
 	e.Use(persisted)
-	e.Use(documentLimits{accepted: documents})
-	e.Use(operationLimits{})
+	e.Use(limits.DocumentBounds{Accepted: documents})
+	e.Use(limits.OperationCost{})
 	if options.Introspection {
 		e.Use(extension.Introspection{})
 	} else {
-		e.Use(noIntrospection{})
+		e.Use(limits.NoIntrospection{})
 		e.SetDisableSuggestion(true)
-		e.SetDefaultRulesFn(rulesWithoutSuggestions)
+		e.SetDefaultRulesFn(limits.RulesWithoutSuggestions)
 	}
 	e.Use(rootSpans{})
-	e.Use(scope{resolver})
-	e.Use(rateLimits{resolver.Limits})
+	loaderSources := resolver.sources()
+	e.Use(scope{loaderSources})
+	e.Use(limits.RateLimit{Limiter: resolver.Limits})
 	return &Executor{
 		Executor:     e,
 		schema:       schema,
 		planned:      planned,
 		unplanned:    options.Unplanned,
-		resolver:     resolver,
 		eventSources: resolver.eventSources(),
 		present:      present,
-		limits:       resolver.Limits,
+		limiter:      resolver.Limits,
 		persisted:    persisted,
+		sources:      loaderSources,
 	}
 }
 
-// readSchema returns the schema without @defer, which gqlgen adds: no transport here
+// errRateLimited stands for all failures of that code.
+var errRateLimited = &retwis.Error{Code: retwis.CodeRateLimited}
+
+// Schema returns the schema without @defer, which gqlgen adds: no transport here
 // sends a response in parts.
-func readSchema() *ast.Schema {
+func Schema() *ast.Schema {
 	schema := gqlparser.MustLoadSchema(sources...)
 	delete(schema.Directives, "defer")
 	return schema
@@ -108,24 +115,24 @@ func newSchema(schema *ast.Schema, resolvers ResolverRoot) *executableSchema {
 func (e *Executor) CreateOperationContext(
 	ctx context.Context, params *graphql.RawParams,
 ) (*graphql.OperationContext, gqlerror.List) {
-	client := clientOf(ctx)
-	if err := e.limits.Check(client); err != nil {
+	client := limits.ClientOf(ctx)
+	if err := e.limiter.Check(client); err != nil {
 		return &graphql.OperationContext{}, gqlerror.List{gqlerror.Wrap(err)}
 	}
 	sent := params.Query != ""
 	op, errs := e.Executor.CreateOperationContext(ctx, params)
 	if len(errs) == 0 && sent {
-		e.persisted.keep(ctx, params)
+		e.persisted.Keep(ctx, params)
 	}
 	if len(errs) > 0 && !errors.Is(errs[0], errRateLimited) {
-		e.limits.Spend(client, wrongCost)
+		e.limiter.Spend(client, limits.RefusedCost)
 	}
 	return op, inFewWords(errs)
 }
 
 // scope gives every response loaders of its own: those of an HTTP request would live as
 // long as a websocket.
-type scope struct{ resolver *Resolver }
+type scope struct{ sources *loaders.Sources }
 
 func (scope) ExtensionName() string                   { return "Scope" }
 func (scope) Validate(graphql.ExecutableSchema) error { return nil }
@@ -146,14 +153,14 @@ func (scope) MutateOperationContext(_ context.Context, op *graphql.OperationCont
 
 // InterceptResponse runs once per query or mutation.
 func (s scope) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	return next(s.resolver.sources().With(ctx, loaders.ListWait))
+	return next(s.sources.With(ctx, loaders.ListWait))
 }
 
 // InterceptRootField gives each field of a mutation loaders of its own: they run one
 // after the other, and must not see what was true before.
 func (s scope) InterceptRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	if graphql.GetOperationContext(ctx).Operation.Operation == ast.Mutation {
-		ctx = s.resolver.sources().With(ctx, loaders.ListWait)
+		ctx = s.sources.With(ctx, loaders.ListWait)
 	}
 	return next(ctx)
 }

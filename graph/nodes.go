@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 
+	"retwis/graph/limits"
 	"retwis/graph/loaders"
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
@@ -12,14 +13,11 @@ import (
 // [*retwis.List], [*retwis.Session] or [*retwis.Viewer].
 type Node any
 
-// maxNodes is how many ids one field may ask for.
-const maxNodes = 100
-
 // nodes reads the things that ids name, in their order and in one read per type. What
 // is unknown, malformed or not the viewer's to see is nil.
 func nodes(ctx context.Context, ids []string) ([]Node, error) {
-	if len(ids) > maxNodes {
-		return nil, badInput("%d ids are too many: %d is the limit", len(ids), maxNodes)
+	if len(ids) > limits.MaxIDs {
+		return nil, badInput("%d ids are too many: %d is the limit", len(ids), limits.MaxIDs)
 	}
 	reads := make([]func() (Node, error), len(ids))
 	for i, id := range ids {

@@ -2,7 +2,9 @@ package graph
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
+	"retwis/graph/limits"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -60,6 +63,8 @@ func (a *api) ask(t *testing.T, query, extensions string) *graphql.Response {
 	return responses(ctx)
 }
 
+func hashOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+
 func byHash(query string) string {
 	return `{"persistedQuery": {"version": 1, "sha256Hash": "` + hashOf(query) + `"}}`
 }
@@ -74,7 +79,7 @@ const (
 // The documents are shared by processes, and found by both protocols.
 func TestPersistedDocuments(t *testing.T) {
 	t.Parallel()
-	test := func(t *testing.T, documents Documents) {
+	test := func(t *testing.T, documents limits.DocumentStore) {
 		one, other := newAPI(Options{Documents: documents}), newAPI(Options{Documents: documents})
 		wantError(t, one.ask(t, "", byHash(kindQuery)), "PERSISTED_QUERY_NOT_FOUND")
 		wantData(t, one.ask(t, kindQuery, byHash(kindQuery)), kindData)
@@ -109,7 +114,7 @@ func TestWhatIsNotPersisted(t *testing.T) {
 	t.Parallel()
 	documents := &archive{texts: map[string]string{}}
 	a := newAPI(Options{Documents: documents})
-	long := kindQuery + "#" + strings.Repeat("x", maxKeptDocument)
+	long := kindQuery + "#" + strings.Repeat("x", 16<<10)
 	tests := []struct{ name, query, extensions, code string }{
 		{"one that does not parse", `{`, byHash(`{`), "GRAPHQL_PARSE_FAILED"},
 		{"one that is not valid", `{ nothing }`, byHash(`{ nothing }`), "GRAPHQL_VALIDATION_FAILED"},
@@ -168,7 +173,7 @@ func TestPersistedDocumentsOfABadStore(t *testing.T) {
 	a = newAPI(Options{Documents: documents})
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
-	a.executor.persisted.lookUp(ctx, hashOf(kindQuery))
+	_ = a.executor.persisted.MutateOperationParameters(ctx, &graphql.RawParams{Extensions: decode(t, byHash(kindQuery)).(map[string]any)})
 	if log := a.log.String(); log != "" {
 		t.Errorf("a client that leaves is logged: %s", log)
 	}
@@ -223,12 +228,16 @@ func TestPersistedDocumentsAreBounded(t *testing.T) {
 func TestTrustedDocuments(t *testing.T) {
 	t.Parallel()
 	const named = `query Kind { publicTimeline { kind } }`
-	open, closed := newAPI(Options{Introspection: true}), newAPI(Options{Introspection: true})
-	for _, a := range []*api{open, closed} {
+	newTrusting := func(only bool) *api {
 		documents := map[string]string{"kind": named, "sha256:" + hashOf(kindQuery): kindQuery}
-		if err := a.executor.TrustDocuments(documents, a == closed); err != nil {
+		trusted, err := limits.TrustDocuments(Schema(), documents, only)
+		if err != nil {
 			t.Fatal(err)
 		}
+		return newAPI(Options{Introspection: true, Trusted: trusted})
+	}
+	open, closed := newTrusting(false), newTrusting(true)
+	for _, a := range []*api{open, closed} {
 		wantData(t, a.ask(t, "", byID("kind")), kindData)
 		wantData(t, a.ask(t, "", byID("sha256:"+hashOf(kindQuery))), kindData)
 		wantData(t, a.ask(t, "", byID(hashOf(kindQuery))), kindData)
@@ -258,7 +267,7 @@ func TestDocumentsThatCannotBeTrusted(t *testing.T) {
 		{"a", nest(401), "nests"},
 		{"sha256:00", kindQuery, "the id sha256:00 is not the SHA-256 of its document, which is " + hashOf(kindQuery)},
 	} {
-		err := newAPI(Options{}).executor.TrustDocuments(map[string]string{tt.id: tt.text}, true)
+		_, err := limits.TrustDocuments(Schema(), map[string]string{tt.id: tt.text}, true)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%.40s: got %v, want %s", tt.text, err, tt.want)
 		}
@@ -272,7 +281,7 @@ func TestManifests(t *testing.T) {
 		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [
 			{"id": "one", "name": "A", "type": "query", "body": "{ a }"}, {"id": "two", "name": "B", "type": "query", "body": "{ b }"}]}`,
 	} {
-		byID, err := ParseManifest([]byte(manifest))
+		byID, err := limits.ParseManifest([]byte(manifest))
 		if diff := cmp.Diff(map[string]string{"one": "{ a }", "two": "{ b }"}, byID); diff != "" || err != nil {
 			t.Errorf("%v: %s", err, diff)
 		}
@@ -286,10 +295,10 @@ func TestManifests(t *testing.T) {
 		`{"": "{ a }"}`: "a document has no id",
 		`{"format": "apollo-persisted-query-manifest", "version": 2, "operations": []}`:                                                   "version 2: want",
 		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": []}`:                                                   "it names no document",
-		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "a", "body": "x"}, {"id": "a", "body": "y"}]}`: "the id a is there twice",
+		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "a", "body": "x"}, {"id": "a", "body": "y"}]}`: "the id a occurs twice",
 	}
 	for _, manifest := range slices.Sorted(maps.Keys(bad)) {
-		if _, err := ParseManifest([]byte(manifest)); err == nil || !strings.Contains(err.Error(), bad[manifest]) {
+		if _, err := limits.ParseManifest([]byte(manifest)); err == nil || !strings.Contains(err.Error(), bad[manifest]) {
 			t.Errorf("%s: got %v, want %s", manifest, err, bad[manifest])
 		}
 	}

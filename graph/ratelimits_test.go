@@ -9,6 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/go-cmp/cmp"
 
+	"retwis/graph/limits"
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
@@ -54,11 +55,11 @@ func (c *counting) Allowance(context.Context, retwis.Client) (retwis.Allowance, 
 }
 
 func newCountedAPI() (*api, *counting) {
-	a, limits := newAPI(Options{Introspection: true}), &counting{}
+	a, counted := newAPI(Options{Introspection: true}), &counting{}
 	resolver := a.resolver()
-	resolver.Limits = limits
+	resolver.Limits = counted
 	a.serve(resolver, Options{Introspection: true})
-	return a, limits
+	return a, counted
 }
 
 func TestOperationsAreCountedBeforeTheyRun(t *testing.T) {
@@ -81,15 +82,15 @@ func TestOperationsAreCountedBeforeTheyRun(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a, limits := newCountedAPI()
+			a, counted := newCountedAPI()
 			alice := a.addUser("alice")
 			here := netip.MustParseAddr("192.0.2.1")
 			a.run(auth.WithAddress(as(t, alice), here), tt.query, tt.variables)
-			if diff := cmp.Diff([]retwis.Demand{tt.want}, limits.demands); diff != "" {
+			if diff := cmp.Diff([]retwis.Demand{tt.want}, counted.demands); diff != "" {
 				t.Error(diff)
 			}
-			if want := (retwis.Client{User: alice.ID, Address: here}); limits.clients[0] != want {
-				t.Errorf("counted %v", limits.clients[0])
+			if want := (retwis.Client{User: alice.ID, Address: here}); counted.clients[0] != want {
+				t.Errorf("counted %v", counted.clients[0])
 			}
 		})
 	}
@@ -97,24 +98,24 @@ func TestOperationsAreCountedBeforeTheyRun(t *testing.T) {
 
 func TestOperationsThatComeTooOftenAreNotRun(t *testing.T) {
 	t.Parallel()
-	a, limits := newCountedAPI()
+	a, counted := newCountedAPI()
 	alice := a.addUser("alice")
-	limits.refusal = retwis.TooMany(retwis.ToPost, 90*time.Second)
+	counted.refusal = retwis.TooMany(retwis.ToPost, 90*time.Second)
 	response := a.run(as(t, alice), `mutation { createPost(input: {text: "a"}) { edge { cursor } } }`, "")
 	if err := wantError(t, response, "RATE_LIMITED"); err.Extensions["retryAfter"] != 90 || response.Data != nil {
 		t.Errorf("got %v with the data %s", err.Extensions, response.Data)
 	}
-	if len(a.calls) > 0 || limits.spent > 0 {
-		t.Errorf("made the calls %q, and was charged %d for it", a.calls, limits.spent)
+	if len(a.calls) > 0 || counted.spent > 0 {
+		t.Errorf("made the calls %q, and was charged %d for it", a.calls, counted.spent)
 	}
-	limits.refusal = retwis.ErrLimitsUnknown
+	counted.refusal = retwis.ErrLimitsUnknown
 	wantError(t, a.run(as(t, alice), `mutation { login(input: {username: "a", password: "b"}) { token } }`, ""), "INTERNAL_SERVER_ERROR")
 }
 
 // A link to a mutation is not followed, and uses up nothing of whoever clicks on it.
 func TestMutationsThatMayNotRunAreNotCounted(t *testing.T) {
 	t.Parallel()
-	a, limits := newCountedAPI()
+	a, counted := newCountedAPI()
 	ctx := retwis.WithQueriesOnly(as(t, a.addUser("alice")))
 	for _, query := range []string{`mutation { createPost(input: {text: "a"}) { __typename } }`, `{ viewer { id } }`} {
 		_, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), &graphql.RawParams{Query: query})
@@ -122,35 +123,35 @@ func TestMutationsThatMayNotRunAreNotCounted(t *testing.T) {
 			t.Error(errs)
 		}
 	}
-	if diff := cmp.Diff([]retwis.Demand{{Cost: 2}}, limits.demands); diff != "" {
+	if diff := cmp.Diff([]retwis.Demand{{Cost: 2}}, counted.demands); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestWrongOperationsCost(t *testing.T) {
 	t.Parallel()
-	a, limits := newCountedAPI()
+	a, counted := newCountedAPI()
 	for _, query := range []string{`{`, `{ nothing }`, `{ viewer { id } } { viewer { id } }`, nest(17)} {
-		limits.spent = 0
-		if a.run(as(t, nil), query, ""); limits.spent != wrongCost {
-			t.Errorf("%s costs %d", query, limits.spent)
+		counted.spent = 0
+		if a.run(as(t, nil), query, ""); counted.spent != limits.RefusedCost {
+			t.Errorf("%s costs %d", query, counted.spent)
 		}
 	}
-	if len(limits.demands) > 0 {
-		t.Errorf("counted %v", limits.demands)
+	if len(counted.demands) > 0 {
+		t.Errorf("counted %v", counted.demands)
 	}
 }
 
 func TestLoginsAreRemembered(t *testing.T) {
 	t.Parallel()
-	a, limits := newCountedAPI()
+	a, counted := newCountedAPI()
 	a.addUser("alice")
 	a.run(as(t, nil), `mutation { a: login(input: {username: "alice", password: "alice's password"}) { token }
 		b: login(input: {username: "bob", password: "nothing"}) { token }
 		c: register(input: {username: "alice", password: "a password"}) { token }
 		d: register(input: {username: "carol", password: "a password"}) { token } }`, "")
-	if diff := cmp.Diff([]string{"alice"}, limits.names); diff != "" || limits.failed != 1 {
-		t.Errorf("remembered %v, gave back %d registrations", limits.names, limits.failed)
+	if diff := cmp.Diff([]string{"alice"}, counted.names); diff != "" || counted.failed != 1 {
+		t.Errorf("remembered %v, gave back %d registrations", counted.names, counted.failed)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 
+	"retwis/graph/limits"
 	"retwis/graph/loaders"
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
@@ -42,7 +43,7 @@ func (r *listResolver) Timeline(ctx context.Context, obj *retwis.List) (*retwis.
 func (r *mutationResolver) Register(ctx context.Context, input RegisterInput) (*SessionPayload, error) {
 	session, err := r.Accounts.Register(ctx, input.Username, input.Password, input.DisplayName)
 	if err != nil {
-		r.Limits.NotRegistered(ctx, clientOf(ctx))
+		r.Limits.NotRegistered(ctx, limits.ClientOf(ctx))
 	}
 	return sessionPayload(ctx, session, err)
 }
@@ -51,7 +52,7 @@ func (r *mutationResolver) Register(ctx context.Context, input RegisterInput) (*
 func (r *mutationResolver) Login(ctx context.Context, input LoginInput) (*SessionPayload, error) {
 	session, err := r.Accounts.Login(ctx, input.Username, input.Password)
 	if err == nil {
-		r.Limits.LoggedIn(ctx, clientOf(ctx), input.Username)
+		r.Limits.LoggedIn(ctx, limits.ClientOf(ctx), input.Username)
 	}
 	return sessionPayload(ctx, session, err)
 }

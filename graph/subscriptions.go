@@ -78,7 +78,7 @@ func (e *Executor) Render(ctx context.Context, op *graphql.OperationContext, eve
 		return nil
 	}
 	field := subscribedField(op)
-	ctx = e.resolver.sources().With(e.withResponse(graphql.WithOperationContext(ctx, op)), loaders.EventWait)
+	ctx = e.sources.With(e.withResponse(graphql.WithOperationContext(ctx, op)), loaders.EventWait)
 	response := e.render(ctx, op, field, event)
 	if response == nil {
 		return nil

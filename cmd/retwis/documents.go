@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"retwis/graph"
+	"retwis/graph/limits"
 )
 
 // documentSettings say which documents are known beforehand.
@@ -23,23 +24,25 @@ func (s documentSettings) check() error {
 	if s.TrustedOnly && s.TrustedDocuments == "" {
 		return errors.New("--trusted-only (RETWIS_TRUSTED_ONLY) leaves nothing to run: name the documents with --trusted-documents (RETWIS_TRUSTED_DOCUMENTS)")
 	}
-	return s.trust(graph.NewExecutor(&graph.Resolver{}, graph.Options{}))
+	_, err := s.trusted()
+	return err
 }
 
-// trust makes the executor know the documents of the manifest.
-func (s documentSettings) trust(executor *graph.Executor) error {
+// trusted reads and validates the documents of the manifest.
+func (s documentSettings) trusted() (limits.TrustedDocuments, error) {
 	if s.TrustedDocuments == "" {
-		return nil
+		return limits.TrustedDocuments{}, nil
 	}
 	byID, err := readManifest(s.TrustedDocuments)
+	var trusted limits.TrustedDocuments
 	if err == nil {
-		err = executor.TrustDocuments(byID, s.TrustedOnly)
+		trusted, err = limits.TrustDocuments(graph.Schema(), byID, s.TrustedOnly)
 	}
 	if err != nil {
 		// Errors of GraphQL end with a line break.
-		return fmt.Errorf("--trusted-documents (RETWIS_TRUSTED_DOCUMENTS) %s: %s", s.TrustedDocuments, strings.TrimSpace(err.Error()))
+		err = fmt.Errorf("--trusted-documents (RETWIS_TRUSTED_DOCUMENTS) %s: %s", s.TrustedDocuments, strings.TrimSpace(err.Error()))
 	}
-	return nil
+	return trusted, err
 }
 
 func readManifest(path string) (map[string]string, error) {
@@ -55,5 +58,5 @@ func readManifest(path string) (map[string]string, error) {
 	if len(text) > maxManifest {
 		return nil, fmt.Errorf("it is larger than %d bytes", maxManifest)
 	}
-	return graph.ParseManifest(text)
+	return limits.ParseManifest(text)
 }

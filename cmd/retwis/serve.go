@@ -82,6 +82,10 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	quotas := quota.New(db, c.rates(), log)
 	quotas.Register(metrics)
 	hub := live.NewHub(db, log, live.Options{Node: rand.Text(), Metrics: metrics})
+	trusted, err := c.trusted()
+	if err != nil {
+		return misuse{err}
+	}
 	executor := graph.NewExecutor(&graph.Resolver{
 		Accounts:  accounts,
 		Users:     db,
@@ -91,10 +95,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		Timelines: db,
 		Live:      hub,
 		Limits:    quotas,
-	}, graph.Options{Log: log, Introspection: c.Introspection, Documents: db})
-	if err := c.trust(executor); err != nil {
-		return misuse{err}
-	}
+	}, graph.Options{Log: log, Introspection: c.Introspection, Documents: db, Trusted: trusted})
 	app, err := web.Handler(c.Introspection && !c.TrustedOnly)
 	if err != nil {
 		return fmt.Errorf("prepare the web app: %w", err)

@@ -1,0 +1,173 @@
+package limits
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/errcode"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/lexer"
+	"github.com/vektah/gqlparser/v2/parser"
+
+	"retwis/internal/retwis"
+)
+
+// MaxTokens bounds the tokens of a document. The executor's own parser needs the same bound.
+const MaxTokens = 2_000
+
+// Bounds of a document. Validation compares all fields of the same name, again at every level of nested fragments, and
+// searches for similar names for each unknown one. Without bounds a few kilobytes could keep it busy for seconds.
+const (
+	maxName       = 64 // bytes; validation looks for names similar to unknown ones
+	maxOperations = 20
+	maxSelections = 500
+	maxNesting    = 20     // within one operation or fragment, inline fragments included
+	maxValues     = 1_000  // of all variables; checking a list of ids costs as much as reading some
+	maxRepeats    = 10_000 // sum over all names of the square of their number
+)
+
+// DocumentBounds is a gqlgen extension that refuses documents that would be expensive to validate. It runs before the
+// executor parses.
+type DocumentBounds struct {
+	Accepted graphql.Cache[*ast.QueryDocument] // documents that the executor has validated before; they are not checked again
+}
+
+// ExtensionName implements [graphql.HandlerExtension].
+func (DocumentBounds) ExtensionName() string { return "DocumentBounds" }
+
+// Validate implements [graphql.HandlerExtension].
+func (DocumentBounds) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationParameters implements [graphql.OperationParameterMutator].
+func (d DocumentBounds) MutateOperationParameters(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
+	if countValues(params.Variables, maxValues) > maxValues {
+		return tooComplex("the variables hold too many values: %d is the limit", maxValues)
+	}
+	if _, ok := d.Accepted.Get(ctx, params.Query); ok {
+		return nil
+	}
+	_, err := parseDocument(params.Query)
+	return err
+}
+
+// parseDocument parses a document, and refuses one that would be expensive to validate.
+func parseDocument(query string) (*ast.QueryDocument, *gqlerror.Error) {
+	source := &ast.Source{Input: query}
+	if err := checkNames(source); err != nil {
+		return nil, err
+	}
+	doc, err := parser.ParseQueryWithTokenLimit(source, MaxTokens)
+	if err != nil {
+		return nil, parseError(err)
+	}
+	return doc, checkDocument(doc)
+}
+
+// checkNames refuses documents with long names. The parser reports documents that cannot be read.
+func checkNames(source *ast.Source) *gqlerror.Error {
+	tokens := lexer.New(source)
+	for n := 0; n <= MaxTokens; n++ {
+		token, err := tokens.ReadToken()
+		switch {
+		case token.Kind == lexer.Comment:
+			n-- // the parser does not count comments either
+		case err != nil, token.Kind == lexer.EOF:
+			return nil //nolint:nilerr // the parser reports it with its position
+		case token.Kind == lexer.Name && len(token.Value) > maxName:
+			return tooComplex("a name in the document has %d bytes: %d is the limit", len(token.Value), maxName)
+		}
+	}
+	return nil
+}
+
+// countValues returns the number of values in a variable, itself included. It stops above the limit.
+func countValues(v any, limit int) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, value := range v {
+			if n += countValues(value, limit-n); n > limit {
+				break
+			}
+		}
+	case []any:
+		for _, value := range v {
+			if n += countValues(value, limit-n); n > limit {
+				break
+			}
+		}
+	}
+	return n
+}
+
+// parseError adds a code to an error of the parser, which also reports documents with too many tokens.
+func parseError(err error) *gqlerror.Error {
+	shown, ok := errors.AsType[*gqlerror.Error](err)
+	if !ok {
+		shown = gqlerror.Wrap(err)
+	}
+	code := errcode.ParseFailed
+	if strings.HasPrefix(shown.Message, "exceeded ") {
+		code = string(retwis.CodeTooComplex)
+	}
+	errcode.Set(shown, code)
+	return shown
+}
+
+func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
+	if n := len(doc.Operations); n > maxOperations {
+		return tooComplex("the document holds %d operations: %d is the limit", n, maxOperations)
+	}
+	shape := documentShape{names: map[string]int{}}
+	for _, operation := range doc.Operations {
+		shape.add(operation.SelectionSet, 1)
+	}
+	for _, fragment := range doc.Fragments {
+		shape.add(fragment.SelectionSet, 1)
+	}
+	repeats := 0
+	for _, n := range shape.names {
+		repeats += n * n
+	}
+	switch {
+	case shape.nesting > maxNesting:
+		return tooComplex("the document nests %d selections: %d is the limit", shape.nesting, maxNesting)
+	case shape.selections > maxSelections:
+		return tooComplex("the document holds %d selections: %d is the limit", shape.selections, maxSelections)
+	case repeats > maxRepeats:
+		return tooComplex("the document repeats the same fields too often")
+	}
+	return checkOperations(doc)
+}
+
+// documentShape describes a document as it is written, without following its fragments.
+type documentShape struct {
+	selections int
+	nesting    int
+	names      map[string]int // number of fields per response name
+}
+
+func (s *documentShape) add(set ast.SelectionSet, nesting int) {
+	s.selections += len(set)
+	s.nesting = max(s.nesting, nesting)
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			s.names[selection.Alias]++
+			if len(selection.SelectionSet) > 0 {
+				s.add(selection.SelectionSet, nesting+1)
+			}
+		case *ast.InlineFragment:
+			s.add(selection.SelectionSet, nesting+1)
+		}
+	}
+}
+
+func tooComplex(format string, args ...any) *gqlerror.Error {
+	err := gqlerror.Errorf(format, args...)
+	errcode.Set(err, string(retwis.CodeTooComplex))
+	return err
+}

@@ -1,0 +1,164 @@
+package limits
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"retwis/internal/retwis"
+)
+
+// MaxIDs is the number of ids that one field may ask for.
+const MaxIDs = 100
+
+// maxCost bounds the cost of an operation, which is about the number of fields in its largest possible response.
+const maxCost = 10_000
+
+// Costs of parts of a response, besides the 1 of every field.
+const (
+	pageCost          = 10    // a page of a connection is a read of its own
+	mutationCost      = 500   // a write, or the hash of a password
+	schemaCost        = 1_000 // introspection is slow
+	introspectionList = 4     // assumed length of each list in an introspection query
+	mentionsPerPost   = 4     // many posts have none, a few have dozens
+	sessionsPerViewer = 10    // the maximum is 100
+)
+
+// costKey names the cost among the statistics of an operation.
+const costKey = "cost"
+
+// OperationCost is a gqlgen extension that computes the cost of each operation, for [Cost], and refuses operations that
+// cost too much. It runs on valid documents.
+type OperationCost struct{}
+
+// ExtensionName implements [graphql.HandlerExtension].
+func (OperationCost) ExtensionName() string { return "OperationCost" }
+
+// Validate implements [graphql.HandlerExtension].
+func (OperationCost) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationContext implements [graphql.OperationContextMutator].
+func (OperationCost) MutateOperationContext(_ context.Context, op *graphql.OperationContext) *gqlerror.Error {
+	c := calculator{variables: op.Variables, fragments: map[*ast.FragmentDefinition]int{}}
+	cost := c.selections(op.Operation.SelectionSet)
+	op.Stats.SetExtension(costKey, cost)
+	if cost > maxCost {
+		return tooComplex("the operation asks for too much: it costs more than %d; ask for smaller pages, or fewer fields", maxCost)
+	}
+	return nil
+}
+
+// Cost returns the cost that [OperationCost] computed for an operation.
+func Cost(op *graphql.OperationContext) int {
+	cost, _ := op.Stats.GetExtension(costKey).(int)
+	return cost
+}
+
+// calculator computes the cost of the operation of a valid document. It visits each fragment once, however often it is
+// spread.
+type calculator struct {
+	variables map[string]any
+	fragments map[*ast.FragmentDefinition]int
+}
+
+func (c calculator) selections(set ast.SelectionSet) int {
+	total := 0
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			total += c.field(selection)
+		case *ast.InlineFragment:
+			total += c.selections(selection.SelectionSet)
+		case *ast.FragmentSpread:
+			total += c.fragment(selection.Definition)
+		}
+		total = saturate(total)
+	}
+	return total
+}
+
+func (c calculator) fragment(fragment *ast.FragmentDefinition) int {
+	known, ok := c.fragments[fragment]
+	if !ok {
+		known = c.selections(fragment.SelectionSet)
+		c.fragments[fragment] = known
+	}
+	return known
+}
+
+func (c calculator) field(field *ast.Field) int {
+	cost := saturate(1 + c.elements(field)*c.selections(field.SelectionSet))
+	switch {
+	case field.ObjectDefinition.Name == "Mutation":
+		cost += mutationCost
+	case isConnection(field):
+		cost += pageCost
+	case field.Name == "__schema", field.Name == "__type":
+		cost += schemaCost
+	}
+	return saturate(cost)
+}
+
+// elements returns how many times the children of a field may be in the response.
+func (c calculator) elements(field *ast.Field) int {
+	switch {
+	case isConnection(field):
+		for _, name := range []string{"first", "last"} {
+			if size, ok := c.argument(field, name); ok {
+				return pageSize(size)
+			}
+		}
+		return retwis.DefaultPageSize
+	case field.Definition.Type.Elem == nil:
+		return 1
+	case field.Definition.Arguments.ForName("ids") != nil:
+		ids, _ := c.argument(field, "ids")
+		if list, ok := ids.([]any); ok {
+			return min(len(list), MaxIDs)
+		}
+		return 1
+	case field.ObjectDefinition.Name == "Post" && field.Name == "mentions":
+		return mentionsPerPost
+	case field.ObjectDefinition.Name == "Viewer" && field.Name == "sessions":
+		return sessionsPerViewer
+	case field.ObjectDefinition.BuiltIn:
+		return introspectionList
+	}
+	return 1 // edges count with their connection, and userErrors are few and small
+}
+
+// argument returns the value of an argument, unless it is absent or null.
+func (c calculator) argument(field *ast.Field, name string) (any, bool) {
+	argument := field.Arguments.ForName(name)
+	if argument == nil {
+		return nil, false
+	}
+	value, err := argument.Value.Value(c.variables)
+	return value, err == nil && value != nil
+}
+
+// pageSize returns the size of a page. A size out of bounds is refused when the field is resolved, so it counts as the
+// largest possible one.
+func pageSize(v any) int {
+	n := int64(retwis.MaxPageSize)
+	switch v := v.(type) {
+	case int:
+		n = int64(v)
+	case int64:
+		n = v
+	case json.Number:
+		if parsed, err := v.Int64(); err == nil {
+			n = parsed
+		}
+	}
+	if n < 1 || n > retwis.MaxPageSize {
+		return retwis.MaxPageSize
+	}
+	return int(n)
+}
+
+// isConnection reports whether a field is read in pages.
+func isConnection(field *ast.Field) bool { return field.Definition.Arguments.ForName("first") != nil }

@@ -1,0 +1,47 @@
+package limits
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/errcode"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+)
+
+// NoIntrospection is a gqlgen extension that refuses operations that read the schema.
+type NoIntrospection struct{}
+
+// ExtensionName implements [graphql.HandlerExtension].
+func (NoIntrospection) ExtensionName() string { return "NoIntrospection" }
+
+// Validate implements [graphql.HandlerExtension].
+func (NoIntrospection) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationContext implements [graphql.OperationContextMutator].
+func (NoIntrospection) MutateOperationContext(_ context.Context, op *graphql.OperationContext) *gqlerror.Error {
+	for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Query"}) {
+		if field.Name == "__schema" || field.Name == "__type" {
+			err := gqlerror.ErrorPosf(field.Position, "the schema cannot be read here")
+			errcode.Set(err, errcode.ValidationFailed)
+			return err
+		}
+	}
+	return nil
+}
+
+// RulesWithoutSuggestions returns the rules of validation, those that suggest names of the schema replaced by rules that
+// do not. The executor itself replaces two more when its suggestions are disabled.
+func RulesWithoutSuggestions() *rules.Rules {
+	r := rules.NewDefaultRules()
+	for _, swap := range []struct{ suggesting, silent validator.Rule }{
+		{rules.KnownArgumentNamesRule, rules.KnownArgumentNamesRuleWithoutSuggestions},
+		{rules.KnownTypeNamesRule, rules.KnownTypeNamesRuleWithoutSuggestions},
+		{rules.ValuesOfCorrectTypeRule, rules.ValuesOfCorrectTypeRuleWithoutSuggestions},
+	} {
+		r.RemoveRule(swap.suggesting.Name)
+		r.AddRule(swap.silent.Name, swap.silent.RuleFunc)
+	}
+	return r
+}

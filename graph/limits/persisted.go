@@ -1,0 +1,238 @@
+package limits
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/errcode"
+	"github.com/99designs/gqlgen/graphql/handler/lru"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"retwis/internal/retwis"
+)
+
+// DocumentStore keeps documents that clients refer to by their SHA-256, in hexadecimal digits.
+type DocumentStore interface {
+	// Document fails with [retwis.ErrNotFound] if there is none.
+	Document(ctx context.Context, hash string) (string, error)
+	KeepDocument(ctx context.Context, hash, text string) error
+}
+
+// Bounds of persisted documents. A longer document runs, and its client has to send it each time.
+const (
+	maxPersistedBytes = 16 << 10    // of one document
+	maxCached         = 1024        // documents in this process
+	rewriteInterval   = time.Minute // between two writes of the same document
+	storeTimeout      = time.Second
+)
+
+// codeNotPersisted tells clients to send the document.
+const codeNotPersisted = "PERSISTED_QUERY_NOT_FOUND"
+
+const hashPrefix = "sha256:"
+
+// Persisted is a gqlgen extension that lets clients refer to documents instead of sending them: by the hash of a
+// document that was sent before (Apollo's protocol of automatic persisted queries), or by the id of a trusted one.
+type Persisted struct {
+	store   DocumentStore // nil keeps documents in this process only
+	log     *slog.Logger
+	trusted TrustedDocuments
+	cache   graphql.Cache[*persistedDocument]
+}
+
+// persistedDocument is a document that was found valid.
+type persistedDocument struct {
+	text string
+
+	mu      sync.Mutex
+	written time.Time // to the store, by this process
+}
+
+// NewPersisted returns the extension. A nil store keeps documents in this process only.
+func NewPersisted(store DocumentStore, trusted TrustedDocuments, log *slog.Logger) *Persisted {
+	return &Persisted{store: store, trusted: trusted, log: log, cache: lru.New[*persistedDocument](maxCached)}
+}
+
+// ExtensionName implements [graphql.HandlerExtension].
+func (*Persisted) ExtensionName() string { return "PersistedDocuments" }
+
+// Validate implements [graphql.HandlerExtension].
+func (*Persisted) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationParameters implements [graphql.OperationParameterMutator]: it finds the document of a request.
+func (p *Persisted) MutateOperationParameters(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
+	if err := p.resolve(ctx, params); err != nil {
+		return err
+	}
+	return p.trusted.admit(params.Query)
+}
+
+func (p *Persisted) resolve(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
+	id, hasID, err := documentID(params)
+	if err != nil {
+		return err
+	}
+	hash, hasHash, err := persistedHash(params)
+	switch {
+	case err != nil:
+		return err
+	case hasID && (params.Query != "" || hasHash):
+		return badParams("send either a documentId or a query, not both")
+	case hasID:
+		return p.find(ctx, id, params, "there is no document with this documentId")
+	case !hasHash:
+		return nil
+	case params.Query == "":
+		return p.find(ctx, hash, params, "PersistedQueryNotFound")
+	case hashOf(params.Query) != hash:
+		return badParams("sha256Hash is not the SHA-256 of the query")
+	}
+	return nil
+}
+
+// find sets the document of a request: a trusted one by its id, any other by its hash.
+func (p *Persisted) find(ctx context.Context, id string, params *graphql.RawParams, missing string) *gqlerror.Error {
+	if text, ok := p.trusted.find(id); ok {
+		params.Query = text
+		return nil
+	}
+	if hash, ok := parseHash(id); ok && !p.trusted.only {
+		if text, ok := p.lookUp(ctx, hash); ok {
+			params.Query = text
+			return nil
+		}
+	}
+	err := gqlerror.Errorf("%s", missing)
+	errcode.Set(err, codeNotPersisted)
+	return err
+}
+
+func (p *Persisted) lookUp(ctx context.Context, hash string) (string, bool) {
+	if known, ok := p.cache.Get(ctx, hash); ok {
+		return known.text, true
+	}
+	if p.store == nil {
+		return "", false
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	text, err := p.store.Document(ctx, hash)
+	if err != nil {
+		if !errors.Is(err, retwis.ErrNotFound) {
+			p.warn(ctx, "persisted documents: read failed", err)
+		}
+		return "", false // the client sends it
+	}
+	if hashOf(text) != hash {
+		p.log.WarnContext(ctx, "persisted documents: stored text does not match its hash", "hash", hash)
+		return "", false
+	}
+	p.cache.Add(ctx, hash, &persistedDocument{text: text})
+	return text, true
+}
+
+// Keep persists the document of a request whose client sent its hash too. Call it after the operation was found valid.
+func (p *Persisted) Keep(ctx context.Context, params *graphql.RawParams) {
+	hash, ok, err := persistedHash(params)
+	if !ok || err != nil || p.trusted.only || len(params.Query) > maxPersistedBytes {
+		return
+	}
+	document, known := p.cache.Get(ctx, hash)
+	if !known {
+		document = &persistedDocument{text: params.Query}
+		p.cache.Add(ctx, hash, document)
+	}
+	if p.store == nil || !document.startWrite(time.Now()) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	if err := p.store.KeepDocument(ctx, hash, document.text); err != nil {
+		p.warn(ctx, "persisted documents: write failed", err)
+	}
+}
+
+// warn logs a failure, unless the client has disconnected.
+func (p *Persisted) warn(ctx context.Context, event string, err error) {
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		p.log.WarnContext(ctx, event, "err", err)
+	}
+}
+
+// startWrite reports whether the document should be written to the store, and notes that it is. A client that sends a
+// known document again does so because another process lacks it, or because it always does.
+func (d *persistedDocument) startWrite(now time.Time) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.written.IsZero() && now.Sub(d.written) < rewriteInterval {
+		return false
+	}
+	d.written = now
+	return true
+}
+
+// documentID returns the id in the documentId extension of a request.
+func documentID(params *graphql.RawParams) (id string, ok bool, refused *gqlerror.Error) {
+	value, ok := params.Extensions[retwis.DocumentID]
+	if !ok {
+		return "", false, nil
+	}
+	id, isString := value.(string)
+	if !isString || id == "" {
+		return "", false, badParams("documentId has to be a string that names a document")
+	}
+	return id, true, nil
+}
+
+// persistedHash returns the hash in the persistedQuery extension of a request.
+func persistedHash(params *graphql.RawParams) (hash string, ok bool, refused *gqlerror.Error) {
+	value, ok := params.Extensions["persistedQuery"]
+	if !ok || value == nil {
+		return "", false, nil
+	}
+	fields, _ := value.(map[string]any)
+	if version, _ := fields["version"].(json.Number); version != "1" {
+		return "", false, badParams("the extension persistedQuery has to be of version 1")
+	}
+	hash, ok = fields["sha256Hash"].(string)
+	if ok {
+		_, ok = parseHash(hash)
+	}
+	if !ok {
+		return "", false, badParams("the extension persistedQuery needs a sha256Hash of 64 hexadecimal digits, in lower case")
+	}
+	return hash, true, nil
+}
+
+// parseHash returns the SHA-256 in an id, which may have the prefix sha256:.
+func parseHash(id string) (string, bool) {
+	hash := strings.TrimPrefix(id, hashPrefix)
+	if len(hash) != hex.EncodedLen(sha256.Size) {
+		return "", false
+	}
+	for i := range len(hash) {
+		if c := hash[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return "", false
+		}
+	}
+	return hash, true
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func badParams(message string) *gqlerror.Error {
+	err := gqlerror.Errorf("%s", message)
+	errcode.Set(err, string(retwis.CodeBadUserInput))
+	return err
+}
