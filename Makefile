@@ -101,8 +101,8 @@ soak: prerequisites ## the tests at full size: an hour at most
 	RETWIS_SOAK=1 go test -count=1 -timeout=60m ./...
 
 .PHONY: bench
-bench: prerequisites ## measure
-	go run ./bench
+bench: prerequisites ## measure this version beside its baselines
+	go run ./cmd/retwis-bench measure
 
 .PHONY: prerequisites
 prerequisites: ## check what tests need; as root on Debian, install what is missing

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"retwis/internal/check"
+	"retwis/internal/terminal"
 )
 
 // checkCommand compares a database with its definition.
@@ -52,12 +53,12 @@ func (c *checkCommand) Run(ctx context.Context, console console) error {
 	if c.Seed != nil {
 		seed = *c.Seed
 	}
-	progress := newProgress(console.err)
+	progress := terminal.NewProgress(console.err)
 	report, err := check.Run(ctx, db.store, check.Options{
 		Sample:   c.Sample,
 		Seed:     seed,
 		Repair:   c.Repair,
-		Progress: progress.part,
+		Progress: progress.Part,
 	})
 	if err != nil && ctx.Err() != nil {
 		return misusef("stopped, with %d things found to be wrong so far", report.Findings())

@@ -23,7 +23,6 @@ type commands struct {
 	Worker     workerCommand  `cmd:"" help:"Run a fan-out worker alone, on the Redis of a service."`
 	Seed       seedCommand    `cmd:"" help:"Fill a database with people, follows and posts to try things on."`
 	Doctor     doctorCommand  `cmd:"" help:"Check a configuration and its Redis, and say what to mend."`
-	Bench      benchCommands  `cmd:"" help:"Measure a running server, or the engine on this machine."`
 	Check      checkCommand   `cmd:"" help:"Compare a database with what it should hold, and mend it."`
 	Rebuild    rebuildCommand `cmd:"" help:"Build home timelines anew."`
 	Deadletter letterCommands `cmd:"" help:"Look at what the worker had to give up, and try it again."`

@@ -12,6 +12,7 @@ import (
 
 	"retwis/internal/retwis"
 	"retwis/internal/store"
+	"retwis/internal/terminal"
 )
 
 // rebuildCommand builds homes anew.
@@ -67,22 +68,22 @@ func rebuildOne(ctx context.Context, db *store.Store, name string, console conso
 func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 	const atOnce = 8 // each reads hundreds of profiles
 	began := time.Now()
-	progress := newProgress(console.err)
-	found := progress.begin("users found", 0)
+	progress := terminal.NewProgress(console.err)
+	found := progress.Begin("users found", 0)
 	var users []retwis.UserID
 	err := db.Scan(ctx, func(some []retwis.UserID, _ []retwis.NameClaim) error {
-		found.add(len(some))
+		found.Add(len(some))
 		users = append(users, some...)
 		return nil
 	})
-	found.end()
+	found.End()
 	if err != nil {
 		return mendRedis(err)
 	}
 	slices.Sort(users)
 	users = slices.Compact(users)
 
-	p := progress.begin("homes", len(users))
+	p := progress.Begin("homes", len(users))
 	var built atomic.Int64
 	group, running := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -91,7 +92,7 @@ func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 			break
 		}
 		group.Go(func() error {
-			defer p.add(1)
+			defer p.Add(1)
 			there, err := db.RenewIfKept(running, retwis.Home(user))
 			if there {
 				built.Add(1)
@@ -100,7 +101,7 @@ func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 		})
 	}
 	err = group.Wait()
-	p.end()
+	p.End()
 	if err != nil || ctx.Err() != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("stopped when %d homes were built anew", built.Load())

@@ -13,6 +13,7 @@ import (
 	"retwis/internal/auth"
 	"retwis/internal/fanout"
 	"retwis/internal/seed"
+	"retwis/internal/terminal"
 )
 
 // seedCommand fills a database.
@@ -93,8 +94,8 @@ func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logge
 		_, _ = fmt.Fprintf(console.err, "Of %d people nobody can follow more than the %d others: --avg-follows is taken for %d, not %d.\n",
 			p.People, p.Follows, p.Follows, c.AvgFollows)
 	}
-	progress := newProgress(console.err)
-	seeder := seed.New(c.population(), db.store, accounts, seed.Options{Parallel: c.Parallel, Progress: progress.part})
+	progress := terminal.NewProgress(console.err)
+	seeder := seed.New(c.population(), db.store, accounts, seed.Options{Parallel: c.Parallel, Progress: progress.Part})
 	started := time.Now()
 	err = besideWorker(ctx, fanout.New(db.store, fanout.Options{Log: log}), seeder.Run)
 	if err != nil {

@@ -260,7 +260,7 @@ func TestEverythingIsJSONWhenAsked(t *testing.T) {
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := invoke(t, environment(), "version")
-	if code != 0 || !strings.HasPrefix(stdout, "retwis, ") || !strings.Contains(stdout, ", go1.") {
+	if code != 0 || !strings.HasPrefix(stdout, "retwis ") || !strings.Contains(stdout, ", go1.") {
 		t.Errorf("code %d, printed %q, said %q", code, stdout, stderr)
 	}
 }

@@ -26,14 +26,12 @@ var ours = map[string][]string{
 	"graph/loaders":      {"internal/retwis", "internal/auth"},
 	"internal/archtest":  nil,
 	"internal/auth":      {"internal/retwis"},
-	"internal/bench":     {"internal/retwis", "internal/store", "internal/fanout", "internal/redisproc", "internal/sleep"},
 	"internal/check":     {"internal/retwis"},
 	"internal/collector": nil,
 	"internal/embedded":  {"internal/redisproc"},
 	"internal/fanout":    {"internal/retwis", "internal/sleep"},
 	"internal/live":      {"internal/retwis", "internal/sleep"},
 	"internal/quota":     {"internal/retwis", "internal/sleep"},
-	"internal/loadtest":  {"internal/sleep"},
 	"internal/redisproc": nil,
 	"internal/redistest": {"internal/redisproc"},
 	"internal/retwis":    nil,
@@ -43,6 +41,17 @@ var ours = map[string][]string{
 	"internal/store":     {"internal/retwis", "internal/sleep"},
 	"internal/tracing":   nil,
 	"web":                nil,
+	"internal/buildinfo": nil,
+	"internal/terminal":  nil,
+
+	// The measurements import what they measure, and nothing imports them but their command.
+	"internal/bench/engine":  {"internal/bench/measure", "internal/bench/world", "internal/retwis"},
+	"internal/bench/live":    {"internal/bench/load", "internal/bench/measure", "internal/bench/process", "internal/bench/world", "internal/retwis", "internal/store", "internal/auth", "internal/quota", "internal/live", "internal/server", "graph"},
+	"internal/bench/load":    {"internal/sleep"},
+	"internal/bench/measure": nil,
+	"internal/bench/page":    {"internal/bench/load", "internal/bench/measure", "internal/bench/process", "internal/bench/world", "internal/retwis", "internal/store", "internal/auth", "internal/quota", "internal/live", "internal/server", "graph"},
+	"internal/bench/process": {"internal/collector"},
+	"internal/bench/world":   {"internal/retwis", "internal/store", "internal/fanout", "internal/auth", "internal/redisproc", "internal/sleep"},
 }
 
 // only says who may import what; a path stands for everything below it too.
@@ -50,11 +59,12 @@ var only = []struct {
 	path string
 	by   []string
 }{
-	{"github.com/redis/go-redis", []string{"internal/store", "internal/embedded", "internal/redistest", "bench", "internal/bench"}},
+	{"github.com/redis/go-redis", []string{"internal/store", "internal/embedded", "internal/redistest", "internal/bench"}},
 	{"github.com/alicebob/miniredis", []string{"internal/embedded"}},
-	{"testing", []string{"internal/redistest", "bench", "internal/bench"}},
+	{"testing", []string{"internal/redistest"}},
 	{"go.uber.org/goleak", []string{"internal/redistest"}},
 	{module + "/internal/redistest", nil},
+	{module + "/internal/bench", []string{"cmd/retwis-bench"}},
 }
 
 // fromOutside says, for packages that are meant to depend on little, which others

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"retwis/internal/bench/live"
+	"retwis/internal/bench/page"
+	"retwis/internal/bench/process"
+)
+
+// childCommand runs a server whose CPU time and memory are measured. Measurements start it.
+type childCommand struct {
+	Kind     string `arg:"" help:"The server."`
+	RedisURL string `name:"redis-url" required:"" placeholder:"URL" help:"The Redis with its data."`
+}
+
+// Run serves until the standard input ends.
+func (c *childCommand) Run(ctx context.Context, console console) error {
+	log := slog.New(slog.NewTextHandler(console.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	start := page.NewServer
+	switch c.Kind {
+	case live.Ours, live.Stock, live.Raw:
+		start = live.NewServer
+	case page.Ours, page.Gqlgen, page.Raw, page.Static:
+	default:
+		return misuse{fmt.Errorf("unknown server %q", c.Kind)}
+	}
+	server, err := start(ctx, c.Kind, c.RedisURL, log)
+	if err != nil {
+		return err
+	}
+	return process.Main(ctx, server, os.Stdin, console.out)
+}

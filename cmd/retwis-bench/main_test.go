@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"retwis/internal/bench/process"
+	"retwis/internal/redistest"
+)
+
+// The binaries under test, built once for all tests.
+var benchBinary, serviceBinary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "retwis-bench-test")
+	if err == nil {
+		benchBinary, err = build(dir, "retwis-bench", raceDetector)
+	}
+	if err == nil {
+		serviceBinary, err = build(dir, "retwis", false)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	redistest.LeaveNothing(withDirectory{m, dir})
+}
+
+// withDirectory removes a directory after the tests.
+type withDirectory struct {
+	*testing.M
+	dir string
+}
+
+func (w withDirectory) Run() int {
+	defer os.RemoveAll(w.dir)
+	return w.M.Run()
+}
+
+func build(dir, name string, race bool) (string, error) {
+	path := filepath.Join(dir, name)
+	args := []string{"build", "-o", path}
+	if race {
+		args = append(args, "-race")
+	}
+	if out, err := exec.Command("go", append(args, "../"+name)...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
+	}
+	return path, nil
+}
+
+// invoke runs retwis-bench to its end. Variables are added to the environment.
+func invoke(t *testing.T, variables []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	return runBinary(t, benchBinary, variables, args)
+}
+
+func runBinary(t *testing.T, binary string, variables, args []string) (code int, stdout, stderr string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, args...)
+	cmd.Env = append(os.Environ(), variables...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		t.Fatal(err)
+	}
+	if strings.Contains(errs.String(), "DATA RACE") {
+		t.Errorf("the race detector reports:\n%s", &errs)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// serve starts the service on a Redis and returns its URL.
+func serve(t *testing.T, redisURL string, args ...string) string {
+	t.Helper()
+	s, err := process.StartService(t.Context(), serviceBinary, append([]string{"--redis-url", redisURL}, args...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return s.URL
+}
+
+func TestVersion_NamesTheProgram(t *testing.T) {
+	t.Parallel()
+	if code, stdout, stderr := invoke(t, nil, "version"); code != 0 || !strings.HasPrefix(stdout, "retwis-bench ") || !strings.Contains(stdout, ", go1.") {
+		t.Errorf("code %d, printed %q, %q", code, stdout, stderr)
+	}
+}
+
+func TestHelp_ListsTheCommands(t *testing.T) {
+	t.Parallel()
+	code, stdout, _ := invoke(t, nil)
+	if code != 0 {
+		t.Errorf("code %d", code)
+	}
+	for _, command := range []string{"measure", "load", "compare", "version"} {
+		if !strings.Contains(stdout, "\n  "+command+" ") {
+			t.Errorf("the help lacks %s:\n%s", command, stdout)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"retwis/internal/bench/measure"
+	"retwis/internal/bench/world"
+	"retwis/internal/retwis"
+)
+
+// Memory measures what entries of home timelines and follows take in Redis, with all overhead. The
+// baselines are sorted sets with as many members in Redis' default encoding.
+func Memory(ctx context.Context, r *measure.Run) error {
+	users, follows, entries := r.Size(5000, 50), r.Size(200, 10), r.Size(800, 20)
+	w, err := world.Start(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	people, err := w.AddUsers(ctx, "user", users)
+	if err != nil {
+		return err
+	}
+	_, stop := w.StartWorker(ctx)
+	defer stop()
+	if err := w.AwaitDelivery(ctx); err != nil {
+		return err
+	}
+
+	perEntry, err := growth(ctx, w, users*entries, func() error { return w.FillHomes(ctx, entries) })
+	if err != nil {
+		return err
+	}
+	beside, err := sortedSetMember(ctx, w, entries)
+	if err != nil {
+		return err
+	}
+	r.Add(measure.Figure{
+		Name: fmt.Sprintf("Redis memory per entry of a home timeline of %d", entries), Unit: "bytes", Value: perEntry,
+		Goal: measure.AtMost(11), Beside: []measure.Baseline{beside},
+	})
+
+	if err := addFollows(ctx, w, people, follows); err != nil {
+		return err
+	}
+	var directions int64
+	for _, pattern := range []string{"*:following:*", "*:fans:*"} {
+		bytes, err := memoryOf(ctx, w, pattern)
+		if err != nil {
+			return err
+		}
+		directions += bytes
+	}
+	if beside, err = sortedSetMember(ctx, w, follows); err != nil {
+		return err
+	}
+	r.Add(measure.Figure{
+		Name: fmt.Sprintf("Redis memory per direction of a follow, users with %d", follows), Unit: "bytes",
+		Value: float64(directions) / float64(2*users*follows), Goal: measure.AtMost(25), Beside: []measure.Baseline{beside},
+	})
+	return nil
+}
+
+// addFollows makes each user follow others, chosen at random.
+func addFollows(ctx context.Context, w *world.World, people []retwis.UserID, follows int) error {
+	const batch = 50
+	err := world.Concurrently(ctx, len(people)/batch, func(ctx context.Context, n int) error {
+		all := make([]retwis.Followings, batch)
+		for k := range all {
+			i := n*batch + k
+			all[k].Reader = people[i]
+			for _, j := range rand.New(rand.NewPCG(1, uint64(i))).Perm(len(people))[:follows] {
+				all[k].Authors = append(all[k].Authors, people[j]) // a follow of oneself is ignored
+			}
+		}
+		_, err := w.FollowAll(ctx, all)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return w.AwaitDelivery(ctx)
+}
+
+// sortedSetMember measures a member of a sorted set in the default encoding, with all overhead.
+func sortedSetMember(ctx context.Context, w *world.World, members int) (measure.Baseline, error) {
+	const sets = 100
+	beside := measure.Baseline{Name: fmt.Sprintf("sorted sets of %d", members)}
+	err := withDefaultSortedSets(ctx, w, func() (err error) {
+		beside.Value, err = growth(ctx, w, sets*members, func() error { return fillSortedSets(ctx, w, sets, members) })
+		return err
+	})
+	if err != nil {
+		return beside, err
+	}
+	return beside, removeSortedSets(ctx, w, sets)
+}
+
+// growth returns by how many bytes the data set grows for each of n things that do adds.
+func growth(ctx context.Context, w *world.World, n int, do func() error) (float64, error) {
+	before, err := memory(ctx, w)
+	if err != nil {
+		return 0, err
+	}
+	if err := do(); err != nil {
+		return 0, err
+	}
+	if err := w.AwaitDelivery(ctx); err != nil {
+		return 0, err
+	}
+	after, err := memory(ctx, w)
+	return float64(after-before) / float64(n), err
+}
+
+// memory returns the size of the data set in bytes.
+func memory(ctx context.Context, w *world.World) (int64, error) {
+	info, err := w.Raw.Info(ctx, "memory").Result()
+	if err != nil {
+		return 0, err
+	}
+	var bytes int64
+	_, rest, _ := strings.Cut(info, "used_memory:")
+	if _, err := fmt.Sscan(rest, &bytes); err != nil {
+		return 0, fmt.Errorf("read used_memory of Redis: %w", err)
+	}
+	return bytes, nil
+}
+
+// memoryOf adds up MEMORY USAGE of all keys that match a pattern.
+func memoryOf(ctx context.Context, w *world.World, pattern string) (int64, error) {
+	keys, err := w.Raw.Keys(ctx, pattern).Result()
+	if err != nil {
+		return 0, err
+	}
+	var total int64
+	for _, key := range keys {
+		bytes, err := w.Raw.MemoryUsage(ctx, key, 0).Result()
+		if err != nil {
+			return 0, err
+		}
+		total += bytes
+	}
+	return total, nil
+}

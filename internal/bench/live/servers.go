@@ -1,0 +1,130 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"retwis/graph"
+	"retwis/internal/auth"
+	"retwis/internal/bench/process"
+	"retwis/internal/live"
+	"retwis/internal/quota"
+	"retwis/internal/retwis"
+	"retwis/internal/server"
+	"retwis/internal/store"
+)
+
+// The kinds of servers that live delivery is measured on.
+const (
+	Ours  = "live"       // the service, without passwords
+	Stock = "live-stock" // the same resolvers on gqlgen's own websocket transport
+	Raw   = "live-raw"   // no GraphQL: the same bytes written to every websocket
+)
+
+// NewServer returns a server of a kind on the database of a Redis.
+func NewServer(ctx context.Context, kind, redisURL string, log *slog.Logger) (process.Server, error) {
+	if kind == Raw {
+		b := &broadcaster{conns: map[*websocket.Conn]struct{}{}}
+		return process.Server{
+			Serve:     process.ServeHTTP(b),
+			Usage:     func(u *process.Usage) { u.Clients = b.count() },
+			Broadcast: b.broadcast,
+		}, nil
+	}
+	db, err := store.Open(ctx, store.Options{URL: redisURL})
+	if err != nil {
+		return process.Server{}, err
+	}
+	hub := live.NewHub(db, log, live.Options{Node: fmt.Sprint("bench", os.Getpid())})
+	executor := graph.NewExecutor(&graph.Resolver{
+		Users: db, Posts: db, Follows: db, Lists: db, Timelines: db, Live: hub,
+		Limits: quota.New(db, quota.Rates{}, log),
+	}, graph.Options{Log: log})
+	s := process.Server{Close: func() { _ = db.Close() }}
+	if kind == Stock {
+		s.Serve = besideHub(hub, process.ServeHTTP(stock{executor}))
+		return s, nil
+	}
+	api, err := server.New(server.Options{
+		Executor: executor, Accounts: anybody{}, Log: log, DrainTime: time.Millisecond,
+		SocketsPerUser: -1, SocketsPerNetwork: -1, SubscriptionsPerUser: -1, SubscriptionsPerNetwork: -1,
+	})
+	if err != nil {
+		_ = db.Close()
+		return process.Server{}, err
+	}
+	s.Serve = besideHub(hub, api.Serve)
+	s.Usage = func(u *process.Usage) { u.Clients, u.Executions = api.Stats().Clients, api.Stats().Executions }
+	return s, nil
+}
+
+// besideHub serves while a hub runs.
+func besideHub(hub *live.Hub, serve func(context.Context, net.Listener) error) func(context.Context, net.Listener) error {
+	return func(ctx context.Context, listener net.Listener) error {
+		running, stop := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer stop()
+		wg.Go(func() { _ = hub.Run(running) })
+		return serve(ctx, listener)
+	}
+}
+
+// anybody takes a token for the id of a user.
+type anybody struct{}
+
+func (anybody) Authenticate(_ context.Context, token string) (auth.Identity, error) {
+	id, err := retwis.ParseUserID(token)
+	if err != nil {
+		return auth.Identity{}, retwis.ErrUnauthenticated
+	}
+	return auth.Identity{User: id, Session: retwis.SessionKey{Bucket: id.Bucket(), Hash: token}}, nil
+}
+
+// broadcaster writes the same message to all websockets.
+type broadcaster struct {
+	mu    sync.Mutex
+	conns map[*websocket.Conn]struct{}
+}
+
+func (b *broadcaster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
+	conn, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	b.mu.Lock()
+	b.conns[conn] = struct{}{}
+	b.mu.Unlock()
+	for {
+		if _, _, err := conn.ReadMessage(); err != nil {
+			break
+		}
+	}
+	b.mu.Lock()
+	delete(b.conns, conn)
+	b.mu.Unlock()
+}
+
+func (b *broadcaster) broadcast(message []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for conn := range b.conns {
+		_ = conn.WriteMessage(websocket.TextMessage, message) // the reader notices a closed connection
+	}
+}
+
+func (b *broadcaster) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.conns)
+}

@@ -1,0 +1,136 @@
+package page
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"retwis/internal/bench/load"
+	"retwis/internal/bench/measure"
+	"retwis/internal/bench/process"
+	"retwis/internal/bench/world"
+	"retwis/internal/retwis"
+)
+
+// Service measures the service's own binary over HTTP: how fast it creates posts, while it delivers
+// them, and how fast it serves home pages.
+func Service(ctx context.Context, r *measure.Run) error {
+	w, err := world.Start(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	service, err := process.StartService(ctx, r.Service(), "--redis-url", w.URL, "--rate-limits", "off")
+	if err != nil {
+		return err
+	}
+	defer service.Stop()
+	c, err := load.NewClient(service.URL, 64, timeout)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := posting(ctx, r, w, c); err != nil {
+		return err
+	}
+	return reading(ctx, r, w, c)
+}
+
+func posting(ctx context.Context, r *measure.Run, w *world.World, c *load.Client) error {
+	const posters = 8
+	followers := r.Size(1000, 10)
+	token, author, err := register(ctx, c, "author")
+	if err != nil {
+		return err
+	}
+	fans, err := w.AddUsers(ctx, "fan", followers)
+	if err != nil {
+		return err
+	}
+	if err := w.AddFollowers(ctx, author, fans); err != nil {
+		return err
+	}
+	if err := w.AwaitDelivery(ctx); err != nil {
+		return err
+	}
+	request := load.NewRequest(`mutation { createPost(input: { text: "`+world.PostText+`" }) { edge { node { id } } userErrors { code } } }`, nil)
+	start := time.Now()
+	posts, err := load.Loop{Clients: posters}.Repeat(ctx, r.Duration(5*time.Second, 200*time.Millisecond), func(ctx context.Context) error {
+		return c.Do(ctx, token, request, nil)
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.AwaitDelivery(ctx); err != nil {
+		return err
+	}
+	delivered := float64(posts.Operations) / time.Since(start).Seconds()
+	name := fmt.Sprintf("createPost over HTTP, %d followers, %d clients", followers, posters)
+	r.Add(measure.Figure{
+		Name: name, Unit: "posts/s", Value: posts.PerSecond(),
+		Beside: []measure.Baseline{earlier("the same", 78, 10)},
+	})
+	r.Add(measure.Figure{Name: name + ", until all are delivered", Unit: "posts/s", Value: delivered})
+	r.Add(measure.Figure{Name: name + ", p99", Unit: "ms", Value: posts.P99()})
+	return nil
+}
+
+func reading(ctx context.Context, r *measure.Run, w *world.World, c *load.Client) error {
+	token, reading, err := register(ctx, c, "reader")
+	if err != nil {
+		return err
+	}
+	authors, err := w.AddUsers(ctx, "writer", r.Size(50, 5))
+	if err != nil {
+		return err
+	}
+	for _, author := range authors {
+		if err := errors.Join(w.Follow(ctx, reading, author), w.AddPost(ctx, author)); err != nil {
+			return err
+		}
+	}
+	if err := w.AwaitDelivery(ctx); err != nil {
+		return err
+	}
+	pages, err := load.Loop{Clients: clients}.Repeat(ctx, r.Duration(5*time.Second, 200*time.Millisecond), reader(c, token))
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("home page from the service, %d clients", clients)
+	r.Add(measure.Figure{
+		Name: name, Unit: "pages/s", Value: pages.PerSecond(),
+		Beside: []measure.Baseline{earlier("a page of 10 posts", 1800, 4)},
+	})
+	r.Add(measure.Figure{Name: name + ", p99", Unit: "ms", Value: pages.P99()})
+	return nil
+}
+
+// register creates an account over the API and returns its token and id.
+func register(ctx context.Context, c *load.Client, name string) (string, retwis.UserID, error) {
+	var data struct {
+		Register struct {
+			Token string
+			User  struct{ ID string }
+		}
+	}
+	query := fmt.Sprintf(`mutation { register(input: { username: %q, password: "a long password" }) { token user { id } } }`, name)
+	if err := c.Do(ctx, "", load.NewRequest(query, nil), &data); err != nil {
+		return "", 0, err
+	}
+	id, err := userID(data.Register.User.ID)
+	return data.Register.Token, id, err
+}
+
+// userID extracts the number from a global id. Clients must not do that; this program does, because it
+// adds followers through the store.
+func userID(global string) (retwis.UserID, error) {
+	text, err := base64.RawURLEncoding.DecodeString(global)
+	if err != nil {
+		return 0, err
+	}
+	_, number, _ := strings.Cut(string(text), ":")
+	return retwis.ParseUserID(number)
+}

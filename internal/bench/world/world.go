@@ -1,0 +1,80 @@
+// Package world sets up what is measured: a database on a redis-server of its own, with users,
+// follows and posts.
+package world
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/redisproc"
+	"retwis/internal/store"
+)
+
+// startTime is how long redis-server may take to become ready.
+const startTime = 15 * time.Second
+
+// World is a database on a redis-server of its own, without persistence.
+type World struct {
+	*store.Store
+	Raw    *redis.Client // for measurements of Redis itself
+	URL    string
+	Socket string
+	close  func()
+}
+
+// Close stops the server and removes its files.
+func (w *World) Close() { w.close() }
+
+// Start starts a redis-server with an empty database. Without an installed redis-server the error
+// is [redisproc.ErrMissing].
+func Start(ctx context.Context) (*World, error) {
+	path, err := redisproc.Find(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find redis-server: %w", err)
+	}
+	const socket = "s"
+	dir, err := redisproc.SocketDir("rb", socket)
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for redis-server: %w", err)
+	}
+	w := &World{Socket: filepath.Join(dir, socket)}
+	server, err := redisproc.Start(path, redisproc.Options{
+		Args: []string{
+			"--port", "0", "--unixsocket", w.Socket, "--save", "", "--appendonly", "no", "--dir", dir,
+			"--zset-max-listpack-entries", "1024", "--list-max-listpack-size", "100",
+		},
+		DeathSignal: syscall.SIGKILL,
+	})
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, err
+	}
+	w.close = sync.OnceFunc(func() {
+		if w.Store != nil {
+			_ = w.Store.Close()
+			_ = w.Raw.Close()
+		}
+		_ = server.Kill()
+		_ = os.RemoveAll(dir)
+	})
+	waiting, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	if err := server.Ready(waiting, "unix", w.Socket, nil); err != nil {
+		w.close()
+		return nil, err
+	}
+	w.URL = "unix://" + w.Socket + "?db=0"
+	w.Raw = redis.NewClient(&redis.Options{Network: "unix", Addr: w.Socket, ReadTimeout: time.Minute})
+	if w.Store, err = store.Open(ctx, store.Options{URL: w.URL}); err != nil {
+		w.close()
+		return nil, err
+	}
+	return w, nil
+}
