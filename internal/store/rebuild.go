@@ -127,8 +127,9 @@ func (s *Store) mergeCall(id retwis.TimelineID, mode, author, as string, all boo
 	return c
 }
 
-// Purge takes an author's posts out of a home or a list that no longer follows the author,
-// and refills one that had been full. When it follows the author again nothing is done.
+// Purge removes an author's posts from a home or a list that no longer follows the author,
+// and refills one that had been trimmed, or that an earlier try left to be built. When it
+// follows the author again nothing is done.
 func (s *Store) Purge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error {
 	p := s.ofTimeline(id)
 	entries, err := s.client.LRange(ctx, p.entries(id), 0, -1).Result()
@@ -138,9 +139,6 @@ func (s *Store) Purge(ctx context.Context, id retwis.TimelineID, author retwis.U
 	unwanted, err := s.madeBy(ctx, author, entries)
 	if err != nil {
 		return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
-	}
-	if len(unwanted) == 0 {
-		return nil
 	}
 	c := call{
 		s.scripts.purge,

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -69,6 +71,72 @@ func TestABuildingThatAFollowOvertakesBeginsAgain(t *testing.T) {
 			page, err := s.Page(t.Context(), retwis.Home(reader), retwis.Page{First: 10})
 			if err != nil || len(page.Edges) != 1 {
 				t.Errorf("the home has %d posts: %v", len(page.Edges), err)
+			}
+		})
+	}
+}
+
+// A building gathers a bounded number of posts. Those of an author whom the reader unfollows
+// meanwhile leave room for others, which it has to gather.
+func TestRebuild_BeginsAgainAfterAnUnfollow(t *testing.T) {
+	t.Parallel()
+	for _, purged := range []bool{true, false} {
+		t.Run(fmt.Sprintf("purged before the building ends: %t", purged), func(t *testing.T) {
+			t.Parallel()
+			s := open(t, Options{URL: redistest.Server(t).URL(), HomeCap: 3, Slack: 1})
+			ids := people(t, s, "reader", "stays", "goes")
+			reader, stays, goes := ids[0], ids[1], ids[2]
+			home := retwis.Home(reader)
+			for _, author := range []retwis.UserID{stays, goes} {
+				if err := s.Follow(t.Context(), reader, author); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var kept []retwis.PostID
+			for i, author := range []retwis.UserID{stays, stays, goes, goes, goes} {
+				made, err := s.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: fmt.Sprint(i)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if author == stays {
+					kept = append(kept, made.Post.ID)
+				}
+			}
+			if err := s.client.Del(t.Context(), s.of(reader).home(reader)).Err(); err != nil {
+				t.Fatal(err)
+			}
+			build, err := s.beginBuild(t.Context(), home)
+			if err != nil || len(build.posts) != 3 {
+				t.Fatalf("%d posts were gathered: %v", len(build.posts), err)
+			}
+			if err := s.Unfollow(t.Context(), reader, goes); err != nil {
+				t.Fatal(err)
+			}
+			purge := func() {
+				if err := s.Purge(t.Context(), home, goes); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if purged {
+				purge()
+			}
+			if _, err := s.endBuild(t.Context(), build); err != nil {
+				t.Fatal(err)
+			}
+			if !purged {
+				purge()
+			}
+			page, err := s.Page(t.Context(), home, retwis.Page{First: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []retwis.PostID
+			for _, edge := range page.Edges {
+				got = append(got, edge.Post.ID)
+			}
+			slices.Reverse(kept)
+			if !slices.Equal(got, kept) {
+				t.Errorf("the home has %v, want %v", got, kept)
 			}
 		})
 	}

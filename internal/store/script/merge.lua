@@ -7,9 +7,10 @@
 -- 'fill' adds what one author made: only above the last entry where older ones were
 -- trimmed, since other authors' posts are missing there too; and only while the edge has
 -- the score it had when this was asked for. 'whole' brings the newest posts of all,
--- and ends the building of a list, unless something has raised the generation since it
--- began: then what was gathered may lack something. A list that is being built gets
--- nothing by 'fill', but for another generation.
+-- and ends the building of a list, unless what was gathered may lack something: because
+-- something has raised the generation since it began, or because an author is no longer
+-- followed, whose posts took the room of others. A list that is being built gets nothing by
+-- 'fill', but for another generation.
 --
 -- KEYS   1 list   2 following   3 hash of the generation   4 merged   5 merged expiry
 --        6 online   7 online nodes
@@ -81,6 +82,9 @@ local floor = not whole and mark == '' and entries[#entries]
 local posts, ceilings, added = {}, {}, 0
 for i = 11, #ARGV - 1, 2 do
   local post, author = ARGV[i], ARGV[i + 1]
+  if whole and not wanted(author) then
+    return -2
+  end
   if not place[post] and wanted(author) and not (floor and below(post, floor)) then
     added = added + 1
     posts[added] = post

@@ -1,9 +1,11 @@
--- purge takes the posts of an author whom the owner does not follow out of a timeline's
--- list. With the edge there again it does nothing.
+-- purge removes the posts of an author whom the owner does not follow from a timeline's
+-- list. With the edge there again it does nothing. The generation rises also when the list
+-- held none of them: subscribers may have read some below the list, and a building may have
+-- gathered some.
 --
 -- KEYS   1 list   2 following   3 hash of the generation   4 online   5 online nodes
 -- ARGV   1 name of the timeline   2 author   3 PUBLISH or SPUBLISH   4 channel prefix   5… posts of the author
--- Reply  { posts removed, '1' when older entries had been trimmed from the list }
+-- Reply  { posts removed, '1' when the list has to be built }
 --@include list
 --@include publish
 
@@ -23,15 +25,16 @@ for _, post in ipairs(entries) do
   end
 end
 local removed = #entries - #kept
-if removed == 0 then
-  return { 0, '0' }
-end
-local trimmed = last ~= '0' and last ~= 'b'
-if trimmed then
+if removed > 0 and last ~= '0' and last ~= 'b' then
   -- Until it is refilled, at the latest by the next read, the list counts as being built.
-  kept[#kept + 1] = 'b'
+  last = 'b'
+  kept[#kept + 1] = last
 end
-replace(KEYS[1], kept)
-redis.call('HINCRBY', KEYS[3], 'home_gen', 1)
+if removed > 0 then
+  replace(KEYS[1], kept)
+end
+if redis.call('EXISTS', KEYS[3]) == 1 then
+  redis.call('HINCRBY', KEYS[3], 'home_gen', 1)
+end
 publish(KEYS[5], ARGV[3], ARGV[4], '!', watched(KEYS[4], { ARGV[1] }))
-return { removed, trimmed and '1' or '0' }
+return { removed, last == 'b' and '1' or '0' }

@@ -70,7 +70,7 @@ if not (suspect or mergers or watchers) then
   for i = 1, count do
     local length = call('LPUSHX', prefix .. found[i] .. suffix, post)
     if length > most then
-      call('LTRIM', prefix .. found[i] .. suffix, 0, cap - 1)
+      trim(prefix .. found[i] .. suffix, cap)
     end
     if length == 0 then
       pushed = pushed - 1
@@ -97,7 +97,7 @@ for i = served + 1, count do
       pushed = pushed + 1
     end
     if length > most then
-      call('LTRIM', list, 0, cap - 1)
+      trim(list, cap)
     end
     if before then
       names[#names + 1] = readers[i]

@@ -1,10 +1,20 @@
 -- A timeline's list ends in '0' when it is complete (nothing older exists), in 'b'
 -- while it is being built, and in neither when older entries were trimmed.
 
+-- trim removes the entries below the cap. A list that is being built stays marked: what was
+-- not merged into it, because the building will bring it, is still missing.
+local function trim(list, cap)
+  local last = redis.call('LINDEX', list, -1)
+  redis.call('LTRIM', list, 0, cap - 1)
+  if last == 'b' then
+    redis.call('RPUSH', list, 'b')
+  end
+end
+
 local function push(list, post, cap, slack)
   local length = redis.call('LPUSHX', list, post)
   if length > cap + slack then
-    redis.call('LTRIM', list, 0, cap - 1)
+    trim(list, cap)
   end
   return length > 0
 end
