@@ -7,7 +7,8 @@ import (
 	"retwis/internal/retwis"
 )
 
-// deliver makes one round of calls for entries, in turn, within the bounds of a round.
+// deliver makes the calls of one round. It takes the entries in the given order, within the
+// limits of a round.
 func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 	for _, w := range ready {
 		r.startSpan(ctx, w)
@@ -27,8 +28,8 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 	var steps []step
 	var calls []retwis.Delivery
 	cost := 0
-	// First every entry has a share, so that small authors come to their turn; then the
-	// large ones take what is left of the round.
+	// Each entry first has a bounded share of the round, so that small authors do not wait for
+	// large ones. The second pass gives the rest of the round to the large authors.
 	for _, share := range []int{maxEntryPushes, maxPushes} {
 		for _, w := range ready {
 			for spent := 0; w.next < len(w.targets) && spent < share && cost < maxPushes && len(calls) < maxCalls; w.next++ {

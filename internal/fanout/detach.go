@@ -6,9 +6,9 @@ import (
 	"retwis/internal/retwis"
 )
 
-// maxDetachCalls is how many calls that leave something to do one entry of a parting makes.
-// Then it queues itself again, behind what has come meanwhile: no more than so many entries
-// behind an unfinished one are carried out.
+// maxDetachCalls bounds the calls that one entry makes to detach followers. The entry then
+// queues a successor at the end of the outbox: the runner holds a bounded number of entries
+// behind an unfinished one, so a long task would block the outbox.
 const maxDetachCalls = 100
 
 // detachFollowers cuts an author off from everybody, once everybody has been told that the author's

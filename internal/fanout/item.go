@@ -8,37 +8,37 @@ import (
 	"retwis/internal/retwis"
 )
 
-// workItem is an entry in memory.
+// workItem is an outbox entry in memory, with the state of its processing.
 type workItem struct {
 	retwis.OutboxEntry
-	targets   []*target // of entries that are delivered; nil until the reach is known
-	next      int       // the target to carry on next
-	running   bool      // as a task
-	done      bool
-	refusals  int // how often
-	failures  int // in a row
-	rechecks  int // that found it not to be done yet
-	notBefore time.Time
+	targets   []*target // delivery targets; nil until the follower partitions are known
+	next      int       // index of the target that the next round begins with
+	running   bool      // a task processes the entry
+	done      bool      // the entry is completed or in the dead-letter queue
+	refusals  int       // number of times that a script refused the entry
+	failures  int       // consecutive failures
+	rechecks  int       // consecutive attempts that found the entry not ready
+	notBefore time.Time // time of the next attempt
 	progress  repairProgress
-	span      trace.Span // nil where its maker was not recorded
+	span      trace.Span // nil if the entry's creation was not traced
 }
 
-// inRounds reports whether an entry is carried out by rounds of calls, and not by a task.
+// inRounds reports whether rounds process the entry. A task processes it otherwise.
 func (w *workItem) inRounds() bool {
 	return w.Malformed != nil || w.Kind == retwis.OutboxPost || w.Kind == retwis.OutboxDelete
 }
 
-// target is one of the places an entry goes to.
+// target is one delivery target of an entry.
 type target struct {
 	partition int
 	to        retwis.Audience
-	user      retwis.UserID // whose mentions
-	position  string
-	expected  int  // followers there, roughly
-	done      bool // and the place says so
+	user      retwis.UserID // owner of the mentions timeline, with ToMentioned
+	position  string        // progress that the target last reported
+	expected  int           // estimated number of followers
+	done      bool          // the target reported completion
 }
 
-// single reports whether the target is one timeline.
+// single reports whether the target is a single timeline.
 func (t *target) single() bool { return t.to == retwis.ToPublic || t.to == retwis.ToMentioned }
 
 func (t *target) forEntry(entry string) retwis.Place {

@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// servedOutbox is an outbox being served.
+// servedOutbox is an outbox that the worker serves.
 type servedOutbox struct {
 	cancel   context.CancelFunc
 	done     chan struct{}
-	leasedAt time.Time // when the lease was last taken
+	leasedAt time.Time // when the lease was last acquired or renewed
 }
 
-// rebalance renews the leases it has, gives up what is more than its rebalance, and takes what
-// is free up to its rebalance.
+// rebalance renews the leases of the worker, releases those above its fair share, and
+// acquires free leases up to its fair share: the number of outboxes divided by the number of
+// workers, rounded up.
 func (w *Worker) rebalance(ctx context.Context) error {
 	workers, err := w.store.RegisterWorker(ctx, w.options.Name, w.options.Lease)
 	if err != nil {
@@ -33,7 +34,7 @@ func (w *Worker) rebalance(ctx context.Context) error {
 			case err != nil:
 				failed = err
 			case !held:
-				w.log.InfoContext(ctx, "another worker has taken an outbox over", "outbox", outbox)
+				w.log.InfoContext(ctx, "fanout: another worker took over the outbox", "outbox", outbox)
 				w.stop(outbox)
 			case w.servedCount() > fair:
 				w.stop(outbox)
@@ -72,6 +73,7 @@ func (w *Worker) servedCount() int {
 	return len(w.served)
 }
 
+// start serves an outbox until it is stopped.
 func (w *Worker) start(ctx context.Context, outbox int) {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &servedOutbox{cancel: cancel, done: make(chan struct{}), leasedAt: time.Now()}
@@ -80,16 +82,16 @@ func (w *Worker) start(ctx context.Context, outbox int) {
 	w.mu.Unlock()
 	go func() {
 		defer close(r.done)
-		mendBelow := ""
+		repairBelow := ""
 		for ctx.Err() == nil {
-			r := newRunner(w, outbox, mendBelow)
+			r := newRunner(w, outbox, repairBelow)
 			r.run(ctx)
-			mendBelow = r.rereadBelow
+			repairBelow = r.rereadBelow
 		}
 	}()
 }
 
-// stop ends the serving of an outbox and waits for it.
+// stop stops serving an outbox and waits until its runner has ended.
 func (w *Worker) stop(outbox int) {
 	w.mu.Lock()
 	r := w.served[outbox]
@@ -101,8 +103,8 @@ func (w *Worker) stop(outbox int) {
 	}
 }
 
-// stopExpired stops serving outboxes whose lease was last taken before an instant: another
-// worker may have it by now.
+// stopExpired stops serving the outboxes whose lease was last renewed before an instant:
+// another worker may have acquired the lease.
 func (w *Worker) stopExpired(before time.Time) {
 	for outbox := range w.store.Partitions() {
 		if r := w.serving(outbox); r != nil && r.leasedAt.Before(before) {
@@ -111,7 +113,8 @@ func (w *Worker) stopExpired(before time.Time) {
 	}
 }
 
-// releaseAll stops everything and gives the leases up, so that others need not wait.
+// releaseAll stops serving all outboxes and releases their leases, so that other workers can
+// take over without waiting.
 func (w *Worker) releaseAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -129,6 +132,6 @@ func (w *Worker) releaseAll() {
 		failed = w.store.UnregisterWorker(ctx, w.options.Name)
 	}
 	if failed != nil {
-		w.log.WarnContext(ctx, "handing the outboxes back failed: the leases lapse by themselves", "err", failed)
+		w.log.WarnContext(ctx, "fanout: releasing leases failed, they expire by themselves", "err", failed)
 	}
 }

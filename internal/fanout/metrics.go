@@ -7,15 +7,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// register has the counters of the worker read whenever somebody wants to know them.
+// register registers metrics that read the counters of the worker.
 func (w *Worker) register(with prometheus.Registerer) {
 	c := &w.counts
-	counter(with, &c.pushed, "retwis_fanout_pushes_total", "Posts put on timelines, one for each timeline.")
-	counter(with, &c.calls, "retwis_fanout_calls_total", "Calls that carried an entry on in a partition.")
-	counter(with, &c.redeliveries, "retwis_fanout_redeliveries_total", "Calls that found carried out already what they were to do, and did nothing.")
-	counter(with, &c.retries, "retwis_fanout_retries_total", "Failures of entries, which are then tried again or given up.")
-	counter(with, &c.entries, "retwis_fanout_entries_total", "Entries of outboxes that were carried out or given up.")
-	counter(with, &c.deadLetters, "retwis_fanout_dead_letters_total", "Entries that were given up: see retwis deadletter.")
+	counter(with, &c.pushed, "retwis_fanout_pushes_total", "Posts pushed onto timelines; each timeline counts.")
+	counter(with, &c.calls, "retwis_fanout_calls_total", "Calls that advanced the delivery of an entry in a partition.")
+	counter(with, &c.redeliveries, "retwis_fanout_redeliveries_total", "Calls that found their work done and changed nothing.")
+	counter(with, &c.retries, "retwis_fanout_retries_total", "Failed attempts to process an entry.")
+	counter(with, &c.entries, "retwis_fanout_entries_total", "Outbox entries completed or moved to the dead-letter queue.")
+	counter(with, &c.deadLetters, "retwis_fanout_dead_letters_total", "Entries moved to the dead-letter queue: see retwis deadletter.")
 	promauto.With(with).NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "retwis_fanout_outboxes", Help: "Outboxes that this process serves.",
 	}, func() float64 { return float64(w.servedCount()) })
@@ -23,28 +23,28 @@ func (w *Worker) register(with prometheus.Registerer) {
 
 func (s *Sweeper) register(with prometheus.Registerer) {
 	c := &s.counts
-	counter(with, &c.sweeps, "retwis_sweeps_total", "Sweeps of idle timelines that were ended.")
-	counter(with, &c.scanned, "retwis_sweep_scanned_total", "Timelines that sweeps looked at.")
-	counter(with, &c.evicted, "retwis_sweep_evicted_total", "Idle timelines that were given up until somebody reads them.")
+	counter(with, &c.sweeps, "retwis_sweeps_total", "Completed sweeps of idle timelines.")
+	counter(with, &c.scanned, "retwis_sweep_scanned_total", "Timelines that sweeps inspected.")
+	counter(with, &c.evicted, "retwis_sweep_evicted_total", "Idle timelines that sweeps evicted; the next read rebuilds them.")
 }
 
 func counter(with prometheus.Registerer, n *atomic.Int64, name, help string) {
 	promauto.With(with).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n.Load()) })
 }
 
-// Stats are counts since the worker was made.
+// Stats are counts since the creation of the worker.
 type Stats struct {
-	Pushed       int64 // posts put on timelines
-	Calls        int64 // calls that carried an entry on
-	Redeliveries int64 // calls that found the entry elsewhere than expected, and did nothing
-	Entries      int64 // entries carried out
-	DeadLetters  int64 // entries given up
-	Retries      int64 // failures of entries
+	Pushed       int64 // posts pushed onto timelines
+	Calls        int64 // calls that advanced a delivery
+	Redeliveries int64 // calls that found other progress than expected and changed nothing
+	Entries      int64 // entries completed or moved to the dead-letter queue
+	DeadLetters  int64 // entries moved to the dead-letter queue
+	Retries      int64 // failed attempts
 }
 
 type counts struct{ pushed, calls, redeliveries, entries, deadLetters, retries atomic.Int64 }
 
-// Stats returns what the worker has done so far.
+// Stats returns the current counts.
 func (w *Worker) Stats() Stats {
 	return Stats{
 		Pushed:       w.counts.pushed.Load(),

@@ -7,7 +7,8 @@ import (
 	"retwis/internal/sleep"
 )
 
-// resume brings the outbox into a state to go on from.
+// resume prepares the outbox for a new runner. It retries until it succeeds, and reports
+// false if ctx ends first.
 func (r *runner) resume(ctx context.Context) bool {
 	for pause := minBackoff; ; pause = min(2*pause, maxBackoff) {
 		err := r.store.ResumeOutbox(ctx, r.outbox)
@@ -17,19 +18,20 @@ func (r *runner) resume(ctx context.Context) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		r.log.ErrorContext(ctx, "resuming an outbox failed: trying again", "err", err)
+		r.log.ErrorContext(ctx, "fanout: resuming the outbox failed, retrying", "err", err)
 		_ = sleep.For(ctx, pause)
 	}
 }
 
-// read hands over the entries of the outbox as they come, until ctx is done.
+// read reads the entries of the outbox in order and passes them to the runner, until ctx is
+// done.
 func (r *runner) read(ctx context.Context) {
 	after, pause := "0", minBackoff
 	for ctx.Err() == nil {
 		entries, err := r.store.ReadOutbox(ctx, r.outbox, after, window/4, time.Second)
 		if err != nil {
 			if ctx.Err() == nil {
-				r.log.ErrorContext(ctx, "reading an outbox failed: trying again", "err", err)
+				r.log.ErrorContext(ctx, "fanout: reading the outbox failed, retrying", "err", err)
 			}
 			_ = sleep.For(ctx, pause)
 			pause = min(2*pause, maxBackoff)

@@ -1,13 +1,14 @@
 package fanout
 
 import (
-	"retwis/internal/retwis"
 	"slices"
+
+	"retwis/internal/retwis"
 )
 
-// orderingKey keeps the order of what must not overtake: the posts of one author, the changes to
-// what one timeline follows, or what concerns one account or one list as such. Only one
-// of the fields is set.
+// orderingKey identifies the entries that the runner processes in order: the posts of an
+// author, the changes to the sources of a timeline, or the changes to an account or a list.
+// Exactly one field is set. Entries with different keys are independent.
 type orderingKey struct {
 	author   retwis.UserID
 	timeline retwis.TimelineID
@@ -28,49 +29,50 @@ func orderingKeyOf(e retwis.OutboxEntry) orderingKey {
 	}
 }
 
+// admit queues entries that were read from the outbox.
 func (r *runner) admit(entries []retwis.OutboxEntry) {
 	for _, e := range entries {
 		if e.Kind == retwis.OutboxPost && r.repairBelow != "" && retwis.EarlierEntry(e.ID, r.repairBelow) {
-			e.Kind = retwis.OutboxRepair // newer ones of its author may have come before it
+			e.Kind = retwis.OutboxRepair // newer posts of the author may have been delivered before it
 		}
 		r.last = e.ID
 		w := &workItem{OutboxEntry: e}
-		l := orderingKeyOf(e)
-		if len(r.queues[l]) == 0 {
-			r.activeKeys = append(r.activeKeys, l)
+		key := orderingKeyOf(e)
+		if len(r.queues[key]) == 0 {
+			r.activeKeys = append(r.activeKeys, key)
 		}
 		r.entries = append(r.entries, w)
-		r.queues[l] = append(r.queues[l], w)
+		r.queues[key] = append(r.queues[key], w)
 	}
 }
 
-// dequeueDone takes what is done off the lanes.
+// dequeueDone removes completed entries from the heads of the queues.
 func (r *runner) dequeueDone() {
 	kept := r.activeKeys[:0]
-	for _, l := range r.activeKeys {
-		queue := r.queues[l]
+	for _, key := range r.activeKeys {
+		queue := r.queues[key]
 		for len(queue) > 0 && queue[0].done {
 			queue = queue[1:]
 		}
 		if len(queue) == 0 {
-			delete(r.queues, l)
+			delete(r.queues, key)
 			continue
 		}
-		r.queues[l] = queue
-		kept = append(kept, l)
+		r.queues[key] = queue
+		kept = append(kept, key)
 	}
 	r.activeKeys = kept
 }
 
-// restoreToQueue puts an entry that was carried out before all others of its lane.
+// restoreToQueue puts a completed entry back at the head of its queue.
 func (r *runner) restoreToQueue(w *workItem) {
-	l := orderingKeyOf(w.OutboxEntry)
-	queue := r.queues[l]
+	key := orderingKeyOf(w.OutboxEntry)
+	queue := r.queues[key]
 	if slices.Contains(queue, w) {
 		return
 	}
 	if len(queue) == 0 {
-		r.activeKeys = append(r.activeKeys, l)
+		r.activeKeys = append(r.activeKeys, key)
 	}
-	r.queues[l] = append([]*workItem{w}, queue...)
+	r.queues[key] = append([]*workItem{w}, queue...)
 }

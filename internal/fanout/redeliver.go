@@ -6,14 +6,14 @@ import (
 	"retwis/internal/retwis"
 )
 
-// redeliver has what is lost carried out again. Newer posts of their author may have come
-// before the posts by now: so these are merged, all of an author's by the first's repair.
+// redeliver delivers lost entries again. Newer posts of an author may already be in the lists.
+// Lost posts are therefore merged: the repair of the author's first lost post merges all.
 func (r *runner) redeliver(result trimResult) {
 	lost := map[*workItem][]*target{}
 	for _, i := range result.lost {
-		c := result.delivered[i]
-		c.target.done, c.target.position = false, ""
-		lost[c.work] = append(lost[c.work], c.target)
+		d := result.delivered[i]
+		d.target.done, d.target.position = false, ""
+		lost[d.item] = append(lost[d.item], d.target)
 	}
 	repairs := map[orderingKey]*workItem{}
 	var undone []*workItem
@@ -28,13 +28,13 @@ func (r *runner) redeliver(result trimResult) {
 		case retwis.OutboxDelete:
 		case retwis.OutboxPost, retwis.OutboxRepair:
 			w.Kind, w.progress = retwis.OutboxRepair, repairProgress{redelivery: true}
-			l := orderingKeyOf(w.OutboxEntry)
-			if repairs[l] == nil {
-				repairs[l] = w
+			key := orderingKeyOf(w.OutboxEntry)
+			if repairs[key] == nil {
+				repairs[key] = w
 			}
 			for _, t := range targets {
 				if !t.single() {
-					repairs[l].extendRepair(t)
+					repairs[key].extendRepair(t)
 				}
 			}
 		default:
@@ -46,7 +46,7 @@ func (r *runner) redeliver(result trimResult) {
 	}
 }
 
-// extendRepair adds to a repair the timelines that another target is about, if it lacks them.
+// extendRepair adds the timelines of another target to a repair, unless it covers them.
 func (w *workItem) extendRepair(other *target) {
 	same := func(t *target) bool { return t.partition == other.partition && t.to == other.to }
 	if slices.ContainsFunc(w.progress.remaining, same) {

@@ -7,20 +7,20 @@ import (
 	"retwis/internal/retwis"
 )
 
-// repairProgress is how far a repair has come. It is kept in memory only: a repair that
-// starts again finds the posts there.
+// repairProgress is the progress of a repair. It is in memory only: a repair that starts
+// again skips the posts that the lists already hold.
 type repairProgress struct {
 	begun     bool
-	remaining []*target // partitions still to go over
-	after     int64     // score of the last timeline served in the first of them
+	remaining []*target // targets still to be repaired
+	after     int64     // score of the last timeline repaired at the first of them
 
-	superseded bool // the next repair goes over the same partitions
-	redelivery bool // what was lost is carried out again: the targets are known
+	superseded bool // the next repair of the author covers the same targets
+	redelivery bool // the repair delivers lost entries again: its targets are known
 }
 
-// superseded reports whether a repair is followed at once by another one of the same author.
-// That one merges all of the author's newest posts as well, whichever post it names: an
-// import of many runs would go over every follower once for each of them.
+// superseded reports whether the next entry of the author is another repair. A repair merges
+// all newest posts of the author, whichever post it names. Without this check, an import of
+// many runs would visit each follower once per run.
 func (r *runner) superseded(w *workItem) bool {
 	if w.Kind != retwis.OutboxRepair {
 		return false
@@ -30,9 +30,9 @@ func (r *runner) superseded(w *workItem) bool {
 		!w.progress.redelivery && !queue[1].progress.redelivery
 }
 
-// repair merges an author's newest posts into every home and list that follows the author,
-// and puts the post on the single timelines where it is missing. A repair that is superseded
-// leaves the homes and lists to the next one.
+// repair merges the newest posts of an author into every home and list that follows the
+// author, and delivers the post to single timelines that lack it. A superseded repair leaves
+// the homes and lists to the next one.
 func (r *runner) repair(ctx context.Context, w *workItem) error {
 	p := &w.progress
 	if !p.begun {
@@ -58,7 +58,7 @@ func (r *runner) repair(ctx context.Context, w *workItem) error {
 	return nil
 }
 
-// beginRepair finds out where a repair goes, and sees to the single timelines.
+// beginRepair determines the targets of a repair and serves the single timelines.
 func (r *runner) beginRepair(ctx context.Context, w *workItem) error {
 	if !w.progress.redelivery {
 		reach, err := r.store.Reach(ctx, []retwis.UserID{w.Author})

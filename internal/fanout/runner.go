@@ -11,23 +11,24 @@ import (
 )
 
 const (
-	window         = 1000                   // entries held in memory
-	maxCalls       = 128                    // calls in one round
-	maxPushes      = 6000                   // pushes that one round may cause, so that small authors do not wait long
-	maxEntryPushes = 1000                   // pushes that one entry may cause in a round before others had their turn
-	callCost       = 10                     // what a call costs by itself, in pushes
-	maxTasks       = 8                      // tasks that run beside the rounds
-	maxTries       = 5                      // before an entry that is refused is given up
-	minBackoff     = 50 * time.Millisecond  // before the first repeat
-	maxBackoff     = 5 * time.Second        // between repeats of what fails for as long as it lasts
-	maxRecheck     = time.Second            // between looks at a registration under way
-	trimEvery      = 200 * time.Millisecond // while there is work
-	trimCount      = 256                    // entries carried out, after which the outbox is trimmed
-	trimBackoff    = time.Second            // after that failed
-	verifyEvery    = 5 * time.Second        // whether the outbox still is what was read
+	window         = 1000                   // entries of an outbox in memory
+	maxCalls       = 128                    // calls of a round
+	maxPushes      = 6000                   // pushes of a round, which bound the wait of small authors
+	maxEntryPushes = 1000                   // pushes of an entry before the other entries of the round had a turn
+	callCost       = 10                     // fixed cost of a call, in pushes
+	maxTasks       = 8                      // concurrent tasks of an outbox
+	maxTries       = 5                      // refusals before an entry moves to the dead-letter queue
+	minBackoff     = 50 * time.Millisecond  // pause before the first retry
+	maxBackoff     = 5 * time.Second        // longest pause between retries
+	maxRecheck     = time.Second            // longest pause between checks of an unfinished registration
+	trimEvery      = 200 * time.Millisecond // interval of trims while there is work
+	trimCount      = 256                    // completed entries that start a trim before the interval
+	trimBackoff    = time.Second            // pause after a failed trim
+	verifyEvery    = 5 * time.Second        // interval of comparing the outbox with the entries read
 )
 
-// runner serves one outbox.
+// runner serves one outbox. The package comment describes its loop. Its goroutine owns all
+// fields; the reader, tasks and trims report to it by channels.
 type runner struct {
 	*Worker
 	outbox int
@@ -35,30 +36,34 @@ type runner struct {
 
 	entries    []*workItem // oldest first
 	queues     map[orderingKey][]*workItem
-	activeKeys []orderingKey // of those with work, for taking turns
-	turn       int
-	tasks      int
+	activeKeys []orderingKey // keys with queued entries
+	turn       int           // index of the active key that the next round begins with
+	tasks      int           // running tasks
 	finished   chan taskResult
 	arrivals   chan []retwis.OutboxEntry
 
-	last              string // entry that was admitted
-	trimming          bool   // an attempt is under way
+	last              string // id of the last entry admitted
+	trimming          bool   // a trim is in progress
 	trimmed           chan trimResult
-	lastTrim          time.Time // when the last attempt began
-	trimAt            time.Time // no sooner, after a failure
-	unreplicatedSince time.Time // since when no replica says that it has what was carried out; 0 when one did
+	lastTrim          time.Time // start of the last trim
+	trimAt            time.Time // earliest time of the next trim after a failure
+	unreplicatedSince time.Time // since when no replica has confirmed the deliveries; zero if one has
 
-	repairBelow string // posts of entries below it may have been carried out, and lost again
-	rereadBelow string // not '': the outbox has to be read anew, and posts below it to be mended
+	// Posts of entries below repairBelow may have been delivered and lost again in a failover.
+	// The runner processes them as repairs.
+	repairBelow string
+	// If rereadBelow is not empty, the runner stops, and its successor rereads the outbox and
+	// repairs posts of entries below it.
+	rereadBelow string
 }
 
 type taskResult struct {
-	work *workItem
-	done bool // false: not yet, without a failure
+	item *workItem
+	done bool // false without an error: the entry is not ready yet
 	err  error
 }
 
-func newRunner(w *Worker, outbox int, mendBelow string) *runner {
+func newRunner(w *Worker, outbox int, repairBelow string) *runner {
 	return &runner{
 		Worker:      w,
 		outbox:      outbox,
@@ -68,11 +73,11 @@ func newRunner(w *Worker, outbox int, mendBelow string) *runner {
 		arrivals:    make(chan []retwis.OutboxEntry),
 		trimmed:     make(chan trimResult, 1),
 		lastTrim:    time.Now(),
-		repairBelow: mendBelow,
+		repairBelow: repairBelow,
 	}
 }
 
-// run works until ctx is done, or the outbox has to be read anew.
+// run processes entries until ctx is done or the outbox must be reread.
 func (r *runner) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
@@ -108,8 +113,8 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-// receive takes in new entries and what ended beside the rounds. When idle it waits for one of
-// them, or until a repeat is due.
+// receive takes new entries and the results of tasks and trims. When idle, it waits for one of
+// them or until a retry is due.
 func (r *runner) receive(ctx context.Context, idle bool) {
 	arrivals := r.arrivals
 	if len(r.entries) > window-window/4 {
@@ -141,11 +146,12 @@ func (r *runner) receive(ctx context.Context, idle bool) {
 	}
 }
 
+// untilDue returns the time until the next retry or trim.
 func (r *runner) untilDue() time.Duration {
 	due := maxBackoff
 	at := func(t time.Time) { due = min(due, max(time.Until(t), time.Millisecond)) }
-	for _, l := range r.activeKeys {
-		head := r.queues[l][0]
+	for _, key := range r.activeKeys {
+		head := r.queues[key][0]
 		if !head.running && (head.inRounds() || r.tasks < maxTasks) {
 			at(head.notBefore)
 		}
@@ -160,8 +166,8 @@ func (r *runner) untilDue() time.Duration {
 	return due
 }
 
-// round carries the entries at the heads of the lanes on by one step each, in turn, and
-// reports whether there was anything to do.
+// round advances the entries at the heads of the queues by one step each. It reports whether
+// it made calls for deliveries. Each round begins with another queue.
 func (r *runner) round(ctx context.Context) bool {
 	r.dequeueDone()
 	now := time.Now()
@@ -194,8 +200,9 @@ func (r *runner) round(ctx context.Context) bool {
 	return len(deliver) > 0
 }
 
-// fail notes a failure. What is refused time and again is given up, so that it holds up
-// nothing; anything else is tried for as long as it takes.
+// fail records a failure and schedules a retry. An entry that scripts refuse maxTries times
+// moves to the dead-letter queue, so that it does not block the entries behind it. The runner
+// retries after any other error without limit.
 func (r *runner) fail(ctx context.Context, w *workItem, err error) {
 	if ctx.Err() != nil {
 		return
@@ -205,22 +212,23 @@ func (r *runner) fail(ctx context.Context, w *workItem, err error) {
 	pause := min(minBackoff<<min(w.failures-1, 10), maxBackoff)
 	w.notBefore = time.Now().Add(pause)
 	if !errors.Is(err, retwis.ErrEntryRefused) {
-		r.log.WarnContext(ctx, "an entry waits", "entry", w.ID, "kind", w.Kind, "for", pause, "err", err)
+		r.log.WarnContext(ctx, "fanout: entry failed, retrying", "entry", w.ID, "kind", w.Kind, "after", pause, "err", err)
 		return
 	}
 	if w.refusals++; w.refusals < maxTries {
-		r.log.WarnContext(ctx, "an entry was refused", "entry", w.ID, "kind", w.Kind, "times", w.refusals, "err", err)
+		r.log.WarnContext(ctx, "fanout: entry refused, retrying", "entry", w.ID, "kind", w.Kind, "refusals", w.refusals, "err", err)
 		return
 	}
 	if err := r.store.Bury(ctx, w.OutboxEntry, err.Error()); err != nil {
-		r.log.ErrorContext(ctx, "keeping a dead letter failed: trying again", "entry", w.ID, "err", err)
+		r.log.ErrorContext(ctx, "fanout: writing to the dead-letter queue failed, retrying", "entry", w.ID, "err", err)
 		return
 	}
 	r.counts.deadLetters.Add(1)
-	r.log.ErrorContext(ctx, "an entry was given up: see retwis deadletter", "entry", w.ID, "kind", w.Kind, "err", err)
+	r.log.ErrorContext(ctx, "fanout: entry moved to the dead-letter queue, see retwis deadletter", "entry", w.ID, "kind", w.Kind, "err", err)
 	r.complete(w)
 }
 
+// complete marks an entry as done.
 func (r *runner) complete(w *workItem) {
 	w.done = true
 	w.endSpan()

@@ -7,8 +7,8 @@ import (
 	"retwis/internal/retwis"
 )
 
-// resolveTargets finds out where entries go. The reach is read after the post was made: whoever
-// enters it later is back-filled with the post.
+// resolveTargets determines the delivery targets of entries. It reads the follower partitions
+// after the post was created. A partition that is added later is back-filled with the post.
 func (r *runner) resolveTargets(ctx context.Context, ready []*workItem) error {
 	var unaimed []*workItem
 	var authors []retwis.UserID
@@ -53,9 +53,9 @@ func (r *runner) targetsOfPost(e retwis.OutboxEntry, reach retwis.Reach) []*targ
 	return targets
 }
 
-// targetsOfDelete are the partitions that the post may have come to: each has removals of
-// its own, which the call for the followers enters. It tells single timelines besides, so
-// that there is no call of their own for the public timeline and for mentions.
+// targetsOfDelete returns the partitions that may hold the post. The call for the followers
+// adds the removal to the partition's stream of removals. The same call serves the public
+// timeline and mentions, which therefore need no call of their own.
 func (r *runner) targetsOfDelete(e retwis.OutboxEntry, reach retwis.Reach) []*target {
 	expected := map[int]int{r.store.PublicPartition(): 0}
 	for _, user := range e.Mentions {

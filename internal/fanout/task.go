@@ -8,8 +8,8 @@ import (
 	"retwis/internal/retwis"
 )
 
-// startTask carries an entry out beside the rounds: it takes several exchanges with the
-// database, and may be repeated from the start.
+// startTask processes an entry concurrently with the rounds. A task needs several exchanges
+// with the database and may be repeated from the start.
 func (r *runner) startTask(ctx context.Context, w *workItem) {
 	w.running = true
 	w.progress.superseded = r.superseded(w)
@@ -20,9 +20,10 @@ func (r *runner) startTask(ctx context.Context, w *workItem) {
 	}()
 }
 
+// taskDone records the result of a task.
 func (r *runner) taskDone(ctx context.Context, result taskResult) {
 	r.tasks--
-	w := result.work
+	w := result.item
 	w.running = false
 	switch {
 	case result.err != nil:
@@ -35,8 +36,8 @@ func (r *runner) taskDone(ctx context.Context, result taskResult) {
 	}
 }
 
-// perform carries an entry out, and has that noted beside the outbox: what a repair does is
-// noted where it is done.
+// perform executes an entry and records its completion in the partition of the outbox. A
+// repair records its completion at its own targets.
 func (r *runner) perform(ctx context.Context, w *workItem) (done bool, err error) {
 	done, err = r.execute(ctx, w)
 	if !done || err != nil || w.Kind == retwis.OutboxRepair {
@@ -47,6 +48,7 @@ func (r *runner) perform(ctx context.Context, w *workItem) (done bool, err error
 	return true, r.store.Note(ctx, r.outbox, t.forEntry(w.ID))
 }
 
+// execute carries out an entry. It reports false without an error if the entry is not ready.
 func (r *runner) execute(ctx context.Context, w *workItem) (done bool, err error) {
 	switch w.Kind {
 	case retwis.OutboxBackfill:
@@ -83,8 +85,8 @@ func (r *runner) execute(ctx context.Context, w *workItem) (done bool, err error
 	}
 }
 
-// recount counts the followers again after a follow or unfollow, which may have broken off
-// before it did so itself. Lists are not counted.
+// recount updates the follower count after a follow or unfollow, which may have been
+// interrupted before it did so. Lists have no counts.
 func (r *runner) recount(ctx context.Context, w *workItem) error {
 	if w.Timeline.Kind != retwis.HomeTimeline {
 		return nil
@@ -93,5 +95,5 @@ func (r *runner) recount(ctx context.Context, w *workItem) error {
 }
 
 func unknownKind(kind retwis.OutboxKind) error {
-	return fmt.Errorf("%w: there is no kind %q", retwis.ErrEntryRefused, kind)
+	return fmt.Errorf("%w: unknown kind %q", retwis.ErrEntryRefused, kind)
 }

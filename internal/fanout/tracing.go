@@ -8,21 +8,21 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// startSpan begins the span of an entry whose maker was recorded, in the trace of its maker.
+// startSpan starts the span of an entry in the trace that created the entry, if it was traced.
 func (r *runner) startSpan(ctx context.Context, w *workItem) {
 	if r.options.Tracer == nil || w.Trace == "" || w.span != nil {
 		return
 	}
-	maker, ok := parseSpanContext(w.Trace)
+	creator, ok := parseSpanContext(w.Trace)
 	if !ok {
 		return
 	}
-	_, w.span = r.options.Tracer.Start(trace.ContextWithRemoteSpanContext(ctx, maker), "fan-out of a "+string(w.Kind),
+	_, w.span = r.options.Tracer.Start(trace.ContextWithRemoteSpanContext(ctx, creator), "fan-out of a "+string(w.Kind),
 		trace.WithSpanKind(trace.SpanKindConsumer),
 		trace.WithAttributes(attribute.Int("retwis.outbox", w.Outbox), attribute.String("retwis.entry", w.ID)))
 }
 
-// parseSpanContext reads what an entry says of its maker.
+// parseSpanContext parses the trace field of an entry: a trace id, a hyphen and a span id.
 func parseSpanContext(text string) (trace.SpanContext, bool) {
 	const traceDigits, spanDigits = 32, 16
 	if len(text) != traceDigits+1+spanDigits || text[traceDigits] != '-' {
@@ -39,7 +39,7 @@ func parseSpanContext(text string) (trace.SpanContext, bool) {
 	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: of, SpanID: by, TraceFlags: trace.FlagsSampled, Remote: true}), true
 }
 
-// endSpan ends the span of an entry, if it has one.
+// endSpan ends the span of the entry, if it has one.
 func (w *workItem) endSpan() {
 	if w.span != nil {
 		w.span.End()
@@ -47,11 +47,11 @@ func (w *workItem) endSpan() {
 	}
 }
 
-// roundShare is what an entry had of a round of calls.
+// roundShare counts the calls and pushes of an entry in one round.
 type roundShare struct{ calls, pushed int }
 
-// roundContext returns a context for the calls of a round: in the span of the first entry that
-// has one, so that it shows what the round exchanged with the database.
+// roundContext returns the context for the calls of a round. It carries the span of the first
+// traced entry, so that the span contains the exchanges of the round with the database.
 func roundContext(ctx context.Context, ready []*workItem) context.Context {
 	for _, w := range ready {
 		if w.span != nil {
@@ -61,7 +61,7 @@ func roundContext(ctx context.Context, ready []*workItem) context.Context {
 	return ctx
 }
 
-// recordDeliverySpans gives each entry that has a span one for its share of a round.
+// recordDeliverySpans records a child span for the share of each traced entry in a round.
 func recordDeliverySpans(ctx context.Context, since time.Time, shares map[*workItem]roundShare) {
 	for w, s := range shares {
 		if w.span == nil {

@@ -8,27 +8,29 @@ import (
 	"retwis/internal/retwis"
 )
 
-// trimResult is what became of an attempt to trim the outbox.
+// trimResult is the result of a trim.
 type trimResult struct {
-	entries      int // the oldest so many
+	entries      int // number of completed entries, the oldest ones
 	delivered    []deliveredTarget
-	lost         []int // of carried: the places know nothing of it
-	reappeared   bool  // the outbox holds what had been trimmed
-	unreplicated bool  // no replica says that it has what was carried out
+	lost         []int // indexes of delivered whose targets lost the delivery
+	reappeared   bool  // the outbox holds entries that had been trimmed
+	unreplicated bool  // no replica confirmed the deliveries
 	err          error
 }
 
-// deliveredTarget is a target where an entry was deliveredTarget out.
+// deliveredTarget is a target to which an entry was delivered.
 type deliveredTarget struct {
-	work   *workItem
+	item   *workItem
 	target *target
 }
 
-// trim removes what is carried out from the outbox, oldest first. That goes on beside the
-// rounds, which need not wait for a replica that is slow to say that it has everything.
-// Before entries are removed the partitions they went to learn that they are carried out: one
-// that is seen again does nothing there. Now and then it only looks whether the outbox is
-// what it should be.
+// trim starts the removal of the oldest completed entries from the outbox, if it is due. It
+// works concurrently with the rounds, which therefore do not wait for slow replicas.
+//
+// A trim verifies that the deliveries are durable, and advances the watermarks of the
+// partitions before it removes the entries: an entry that reappears after a failover is below
+// the watermark and has no effect. Without completed entries, a periodic trim verifies that no
+// trimmed entries have reappeared.
 func (r *runner) trim(ctx context.Context, idle bool) {
 	n := 0
 	for n < len(r.entries) && r.entries[n].done {
@@ -63,10 +65,10 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	if n > 0 {
 		upTo = r.entries[n-1].ID
 	}
-	insist := r.unreplicatedSince.IsZero() || time.Since(r.unreplicatedSince) < r.options.ReplicaTimeout
+	requireReplica := r.unreplicatedSince.IsZero() || time.Since(r.unreplicatedSince) < r.options.ReplicaTimeout
 	go func() {
 		result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outbox, first, places, true)
-		if result.unreplicated = errors.Is(result.err, retwis.ErrNotReplicated); result.unreplicated && !insist {
+		if result.unreplicated = errors.Is(result.err, retwis.ErrNotReplicated); result.unreplicated && !requireReplica {
 			result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outbox, first, places, false)
 		}
 		if result.err == nil && len(result.lost) == 0 && !result.reappeared && upTo != "" {
@@ -79,6 +81,7 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	}()
 }
 
+// trimDone processes the result of a trim.
 func (r *runner) trimDone(ctx context.Context, result trimResult) {
 	r.trimming = false
 	if !result.unreplicated {
@@ -89,13 +92,13 @@ func (r *runner) trimDone(ctx context.Context, result trimResult) {
 	switch {
 	case ctx.Err() != nil:
 	case result.err != nil:
-		r.log.WarnContext(ctx, "trimming an outbox failed: trying again", "err", result.err)
+		r.log.WarnContext(ctx, "fanout: trimming the outbox failed, retrying", "err", result.err)
 		r.trimAt = time.Now().Add(trimBackoff)
 	case result.reappeared:
-		r.log.WarnContext(ctx, "an outbox holds again what was trimmed, as after a failover: reading it anew")
+		r.log.WarnContext(ctx, "fanout: trimmed entries reappeared after a failover, rereading the outbox")
 		r.rereadBelow = retwis.NextEntry(r.last)
 	case len(result.lost) > 0:
-		r.log.WarnContext(ctx, "what was carried out is gone, as after a failover: carrying it out again", "places", len(result.lost))
+		r.log.WarnContext(ctx, "fanout: deliveries were lost in a failover, delivering again", "targets", len(result.lost))
 		r.redeliver(result)
 	default:
 		r.entries = append([]*workItem(nil), r.entries[result.entries:]...)

@@ -1,6 +1,35 @@
-// Package fanout is the worker: it carries the entries of the outboxes to the timelines
-// they concern. Each outbox is served by one process at a time, by a lease; but nothing
-// hangs on that, since every step says at its target how far it has come.
+// Package fanout delivers the entries of outboxes to timelines. A [Worker] is the consumer of
+// the outboxes, and a [Sweeper] evicts timelines that nobody reads.
+//
+// # Leases
+//
+// A worker serves an outbox under a lease, and workers rebalance the leases among each other.
+// Leases prevent duplicate work; correctness does not depend on them. Each delivery stores
+// its progress at its target, atomically with its effect. A repeated, late or concurrent
+// delivery therefore finds that its work is done and changes nothing.
+//
+// # Round loop
+//
+// A runner serves one outbox:
+//
+//  1. A goroutine reads the entries in order. The runner queues each entry under its ordering
+//     key. Entries with the same key are processed in order; other entries are independent.
+//  2. A round takes the entry at the head of each queue and makes up to 128 delivery calls in
+//     one pipeline. Each entry first has a bounded share of the round, and large authors use
+//     the rest, so that a large author does not delay small ones. This is round-robin
+//     scheduling with a quantum per queue (Shreedhar and Varghese, "Efficient Fair Queueing
+//     using Deficit Round Robin", 1995), with the call limit in place of a deficit counter.
+//  3. Entries that need several exchanges with the database, such as back-fills, repairs and
+//     account deletions, run as tasks concurrently with the rounds.
+//  4. A refused entry is retried five times and then moves to the dead-letter queue. After any
+//     other error the runner retries without limit, with exponential back-off.
+//  5. Completed entries stay in the outbox until a trim. The trim verifies that the deliveries
+//     are durable, advances the watermark at every partition that the entries went to, and
+//     then removes the entries.
+//
+// A failover may lose deliveries or bring trimmed entries back. The trim detects both. The
+// runner then delivers lost entries again, or a new runner rereads the outbox. Posts are then
+// merged into the lists by id, since newer posts of their authors may already be there.
 package fanout
 
 import (
@@ -17,7 +46,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Store is what the worker needs of the database.
+// Store is the database that a worker operates on.
 type Store interface {
 	Partitions() int
 	PublicPartition() int
@@ -55,19 +84,19 @@ type Store interface {
 	Forget(ctx context.Context, id retwis.UserID) error
 }
 
-// Options tune a worker. Zero values take the defaults.
+// Options configure a [Worker]. Zero values select the defaults.
 type Options struct {
-	Name  string        // unique among workers; a random one by default
-	Lease time.Duration // how long the outboxes of a dead worker wait for another one, 5 s
-	Pause time.Duration // after each round of calls, 0; tests of faults use it to have time to strike
+	Name  string        // unique among workers; random by default
+	Lease time.Duration // lifetime of a lease that is not renewed; 5 s by default
+	Pause time.Duration // pause after each round; 0 by default; fault tests use it to slow down deliveries
 	Log   *slog.Logger
 
-	// ReplicaTimeout is how long entries stay in the outbox while no replica says that it has what was
-	// carried out: longer than a failover takes, 30 s.
+	// ReplicaTimeout bounds the time that completed entries stay in the outbox while no replica
+	// confirms the deliveries. It must be longer than a failover takes; 30 s by default.
 	ReplicaTimeout time.Duration
 
-	Metrics prometheus.Registerer // where to register those of the worker; nil nowhere
-	Tracer  trace.Tracer          // for entries whose makers were recorded; nil traces nothing
+	Metrics prometheus.Registerer // registry of the worker's metrics; nil registers none
+	Tracer  trace.Tracer          // tracer of entries whose creation was traced; nil traces none
 }
 
 func (o Options) withDefaults() Options {
@@ -86,7 +115,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Worker serves a fair share of the outboxes, and more when other workers die.
+// Worker serves a fair share of the outboxes, and takes over those of failed workers.
 type Worker struct {
 	store   Store
 	options Options
@@ -97,7 +126,7 @@ type Worker struct {
 	served map[int]*servedOutbox // by outbox
 }
 
-// New returns a worker that does nothing until it is run.
+// New returns a worker. [Worker.Run] starts it.
 func New(store Store, options Options) *Worker {
 	o := options.withDefaults()
 	w := &Worker{store: store, options: o, log: o.Log.With("worker", o.Name), served: map[int]*servedOutbox{}}
@@ -105,15 +134,15 @@ func New(store Store, options Options) *Worker {
 	return w
 }
 
-// Run works until ctx is done, then hands its outboxes back. Entries cut short are
-// carried on by whoever serves the outbox next.
+// Run serves outboxes until ctx is done, then releases its leases. The next worker that
+// serves an outbox continues its unfinished entries.
 func (w *Worker) Run(ctx context.Context) error {
 	ticker := time.NewTicker(w.options.Lease / 4)
 	defer ticker.Stop()
 	defer w.releaseAll()
 	for {
 		if err := w.rebalance(ctx); err != nil && ctx.Err() == nil {
-			w.log.WarnContext(ctx, "sharing the outboxes failed: trying again", "err", err)
+			w.log.WarnContext(ctx, "fanout: rebalancing leases failed, retrying", "err", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -7,13 +7,14 @@ import (
 	"retwis/internal/retwis"
 )
 
-// attach makes s a subscriber, which begins with what it has read. It reports false
-// when that does not meet the place where the feed stands: then both are to be read
-// again. With force, s is told that it lost continuity instead.
+// attach adds s to the subscribers and starts it with the events between its reading and
+// the position of the feed. It reports false if it cannot connect the two positions: the
+// feed and the subscriber must then read the timeline again. With force, attach sends s a
+// reset instead.
 func (f *feed) attach(s *subscription, r reading, force bool) bool {
 	fresh := !f.positioned
 	if fresh {
-		f.setPosition(r.news.Position)
+		f.setPosition(r.events.Position)
 	}
 	begin, ok := f.replayUpTo(r)
 	if !ok {
@@ -22,16 +23,16 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 		}
 		begin = replay{end: f.joinPosition(r)}
 		if r.from != nil {
-			begin.reset = cmp.Or(resetReason(*r.from, r.news), retwis.HistoryChanged)
+			begin.reset = cmp.Or(resetReason(*r.from, r.events), retwis.HistoryChanged)
 		}
 	}
 	s.index = len(f.subscribers)
 	f.subscribers = append(f.subscribers, s)
 	s.start(begin)
-	// Removals told since the read began may be missing in it.
-	for _, told := range f.removed[max(0, len(f.removed)-(f.removals-r.removals)):] {
-		if !slices.ContainsFunc(begin.removed, func(r retwis.Removal) bool { return r.Post == told.Post }) {
-			s.deliver(&retwis.PostRemoved{Cursor: begin.end.Cursor(), PostID: told.Post, AuthorID: told.Author})
+	// The reading may lack removals that the feed sent after the read began.
+	for _, sent := range f.removed[max(0, len(f.removed)-(f.removals-r.removals)):] {
+		if !slices.ContainsFunc(begin.removed, func(r retwis.Removal) bool { return r.Post == sent.Post }) {
+			s.deliver(&retwis.PostRemoved{Cursor: begin.end.Cursor(), PostID: sent.Post, AuthorID: sent.Author})
 		}
 	}
 	if fresh {
@@ -40,45 +41,47 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 	return true
 }
 
-// replayUpTo returns what to tell a subscriber so that it stands exactly where the feed
-// does. The list is a log as long as its generation stays, and recent is an excerpt of
-// it: so the two places can be compared when one is found in what the other has seen.
+// replayUpTo returns the replay that takes a subscriber from its reading to the position of
+// the feed. Within an epoch the list is a log, and recent is an excerpt of it. The two
+// positions are therefore comparable if one of them occurs in the posts that the other side
+// has read. Otherwise replayUpTo reports false.
 func (f *feed) replayUpTo(r reading) (replay, bool) {
-	read := r.news.Position
+	read := r.events.Position
 	if read.Generation != f.position.Generation ||
 		f.removals-r.removals > len(f.removed) || compareRemovals(read.Removal, f.removalFloor) < 0 {
 		return replay{}, false
 	}
-	behind := lastIndex(f.recent, read.Post) // from there on recent continues what was read
+	behind := lastIndex(f.recent, read.Post) // recent continues the reading from here
 	if r.from == nil {
 		return replay{end: f.joinPosition(r)}, behind >= 0
 	}
-	if reason := resetReason(*r.from, r.news); reason != "" {
+	if reason := resetReason(*r.from, r.events); reason != "" {
 		return replay{reset: reason, end: f.joinPosition(r)}, behind >= 0
 	}
 
-	arrived := r.news.Arrived
+	arrived := r.events.Arrived
 	if behind >= 0 {
 		arrived = slices.Concat(arrived, f.recent[behind+1:])
 	} else if i := lastIndex(arrived, f.position.Post); i >= 0 {
-		arrived = arrived[:i+1] // the feed will tell the others
+		arrived = arrived[:i+1] // the feed will send the later posts as live events
 	} else if f.position.Post == r.from.Post {
 		arrived = nil
 	} else {
 		return replay{}, false
 	}
 
-	return replay{from: *r.from, arrived: arrived, removed: r.news.Removed, end: f.joinPosition(r)}, true
+	return replay{from: *r.from, arrived: arrived, removed: r.events.Removed, end: f.joinPosition(r)}, true
 }
 
-// joinPosition is where a new subscriber joins. It knows of the removals from its own read.
+// joinPosition returns the position at which a new subscriber joins: the post of the feed
+// and the last removal of the subscriber's own reading.
 func (f *feed) joinPosition(r reading) retwis.TimelinePosition {
 	end := f.position
-	end.Removal = r.news.Position.Removal
+	end.Removal = r.events.Position.Removal
 	return end
 }
 
-// remove takes s out.
+// remove removes s from the subscribers.
 func (f *feed) remove(s *subscription) {
 	last := len(f.subscribers) - 1
 	f.subscribers[s.index] = f.subscribers[last]

@@ -9,14 +9,13 @@ import (
 	"retwis/internal/retwis"
 )
 
-// catchUpQueue is the queue of feeds to read for. A feed is in it at most once, because it is
-// busy from then on. The goroutines that catchUpQueue it off, a bounded number, are
-// there while there is catchUpQueue.
+// catchUpQueue queues the feeds that have to catch up. It holds a feed at most once, since a
+// queued feed is busy. Up to limit goroutines process the queue; they exit when it is empty.
 type catchUpQueue struct {
 	mu      sync.Mutex
-	start   func() // starts one more of them; nil before and after the hub runs
+	start   func() // starts a goroutine; nil unless the hub runs
 	limit   int
-	running int
+	running int // goroutines
 	queue   []*feed
 }
 
@@ -33,7 +32,8 @@ func (w *catchUpQueue) add(f *feed) {
 	}
 }
 
-// next takes the first feed. Without one the calling goroutine counts as ended.
+// next removes and returns the first feed. It returns nil if there is none; the calling
+// goroutine must then exit.
 func (w *catchUpQueue) next() *feed {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,14 +48,15 @@ func (w *catchUpQueue) next() *feed {
 	return f
 }
 
-// open lets goroutines be started by start; nil drops what is queued.
+// open makes the queue start goroutines with start. A nil start closes the queue, which then
+// discards its feeds.
 func (w *catchUpQueue) open(start func(), limit int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.start, w.limit = start, limit
 }
 
-// runCatchUps reads for feeds until none is queued.
+// runCatchUps lets queued feeds catch up until the queue is empty.
 func (h *Hub) runCatchUps(ctx context.Context) {
 	for f := h.queue.next(); f != nil; f = h.queue.next() {
 		err := f.catchUp(ctx)
@@ -63,14 +64,15 @@ func (h *Hub) runCatchUps(ctx context.Context) {
 			continue
 		}
 		if err != nil {
-			h.log.WarnContext(ctx, "a live feed could not be brought up to date", "timeline", f.timeline, "err", err)
+			h.log.WarnContext(ctx, "live: catch-up failed, retrying", "timeline", f.timeline, "err", err)
 		}
 		f.partition.catchUpDone(f, err)
 	}
 }
 
-// catchUp tells what the feed's subscribers have missed, as the list has it. After an
-// error the feed stays busy, at the place it got to.
+// catchUp reads the events after the feed's position from the list and sends them to the
+// subscribers. After an error the feed keeps the position that it reached and stays busy
+// until a retry succeeds.
 func (f *feed) catchUp(ctx context.Context) error {
 	h, p := f.partition.hub, f.partition
 
@@ -80,34 +82,34 @@ func (f *feed) catchUp(ctx context.Context) error {
 		return nil
 	}
 	from := f.position
-	// Messages from before the read have nothing to add to it, except loaded posts.
+	// The read covers all messages received before it. Their loaded posts are still useful.
 	known := f.held
 	f.held, f.readAgain = nil, false
 	p.mu.Unlock()
 
 	h.counts.catchUps.Add(1)
-	news, err := h.readSince(ctx, from)
+	events, err := h.readSince(ctx, from)
 	if err != nil {
-		return fmt.Errorf("reading what is new on timeline %s: %w", f.timeline, err)
+		return fmt.Errorf("read the events of timeline %s: %w", f.timeline, err)
 	}
-	if news.Gone {
+	if events.Gone {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		f.endSubscriptions()
 		f.endBusy()
 		return nil
 	}
-	if reason := resetReason(from, news); reason != "" {
+	if reason := resetReason(from, events); reason != "" {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		f.reset(news.Position, reason)
+		f.reset(events.Position, reason)
 		f.endBusy()
 		return nil
 	}
-	for ids := range slices.Chunk(news.Arrived, postBatch) {
+	for ids := range slices.Chunk(events.Arrived, postBatch) {
 		posts, err := h.loadPosts(ctx, known, ids)
 		if err != nil {
-			return fmt.Errorf("loading posts of timeline %s: %w", f.timeline, err)
+			return fmt.Errorf("load the posts of timeline %s: %w", f.timeline, err)
 		}
 		p.mu.Lock()
 		for i, id := range ids {
@@ -117,30 +119,31 @@ func (f *feed) catchUp(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	f.finishCatchUp(news.Position, news.Removed)
+	f.finishCatchUp(events.Position, events.Removed)
 	f.endBusy()
 	return nil
 }
 
-// loadPosts loads those posts that did not come with a message.
+// loadPosts returns posts. It takes them from known messages where possible and loads the
+// others. A deleted post is nil.
 func (h *Hub) loadPosts(ctx context.Context, known []message, ids []retwis.PostID) ([]*retwis.Post, error) {
 	posts := make([]*retwis.Post, len(ids))
 	var missing []retwis.PostID
-	var places []int
+	var indexes []int
 	for i, id := range ids {
 		m := slices.IndexFunc(known, func(m message) bool { return m.kind == retwis.LivePushed && m.post == id })
 		if m >= 0 {
 			posts[i] = known[m].body
 			continue
 		}
-		missing, places = append(missing, id), append(places, i)
+		missing, indexes = append(missing, id), append(indexes, i)
 	}
 	loaded, err := h.posts(ctx, missing)
 	if err != nil {
 		return nil, err
 	}
 	for i, post := range loaded {
-		posts[places[i]] = post
+		posts[indexes[i]] = post
 	}
 	return posts, nil
 }

@@ -21,9 +21,9 @@ func (p *partition) listen(ctx context.Context) {
 			return
 		}
 		if err == nil {
-			err = errors.New("it ended early")
+			err = errors.New("the subscription ended unexpectedly")
 		}
-		p.hub.log.WarnContext(ctx, "listening for live messages failed", "partition", p.index, "err", err)
+		p.hub.log.WarnContext(ctx, "live: subscription to the partition's channel failed, retrying", "partition", p.index, "err", err)
 		if time.Since(began) > time.Minute {
 			failures = 0
 		}
@@ -31,8 +31,8 @@ func (p *partition) listen(ctx context.Context) {
 	}
 }
 
-// ready returns nil when nobody needs the channel, or it is subscribed and delivered
-// something not long ago, if only a probe.
+// ready returns nil if the partition has no feeds, or if its channel is subscribed and
+// recently delivered a message or a probe.
 func (p *partition) ready() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,14 +41,15 @@ func (p *partition) ready() error {
 	case len(p.feeds) == 0:
 		return nil
 	case !p.subscribed:
-		return fmt.Errorf("the live channel of partition %d is not subscribed", p.index)
+		return fmt.Errorf("live channel of partition %d is not subscribed", p.index)
 	case silence > 2*(o.ProbeEvery+o.ProbeWait)+o.CallTimeout:
-		return fmt.Errorf("nothing came by the live channel of partition %d for %s, nor could it be tried", p.index, silence.Round(time.Second))
+		return fmt.Errorf("live channel of partition %d delivered no message and no probe for %s", p.index, silence.Round(time.Second))
 	}
 	return nil
 }
 
-// channelSubscribed makes every feed look for what it missed.
+// channelSubscribed records a new subscription of the channel and makes every feed catch up:
+// messages published before it may be lost.
 func (p *partition) channelSubscribed() {
 	p.lastHeard = time.Now()
 	if !p.subscribed {
@@ -67,7 +68,7 @@ func (p *partition) channelLost() {
 	}
 }
 
-// markHeard notes that the channel delivers.
+// markHeard records that the channel delivers.
 func (p *partition) markHeard() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

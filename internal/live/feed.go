@@ -10,66 +10,66 @@ import (
 )
 
 const (
-	recentLength  = 256 // posts a feed remembers having told, at most
-	removedLength = 256 // removals, likewise
-	heldLength    = 64  // messages a feed holds back while it reads
+	recentLength  = 256 // maximum number of sent posts that a feed remembers
+	removedLength = 256 // maximum number of sent removals that a feed remembers
+	heldLength    = 64  // maximum number of messages that a busy feed holds back
 )
 
-// feed is the state of one timeline with subscribers here. All of it is guarded by
-// the partition's lock.
+// feed is the state of one timeline that has subscribers in this process. The partition's
+// lock guards it.
 //
-// While a feed is busy it is being read for, and only the reader moves its position;
-// messages are held back until then. A new feed is busy until its first subscriber
-// has read where the timeline stands.
+// A feed is busy while a goroutine catches up for it. Only that goroutine advances the
+// position of a busy feed; the feed holds messages back until the catch-up ends. A new feed
+// is busy until its first subscriber has read the position of the timeline.
 type feed struct {
-	// What a push needs comes first: with thousands of feeds nothing is in the processor's
-	// caches, and every line of theirs counts.
-	accepting    bool // somebody reads or has read the timeline: from here on messages count
+	// The fields that a push uses come first: with thousands of feeds the processor's caches
+	// hold none of them, and each cache line costs a memory access.
+	accepting    bool // a read of the timeline has begun: messages are relevant from here on
 	positioned   bool // position is known
 	busy         bool // see above
-	readAgain    bool // what is being read may not be the last: read again
-	dropped      bool // nobody needs it, another may have taken its place
-	ended        bool // the timeline is gone, and does not come back
+	readAgain    bool // the current read may be outdated: catch up once more
+	dropped      bool // without subscribers; another feed may serve the timeline
+	ended        bool // the timeline was deleted
 	headObserved bool // see below
 
-	newest      retwis.PostID // no post of recent is newer
+	newest      retwis.PostID // greatest id in recent
 	recent      []retwis.PostID
 	subscribers []*subscription
-	removed     []retwis.Removal // the last removals told
+	removed     []retwis.Removal // the last removals sent
 	partition   *partition
 
-	// What the subscribers were told. recent ends with position.Post and holds, without
-	// a gap, what arrived before it. Messages do not say where removals stand in the
-	// partition's stream of them: position.Removal is from the last read, and a subscriber
-	// that resumes may be told removals again, but misses none.
+	// position is the position of the subscribers. recent ends with position.Post and holds
+	// the posts that arrived before it, without a gap. Messages do not contain the offsets of
+	// removals in the partition's stream of removals. position.Removal is therefore from the
+	// last read: a subscriber that resumes may receive removals again, but misses none.
 	//
-	// settled says that the head arrived while the feed or a read of its watched. A head
-	// that was merely found may head the list for the second time: what was once
-	// pushed on top of it is gone, and the message of that push may still be on
-	// its way. So the first push onto such a head is looked up in the list.
+	// headObserved reports that the feed saw the head of the list arrive, by a message or by
+	// a read. A head that the feed merely found may be at the head for the second time:
+	// posts once pushed on top of it were purged, and their messages may still be in flight.
+	// The feed therefore verifies the first push onto such a head against the list.
 	position     retwis.TimelinePosition
-	removals     int              // removals told in all
-	removalFloor retwis.RemovalID // removals up to here may not have been told
+	removals     int              // number of removals sent
+	removalFloor retwis.RemovalID // the feed may not have sent removals up to here
 
 	timeline  retwis.TimelineID
-	joining   int           // subscribers on their way
-	entered   chan struct{} // closed when presence was entered for the first time
-	enteredAt time.Time     // presence holds from then for the ttl
+	joining   int           // subscribers that are joining
+	entered   chan struct{} // closed when presence was first registered
+	enteredAt time.Time     // start of the last presence registration, which lasts for the TTL
 	held      []message
-	idle      chan struct{} // closed when the feed is no longer busy; nil when nobody waits
-	checkAt   time.Time     // when to compare with the list, if nothing else does before
+	idle      chan struct{} // closed when the feed is no longer busy; nil without waiters
+	checkAt   time.Time     // time of the next comparison with the list
 }
 
-// message is what a live message says to one feed.
+// message is the content of a live message that concerns one feed.
 type message struct {
 	kind   retwis.LiveKind
 	post   retwis.PostID
 	author retwis.UserID // of LiveRemoved
 	before retwis.PostID // of LivePushed
-	body   *retwis.Post  // of LivePushed; nil when deleted
+	body   *retwis.Post  // of LivePushed; nil if deleted
 }
 
-// receive acts on a message, or holds it back while the feed is busy.
+// receive processes a message, or holds it back while the feed is busy.
 func (f *feed) receive(m message) {
 	switch {
 	case !f.accepting:
@@ -84,20 +84,24 @@ func (f *feed) receive(m message) {
 	}
 }
 
+// pushed advances the feed if the message continues at its position. Any other message
+// except a repeated one indicates a gap, and the feed catches up.
 func (f *feed) pushed(m message) {
 	switch {
 	case m.post <= f.newest && slices.Contains(f.recent, m.post):
 	case m.before == f.position.Post && f.headObserved:
 		f.advance(m.post, m.body)
 	default:
-		f.held = append(f.held, m) // saves loading the post again
+		f.held = append(f.held, m) // the catch-up need not load the post again
 		f.requestCatchUp()
 	}
 }
 
+// hold keeps a message until the feed is no longer busy. If there are too many, or if a
+// message requires a read, the feed catches up again instead.
 func (f *feed) hold(m message) {
 	switch {
-	case f.readAgain: // the list will say it
+	case f.readAgain: // the next read covers the message
 	case len(f.held) >= heldLength || (m.kind != retwis.LivePushed && m.kind != retwis.LiveRemoved):
 		f.held, f.readAgain = nil, true
 	default:
@@ -105,7 +109,7 @@ func (f *feed) hold(m message) {
 	}
 }
 
-// requestCatchUp makes the feed read what it may have missed.
+// requestCatchUp queues a catch-up. It has no effect on a feed that needs none.
 func (f *feed) requestCatchUp() {
 	switch {
 	case !f.accepting || f.dropped || f.ended:
@@ -117,7 +121,8 @@ func (f *feed) requestCatchUp() {
 	}
 }
 
-// endBusy ends being busy: it acts on the messages held back, which may make it busy again.
+// endBusy ends the busy state and processes the messages held back, which may make the feed
+// busy again.
 func (f *feed) endBusy() {
 	held, dirty := f.held, f.readAgain
 	f.held, f.readAgain, f.busy = nil, false, false
@@ -134,7 +139,7 @@ func (f *feed) endBusy() {
 	}
 }
 
-// whenIdle returns a channel that is closed when the feed, which is busy, no longer is.
+// whenIdle returns a channel that is closed when the busy state ends. The feed must be busy.
 func (f *feed) whenIdle() <-chan struct{} {
 	if f.idle == nil {
 		f.idle = make(chan struct{})
@@ -142,8 +147,9 @@ func (f *feed) whenIdle() <-chan struct{} {
 	return f.idle
 }
 
-// advance moves the head to a post that arrived there and tells it, unless it is deleted:
-// as the loaded post has it, or as a removal says that came after it was loaded.
+// advance moves the position to a post that arrived at the head, and sends the post unless
+// it is deleted. A post is deleted if it could not be loaded, or if the feed sent its removal
+// after it was loaded.
 func (f *feed) advance(id retwis.PostID, post *retwis.Post) {
 	f.position.Post, f.headObserved = id, true
 	f.recent, f.newest = appendBounded(f.recent, id, recentLength), max(f.newest, id)
@@ -152,7 +158,7 @@ func (f *feed) advance(id retwis.PostID, post *retwis.Post) {
 	}
 }
 
-// sendRemoval tells that a post was deleted, unless that was told lately.
+// sendRemoval sends a removal unless the feed recently sent it.
 func (f *feed) sendRemoval(r retwis.Removal) {
 	if f.sentRemoval(r.Post) {
 		return
@@ -172,14 +178,15 @@ func (f *feed) send(e retwis.Event) {
 	}
 }
 
-// finishCatchUp ends a read that told all there was: the timeline stands at position.
+// finishCatchUp sends the removals of a read and sets the position that the read reached.
+// The posts of the read have been sent.
 func (f *feed) finishCatchUp(position retwis.TimelinePosition, removed []retwis.Removal) {
 	for _, r := range removed {
 		f.position.Removal = r.ID
 		f.sendRemoval(r)
 	}
 	if position.Post != f.position.Post {
-		// The posts above were deleted from the list itself, as from a profile.
+		// The posts above position.Post were deleted from the list itself, as from a profile.
 		f.headObserved = false
 		if i := lastIndex(f.recent, position.Post); i >= 0 {
 			f.recent = f.recent[:i+1]
@@ -191,15 +198,15 @@ func (f *feed) finishCatchUp(position retwis.TimelinePosition, removed []retwis.
 	f.scheduleCheck()
 }
 
-// reset tells the subscribers that what they missed cannot be told, and goes on from
-// where the timeline stands.
+// reset sends a reset, since the missed events cannot be replayed, and continues at the
+// current position of the timeline.
 func (f *feed) reset(position retwis.TimelinePosition, reason retwis.ResetReason) {
 	f.setPosition(position)
 	f.partition.hub.counts.resets.Add(int64(len(f.subscribers)))
 	f.send(&retwis.Reset{Cursor: position.Cursor(), Reason: reason})
 }
 
-// endSubscriptions sends the subscribers away: nothing will happen to the timeline any more.
+// endSubscriptions ends all subscriptions, since the timeline was deleted.
 func (f *feed) endSubscriptions() {
 	f.ended, f.held, f.readAgain = true, nil, false
 	for _, s := range f.subscribers {
@@ -207,13 +214,14 @@ func (f *feed) endSubscriptions() {
 	}
 }
 
-// setPosition takes a position that does not follow from what was told.
+// setPosition sets a position that does not continue the previous one.
 func (f *feed) setPosition(position retwis.TimelinePosition) {
 	f.position, f.recent, f.newest = position, []retwis.PostID{position.Post}, position.Post
 	f.headObserved, f.positioned, f.removalFloor = false, true, position.Removal
 	f.scheduleCheck()
 }
 
+// scheduleCheck schedules the next comparison with the list, with jitter.
 func (f *feed) scheduleCheck() {
 	every := f.partition.hub.options.CheckEvery
 	f.checkAt = time.Now().Add(every*3/4 + rand.N(every/2+1))
@@ -228,8 +236,8 @@ func lastIndex(ids []retwis.PostID, id retwis.PostID) int {
 	return -1
 }
 
-// appendBounded appends to a list that forgets the oldest: a quarter of what it may hold at
-// once, so as not to move the others each time.
+// appendBounded appends to a list of at most limit elements. It deletes the oldest quarter
+// of a full list, so that it does not move the elements at each call.
 func appendBounded[T any](list []T, one T, limit int) []T {
 	if len(list) >= limit {
 		list = slices.Delete(list, 0, limit/4)

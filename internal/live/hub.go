@@ -1,15 +1,33 @@
-// Package live is the hub between what the partitions announce and the open
-// subscriptions of this process.
+// Package live delivers timeline events to the subscriptions of this process. Its [Hub]
+// receives the messages that partitions publish, and each subscriber receives every event
+// of its timeline once and in order, or an explicit reset.
 //
-// Messages are hints, a timeline's list is the truth. Each timeline with a
-// subscriber here has one feed, which knows where in the list its subscribers
-// stand. A message that continues exactly there is passed on at once; whatever else
-// comes makes the feed read what it missed from the list. So does a subscription
-// that was made again, presence that may have lapsed, and, for each feed now and
-// then, the clock.
+// # Position chain
 //
-// Locks are taken in the order hub, partition, subscription or work; none is held
-// during I/O or while a reader is waited for.
+// Published messages are hints; the list of a timeline is authoritative. A position is an
+// epoch, the post at the head of the list, and the last removal. Each timeline with a
+// subscriber in this process has one feed, and all its subscribers are at the position of
+// the feed. A push message names the post that headed the list before the push. If that is
+// the feed's position, the message continues the chain: the feed sends the post and advances
+// by one. Otherwise messages were lost, and the feed catches up: it reads all events after
+// its position from the list and sends them. If the epoch has changed, or the list no longer
+// holds the position, the events are unrecoverable and the feed sends a reset.
+//
+// A feed also catches up whenever messages may have been lost without a visible gap: after a
+// new subscription of the channel, after a lapse of presence, after an overflow of the
+// inbox, and periodically.
+//
+// A subscriber that resumes from a cursor reads the events after its own position, receives
+// them as a replay, and joins the chain where its reading meets the position of the feed.
+//
+// Stream positions of epoch and offset, and recovery from a history with a fall-back to a
+// reset, follow Centrifugo: https://centrifugal.dev/docs/server/history_and_recovery. Here
+// the history is the timeline's own list, and the offset is the id of its head.
+//
+// # Locks
+//
+// Goroutines acquire locks in the order hub, partition, then subscription or catch-up queue.
+// They hold no lock during I/O or while a subscriber reads.
 package live
 
 import (
@@ -32,15 +50,15 @@ type Hub struct {
 	counts  counters
 	queue   catchUpQueue
 
-	wg sync.WaitGroup // every goroutine of the hub, and each subscription until it is closed
+	wg sync.WaitGroup // the goroutines of the hub and the open subscriptions
 
 	mu         sync.Mutex
 	started    bool
-	running    context.Context // while Run runs; else nil
+	running    context.Context // context of Run; nil unless Run runs
 	partitions map[int]*partition
 }
 
-var errNotRunning = errors.New("the live hub is not running")
+var errNotRunning = errors.New("live hub is not running")
 
 // NewHub returns a hub that serves subscriptions while [Hub.Run] runs.
 func NewHub(source Source, log *slog.Logger, options Options) *Hub {
@@ -49,13 +67,12 @@ func NewHub(source Source, log *slog.Logger, options Options) *Hub {
 	return h
 }
 
-// Run serves subscriptions until ctx is done, then closes those that are open. It can
-// run once.
+// Run serves subscriptions until ctx is done, then closes the open ones. A hub runs once.
 func (h *Hub) Run(ctx context.Context) error {
 	h.mu.Lock()
 	if h.started {
 		h.mu.Unlock()
-		return errors.New("the live hub was started before")
+		return errors.New("live hub has already run")
 	}
 	h.started, h.running = true, ctx
 	h.mu.Unlock()
@@ -74,8 +91,8 @@ func (h *Hub) Run(ctx context.Context) error {
 	return nil
 }
 
-// Ready returns nil when the channel of every partition in use is subscribed, and has
-// delivered something lately.
+// Ready returns nil if the channel of every partition in use is subscribed and recently
+// delivered a message or a probe.
 func (h *Hub) Ready() error {
 	for _, p := range h.snapshot() {
 		if err := p.ready(); err != nil {
@@ -85,8 +102,8 @@ func (h *Hub) Ready() error {
 	return nil
 }
 
-// partition returns the partition of a timeline, at work, and the context that ends
-// with the hub.
+// partition returns the running partition of a timeline, and the context of the hub. It
+// starts the partition at the first call.
 func (h *Hub) partition(timeline retwis.TimelineID) (*partition, context.Context, error) {
 	index := h.source.PartitionOf(timeline)
 	h.mu.Lock()
@@ -115,7 +132,7 @@ func (h *Hub) snapshot() []*partition {
 	return all
 }
 
-// callContext bounds the time of a callContext to the source.
+// callContext returns a context that bounds one call to the source by CallTimeout.
 func (h *Hub) callContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, h.options.CallTimeout)
 }
@@ -140,12 +157,13 @@ func (h *Hub) posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, e
 	defer cancel()
 	posts, err := h.source.Posts(ctx, ids)
 	if err == nil && len(posts) != len(ids) {
-		err = fmt.Errorf("asked for %d posts, got %d", len(ids), len(posts))
+		err = fmt.Errorf("requested %d posts, received %d", len(ids), len(posts))
 	}
 	return posts, err
 }
 
-// backoff returns how long to wait after so many failures in a row.
+// backoff returns the pause after a number of consecutive failures: exponential up to 5 s,
+// with jitter.
 func backoff(failures int) time.Duration {
 	longest := min(100*time.Millisecond<<min(failures, 6), 5*time.Second)
 	return longest/2 + rand.N(longest/2)

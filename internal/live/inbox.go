@@ -7,22 +7,22 @@ import (
 )
 
 const (
-	inboxLimit   = 100_000 // messages and their recipients
-	messageBatch = 256     // messages taken at once
+	inboxLimit   = 100_000 // maximum number of messages and recipients
+	messageBatch = 256     // maximum number of messages that take returns
 )
 
-// inbox queues messages of a partition, so that the channel they come from never
-// waits for what they cause.
+// inbox queues the messages of a partition, so that their processing does not block the
+// channel.
 type inbox struct {
 	ready chan struct{} // has an element when there may be messages
 
 	mu       sync.Mutex
 	messages []retwis.LiveMessage
-	weight   int
+	weight   int // number of messages and recipients
 }
 
-// put queues a message. When there are too many it drops all and leaves word that
-// messages were lost; it then reports true.
+// put queues a message. If the queue exceeds its limit, put replaces all messages by one
+// that makes the feeds catch up, and reports true.
 func (b *inbox) put(m retwis.LiveMessage) (overflow bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -39,7 +39,7 @@ func (b *inbox) put(m retwis.LiveMessage) (overflow bool) {
 	return overflow
 }
 
-// take returns the next messages, oldest first.
+// take removes and returns the oldest messages.
 func (b *inbox) take() []retwis.LiveMessage {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// maintain looks after the partition until ctx is done: that it is listened to while it is
-// needed, that the source knows which timelines are served here, and that feeds are read
-// for again when that failed, or when it is time to compare them with their lists.
+// maintain runs the periodic work of the partition until ctx is done. It subscribes to the
+// channel while the partition has feeds, registers their presence, retries failed catch-ups,
+// and starts the periodic comparison of feeds with their lists.
 func (p *partition) maintain(ctx context.Context) {
 	var stopListening func()
 	for ctx.Err() == nil {
@@ -28,8 +28,9 @@ func (p *partition) maintain(ctx context.Context) {
 	p.leaveAll(ctx)
 }
 
-// listenIfNeeded starts to listen, or stops it some time after the last feed left. stop
-// is nil when nobody listens, and so is what is returned.
+// listenIfNeeded starts listening when the partition has feeds, and stops Linger after it
+// lost the last one. It takes and returns the function that stops listening, nil if the
+// partition does not listen.
 func (p *partition) listenIfNeeded(ctx context.Context, stop func()) func() {
 	p.mu.Lock()
 	needed := len(p.feeds) > 0
@@ -56,7 +57,7 @@ func (p *partition) listenIfNeeded(ctx context.Context, stop func()) func() {
 	}
 }
 
-// retryFailed reads again for feeds that could not be brought up to date.
+// retryFailed queues the feeds whose catch-up failed, once their back-off is over.
 func (p *partition) retryFailed() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +70,7 @@ func (p *partition) retryFailed() {
 	p.failedFeeds = nil
 }
 
-// startChecks makes feeds that were not compared with their lists for long do so.
+// startChecks makes the feeds catch up whose comparison with the list is due.
 func (p *partition) startChecks() {
 	now := time.Now()
 	p.mu.Lock()
@@ -85,7 +86,7 @@ func (p *partition) startChecks() {
 	}
 }
 
-// untilNext returns how long keep has nothing to do unless it is nudged.
+// untilNext returns the time until the next periodic work, if nothing wakes maintain before.
 func (p *partition) untilNext(listening bool) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

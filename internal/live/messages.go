@@ -7,7 +7,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// apply acts on messages, in order, until ctx is done.
+// apply processes the messages of the inbox in order until ctx is done.
 func (p *partition) apply(ctx context.Context) {
 	for {
 		select {
@@ -18,7 +18,7 @@ func (p *partition) apply(ctx context.Context) {
 		for batch := p.inbox.take(); len(batch) > 0 && ctx.Err() == nil; batch = p.inbox.take() {
 			posts, err := p.loadPosts(ctx, batch)
 			if err != nil && ctx.Err() == nil {
-				p.hub.log.WarnContext(ctx, "loading posts for live messages failed", "partition", p.index, "err", err)
+				p.hub.log.WarnContext(ctx, "live: loading pushed posts failed, feeds catch up", "partition", p.index, "err", err)
 			}
 			for _, m := range batch {
 				p.handle(m, posts)
@@ -27,8 +27,8 @@ func (p *partition) apply(ctx context.Context) {
 	}
 }
 
-// loadPosts returns the posts that were pushed to feeds here; those that are deleted are
-// there as nil.
+// loadPosts returns the posts of a batch that were pushed to feeds of this process. A
+// deleted post has a nil entry.
 func (p *partition) loadPosts(ctx context.Context, batch []retwis.LiveMessage) (map[retwis.PostID]*retwis.Post, error) {
 	posts := map[retwis.PostID]*retwis.Post{}
 	var ids []retwis.PostID
@@ -55,6 +55,8 @@ func (p *partition) loadPosts(ctx context.Context, batch []retwis.LiveMessage) (
 	return posts, nil
 }
 
+// handle passes a message to the feeds of its recipients. A feed catches up if the post of
+// the message could not be loaded.
 func (p *partition) handle(m retwis.LiveMessage, posts map[retwis.PostID]*retwis.Post) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,20 +7,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Options say how a [Hub] works. Zero fields but Node have a default.
+// Options configure a [Hub]. Node is required. Zero values of the other fields select the
+// defaults.
 type Options struct {
-	Node        string        // names this process among those on the same database
-	PresenceTTL time.Duration // how long the database believes that this process listens; 1 min
-	QueueLength int           // events a subscriber may be behind before it is cut off; 1024
-	CheckEvery  time.Duration // how often, about, a feed compares itself with its list; 45 s
-	ProbeEvery  time.Duration // how long a channel may be silent before it is tried; 15 s
-	ProbeWait   time.Duration // for what was sent to try a channel; 5 s
-	Linger      time.Duration // how long a partition is listened to after its last subscriber left; 30 s
-	CallTimeout time.Duration // of one call to the source; 5 s
-	JoinTimeout time.Duration // of Subscribe; 15 s
-	Parallel    int           // reads of feeds that go on at once; 16
+	Node        string        // name of this process, unique among the processes on the database
+	PresenceTTL time.Duration // lifetime of presence that is not refreshed; 1 min by default
+	QueueLength int           // events that may wait for a subscriber before it is disconnected; 1024 by default
+	CheckEvery  time.Duration // mean time between two comparisons of a feed with its list; 45 s by default
+	ProbeEvery  time.Duration // silence of a channel after which it is probed; 15 s by default
+	ProbeWait   time.Duration // time that a probe may take to arrive; 5 s by default
+	Linger      time.Duration // time that a channel stays subscribed after its last subscriber left; 30 s by default
+	CallTimeout time.Duration // timeout of a call to the source; 5 s by default
+	JoinTimeout time.Duration // timeout of Attach; 15 s by default
+	Parallel    int           // concurrent catch-ups; 16 by default
 
-	Metrics prometheus.Registerer // where to register those of the hub; nil nowhere
+	Metrics prometheus.Registerer // registry of the hub's metrics; nil registers none
 }
 
 func (o Options) withDefaults() Options {

@@ -7,29 +7,29 @@ import (
 	"retwis/internal/retwis"
 )
 
-// partition serves the timelines of one partition that have subscribers here. Its
-// goroutines are apply, keep, and while there are subscribers listen.
+// partition serves the timelines of one partition that have subscribers in this process. Its
+// goroutines run apply, maintain, and listen while there are feeds.
 type partition struct {
 	hub   *Hub
 	index int
 	inbox inbox
-	woken chan struct{} // wakes keep
+	woken chan struct{} // wakes maintain
 
 	mu        sync.Mutex
 	stopped   bool
 	feeds     map[retwis.TimelineID]*feed
-	idleSince time.Time // when the last feed was gone
+	idleSince time.Time // when the last feed was dropped
 
 	subscribed     bool          // the channel is subscribed
-	lastHeard      time.Time     // when it was last known to deliver
-	whenSubscribed chan struct{} // closed when it is
+	lastHeard      time.Time     // when the channel last delivered a message or a probe
+	whenSubscribed chan struct{} // closed when the channel is subscribed
 
 	presence presence
 
-	failedFeeds []*feed // to be read for again
-	failures    int     // of such reads, in a row
+	failedFeeds []*feed // feeds whose catch-up failed
+	failures    int     // consecutive failures of catch-ups
 	retryAt     time.Time
-	checkAt     time.Time // when to look for feeds that are due for a check
+	checkAt     time.Time // next search for feeds whose comparison with the list is due
 }
 
 func newPartition(h *Hub, index int) *partition {
@@ -43,7 +43,8 @@ func newPartition(h *Hub, index int) *partition {
 	}
 }
 
-// hold returns the feed of a timeline and keeps it until release.
+// hold returns the feed of a timeline. It creates the feed if there is none, and keeps it
+// until release.
 func (p *partition) hold(timeline retwis.TimelineID) (*feed, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +71,7 @@ func (p *partition) release(f *feed) {
 	p.dropIfUnused(f)
 }
 
-// unsubscribe ends a subscription.
+// unsubscribe removes s from its feed and closes it.
 func (p *partition) unsubscribe(f *feed, s *subscription) {
 	p.mu.Lock()
 	f.remove(s)
@@ -80,6 +81,7 @@ func (p *partition) unsubscribe(f *feed, s *subscription) {
 	p.hub.counts.subscribers.Add(-1)
 }
 
+// dropIfUnused removes a feed that has no subscribers and none that is joining.
 func (p *partition) dropIfUnused(f *feed) {
 	if f.joining > 0 || len(f.subscribers) > 0 {
 		return
@@ -94,7 +96,7 @@ func (p *partition) dropIfUnused(f *feed) {
 	p.wake()
 }
 
-// stop ends every subscription; there will be no other.
+// stop ends all subscriptions and refuses new ones.
 func (p *partition) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +108,7 @@ func (p *partition) stop() {
 	}
 }
 
-// catchUpDone takes note of how reading for a feed went.
+// catchUpDone records the result of a catch-up. It schedules a retry after a failure.
 func (p *partition) catchUpDone(f *feed, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,6 +124,7 @@ func (p *partition) catchUpDone(f *feed, err error) {
 	p.failedFeeds = append(p.failedFeeds, f)
 }
 
+// wake makes maintain look for work at once.
 func (p *partition) wake() {
 	select {
 	case p.woken <- struct{}{}:

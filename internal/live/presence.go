@@ -11,12 +11,12 @@ import (
 const (
 	presenceBatch  = 500
 	leaveTimeout   = 2 * time.Second
-	checksPerRound = 8 // times per CheckEvery that feeds are looked through
+	checksPerRound = 8 // searches for feeds due for a check, per CheckEvery
 )
 
-// presence is what is to be told to the source about the timelines served here. Only
-// keep tells it, one call after the other: so what was wanted last is what holds,
-// however a leave and an entry of the same timeline race.
+// presence holds the changes of presence that the source has not yet received. Only the
+// goroutine of maintain sends them, one call at a time. The last change of a timeline
+// therefore wins, even if a leave and an entry of the same timeline race.
 type presence struct {
 	enter     []*feed
 	leave     map[retwis.TimelineID]struct{}
@@ -32,52 +32,54 @@ func (p *presence) left(t retwis.TimelineID) {
 	p.leave[t] = struct{}{}
 }
 
-// sendLeaves tells which timelines are no longer served. It does not insist: presence
-// that is not refreshed lapses.
+// sendLeaves ends the presence of timelines without subscribers. It does not retry failed
+// calls, since presence that is not refreshed lapses.
 func (p *partition) sendLeaves(ctx context.Context) {
 	p.mu.Lock()
-	var gone []retwis.TimelineID
+	var left []retwis.TimelineID
 	for t := range p.presence.leave {
 		if p.feeds[t] == nil {
-			gone = append(gone, t)
+			left = append(left, t)
 		}
 	}
 	p.presence.leave = nil
 	p.mu.Unlock()
-	p.leaveTimelines(ctx, gone)
+	p.leaveTimelines(ctx, left)
 }
 
-func (p *partition) leaveTimelines(ctx context.Context, gone []retwis.TimelineID) {
-	for batch := range slices.Chunk(gone, presenceBatch) {
+func (p *partition) leaveTimelines(ctx context.Context, left []retwis.TimelineID) {
+	for batch := range slices.Chunk(left, presenceBatch) {
 		ctx, cancel := p.hub.callContext(ctx)
 		err := p.hub.source.Leave(ctx, p.hub.options.Node, batch)
 		cancel()
 		if err != nil {
-			p.hub.log.DebugContext(ctx, "leaving timelines failed", "partition", p.index, "err", err)
+			p.hub.log.DebugContext(ctx, "live: ending presence failed, presence lapses by itself", "partition", p.index, "err", err)
 			return
 		}
 	}
 }
 
-// leaveAll leaves everything when the hub stops, so that nobody publishes to it.
+// leaveAll ends the presence of all timelines when the hub stops, so that partitions no
+// longer publish to it.
 func (p *partition) leaveAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
 	p.mu.Lock()
-	var gone []retwis.TimelineID
+	var left []retwis.TimelineID
 	for t := range p.presence.leave {
 		if p.feeds[t] == nil {
-			gone = append(gone, t)
+			left = append(left, t)
 		}
 	}
 	for t := range p.feeds {
-		gone = append(gone, t)
+		left = append(left, t)
 	}
 	p.mu.Unlock()
-	p.leaveTimelines(ctx, gone)
+	p.leaveTimelines(ctx, left)
 }
 
-// sendEntries enters new timelines, and all again when it is time to.
+// sendEntries registers the presence of new feeds, and refreshes that of all feeds every
+// third of PresenceTTL.
 func (p *partition) sendEntries(ctx context.Context) {
 	now := time.Now()
 	p.mu.Lock()
@@ -99,7 +101,7 @@ func (p *partition) sendEntries(ctx context.Context) {
 	for batch := range slices.Chunk(due, presenceBatch) {
 		if err := p.enter(ctx, batch); err != nil {
 			if ctx.Err() == nil {
-				p.hub.log.WarnContext(ctx, "entering timelines failed", "partition", p.index, "err", err)
+				p.hub.log.WarnContext(ctx, "live: registering presence failed, retrying", "partition", p.index, "err", err)
 			}
 			p.retryEntries(due)
 			return
@@ -110,8 +112,9 @@ func (p *partition) sendEntries(ctx context.Context) {
 	p.mu.Unlock()
 }
 
-// enter enters a batch of feeds. Presence that was entered two thirds of the ttl ago
-// may lapse meanwhile, since the call may take the last third: what was missed is read.
+// enter registers the presence of a batch of feeds. The call may take a third of the TTL. A
+// feed whose presence is older than two thirds of the TTL may therefore miss messages before
+// the call takes effect, and catches up afterwards.
 func (p *partition) enter(ctx context.Context, feeds []*feed) error {
 	ttl, began := p.hub.options.PresenceTTL, time.Now()
 	var names []retwis.TimelineID
@@ -151,7 +154,8 @@ func (p *partition) enter(ctx context.Context, feeds []*feed) error {
 	return nil
 }
 
-// retryEntries has feeds entered again after a while. Entering twice is harmless.
+// retryEntries schedules another registration of feeds. Registering presence twice has no
+// further effect.
 func (p *partition) retryEntries(feeds []*feed) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,11 +9,12 @@ import (
 	"retwis/internal/sleep"
 )
 
-var errSilent = errors.New("nothing comes in, not even what was sent from here")
+var errSilent = errors.New("the connection delivers no messages, not even a probe")
 
-// listenOnce listens once. A connection may look healthy and deliver nothing, as behind a proxy
-// that has lost the other end: so when nothing has come for a while something is sent,
-// and when that does not come either, listenOnce returns errDeaf.
+// listenOnce subscribes to the partition's channel until the subscription ends. A connection
+// may appear healthy and deliver nothing, for instance if a proxy lost its other end. After
+// a period of silence listenOnce therefore publishes a probe to the channel. If the probe
+// does not arrive, it ends the subscription and returns errSilent.
 func (p *partition) listenOnce(ctx context.Context) error {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
@@ -36,8 +37,8 @@ func (p *partition) listenOnce(ctx context.Context) error {
 	return err
 }
 
-// isSilent reports, once it is so, that a probe did not come. It returns false when ctx is
-// done.
+// isSilent blocks until a probe did not arrive and returns true. It returns false when ctx
+// is done.
 func (p *partition) isSilent(ctx context.Context, heard *atomic.Int64) bool {
 	for {
 		before := heard.Load()
@@ -49,7 +50,7 @@ func (p *partition) isSilent(ctx context.Context, heard *atomic.Int64) bool {
 			continue
 		}
 		if p.probe(ctx) != nil {
-			continue // nothing can be sent
+			continue // a probe that could not be sent proves nothing
 		}
 		if sleep.For(ctx, p.hub.options.ProbeWait) != nil {
 			return false

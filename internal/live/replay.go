@@ -8,46 +8,46 @@ import (
 	"retwis/internal/sleep"
 )
 
-// postBatch is how many posts are loaded by one call.
+// postBatch is the maximum number of posts loaded by one call.
 const postBatch = 100
 
-// reading is what a subscriber that is about to join has read of its timeline.
+// reading is the state of its timeline that a joining subscriber has read.
 type reading struct {
-	from     *retwis.TimelinePosition // where the subscriber resumes; nil from now on
-	news     retwis.Replay            // since from; without one only the position
-	removals int                      // that the feed had told when the read began
+	from     *retwis.TimelinePosition // position to resume from; nil to begin now
+	events   retwis.Replay            // events after from; only the position if from is nil
+	removals int                      // number of removals that the feed had sent when the read began
 }
 
-// resetReason says why what a reader of the position from has missed cannot be told one by
-// one; it is empty when it can.
-func resetReason(from retwis.TimelinePosition, news retwis.Replay) retwis.ResetReason {
+// resetReason returns why the events after a position are unrecoverable. It returns the
+// empty reason if they can be replayed.
+func resetReason(from retwis.TimelinePosition, events retwis.Replay) retwis.ResetReason {
 	switch {
-	case news.Position.Generation != from.Generation:
+	case events.Position.Generation != from.Generation:
 		return retwis.HistoryChanged
-	case !news.Found:
+	case !events.Found:
 		return retwis.CursorTooOld
 	default:
 		return ""
 	}
 }
 
-// replay is what a subscriber is told before the live events: what happened between
-// its cursor and the place where it joins its feed.
+// replay holds the events that a subscriber receives before live events: those between its
+// cursor and the position at which it joins the feed.
 type replay struct {
 	from    retwis.TimelinePosition
 	arrived []retwis.PostID
 	removed []retwis.Removal
-	reset   retwis.ResetReason // instead of the events, when not empty
+	reset   retwis.ResetReason // if not empty, sent instead of the events
 	end     retwis.TimelinePosition
 }
 
-// send sends the replay at the subscriber's own pace. It returns early when the
+// send sends the replay at the pace of the subscriber. It returns early when the
 // subscription ends.
 //
-// The cursor of a post keeps the removals of the old cursor: a subscriber that
-// resumes in the middle is told all of them again, and misses none.
+// The cursors of replayed posts keep the removal of the old cursor. A subscriber that
+// resumes within the replay receives all removals again and misses none.
 func (r *replay) send(s *subscription) {
-	told := 0
+	sent := 0
 	at := r.from
 	at.Deep = false
 	for ids := range slices.Chunk(r.arrived, postBatch) {
@@ -58,7 +58,7 @@ func (r *replay) send(s *subscription) {
 			}
 			at.Post = ids[i]
 			s.sink.Replay(s.ctx, &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: at.Cursor(), Post: post}})
-			told++
+			sent++
 		}
 		if s.ctx.Err() != nil {
 			return
@@ -68,12 +68,12 @@ func (r *replay) send(s *subscription) {
 	for _, removal := range r.removed {
 		at.Removal = removal.ID
 		s.sink.Replay(s.ctx, &retwis.PostRemoved{Cursor: at.Cursor(), PostID: removal.Post, AuthorID: removal.Author})
-		told++
+		sent++
 	}
-	s.sink.Replay(s.ctx, &retwis.CaughtUp{Cursor: r.end.Cursor(), Replayed: told})
+	s.sink.Replay(s.ctx, &retwis.CaughtUp{Cursor: r.end.Cursor(), Replayed: sent})
 }
 
-// loadPostsRetrying loads posts however often it takes. It returns none when ctx ends.
+// loadPostsRetrying loads posts and retries until it succeeds. It returns nil when ctx ends.
 func (h *Hub) loadPostsRetrying(ctx context.Context, ids []retwis.PostID) []*retwis.Post {
 	for failures := 0; ; failures++ {
 		posts, err := h.posts(ctx, ids)
@@ -83,7 +83,7 @@ func (h *Hub) loadPostsRetrying(ctx context.Context, ids []retwis.PostID) []*ret
 		if ctx.Err() != nil {
 			return nil
 		}
-		h.log.WarnContext(ctx, "loading posts for a replay failed", "err", err)
+		h.log.WarnContext(ctx, "live: loading posts for a replay failed, retrying", "err", err)
 		_ = sleep.For(ctx, backoff(failures))
 	}
 }

@@ -7,20 +7,21 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Source is where timelines are held and where news of them comes from.
+// Source is the database that holds the timelines and publishes their events.
 type Source interface {
 	PartitionOf(retwis.TimelineID) int
-	// Since returns everything that happened to a timeline since a position, in one step.
+	// Since returns all events of a timeline after a position, in one atomic read.
 	Since(context.Context, retwis.TimelinePosition) (retwis.Replay, error)
 	Now(context.Context, retwis.TimelineID) (retwis.TimelinePosition, error)
-	// Enter asks for messages about timelines of one partition, until ttl has passed.
+	// Enter registers presence: for the duration of ttl the partition publishes messages
+	// about the timelines to the node. All timelines must be of one partition.
 	Enter(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error
 	Leave(ctx context.Context, node string, timelines []retwis.TimelineID) error
 	// Listen hands over the messages of a partition in the order they were sent, until
 	// ctx is done. It says LiveJoined whenever some may have been lost.
 	Listen(ctx context.Context, node string, partition int, handle func(retwis.LiveMessage)) error
-	// Probe sends a message to who listens as this node to a partition.
+	// Probe publishes a message to the node's own channel of a partition.
 	Probe(ctx context.Context, node string, partition int) error
-	// Posts returns nil for posts that are deleted.
+	// Posts returns the posts in the order of the ids, nil for each deleted post.
 	Posts(context.Context, []retwis.PostID) ([]*retwis.Post, error)
 }

@@ -8,19 +8,20 @@ import (
 	"retwis/internal/retwis"
 )
 
-// maxJoinReads is how often a subscriber reads a timeline that changes all the time, before
-// it is told that it lost continuity.
+// maxJoinReads is the number of reads of a constantly changing timeline after which a
+// joining subscriber receives a reset.
 const maxJoinReads = 4
 
-var errJoinTimeout = errors.New("it took too long to listen to the timeline")
+var errJoinTimeout = errors.New("timed out waiting for the timeline's events")
 
-// Attach tells a sink a timeline's events until ctx is done: those since the cursor, then
-// those that happen. Without a cursor it begins now. Whether the reader may see the
-// timeline is decided before. After an error the sink is not called.
+// Attach sends the events of a timeline to a sink until ctx is done: first a replay of the
+// events after the cursor, then live events. An empty cursor begins with live events. The
+// caller must have authorised the subscriber. After an error Attach does not call the sink.
 //
-// The cursor of another timeline, or no cursor at all, is [retwis.ErrBadCursor]. A
-// reader that does not keep up is cut off with [retwis.ErrSlowConsumer]. A timeline that is
-// gone, or goes, is [retwis.ErrTimelineGone].
+// Attach fails with [retwis.ErrBadCursor] if the cursor is malformed or of another timeline,
+// and with [retwis.ErrTimelineGone] if the timeline was deleted. Later the subscription ends
+// with [retwis.ErrSlowConsumer] if the sink does not keep up, and with [retwis.ErrTimelineGone]
+// if the timeline is deleted.
 func (h *Hub) Attach(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error {
 	var from *retwis.TimelinePosition
 	if after != "" {
@@ -46,13 +47,13 @@ func (h *Hub) Attach(ctx context.Context, timeline retwis.TimelineID, after retw
 			err = context.Cause(joining)
 		}
 		s.cancel()
-		return fmt.Errorf("subscribing to timeline %s: %w", timeline, err)
+		return fmt.Errorf("subscribe to timeline %s: %w", timeline, err)
 	}
 	return nil
 }
 
-// join makes s a subscriber of its timeline. Presence and the channel come before the
-// read, so that what the read does not say a message will.
+// join makes s a subscriber of its timeline. It reads the timeline only when presence is
+// registered and the channel is subscribed, so that each later event arrives as a message.
 func (p *partition) join(ctx context.Context, s *subscription, timeline retwis.TimelineID, from *retwis.TimelinePosition) error {
 	f, err := p.hold(timeline)
 	if err != nil {
@@ -71,8 +72,8 @@ func (p *partition) join(ctx context.Context, s *subscription, timeline retwis.T
 		if err != nil || caughtUp == nil {
 			return err
 		}
-		// The feed reads later than this subscriber did, and so passes its place, unless
-		// the list was changed meanwhile.
+		// The feed read the list later than the subscriber. Its reading contains the
+		// subscriber's position, unless the list was rewritten meanwhile.
 		if err := await(ctx, caughtUp); err != nil {
 			return err
 		}
@@ -83,7 +84,8 @@ func (p *partition) join(ctx context.Context, s *subscription, timeline retwis.T
 	}
 }
 
-// awaitMessages returns when messages about the timeline come in.
+// awaitMessages waits until presence of the timeline is registered and the channel of the
+// partition is subscribed.
 func (p *partition) awaitMessages(ctx context.Context, f *feed) error {
 	if err := await(ctx, f.entered); err != nil {
 		return err
@@ -94,30 +96,30 @@ func (p *partition) awaitMessages(ctx context.Context, f *feed) error {
 	return await(ctx, joined)
 }
 
-// read reads what happened since from, or where the timeline stands now.
+// read reads the events after from, or the current position if from is nil.
 func (p *partition) read(ctx context.Context, f *feed, from *retwis.TimelinePosition) (reading, error) {
 	p.mu.Lock()
-	f.accepting = true // messages from here on may say what the read does not
+	f.accepting = true // messages from here on may contain events that the read lacks
 	r := reading{from: from, removals: f.removals}
 	p.mu.Unlock()
 	var err error
 	if from == nil {
-		r.news.Position, err = p.hub.readPosition(ctx, f.timeline)
+		r.events.Position, err = p.hub.readPosition(ctx, f.timeline)
 	} else {
-		r.news, err = p.hub.readSince(ctx, *from)
+		r.events, err = p.hub.readSince(ctx, *from)
 	}
 	return r, err
 }
 
-// attach makes s a subscriber. When what it read does not meet the feed, it makes
-// the feed read too, and returns a channel that is closed when it has.
+// attach makes s a subscriber of the feed. If the feed cannot connect the reading with its
+// own position, it catches up, and attach returns a channel that is closed afterwards.
 func (p *partition) attach(f *feed, s *subscription, r reading, force bool) (<-chan struct{}, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stopped {
 		return nil, errNotRunning
 	}
-	if f.ended || r.news.Gone {
+	if f.ended || r.events.Gone {
 		return nil, retwis.ErrTimelineGone
 	}
 	if !f.attach(s, r, force) {

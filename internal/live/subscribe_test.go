@@ -18,7 +18,7 @@ func TestAnErrorOfTheSourceIsPassedOn(t *testing.T) {
 		if !errors.Is(err, errOutage) {
 			t.Errorf("Subscribe: %v, want %v", err, errOutage)
 		}
-		if want := fmt.Sprintf("subscribing to timeline %s: %v", alice, errOutage); err.Error() != want {
+		if want := fmt.Sprintf("subscribe to timeline %s: %v", alice, errOutage); err.Error() != want {
 			t.Errorf("Subscribe: %q, want %q", err, want)
 		}
 	})

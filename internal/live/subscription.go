@@ -7,24 +7,24 @@ import (
 	"retwis/internal/retwis"
 )
 
-// subscription is the place of one subscriber. It ends when its context does: the
-// subscriber's own ends it, so does the hub's stop, and so does cutting it off.
+// subscription is one subscriber of a feed. It ends with its context, which ends when the
+// subscriber leaves, when the hub stops, and when the hub disconnects the subscriber.
 //
-// The sink is called with the lock held, but for what is replayed: then live events
-// wait here.
+// The subscription calls the sink with its lock held. A replay is the exception: it may
+// block, and live events wait in the subscription until it ends.
 type subscription struct {
 	hub *Hub
 
 	mu        sync.Mutex
-	replaying bool  // a goroutine replays; it alone uses the sink, and empties waiting
-	reason    error // why the hub ended it; nil when it did not
+	replaying bool  // a goroutine replays; only it calls the sink, and it drains waiting
+	reason    error // why the hub ended the subscription; nil if it did not
 	closed    bool
 	sink      retwis.Sink
-	waiting   []retwis.Event // behind the replay
+	waiting   []retwis.Event // live events that wait for the end of the replay
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	index  int // among the feed's subscribers; guarded by the partition's lock
+	index  int // in the feed's subscribers; guarded by the partition's lock
 }
 
 func newSubscription(ctx context.Context, h *Hub, sink retwis.Sink) *subscription {
@@ -32,7 +32,7 @@ func newSubscription(ctx context.Context, h *Hub, sink retwis.Sink) *subscriptio
 	return &subscription{hub: h, ctx: ctx, cancel: cancel, sink: sink}
 }
 
-// start tells what comes before the live events, which wait until that is done.
+// start sends the replay. Live events wait until it ends.
 func (s *subscription) start(r replay) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,8 +51,7 @@ func (s *subscription) start(r replay) {
 	})
 }
 
-// deliver hands over a live event without waiting. A subscriber that is too far
-// behind is cut off instead.
+// deliver passes a live event to the sink without blocking. It disconnects a slow consumer.
 func (s *subscription) deliver(e retwis.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +80,7 @@ func (s *subscription) disconnectSlowLocked() {
 	s.cancel()
 }
 
-// end ends the subscription for a reason, if nothing else has.
+// end ends the subscription for a reason, unless it has already ended.
 func (s *subscription) end(reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,15 +90,15 @@ func (s *subscription) end(reason error) {
 	}
 }
 
-// drain replays what waits until nothing does.
+// drain sends the waiting live events until there are none.
 func (s *subscription) drain() {
 	for e := s.next(); e != nil; e = s.next() {
 		s.sink.Replay(s.ctx, e)
 	}
 }
 
-// next takes the first event that waits. When there is none, or the subscription has
-// ended, it returns nil, and the replaying goroutine is done with the sink.
+// next removes and returns the first waiting event. It returns nil if there is none or the
+// subscription has ended; the replaying goroutine must then no longer use the sink.
 func (s *subscription) next() retwis.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +115,7 @@ func (s *subscription) next() retwis.Event {
 	return nil
 }
 
-// close ends the sink, once, when the context has ended.
+// close ends the sink. The hub calls it once, after the context has ended.
 func (s *subscription) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
