@@ -11,47 +11,47 @@ import (
 
 	"retwis/graph/limits"
 	"retwis/internal/auth"
-	"retwis/internal/retwis"
+	"retwis/internal/ratelimit"
 )
 
 // unlimited lets everything pass.
 type unlimited struct{}
 
-func (unlimited) Check(retwis.Client) error                                { return nil }
-func (unlimited) Take(context.Context, retwis.Client, retwis.Demand) error { return nil }
-func (unlimited) Spend(retwis.Client, int)                                 {}
-func (unlimited) NotRegistered(context.Context, retwis.Client)             {}
-func (unlimited) LoggedIn(context.Context, retwis.Client, string)          {}
-func (unlimited) Allowance(context.Context, retwis.Client) (retwis.Allowance, bool) {
-	return retwis.Allowance{Rate: retwis.Rate{Limit: 1000, Period: time.Minute}, Left: 990, Full: time.Second}, true
+func (unlimited) Check(ratelimit.Client) error                                 { return nil }
+func (unlimited) Take(context.Context, ratelimit.Client, ratelimit.Cost) error { return nil }
+func (unlimited) Spend(ratelimit.Client, int)                                  {}
+func (unlimited) NotRegistered(context.Context, ratelimit.Client)              {}
+func (unlimited) LoggedIn(context.Context, ratelimit.Client, string)           {}
+func (unlimited) Budget(context.Context, ratelimit.Client) (ratelimit.Budget, bool) {
+	return ratelimit.Budget{Rate: ratelimit.Rate{Limit: 1000, Period: time.Minute}, Remaining: 990, Reset: time.Second}, true
 }
 
 // counting notes what it is asked, and refuses when told to.
 type counting struct {
 	unlimited
 	refusal error
-	clients []retwis.Client
-	demands []retwis.Demand
+	clients []ratelimit.Client
+	costs   []ratelimit.Cost
 	spent   int
 	failed  int
 	names   []string
 }
 
-func (c *counting) Take(_ context.Context, client retwis.Client, demand retwis.Demand) error {
-	c.clients, c.demands = append(c.clients, client), append(c.demands, demand)
+func (c *counting) Take(_ context.Context, client ratelimit.Client, cost ratelimit.Cost) error {
+	c.clients, c.costs = append(c.clients, client), append(c.costs, cost)
 	return c.refusal
 }
 
-func (c *counting) Spend(_ retwis.Client, cost int) { c.spent += cost }
+func (c *counting) Spend(_ ratelimit.Client, cost int) { c.spent += cost }
 
-func (c *counting) NotRegistered(context.Context, retwis.Client) { c.failed++ }
+func (c *counting) NotRegistered(context.Context, ratelimit.Client) { c.failed++ }
 
-func (c *counting) LoggedIn(_ context.Context, _ retwis.Client, name string) {
+func (c *counting) LoggedIn(_ context.Context, _ ratelimit.Client, name string) {
 	c.names = append(c.names, name)
 }
 
-func (c *counting) Allowance(context.Context, retwis.Client) (retwis.Allowance, bool) {
-	return retwis.Allowance{}, false
+func (c *counting) Budget(context.Context, ratelimit.Client) (ratelimit.Budget, bool) {
+	return ratelimit.Budget{}, false
 }
 
 func newCountedAPI() (*api, *counting) {
@@ -66,19 +66,19 @@ func TestOperationsAreCountedBeforeTheyRun(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, query, variables string
-		want                   retwis.Demand
+		want                   ratelimit.Cost
 	}{
-		{"a query", `{ viewer { id } }`, "", retwis.Demand{Cost: 2}},
-		{"a page", `{ publicTimeline { posts(first: 50) { edges { node { id } } } } }`, "", retwis.Demand{Cost: 162}},
-		{"a post", `mutation { createPost(input: {text: "a"}) { edge { cursor } } }`, "", retwis.Demand{Cost: 3, Posts: 1}},
+		{"a query", `{ viewer { id } }`, "", ratelimit.Cost{Reads: 2}},
+		{"a page", `{ publicTimeline { posts(first: 50) { edges { node { id } } } } }`, "", ratelimit.Cost{Reads: 162}},
+		{"a post", `mutation { createPost(input: {text: "a"}) { edge { cursor } } }`, "", ratelimit.Cost{Reads: 3, Posts: 1}},
 		{"two posts and a follow", `mutation { a: createPost(input: {text: "a"}) { __typename } b: createPost(input: {text: "b"}) { __typename }
-			followUser(input: {userId: "x"}) { __typename } }`, "", retwis.Demand{Cost: 6, Posts: 2, Follows: 1}},
+			followUser(input: {userId: "x"}) { __typename } }`, "", ratelimit.Cost{Reads: 6, Posts: 2, Follows: 1}},
 		{"what is skipped", `mutation($no: Boolean!) { createPost(input: {text: "a"}) @include(if: $no) { __typename } logout { __typename } }`,
-			`{"no": false}`, retwis.Demand{Cost: 1004}},
+			`{"no": false}`, ratelimit.Cost{Reads: 1004}},
 		{"logins", `mutation($in: LoginInput!, $n: String!) { a: login(input: $in) { token } b: login(input: {username: $n, password: "x"}) { token } }`,
-			`{"in": {"username": "Alice", "password": "x"}, "n": "bob"}`, retwis.Demand{Cost: 4, Logins: []string{"Alice", "bob"}}},
-		{"a registration", `mutation { register(input: {username: "carol", password: "x"}) { token } }`, "", retwis.Demand{Cost: 2, Registrations: 1}},
-		{"a change of password", `mutation { changePassword(input: {currentPassword: "x", newPassword: "y"}) { token } }`, "", retwis.Demand{Cost: 2, Passwords: 1}},
+			`{"in": {"username": "Alice", "password": "x"}, "n": "bob"}`, ratelimit.Cost{Reads: 4, Logins: []string{"Alice", "bob"}}},
+		{"a registration", `mutation { register(input: {username: "carol", password: "x"}) { token } }`, "", ratelimit.Cost{Reads: 2, Registrations: 1}},
+		{"a change of password", `mutation { changePassword(input: {currentPassword: "x", newPassword: "y"}) { token } }`, "", ratelimit.Cost{Reads: 2, Passwords: 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,10 +86,10 @@ func TestOperationsAreCountedBeforeTheyRun(t *testing.T) {
 			alice := a.addUser("alice")
 			here := netip.MustParseAddr("192.0.2.1")
 			a.run(auth.WithAddress(as(t, alice), here), tt.query, tt.variables)
-			if diff := cmp.Diff([]retwis.Demand{tt.want}, counted.demands); diff != "" {
+			if diff := cmp.Diff([]ratelimit.Cost{tt.want}, counted.costs); diff != "" {
 				t.Error(diff)
 			}
-			if want := (retwis.Client{User: alice.ID, Address: here}); counted.clients[0] != want {
+			if want := (ratelimit.Client{User: alice.ID, Address: here}); counted.clients[0] != want {
 				t.Errorf("counted %v", counted.clients[0])
 			}
 		})
@@ -100,7 +100,7 @@ func TestOperationsThatComeTooOftenAreNotRun(t *testing.T) {
 	t.Parallel()
 	a, counted := newCountedAPI()
 	alice := a.addUser("alice")
-	counted.refusal = retwis.TooMany(retwis.ToPost, 90*time.Second)
+	counted.refusal = ratelimit.Exceeded(ratelimit.Posts, 90*time.Second)
 	response := a.run(as(t, alice), `mutation { createPost(input: {text: "a"}) { edge { cursor } } }`, "")
 	if err := wantError(t, response, "RATE_LIMITED"); err.Extensions["retryAfter"] != 90 || response.Data != nil {
 		t.Errorf("got %v with the data %s", err.Extensions, response.Data)
@@ -108,7 +108,7 @@ func TestOperationsThatComeTooOftenAreNotRun(t *testing.T) {
 	if len(a.calls) > 0 || counted.spent > 0 {
 		t.Errorf("made the calls %q, and was charged %d for it", a.calls, counted.spent)
 	}
-	counted.refusal = retwis.ErrLimitsUnknown
+	counted.refusal = ratelimit.ErrUnavailable
 	wantError(t, a.run(as(t, alice), `mutation { login(input: {username: "a", password: "b"}) { token } }`, ""), "INTERNAL_SERVER_ERROR")
 }
 
@@ -116,14 +116,14 @@ func TestOperationsThatComeTooOftenAreNotRun(t *testing.T) {
 func TestMutationsThatMayNotRunAreNotCounted(t *testing.T) {
 	t.Parallel()
 	a, counted := newCountedAPI()
-	ctx := retwis.WithQueriesOnly(as(t, a.addUser("alice")))
+	ctx := ratelimit.WithQueriesOnly(as(t, a.addUser("alice")))
 	for _, query := range []string{`mutation { createPost(input: {text: "a"}) { __typename } }`, `{ viewer { id } }`} {
 		_, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), &graphql.RawParams{Query: query})
 		if len(errs) > 0 {
 			t.Error(errs)
 		}
 	}
-	if diff := cmp.Diff([]retwis.Demand{{Cost: 2}}, counted.demands); diff != "" {
+	if diff := cmp.Diff([]ratelimit.Cost{{Reads: 2}}, counted.costs); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -137,8 +137,8 @@ func TestWrongOperationsCost(t *testing.T) {
 			t.Errorf("%s costs %d", query, counted.spent)
 		}
 	}
-	if len(counted.demands) > 0 {
-		t.Errorf("counted %v", counted.demands)
+	if len(counted.costs) > 0 {
+		t.Errorf("counted %v", counted.costs)
 	}
 }
 

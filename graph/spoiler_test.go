@@ -41,7 +41,7 @@ var errSpoiled = errors.New("spoiled")
 func spoil[T any](s *spoiler, field string, object any, resolve func() (T, error)) (T, error) {
 	v, err := resolve()
 	if limit, ok := any(v).(*RateLimitPayload); ok && limit != nil {
-		limit.ResetAt = retwis.Epoch // it counts from now
+		limit.ResetAt = retwis.TimeOrigin // it counts from now
 	}
 	if s.pick(field, object, "whether")%100 >= s.rate {
 		return v, err

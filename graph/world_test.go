@@ -76,7 +76,7 @@ func (w *world) addUser(name string) *retwis.User {
 	n := len(w.users) + 1
 	u := &retwis.User{
 		ID: retwis.UserID(n*retwis.Buckets + 1), Username: name, DisplayName: strings.ToUpper(name),
-		CreatedAt: retwis.Epoch.Add(time.Duration(n) * time.Hour),
+		CreatedAt: retwis.TimeOrigin.Add(time.Duration(n) * time.Hour),
 	}
 	w.users = append(w.users, u)
 	w.secrets[u.ID] = name + "'s password"
@@ -95,7 +95,7 @@ func (w *world) addPost(author *retwis.User, text string) *retwis.Post {
 func (w *world) addSession(user *retwis.User, agent string) auth.Identity {
 	n := len(w.sessions) + 1
 	who := auth.Identity{User: user.ID, Session: retwis.SessionKey{Bucket: user.ID.Bucket(), Hash: fmt.Sprint("hash", n)}}
-	at := retwis.Epoch.Add(time.Duration(n) * time.Hour)
+	at := retwis.TimeOrigin.Add(time.Duration(n) * time.Hour)
 	session := retwis.Session{ID: who.SessionID(), CreatedAt: at, LastSeenAt: at.Add(time.Minute)}
 	if agent != "" {
 		session.UserAgent = &agent
@@ -105,7 +105,7 @@ func (w *world) addSession(user *retwis.User, agent string) auth.Identity {
 }
 
 func (w *world) addFollow(reader, author *retwis.User) {
-	at := retwis.Epoch.Add(time.Duration(len(w.follows)+1) * time.Minute)
+	at := retwis.TimeOrigin.Add(time.Duration(len(w.follows)+1) * time.Minute)
 	w.follows = slices.Insert(w.follows, 0, follow{reader.ID, author.ID, at})
 	reader.FollowingCount++
 	author.FollowerCount++
@@ -370,7 +370,7 @@ func (f followsOf) Follow(_ context.Context, reader, author retwis.UserID) error
 			u.FollowerCount++
 		}
 	}
-	f.w.follows = append(f.w.follows, follow{reader, author, retwis.Epoch})
+	f.w.follows = append(f.w.follows, follow{reader, author, retwis.TimeOrigin})
 	return nil
 }
 
@@ -400,7 +400,7 @@ func (f followsOf) FollowPage(_ context.Context, of retwis.FollowConnection, pag
 			from, to = to, from
 		}
 		if from == of.User && of.Kind != retwis.Members {
-			position := retwis.FollowPosition{Connection: of, Score: e.at.Sub(retwis.Epoch).Microseconds(), User: to}
+			position := retwis.FollowPosition{Connection: of, Score: e.at.Sub(retwis.TimeOrigin).Microseconds(), User: to}
 			all = append(all, retwis.Follow{Cursor: position.Cursor(), User: f.w.user(to), FollowedAt: e.at})
 		}
 	}

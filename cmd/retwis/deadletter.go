@@ -14,6 +14,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -62,7 +63,7 @@ func (c *listLetters) Run(ctx context.Context, console console) error {
 	return printLetters(console.out, letters, time.Now())
 }
 
-func printLetters(w io.Writer, letters []retwis.DeadLetter, now time.Time) error {
+func printLetters(w io.Writer, letters []outbox.DeadLetter, now time.Time) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "ID\tPARTITION\tKIND\tAUTHOR\tFOR\tPOST\tAGE\tREASON") // Flush tells of errors
 	for _, l := range letters {
@@ -75,7 +76,7 @@ func printLetters(w io.Writer, letters []retwis.DeadLetter, now time.Time) error
 }
 
 // whom says for whom an entry is, where it is not for all who follow its author.
-func whom(e retwis.OutboxEntry) string {
+func whom(e outbox.Entry) string {
 	switch {
 	case e.Timeline.Kind == retwis.HomeTimeline:
 		return "home:" + e.Timeline.Owner.String()
@@ -87,10 +88,10 @@ func whom(e retwis.OutboxEntry) string {
 }
 
 // letterID names a dead letter among those of all partitions.
-func letterID(l retwis.DeadLetter) string { return strconv.Itoa(l.Entry.Outbox) + "/" + l.ID }
+func letterID(l outbox.DeadLetter) string { return strconv.Itoa(l.Entry.Outbox) + "/" + l.ID }
 
 // age says how long ago a letter was given up: its id begins with the milliseconds.
-func age(l retwis.DeadLetter, now time.Time) string {
+func age(l outbox.DeadLetter, now time.Time) string {
 	millis, _, _ := strings.Cut(l.ID, "-")
 	n, err := strconv.ParseInt(millis, 10, 64)
 	if err != nil {

@@ -3,8 +3,7 @@ package main
 import (
 	"fmt"
 
-	"retwis/internal/quota"
-	"retwis/internal/retwis"
+	"retwis/internal/ratelimit"
 )
 
 // limitSettings are how much clients may do.
@@ -32,7 +31,7 @@ func (s limitSettings) check() error {
 		{"limit-logins", s.LimitLogins},
 		{"limit-registrations", s.LimitRegistrations},
 	} {
-		if _, err := retwis.ParseRate(string(limit.value)); err != nil {
+		if _, err := ratelimit.ParseRate(string(limit.value)); err != nil {
 			return fmt.Errorf("--%s (%s): %w", limit.flag, variableOf(limit.flag), err)
 		}
 	}
@@ -40,11 +39,11 @@ func (s limitSettings) check() error {
 }
 
 // rates returns rates that were checked.
-func (s limitSettings) rates() quota.Rates {
+func (s limitSettings) rates() ratelimit.Policies {
 	if s.RateLimits == "off" {
-		return quota.Rates{}
+		return ratelimit.Policies{}
 	}
-	return quota.Rates{
+	return ratelimit.Policies{
 		Reads:         s.LimitReads.parsed(),
 		Posts:         s.LimitPosts.parsed(),
 		Follows:       s.LimitFollows.parsed(),
@@ -53,7 +52,7 @@ func (s limitSettings) rates() quota.Rates {
 	}
 }
 
-func (r rate) parsed() retwis.Rate {
-	parsed, _ := retwis.ParseRate(string(r)) // was checked
+func (r rate) parsed() ratelimit.Rate {
+	parsed, _ := ratelimit.ParseRate(string(r)) // was checked
 	return parsed
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 	"retwis/internal/terminal"
@@ -71,7 +72,7 @@ func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 	progress := terminal.NewProgress(console.err)
 	found := progress.Begin("users found", 0)
 	var users []retwis.UserID
-	err := db.Scan(ctx, func(some []retwis.UserID, _ []retwis.NameClaim) error {
+	err := db.Scan(ctx, func(some []retwis.UserID, _ []record.NameClaim) error {
 		found.Add(len(some))
 		users = append(users, some...)
 		return nil

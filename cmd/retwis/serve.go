@@ -13,9 +13,9 @@ import (
 
 	"retwis/graph"
 	"retwis/internal/auth"
-	"retwis/internal/collector"
+	"retwis/internal/gctuner"
 	"retwis/internal/live"
-	"retwis/internal/quota"
+	"retwis/internal/ratelimit"
 	"retwis/internal/seed"
 	"retwis/internal/server"
 	"retwis/web"
@@ -79,7 +79,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	if err != nil {
 		return err
 	}
-	quotas := quota.New(db, c.rates(), log)
+	quotas := ratelimit.New(db, c.rates(), log)
 	quotas.Register(metrics)
 	hub := live.NewHub(db, log, live.Options{Node: rand.Text(), Metrics: metrics})
 	trusted, err := c.trusted()
@@ -132,7 +132,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	})
 	group.Go(func() error { return db.WatchSessions(hubLife, api.SessionEnded) })
 	group.Go(func() error { return db.WatchAuthors(hubLife) })
-	group.Go(func() error { return collector.Tune(running) })
+	group.Go(func() error { return gctuner.Tune(running) })
 	group.Go(func() error { return quotas.Run(hubLife) })
 	group.Go(func() error { return b.watchers.run(workLife, api.Health()) })
 	group.Go(func() error {

@@ -43,7 +43,7 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 		{"a log format that there is not", nil, []string{"serve", "--log-format", "xml"}, `must be one of "text","json"`},
 		{"a log level that there is not", nil, []string{"serve", "--log-level", "loud"}, `must be one of "debug","info","warn","error"`},
 		{"limits that are neither on nor off", nil, []string{"serve", "--rate-limits", "some"}, `must be one of "on","off"`},
-		{"a rate without a time", nil, []string{"serve", "--limit-posts", "60"}, `--limit-posts (RETWIS_LIMIT_POSTS): "60" is no rate: give one like 10/1m`},
+		{"a rate without a time", nil, []string{"serve", "--limit-posts", "60"}, `--limit-posts (RETWIS_LIMIT_POSTS): invalid rate "60": use a form like 10/1m`},
 		{"a rate of nothing", []string{"RETWIS_LIMIT_LOGINS=0/1m"}, []string{"serve"}, "with a count from 1 to 10000000, or off"},
 		{"an origin that is none", nil, []string{"serve", "--allowed-origins", "example.com"}, "--allowed-origins (RETWIS_ALLOWED_ORIGINS): allowed origin \"example.com\": want it like https://example.com"},
 		{"a proxy that is none", nil, []string{"serve", "--trusted-proxies", "gateway"}, "give addresses or networks"},

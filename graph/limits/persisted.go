@@ -179,9 +179,12 @@ func (d *persistedDocument) startWrite(now time.Time) bool {
 	return true
 }
 
+// documentIDExtension is the extension of a request that carries its documentId.
+const documentIDExtension = "documentId"
+
 // documentID returns the id in the documentId extension of a request.
 func documentID(params *graphql.RawParams) (id string, ok bool, refused *gqlerror.Error) {
-	value, ok := params.Extensions[retwis.DocumentID]
+	value, ok := params.Extensions[documentIDExtension]
 	if !ok {
 		return "", false, nil
 	}

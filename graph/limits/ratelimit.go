@@ -8,7 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"retwis/internal/auth"
-	"retwis/internal/retwis"
+	"retwis/internal/ratelimit"
 )
 
 // RefusedCost is the cost of a request that is refused. Parsing and validating it may have taken longer than many valid
@@ -18,16 +18,16 @@ const RefusedCost = 250
 // Limiter counts the operations of clients and refuses those that exceed a rate limit, with the code RATE_LIMITED.
 type Limiter interface {
 	// Check refuses a client whose budget is used up.
-	Check(client retwis.Client) error
+	Check(client ratelimit.Client) error
 	// Take counts an operation before it runs, or refuses it as a whole.
-	Take(ctx context.Context, client retwis.Client, demand retwis.Demand) error
+	Take(ctx context.Context, client ratelimit.Client, cost ratelimit.Cost) error
 	// Spend counts a request that was refused after some work.
-	Spend(client retwis.Client, cost int)
+	Spend(client ratelimit.Client, cost int)
 }
 
 // ClientOf returns the client that a request comes from.
-func ClientOf(ctx context.Context) retwis.Client {
-	return retwis.Client{User: auth.IdentityOf(ctx).User, Address: auth.AddressOf(ctx)}
+func ClientOf(ctx context.Context) ratelimit.Client {
+	return ratelimit.Client{User: auth.IdentityOf(ctx).User, Address: auth.AddressOf(ctx)}
 }
 
 // RateLimit is a gqlgen extension that counts operations before they run. An operation that exceeds a limit is refused
@@ -42,40 +42,40 @@ func (RateLimit) Validate(graphql.ExecutableSchema) error { return nil }
 
 // MutateOperationContext implements [graphql.OperationContextMutator].
 func (l RateLimit) MutateOperationContext(ctx context.Context, op *graphql.OperationContext) *gqlerror.Error {
-	if op.Operation.Operation == ast.Mutation && retwis.QueriesOnly(ctx) {
+	if op.Operation.Operation == ast.Mutation && ratelimit.QueriesOnly(ctx) {
 		return nil // following a link to a mutation, which is refused, must not use up the budget of its reader
 	}
-	if err := l.Limiter.Take(ctx, ClientOf(ctx), demandOf(op)); err != nil {
+	if err := l.Limiter.Take(ctx, ClientOf(ctx), countedCost(op)); err != nil {
 		return gqlerror.Wrap(err)
 	}
 	return nil
 }
 
-// demandOf returns what an operation is about to do. The cost does not include mutations that have a limit of their own.
-func demandOf(op *graphql.OperationContext) retwis.Demand {
-	demand := retwis.Demand{Cost: Cost(op)}
+// countedCost returns what an operation is about to do. The cost does not include mutations that have a limit of their own.
+func countedCost(op *graphql.OperationContext) ratelimit.Cost {
+	cost := ratelimit.Cost{Reads: Cost(op)}
 	if op.Operation.Operation != ast.Mutation {
-		return demand
+		return cost
 	}
 	for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Mutation"}) {
-		demand.Cost -= mutationCost
+		cost.Reads -= mutationCost
 		switch field.Name {
 		case "register":
-			demand.Registrations++
+			cost.Registrations++
 		case "login":
-			demand.Logins = append(demand.Logins, usernameIn(field.Field, op.Variables))
+			cost.Logins = append(cost.Logins, usernameIn(field.Field, op.Variables))
 		case "changePassword", "deleteAccount":
-			demand.Passwords++
+			cost.Passwords++
 		case "createPost":
-			demand.Posts++
+			cost.Posts++
 		case "followUser", "unfollowUser", "addListMember", "removeListMember":
-			demand.Follows++
+			cost.Follows++
 		default:
-			demand.Cost += mutationCost
+			cost.Reads += mutationCost
 		}
 	}
-	demand.Cost = max(demand.Cost, 1)
-	return demand
+	cost.Reads = max(cost.Reads, 1)
+	return cost
 }
 
 func usernameIn(login *ast.Field, variables map[string]any) string {

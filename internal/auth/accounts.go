@@ -39,7 +39,7 @@ type AccountStore interface {
 	CreateSession(ctx context.Context, session retwis.NewSession) error
 	// Session returns whose it is, or fails with retwis.ErrUnauthenticated; for one that
 	// was replaced just now, with retwis.ErrSessionReplaced as well.
-	Session(ctx context.Context, key retwis.SessionKey) (retwis.SessionHolder, error)
+	Session(ctx context.Context, key retwis.SessionKey) (retwis.SessionOwner, error)
 	// Sessions returns a user's sessions, the one used last first.
 	Sessions(ctx context.Context, user retwis.UserID) ([]retwis.Session, error)
 	RevokeSession(ctx context.Context, id retwis.SessionID) error

@@ -10,7 +10,7 @@ import (
 type Identity struct {
 	User       retwis.UserID
 	Session    retwis.SessionKey
-	Generation int64 // of the session, as in [retwis.SessionHolder]
+	Generation int64 // of the session, as in [retwis.SessionOwner]
 }
 
 // SessionID returns what the session that asks is called.
@@ -18,7 +18,7 @@ func (who Identity) SessionID() retwis.SessionID { return retwis.SessionIDOf(who
 
 // EndedBy reports whether the session is among those that ended.
 func (who Identity) EndedBy(end retwis.SessionEnd) bool {
-	return end.Ends(retwis.SessionHolder{User: who.User, Generation: who.Generation}, who.Session)
+	return end.Ends(retwis.SessionOwner{User: who.User, Generation: who.Generation}, who.Session)
 }
 
 type identityKey struct{}

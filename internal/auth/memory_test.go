@@ -205,24 +205,24 @@ func (m *memory) CreateSession(_ context.Context, session retwis.NewSession) err
 }
 
 // holder returns whose session it is, if it has not ended.
-func (m *memory) holder(key retwis.SessionKey) (retwis.SessionHolder, bool) {
+func (m *memory) holder(key retwis.SessionKey) (retwis.SessionOwner, bool) {
 	row, ok := m.sessions[key]
 	a := m.active(row.user)
-	return retwis.SessionHolder{User: row.user, Generation: row.generation}, ok && a != nil && a.generation == row.generation
+	return retwis.SessionOwner{User: row.user, Generation: row.generation}, ok && a != nil && a.generation == row.generation
 }
 
-func (m *memory) Session(_ context.Context, key retwis.SessionKey) (retwis.SessionHolder, error) {
+func (m *memory) Session(_ context.Context, key retwis.SessionKey) (retwis.SessionOwner, error) {
 	end, err := m.begin(nil)
 	defer end()
 	if err != nil {
-		return retwis.SessionHolder{}, err
+		return retwis.SessionOwner{}, err
 	}
 	if m.replaced[key] {
-		return retwis.SessionHolder{}, errors.Join(retwis.ErrUnauthenticated, retwis.ErrSessionReplaced)
+		return retwis.SessionOwner{}, errors.Join(retwis.ErrUnauthenticated, retwis.ErrSessionReplaced)
 	}
 	holder, ok := m.holder(key)
 	if !ok {
-		return retwis.SessionHolder{}, retwis.ErrUnauthenticated
+		return retwis.SessionOwner{}, retwis.ErrUnauthenticated
 	}
 	return holder, nil
 }

@@ -9,20 +9,21 @@ import (
 	"context"
 	"time"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 )
 
 // Database is what a check needs of the database.
 type Database interface {
-	Scan(ctx context.Context, found func([]retwis.UserID, []retwis.NameClaim) error) error
-	AccountRecord(ctx context.Context, id retwis.UserID) (retwis.AccountRecord, error)
+	Scan(ctx context.Context, found func([]retwis.UserID, []record.NameClaim) error) error
+	AccountRecord(ctx context.Context, id retwis.UserID) (record.Account, error)
 	ProfileRecord(ctx context.Context, id retwis.UserID) (posts []retwis.PostID, foreign int, err error)
-	TimelineRecord(ctx context.Context, id retwis.TimelineID) (retwis.TimelineRecord, error)
-	PostRecords(ctx context.Context, ids []retwis.PostID) ([]retwis.PostRecord, error)
+	TimelineRecord(ctx context.Context, id retwis.TimelineID) (record.Timeline, error)
+	PostRecords(ctx context.Context, ids []retwis.PostID) ([]record.Post, error)
 	Posted(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.PostID, error)
-	SourceEdges(ctx context.Context, id retwis.TimelineID) ([]retwis.Edge, error)
-	AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) ([]retwis.Edge, error)
-	Edges(ctx context.Context, id retwis.TimelineID, authors []retwis.UserID) ([]retwis.Edge, error)
+	SourceEdges(ctx context.Context, id retwis.TimelineID) ([]record.Edge, error)
+	AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) ([]record.Edge, error)
+	Edges(ctx context.Context, id retwis.TimelineID, authors []retwis.UserID) ([]record.Edge, error)
 	Gone(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID, error)
 	NameHolder(ctx context.Context, folded string) (retwis.UserID, bool, error)
 	Partitions() int

@@ -5,14 +5,15 @@ import (
 	"slices"
 	"strconv"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 )
 
 // compareTimeline compares the list of a home or of a list of users with its definition:
 // every undeleted post of its sources down to where it was trimmed, each once, those of
 // one author in their order. Deleted posts keep their places until they are trimmed.
-func compareTimeline(r retwis.TimelineRecord, k evidence, lateness int) []Finding {
-	if r.End != retwis.ListComplete && r.End != retwis.ListTrimmed {
+func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
+	if r.End != record.ListComplete && r.End != record.ListTrimmed {
 		return nil // its next reader builds it
 	}
 	generation := strconv.FormatInt(r.Generation, 10)
@@ -86,7 +87,7 @@ func isOwnHome(id retwis.TimelineID, user retwis.UserID) bool {
 
 // compareMentions compares the mentions of a user with the posts there: each is one that
 // names the user, once.
-func compareMentions(r retwis.TimelineRecord, records map[retwis.PostID]retwis.PostRecord) []Finding {
+func compareMentions(r record.Timeline, records map[retwis.PostID]record.Post) []Finding {
 	var found []Finding
 	times := map[retwis.PostID]int{}
 	for _, post := range r.Entries {
@@ -107,7 +108,7 @@ func compareMentions(r retwis.TimelineRecord, records map[retwis.PostID]retwis.P
 
 // comparePublic compares the entries of the public timeline with the posts there: each is
 // one, once. Deleted ones keep their places.
-func comparePublic(r retwis.TimelineRecord, records map[retwis.PostID]retwis.PostRecord) []Finding {
+func comparePublic(r record.Timeline, records map[retwis.PostID]record.Post) []Finding {
 	var found []Finding
 	seen := map[retwis.PostID]bool{}
 	for _, post := range r.Entries {
@@ -125,7 +126,7 @@ func comparePublic(r retwis.TimelineRecord, records map[retwis.PostID]retwis.Pos
 
 // compareProfile compares a profile with the posts on it: each is one of the user's, once,
 // newest first.
-func compareProfile(user retwis.UserID, posts []retwis.PostID, records map[retwis.PostID]retwis.PostRecord) []Finding {
+func compareProfile(user retwis.UserID, posts []retwis.PostID, records map[retwis.PostID]record.Post) []Finding {
 	id := retwis.Profile(user)
 	var found []Finding
 	times := map[retwis.PostID]int{}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 )
 
@@ -17,44 +18,44 @@ func TestCompareTimeline(t *testing.T) {
 	)
 	type ids = []retwis.PostID
 	posted := map[retwis.UserID][]retwis.PostID{author: {90, 80, 70, 60, 50}, reader: {85}}
-	records := map[retwis.PostID]retwis.PostRecord{
+	records := map[retwis.PostID]record.Post{
 		75: {There: true, Author: author, Deleted: true},
 		76: {There: true, Author: stranger},
 		77: {There: true, Author: stranger, Deleted: true},
 	}
 	for by, posts := range posted {
 		for _, post := range posts {
-			records[post] = retwis.PostRecord{There: true, Author: by}
+			records[post] = record.Post{There: true, Author: by}
 		}
 	}
 	tests := []struct {
 		name    string
-		end     retwis.ListEnd
+		end     record.ListEnd
 		entries ids
 		awaited ids
 		want    map[Kind]ids
 	}{
-		{"complete", retwis.ListComplete, ids{90, 85, 80, 70, 60, 50}, nil, nil},
-		{"in another order of arrival", retwis.ListComplete, ids{85, 90, 80, 70, 60, 50}, nil, nil},
-		{"with deleted posts", retwis.ListComplete, ids{75, 90, 85, 80, 77, 70, 60, 50}, nil, nil},
-		{"being built", retwis.ListBuilding, ids{90}, nil, nil},
-		{"not there", retwis.ListMissing, nil, nil, nil},
-		{"empty", retwis.ListComplete, nil, nil, map[Kind]ids{Missing: {50, 60, 70, 80, 85, 90}}},
-		{"one missing", retwis.ListComplete, ids{90, 80, 70, 60, 50}, nil, map[Kind]ids{Missing: {85}}},
-		{"one that its reader will put there", retwis.ListComplete, ids{85, 80, 70, 60, 50}, ids{90}, nil},
-		{"the oldest missing", retwis.ListComplete, ids{90, 85, 80, 70, 60}, nil, map[Kind]ids{Missing: {50}}},
-		{"trimmed", retwis.ListTrimmed, ids{90, 85, 80, 70}, nil, nil},
-		{"trimmed, one missing", retwis.ListTrimmed, ids{90, 80, 70, 60}, nil, map[Kind]ids{Missing: {85}}},
-		{"trimmed, a late one at the end", retwis.ListTrimmed, ids{90, 85, 80, 50}, nil, nil},
-		{"no post", retwis.ListComplete, ids{5, 90, 85, 80, 70, 60, 50}, nil, map[Kind]ids{Extra: {5}}},
-		{"a stranger's", retwis.ListComplete, ids{90, 85, 80, 76, 70, 60, 50}, nil, map[Kind]ids{Extra: {76}}},
-		{"doubled", retwis.ListComplete, ids{70, 90, 85, 70, 80, 70, 60, 50}, nil, map[Kind]ids{Duplicate: {70, 70}}},
-		{"out of order", retwis.ListComplete, ids{50, 90, 85, 80, 70, 60}, nil, map[Kind]ids{OutOfOrder: {50}}},
+		{"complete", record.ListComplete, ids{90, 85, 80, 70, 60, 50}, nil, nil},
+		{"in another order of arrival", record.ListComplete, ids{85, 90, 80, 70, 60, 50}, nil, nil},
+		{"with deleted posts", record.ListComplete, ids{75, 90, 85, 80, 77, 70, 60, 50}, nil, nil},
+		{"being built", record.ListBuilding, ids{90}, nil, nil},
+		{"not there", record.ListMissing, nil, nil, nil},
+		{"empty", record.ListComplete, nil, nil, map[Kind]ids{Missing: {50, 60, 70, 80, 85, 90}}},
+		{"one missing", record.ListComplete, ids{90, 80, 70, 60, 50}, nil, map[Kind]ids{Missing: {85}}},
+		{"one that its reader will put there", record.ListComplete, ids{85, 80, 70, 60, 50}, ids{90}, nil},
+		{"the oldest missing", record.ListComplete, ids{90, 85, 80, 70, 60}, nil, map[Kind]ids{Missing: {50}}},
+		{"trimmed", record.ListTrimmed, ids{90, 85, 80, 70}, nil, nil},
+		{"trimmed, one missing", record.ListTrimmed, ids{90, 80, 70, 60}, nil, map[Kind]ids{Missing: {85}}},
+		{"trimmed, a late one at the end", record.ListTrimmed, ids{90, 85, 80, 50}, nil, nil},
+		{"no post", record.ListComplete, ids{5, 90, 85, 80, 70, 60, 50}, nil, map[Kind]ids{Extra: {5}}},
+		{"a stranger's", record.ListComplete, ids{90, 85, 80, 76, 70, 60, 50}, nil, map[Kind]ids{Extra: {76}}},
+		{"doubled", record.ListComplete, ids{70, 90, 85, 70, 80, 70, 60, 50}, nil, map[Kind]ids{Duplicate: {70, 70}}},
+		{"out of order", record.ListComplete, ids{50, 90, 85, 80, 70, 60}, nil, map[Kind]ids{OutOfOrder: {50}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := retwis.TimelineRecord{
+			r := record.Timeline{
 				ID: retwis.Home(reader), End: tt.end, Entries: tt.entries, Awaited: tt.awaited,
 				Sources: map[retwis.UserID]int64{author: 7},
 			}

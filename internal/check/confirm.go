@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"retwis/internal/retwis"
+	"retwis/internal/outbox"
 )
 
 // suspect is a subject with what a look found wrong.
@@ -100,7 +100,7 @@ func (c *checker) settle(ctx context.Context) (bool, error) {
 		}
 		passed := true
 		for i, end := range ends {
-			passed = passed && (end == "" || starts[i] == "" || retwis.EarlierEntry(end, starts[i]))
+			passed = passed && (end == "" || starts[i] == "" || outbox.Earlier(end, starts[i]))
 		}
 		if passed {
 			return true, nil

@@ -3,21 +3,22 @@ package check
 import (
 	"slices"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 )
 
 // evidence is what is evidence about the posts that concern a timeline.
 type evidence struct {
 	posted  map[retwis.UserID][]retwis.PostID // on profiles, newest first, down to the end of the timeline
-	records map[retwis.PostID]retwis.PostRecord
+	records map[retwis.PostID]record.Post
 }
 
 // completeAbove is the id above which every post must be in a list. Older ones may have left a
 // list that was trimmed. Its last entries do not tell which, since late posts are among
 // them: every post that is newer than all of these must be there. Nor need those be that
 // its reader will not find kept.
-func completeAbove(r retwis.TimelineRecord, lateness int) retwis.PostID {
-	if r.End != retwis.ListTrimmed || len(r.Entries) == 0 {
+func completeAbove(r record.Timeline, lateness int) retwis.PostID {
+	if r.End != record.ListTrimmed || len(r.Entries) == 0 {
 		return r.Gap
 	}
 	return max(r.Gap, slices.Max(r.Entries[max(0, len(r.Entries)-lateness):]))
@@ -25,7 +26,7 @@ func completeAbove(r retwis.TimelineRecord, lateness int) retwis.PostID {
 
 // unrecordedPosts are the posts of a timeline whose records are needed: entries that are on no
 // profile of a source, and what seems to be missing.
-func unrecordedPosts(r retwis.TimelineRecord, posted map[retwis.UserID][]retwis.PostID, lateness int) []retwis.PostID {
+func unrecordedPosts(r record.Timeline, posted map[retwis.UserID][]retwis.PostID, lateness int) []retwis.PostID {
 	seen := map[retwis.PostID]bool{}
 	for _, posts := range posted {
 		for _, post := range posts {
@@ -52,7 +53,7 @@ type missingPost struct {
 }
 
 // missingPosts are the posts on profiles that a timeline should hold and does not.
-func missingPosts(r retwis.TimelineRecord, posted map[retwis.UserID][]retwis.PostID, lateness int) []missingPost {
+func missingPosts(r record.Timeline, posted map[retwis.UserID][]retwis.PostID, lateness int) []missingPost {
 	held := map[retwis.PostID]bool{}
 	for _, post := range slices.Concat(r.Entries, r.Awaited) {
 		held[post] = true

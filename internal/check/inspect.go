@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 )
 
@@ -32,12 +33,12 @@ func (c *checker) inspectNewestUsers(ctx context.Context, s subject) (inspection
 	return l, nil
 }
 
-func (c *checker) records(ctx context.Context, ids []retwis.PostID) (map[retwis.PostID]retwis.PostRecord, error) {
+func (c *checker) records(ctx context.Context, ids []retwis.PostID) (map[retwis.PostID]record.Post, error) {
 	records, err := c.db.PostRecords(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[retwis.PostID]retwis.PostRecord, len(ids))
+	byID := make(map[retwis.PostID]record.Post, len(ids))
 	for i, id := range ids {
 		byID[id] = records[i]
 	}
@@ -51,7 +52,7 @@ func (c *checker) inspectNameClaim(ctx context.Context, s subject) (inspection, 
 	if err != nil || !held {
 		return l, err
 	}
-	r := retwis.AccountRecord{}
+	r := record.Account{}
 	if holder != 0 {
 		if r, err = c.db.AccountRecord(ctx, holder); err != nil {
 			return l, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 )
 
@@ -30,7 +31,7 @@ func (c *checker) inspectAccount(ctx context.Context, s subject) (inspection, er
 	return l, c.inspectProfile(ctx, s.user, &l)
 }
 
-func (l *inspection) inspectName(r retwis.AccountRecord) {
+func (l *inspection) inspectName(r record.Account) {
 	f := Finding{User: r.ID, what: retwis.FoldUsername(r.Username), transient: true}
 	switch {
 	case r.Holder == 0:
@@ -45,8 +46,8 @@ func (l *inspection) inspectName(r retwis.AccountRecord) {
 	l.add(f)
 }
 
-func (l *inspection) inspectCounts(r retwis.AccountRecord) {
-	count := func(what string, n retwis.Counted, right bool) {
+func (l *inspection) inspectCounts(r record.Account) {
+	count := func(what string, n record.Counted, right bool) {
 		if right {
 			return
 		}
@@ -61,7 +62,7 @@ func (l *inspection) inspectCounts(r retwis.AccountRecord) {
 	count("followers", r.Followers, r.Followers.Stored == r.Followers.There)
 }
 
-func (l *inspection) inspectFollowerPartitions(r retwis.AccountRecord) {
+func (l *inspection) inspectFollowerPartitions(r record.Account) {
 	for partition, there := range r.FollowersIn {
 		if _, ok := r.Reach[partition]; !ok {
 			l.add(Finding{
@@ -90,7 +91,7 @@ func (l *inspection) inspectFollowerPartitions(r retwis.AccountRecord) {
 }
 
 // inspectEdges compares the directions of all edges that begin or end at a user.
-func (c *checker) inspectEdges(ctx context.Context, r retwis.AccountRecord, l *inspection) error {
+func (c *checker) inspectEdges(ctx context.Context, r record.Account, l *inspection) error {
 	ids := []retwis.TimelineID{retwis.Home(r.ID)}
 	for _, list := range r.Lists {
 		ids = append(ids, retwis.ListPosts(list))
@@ -117,13 +118,13 @@ func (c *checker) inspectEdges(ctx context.Context, r retwis.AccountRecord, l *i
 	return nil
 }
 
-func (l *inspection) addEdges(edges []retwis.Edge) {
+func (l *inspection) addEdges(edges []record.Edge) {
 	for _, e := range edges {
 		l.add(edgeFinding(e))
 	}
 }
 
-func edgeFinding(e retwis.Edge) Finding {
+func edgeFinding(e record.Edge) Finding {
 	what := "says another time than the other direction"
 	switch {
 	case e.Audience == 0:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 )
 
@@ -36,7 +37,7 @@ func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, l *
 	}
 	l.timelines++
 	l.entries += len(r.Entries)
-	if r.End != retwis.ListComplete && r.End != retwis.ListTrimmed {
+	if r.End != record.ListComplete && r.End != record.ListTrimmed {
 		return nil
 	}
 	authors := make([]retwis.UserID, 0, len(r.Sources)+1)
@@ -47,7 +48,7 @@ func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, l *
 		authors = append(authors, id.Owner)
 	}
 	var downTo retwis.PostID
-	if r.End == retwis.ListTrimmed {
+	if r.End == record.ListTrimmed {
 		downTo = slices.Min(r.Entries)
 	}
 	gone, err := c.db.Gone(ctx, authors)
@@ -82,7 +83,7 @@ func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, l *
 
 // missingFromProfile are a user's own posts that the home holds and the profile does not, though it
 // holds older ones.
-func missingFromProfile(entries, profile []retwis.PostID, records map[retwis.PostID]retwis.PostRecord, user retwis.UserID) []retwis.PostID {
+func missingFromProfile(entries, profile []retwis.PostID, records map[retwis.PostID]record.Post, user retwis.UserID) []retwis.PostID {
 	if len(profile) == 0 {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 )
 
@@ -71,7 +72,7 @@ func (c *checker) subjects(ctx context.Context) (users, names []subject, err err
 	add, end := c.options.Progress("users found", 0)
 	defer end()
 	var ids []retwis.UserID
-	err = c.db.Scan(ctx, func(found []retwis.UserID, claims []retwis.NameClaim) error {
+	err = c.db.Scan(ctx, func(found []retwis.UserID, claims []record.NameClaim) error {
 		add(len(found))
 		ids = append(ids, found...)
 		if c.options.Sample == 0 {

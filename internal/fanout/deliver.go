@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"retwis/internal/retwis"
+	"retwis/internal/outbox"
 )
 
 // deliver makes the calls of one round. It takes the entries in the given order, within the
@@ -26,7 +26,7 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 		*target
 	}
 	var steps []step
-	var calls []retwis.Delivery
+	var calls []outbox.Delivery
 	cost := 0
 	// Each entry first has a bounded share of the round, so that small authors do not wait for
 	// large ones. The second pass gives the rest of the round to the large authors.
@@ -41,8 +41,8 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 				spent += price
 				cost += price
 				steps = append(steps, step{w, t})
-				calls = append(calls, retwis.Delivery{
-					Entry: w.OutboxEntry, Partition: t.partition, To: t.to, User: t.user, Position: t.position,
+				calls = append(calls, outbox.Delivery{
+					Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user, Progress: t.position,
 				})
 			}
 		}
@@ -69,14 +69,14 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 		}
 		r.counts.calls.Add(1)
 		r.counts.pushed.Add(int64(result.Pushed))
-		if result.Position == t.position {
+		if result.Progress == t.position {
 			continue
 		}
-		if result.Pushed == 0 && t.position != "" && result.Position != retwis.DeliveryDone {
+		if result.Pushed == 0 && t.position != "" && result.Progress != outbox.Done {
 			r.counts.redeliveries.Add(1)
 		}
-		t.position = result.Position
-		t.done = result.Position == retwis.DeliveryDone
+		t.position = result.Progress
+		t.done = result.Progress == outbox.Done
 	}
 	recordDeliverySpans(ctx, start, shares)
 	for _, s := range steps {

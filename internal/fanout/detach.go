@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
@@ -38,7 +39,7 @@ func (r *runner) detachFollowers(ctx context.Context, w *workItem) error {
 	}
 	for partition := range reach[0].Followers {
 		done, err := untilDone(func() (bool, error) {
-			return r.store.PartFollowers(ctx, w.Author, partition, retwis.ToFollowers)
+			return r.store.PartFollowers(ctx, w.Author, partition, outbox.TargetFollowers)
 		})
 		if !done || err != nil {
 			return err
@@ -46,7 +47,7 @@ func (r *runner) detachFollowers(ctx context.Context, w *workItem) error {
 	}
 	for partition := range reach[0].Lists {
 		done, err := untilDone(func() (bool, error) {
-			return r.store.PartFollowers(ctx, w.Author, partition, retwis.ToLists)
+			return r.store.PartFollowers(ctx, w.Author, partition, outbox.TargetLists)
 		})
 		if !done || err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/fanout"
+	"retwis/internal/outbox"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -144,12 +145,12 @@ type unanswered struct {
 	waits atomic.Int64
 }
 
-func (u *unanswered) Confirm(ctx context.Context, outbox int, first string, places []retwis.Place, wait bool) ([]int, bool, error) {
+func (u *unanswered) Confirm(ctx context.Context, outboxID int, first string, places []outbox.Target, wait bool) ([]int, bool, error) {
 	if wait {
 		u.waits.Add(1)
 		return nil, false, retwis.ErrNotReplicated
 	}
-	return u.Store.Confirm(ctx, outbox, first, places, false)
+	return u.Store.Confirm(ctx, outboxID, first, places, false)
 }
 
 func TestReplicasThatDoNotAnswerAreNotWaitedForForever(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"retwis/internal/fanout"
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -129,7 +130,7 @@ type repairCounter struct {
 }
 
 func (c *repairCounter) Repair(
-	ctx context.Context, author retwis.UserID, partition int, to retwis.Audience, after int64,
+	ctx context.Context, author retwis.UserID, partition int, to outbox.TargetKind, after int64,
 ) (int64, bool, error) {
 	c.steps.Add(1)
 	return c.Store.Repair(ctx, author, partition, to, after)

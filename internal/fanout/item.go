@@ -5,12 +5,13 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
 // workItem is an outbox entry in memory, with the state of its processing.
 type workItem struct {
-	retwis.OutboxEntry
+	outbox.Entry
 	targets   []*target // delivery targets; nil until the follower partitions are known
 	next      int       // index of the target that the next round begins with
 	running   bool      // a task processes the entry
@@ -25,13 +26,13 @@ type workItem struct {
 
 // inRounds reports whether rounds process the entry. A task processes it otherwise.
 func (w *workItem) inRounds() bool {
-	return w.Malformed != nil || w.Kind == retwis.OutboxPost || w.Kind == retwis.OutboxDelete
+	return w.Malformed != nil || w.Kind == outbox.KindPost || w.Kind == outbox.KindDelete
 }
 
 // target is one delivery target of an entry.
 type target struct {
 	partition int
-	to        retwis.Audience
+	to        outbox.TargetKind
 	user      retwis.UserID // owner of the mentions timeline, with ToMentioned
 	position  string        // progress that the target last reported
 	expected  int           // estimated number of followers
@@ -39,8 +40,8 @@ type target struct {
 }
 
 // single reports whether the target is a single timeline.
-func (t *target) single() bool { return t.to == retwis.ToPublic || t.to == retwis.ToMentioned }
+func (t *target) single() bool { return t.to == outbox.TargetPublic || t.to == outbox.TargetMentions }
 
-func (t *target) forEntry(entry string) retwis.Place {
-	return retwis.Place{Entry: entry, Partition: t.partition, To: t.to, User: t.user}
+func (t *target) forEntry(entry string) outbox.Target {
+	return outbox.Target{Entry: entry, Partition: t.partition, To: t.to, User: t.user}
 }

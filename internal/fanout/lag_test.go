@@ -184,7 +184,7 @@ func TestAPostOfTheMillisecondOfTheNewestIsOnAPage(t *testing.T) {
 	e.drain()
 
 	client := raw(t, e.url)
-	ahead := (time.Since(retwis.Epoch) + time.Hour).Truncate(time.Millisecond)
+	ahead := (time.Since(retwis.TimeOrigin) + time.Hour).Truncate(time.Millisecond)
 	for _, author := range []retwis.UserID{low, high} {
 		tag, _, _ := strings.Cut(keys(t, client, "*:user:"+author.String())[0], ":")
 		if err := client.Set(t.Context(), tag+":clock", ahead.Microseconds(), 0).Err(); err != nil {

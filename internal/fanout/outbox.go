@@ -11,7 +11,7 @@ import (
 // false if ctx ends first.
 func (r *runner) resume(ctx context.Context) bool {
 	for pause := minBackoff; ; pause = min(2*pause, maxBackoff) {
-		err := r.store.ResumeOutbox(ctx, r.outbox)
+		err := r.store.ResumeOutbox(ctx, r.outboxID)
 		if err == nil {
 			return true
 		}
@@ -28,7 +28,7 @@ func (r *runner) resume(ctx context.Context) bool {
 func (r *runner) read(ctx context.Context) {
 	after, pause := "0", minBackoff
 	for ctx.Err() == nil {
-		entries, err := r.store.ReadOutbox(ctx, r.outbox, after, window/4, time.Second)
+		entries, err := r.store.ReadOutbox(ctx, r.outboxID, after, window/4, time.Second)
 		if err != nil {
 			if ctx.Err() == nil {
 				r.log.ErrorContext(ctx, "fanout: reading the outbox failed, retrying", "err", err)

@@ -3,6 +3,7 @@ package fanout
 import (
 	"slices"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
@@ -16,13 +17,13 @@ type orderingKey struct {
 	list     retwis.ListID
 }
 
-func orderingKeyOf(e retwis.OutboxEntry) orderingKey {
+func orderingKeyOf(e outbox.Entry) orderingKey {
 	switch e.Kind {
-	case retwis.OutboxPost, retwis.OutboxDelete, retwis.OutboxRepair, retwis.OutboxPart:
+	case outbox.KindPost, outbox.KindDelete, outbox.KindRepair, outbox.KindDetach:
 		return orderingKey{author: e.Author}
-	case retwis.OutboxBackfill, retwis.OutboxPurge:
+	case outbox.KindBackfill, outbox.KindPurge:
 		return orderingKey{timeline: e.Timeline}
-	case retwis.OutboxUnlist:
+	case outbox.KindDeleteList:
 		return orderingKey{list: e.List}
 	default:
 		return orderingKey{account: e.User}
@@ -30,13 +31,13 @@ func orderingKeyOf(e retwis.OutboxEntry) orderingKey {
 }
 
 // admit queues entries that were read from the outbox.
-func (r *runner) admit(entries []retwis.OutboxEntry) {
+func (r *runner) admit(entries []outbox.Entry) {
 	for _, e := range entries {
-		if e.Kind == retwis.OutboxPost && r.repairBelow != "" && retwis.EarlierEntry(e.ID, r.repairBelow) {
-			e.Kind = retwis.OutboxRepair // newer posts of the author may have been delivered before it
+		if e.Kind == outbox.KindPost && r.repairBelow != "" && outbox.Earlier(e.ID, r.repairBelow) {
+			e.Kind = outbox.KindRepair // newer posts of the author may have been delivered before it
 		}
 		r.last = e.ID
-		w := &workItem{OutboxEntry: e}
+		w := &workItem{Entry: e}
 		key := orderingKeyOf(e)
 		if len(r.queues[key]) == 0 {
 			r.activeKeys = append(r.activeKeys, key)
@@ -66,7 +67,7 @@ func (r *runner) dequeueDone() {
 
 // restoreToQueue puts a completed entry back at the head of its queue.
 func (r *runner) restoreToQueue(w *workItem) {
-	key := orderingKeyOf(w.OutboxEntry)
+	key := orderingKeyOf(w.Entry)
 	queue := r.queues[key]
 	if slices.Contains(queue, w) {
 		return

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/fanout"
+	"retwis/internal/outbox"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -49,12 +50,12 @@ func TestATakeoverKeepsTheOrderOfAnAuthor(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name    string
-		to      retwis.Audience
+		to      outbox.TargetKind
 		options store.Options
 	}{
-		{"followers", retwis.ToFollowers, store.Options{}},
-		{"lists", retwis.ToLists, store.Options{}},
-		{"large author", retwis.ToReaders, store.Options{PullAbove: 1}},
+		{"followers", outbox.TargetFollowers, store.Options{}},
+		{"lists", outbox.TargetLists, store.Options{}},
+		{"large author", outbox.TargetActiveFollowers, store.Options{PullAbove: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachRedis(t, func(t *testing.T, url string) {
@@ -79,7 +80,7 @@ func TestATakeoverKeepsTheOrderOfAnAuthor(t *testing.T) {
 					t.Fatalf("the outbox holds %v, %v", entries, err)
 				}
 				timeline := retwis.Home(reader)
-				if tt.to == retwis.ToLists {
+				if tt.to == outbox.TargetLists {
 					list, err := e.CreateList(t.Context(), reader, "a list", e.key())
 					if err != nil {
 						t.Fatal(err)
@@ -92,9 +93,9 @@ func TestATakeoverKeepsTheOrderOfAnAuthor(t *testing.T) {
 					e.follow(reader, author)
 				}
 				for i, want := range []int{1, 0} { // the second post, then the first again
-					at := retwis.Delivery{Entry: entries[1-i], Partition: e.PartitionOfUser(reader), To: tt.to}
-					got := e.Deliver(t.Context(), []retwis.Delivery{at})[0]
-					if got.Err != nil || got.Position != retwis.DeliveryDone || (tt.to != retwis.ToReaders && got.Pushed != want) {
+					at := outbox.Delivery{Entry: entries[1-i], Partition: e.PartitionOfUser(reader), To: tt.to}
+					got := e.Deliver(t.Context(), []outbox.Delivery{at})[0]
+					if got.Err != nil || got.Progress != outbox.Done || (tt.to != outbox.TargetActiveFollowers && got.Pushed != want) {
 						t.Fatalf("post %d: %+v, want it done with %d pushed", 2-i, got, want)
 					}
 				}
@@ -231,7 +232,7 @@ func TestIDsRiseAlsoWhenTheClockJumpsBack(t *testing.T) {
 			return made
 		}
 		before := each()
-		ahead := time.Since(retwis.Epoch) + time.Hour
+		ahead := time.Since(retwis.TimeOrigin) + time.Hour
 		client := raw(t, url)
 		clocks := keys(t, client, "*:clock")
 		if len(clocks) != 2 {

@@ -3,7 +3,7 @@ package fanout
 import (
 	"slices"
 
-	"retwis/internal/retwis"
+	"retwis/internal/outbox"
 )
 
 // redeliver delivers lost entries again. Newer posts of an author may already be in the lists.
@@ -25,10 +25,10 @@ func (r *runner) redeliver(result trimResult) {
 		undone = append(undone, w)
 		w.done, w.failures, w.rechecks = false, 0, 0
 		switch w.Kind {
-		case retwis.OutboxDelete:
-		case retwis.OutboxPost, retwis.OutboxRepair:
-			w.Kind, w.progress = retwis.OutboxRepair, repairProgress{redelivery: true}
-			key := orderingKeyOf(w.OutboxEntry)
+		case outbox.KindDelete:
+		case outbox.KindPost, outbox.KindRepair:
+			w.Kind, w.progress = outbox.KindRepair, repairProgress{redelivery: true}
+			key := orderingKeyOf(w.Entry)
 			if repairs[key] == nil {
 				repairs[key] = w
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
@@ -22,11 +23,11 @@ type repairProgress struct {
 // all newest posts of the author, whichever post it names. Without this check, an import of
 // many runs would visit each follower once per run.
 func (r *runner) superseded(w *workItem) bool {
-	if w.Kind != retwis.OutboxRepair {
+	if w.Kind != outbox.KindRepair {
 		return false
 	}
-	queue := r.queues[orderingKeyOf(w.OutboxEntry)]
-	return len(queue) > 1 && queue[1].Kind == retwis.OutboxRepair && queue[1].Malformed == nil &&
+	queue := r.queues[orderingKeyOf(w.Entry)]
+	return len(queue) > 1 && queue[1].Kind == outbox.KindRepair && queue[1].Malformed == nil &&
 		!w.progress.redelivery && !queue[1].progress.redelivery
 }
 
@@ -45,7 +46,7 @@ func (r *runner) repair(ctx context.Context, w *workItem) error {
 		t := p.remaining[0]
 		after, more, err := r.store.Repair(ctx, w.Author, t.partition, t.to, p.after)
 		if err == nil && !more {
-			err = r.store.Note(ctx, r.outbox, t.forEntry(w.ID))
+			err = r.store.Note(ctx, r.outboxID, t.forEntry(w.ID))
 		}
 		if err != nil {
 			return err
@@ -65,15 +66,15 @@ func (r *runner) beginRepair(ctx context.Context, w *workItem) error {
 		if err != nil {
 			return err
 		}
-		w.targets = r.targetsOfPost(w.OutboxEntry, reach[0])
+		w.targets = r.targetsOfPost(w.Entry, reach[0])
 		w.progress.remaining = slices.DeleteFunc(slices.Clone(w.targets), (*target).single)
 	}
 	var targets []*target
-	var calls []retwis.Delivery
+	var calls []outbox.Delivery
 	for _, t := range w.targets {
 		if t.single() {
 			targets = append(targets, t)
-			calls = append(calls, retwis.Delivery{Entry: w.OutboxEntry, Partition: t.partition, To: t.to, User: t.user})
+			calls = append(calls, outbox.Delivery{Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user})
 		}
 	}
 	for i, result := range r.store.Deliver(ctx, calls) {

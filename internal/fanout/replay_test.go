@@ -3,6 +3,7 @@ package fanout_test
 import (
 	"testing"
 
+	"retwis/internal/pubsub"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -14,7 +15,7 @@ func TestReplayOfAProfileThatWasTrimmed(t *testing.T) {
 	e := newEngine(t, store.Options{URL: redistest.Server(t).URL(), ProfileCap: 10, Slack: 2})
 	author := e.register("author")[0]
 	profile := retwis.Profile(author)
-	since := func(at retwis.TimelinePosition) retwis.Replay {
+	since := func(at retwis.TimelinePosition) pubsub.Replay {
 		t.Helper()
 		replay, err := e.Since(t.Context(), at)
 		if err != nil {

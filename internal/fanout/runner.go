@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"retwis/internal/retwis"
+	"retwis/internal/outbox"
 	"retwis/internal/sleep"
 )
 
@@ -31,8 +31,8 @@ const (
 // fields; the reader, tasks and trims report to it by channels.
 type runner struct {
 	*Worker
-	outbox int
-	log    *slog.Logger
+	outboxID int
+	log      *slog.Logger
 
 	entries    []*workItem // oldest first
 	queues     map[orderingKey][]*workItem
@@ -40,7 +40,7 @@ type runner struct {
 	turn       int           // index of the active key that the next round begins with
 	tasks      int           // running tasks
 	finished   chan taskResult
-	arrivals   chan []retwis.OutboxEntry
+	arrivals   chan []outbox.Entry
 
 	last              string // id of the last entry admitted
 	trimming          bool   // a trim is in progress
@@ -63,14 +63,14 @@ type taskResult struct {
 	err  error
 }
 
-func newRunner(w *Worker, outbox int, repairBelow string) *runner {
+func newRunner(w *Worker, outboxID int, repairBelow string) *runner {
 	return &runner{
 		Worker:      w,
-		outbox:      outbox,
-		log:         w.log.With("outbox", outbox),
+		outboxID:    outboxID,
+		log:         w.log.With("outbox", outboxID),
 		queues:      map[orderingKey][]*workItem{},
 		finished:    make(chan taskResult, maxTasks),
-		arrivals:    make(chan []retwis.OutboxEntry),
+		arrivals:    make(chan []outbox.Entry),
 		trimmed:     make(chan trimResult, 1),
 		lastTrim:    time.Now(),
 		repairBelow: repairBelow,
@@ -187,7 +187,7 @@ func (r *runner) round(ctx context.Context) bool {
 		switch {
 		case w.Malformed != nil:
 			w.refusals = maxTries
-			r.fail(ctx, w, errors.Join(retwis.ErrEntryRefused, w.Malformed))
+			r.fail(ctx, w, errors.Join(outbox.ErrRejected, w.Malformed))
 		case w.inRounds():
 			deliver = append(deliver, w)
 		case r.tasks < maxTasks:
@@ -211,7 +211,7 @@ func (r *runner) fail(ctx context.Context, w *workItem, err error) {
 	r.counts.retries.Add(1)
 	pause := min(minBackoff<<min(w.failures-1, 10), maxBackoff)
 	w.notBefore = time.Now().Add(pause)
-	if !errors.Is(err, retwis.ErrEntryRefused) {
+	if !errors.Is(err, outbox.ErrRejected) {
 		r.log.WarnContext(ctx, "fanout: entry failed, retrying", "entry", w.ID, "kind", w.Kind, "after", pause, "err", err)
 		return
 	}
@@ -219,7 +219,7 @@ func (r *runner) fail(ctx context.Context, w *workItem, err error) {
 		r.log.WarnContext(ctx, "fanout: entry refused, retrying", "entry", w.ID, "kind", w.Kind, "refusals", w.refusals, "err", err)
 		return
 	}
-	if err := r.store.Bury(ctx, w.OutboxEntry, err.Error()); err != nil {
+	if err := r.store.Bury(ctx, w.Entry, err.Error()); err != nil {
 		r.log.ErrorContext(ctx, "fanout: writing to the dead-letter queue failed, retrying", "entry", w.ID, "err", err)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
@@ -26,29 +27,29 @@ func (r *runner) resolveTargets(ctx context.Context, ready []*workItem) error {
 		return err
 	}
 	for i, w := range unaimed {
-		if w.Kind == retwis.OutboxPost {
-			w.targets = r.targetsOfPost(w.OutboxEntry, reach[i])
+		if w.Kind == outbox.KindPost {
+			w.targets = r.targetsOfPost(w.Entry, reach[i])
 		} else {
-			w.targets = r.targetsOfDelete(w.OutboxEntry, reach[i])
+			w.targets = r.targetsOfDelete(w.Entry, reach[i])
 		}
 	}
 	return nil
 }
 
-func (r *runner) targetsOfPost(e retwis.OutboxEntry, reach retwis.Reach) []*target {
-	targets := []*target{{partition: r.store.PublicPartition(), to: retwis.ToPublic}}
+func (r *runner) targetsOfPost(e outbox.Entry, reach outbox.AuthorPartitions) []*target {
+	targets := []*target{{partition: r.store.PublicPartition(), to: outbox.TargetPublic}}
 	for _, user := range e.Mentions {
-		targets = append(targets, &target{partition: r.store.PartitionOfUser(user), to: retwis.ToMentioned, user: user})
+		targets = append(targets, &target{partition: r.store.PartitionOfUser(user), to: outbox.TargetMentions, user: user})
 	}
 	for partition, followers := range reach.Followers {
 		if reach.Large {
-			targets = append(targets, &target{partition: partition, to: retwis.ToReaders})
+			targets = append(targets, &target{partition: partition, to: outbox.TargetActiveFollowers})
 		} else {
 			targets = append(targets, &target{partition: partition, expected: followers})
 		}
 	}
 	for partition := range reach.Lists {
-		targets = append(targets, &target{partition: partition, to: retwis.ToLists})
+		targets = append(targets, &target{partition: partition, to: outbox.TargetLists})
 	}
 	return targets
 }
@@ -56,7 +57,7 @@ func (r *runner) targetsOfPost(e retwis.OutboxEntry, reach retwis.Reach) []*targ
 // targetsOfDelete returns the partitions that may hold the post. The call for the followers
 // adds the removal to the partition's stream of removals. The same call serves the public
 // timeline and mentions, which therefore need no call of their own.
-func (r *runner) targetsOfDelete(e retwis.OutboxEntry, reach retwis.Reach) []*target {
+func (r *runner) targetsOfDelete(e outbox.Entry, reach outbox.AuthorPartitions) []*target {
 	expected := map[int]int{r.store.PublicPartition(): 0}
 	for _, user := range e.Mentions {
 		expected[r.store.PartitionOfUser(user)] = 0
@@ -70,7 +71,7 @@ func (r *runner) targetsOfDelete(e retwis.OutboxEntry, reach retwis.Reach) []*ta
 		targets = append(targets, &target{partition: partition, expected: followers})
 	}
 	for partition := range reach.Lists {
-		targets = append(targets, &target{partition: partition, to: retwis.ToLists})
+		targets = append(targets, &target{partition: partition, to: outbox.TargetLists})
 	}
 	return targets
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
@@ -40,18 +41,18 @@ func (r *runner) taskDone(ctx context.Context, result taskResult) {
 // repair records its completion at its own targets.
 func (r *runner) perform(ctx context.Context, w *workItem) (done bool, err error) {
 	done, err = r.execute(ctx, w)
-	if !done || err != nil || w.Kind == retwis.OutboxRepair {
+	if !done || err != nil || w.Kind == outbox.KindRepair {
 		return done, err
 	}
-	t := &target{partition: r.outbox, to: retwis.ToNobody, done: true}
+	t := &target{partition: r.outboxID, to: outbox.TargetTask, done: true}
 	w.targets = []*target{t}
-	return true, r.store.Note(ctx, r.outbox, t.forEntry(w.ID))
+	return true, r.store.Note(ctx, r.outboxID, t.forEntry(w.ID))
 }
 
 // execute carries out an entry. It reports false without an error if the entry is not ready.
 func (r *runner) execute(ctx context.Context, w *workItem) (done bool, err error) {
 	switch w.Kind {
-	case retwis.OutboxBackfill:
+	case outbox.KindBackfill:
 		if err := r.recount(ctx, w); err != nil {
 			return false, err
 		}
@@ -59,16 +60,16 @@ func (r *runner) execute(ctx context.Context, w *workItem) (done bool, err error
 			return err == nil, err
 		}
 		return true, r.store.Backfill(ctx, w.Timeline, w.Author, w.Score)
-	case retwis.OutboxPurge:
+	case outbox.KindPurge:
 		if err := r.recount(ctx, w); err != nil {
 			return false, err
 		}
 		return true, r.store.Purge(ctx, w.Timeline, w.Author)
-	case retwis.OutboxRegister:
+	case outbox.KindRegister:
 		return r.store.SettleRegistration(ctx, w.User, w.Name)
-	case retwis.OutboxRepair:
+	case outbox.KindRepair:
 		return true, r.repair(ctx, w)
-	case retwis.OutboxUnlist:
+	case outbox.KindDeleteList:
 		for done := false; !done; {
 			var err error
 			if done, err = r.store.Unlist(ctx, w.List); err != nil {
@@ -76,9 +77,9 @@ func (r *runner) execute(ctx context.Context, w *workItem) (done bool, err error
 			}
 		}
 		return true, nil
-	case retwis.OutboxLeave:
+	case outbox.KindDeleteAccount:
 		return true, r.store.LeaveStep(ctx, w.User, w.Step)
-	case retwis.OutboxPart:
+	case outbox.KindDetach:
 		return true, r.detachFollowers(ctx, w)
 	default:
 		return false, unknownKind(w.Kind)
@@ -94,6 +95,6 @@ func (r *runner) recount(ctx context.Context, w *workItem) error {
 	return r.store.RecountFollowers(ctx, r.store.PartitionOf(w.Timeline), w.Author)
 }
 
-func unknownKind(kind retwis.OutboxKind) error {
-	return fmt.Errorf("%w: unknown kind %q", retwis.ErrEntryRefused, kind)
+func unknownKind(kind outbox.Kind) error {
+	return fmt.Errorf("%w: unknown kind %q", outbox.ErrRejected, kind)
 }

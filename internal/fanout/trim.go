@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
@@ -43,8 +44,8 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	}
 	r.lastTrim, r.trimming = time.Now(), true
 	result := trimResult{entries: n}
-	in := map[int]bool{r.outbox: true}
-	var places []retwis.Place
+	in := map[int]bool{r.outboxID: true}
+	var places []outbox.Target
 	for _, w := range r.entries[:n] {
 		for _, t := range w.targets {
 			in[t.partition] = true
@@ -58,7 +59,7 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	for partition := range in {
 		partitions = append(partitions, partition)
 	}
-	first, upTo := retwis.NextEntry(r.last), ""
+	first, upTo := outbox.NextID(r.last), ""
 	if len(r.entries) > 0 {
 		first = r.entries[0].ID
 	}
@@ -67,14 +68,14 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	}
 	requireReplica := r.unreplicatedSince.IsZero() || time.Since(r.unreplicatedSince) < r.options.ReplicaTimeout
 	go func() {
-		result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outbox, first, places, true)
+		result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outboxID, first, places, true)
 		if result.unreplicated = errors.Is(result.err, retwis.ErrNotReplicated); result.unreplicated && !requireReplica {
-			result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outbox, first, places, false)
+			result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outboxID, first, places, false)
 		}
 		if result.err == nil && len(result.lost) == 0 && !result.reappeared && upTo != "" {
-			result.err = r.store.Advance(ctx, r.outbox, upTo, partitions)
+			result.err = r.store.Advance(ctx, r.outboxID, upTo, partitions)
 			if result.err == nil {
-				result.err = r.store.TrimOutbox(ctx, r.outbox, upTo)
+				result.err = r.store.TrimOutbox(ctx, r.outboxID, upTo)
 			}
 		}
 		r.trimmed <- result
@@ -96,7 +97,7 @@ func (r *runner) trimDone(ctx context.Context, result trimResult) {
 		r.trimAt = time.Now().Add(trimBackoff)
 	case result.reappeared:
 		r.log.WarnContext(ctx, "fanout: trimmed entries reappeared after a failover, rereading the outbox")
-		r.rereadBelow = retwis.NextEntry(r.last)
+		r.rereadBelow = outbox.NextID(r.last)
 	case len(result.lost) > 0:
 		r.log.WarnContext(ctx, "fanout: deliveries were lost in a failover, delivering again", "targets", len(result.lost))
 		r.redeliver(result)

@@ -43,6 +43,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
@@ -55,18 +56,18 @@ type Store interface {
 
 	RegisterWorker(ctx context.Context, worker string, ttl time.Duration) (int, error)
 	UnregisterWorker(ctx context.Context, worker string) error
-	AcquireLease(ctx context.Context, outbox int, worker string, ttl time.Duration) (bool, error)
-	ReleaseLease(ctx context.Context, outbox int, worker string) error
+	AcquireLease(ctx context.Context, outboxID int, worker string, ttl time.Duration) (bool, error)
+	ReleaseLease(ctx context.Context, outboxID int, worker string) error
 
-	ResumeOutbox(ctx context.Context, outbox int) error
-	ReadOutbox(ctx context.Context, outbox int, after string, count int, block time.Duration) ([]retwis.OutboxEntry, error)
-	Reach(ctx context.Context, authors []retwis.UserID) ([]retwis.Reach, error)
-	Deliver(ctx context.Context, deliveries []retwis.Delivery) []retwis.Delivered
-	Note(ctx context.Context, outbox int, at retwis.Place) error
-	Confirm(ctx context.Context, outbox int, first string, places []retwis.Place, wait bool) (lost []int, again bool, err error)
-	Advance(ctx context.Context, outbox int, upTo string, in []int) error
-	TrimOutbox(ctx context.Context, outbox int, upTo string) error
-	Bury(ctx context.Context, e retwis.OutboxEntry, reason string) error
+	ResumeOutbox(ctx context.Context, outboxID int) error
+	ReadOutbox(ctx context.Context, outboxID int, after string, count int, block time.Duration) ([]outbox.Entry, error)
+	Reach(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error)
+	Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result
+	Note(ctx context.Context, outboxID int, at outbox.Target) error
+	Confirm(ctx context.Context, outboxID int, first string, places []outbox.Target, wait bool) (lost []int, again bool, err error)
+	Advance(ctx context.Context, outboxID int, upTo string, in []int) error
+	TrimOutbox(ctx context.Context, outboxID int, upTo string) error
+	Bury(ctx context.Context, e outbox.Entry, reason string) error
 
 	Backfill(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID, score int64) error
 	Purge(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID) error
@@ -74,12 +75,12 @@ type Store interface {
 	Unlist(ctx context.Context, list retwis.ListID) (bool, error)
 	EndLateEdge(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID) (bool, error)
 	SettleRegistration(ctx context.Context, id retwis.UserID, name string) (bool, error)
-	Repair(ctx context.Context, author retwis.UserID, partition int, to retwis.Audience, after int64) (int64, bool, error)
+	Repair(ctx context.Context, author retwis.UserID, partition int, to outbox.TargetKind, after int64) (int64, bool, error)
 
 	LeaveStep(ctx context.Context, id retwis.UserID, step int64) error
 	BeginPart(ctx context.Context, id retwis.UserID) (bool, error)
 	PartFollowing(ctx context.Context, id retwis.UserID) (bool, error)
-	PartFollowers(ctx context.Context, author retwis.UserID, partition int, to retwis.Audience) (bool, error)
+	PartFollowers(ctx context.Context, author retwis.UserID, partition int, to outbox.TargetKind) (bool, error)
 	CarryOnPart(ctx context.Context, id retwis.UserID, step int64) error
 	Forget(ctx context.Context, id retwis.UserID) error
 }

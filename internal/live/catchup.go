@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 )
 
@@ -131,7 +132,7 @@ func (h *Hub) loadPosts(ctx context.Context, known []message, ids []retwis.PostI
 	var missing []retwis.PostID
 	var indexes []int
 	for i, id := range ids {
-		m := slices.IndexFunc(known, func(m message) bool { return m.kind == retwis.LivePushed && m.post == id })
+		m := slices.IndexFunc(known, func(m message) bool { return m.kind == pubsub.Pushed && m.post == id })
 		if m >= 0 {
 			posts[i] = known[m].body
 			continue

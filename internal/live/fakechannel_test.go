@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"retwis/internal/retwis"
+	"retwis/internal/pubsub"
 )
 
 // line is one connection of a subscriber to the channel of a partition. Messages on it
@@ -16,13 +16,13 @@ type line struct {
 }
 
 type onTheWay struct {
-	message retwis.LiveMessage
+	message pubsub.Message
 	arrives time.Time
 }
 
 // publish sends a message to those of its recipients that are present.
-func (w *world) publish(partition int, m retwis.LiveMessage) {
-	var present []retwis.Recipient
+func (w *world) publish(partition int, m pubsub.Message) {
+	var present []pubsub.Recipient
 	for _, r := range m.Recipients {
 		if time.Now().Before(w.online[r.Timeline]) {
 			present = append(present, r)
@@ -40,7 +40,7 @@ func (w *world) publish(partition int, m retwis.LiveMessage) {
 	l.send(m, w.delay())
 }
 
-func (l *line) send(m retwis.LiveMessage, delay time.Duration) {
+func (l *line) send(m pubsub.Message, delay time.Duration) {
 	arrives := time.Now().Add(delay)
 	if n := len(l.queue); n > 0 && l.queue[n-1].arrives.After(arrives) {
 		arrives = l.queue[n-1].arrives
@@ -81,7 +81,7 @@ func (w *world) cut(partition int, late bool) {
 }
 
 // send sends a message as it is, whatever the lists say.
-func (w *world) send(partition int, m retwis.LiveMessage) {
+func (w *world) send(partition int, m pubsub.Message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lines[partition].send(m, 0)
@@ -98,7 +98,7 @@ func (w *world) Probe(ctx context.Context, node string, partition int) error {
 	if l == nil || w.deaf[partition] {
 		return nil
 	}
-	l.send(retwis.LiveMessage{Kind: retwis.LiveProbe}, w.delay())
+	l.send(pubsub.Message{Kind: pubsub.Probe}, w.delay())
 	return nil
 }
 
@@ -109,7 +109,7 @@ func (w *world) deafen(partition int) {
 	w.deaf[partition] = true
 }
 
-func (w *world) Listen(ctx context.Context, node string, partition int, handle func(retwis.LiveMessage)) error {
+func (w *world) Listen(ctx context.Context, node string, partition int, handle func(pubsub.Message)) error {
 	w.mu.Lock()
 	w.listens[partition]++
 	w.mu.Unlock()
@@ -133,7 +133,7 @@ func (w *world) Listen(ctx context.Context, node string, partition int, handle f
 		}
 		w.lines[partition], w.deaf[partition] = l, false
 		w.mu.Unlock()
-		handle(retwis.LiveMessage{Kind: retwis.LiveJoined})
+		handle(pubsub.Message{Kind: pubsub.Joined})
 		late = w.receive(ctx, l, handle)
 	}
 	return nil
@@ -141,7 +141,7 @@ func (w *world) Listen(ctx context.Context, node string, partition int, handle f
 
 // receive hands over the messages of a line until it is broken, and returns those that
 // were still on their way.
-func (w *world) receive(ctx context.Context, l *line, handle func(retwis.LiveMessage)) []onTheWay {
+func (w *world) receive(ctx context.Context, l *line, handle func(pubsub.Message)) []onTheWay {
 	for {
 		w.mu.Lock()
 		if l.broken {

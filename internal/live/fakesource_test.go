@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 )
@@ -51,7 +52,7 @@ type list struct {
 }
 
 type removal struct {
-	retwis.Removal
+	pubsub.Removal
 	timelines []retwis.TimelineID
 }
 
@@ -130,10 +131,10 @@ func (w *world) push(timelines ...retwis.TimelineID) retwis.PostID {
 }
 
 func (w *world) deliver(id retwis.PostID, timelines ...retwis.TimelineID) {
-	to := map[int][]retwis.Recipient{}
+	to := map[int][]pubsub.Recipient{}
 	for _, t := range timelines {
 		l := w.list(t)
-		to[w.PartitionOf(t)] = append(to[w.PartitionOf(t)], retwis.Recipient{Timeline: t, Before: l.head()})
+		to[w.PartitionOf(t)] = append(to[w.PartitionOf(t)], pubsub.Recipient{Timeline: t, Before: l.head()})
 		l.entries = append(l.entries, id)
 		l.pushed = append(l.pushed, id)
 		if extra := len(l.entries) - w.capacity; extra > 0 {
@@ -141,7 +142,7 @@ func (w *world) deliver(id retwis.PostID, timelines ...retwis.TimelineID) {
 		}
 	}
 	for partition, recipients := range to {
-		w.publish(partition, retwis.LiveMessage{Kind: retwis.LivePushed, Post: id, Recipients: recipients})
+		w.publish(partition, pubsub.Message{Kind: pubsub.Pushed, Post: id, Recipients: recipients})
 	}
 }
 
@@ -160,10 +161,10 @@ func (w *world) remove(id retwis.PostID, timelines ...retwis.TimelineID) {
 	for partition, concerned := range to {
 		n := int64(len(w.removals[partition]) + 1)
 		w.removals[partition] = append(w.removals[partition],
-			removal{retwis.Removal{ID: retwis.RemovalID{Millis: 1000 + n/3, Seq: n % 3}, Post: id}, concerned})
-		m := retwis.LiveMessage{Kind: retwis.LiveRemoved, Post: id}
+			removal{pubsub.Removal{ID: retwis.RemovalID{Millis: 1000 + n/3, Seq: n % 3}, Post: id}, concerned})
+		m := pubsub.Message{Kind: pubsub.Removed, Post: id}
 		for _, t := range concerned {
-			m.Recipients = append(m.Recipients, retwis.Recipient{Timeline: t})
+			m.Recipients = append(m.Recipients, pubsub.Recipient{Timeline: t})
 		}
 		w.publish(partition, m)
 	}
@@ -181,8 +182,8 @@ func (w *world) changed(t retwis.TimelineID, rewrite func([]retwis.PostID) []ret
 	l.entries = rewrite(slices.Clone(l.entries))
 	l.gen++
 	l.genStart[l.gen] = len(l.pushed)
-	w.publish(w.PartitionOf(t), retwis.LiveMessage{
-		Kind: retwis.LiveChanged, Recipients: []retwis.Recipient{{Timeline: t}},
+	w.publish(w.PartitionOf(t), pubsub.Message{
+		Kind: pubsub.Changed, Recipients: []pubsub.Recipient{{Timeline: t}},
 	})
 }
 
@@ -236,9 +237,9 @@ func (w *world) Now(ctx context.Context, t retwis.TimelineID) (retwis.TimelinePo
 	return at, ctx.Err()
 }
 
-func (w *world) Since(ctx context.Context, from retwis.TimelinePosition) (retwis.Replay, error) {
+func (w *world) Since(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
 	if err := w.call(ctx, "Since"); err != nil {
-		return retwis.Replay{}, err
+		return pubsub.Replay{}, err
 	}
 	w.mu.Lock()
 	replay := w.since(from)
@@ -278,9 +279,9 @@ func (w *world) pass() {
 	w.held = nil
 }
 
-func (w *world) since(from retwis.TimelinePosition) retwis.Replay {
+func (w *world) since(from retwis.TimelinePosition) pubsub.Replay {
 	l := w.list(from.Timeline)
-	replay := retwis.Replay{Position: w.position(from.Timeline), Found: true}
+	replay := pubsub.Replay{Position: w.position(from.Timeline), Found: true}
 	at := lastIndex(l.entries, from.Post)
 	switch {
 	case l.sorted:

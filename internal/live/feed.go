@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 )
 
@@ -35,7 +36,7 @@ type feed struct {
 	newest      retwis.PostID // greatest id in recent
 	recent      []retwis.PostID
 	subscribers []*subscription
-	removed     []retwis.Removal // the last removals sent
+	removed     []pubsub.Removal // the last removals sent
 	partition   *partition
 
 	// position is the position of the subscribers. recent ends with position.Post and holds
@@ -62,7 +63,7 @@ type feed struct {
 
 // message is the content of a live message that concerns one feed.
 type message struct {
-	kind   retwis.LiveKind
+	kind   pubsub.Kind
 	post   retwis.PostID
 	author retwis.UserID // of LiveRemoved
 	before retwis.PostID // of LivePushed
@@ -75,10 +76,10 @@ func (f *feed) receive(m message) {
 	case !f.accepting:
 	case f.busy:
 		f.hold(m)
-	case m.kind == retwis.LivePushed:
+	case m.kind == pubsub.Pushed:
 		f.pushed(m)
-	case m.kind == retwis.LiveRemoved:
-		f.sendRemoval(retwis.Removal{Post: m.post, Author: m.author})
+	case m.kind == pubsub.Removed:
+		f.sendRemoval(pubsub.Removal{Post: m.post, Author: m.author})
 	default:
 		f.requestCatchUp()
 	}
@@ -102,7 +103,7 @@ func (f *feed) pushed(m message) {
 func (f *feed) hold(m message) {
 	switch {
 	case f.readAgain: // the next read covers the message
-	case len(f.held) >= heldLength || (m.kind != retwis.LivePushed && m.kind != retwis.LiveRemoved):
+	case len(f.held) >= heldLength || (m.kind != pubsub.Pushed && m.kind != pubsub.Removed):
 		f.held, f.readAgain = nil, true
 	default:
 		f.held = append(f.held, m)
@@ -159,7 +160,7 @@ func (f *feed) advance(id retwis.PostID, post *retwis.Post) {
 }
 
 // sendRemoval sends a removal unless the feed recently sent it.
-func (f *feed) sendRemoval(r retwis.Removal) {
+func (f *feed) sendRemoval(r pubsub.Removal) {
 	if f.sentRemoval(r.Post) {
 		return
 	}
@@ -169,7 +170,7 @@ func (f *feed) sendRemoval(r retwis.Removal) {
 }
 
 func (f *feed) sentRemoval(id retwis.PostID) bool {
-	return slices.ContainsFunc(f.removed, func(r retwis.Removal) bool { return r.Post == id })
+	return slices.ContainsFunc(f.removed, func(r pubsub.Removal) bool { return r.Post == id })
 }
 
 func (f *feed) send(e retwis.Event) {
@@ -180,7 +181,7 @@ func (f *feed) send(e retwis.Event) {
 
 // finishCatchUp sends the removals of a read and sets the position that the read reached.
 // The posts of the read have been sent.
-func (f *feed) finishCatchUp(position retwis.TimelinePosition, removed []retwis.Removal) {
+func (f *feed) finishCatchUp(position retwis.TimelinePosition, removed []pubsub.Removal) {
 	for _, r := range removed {
 		f.position.Removal = r.ID
 		f.sendRemoval(r)

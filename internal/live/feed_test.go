@@ -6,18 +6,19 @@ import (
 	"testing/synctest"
 	"time"
 
+	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 )
 
 func TestAFeedFollowsItsList(t *testing.T) {
 	at := func(w *world) int { return w.PartitionOf(alice) }
-	pushed := func(post, before retwis.PostID) retwis.LiveMessage {
-		return retwis.LiveMessage{
-			Kind: retwis.LivePushed, Post: post, Recipients: []retwis.Recipient{{Timeline: alice, Before: before}},
+	pushed := func(post, before retwis.PostID) pubsub.Message {
+		return pubsub.Message{
+			Kind: pubsub.Pushed, Post: post, Recipients: []pubsub.Recipient{{Timeline: alice, Before: before}},
 		}
 	}
-	removed := func(post retwis.PostID) retwis.LiveMessage {
-		return retwis.LiveMessage{Kind: retwis.LiveRemoved, Post: post, Recipients: []retwis.Recipient{{Timeline: alice}}}
+	removed := func(post retwis.PostID) pubsub.Message {
+		return pubsub.Message{Kind: pubsub.Removed, Post: post, Recipients: []pubsub.Recipient{{Timeline: alice}}}
 	}
 	tests := []struct {
 		name  string

@@ -39,6 +39,7 @@ import (
 	"sync"
 	"time"
 
+	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 )
 
@@ -137,7 +138,7 @@ func (h *Hub) callContext(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeout(ctx, h.options.CallTimeout)
 }
 
-func (h *Hub) readSince(ctx context.Context, position retwis.TimelinePosition) (retwis.Replay, error) {
+func (h *Hub) readSince(ctx context.Context, position retwis.TimelinePosition) (pubsub.Replay, error) {
 	ctx, cancel := h.callContext(ctx)
 	defer cancel()
 	return h.source.Since(ctx, position)

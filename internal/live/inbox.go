@@ -3,7 +3,7 @@ package live
 import (
 	"sync"
 
-	"retwis/internal/retwis"
+	"retwis/internal/pubsub"
 )
 
 const (
@@ -17,19 +17,19 @@ type inbox struct {
 	ready chan struct{} // has an element when there may be messages
 
 	mu       sync.Mutex
-	messages []retwis.LiveMessage
+	messages []pubsub.Message
 	weight   int // number of messages and recipients
 }
 
 // put queues a message. If the queue exceeds its limit, put replaces all messages by one
 // that makes the feeds catch up, and reports true.
-func (b *inbox) put(m retwis.LiveMessage) (overflow bool) {
+func (b *inbox) put(m pubsub.Message) (overflow bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.weight += 1 + len(m.Recipients)
 	b.messages = append(b.messages, m)
 	if overflow = b.weight > inboxLimit; overflow {
-		b.messages = []retwis.LiveMessage{{Kind: retwis.LiveJoined}}
+		b.messages = []pubsub.Message{{Kind: pubsub.Joined}}
 		b.weight = 1
 	}
 	select {
@@ -40,7 +40,7 @@ func (b *inbox) put(m retwis.LiveMessage) (overflow bool) {
 }
 
 // take removes and returns the oldest messages.
-func (b *inbox) take() []retwis.LiveMessage {
+func (b *inbox) take() []pubsub.Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := min(len(b.messages), messageBatch)

@@ -5,13 +5,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 )
 
 func TestAnOverfullInboxIsALoss(t *testing.T) {
 	t.Parallel()
 	b := inbox{ready: make(chan struct{}, 1)}
-	big := retwis.LiveMessage{Kind: retwis.LivePushed, Recipients: make([]retwis.Recipient, inboxLimit/2)}
+	big := pubsub.Message{Kind: pubsub.Pushed, Recipients: make([]pubsub.Recipient, inboxLimit/2)}
 	for n, want := range []bool{false, true, false, true, false} {
 		if got := b.put(big); got != want {
 			t.Errorf("message %d: overflow %v, want %v", n+1, got, want)
@@ -35,7 +36,7 @@ func TestMessagesAreTakenInOrder(t *testing.T) {
 	t.Parallel()
 	b := inbox{ready: make(chan struct{}, 1)}
 	for n := range retwis.PostID(2*messageBatch + 10) {
-		b.put(retwis.LiveMessage{Post: n})
+		b.put(pubsub.Message{Post: n})
 	}
 	var next retwis.PostID
 	for batch := b.take(); len(batch) > 0; batch = b.take() {

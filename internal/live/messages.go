@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 )
 
@@ -29,15 +30,15 @@ func (p *partition) apply(ctx context.Context) {
 
 // loadPosts returns the posts of a batch that were pushed to feeds of this process. A
 // deleted post has a nil entry.
-func (p *partition) loadPosts(ctx context.Context, batch []retwis.LiveMessage) (map[retwis.PostID]*retwis.Post, error) {
+func (p *partition) loadPosts(ctx context.Context, batch []pubsub.Message) (map[retwis.PostID]*retwis.Post, error) {
 	posts := map[retwis.PostID]*retwis.Post{}
 	var ids []retwis.PostID
 	p.mu.Lock()
 	for _, m := range batch {
-		if _, seen := posts[m.Post]; m.Kind != retwis.LivePushed || seen {
+		if _, seen := posts[m.Post]; m.Kind != pubsub.Pushed || seen {
 			continue
 		}
-		if slices.ContainsFunc(m.Recipients, func(r retwis.Recipient) bool { return p.feeds[r.Timeline] != nil }) {
+		if slices.ContainsFunc(m.Recipients, func(r pubsub.Recipient) bool { return p.feeds[r.Timeline] != nil }) {
 			posts[m.Post] = nil
 			ids = append(ids, m.Post)
 		}
@@ -57,10 +58,10 @@ func (p *partition) loadPosts(ctx context.Context, batch []retwis.LiveMessage) (
 
 // handle passes a message to the feeds of its recipients. A feed catches up if the post of
 // the message could not be loaded.
-func (p *partition) handle(m retwis.LiveMessage, posts map[retwis.PostID]*retwis.Post) {
+func (p *partition) handle(m pubsub.Message, posts map[retwis.PostID]*retwis.Post) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if m.Kind == retwis.LiveJoined {
+	if m.Kind == pubsub.Joined {
 		p.channelSubscribed()
 		return
 	}
@@ -69,7 +70,7 @@ func (p *partition) handle(m retwis.LiveMessage, posts map[retwis.PostID]*retwis
 		f := p.feeds[r.Timeline]
 		switch {
 		case f == nil:
-		case m.Kind == retwis.LivePushed && !loaded:
+		case m.Kind == pubsub.Pushed && !loaded:
 			f.requestCatchUp()
 		default:
 			f.receive(message{kind: m.Kind, post: m.Post, author: m.Author, before: r.Before, body: body})

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"retwis/internal/retwis"
+	"retwis/internal/pubsub"
 	"retwis/internal/sleep"
 )
 
@@ -24,9 +24,9 @@ func (p *partition) listenOnce(ctx context.Context) error {
 			giveUp(errSilent)
 		}
 	})
-	err := p.hub.source.Listen(ctx, p.hub.options.Node, p.index, func(m retwis.LiveMessage) {
+	err := p.hub.source.Listen(ctx, p.hub.options.Node, p.index, func(m pubsub.Message) {
 		heard.Add(1)
-		if m.Kind != retwis.LiveProbe && p.inbox.put(m) {
+		if m.Kind != pubsub.Probe && p.inbox.put(m) {
 			p.hub.counts.overflows.Add(1)
 		}
 	})

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"retwis/internal/retwis"
+	"retwis/internal/pubsub"
 	"retwis/internal/store"
 )
 
@@ -12,11 +12,11 @@ func TestAProbeArrives(t *testing.T) {
 	t.Parallel()
 	onEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{})
-		hear := make(chan retwis.LiveMessage, 10)
+		hear := make(chan pubsub.Message, 10)
 		n.run(func(ctx context.Context) error {
-			return n.Listen(ctx, "here", 3, func(m retwis.LiveMessage) { hear <- m })
+			return n.Listen(ctx, "here", 3, func(m pubsub.Message) { hear <- m })
 		})
-		for _, want := range []retwis.LiveKind{retwis.LiveJoined, retwis.LiveProbe} {
+		for _, want := range []pubsub.Kind{pubsub.Joined, pubsub.Probe} {
 			if got := <-hear; got.Kind != want {
 				t.Fatalf("heard %q, want %q", got.Kind, want)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 )
@@ -14,13 +15,13 @@ const postBatch = 100
 // reading is the state of its timeline that a joining subscriber has read.
 type reading struct {
 	from     *retwis.TimelinePosition // position to resume from; nil to begin now
-	events   retwis.Replay            // events after from; only the position if from is nil
+	events   pubsub.Replay            // events after from; only the position if from is nil
 	removals int                      // number of removals that the feed had sent when the read began
 }
 
 // resetReason returns why the events after a position are unrecoverable. It returns the
 // empty reason if they can be replayed.
-func resetReason(from retwis.TimelinePosition, events retwis.Replay) retwis.ResetReason {
+func resetReason(from retwis.TimelinePosition, events pubsub.Replay) retwis.ResetReason {
 	switch {
 	case events.Position.Generation != from.Generation:
 		return retwis.HistoryChanged
@@ -36,7 +37,7 @@ func resetReason(from retwis.TimelinePosition, events retwis.Replay) retwis.Rese
 type replay struct {
 	from    retwis.TimelinePosition
 	arrived []retwis.PostID
-	removed []retwis.Removal
+	removed []pubsub.Removal
 	reset   retwis.ResetReason // if not empty, sent instead of the events
 	end     retwis.TimelinePosition
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 )
 
@@ -11,7 +12,7 @@ import (
 type Source interface {
 	PartitionOf(retwis.TimelineID) int
 	// Since returns all events of a timeline after a position, in one atomic read.
-	Since(context.Context, retwis.TimelinePosition) (retwis.Replay, error)
+	Since(context.Context, retwis.TimelinePosition) (pubsub.Replay, error)
 	Now(context.Context, retwis.TimelineID) (retwis.TimelinePosition, error)
 	// Enter registers presence: for the duration of ttl the partition publishes messages
 	// about the timelines to the node. All timelines must be of one partition.
@@ -19,7 +20,7 @@ type Source interface {
 	Leave(ctx context.Context, node string, timelines []retwis.TimelineID) error
 	// Listen hands over the messages of a partition in the order they were sent, until
 	// ctx is done. It says LiveJoined whenever some may have been lost.
-	Listen(ctx context.Context, node string, partition int, handle func(retwis.LiveMessage)) error
+	Listen(ctx context.Context, node string, partition int, handle func(pubsub.Message)) error
 	// Probe publishes a message to the node's own channel of a partition.
 	Probe(ctx context.Context, node string, partition int) error
 	// Posts returns the posts in the order of the ids, nil for each deleted post.

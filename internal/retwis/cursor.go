@@ -27,7 +27,7 @@ type RemovalID struct{ Millis, Seq int64 }
 // FollowPosition is what the cursor of a followers or following connection says.
 type FollowPosition struct {
 	Connection FollowConnection
-	Score      int64 // time of the follow, microseconds since [Epoch]
+	Score      int64 // time of the follow, microseconds since [TimeOrigin]
 	User       UserID
 }
 

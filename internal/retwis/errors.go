@@ -95,3 +95,6 @@ var (
 	ErrSessionNotFound  = FieldError(CodeNotFound, "sessionId", "there is no such session of yours")
 	ErrSelfFollow       = FieldError(CodeSelfFollow, "userId", "nobody can follow themselves")
 )
+
+// ErrNotReplicated means that a failover may lose the write. Repeating the write is safe.
+var ErrNotReplicated = errors.New("no replica confirmed the write in time; try again")

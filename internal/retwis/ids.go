@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Epoch is the instant that ids and follow times count from.
-var Epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+// TimeOrigin is the instant that ids and follow times count from.
+var TimeOrigin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Buckets is the number of buckets that user ids are spread over. It bounds the
 // number of partitions: a partition is a bucket modulo the partition count.
@@ -34,7 +34,7 @@ func ParseUserID(s string) (UserID, error) {
 	return UserID(n), nil
 }
 
-// PostID identifies a post: milliseconds since [Epoch], then three decimal digits
+// PostID identifies a post: milliseconds since [TimeOrigin], then three decimal digits
 // of partition, then three of sequence. Ids are above 0, below 2^63, sort by time
 // of creation, and those of one author only ever rise.
 type PostID int64
@@ -46,7 +46,7 @@ func (id PostID) Partition() int { return int(id / 1000 % 1000) }
 
 // CreatedAt returns when the post was made, to the millisecond.
 func (id PostID) CreatedAt() time.Time {
-	return Epoch.Add(time.Duration(id/1_000_000) * time.Millisecond)
+	return TimeOrigin.Add(time.Duration(id/1_000_000) * time.Millisecond)
 }
 
 // ParsePostID reads the decimal form that [PostID.String] writes.

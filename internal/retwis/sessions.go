@@ -63,9 +63,9 @@ type NewSession struct {
 	UserAgent string
 }
 
-// SessionHolder is whose session it is. Of a user's sessions those of an earlier
+// SessionOwner is whose session it is. Of a user's sessions those of an earlier
 // generation than another have all ended when the other began.
-type SessionHolder struct {
+type SessionOwner struct {
 	User       UserID
 	Generation int64
 }
@@ -80,7 +80,7 @@ type SessionEnd struct {
 }
 
 // Ends reports whether the session of a holder is among those that ended.
-func (e SessionEnd) Ends(holder SessionHolder, session SessionKey) bool {
+func (e SessionEnd) Ends(holder SessionOwner, session SessionKey) bool {
 	if e.Session.Hash != "" {
 		return e.Session.Hash == session.Hash
 	}

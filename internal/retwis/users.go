@@ -68,3 +68,9 @@ type ProfileChange struct {
 	DisplayName *string
 	Bio         *string
 }
+
+// Credentials are what a login is checked against.
+type Credentials struct {
+	User         UserID
+	PasswordHash string
+}

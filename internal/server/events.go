@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -84,7 +85,7 @@ func (s *Server) prepareEvents(
 	}
 	ctx = s.withAllowance(auth.WithIdentity(ctx, stream.who), w.Header())
 	if r.Method == http.MethodGet {
-		ctx = retwis.WithQueriesOnly(ctx)
+		ctx = ratelimit.WithQueriesOnly(ctx)
 	}
 	op, failure := s.engine.prepare(ctx, params)
 	if failure != nil && hasCode(failure.Errors, retwis.CodeRateLimited) {

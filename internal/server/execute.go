@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"retwis/internal/retwis"
+	"retwis/internal/roundtrip"
 )
 
 // engine runs operations on the executor, and turns its panics into errors: the parser
@@ -30,7 +31,7 @@ type engine struct {
 func (e engine) observed(ctx context.Context, op *graphql.OperationContext) (context.Context, func(outcome)) {
 	series := e.metrics.of(op.Operation)
 	start := time.Now()
-	ctx, trips := retwis.WithTally(ctx)
+	ctx, trips := roundtrip.WithCounter(ctx)
 	ctx, end := e.span(ctx, op)
 	return ctx, func(o outcome) {
 		series.observe(o, time.Since(start), trips.Load())

@@ -15,6 +15,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -127,7 +128,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, jar *cookieJar) 
 	ctx = auth.WithUserAgent(ctx, r.UserAgent())
 	ctx = s.withAllowance(ctx, w.Header())
 	if r.Method == http.MethodGet {
-		ctx = retwis.WithQueriesOnly(ctx)
+		ctx = ratelimit.WithQueriesOnly(ctx)
 	}
 
 	op, failure := s.engine.prepare(ctx, params)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"retwis/internal/retwis"
+	"retwis/internal/ratelimit"
 )
 
 func rateLimited(message, id string) string {
@@ -343,7 +343,7 @@ func TestUpgradeThatIsNone(t *testing.T) {
 
 func TestSharesAreGivenBack(t *testing.T) {
 	s := newShares(2, 1)
-	user, nobody := retwis.Holder{User: 5}, retwis.Client{}.Holder()
+	user, nobody := ratelimit.Key{User: 5}, ratelimit.Client{}.Key()
 	got := []bool{s.take(user), s.take(user), s.take(user), s.take(nobody), s.take(nobody)}
 	if want := []bool{true, true, false, true, false}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v", got)

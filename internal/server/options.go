@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"retwis/internal/auth"
-	"retwis/internal/retwis"
+	"retwis/internal/ratelimit"
 )
 
 // Authenticator finds out whose a session token is. A token that is no session's is
@@ -34,10 +34,10 @@ type Options struct {
 	Tracer         trace.Tracer          // begins traces; nil traces nothing
 	OperationNames []string              // of operations that metrics tell apart whatever others there are
 
-	Rates          []retwis.ActionRate // that clients are told of; the executor sees to it that they hold
-	Listen         string              // 127.0.0.1:8080; port 0 picks one
-	AllowedOrigins []string            // foreign origins whose pages may use the API, like https://example.com
-	TrustedProxies []netip.Prefix      // peers that are believed when they say for whom they ask, and how
+	Rates          []ratelimit.Policy // that clients are told of; the executor sees to it that they hold
+	Listen         string             // 127.0.0.1:8080; port 0 picks one
+	AllowedOrigins []string           // foreign origins whose pages may use the API, like https://example.com
+	TrustedProxies []netip.Prefix     // peers that are believed when they say for whom they ask, and how
 
 	DrainTime    time.Duration // over which open sockets are told to go elsewhere: 5 s, at most 7 s
 	CookieMaxAge time.Duration // of the session cookie: 30 days

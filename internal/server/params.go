@@ -10,8 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
-
-	"retwis/internal/retwis"
 )
 
 // wireParams are the parameters of a GraphQL request as clients send them.
@@ -97,11 +95,14 @@ func decodeQuery(raw string) (*graphql.RawParams, error) {
 	return params, nil
 }
 
+// documentIDExtension is the extension of a request that carries its documentId.
+const documentIDExtension = "documentId"
+
 func setDocumentID(params *graphql.RawParams, id string) {
 	if params.Extensions == nil {
 		params.Extensions = map[string]any{}
 	}
-	params.Extensions[retwis.DocumentID] = id
+	params.Extensions[documentIDExtension] = id
 }
 
 // checkValues refuses JSON of so many values that decoding and checking them would take

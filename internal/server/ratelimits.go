@@ -10,7 +10,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"retwis/internal/retwis"
+	"retwis/internal/ratelimit"
 )
 
 // withAllowance writes into a header what clients may do, and has whoever carries out an
@@ -21,21 +21,21 @@ func (s *Server) withAllowance(ctx context.Context, h http.Header) context.Conte
 	if s.policies != nil {
 		h["Ratelimit-Policy"] = s.policies
 	}
-	return retwis.WithAllowance(ctx, func(left retwis.Allowance) {
+	return ratelimit.WithBudgetReport(ctx, func(left ratelimit.Budget) {
 		b := append(make([]byte, 0, 40), `"reads";r=`...)
-		b = strconv.AppendInt(b, int64(left.Left), 10)
+		b = strconv.AppendInt(b, int64(left.Remaining), 10)
 		b = append(b, ";t="...)
-		b = strconv.AppendInt(b, int64(seconds(left.Full)), 10)
+		b = strconv.AppendInt(b, int64(seconds(left.Reset)), 10)
 		h["Ratelimit"] = []string{string(b)}
 	})
 }
 
 // policiesOf is the header about rates, the same one for everybody; nil where nothing has a
 // limit.
-func policiesOf(rates []retwis.ActionRate) []string {
+func policiesOf(rates []ratelimit.Policy) []string {
 	var all []string
 	for _, r := range rates {
-		if r.Rate.Limits() {
+		if r.Rate.Limited() {
 			all = append(all, fmt.Sprintf("%q;q=%d;w=%d", r.Action, r.Rate.Limit, seconds(r.Rate.Period)))
 		}
 	}

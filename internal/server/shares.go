@@ -3,7 +3,7 @@ package server
 import (
 	"sync"
 
-	"retwis/internal/retwis"
+	"retwis/internal/ratelimit"
 )
 
 // shares are what each user has of something, and what those who are not logged in have in
@@ -12,15 +12,15 @@ type shares struct {
 	perUser, perNetwork int
 
 	mu    sync.Mutex
-	taken map[retwis.Holder]int
+	taken map[ratelimit.Key]int
 }
 
 func newShares(perUser, perNetwork int) *shares {
-	return &shares{perUser: perUser, perNetwork: perNetwork, taken: map[retwis.Holder]int{}}
+	return &shares{perUser: perUser, perNetwork: perNetwork, taken: map[ratelimit.Key]int{}}
 }
 
 // take takes one for a holder, if there is one left.
-func (s *shares) take(of retwis.Holder) bool {
+func (s *shares) take(of ratelimit.Key) bool {
 	limit := s.perUser
 	if of.User == 0 {
 		limit = s.perNetwork
@@ -34,7 +34,7 @@ func (s *shares) take(of retwis.Holder) bool {
 	return true
 }
 
-func (s *shares) giveBack(of retwis.Holder) {
+func (s *shares) giveBack(of ratelimit.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.taken[of]--; s.taken[of] == 0 {

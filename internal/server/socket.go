@@ -13,6 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -33,7 +34,7 @@ type socket struct {
 	init    *time.Timer
 
 	// Of the reading goroutine.
-	share retwis.Holder // for whom the socket counts
+	share ratelimit.Key // for whom the socket counts
 
 	// Written by the reading goroutine, before the socket is in the index.
 	initialised bool // connection_init has come
@@ -126,7 +127,7 @@ func (s *socket) initialise(m message) {
 
 // changeShare has the socket count for who has turned out to be its user, if that one may
 // have one more.
-func (s *socket) changeShare(of retwis.Holder) bool {
+func (s *socket) changeShare(of ratelimit.Key) bool {
 	if of == s.share {
 		return true
 	}

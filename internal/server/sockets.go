@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 )
@@ -300,8 +301,8 @@ func (r *sockets) recheck(ctx context.Context) bool {
 }
 
 // holderOf returns under whom the sockets and subscriptions of a context count.
-func holderOf(ctx context.Context) retwis.Holder {
-	return retwis.Client{User: auth.IdentityOf(ctx).User, Address: auth.AddressOf(ctx)}.Holder()
+func holderOf(ctx context.Context) ratelimit.Key {
+	return ratelimit.Client{User: auth.IdentityOf(ctx).User, Address: auth.AddressOf(ctx)}.Key()
 }
 
 // drain sends all clients away, spread over a time so that they do not all come to the

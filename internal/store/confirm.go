@@ -10,21 +10,22 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
 // field is where a partition keeps how far it has got with an entry.
-func field(at retwis.Place) string {
+func field(at outbox.Target) string {
 	switch at.To {
-	case retwis.ToLists:
+	case outbox.TargetLists:
 		return at.Entry + ":lists"
-	case retwis.ToReaders:
+	case outbox.TargetActiveFollowers:
 		return at.Entry + ":readers"
-	case retwis.ToMentioned:
+	case outbox.TargetMentions:
 		return at.Entry + ":" + retwis.Mentions(at.User).String()
-	case retwis.ToPublic:
+	case outbox.TargetPublic:
 		return at.Entry + ":" + retwis.Public().String()
-	case retwis.ToNobody:
+	case outbox.TargetTask:
 		return at.Entry + ":task"
 	default:
 		return at.Entry
@@ -32,9 +33,9 @@ func field(at retwis.Place) string {
 }
 
 // Note writes down that an entry was carried out at a place, where [Store.Deliver] did not.
-func (s *Store) Note(ctx context.Context, outbox int, at retwis.Place) error {
-	progress := s.partitions[at.Partition].progress(outbox)
-	if err := s.client.HSet(ctx, progress, field(at), retwis.DeliveryDone).Err(); err != nil {
+func (s *Store) Note(ctx context.Context, outboxID int, at outbox.Target) error {
+	progress := s.partitions[at.Partition].progress(outboxID)
+	if err := s.client.HSet(ctx, progress, field(at), outbox.Done).Err(); err != nil {
 		return fmt.Errorf("note entry %s in partition %d: %w", at.Entry, at.Partition, err)
 	}
 	return nil
@@ -47,8 +48,8 @@ func (s *Store) Note(ctx context.Context, outbox int, at retwis.Place) error {
 // of a server that had not written it down. Then it has to be done again. again says that the
 // outbox holds entries below first, which had been trimmed: the outbox has to be read anew.
 // After an error nothing is certain; try again.
-func (s *Store) Confirm(ctx context.Context, outbox int, first string, places []retwis.Place, wait bool) (lost []int, again bool, err error) {
-	at := map[int][]int{outbox: nil} // indexes of places by partition
+func (s *Store) Confirm(ctx context.Context, outboxID int, first string, places []outbox.Target, wait bool) (lost []int, again bool, err error) {
+	at := map[int][]int{outboxID: nil} // indexes of places by partition
 	for i, place := range places {
 		at[place.Partition] = append(at[place.Partition], i)
 	}
@@ -57,7 +58,7 @@ func (s *Store) Confirm(ctx context.Context, outbox int, first string, places []
 		var node *redis.Client
 		if s.replicas != nil {
 			if node, err = s.replicas.client.MasterForKey(ctx, s.partitions[number].written()); err != nil {
-				return nil, false, fmt.Errorf("confirm outbox %d: find the master of partition %d: %w", outbox, number, err)
+				return nil, false, fmt.Errorf("confirm outbox %d: find the master of partition %d: %w", outboxID, number, err)
 			}
 		}
 		groups[node] = append(groups[node], number)
@@ -67,7 +68,7 @@ func (s *Store) Confirm(ctx context.Context, outbox int, first string, places []
 	group, ctx := errgroup.WithContext(ctx)
 	for node, numbers := range groups {
 		group.Go(func() error {
-			c := confirmation{store: s, outbox: outbox, first: first, places: places, at: at, wait: wait && len(places) > 0}
+			c := confirmation{store: s, outboxID: outboxID, first: first, places: places, at: at, wait: wait && len(places) > 0}
 			if err := c.ask(ctx, node, numbers); err != nil {
 				return err
 			}
@@ -81,7 +82,7 @@ func (s *Store) Confirm(ctx context.Context, outbox int, first string, places []
 		if s.replicas != nil {
 			s.replicas.client.ReloadState(ctx) // there may be another master by now
 		}
-		return nil, false, fmt.Errorf("confirm outbox %d: %w", outbox, err)
+		return nil, false, fmt.Errorf("confirm outbox %d: %w", outboxID, err)
 	}
 	slices.Sort(lost)
 	return lost, again, nil
@@ -89,12 +90,12 @@ func (s *Store) Confirm(ctx context.Context, outbox int, first string, places []
 
 // confirmation is what one server is asked.
 type confirmation struct {
-	store  *Store
-	outbox int
-	first  string
-	places []retwis.Place
-	at     map[int][]int
-	wait   bool
+	store    *Store
+	outboxID int
+	first    string
+	places   []outbox.Target
+	at       map[int][]int
+	wait     bool
 
 	lost  []int
 	again bool
@@ -125,7 +126,7 @@ func (c *confirmation) ask(ctx context.Context, node *redis.Client, numbers []in
 	var low *redis.XMessageSliceCmd
 	for _, number := range numbers {
 		p := s.partitions[number]
-		if number == c.outbox {
+		if number == c.outboxID {
 			low = pipe.XRangeN(ctx, p.outbox(), "-", "("+c.first, 1)
 			add(low)
 		}
@@ -135,7 +136,7 @@ func (c *confirmation) ask(ctx context.Context, node *redis.Client, numbers []in
 			for _, i := range about {
 				fields = append(fields, field(c.places[i]))
 			}
-			r := read{pipe.HMGet(ctx, p.progress(c.outbox), fields...), about}
+			r := read{pipe.HMGet(ctx, p.progress(c.outboxID), fields...), about}
 			reads = append(reads, r)
 			add(r.fields)
 		}
@@ -173,7 +174,7 @@ func (c *confirmation) ask(ctx context.Context, node *redis.Client, numbers []in
 func (c *confirmation) compare(values []any, about []int) {
 	low := text(values[0])
 	for k, i := range about {
-		if text(values[k+1]) != retwis.DeliveryDone && (low == "" || retwis.EarlierEntry(low, c.places[i].Entry)) {
+		if text(values[k+1]) != outbox.Done && (low == "" || outbox.Earlier(low, c.places[i].Entry)) {
 			c.lost = append(c.lost, i)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
@@ -15,7 +16,7 @@ import (
 const maxDeadLetters = 10_000
 
 // Bury keeps an entry that could not be carried out, once, for somebody to look at.
-func (s *Store) Bury(ctx context.Context, e retwis.OutboxEntry, reason string) error {
+func (s *Store) Bury(ctx context.Context, e outbox.Entry, reason string) error {
 	args := []any{e.ID, reason, maxDeadLetters}
 	for _, field := range fieldNames(e.Fields) {
 		args = append(args, field, e.Fields[field])
@@ -27,8 +28,8 @@ func (s *Store) Bury(ctx context.Context, e retwis.OutboxEntry, reason string) e
 }
 
 // DeadLetters returns every dead letter, by partition and age.
-func (s *Store) DeadLetters(ctx context.Context) ([]retwis.DeadLetter, error) {
-	var all []retwis.DeadLetter
+func (s *Store) DeadLetters(ctx context.Context) ([]outbox.DeadLetter, error) {
+	var all []outbox.DeadLetter
 	for number, p := range s.partitions {
 		messages, err := s.client.XRangeN(ctx, p.dead(), "-", "+", maxDeadLetters).Result()
 		if err != nil {
@@ -39,7 +40,7 @@ func (s *Store) DeadLetters(ctx context.Context) ([]retwis.DeadLetter, error) {
 			delete(e.Fields, "entry")
 			reason := e.Fields["reason"]
 			delete(e.Fields, "reason")
-			all = append(all, retwis.DeadLetter{ID: message.ID, Reason: reason, Entry: e})
+			all = append(all, outbox.DeadLetter{ID: message.ID, Reason: reason, Entry: e})
 		}
 	}
 	return all, nil
@@ -47,13 +48,13 @@ func (s *Store) DeadLetters(ctx context.Context) ([]retwis.DeadLetter, error) {
 
 // Revive queues a dead letter again and reports whether it was still there. A post may
 // have newer ones of its author before it by now, so it is not pushed but merged.
-func (s *Store) Revive(ctx context.Context, letter retwis.DeadLetter) (bool, error) {
+func (s *Store) Revive(ctx context.Context, letter outbox.DeadLetter) (bool, error) {
 	p := s.partitions[letter.Entry.Outbox]
 	args := []any{letter.ID}
 	for _, field := range fieldNames(letter.Entry.Fields) {
 		value := letter.Entry.Fields[field]
-		if field == "kind" && value == string(retwis.OutboxPost) {
-			value = string(retwis.OutboxRepair)
+		if field == "kind" && value == string(outbox.KindPost) {
+			value = string(outbox.KindRepair)
 		}
 		args = append(args, field, value)
 	}
@@ -68,11 +69,11 @@ func (s *Store) Revive(ctx context.Context, letter retwis.DeadLetter) (bool, err
 // into the lists there that hold the author: the next of them by score, after the one
 // given, 0 at first. It returns the score of the last one served, and false when there are
 // no more.
-func (s *Store) Repair(ctx context.Context, author retwis.UserID, number int, to retwis.Audience, after int64) (int64, bool, error) {
+func (s *Store) Repair(ctx context.Context, author retwis.UserID, number int, to outbox.TargetKind, after int64) (int64, bool, error) {
 	const step = 20
 	p := s.partitions[number]
 	edges, kind := p.followers(author), retwis.HomeTimeline
-	if to == retwis.ToLists {
+	if to == outbox.TargetLists {
 		edges, kind = p.listed(author), retwis.ListTimeline
 	}
 	found, err := s.client.ZRangeByScoreWithScores(ctx, edges, &redis.ZRangeBy{

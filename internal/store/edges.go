@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 )
 
@@ -15,7 +16,7 @@ const edgeSteps = 500
 
 // SourceEdges goes over those whose posts a home or a list gets, and returns the edges
 // whose two directions differ.
-func (s *Store) SourceEdges(ctx context.Context, id retwis.TimelineID) ([]retwis.Edge, error) {
+func (s *Store) SourceEdges(ctx context.Context, id retwis.TimelineID) ([]record.Edge, error) {
 	p := s.ofTimeline(id)
 	before := p.followersPrefix()
 	if id.Kind == retwis.ListTimeline {
@@ -25,16 +26,16 @@ func (s *Store) SourceEdges(ctx context.Context, id retwis.TimelineID) ([]retwis
 	if err != nil {
 		return nil, fmt.Errorf("inspect whom timeline %s follows: %w", id, err)
 	}
-	edges := make([]retwis.Edge, len(half))
+	edges := make([]record.Edge, len(half))
 	for i, h := range half {
-		edges[i] = retwis.Edge{Timeline: id, Author: h.id, Source: h.score, Audience: h.other}
+		edges[i] = record.Edge{Timeline: id, Author: h.id, Source: h.score, Audience: h.other}
 	}
 	return edges, nil
 }
 
 // AudienceEdges goes over the homes, or the lists, of a partition that get an author's
 // posts, and returns the edges whose two directions differ.
-func (s *Store) AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, number int) ([]retwis.Edge, error) {
+func (s *Store) AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, number int) ([]record.Edge, error) {
 	p := s.partitions[number]
 	before, after := p.followingPrefix(), ""
 	if kind == retwis.ListTimeline {
@@ -44,9 +45,9 @@ func (s *Store) AudienceEdges(ctx context.Context, author retwis.UserID, kind re
 	if err != nil {
 		return nil, fmt.Errorf("inspect the audience of %s in partition %d: %w", author, number, err)
 	}
-	edges := make([]retwis.Edge, len(half))
+	edges := make([]record.Edge, len(half))
 	for i, h := range half {
-		edges[i] = retwis.Edge{Timeline: retwis.TimelineID{Kind: kind, Owner: h.id}, Author: author, Source: h.other, Audience: h.score}
+		edges[i] = record.Edge{Timeline: retwis.TimelineID{Kind: kind, Owner: h.id}, Author: author, Source: h.other, Audience: h.score}
 	}
 	return edges, nil
 }
@@ -91,7 +92,7 @@ func (s *Store) halfEdges(ctx context.Context, set string, owner retwis.UserID, 
 
 // Edges reads both directions of the edges between a timeline and authors, in the order
 // asked for.
-func (s *Store) Edges(ctx context.Context, id retwis.TimelineID, authors []retwis.UserID) ([]retwis.Edge, error) {
+func (s *Store) Edges(ctx context.Context, id retwis.TimelineID, authors []retwis.UserID) ([]record.Edge, error) {
 	if len(authors) == 0 {
 		return nil, nil
 	}
@@ -104,14 +105,14 @@ func (s *Store) Edges(ctx context.Context, id retwis.TimelineID, authors []retwi
 		audiences[i] = pipe.ZScore(ctx, s.audienceOf(p, author, id.Kind), id.Owner.String())
 	}
 	_, _ = pipe.Exec(ctx) // every result holds its own error
-	edges := make([]retwis.Edge, len(authors))
+	edges := make([]record.Edge, len(authors))
 	for i, author := range authors {
 		for _, result := range []*redis.FloatCmd{sources[i], audiences[i]} {
 			if err := result.Err(); err != nil && !errors.Is(err, redis.Nil) {
 				return nil, fmt.Errorf("inspect whom timeline %s follows: %w", id, err)
 			}
 		}
-		edges[i] = retwis.Edge{Timeline: id, Author: author, Source: int64(sources[i].Val()), Audience: int64(audiences[i].Val())}
+		edges[i] = record.Edge{Timeline: id, Author: author, Source: int64(sources[i].Val()), Audience: int64(audiences[i].Val())}
 	}
 	return edges, nil
 }

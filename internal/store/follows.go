@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
@@ -178,21 +179,21 @@ func (s *Store) followed(ctx context.Context, id retwis.TimelineID) ([]retwis.Us
 }
 
 // Reach returns where the posts of authors go, with the counts last stored.
-func (s *Store) Reach(ctx context.Context, authors []retwis.UserID) ([]retwis.Reach, error) {
+func (s *Store) Reach(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error) {
 	pipe := s.client.Pipeline()
 	rows := make([]*redis.MapStringStringCmd, len(authors))
 	for i, author := range authors {
 		rows[i] = pipe.HGetAll(ctx, s.of(author).reach(author))
 	}
 	_, _ = pipe.Exec(ctx) // every row holds its own error
-	all := make([]retwis.Reach, len(authors))
+	all := make([]outbox.AuthorPartitions, len(authors))
 	for i, row := range rows {
 		fields, err := row.Result()
 		if err != nil {
 			return nil, fmt.Errorf("read the reach of %s: %w", authors[i], err)
 		}
 		followers := 0
-		all[i] = retwis.Reach{Followers: make(map[int]int, len(fields)), Lists: map[int]bool{}}
+		all[i] = outbox.AuthorPartitions{Followers: make(map[int]int, len(fields)), Lists: map[int]bool{}}
 		for field, value := range fields {
 			var number, count int
 			field, lists := strings.CutPrefix(field, reachOfLists)

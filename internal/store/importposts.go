@@ -72,7 +72,7 @@ func (s *Store) importPostsCall(one retwis.PostImport) call {
 		},
 	}
 	for _, post := range one.Posts {
-		c.args = append(c.args, max(post.CreatedAt.Sub(retwis.Epoch).Microseconds(), 1000), post.Text)
+		c.args = append(c.args, max(post.CreatedAt.Sub(retwis.TimeOrigin).Microseconds(), 1000), post.Text)
 	}
 	return c
 }

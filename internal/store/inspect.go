@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 )
 
@@ -19,7 +20,7 @@ const scanStep = 1000
 // Scan goes over all keys of the database, in small steps, and hands over the users and the
 // claims on names it comes by, one call at a time. What is there all the while is handed
 // over at least once, perhaps more often.
-func (s *Store) Scan(ctx context.Context, found func([]retwis.UserID, []retwis.NameClaim) error) error {
+func (s *Store) Scan(ctx context.Context, found func([]retwis.UserID, []record.NameClaim) error) error {
 	var mu sync.Mutex
 	scan := func(ctx context.Context, node *redis.Client) error {
 		var cursor uint64
@@ -74,7 +75,7 @@ func (s *Store) sort(keys []string) (users []retwis.UserID, names []string) {
 }
 
 // claims reads who has names. Those that nobody has any more are left out.
-func (s *Store) claims(ctx context.Context, names []string) ([]retwis.NameClaim, error) {
+func (s *Store) claims(ctx context.Context, names []string) ([]record.NameClaim, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -84,7 +85,7 @@ func (s *Store) claims(ctx context.Context, names []string) ([]retwis.NameClaim,
 		holders[i] = pipe.Get(ctx, s.ofName(name).name(name))
 	}
 	_, _ = pipe.Exec(ctx) // every holder has its own error
-	var claims []retwis.NameClaim
+	var claims []record.NameClaim
 	for i, name := range names {
 		holder, err := holders[i].Result()
 		if err != nil && !errors.Is(err, redis.Nil) {
@@ -92,7 +93,7 @@ func (s *Store) claims(ctx context.Context, names []string) ([]retwis.NameClaim,
 		}
 		if err == nil {
 			id, _ := retwis.ParseUserID(holder) // what is no id is nobody's
-			claims = append(claims, retwis.NameClaim{Folded: name, Holder: id})
+			claims = append(claims, record.NameClaim{Folded: name, Holder: id})
 		}
 	}
 	return claims, nil
@@ -109,10 +110,10 @@ func (s *Store) NameHolder(ctx context.Context, folded string) (retwis.UserID, b
 
 // AccountRecord reads what is stored about a user, in one step but for what lies in other
 // partitions. Of a user that is not there it says nothing.
-func (s *Store) AccountRecord(ctx context.Context, id retwis.UserID) (retwis.AccountRecord, error) {
-	r := retwis.AccountRecord{
+func (s *Store) AccountRecord(ctx context.Context, id retwis.UserID) (record.Account, error) {
+	r := record.Account{
 		ID:          id,
-		Reach:       map[int]retwis.ReachRecord{},
+		Reach:       map[int]record.FollowerPartition{},
 		ListReach:   map[int]bool{},
 		FollowersIn: map[int]int{},
 		ListsIn:     map[int]int{},
@@ -134,8 +135,8 @@ func (s *Store) AccountRecord(ctx context.Context, id retwis.UserID) (retwis.Acc
 	r.Username = text(fields[1])
 	following, _ := reply[1].(int64)
 	posts, _ := reply[2].(int64)
-	r.Posts = retwis.Counted{Stored: int(number(fields[2])), There: int(posts)}
-	r.Following = retwis.Counted{Stored: int(number(fields[3])), There: int(following)}
+	r.Posts = record.Counted{Stored: int(number(fields[2])), There: int(posts)}
+	r.Following = record.Counted{Stored: int(number(fields[3])), There: int(following)}
 	r.Followers.Stored = int(number(fields[4]))
 	r.Trimmed = text(fields[5]) != ""
 	unlisted, _ := reply[5].(int64)
@@ -181,7 +182,7 @@ func (s *Store) Gone(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID,
 }
 
 // readReach reads a reach as HGETALL returns it. What makes no sense counts for nothing.
-func (s *Store) readReach(r *retwis.AccountRecord, reply any) {
+func (s *Store) readReach(r *record.Account, reply any) {
 	fields, _ := reply.([]any)
 	for i := 0; i+1 < len(fields); i += 2 {
 		field, lists := strings.CutPrefix(text(fields[i]), reachOfLists)
@@ -194,14 +195,14 @@ func (s *Store) readReach(r *retwis.AccountRecord, reply any) {
 			continue
 		}
 		version, count, _ := strings.Cut(text(fields[i+1]), ":")
-		record := retwis.ReachRecord{Version: number(version), Count: int(number(count))}
+		record := record.FollowerPartition{Version: number(version), Count: int(number(count))}
 		r.Reach[partition] = record
 		r.Followers.There += record.Count
 	}
 }
 
 // surroundings reads what is stored about a user in all partitions.
-func (s *Store) surroundings(ctx context.Context, r *retwis.AccountRecord) error {
+func (s *Store) surroundings(ctx context.Context, r *record.Account) error {
 	folded := retwis.FoldUsername(r.Username)
 	home := s.ofName(folded)
 	pipe := s.client.Pipeline()
@@ -266,9 +267,9 @@ func (s *Store) ProfileRecord(ctx context.Context, id retwis.UserID) (posts []re
 }
 
 // TimelineRecord reads the list of a timeline as it is stored, without building it.
-func (s *Store) TimelineRecord(ctx context.Context, id retwis.TimelineID) (retwis.TimelineRecord, error) {
+func (s *Store) TimelineRecord(ctx context.Context, id retwis.TimelineID) (record.Timeline, error) {
 	p := s.ofTimeline(id)
-	r := retwis.TimelineRecord{ID: id, Sources: map[retwis.UserID]int64{}}
+	r := record.Timeline{ID: id, Sources: map[retwis.UserID]int64{}}
 	owner := ""
 	if id.Kind == retwis.HomeTimeline {
 		owner = id.Owner.String()
@@ -286,12 +287,12 @@ func (s *Store) TimelineRecord(ctx context.Context, id retwis.TimelineID) (retwi
 	}
 	r.Generation = number(reply[1])
 	if entries, _ := reply[2].([]any); len(entries) > 0 {
-		r.End = retwis.ListTrimmed
+		r.End = record.ListTrimmed
 		switch text(entries[len(entries)-1]) {
 		case complete:
-			r.End, entries = retwis.ListComplete, entries[:len(entries)-1]
+			r.End, entries = record.ListComplete, entries[:len(entries)-1]
 		case building:
-			r.End, entries = retwis.ListBuilding, entries[:len(entries)-1]
+			r.End, entries = record.ListBuilding, entries[:len(entries)-1]
 		}
 		r.Entries, r.Foreign = postIDs(entries)
 	}
@@ -357,9 +358,9 @@ func (s *Store) Posted(ctx context.Context, authors []retwis.UserID, downTo retw
 }
 
 // PostRecords reads posts as they are stored, in the order asked for.
-func (s *Store) PostRecords(ctx context.Context, ids []retwis.PostID) ([]retwis.PostRecord, error) {
+func (s *Store) PostRecords(ctx context.Context, ids []retwis.PostID) ([]record.Post, error) {
 	const step = 500
-	records := make([]retwis.PostRecord, len(ids))
+	records := make([]record.Post, len(ids))
 	for from := 0; from < len(ids); from += step {
 		pipe := s.client.Pipeline()
 		rows := map[int]*redis.SliceCmd{}
@@ -385,7 +386,7 @@ func (s *Store) PostRecords(ctx context.Context, ids []retwis.PostID) ([]retwis.
 			if err != nil {
 				return nil, fmt.Errorf("inspect post %s: %w", ids[i], err)
 			}
-			records[i] = retwis.PostRecord{There: true, Author: author, Deleted: text(fields[1]) != "", Mentions: mentions}
+			records[i] = record.Post{There: true, Author: author, Deleted: text(fields[1]) != "", Mentions: mentions}
 		}
 	}
 	return records, nil

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strconv"
 
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -41,7 +42,7 @@ func (p partition) newestUsers() string { return p.tag + ":newest_users" }
 // nextUser is a string: the last sequence number given to a user of the partition.
 func (p partition) nextUser() string { return p.tag + ":next_user" }
 
-// clock is a string: the last instant given out, in microseconds since [retwis.Epoch].
+// clock is a string: the last instant given out, in microseconds since [retwis.TimeOrigin].
 // Post ids and follow times come from it.
 func (p partition) clock() string { return p.tag + ":clock" }
 
@@ -74,9 +75,9 @@ func (p partition) documents() string { return p.tag + ":documents" }
 
 // Limits.
 
-// budget is a string: the instant, in microseconds since [retwis.Epoch], at which somebody
+// budget is a string: the instant, in microseconds since [retwis.TimeOrigin], at which somebody
 // has the whole budget for an action again. It lapses then.
-func (p partition) budget(action retwis.Action, of retwis.Holder) string {
+func (p partition) budget(action ratelimit.Action, of ratelimit.Key) string {
 	key := p.tag + ":budget:" + string(action)
 	switch {
 	case of.User != 0:

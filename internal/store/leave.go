@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
@@ -100,7 +101,7 @@ func (s *Store) PartFollowing(ctx context.Context, id retwis.UserID) (bool, erro
 	for i := 0; i+1 < len(counted); i += 2 {
 		author, err := retwis.ParseUserID(text(counted[i]))
 		if err != nil {
-			return false, fmt.Errorf("end the follows of %s: %w: %w", id, retwis.ErrEntryRefused, err)
+			return false, fmt.Errorf("end the follows of %s: %w: %w", id, outbox.ErrRejected, err)
 		}
 		calls = append(calls, s.reachCall(author, p, []any{version, counted[i+1]}))
 		authors = append(authors, author.String())
@@ -118,14 +119,14 @@ func (s *Store) PartFollowing(ctx context.Context, id retwis.UserID) (bool, erro
 
 // PartFollowers takes the next followers in a partition off a parting author, or the author
 // off the next lists there, and reports whether that was all.
-func (s *Store) PartFollowers(ctx context.Context, author retwis.UserID, number int, to retwis.Audience) (bool, error) {
+func (s *Store) PartFollowers(ctx context.Context, author retwis.UserID, number int, to outbox.TargetKind) (bool, error) {
 	p := s.partitions[number]
 	c := call{
 		s.scripts.partFollowers,
 		[]string{p.followers(author), p.pulled(author), p.large()},
 		[]any{author.String(), edgesAPart, p.followingPrefix(), "", p.users(), p.marksPrefix()},
 	}
-	if to == retwis.ToLists {
+	if to == outbox.TargetLists {
 		c.keys = []string{p.listed(author)}
 		c.args = []any{author.String(), edgesAPart, p.listPrefix(), listMembersSuffix}
 	}

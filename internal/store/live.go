@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 )
@@ -33,7 +34,7 @@ func (s *Store) Now(ctx context.Context, id retwis.TimelineID) (retwis.TimelineP
 // 1000 arrivals and 1000 removals. When more did, or the list no longer holds the entry
 // the position stands at, Found is false. A home that is not there is built first. The
 // timeline of a list that was deleted, or of a user who has left, is Gone.
-func (s *Store) Since(ctx context.Context, from retwis.TimelinePosition) (retwis.Replay, error) {
+func (s *Store) Since(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
 	id := from.Timeline
 	p := s.ofTimeline(id)
 	c := call{
@@ -47,41 +48,41 @@ func (s *Store) Since(ctx context.Context, from retwis.TimelinePosition) (retwis
 	for try := 0; ; try++ {
 		reply, err := s.do(ctx, c).Slice()
 		if err != nil {
-			return retwis.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
+			return pubsub.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
 		if len(reply) == 0 {
-			return retwis.Replay{Gone: true}, nil
+			return pubsub.Replay{Gone: true}, nil
 		}
 		replay, last, err := parseReplay(id, reply)
 		if err != nil {
-			return retwis.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
+			return pubsub.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
 		if !id.FannedOut() || (last != "" && last != building) || try == 3 {
 			return replay, nil
 		}
 		if err := s.Rebuild(ctx, id); err != nil && !errors.Is(err, errOvertaken) {
-			return retwis.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
+			return pubsub.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
 	}
 }
 
-func parseReplay(id retwis.TimelineID, reply []any) (retwis.Replay, string, error) {
+func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, error) {
 	if len(reply) != 7 {
-		return retwis.Replay{}, "", fmt.Errorf("%d fields", len(reply))
+		return pubsub.Replay{}, "", fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := standing(id, text(reply[0]), text(reply[1]))
 	if err != nil {
-		return retwis.Replay{}, "", err
+		return pubsub.Replay{}, "", err
 	}
 	if at.Post, err = postID(text(reply[2])); err != nil {
-		return retwis.Replay{}, "", err
+		return pubsub.Replay{}, "", err
 	}
-	replay := retwis.Replay{Position: at, Found: text(reply[4]) == "1"}
+	replay := pubsub.Replay{Position: at, Found: text(reply[4]) == "1"}
 	arrived, _ := reply[5].([]any)
 	for _, entry := range slices.Backward(arrived) {
 		post, err := retwis.ParsePostID(text(entry))
 		if err != nil {
-			return retwis.Replay{}, "", err
+			return pubsub.Replay{}, "", err
 		}
 		replay.Arrived = append(replay.Arrived, post)
 	}
@@ -89,17 +90,17 @@ func parseReplay(id retwis.TimelineID, reply []any) (retwis.Replay, string, erro
 	for i := 0; i+2 < len(removed); i += 3 {
 		removal, err := parseRemovalID(text(removed[i]))
 		if err != nil {
-			return retwis.Replay{}, "", err
+			return pubsub.Replay{}, "", err
 		}
 		post, err := retwis.ParsePostID(text(removed[i+1]))
 		if err != nil {
-			return retwis.Replay{}, "", err
+			return pubsub.Replay{}, "", err
 		}
 		author, err := retwis.ParseUserID(text(removed[i+2]))
 		if err != nil {
-			return retwis.Replay{}, "", err
+			return pubsub.Replay{}, "", err
 		}
-		replay.Removed = append(replay.Removed, retwis.Removal{ID: removal, Post: post, Author: author})
+		replay.Removed = append(replay.Removed, pubsub.Removal{ID: removal, Post: post, Author: author})
 	}
 	return replay, text(reply[3]), nil
 }
@@ -136,11 +137,11 @@ func (s *Store) presence(ctx context.Context, script *redis.Script, timelines []
 // Listen calls handle, one message after the other, with what a partition tells a node,
 // until ctx is done. It reconnects by itself; after each subscription, the first too,
 // handle gets LiveJoined, since messages may have been lost before.
-func (s *Store) Listen(ctx context.Context, node string, number int, handle func(retwis.LiveMessage)) error {
+func (s *Store) Listen(ctx context.Context, node string, number int, handle func(pubsub.Message)) error {
 	channel := s.partitions[number].live(node)
 	return s.listen(ctx, s.replicas != nil, channel, func(payload string, joined bool) {
 		if joined {
-			handle(retwis.LiveMessage{Kind: retwis.LiveJoined})
+			handle(pubsub.Message{Kind: pubsub.Joined})
 			return
 		}
 		message, err := parseMessage(payload)
@@ -153,16 +154,16 @@ func (s *Store) Listen(ctx context.Context, node string, number int, handle func
 }
 
 // parseMessage reads what publish.lua writes.
-func parseMessage(payload string) (retwis.LiveMessage, error) {
+func parseMessage(payload string) (pubsub.Message, error) {
 	fields := strings.Fields(payload)
 	if len(fields) == 0 || len(fields[0]) != 1 {
-		return retwis.LiveMessage{}, errors.New("no kind")
+		return pubsub.Message{}, errors.New("no kind")
 	}
-	message := retwis.LiveMessage{Kind: retwis.LiveKind(fields[0][0])}
+	message := pubsub.Message{Kind: pubsub.Kind(fields[0][0])}
 	rest := fields[1:]
 	step := 1
 	switch message.Kind {
-	case retwis.LivePushed, retwis.LiveRemoved:
+	case pubsub.Pushed, pubsub.Removed:
 		if len(rest) == 0 {
 			return message, errors.New("no post")
 		}
@@ -171,7 +172,7 @@ func parseMessage(payload string) (retwis.LiveMessage, error) {
 			return message, err
 		}
 		rest = rest[1:]
-		if message.Kind == retwis.LiveRemoved {
+		if message.Kind == pubsub.Removed {
 			if len(rest) == 0 {
 				return message, errors.New("no author")
 			}
@@ -180,10 +181,10 @@ func parseMessage(payload string) (retwis.LiveMessage, error) {
 			}
 			rest = rest[1:]
 		}
-		if message.Kind == retwis.LivePushed {
+		if message.Kind == pubsub.Pushed {
 			step = 2
 		}
-	case retwis.LiveChanged, retwis.LiveProbe:
+	case pubsub.Changed, pubsub.Probe:
 	default:
 		return message, fmt.Errorf("kind %q", fields[0])
 	}
@@ -192,7 +193,7 @@ func parseMessage(payload string) (retwis.LiveMessage, error) {
 		if err != nil {
 			return message, err
 		}
-		to := retwis.Recipient{Timeline: timeline}
+		to := pubsub.Recipient{Timeline: timeline}
 		if step == 2 {
 			if to.Before, err = postID(rest[i+1]); err != nil {
 				return message, err

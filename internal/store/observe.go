@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
-	"retwis/internal/retwis"
+	"retwis/internal/roundtrip"
 )
 
 // observer sees every exchange with Redis, but for those that wait for something to
@@ -48,7 +48,7 @@ func (o *observer) DialHook(next redis.DialHook) redis.DialHook {
 // ProcessHook implements [redis.Hook].
 func (o *observer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		retwis.CountRoundTrip(ctx)
+		roundtrip.Count(ctx)
 		ctx, end := o.span(ctx, cmd)
 		start := time.Now()
 		err := next(ctx, cmd)
@@ -68,7 +68,7 @@ func (o *observer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // ProcessPipelineHook implements [redis.Hook].
 func (o *observer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
-		retwis.CountRoundTrip(ctx)
+		roundtrip.Count(ctx)
 		ctx, end := o.span(ctx, cmds...)
 		start := time.Now()
 		err := next(ctx, cmds)

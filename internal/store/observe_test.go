@@ -6,14 +6,14 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"retwis/internal/retwis"
+	"retwis/internal/roundtrip"
 )
 
 // TestWhatIsObservedCostsNoMemory exchanges with a Redis that takes no time, while nothing
 // is traced.
 func TestWhatIsObservedCostsNoMemory(t *testing.T) {
 	o := observed()
-	ctx, tally := retwis.WithTally(t.Context())
+	ctx, tally := roundtrip.WithCounter(t.Context())
 	cmd, cmds := aCall(o), []redis.Cmder{aCall(o), aCall(o)}
 	single := o.ProcessHook(func(context.Context, redis.Cmder) error { return nil })
 	pipeline := o.ProcessPipelineHook(func(context.Context, []redis.Cmder) error { return nil })
@@ -32,7 +32,7 @@ func TestWhatIsObservedCostsNoMemory(t *testing.T) {
 // BenchmarkObserver measures what the observation of an exchange adds to it.
 func BenchmarkObserver(b *testing.B) {
 	o := observed()
-	ctx, _ := retwis.WithTally(b.Context())
+	ctx, _ := roundtrip.WithCounter(b.Context())
 	b.Run("command", func(b *testing.B) {
 		cmd := aCall(o)
 		single := o.ProcessHook(func(context.Context, redis.Cmder) error { return nil })

@@ -10,27 +10,28 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
 // AcquireLease takes or keeps the lease of an outbox for a worker, and reports whether
 // the worker holds it now. A lease spreads the work; nothing goes wrong when two workers
 // serve one outbox.
-func (s *Store) AcquireLease(ctx context.Context, outbox int, worker string, ttl time.Duration) (bool, error) {
+func (s *Store) AcquireLease(ctx context.Context, outboxID int, worker string, ttl time.Duration) (bool, error) {
 	held, err := s.do(ctx, call{
-		s.scripts.renewLease, []string{s.partitions[outbox].lease()}, []any{worker, ttl.Milliseconds()},
+		s.scripts.renewLease, []string{s.partitions[outboxID].lease()}, []any{worker, ttl.Milliseconds()},
 	}).Bool()
 	if err != nil {
-		return false, fmt.Errorf("lease of outbox %d: %w", outbox, err)
+		return false, fmt.Errorf("lease of outbox %d: %w", outboxID, err)
 	}
 	return held, nil
 }
 
 // ReleaseLease gives a lease up, if the worker holds it.
-func (s *Store) ReleaseLease(ctx context.Context, outbox int, worker string) error {
-	err := s.do(ctx, call{s.scripts.releaseLease, []string{s.partitions[outbox].lease()}, []any{worker}}).Err()
+func (s *Store) ReleaseLease(ctx context.Context, outboxID int, worker string) error {
+	err := s.do(ctx, call{s.scripts.releaseLease, []string{s.partitions[outboxID].lease()}, []any{worker}}).Err()
 	if err != nil {
-		return fmt.Errorf("release the lease of outbox %d: %w", outbox, err)
+		return fmt.Errorf("release the lease of outbox %d: %w", outboxID, err)
 	}
 	return nil
 }
@@ -60,11 +61,11 @@ func (s *Store) UnregisterWorker(ctx context.Context, worker string) error {
 // on from. Where any partition has learnt that everything up to an entry is carried out,
 // all learn it, and those entries are trimmed: to carry one of them out in a partition
 // that followers have entered since would put it on top of newer posts.
-func (s *Store) ResumeOutbox(ctx context.Context, outbox int) error {
+func (s *Store) ResumeOutbox(ctx context.Context, outboxID int) error {
 	pipe := s.client.Pipeline()
 	lows := make([]*redis.StringCmd, len(s.partitions))
 	for i, p := range s.partitions {
-		lows[i] = pipe.HGet(ctx, p.progress(outbox), "low")
+		lows[i] = pipe.HGet(ctx, p.progress(outboxID), "low")
 	}
 	_, _ = pipe.Exec(ctx) // every result holds its own error
 	var low string
@@ -76,25 +77,25 @@ func (s *Store) ResumeOutbox(ctx context.Context, outbox int) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("resume outbox %d: %w", outbox, err)
+			return fmt.Errorf("resume outbox %d: %w", outboxID, err)
 		}
-		if low == "" || retwis.EarlierEntry(low, value) {
+		if low == "" || outbox.Earlier(low, value) {
 			low = value
 		}
 	}
 	if low == "" {
 		return nil
 	}
-	if err := s.Advance(ctx, outbox, low, everywhere); err != nil {
+	if err := s.Advance(ctx, outboxID, low, everywhere); err != nil {
 		return err
 	}
-	return s.TrimOutbox(ctx, outbox, low)
+	return s.TrimOutbox(ctx, outboxID, low)
 }
 
 // ReadOutbox returns up to count entries of an outbox after one, oldest first; "0" reads
 // from the start. With block above 0 it waits that long for the first.
-func (s *Store) ReadOutbox(ctx context.Context, outbox int, after string, count int, block time.Duration) ([]retwis.OutboxEntry, error) {
-	args := &redis.XReadArgs{Streams: []string{s.partitions[outbox].outbox(), after}, Count: int64(count), Block: -1}
+func (s *Store) ReadOutbox(ctx context.Context, outboxID int, after string, count int, block time.Duration) ([]outbox.Entry, error) {
+	args := &redis.XReadArgs{Streams: []string{s.partitions[outboxID].outbox(), after}, Count: int64(count), Block: -1}
 	var streams []redis.XStream
 	var err error
 	if block > 0 {
@@ -107,12 +108,12 @@ func (s *Store) ReadOutbox(ctx context.Context, outbox int, after string, count 
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read outbox %d: %w", outbox, err)
+		return nil, fmt.Errorf("read outbox %d: %w", outboxID, err)
 	}
-	var entries []retwis.OutboxEntry
+	var entries []outbox.Entry
 	for _, stream := range streams {
 		for _, message := range stream.Messages {
-			entries = append(entries, outboxEntry(outbox, message))
+			entries = append(entries, outboxEntry(outboxID, message))
 		}
 	}
 	return entries, nil
@@ -136,12 +137,12 @@ func (s *Store) awaitEntries(ctx context.Context, args *redis.XReadArgs) ([]redi
 
 // outboxEntry reads an entry. One that makes no sense keeps its id and gets an error: the
 // worker buries it.
-func outboxEntry(outbox int, message redis.XMessage) retwis.OutboxEntry {
-	e := retwis.OutboxEntry{Outbox: outbox, ID: message.ID, Fields: map[string]string{}}
+func outboxEntry(outboxID int, message redis.XMessage) outbox.Entry {
+	e := outbox.Entry{Outbox: outboxID, ID: message.ID, Fields: map[string]string{}}
 	for field, value := range message.Values {
 		e.Fields[field] = text(value)
 	}
-	e.Kind = retwis.OutboxKind(e.Fields["kind"])
+	e.Kind = outbox.Kind(e.Fields["kind"])
 	e.Name = e.Fields["name"]
 	e.Trace = e.Fields["trace"]
 	e.Malformed = errors.Join(
@@ -191,13 +192,13 @@ func (s *Store) PublicPartition() int { return s.public().number }
 
 // Deliver carries outbox entries on, each by one call in one partition, in one pipeline a
 // node. A call does something only from the position it names, so a repeat is harmless.
-// An error that the script itself answered is marked with [retwis.ErrEntryRefused].
-func (s *Store) Deliver(ctx context.Context, deliveries []retwis.Delivery) []retwis.Delivered {
+// An error that the script itself answered is marked with [outbox.ErrRejected].
+func (s *Store) Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result {
 	calls := make([]call, len(deliveries))
 	for i, d := range deliveries {
 		calls[i] = s.deliveryCall(d)
 	}
-	results := make([]retwis.Delivered, len(deliveries))
+	results := make([]outbox.Result, len(deliveries))
 	for i, reply := range s.doAll(ctx, calls) {
 		answer, err := reply.Slice()
 		if err == nil && len(answer) != 2 {
@@ -208,38 +209,38 @@ func (s *Store) Deliver(ctx context.Context, deliveries []retwis.Delivery) []ret
 			continue
 		}
 		pushed, _ := answer[1].(int64)
-		results[i].Position, results[i].Pushed = text(answer[0]), int(pushed)
+		results[i].Progress, results[i].Pushed = text(answer[0]), int(pushed)
 	}
 	return results
 }
 
-func (s *Store) deliveryCall(d retwis.Delivery) call {
-	if d.Entry.Kind == retwis.OutboxDelete {
+func (s *Store) deliveryCall(d outbox.Delivery) call {
+	if d.Entry.Kind == outbox.KindDelete {
 		return s.removeCall(d)
 	}
 	o, e, p := s.options, d.Entry, s.partitions[d.Partition]
-	if d.To == retwis.ToMentioned || d.To == retwis.ToPublic {
+	if d.To == outbox.TargetMentions || d.To == outbox.TargetPublic {
 		id := retwis.Public()
-		if d.To == retwis.ToMentioned {
+		if d.To == outbox.TargetMentions {
 			id = retwis.Mentions(d.User)
 		}
 		keys := []string{p.progress(e.Outbox), p.entries(id), p.online(), p.onlineNodes()}
-		if d.To == retwis.ToMentioned {
+		if d.To == outbox.TargetMentions {
 			keys = append(keys, p.user(d.User))
 		}
 		return call{
 			s.scripts.pushOne,
 			keys,
-			[]any{e.ID, e.Post.String(), o.HomeCap, o.Slack, s.publish, p.livePrefix(), field(d.Place()), id.String()},
+			[]any{e.ID, e.Post.String(), o.HomeCap, o.Slack, s.publish, p.livePrefix(), field(d.Target()), id.String()},
 		}
 	}
-	if d.To == retwis.ToReaders {
+	if d.To == outbox.TargetActiveFollowers {
 		return call{
 			s.scripts.pull,
 			[]string{p.progress(e.Outbox), p.pulled(e.Author), p.large(), p.online(), p.onlineNodes()},
 			[]any{
-				e.ID, d.Position, e.Post.String(), e.Author.String(), o.CheckedChunk, o.HomeCap, o.Slack, s.publish,
-				p.livePrefix(), field(d.Place()), p.tag + ":",
+				e.ID, d.Progress, e.Post.String(), e.Author.String(), o.CheckedChunk, o.HomeCap, o.Slack, s.publish,
+				p.livePrefix(), field(d.Target()), p.tag + ":",
 			},
 		}
 	}
@@ -248,8 +249,8 @@ func (s *Store) deliveryCall(d retwis.Delivery) call {
 		s.scripts.push,
 		[]string{p.progress(e.Outbox), to.key, p.online(), p.onlineNodes(), p.merged(), p.pulled(e.Author), p.large()},
 		[]any{
-			e.ID, d.Position, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack,
-			o.SuspectAge.Milliseconds(), s.publish, p.livePrefix(), field(d.Place()), to.kind, to.before, to.after,
+			e.ID, d.Progress, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack,
+			o.SuspectAge.Milliseconds(), s.publish, p.livePrefix(), field(d.Target()), to.kind, to.before, to.after,
 			e.Author.String(), p.tag + ":",
 		},
 	}
@@ -257,19 +258,19 @@ func (s *Store) deliveryCall(d retwis.Delivery) call {
 
 // removeCall tells of a deletion. The call for the followers is made in every partition
 // that the post may have come to, and tells single timelines besides.
-func (s *Store) removeCall(d retwis.Delivery) call {
+func (s *Store) removeCall(d outbox.Delivery) call {
 	o, e, p := s.options, d.Entry, s.partitions[d.Partition]
 	to := s.audience(p, d)
 	removals := o.Removals
-	if p == s.of(e.Author) || d.To == retwis.ToLists {
+	if p == s.of(e.Author) || d.To == outbox.TargetLists {
 		removals = 0
 	}
 	c := call{
 		s.scripts.remove,
 		[]string{p.progress(e.Outbox), to.key, p.online(), p.onlineNodes(), p.removals()},
-		[]any{e.ID, d.Position, e.Post.String(), e.Author.String(), o.Chunk, removals, s.publish, p.livePrefix(), field(d.Place()), to.kind},
+		[]any{e.ID, d.Progress, e.Post.String(), e.Author.String(), o.Chunk, removals, s.publish, p.livePrefix(), field(d.Target()), to.kind},
 	}
-	if d.To == retwis.ToLists {
+	if d.To == outbox.TargetLists {
 		return c
 	}
 	if p == s.public() {
@@ -290,8 +291,8 @@ type audience struct {
 	before, after string // of their ids, in keys
 }
 
-func (s *Store) audience(p partition, d retwis.Delivery) audience {
-	if d.To == retwis.ToLists {
+func (s *Store) audience(p partition, d outbox.Delivery) audience {
+	if d.To == outbox.TargetLists {
 		return audience{p.listed(d.Entry.Author), string(retwis.ListTimeline), p.listPrefix(), listPostsSuffix}
 	}
 	return audience{p.followers(d.Entry.Author), string(retwis.HomeTimeline), p.homes(), ""}
@@ -303,21 +304,21 @@ func (s *Store) PartitionOfUser(id retwis.UserID) int { return s.of(id).number }
 // entryError marks what a script itself answered.
 func entryError(err error) error {
 	if answered(err) {
-		return fmt.Errorf("%w: %w", retwis.ErrEntryRefused, err)
+		return fmt.Errorf("%w: %w", outbox.ErrRejected, err)
 	}
 	return err
 }
 
 // Advance notes in partitions that every entry of an outbox up to one is carried out, after
 // [Store.Confirm]. Then the entries may be trimmed.
-func (s *Store) Advance(ctx context.Context, outbox int, upTo string, in []int) error {
+func (s *Store) Advance(ctx context.Context, outboxID int, upTo string, in []int) error {
 	calls := make([]call, len(in))
 	for i, number := range in {
-		calls[i] = call{s.scripts.advance, []string{s.partitions[number].progress(outbox)}, []any{upTo}}
+		calls[i] = call{s.scripts.advance, []string{s.partitions[number].progress(outboxID)}, []any{upTo}}
 	}
 	for _, reply := range s.doAll(ctx, calls) {
 		if err := reply.Err(); err != nil {
-			return fmt.Errorf("advance outbox %d to %s: %w", outbox, upTo, err)
+			return fmt.Errorf("advance outbox %d to %s: %w", outboxID, upTo, err)
 		}
 	}
 	return nil
@@ -325,9 +326,9 @@ func (s *Store) Advance(ctx context.Context, outbox int, upTo string, in []int) 
 
 // TrimOutbox removes the entries of an outbox up to one. The partitions they went to must
 // have been told first, by [Store.Advance].
-func (s *Store) TrimOutbox(ctx context.Context, outbox int, upTo string) error {
-	if err := s.client.XTrimMinID(ctx, s.partitions[outbox].outbox(), retwis.NextEntry(upTo)).Err(); err != nil {
-		return fmt.Errorf("trim outbox %d: %w", outbox, err)
+func (s *Store) TrimOutbox(ctx context.Context, outboxID int, upTo string) error {
+	if err := s.client.XTrimMinID(ctx, s.partitions[outboxID].outbox(), outbox.NextID(upTo)).Err(); err != nil {
+		return fmt.Errorf("trim outbox %d: %w", outboxID, err)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"retwis/internal/retwis"
+	"retwis/internal/ratelimit"
 )
 
 // familiarAge is how long a network is known for which somebody has logged in from it.
@@ -19,12 +19,12 @@ const familiarAge = 30 * day
 // Charge counts actions, in one exchange with each Redis that has some of the budgets. The
 // balances are in the order of the charges. The error is why some of them are unknown; the
 // others are good. A charge whose reply is lost may be counted twice.
-func (s *Store) Charge(ctx context.Context, charges ...retwis.Charge) ([]retwis.Balance, error) {
+func (s *Store) Charge(ctx context.Context, charges ...ratelimit.Request) ([]ratelimit.Result, error) {
 	calls := make([]call, len(charges))
 	for i, c := range charges {
 		calls[i] = s.charge(c)
 	}
-	balances := make([]retwis.Balance, len(charges))
+	balances := make([]ratelimit.Result, len(charges))
 	failures := make([]error, len(charges))
 	for i, reply := range s.doAll(ctx, calls) {
 		var err error
@@ -35,33 +35,33 @@ func (s *Store) Charge(ctx context.Context, charges ...retwis.Charge) ([]retwis.
 	return balances, errors.Join(failures...)
 }
 
-func (s *Store) charge(c retwis.Charge) call {
-	p := s.ofHolder(c.Who)
-	keys := []string{p.budget(c.Action, c.Who)}
+func (s *Store) charge(c ratelimit.Request) call {
+	p := s.ofHolder(c.Key)
+	keys := []string{p.budget(c.Action, c.Key)}
 	if c.Familiar.IsValid() {
-		keys = append(keys, p.familiar(c.Who.Name, c.Familiar))
+		keys = append(keys, p.familiar(c.Key.Name, c.Familiar))
 	}
-	takes := c.Time.Microseconds()
-	if takes == 0 && c.Time > 0 {
+	takes := c.Cost.Microseconds()
+	if takes == 0 && c.Cost > 0 {
 		takes = 1
 	}
 	return call{s.scripts.charge, keys, []any{takes, c.Rate.Period.Microseconds(), c.Done}}
 }
 
-func balanceOf(reply *redis.Cmd) (retwis.Balance, error) {
+func balanceOf(reply *redis.Cmd) (ratelimit.Result, error) {
 	found, err := reply.Int64Slice()
 	if err == nil && len(found) != 2 {
 		err = fmt.Errorf("%d numbers", len(found))
 	}
 	if err != nil {
-		return retwis.Balance{Unknown: true}, err
+		return ratelimit.Result{Unknown: true}, err
 	}
-	return retwis.Balance{Refused: found[0] == 1, Used: time.Duration(found[1]) * time.Microsecond}, nil
+	return ratelimit.Result{Refused: found[0] == 1, Used: time.Duration(found[1]) * time.Microsecond}, nil
 }
 
 // Familiarize notes that somebody has logged in with a name from a network.
 func (s *Store) Familiarize(ctx context.Context, name string, from netip.Prefix) error {
-	key := s.ofHolder(retwis.Holder{Name: name}).familiar(name, from)
+	key := s.ofHolder(ratelimit.Key{Name: name}).familiar(name, from)
 	if err := s.client.Set(ctx, key, "", familiarAge).Err(); err != nil {
 		return fmt.Errorf("note a familiar network: %w", err)
 	}
@@ -69,7 +69,7 @@ func (s *Store) Familiarize(ctx context.Context, name string, from netip.Prefix)
 }
 
 // ofHolder returns the partition that holds the budgets of one.
-func (s *Store) ofHolder(who retwis.Holder) partition {
+func (s *Store) ofHolder(who ratelimit.Key) partition {
 	if who.User != 0 {
 		return s.of(who.User)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"retwis/internal/retwis"
+	"retwis/internal/roundtrip"
 )
 
 //go:embed script
@@ -184,7 +184,7 @@ func (s *Store) doAll(ctx context.Context, calls []call) []*redis.Cmd {
 	var others sync.WaitGroup
 	for _, group := range groups[1:] {
 		others.Go(func() {
-			ctx, _ := retwis.WithTally(ctx) // all of them are one exchange
+			ctx, _ := roundtrip.WithCounter(ctx) // all of them are one exchange
 			s.doGroup(ctx, calls, group, results)
 		})
 	}

@@ -36,7 +36,7 @@ func (s *Store) CreateSession(ctx context.Context, session retwis.NewSession) er
 // Session returns whose session it is, or [retwis.ErrUnauthenticated] where there is none.
 // A session in use is renewed now and then. Where a change of password has just put
 // another session in its place the error is [retwis.ErrSessionReplaced], too.
-func (s *Store) Session(ctx context.Context, key retwis.SessionKey) (retwis.SessionHolder, error) {
+func (s *Store) Session(ctx context.Context, key retwis.SessionKey) (retwis.SessionOwner, error) {
 	p := s.ofBucket(key.Bucket)
 	reply, err := s.do(ctx, call{
 		s.scripts.findSession,
@@ -45,17 +45,17 @@ func (s *Store) Session(ctx context.Context, key retwis.SessionKey) (retwis.Sess
 	}).StringSlice()
 	switch {
 	case err != nil:
-		return retwis.SessionHolder{}, fmt.Errorf("find a session: %w", err)
+		return retwis.SessionOwner{}, fmt.Errorf("find a session: %w", err)
 	case len(reply) == 0:
-		return retwis.SessionHolder{}, retwis.ErrUnauthenticated
+		return retwis.SessionOwner{}, retwis.ErrUnauthenticated
 	case len(reply) == 1:
-		return retwis.SessionHolder{}, errors.Join(retwis.ErrUnauthenticated, retwis.ErrSessionReplaced)
+		return retwis.SessionOwner{}, errors.Join(retwis.ErrUnauthenticated, retwis.ErrSessionReplaced)
 	}
 	user, err := retwis.ParseUserID(reply[0])
 	if err != nil {
-		return retwis.SessionHolder{}, fmt.Errorf("find a session: %w", err)
+		return retwis.SessionOwner{}, fmt.Errorf("find a session: %w", err)
 	}
-	return retwis.SessionHolder{User: user, Generation: number(reply[1])}, nil
+	return retwis.SessionOwner{User: user, Generation: number(reply[1])}, nil
 }
 
 // Sessions returns the sessions of a user, the one used last first. Which of them asks is

@@ -329,5 +329,5 @@ func (s *Store) stretches(ctx context.Context, authors []retwis.UserID, from []r
 
 // followedAt is the time of a follow's score.
 func followedAt(score int64) time.Time {
-	return retwis.Epoch.Add(time.Duration(score) * time.Microsecond)
+	return retwis.TimeOrigin.Add(time.Duration(score) * time.Microsecond)
 }

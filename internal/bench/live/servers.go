@@ -16,7 +16,7 @@ import (
 	"retwis/internal/auth"
 	"retwis/internal/bench/process"
 	"retwis/internal/live"
-	"retwis/internal/quota"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/server"
 	"retwis/internal/store"
@@ -46,7 +46,7 @@ func NewServer(ctx context.Context, kind, redisURL string, log *slog.Logger) (pr
 	hub := live.NewHub(db, log, live.Options{Node: fmt.Sprint("bench", os.Getpid())})
 	executor := graph.NewExecutor(&graph.Resolver{
 		Users: db, Posts: db, Follows: db, Lists: db, Timelines: db, Live: hub,
-		Limits: quota.New(db, quota.Rates{}, log),
+		Limits: ratelimit.New(db, ratelimit.Policies{}, log),
 	}, graph.Options{Log: log})
 	s := process.Server{Close: func() { _ = db.Close() }}
 	if kind == Stock {

@@ -14,7 +14,7 @@ import (
 	"retwis/internal/bench/measure"
 	"retwis/internal/bench/process"
 	"retwis/internal/bench/world"
-	"retwis/internal/quota"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -51,7 +51,7 @@ func executionCost(ctx context.Context, pages int, gqlgen bool) (execution, erro
 	data := newPageData()
 	var unused *store.Store // the page needs nothing else
 	executor := graph.NewExecutor(&graph.Resolver{
-		Users: data, Timelines: data, Posts: unused, Follows: unused, Lists: unused, Limits: quota.New(nil, quota.Rates{}, log),
+		Users: data, Timelines: data, Posts: unused, Follows: unused, Lists: unused, Limits: ratelimit.New(nil, ratelimit.Policies{}, log),
 	}, graph.Options{Log: log, Unplanned: gqlgen})
 	ctx = auth.WithIdentity(ctx, auth.Identity{User: data.reader})
 	execute := func() error {

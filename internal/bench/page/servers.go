@@ -15,7 +15,7 @@ import (
 	"retwis/internal/auth"
 	"retwis/internal/bench/process"
 	"retwis/internal/live"
-	"retwis/internal/quota"
+	"retwis/internal/ratelimit"
 	"retwis/internal/server"
 	"retwis/internal/store"
 )
@@ -60,7 +60,7 @@ func serveFrom(ctx context.Context, db *store.Store, kind, redisURL string, log 
 	executor := graph.NewExecutor(&graph.Resolver{
 		Accounts: accounts, Users: db, Posts: db, Follows: db, Lists: db, Timelines: db,
 		Live:   live.NewHub(db, log, live.Options{Node: "bench"}),
-		Limits: quota.New(db, quota.Rates{}, log),
+		Limits: ratelimit.New(db, ratelimit.Policies{}, log),
 	}, graph.Options{Log: log, Unplanned: kind == Gqlgen})
 	if kind == Gqlgen {
 		return process.ServeHTTP(gqlgenPages{executor, accounts}), nil

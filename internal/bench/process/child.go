@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"retwis/internal/collector"
+	"retwis/internal/gctuner"
 )
 
 // A Server is what a child process runs.
@@ -49,7 +49,7 @@ func Main(ctx context.Context, s Server, in io.Reader, out io.Writer) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	wg.Go(func() { _ = collector.Tune(ctx) }) // as the service does
+	wg.Go(func() { _ = gctuner.Tune(ctx) }) // as the service does
 	serving := make(chan error, 1)
 	wg.Go(func() { serving <- s.Serve(ctx, listener) })
 	if _, err := fmt.Fprintln(out, listener.Addr()); err != nil {

@@ -1,4 +1,4 @@
-package quota
+package ratelimit
 
 import (
 	"bytes"
@@ -14,61 +14,61 @@ import (
 	"retwis/internal/retwis"
 )
 
-// shelf is a store in memory. It knows budgets of reads only.
-type shelf struct {
+// memoryStore is a store in memory. It knows budgets of reads only.
+type memoryStore struct {
 	mu     sync.Mutex
-	full   map[retwis.Holder]time.Time
+	full   map[Key]time.Time
 	calls  int
 	broken error
 }
 
-func (s *shelf) Charge(_ context.Context, charges ...retwis.Charge) ([]retwis.Balance, error) {
+func (s *memoryStore) Charge(_ context.Context, requests ...Request) ([]Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
-	balances := make([]retwis.Balance, len(charges))
-	for i, c := range charges {
+	results := make([]Result, len(requests))
+	for i, c := range requests {
 		if s.broken != nil {
-			balances[i].Unknown = true
+			results[i].Unknown = true
 			continue
 		}
-		used := max(time.Until(s.full[c.Who]), 0)
-		if c.Done || used+c.Time <= c.Rate.Period {
-			used += c.Time
+		used := max(time.Until(s.full[c.Key]), 0)
+		if c.Done || used+c.Cost <= c.Rate.Period {
+			used += c.Cost
 		} else {
-			balances[i].Refused = true
+			results[i].Refused = true
 		}
-		s.full[c.Who] = time.Now().Add(used)
-		balances[i].Used = used
+		s.full[c.Key] = time.Now().Add(used)
+		results[i].Used = used
 	}
-	return balances, s.broken
+	return results, s.broken
 }
 
-func (*shelf) Familiarize(context.Context, string, netip.Prefix) error { return nil }
+func (*memoryStore) Familiarize(context.Context, string, netip.Prefix) error { return nil }
 
-func (s *shelf) called() int {
+func (s *memoryStore) called() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls
 }
 
-func (s *shelf) set(broken error) {
+func (s *memoryStore) set(broken error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken = broken
 }
 
 // reads is the rate of these tests: one a second, sixty at once.
-var reads = Rates{Reads: retwis.Rate{Limit: 60, Period: time.Minute}}
+var reads = Policies{Reads: Rate{Limit: 60, Period: time.Minute}}
 
 // processes returns quotas of several processes on one store, which run until the test
 // ends.
-func processes(t *testing.T, n int, rates Rates) (*shelf, []*Quotas) {
+func processes(t *testing.T, n int, rates Policies) (*memoryStore, []*Limiter) {
 	t.Helper()
-	s := &shelf{full: map[retwis.Holder]time.Time{}}
+	s := &memoryStore{full: map[Key]time.Time{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	all := make([]*Quotas, n)
+	all := make([]*Limiter, n)
 	for i := range all {
 		all[i] = New(s, rates, slog.New(slog.DiscardHandler))
 		wg.Go(func() { _ = all[i].Run(ctx) })
@@ -80,11 +80,11 @@ func processes(t *testing.T, n int, rates Rates) (*shelf, []*Quotas) {
 	return s, all
 }
 
-var alice = retwis.Client{User: 1025}
+var alice = Client{User: 1025}
 
-func read(t *testing.T, q *Quotas, cost int) *retwis.Error {
+func read(t *testing.T, q *Limiter, cost int) *retwis.Error {
 	t.Helper()
-	err := q.Take(t.Context(), alice, retwis.Demand{Cost: cost})
+	err := q.Take(t.Context(), alice, Cost{Reads: cost})
 	if err == nil {
 		return nil
 	}
@@ -109,7 +109,7 @@ func TestReadsAreCountedByCost(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if q.Check(alice) == nil {
-			t.Error("who has nothing left is let in")
+			t.Error("key has nothing left is let in")
 		}
 		time.Sleep(5 * time.Second)
 		if err := q.Check(alice); err != nil {
@@ -121,7 +121,7 @@ func TestReadsAreCountedByCost(t *testing.T) {
 		if err := read(t, q, 5); err != nil {
 			t.Error(err)
 		}
-		if err := q.Take(t.Context(), retwis.Client{User: 2049}, retwis.Demand{Cost: 60}); err != nil {
+		if err := q.Take(t.Context(), Client{User: 2049}, Cost{Reads: 60}); err != nil {
 			t.Errorf("another user: %v", err)
 		}
 		time.Sleep(time.Minute)
@@ -190,11 +190,11 @@ func TestReadsPassWithoutAStore(t *testing.T) {
 			t.Error("this process does not count any more")
 		}
 		s.set(nil)
-		time.Sleep(reportFailed)
-		if left, ok := all[0].Allowance(t.Context(), alice); !ok || left.Left > 1 {
+		time.Sleep(retryInterval)
+		if left, ok := all[0].Budget(t.Context(), alice); !ok || left.Remaining > 1 {
 			t.Errorf("got %v", left)
 		}
-		if left, _ := all[1].Allowance(t.Context(), alice); left.Left > 1 {
+		if left, _ := all[1].Budget(t.Context(), alice); left.Remaining > 1 {
 			t.Errorf("the other process: got %v", left)
 		}
 	})
@@ -203,8 +203,8 @@ func TestReadsPassWithoutAStore(t *testing.T) {
 func TestAClientThatLeavesIsNoOutage(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := &shelf{broken: errors.New("cut off")}
-	q := New(s, Rates{Posts: retwis.Rate{Limit: 1, Period: time.Minute}}, slog.New(slog.NewTextHandler(&log, nil)))
+	s := &memoryStore{broken: errors.New("cut off")}
+	q := New(s, Policies{Posts: Rate{Limit: 1, Period: time.Minute}}, slog.New(slog.NewTextHandler(&log, nil)))
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	for _, left := range []bool{false, true} {
@@ -212,7 +212,7 @@ func TestAClientThatLeavesIsNoOutage(t *testing.T) {
 		if left {
 			leave()
 		}
-		if err := q.Take(ctx, retwis.Client{User: 1}, retwis.Demand{Cost: 1, Posts: 1}); err != nil {
+		if err := q.Take(ctx, Client{User: 1}, Cost{Reads: 1, Posts: 1}); err != nil {
 			t.Error(err)
 		}
 		if (log.Len() == 0) != left {
@@ -226,19 +226,19 @@ func TestAllowance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, all := processes(t, 2, reads)
 		_ = read(t, all[0], 2)
-		left, ok := all[1].Allowance(t.Context(), alice)
-		if !ok || left.Left != 60 {
+		left, ok := all[1].Budget(t.Context(), alice)
+		if !ok || left.Remaining != 60 {
 			t.Errorf("before anybody told: got %v", left)
 		}
-		if left, _ = all[0].Allowance(t.Context(), alice); left.Left != 58 || left.Full != 2*time.Second {
+		if left, _ = all[0].Budget(t.Context(), alice); left.Remaining != 58 || left.Reset != 2*time.Second {
 			t.Errorf("got %v", left)
 		}
-		if left, _ = all[1].Allowance(t.Context(), alice); left.Left != 58 {
+		if left, _ = all[1].Budget(t.Context(), alice); left.Remaining != 58 {
 			t.Errorf("after it was told: got %v", left)
 		}
-		var told retwis.Allowance
-		ctx := retwis.WithAllowance(t.Context(), func(left retwis.Allowance) { told = left })
-		if err := all[0].Take(ctx, alice, retwis.Demand{Cost: 8}); err != nil || told.Left != 50 {
+		var told Budget
+		ctx := WithBudgetReport(t.Context(), func(left Budget) { told = left })
+		if err := all[0].Take(ctx, alice, Cost{Reads: 8}); err != nil || told.Remaining != 50 {
 			t.Errorf("told %v, %v", told, err)
 		}
 	})
@@ -253,7 +253,7 @@ func TestWrongRequestsUseUpTheBudget(t *testing.T) {
 			q.Spend(alice, 10)
 		}
 		if q.Check(alice) == nil {
-			t.Error("who asks for nonsense only is let in")
+			t.Error("key asks for nonsense only is let in")
 		}
 		time.Sleep(75 * time.Second)
 		if err := q.Check(alice); err != nil {
@@ -266,9 +266,9 @@ func TestLedgerForgets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, all := processes(t, 1, reads)
-		l := all[0].ledger
+		l := all[0].reads
 		for i := range maxReaders + 1000 {
-			_ = all[0].Take(t.Context(), retwis.Client{User: retwis.UserID(i + 1)}, retwis.Demand{Cost: 1})
+			_ = all[0].Take(t.Context(), Client{User: retwis.UserID(i + 1)}, Cost{Reads: 1})
 		}
 		l.mu.Lock()
 		n := len(l.readers)
@@ -288,37 +288,37 @@ func TestLedgerForgets(t *testing.T) {
 
 func TestNothingIsLimited(t *testing.T) {
 	t.Parallel()
-	s, all := processes(t, 1, Rates{})
+	s, all := processes(t, 1, Policies{})
 	q := all[0]
 	for range 1000 {
 		q.Spend(alice, 1_000_000)
-		err := errors.Join(q.Check(alice), q.Take(t.Context(), alice, retwis.Demand{
-			Cost: 1_000_000, Posts: 9, Follows: 9, Registrations: 9, Passwords: 9, Logins: []string{"bob"},
+		err := errors.Join(q.Check(alice), q.Take(t.Context(), alice, Cost{
+			Reads: 1_000_000, Posts: 9, Follows: 9, Registrations: 9, Passwords: 9, Logins: []string{"bob"},
 		}))
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	q.NotRegistered(t.Context(), alice)
-	if _, limited := q.Allowance(t.Context(), alice); limited || s.called() > 0 {
+	if _, limited := q.Budget(t.Context(), alice); limited || s.called() > 0 {
 		t.Errorf("the store was called %d times", s.called())
 	}
 }
 
 func TestWhatIsReadDuringAReportIsReportedNext(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(*ledger, retwis.Holder, time.Duration){
-		"that succeeds": func(l *ledger, who retwis.Holder, owed time.Duration) { l.settle(who, owed) },
-		"that fails":    func(l *ledger, who retwis.Holder, owed time.Duration) { l.failed(who, owed) },
+	for name, end := range map[string]func(*readLimiter, Key, time.Duration){
+		"that succeeds": func(l *readLimiter, key Key, unsent time.Duration) { l.settle(key, unsent) },
+		"that fails":    func(l *readLimiter, key Key, unsent time.Duration) { l.failed(key, unsent) },
 	} {
-		l, who := newLedger(reads.Reads), retwis.Holder{User: alice.User}
-		l.take(who, 10)
+		l, key := newReadLimiter(reads.Reads), Key{User: alice.User}
+		l.take(key, 10)
 		if due := l.next(); len(due) != 1 {
 			t.Fatalf("%d are due", len(due))
 		}
-		owed := l.begin(who)
-		l.take(who, 20)
-		end(l, who, owed)
+		unsent := l.begin(key)
+		l.take(key, 20)
+		end(l, key, unsent)
 		if due := l.next(); len(due) != 1 {
 			t.Errorf("after a report %s %d are due", name, len(due))
 		}
@@ -334,9 +334,9 @@ func TestLongOutage(t *testing.T) {
 		_ = read(t, all[0], 60)
 		time.Sleep(50 * time.Second)
 		s.set(nil)
-		time.Sleep(2 * reportFailed)
-		if left, _ := all[0].Allowance(t.Context(), alice); left.Left < 50 {
-			t.Errorf("%d are left", left.Left)
+		time.Sleep(2 * retryInterval)
+		if left, _ := all[0].Budget(t.Context(), alice); left.Remaining < 50 {
+			t.Errorf("%d are left", left.Remaining)
 		}
 	})
 }

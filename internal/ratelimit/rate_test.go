@@ -1,4 +1,4 @@
-package retwis
+package ratelimit
 
 import (
 	"net/netip"
@@ -24,7 +24,7 @@ func TestParseRate(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "10", "10/", "/1m", "0/1m", "-1/1m", "10000001/1m", "ten/1m", "10/1", "10/day", "10/25h", "10/500ms", "10/-1m", "10/1m/1m", "1e3/1m"} {
-		if got, err := ParseRate(text); err == nil || !strings.Contains(err.Error(), "give one like 10/1m") {
+		if got, err := ParseRate(text); err == nil || !strings.Contains(err.Error(), "use a form like 10/1m") {
 			t.Errorf("%q: got %v, %v", text, got, err)
 		}
 	}
@@ -42,10 +42,10 @@ func TestRatesAreExact(t *testing.T) {
 		if used := time.Duration(rate.Limit) * rate.Time(1); used > rate.Period || used < rate.Period*98/100 {
 			t.Errorf("%v: one by one all of it takes %s", rate, used)
 		}
-		if rate.Time(rate.Limit) != rate.Period || rate.Left(0) != rate.Limit || rate.Left(rate.Period) != 0 || rate.Left(2*rate.Period) != 0 {
-			t.Errorf("%v: %s for all, %d left of it", rate, rate.Time(rate.Limit), rate.Left(0))
+		if rate.Time(rate.Limit) != rate.Period || rate.Remaining(0) != rate.Limit || rate.Remaining(rate.Period) != 0 || rate.Remaining(2*rate.Period) != 0 {
+			t.Errorf("%v: %s for all, %d left of it", rate, rate.Time(rate.Limit), rate.Remaining(0))
 		}
-		if left := rate.Left(rate.Time(n)); left < rate.Limit-n || left > rate.Limit-n+1 {
+		if left := rate.Remaining(rate.Time(n)); left < rate.Limit-n || left > rate.Limit-n+1 {
 			t.Errorf("%v: %d left after %d", rate, left, n)
 		}
 		if budget := 2 * rate.Period.Microseconds(); budget >= 1<<53 {
@@ -71,7 +71,7 @@ func TestNetworkOf(t *testing.T) {
 		t.Error("no address is in no network")
 	}
 	user := Client{User: 7, Address: netip.MustParseAddr("192.0.2.1")}
-	if got := user.Holder(); got != (Holder{User: 7}) {
+	if got := user.Key(); got != (Key{User: 7}) {
 		t.Errorf("a user is counted as %v", got)
 	}
 }
@@ -86,7 +86,7 @@ func TestWaits(t *testing.T) {
 		12 * time.Minute:        "try again in 12 minutes",
 		721 * time.Second:       "try again in 13 minutes",
 	} {
-		err := TooMany(ToPost, wait)
+		err := Exceeded(Posts, wait)
 		if !strings.HasSuffix(err.Message, want) || err.RetryAfterSeconds < 1 || time.Duration(err.RetryAfterSeconds)*time.Second < wait {
 			t.Errorf("%s: got %q, %d s", wait, err.Message, err.RetryAfterSeconds)
 		}

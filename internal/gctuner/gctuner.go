@@ -1,5 +1,5 @@
-// Package collector gives the heap of a process its room between garbage collections.
-package collector
+// Package gctuner sets the target of the garbage collector by the size of the heap.
+package gctuner
 
 import (
 	"context"

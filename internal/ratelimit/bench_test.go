@@ -1,10 +1,11 @@
-package quota
+package ratelimit_test
 
 import (
 	"log/slog"
 	"testing"
 	"time"
 
+	"retwis/internal/ratelimit"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -18,12 +19,12 @@ func BenchmarkTake(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	wide := retwis.Rate{Limit: 10_000_000, Period: time.Second}
-	q := New(db, Rates{Reads: wide, Posts: wide}, slog.New(slog.DiscardHandler))
-	for name, demand := range map[string]retwis.Demand{"read": {Cost: 1}, "post": {Cost: 1, Posts: 1}} {
+	wide := ratelimit.Rate{Limit: 10_000_000, Period: time.Second}
+	q := ratelimit.New(db, ratelimit.Policies{Reads: wide, Posts: wide}, slog.New(slog.DiscardHandler))
+	for name, cost := range map[string]ratelimit.Cost{"read": {Reads: 1}, "post": {Reads: 1, Posts: 1}} {
 		b.Run(name, func(b *testing.B) {
 			for user := retwis.UserID(1); b.Loop(); user = user%10_000 + 1 {
-				if err := q.Take(b.Context(), retwis.Client{User: user}, demand); err != nil {
+				if err := q.Take(b.Context(), ratelimit.Client{User: user}, cost); err != nil {
 					b.Fatal(err)
 				}
 			}

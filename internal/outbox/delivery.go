@@ -1,0 +1,61 @@
+package outbox
+
+import (
+	"errors"
+
+	"retwis/internal/retwis"
+)
+
+// Delivery is one call that carries an entry out at a delivery target.
+type Delivery struct {
+	Entry     Entry
+	Partition int
+	To        TargetKind
+	User      retwis.UserID // with [TargetMentions]: the user whose mentions receive the post
+	Progress  string        // the progress that the caller expects at the target; empty at first
+}
+
+// Target returns the delivery target.
+func (d Delivery) Target() Target { return Target{d.Entry.ID, d.Partition, d.To, d.User} }
+
+// Target identifies a delivery target: one place that an entry goes to.
+type Target struct {
+	Entry     string // id of the entry
+	Partition int
+	To        TargetKind
+	User      retwis.UserID // with [TargetMentions]
+}
+
+// TargetKind says which timelines of a partition a delivery is for.
+type TargetKind byte
+
+// The kinds of delivery target.
+const (
+	TargetFollowers       TargetKind = iota // home timelines of the author's followers
+	TargetLists                             // lists that contain the author
+	TargetMentions                          // mentions of one user
+	TargetPublic                            // the public timeline
+	TargetActiveFollowers                   // home timelines of followers who are online or reading, for a large author
+	TargetTask                              // no timeline: an entry without deliveries, recorded in the outbox's own partition
+)
+
+// AuthorPartitions are the partitions that an author's posts go to.
+type AuthorPartitions struct {
+	Followers map[int]int  // follower partitions, with the estimated number of followers
+	Lists     map[int]bool // partitions that may hold lists with the author on them
+	Large     bool         // whether the author is above the push threshold
+}
+
+// Done is the progress of an entry that a target has received completely.
+const Done = "done"
+
+// Result is the result of a [Delivery].
+type Result struct {
+	Progress string // the progress stored at the target; another worker may have advanced it
+	Pushed   int    // number of lists that the post was pushed to
+	Err      error
+}
+
+// ErrRejected marks an error that a script returned on purpose. A retry does not help,
+// unlike after an error of the connection, the server or the cluster.
+var ErrRejected = errors.New("the entry was rejected")

@@ -1,0 +1,74 @@
+package outbox
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"retwis/internal/retwis"
+)
+
+// Entry is a task that the worker must carry out for a user.
+type Entry struct {
+	Outbox    int    // the partition whose outbox holds the entry
+	ID        string // Redis stream id; ids of one outbox rise
+	Kind      Kind
+	Author    retwis.UserID
+	User      retwis.UserID     // the user of a registration or of an account deletion
+	Timeline  retwis.TimelineID // the timeline of a back-fill or purge
+	List      retwis.ListID     // the deleted list
+	Post      retwis.PostID
+	Mentions  []retwis.UserID   // users whom Post mentions
+	Score     int64             // time of the follow that a back-fill belongs to
+	Step      int64             // step of an account deletion, or of detaching followers
+	Name      string            // folded name of a registration
+	Trace     string            // ids of the trace and span that created the entry; empty without tracing
+	Fields    map[string]string // all fields, as stored
+	Malformed error             // why the fields cannot be interpreted, or nil
+}
+
+// Kind is the kind of an entry.
+type Kind string
+
+// The kinds of entry.
+const (
+	KindPost          Kind = "post"     // deliver Post of Author
+	KindDelete        Kind = "delete"   // announce the deletion of Post of Author wherever it was delivered
+	KindBackfill      Kind = "backfill" // Timeline follows Author: add the author's posts
+	KindPurge         Kind = "purge"    // Timeline no longer follows Author: remove the author's posts
+	KindRegister      Kind = "register" // finish the registration of User under Name
+	KindRepair        Kind = "repair"   // merge the posts of Author into every timeline that follows Author
+	KindDeleteList    Kind = "unlist"   // remove the members and posts of List, which its owner has deleted
+	KindDeleteAccount Kind = "leave"    // carry out the next account deletion step for User
+	KindDetach        Kind = "part"     // detach the followers of Author, whose account is being deleted
+)
+
+// Earlier reports whether the entry id a comes before b in the same outbox. Ids look like
+// 1767225600000-3.
+func Earlier(a, b string) bool {
+	am, as := parseID(a)
+	bm, bs := parseID(b)
+	return cmp.Or(cmp.Compare(am, bm), cmp.Compare(as, bs)) < 0
+}
+
+// NextID returns the lowest entry id above id.
+func NextID(id string) string {
+	millis, seq := parseID(id)
+	return fmt.Sprintf("%d-%d", millis, seq+1)
+}
+
+// parseID reads the two halves of a Redis stream id.
+func parseID(id string) (millis, seq int64) {
+	first, second, _ := strings.Cut(id, "-")
+	millis, _ = strconv.ParseInt(first, 10, 64)
+	seq, _ = strconv.ParseInt(second, 10, 64)
+	return millis, seq
+}
+
+// DeadLetter is an entry that failed for good.
+type DeadLetter struct {
+	ID     string
+	Reason string
+	Entry  Entry
+}

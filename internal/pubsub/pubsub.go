@@ -1,0 +1,49 @@
+// Package pubsub holds what the store and the live hub agree on: the messages that a
+// partition publishes to an API node, and the replay that a subscriber catches up from.
+// It does no I/O.
+package pubsub
+
+import "retwis/internal/retwis"
+
+// Message is a message from one partition to an API node. Messages are hints and may be
+// lost; the timeline's list is authoritative.
+type Message struct {
+	Kind       Kind
+	Post       retwis.PostID // of Pushed and Removed
+	Author     retwis.UserID // of Removed: the author of the post
+	Recipients []Recipient
+}
+
+// Kind is the kind of a message.
+type Kind byte
+
+// The kinds of message.
+const (
+	Joined  Kind = 'j' // the channel was subscribed or resubscribed; earlier messages may have been lost
+	Pushed  Kind = '+' // the post was pushed to the recipients' lists
+	Removed Kind = '-' // the post was deleted
+	Probe   Kind = '?' // a probe; the channel works
+	Changed Kind = '!' // the recipients' lists changed below their heads, with a new epoch, or no longer exist
+)
+
+// Recipient is a timeline that a message concerns.
+type Recipient struct {
+	Timeline retwis.TimelineID
+	Before   retwis.PostID // of Pushed: the previous head of the list; 0 for an empty list
+}
+
+// Replay is the history of a timeline since a position, read in one step.
+type Replay struct {
+	Gone     bool                    // the timeline no longer exists; the other fields are not set
+	Position retwis.TimelinePosition // the current position of the timeline
+	Found    bool                    // whether the history since the position is complete
+	Arrived  []retwis.PostID         // posts that arrived since the position, in order of arrival, deleted ones included
+	Removed  []Removal               // since the position, oldest first
+}
+
+// Removal is the deletion of a post.
+type Removal struct {
+	ID     retwis.RemovalID
+	Post   retwis.PostID
+	Author retwis.UserID
+}

@@ -1,0 +1,219 @@
+// Package ratelimit counts what clients do, and refuses what exceeds their budget. Budgets
+// follow the generic cell rate algorithm (GCRA): of a budget only the time is stored at
+// which the whole of it is available again.
+//
+// Rare actions, such as posting or trying passwords, are counted in the shared store before
+// they happen. Reads are counted in the process, and reported to the store only for clients
+// that read a lot: a read never waits for the store.
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"retwis/internal/retwis"
+)
+
+// Budget is how much a client may still read.
+type Budget struct {
+	Rate      Rate
+	Remaining int
+	Reset     time.Duration // until the whole budget is available again
+}
+
+// storeTimeout is how long the store may take to answer.
+const storeTimeout = time.Second
+
+// Limiter counts what clients do. Its methods are safe for concurrent use.
+type Limiter struct {
+	store    Store
+	policies Policies
+	log      *slog.Logger
+	reads    *readLimiter
+
+	storeTimeout time.Duration
+
+	refusals refusals
+}
+
+// New returns a limiter. Other processes learn of the reads that it counts only while its
+// Run method runs.
+func New(store Store, policies Policies, log *slog.Logger) *Limiter {
+	return &Limiter{
+		store: store, policies: policies, log: log, reads: newReadLimiter(policies.Reads),
+		storeTimeout: storeTimeout, refusals: newRefusals(),
+	}
+}
+
+// Run reports reads to the store until ctx is done.
+func (l *Limiter) Run(ctx context.Context) error {
+	if l.policies.Reads.Limited() {
+		l.reads.run(ctx, func(ctx context.Context, keys []Key) error {
+			err := l.report(ctx, keys)
+			if err != nil && ctx.Err() == nil {
+				l.log.WarnContext(ctx, "rate limits: reporting reads failed", "err", err)
+			}
+			return err
+		})
+	}
+	return nil
+}
+
+// refuse returns the error of a refused action, and counts the refusal.
+func (l *Limiter) refuse(action Action, wait time.Duration) error {
+	l.refusals[action].Add(1)
+	return Exceeded(action, wait)
+}
+
+// Check refuses a client whose budget of reads is used up, before any work is done for it.
+// The error is RATE_LIMITED.
+func (l *Limiter) Check(client Client) error {
+	if !l.policies.Reads.Limited() {
+		return nil
+	}
+	if wait := l.reads.wait(client.Key()); wait > 0 {
+		return l.refuse(Reads, wait)
+	}
+	return nil
+}
+
+// Spend counts work that was done for a request that turned out to be invalid.
+func (l *Limiter) Spend(client Client, cost int) {
+	if l.policies.Reads.Limited() {
+		l.reads.spend(client.Key(), cost)
+	}
+}
+
+// Take counts what an operation is about to do, or refuses all of it with RATE_LIMITED. It
+// reports the remaining budget of reads to the transport. While the store does not answer,
+// actions that check or set passwords fail with [ErrUnavailable], and all others pass.
+func (l *Limiter) Take(ctx context.Context, client Client, cost Cost) error {
+	if l.policies.Reads.Limited() {
+		budget, wait := l.reads.take(client.Key(), cost.Reads)
+		ReportBudget(ctx, budget)
+		if wait > 0 {
+			return l.refuse(Reads, wait)
+		}
+	}
+	requests := l.requests(client, cost)
+	if len(requests) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.storeTimeout)
+	defer cancel()
+	results, err := l.store.Charge(ctx, requests...)
+	var unavailable bool
+	for i, result := range results {
+		r := requests[i]
+		if result.Refused {
+			return l.refuse(r.Action, result.Used+r.Cost-r.Rate.Period)
+		}
+		unavailable = unavailable || result.Unknown && (r.Action == Logins || r.Action == Registrations)
+	}
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // a client that disconnects is no outage
+		l.log.WarnContext(ctx, "rate limits: store unavailable", "err", err)
+	}
+	if unavailable {
+		return ErrUnavailable
+	}
+	return nil
+}
+
+// requests returns what an operation costs in shared budgets.
+func (l *Limiter) requests(client Client, cost Cost) []Request {
+	var all []Request
+	add := func(action Action, rate Rate, key Key, n int) *Request {
+		if n == 0 || !rate.Limited() {
+			return &Request{}
+		}
+		all = append(all, Request{Action: action, Key: key, Rate: rate, Cost: rate.Time(n)})
+		return &all[len(all)-1]
+	}
+	network := NetworkOf(client.Address)
+	if client.User != 0 {
+		user := Key{User: client.User}
+		add(Posts, l.policies.Posts, user, cost.Posts)
+		add(Follows, l.policies.Follows, user, cost.Follows)
+		add(Logins, l.policies.Logins, user, cost.Passwords)
+	}
+	here := Key{Network: network}
+	// A registration hashes a password, as a login attempt does.
+	add(Logins, l.policies.Logins, here, len(cost.Logins)+cost.Registrations)
+	add(Registrations, l.policies.Registrations, here, cost.Registrations)
+	for _, name := range cost.Logins {
+		if retwis.IsUsername(name) {
+			folded := retwis.FoldUsername(name)
+			add(Logins, l.policies.Logins, Key{Name: folded}, 1).Familiar = network
+		}
+	}
+	return all
+}
+
+// NotRegistered gives back the cost of a registration that created no account.
+func (l *Limiter) NotRegistered(ctx context.Context, client Client) {
+	rate := l.policies.Registrations
+	if !rate.Limited() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.storeTimeout)
+	defer cancel()
+	_, err := l.store.Charge(ctx, Request{
+		Action: Registrations,
+		Key:    Key{Network: NetworkOf(client.Address)},
+		Rate:   rate,
+		Cost:   -rate.Time(1),
+	})
+	if err != nil {
+		l.log.WarnContext(ctx, "rate limits: giving back a failed registration failed", "err", err)
+	}
+}
+
+// LoggedIn records that a client has logged in with a username: attempts of others no
+// longer lock it out.
+func (l *Limiter) LoggedIn(ctx context.Context, client Client, name string) {
+	if !l.policies.Logins.Limited() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.storeTimeout)
+	defer cancel()
+	if err := l.store.Familiarize(ctx, retwis.FoldUsername(name), NetworkOf(client.Address)); err != nil {
+		l.log.WarnContext(ctx, "rate limits: recording a familiar network failed", "err", err)
+	}
+}
+
+// Budget returns how much a client may still read, by the counts of all processes. It
+// returns false if reads have no limit.
+func (l *Limiter) Budget(ctx context.Context, client Client) (Budget, bool) {
+	if !l.policies.Reads.Limited() {
+		return Budget{}, false
+	}
+	key := client.Key()
+	if err := l.report(ctx, []Key{key}); err != nil {
+		l.log.WarnContext(ctx, "rate limits: reading the counts of other processes failed", "err", err)
+	}
+	return l.reads.budget(key), true
+}
+
+// report adds the reads counted here to the shared budgets, and takes over what other
+// processes have added.
+func (l *Limiter) report(ctx context.Context, keys []Key) error {
+	requests := make([]Request, len(keys))
+	for i, key := range keys {
+		requests[i] = Request{
+			Action: Reads, Key: key, Rate: l.policies.Reads, Cost: l.reads.begin(key), Done: true,
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.storeTimeout)
+	defer cancel()
+	results, err := l.store.Charge(ctx, requests...)
+	for i, request := range requests {
+		if results[i].Unknown {
+			l.reads.failed(request.Key, request.Cost)
+		} else {
+			l.reads.settle(request.Key, results[i].Used)
+		}
+	}
+	return err
+}

@@ -1,0 +1,85 @@
+// Package record holds what the store and the consistency check agree on: the database as
+// it is stored. Unlike the types for readers, records are not filtered, repaired or
+// refilled. It does no I/O.
+package record
+
+import "retwis/internal/retwis"
+
+// Account is the stored state of a user, the counters beside what they count.
+type Account struct {
+	ID       retwis.UserID
+	Active   bool
+	Gone     bool // whether the user does not exist, or is deleted completely
+	Username string
+	Holder   retwis.UserID // the user who owns the name; 0 if nobody does
+	Listed   bool          // whether the search for usernames finds the name
+	Unlisted bool          // whether the newest users lack the user although they contain older ones
+
+	Posts     Counted // on the profile
+	Following Counted // edges
+	Followers Counted // the sum over the follower partitions
+
+	Trimmed bool // whether older posts were trimmed from the profile
+
+	Reach       map[int]FollowerPartition // follower partitions, as stored
+	ListReach   map[int]bool              // partitions stored as holding lists with the user on them
+	FollowersIn map[int]int               // actual followers by partition, where there are any
+	ListsIn     map[int]int               // actual lists by partition, where there are any
+
+	Lists []retwis.ListID
+}
+
+// Counted is a stored counter and the actual count.
+type Counted struct{ Stored, There int }
+
+// FollowerPartition is the stored count of an author's followers in a partition.
+type FollowerPartition struct {
+	Version int64
+	Count   int
+}
+
+// ListEnd is the state that the last element of a timeline's list records.
+type ListEnd byte
+
+// The states of the end of a list.
+const (
+	ListMissing  ListEnd = iota // never built, or evicted: the next reader builds the list
+	ListBuilding                // older entries are being collected
+	ListComplete                // nothing older exists
+	ListTrimmed                 // older entries were trimmed
+)
+
+// Timeline is the stored list of a timeline.
+type Timeline struct {
+	ID         retwis.TimelineID
+	End        ListEnd
+	Generation int64
+	Entries    []retwis.PostID         // newest first
+	Foreign    int                     // number of entries that are not post ids
+	Sources    map[retwis.UserID]int64 // authors whose posts it receives besides its owner's, by the time of the follow
+	Awaited    []retwis.PostID         // posts that the next read merges into the list
+	Gap        retwis.PostID           // below it, posts that the next read would merge are not all held; 0 if they are
+}
+
+// Post is a stored post; it may be deleted.
+type Post struct {
+	There    bool
+	Author   retwis.UserID
+	Deleted  bool
+	Mentions []retwis.UserID
+}
+
+// Edge says that a timeline receives an author's posts: a home by a follow, a list by
+// membership. Both directions are stored; a time of 0 means that one is missing.
+type Edge struct {
+	Timeline retwis.TimelineID
+	Author   retwis.UserID
+	Source   int64 // its time among the sources of the timeline
+	Audience int64 // its time among the audience of the author
+}
+
+// NameClaim is a stored username and the user who owns it.
+type NameClaim struct {
+	Folded string
+	Holder retwis.UserID
+}
