@@ -57,7 +57,7 @@ func TestCheckAndRepair(t *testing.T) {
 	code, stdout, stderr = invoke(t, env, "check", "--sample", "5", "--seed", "3")
 	for _, line := range []string{
 		"missing 1 3.333e+05 per million entries", "duplicate 0 0 per million entries", "count 1",
-		"count: user " + user.ID.String() + " has 1 follows, and the count says 2",
+		"count: user " + user.ID.String() + " has 1 follows, the stored count is 2",
 		"--sample 5 --seed 3",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(stdout), " "), line) {

@@ -1,8 +1,30 @@
-// Package check compares a database with its definition: timelines with what those they
-// follow posted, both directions of every edge, counts with what they count, and the newest
-// users with the accounts. Of the public timeline and of mentions, which are gathered from
-// nowhere, it looks at what is there. It does so while the service works: what is wrong only because something is under way is looked at
-// again once that has been carried out, and not reported.
+// Package check compares a database with its definition and repairs the differences. It works
+// while the service runs.
+//
+// # Definition of a home
+//
+// A home is the set of the undeleted posts of its owner and of the users the owner follows,
+// each once, and the posts of one author newest first. A list timeline is defined likewise by
+// the members of the list. A stored list may differ from the definition in four ways that are
+// not errors:
+//
+//   - It holds at most the cap of entries. After trimming, posts that are older than any of the
+//     last entries (lateness) may be missing: a late post may have displaced a newer one.
+//   - It lacks posts of large authors until its next reader merges them (Awaited, Gap).
+//   - Deleted posts keep their entries until they are trimmed; readers skip them.
+//   - Posts of different authors are in order of arrival, not of their ids.
+//
+// Mentions and the public timeline have no definition by other data. The check verifies their
+// entries only.
+//
+// The check also compares both directions of each edge, the counts, the follower partitions,
+// the username claims, the profiles and the newest users with the data that they derive from.
+//
+// # Concurrent changes
+//
+// A difference may result from an entry that the worker has not yet delivered. The check
+// therefore waits until the outboxes have passed their current ends, and inspects the subject
+// again. It reports only differences that persist.
 package check
 
 import (
@@ -13,7 +35,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Database is what a check needs of the database.
+// Database is the database to check.
 type Database interface {
 	Scan(ctx context.Context, found func([]retwis.UserID, []record.NameClaim) error) error
 	AccountRecord(ctx context.Context, id retwis.UserID) (record.Account, error)
@@ -38,8 +60,7 @@ type Database interface {
 	Repairer
 }
 
-// Repairer mends what a check finds. Every step is safe while the service works, and may be
-// repeated.
+// Repairer repairs findings. Each operation is idempotent and safe while the service runs.
 type Repairer interface {
 	RenewIfKept(ctx context.Context, id retwis.TimelineID) (bool, error)
 	Weed(ctx context.Context, id retwis.TimelineID, stay map[retwis.PostID]int) error
@@ -51,17 +72,17 @@ type Repairer interface {
 	MendNewest(ctx context.Context, partition int, id retwis.UserID) error
 }
 
-// Options say what to check. Zero values take the defaults.
+// Options configure a check. Zero values select the defaults.
 type Options struct {
-	Sample        int           // users to check, chosen at random; 0 checks all
-	Seed          uint64        // of the choice: the same users for the same seed
-	Repair        bool          // whether to mend what is found
-	Parallel      int           // users looked at at once, 16
-	Inspections   int           // at what seems to be wrong, before it is reported, 6 at the most
-	SettleTimeout time.Duration // for what is under way to be carried out before each further look, 1 min
+	Sample        int           // number of random users to check; 0 checks all users
+	Seed          uint64        // seed of the random sample
+	Repair        bool          // whether to repair findings
+	Parallel      int           // concurrent inspections; 16 by default
+	Inspections   int           // maximum number of inspections of a subject; 6 by default
+	SettleTimeout time.Duration // time to wait for outboxes before each repeated inspection; 1 min by default
 
-	// Progress is called when a part of the check begins, with how much there is to do. The
-	// first function returned is called with each bit done, the other one at the end.
+	// Progress is called at the start of each phase with the amount of work. The check calls
+	// add after each part of the phase with the amount done, and end once at the end.
 	Progress func(name string, total int) (add func(int), end func())
 }
 

@@ -9,12 +9,12 @@ import (
 	"retwis/internal/retwis"
 )
 
-// compareTimeline compares the list of a home or of a list of users with its definition:
-// every undeleted post of its sources down to where it was trimmed, each once, those of
-// one author in their order. Deleted posts keep their places until they are trimmed.
+// compareTimeline compares the entries of a home or list timeline with its definition: every
+// undeleted post of its sources above completeAbove, each once, and the posts of each author
+// in order. It ignores deleted posts, which keep their entries until they are trimmed.
 func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 	if r.End != record.ListComplete && r.End != record.ListTrimmed {
-		return nil // its next reader builds it
+		return nil // the next read builds the list
 	}
 	generation := strconv.FormatInt(r.Generation, 10)
 	author := map[retwis.PostID]retwis.UserID{}
@@ -28,18 +28,18 @@ func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 		found = append(found, entryFinding(kind, r.ID, user, post, witness, format, args...))
 	}
 	if r.Foreign > 0 {
-		add(Extra, 0, 0, "", "holds %d entries that are no posts", r.Foreign)
+		add(Extra, 0, 0, "", "holds %d entries that are not post ids", r.Foreign)
 	}
 
 	times := map[retwis.PostID]int{}
 	for _, post := range r.Entries {
 		times[post]++
 	}
-	lines := map[retwis.UserID][]retwis.PostID{} // of one author, as they stand in the list
+	lines := map[retwis.UserID][]retwis.PostID{} // entries by author, in the order of the list
 	for _, post := range r.Entries {
 		n := times[post]
 		if n == 0 {
-			continue // told of already
+			continue // already counted
 		}
 		times[post] = 0
 		for range n - 1 {
@@ -49,11 +49,11 @@ func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 		if !ok {
 			record := k.records[post]
 			if !record.There {
-				add(Extra, 0, post, generation, "holds %s, which is no post", post)
+				add(Extra, 0, post, generation, "holds %s, which does not exist", post)
 				continue
 			}
 			if record.Deleted {
-				continue // nobody sees where it stands
+				continue // readers skip deleted posts
 			}
 			by = record.Author
 			if _, follows := r.Sources[by]; !follows && !isOwnHome(r.ID, by) {
@@ -73,20 +73,21 @@ func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 	for _, missing := range missingPosts(r, k.posted, lateness) {
 		record := k.records[missing.post]
 		if record.There && !record.Deleted && record.Author == missing.author {
-			// As long as it is the same follow, nothing but fan-out brings the post.
+			// The time of the follow is the witness: only fan-out adds the post to the list
+			// while the follow is the same.
 			add(Missing, missing.author, missing.post, fmt.Sprint(r.Sources[missing.author]), "lacks post %s of %s", missing.post, missing.author)
 		}
 	}
 	return found
 }
 
-// isOwnHome reports whether a timeline is a user's own home.
+// isOwnHome reports whether a timeline is the user's own home.
 func isOwnHome(id retwis.TimelineID, user retwis.UserID) bool {
 	return id.Kind == retwis.HomeTimeline && id.Owner == user
 }
 
-// compareMentions compares the mentions of a user with the posts there: each is one that
-// names the user, once.
+// compareMentions verifies that each entry of a mentions timeline is a post that mentions the
+// owner, and that it occurs once.
 func compareMentions(r record.Timeline, records map[retwis.PostID]record.Post) []Finding {
 	var found []Finding
 	times := map[retwis.PostID]int{}
@@ -98,16 +99,16 @@ func compareMentions(r record.Timeline, records map[retwis.PostID]record.Post) [
 		record := records[post]
 		switch {
 		case !record.There:
-			found = append(found, entryFinding(Extra, r.ID, 0, post, "", "hold %s, which is no post", post))
+			found = append(found, entryFinding(Extra, r.ID, 0, post, "", "hold %s, which does not exist", post))
 		case !slices.Contains(record.Mentions, r.ID.Owner):
-			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", "hold post %s of %s, which does not name them", post, record.Author))
+			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", "hold post %s of %s, which does not mention them", post, record.Author))
 		}
 	}
 	return found
 }
 
-// comparePublic compares the entries of the public timeline with the posts there: each is
-// one, once. Deleted ones keep their places.
+// comparePublic verifies that each entry of the public timeline is a post, possibly a deleted
+// one, and that it occurs once.
 func comparePublic(r record.Timeline, records map[retwis.PostID]record.Post) []Finding {
 	var found []Finding
 	seen := map[retwis.PostID]bool{}
@@ -115,7 +116,7 @@ func comparePublic(r record.Timeline, records map[retwis.PostID]record.Post) []F
 		record := records[post]
 		switch {
 		case !record.There:
-			found = append(found, entryFinding(Extra, r.ID, 0, post, "", "holds %s, which is no post", post))
+			found = append(found, entryFinding(Extra, r.ID, 0, post, "", "holds %s, which does not exist", post))
 		case seen[post]:
 			found = append(found, entryFinding(Duplicate, r.ID, record.Author, post, "", "holds post %s more than once", post))
 		}
@@ -124,8 +125,8 @@ func comparePublic(r record.Timeline, records map[retwis.PostID]record.Post) []F
 	return found
 }
 
-// compareProfile compares a profile with the posts on it: each is one of the user's, once,
-// newest first.
+// compareProfile verifies that each entry of a profile is an undeleted post of the user, that
+// it occurs once, and that the entries are newest first.
 func compareProfile(user retwis.UserID, posts []retwis.PostID, records map[retwis.PostID]record.Post) []Finding {
 	id := retwis.Profile(user)
 	var found []Finding
@@ -143,7 +144,7 @@ func compareProfile(user retwis.UserID, posts []retwis.PostID, records map[retwi
 		record := records[post]
 		switch {
 		case !record.There || record.Deleted || record.Author != user:
-			found = append(found, entryFinding(ProfileExtra, id, user, post, "", "holds %s, which is no post of theirs", post))
+			found = append(found, entryFinding(ProfileExtra, id, user, post, "", "holds %s, which is not a post of the user", post))
 		case n > 1:
 			found = append(found, entryFinding(ProfileDuplicate, id, user, post, "", "holds post %s %d times", post, n))
 		default:

@@ -10,7 +10,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestCompareTimeline(t *testing.T) {
+func TestCompareTimeline_FindsDifferencesFromDefinition(t *testing.T) {
 	t.Parallel()
 	const (
 		reader, author, stranger = retwis.UserID(1), retwis.UserID(2), retwis.UserID(3)
@@ -35,22 +35,22 @@ func TestCompareTimeline(t *testing.T) {
 		awaited ids
 		want    map[Kind]ids
 	}{
-		{"complete", record.ListComplete, ids{90, 85, 80, 70, 60, 50}, nil, nil},
-		{"in another order of arrival", record.ListComplete, ids{85, 90, 80, 70, 60, 50}, nil, nil},
-		{"with deleted posts", record.ListComplete, ids{75, 90, 85, 80, 77, 70, 60, 50}, nil, nil},
-		{"being built", record.ListBuilding, ids{90}, nil, nil},
-		{"not there", record.ListMissing, nil, nil, nil},
-		{"empty", record.ListComplete, nil, nil, map[Kind]ids{Missing: {50, 60, 70, 80, 85, 90}}},
-		{"one missing", record.ListComplete, ids{90, 80, 70, 60, 50}, nil, map[Kind]ids{Missing: {85}}},
-		{"one that its reader will put there", record.ListComplete, ids{85, 80, 70, 60, 50}, ids{90}, nil},
-		{"the oldest missing", record.ListComplete, ids{90, 85, 80, 70, 60}, nil, map[Kind]ids{Missing: {50}}},
-		{"trimmed", record.ListTrimmed, ids{90, 85, 80, 70}, nil, nil},
-		{"trimmed, one missing", record.ListTrimmed, ids{90, 80, 70, 60}, nil, map[Kind]ids{Missing: {85}}},
-		{"trimmed, a late one at the end", record.ListTrimmed, ids{90, 85, 80, 50}, nil, nil},
-		{"no post", record.ListComplete, ids{5, 90, 85, 80, 70, 60, 50}, nil, map[Kind]ids{Extra: {5}}},
-		{"a stranger's", record.ListComplete, ids{90, 85, 80, 76, 70, 60, 50}, nil, map[Kind]ids{Extra: {76}}},
-		{"doubled", record.ListComplete, ids{70, 90, 85, 70, 80, 70, 60, 50}, nil, map[Kind]ids{Duplicate: {70, 70}}},
-		{"out of order", record.ListComplete, ids{50, 90, 85, 80, 70, 60}, nil, map[Kind]ids{OutOfOrder: {50}}},
+		{"complete list", record.ListComplete, ids{90, 85, 80, 70, 60, 50}, nil, nil},
+		{"other order of arrival", record.ListComplete, ids{85, 90, 80, 70, 60, 50}, nil, nil},
+		{"deleted posts are ignored", record.ListComplete, ids{75, 90, 85, 80, 77, 70, 60, 50}, nil, nil},
+		{"list under construction is ignored", record.ListBuilding, ids{90}, nil, nil},
+		{"missing list is ignored", record.ListMissing, nil, nil, nil},
+		{"empty list lacks all posts", record.ListComplete, nil, nil, map[Kind]ids{Missing: {50, 60, 70, 80, 85, 90}}},
+		{"post missing", record.ListComplete, ids{90, 80, 70, 60, 50}, nil, map[Kind]ids{Missing: {85}}},
+		{"post that the next reader merges is not missing", record.ListComplete, ids{85, 80, 70, 60, 50}, ids{90}, nil},
+		{"oldest post missing", record.ListComplete, ids{90, 85, 80, 70, 60}, nil, map[Kind]ids{Missing: {50}}},
+		{"trimmed list lacks old posts", record.ListTrimmed, ids{90, 85, 80, 70}, nil, nil},
+		{"trimmed list lacks a new post", record.ListTrimmed, ids{90, 80, 70, 60}, nil, map[Kind]ids{Missing: {85}}},
+		{"trimmed list with a late post at the end", record.ListTrimmed, ids{90, 85, 80, 50}, nil, nil},
+		{"entry without a post", record.ListComplete, ids{5, 90, 85, 80, 70, 60, 50}, nil, map[Kind]ids{Extra: {5}}},
+		{"post of an unfollowed author", record.ListComplete, ids{90, 85, 80, 76, 70, 60, 50}, nil, map[Kind]ids{Extra: {76}}},
+		{"post held three times", record.ListComplete, ids{70, 90, 85, 70, 80, 70, 60, 50}, nil, map[Kind]ids{Duplicate: {70, 70}}},
+		{"post out of order", record.ListComplete, ids{50, 90, 85, 80, 70, 60}, nil, map[Kind]ids{OutOfOrder: {50}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,16 +7,16 @@ import (
 	"retwis/internal/outbox"
 )
 
-// suspect is a subject with what a look found wrong.
+// suspect is a subject with the findings of an inspection.
 type suspect struct {
 	subject
 	found []Finding
 }
 
-// confirm looks again at what seemed to be wrong, each time after everything has been carried
-// out that was under way when it was seen. What stays wrong in the same way is reported,
-// what is gone is not. Where a user acts all the time, what is seen again may be another
-// instance of the same: it is looked at more often.
+// confirm inspects suspects again and reports the findings that persist. Before each
+// inspection it waits until the worker has delivered the entries that existed at the previous
+// one. A finding whose witness changed may be a new instance of the same difference, caused by
+// a user who is constantly active. confirm inspects such a suspect up to Inspections times.
 func (c *checker) confirm(ctx context.Context, suspects []suspect, look func(context.Context, subject) (inspection, error)) error {
 	var confirmed []suspect
 	for round := 1; len(suspects) > 0 && round < c.options.Inspections; round++ {
@@ -44,7 +44,7 @@ func (c *checker) confirm(ctx context.Context, suspects []suspect, look func(con
 		}
 		suspects = left
 		if !settled {
-			break // by patience alone nothing gets clearer
+			break // no worker delivers entries, so that another inspection yields nothing new
 		}
 	}
 	for _, s := range suspects {
@@ -61,9 +61,9 @@ func (c *checker) confirm(ctx context.Context, suspects []suspect, look func(con
 	return c.repair(ctx, confirmed, look)
 }
 
-// compareInspections tells of what two looks in a row found what is sure to be wrong, and what
-// has to be looked at again. What only the later one found came up since: it is left to the
-// next check.
+// compareInspections compares the findings of two consecutive inspections. It returns the
+// findings that are certain and those that need another inspection. It ignores new findings,
+// which arose during the check.
 func compareInspections(before, after []Finding, settled, last bool) (sure, open []Finding) {
 	now := map[findingKey][]Finding{}
 	for _, f := range after {
@@ -84,8 +84,8 @@ func compareInspections(before, after []Finding, settled, last bool) (sure, open
 	return sure, open
 }
 
-// settle waits until everything is carried out that waits in the outboxes now, and reports
-// whether that came about in time.
+// settle waits until the worker has processed all entries that are in the outboxes now. It
+// reports false after SettleTimeout.
 func (c *checker) settle(ctx context.Context) (bool, error) {
 	ends, err := c.db.OutboxEnds(ctx)
 	if err != nil {

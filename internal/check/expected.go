@@ -7,16 +7,16 @@ import (
 	"retwis/internal/retwis"
 )
 
-// evidence is what is evidence about the posts that concern a timeline.
+// evidence holds the stored posts that a timeline is compared with.
 type evidence struct {
-	posted  map[retwis.UserID][]retwis.PostID // on profiles, newest first, down to the end of the timeline
+	posted  map[retwis.UserID][]retwis.PostID // profiles of the sources, newest first, down to the timeline's last entry
 	records map[retwis.PostID]record.Post
 }
 
-// completeAbove is the id above which every post must be in a list. Older ones may have left a
-// list that was trimmed. Its last entries do not tell which, since late posts are among
-// them: every post that is newer than all of these must be there. Nor need those be that
-// its reader will not find kept.
+// completeAbove returns the id above which a list must hold every post. A trimmed list may
+// lack older posts. Late posts may be among its last entries, so the list must hold only the
+// posts that are newer than all of the last lateness entries. It also need not hold posts
+// below the gap, which its next reader gathers from profiles.
 func completeAbove(r record.Timeline, lateness int) retwis.PostID {
 	if r.End != record.ListTrimmed || len(r.Entries) == 0 {
 		return r.Gap
@@ -24,8 +24,8 @@ func completeAbove(r record.Timeline, lateness int) retwis.PostID {
 	return max(r.Gap, slices.Max(r.Entries[max(0, len(r.Entries)-lateness):]))
 }
 
-// unrecordedPosts are the posts of a timeline whose records are needed: entries that are on no
-// profile of a source, and what seems to be missing.
+// unrecordedPosts returns the posts whose records are needed for the comparison: entries that
+// are on no profile of a source, and posts that seem to be missing.
 func unrecordedPosts(r record.Timeline, posted map[retwis.UserID][]retwis.PostID, lateness int) []retwis.PostID {
 	seen := map[retwis.PostID]bool{}
 	for _, posts := range posted {
@@ -52,7 +52,7 @@ type missingPost struct {
 	author retwis.UserID
 }
 
-// missingPosts are the posts on profiles that a timeline should hold and does not.
+// missingPosts returns the posts on profiles that a timeline should hold but lacks.
 func missingPosts(r record.Timeline, posted map[retwis.UserID][]retwis.PostID, lateness int) []missingPost {
 	held := map[retwis.PostID]bool{}
 	for _, post := range slices.Concat(r.Entries, r.Awaited) {

@@ -6,35 +6,35 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Kind tells findings apart.
+// Kind is the kind of a finding.
 type Kind string
 
-// The kinds of finding.
+// The kinds of findings.
 const (
-	Missing    Kind = "missing"      // a post that a timeline lacks
-	Extra      Kind = "extra"        // an entry of a timeline that does not belong there
-	Duplicate  Kind = "duplicate"    // an entry of a timeline that is there more than once
-	OutOfOrder Kind = "out of order" // an entry above a newer one of its author
+	Missing    Kind = "missing"      // a timeline lacks a post
+	Extra      Kind = "extra"        // a timeline holds an entry that does not belong to it
+	Duplicate  Kind = "duplicate"    // a timeline holds an entry more than once
+	OutOfOrder Kind = "out of order" // a timeline holds an entry above a newer one of the same author
 
-	ProfileMissing   Kind = "profile missing" // a post that its author's profile lacks
-	ProfileExtra     Kind = "profile extra"   // an entry of a profile that is no post of its user
+	ProfileMissing   Kind = "profile missing" // a profile lacks a post of its user
+	ProfileExtra     Kind = "profile extra"   // a profile holds an entry that is not a post of its user
 	ProfileDuplicate Kind = "profile duplicate"
 	ProfileOrder     Kind = "profile out of order"
 
-	OneWayEdge             Kind = "one-way edge"             // a follow or a membership whose two directions differ
-	DanglingEdge           Kind = "dangling edge"            // a follow of, or membership of somebody who is not there
-	FollowerPartition      Kind = "follower partition"       // a partition with an audience that the author's reach lacks
-	FollowerPartitionCount Kind = "follower partition count" // a count of followers in a partition that is not theirs
-	Count                  Kind = "count"                    // a count of posts, follows or followers that is not theirs
+	OneWayEdge             Kind = "one-way edge"             // the two directions of a follow or membership differ
+	DanglingEdge           Kind = "dangling edge"            // a follow or membership refers to a deleted user
+	FollowerPartition      Kind = "follower partition"       // the follower partitions of an author lack a partition
+	FollowerPartitionCount Kind = "follower partition count" // the stored count of followers in a partition is wrong
+	Count                  Kind = "count"                    // a stored count of posts, follows or followers is wrong
 
-	NameMissing Kind = "name missing" // a user whose name nobody has
-	NameTaken   Kind = "name taken"   // a name that somebody has who does not bear it
+	NameMissing Kind = "name missing" // a user's name is not claimed or not searchable
+	NameTaken   Kind = "name taken"   // a claimed name is not that of the claiming user
 
-	NewestMissing Kind = "newest missing" // a user whom the newest users lack, and not for being too old
-	NewestExtra   Kind = "newest extra"   // one of the newest users whose account is not in use
+	NewestMissing Kind = "newest missing" // the newest users lack a user who is newer than a listed one
+	NewestExtra   Kind = "newest extra"   // the newest users list an inactive account
 )
 
-// kinds are all kinds, in the order of reports.
+// kinds returns all kinds in the order of reports.
 func kinds() []Kind {
 	return []Kind{
 		Missing, Extra, Duplicate, OutOfOrder,
@@ -44,16 +44,15 @@ func kinds() []Kind {
 	}
 }
 
-// OfEntries reports whether findings of the kind are about single entries of timelines, so
-// that they can be counted per million.
+// OfEntries reports whether findings of the kind concern single entries of timelines.
 func (k Kind) OfEntries() bool {
 	return k == Missing || k == Extra || k == Duplicate || k == OutOfOrder
 }
 
-// Kinds returns all kinds of finding, in the order of reports.
+// Kinds returns all kinds in the order of reports.
 func Kinds() []Kind { return kinds() }
 
-// findingKey is what a finding is about. Two findings about the same findingKey are the same.
+// findingKey identifies a finding. Findings of two inspections with the same key are the same.
 type findingKey struct {
 	kind      Kind
 	user      retwis.UserID
@@ -63,25 +62,25 @@ type findingKey struct {
 	detail    string
 }
 
-// Finding is something that is not as its definition says.
+// Finding is a difference between the database and its definition.
 type Finding struct {
 	Kind     Kind              `json:"kind"`
-	User     retwis.UserID     `json:"user,omitempty,string"` // who is concerned; of an edge, the author
+	User     retwis.UserID     `json:"user,omitempty,string"` // affected user; the author of an edge
 	Timeline retwis.TimelineID `json:"-"`
 	Post     retwis.PostID     `json:"post,omitempty,string"`
-	Text     string            `json:"text"` // for people
+	Text     string            `json:"text"` // description for operators
 
 	partition int
-	what      string // more of what it is about
-	witness   string // what was the case besides: while it changes, what is seen may be another instance of the same
-	transient bool   // whether it may come from what is under way
+	detail    string // further part of the key
+	witness   string // state that accompanied the difference; if it changes, the difference may be a new one
+	transient bool   // whether an undelivered entry may explain the difference
 }
 
 func (f Finding) key() findingKey {
-	return findingKey{f.Kind, f.User, f.Timeline, f.Post, f.partition, f.what}
+	return findingKey{f.Kind, f.User, f.Timeline, f.Post, f.partition, f.detail}
 }
 
-// describe names a timeline for people.
+// describe returns a description of a timeline for operators.
 func describe(id retwis.TimelineID) string {
 	switch id.Kind {
 	case retwis.HomeTimeline:
@@ -99,7 +98,7 @@ func describe(id retwis.TimelineID) string {
 	}
 }
 
-// entryFinding is one about an entry of a timeline.
+// entryFinding returns a finding about an entry of a timeline.
 func entryFinding(kind Kind, id retwis.TimelineID, user retwis.UserID, post retwis.PostID, witness, format string, args ...any) Finding {
 	return Finding{
 		Kind: kind, User: user, Timeline: id, Post: post, witness: witness, transient: true,

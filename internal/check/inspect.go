@@ -8,31 +8,32 @@ import (
 	"retwis/internal/retwis"
 )
 
-// inspection is what one inspection at something found, and how much there was to see.
+// inspection is the result of inspecting a subject.
 type inspection struct {
 	findings  []Finding
 	timelines int
 	entries   int
 }
 
-func (l *inspection) add(f Finding) { l.findings = append(l.findings, f) }
+func (result *inspection) add(f Finding) { result.findings = append(result.findings, f) }
 
-// inspectNewestUsers looks whether those whom a partition lists as its newest users are there.
+// inspectNewestUsers inspects whether the newest users of a partition have active accounts.
 func (c *checker) inspectNewestUsers(ctx context.Context, s subject) (inspection, error) {
-	var l inspection
+	var result inspection
 	unfit, err := c.db.UnfitNewest(ctx, s.newest)
 	if err != nil {
-		return l, err
+		return result, err
 	}
 	for _, id := range unfit {
-		l.add(Finding{
+		result.add(Finding{
 			Kind: NewestExtra, User: id, partition: s.newest, transient: true,
-			Text: fmt.Sprintf("user %s is among the newest users, and the account is not in use", id),
+			Text: fmt.Sprintf("user %s is among the newest users, but the account is not active", id),
 		})
 	}
-	return l, nil
+	return result, nil
 }
 
+// records returns the records of posts by their ids.
 func (c *checker) records(ctx context.Context, ids []retwis.PostID) (map[retwis.PostID]record.Post, error) {
 	records, err := c.db.PostRecords(ctx, ids)
 	if err != nil {
@@ -45,24 +46,24 @@ func (c *checker) records(ctx context.Context, ids []retwis.PostID) (map[retwis.
 	return byID, nil
 }
 
-// inspectNameClaim looks whether whoever has a name bears it.
+// inspectNameClaim inspects whether the user who claims a name has that name.
 func (c *checker) inspectNameClaim(ctx context.Context, s subject) (inspection, error) {
-	var l inspection
+	var result inspection
 	holder, held, err := c.db.NameHolder(ctx, s.name)
 	if err != nil || !held {
-		return l, err
+		return result, err
 	}
 	r := record.Account{}
 	if holder != 0 {
 		if r, err = c.db.AccountRecord(ctx, holder); err != nil {
-			return l, err
+			return result, err
 		}
 	}
 	if holder == 0 || r.Gone || retwis.FoldUsername(r.Username) != s.name {
-		l.add(Finding{
-			Kind: NameTaken, what: s.name, transient: true, witness: holder.String(),
-			Text: fmt.Sprintf("the name %s belongs to %s, who does not bear it", s.name, holder),
+		result.add(Finding{
+			Kind: NameTaken, detail: s.name, transient: true, witness: holder.String(),
+			Text: fmt.Sprintf("the name %s is claimed by user %s, who has another name", s.name, holder),
 		})
 	}
-	return l, nil
+	return result, nil
 }

@@ -9,34 +9,35 @@ import (
 	"retwis/internal/retwis"
 )
 
-// inspectTimelines compares a user's home, mentions and lists with their definitions.
+// inspectTimelines compares the home, mentions and list timelines of a user with their
+// definitions.
 func (c *checker) inspectTimelines(ctx context.Context, s subject) (inspection, error) {
-	var l inspection
+	var result inspection
 	r, err := c.db.AccountRecord(ctx, s.user)
 	if err != nil || !r.Active {
-		return l, err
+		return result, err
 	}
 	ids := []retwis.TimelineID{retwis.Home(s.user)}
 	for _, list := range r.Lists {
 		ids = append(ids, retwis.ListPosts(list))
 	}
 	for _, id := range ids {
-		if err := c.inspectTimeline(ctx, id, &l); err != nil {
-			return l, err
+		if err := c.inspectTimeline(ctx, id, &result); err != nil {
+			return result, err
 		}
 	}
-	return l, c.inspectMentions(ctx, s.user, &l)
+	return result, c.inspectMentions(ctx, s.user, &result)
 }
 
-// inspectTimeline compares one list. It is read before the profiles and these before the
-// posts, so that what is deleted meanwhile is seen to be deleted.
-func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, l *inspection) error {
+// inspectTimeline compares one list with its definition. It reads the list first, then the
+// profiles, then the posts, so that it recognises posts that are deleted meanwhile.
+func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, result *inspection) error {
 	r, err := c.db.TimelineRecord(ctx, id)
 	if err != nil {
 		return err
 	}
-	l.timelines++
-	l.entries += len(r.Entries)
+	result.timelines++
+	result.entries += len(r.Entries)
 	if r.End != record.ListComplete && r.End != record.ListTrimmed {
 		return nil
 	}
@@ -56,9 +57,9 @@ func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, l *
 		return err
 	}
 	for _, author := range gone {
-		l.add(Finding{
+		result.add(Finding{
 			Kind: DanglingEdge, User: author, Timeline: id, transient: true, witness: fmt.Sprint(r.Sources[author]),
-			Text: fmt.Sprintf("%s has %s as a source, who is not there", describe(id), author),
+			Text: fmt.Sprintf("%s has the deleted user %s as a source", describe(id), author),
 		})
 	}
 	size, slack := c.db.HomeCap()
@@ -72,17 +73,17 @@ func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, l *
 		return err
 	}
 	found := compareTimeline(r, evidence{posted, records}, lateness)
-	l.findings = append(l.findings, found...)
+	result.findings = append(result.findings, found...)
 	if owner := id.Owner; id.Kind == retwis.HomeTimeline {
 		for _, post := range missingFromProfile(r.Entries, posted[owner], records, owner) {
-			l.add(entryFinding(ProfileMissing, retwis.Profile(owner), owner, post, "", "lacks post %s", post))
+			result.add(entryFinding(ProfileMissing, retwis.Profile(owner), owner, post, "", "lacks post %s", post))
 		}
 	}
-	return c.inspectUnfollowedAuthors(ctx, id, found, l)
+	return c.inspectUnfollowedAuthors(ctx, id, found, result)
 }
 
-// missingFromProfile are a user's own posts that the home holds and the profile does not, though it
-// holds older ones.
+// missingFromProfile returns the user's own posts that the home holds and the profile lacks,
+// although the profile holds older posts.
 func missingFromProfile(entries, profile []retwis.PostID, records map[retwis.PostID]record.Post, user retwis.UserID) []retwis.PostID {
 	if len(profile) == 0 {
 		return nil
@@ -98,9 +99,9 @@ func missingFromProfile(entries, profile []retwis.PostID, records map[retwis.Pos
 	return posts
 }
 
-// inspectUnfollowedAuthors looks whether authors who are not followed, but whose posts come, have
-// the timeline among their audience.
-func (c *checker) inspectUnfollowedAuthors(ctx context.Context, id retwis.TimelineID, found []Finding, l *inspection) error {
+// inspectUnfollowedAuthors inspects the edges from a timeline to authors whose posts it holds
+// without following them: the author's direction of the edge may be left over.
+func (c *checker) inspectUnfollowedAuthors(ctx context.Context, id retwis.TimelineID, found []Finding, result *inspection) error {
 	var strangers []retwis.UserID
 	for _, f := range found {
 		if f.Kind == Extra && f.User != 0 && !slices.Contains(strangers, f.User) {
@@ -113,40 +114,40 @@ func (c *checker) inspectUnfollowedAuthors(ctx context.Context, id retwis.Timeli
 	}
 	for _, e := range edges {
 		if e.Source != e.Audience {
-			l.add(edgeFinding(e))
+			result.add(edgeFinding(e))
 		}
 	}
 	return nil
 }
 
-func (c *checker) inspectMentions(ctx context.Context, user retwis.UserID, l *inspection) error {
+func (c *checker) inspectMentions(ctx context.Context, user retwis.UserID, result *inspection) error {
 	r, err := c.db.TimelineRecord(ctx, retwis.Mentions(user))
 	if err != nil {
 		return err
 	}
-	l.timelines++
-	l.entries += len(r.Entries)
+	result.timelines++
+	result.entries += len(r.Entries)
 	records, err := c.records(ctx, r.Entries)
 	if err != nil {
 		return err
 	}
-	l.findings = append(l.findings, compareMentions(r, records)...)
+	result.findings = append(result.findings, compareMentions(r, records)...)
 	return nil
 }
 
-// inspectPublic looks at what is on the public timeline. What it lacks is not looked for: not
-// all posts come there, as those that are imported do not. It is not counted: what is
-// counted are the timelines of users.
+// inspectPublic inspects the entries of the public timeline. It does not search for missing
+// posts, since imported posts are not on the public timeline. The report counts timelines of
+// users only.
 func (c *checker) inspectPublic(ctx context.Context, _ subject) (inspection, error) {
-	var l inspection
+	var result inspection
 	r, err := c.db.TimelineRecord(ctx, retwis.Public())
 	if err != nil {
-		return l, err
+		return result, err
 	}
 	records, err := c.records(ctx, r.Entries)
 	if err != nil {
-		return l, err
+		return result, err
 	}
-	l.findings = comparePublic(r, records)
-	return l, nil
+	result.findings = comparePublic(r, records)
+	return result, nil
 }

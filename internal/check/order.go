@@ -6,22 +6,26 @@ import (
 	"retwis/internal/retwis"
 )
 
-// outOfOrder returns as few posts as possible without which the others descend.
-func outOfOrder(line []retwis.PostID) []retwis.PostID {
+// outOfOrder returns a smallest set of posts without which the others are in strictly
+// descending order. The remaining posts are a longest decreasing subsequence, computed in
+// O(n log n) by the algorithm of Fredman, "On computing the length of longest increasing
+// subsequences", 1975 (patience sorting).
+func outOfOrder(posts []retwis.PostID) []retwis.PostID {
 	descends := true
-	for i := 1; i < len(line); i++ {
-		descends = descends && line[i] < line[i-1]
+	for i := 1; i < len(posts); i++ {
+		descends = descends && posts[i] < posts[i-1]
 	}
 	if descends {
 		return nil
 	}
-	// The longest descending run of posts, not necessarily next to each other, stays:
-	// last[n] is where the run of n+1 posts ends whose end is the greatest.
+	// last[n] is the index of the last post of a decreasing subsequence of length n+1, chosen
+	// so that this post is as great as possible. before[i] is the index of the post before
+	// post i in its subsequence.
 	var last []int
-	before := make([]int, len(line))
-	for i, post := range line {
+	before := make([]int, len(posts))
+	for i, post := range posts {
 		n, _ := slices.BinarySearchFunc(last, post, func(at int, post retwis.PostID) int {
-			if line[at] > post {
+			if posts[at] > post {
 				return -1
 			}
 			return 1
@@ -36,13 +40,13 @@ func outOfOrder(line []retwis.PostID) []retwis.PostID {
 			last[n] = i
 		}
 	}
-	stays := map[int]bool{}
+	kept := map[int]bool{}
 	for i := last[len(last)-1]; i >= 0; i = before[i] {
-		stays[i] = true
+		kept[i] = true
 	}
 	var out []retwis.PostID
-	for i, post := range line {
-		if !stays[i] {
+	for i, post := range posts {
+		if !kept[i] {
 			out = append(out, post)
 		}
 	}

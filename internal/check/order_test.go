@@ -8,35 +8,34 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestOutOfOrder(t *testing.T) {
+func TestOutOfOrder_ReturnsMisplacedPosts(t *testing.T) {
 	t.Parallel()
 	type ids = []retwis.PostID
 	tests := []struct {
 		name      string
 		line, out ids
 	}{
-		{"nothing", nil, nil},
-		{"one", ids{1}, nil},
+		{"no posts", nil, nil},
+		{"one post", ids{1}, nil},
 		{"in order", ids{9, 7, 5, 1}, nil},
-		{"two swapped", ids{9, 5, 7, 1}, ids{5}},
-		{"the oldest on top", ids{1, 9, 7, 5}, ids{1}},
-		{"the newest at the bottom", ids{7, 5, 1, 9}, ids{9}},
-		{"one twice", ids{7, 7, 5}, ids{7}},
-		{"upside down", ids{1, 2, 3}, ids{1, 2}},
+		{"two posts swapped", ids{9, 5, 7, 1}, ids{5}},
+		{"oldest post on top", ids{1, 9, 7, 5}, ids{1}},
+		{"newest post at the bottom", ids{7, 5, 1, 9}, ids{9}},
+		{"duplicate post", ids{7, 7, 5}, ids{7}},
+		{"reverse order", ids{1, 2, 3}, ids{1, 2}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			if got := outOfOrder(tt.line); !slices.Equal(got, tt.out) {
-				t.Errorf("%v, want %v", got, tt.out)
+				t.Errorf("outOfOrder(%v) = %v, want %v", tt.line, got, tt.out)
 			}
 		})
 	}
 }
 
-// What is left without the posts out of order descends, and no smaller number of them
-// would do, by trying all.
-func TestOutOfOrderIsAsLittleAsPossible(t *testing.T) {
+// Compares the number of posts out of order with the minimum over all subsets.
+func TestOutOfOrder_ReturnsFewestPosts(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -57,7 +56,7 @@ func TestOutOfOrderIsAsLittleAsPossible(t *testing.T) {
 			}
 		}
 		if got := outOfOrder(line); len(got) != least {
-			t.Fatalf("%v: %v are out of order, and %d would do", line, got, least)
+			t.Fatalf("outOfOrder(%v) = %v, want %d posts", line, got, least)
 		}
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"retwis/internal/retwis"
 )
 
-// repair mends what was found, what others hang on first: a timeline is compared once more
-// when edges and profiles are right, and built anew when it still differs.
+// repair repairs findings in the order of their dependencies. It inspects each timeline again
+// after it has repaired edges and profiles, and rebuilds the timelines that still differ.
 func (c *checker) repair(ctx context.Context, suspects []suspect, look func(context.Context, subject) (inspection, error)) error {
-	for _, mend := range []func(context.Context, []Finding) error{
+	for _, repair := range []func(context.Context, []Finding) error{
 		c.repairNames, c.repairEdges, c.repairFollowerPartitions, c.repairProfiles, c.repairCounts, c.repairNewestUsers,
 	} {
 		for _, s := range suspects {
-			if err := mend(ctx, s.found); err != nil {
+			if err := repair(ctx, s.found); err != nil {
 				return fmt.Errorf("repair: %w", err)
 			}
 		}
@@ -35,13 +35,13 @@ func (c *checker) repair(ctx context.Context, suspects []suspect, look func(cont
 	return nil
 }
 
-// each calls mend for those findings that are of some kinds, and counts them.
-func (c *checker) each(found []Finding, mend func(Finding) error, kinds ...Kind) error {
+// each calls repair for the findings of some kinds and counts them as repaired.
+func (c *checker) each(found []Finding, repair func(Finding) error, kinds ...Kind) error {
 	for _, f := range found {
 		if !slices.Contains(kinds, f.Kind) {
 			continue
 		}
-		if err := mend(f); err != nil {
+		if err := repair(f); err != nil {
 			return err
 		}
 		c.report.Repaired++
@@ -51,9 +51,9 @@ func (c *checker) each(found []Finding, mend func(Finding) error, kinds ...Kind)
 
 func (c *checker) repairNames(ctx context.Context, found []Finding) error {
 	return c.each(found, func(f Finding) error {
-		borne, err := c.db.MendName(ctx, f.what, f.User)
+		borne, err := c.db.MendName(ctx, f.detail, f.User)
 		if err == nil && !borne {
-			c.report.Repaired-- // two bear the name: that is for people to mend
+			c.report.Repaired-- // two accounts have the name: an operator has to rename one
 		}
 		return err
 	}, NameMissing, NameTaken)
@@ -66,7 +66,7 @@ func (c *checker) repairEdges(ctx context.Context, found []Finding) error {
 func (c *checker) repairFollowerPartitions(ctx context.Context, found []Finding) error {
 	return c.each(found, func(f Finding) error {
 		kind := retwis.HomeTimeline
-		if f.what == "lists" {
+		if f.detail == "lists" {
 			kind = retwis.ListTimeline
 		}
 		return c.db.MendReach(ctx, f.User, kind, f.partition)
@@ -90,35 +90,35 @@ func (c *checker) repairNewestUsers(ctx context.Context, found []Finding) error 
 	return c.each(found, func(f Finding) error { return c.db.MendNewest(ctx, f.partition, f.User) }, NewestMissing, NewestExtra)
 }
 
-// repairTimelines builds the timelines anew that still differ, and weeds those that are
-// gathered from nowhere: mentions, and the public timeline.
+// repairTimelines rebuilds the homes and list timelines that still differ. It removes wrong
+// and duplicate entries from mentions and the public timeline, which cannot be rebuilt.
 func (c *checker) repairTimelines(ctx context.Context, found []Finding, now []Finding) error {
-	wrong := map[retwis.TimelineID]bool{}
-	weeds := map[retwis.TimelineID]map[retwis.PostID]int{}
+	rebuild := map[retwis.TimelineID]bool{}
+	deduplicate := map[retwis.TimelineID]map[retwis.PostID]int{}
 	for _, f := range now {
 		if !f.Kind.OfEntries() || !slices.ContainsFunc(found, func(s Finding) bool { return s.Timeline == f.Timeline && s.Kind.OfEntries() }) {
 			continue
 		}
 		if f.Timeline.FannedOut() {
-			wrong[f.Timeline] = true
+			rebuild[f.Timeline] = true
 			continue
 		}
-		if weeds[f.Timeline] == nil {
-			weeds[f.Timeline] = map[retwis.PostID]int{}
+		if deduplicate[f.Timeline] == nil {
+			deduplicate[f.Timeline] = map[retwis.PostID]int{}
 		}
-		if _, ok := weeds[f.Timeline][f.Post]; !ok || f.Kind == Extra {
-			weeds[f.Timeline][f.Post] = 0
+		if _, ok := deduplicate[f.Timeline][f.Post]; !ok || f.Kind == Extra {
+			deduplicate[f.Timeline][f.Post] = 0
 			if f.Kind == Duplicate {
-				weeds[f.Timeline][f.Post] = 1
+				deduplicate[f.Timeline][f.Post] = 1
 			}
 		}
 	}
-	for id := range wrong {
+	for id := range rebuild {
 		if _, err := c.db.RenewIfKept(ctx, id); err != nil {
 			return err
 		}
 	}
-	for id, stay := range weeds {
+	for id, stay := range deduplicate {
 		if err := c.db.Weed(ctx, id, stay); err != nil {
 			return err
 		}

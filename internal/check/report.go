@@ -4,21 +4,21 @@ import (
 	"time"
 )
 
-// Report is what a check found.
+// Report is the result of a check.
 type Report struct {
 	Users     int           `json:"users"`
-	Timelines int           `json:"timelines"` // of users
-	Entries   int           `json:"entries"`   // of these timelines
-	Counts    map[Kind]int  `json:"counts"`    // of findings
+	Timelines int           `json:"timelines"` // inspected timelines of users
+	Entries   int           `json:"entries"`   // entries of these timelines
+	Counts    map[Kind]int  `json:"counts"`    // findings by kind
 	Examples  []Finding     `json:"examples"`
-	Repaired  int           `json:"repaired"`  // findings that a repair was made for
-	Unsettled int           `json:"unsettled"` // that could not be told from what is under way
+	Repaired  int           `json:"repaired"`  // repaired findings
+	Unsettled int           `json:"unsettled"` // differences that undelivered entries may explain
 	Took      time.Duration `json:"-"`
 
-	edges map[findingKey]bool // those reported, which are come by from both ends
+	edges map[findingKey]bool // reported edges: the check encounters each edge at both ends
 }
 
-// Findings returns how many there are.
+// Findings returns the number of findings.
 func (r Report) Findings() int {
 	total := 0
 	for _, n := range r.Counts {
@@ -27,15 +27,15 @@ func (r Report) Findings() int {
 	return total
 }
 
-// PerMillion returns how many findings of a kind there are for each million entries.
+// PerMillion returns the number of findings of a kind per million entries.
 func (r Report) PerMillion(kind Kind) float64 {
 	return float64(r.Counts[kind]) * 1e6 / float64(max(r.Entries, 1))
 }
 
-// maxExamples is how many findings of a kind a report shows.
+// maxExamples is the maximum number of examples of a kind in a report.
 const maxExamples = 5
 
-// maxEdges bounds what is remembered of edges: beyond, one may be counted twice.
+// maxEdges bounds the remembered edges. Beyond it, an edge may be counted twice.
 const maxEdges = 100_000
 
 func (r *Report) add(f Finding) {

@@ -14,8 +14,8 @@ import (
 	"retwis/internal/retwis"
 )
 
-// subject is what is looked at: a user, a name, the newest users of a partition, or, when
-// it is none of these, what there is once.
+// subject is a unit of inspection: a user, a name, or the newest users of a partition. The
+// zero subject is the public timeline.
 type subject struct {
 	user   retwis.UserID
 	name   string
@@ -30,12 +30,11 @@ type checker struct {
 	report Report
 }
 
-// maxSuspects is how many subjects with something wrong about them may wait for their
-// next look.
+// maxSuspects bounds the number of subjects that wait for their next inspection.
 const maxSuspects = 500
 
-// Run checks a database, and mends it where that is asked for. It takes as long as the
-// database is large; what is under way is waited for within bounds.
+// Run checks a database and repairs findings if the options say so. Its duration is
+// proportional to the size of the database.
 func Run(ctx context.Context, db Database, options Options) (Report, error) {
 	c := &checker{
 		db:      db,
@@ -67,7 +66,8 @@ func Run(ctx context.Context, db Database, options Options) (Report, error) {
 	return c.report, nil
 }
 
-// subjects finds whom to look at. With a sample the names are those of the users in it.
+// subjects returns the users and names to inspect. With a sample it returns no names: the
+// inspection of an account covers the name of the account.
 func (c *checker) subjects(ctx context.Context) (users, names []subject, err error) {
 	add, end := c.options.Progress("users found", 0)
 	defer end()
@@ -106,7 +106,7 @@ func (c *checker) partitions() []subject {
 	return all
 }
 
-// checkAll looks at all subjects, and again at those with something wrong.
+// checkAll inspects all subjects, and confirms their findings by repeated inspections.
 func (c *checker) checkAll(ctx context.Context, name string, subjects []subject, look func(context.Context, subject) (inspection, error)) error {
 	if len(subjects) == 0 {
 		return nil
@@ -135,14 +135,14 @@ func (c *checker) checkAll(ctx context.Context, name string, subjects []subject,
 	return c.confirm(ctx, suspects, look)
 }
 
-// inspectAll looks at subjects, several at once.
-func (c *checker) inspectAll(ctx context.Context, subjects []subject, see func(context.Context, subject) (inspection, error), count bool) ([][]Finding, error) {
+// inspectAll inspects subjects concurrently. It returns the findings of each subject.
+func (c *checker) inspectAll(ctx context.Context, subjects []subject, inspect func(context.Context, subject) (inspection, error), count bool) ([][]Finding, error) {
 	found := make([][]Finding, len(subjects))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.options.Parallel)
 	for i, s := range subjects {
 		group.Go(func() error {
-			l, err := see(ctx, s)
+			l, err := inspect(ctx, s)
 			if err != nil {
 				return err
 			}
@@ -159,12 +159,13 @@ func (c *checker) inspectAll(ctx context.Context, subjects []subject, see func(c
 	return found, group.Wait()
 }
 
-// distinct leaves out what was found twice, as an edge between two of a user's own.
+// distinct removes repeated findings: an inspection finds an edge between two timelines of
+// one user twice.
 func distinct(findings []Finding) []Finding {
 	at := map[findingKey]bool{}
 	return slices.DeleteFunc(findings, func(f Finding) bool {
 		if f.Kind == Duplicate {
-			return false // each surplus entry counts
+			return false // each surplus entry is a finding
 		}
 		there := at[f.key()]
 		at[f.key()] = true
