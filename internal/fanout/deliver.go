@@ -42,7 +42,7 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 				cost += price
 				steps = append(steps, step{w, t})
 				calls = append(calls, outbox.Delivery{
-					Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user, Progress: t.position,
+					Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user, Progress: t.progress,
 				})
 			}
 		}
@@ -69,13 +69,13 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 		}
 		r.counts.calls.Add(1)
 		r.counts.pushed.Add(int64(result.Pushed))
-		if result.Progress == t.position {
+		if result.Progress == t.progress {
 			continue
 		}
-		if result.Pushed == 0 && t.position != "" && result.Progress != outbox.Done {
+		if result.Pushed == 0 && t.progress != "" && result.Progress != outbox.Done {
 			r.counts.redeliveries.Add(1)
 		}
-		t.position = result.Progress
+		t.progress = result.Progress
 		t.done = result.Progress == outbox.Done
 	}
 	recordDeliverySpans(ctx, start, shares)

@@ -12,8 +12,8 @@ import (
 // behind an unfinished one, so a long task would block the outbox.
 const maxDetachCalls = 100
 
-// detachFollowers cuts an author off from everybody, once everybody has been told that the author's
-// posts are deleted. It goes on wherever an earlier try broke off.
+// detachFollowers removes all edges of an author whose account is being deleted, after the
+// deletions of the author's posts have been delivered. It continues an interrupted attempt.
 func (r *runner) detachFollowers(ctx context.Context, w *workItem) error {
 	there, err := r.store.BeginPart(ctx, w.Author)
 	if !there || err != nil {
@@ -33,11 +33,11 @@ func (r *runner) detachFollowers(ctx context.Context, w *workItem) error {
 	if !done || err != nil {
 		return err
 	}
-	reach, err := r.store.Reach(ctx, []retwis.UserID{w.Author})
+	partitions, err := r.store.Reach(ctx, []retwis.UserID{w.Author})
 	if err != nil {
 		return err
 	}
-	for partition := range reach[0].Followers {
+	for partition := range partitions[0].Followers {
 		done, err := untilDone(func() (bool, error) {
 			return r.store.PartFollowers(ctx, w.Author, partition, outbox.TargetFollowers)
 		})
@@ -45,7 +45,7 @@ func (r *runner) detachFollowers(ctx context.Context, w *workItem) error {
 			return err
 		}
 	}
-	for partition := range reach[0].Lists {
+	for partition := range partitions[0].Lists {
 		done, err := untilDone(func() (bool, error) {
 			return r.store.PartFollowers(ctx, w.Author, partition, outbox.TargetLists)
 		})

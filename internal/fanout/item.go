@@ -16,7 +16,7 @@ type workItem struct {
 	next      int       // index of the target that the next round begins with
 	running   bool      // a task processes the entry
 	done      bool      // the entry is completed or in the dead-letter queue
-	refusals  int       // number of times that a script refused the entry
+	rejections  int       // number of times that a script rejected the entry
 	failures  int       // consecutive failures
 	rechecks  int       // consecutive attempts that found the entry not ready
 	notBefore time.Time // time of the next attempt
@@ -34,7 +34,7 @@ type target struct {
 	partition int
 	to        outbox.TargetKind
 	user      retwis.UserID // owner of the mentions timeline, with ToMentioned
-	position  string        // progress that the target last reported
+	progress  string        // progress that the target last reported
 	expected  int           // estimated number of followers
 	done      bool          // the target reported completion
 }

@@ -12,7 +12,7 @@ func (r *runner) redeliver(result trimResult) {
 	lost := map[*workItem][]*target{}
 	for _, i := range result.lost {
 		d := result.delivered[i]
-		d.target.done, d.target.position = false, ""
+		d.target.done, d.target.progress = false, ""
 		lost[d.item] = append(lost[d.item], d.target)
 	}
 	repairs := map[orderingKey]*workItem{}

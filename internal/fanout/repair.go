@@ -62,11 +62,11 @@ func (r *runner) repair(ctx context.Context, w *workItem) error {
 // beginRepair determines the targets of a repair and serves the single timelines.
 func (r *runner) beginRepair(ctx context.Context, w *workItem) error {
 	if !w.progress.redelivery {
-		reach, err := r.store.Reach(ctx, []retwis.UserID{w.Author})
+		partitions, err := r.store.Reach(ctx, []retwis.UserID{w.Author})
 		if err != nil {
 			return err
 		}
-		w.targets = r.targetsOfPost(w.Entry, reach[0])
+		w.targets = r.targetsOfPost(w.Entry, partitions[0])
 		w.progress.remaining = slices.DeleteFunc(slices.Clone(w.targets), (*target).single)
 	}
 	var targets []*target

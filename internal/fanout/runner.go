@@ -17,7 +17,7 @@ const (
 	maxEntryPushes = 1000                   // pushes of an entry before the other entries of the round had a turn
 	callCost       = 10                     // fixed cost of a call, in pushes
 	maxTasks       = 8                      // concurrent tasks of an outbox
-	maxTries       = 5                      // refusals before an entry moves to the dead-letter queue
+	maxTries       = 5                      // rejections before an entry moves to the dead-letter queue
 	minBackoff     = 50 * time.Millisecond  // pause before the first retry
 	maxBackoff     = 5 * time.Second        // longest pause between retries
 	maxRecheck     = time.Second            // longest pause between checks of an unfinished registration
@@ -186,7 +186,7 @@ func (r *runner) round(ctx context.Context) bool {
 	for _, w := range ready {
 		switch {
 		case w.Malformed != nil:
-			w.refusals = maxTries
+			w.rejections = maxTries
 			r.fail(ctx, w, errors.Join(outbox.ErrRejected, w.Malformed))
 		case w.inRounds():
 			deliver = append(deliver, w)
@@ -200,7 +200,7 @@ func (r *runner) round(ctx context.Context) bool {
 	return len(deliver) > 0
 }
 
-// fail records a failure and schedules a retry. An entry that scripts refuse maxTries times
+// fail records a failure and schedules a retry. An entry that scripts reject maxTries times
 // moves to the dead-letter queue, so that it does not block the entries behind it. The runner
 // retries after any other error without limit.
 func (r *runner) fail(ctx context.Context, w *workItem, err error) {
@@ -215,8 +215,8 @@ func (r *runner) fail(ctx context.Context, w *workItem, err error) {
 		r.log.WarnContext(ctx, "fanout: entry failed, retrying", "entry", w.ID, "kind", w.Kind, "after", pause, "err", err)
 		return
 	}
-	if w.refusals++; w.refusals < maxTries {
-		r.log.WarnContext(ctx, "fanout: entry refused, retrying", "entry", w.ID, "kind", w.Kind, "refusals", w.refusals, "err", err)
+	if w.rejections++; w.rejections < maxTries {
+		r.log.WarnContext(ctx, "fanout: entry rejected, retrying", "entry", w.ID, "kind", w.Kind, "rejections", w.rejections, "err", err)
 		return
 	}
 	if err := r.store.Bury(ctx, w.Entry, err.Error()); err != nil {

@@ -11,44 +11,44 @@ import (
 // resolveTargets determines the delivery targets of entries. It reads the follower partitions
 // after the post was created. A partition that is added later is back-filled with the post.
 func (r *runner) resolveTargets(ctx context.Context, ready []*workItem) error {
-	var unaimed []*workItem
+	var unresolved []*workItem
 	var authors []retwis.UserID
 	for _, w := range ready {
 		if w.targets == nil {
-			unaimed = append(unaimed, w)
+			unresolved = append(unresolved, w)
 			authors = append(authors, w.Author)
 		}
 	}
-	if len(unaimed) == 0 {
+	if len(unresolved) == 0 {
 		return nil
 	}
-	reach, err := r.store.Reach(ctx, authors)
+	partitions, err := r.store.Reach(ctx, authors)
 	if err != nil {
 		return err
 	}
-	for i, w := range unaimed {
+	for i, w := range unresolved {
 		if w.Kind == outbox.KindPost {
-			w.targets = r.targetsOfPost(w.Entry, reach[i])
+			w.targets = r.targetsOfPost(w.Entry, partitions[i])
 		} else {
-			w.targets = r.targetsOfDelete(w.Entry, reach[i])
+			w.targets = r.targetsOfDelete(w.Entry, partitions[i])
 		}
 	}
 	return nil
 }
 
-func (r *runner) targetsOfPost(e outbox.Entry, reach outbox.AuthorPartitions) []*target {
+func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartitions) []*target {
 	targets := []*target{{partition: r.store.PublicPartition(), to: outbox.TargetPublic}}
 	for _, user := range e.Mentions {
 		targets = append(targets, &target{partition: r.store.PartitionOfUser(user), to: outbox.TargetMentions, user: user})
 	}
-	for partition, followers := range reach.Followers {
-		if reach.Large {
+	for partition, followers := range partitions.Followers {
+		if partitions.Large {
 			targets = append(targets, &target{partition: partition, to: outbox.TargetActiveFollowers})
 		} else {
 			targets = append(targets, &target{partition: partition, expected: followers})
 		}
 	}
-	for partition := range reach.Lists {
+	for partition := range partitions.Lists {
 		targets = append(targets, &target{partition: partition, to: outbox.TargetLists})
 	}
 	return targets
@@ -57,20 +57,20 @@ func (r *runner) targetsOfPost(e outbox.Entry, reach outbox.AuthorPartitions) []
 // targetsOfDelete returns the partitions that may hold the post. The call for the followers
 // adds the removal to the partition's stream of removals. The same call serves the public
 // timeline and mentions, which therefore need no call of their own.
-func (r *runner) targetsOfDelete(e outbox.Entry, reach outbox.AuthorPartitions) []*target {
+func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartitions) []*target {
 	expected := map[int]int{r.store.PublicPartition(): 0}
 	for _, user := range e.Mentions {
 		expected[r.store.PartitionOfUser(user)] = 0
 	}
-	for partition := range reach.Lists {
+	for partition := range partitions.Lists {
 		expected[partition] = 0
 	}
-	maps.Copy(expected, reach.Followers)
+	maps.Copy(expected, partitions.Followers)
 	var targets []*target
 	for partition, followers := range expected {
 		targets = append(targets, &target{partition: partition, expected: followers})
 	}
-	for partition := range reach.Lists {
+	for partition := range partitions.Lists {
 		targets = append(targets, &target{partition: partition, to: outbox.TargetLists})
 	}
 	return targets

@@ -45,13 +45,13 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	r.lastTrim, r.trimming = time.Now(), true
 	result := trimResult{entries: n}
 	in := map[int]bool{r.outboxID: true}
-	var places []outbox.Target
+	var targets []outbox.Target
 	for _, w := range r.entries[:n] {
 		for _, t := range w.targets {
 			in[t.partition] = true
 			if t.done {
 				result.delivered = append(result.delivered, deliveredTarget{w, t})
-				places = append(places, t.forEntry(w.ID))
+				targets = append(targets, t.forEntry(w.ID))
 			}
 		}
 	}
@@ -68,9 +68,9 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	}
 	requireReplica := r.unreplicatedSince.IsZero() || time.Since(r.unreplicatedSince) < r.options.ReplicaTimeout
 	go func() {
-		result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outboxID, first, places, true)
+		result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outboxID, first, targets, true)
 		if result.unreplicated = errors.Is(result.err, retwis.ErrNotReplicated); result.unreplicated && !requireReplica {
-			result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outboxID, first, places, false)
+			result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outboxID, first, targets, false)
 		}
 		if result.err == nil && len(result.lost) == 0 && !result.reappeared && upTo != "" {
 			result.err = r.store.Advance(ctx, r.outboxID, upTo, partitions)

@@ -21,7 +21,7 @@
 //     using Deficit Round Robin", 1995), with the call limit in place of a deficit counter.
 //  3. Entries that need several exchanges with the database, such as back-fills, repairs and
 //     account deletions, run as tasks concurrently with the rounds.
-//  4. A refused entry is retried five times and then moves to the dead-letter queue. After any
+//  4. A rejected entry is retried five times and then moves to the dead-letter queue. After any
 //     other error the runner retries without limit, with exponential back-off.
 //  5. Completed entries stay in the outbox until a trim. The trim verifies that the deliveries
 //     are durable, advances the watermark at every partition that the entries went to, and
@@ -64,7 +64,7 @@ type Store interface {
 	Reach(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error)
 	Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result
 	Note(ctx context.Context, outboxID int, at outbox.Target) error
-	Confirm(ctx context.Context, outboxID int, first string, places []outbox.Target, wait bool) (lost []int, again bool, err error)
+	Confirm(ctx context.Context, outboxID int, first string, targets []outbox.Target, wait bool) (lost []int, reappeared bool, err error)
 	Advance(ctx context.Context, outboxID int, upTo string, in []int) error
 	TrimOutbox(ctx context.Context, outboxID int, upTo string) error
 	Bury(ctx context.Context, e outbox.Entry, reason string) error
