@@ -14,6 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/graph/exec"
 	"retwis/graph/limits"
 	"retwis/graph/loaders"
 	"retwis/internal/retwis"
@@ -37,7 +38,8 @@ type Options struct {
 type Executor struct {
 	*executor.Executor
 	schema       *ast.Schema
-	planned      *plannedSchema
+	resolvers    ResolverRoot
+	exec         *exec.Schema
 	unplanned    bool
 	eventSources map[string]sourceFunc
 	present      graphql.ErrorPresenterFunc
@@ -48,15 +50,24 @@ type Executor struct {
 
 var _ graphql.GraphExecutor = (*Executor)(nil)
 
+// cachedDocumentBytes bounds the memory of cached documents and their plans.
+const cachedDocumentBytes = 32 << 20
+
 // NewExecutor returns an executor of the API that the resolver serves.
 func NewExecutor(resolver *Resolver, options Options) *Executor {
-	documents := newDocumentCache(cachedDocumentBytes)
+	documents := exec.NewDocumentCache(cachedDocumentBytes)
 	schema := options.schema
 	if schema == nil {
 		schema = Schema()
 	}
 	generated := newSchema(schema, cmp.Or[ResolverRoot](options.resolvers, resolver))
-	planned := newPlannedSchema(generated, documents)
+	planned := exec.NewSchema(exec.Config{
+		Generated:  generated,
+		Types:      newTypes(generated.Resolvers),
+		NewContext: func(op *graphql.OperationContext) any { return newExecutionContext(op, generated, nil) },
+		Hooks:      hooks(),
+		Documents:  documents,
+	})
 	e := executor.New(planned)
 	if options.Unplanned {
 		e = executor.New(generated)
@@ -84,7 +95,8 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	return &Executor{
 		Executor:     e,
 		schema:       schema,
-		planned:      planned,
+		resolvers:    generated.Resolvers,
+		exec:         planned,
 		unplanned:    options.Unplanned,
 		eventSources: resolver.eventSources(),
 		present:      present,
@@ -163,4 +175,13 @@ func (s scope) InterceptRootField(ctx context.Context, next graphql.RootResolver
 		ctx = s.sources.With(ctx, loaders.ListWait)
 	}
 	return next(ctx)
+}
+
+// viewerDependent is the directive of fields whose value may depend on the viewer.
+const viewerDependent = "viewerDependent"
+
+// RenderGroup returns a key that is equal for subscriptions that render every event to the same bytes for the same
+// viewer, and whether the bytes may differ between viewers. The key is empty for operations that share nothing.
+func (e *Executor) RenderGroup(op *graphql.OperationContext) (key string, ofViewer bool) {
+	return exec.RenderGroup(e.schema, viewerDependent, op)
 }

@@ -15,7 +15,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-//go:generate go run ./generate
+//go:generate go run ./exec/generate
 
 // Resolver resolves the fields that are more than a field of their object. All of its
 // fields must be set.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"retwis/graph/exec"
 	"retwis/internal/retwis"
 )
 
@@ -27,6 +28,15 @@ func MarshalDateTime(t time.Time) graphql.Marshaler {
 	})
 }
 
+func appendDateTime(b []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return b
+	}
+	b = append(b, '"')
+	b = t.UTC().AppendFormat(b, dateTimeLayout)
+	return append(b, '"')
+}
+
 // UnmarshalDateTime reads an instant in any form of RFC 3339.
 func UnmarshalDateTime(v any) (time.Time, error) {
 	s, ok := v.(string)
@@ -42,6 +52,8 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 
 // MarshalCursor writes a cursor.
 func MarshalCursor(c retwis.Cursor) graphql.Marshaler { return graphql.MarshalString(string(c)) }
+
+func appendCursor(b []byte, c retwis.Cursor) []byte { return exec.AppendString(b, string(c)) }
 
 // UnmarshalCursor reads a cursor. Whether it is one of the connection that it is
 // passed to turns out when that is read.

@@ -9,6 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/graph/exec"
 	"retwis/graph/loaders"
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
@@ -46,12 +47,12 @@ func (e *Executor) subscribe(ctx context.Context, op *graphql.OperationContext) 
 			source = nil
 		}
 	}()
-	subscribe, stream := e.eventSources[field.Name], e.planned.planner.objects["Subscription"].fields[field.Name]
-	if subscribe == nil || stream == nil {
+	subscribe := e.eventSources[field.Name]
+	if subscribe == nil {
 		op.Error(ctx, fmt.Errorf("the subscription %s has no source of events", field.Name))
 		return nil
 	}
-	fc, err := stream.prepare(ctx, newExecutionContext(op, e.planned.executableSchema, nil), field)
+	fc, err := e.exec.PrepareRoot(ctx, op, field)
 	if err != nil {
 		return nil // it is reported
 	}
@@ -97,14 +98,14 @@ func (e *Executor) render(
 ) *graphql.Response {
 	// Generated code leaves the field of the subscription out of the paths of errors.
 	inField := graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: "Subscription", Field: field})
-	plan, _ := op.Stats.GetExtension(planKey).(*plan)
+	plan, _ := op.Stats.GetExtension(planKey).(*exec.Plan)
 	if plan == nil {
 		plan = e.planOf(op)
 	}
 	if plan != nil {
-		return e.planned.respond(inField, op, plan, func(x *execution) { x.event(plan.root.fields[0], event) })
+		return e.exec.Render(inField, op, plan, event)
 	}
-	generated := newSchema(e.schema, eventResolver{e.planned.Resolvers, event})
+	generated := newSchema(e.schema, eventResolver{e.resolvers, event})
 	next := generated.Exec(ctx)
 	if len(graphql.GetErrors(ctx)) > 0 {
 		return &graphql.Response{}
@@ -113,15 +114,11 @@ func (e *Executor) render(
 }
 
 // planOf returns the plan of a subscription, or nil where gqlgen executes it.
-func (e *Executor) planOf(op *graphql.OperationContext) *plan {
+func (e *Executor) planOf(op *graphql.OperationContext) *exec.Plan {
 	if e.unplanned {
 		return nil
 	}
-	p := e.planned.planOf(op)
-	if p == nil || len(p.root.fields) != 1 || p.root.fields[0].fieldType == nil {
-		return nil
-	}
-	return p
+	return e.exec.Plan(op)
 }
 
 // withResponse returns a context that collects the errors of one response.

@@ -72,6 +72,7 @@ func TestViolationsAreFound(t *testing.T) {
 		{"the generated graph, its own", "graph/generated", "retwis/graph", ""},
 		{"the generated graph, the domain", "graph/generated", "retwis/internal/retwis", ""},
 		{"the graph, its loaders", "graph", "retwis/graph/loaders", ""},
+		{"the execution, the domain", "graph/exec", "retwis/internal/retwis", "graph/exec: may not import retwis/internal/retwis"},
 		{"the loaders, the graph", "graph/loaders", "retwis/graph", "graph/loaders: may not import retwis/graph"},
 		{"the graph, the hub", "graph", "retwis/internal/live", "graph: may not import retwis/internal/live"},
 		{"a package named like a layer", "internal/storehouse", "retwis/internal/auth", "internal/storehouse: is not in the table of what may import what"},

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -14,113 +13,6 @@ import (
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
-
-// classOf returns the render class of a subscription, with variables as JSON.
-func classOf(t *testing.T, a *api, query, variables string) (string, bool) {
-	t.Helper()
-	params := &graphql.RawParams{Query: query}
-	if variables != "" {
-		params.Variables = decode(t, variables).(map[string]any)
-	}
-	op, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(t.Context()), params)
-	if len(errs) > 0 {
-		t.Fatalf("%s: %v", query, errs)
-	}
-	return a.executor.RenderGroup(op)
-}
-
-const onePage = `... on PostAdded { edge { node { author { followers(first: 2) { totalCount } } } } }`
-
-func TestOperationsThatRenderAlike(t *testing.T) {
-	t.Parallel()
-	a := newAPI(Options{})
-	tests := []struct {
-		name, query, variables string
-		other, otherVariables  string
-		same                   bool
-	}{
-		{
-			"white space and names", `subscription a { timelineEvents { cursor __typename } }`, "",
-			"subscription b {\n timelineEvents {\n cursor, __typename } } # x", "", true,
-		},
-		{
-			"where and whence", `subscription { timelineEvents { cursor } }`, "",
-			`subscription($t: ID, $c: Cursor) { timelineEvents(timelineId: $t, after: $c) { cursor } }`, `{"t": "x", "c": "y"}`, true,
-		},
-		{
-			"a fragment", `subscription { timelineEvents { ... on PostAdded { edge { cursor } } } }`, "",
-			`subscription { timelineEvents { ...f } } fragment f on PostAdded { edge { cursor } }`, "", true,
-		},
-		{
-			"a variable by its value", `subscription { timelineEvents { ` + onePage + ` } }`, "",
-			`subscription($n: Int) { timelineEvents { ` + strings.Replace(onePage, "2", "$n", 1) + ` } }`, `{"n": 2}`, true,
-		},
-		{
-			"another value", `subscription { timelineEvents { ` + onePage + ` } }`, "",
-			`subscription($n: Int) { timelineEvents { ` + strings.Replace(onePage, "2", "$n", 1) + ` } }`, `{"n": 3}`, false,
-		},
-		{
-			"another alias", `subscription { timelineEvents { cursor } }`, "",
-			`subscription { timelineEvents { c: cursor } }`, "", false,
-		},
-		{
-			"another alias of the stream", `subscription { timelineEvents { cursor } }`, "",
-			`subscription { e: timelineEvents { cursor } }`, "", false,
-		},
-		{
-			"names that run into each other", `subscription { timelineEvents { cursor __typename } }`, "",
-			`subscription { timelineEvents { __typename cursor } }`, "", false,
-		},
-		{
-			"what is left out", `subscription($s: Boolean!) { timelineEvents { cursor __typename @skip(if: $s) } }`, `{"s": true}`,
-			`subscription($s: Boolean!) { timelineEvents { cursor __typename @skip(if: $s) } }`, `{"s": false}`, false,
-		},
-		{
-			"the type of a fragment", `subscription { timelineEvents { ... on PostAdded { cursor } } }`, "",
-			`subscription { timelineEvents { ... on PostRemoved { cursor } } }`, "", false,
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			one, ofViewer := classOf(t, a, tt.query, tt.variables)
-			other, _ := classOf(t, a, tt.other, tt.otherVariables)
-			if one == "" || ofViewer {
-				t.Errorf("class %q, of the viewer %v", one, ofViewer)
-			}
-			if (one == other) != tt.same {
-				t.Errorf("the same class: %v, want %v", one == other, tt.same)
-			}
-		})
-	}
-}
-
-func TestOperationsOfTheirViewer(t *testing.T) {
-	t.Parallel()
-	a := newAPI(Options{})
-	for query, want := range map[string]bool{
-		`subscription { timelineEvents { ... on PostAdded { edge { node { author { username } } } } } }`:                          false,
-		`subscription { timelineEvents { ... on PostAdded { edge { node { author { viewerFollows } } } } } }`:                     true,
-		`subscription { timelineEvents { ...f } } fragment f on PostAdded { edge { node { author { x: followsViewer } } } }`:      true,
-		`subscription { timelineEvents { ... on PostAdded { edge { node { author { timeline { posts { __typename } } } } } } } }`: true,
-	} {
-		if _, ofViewer := classOf(t, a, query, ""); ofViewer != want {
-			t.Errorf("%s: of its viewer %v, want %v", query, ofViewer, want)
-		}
-	}
-}
-
-func TestFragmentsThatMultiplyHaveNoClass(t *testing.T) {
-	t.Parallel()
-	a := newAPI(Options{})
-	query := `subscription { timelineEvents { ... on PostAdded { edge { node { author { ...f0 } } } } } }`
-	for n := range 12 {
-		query += fmt.Sprintf(" fragment f%d on User { ...f%d ...f%d }", n, n+1, n+1)
-	}
-	query += " fragment f12 on User { username }"
-	if key, _ := classOf(t, a, query, ""); key != "" {
-		t.Error("an operation of 4096 fields was written out")
-	}
-}
 
 // watcher is a context that tells when something below it asks who the viewer is, but
 // not what is below another watcher.

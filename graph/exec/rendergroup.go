@@ -1,4 +1,4 @@
-package graph
+package exec
 
 import (
 	"crypto/sha256"
@@ -9,27 +9,23 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// viewerDependent is the directive of fields whose value may depend on who asks.
-const viewerDependent = "viewerDependent"
-
-// maxForm bounds the normal form of an operation: fragments that spread each other write
-// out to far more than the document.
+// maxForm bounds the normal form of an operation, in bytes. Fragments that spread each other expand to far more than the
+// document.
 const maxForm = 32 << 10
 
-var errFormTooLong = errors.New("the operation is too long to compare")
+var errFormTooLong = errors.New("the normal form of the operation is too long")
 
-// RenderGroup returns a key that subscriptions share when they render every event to the
-// same bytes for the same viewer, and whether for different viewers the bytes may differ.
-// The key is empty for operations that are not to be compared.
+// RenderGroup returns a key that is equal for subscriptions that render every event to the same bytes for the same
+// viewer, and whether the bytes may differ between viewers. Fields whose value may differ have the directive
+// viewerDependent. The key is empty for operations that share nothing.
 //
-// The arguments of the subscription itself say whom an event reaches, not what it looks
-// like, so they are no part of it; neither is how a document spells what it means: its
-// white space, fragments, and the names of its variables and of the operation.
-func (e *Executor) RenderGroup(op *graphql.OperationContext) (key string, ofViewer bool) {
+// The arguments of the root field are not part of the key: they decide which events reach a subscriber, not how these
+// look. Neither are white space, fragments, and the names of variables and of the operation.
+func RenderGroup(schema *ast.Schema, viewerDependent string, op *graphql.OperationContext) (key string, ofViewer bool) {
 	if op.Operation.Operation != ast.Subscription {
 		return "", false
 	}
-	f := form{schema: e.schema, variables: op.Variables}
+	f := form{schema: schema, viewerDependent: viewerDependent, variables: op.Variables}
 	if f.selections(op.Operation.SelectionSet, true) != nil {
 		return "", true
 	}
@@ -37,12 +33,13 @@ func (e *Executor) RenderGroup(op *graphql.OperationContext) (key string, ofView
 	return string(sum[:]), f.ofViewer
 }
 
-// form writes an operation out: variables by their values, fragments in place.
+// form is the normal form of an operation: variables replaced by their values, fragments expanded.
 type form struct {
-	schema    *ast.Schema
-	variables map[string]any
-	text      []byte
-	ofViewer  bool
+	schema          *ast.Schema
+	viewerDependent string
+	variables       map[string]any
+	text            []byte
+	ofViewer        bool
 }
 
 func (f *form) selections(set ast.SelectionSet, root bool) error {
@@ -69,8 +66,7 @@ func (f *form) selections(set ast.SelectionSet, root bool) error {
 	return nil
 }
 
-// field writes a field. Those of the root were answered when the subscription was
-// routed.
+// field writes a field, those of the root without their arguments.
 func (f *form) field(field *ast.Field, root bool) error {
 	f.text = append(f.text, field.Alias...)
 	f.text = append(f.text, ':')
@@ -119,9 +115,9 @@ func (f *form) values(arguments map[string]any) error {
 	return err
 }
 
-// isOfViewer reports whether the field, or that of any type it may stand for, is marked.
+// isOfViewer reports whether a field, or the same field of a type that implements its interface, depends on the viewer.
 func (f *form) isOfViewer(field *ast.Field) bool {
-	if field.Definition.Directives.ForName(viewerDependent) != nil {
+	if field.Definition.Directives.ForName(f.viewerDependent) != nil {
 		return true
 	}
 	parent := field.ObjectDefinition
@@ -129,7 +125,7 @@ func (f *form) isOfViewer(field *ast.Field) bool {
 		return false
 	}
 	for _, possible := range f.schema.PossibleTypes[parent.Name] {
-		if d := possible.Fields.ForName(field.Name); d != nil && d.Directives.ForName(viewerDependent) != nil {
+		if d := possible.Fields.ForName(field.Name); d != nil && d.Directives.ForName(f.viewerDependent) != nil {
 			return true
 		}
 	}

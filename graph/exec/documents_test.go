@@ -1,0 +1,105 @@
+package exec
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// documentNumber returns different documents of the same size.
+func documentNumber(i int) string {
+	return fmt.Sprintf(`query($w: Boolean = true) { a%d: shelf(name: "a shelf") { name
+		books { title note tags author { name born books { title } } shelf { name first { title } } }
+		first { title note author { name } } nested { name @include(if: $w) } } items { title ... on Book { note tags } } }`, i)
+}
+
+func TestDocumentCache_StaysWithinItsBytes(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(Hooks{})
+	cache := l.documents
+	for i := range 400 {
+		_, op := l.operation(t, documentNumber(i), nil)
+		if l.schema.Plan(op) == nil {
+			t.Fatal("the operation has no plan")
+		}
+		if cache.bytes > cache.maxBytes {
+			t.Fatalf("the cache counts %d bytes: %d is the limit", cache.bytes, cache.maxBytes)
+		}
+	}
+	if n := cache.recent.Len(); n == 0 || n == 400 || n != len(cache.byText) {
+		t.Errorf("%d documents are cached, %d are found by their text", n, len(cache.byText))
+	}
+	if _, ok := cache.Get(t.Context(), documentNumber(399)); !ok {
+		t.Error("the last document is not cached")
+	}
+	if _, ok := cache.Get(t.Context(), documentNumber(0)); ok {
+		t.Error("the first document is still cached")
+	}
+}
+
+func TestDocumentCache_EvictsTheLeastRecentlyUsed(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(Hooks{})
+	used := documentNumber(0)
+	for i := range 400 {
+		_, _ = l.operation(t, documentNumber(i), nil)
+		if _, ok := l.documents.Get(t.Context(), used); !ok {
+			t.Fatalf("a document in use was evicted after %d others", i)
+		}
+	}
+}
+
+func TestDocumentCache_IgnoresLongDocuments(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(Hooks{})
+	data, _ := l.run(t, "{ __typename } # "+strings.Repeat("x", maxCachedText), nil)
+	wantData(t, data, `{"__typename": "Query"}`)
+	if n := l.documents.recent.Len(); n != 0 {
+		t.Errorf("%d documents are cached", n)
+	}
+}
+
+func TestDocumentCache_KeepsAPlanForEachCombinationOfConditions(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(Hooks{})
+	l.shelf = oneShelf()
+	const query = `query($a: Boolean!, $b: Boolean!) { shelf { name @include(if: $a) first @skip(if: $b) { title } t: __typename } }`
+	for range 2 {
+		for variables, want := range map[[2]bool]string{
+			{true, true}:   `{"shelf": {"name": "S", "t": "Shelf"}}`,
+			{true, false}:  `{"shelf": {"name": "S", "first": {"title": "One"}, "t": "Shelf"}}`,
+			{false, true}:  `{"shelf": {"t": "Shelf"}}`,
+			{false, false}: `{"shelf": {"first": {"title": "One"}, "t": "Shelf"}}`,
+		} {
+			data, errs := l.run(t, query, map[string]any{"a": variables[0], "b": variables[1]})
+			wantData(t, data, want)
+			wantErrors(t, errs)
+		}
+	}
+	_, op := l.operation(t, query, map[string]any{"a": true, "b": true})
+	if _, cached := l.documents.plansOf(op); len(cached.variants) != 4 {
+		t.Errorf("%d plans are cached, want 4", len(cached.variants))
+	}
+}
+
+// BenchmarkDocumentCache reports the memory of documents with their plans, beside what the cache counts.
+func BenchmarkDocumentCache(b *testing.B) {
+	l := newLibrary(Hooks{})
+	l.documents.maxBytes = 1 << 40
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before, n := heap(), 0
+	for b.Loop() {
+		_, op := l.operation(b, documentNumber(n), nil)
+		l.schema.Plan(op)
+		n++
+	}
+	b.ReportMetric(float64(heap()-before)/float64(n), "bytes/document")
+	b.ReportMetric(float64(l.documents.bytes)/float64(n), "counted/document")
+	runtime.KeepAlive(l)
+}

@@ -1,0 +1,28 @@
+package exec
+
+import "context"
+
+// Hooks are what the owner of a schema knows about its fields. Fields are named by their type and name, like
+// "User.posts".
+type Hooks struct {
+	// Immediate names fields whose resolvers wait for nothing. They are called one after the other, without a context of
+	// their own and without field interceptors.
+	Immediate map[string]bool
+
+	// Announce tells loaders the keys that the resolver of a field is going to load. Only fields whose resolvers read
+	// nothing but loaders may be here: the resolver that runs first has the keys of all read at once, so they are called one
+	// after the other, like those of Immediate.
+	Announce map[string]func(ctx context.Context, object any)
+
+	// Prefetch reads the value of a field below another one while that one is being resolved. It is keyed by the outer
+	// field and the name of the inner one, and given the object of the outer one.
+	Prefetch map[string]map[string]func(ctx context.Context, object any)
+
+	// Flags marks fields. Begin is called with the flags of all fields of an operation before the first resolver of a
+	// response, or of a field of a mutation.
+	Flags map[string]Flags
+	Begin func(ctx context.Context, flags Flags)
+}
+
+// Flags is a set of properties of an operation. Their meaning is up to [Hooks].
+type Flags uint

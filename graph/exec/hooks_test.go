@@ -1,0 +1,124 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// authorsOf is a query whose authors are resolved in one wave.
+const authorsOf = `{ shelf { books { author { name } } } }`
+
+func TestHooks_AnnounceAllKeysBeforeTheFirstResolver(t *testing.T) {
+	t.Parallel()
+	var l *library
+	l = newLibrary(Hooks{Announce: map[string]func(context.Context, any){
+		"Book.author": func(_ context.Context, object any) { l.called("announce " + object.(*book).title) },
+	}})
+	l.shelf = oneShelf()
+	l.author = func(_ context.Context, b *book) (*author, error) {
+		l.called("resolve " + b.title)
+		return b.author, nil
+	}
+	data, errs := l.run(t, authorsOf, nil)
+	wantData(t, data, `{"shelf": {"books": [{"author": {"name": "Ann"}}, null, {"author": {"name": "Ann"}}]}}`)
+	wantErrors(t, errs)
+	if diff := cmp.Diff([]string{"shelf<nil>", "announce One", "announce Two", "resolve One", "resolve Two"}, l.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func TestHooks_AnnouncePanicsAreLeftToTheResolver(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(Hooks{Announce: map[string]func(context.Context, any){"Book.author": func(context.Context, any) { panic(1) }}})
+	l.shelf = oneShelf()
+	data, errs := l.run(t, authorsOf, nil)
+	wantData(t, data, `{"shelf": {"books": [{"author": {"name": "Ann"}}, null, {"author": {"name": "Ann"}}]}}`)
+	wantErrors(t, errs)
+}
+
+func TestHooks_PrefetchRunsBesideTheResolver(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, query string
+		want        time.Duration
+	}{
+		{"the inner field is selected", `{ shelf { first { author { born } } } }`, time.Second},
+		{"the inner field is not selected", `{ shelf { first { author { name } } } }`, time.Second},
+		{"the inner field is below another one", `{ shelf { first { author { books { author { born } } } } } }`, 2 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				fetched := map[*author]bool{}
+				var l *library
+				fetch := func(a *author) {
+					l.mu.Lock()
+					known := fetched[a]
+					l.mu.Unlock()
+					if known {
+						return
+					}
+					time.Sleep(time.Second)
+					l.mu.Lock()
+					defer l.mu.Unlock()
+					fetched[a] = true
+				}
+				l = newLibrary(Hooks{Prefetch: map[string]map[string]func(context.Context, any){
+					"Book.author": {"born": func(_ context.Context, object any) { fetch(object.(*book).author) }},
+				}})
+				l.shelf = oneShelf()
+				l.author = func(_ context.Context, b *book) (*author, error) {
+					time.Sleep(time.Second)
+					return b.author, nil
+				}
+				l.born = func(_ context.Context, a *author) (int, error) {
+					fetch(a)
+					return a.born, nil
+				}
+				start := time.Now()
+				if _, errs := l.run(t, tt.query, nil); len(errs) > 0 {
+					t.Error(errs)
+				}
+				if took := time.Since(start); took != tt.want {
+					t.Errorf("took %v, want %v", took, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestHooks_BeginGetsTheFlagsOfAllFields(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		query string
+		want  Flags
+	}{
+		{`{ shelf { name } }`, 0},
+		{`{ shelf { first { author { born } } } }`, 1},
+		{`{ shelf { first { note } } }`, 2},
+		{`{ shelf { first { ...F } } } fragment F on Book { note author { born } }`, 3},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.want), func(t *testing.T) {
+			t.Parallel()
+			var got []Flags
+			l := newLibrary(Hooks{
+				Flags: map[string]Flags{"Author.born": 1, "Book.note": 2},
+				Begin: func(_ context.Context, flags Flags) { got = append(got, flags) },
+			})
+			l.shelf = oneShelf()
+			if _, errs := l.run(t, tt.query, nil); len(errs) > 0 {
+				t.Error(errs)
+			}
+			if diff := cmp.Diff([]Flags{tt.want}, got); diff != "" {
+				t.Errorf("flags (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,204 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// Plan is an operation made ready to run. It holds for all requests whose @skip and @include directives come out the same.
+type Plan struct {
+	root   *selection
+	fields int // of all selections
+	flags  Flags
+	length atomic.Int64 // of the last response, in bytes
+}
+
+// selection is the set of fields selected of one object type at one position of an operation.
+type selection struct {
+	fields   []*plannedField
+	resolved []*plannedField // fields that are resolved, or lead to one that is
+}
+
+// plannedField is a field at one position of an operation.
+type plannedField struct {
+	*FieldType
+	typeName  string // of the object that has the field
+	collected graphql.CollectedField
+	key       []byte        // `"name":`, after a comma if it is not the first of its object
+	constant  []byte        // the value of __typename
+	up        *plannedField // the field that holds the object; nil at the root
+	lists     int           // number of lists among the fields above, up to and including the next resolved one
+
+	immediate bool
+	announce  func(ctx context.Context, object any)
+	prefetch  []func(ctx context.Context, object any)
+	of        *selection      // of an object
+	ofAny     []typeSelection // of an interface
+	leads     bool            // to a field that is resolved
+}
+
+// typeSelection is the selection of one of the types that implement an interface.
+type typeSelection struct {
+	object *ObjectType
+	*selection
+}
+
+// Bounds of a plan. gqlgen executes other operations.
+const (
+	maxListsBetween  = 3      // two resolved fields
+	maxPlannedFields = 10_000 // fragments that spread each other expand to far more than the document
+)
+
+// planner makes plans.
+type planner struct {
+	schema *ast.Schema
+	types  map[string]*ObjectType
+	hooks  Hooks
+}
+
+// planning is the state of making one plan.
+type planning struct {
+	*planner
+	op   *graphql.OperationContext
+	plan *Plan
+}
+
+// makePlan returns the plan of an operation. gqlgen itself collects the fields. The error says why the operation cannot
+// have a plan.
+func (p *planner) makePlan(op *graphql.OperationContext) (*Plan, error) {
+	root := p.types[rootName(op.Operation.Operation)]
+	if root == nil {
+		return nil, fmt.Errorf("there is no type %s", rootName(op.Operation.Operation))
+	}
+	made := planning{p, op, &Plan{}}
+	var err error
+	made.plan.root, err = made.selection(root, op.Operation.SelectionSet, nil)
+	return made.plan, err
+}
+
+func rootName(operation ast.Operation) string {
+	switch operation {
+	case ast.Mutation:
+		return "Mutation"
+	case ast.Subscription:
+		return "Subscription"
+	default:
+		return "Query"
+	}
+}
+
+func (p *planning) selection(object *ObjectType, set ast.SelectionSet, up *plannedField) (*selection, error) {
+	collected := graphql.CollectFields(p.op, set, object.Satisfies)
+	if p.plan.fields += len(collected); p.plan.fields > maxPlannedFields {
+		return nil, errors.New("it has too many fields")
+	}
+	s := &selection{fields: make([]*plannedField, 0, len(collected))}
+	for i, field := range collected {
+		f, err := p.field(object, field, up)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			f.key = append(f.key, ',')
+		}
+		f.key = append(f.key, `"`+field.Alias+`":`...)
+		s.fields = append(s.fields, f)
+		if f.leads || f.FieldType != nil && f.isResolved() {
+			s.resolved = append(s.resolved, f)
+		}
+	}
+	return s, nil
+}
+
+func (p *planning) field(object *ObjectType, collected graphql.CollectedField, up *plannedField) (*plannedField, error) {
+	f := &plannedField{typeName: object.Name, collected: collected, up: up}
+	if collected.Name == "__typename" {
+		f.constant = []byte(`"` + object.Name + `"`)
+		return f, nil
+	}
+	f.FieldType = object.Fields[collected.Name]
+	name := object.Name + "." + collected.Name
+	switch {
+	case f.FieldType == nil:
+		return nil, fmt.Errorf("%s is not in the table of types", name)
+	case f.Unsupported != "":
+		return nil, fmt.Errorf("%s: %s", name, f.Unsupported)
+	case collected.IsDeferred():
+		return nil, fmt.Errorf("%s is deferred", name)
+	}
+	f.immediate, f.announce = p.hooks.Immediate[name], p.hooks.Announce[name]
+	p.plan.flags |= p.hooks.Flags[name]
+	if f.up != nil && !f.up.isResolved() {
+		f.lists = f.up.lists
+	}
+	if f.up != nil && f.up.isList() {
+		f.lists++
+	}
+	if f.lists > maxListsBetween {
+		return nil, fmt.Errorf("%s is below too many lists", name)
+	}
+	return f, p.children(f, p.hooks.Prefetch[name])
+}
+
+// children plans the selections of the objects that a field holds.
+func (p *planning) children(f *plannedField, prefetch map[string]func(context.Context, any)) error {
+	if f.isLeaf() {
+		return nil
+	}
+	if f.Object != nil {
+		var err error
+		f.of, err = p.selection(f.Object, f.collected.Selections, f)
+		if err != nil {
+			return err
+		}
+		f.leads = len(f.of.resolved) > 0
+		for _, inner := range f.of.fields {
+			if read := prefetch[inner.collected.Name]; read != nil {
+				f.prefetch = append(f.prefetch, read)
+			}
+		}
+		return nil
+	}
+	for _, possible := range p.schema.GetPossibleTypes(p.schema.Types[f.collected.Definition.Type.Name()]) {
+		object := p.types[possible.Name]
+		if object == nil {
+			return fmt.Errorf("there is no type %s", possible.Name)
+		}
+		s, err := p.selection(object, f.collected.Selections, f)
+		if err != nil {
+			return err
+		}
+		f.ofAny = append(f.ofAny, typeSelection{object, s})
+		f.leads = f.leads || len(s.resolved) > 0
+	}
+	return nil
+}
+
+// find returns the selection of a value of the field, and the object to select from. The selection is nil if the value is
+// null, which makes the object nil too, or has a type that is not in the schema.
+func (f *plannedField) find(v any) (*selection, any) {
+	if v == nil {
+		return nil, nil
+	}
+	if f.of != nil {
+		return f.of, v
+	}
+	object, v := f.Concrete(v)
+	if object == nil {
+		return nil, v
+	}
+	if v == nil {
+		return nil, nil
+	}
+	for i := range f.ofAny {
+		if f.ofAny[i].object == object {
+			return f.ofAny[i].selection, v
+		}
+	}
+	return nil, v
+}

@@ -1,0 +1,98 @@
+package exec
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// Bounds of the plans of one operation.
+const (
+	maxConditions = 16 // variables that @skip and @include read
+	maxVariants   = 8  // combinations of their values that are kept
+)
+
+// plans are the plans of one operation, one for each combination of the variables that its @skip and @include read.
+type plans struct {
+	conditions []string
+
+	mu       sync.Mutex
+	variants map[uint]*Plan // nil if gqlgen executes the operation
+}
+
+func newPlans(op *graphql.OperationContext) *plans {
+	found := conditions{fragments: map[*ast.FragmentDefinition]bool{}}
+	found.selections(op.Operation.SelectionSet)
+	return &plans{conditions: found.names, variants: map[uint]*Plan{}}
+}
+
+// get returns the plan for a request, and about how many more bytes the plans take now.
+func (p *plans) get(op *graphql.OperationContext, by *planner) (plan *Plan, kept int) {
+	if len(p.conditions) > maxConditions {
+		return nil, 0
+	}
+	variant := uint(0)
+	for i, name := range p.conditions {
+		value, ok := op.Variables[name].(bool)
+		if !ok {
+			return nil, 0 // gqlgen reports what is wrong
+		}
+		if value {
+			variant |= 1 << i
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if plan, ok := p.variants[variant]; ok {
+		return plan, 0
+	}
+	plan, err := by.makePlan(op)
+	if err != nil {
+		plan = nil
+	}
+	if len(p.variants) < maxVariants {
+		p.variants[variant] = plan
+		if plan != nil {
+			kept = bytesPerField * plan.fields
+		}
+	}
+	return plan, kept
+}
+
+// conditions collects the variables that decide which fields an operation selects.
+type conditions struct {
+	names     []string
+	fragments map[*ast.FragmentDefinition]bool
+}
+
+func (c *conditions) selections(set ast.SelectionSet) {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			c.directives(selection.Directives)
+			c.selections(selection.SelectionSet)
+		case *ast.InlineFragment:
+			c.directives(selection.Directives)
+			c.selections(selection.SelectionSet)
+		case *ast.FragmentSpread:
+			c.directives(selection.Directives)
+			if !c.fragments[selection.Definition] {
+				c.fragments[selection.Definition] = true
+				c.selections(selection.Definition.SelectionSet)
+			}
+		}
+	}
+}
+
+func (c *conditions) directives(directives ast.DirectiveList) {
+	for _, d := range directives {
+		for _, argument := range d.Arguments {
+			name := argument.Value.Raw
+			if argument.Value.Kind == ast.Variable && !slices.Contains(c.names, name) {
+				c.names = append(c.names, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package graph
+
+import (
+	"context"
+
+	"retwis/graph/exec"
+	"retwis/graph/loaders"
+	"retwis/internal/retwis"
+)
+
+// Flags of operations, which decide what loaders read.
+const (
+	selectsCounts exec.Flags = 1 << iota // the operation selects a count of users
+	selectsMentions
+)
+
+// hooks returns what plans have to know about the fields of the schema.
+func hooks() exec.Hooks {
+	return exec.Hooks{
+		Immediate: immediateFields(),
+		Announce:  announcedFields(),
+		Prefetch: map[string]map[string]func(context.Context, any){
+			// The id of an author is known from the post. The loaders remember the result, failures included.
+			"Post.author": {
+				"viewerFollows": func(ctx context.Context, post any) {
+					_, _ = loaders.From(ctx).ViewerFollows.Load(ctx, post.(*retwis.Post).AuthorID)
+				},
+				"followsViewer": func(ctx context.Context, post any) {
+					_, _ = loaders.From(ctx).FollowsViewer.Load(ctx, post.(*retwis.Post).AuthorID)
+				},
+			},
+		},
+		Flags: map[string]exec.Flags{
+			"User.postCount":      selectsCounts,
+			"User.followerCount":  selectsCounts,
+			"User.followingCount": selectsCounts,
+			"Post.mentions":       selectsMentions,
+		},
+		Begin: func(ctx context.Context, flags exec.Flags) {
+			loaders.From(ctx).Select(loaders.Selection{
+				NoCounts: flags&selectsCounts == 0,
+				Mentions: flags&selectsMentions != 0,
+			})
+		},
+	}
+}
+
+// immediateFields returns the fields whose resolvers wait for nothing.
+func immediateFields() map[string]bool {
+	return map[string]bool{
+		"Query.viewer":            true,
+		"Query.publicTimeline":    true,
+		"Viewer.id":               true,
+		"Viewer.homeTimeline":     true,
+		"Viewer.mentionsTimeline": true,
+		"User.timeline":           true,
+		"Timeline.kind":           true,
+		"List.timeline":           true,
+	}
+}
+
+// announcedFields returns the fields whose resolvers read nothing but loaders, with the functions that announce their
+// keys.
+func announcedFields() map[string]func(ctx context.Context, object any) {
+	return map[string]func(ctx context.Context, object any){
+		"Post.author": func(ctx context.Context, object any) {
+			loaders.From(ctx).Authors().Announce(object.(*retwis.Post).AuthorID)
+		},
+		"Post.mentions": func(ctx context.Context, object any) {
+			users := loaders.From(ctx).Authors()
+			for _, id := range object.(*retwis.Post).Mentions {
+				users.Announce(id)
+			}
+		},
+		"User.viewerFollows": func(ctx context.Context, object any) {
+			loaders.From(ctx).ViewerFollows.Announce(object.(*retwis.User).ID)
+		},
+		"User.followsViewer": func(ctx context.Context, object any) {
+			loaders.From(ctx).FollowsViewer.Announce(object.(*retwis.User).ID)
+		},
+		"Viewer.user": func(ctx context.Context, object any) {
+			loaders.From(ctx).Users.Announce(object.(*retwis.Viewer).ID)
+		},
+		"List.owner": func(ctx context.Context, object any) {
+			loaders.From(ctx).Users.Announce(object.(*retwis.List).OwnerID)
+		},
+		"Timeline.owner": func(ctx context.Context, object any) {
+			if id := object.(*retwis.Timeline).ID; id.Kind == retwis.ListTimeline {
+				loaders.From(ctx).Lists.Announce(id.List())
+			} else if id.Owner != 0 {
+				loaders.From(ctx).Users.Announce(id.Owner)
+			}
+		},
+	}
+}
