@@ -13,25 +13,25 @@ import (
 	"retwis/internal/terminal"
 )
 
-// checkCommand compares a database with its definition.
+// checkCommand checks the consistency of a database.
 type checkCommand struct {
-	Sample int     `default:"0" placeholder:"N" help:"Check this many users only, chosen at random; 0 checks all."`
-	Seed   *uint64 `placeholder:"N" help:"The same number chooses the same users; left out, any number."`
-	Repair bool    `help:"Mend what is found. The service may go on meanwhile."`
+	Sample int     `default:"0" placeholder:"N" help:"Check only this many users, chosen at random; 0 checks all."`
+	Seed   *uint64 `placeholder:"N" help:"Seed of the random choice: the same seed chooses the same users. By default it is random."`
+	Repair bool    `help:"Repair the problems found. The service may run meanwhile."`
 	JSON   bool    `name:"json" help:"Print the report as JSON."`
 
 	databaseSettings
 }
 
-// Help is what check --help says besides the flags.
+// Help is the text after the flags.
 func (*checkCommand) Help() string {
-	return "Compares homes, lists and mentions with the posts that belong there, both directions of follows and lists, " +
-		"counts, and names, while the service works: what seems to be wrong is looked at again once everything " +
-		"that was under way has been carried out. That takes a worker that runs. Give the same bounds as to the service. " +
-		"The exit code is 0 when all is right, 1 when something is not, and 2 when that could not be told."
+	return "Compares home timelines, lists and mentions with the posts that they should contain, both directions of follows and list " +
+		"memberships, counters, and usernames. The service may run meanwhile: the command checks each apparent problem again after the " +
+		"pending outbox entries are delivered, so a worker must be running. Set the same limits as for the service. " +
+		"Exit codes: 0 without problems, 1 with problems, 2 if the check could not be completed."
 }
 
-// Validate is called once all flags are read.
+// Validate checks the flags.
 func (c *checkCommand) Validate() error {
 	if c.Sample < 0 {
 		return fmt.Errorf("--sample is %d: choose a number of users, or 0 for all", c.Sample)
@@ -39,11 +39,11 @@ func (c *checkCommand) Validate() error {
 	return c.databaseSettings.check()
 }
 
-// Run checks the database and prints what it found. It fails when that is anything.
+// Run checks the database and prints the problems. It returns an error if there are any.
 func (c *checkCommand) Run(ctx context.Context, console console) error {
 	db, err := c.open(ctx, console)
 	if err != nil && ctx.Err() != nil {
-		return misusef("stopped before anything was checked")
+		return misusef("stopped before the check began")
 	}
 	if err != nil {
 		return misuse{err}
@@ -61,10 +61,10 @@ func (c *checkCommand) Run(ctx context.Context, console console) error {
 		Progress: progress.Part,
 	})
 	if err != nil && ctx.Err() != nil {
-		return misusef("stopped, with %d things found to be wrong so far", report.Findings())
+		return misusef("stopped, with %d problems found so far", report.Findings())
 	}
 	if err != nil {
-		return misuse{mendRedis(err)}
+		return misuse{explainRedis(err)}
 	}
 	write := writeReport
 	if c.JSON {
@@ -74,22 +74,22 @@ func (c *checkCommand) Run(ctx context.Context, console console) error {
 		return misuse{err}
 	}
 	if c.Sample > 0 && !c.JSON {
-		_, _ = fmt.Fprintf(console.out, "The same users are checked again with --sample %d --seed %d.\n", c.Sample, seed)
+		_, _ = fmt.Fprintf(console.out, "To check the same users again, use --sample %d --seed %d.\n", c.Sample, seed)
 	}
 	return verdict(report, c.Repair)
 }
 
-// verdict is the error that a report amounts to.
+// verdict returns the error for a report with problems.
 func verdict(r check.Report, repair bool) error {
 	n := r.Findings()
 	switch {
 	case n > 0 && repair:
-		return fmt.Errorf("%d things were wrong, and %d of them were mended: check again", n, r.Repaired)
+		return fmt.Errorf("%d problems found, %d repaired: check again", n, r.Repaired)
 	case n > 0:
-		return fmt.Errorf("%d things are wrong: --repair mends them", n)
+		return fmt.Errorf("%d problems found: use --repair to repair them", n)
 	case r.Unsettled > 0:
-		return misusef("of %d things it could not be told whether they are wrong, since what is under way is not "+
-			"carried out: see that a worker runs", r.Unsettled)
+		return misusef("%d possible problems could not be confirmed, because pending outbox entries are not "+
+			"delivered: make sure that a worker is running", r.Unsettled)
 	default:
 		return nil
 	}
@@ -108,10 +108,10 @@ func writeReport(w io.Writer, r check.Report) error {
 	}
 	err := table.Flush()
 	if r.Unsettled > 0 {
-		_, _ = fmt.Fprintf(w, "Not told from what is under way: %d.\n", r.Unsettled)
+		_, _ = fmt.Fprintf(w, "Not distinguished from pending deliveries: %d.\n", r.Unsettled)
 	}
 	if len(r.Examples) > 0 {
-		_, _ = fmt.Fprintln(w, "For example:")
+		_, _ = fmt.Fprintln(w, "Examples:")
 	}
 	for _, f := range r.Examples {
 		_, _ = fmt.Fprintf(w, "  %s: %s\n", f.Kind, f.Text)

@@ -64,7 +64,7 @@ func TestCheckAndRepair(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", line, stdout)
 		}
 	}
-	if code != 1 || !strings.Contains(stderr, "2 things are wrong") {
+	if code != 1 || !strings.Contains(stderr, "2 problems found") {
 		t.Errorf("code %d, said %s", code, stderr)
 	}
 
@@ -120,7 +120,7 @@ func TestRebuild(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, stdout, stderr := invoke(t, env, append([]string{"rebuild"}, how...)...)
-		if code != 0 || !strings.Contains(stdout, "built anew") {
+		if code != 0 || !strings.Contains(stdout, "Rebuilt ") {
 			t.Errorf("%v: code %d, printed\n%s%s", how, code, stdout, stderr)
 		}
 		reader.awaitHome("two", "one")
@@ -133,7 +133,7 @@ func TestRebuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, _ := invoke(t, env, "rebuild", "--all")
-	if code != 0 || !strings.Contains(stdout, "1 homes of 2 users are built anew") {
+	if code != 0 || !strings.Contains(stdout, "Rebuilt 1 home timelines of 2 users") {
 		t.Errorf("code %d, printed %s", code, stdout)
 	}
 	if n := client.Exists(t.Context(), home).Val(); n != 0 {

@@ -19,21 +19,21 @@ import (
 )
 
 const (
-	inMemory   = "memory"         // as a Redis URL: inside this process
-	openTime   = 15 * time.Second // for a Redis to answer when it is opened
-	closeRedis = 3 * time.Second  // for a child to write what it holds
-	giveRedis  = "set RETWIS_REDIS_URL, or --redis-url, to the Redis of the service"
-	seeURL     = "see that Redis runs there, and that host, port, user, password and TLS are those of --redis-url (RETWIS_REDIS_URL)"
+	inMemory   = "memory"         // the Redis URL of a Redis inside this process
+	openTime   = 15 * time.Second // for Redis to answer when a database is opened
+	closeRedis = 3 * time.Second  // for a child process to write its data
+	giveRedis  = "set --redis-url (RETWIS_REDIS_URL) to the Redis of the service"
+	seeURL     = "check that Redis is running, and that host, port, user, password and TLS of --redis-url (RETWIS_REDIS_URL) are right"
 )
 
-// database is an open database, with the Redis that it is on.
+// database is an open database and its Redis.
 type database struct {
 	store *store.Store
 	redis *redisServer
 	log   *slog.Logger
 }
 
-// openDatabase opens the database of a Redis, which is started where the settings name none.
+// openDatabase opens the database of a Redis. Without a URL it starts a Redis.
 func openDatabase(ctx context.Context, at, dataDir string, options store.Options) (*database, error) {
 	redis, err := openRedis(ctx, at, dataDir, options.Log)
 	if err != nil {
@@ -48,11 +48,11 @@ func openDatabase(ctx context.Context, at, dataDir string, options store.Options
 	return &database{db, redis, options.Log}, nil
 }
 
-// openKept opens a database that outlives the command. Where there has to be one already,
-// none is made, nor anything for one.
+// openKept opens a database that is kept when the command ends. If the options require an existing one,
+// it creates nothing.
 func openKept(ctx context.Context, at, dataDir string, options store.Options) (*database, error) {
 	if at == "" && options.Existing && !embedded.HasData(dataDir) {
-		return nil, misusef("there is no data in %s: choose the directory of the service with --data-dir (RETWIS_DATA_DIR), or %s",
+		return nil, misusef("%s contains no data: set --data-dir (RETWIS_DATA_DIR) to the directory of the service, or %s",
 			absolute(dataDir), giveRedis)
 	}
 	if at == "" {
@@ -63,32 +63,32 @@ func openKept(ctx context.Context, at, dataDir string, options store.Options) (*
 	return openDatabase(ctx, at, dataDir, options)
 }
 
-// close ends all connections, and a Redis of our own after them.
+// close closes all connections, and then stops a Redis that openDatabase started.
 func (d *database) close(ctx context.Context) {
 	_ = d.store.Close()
 	d.redis.close(ctx, d.log)
 }
 
-// redisServer is the Redis of a command: somebody else's, or one that was started for it.
+// redisServer is the Redis of a command: an external one, or one that the command started.
 type redisServer struct {
 	url  string
-	name string             // for people, without passwords
-	own  *embedded.Instance // nil where it is somebody else's
-	data string             // where a child keeps its data
+	name string             // for display, without passwords
+	own  *embedded.Instance // nil for an external Redis
+	data string             // directory of the data of a child process
 }
 
-// openRedis starts a Redis where the settings name none.
+// openRedis starts a Redis unless a URL names one.
 func openRedis(ctx context.Context, at, dataDir string, log *slog.Logger) (*redisServer, error) {
 	if at != "" && at != inMemory {
 		return &redisServer{url: at, name: withoutPasswords(at)}, nil
 	}
 	own, err := embedded.Start(ctx, embedded.Options{DataDir: dataDir, Log: log, Memory: at == inMemory})
 	if errors.Is(err, embedded.ErrInUse) {
-		return nil, fmt.Errorf("%w: stop that process, choose another directory with --data-dir (RETWIS_DATA_DIR), "+
-			"or share one Redis by --redis-url (RETWIS_REDIS_URL)", err)
+		return nil, fmt.Errorf("%w: stop the other process, choose another directory with --data-dir (RETWIS_DATA_DIR), "+
+			"or share one Redis with --redis-url (RETWIS_REDIS_URL)", err)
 	}
 	if _, ofFiles := errors.AsType[*fs.PathError](err); ofFiles {
-		return nil, fmt.Errorf("%w: choose another directory with --data-dir (RETWIS_DATA_DIR), or mend that one", err)
+		return nil, fmt.Errorf("%w: fix the directory, or choose another one with --data-dir (RETWIS_DATA_DIR)", err)
 	}
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func openRedis(ctx context.Context, at, dataDir string, log *slog.Logger) (*redi
 	return r, nil
 }
 
-// absolute is a path as it is shown.
+// absolute returns an absolute path for display.
 func absolute(path string) string {
 	if whole, err := filepath.Abs(path); err == nil {
 		return whole
@@ -108,27 +108,33 @@ func absolute(path string) string {
 	return path
 }
 
-// keeps says what becomes of the data.
-func (r *redisServer) keeps() string {
+// persistence describes what happens to the data.
+func (r *redisServer) persistence() string {
 	switch {
 	case r.own == nil:
-		return "data is kept as that Redis keeps it"
+		return "data is kept by that Redis"
 	case r.own.InProcess():
-		return "nothing is kept when it ends"
+		return "data is lost when the process ends"
 	default:
 		return "data is kept in " + r.data
 	}
 }
 
-// ended is closed when a Redis of our own has ended by itself.
-func (r *redisServer) ended() <-chan struct{} {
-	if r.own == nil {
+// watch fails if a Redis that this command started ends before ctx does.
+func (r *redisServer) watch(ctx context.Context) error {
+	var ended <-chan struct{} // of an external Redis, never
+	if r.own != nil {
+		ended = r.own.Done()
+	}
+	select {
+	case <-ended:
+		return errors.New("the redis-server of this service has ended")
+	case <-ctx.Done():
 		return nil
 	}
-	return r.own.Done()
 }
 
-// close stops a Redis of our own, after everything that uses it.
+// close stops a Redis that this command started.
 func (r *redisServer) close(ctx context.Context, log *slog.Logger) {
 	if r.own == nil {
 		return
@@ -140,7 +146,7 @@ func (r *redisServer) close(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// openStore opens the database, or says within a bounded time why not.
+// openStore opens the database. It fails if Redis does not answer within a bounded time.
 func openStore(ctx context.Context, options store.Options) (*store.Store, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
@@ -149,14 +155,14 @@ func openStore(ctx context.Context, options store.Options) (*store.Store, error)
 	case err == nil:
 		return s, nil
 	case isOutage(err):
-		return nil, mendRedis(err)
+		return nil, explainRedis(err)
 	default:
 		return nil, misuse{err}
 	}
 }
 
-// isOutage reports whether an error of opening a database came from Redis, or from the
-// way to it. What it says otherwise is its own refusal of what it was told to use.
+// isOutage reports whether an error comes from Redis or from the connection to it. Other errors of
+// opening a database are refusals of the configuration.
 func isOutage(err error) bool {
 	type answer interface {
 		error
@@ -168,24 +174,24 @@ func isOutage(err error) bool {
 		strings.Contains(err.Error(), noNodes)
 }
 
-// noNodes is what the driver says of a cluster that serves no slots yet. It has no name for it.
+// noNodes is the text of the driver's error for a cluster without slots. The driver exports no value for it.
 const noNodes = "cluster has no nodes"
 
-// mendRedis adds to an error of Redis, or of the way to it, what to do about it.
-func mendRedis(err error) error {
+// explainRedis adds to an error of Redis, or of the connection to it, what to do about it.
+func explainRedis(err error) error {
 	if !isOutage(err) {
 		return err
 	}
 	text := err.Error()
 	for _, known := range [][2]string{
-		{store.ErrReplica.Error(), "give the URL of the master by --redis-url (RETWIS_REDIS_URL)"},
-		{"READONLY ", "give the URL of the master by --redis-url (RETWIS_REDIS_URL)"},
-		{"OOM ", "raise its maxmemory, or add memory"},
-		{"MISCONF ", "see its log, and that its disk has room"},
+		{store.ErrReplica.Error(), "set --redis-url (RETWIS_REDIS_URL) to the URL of the master"},
+		{"READONLY ", "set --redis-url (RETWIS_REDIS_URL) to the URL of the master"},
+		{"OOM ", "raise maxmemory, or add memory"},
+		{"MISCONF ", "check the log of Redis, and the free space of its disk"},
 		{"LOADING ", "wait until it has loaded its data"},
-		{"CLUSTERDOWN ", "see what redis-cli --cluster check says of it"},
-		{noNodes, "see what redis-cli --cluster check says of it"},
-		{"NOPERM ", "let its user do that: see ACL LIST"},
+		{"CLUSTERDOWN ", "run redis-cli --cluster check"},
+		{noNodes, "run redis-cli --cluster check"},
+		{"NOPERM ", "grant the permission to the user: see ACL LIST"},
 	} {
 		if strings.Contains(text, known[0]) {
 			return fmt.Errorf("%w: %s", err, known[1])
@@ -194,7 +200,7 @@ func mendRedis(err error) error {
 	return fmt.Errorf("%w: %s", err, seeURL)
 }
 
-// withoutPasswords is a list of URLs as it may be shown.
+// withoutPasswords returns a list of URLs for display.
 func withoutPasswords(list string) string {
 	var shown []string
 	for one := range strings.SplitSeq(list, ",") {

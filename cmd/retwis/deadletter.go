@@ -19,25 +19,25 @@ import (
 	"retwis/internal/store"
 )
 
-// letterCommands are about entries that the worker gave up.
+// letterCommands manage the dead-letter queue: the outbox entries that failed for good.
 type letterCommands struct {
-	List   listLetters   `cmd:"" help:"List what was given up, and why."`
-	Replay replayLetters `cmd:"" help:"Queue it again, once what was wrong is mended."`
+	List    listLetters    `cmd:"" help:"List the entries of the dead-letter queue, with their errors."`
+	Requeue requeueLetters `cmd:"" aliases:"replay" help:"Put entries back into their outboxes, after the cause is fixed."`
 }
 
-// letterSettings say in which database to look.
+// letterSettings name the database.
 type letterSettings struct {
 	redisSettings
 	dataSettings
 	logSettings
 }
 
-// Validate is called once all flags are read.
+// Validate checks the flags.
 func (s letterSettings) Validate() error {
-	return errors.Join(s.redisSettings.outliving(), s.dataSettings.check(s.redisSettings))
+	return errors.Join(s.redisSettings.checkPersistent(), s.dataSettings.check(s.redisSettings))
 }
 
-// open opens the database that is there, whatever its bounds.
+// open opens an existing database, whatever its limits are.
 func (s letterSettings) open(ctx context.Context, console console) (*database, error) {
 	options := store.Options{Log: s.logger(console.err), Existing: true}
 	return openKept(ctx, s.RedisURL, s.DataDir, options)
@@ -54,10 +54,10 @@ func (c *listLetters) Run(ctx context.Context, console console) error {
 	defer db.close(ctx)
 	letters, err := db.store.DeadLetters(ctx)
 	if err != nil {
-		return mendRedis(err)
+		return explainRedis(err)
 	}
 	if len(letters) == 0 {
-		_, err := fmt.Fprintln(console.out, "There are no dead letters.")
+		_, err := fmt.Fprintln(console.out, "The dead-letter queue is empty.")
 		return err
 	}
 	return printLetters(console.out, letters, time.Now())
@@ -65,18 +65,18 @@ func (c *listLetters) Run(ctx context.Context, console console) error {
 
 func printLetters(w io.Writer, letters []outbox.DeadLetter, now time.Time) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "ID\tPARTITION\tKIND\tAUTHOR\tFOR\tPOST\tAGE\tREASON") // Flush tells of errors
+	_, _ = fmt.Fprintln(table, "ID\tPARTITION\tKIND\tAUTHOR\tFOR\tPOST\tAGE\tREASON") // Flush returns the error
 	for _, l := range letters {
 		e := l.Entry
 		_, _ = fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", letterID(l), e.Outbox, orDash(string(e.Kind)),
-			orDash(e.Fields["author"]), whom(e), orDash(e.Fields["post"]), age(l, now),
+			orDash(e.Fields["author"]), recipient(e), orDash(e.Fields["post"]), age(l, now),
 			strings.Join(strings.Fields(l.Reason), " "))
 	}
 	return table.Flush()
 }
 
-// whom says for whom an entry is, where it is not for all who follow its author.
-func whom(e outbox.Entry) string {
+// recipient returns the timeline or user that an entry is for, or - for all followers of its author.
+func recipient(e outbox.Entry) string {
 	switch {
 	case e.Timeline.Kind == retwis.HomeTimeline:
 		return "home:" + e.Timeline.Owner.String()
@@ -87,10 +87,10 @@ func whom(e outbox.Entry) string {
 	}
 }
 
-// letterID names a dead letter among those of all partitions.
+// letterID returns the id of a dead letter among those of all partitions.
 func letterID(l outbox.DeadLetter) string { return strconv.Itoa(l.Entry.Outbox) + "/" + l.ID }
 
-// age says how long ago a letter was given up: its id begins with the milliseconds.
+// age returns the time since an entry failed. Its id begins with that time in milliseconds.
 func age(l outbox.DeadLetter, now time.Time) string {
 	millis, _, _ := strings.Cut(l.ID, "-")
 	n, err := strconv.ParseInt(millis, 10, 64)
@@ -102,31 +102,31 @@ func age(l outbox.DeadLetter, now time.Time) string {
 
 func orDash(s string) string { return cmp.Or(strings.Join(strings.Fields(s), " "), "-") }
 
-type replayLetters struct {
-	All bool     `xor:"which" required:"" help:"Queue every dead letter again."`
-	ID  []string `name:"id" xor:"which" required:"" placeholder:"ID" help:"Queue this one again, named as in the list; may be repeated."`
+type requeueLetters struct {
+	All bool     `xor:"which" required:"" help:"Requeue all entries."`
+	ID  []string `name:"id" xor:"which" required:"" placeholder:"ID" help:"Requeue the entry with this id of the list; may be repeated."`
 
 	letterSettings
 }
 
 var letterIDs = regexp.MustCompile(`^[0-9]+/[0-9]+-[0-9]+$`)
 
-// Validate is called once all flags are read.
-func (c *replayLetters) Validate() error {
+// Validate checks the flags.
+func (c *requeueLetters) Validate() error {
 	for _, id := range c.ID {
 		if !letterIDs.MatchString(id) {
-			return fmt.Errorf("--id is %q: %s", id, howToName)
+			return fmt.Errorf("--id is %q: %s", id, letterIDFormat)
 		}
 	}
 	return c.letterSettings.Validate()
 }
 
-const howToName = "name a dead letter as the list does, like 3/1767225600000-0"
+const letterIDFormat = "use an id of retwis deadletter list, like 3/1767225600000-0"
 
-// Run queues letters again and says how many.
-func (c *replayLetters) Run(ctx context.Context, console console) error {
+// Run requeues entries and prints how many.
+func (c *requeueLetters) Run(ctx context.Context, console console) error {
 	if !c.All && len(c.ID) == 0 {
-		return misusef("--id is empty: %s", howToName)
+		return misusef("--id is empty: %s", letterIDFormat)
 	}
 	wanted := map[string]bool{}
 	for _, id := range c.ID {
@@ -139,25 +139,25 @@ func (c *replayLetters) Run(ctx context.Context, console console) error {
 	defer db.close(ctx)
 	letters, err := db.store.DeadLetters(ctx)
 	if err != nil {
-		return mendRedis(err)
+		return explainRedis(err)
 	}
-	revived := 0
+	requeued := 0
 	for _, l := range letters {
 		if !c.All && !wanted[letterID(l)] {
 			continue
 		}
 		there, err := db.store.Revive(ctx, l)
 		if err != nil {
-			return fmt.Errorf("%d were queued again, then: %w", revived, mendRedis(err))
+			return fmt.Errorf("%d entries were requeued, then: %w", requeued, explainRedis(err))
 		}
 		if there {
-			revived++
+			requeued++
 			delete(wanted, letterID(l))
 		}
 	}
-	_, _ = fmt.Fprintf(console.out, "%d of %d dead letters were queued again.\n", revived, len(letters))
+	_, _ = fmt.Fprintf(console.out, "Requeued %d of %d entries.\n", requeued, len(letters))
 	if len(wanted) > 0 {
-		return fmt.Errorf("there is no dead letter %s", strings.Join(slices.Sorted(maps.Keys(wanted)), ", "))
+		return fmt.Errorf("not in the dead-letter queue: %s", strings.Join(slices.Sorted(maps.Keys(wanted)), ", "))
 	}
 	return nil
 }

@@ -14,50 +14,49 @@ import (
 	"retwis/internal/store"
 )
 
-// demoSettings let a service start with people in it.
+// demoSettings start a service with demo users.
 type demoSettings struct {
-	Demo       bool `env:"RETWIS_DEMO" help:"Start with a small network of made-up people who post now and then, in an empty database. Their password is password."`
-	DemoAnyway bool `env:"RETWIS_DEMO_ANYWAY" help:"With --demo: let them move into a database that holds other accounts or data too."`
+	Demo       bool `env:"RETWIS_DEMO" help:"Fill an empty database with demo users, who follow each other and post every now and then. Their password is: password."`
+	DemoAnyway bool `env:"RETWIS_DEMO_ANYWAY" help:"With --demo: accept a database that contains other data."`
 }
 
 func (s demoSettings) check() error {
 	if s.DemoAnyway && !s.Demo {
-		return errors.New("--demo-anyway (RETWIS_DEMO_ANYWAY) says how to do what --demo does: give both, or neither")
+		return errors.New("--demo-anyway (RETWIS_DEMO_ANYWAY) requires --demo: set both, or neither")
 	}
 	return nil
 }
 
-// demoPopulation is small enough to be there in a second, and to be read by one person.
+// demoPopulation is small enough to be created within a second.
 func demoPopulation() seed.Population {
 	return seed.Population{Seed: 1, People: 150, Follows: 25, Posts: 1500}
 }
 
-// people makes the people of the demonstration, or finds them. Without --demo it returns
-// nil.
-func (s demoSettings) people(ctx context.Context, db *store.Store, accounts *auth.Accounts, log *slog.Logger) (*seed.Seeder, error) {
+// users creates the demo users, unless they exist. Without --demo it returns nil.
+func (s demoSettings) users(ctx context.Context, db *store.Store, accounts *auth.Accounts, log *slog.Logger) (*seed.Seeder, error) {
 	if !s.Demo {
-		return nil, nil //nolint:nilnil // nobody was asked for
+		return nil, nil //nolint:nilnil // nil means that there is no demo
 	}
 	ours, err := db.BecomeDemo(ctx, s.DemoAnyway)
 	if err != nil {
-		return nil, fmt.Errorf("prepare the demonstration: %w", err)
+		return nil, fmt.Errorf("prepare the demo: %w", err)
 	}
 	if !ours {
-		return nil, misusef("the database holds other data, and --demo fills it with made-up people: choose an empty one " +
-			"by --data-dir (RETWIS_DATA_DIR) or --redis-url (RETWIS_REDIS_URL), or add --demo-anyway")
+		return nil, misusef("the database contains other data, and --demo would add demo users: choose an empty one " +
+			"with --data-dir (RETWIS_DATA_DIR) or --redis-url (RETWIS_REDIS_URL), or add --demo-anyway")
 	}
 	seeder := seed.New(demoPopulation(), db, accounts, seed.Options{})
 	if err := besideWorker(ctx, fanout.New(db, fanout.Options{Log: log}), seeder.Run); err != nil {
-		return nil, fmt.Errorf("prepare the demonstration: %w", err)
+		return nil, fmt.Errorf("prepare the demo: %w", err)
 	}
 	return seeder, nil
 }
 
-// announceDemo prints whom one can be, in the form of the log lines around it.
+// announceDemo prints some demo users, in the format of the log.
 func (s logSettings) announceDemo(w io.Writer, names []string) {
 	if s.LogFormat == "json" {
 		slog.New(slog.NewJSONHandler(w, nil)).Info("demo", "usernames", names, "password", seed.Password)
 		return
 	}
-	_, _ = fmt.Fprintf(w, "It is a demonstration: log in as %s with the password: %s\n", strings.Join(names, ", "), seed.Password)
+	_, _ = fmt.Fprintf(w, "Demo users: log in as %s with the password: %s\n", strings.Join(names, ", "), seed.Password)
 }

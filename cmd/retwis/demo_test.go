@@ -94,7 +94,7 @@ func TestADemonstrationLeavesOtherDataAlone(t *testing.T) {
 		})
 	}
 	code, _, stderr := invoke(t, environment(), "serve", "--demo-anyway")
-	if code != exitMisuse || !strings.Contains(stderr, "give both, or neither") {
+	if code != exitMisuse || !strings.Contains(stderr, "set both, or neither") {
 		t.Errorf("code %d, said %q", code, stderr)
 	}
 }

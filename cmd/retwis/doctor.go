@@ -11,26 +11,26 @@ import (
 	"retwis/internal/store"
 )
 
-// doctorTime bounds a whole examination.
+// doctorTime bounds the duration of all checks.
 const doctorTime = time.Minute
 
-// doctorCommand takes the flags and variables of serve, so that what it checks is what
-// serve would run with.
+// doctorCommand takes the flags and variables of serve, to check the configuration that serve would
+// use.
 type doctorCommand struct {
 	JSON bool `name:"json" help:"Print the findings as JSON."`
 
 	serveCommand
 }
 
-// Help is what doctor --help says besides the flags.
+// Help is the text after the flags.
 func (*doctorCommand) Help() string {
-	return "Takes the flags and variables of serve, and checks them; then looks at the Redis they name, on a cluster at each node: " +
-		"version, eviction, memory, persistence, replicas, slots, clocks, latency, pub/sub; and at the database: partitions, " +
-		"work that waits, dead letters. It changes nothing. The exit code is 0 when all is well, with advice perhaps, 1 when " +
-		"something is to be mended, and 2 when the configuration or the Redis cannot be used at all."
+	return "Takes the flags and variables of serve and checks them. Then it checks Redis, on a cluster each node: " +
+		"version, eviction, memory, persistence, replicas, slots, clocks, latency and pub/sub; and the database: partitions, " +
+		"pending outbox entries and the dead-letter queue. It changes nothing. Exit codes: 0 without problems, possibly with advice, 1 with " +
+		"problems, 2 if the configuration or Redis cannot be used."
 }
 
-// Run examines, and fails when something is to be mended.
+// Run checks the configuration, and returns an error if it found problems.
 func (c *doctorCommand) Run(ctx context.Context, console console) error {
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()
@@ -52,29 +52,29 @@ func (c *doctorCommand) Run(ctx context.Context, console console) error {
 		}
 	}
 	if problems > 0 {
-		return fmt.Errorf("%d things are to be mended, as said above", problems)
+		return fmt.Errorf("%d problems found", problems)
 	}
 	return nil
 }
 
 func (c *doctorCommand) examine(ctx context.Context, console console) ([]store.Finding, error) {
-	found := []store.Finding{{Subject: "configuration", Verdict: store.Fine, Says: "all flags and variables can be used"}}
+	found := []store.Finding{{Subject: "configuration", Verdict: store.Fine, Says: "all flags and variables are valid"}}
 	log := c.logger(console.err)
 	redis, err := openRedis(ctx, c.RedisURL, c.DataDir, log)
 	if err != nil {
 		return nil, err
 	}
 	defer redis.close(ctx, log)
-	where := store.Finding{Subject: "redis", Verdict: store.Fine, Says: redis.name + "; " + redis.keeps()}
+	where := store.Finding{Subject: "redis", Verdict: store.Fine, Says: redis.name + "; " + redis.persistence()}
 	if redis.own != nil && redis.own.InProcess() {
-		where.Verdict, where.Mend = store.Advice, "to keep data, install redis-server 7 or later, or name one by --redis-url (RETWIS_REDIS_URL)"
+		where.Verdict, where.Mend = store.Advice, "to keep data, install redis-server 7 or later, or set --redis-url (RETWIS_REDIS_URL)"
 		return append(found, where), nil
 	}
 	options := c.storeSettings.options(log)
 	options.URL = redis.url
 	of, err := store.Diagnose(ctx, options)
 	if err != nil {
-		return nil, mendRedis(err)
+		return nil, explainRedis(err)
 	}
 	return append(append(found, where), of...), nil
 }

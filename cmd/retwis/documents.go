@@ -11,18 +11,18 @@ import (
 	"retwis/graph/limits"
 )
 
-// documentSettings say which documents are known beforehand.
+// documentSettings configure trusted documents.
 type documentSettings struct {
-	TrustedDocuments string `env:"RETWIS_TRUSTED_DOCUMENTS" placeholder:"FILE" help:"Documents that clients may name by a documentId: a JSON object of documents by their ids, or a manifest of Apollo."`
-	TrustedOnly      bool   `env:"RETWIS_TRUSTED_ONLY" help:"Run no other documents than those of --trusted-documents."`
+	TrustedDocuments string `env:"RETWIS_TRUSTED_DOCUMENTS" placeholder:"FILE" help:"Manifest of trusted documents, which clients request by documentId: a JSON object of ids and documents, or a manifest of Apollo."`
+	TrustedOnly      bool   `env:"RETWIS_TRUSTED_ONLY" help:"Refuse all documents except those of --trusted-documents."`
 }
 
-// maxManifest bounds what is read of a manifest, in bytes.
+// maxManifest is the maximum size of a manifest, in bytes.
 const maxManifest = 16 << 20
 
 func (s documentSettings) check() error {
 	if s.TrustedOnly && s.TrustedDocuments == "" {
-		return errors.New("--trusted-only (RETWIS_TRUSTED_ONLY) leaves nothing to run: name the documents with --trusted-documents (RETWIS_TRUSTED_DOCUMENTS)")
+		return errors.New("--trusted-only (RETWIS_TRUSTED_ONLY) refuses all documents: set --trusted-documents (RETWIS_TRUSTED_DOCUMENTS) too")
 	}
 	_, err := s.trusted()
 	return err

@@ -77,7 +77,7 @@ func TestManifestsThatCannotBeUsed(t *testing.T) {
 		}
 	}
 	code, _, stderr := invoke(t, environment("RETWIS_TRUSTED_ONLY=true"), "serve", "--redis-url", "memory")
-	if code != 2 || !strings.Contains(stderr, "name the documents with --trusted-documents") {
+	if code != 2 || !strings.Contains(stderr, "set --trusted-documents") {
 		t.Errorf("nothing to run: code %d, said\n%s", code, stderr)
 	}
 }

@@ -10,24 +10,23 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// variablePrefix is what the names of all our variables begin with.
+// variablePrefix begins the names of all variables of the program.
 const variablePrefix = "RETWIS_"
 
-// dropEmptyVariables makes a variable that is set to nothing, as tools that pass
-// variables on do, the same as one that is not set.
+// dropEmptyVariables unsets empty variables. Tools that pass variables on set them to nothing.
 func dropEmptyVariables() {
 	for _, name := range variables() {
 		if os.Getenv(name) == "" {
-			_ = os.Unsetenv(name) // fails for impossible names only
+			_ = os.Unsetenv(name) // it fails for invalid names only
 		}
 	}
 }
 
-// warnOfUnknownVariables tells of variables that no command reads: a setting that is
-// misspelt would silently have no effect.
+// warnOfUnknownVariables prints the RETWIS_* variables that no command reads. A misspelt setting would
+// silently have no effect.
 func warnOfUnknownVariables(w io.Writer, app *kong.Application) {
 	var known []string
-	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error { // its only errors would be ours
+	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error { // the function returns no error
 		if flag, ok := node.(*kong.Flag); ok {
 			known = append(known, flag.Envs...)
 		}
@@ -35,7 +34,7 @@ func warnOfUnknownVariables(w io.Writer, app *kong.Application) {
 	})
 	for _, name := range variables() {
 		if !slices.Contains(known, name) {
-			_, _ = fmt.Fprintf(w, "retwis: the variable %s is not known and has no effect\n", name)
+			_, _ = fmt.Fprintf(w, "retwis: unknown variable %s has no effect\n", name)
 		}
 	}
 }
@@ -52,7 +51,7 @@ func variables() []string {
 	return names
 }
 
-// describeFlag is the help of a flag: what it means, its default, and its variable.
+// describeFlag returns the help of a flag, with its default and its variable.
 func describeFlag(value *kong.Value) string {
 	var notes []string
 	if value.HasDefault {

@@ -6,18 +6,18 @@ import (
 	"retwis/internal/ratelimit"
 )
 
-// limitSettings are how much clients may do.
+// limitSettings are the rate limits of clients.
 type limitSettings struct {
-	RateLimits         string `env:"RETWIS_RATE_LIMITS" enum:"on,off" default:"on" placeholder:"on|off" help:"Whether clients are limited; off lifts all limits below, and those of websockets and of subscriptions: 1000 of one user, 10000 of those without an account in one network."`
-	LimitReads         rate   `env:"RETWIS_LIMIT_READS" default:"120000/1m" placeholder:"RATE" help:"Cost of operations of a user, or of those without an account in one network: so much at once, and so much again in that time; off for no limit."`
-	LimitPosts         rate   `env:"RETWIS_LIMIT_POSTS" default:"60/1m" placeholder:"RATE" help:"Posts of a user."`
-	LimitFollows       rate   `env:"RETWIS_LIMIT_FOLLOWS" default:"120/1m" placeholder:"RATE" help:"Follows of a user, made or ended, and members put on lists or taken off."`
-	LimitLogins        rate   `env:"RETWIS_LIMIT_LOGINS" default:"10/1m" placeholder:"RATE" help:"Passwords tried from a network, and for a name from networks that it has not logged in from."`
-	LimitRegistrations rate   `env:"RETWIS_LIMIT_REGISTRATIONS" default:"5/1h" placeholder:"RATE" help:"Accounts made from a network."`
+	RateLimits         string `env:"RETWIS_RATE_LIMITS" enum:"on,off" default:"on" placeholder:"on|off" help:"Switch the limits of clients on or off: the rate limits below, and the limits of websockets and subscriptions, which are 1000 per user and 10000 per network for clients without a login."`
+	LimitReads         rate   `env:"RETWIS_LIMIT_READS" default:"120000/1m" placeholder:"RATE" help:"Rate limit of the cost of operations, per user, or per network for clients without a login: the burst, and the time in which it is available again. off disables a limit."`
+	LimitPosts         rate   `env:"RETWIS_LIMIT_POSTS" default:"60/1m" placeholder:"RATE" help:"Rate limit of posts, per user."`
+	LimitFollows       rate   `env:"RETWIS_LIMIT_FOLLOWS" default:"120/1m" placeholder:"RATE" help:"Rate limit of follows, unfollows, and changes of list members, per user."`
+	LimitLogins        rate   `env:"RETWIS_LIMIT_LOGINS" default:"10/1m" placeholder:"RATE" help:"Rate limit of password attempts, per network, and per username from networks that the user has not logged in from."`
+	LimitRegistrations rate   `env:"RETWIS_LIMIT_REGISTRATIONS" default:"5/1h" placeholder:"RATE" help:"Rate limit of registrations, per network."`
 }
 
-// rate is a rate as a flag has it. Its form is checked once all flags are read, where the
-// name of the flag is known.
+// rate is the text of a rate. Its format is checked when all flags are read, because the error needs
+// the name of the flag.
 type rate string
 
 func (s limitSettings) check() error {
@@ -38,7 +38,7 @@ func (s limitSettings) check() error {
 	return nil
 }
 
-// rates returns rates that were checked.
+// rates returns the rates. Their format has been checked.
 func (s limitSettings) rates() ratelimit.Policies {
 	if s.RateLimits == "off" {
 		return ratelimit.Policies{}
@@ -53,6 +53,6 @@ func (s limitSettings) rates() ratelimit.Policies {
 }
 
 func (r rate) parsed() ratelimit.Rate {
-	parsed, _ := ratelimit.ParseRate(string(r)) // was checked
+	parsed, _ := ratelimit.ParseRate(string(r)) // check has accepted it
 	return parsed
 }

@@ -1,5 +1,5 @@
-// Command retwis is the timeline service: the API with its fan-out worker, a worker
-// alone, and what whoever runs them needs beside them.
+// Command retwis runs the timeline service: the API with a fan-out worker, or a worker only. It
+// also has the commands that operators need to fill, check and repair a database.
 package main
 
 import (
@@ -16,35 +16,33 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// commands are what the program can do. Their fields are the flags; each of these can
-// be set in the environment too.
+// commands are the commands of the program. Their fields are the flags. Most flags can also be set
+// in the environment.
 type commands struct {
-	Serve      serveCommand   `cmd:"" help:"Run the service: the API, and the fan-out worker beside it."`
-	Worker     workerCommand  `cmd:"" help:"Run a fan-out worker alone, on the Redis of a service."`
-	Seed       seedCommand    `cmd:"" help:"Fill a database with people, follows and posts to try things on."`
-	Doctor     doctorCommand  `cmd:"" help:"Check a configuration and its Redis, and say what to mend."`
-	Check      checkCommand   `cmd:"" help:"Compare a database with what it should hold, and mend it."`
-	Rebuild    rebuildCommand `cmd:"" help:"Build home timelines anew."`
-	Deadletter letterCommands `cmd:"" help:"Look at what the worker had to give up, and try it again."`
-	Version    versionCommand `cmd:"" help:"Say which version this is."`
+	Serve      serveCommand   `cmd:"" help:"Run the service: the API and a fan-out worker."`
+	Worker     workerCommand  `cmd:"" help:"Run only a fan-out worker, on the Redis of a service."`
+	Seed       seedCommand    `cmd:"" help:"Fill a database with test data: users, follows and posts."`
+	Doctor     doctorCommand  `cmd:"" help:"Check a configuration and its Redis, and print what to fix."`
+	Check      checkCommand   `cmd:"" help:"Check the consistency of a database, and repair it."`
+	Rebuild    rebuildCommand `cmd:"" help:"Rebuild home timelines."`
+	Deadletter letterCommands `cmd:"" help:"List or requeue the entries of the dead-letter queue."`
+	Version    versionCommand `cmd:"" help:"Print the version."`
 }
 
-// Exit codes. 2 is for what another start with the same flags and environment would end
-// in again.
+// Exit codes. The second one is for errors that recur with the same flags and environment.
 const (
 	exitFailure = 1
 	exitMisuse  = 2
 )
 
-// misuse is an error that is mended by starting the program in another way, or by
-// setting up its Redis in another way.
+// misuse is an error that the user avoids by other flags, or by another set-up of Redis.
 type misuse struct{ error }
 
 func (m misuse) Unwrap() error { return m.error }
 
 func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
 
-// console is where a command writes: what it was asked for, and what happens meanwhile.
+// console is where a command writes its results, and its log, progress and errors.
 type console struct {
 	out io.Writer
 	err *os.File
@@ -54,12 +52,11 @@ func main() {
 	os.Exit(run(os.Args[1:], console{out: os.Stdout, err: os.Stderr}))
 }
 
-// run carries a command out and returns the exit code.
+// run executes a command and returns the exit code.
 func run(args []string, c console) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// From the first signal on the second has the effect it has on every program: the end.
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 
 	err := execute(ctx, args, c)
 	if err == nil || isStop(ctx, err) {
@@ -76,7 +73,7 @@ func execute(ctx context.Context, args []string, c console) error {
 	dropEmptyVariables()
 	parser, err := kong.New(&commands{},
 		kong.Name("retwis"),
-		kong.Description("A timeline service: short posts, people who follow each other, and timelines that are live."),
+		kong.Description("A timeline service: short posts, followers, and live timelines."),
 		kong.Writers(c.out, c.err),
 		kong.ValueFormatter(describeFlag),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}),
@@ -91,14 +88,15 @@ func execute(ctx context.Context, args []string, c console) error {
 	}
 	parsed, err := parser.Parse(joinNegative(args))
 	if err != nil {
-		return misusef("%w (retwis --help lists what there is)", err)
+		return misusef("%w (see retwis --help)", err)
 	}
 	warnOfUnknownVariables(c.err, parser.Model)
 	return parsed.Run()
 }
 
-// joinNegative writes --flag -1 as --flag=-1. The parser takes what begins with a hyphen for
-// a flag; with its own remedy a flag whose value was forgotten would swallow the next flag.
+// joinNegative writes --flag -1 as --flag=-1, because the parser takes an argument that begins with a
+// hyphen for a flag. The parser's own option for this would let a flag without its value consume the
+// next flag.
 func joinNegative(args []string) []string {
 	var joined []string
 	for i, arg := range args {
@@ -117,12 +115,12 @@ func joinNegative(args []string) []string {
 
 var negativeNumber = regexp.MustCompile(`^-\.?[0-9]`)
 
-// oneLine is an error, or several that were joined, as the last line of the log.
+// oneLine returns the text of an error, or of several joined errors, on one line.
 func oneLine(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(c rune) bool { return c == '\n' }), "; ")
 }
 
-// isStop reports whether a command ended because it was told to, before it was done.
+// isStop reports whether a command ended early because of a signal.
 func isStop(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }

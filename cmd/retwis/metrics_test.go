@@ -22,7 +22,7 @@ import (
 // metricsOf waits until a process tells its metrics, and returns where.
 func metricsOf(p *process) string {
 	p.t.Helper()
-	_, addr, _ := strings.Cut(p.await(p.stderr, "metrics are told"), "addr=")
+	_, addr, _ := strings.Cut(p.await(p.stderr, "serving metrics"), "addr=")
 	return "http://" + addr
 }
 

@@ -16,10 +16,10 @@ import (
 	"retwis/internal/store"
 )
 
-// operatorSettings are for those who watch the processes.
+// operatorSettings configure monitoring.
 type operatorSettings struct {
-	MetricsListen string        `env:"RETWIS_METRICS_LISTEN" placeholder:"ADDR" help:"Address of a listener of its own for /metrics, /healthz and a /readyz that says why; there is none where it is left out. What it tells is not for the public."`
-	ReadyMaxLag   time.Duration `env:"RETWIS_READY_MAX_LAG" default:"5m" placeholder:"TIME" help:"Age of the oldest undelivered post or other task above which /readyz fails; 0s never does."`
+	MetricsListen string        `env:"RETWIS_METRICS_LISTEN" placeholder:"ADDR" help:"Address for /metrics, /healthz and a /readyz with reasons; by default they are not served. Do not expose it to the public."`
+	ReadyMaxLag   time.Duration `env:"RETWIS_READY_MAX_LAG" default:"5m" placeholder:"TIME" help:"Age of the oldest outbox entry above which /readyz fails; 0s disables this check."`
 }
 
 func (s operatorSettings) check() error {
@@ -31,14 +31,14 @@ func (s operatorSettings) check() error {
 	return checkDuration("ready-max-lag", s.ReadyMaxLag, 0, 7*24*time.Hour)
 }
 
-// operators is what a process tells those who watch it.
+// operators serves metrics and health to those who run a process.
 type operators struct {
 	registry *prometheus.Registry
-	listener net.Listener // nil where nobody listens
+	listener net.Listener // nil if nothing is served
 	log      *slog.Logger
 }
 
-// open opens the listener, if there is to be one.
+// open opens the listener, if one is configured.
 func (s operatorSettings) open(ctx context.Context, log *slog.Logger) (*operators, error) {
 	o := &operators{registry: prometheus.NewRegistry(), log: log}
 	o.registry.MustRegister(
@@ -54,7 +54,7 @@ func (s operatorSettings) open(ctx context.Context, log *slog.Logger) (*operator
 		return nil, err
 	}
 	o.listener = listener
-	log.InfoContext(ctx, "metrics are told", "addr", listener.Addr().String())
+	log.InfoContext(ctx, "serving metrics", "addr", listener.Addr().String())
 	return o, nil
 }
 
@@ -76,14 +76,14 @@ func (o *operators) handler() http.Handler {
 	})
 }
 
-// close closes the listener of a process that did not come to run.
+// close closes the listener. [operators.run] closes it too.
 func (o *operators) close() {
 	if o.listener != nil {
 		_ = o.listener.Close()
 	}
 }
 
-// checks are what must work for a process to be ready.
+// checks returns the checks of /readyz that every process has.
 func (s operatorSettings) checks(db *store.Store) []server.Check {
 	all := []server.Check{{Name: "redis", Run: db.Ping}}
 	if s.ReadyMaxLag > 0 {
@@ -94,7 +94,7 @@ func (s operatorSettings) checks(db *store.Store) []server.Check {
 	return all
 }
 
-// liveCheck is about what subscriptions hang on.
+// liveCheck returns the check of what subscriptions depend on.
 func liveCheck(db *store.Store, hub interface{ Ready() error }) server.Check {
 	return server.Check{Name: "live", Run: func(ctx context.Context) error {
 		return errors.Join(hub.Ready(), db.CheckPubSub(ctx))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -13,10 +12,10 @@ import (
 	"retwis/internal/fanout"
 )
 
-// stopTime is how long everything may take to stop before it is given up, Redis apart.
+// stopTime bounds the shutdown, except that of Redis.
 const stopTime = 9500 * time.Millisecond
 
-// processSettings are those of a process of the service, with an API or without one.
+// processSettings are the settings of a process of the service, with or without an API.
 type processSettings struct {
 	storeSettings
 	leaseSettings
@@ -28,79 +27,57 @@ func (s processSettings) check() error {
 	return errors.Join(s.storeSettings.check(), s.leaseSettings.check(), s.operatorSettings.check())
 }
 
-// base is what a process of the service stands on.
-type base struct {
-	log      *slog.Logger
-	watchers *operators
-	traces   traces
+// node holds what each process of the service has, with or without an API.
+type node struct {
+	log       *slog.Logger
+	operators *operators
+	traces    traces
 	*database
 
 	worker  *fanout.Worker
 	sweeper *fanout.Sweeper
 }
 
-// open opens the parts one after the other; what was opened is closed again where one fails.
-func (s processSettings) open(ctx context.Context, console console, redisURL, dataDir string) (_ *base, err error) {
-	b := &base{log: s.logger(console.err)}
+// open opens a process. If a part fails, it closes those that are open.
+func (s processSettings) open(ctx context.Context, console console, redisURL, dataDir string) (_ *node, err error) {
+	n := &node{log: s.logger(console.err)}
 	defer func() {
 		if err != nil {
-			b.close(ctx)
+			n.close(ctx)
 		}
 	}()
-	if b.watchers, err = s.operatorSettings.open(ctx, b.log); err != nil {
+	if n.operators, err = s.operatorSettings.open(ctx, n.log); err != nil {
 		return nil, err
 	}
-	if b.traces, err = startTracing(ctx, b.log); err != nil {
+	if n.traces, err = startTracing(ctx, n.log); err != nil {
 		return nil, err
 	}
-	options := s.storeSettings.options(b.log)
-	options.Metrics = b.watchers.registry
-	if b.database, err = openDatabase(ctx, redisURL, dataDir, options); err != nil {
+	options := s.storeSettings.options(n.log)
+	options.Metrics = n.operators.registry
+	if n.database, err = openDatabase(ctx, redisURL, dataDir, options); err != nil {
 		return nil, err
 	}
-	b.worker = fanout.New(b.store, fanout.Options{
-		Lease: s.WorkerLease, Log: b.log, Metrics: b.watchers.registry, Tracer: b.traces.Tracer("fanout"),
+	n.worker = fanout.New(n.store, fanout.Options{
+		Lease: s.WorkerLease, Log: n.log, Metrics: n.operators.registry, Tracer: n.traces.Tracer("fanout"),
 	})
-	b.sweeper = fanout.NewSweeper(b.store, fanout.SweeperOptions{Log: b.log, Metrics: b.watchers.registry})
-	return b, nil
+	n.sweeper = fanout.NewSweeper(n.store, fanout.SweeperOptions{Log: n.log, Metrics: n.operators.registry})
+	return n, nil
 }
 
-// close closes what is open, Redis before those who are told of it.
-func (b *base) close(ctx context.Context) {
-	if b.database != nil {
-		b.database.close(ctx)
+// close closes what is open: Redis first, because tracing and monitoring observe it.
+func (n *node) close(ctx context.Context) {
+	if n.database != nil {
+		n.database.close(ctx)
 	}
-	if b.traces.Tracing != nil {
-		b.traces.stop(ctx)
+	if n.traces.Tracing != nil {
+		n.traces.stop(ctx)
 	}
-	if b.watchers != nil {
-		b.watchers.close()
+	if n.operators != nil {
+		n.operators.close()
 	}
 }
 
-// listen opens the address that a flag names.
-func listen(ctx context.Context, flag, address string) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("%w: choose another address with --%s (%s)", err, flag, variableOf(flag))
-	}
-	return listener, nil
-}
-
-// checkAddress says what to change about an address to listen at. Left empty it would be a
-// random port that everybody can reach.
-func checkAddress(flag, address, example string) error {
-	if address == "" {
-		return fmt.Errorf("--%s (%s) is empty: choose an address like %s", flag, variableOf(flag), example)
-	}
-	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
-		return fmt.Errorf("--%s (%s) is %q: choose an address like %s: %w", flag, variableOf(flag), address, example, err)
-	}
-	return nil
-}
-
-// waitFor returns what the group returns. It does not wait for ever once the group was
-// told to stop.
+// waitFor returns the error of a group. After the group was told to stop, it waits for a bounded time.
 func waitFor(running context.Context, group *errgroup.Group) error {
 	done := make(chan error, 1)
 	go func() { done <- group.Wait() }()
@@ -111,6 +88,6 @@ func waitFor(running context.Context, group *errgroup.Group) error {
 	case err := <-done:
 		return err
 	case <-timer.C:
-		return fmt.Errorf("stopping took longer than %s and was given up", stopTime)
+		return fmt.Errorf("the shutdown did not complete within %s", stopTime)
 	}
 }

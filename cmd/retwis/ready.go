@@ -8,15 +8,14 @@ import (
 	"strconv"
 )
 
-// ready is what is told about a service that has started.
+// ready describes a service that has started.
 type ready struct {
 	URL   string
 	Redis string
 	Data  string
 }
 
-// announce prints the one line about a start, in the form of the log lines around it, at
-// every log level.
+// announce prints a line about the start, in the format of the log and at every log level.
 func (s logSettings) announce(w io.Writer, r ready) {
 	if s.LogFormat == "json" {
 		slog.New(slog.NewJSONHandler(w, nil)).Info("ready", "url", r.URL, "redis", r.Redis, "data", r.Data)
@@ -25,7 +24,7 @@ func (s logSettings) announce(w io.Writer, r ready) {
 	_, _ = fmt.Fprintf(w, "Retwis is ready at %s (Redis: %s; %s)\n", r.URL, r.Redis, r.Data)
 }
 
-// announceWorker is [logSettings.announce] of a worker alone.
+// announceWorker is [logSettings.announce] for a worker without an API.
 func (s logSettings) announceWorker(w io.Writer, redis string) {
 	if s.LogFormat == "json" {
 		slog.New(slog.NewJSONHandler(w, nil)).Info("ready", "redis", redis)
@@ -34,7 +33,7 @@ func (s logSettings) announceWorker(w io.Writer, redis string) {
 	_, _ = fmt.Fprintf(w, "The fan-out worker is ready (Redis: %s)\n", redis)
 }
 
-// urlOf is where a browser on this machine finds a listener.
+// urlOf returns the URL of a listener for a browser on this machine.
 func urlOf(addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok {

@@ -16,29 +16,29 @@ import (
 	"retwis/internal/terminal"
 )
 
-// rebuildCommand builds homes anew.
+// rebuildCommand rebuilds home timelines.
 type rebuildCommand struct {
-	User string `xor:"whose" required:"" placeholder:"NAME" help:"Build the home of this user."`
-	All  bool   `xor:"whose" required:"" help:"Build every home that is kept ready. Others are built when they are read."`
+	User string `xor:"whose" required:"" placeholder:"NAME" help:"Rebuild the home timeline of this user."`
+	All  bool   `xor:"whose" required:"" help:"Rebuild all stored home timelines. Evicted ones are rebuilt when they are read."`
 
 	databaseSettings
 }
 
-// Help is what rebuild --help says besides the flags.
+// Help is the text after the flags.
 func (*rebuildCommand) Help() string {
-	return "Takes the entries of homes away and gathers them anew from the posts of those followed. The service may go on: " +
-		"readers find the home complete, and live subscribers are told to fetch it again. Give the same bounds as to the service."
+	return "Removes the entries of home timelines and collects them again from the profiles of the followed users. The service may " +
+		"run meanwhile: readers get complete timelines, and live subscribers are asked to reload. Set the same limits as for the service."
 }
 
-// Validate is called once all flags are read.
+// Validate checks the flags.
 func (c *rebuildCommand) Validate() error {
 	if !c.All && !retwis.IsUsername(c.User) {
-		return fmt.Errorf("--user is %q: give the name of a user", c.User)
+		return fmt.Errorf("--user is %q: set it to a username", c.User)
 	}
 	return c.databaseSettings.check()
 }
 
-// Run builds the homes and says how many.
+// Run rebuilds home timelines and prints how many.
 func (c *rebuildCommand) Run(ctx context.Context, console console) error {
 	db, err := c.open(ctx, console)
 	if err != nil {
@@ -54,15 +54,15 @@ func (c *rebuildCommand) Run(ctx context.Context, console console) error {
 func rebuildOne(ctx context.Context, db *store.Store, name string, console console) error {
 	user, err := db.UserByName(ctx, name)
 	if errors.Is(err, retwis.ErrNotFound) {
-		return misusef("there is no user %s", name)
+		return misusef("user %s does not exist", name)
 	}
 	if err == nil {
 		err = db.Renew(ctx, retwis.Home(user.ID))
 	}
 	if err != nil {
-		return mendRedis(err)
+		return explainRedis(err)
 	}
-	_, err = fmt.Fprintf(console.out, "The home of %s is built anew.\n", user.Username)
+	_, err = fmt.Fprintf(console.out, "Rebuilt the home timeline of %s.\n", user.Username)
 	return err
 }
 
@@ -79,12 +79,12 @@ func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 	})
 	found.End()
 	if err != nil {
-		return mendRedis(err)
+		return explainRedis(err)
 	}
 	slices.Sort(users)
 	users = slices.Compact(users)
 
-	p := progress.Begin("homes", len(users))
+	p := progress.Begin("home timelines", len(users))
 	var built atomic.Int64
 	group, running := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -105,11 +105,11 @@ func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 	p.End()
 	if err != nil || ctx.Err() != nil {
 		if ctx.Err() != nil {
-			return fmt.Errorf("stopped when %d homes were built anew", built.Load())
+			return fmt.Errorf("stopped after %d home timelines were rebuilt", built.Load())
 		}
-		return fmt.Errorf("%d homes were built anew, then: %w", built.Load(), mendRedis(err))
+		return fmt.Errorf("%d home timelines were rebuilt, then: %w", built.Load(), explainRedis(err))
 	}
-	_, err = fmt.Fprintf(console.out, "%d homes of %d users are built anew, in %s.\n",
+	_, err = fmt.Fprintf(console.out, "Rebuilt %d home timelines of %d users in %s.\n",
 		built.Load(), len(users), time.Since(began).Round(time.Millisecond))
 	return err
 }

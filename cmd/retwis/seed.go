@@ -16,14 +16,14 @@ import (
 	"retwis/internal/terminal"
 )
 
-// seedCommand fills a database.
+// seedCommand fills a database with test data.
 type seedCommand struct {
-	Users      int    `default:"1000" placeholder:"N" help:"People to register."`
-	AvgFollows int    `default:"20" placeholder:"N" help:"How many of them each follows, on average; some are followed much more than others."`
-	Posts      int    `default:"5000" placeholder:"N" help:"Posts, by any of them."`
-	Star       int    `default:"0" placeholder:"N" help:"Register star as well, and this many more people, reader0 and so on, who follow star."`
-	Seed       uint64 `default:"1" placeholder:"N" help:"Another number makes other people, follows and texts."`
-	Parallel   int    `default:"4" placeholder:"N" help:"Batches under way at once."`
+	Users      int    `default:"1000" placeholder:"N" help:"Users to register."`
+	AvgFollows int    `default:"20" placeholder:"N" help:"Average number of users that each user follows. Some users have many more followers than others."`
+	Posts      int    `default:"5000" placeholder:"N" help:"Posts to create."`
+	Star       int    `default:"0" placeholder:"N" help:"Also register the user star, and this many followers of star, named reader0 and so on."`
+	Seed       uint64 `default:"1" placeholder:"N" help:"Seed of the random numbers: the same seed creates the same users, follows and texts."`
+	Parallel   int    `default:"4" placeholder:"N" help:"Concurrent batches."`
 
 	redisSettings
 	dataSettings
@@ -31,14 +31,14 @@ type seedCommand struct {
 	logSettings
 }
 
-// Help is what seed --help says besides the flags.
+// Help is the text after the flags.
 func (*seedCommand) Help() string {
-	return "Everybody's password is " + seed.Password + ". The posts are spread over the last 30 days. The same --seed makes the same " +
-		"people, follows and texts. What an earlier run made is not made twice, so a run that broke off goes on with the " +
-		"same flags. Names that somebody else has are left alone."
+	return "The password of all users is " + seed.Password + ". The posts are spread over the last 30 days. The command skips what an " +
+		"earlier run has created, so it continues an interrupted run that had the same flags. It does not use accounts of other users " +
+		"who have the same names."
 }
 
-// Validate is called once all flags are read.
+// Validate checks the flags.
 func (c *seedCommand) Validate() error {
 	for _, n := range []struct {
 		flag             string
@@ -54,10 +54,10 @@ func (c *seedCommand) Validate() error {
 			return fmt.Errorf("--%s is %d: choose %d to %d", n.flag, n.value, n.low, n.high)
 		}
 	}
-	return errors.Join(c.redisSettings.outliving(), c.dataSettings.check(c.redisSettings), c.storeSettings.check())
+	return errors.Join(c.redisSettings.checkPersistent(), c.dataSettings.check(c.redisSettings), c.storeSettings.check())
 }
 
-// population is what the flags ask for. Without people nobody follows or posts.
+// population returns what the flags describe. Without users there are no follows and posts.
 func (c *seedCommand) population() seed.Population {
 	p := seed.Population{
 		Seed: c.Seed, People: c.Users, Follows: min(c.AvgFollows, max(c.Users-1, 0)), Posts: c.Posts, Readers: c.Star,
@@ -68,13 +68,13 @@ func (c *seedCommand) population() seed.Population {
 	return p
 }
 
-// Run fills the database and returns when all of it is delivered, or, when ctx is done,
-// as soon as what is under way has ended.
+// Run fills the database and returns when all posts are delivered. When ctx is done, it completes the
+// current batches and returns.
 func (c *seedCommand) Run(ctx context.Context, console console) error {
 	log := c.logger(console.err)
 	err := c.fill(ctx, console, log)
 	if err != nil && isStop(ctx, err) {
-		_, _ = fmt.Fprintln(console.out, "Stopped. The same command goes on where it was.")
+		_, _ = fmt.Fprintln(console.out, "Stopped. Run the same command again to continue.")
 	}
 	return err
 }
@@ -91,7 +91,7 @@ func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logge
 	}
 
 	if p := c.population(); p.People > 0 && p.Follows < c.AvgFollows {
-		_, _ = fmt.Fprintf(console.err, "Of %d people nobody can follow more than the %d others: --avg-follows is taken for %d, not %d.\n",
+		_, _ = fmt.Fprintf(console.err, "Each of %d users can follow at most %d others: using --avg-follows %d instead of %d.\n",
 			p.People, p.Follows, p.Follows, c.AvgFollows)
 	}
 	progress := terminal.NewProgress(console.err)
@@ -99,7 +99,7 @@ func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logge
 	started := time.Now()
 	err = besideWorker(ctx, fanout.New(db.store, fanout.Options{Log: log}), seeder.Run)
 	if err != nil {
-		return mendRedis(err)
+		return explainRedis(err)
 	}
 	_, _ = fmt.Fprintf(console.out, "Seeded in %s: %s.\n", time.Since(started).Round(time.Millisecond), describe(seeder.Result()))
 	for _, name := range seeder.MostPopular(1) {
@@ -108,7 +108,7 @@ func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logge
 	return nil
 }
 
-// besideWorker does something while a worker delivers, and ends both.
+// besideWorker calls do while a worker runs, and stops the worker afterwards.
 func besideWorker(ctx context.Context, worker *fanout.Worker, do func(context.Context) error) error {
 	group, running := errgroup.WithContext(ctx)
 	workLife, endWork := context.WithCancel(context.WithoutCancel(ctx))
@@ -121,16 +121,16 @@ func besideWorker(ctx context.Context, worker *fanout.Worker, do func(context.Co
 	return group.Wait()
 }
 
-// describe says what was made.
+// describe lists what a run created.
 func describe(r seed.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d new accounts", r.Accounts)
 	if r.Reused > 0 {
-		fmt.Fprintf(&b, ", %d that were there used again", r.Reused)
+		fmt.Fprintf(&b, ", %d existing accounts", r.Reused)
 	}
 	if r.NamesTaken > 0 {
-		fmt.Fprintf(&b, ", %d names that somebody else has left out", r.NamesTaken)
+		fmt.Fprintf(&b, ", %d usernames skipped because other users have them", r.NamesTaken)
 	}
-	fmt.Fprintf(&b, "; %d new follows; %d new posts; everything is delivered", r.Follows, r.Posts)
+	fmt.Fprintf(&b, "; %d new follows; %d new posts; all posts are delivered", r.Follows, r.Posts)
 	return b.String()
 }

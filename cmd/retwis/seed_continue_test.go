@@ -122,7 +122,7 @@ func TestASeedThatIsInterruptedGoesOn(t *testing.T) {
 
 	// Nothing is left to do, and nothing is done twice.
 	code, stdout, _ := invoke(t, broken, args...)
-	if code != 0 || !strings.Contains(stdout, "0 new accounts, 641 that were there used again; 0 new follows; 0 new posts;") {
+	if code != 0 || !strings.Contains(stdout, "0 new accounts, 641 existing accounts; 0 new follows; 0 new posts;") {
 		t.Errorf("again: code %d, printed\n%s", code, stdout)
 	}
 }
@@ -132,7 +132,7 @@ func TestASeedThatGrowsReachesTheHomesThatAreThere(t *testing.T) {
 	env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
 	args := []string{"seed", "--users", "60", "--avg-follows", "6", "--posts"}
 	for _, posts := range []string{"100", "400"} {
-		if code, stdout, stderr := invoke(t, env, append(args, posts)...); code != 0 || !strings.Contains(stdout, "everything is delivered") {
+		if code, stdout, stderr := invoke(t, env, append(args, posts)...); code != 0 || !strings.Contains(stdout, "all posts are delivered") {
 			t.Fatalf("code %d, printed\n%s%s", code, stdout, stderr)
 		}
 	}

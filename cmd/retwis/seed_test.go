@@ -64,7 +64,7 @@ func TestSeeding(t *testing.T) {
 	p := seed.Population{Seed: 4, People: 41, Follows: 7, Posts: 150, Readers: 25}
 
 	code, stdout, stderr := invoke(t, env, args...)
-	if code != 0 || !strings.Contains(stdout, "67 new accounts; 312 new follows; 150 new posts; everything is delivered.") {
+	if code != 0 || !strings.Contains(stdout, "67 new accounts; 312 new follows; 150 new posts; all posts are delivered.") {
 		t.Fatalf("code %d, printed\n%s%s", code, stdout, stderr)
 	}
 	if strings.ContainsAny(stderr, "\r\x1b") {
@@ -101,7 +101,7 @@ func TestSeeding(t *testing.T) {
 	// Again, and with one reader more, whose name somebody else has by now.
 	args[8] = "26"
 	code, stdout, stderr = invoke(t, env, args...)
-	want := "0 new accounts, 67 that were there used again, 1 names that somebody else has left out; 0 new follows; 0 new posts;"
+	want := "0 new accounts, 67 existing accounts, 1 usernames skipped because other users have them; 0 new follows; 0 new posts;"
 	if code != 0 || !strings.Contains(stdout, want) {
 		t.Fatalf("again: code %d, printed\n%s%s", code, stdout, stderr)
 	}
@@ -124,7 +124,7 @@ func TestSeedingSaysThatThereAreTooFewToFollow(t *testing.T) {
 	env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
 	for follows, told := range map[string]bool{"4": true, "3": false} {
 		code, stdout, stderr := invoke(t, env, "seed", "--users", "4", "--posts", "4", "--avg-follows", follows)
-		if code != 0 || strings.Contains(stderr, "--avg-follows is taken for 3, not "+follows) != told {
+		if code != 0 || strings.Contains(stderr, "using --avg-follows 3 instead of "+follows) != told {
 			t.Errorf("--avg-follows %s: code %d, printed\n%s%s", follows, code, stdout, stderr)
 		}
 	}
@@ -175,7 +175,7 @@ func TestDeadLetters(t *testing.T) {
 	env := environment("RETWIS_REDIS_URL=" + url)
 	p := serve(t, env, "--no-worker")
 	code, stdout, _ := invoke(t, env, "deadletter", "list")
-	if code != 0 || stdout != "There are no dead letters.\n" {
+	if code != 0 || stdout != "The dead-letter queue is empty.\n" {
 		t.Errorf("code %d, printed %q", code, stdout)
 	}
 	author, reader := register(t, p.url, "author"), register(t, p.url, "reader")
@@ -207,11 +207,11 @@ func TestDeadLetters(t *testing.T) {
 	}
 
 	code, stdout, stderr := invoke(t, env, "deadletter", "replay", "--id", one, "--id", "0/1-1")
-	if code != 1 || !strings.HasPrefix(stdout, "1 of ") || !strings.Contains(stderr, "there is no dead letter 0/1-1") {
+	if code != 1 || !strings.HasPrefix(stdout, "Requeued 1 of ") || !strings.Contains(stderr, "not in the dead-letter queue: 0/1-1") {
 		t.Errorf("code %d, printed %q, said %q", code, stdout, stderr)
 	}
-	want := fmt.Sprintf("%d of %d dead letters were queued again.\n", buried-1, buried-1)
-	code, stdout, _ = invoke(t, env, "deadletter", "replay", "--all")
+	want := fmt.Sprintf("Requeued %d of %d entries.\n", buried-1, buried-1)
+	code, stdout, _ = invoke(t, env, "deadletter", "requeue", "--all")
 	if code != 0 || stdout != want {
 		t.Errorf("code %d, printed %q, want %q", code, stdout, want)
 	}

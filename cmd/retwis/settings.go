@@ -13,16 +13,16 @@ import (
 	"retwis/internal/store"
 )
 
-// logSettings say what is logged, and how.
+// logSettings configure the log.
 type logSettings struct {
-	LogFormat string `env:"RETWIS_LOG_FORMAT" enum:"text,json" default:"text" placeholder:"FORMAT" help:"Form of log lines: text or json."`
-	LogLevel  string `env:"RETWIS_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" help:"What is logged: debug, info, warn or error, and what is worse."`
+	LogFormat string `env:"RETWIS_LOG_FORMAT" enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format of the log: text or json."`
+	LogLevel  string `env:"RETWIS_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" help:"Lowest level that is logged: debug, info, warn or error."`
 }
 
 func (s logSettings) logger(w *os.File) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.LogLevel)); err != nil {
-		level = slog.LevelInfo // the flag allows only levels
+		level = slog.LevelInfo // unreachable: the flag accepts only levels
 	}
 	options := &slog.HandlerOptions{Level: level}
 	var handler slog.Handler = slog.NewTextHandler(w, options)
@@ -34,44 +34,43 @@ func (s logSettings) logger(w *os.File) *slog.Logger {
 	return log
 }
 
-// redisSettings say where the data is.
+// redisSettings name the Redis.
 type redisSettings struct {
-	RedisURL string `name:"redis-url" env:"RETWIS_REDIS_URL" placeholder:"URL" help:"Where the data is: a URL like redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path; several of one cluster, separated by commas; memory for one inside this process that keeps nothing. Left out, a redis-server found on PATH is started as a child and keeps its data in the data directory; where there is none, it is as with memory."`
+	RedisURL string `name:"redis-url" env:"RETWIS_REDIS_URL" placeholder:"URL" help:"URL of Redis: redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path; for a cluster, several URLs separated by commas. The value memory runs a Redis inside this process, which loses its data when the process ends. By default, redis-server is started as a child process that keeps its data in the data directory; if it is not installed, the default is memory."`
 }
 
-// outliving says what to change for a command whose work has to outlive it.
-func (s redisSettings) outliving() error {
+// checkPersistent returns an error for a Redis that loses the work of a command when it ends.
+func (s redisSettings) checkPersistent() error {
 	if s.RedisURL == inMemory {
-		return errors.New("nothing of a Redis inside this process outlives it: " + giveRedis + ", or leave it out for the data directory")
+		return errors.New("a Redis inside this process loses its data when the process ends: " + giveRedis + ", or omit it to use the data directory")
 	}
 	return nil
 }
 
-// dataSettings say where a Redis of our own keeps its data.
+// dataSettings name the data directory.
 type dataSettings struct {
-	DataDir string `env:"RETWIS_DATA_DIR" default:"data" placeholder:"DIR" help:"Where a redis-server child keeps its data."`
+	DataDir string `env:"RETWIS_DATA_DIR" default:"data" placeholder:"DIR" help:"Data directory of a redis-server that runs as a child process."`
 }
 
-// check says what to change where the directory is used.
+// check returns an error if the directory is needed and missing.
 func (s dataSettings) check(redis redisSettings) error {
 	if s.DataDir == "" && redis.RedisURL == "" {
-		return errors.New("--data-dir (RETWIS_DATA_DIR) is empty: choose a directory, or a Redis by --redis-url (RETWIS_REDIS_URL)")
+		return errors.New("--data-dir (RETWIS_DATA_DIR) is empty: choose a directory, or set --redis-url (RETWIS_REDIS_URL)")
 	}
 	return nil
 }
 
-// storeSettings are the bounds of a database. All processes on one database should have
-// the same.
+// storeSettings are the limits of a database. All processes on one database should use the same.
 type storeSettings struct {
-	Partitions  *int `env:"RETWIS_PARTITIONS" placeholder:"N" help:"Shares that readers are spread over: a power of two, 1 to 512. It is fixed when a database is created, 16 where nothing is said; later it need not be given, and has to be the same."`
-	HomeCap     int  `env:"RETWIS_HOME_CAP" default:"1000" placeholder:"N" help:"Posts that a home timeline keeps ready; older ones are found when they are read."`
-	ProfileCap  int  `env:"RETWIS_PROFILE_CAP" default:"20000" placeholder:"N" help:"Posts of one author that can be listed."`
-	FollowLimit int  `env:"RETWIS_FOLLOW_LIMIT" default:"5000" placeholder:"N" help:"People that one may follow."`
-	IdleHomes   int  `name:"idle-home-days" env:"RETWIS_IDLE_HOME_DAYS" default:"30" placeholder:"N" help:"Days after which a home timeline that nobody reads is given up, until somebody reads it; 0 keeps all."`
-	PullAbove   int  `env:"RETWIS_PULL_ABOVE" default:"1000000" placeholder:"N" help:"Followers above which an author's posts are not pushed to every home, but put there when it is read or watched."`
+	Partitions  *int `env:"RETWIS_PARTITIONS" placeholder:"N" help:"Number of partitions: a power of two from 1 to 512. It is fixed when the database is created, by default at 16. Later it may be omitted, and must not differ."`
+	HomeCap     int  `env:"RETWIS_HOME_CAP" default:"1000" placeholder:"N" help:"Posts that a home timeline stores. Older posts are read from the authors' profiles."`
+	ProfileCap  int  `env:"RETWIS_PROFILE_CAP" default:"20000" placeholder:"N" help:"Posts that a profile lists."`
+	FollowLimit int  `env:"RETWIS_FOLLOW_LIMIT" default:"5000" placeholder:"N" help:"Users that a user may follow."`
+	IdleHomes   int  `name:"idle-home-days" env:"RETWIS_IDLE_HOME_DAYS" default:"30" placeholder:"N" help:"Days after which a home timeline that its owner does not read is evicted; the next read rebuilds it. 0 keeps all."`
+	PullAbove   int  `env:"RETWIS_PULL_ABOVE" default:"1000000" placeholder:"N" help:"Followers above which an author's posts are not delivered to home timelines, but merged when a timeline is read."`
 }
 
-// check says what to change. The commands call it in their own checks.
+// check returns an error that says which flag to change.
 func (s storeSettings) check() error {
 	if n := s.Partitions; n != nil && (*n < 1 || *n > 512 || *n&(*n-1) != 0) {
 		return fmt.Errorf("--partitions (RETWIS_PARTITIONS) is %d: choose a power of two from 1 to 512", *n)
@@ -104,7 +103,7 @@ func (s storeSettings) options(log *slog.Logger) store.Options {
 		Log:         log,
 	}
 	if s.IdleHomes == 0 {
-		options.IdleHomeAge = -1 // 0 stands for the default there
+		options.IdleHomeAge = -1 // 0 selects the default
 	}
 	if s.Partitions != nil {
 		options.Partitions = *s.Partitions
@@ -112,7 +111,7 @@ func (s storeSettings) options(log *slog.Logger) store.Options {
 	return options
 }
 
-// databaseSettings say which database to work on, and its bounds.
+// databaseSettings name a database and its limits.
 type databaseSettings struct {
 	redisSettings
 	dataSettings
@@ -121,10 +120,10 @@ type databaseSettings struct {
 }
 
 func (s databaseSettings) check() error {
-	return errors.Join(s.redisSettings.outliving(), s.dataSettings.check(s.redisSettings), s.storeSettings.check())
+	return errors.Join(s.redisSettings.checkPersistent(), s.dataSettings.check(s.redisSettings), s.storeSettings.check())
 }
 
-// open opens a database that the service has made.
+// open opens an existing database.
 func (s databaseSettings) open(ctx context.Context, console console) (*database, error) {
 	options := s.storeSettings.options(s.logger(console.err))
 	options.Existing = true
@@ -133,7 +132,7 @@ func (s databaseSettings) open(ctx context.Context, console console) (*database,
 
 // leaseSettings are those of a worker.
 type leaseSettings struct {
-	WorkerLease time.Duration `env:"RETWIS_WORKER_LEASE" default:"5s" placeholder:"TIME" help:"How long the work of a worker that died waits for another one."`
+	WorkerLease time.Duration `env:"RETWIS_WORKER_LEASE" default:"5s" placeholder:"TIME" help:"Lease of an outbox: after a crash of a worker, another one takes over after this time."`
 }
 
 func (s leaseSettings) check() error {
@@ -147,7 +146,7 @@ func checkDuration(flag string, value, low, high time.Duration) error {
 	return nil
 }
 
-// variableOf returns the name of the variable that stands for a flag.
+// variableOf returns the name of the variable of a flag.
 func variableOf(flag string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

@@ -46,25 +46,23 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 		{"a rate without a time", nil, []string{"serve", "--limit-posts", "60"}, `--limit-posts (RETWIS_LIMIT_POSTS): invalid rate "60": use a form like 10/1m`},
 		{"a rate of nothing", []string{"RETWIS_LIMIT_LOGINS=0/1m"}, []string{"serve"}, "with a count from 1 to 10000000, or off"},
 		{"an origin that is none", nil, []string{"serve", "--allowed-origins", "example.com"}, "--allowed-origins (RETWIS_ALLOWED_ORIGINS): allowed origin \"example.com\": want it like https://example.com"},
-		{"a proxy that is none", nil, []string{"serve", "--trusted-proxies", "gateway"}, "give addresses or networks"},
-		{"a worker without a Redis", nil, []string{"worker"}, "set RETWIS_REDIS_URL"},
-		{"a worker in memory", []string{"RETWIS_REDIS_URL=memory"}, []string{"worker"}, "set RETWIS_REDIS_URL"},
+		{"a proxy that is none", nil, []string{"serve", "--trusted-proxies", "gateway"}, "use addresses or networks"},
+		{"a worker without a Redis", nil, []string{"worker"}, "set --redis-url (RETWIS_REDIS_URL) to the Redis of the service"},
+		{"a worker in memory", []string{"RETWIS_REDIS_URL=memory"}, []string{"worker"}, "set --redis-url (RETWIS_REDIS_URL) to the Redis of the service"},
 		{"a lease that is too long", nil, []string{"worker", "--redis-url", "redis://localhost", "--worker-lease", "1h"}, "choose 1s to 5m0s"},
 		{"a sample below none", nil, []string{"check", "--sample", "-3"}, "--sample is -3: choose a number of users"},
-		{"a time below none", nil, []string{"bench", "--duration", "-5s"}, "the duration is -5s: choose 1s to 24h"},
+		{"a negative duration", nil, []string{"serve", "--drain-time", "-5s"}, "is -5s: choose 0s to 7s"},
 		{"a forgotten number", nil, []string{"seed", "--users", "--posts", "3"}, `expected int value but got "--posts"`},
 		{"seeding with a cap that is too large", nil, []string{"seed", "--home-cap", "20000"}, "choose 100 to 10000"},
-		{"seeding memory", nil, []string{"seed", "--redis-url", "memory"}, "nothing of a Redis inside this process outlives it"},
+		{"seeding memory", nil, []string{"seed", "--redis-url", "memory"}, "a Redis inside this process loses its data"},
 		{"seeding less than nobody", nil, []string{"seed", "--users", "-1"}, "--users is -1: choose 0 to 10000000"},
-		{"dead letters of memory", nil, []string{"deadletter", "list", "--redis-url", "memory"}, "nothing of a Redis inside this process outlives it"},
-		{"replaying nothing in particular", nil, []string{"deadletter", "replay"}, "--all or --id"},
-		{"replaying all and one", nil, []string{"deadletter", "replay", "--all", "--id", "1/2-3"}, "--all and --id can't be used together"},
-		{"replaying no id", nil, []string{"deadletter", "replay", "--id="}, "--id is empty: name a dead letter as the list does"},
-		{"rebuilding nobody's home", nil, []string{"rebuild", "--user="}, "give the name of a user"},
-		{"checking a directory without data", []string{"RETWIS_DATA_DIR=/nowhere/at/all"}, []string{"check"}, "there is no data in /nowhere/at/all"},
-		{"a rate that is no number", nil, []string{"bench", "--rate", "NaN"}, "the rate is NaN"},
-		{"a rate that is next to nothing", nil, []string{"bench", "--rate", "1e-300"}, "choose 0.01 to 1000000"},
-		{"replaying what is no id", nil, []string{"deadletter", "replay", "--id", "17"}, "name a dead letter as the list does"},
+		{"dead letters of memory", nil, []string{"deadletter", "list", "--redis-url", "memory"}, "a Redis inside this process loses its data"},
+		{"replaying nothing in particular", nil, []string{"deadletter", "requeue"}, "--all or --id"},
+		{"replaying all and one", nil, []string{"deadletter", "requeue", "--all", "--id", "1/2-3"}, "--all and --id can't be used together"},
+		{"replaying no id", nil, []string{"deadletter", "requeue", "--id="}, "--id is empty: use an id of retwis deadletter list"},
+		{"rebuilding nobody's home", nil, []string{"rebuild", "--user="}, "set it to a username"},
+		{"checking a directory without data", []string{"RETWIS_DATA_DIR=/nowhere/at/all"}, []string{"check"}, "/nowhere/at/all contains no data"},
+		{"replaying what is no id", nil, []string{"deadletter", "requeue", "--id", "17"}, "use an id of retwis deadletter list"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -106,7 +104,7 @@ func TestARedisThatCannotBeUsedIsRefused(t *testing.T) {
 		t.Parallel()
 		node := redistest.Server(t)
 		env := environment("RETWIS_REDIS_URL=" + node.URL())
-		for _, args := range [][]string{{"check"}, {"rebuild", "--all"}, {"deadletter", "list"}, {"deadletter", "replay", "--all"}} {
+		for _, args := range [][]string{{"check"}, {"rebuild", "--all"}, {"deadletter", "list"}, {"deadletter", "requeue", "--all"}} {
 			refused(t, 2, "there is no database at", env, args...)
 		}
 		if keys := node.Client().Keys(t.Context(), "*").Val(); len(keys) > 0 {
@@ -116,7 +114,7 @@ func TestARedisThatCannotBeUsedIsRefused(t *testing.T) {
 	t.Run("it is a replica", func(t *testing.T) {
 		t.Parallel()
 		node := redistest.Server(t, "--replicaof", "127.0.0.1 1")
-		refused(t, 1, "give the URL of the master by --redis-url (RETWIS_REDIS_URL)", environment("RETWIS_REDIS_URL="+node.URL()), "serve")
+		refused(t, 1, "set --redis-url (RETWIS_REDIS_URL) to the URL of the master", environment("RETWIS_REDIS_URL="+node.URL()), "serve")
 	})
 	t.Run("it is full", func(t *testing.T) {
 		t.Parallel()
@@ -128,7 +126,7 @@ func TestARedisThatCannotBeUsedIsRefused(t *testing.T) {
 			}
 		}
 		full("1mb")
-		refused(t, 1, "raise its maxmemory, or add memory", env, "serve")
+		refused(t, 1, "raise maxmemory, or add memory", env, "serve")
 		full("0")
 		serve(t, env).stop()
 		full("1mb")
@@ -140,7 +138,7 @@ func TestARedisThatCannotBeUsedIsRefused(t *testing.T) {
 		if err := node.Client().ConfigSet(t.Context(), "requirepass", "right").Err(); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, 1, "are those of --redis-url (RETWIS_REDIS_URL)", environment("RETWIS_REDIS_URL="+node.URL()), "worker")
+		refused(t, 1, "check that Redis is running, and that host, port, user, password and TLS", environment("RETWIS_REDIS_URL="+node.URL()), "worker")
 	})
 	t.Run("it has another number of partitions", func(t *testing.T) {
 		t.Parallel()
@@ -190,7 +188,7 @@ func TestFlagsWinOverVariables(t *testing.T) {
 	t.Parallel()
 	env := environment("RETWIS_HOME_CAP=1", "RETWIS_PARTITIONS=", "RETWIS_REDIS_URL=http://nowhere", "RETWIS_HOME_CUP=9")
 	p := serve(t, env, "--home-cap", "500", "--redis-url", "memory")
-	p.await(p.stderr, "the variable RETWIS_HOME_CUP is not known")
+	p.await(p.stderr, "unknown variable RETWIS_HOME_CUP has no effect")
 	p.stop()
 	if text := p.stderr.String(); strings.Contains(text, "RETWIS_PARTITIONS") {
 		t.Errorf("a variable that is empty is not passed over:\n%s", text)

@@ -7,7 +7,7 @@ import (
 	"retwis/internal/tracing"
 )
 
-// traces are the spans of a process.
+// traces are the tracers of a process.
 type traces struct {
 	*tracing.Tracing
 	log *slog.Logger
@@ -19,14 +19,14 @@ func startTracing(ctx context.Context, log *slog.Logger) (traces, error) {
 		return traces{}, misuse{err}
 	}
 	if t.On() {
-		log.InfoContext(ctx, "requests are traced")
+		log.InfoContext(ctx, "tracing is enabled")
 	}
 	return traces{t, log}, nil
 }
 
-// stop sends what is left.
+// stop exports the remaining spans.
 func (t traces) stop(ctx context.Context) {
 	if err := t.Close(ctx); err != nil {
-		t.log.WarnContext(ctx, "some spans are lost", "err", err)
+		t.log.WarnContext(ctx, "some spans were not exported", "err", err)
 	}
 }

@@ -9,40 +9,40 @@ import (
 	"retwis/internal/server"
 )
 
-// workerCommand runs a worker without an API. It has nothing of its own to work on, so
-// it needs a Redis that others use.
+// workerCommand runs a worker without an API. It needs the Redis of a service.
 type workerCommand struct {
-	RedisURL string `name:"redis-url" env:"RETWIS_REDIS_URL" placeholder:"URL" help:"The Redis of the service, as for serve; needed."`
+	RedisURL string `name:"redis-url" env:"RETWIS_REDIS_URL" placeholder:"URL" help:"URL of the Redis of the service, as for serve. Required."`
 
 	processSettings
 }
 
-// Validate is called once all flags are read.
+// Validate checks the flags.
 func (c *workerCommand) Validate() error {
 	if c.RedisURL == "" || c.RedisURL == inMemory {
-		return errors.New("a worker alone has nothing to do on a Redis of its own: " + giveRedis)
+		return errors.New("a worker needs the Redis of a service: " + giveRedis)
 	}
 	return c.processSettings.check()
 }
 
-// Run works until ctx is done.
+// Run composes the worker and runs it until ctx is done.
 func (c *workerCommand) Run(ctx context.Context, console console) error {
-	b, err := c.open(ctx, console, c.RedisURL, "")
+	n, err := c.open(ctx, console, c.RedisURL, "")
 	if err != nil {
 		return err
 	}
-	defer b.close(ctx)
+	defer n.close(ctx)
 
+	// The end of the worker stops the monitoring.
 	group, running := errgroup.WithContext(ctx)
-	health := server.Health{Checks: c.checks(b.store), Draining: func() bool { return running.Err() != nil }, Log: b.log}
-	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
+	health := server.Health{Checks: c.checks(n.store), Draining: func() bool { return running.Err() != nil }, Log: n.log}
+	operatorsCtx, stopOperators := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopOperators()
 	group.Go(func() error {
-		defer end()
-		return b.worker.Run(running)
+		defer stopOperators()
+		return n.worker.Run(running)
 	})
-	group.Go(func() error { return b.sweeper.Run(running) })
-	group.Go(func() error { return b.watchers.run(life, health) })
-	c.announceWorker(console.out, b.redis.name)
+	group.Go(func() error { return n.sweeper.Run(running) })
+	group.Go(func() error { return n.operators.run(operatorsCtx, health) })
+	c.announceWorker(console.out, n.redis.name)
 	return waitFor(running, group)
 }
