@@ -9,115 +9,115 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestJoiningAFeed(t *testing.T) {
+func TestAttach_JoinsAtThePositionOfTheFeed(t *testing.T) {
 	tests := []struct {
 		name string
-		do   func(t *testing.T, w *world, h *Hub, first *reader)
+		do   func(t *testing.T, db *fakeDatabase, h *Hub, first *reader)
 	}{
-		{"that is where the list is", func(t *testing.T, w *world, h *Hub, first *reader) {
-			from := w.cursor(alice)
-			w.push(alice)
+		{"feed at the head of the list", func(t *testing.T, db *fakeDatabase, h *Hub, first *reader) {
+			from := db.cursor(alice)
+			db.push(alice)
 			first.want("+3")
 			subscribe(t, h, alice, from).want("+3", "caught up 1")
 			subscribe(t, h, alice, "").want("caught up 0")
 		}},
-		{"that is behind the list, from where it stands", func(t *testing.T, w *world, h *Hub, first *reader) {
-			from := w.cursor(alice)
-			w.lose(w.PartitionOf(alice), 2)
-			w.push(alice)
-			w.push(alice)
+		{"feed behind the list, resume from its position", func(t *testing.T, db *fakeDatabase, h *Hub, first *reader) {
+			from := db.cursor(alice)
+			db.lose(db.PartitionOf(alice), 2)
+			db.push(alice)
+			db.push(alice)
 			second := subscribe(t, h, alice, from)
 			second.want("caught up 0")
-			w.push(alice)
+			db.push(alice)
 			second.want("+3", "+4", "+5")
 			first.want("+3", "+4", "+5")
 		}},
-		{"that is behind the list, from further back", func(t *testing.T, w *world, h *Hub, first *reader) {
-			from := w.cursor(alice)
-			w.push(alice)
+		{"feed behind the list, resume from an older position", func(t *testing.T, db *fakeDatabase, h *Hub, first *reader) {
+			from := db.cursor(alice)
+			db.push(alice)
 			first.want("+3")
-			w.lose(w.PartitionOf(alice), 1)
-			w.push(alice)
+			db.lose(db.PartitionOf(alice), 1)
+			db.push(alice)
 			second := subscribe(t, h, alice, from)
 			second.want("+3", "caught up 1")
-			w.push(alice)
+			db.push(alice)
 			second.want("+4", "+5")
 			first.want("+4", "+5")
 		}},
-		{"that is behind the cursor", func(t *testing.T, w *world, h *Hub, first *reader) {
-			w.lose(w.PartitionOf(alice), 1)
-			w.push(alice)
-			second := subscribe(t, h, alice, w.cursor(alice))
+		{"feed behind the cursor catches up", func(t *testing.T, db *fakeDatabase, h *Hub, first *reader) {
+			db.lose(db.PartitionOf(alice), 1)
+			db.push(alice)
+			second := subscribe(t, h, alice, db.cursor(alice))
 			second.want("caught up 0")
-			first.want("+3") // read so that the two meet
-			w.push(alice)
+			first.want("+3") // the feed caught up to reach the cursor
+			db.push(alice)
 			second.want("+4")
 			first.want("+4")
 		}},
-		{"that is behind, from now on", func(t *testing.T, w *world, h *Hub, first *reader) {
-			w.lose(w.PartitionOf(alice), 1)
-			w.push(alice)
+		{"feed behind the list, without a cursor", func(t *testing.T, db *fakeDatabase, h *Hub, first *reader) {
+			db.lose(db.PartitionOf(alice), 1)
+			db.push(alice)
 			second := subscribe(t, h, alice, "")
 			second.want("caught up 0")
 			first.want("+3")
 		}},
-		{"of an older generation", func(t *testing.T, w *world, h *Hub, first *reader) {
-			from := w.cursor(alice)
-			w.lose(w.PartitionOf(alice), 1)
-			w.change(alice, without(1))
+		{"feed of an older epoch", func(t *testing.T, db *fakeDatabase, h *Hub, first *reader) {
+			from := db.cursor(alice)
+			db.lose(db.PartitionOf(alice), 1)
+			db.change(alice, without(1))
 			subscribe(t, h, alice, from).want("HISTORY_CHANGED", "caught up 0")
-			subscribe(t, h, alice, w.cursor(alice)).want("caught up 0")
+			subscribe(t, h, alice, db.cursor(alice)).want("caught up 0")
 			first.want("HISTORY_CHANGED")
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, w *world, h *Hub) {
-				w.push(alice)
+			inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+				db.push(alice)
 				first := subscribe(t, h, alice, "")
-				w.push(alice)
+				db.push(alice)
 				first.want("caught up 0", "+2")
-				tt.do(t, w, h, first)
+				tt.do(t, db, h, first)
 			})
 		})
 	}
 }
 
-// While a subscriber's read is on its way back the feed goes on.
-func TestJoiningAFeedThatMoves(t *testing.T) {
+// The feed advances while the read of a joining subscriber is in progress.
+func TestAttach_JoinsAFeedThatAdvancesDuringTheRead(t *testing.T) {
 	tests := []struct {
 		name      string
-		meanwhile func(w *world)
+		meanwhile func(db *fakeDatabase)
 		want      []string
 	}{
-		{"by a post", func(w *world) { w.push(alice) }, []string{"+2", "+3", "caught up 2"}},
-		{"by a deletion", func(w *world) { w.remove(1, alice) }, []string{"+2", "caught up 1", "-1"}},
-		{"by the deletion of what is replayed", func(w *world) { w.remove(2, alice) }, []string{"caught up 0", "-2"}},
-		{"by more than it remembers", func(w *world) {
+		{"post arrives", func(db *fakeDatabase) { db.push(alice) }, []string{"+2", "+3", "caught up 2"}},
+		{"older post is deleted", func(db *fakeDatabase) { db.remove(1, alice) }, []string{"+2", "caught up 1", "-1"}},
+		{"replayed post is deleted", func(db *fakeDatabase) { db.remove(2, alice) }, []string{"caught up 0", "-2"}},
+		{"more events than the feed remembers", func(db *fakeDatabase) {
 			for range recentLength + 10 {
-				w.push(alice)
+				db.push(alice)
 				synctest.Wait()
 			}
 			for n := range retwis.PostID(removedLength + 10) {
-				w.remove(n+2, alice)
+				db.remove(n+2, alice)
 				synctest.Wait()
 			}
 		}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, w *world, h *Hub) {
-				w.push(alice)
-				from := w.cursor(alice)
+			inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+				db.push(alice)
+				from := db.cursor(alice)
 				first := subscribe(t, h, alice, "")
-				w.push(alice)
+				db.push(alice)
 				first.want("caught up 0", "+2")
 
-				release := w.hold("timelines")
+				release := db.hold("timelines")
 				joined := make(chan *reader)
 				go func() { joined <- subscribe(t, h, alice, from) }()
 				synctest.Wait()
-				tt.meanwhile(w)
+				tt.meanwhile(db)
 				synctest.Wait()
 				release()
 				second := <-joined
@@ -126,7 +126,7 @@ func TestJoiningAFeedThatMoves(t *testing.T) {
 					return
 				}
 				var want []string
-				for id := retwis.PostID(removedLength + 12); id <= w.lastPost; id++ {
+				for id := retwis.PostID(removedLength + 12); id <= db.lastPost; id++ {
 					want = append(want, "+"+id.String())
 				}
 				for n := range retwis.PostID(removedLength + 10) {
@@ -138,67 +138,68 @@ func TestJoiningAFeedThatMoves(t *testing.T) {
 	}
 }
 
-// A reset spares the subscribers the removals before it, but not one who has read before.
-func TestJoiningAFeedThatWasReset(t *testing.T) {
-	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, w *world, h *Hub) {
-		w.push(alice)
+// A reset makes earlier removals obsolete for the subscribers of the feed, but not for a
+// subscriber whose read precedes it.
+func TestAttach_SendsRemovalsBeforeAResetToALaterSubscriber(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		db.push(alice)
 		first := subscribe(t, h, alice, "")
 		first.want("caught up 0")
-		w.capacity = 1
-		w.lose(w.PartitionOf(alice), 3)
-		w.push(alice)
-		w.push(alice)
+		db.capacity = 1
+		db.lose(db.PartitionOf(alice), 3)
+		db.push(alice)
+		db.push(alice)
 
-		release := w.hold("timelines")
+		release := db.hold("timelines")
 		joined := make(chan *reader)
-		go func() { joined <- subscribe(t, h, alice, w.cursor(alice)) }()
+		go func() { joined <- subscribe(t, h, alice, db.cursor(alice)) }()
 		synctest.Wait()
-		w.pass()
-		w.remove(3, alice)
-		w.cut(w.PartitionOf(alice), false)
+		db.pass()
+		db.remove(3, alice)
+		db.disconnect(db.PartitionOf(alice), false)
 		first.want("CURSOR_TOO_OLD")
 		release()
 		second := <-joined
 		second.want("-3", "caught up 1")
-		w.capacity = 10
-		w.push(alice)
+		db.capacity = 10
+		db.push(alice)
 		first.want("+4")
 		second.want("+4")
 	})
 }
 
-// Where a reset sends a subscriber is not before the place it had.
-func TestAResetOfOneWhoIsAheadOfTheFeed(t *testing.T) {
-	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, w *world, h *Hub) {
+// The position of a reset is not before the subscriber's own position.
+func TestAttach_ResetDoesNotMoveASubscriberBack(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 		first := subscribe(t, h, alice, "")
-		w.push(alice)
+		db.push(alice)
 		first.want("caught up 0", "+1")
-		w.lose(w.PartitionOf(alice), 4)
-		w.push(alice)
-		from := w.cursor(alice)
-		w.capacity = 2
+		db.lose(db.PartitionOf(alice), 4)
+		db.push(alice)
+		from := db.cursor(alice)
+		db.capacity = 2
 		for range 3 {
-			w.push(alice)
+			db.push(alice)
 		}
 		second := subscribe(t, h, alice, from)
 		second.want("CURSOR_TOO_OLD", "caught up 0")
 		first.want("CURSOR_TOO_OLD")
-		w.push(alice)
+		db.push(alice)
 		first.want("+6")
 		second.want("+6")
 	})
 }
 
-func TestAListThatMovesTooFastIsGivenUp(t *testing.T) {
-	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, w *world, h *Hub) {
-		w.push(alice)
-		from := w.cursor(alice)
+func TestAttach_ResetsAfterRepeatedConcurrentChanges(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		db.push(alice)
+		from := db.cursor(alice)
 		first := subscribe(t, h, alice, "")
 		first.want("caught up 0")
-		change := func() { w.changed(alice, func(e []retwis.PostID) []retwis.PostID { return e }) }
-		w.lose(w.PartitionOf(alice), 1000)
+		change := func() { db.changeLocked(alice, func(e []retwis.PostID) []retwis.PostID { return e }) }
+		db.lose(db.PartitionOf(alice), 1000)
 		change()
-		w.whenRead = change // every answer is outdated when it comes
+		db.afterRead = change // each reply is outdated when it arrives
 		subscribe(t, h, alice, from).want("HISTORY_CHANGED", "caught up 0")
 		subscribe(t, h, alice, "").want("caught up 0")
 	})

@@ -7,31 +7,32 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Subscription is an open stream of a timeline's events. Events is closed when the
-// subscription's context ends or the source ends it; Err then returns the reason, and is
-// nil for the former.
+// Subscription is an open subscription whose events arrive on a channel. The hub closes
+// Events at the end of the subscription. Err then returns why the hub ended it, and nil if
+// its context ended.
 type Subscription struct {
 	Events <-chan retwis.Event
 	Err    func() error
 }
 
-// channelLength is what a stream's channel holds. It is small because most subscribers
-// are idle; who falls behind gets a queue and a goroutine until it has caught up.
+// channelLength is the capacity of a channelSink's channel. It is small because most
+// subscribers are idle. A subscriber that falls behind gets a queue and a goroutine until it
+// has caught up.
 const channelLength = 8
 
-// channelSink is a sink that is read like a channel.
+// channelSink is a sink that passes events to a channel.
 type channelSink struct {
 	hub    *Hub
 	events chan retwis.Event
 
 	mu      sync.Mutex
-	waiting []retwis.Event // what the channel has no room for
-	sending bool           // a goroutine sends; it alone uses the channel, and empties waiting
-	ended   chan struct{}  // closed when the subscription is over
+	waiting []retwis.Event // events that do not fit into the channel
+	sending bool           // a goroutine sends; only it uses the channel, and it drains waiting
+	ended   chan struct{}  // closed at the end of the subscription
 	err     error
 }
 
-// Subscribe is [Hub.Attach] for a reader who takes the events from a channel.
+// Subscribe is [Hub.Attach] with a channel for the events.
 func (h *Hub) Subscribe(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor) (Subscription, error) {
 	s := &channelSink{
 		hub:    h,
@@ -64,7 +65,7 @@ func (s *channelSink) Take(e retwis.Event) bool {
 	return true
 }
 
-// Replay implements [retwis.Sink]. Nothing is taken meanwhile.
+// Replay implements [retwis.Sink].
 func (s *channelSink) Replay(ctx context.Context, e retwis.Event) {
 	select {
 	case s.events <- e:
@@ -83,7 +84,7 @@ func (s *channelSink) End(reason error) {
 	}
 }
 
-// send sends what waits until nothing does, or the subscription is over.
+// send sends the waiting events until there are none or the subscription has ended.
 func (s *channelSink) send() {
 	for e := s.next(); e != nil; e = s.next() {
 		select {
@@ -113,7 +114,7 @@ func (s *channelSink) next() retwis.Event {
 	return e
 }
 
-// reason says why the subscription was ended, nil when its context was.
+// reason returns why the hub ended the subscription, and nil if its context ended.
 func (s *channelSink) reason() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

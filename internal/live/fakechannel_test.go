@@ -7,156 +7,156 @@ import (
 	"retwis/internal/pubsub"
 )
 
-// line is one connection of a subscriber to the channel of a partition. Messages on it
-// keep their order.
-type line struct {
-	queue  []onTheWay
+// connection is a connection to the channel of a partition. It delivers messages in order.
+type connection struct {
+	queue  []inFlight
 	wake   chan struct{}
 	broken bool
 }
 
-type onTheWay struct {
+type inFlight struct {
 	message pubsub.Message
 	arrives time.Time
 }
 
-// publish sends a message to those of its recipients that are present.
-func (w *world) publish(partition int, m pubsub.Message) {
+// publish sends a message to the recipients that have presence.
+func (db *fakeDatabase) publish(partition int, m pubsub.Message) {
 	var present []pubsub.Recipient
 	for _, r := range m.Recipients {
-		if time.Now().Before(w.online[r.Timeline]) {
+		if time.Now().Before(db.online[r.Timeline]) {
 			present = append(present, r)
 		}
 	}
-	l := w.lines[partition]
-	if len(present) == 0 || l == nil || w.deaf[partition] {
+	c := db.connections[partition]
+	if len(present) == 0 || c == nil || db.silent[partition] {
 		return
 	}
-	if w.lossy[partition] > 0 {
-		w.lossy[partition]--
+	if db.lossy[partition] > 0 {
+		db.lossy[partition]--
 		return
 	}
 	m.Recipients = present
-	l.send(m, w.delay())
+	c.send(m, db.delay())
 }
 
-func (l *line) send(m pubsub.Message, delay time.Duration) {
+func (c *connection) send(m pubsub.Message, delay time.Duration) {
 	arrives := time.Now().Add(delay)
-	if n := len(l.queue); n > 0 && l.queue[n-1].arrives.After(arrives) {
-		arrives = l.queue[n-1].arrives
+	if n := len(c.queue); n > 0 && c.queue[n-1].arrives.After(arrives) {
+		arrives = c.queue[n-1].arrives
 	}
-	l.queue = append(l.queue, onTheWay{m, arrives})
-	l.nudge()
+	c.queue = append(c.queue, inFlight{m, arrives})
+	c.wakeUp()
 }
 
-func (l *line) nudge() {
+func (c *connection) wakeUp() {
 	select {
-	case l.wake <- struct{}{}:
+	case c.wake <- struct{}{}:
 	default:
 	}
 }
 
-// lose makes the next n messages of a partition disappear.
-func (w *world) lose(partition, n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.lossy[partition] += n
+// lose discards the next n messages of a partition.
+func (db *fakeDatabase) lose(partition, n int) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.lossy[partition] += n
 }
 
-// cut breaks the connection of a partition. What is on its way is lost, or comes late:
-// on the next connection, twice.
-func (w *world) cut(partition int, late bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	l := w.lines[partition]
-	if l == nil {
+// disconnect breaks the connection of a partition. Messages in flight are lost, or, with
+// late, arrive twice on the next connection.
+func (db *fakeDatabase) disconnect(partition int, late bool) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	c := db.connections[partition]
+	if c == nil {
 		return
 	}
-	l.broken = true
+	c.broken = true
 	if !late {
-		l.queue = nil
+		c.queue = nil
 	}
-	delete(w.lines, partition)
-	l.nudge()
+	delete(db.connections, partition)
+	c.wakeUp()
 }
 
-// send sends a message as it is, whatever the lists say.
-func (w *world) send(partition int, m pubsub.Message) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.lines[partition].send(m, 0)
+// send sends a message without changing the lists.
+func (db *fakeDatabase) send(partition int, m pubsub.Message) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.connections[partition].send(m, 0)
 }
 
-// Probe sends a message that concerns no timeline.
-func (w *world) Probe(ctx context.Context, node string, partition int) error {
-	if err := w.call(ctx, "Probe"); err != nil {
+// Probe implements [Source].
+func (db *fakeDatabase) Probe(ctx context.Context, node string, partition int) error {
+	if err := db.call(ctx, "Probe"); err != nil {
 		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	l := w.lines[partition]
-	if l == nil || w.deaf[partition] {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	c := db.connections[partition]
+	if c == nil || db.silent[partition] {
 		return nil
 	}
-	l.send(pubsub.Message{Kind: pubsub.Probe}, w.delay())
+	c.send(pubsub.Message{Kind: pubsub.Probe}, db.delay())
 	return nil
 }
 
-// deafen makes the connection of a partition deliver nothing, until there is another.
-func (w *world) deafen(partition int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.deaf[partition] = true
+// silence makes the connection of a partition deliver nothing until a new connection replaces
+// it.
+func (db *fakeDatabase) silence(partition int) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.silent[partition] = true
 }
 
-func (w *world) Listen(ctx context.Context, node string, partition int, handle func(pubsub.Message)) error {
-	w.mu.Lock()
-	w.listens[partition]++
-	w.mu.Unlock()
+func (db *fakeDatabase) Listen(ctx context.Context, node string, partition int, handle func(pubsub.Message)) error {
+	db.mu.Lock()
+	db.listens[partition]++
+	db.mu.Unlock()
 	defer func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.listens[partition]--
-		delete(w.lines, partition)
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		db.listens[partition]--
+		delete(db.connections, partition)
 	}()
-	var late []onTheWay
+	var late []inFlight
 	for ctx.Err() == nil {
-		if err := w.call(ctx, "Listen"); err != nil {
+		if err := db.call(ctx, "Listen"); err != nil {
 			return err
 		}
-		l := &line{wake: make(chan struct{}, 1)}
-		w.mu.Lock()
+		c := &connection{wake: make(chan struct{}, 1)}
+		db.mu.Lock()
 		for range 2 {
 			for _, m := range late {
-				l.send(m.message, w.delay())
+				c.send(m.message, db.delay())
 			}
 		}
-		w.lines[partition], w.deaf[partition] = l, false
-		w.mu.Unlock()
+		db.connections[partition], db.silent[partition] = c, false
+		db.mu.Unlock()
 		handle(pubsub.Message{Kind: pubsub.Joined})
-		late = w.receive(ctx, l, handle)
+		late = db.receive(ctx, c, handle)
 	}
 	return nil
 }
 
-// receive hands over the messages of a line until it is broken, and returns those that
-// were still on their way.
-func (w *world) receive(ctx context.Context, l *line, handle func(pubsub.Message)) []onTheWay {
+// receive passes the messages of a connection to handle until the connection breaks. It
+// returns the messages that were in flight.
+func (db *fakeDatabase) receive(ctx context.Context, c *connection, handle func(pubsub.Message)) []inFlight {
 	for {
-		w.mu.Lock()
-		if l.broken {
-			defer w.mu.Unlock()
-			return l.queue
+		db.mu.Lock()
+		if c.broken {
+			defer db.mu.Unlock()
+			return c.queue
 		}
-		var next *onTheWay
+		var next *inFlight
 		wait := time.Hour
-		if len(l.queue) > 0 {
-			if wait = time.Until(l.queue[0].arrives); wait <= 0 {
-				m := l.queue[0]
-				next, l.queue = &m, l.queue[1:]
+		if len(c.queue) > 0 {
+			if wait = time.Until(c.queue[0].arrives); wait <= 0 {
+				m := c.queue[0]
+				next, c.queue = &m, c.queue[1:]
 			}
 		}
-		w.mu.Unlock()
+		db.mu.Unlock()
 		if next != nil {
 			handle(next.message)
 			continue
@@ -164,7 +164,7 @@ func (w *world) receive(ctx context.Context, l *line, handle func(pubsub.Message
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-		case <-l.wake:
+		case <-c.wake:
 		case <-timer.C:
 		}
 		timer.Stop()

@@ -10,37 +10,37 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestAnEventIsMadeOnceForAFeed(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, w *world, h *Hub) {
+func TestHub_SharesEventsAmongTheSubscribersOfAFeed(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 		a, b, c := subscribe(t, h, alice, ""), subscribe(t, h, alice, ""), subscribe(t, h, carol, "")
 		for _, r := range []*reader{a, b, c} {
 			r.want("caught up 0")
 		}
-		w.push(alice, carol) // looked up, as the first after each subscription
+		db.push(alice, carol) // read from the list, as the first push after a subscription
 		for _, r := range []*reader{a, b, c} {
 			r.want("+1")
 		}
-		before := w.called("Posts asked for")
-		w.push(alice, carol)
+		before := db.callCount("Posts asked for")
+		db.push(alice, carol)
 		synctest.Wait()
 		atA, atB, atC := (<-a.Events).(*retwis.PostAdded), (<-b.Events).(*retwis.PostAdded), (<-c.Events).(*retwis.PostAdded)
 		if atA != atB {
-			t.Error("subscribers of one timeline got two events")
+			t.Error("subscribers of one timeline received different event values")
 		}
 		if atA.Edge.Post != atC.Edge.Post {
-			t.Error("subscribers of two timelines got two copies of the post")
+			t.Error("subscribers of two timelines received different copies of the post")
 		}
-		if n := w.called("Posts asked for") - before; n != 1 {
+		if n := db.callCount("Posts asked for") - before; n != 1 {
 			t.Errorf("%d posts were loaded, want 1", n)
 		}
 	})
 }
 
-func TestSubscribeOnlyWorksWhileTheHubRuns(t *testing.T) {
+func TestHub_RefusesSubscriptionsUnlessItRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		h := NewHub(w, slog.New(slog.DiscardHandler), Options{})
+		db := newFakeDatabase()
+		h := NewHub(db, slog.New(slog.DiscardHandler), Options{})
 		if _, err := h.Subscribe(t.Context(), alice, ""); !errors.Is(err, errNotRunning) {
 			t.Errorf("Subscribe before Run: %v", err)
 		}
@@ -48,36 +48,36 @@ func TestSubscribeOnlyWorksWhileTheHubRuns(t *testing.T) {
 		idle, behind := subscribe(t, h, alice, ""), subscribe(t, h, alice, "")
 		idle.want("caught up 0")
 		for range 3 * channelLength {
-			w.push(alice)
+			db.push(alice)
 		}
 		synctest.Wait()
 		stop()
 		if err := idle.Err(); err != nil {
-			t.Errorf("the subscription was ended by %v, want nil", err)
+			t.Errorf("subscription ended with %v, want nil", err)
 		}
 		for range behind.Events { // until it is closed
 		}
 		if err := behind.Err(); err != nil {
-			t.Errorf("the subscription of the slow reader was ended by %v, want nil", err)
+			t.Errorf("subscription of the slow subscriber ended with %v, want nil", err)
 		}
 		if _, err := h.Subscribe(t.Context(), alice, ""); !errors.Is(err, errNotRunning) {
 			t.Errorf("Subscribe after Run: %v", err)
 		}
 		if err := h.Run(t.Context()); err == nil {
-			t.Error("Run ran a second time")
+			t.Error("second Run succeeded")
 		}
-		if got := w.present(); len(got) > 0 {
-			t.Errorf("%v are still present", got)
+		if got := db.present(); len(got) > 0 {
+			t.Errorf("presence of %v remains after Run", got)
 		}
 	})
 }
 
-func TestStoppingTheHubEndsASubscribeUnderWay(t *testing.T) {
+func TestHub_StopEndsAPendingSubscribe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		w.fail(true, "Enter")
-		h := NewHub(w, slog.New(slog.DiscardHandler), Options{})
+		db := newFakeDatabase()
+		db.fail(true, "Enter")
+		h := NewHub(db, slog.New(slog.DiscardHandler), Options{})
 		stop := start(t, h)
 		failed := make(chan error)
 		go func() {
@@ -92,8 +92,8 @@ func TestStoppingTheHubEndsASubscribeUnderWay(t *testing.T) {
 	})
 }
 
-func TestReadyWhenEveryChannelInUseIsSubscribed(t *testing.T) {
-	inBubble(t, Options{Linger: time.Second}, func(t *testing.T, w *world, h *Hub) {
+func TestHub_ReadyIfEveryChannelInUseIsSubscribed(t *testing.T) {
+	inBubble(t, Options{Linger: time.Second}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 		if err := h.Ready(); err != nil {
 			t.Errorf("without a subscriber: %v", err)
 		}
@@ -101,13 +101,13 @@ func TestReadyWhenEveryChannelInUseIsSubscribed(t *testing.T) {
 		if err := h.Ready(); err != nil {
 			t.Errorf("with a subscriber: %v", err)
 		}
-		w.fail(true, "Listen")
-		w.cut(w.PartitionOf(alice), false)
+		db.fail(true, "Listen")
+		db.disconnect(db.PartitionOf(alice), false)
 		synctest.Wait()
 		if err := h.Ready(); err == nil {
 			t.Error("ready without a channel")
 		}
-		w.fail(false, "Listen")
+		db.fail(false, "Listen")
 		time.Sleep(5 * time.Second)
 		if err := h.Ready(); err != nil {
 			t.Errorf("with the channel again: %v", err)

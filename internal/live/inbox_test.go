@@ -9,13 +9,13 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestAnOverfullInboxIsALoss(t *testing.T) {
+func TestInbox_ReplacesMessagesByJoinedOnOverflow(t *testing.T) {
 	t.Parallel()
 	b := inbox{ready: make(chan struct{}, 1)}
 	big := pubsub.Message{Kind: pubsub.Pushed, Recipients: make([]pubsub.Recipient, inboxLimit/2)}
 	for n, want := range []bool{false, true, false, true, false} {
 		if got := b.put(big); got != want {
-			t.Errorf("message %d: overflow %v, want %v", n+1, got, want)
+			t.Errorf("overflow at message %d: %v, want %v", n+1, got, want)
 		}
 	}
 	var kinds []string
@@ -28,11 +28,11 @@ func TestAnOverfullInboxIsALoss(t *testing.T) {
 		t.Errorf("messages (-want +got):\n%s", diff)
 	}
 	if b.weight != 0 {
-		t.Errorf("weight %d when empty", b.weight)
+		t.Errorf("weight of the empty inbox: %d, want 0", b.weight)
 	}
 }
 
-func TestMessagesAreTakenInOrder(t *testing.T) {
+func TestInbox_ReturnsMessagesInOrder(t *testing.T) {
 	t.Parallel()
 	b := inbox{ready: make(chan struct{}, 1)}
 	for n := range retwis.PostID(2*messageBatch + 10) {
@@ -41,7 +41,7 @@ func TestMessagesAreTakenInOrder(t *testing.T) {
 	var next retwis.PostID
 	for batch := b.take(); len(batch) > 0; batch = b.take() {
 		if len(batch) > messageBatch {
-			t.Errorf("%d messages at once", len(batch))
+			t.Errorf("take returned %d messages, want at most %d", len(batch), messageBatch)
 		}
 		for _, m := range batch {
 			if m.Post != next {

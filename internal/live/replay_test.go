@@ -9,15 +9,15 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestEveryCursorOfAReplayCanBeResumedFrom(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, w *world, h *Hub) {
-		w.push(alice)
-		from := w.cursor(alice)
+func TestReplay_ResumesFromEachOfItsCursors(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		db.push(alice)
+		from := db.cursor(alice)
 		for range 3 {
-			w.push(alice)
+			db.push(alice)
 		}
-		w.remove(1, alice)
-		w.remove(3, alice)
+		db.remove(1, alice)
+		db.remove(3, alice)
 
 		s := subscribe(t, h, alice, from)
 		want := map[string][]string{
@@ -35,57 +35,57 @@ func TestEveryCursorOfAReplayCanBeResumedFrom(t *testing.T) {
 	})
 }
 
-func TestALongReplayIsLoadedInBatches(t *testing.T) {
-	inBubble(t, Options{QueueLength: 4}, func(t *testing.T, w *world, h *Hub) {
-		from := w.cursor(alice)
+func TestReplay_LoadsPostsInBatches(t *testing.T) {
+	inBubble(t, Options{QueueLength: 4}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		from := db.cursor(alice)
 		var want []string
 		for range 3 * postBatch {
-			want = append(want, "+"+w.push(alice).String())
+			want = append(want, "+"+db.push(alice).String())
 		}
 		r := subscribe(t, h, alice, from)
 		r.want(append(want, "caught up 300")...)
-		if n := w.called("Posts"); n != 3 {
-			t.Errorf("%d calls for posts, want 3", n)
+		if n := db.callCount("Posts"); n != 3 {
+			t.Errorf("%d calls loaded posts, want 3", n)
 		}
 	})
 }
 
-func TestAReplayWaitsForItsReader(t *testing.T) {
-	inBubble(t, Options{QueueLength: 20}, func(t *testing.T, w *world, h *Hub) {
-		from := w.cursor(alice)
+func TestReplay_WaitsForASlowSubscriber(t *testing.T) {
+	inBubble(t, Options{QueueLength: 20}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		from := db.cursor(alice)
 		var want []string
 		for range 200 {
-			want = append(want, "+"+w.push(alice).String())
+			want = append(want, "+"+db.push(alice).String())
 		}
 		want = append(want, "caught up 200")
 		patient, unlucky := subscribe(t, h, alice, from), subscribe(t, h, alice, from)
 		time.Sleep(time.Minute)
 		for range 20 {
-			want = append(want, "+"+w.push(alice).String())
+			want = append(want, "+"+db.push(alice).String())
 		}
 		synctest.Wait()
 		patient.want(want...)
 
-		w.push(alice)
+		db.push(alice)
 		patient.want("+221")
 		if err := unlucky.Err(); !errors.Is(err, retwis.ErrSlowConsumer) {
-			t.Errorf("what waits behind a replay is not bounded: %v", err)
+			t.Errorf("subscription with a full queue behind its replay: %v, want %v", err, retwis.ErrSlowConsumer)
 		}
 	})
 }
 
-func TestAReplayOutlastsAnOutage(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, w *world, h *Hub) {
-		from := w.cursor(alice)
-		w.push(alice)
-		w.fail(true, "Posts")
+func TestReplay_ContinuesAfterAnOutage(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		from := db.cursor(alice)
+		db.push(alice)
+		db.fail(true, "Posts")
 		r := subscribe(t, h, alice, from)
 		gone := subscribe(t, h, alice, from)
 		time.Sleep(20 * time.Second)
 		r.want()
 		gone.close()
 		gone.want("closed")
-		w.fail(false, "Posts")
+		db.fail(false, "Posts")
 		time.Sleep(10 * time.Second)
 		r.want("+1", "caught up 1")
 	})

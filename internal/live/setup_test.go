@@ -16,27 +16,27 @@ import (
 func TestMain(m *testing.M) { redistest.Main(m) }
 
 var (
-	alice = retwis.Home(1024)
-	bob   = retwis.Home(1025)
-	carol = retwis.Home(2048) // of the partition of alice
-	diary = retwis.Profile(1024)
+	alice        = retwis.Home(1024)
+	bob          = retwis.Home(1025)
+	carol        = retwis.Home(2048) // in the partition of alice
+	aliceProfile = retwis.Profile(1024)
 )
 
-// inBubble runs a test with a hub on a clock that moves only when everything waits.
-// The hub is stopped at the end, and must leave nothing behind.
-func inBubble(t *testing.T, options Options, test func(t *testing.T, w *world, h *Hub)) {
+// inBubble runs a test with a hub and a fake database in a synctest bubble. It stops the hub
+// at the end; synctest fails the test if a goroutine is left.
+func inBubble(t *testing.T, options Options, test func(t *testing.T, db *fakeDatabase, h *Hub)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		h := NewHub(w, slog.New(slog.DiscardHandler), options)
+		db := newFakeDatabase()
+		h := NewHub(db, slog.New(slog.DiscardHandler), options)
 		stop := start(t, h)
 		defer stop()
-		test(t, w, h)
+		test(t, db, h)
 	})
 }
 
-// start runs a hub and returns what stops it.
+// start runs a hub and returns a function that stops it.
 func start(t *testing.T, h *Hub) func() {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
@@ -69,7 +69,8 @@ func subscribe(t *testing.T, h *Hub, timeline retwis.TimelineID, after retwis.Cu
 	return &reader{Subscription: s, t: t, close: cancel, cursor: after}
 }
 
-// want reads all events there are once everything waits, and compares them.
+// want reads all events that are available once all goroutines are blocked, and compares
+// them.
 func (r *reader) want(want ...string) {
 	r.t.Helper()
 	var got []string
@@ -92,6 +93,7 @@ func (r *reader) want(want ...string) {
 	}
 }
 
+// describe returns a short form of an event, such as +7 for an added post.
 func describe(e retwis.Event) string {
 	switch e := e.(type) {
 	case *retwis.PostAdded:

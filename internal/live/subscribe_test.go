@@ -11,10 +11,10 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestAnErrorOfTheSourceIsPassedOn(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, w *world, h *Hub) {
-		w.fail(true, "Since")
-		_, err := h.Subscribe(t.Context(), alice, w.cursor(alice))
+func TestSubscribe_ReturnsTheErrorOfTheSource(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		db.fail(true, "Since")
+		_, err := h.Subscribe(t.Context(), alice, db.cursor(alice))
 		if !errors.Is(err, errOutage) {
 			t.Errorf("Subscribe: %v, want %v", err, errOutage)
 		}
@@ -24,53 +24,53 @@ func TestAnErrorOfTheSourceIsPassedOn(t *testing.T) {
 	})
 }
 
-func TestASubscriptionWithoutACursorBeginsNow(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, w *world, h *Hub) {
-		w.push(alice)
+func TestSubscribe_WithoutCursorBeginsNow(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		db.push(alice)
 		r := subscribe(t, h, alice, "")
 		r.want("caught up 0")
-		w.push(alice, bob)
-		w.push(bob)
-		w.push(alice)
+		db.push(alice, bob)
+		db.push(bob)
+		db.push(alice)
 		r.want("+2", "+4")
 	})
 }
 
-func TestASubscriptionResumes(t *testing.T) {
+func TestSubscribe_ResumesFromACursor(t *testing.T) {
 	tests := []struct {
 		name string
-		miss func(w *world) // what happens to alice's home, which has posts 1 to 3, while she is away
+		miss func(db *fakeDatabase) // changes alice's home, which holds posts 1 to 3, while she is disconnected
 		want []string
 	}{
-		{"with nothing missed", func(*world) {}, []string{"caught up 0"}},
-		{"after posts", func(w *world) { w.push(alice); w.push(alice) }, []string{"+4", "+5", "caught up 2"}},
-		{"after a deletion", func(w *world) { w.push(alice); w.remove(2, alice) }, []string{"+4", "-2", "caught up 2"}},
-		{"after a post came and went", func(w *world) { w.remove(w.push(alice), alice) }, []string{"-4", "caught up 1"}},
-		{"after the deletion of the post it stands at", func(w *world) { w.remove(3, alice); w.push(alice) }, []string{"+4", "-3", "caught up 2"}},
-		{"after a change", func(w *world) { w.change(alice, without(1)); w.push(alice) }, []string{"HISTORY_CHANGED", "caught up 0"}},
-		{"after the entry it stands at was purged", func(w *world) { w.change(alice, without(3)) }, []string{"HISTORY_CHANGED", "caught up 0"}},
-		{"after too much", func(w *world) {
-			w.capacity = 5
+		{"no events missed", func(*fakeDatabase) {}, []string{"caught up 0"}},
+		{"posts missed", func(db *fakeDatabase) { db.push(alice); db.push(alice) }, []string{"+4", "+5", "caught up 2"}},
+		{"deletion missed", func(db *fakeDatabase) { db.push(alice); db.remove(2, alice) }, []string{"+4", "-2", "caught up 2"}},
+		{"post created and deleted", func(db *fakeDatabase) { db.remove(db.push(alice), alice) }, []string{"-4", "caught up 1"}},
+		{"post of the cursor deleted", func(db *fakeDatabase) { db.remove(3, alice); db.push(alice) }, []string{"+4", "-3", "caught up 2"}},
+		{"epoch changed", func(db *fakeDatabase) { db.change(alice, without(1)); db.push(alice) }, []string{"HISTORY_CHANGED", "caught up 0"}},
+		{"post of the cursor purged", func(db *fakeDatabase) { db.change(alice, without(3)) }, []string{"HISTORY_CHANGED", "caught up 0"}},
+		{"more posts missed than the list holds", func(db *fakeDatabase) {
+			db.capacity = 5
 			for range 6 {
-				w.push(alice)
+				db.push(alice)
 			}
 		}, []string{"CURSOR_TOO_OLD", "caught up 0"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			inBubble(t, Options{}, func(t *testing.T, w *world, h *Hub) {
+			inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 				for range 3 {
-					w.push(alice)
+					db.push(alice)
 				}
-				from := w.cursor(alice)
-				tt.miss(w)
+				from := db.cursor(alice)
+				tt.miss(db)
 				r := subscribe(t, h, alice, from)
 				r.want(tt.want...)
-				if got, want := r.cursor, w.cursor(alice); got != want {
+				if got, want := r.cursor, db.cursor(alice); got != want {
 					t.Errorf("caught up at %+v, want %+v", position(t, alice, got), position(t, alice, want))
 				}
 
-				n := w.push(alice)
+				n := db.push(alice)
 				r.want("+" + n.String())
 
 				again := subscribe(t, h, alice, r.cursor)
@@ -93,9 +93,9 @@ func without(gone ...retwis.PostID) func([]retwis.PostID) []retwis.PostID {
 	}
 }
 
-func TestAForeignCursorIsRefused(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, w *world, h *Hub) {
-		for _, after := range []retwis.Cursor{"nonsense", w.cursor(bob)} {
+func TestSubscribe_RejectsCursorsOfOtherTimelines(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		for _, after := range []retwis.Cursor{"nonsense", db.cursor(bob)} {
 			if _, err := h.Subscribe(t.Context(), alice, after); !errors.Is(err, retwis.ErrBadCursor) {
 				t.Errorf("Subscribe after %q: %v, want %v", after, err, retwis.ErrBadCursor)
 			}
@@ -106,11 +106,11 @@ func TestAForeignCursorIsRefused(t *testing.T) {
 	})
 }
 
-func TestSubscribeGivesUp(t *testing.T) {
+func TestSubscribe_TimesOut(t *testing.T) {
 	for _, call := range []string{"Enter", "Listen", "Now"} {
 		t.Run("when "+call+" fails", func(t *testing.T) {
-			inBubble(t, Options{Linger: time.Second}, func(t *testing.T, w *world, h *Hub) {
-				w.fail(true, call)
+			inBubble(t, Options{Linger: time.Second}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+				db.fail(true, call)
 				if _, err := h.Subscribe(t.Context(), alice, ""); err == nil {
 					t.Error("Subscribe succeeded")
 				}
@@ -125,7 +125,7 @@ func TestSubscribeGivesUp(t *testing.T) {
 					t.Errorf("stats %+v, want no feed and no subscriber", got)
 				}
 
-				w.fail(false, call)
+				db.fail(false, call)
 				subscribe(t, h, alice, "").want("caught up 0")
 			})
 		})

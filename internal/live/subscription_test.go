@@ -9,27 +9,27 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestAReaderThatDoesNotKeepUpIsCutOff(t *testing.T) {
-	inBubble(t, Options{QueueLength: 20}, func(t *testing.T, w *world, h *Hub) {
+func TestSubscription_DisconnectsASlowConsumer(t *testing.T) {
+	inBubble(t, Options{QueueLength: 20}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 		slow, quick := subscribe(t, h, alice, ""), subscribe(t, h, alice, "")
 		slow.want("caught up 0")
 		quick.want("caught up 0")
-		for n := range retwis.PostID(20 + 1) { // one is in the hands of the goroutine that sends
-			w.push(alice)
+		for n := range retwis.PostID(20 + 1) { // the sending goroutine holds one event
+			db.push(alice)
 			quick.want("+" + (n + 1).String())
 		}
 		if err := slow.Err(); err != nil {
-			t.Errorf("the reader was cut off too early: %v", err)
+			t.Errorf("slow consumer was disconnected before its queue was full: %v", err)
 		}
-		w.push(alice)
+		db.push(alice)
 		quick.want("+22")
 		if err := slow.Err(); !errors.Is(err, retwis.ErrSlowConsumer) {
-			t.Errorf("the reader was ended by %v, want %v", err, retwis.ErrSlowConsumer)
+			t.Errorf("slow consumer ended with %v, want %v", err, retwis.ErrSlowConsumer)
 		}
-		w.push(alice)
+		db.push(alice)
 		quick.want("+23")
 		if got := h.Stats(); got.SlowConsumers != 1 || got.Subscribers != 1 {
-			t.Errorf("stats %+v, want one cut off, one left", got)
+			t.Errorf("stats %+v, want one slow consumer and one subscriber", got)
 		}
 
 		slow.want("+1", "+2", "+3", "+4", "+5", "+6", "+7", "+8", "closed")
@@ -39,18 +39,18 @@ func TestAReaderThatDoesNotKeepUpIsCutOff(t *testing.T) {
 	})
 }
 
-func TestASubscriptionEndsWithItsContext(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, w *world, h *Hub) {
-		from := w.cursor(alice)
+func TestSubscription_EndsWithItsContext(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		from := db.cursor(alice)
 		idle := subscribe(t, h, alice, "")
 		idle.want("caught up 0")
 		for range 20 {
-			w.push(alice)
+			db.push(alice)
 		}
 		behind := subscribe(t, h, alice, "")
 		replaying := subscribe(t, h, alice, from)
 		for range 20 {
-			w.push(alice)
+			db.push(alice)
 		}
 		synctest.Wait()
 		for _, r := range []*reader{idle, behind, replaying} {
@@ -61,55 +61,55 @@ func TestASubscriptionEndsWithItsContext(t *testing.T) {
 				n++
 			}
 			if n > channelLength+1 {
-				t.Errorf("%d events after the end", n)
+				t.Errorf("%d events after the end, want at most %d", n, channelLength+1)
 			}
 			if err := r.Err(); err != nil {
-				t.Errorf("ended by %v, want nil", err)
+				t.Errorf("subscription ended with %v, want nil", err)
 			}
 		}
-		w.push(alice)
+		db.push(alice)
 		synctest.Wait()
 		if got := h.Stats(); got.Subscribers != 0 || got.Feeds != 0 {
-			t.Errorf("stats %+v, want nobody left", got)
+			t.Errorf("stats %+v, want no subscribers and no feeds", got)
 		}
 	})
 }
 
-func TestAnIdleSubscriberHasNoGoroutine(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, w *world, h *Hub) {
-		from := w.cursor(alice)
-		w.push(alice)
+func TestSubscription_WithoutWaitingEventsHasNoGoroutine(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		from := db.cursor(alice)
+		db.push(alice)
 		r := subscribe(t, h, alice, from)
 		for range 3 * channelLength {
-			w.push(alice)
+			db.push(alice)
 		}
-		time.Sleep(10 * time.Second) // of the bubble: also a feed that had to pause is up to date
+		time.Sleep(10 * time.Second) // a feed that backed off has caught up
 		synctest.Wait()
 		f := h.snapshot()[0].feeds[alice]
 		if s := f.subscribers[0]; !s.replaying && !s.sink.(*channelSink).sending {
-			t.Error("nobody sends what waits")
+			t.Error("no goroutine sends the waiting events")
 		}
 		for range 3*channelLength + 2 {
 			<-r.Events
 		}
 		synctest.Wait()
 		if s := f.subscribers[0]; s.replaying || s.waiting != nil {
-			t.Errorf("with nothing to tell: telling %v, %d waiting", s.replaying, len(s.waiting))
+			t.Errorf("without waiting events: replaying %v, %d waiting", s.replaying, len(s.waiting))
 		}
 		for range 3 * channelLength {
-			w.push(alice)
+			db.push(alice)
 		}
 		synctest.Wait()
 		s := f.subscribers[0].sink.(*channelSink)
 		if !s.sending {
-			t.Error("nobody sends what waits")
+			t.Error("no goroutine sends the waiting events")
 		}
 		for range 3 * channelLength {
 			<-r.Events
 		}
 		synctest.Wait()
 		if s.sending || s.waiting != nil {
-			t.Errorf("with nothing to send: sending %v, %d waiting", s.sending, len(s.waiting))
+			t.Errorf("without waiting events: sending %v, %d waiting", s.sending, len(s.waiting))
 		}
 	})
 }

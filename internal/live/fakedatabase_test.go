@@ -1,0 +1,364 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"retwis/internal/pubsub"
+	"retwis/internal/retwis"
+	"retwis/internal/sleep"
+)
+
+// fakeDatabase is a [Source] in memory. It holds timelines as lists in order of arrival, with
+// their epochs, removals and presence, and it injects faults: failing calls, latency, lost
+// messages and broken connections. It remembers every push, so that a test can verify the
+// events of a client.
+type fakeDatabase struct {
+	partitions int
+	capacity   int // maximum number of entries of a list
+	longest    int // maximum number of posts that Since returns
+
+	mu          sync.Mutex
+	rng         *rand.Rand
+	latency     time.Duration // maximum latency of a call and of a message
+	failing     map[string]bool
+	calls       map[string]int
+	lastPost    retwis.PostID
+	lists       map[retwis.TimelineID]*list
+	posts       map[retwis.PostID]*retwis.Post // undeleted posts
+	removals    map[int][]removal              // by partition, oldest first
+	online      map[retwis.TimelineID]time.Time
+	connections map[int]*connection
+	listens     map[int]int   // open Listen calls, by partition
+	lossy       map[int]int   // number of messages to lose, by partition
+	silent      map[int]bool  // whether the connection delivers nothing, by partition
+	held        chan struct{} // delays replies until it is closed
+	holding     string        // the delayed replies: "timelines" or "posts"
+	afterRead   func()        // called after each reply was computed
+}
+
+type list struct {
+	entries  []retwis.PostID // oldest first
+	trimmed  bool
+	sorted   bool // a profile: in the order of ids, without deleted posts
+	gen      int64
+	pushed   []retwis.PostID // all posts ever pushed, in order
+	genStart map[int64]int   // length of pushed at the start of each epoch
+}
+
+type removal struct {
+	pubsub.Removal
+	timelines []retwis.TimelineID
+}
+
+var errOutage = errors.New("no connection")
+
+func newFakeDatabase() *fakeDatabase {
+	return &fakeDatabase{
+		partitions: 2, capacity: 1000, longest: 1000,
+		rng:         rand.New(rand.NewPCG(1, 2)),
+		failing:     map[string]bool{},
+		calls:       map[string]int{},
+		lists:       map[retwis.TimelineID]*list{},
+		posts:       map[retwis.PostID]*retwis.Post{},
+		removals:    map[int][]removal{},
+		online:      map[retwis.TimelineID]time.Time{},
+		connections: map[int]*connection{},
+		listens:     map[int]int{},
+		lossy:       map[int]int{},
+		silent:      map[int]bool{},
+	}
+}
+
+func (db *fakeDatabase) list(t retwis.TimelineID) *list {
+	l := db.lists[t]
+	if l == nil {
+		l = &list{genStart: map[int64]int{0: 0}, sorted: t.Kind == retwis.ProfileTimeline}
+		db.lists[t] = l
+	}
+	return l
+}
+
+func (l *list) head() retwis.PostID {
+	if len(l.entries) == 0 {
+		return 0
+	}
+	return l.entries[len(l.entries)-1]
+}
+
+// after returns the number of posts pushed up to a position: pushed[n] is the next one.
+func (l *list) after(at retwis.TimelinePosition) int {
+	n := l.genStart[at.Generation]
+	if l.sorted {
+		for n < len(l.pushed) && l.pushed[n] <= at.Post {
+			n++
+		}
+		return n
+	}
+	return max(n, lastIndex(l.pushed, at.Post)+1)
+}
+
+func (db *fakeDatabase) position(t retwis.TimelineID) retwis.TimelinePosition {
+	l := db.list(t)
+	at := retwis.TimelinePosition{Timeline: t, Generation: l.gen, Post: l.head()}
+	if stream := db.removals[db.PartitionOf(t)]; len(stream) > 0 {
+		at.Removal = stream[len(stream)-1].ID
+	}
+	return at
+}
+
+// cursor returns the live cursor of a page read now.
+func (db *fakeDatabase) cursor(t retwis.TimelineID) retwis.Cursor {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.position(t).Cursor()
+}
+
+// push creates a post and pushes it onto timelines.
+func (db *fakeDatabase) push(timelines ...retwis.TimelineID) retwis.PostID {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.lastPost++
+	id := db.lastPost
+	db.posts[id] = &retwis.Post{ID: id, Text: "post " + id.String()}
+	db.deliver(id, timelines...)
+	return id
+}
+
+func (db *fakeDatabase) deliver(id retwis.PostID, timelines ...retwis.TimelineID) {
+	to := map[int][]pubsub.Recipient{}
+	for _, t := range timelines {
+		l := db.list(t)
+		to[db.PartitionOf(t)] = append(to[db.PartitionOf(t)], pubsub.Recipient{Timeline: t, Before: l.head()})
+		l.entries = append(l.entries, id)
+		l.pushed = append(l.pushed, id)
+		if extra := len(l.entries) - db.capacity; extra > 0 {
+			l.entries, l.trimmed = slices.Clone(l.entries[extra:]), true
+		}
+	}
+	for partition, recipients := range to {
+		db.publish(partition, pubsub.Message{Kind: pubsub.Pushed, Post: id, Recipients: recipients})
+	}
+}
+
+// remove deletes a post and publishes the removal to the timelines.
+func (db *fakeDatabase) remove(id retwis.PostID, timelines ...retwis.TimelineID) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	delete(db.posts, id)
+	to := map[int][]retwis.TimelineID{}
+	for _, t := range timelines {
+		if l := db.list(t); l.sorted {
+			l.entries = slices.DeleteFunc(l.entries, func(e retwis.PostID) bool { return e == id })
+		}
+		to[db.PartitionOf(t)] = append(to[db.PartitionOf(t)], t)
+	}
+	for partition, concerned := range to {
+		n := int64(len(db.removals[partition]) + 1)
+		db.removals[partition] = append(db.removals[partition],
+			removal{pubsub.Removal{ID: retwis.RemovalID{Millis: 1000 + n/3, Seq: n % 3}, Post: id}, concerned})
+		m := pubsub.Message{Kind: pubsub.Removed, Post: id}
+		for _, t := range concerned {
+			m.Recipients = append(m.Recipients, pubsub.Recipient{Timeline: t})
+		}
+		db.publish(partition, m)
+	}
+}
+
+// change rewrites a list and starts a new epoch, as a purge or a back-fill does.
+func (db *fakeDatabase) change(t retwis.TimelineID, rewrite func([]retwis.PostID) []retwis.PostID) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.changeLocked(t, rewrite)
+}
+
+func (db *fakeDatabase) changeLocked(t retwis.TimelineID, rewrite func([]retwis.PostID) []retwis.PostID) {
+	l := db.list(t)
+	l.entries = rewrite(slices.Clone(l.entries))
+	l.gen++
+	l.genStart[l.gen] = len(l.pushed)
+	db.publish(db.PartitionOf(t), pubsub.Message{
+		Kind: pubsub.Changed, Recipients: []pubsub.Recipient{{Timeline: t}},
+	})
+}
+
+// call simulates a round trip, which takes time and may fail.
+func (db *fakeDatabase) call(ctx context.Context, name string) error {
+	db.mu.Lock()
+	db.calls[name]++
+	failing := db.failing[name]
+	latency := db.delay()
+	db.mu.Unlock()
+	if err := sleep.For(ctx, latency); err != nil {
+		return err
+	}
+	if failing {
+		return errOutage
+	}
+	return nil
+}
+
+func (db *fakeDatabase) delay() time.Duration {
+	if db.latency == 0 {
+		return 0
+	}
+	return time.Duration(db.rng.Int64N(int64(db.latency)))
+}
+
+// fail makes calls fail or succeed.
+func (db *fakeDatabase) fail(failing bool, names ...string) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for _, name := range names {
+		db.failing[name] = failing
+	}
+}
+
+// callCount returns the number of calls of a method.
+func (db *fakeDatabase) callCount(name string) int {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.calls[name]
+}
+
+func (db *fakeDatabase) PartitionOf(t retwis.TimelineID) int { return t.Owner.Bucket() % db.partitions }
+
+func (db *fakeDatabase) Now(ctx context.Context, t retwis.TimelineID) (retwis.TimelinePosition, error) {
+	if err := db.call(ctx, "Now"); err != nil {
+		return retwis.TimelinePosition{}, err
+	}
+	db.mu.Lock()
+	at := db.position(t)
+	db.answer(ctx, "timelines")
+	return at, ctx.Err()
+}
+
+func (db *fakeDatabase) Since(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
+	if err := db.call(ctx, "Since"); err != nil {
+		return pubsub.Replay{}, err
+	}
+	db.mu.Lock()
+	replay := db.since(from)
+	db.answer(ctx, "timelines")
+	return replay, ctx.Err()
+}
+
+// answer unlocks the database and simulates the time that a reply takes.
+func (db *fakeDatabase) answer(ctx context.Context, about string) {
+	if db.afterRead != nil {
+		db.afterRead()
+	}
+	back, held, holding := db.delay(), db.held, db.holding
+	db.mu.Unlock()
+	_ = sleep.For(ctx, back)
+	if held != nil && holding == about {
+		<-held
+	}
+}
+
+// hold delays the replies about "timelines" or "posts" until release is called. It does not
+// delay replies computed after a call of pass.
+func (db *fakeDatabase) hold(what string) (release func()) {
+	held := make(chan struct{})
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.held, db.holding = held, what
+	return func() {
+		db.pass()
+		close(held)
+	}
+}
+
+func (db *fakeDatabase) pass() {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.held = nil
+}
+
+func (db *fakeDatabase) since(from retwis.TimelinePosition) pubsub.Replay {
+	l := db.list(from.Timeline)
+	replay := pubsub.Replay{Position: db.position(from.Timeline), Found: true}
+	at := lastIndex(l.entries, from.Post)
+	switch {
+	case l.sorted:
+		at, _ = slices.BinarySearch(l.entries, from.Post+1)
+		at--
+	case at < 0 && (from.Post != 0 || l.trimmed):
+		replay.Found = false
+		return replay
+	}
+	replay.Arrived = slices.Clone(l.entries[at+1:])
+	if len(replay.Arrived) > db.longest {
+		replay.Found, replay.Arrived = false, nil
+		return replay
+	}
+	for _, r := range db.removals[db.PartitionOf(from.Timeline)] {
+		if removedLater(r.ID, from.Removal) && slices.Contains(r.timelines, from.Timeline) {
+			replay.Removed = append(replay.Removed, r.Removal)
+		}
+	}
+	return replay
+}
+
+func removedLater(a, b retwis.RemovalID) bool {
+	return a.Millis > b.Millis || (a.Millis == b.Millis && a.Seq > b.Seq)
+}
+
+func (db *fakeDatabase) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {
+	if err := db.call(ctx, "Posts"); err != nil {
+		return nil, err
+	}
+	db.mu.Lock()
+	db.calls["Posts asked for"] += len(ids)
+	posts := make([]*retwis.Post, len(ids))
+	for i, id := range ids {
+		posts[i] = db.posts[id]
+	}
+	db.answer(ctx, "posts")
+	return posts, ctx.Err()
+}
+
+func (db *fakeDatabase) Enter(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error {
+	if err := db.call(ctx, "Enter"); err != nil {
+		return err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.calls["longest Enter"] = max(db.calls["longest Enter"], len(timelines))
+	for _, t := range timelines {
+		db.online[t] = time.Now().Add(ttl)
+	}
+	return nil
+}
+
+func (db *fakeDatabase) Leave(ctx context.Context, node string, timelines []retwis.TimelineID) error {
+	if err := db.call(ctx, "Leave"); err != nil {
+		return err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for _, t := range timelines {
+		delete(db.online, t)
+	}
+	return nil
+}
+
+// present returns the timelines with presence, sorted.
+func (db *fakeDatabase) present() []string {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	var names []string
+	for t := range maps.Keys(db.online) {
+		if time.Now().Before(db.online[t]) {
+			names = append(names, t.String()+"@"+strconv.Itoa(db.PartitionOf(t)))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
