@@ -3,7 +3,7 @@ SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
 
 # What `make generate` writes and the repository holds.
-generated := graph/generated.go graph/models_gen.go graph/types_gen.go graph/schema.resolvers.go
+generated := graph/generated.go graph/models_gen.go graph/types_gen.go graph/*.resolvers.go
 
 lint := go tool -modfile=tools/go.mod golangci-lint
 

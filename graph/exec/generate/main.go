@@ -16,6 +16,7 @@ import (
 	"github.com/99designs/gqlgen/codegen"
 	"github.com/99designs/gqlgen/codegen/config"
 	"github.com/99designs/gqlgen/codegen/templates"
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 func main() {
@@ -36,7 +37,30 @@ func generate() error {
 	if err := os.Remove(table.filename); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	return api.Generate(cfg, api.AddPlugin(table))
+	return api.Generate(cfg, api.AddPlugin(table), api.AddPlugin(resolverLayout{}))
+}
+
+// resolverLayout gives the resolvers of each object type a file of their own. gqlgen names the file of a resolver after the
+// schema file that declares its field; the schema of this API is one file.
+type resolverLayout struct{}
+
+// Name implements gqlgen's plugin.Plugin.
+func (resolverLayout) Name() string { return "resolver layout" }
+
+// MutateConfig implements gqlgen's plugin.ConfigMutator.
+func (resolverLayout) MutateConfig(cfg *config.Config) error {
+	for _, object := range cfg.Schema.Types {
+		if object.Kind != ast.Object || object.BuiltIn {
+			continue
+		}
+		position := *object.Position
+		position.Src = &ast.Source{Name: strings.ToLower(object.Name) + ".graphqls"}
+		object.Position = &position
+		for _, field := range object.Fields {
+			field.Position = &position
+		}
+	}
+	return nil
 }
 
 // typeTable writes the table of types.
