@@ -90,7 +90,7 @@ func buildImage(t *testing.T) (root string, image map[string][]string) {
 			case "RUN":
 				command := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(s.arguments, "/out", filepath.Join(at, "out")))
 				command.Dir = filepath.Join(at, dir)
-				command.Env = append(os.Environ(), "CI=true")
+				command.Env = append(os.Environ(), "CI=true", "GOFLAGS=") // the settings of an image, not of this machine
 				if out, err := command.CombinedOutput(); err != nil {
 					t.Fatalf("RUN %s: %v\n%s", s.arguments, err, out)
 				}
@@ -179,6 +179,9 @@ func TestTheImage(t *testing.T) {
 	binary := filepath.Join(root, "usr/local/bin/retwis")
 	if out, err := exec.Command("ldd", binary).CombinedOutput(); err == nil || !strings.Contains(string(out), "not a dynamic executable") {
 		t.Errorf("the program is not static: %v %s", err, out)
+	}
+	if out, err := exec.Command(binary, "version").Output(); err != nil || !strings.Contains(string(out), ", revision ") {
+		t.Errorf("retwis version prints %q, %v", out, err)
 	}
 	if got := image["USER"]; len(got) != 1 || strings.HasPrefix(got[0], "0") || strings.HasPrefix(got[0], "root") {
 		t.Fatalf("the user is %q", got)
