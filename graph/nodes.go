@@ -85,7 +85,7 @@ func startUser(ctx context.Context, id retwis.UserID) func() (*retwis.User, erro
 	read := loaders.From(ctx).Users.LoadThunk(ctx, id)
 	return func() (*retwis.User, error) {
 		user, err := read()
-		if user != nil && user.Leaving {
+		if user != nil && user.BeingDeleted {
 			return nil, err
 		}
 		return user, err

@@ -228,7 +228,7 @@ func (w *world) DeleteAccount(_ context.Context, who auth.Identity, password str
 	}
 	for _, u := range w.users {
 		if u.ID == who.User {
-			u.Leaving = true
+			u.BeingDeleted = true
 		}
 	}
 	return nil

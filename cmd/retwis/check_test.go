@@ -111,7 +111,7 @@ func TestRebuild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return now.Generation
+		return now.Epoch
 	}
 
 	for _, how := range [][]string{{"--user", "READER"}, {"--all"}} {

@@ -16,7 +16,7 @@ func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 	if r.End != record.ListComplete && r.End != record.ListTrimmed {
 		return nil // the next read builds the list
 	}
-	generation := strconv.FormatInt(r.Generation, 10)
+	generation := strconv.FormatInt(r.Epoch, 10)
 	author := map[retwis.PostID]retwis.UserID{}
 	for by, posts := range k.posted {
 		for _, post := range posts {
@@ -48,7 +48,7 @@ func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 		by, ok := author[post]
 		if !ok {
 			record := k.records[post]
-			if !record.There {
+			if !record.Exists {
 				add(Extra, 0, post, generation, "holds %s, which does not exist", post)
 				continue
 			}
@@ -72,7 +72,7 @@ func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 	}
 	for _, missing := range missingPosts(r, k.posted, lateness) {
 		record := k.records[missing.post]
-		if record.There && !record.Deleted && record.Author == missing.author {
+		if record.Exists && !record.Deleted && record.Author == missing.author {
 			// The time of the follow is the witness: only fan-out adds the post to the list
 			// while the follow is the same.
 			add(Missing, missing.author, missing.post, fmt.Sprint(r.Sources[missing.author]), "lacks post %s of %s", missing.post, missing.author)
@@ -98,7 +98,7 @@ func compareMentions(r record.Timeline, records map[retwis.PostID]record.Post) [
 		}
 		record := records[post]
 		switch {
-		case !record.There:
+		case !record.Exists:
 			found = append(found, entryFinding(Extra, r.ID, 0, post, "", "hold %s, which does not exist", post))
 		case !slices.Contains(record.Mentions, r.ID.Owner):
 			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", "hold post %s of %s, which does not mention them", post, record.Author))
@@ -115,7 +115,7 @@ func comparePublic(r record.Timeline, records map[retwis.PostID]record.Post) []F
 	for _, post := range r.Entries {
 		record := records[post]
 		switch {
-		case !record.There:
+		case !record.Exists:
 			found = append(found, entryFinding(Extra, r.ID, 0, post, "", "holds %s, which does not exist", post))
 		case seen[post]:
 			found = append(found, entryFinding(Duplicate, r.ID, record.Author, post, "", "holds post %s more than once", post))
@@ -143,7 +143,7 @@ func compareProfile(user retwis.UserID, posts []retwis.PostID, records map[retwi
 		times[post] = 0
 		record := records[post]
 		switch {
-		case !record.There || record.Deleted || record.Author != user:
+		case !record.Exists || record.Deleted || record.Author != user:
 			found = append(found, entryFinding(ProfileExtra, id, user, post, "", "holds %s, which is not a post of the user", post))
 		case n > 1:
 			found = append(found, entryFinding(ProfileDuplicate, id, user, post, "", "holds post %s %d times", post, n))

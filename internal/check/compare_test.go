@@ -19,13 +19,13 @@ func TestCompareTimeline_FindsDifferencesFromDefinition(t *testing.T) {
 	type ids = []retwis.PostID
 	posted := map[retwis.UserID][]retwis.PostID{author: {90, 80, 70, 60, 50}, reader: {85}}
 	records := map[retwis.PostID]record.Post{
-		75: {There: true, Author: author, Deleted: true},
-		76: {There: true, Author: stranger},
-		77: {There: true, Author: stranger, Deleted: true},
+		75: {Exists: true, Author: author, Deleted: true},
+		76: {Exists: true, Author: stranger},
+		77: {Exists: true, Author: stranger, Deleted: true},
 	}
 	for by, posts := range posted {
 		for _, post := range posts {
-			records[post] = record.Post{There: true, Author: by}
+			records[post] = record.Post{Exists: true, Author: by}
 		}
 	}
 	tests := []struct {
@@ -56,7 +56,7 @@ func TestCompareTimeline_FindsDifferencesFromDefinition(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r := record.Timeline{
-				ID: retwis.Home(reader), End: tt.end, Entries: tt.entries, Awaited: tt.awaited,
+				ID: retwis.Home(reader), End: tt.end, Entries: tt.entries, Pending: tt.awaited,
 				Sources: map[retwis.UserID]int64{author: 7},
 			}
 			var got map[Kind]ids

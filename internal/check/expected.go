@@ -55,7 +55,7 @@ type missingPost struct {
 // missingPosts returns the posts on profiles that a timeline should hold but lacks.
 func missingPosts(r record.Timeline, posted map[retwis.UserID][]retwis.PostID, lateness int) []missingPost {
 	held := map[retwis.PostID]bool{}
-	for _, post := range slices.Concat(r.Entries, r.Awaited) {
+	for _, post := range slices.Concat(r.Entries, r.Pending) {
 		held[post] = true
 	}
 	floor := completeAbove(r, lateness)

@@ -34,10 +34,10 @@ func (c *checker) inspectAccount(ctx context.Context, s subject) (inspection, er
 func (result *inspection) inspectName(r record.Account) {
 	f := Finding{User: r.ID, detail: retwis.FoldUsername(r.Username), transient: true}
 	switch {
-	case r.Holder == 0:
+	case r.NameOwner == 0:
 		f.Kind, f.Text = NameMissing, fmt.Sprintf("the name of user %s, %s, is not claimed", r.ID, r.Username)
-	case r.Holder != r.ID:
-		f.Kind, f.Text = NameTaken, fmt.Sprintf("the name of user %s, %s, is claimed by user %s", r.ID, r.Username, r.Holder)
+	case r.NameOwner != r.ID:
+		f.Kind, f.Text = NameTaken, fmt.Sprintf("the name of user %s, %s, is claimed by user %s", r.ID, r.Username, r.NameOwner)
 	case !r.Listed:
 		f.Kind, f.Text = NameMissing, fmt.Sprintf("the name of user %s, %s, is missing in the search index", r.ID, r.Username)
 	default:
@@ -52,26 +52,26 @@ func (result *inspection) inspectCounts(r record.Account) {
 			return
 		}
 		result.add(Finding{
-			Kind: Count, User: r.ID, detail: name, witness: fmt.Sprint(n.Stored - n.There),
-			Text: fmt.Sprintf("user %s has %d %s, the stored count is %d", r.ID, n.There, name, n.Stored),
+			Kind: Count, User: r.ID, detail: name, witness: fmt.Sprint(n.Stored - n.Actual),
+			Text: fmt.Sprintf("user %s has %d %s, the stored count is %d", r.ID, n.Actual, name, n.Stored),
 		})
 	}
 	// The count includes posts that were trimmed from the profile.
-	count("posts", r.Posts, r.Posts.Stored == r.Posts.There || r.Trimmed && r.Posts.Stored > r.Posts.There)
-	count("follows", r.Following, r.Following.Stored == r.Following.There)
-	count("followers", r.Followers, r.Followers.Stored == r.Followers.There)
+	count("posts", r.Posts, r.Posts.Stored == r.Posts.Actual || r.Trimmed && r.Posts.Stored > r.Posts.Actual)
+	count("follows", r.Following, r.Following.Stored == r.Following.Actual)
+	count("followers", r.Followers, r.Followers.Stored == r.Followers.Actual)
 }
 
 func (result *inspection) inspectFollowerPartitions(r record.Account) {
 	for partition, there := range r.FollowersIn {
-		if _, ok := r.Reach[partition]; !ok {
+		if _, ok := r.FollowerPartitions[partition]; !ok {
 			result.add(Finding{
 				Kind: FollowerPartition, User: r.ID, partition: partition, transient: true,
 				Text: fmt.Sprintf("the follower partitions of user %s lack partition %d, which holds %d followers", r.ID, partition, there),
 			})
 		}
 	}
-	for partition, record := range r.Reach {
+	for partition, record := range r.FollowerPartitions {
 		if there := r.FollowersIn[partition]; there != record.Count {
 			result.add(Finding{
 				Kind: FollowerPartitionCount, User: r.ID, partition: partition, transient: true,
@@ -81,7 +81,7 @@ func (result *inspection) inspectFollowerPartitions(r record.Account) {
 		}
 	}
 	for partition, there := range r.ListsIn {
-		if !r.ListReach[partition] {
+		if !r.ListPartitions[partition] {
 			result.add(Finding{
 				Kind: FollowerPartition, User: r.ID, partition: partition, detail: "lists", transient: true,
 				Text: fmt.Sprintf("the follower partitions of user %s lack partition %d, which holds %d lists with the user", r.ID, partition, there),

@@ -92,7 +92,7 @@ func missingFromProfile(entries, profile []retwis.PostID, records map[retwis.Pos
 	var posts []retwis.PostID
 	for _, post := range entries {
 		record := records[post]
-		if record.There && !record.Deleted && record.Author == user && post > oldest && !slices.Contains(profile, post) {
+		if record.Exists && !record.Deleted && record.Author == user && post > oldest && !slices.Contains(profile, post) {
 			posts = append(posts, post)
 		}
 	}

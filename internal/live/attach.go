@@ -48,7 +48,7 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 // has read. Otherwise replayUpTo reports false.
 func (f *feed) replayUpTo(r reading) (replay, bool) {
 	read := r.events.Position
-	if read.Generation != f.position.Generation ||
+	if read.Epoch != f.position.Epoch ||
 		f.removals-r.removals > len(f.removed) || compareRemovals(read.Removal, f.removalFloor) < 0 {
 		return replay{}, false
 	}

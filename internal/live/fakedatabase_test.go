@@ -94,7 +94,7 @@ func (l *list) head() retwis.PostID {
 
 // after returns the number of posts pushed up to a position: pushed[n] is the next one.
 func (l *list) after(at retwis.TimelinePosition) int {
-	n := l.genStart[at.Generation]
+	n := l.genStart[at.Epoch]
 	if l.sorted {
 		for n < len(l.pushed) && l.pushed[n] <= at.Post {
 			n++
@@ -106,7 +106,7 @@ func (l *list) after(at retwis.TimelinePosition) int {
 
 func (db *fakeDatabase) position(t retwis.TimelineID) retwis.TimelinePosition {
 	l := db.list(t)
-	at := retwis.TimelinePosition{Timeline: t, Generation: l.gen, Post: l.head()}
+	at := retwis.TimelinePosition{Timeline: t, Epoch: l.gen, Post: l.head()}
 	if stream := db.removals[db.PartitionOf(t)]; len(stream) > 0 {
 		at.Removal = stream[len(stream)-1].ID
 	}

@@ -23,7 +23,7 @@ type reading struct {
 // empty reason if they can be replayed.
 func resetReason(from retwis.TimelinePosition, events pubsub.Replay) retwis.ResetReason {
 	switch {
-	case events.Position.Generation != from.Generation:
+	case events.Position.Epoch != from.Epoch:
 		return retwis.HistoryChanged
 	case !events.Found:
 		return retwis.CursorTooOld

@@ -7,13 +7,13 @@ import "retwis/internal/retwis"
 
 // Account is the stored state of a user, the counters beside what they count.
 type Account struct {
-	ID       retwis.UserID
-	Active   bool
-	Gone     bool // whether the user does not exist, or is deleted completely
-	Username string
-	Holder   retwis.UserID // the user who owns the name; 0 if nobody does
-	Listed   bool          // whether the search for usernames finds the name
-	Unlisted bool          // whether the newest users lack the user although they contain older ones
+	ID        retwis.UserID
+	Active    bool
+	Gone      bool // whether the user does not exist, or is deleted completely
+	Username  string
+	NameOwner retwis.UserID // the user who owns the name; 0 if nobody does
+	Listed    bool          // whether the search for usernames finds the name
+	Unlisted  bool          // whether the newest users lack the user although they contain older ones
 
 	Posts     Counted // on the profile
 	Following Counted // edges
@@ -21,16 +21,16 @@ type Account struct {
 
 	Trimmed bool // whether older posts were trimmed from the profile
 
-	Reach       map[int]FollowerPartition // follower partitions, as stored
-	ListReach   map[int]bool              // partitions stored as holding lists with the user on them
-	FollowersIn map[int]int               // actual followers by partition, where there are any
-	ListsIn     map[int]int               // actual lists by partition, where there are any
+	FollowerPartitions map[int]FollowerPartition // follower partitions, as stored
+	ListPartitions     map[int]bool              // partitions stored as holding lists with the user on them
+	FollowersIn        map[int]int               // actual followers by partition, where there are any
+	ListsIn            map[int]int               // actual lists by partition, where there are any
 
 	Lists []retwis.ListID
 }
 
 // Counted is a stored counter and the actual count.
-type Counted struct{ Stored, There int }
+type Counted struct{ Stored, Actual int }
 
 // FollowerPartition is the stored count of an author's followers in a partition.
 type FollowerPartition struct {
@@ -51,19 +51,19 @@ const (
 
 // Timeline is the stored list of a timeline.
 type Timeline struct {
-	ID         retwis.TimelineID
-	End        ListEnd
-	Generation int64
-	Entries    []retwis.PostID         // newest first
-	Foreign    int                     // number of entries that are not post ids
-	Sources    map[retwis.UserID]int64 // authors whose posts it receives besides its owner's, by the time of the follow
-	Awaited    []retwis.PostID         // posts that the next read merges into the list
-	Gap        retwis.PostID           // below it, posts that the next read would merge are not all held; 0 if they are
+	ID      retwis.TimelineID
+	End     ListEnd
+	Epoch   int64
+	Entries []retwis.PostID         // newest first
+	Foreign int                     // number of entries that are not post ids
+	Sources map[retwis.UserID]int64 // authors whose posts it receives besides its owner's, by the time of the follow
+	Pending []retwis.PostID         // posts that the next read merges into the list
+	Gap     retwis.PostID           // below it, posts that the next read would merge are not all held; 0 if they are
 }
 
 // Post is a stored post; it may be deleted.
 type Post struct {
-	There    bool
+	Exists   bool
 	Author   retwis.UserID
 	Deleted  bool
 	Mentions []retwis.UserID
@@ -81,5 +81,5 @@ type Edge struct {
 // NameClaim is a stored username and the user who owns it.
 type NameClaim struct {
 	Folded string
-	Holder retwis.UserID
+	Owner  retwis.UserID
 }

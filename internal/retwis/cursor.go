@@ -13,11 +13,11 @@ type Cursor string
 // TimelinePosition is what the cursor of a timeline says: the entry it stands at
 // and what a subscriber needs to resume there.
 type TimelinePosition struct {
-	Timeline   TimelineID
-	Generation int64     // of the list, when the cursor was made
-	Post       PostID    // the entry it stands at; 0 below all entries
-	Deep       bool      // whether the entry was below what the list keeps
-	Removal    RemovalID // the last removal seen
+	Timeline TimelineID
+	Epoch    int64     // of the list, when the cursor was made
+	Post     PostID    // the entry it stands at; 0 below all entries
+	Deep     bool      // whether the entry was below what the list keeps
+	Removal  RemovalID // the last removal seen
 }
 
 // RemovalID is a place in the stream of removals of a partition: the two halves
@@ -45,7 +45,7 @@ func (p TimelinePosition) Cursor() Cursor {
 		deep = 1
 	}
 	return seal(timelineCursorKind, int64(p.Timeline.Kind), int64(p.Timeline.Owner),
-		p.Generation, int64(p.Post), p.Removal.Millis, p.Removal.Seq, deep)
+		p.Epoch, int64(p.Post), p.Removal.Millis, p.Removal.Seq, deep)
 }
 
 // TimelinePosition decodes a cursor of the given timeline. Any other cursor is
@@ -56,11 +56,11 @@ func (c Cursor) TimelinePosition(of TimelineID) (TimelinePosition, error) {
 		return TimelinePosition{}, ErrBadCursor
 	}
 	return TimelinePosition{
-		Timeline:   of,
-		Generation: n[2],
-		Post:       PostID(n[3]),
-		Removal:    RemovalID{n[4], n[5]},
-		Deep:       n[6] == 1,
+		Timeline: of,
+		Epoch:    n[2],
+		Post:     PostID(n[3]),
+		Removal:  RemovalID{n[4], n[5]},
+		Deep:     n[6] == 1,
 	}, nil
 }
 

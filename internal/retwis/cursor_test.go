@@ -19,11 +19,11 @@ func FuzzTimelineCursor(f *testing.F) {
 			return
 		}
 		position := TimelinePosition{
-			Timeline:   TimelineID{TimelineKind(kind), UserID(owner)},
-			Generation: generation,
-			Post:       PostID(post),
-			Deep:       deep,
-			Removal:    RemovalID{millis, seq},
+			Timeline: TimelineID{TimelineKind(kind), UserID(owner)},
+			Epoch:    generation,
+			Post:     PostID(post),
+			Deep:     deep,
+			Removal:  RemovalID{millis, seq},
 		}
 		cursor := position.Cursor()
 		if got, err := cursor.TimelinePosition(position.Timeline); err != nil || got != position {

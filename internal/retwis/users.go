@@ -13,7 +13,7 @@ type User struct {
 	FollowerCount  int
 	FollowingCount int
 
-	Leaving bool // the account is being deleted: it is there only as an author
+	BeingDeleted bool // the account is being deleted: it is there only as an author
 }
 
 // Viewer is the logged-in user, as the root of what only that user may see.

@@ -136,7 +136,7 @@ func (a *Activity) reply(ctx context.Context) error {
 	}
 	to := page.Edges[a.random.IntN(len(page.Edges))].Post.AuthorID
 	users, err := a.store.Users(ctx, []retwis.UserID{to})
-	if err != nil || users[0] == nil || users[0].Leaving {
+	if err != nil || users[0] == nil || users[0].BeingDeleted {
 		return err
 	}
 	return a.post(ctx, "@"+users[0].Username+" "+randomText(a.faker))

@@ -149,7 +149,7 @@ func (s *Store) UserByName(ctx context.Context, username string) (*retwis.User, 
 	if err != nil {
 		return nil, err
 	}
-	if users[0] == nil || users[0].Leaving {
+	if users[0] == nil || users[0].BeingDeleted {
 		return nil, retwis.ErrNotFound
 	}
 	return users[0], nil
@@ -199,7 +199,7 @@ func (s *Store) Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User,
 			PostCount:      int(number(fields[5])),
 			FollowerCount:  int(number(fields[6])),
 			FollowingCount: int(number(fields[7])),
-			Leaving:        state != "active",
+			BeingDeleted:   state != "active",
 		}
 	}
 	return users, nil

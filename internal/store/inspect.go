@@ -93,7 +93,7 @@ func (s *Store) claims(ctx context.Context, names []string) ([]record.NameClaim,
 		}
 		if err == nil {
 			id, _ := retwis.ParseUserID(holder) // what is no id is nobody's
-			claims = append(claims, record.NameClaim{Folded: name, Holder: id})
+			claims = append(claims, record.NameClaim{Folded: name, Owner: id})
 		}
 	}
 	return claims, nil
@@ -105,18 +105,18 @@ func (s *Store) NameHolder(ctx context.Context, folded string) (retwis.UserID, b
 	if err != nil || len(claims) == 0 {
 		return 0, false, err
 	}
-	return claims[0].Holder, true, nil
+	return claims[0].Owner, true, nil
 }
 
 // AccountRecord reads what is stored about a user, in one step but for what lies in other
 // partitions. Of a user that is not there it says nothing.
 func (s *Store) AccountRecord(ctx context.Context, id retwis.UserID) (record.Account, error) {
 	r := record.Account{
-		ID:          id,
-		Reach:       map[int]record.FollowerPartition{},
-		ListReach:   map[int]bool{},
-		FollowersIn: map[int]int{},
-		ListsIn:     map[int]int{},
+		ID:                 id,
+		FollowerPartitions: map[int]record.FollowerPartition{},
+		ListPartitions:     map[int]bool{},
+		FollowersIn:        map[int]int{},
+		ListsIn:            map[int]int{},
 	}
 	p := s.of(id)
 	reply, err := s.do(ctx, call{
@@ -135,8 +135,8 @@ func (s *Store) AccountRecord(ctx context.Context, id retwis.UserID) (record.Acc
 	r.Username = text(fields[1])
 	following, _ := reply[1].(int64)
 	posts, _ := reply[2].(int64)
-	r.Posts = record.Counted{Stored: int(number(fields[2])), There: int(posts)}
-	r.Following = record.Counted{Stored: int(number(fields[3])), There: int(following)}
+	r.Posts = record.Counted{Stored: int(number(fields[2])), Actual: int(posts)}
+	r.Following = record.Counted{Stored: int(number(fields[3])), Actual: int(following)}
 	r.Followers.Stored = int(number(fields[4]))
 	r.Trimmed = text(fields[5]) != ""
 	unlisted, _ := reply[5].(int64)
@@ -191,13 +191,13 @@ func (s *Store) readReach(r *record.Account, reply any) {
 			continue
 		}
 		if lists {
-			r.ListReach[partition] = true
+			r.ListPartitions[partition] = true
 			continue
 		}
 		version, count, _ := strings.Cut(text(fields[i+1]), ":")
 		record := record.FollowerPartition{Version: number(version), Count: int(number(count))}
-		r.Reach[partition] = record
-		r.Followers.There += record.Count
+		r.FollowerPartitions[partition] = record
+		r.Followers.Actual += record.Count
 	}
 }
 
@@ -216,7 +216,7 @@ func (s *Store) surroundings(ctx context.Context, r *record.Account) error {
 	}
 	_, _ = pipe.Exec(ctx) // every result holds its own error
 	if err := holder.Err(); err == nil {
-		r.Holder, _ = retwis.ParseUserID(holder.Val()) // what is no id is nobody's
+		r.NameOwner, _ = retwis.ParseUserID(holder.Val()) // what is no id is nobody's
 	} else if !errors.Is(err, redis.Nil) {
 		return fmt.Errorf("inspect the name of %s: %w", r.ID, err)
 	}
@@ -285,7 +285,7 @@ func (s *Store) TimelineRecord(ctx context.Context, id retwis.TimelineID) (recor
 	if id.FannedOut() && text(reply[0]) != "active" {
 		return r, nil
 	}
-	r.Generation = number(reply[1])
+	r.Epoch = number(reply[1])
 	if entries, _ := reply[2].([]any); len(entries) > 0 {
 		r.End = record.ListTrimmed
 		switch text(entries[len(entries)-1]) {
@@ -305,7 +305,7 @@ func (s *Store) TimelineRecord(ctx context.Context, id retwis.TimelineID) (recor
 		r.Sources[author] = score(sources[i+1])
 	}
 	awaited, _ := reply[4].([]any)
-	r.Awaited, _ = postIDs(awaited)
+	r.Pending, _ = postIDs(awaited)
 	r.Gap = retwis.PostID(number(reply[5]))
 	return r, nil
 }
@@ -386,7 +386,7 @@ func (s *Store) PostRecords(ctx context.Context, ids []retwis.PostID) ([]record.
 			if err != nil {
 				return nil, fmt.Errorf("inspect post %s: %w", ids[i], err)
 			}
-			records[i] = record.Post{There: true, Author: author, Deleted: text(fields[1]) != "", Mentions: mentions}
+			records[i] = record.Post{Exists: true, Author: author, Deleted: text(fields[1]) != "", Mentions: mentions}
 		}
 	}
 	return records, nil

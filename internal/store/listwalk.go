@@ -112,7 +112,7 @@ func (w *listWalk) lost(ctx context.Context) (*tail, error) {
 	}
 	if w.older {
 		t.list, t.bound = t.list[place:], post
-		if w.from.Generation != w.at.Generation {
+		if w.from.Epoch != w.at.Epoch {
 			t.hold(t.list) // of the rest of the list this reader may have seen nothing
 		}
 		return t, nil

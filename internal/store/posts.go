@@ -102,7 +102,7 @@ func (s *Store) mentioned(ctx context.Context, body string) ([]retwis.UserID, er
 	}
 	found := ids[:0]
 	for i, user := range users {
-		if user != nil && !user.Leaving {
+		if user != nil && !user.BeingDeleted {
 			found = append(found, ids[i])
 		}
 	}

@@ -206,7 +206,7 @@ func parseStretch(id retwis.TimelineID, reply []any) (stretch, error) {
 func standing(id retwis.TimelineID, generation, removal string) (retwis.TimelinePosition, error) {
 	at := retwis.TimelinePosition{Timeline: id}
 	var err error
-	if at.Generation, err = strconv.ParseInt(generation, 10, 64); err != nil {
+	if at.Epoch, err = strconv.ParseInt(generation, 10, 64); err != nil {
 		return at, fmt.Errorf("generation %q: %w", generation, err)
 	}
 	at.Removal, err = parseRemovalID(removal)

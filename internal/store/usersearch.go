@@ -51,7 +51,7 @@ func (s *Store) searchUsers(ctx context.Context, search nameSearch, count int) (
 			return page, err
 		}
 		for _, user := range users {
-			if user != nil && !user.Leaving {
+			if user != nil && !user.BeingDeleted {
 				page.Follows = append(page.Follows, retwis.Follow{Cursor: retwis.NameCursor(user.Username), User: user})
 			}
 		}
