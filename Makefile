@@ -66,7 +66,7 @@ conformance/node_modules/.package-lock.json: conformance/package.json conformanc
 
 .PHONY: deploy-test
 deploy-test: prerequisites ## Test deploy/: the image, compose.yaml, backups and moves (takes minutes)
-	go test -tags deploy -count=1 -timeout=20m -run 'TestTheImage|TestTheTopology|TestABackup|TestAMove' -v ./cmd/retwis
+	go test -tags deploy -count=1 -timeout=20m -run 'TestImage|TestTopology|TestBackup|TestMove' -v ./cmd/retwis
 
 .PHONY: vet
 vet: prerequisites

@@ -78,8 +78,8 @@ func whole(t *testing.T, url string, reader *client) {
 	p.stop()
 }
 
-// TestABackup does what docs/operations.md says about backups of one Redis.
-func TestABackup(t *testing.T) {
+// TestBackup_RestoresOneRedis does what docs/operations.md says about backups of one Redis.
+func TestBackup_RestoresOneRedis(t *testing.T) {
 	source := tcpRedis(t, "--appendonly", "yes")
 	reader := inhabited(t, source.URL())
 	backup := filepath.Join(t.TempDir(), "retwis.rdb")
@@ -105,9 +105,9 @@ func TestABackup(t *testing.T) {
 	whole(t, redisIn(t, dir, "--appendonly", "yes").URL(), reader)
 }
 
-// TestAMove does what docs/operations.md says about going from one Redis to a cluster, and
+// TestMove_FromOneRedisToACluster does what docs/operations.md says about going from one Redis to a cluster, and
 // about the backup of a cluster.
-func TestAMove(t *testing.T) {
+func TestMove_FromOneRedisToACluster(t *testing.T) {
 	source := tcpRedis(t, "--appendonly", "yes")
 	reader := inhabited(t, source.URL())
 	group := redistest.Cluster(t, redistest.ClusterOptions{Args: []string{"--appendonly", "yes"}})

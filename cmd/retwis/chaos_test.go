@@ -16,14 +16,14 @@ import (
 	"retwis/internal/redistest"
 )
 
-// TestNothingIsLostWhateverFails has people post, delete, follow and read live while each
+// TestService_LosesNothingWhenPartsFail has people post, delete, follow and read live while each
 // part that the service stands on fails, one after the other, time and again: API processes
 // and workers are killed, stopped and frozen, masters of the cluster hang and fail over,
 // and connections of its pub/sub break. Whoever was told that a post was made finds it in
 // the end with every follower, once, and a reader who only followed the events knows the same
 // home as one who reads it. The posts of each author are in their order; those of several may
 // change places when a failover takes some back, which are then delivered again.
-func TestNothingIsLostWhateverFails(t *testing.T) {
+func TestService_LosesNothingWhenPartsFail(t *testing.T) {
 	t.Parallel()
 	w := newWorks(t)
 

@@ -5,23 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
-
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 )
 
-// onlyKey returns the one key that matches a pattern.
-func onlyKey(t *testing.T, client *redis.Client, pattern string) string {
-	t.Helper()
-	found, err := client.Keys(t.Context(), pattern).Result()
-	if err != nil || len(found) != 1 {
-		t.Fatalf("keys like %s: %v, %v", pattern, found, err)
-	}
-	return found[0]
-}
-
-func TestCheckAndRepair(t *testing.T) {
+func TestCheck_FindsAndRepairsProblems(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
 	env := environment("RETWIS_REDIS_URL="+server.URL(), "RETWIS_WORKER_LEASE=1s")
@@ -89,7 +77,7 @@ func TestCheckAndRepair(t *testing.T) {
 	p.stop()
 }
 
-func TestRebuild(t *testing.T) {
+func TestRebuild_ReplacesHomeTimelines(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
 	env := environment("RETWIS_REDIS_URL="+server.URL(), "RETWIS_WORKER_LEASE=1s")
@@ -142,7 +130,7 @@ func TestRebuild(t *testing.T) {
 	p.stop()
 }
 
-func TestCheckAndRebuildMisused(t *testing.T) {
+func TestCheckAndRebuild_RefuseInvalidArguments(t *testing.T) {
 	t.Parallel()
 	nobody := "redis://127.0.0.1:1"
 	server := redistest.Server(t).URL()

@@ -3,16 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/gorilla/websocket"
 )
 
 // client is somebody who uses the API of one process.
@@ -259,145 +255,24 @@ func (c *client) awaitHome(want ...string) {
 	})
 }
 
-// stream is one subscription on a socket of its own.
-type stream struct {
-	t  *testing.T
-	ws *websocket.Conn
+func mustJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
-// dial opens a websocket, or returns the status of the answer that it was not given. A
-// header is "Name: value".
-func (c *client) dial(headers ...string) (ws *websocket.Conn, status int) {
+// decode sends an operation that has to succeed, and reads what comes of it.
+func (c *client) decode(into any, document string, variables map[string]any) {
 	c.t.Helper()
-	ws, status, _ = c.handshake(headers...)
-	return ws, status
-}
-
-// handshake is dial that returns the header of the answer too.
-func (c *client) handshake(headers ...string) (ws *websocket.Conn, status int, answered http.Header) {
-	c.t.Helper()
-	header := http.Header{}
-	for _, line := range headers {
-		name, value, _ := strings.Cut(line, ": ")
-		header.Set(name, value)
-	}
-	dialer := websocket.Dialer{
-		Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: patience,
-		EnableCompression: true, // like a browser
-	}
-	ws, response, err := dialer.DialContext(c.t.Context(), "ws"+strings.TrimPrefix(c.url, "http")+"/graphql", header)
-	if response == nil {
+	body, err := json.Marshal(map[string]any{"query": document, "variables": variables})
+	if err != nil {
 		c.t.Fatal(err)
 	}
-	response.Body.Close()
-	return ws, response.StatusCode, response.Header
-}
-
-// open opens a websocket and logs in to it.
-func (c *client) open() *stream {
-	c.t.Helper()
-	ws, status := c.dial()
-	if ws == nil {
-		c.t.Fatalf("no websocket: status %d", status)
-	}
-	s := &stream{c.t, ws}
-	c.t.Cleanup(s.close)
-	s.send(map[string]any{"type": "connection_init", "payload": map[string]any{"authorization": "Bearer " + c.token}})
-	if m := s.read(); m.Type != "connection_ack" {
-		c.t.Fatalf("got %+v, want connection_ack", m)
-	}
-	return s
-}
-
-// watch subscribes to the home timeline, after a cursor or from now.
-func (c *client) watch(after string) *stream {
-	c.t.Helper()
-	s := c.open()
-	variables := map[string]any{}
-	if after != "" {
-		variables["after"] = after
-	}
-	s.send(map[string]any{"type": "subscribe", "id": "1", "payload": map[string]any{
-		"variables": variables,
-		"query": `subscription ($after: Cursor) { timelineEvents(after: $after) { __typename cursor
-			... on PostAdded { edge { cursor node { id text } } }
-			... on PostRemoved { postId }
-			... on TimelineCaughtUp { replayed }
-			... on TimelineReset { reason } } }`,
-	}})
-	return s
-}
-
-// watchNow subscribes and waits until it is live.
-func (c *client) watchNow() *stream {
-	c.t.Helper()
-	s := c.watch("")
-	s.expect("TimelineCaughtUp")
-	return s
-}
-
-func (s *stream) close() { _ = s.ws.Close() }
-
-func (s *stream) send(message any) {
-	s.t.Helper()
-	if err := s.ws.WriteJSON(message); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-type message struct {
-	Type    string
-	ID      string
-	Payload json.RawMessage
-}
-
-func (s *stream) read() message {
-	s.t.Helper()
-	_ = s.ws.SetReadDeadline(time.Now().Add(patience))
-	var m message
-	if err := s.ws.ReadJSON(&m); err != nil {
-		s.t.Fatal(err)
-	}
-	return m
-}
-
-// expect reads the next event, which has to be of a type.
-func (s *stream) expect(typename string) event {
-	s.t.Helper()
-	m := s.read()
-	var a answer
-	if m.Type != "next" || json.Unmarshal(m.Payload, &a) != nil || len(a.Errors) > 0 {
-		s.t.Fatalf("got %s %s, want an event", m.Type, m.Payload)
-	}
-	if a.Data.TimelineEvents.Typename != typename {
-		s.t.Fatalf("got %+v, want %s", a.Data.TimelineEvents, typename)
-	}
-	return a.Data.TimelineEvents
-}
-
-// expectPost reads the next event, which has to be that a text was added.
-func (s *stream) expectPost(text string) event {
-	s.t.Helper()
-	e := s.expect("PostAdded")
-	if e.Edge.Node.Text != text {
-		s.t.Fatalf("got the post %q, want %q", e.Edge.Node.Text, text)
-	}
-	return e
-}
-
-// expectClose reads until the server closes the socket, and checks why it does.
-func (s *stream) expectClose(code int) {
-	s.t.Helper()
-	_ = s.ws.SetReadDeadline(time.Now().Add(patience))
-	for {
-		_, _, err := s.ws.ReadMessage()
-		if err == nil {
-			continue
-		}
-		closed, ok := errors.AsType[*websocket.CloseError](err)
-		if !ok || closed.Code != code {
-			s.t.Fatalf("got %v, want close code %d", err, code)
-		}
-		return
+	_, text := c.request("POST", "/graphql", body, "Content-Type: application/json", "Authorization: Bearer "+c.token)
+	if err := json.Unmarshal(text, into); err != nil || strings.Contains(string(text), `"errors"`) {
+		c.t.Fatalf("%v: %s", err, text)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"retwis/internal/seed"
 )
 
-func TestADemonstrationLives(t *testing.T) {
+func TestDemo_UsersPostAndFollow(t *testing.T) {
 	t.Parallel()
 	env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
 	service := serve(t, env, "--demo")
@@ -59,7 +59,7 @@ func TestADemonstrationLives(t *testing.T) {
 	worker.stop()
 }
 
-func TestADemonstrationLeavesOtherDataAlone(t *testing.T) {
+func TestDemo_RefusesOtherData(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string

@@ -71,12 +71,12 @@ func texts(t *testing.T) map[string]string {
 	return all
 }
 
-func TestWhatIsDeployedExists(t *testing.T) {
+func TestDeployFiles_UseExistingFlagsAndVariables(t *testing.T) {
 	t.Parallel()
 	flags, variables := settings(t)
 	variable := regexp.MustCompile(`\bRETWIS_[A-Z_]+\b`)
 	// "retwis serve --flags" in units and texts, "[serve, --flags]" in compose.yaml.
-	use := regexp.MustCompile("(?:\\bretwis |\\[)(serve|worker|seed|bench|check|rebuild|doctor|deadletter list|deadletter replay)\\b((?:,? *[^\\s`|;)(]+)*)")
+	use := regexp.MustCompile("(?:\\bretwis |\\[)(serve|worker|seed|check|rebuild|doctor|deadletter list|deadletter requeue)\\b((?:,? *[^\\s`|;)(]+)*)")
 	flag := regexp.MustCompile(`--([a-z][a-z-]*)`)
 	seen, used := map[string]bool{}, 0
 	for path, text := range texts(t) {
@@ -106,8 +106,8 @@ func TestWhatIsDeployedExists(t *testing.T) {
 	}
 }
 
-// TestTheReadmeListsEverySetting compares the table of the README with the flags.
-func TestTheReadmeListsEverySetting(t *testing.T) {
+// TestReadme_ListsAllSettings compares the table of the README with the flags.
+func TestReadme_ListsAllSettings(t *testing.T) {
 	t.Parallel()
 	parser, err := kong.New(&commands{}, kong.Name("retwis"))
 	if err != nil {
@@ -160,12 +160,12 @@ func tool(t *testing.T, name string, args ...string) {
 	}
 }
 
-func TestAlertRulesAreSound(t *testing.T) {
+func TestAlertRules_AreValid(t *testing.T) {
 	t.Parallel()
 	tool(t, "promtool", "check", "rules", "--lint-fatal", deployDir+"/prometheus/alerts.yaml")
 }
 
-func TestEveryAlertSaysWhatToDo(t *testing.T) {
+func TestAlertRules_AreDocumented(t *testing.T) {
 	t.Parallel()
 	names := func(text, pattern string) (found []string) {
 		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
@@ -181,7 +181,7 @@ func TestEveryAlertSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestUnitsAreSound(t *testing.T) {
+func TestSystemdUnits_AreValid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	units, err := filepath.Glob(deployDir + "/systemd/*.service")
@@ -234,7 +234,7 @@ http {
 	return path
 }
 
-func TestTheProxyIsConfiguredSoundly(t *testing.T) {
+func TestNginxConfig_IsValid(t *testing.T) {
 	t.Parallel()
 	tool(t, "nginx", "-t", "-e", "stderr", "-c", nginxConf(t, "127.0.0.1:8080", "127.0.0.1:8081", "127.0.0.1:8082"))
 }

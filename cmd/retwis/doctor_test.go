@@ -55,7 +55,7 @@ func examine(t *testing.T, env []string, args ...string) diagnosis {
 	return d
 }
 
-func TestTheDoctorKnowsWhatToMend(t *testing.T) {
+func TestDoctor_ChecksTheSettingsOfRedis(t *testing.T) {
 	t.Parallel()
 	well := []string{"--appendonly", "yes", "--maxmemory", "1gb", "--zset-max-listpack-entries", "1024"}
 	tests := []struct {
@@ -106,7 +106,7 @@ func TestTheDoctorKnowsWhatToMend(t *testing.T) {
 	}
 }
 
-func TestTheDoctorKnowsTheDatabase(t *testing.T) {
+func TestDoctor_ChecksTheDatabase(t *testing.T) {
 	t.Parallel()
 	node := redistest.Server(t)
 	env := environment("RETWIS_REDIS_URL=" + node.URL())
@@ -128,7 +128,7 @@ func TestTheDoctorKnowsTheDatabase(t *testing.T) {
 	p.stop()
 }
 
-func TestTheDoctorKnowsClusters(t *testing.T) {
+func TestDoctor_ChecksEachNodeOfACluster(t *testing.T) {
 	t.Parallel()
 	group := redistest.Cluster(t, redistest.ClusterOptions{Args: []string{"--appendonly", "yes"}})
 	env := environment("RETWIS_REDIS_URL=" + group.URL())
@@ -160,7 +160,7 @@ func TestTheDoctorKnowsClusters(t *testing.T) {
 	})
 }
 
-func TestWhatTheDoctorCannotExamine(t *testing.T) {
+func TestDoctor_RefusesUnusableConfigurations(t *testing.T) {
 	t.Parallel()
 	locked := redistest.Server(t)
 	if err := locked.Client().Do(t.Context(), "ACL", "SETUSER", "somebody", "on", ">right", "~*", "&*", "+@all").Err(); err != nil {
@@ -192,7 +192,7 @@ func TestWhatTheDoctorCannotExamine(t *testing.T) {
 	}
 }
 
-func TestTheDoctorOfAStartWithoutSettings(t *testing.T) {
+func TestDoctor_ChecksTheDefaultConfiguration(t *testing.T) {
 	t.Parallel()
 	env := environment("RETWIS_DATA_DIR=" + filepath.Join(t.TempDir(), "data"))
 	if d := examine(t, env); !d.has("persistence", "ok", "append-only file") || !d.has("redis", "ok", "a child process") {

@@ -15,7 +15,7 @@ import (
 	"retwis/internal/redistest"
 )
 
-func TestTrustedDocumentsOnly(t *testing.T) {
+func TestTrustedOnly_RefusesOtherDocuments(t *testing.T) {
 	t.Parallel()
 	manifest := filepath.Join(t.TempDir(), "documents.json")
 	const documents = `{"kind": "{ publicTimeline { kind } }", "live": "subscription { timelineEvents { cursor } }",
@@ -56,7 +56,7 @@ func TestTrustedDocumentsOnly(t *testing.T) {
 	p.stop()
 }
 
-func TestManifestsThatCannotBeUsed(t *testing.T) {
+func TestServe_RefusesInvalidManifests(t *testing.T) {
 	t.Parallel()
 	write := func(text string) string {
 		path := filepath.Join(t.TempDir(), "documents.json")
@@ -83,7 +83,7 @@ func TestManifestsThatCannotBeUsed(t *testing.T) {
 }
 
 // Processes share the documents that clients have sent once, over every transport.
-func TestPersistedQueriesAreShared(t *testing.T) {
+func TestPersistedQueries_AreSharedBetweenProcesses(t *testing.T) {
 	t.Parallel()
 	node := redistest.Server(t)
 	one, other := serve(t, environment("RETWIS_REDIS_URL="+node.URL())), serve(t, environment("RETWIS_REDIS_URL="+node.URL()))

@@ -66,7 +66,7 @@ func flow(t *testing.T, url, suffix string) *client {
 	return reader
 }
 
-func TestTheServiceWorksOnEveryRedis(t *testing.T) {
+func TestService_WorksOnEveryRedis(t *testing.T) {
 	t.Parallel()
 
 	t.Run("a child that keeps its data", func(t *testing.T) {

@@ -172,9 +172,9 @@ func copyTree(t *testing.T, from, to string, intoFolder bool, root string, ignor
 	}
 }
 
-// TestTheImage carries the Dockerfile out, and runs what comes of it as its user, from its
+// TestImage_RunsAsItsUser carries the Dockerfile out, and runs what comes of it as its user, from its
 // folder and with its environment.
-func TestTheImage(t *testing.T) {
+func TestImage_RunsAsItsUser(t *testing.T) {
 	root, image := buildImage(t)
 	binary := filepath.Join(root, "usr/local/bin/retwis")
 	if out, err := exec.Command("ldd", binary).CombinedOutput(); err == nil || !strings.Contains(string(out), "not a dynamic executable") {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestLimits(t *testing.T) {
+func TestRateLimits_RefuseExcess(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_REDIS_URL=memory", "RETWIS_RATE_LIMITS=on", "RETWIS_LIMIT_REGISTRATIONS=2/1h",
 		"RETWIS_LIMIT_POSTS=3/24h", "RETWIS_TRUSTED_PROXIES=127.0.0.1", "RETWIS_LIMIT_READS=100000/1h"))

@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,9 +28,9 @@ func planted() []string {
 	return []string{plantedPassword, plantedAttempt, plantedText, plantedBio, plantedQuery, plantedToken, "Planted", "planted"}
 }
 
-// TestNothingOfUsersIsLogged does what can be done with secrets, well and badly, with a
+// TestLog_ContainsNoUserData does what can be done with secrets, well and badly, with a
 // Redis that is there and one that is not, and looks for them in the logs.
-func TestNothingOfUsersIsLogged(t *testing.T) {
+func TestLog_ContainsNoUserData(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json"} {
 		t.Run(format, func(t *testing.T) {
@@ -138,8 +140,8 @@ func readyURL(p *process, format string) string {
 	return line.URL
 }
 
-// TestEveryLineOfARequestHasItsID follows one request, and one websocket, through the log.
-func TestEveryLineOfARequestHasItsID(t *testing.T) {
+// TestLog_LinesHaveTheRequestID follows one request, and one websocket, through the log.
+func TestLog_LinesHaveTheRequestID(t *testing.T) {
 	t.Parallel()
 	node := redistest.Server(t)
 	p := launch(t, environment("RETWIS_REDIS_URL="+node.URL(), "RETWIS_LOG_LEVEL=debug", "RETWIS_LOG_FORMAT=json"),
@@ -186,8 +188,8 @@ func TestEveryLineOfARequestHasItsID(t *testing.T) {
 	p.stop()
 }
 
-// TestLinesCannotBeForged puts line ends and quotes where a log might have them verbatim.
-func TestLinesCannotBeForged(t *testing.T) {
+// TestLog_EscapesPaths puts line ends and quotes where a log might have them verbatim.
+func TestLog_EscapesPaths(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_REDIS_URL=memory", "RETWIS_LOG_LEVEL=debug"))
 	c := newClient(t, p.url)
@@ -219,4 +221,61 @@ func logLines(t *testing.T, p *process, id string) (found []map[string]any) {
 		}
 	}
 	return found
+}
+
+// TestLog_EscapesClientText sends line ends, colours and what looks like a line of the log
+// wherever a client can put a text.
+func TestLog_EscapesClientText(t *testing.T) {
+	t.Parallel()
+	const mark = "forged-entry"
+	lie := "\n\r\x1b[31m\u2028time=2026-01-01T00:00:00Z level=ERROR msg=\"" + mark + "\"\n{\"level\":\"ERROR\",\"msg\":\"" + mark + "\"}\n"
+	for _, format := range []string{"text", "json"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			p := launch(t, environment("RETWIS_REDIS_URL=memory", "RETWIS_LOG_FORMAT="+format, "RETWIS_LOG_LEVEL=debug"), "serve", "--listen", "127.0.0.1:0")
+			_, address, _ := strings.Cut(p.await(p.stderr, "listening"), "127.0.0.1:")
+			p.url = "http://127.0.0.1:" + strings.TrimRight(address, "\"}")
+			c := register(t, p.url, "reader")
+			operation := mustJSON(t, map[string]any{"query": lie, "operationName": lie, "variables": map[string]any{lie: lie}})
+			c.request("POST", "/graphql", operation, "Content-Type: application/json")
+			c.post(`mutation ($x: String!) { login(input: {username: $x, password: $x}) { token } register(input: {username: $x, password: $x, displayName: $x}) { token }
+				createPost(input: {text: $x, idempotencyKey: $x}) { edge { cursor } } updateProfile(input: {bio: $x}) { user { bio } } }`, map[string]any{"x": lie})
+			escaped := "/%0a%0d%1b%5b31mtime=x%20level=ERROR%20msg=" + mark
+			c.request("GET", escaped, nil)
+			c.request("GET", "/graphql?query="+escaped[1:], nil)
+			// Past what a well-behaved client would send.
+			for _, line := range []string{
+				"X-Request-Id: a\x1b[31m" + mark, "X-Forwarded-For: " + mark + "\x1b[31m", "User-Agent: \x1b[31m" + mark, "Authorization: Bearer \x1b[31m" + mark,
+				"Origin: http://" + mark + "\x1b[31m", "Cookie: retwis_session=\x1b[31m" + mark, "Accept: \x1b" + mark, "Content-Type: \x1b" + mark,
+			} {
+				conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = io.WriteString(conn, "POST /graphql HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n"+line+"\r\n\r\n")
+				_, _ = io.Copy(io.Discard, conn)
+				_ = conn.Close()
+			}
+			ws := c.open()
+			ws.send(map[string]any{"type": "subscribe", "id": lie, "payload": map[string]any{"query": "{ " + lie, "operationName": lie}})
+			ws.read()
+			ws.send(map[string]any{"type": lie})
+			ws.expectClose(4400)
+			p.stop()
+
+			for line := range strings.Lines(p.stderr.String()) {
+				line = strings.TrimSuffix(line, "\n")
+				forged := strings.HasPrefix(line, "time=2026-01-01") || strings.HasPrefix(line, mark)
+				if format == "json" {
+					var entry struct{ Msg string }
+					forged = json.Unmarshal([]byte(line), &entry) != nil || entry.Msg == mark
+				} else if !strings.HasPrefix(line, "time=") {
+					forged = true
+				}
+				if forged || strings.ContainsAny(line, "\x1b\r\u2028") {
+					t.Errorf("the log has the line %q", line)
+				}
+			}
+		})
+	}
 }

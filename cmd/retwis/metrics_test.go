@@ -82,7 +82,7 @@ func exercised(t *testing.T) (p *process, at string, reader *client) {
 	return p, at, reader
 }
 
-func TestMetricsTellWhatHappens(t *testing.T) {
+func TestMetrics_CountOperations(t *testing.T) {
 	t.Parallel()
 	p, at, reader := exercised(t)
 	live := reader.watchNow()
@@ -151,9 +151,9 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 	p.stop()
 }
 
-// TestMetricsAreDocumented compares what a process tells with the documentation, the
+// TestMetrics_MatchTheDocumentation compares what a process tells with the documentation, the
 // dashboard and the alert rules.
-func TestMetricsAreDocumented(t *testing.T) {
+func TestMetrics_MatchTheDocumentation(t *testing.T) {
 	t.Parallel()
 	p, at, _ := exercised(t)
 	told := map[string]string{} // with the type and the labels, as in the documentation
@@ -222,7 +222,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-func TestTheOperationsOfTheWebAppAreKnown(t *testing.T) {
+func TestOperationNames_IncludeTheWebApp(t *testing.T) {
 	t.Parallel()
 	names := web.OperationNames()
 	for _, name := range []string{"HomePage", "CreatePost", "TimelineEvents"} {

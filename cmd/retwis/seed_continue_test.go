@@ -67,15 +67,7 @@ func network(t *testing.T, db *store.Store, p seed.Population) []person {
 	return all
 }
 
-// sound fails the test unless a check finds the database in order.
-func sound(t *testing.T, env []string) {
-	t.Helper()
-	if code, stdout, stderr := invoke(t, env, "check"); code != 0 {
-		t.Errorf("check: code %d, printed\n%s%s", code, stdout, stderr)
-	}
-}
-
-func TestASeedThatIsInterruptedGoesOn(t *testing.T) {
+func TestSeed_ContinuesAfterInterruptions(t *testing.T) {
 	t.Parallel()
 	p := seed.Population{Seed: 7, People: 600, Follows: 10, Posts: 4000, Readers: 40}
 	args := []string{"seed", "--seed", "7", "--users", "600", "--avg-follows", "10", "--posts", "4000", "--star", "40"}
@@ -127,7 +119,7 @@ func TestASeedThatIsInterruptedGoesOn(t *testing.T) {
 	}
 }
 
-func TestASeedThatGrowsReachesTheHomesThatAreThere(t *testing.T) {
+func TestSeed_AddsPostsToExistingHomes(t *testing.T) {
 	t.Parallel()
 	env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
 	args := []string{"seed", "--users", "60", "--avg-follows", "6", "--posts"}
@@ -152,10 +144,4 @@ func TestASeedThatGrowsReachesTheHomesThatAreThere(t *testing.T) {
 		t.Fatalf("the public timeline has %d posts: %v", len(public.Edges), err)
 	}
 	sound(t, env)
-}
-
-// redisOf is the Redis of an environment.
-func redisOf(env []string) string {
-	_, url, _ := strings.Cut(env[len(env)-1], "=")
-	return url
 }

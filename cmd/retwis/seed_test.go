@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,52 +10,9 @@ import (
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/seed"
-	"retwis/internal/store"
 )
 
-func openTestStore(t *testing.T, url string) *store.Store {
-	t.Helper()
-	db, err := store.Open(t.Context(), store.Options{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
-// members reads everybody a population has.
-func members(t *testing.T, db *store.Store, p seed.Population) []*retwis.User {
-	t.Helper()
-	all := make([]*retwis.User, p.Size())
-	for i := range all {
-		user, err := db.UserByName(t.Context(), p.Member(i).Username)
-		if err != nil {
-			t.Fatalf("%s: %v", p.Member(i).Username, err)
-		}
-		all[i] = user
-	}
-	return all
-}
-
-// settled waits until everything is carried out: a follow that still is would have its reader
-// told that the timeline has changed.
-func settled(t *testing.T, url string) {
-	t.Helper()
-	db := openTestStore(t, url)
-	eventually(t, "nothing waits to be carried out", func() bool {
-		n, err := db.OutboxLength(t.Context())
-		return err == nil && n == 0
-	})
-}
-
-func drained(t *testing.T, db *store.Store) {
-	t.Helper()
-	if n, err := db.OutboxLength(t.Context()); err != nil || n != 0 {
-		t.Errorf("%d entries wait in the outboxes: %v", n, err)
-	}
-}
-
-func TestSeeding(t *testing.T) {
+func TestSeed_CreatesThePopulation(t *testing.T) {
 	t.Parallel()
 	url := redistest.Server(t).URL()
 	env := environment("RETWIS_REDIS_URL=" + url)
@@ -119,7 +75,7 @@ func TestSeeding(t *testing.T) {
 	}
 }
 
-func TestSeedingSaysThatThereAreTooFewToFollow(t *testing.T) {
+func TestSeed_WarnsOfTooFewUsers(t *testing.T) {
 	t.Parallel()
 	env := environment("RETWIS_REDIS_URL=" + redistest.Server(t).URL())
 	for follows, told := range map[string]bool{"4": true, "3": false} {
@@ -130,7 +86,7 @@ func TestSeedingSaysThatThereAreTooFewToFollow(t *testing.T) {
 	}
 }
 
-func TestSeedingStopsWhenAsked(t *testing.T) {
+func TestSeed_StopsOnSignal(t *testing.T) {
 	t.Parallel()
 	url := redistest.Server(t).URL()
 	db := openTestStore(t, url)
@@ -167,75 +123,4 @@ func TestSeedingStopsWhenAsked(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-func TestDeadLetters(t *testing.T) {
-	t.Parallel()
-	url := redistest.Server(t).URL()
-	env := environment("RETWIS_REDIS_URL=" + url)
-	p := serve(t, env, "--no-worker")
-	code, stdout, _ := invoke(t, env, "deadletter", "list")
-	if code != 0 || stdout != "The dead-letter queue is empty.\n" {
-		t.Errorf("code %d, printed %q", code, stdout)
-	}
-	author, reader := register(t, p.url, "author"), register(t, p.url, "reader")
-	reader.follow(author)
-	author.createPost("one")
-	author.createPost("two")
-	db := openTestStore(t, url)
-	buried := bury(t, db)
-	if buried < 3 {
-		t.Fatalf("only %d entries were there to be buried", buried)
-	}
-
-	code, stdout, _ = invoke(t, env, "deadletter", "list")
-	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if code != 0 || len(lines) != 1+buried || strings.Join(strings.Fields(lines[0]), " ") != "ID PARTITION KIND AUTHOR FOR POST AGE REASON" {
-		t.Fatalf("code %d, printed\n%s", code, stdout)
-	}
-	var one string
-	for _, line := range lines[1:] {
-		if !strings.HasSuffix(line, "the disk is full") {
-			t.Errorf("the line is %q", line)
-		}
-		if strings.Contains(line, " backfill ") {
-			one = strings.Fields(line)[0]
-			if !strings.Contains(line, " home:") {
-				t.Errorf("whose home it is for is missing in %q", line)
-			}
-		}
-	}
-
-	code, stdout, stderr := invoke(t, env, "deadletter", "replay", "--id", one, "--id", "0/1-1")
-	if code != 1 || !strings.HasPrefix(stdout, "Requeued 1 of ") || !strings.Contains(stderr, "not in the dead-letter queue: 0/1-1") {
-		t.Errorf("code %d, printed %q, said %q", code, stdout, stderr)
-	}
-	want := fmt.Sprintf("Requeued %d of %d entries.\n", buried-1, buried-1)
-	code, stdout, _ = invoke(t, env, "deadletter", "requeue", "--all")
-	if code != 0 || stdout != want {
-		t.Errorf("code %d, printed %q, want %q", code, stdout, want)
-	}
-	worker := launch(t, env, "worker")
-	reader.awaitHome("two", "one")
-	worker.stop()
-	p.stop()
-}
-
-// bury gives up everything that waits, and returns how much that was.
-func bury(t *testing.T, db *store.Store) int {
-	t.Helper()
-	n := 0
-	for outbox := range db.Partitions() {
-		entries, err := db.ReadOutbox(t.Context(), outbox, "0", 100, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			if err := errors.Join(db.Bury(context.WithoutCancel(t.Context()), e, "the disk\nis full"), db.TrimOutbox(t.Context(), outbox, e.ID)); err != nil {
-				t.Fatal(err)
-			}
-			n++
-		}
-	}
-	return n
 }

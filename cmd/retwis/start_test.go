@@ -13,7 +13,7 @@ import (
 	"retwis/internal/redistest"
 )
 
-func TestWhatCannotBeUsedIsRefused(t *testing.T) {
+func TestCommandLine_RefusesInvalidSettings(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
@@ -75,7 +75,7 @@ func TestWhatCannotBeUsedIsRefused(t *testing.T) {
 	}
 }
 
-func TestARedisThatCannotBeUsedIsRefused(t *testing.T) {
+func TestStart_RefusesUnusableRedis(t *testing.T) {
 	t.Parallel()
 	refused := func(t *testing.T, code int, want string, env []string, args ...string) {
 		t.Helper()
@@ -184,7 +184,7 @@ func TestARedisThatCannotBeUsedIsRefused(t *testing.T) {
 	})
 }
 
-func TestFlagsWinOverVariables(t *testing.T) {
+func TestFlags_OverrideVariables(t *testing.T) {
 	t.Parallel()
 	env := environment("RETWIS_HOME_CAP=1", "RETWIS_PARTITIONS=", "RETWIS_REDIS_URL=http://nowhere", "RETWIS_HOME_CUP=9")
 	p := serve(t, env, "--home-cap", "500", "--redis-url", "memory")
@@ -195,7 +195,7 @@ func TestFlagsWinOverVariables(t *testing.T) {
 	}
 }
 
-func TestHelpListsAllSettings(t *testing.T) {
+func TestHelp_ListsAllSettings(t *testing.T) {
 	t.Parallel()
 	code, stdout, _ := invoke(t, environment(), "serve", "-h")
 	if code != 0 {
@@ -241,7 +241,7 @@ func TestHelpListsAllSettings(t *testing.T) {
 	}
 }
 
-func TestEverythingIsJSONWhenAsked(t *testing.T) {
+func TestLogFormat_JSONAppliesToAllOutput(t *testing.T) {
 	t.Parallel()
 	p := launch(t, environment("RETWIS_DATA_DIR="+filepath.Join(t.TempDir(), "data")),
 		"serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--log-level", "debug")
@@ -255,7 +255,7 @@ func TestEverythingIsJSONWhenAsked(t *testing.T) {
 	}
 }
 
-func TestVersion(t *testing.T) {
+func TestVersion_PrintsTheBuild(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := invoke(t, environment(), "version")
 	if code != 0 || !strings.HasPrefix(stdout, "retwis ") || !strings.Contains(stdout, ", go1.") {

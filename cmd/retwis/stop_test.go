@@ -67,7 +67,7 @@ func (h *halfRequest) finish() (int, string) {
 	return response.StatusCode, string(text)
 }
 
-func TestStoppingIsPolite(t *testing.T) {
+func TestStop_CompletesRequestsAndClosesSockets(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_DATA_DIR="+filepath.Join(t.TempDir(), "data")))
 	reader := register(t, p.url, "reader")
@@ -85,7 +85,7 @@ func TestStoppingIsPolite(t *testing.T) {
 	}
 }
 
-func TestStoppingWaitsForNobodyForEver(t *testing.T) {
+func TestStop_IsBoundedWithoutRedis(t *testing.T) {
 	t.Parallel()
 	node := redistest.Server(t)
 	p := serve(t, environment("RETWIS_REDIS_URL="+node.URL()))
@@ -102,7 +102,7 @@ func TestStoppingWaitsForNobodyForEver(t *testing.T) {
 	node.Resume()
 }
 
-func TestASecondSignalEndsItAtOnce(t *testing.T) {
+func TestStop_SecondSignalIsImmediate(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_REDIS_URL=memory"))
 	reader := register(t, p.url, "reader")
@@ -123,7 +123,7 @@ func TestASecondSignalEndsItAtOnce(t *testing.T) {
 	}
 }
 
-func TestTheEndOfItsRedisEndsTheService(t *testing.T) {
+func TestService_EndsWithItsRedis(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_DATA_DIR="+filepath.Join(t.TempDir(), "data")))
 	live := register(t, p.url, "reader").watchNow()

@@ -46,9 +46,9 @@ func composed(t *testing.T) composition {
 	return c
 }
 
-// TestTheTopology runs the processes of compose.yaml behind Debian's nginx, and ends one of
+// TestTopology_SurvivesTheEndOfAProcess runs the processes of compose.yaml behind Debian's nginx, and ends one of
 // the API processes in the middle.
-func TestTheTopology(t *testing.T) {
+func TestTopology_SurvivesTheEndOfAProcess(t *testing.T) {
 	c := composed(t)
 	redis := exec.Command("redis-server", append(slices.Clone(c.Services["redis"].Command[1:]), "--port", "0", "--unixsocket", "redis.sock", "--dir", ".")...)
 	redis.Dir = t.TempDir()

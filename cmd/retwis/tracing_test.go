@@ -97,7 +97,7 @@ func (r *receiver) listen(t *testing.T, protocol string) []string {
 
 const postInTrace = `mutation Trace ($text: String!) { createPost(input: {text: $text}) { edge { node { id } } userErrors { code message } } }`
 
-func TestAPostIsTracedUntilItIsDelivered(t *testing.T) {
+func TestTracing_FollowsAPostToItsDelivery(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []string{"http/protobuf", "grpc"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -162,8 +162,8 @@ func TestAPostIsTracedUntilItIsDelivered(t *testing.T) {
 	}
 }
 
-// TestStrangersStartNoTraces sends what only a trusted proxy may say.
-func TestStrangersStartNoTraces(t *testing.T) {
+// TestTracing_IgnoresUntrustedParents sends what only a trusted proxy may say.
+func TestTracing_IgnoresUntrustedParents(t *testing.T) {
 	t.Parallel()
 	var got receiver
 	node := redistest.Server(t)
@@ -182,7 +182,7 @@ func TestStrangersStartNoTraces(t *testing.T) {
 	}
 }
 
-func TestNothingIsTracedByDefault(t *testing.T) {
+func TestTracing_IsOffByDefault(t *testing.T) {
 	t.Parallel()
 	for name, env := range map[string][]string{
 		"nothing is said":      nil,
@@ -205,8 +205,8 @@ func TestNothingIsTracedByDefault(t *testing.T) {
 	}
 }
 
-// TestAServiceOutlivesItsCollector has spans sent to nobody.
-func TestAServiceOutlivesItsCollector(t *testing.T) {
+// TestTracing_ToleratesAMissingCollector has spans sent to nobody.
+func TestTracing_ToleratesAMissingCollector(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_REDIS_URL=memory", "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_BSP_SCHEDULE_DELAY=20"))
 	author := register(t, p.url, "author")

@@ -9,7 +9,7 @@ import (
 	"retwis/internal/redistest"
 )
 
-func TestProcessesOnOneRedisWorkTogether(t *testing.T) {
+func TestProcesses_ShareOneRedis(t *testing.T) {
 	t.Parallel()
 	url := redistest.Server(t).URL()
 	env := environment("RETWIS_REDIS_URL="+url, "RETWIS_WORKER_LEASE=1s")
@@ -49,7 +49,7 @@ func TestProcessesOnOneRedisWorkTogether(t *testing.T) {
 	there.stop()
 }
 
-func TestAWorkerAlone(t *testing.T) {
+func TestWorker_DeliversForAnAPIProcess(t *testing.T) {
 	t.Parallel()
 	url := redistest.Server(t).URL()
 	env := environment("RETWIS_REDIS_URL=" + url)

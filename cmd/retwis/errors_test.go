@@ -10,9 +10,9 @@ import (
 	"retwis/internal/redistest"
 )
 
-// TestADamagedDatabaseIsNotTalkedAbout puts something else under every key, and then has
+// TestErrors_HideInternalsOfADamagedDatabase puts something else under every key, and then has
 // Redis vanish: clients are told that something went wrong, and an id to quote.
-func TestADamagedDatabaseIsNotTalkedAbout(t *testing.T) {
+func TestErrors_HideInternalsOfADamagedDatabase(t *testing.T) {
 	t.Parallel()
 	node := redistest.Server(t)
 	p := serve(t, environment("RETWIS_REDIS_URL="+node.URL()))

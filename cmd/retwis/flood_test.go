@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"retwis/internal/redistest"
+)
+
+// TestRegistration_BoundsMemoryUnderFlood has many register at once. Passwords are hashed a few at a
+// time: everybody gets an answer, memory is bounded, and others can go on reading.
+func TestRegistration_BoundsMemoryUnderFlood(t *testing.T) {
+	t.Parallel()
+	many, atOnce := 40, 40
+	if os.Getenv("RETWIS_SOAK") != "" {
+		many, atOnce = 10_000, 100
+	}
+	p := serve(t, environment("RETWIS_REDIS_URL="+redistest.Server(t).URL()))
+	reader := register(t, p.url, "reader")
+	before := p.peakMemory()
+	const document = `mutation ($name: String!) {
+		register(input: {username: $name, password: "correct horse"}) { token userErrors { code message } } }`
+	var mu sync.Mutex
+	made, busy := 0, 0
+	names := make(chan int)
+	var group sync.WaitGroup
+	for range atOnce {
+		c := newClient(t, p.url)
+		group.Go(func() {
+			for name := range names {
+				for {
+					got, a := c.post(document, map[string]any{"name": fmt.Sprint("flood", name)})
+					turned := len(a.Errors) == 1 && a.Errors[0].Extensions.Code == "RATE_LIMITED" && got.status == http.StatusOK
+					mu.Lock()
+					if turned {
+						busy++
+					} else if a.Data.Register.Token != "" {
+						made++
+					} else {
+						t.Errorf("registering %d gives %d %+v", name, got.status, a)
+					}
+					mu.Unlock()
+					if !turned {
+						break
+					}
+					time.Sleep(time.Second) // as the answer asks
+				}
+			}
+		})
+	}
+	for i := range many {
+		names <- i
+		if i%10 == 0 {
+			if a := reader.do(`{ viewer { user { username } } }`, nil); a.Data.Viewer == nil {
+				t.Error("nobody can read meanwhile")
+			}
+		}
+	}
+	close(names)
+	group.Wait()
+	t.Logf("%d registered; %d times somebody was told to come back; %d MB at the most, %d MB before", made, busy, p.peakMemory()>>20, before>>20)
+	if made != many {
+		t.Errorf("%d of %d registered", made, many)
+	}
+	// A hash takes 19 MB: forty at once would take 760 MB more than one, and several times
+	// as much with the race detector.
+	most := 640 << 20
+	if raceDetector {
+		most *= 2
+	}
+	if more := p.peakMemory() - before; more > most {
+		t.Errorf("it took %d MB more", more>>20)
+	}
+	p.stop()
+}
+
+// peakMemory returns how much memory the process has had, at the most, in bytes. It is 0
+// where the system does not say.
+func (p *process) peakMemory() int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(status)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmHWM:" {
+			kilobytes, _ := strconv.Atoi(fields[1])
+			return kilobytes << 10
+		}
+	}
+	return 0
+}
+
+// TestSubscriptions_AreLimitedPerUser opens more than one socket and one user may have.
+func TestSubscriptions_AreLimitedPerUser(t *testing.T) {
+	t.Parallel()
+	p := serve(t, environment("RETWIS_REDIS_URL="+redistest.Server(t).URL(), "RETWIS_RATE_LIMITS=on"))
+	reader := register(t, p.url, "reader")
+	opened, refused := 0, 0
+	for range 11 {
+		s := reader.open()
+		for i := range 101 {
+			s.send(map[string]any{"type": "subscribe", "id": fmt.Sprint(i), "payload": map[string]any{
+				"query": `subscription { timelineEvents { __typename } }`,
+			}})
+		}
+		for range 101 {
+			switch m := s.read(); {
+			case m.Type == "next":
+				opened++
+			case m.Type == "error" && strings.Contains(string(m.Payload), "RATE_LIMITED") && len(m.Payload) < 4<<10:
+				refused++
+			default:
+				t.Fatalf("got %s %s", m.Type, m.Payload)
+			}
+		}
+	}
+	if opened != 1000 || refused != 111 {
+		t.Errorf("%d were opened and %d refused", opened, refused)
+	}
+	reader.createPost("still alive")
+	p.stop()
+}

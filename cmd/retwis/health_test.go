@@ -1,0 +1,87 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"retwis/internal/redistest"
+)
+
+func TestReadiness_FollowsRedisAndShutdown(t *testing.T) {
+	t.Parallel()
+	node := redistest.Server(t)
+	p := serve(t, environment("RETWIS_REDIS_URL="+node.URL(), "RETWIS_METRICS_LISTEN=127.0.0.1:0"))
+	operators := metricsOf(p)
+	c := register(t, p.url, "reader")
+	live := c.watchNow()
+	eventually(t, "ready", func() bool {
+		status, body := c.get("/readyz")
+		return status == http.StatusOK && strings.Contains(body, `{"ready":true,"checks":{"live":"ok","outbox":"ok","redis":"ok"}}`)
+	})
+	node.Pause()
+	if status, body := c.get("/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"redis":"failing"`) {
+		t.Errorf("/readyz of a service without Redis: %d %s", status, body)
+	} else if strings.Contains(body, "reasons") {
+		t.Errorf("everybody is told why: %s", body)
+	}
+	if status, body := get(t, operators+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"reasons":{`) || !strings.Contains(body, `"redis":"ping Redis`) {
+		t.Errorf("operators are not told why: %d %s", status, body)
+	}
+	if got := sum(scrape(t, operators), "retwis_redis_up"); got != 0 {
+		t.Errorf("retwis_redis_up is %v without Redis", got)
+	}
+	if status, body := c.get("/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz of a service without Redis: %d %s", status, body)
+	}
+	node.Resume()
+	eventually(t, "ready again", func() bool {
+		status, _ := c.get("/readyz")
+		return status == http.StatusOK
+	})
+
+	request := begin(t, p.url, c.token) // it is waited for
+	p.signal(syscall.SIGTERM)
+	eventually(t, "it says that it drains", func() bool {
+		status, body := get(t, operators+"/readyz")
+		return status == http.StatusServiceUnavailable && strings.Contains(body, `{"ready":false,"draining":true`)
+	})
+	if got := sum(scrape(t, operators), "retwis_draining"); got != 1 {
+		t.Errorf("retwis_draining is %v while it stops", got)
+	}
+	request.finish()
+	live.expectClose(1012)
+	if code := p.code(); code != 0 {
+		t.Errorf("it ended with code %d", code)
+	}
+}
+
+func TestReadiness_FailsWhileFanOutLags(t *testing.T) {
+	t.Parallel()
+	env := environment("RETWIS_REDIS_URL="+redistest.Server(t).URL(), "RETWIS_METRICS_LISTEN=127.0.0.1:0", "RETWIS_READY_MAX_LAG=1ms")
+	api := serve(t, env, "--no-worker")
+	operators := metricsOf(api)
+	author := register(t, api.url, "author")
+	author.createPost("not delivered yet")
+	eventually(t, "the API is not ready", func() bool {
+		status, body := get(t, operators+"/readyz")
+		return status == http.StatusServiceUnavailable && strings.Contains(body, `"outbox":"the oldest of `) && strings.Contains(body, "see that workers run")
+	})
+	if got := scrape(t, operators); sum(got, "retwis_outbox_oldest_seconds") <= 0 || sum(got, "retwis_outbox_entries") < 1 {
+		t.Error("the metrics do not tell of the lag")
+	}
+
+	worker := launch(t, env, "worker")
+	of := metricsOf(worker)
+	eventually(t, "both are ready", func() bool {
+		ours, _ := get(t, operators+"/readyz")
+		theirs, body := get(t, of+"/readyz")
+		return ours == http.StatusOK && theirs == http.StatusOK && strings.Contains(body, `"checks":{"outbox":"ok","redis":"ok"}`)
+	})
+	if got := scrape(t, of); sum(got, "retwis_fanout_pushes_total") < 1 {
+		t.Error("the worker does not tell of its deliveries")
+	}
+	worker.stop()
+	api.stop()
+}
