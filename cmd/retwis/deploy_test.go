@@ -27,11 +27,8 @@ func settings(t *testing.T) (flags map[string][]string, variables []string) {
 	var collect func(*kong.Node)
 	collect = func(node *kong.Node) {
 		name := strings.TrimPrefix(strings.TrimPrefix(node.FullPath(), "retwis"), " ")
-		groups := node.AllFlags(false)
-		if node.DefaultCmd != nil { // which need not be named
-			groups = append(groups, node.DefaultCmd.Flags)
-		}
-		for _, group := range groups {
+		name, _, _ = strings.Cut(name, " (") // its aliases follow
+		for _, group := range node.AllFlags(false) {
 			for _, flag := range group {
 				flags[name] = append(flags[name], flag.Name)
 				if flag.Tag.Negatable != "" {
