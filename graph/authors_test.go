@@ -11,7 +11,8 @@ import (
 
 func TestAChangeOfAnAuthorShowsAtOnceWhereItWasMade(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, a *real) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		a := newReal(t, url)
 		user, err := a.store.Register(t.Context(), retwis.Registration{Username: "alice", DisplayName: "before", PasswordHash: "hash"})
 		if err != nil {
 			t.Fatal(err)

@@ -25,11 +25,6 @@ type real struct {
 	store *store.Store
 }
 
-func onEachRedis(t *testing.T, test func(t *testing.T, a *real)) {
-	t.Run("one Redis", func(t *testing.T) { test(t, newReal(t, redistest.Server(t).URL())) })
-	t.Run("cluster", func(t *testing.T) { test(t, newReal(t, redistest.SharedCluster(t).URL())) })
-}
-
 func newReal(t *testing.T, url string) *real {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Options{URL: url})
@@ -169,7 +164,8 @@ func caughtUp(replayed int) string {
 
 func TestThePublicTimelineFiltered(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, a *real) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		a := newReal(t, url)
 		people := a.register("alice", "bob")
 		alice, bob := people[0], people[1]
 		oldAlice, oldBob := a.post(alice, "a go from before"), a.post(bob, "another go from before")
@@ -236,7 +232,8 @@ func TestThePublicTimelineFiltered(t *testing.T) {
 
 func TestPeopleWhoBelongTogether(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, a *real) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		a := newReal(t, url)
 		people := a.register("Anna", "annabel", "bob", "carol", "dave")
 		anna, annabel, bob, carol, dave := people[0], people[1], people[2], people[3], people[4]
 		a.follow(carol, anna)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
 	"syscall"
@@ -58,11 +57,7 @@ func TestService_LosesNothingWhenPartsFail(t *testing.T) {
 		}
 	}
 
-	rounds := 1
-	if os.Getenv("RETWIS_SOAK") != "" {
-		rounds = 20
-	}
-	for range rounds {
+	for range redistest.Size(1, 20) {
 		disasters := w.disasters()
 		rand.Shuffle(len(disasters), func(i, j int) { disasters[i], disasters[j] = disasters[j], disasters[i] })
 		for _, d := range disasters {

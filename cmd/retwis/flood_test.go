@@ -17,10 +17,7 @@ import (
 // time: everybody gets an answer, memory is bounded, and others can go on reading.
 func TestRegistration_BoundsMemoryUnderFlood(t *testing.T) {
 	t.Parallel()
-	many, atOnce := 40, 40
-	if os.Getenv("RETWIS_SOAK") != "" {
-		many, atOnce = 10_000, 100
-	}
+	many, atOnce := redistest.Size(40, 10_000), redistest.Size(40, 100)
 	p := serve(t, environment("RETWIS_REDIS_URL="+redistest.Server(t).URL()))
 	reader := register(t, p.url, "reader")
 	before := p.peakMemory()

@@ -27,18 +27,6 @@ type service struct {
 	ends []retwis.SessionEnd
 }
 
-func onEachRedis(t *testing.T, test func(s *service)) {
-	for name, url := range map[string]func(*testing.T) string{
-		"one Redis": func(t *testing.T) string { return redistest.Server(t).URL() },
-		"cluster":   func(t *testing.T) string { return redistest.SharedCluster(t).URL() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(newService(t, url(t)))
-		})
-	}
-}
-
 func newService(t *testing.T, url string) *service {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Options{URL: url})
@@ -133,7 +121,8 @@ func (s *service) sessionsOf(who auth.Identity) []retwis.Session {
 
 func TestSessionsAreListedAndRevoked(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(s *service) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		s := newService(t, url)
 		before := time.Now().Add(-time.Second)
 		phone, laptop := s.login("ada_s", "Phone/1.0"), s.login("ada_s", "Laptop\r\n\x1b[31m  2.0 ")
 		quiet, other := s.login("ada_s", ""), s.login("bob_s", "Other")
@@ -191,7 +180,8 @@ func TestSessionsAreListedAndRevoked(t *testing.T) {
 // What ends all sessions of a user says nothing about those that begin after it.
 func TestAChangeOfPasswordEndsOlderSessionsOnly(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(s *service) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		s := newService(t, url)
 		asking, elsewhere := s.login("eve_s", ""), s.login("eve_s", "")
 		old, oldElsewhere := s.identify(asking), s.identify(elsewhere)
 		fresh, err := s.ChangePassword(s.Context(), old, password, "battery staple")

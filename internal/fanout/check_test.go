@@ -16,6 +16,7 @@ import (
 	"retwis/internal/check"
 	"retwis/internal/embedded"
 	"retwis/internal/fanout"
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -78,14 +79,14 @@ func TestCheckOfABusyDatabaseGivesNoFalseAlarm(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			onEachRedis(t, func(t *testing.T, url string) {
+			redistest.OnEachRedis(t, func(t *testing.T, url string) {
 				options := tt.options
 				options.URL = url
 				e := newEngine(t, options)
 				e.work(fanout.Options{})
-				r := seeded(t)
+				r := redistest.Rand(t)
 				stop := newModel(e.crowd("user", 40)).keepBusy(e, r)
-				for range size(8, 80) {
+				for range redistest.Size(8, 80) {
 					e.isSound()
 				}
 				if report := e.check(check.Options{Inspections: 1}); report.Findings() > 0 {
@@ -289,7 +290,7 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 			return d.LPush(ctx, d.only(":public"), "123456000000").Err()
 		}, map[check.Kind]int{check.Extra: 1}},
 	}
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		whole := newDamage(t, url)
 		whole.isSound()
 		for _, tt := range tests {
@@ -340,15 +341,15 @@ func TestCheckOfARedisInsideTheProcess(t *testing.T) {
 // the end.
 func TestRepairOfABusyDatabase(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, GoneGrace: shortGrace})
 		e.work(fanout.Options{})
 		client := raw(t, url)
-		r := seeded(t)
+		r := redistest.Rand(t)
 		m := newModel(e.crowd("user", 40))
 		stop := m.keepBusy(e, r)
 		mended := 0
-		for range size(3, 50) {
+		for range redistest.Size(3, 50) {
 			time.Sleep(50 * time.Millisecond)
 			for _, home := range keys(t, client, "*:home:*") {
 				var err error
@@ -379,7 +380,7 @@ func TestRepairOfABusyDatabase(t *testing.T) {
 
 func TestCheckOfASampleIsRepeatable(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		d := newDamage(t, url)
 		for _, user := range []retwis.UserID{d.reader, d.author, d.other, d.lone} {
 			d.must(d.HSet(t.Context(), d.only(":user:"+user.String()), "posts", 99).Err())
@@ -407,7 +408,7 @@ func TestCheckOfASampleIsRepeatable(t *testing.T) {
 
 func TestCheckWithoutAWorkerSaysThatItCannotTell(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
 		_, stop := e.work(fanout.Options{})
 		people := e.register("reader", "author")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -13,27 +11,9 @@ import (
 	"time"
 
 	"retwis/internal/fanout"
-	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
-
-// soak says whether tests run at full size.
-func soak() bool { return os.Getenv("RETWIS_SOAK") != "" }
-
-// size picks how much a test does.
-func size(usual, full int) int {
-	if soak() {
-		return full
-	}
-	return usual
-}
-
-// onEachRedis runs a test on a single server and on a cluster of three masters.
-func onEachRedis(t *testing.T, test func(t *testing.T, url string)) {
-	t.Run("one Redis", func(t *testing.T) { test(t, redistest.Server(t).URL()) })
-	t.Run("cluster", func(t *testing.T) { test(t, redistest.SharedCluster(t).URL()) })
-}
 
 // engine is a store with people in it.
 type engine struct {
@@ -181,17 +161,6 @@ func (e *engine) read(id retwis.TimelineID) []retwis.PostID {
 			return all
 		}
 	}
-}
-
-// seeded returns random numbers that the test's output lets one repeat.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if _, err := fmt.Sscan(os.Getenv("RETWIS_SEED"), &seed); err == nil {
-		t.Log("seed from RETWIS_SEED")
-	}
-	t.Logf("RETWIS_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
 }
 
 func newest(ids []retwis.PostID) []retwis.PostID {

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/fanout"
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -57,7 +58,7 @@ func (e *engine) generations(client redis.UniversalClient, id retwis.TimelineID)
 
 func TestIdleHomesAreGivenUpUntilTheyAreRead(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 20, Slack: 3})
 		e.work(fanout.Options{})
 		client := raw(t, url)
@@ -147,13 +148,13 @@ func TestHomesGivenUpAgainAndAgainLoseAndDoubleNothing(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			onEachRedis(t, func(t *testing.T, url string) {
+			redistest.OnEachRedis(t, func(t *testing.T, url string) {
 				options := tt.options
 				options.URL, options.GoneGrace = url, shortGrace
 				e := newEngine(t, options)
 				e.work(fanout.Options{})
 				client := raw(t, url)
-				r := seeded(t)
+				r := redistest.Rand(t)
 				m := newModel(e.crowd("user", 40))
 				hashes := keys(t, client, "*:user:*")
 				const goroutines = 4
@@ -179,7 +180,7 @@ func TestHomesGivenUpAgainAndAgainLoseAndDoubleNothing(t *testing.T) {
 				for g := range goroutines {
 					own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
 					acting.Go(func() {
-						for range size(1600, 20_000) / goroutines {
+						for range redistest.Size(1600, 20_000) / goroutines {
 							e.letCatchUp()
 							user := m.people[own.IntN(len(m.people)/goroutines)*goroutines+g]
 							err := m.act(e, own, user)
@@ -214,7 +215,7 @@ func TestHomesGivenUpAgainAndAgainLoseAndDoubleNothing(t *testing.T) {
 
 func TestOneSweeperSweepsAtATime(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
 		people := e.crowd("user", 5)
 		client := raw(t, url)

@@ -10,6 +10,7 @@ import (
 
 	"retwis/internal/fanout"
 	"retwis/internal/outbox"
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -26,7 +27,7 @@ func runOf(author retwis.UserID, from, count, hours int) retwis.PostImport {
 
 func TestImports(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
 		e.work(fanout.Options{})
 		ctx := t.Context()
@@ -140,7 +141,7 @@ func (c *repairCounter) Repair(
 // find any more lose the posts, those that it finds have all, and nobody has one twice.
 func TestManyRunsAreRepairedAtOnce(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
 		_, stop := e.work(fanout.Options{})
 		author := e.register("author")[0]

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -86,15 +87,15 @@ func (e *engine) everyFanHas(fans []retwis.UserID, want []retwis.PostID) {
 
 func TestKilledWorkersLoseAndDoubleNothing(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
-		r := seeded(t)
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		r := redistest.Rand(t)
 		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk})
 		author := e.register("author")[0]
 		worker := startWorker(t, url)
-		fans := e.fans(author, size(1000, 5000))
+		fans := e.fans(author, redistest.Size(1000, 5000))
 		e.drain()
 
-		kills, hits := size(15, 50), 0
+		kills, hits := redistest.Size(15, 50), 0
 		workers := []*workerProcess{worker, startWorker(t, url)}
 		var want []retwis.PostID
 		for range kills {
@@ -125,13 +126,13 @@ func TestKilledWorkersLoseAndDoubleNothing(t *testing.T) {
 
 func TestStoppedWorkerThatWakesUpDoesNoHarm(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk})
 		author := e.register("author")[0]
 		sleeper := startWorker(t, url)
-		fans := e.fans(author, size(800, 3000))
+		fans := e.fans(author, redistest.Size(800, 3000))
 		e.drain()
-		for round := range size(3, 10) {
+		for round := range redistest.Size(3, 10) {
 			deleted, kept := e.post(author, "deleted"), e.post(author, "kept")
 			time.Sleep(15 * time.Millisecond)
 			sleeper.signal(syscall.SIGSTOP)
@@ -164,7 +165,7 @@ func TestStoppedWorkerThatWakesUpDoesNoHarm(t *testing.T) {
 
 func TestAnotherWorkerTakesOver(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk})
 		workers := []*workerProcess{startWorker(t, url), startWorker(t, url), startWorker(t, url)}
 		author := e.register("author")[0]

@@ -48,9 +48,9 @@ func (e *engine) watch(id retwis.TimelineID, since retwis.Cursor) (arrived []ret
 // resumes sees everything that arrived since, or is told that it cannot be said.
 func TestALaggingFanOutHidesNothing(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 400, Slack: 10})
-		r := seeded(t)
+		r := redistest.Rand(t)
 		reader := e.register("reader")[0]
 		people := e.crowd("user", 8)
 		slow := people[0]
@@ -127,10 +127,10 @@ func TestALaggingFanOutHidesNothing(t *testing.T) {
 // Between two pages of a full home the reader unfollows the author of the last post read.
 func TestPagesGoOnAfterAnUnfollow(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 20, Slack: 5})
 		e.work(fanout.Options{})
-		r := seeded(t)
+		r := redistest.Rand(t)
 		people := e.crowd("user", 3)
 		reader, stays, goes := people[0], people[1], people[2]
 		e.follow(reader, stays)

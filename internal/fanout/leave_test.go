@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"retwis/internal/fanout"
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -133,13 +134,13 @@ func (e *engine) authorsResolve(stop <-chan struct{}, timelines ...retwis.Timeli
 
 func TestDeletedAccountLeavesNothing(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, Partitions: 2, ProfileCap: 20, Slack: 3})
 		e.work(fanout.Options{})
 		e.work(fanout.Options{})
 		people := e.register("Star", "friend", "other")
 		star, friend, other := people[0], people[1], people[2]
-		fans := e.fans(star, size(450, 1000)) // more than one call cuts off in a partition
+		fans := e.fans(star, redistest.Size(450, 1000)) // more than one call cuts off in a partition
 		e.follow(star, friend)
 		e.follow(star, other)
 		e.follow(friend, star)
@@ -242,12 +243,12 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 
 func TestAccountsAreDeletedByWorkersThatAreKilled(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
-		r := seeded(t)
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		r := redistest.Rand(t)
 		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk, ProfileCap: 100, Slack: 10, GoneGrace: shortGrace})
 		workers := []*workerProcess{startWorker(t, url), startWorker(t, url)}
 		stars := e.register("first", "second", "third")
-		fans := e.fans(stars[0], size(600, 3000))
+		fans := e.fans(stars[0], redistest.Size(600, 3000))
 		for _, fan := range fans[:100] {
 			e.follow(fan, stars[1])
 			e.follow(stars[2], fan)
@@ -264,7 +265,7 @@ func TestAccountsAreDeletedByWorkersThatAreKilled(t *testing.T) {
 		for _, star := range stars {
 			e.deleteAccount(star)
 		}
-		for range size(15, 60) {
+		for range redistest.Size(15, 60) {
 			time.Sleep(time.Duration(20+r.IntN(500)) * time.Millisecond)
 			i := r.IntN(len(workers))
 			workers[i].kill()
@@ -295,7 +296,7 @@ func TestAccountsAreDeletedByWorkersThatAreKilled(t *testing.T) {
 
 func TestEdgesToDeletedAccountsAreEnded(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, GoneGrace: shortGrace})
 		e.work(fanout.Options{})
 		e.work(fanout.Options{})
@@ -305,7 +306,7 @@ func TestEdgesToDeletedAccountsAreEnded(t *testing.T) {
 			lists[i] = e.createList(reader)
 		}
 		var authors []retwis.UserID
-		for round := range size(25, 300) {
+		for round := range redistest.Size(25, 300) {
 			author := e.register(fmt.Sprint("author", round))[0]
 			authors = append(authors, author)
 			e.post(author, "x")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"retwis/internal/fanout"
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -13,7 +14,7 @@ import (
 // its next reader. What is merged into it until then must not make it seem whole.
 func TestBackfillOfAHomeThatIsToBeBuiltLeavesNoHole(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
 		e.work(fanout.Options{})
 		people := e.register("reader", "early", "late")
@@ -45,7 +46,7 @@ func TestBackfillOfAHomeThatIsToBeBuiltLeavesNoHole(t *testing.T) {
 // keeps. It is still to be built then, since back-fills have left their posts to the building.
 func TestPush_KeepsAHomeMarkedForBuilding(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
 		e.work(fanout.Options{})
 		people := e.register("reader", "early", "late")
@@ -77,7 +78,7 @@ func TestPush_KeepsAHomeMarkedForBuilding(t *testing.T) {
 // A worker that dies between the two steps of a purge may have left the home to be built.
 func TestPurge_EndsWhatAnEarlierTryBegan(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
 		_, stop := e.work(fanout.Options{})
 		people := e.register("reader", "stays", "goes")
@@ -106,7 +107,7 @@ func TestPurge_EndsWhatAnEarlierTryBegan(t *testing.T) {
 // A home may hold posts that their author's profile has no room for any more.
 func TestAnUnfollowTakesOldPostsOffTheHome(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 100, ProfileCap: 10, Slack: 2})
 		e.work(fanout.Options{})
 		people := e.register("reader", "stays", "goes")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"retwis/internal/fanout"
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -53,7 +54,7 @@ func (m *model) act(e *engine, r *rand.Rand, user retwis.UserID) error {
 	if m.left(user) {
 		return nil
 	}
-	if r.IntN(size(500, 1000)) == 0 && m.leave(user) {
+	if r.IntN(redistest.Size(500, 1000)) == 0 && m.leave(user) {
 		return e.DeleteAccount(e.t.Context(), user, "x")
 	}
 	err := m.step(e, r, user, i)
@@ -460,20 +461,20 @@ func TestHomesEqualTheirDefinitionAfterRandomActs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			onEachRedis(t, func(t *testing.T, url string) {
+			redistest.OnEachRedis(t, func(t *testing.T, url string) {
 				options := tt.options
 				options.URL, options.GoneGrace = url, shortGrace
 				e := newEngine(t, options)
 				e.work(fanout.Options{Lease: shortLease})
-				r := seeded(t)
+				r := redistest.Rand(t)
 				settle := e.comeAndGo(rand.New(rand.NewPCG(r.Uint64(), 1)))
-				m := newModel(e.crowd("user", size(80, 200)))
+				m := newModel(e.crowd("user", redistest.Size(80, 200)))
 				const goroutines = 8
 				var wg sync.WaitGroup
 				for g := range goroutines {
 					own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
 					wg.Go(func() {
-						for range size(3000, 20_000) / goroutines {
+						for range redistest.Size(3000, 20_000) / goroutines {
 							if options.Slack > 0 {
 								e.letCatchUp()
 							}

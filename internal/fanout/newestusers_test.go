@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -62,11 +63,11 @@ func TestNewestUsers(t *testing.T) {
 	t.Parallel()
 	for name, options := range settings() {
 		t.Run(name, func(t *testing.T) {
-			onEachRedis(t, func(t *testing.T, url string) {
+			redistest.OnEachRedis(t, func(t *testing.T, url string) {
 				options := options
 				options.URL = url
 				e := newEngine(t, options)
-				r := seeded(t)
+				r := redistest.Rand(t)
 				e.wantEverybody(r, "newest users of none", e.newest, nil)
 				users := e.registerAtOnce("user", 150)
 				e.wantEverybody(r, "newest users", e.newest, userIDs(users))
@@ -85,7 +86,7 @@ func TestNewestUsers(t *testing.T) {
 
 func TestNewestUsersAreBounded(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		const partitions, most = 4, 10
 		e := newEngine(t, store.Options{URL: url, Partitions: partitions, NewestUsers: most})
 		users := e.registerAtOnce("user", 150)
@@ -97,7 +98,7 @@ func TestNewestUsersAreBounded(t *testing.T) {
 				want = append(want, u.ID)
 			}
 		}
-		e.wantEverybody(seeded(t), "newest users", e.newest, want)
+		e.wantEverybody(redistest.Rand(t), "newest users", e.newest, want)
 		if first := userIDs(users[:most]); !slices.Equal(want[:most], first) {
 			t.Errorf("the newest %d are not among them: %v, want %v", most, want[:most], first)
 		}

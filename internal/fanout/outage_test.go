@@ -14,7 +14,7 @@ import (
 
 func TestRefusedEntryIsBuriedAndRevived(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
 		worker, _ := e.work(fanout.Options{})
 		people := e.register("author", "broken", "sound", "other")

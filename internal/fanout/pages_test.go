@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"retwis/internal/fanout"
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -45,10 +46,10 @@ func (e *engine) walk(r *rand.Rand, id retwis.TimelineID, older bool, from retwi
 
 func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 40, Slack: 5})
 		e.work(fanout.Options{})
-		r := seeded(t)
+		r := redistest.Rand(t)
 		people := e.crowd("user", 10)
 		reader, authors := people[0], people[1:]
 		m := newModel(people)
@@ -126,9 +127,9 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 
 func TestFollowPagesNeitherSkipNorRepeat(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
-		r := seeded(t)
+		r := redistest.Rand(t)
 		star := e.register("star")[0]
 		fans := e.crowd("fan", 60)
 		for _, fan := range fans {
@@ -196,7 +197,7 @@ func (e *engine) walkFollows(r *rand.Rand, of retwis.FollowConnection, older boo
 
 func TestForeignCursorsAreRefused(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
 		people := e.register("ann", "bob")
 		e.post(people[0], "x")
@@ -214,7 +215,7 @@ func TestForeignCursorsAreRefused(t *testing.T) {
 
 func TestColdHomeIsRebuiltWhenRead(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 50, Slack: 5})
 		e.work(fanout.Options{})
 		people := e.crowd("user", 6)
@@ -257,10 +258,10 @@ func TestColdHomeIsRebuiltWhenRead(t *testing.T) {
 // after it: nothing comes twice, in either direction.
 func TestPagesOfAHomeThatWasBuiltAnewRepeatNothing(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
 		e.work(fanout.Options{})
-		r := seeded(t)
+		r := redistest.Rand(t)
 		people := e.register("reader", "author")
 		home := retwis.Home(people[0])
 		e.follow(people[0], people[1])
@@ -292,7 +293,7 @@ func TestPagesOfAHomeThatWasBuiltAnewRepeatNothing(t *testing.T) {
 // holds: the older ones are gathered from the author's profile.
 func TestTheOldestPostsOfTheOnlyAuthorAreRead(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		const homeCap = 20
 		e := newEngine(t, store.Options{URL: url, HomeCap: homeCap, Slack: 5})
 		e.work(fanout.Options{})
@@ -318,7 +319,7 @@ func TestTheOldestPostsOfTheOnlyAuthorAreRead(t *testing.T) {
 // A large author posted more than is kept for the homes since one of them was last read.
 func TestAHomeLeftForLongHasNoGap(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		const homeCap, slack = 20, 5
 		for _, friendly := range []int{0, 3} {
 			e := newEngine(t, store.Options{URL: url, HomeCap: homeCap, Slack: slack, PullAbove: 1})

@@ -22,7 +22,7 @@ import (
 
 func TestBackfillBeforeFanOutDeliversOnce(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
 		authors, readers := e.crowd("author", 20), e.crowd("reader", 20)
 		want := make([][]retwis.PostID, len(authors))
@@ -58,7 +58,7 @@ func TestATakeoverKeepsTheOrderOfAnAuthor(t *testing.T) {
 		{"large author", outbox.TargetActiveFollowers, store.Options{PullAbove: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			onEachRedis(t, func(t *testing.T, url string) {
+			redistest.OnEachRedis(t, func(t *testing.T, url string) {
 				options := tt.options
 				options.URL = url
 				e := newEngine(t, options)
@@ -114,12 +114,12 @@ func TestATakeoverKeepsTheOrderOfAnAuthor(t *testing.T) {
 
 func TestUnfollowRacesPosting(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
 		e.work(fanout.Options{})
-		r := seeded(t)
+		r := redistest.Rand(t)
 		var readers []retwis.UserID
-		for round := range size(60, 500) {
+		for round := range redistest.Size(60, 500) {
 			people := e.crowd(fmt.Sprintf("r%d_", round), 2)
 			author, reader := people[0], people[1]
 			e.follow(reader, author)
@@ -152,7 +152,7 @@ func TestUnfollowRacesPosting(t *testing.T) {
 
 func TestOneOfManyRegistrationsOfANameWins(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
 		e.work(fanout.Options{})
 		const contenders = 50
@@ -197,7 +197,7 @@ func TestOneOfManyRegistrationsOfANameWins(t *testing.T) {
 
 func TestIDsRiseAlsoWhenTheClockJumpsBack(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, Partitions: 2})
 		people := e.crowd("user", 8)
 		for i := 0; !slices.ContainsFunc(people, func(id retwis.UserID) bool { return e.PartitionOfUser(id) != e.PartitionOfUser(people[0]) }); i++ {
@@ -270,7 +270,7 @@ func TestLostRepliesDoubleNothing(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
 	proxy := server.Proxy()
-	r := seeded(t)
+	r := redistest.Rand(t)
 	own := rand.New(rand.NewPCG(r.Uint64(), 0)) // the proxy has r for itself
 	var mu sync.Mutex
 	proxy.DropRepliesIf(func(request []byte) bool {
@@ -290,7 +290,7 @@ func TestLostRepliesDoubleNothing(t *testing.T) {
 		return all
 	}()
 	m := newModel(people)
-	for range size(1000, 10_000) {
+	for range redistest.Size(1000, 10_000) {
 		user := people[own.IntN(len(people))]
 		switch own.IntN(4) {
 		case 0, 1:

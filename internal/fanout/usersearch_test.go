@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -35,7 +36,7 @@ func TestSearchUsers(t *testing.T) {
 	t.Parallel()
 	for _, partitions := range []int{1, 16} {
 		t.Run(fmt.Sprint(partitions, " partitions"), func(t *testing.T) {
-			onEachRedis(t, func(t *testing.T, url string) {
+			redistest.OnEachRedis(t, func(t *testing.T, url string) {
 				e := newEngine(t, store.Options{URL: url, Partitions: partitions})
 				names := []string{
 					"Ann", "ann_", "ann0", "anna", "ANNABELLE", "Annabel_", "anton", "bob", "Bob_1", "__x", "zzz", "zzz9",
@@ -72,7 +73,7 @@ func TestSearchUsers(t *testing.T) {
 
 func TestASearchIsReadOn(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
 		client := raw(t, url)
 		names := []string{"ann", "ann0", "Ann_", "anna", "annA1", "annab", "annz"}
@@ -152,7 +153,7 @@ func (e *engine) wantSearch(want []string, prefix string, count int, backward bo
 // A registration that broke off is no user yet. Its end makes one that is found.
 func TestARegistrationThatBrokeOffIsListedInTheEnd(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, PendingGrace: time.Nanosecond})
 		client := raw(t, url)
 		people := e.register("before", "broken", "broken2")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -127,12 +128,12 @@ func TestCommonFollowers(t *testing.T) {
 	t.Parallel()
 	for name, options := range settings() {
 		t.Run(name, func(t *testing.T) {
-			onEachRedis(t, func(t *testing.T, url string) {
+			redistest.OnEachRedis(t, func(t *testing.T, url string) {
 				options := options
 				options.URL = url
 				e := newEngine(t, options)
 				client := raw(t, url)
-				r := seeded(t)
+				r := redistest.Rand(t)
 				stars := e.register("ann", "bob", "eve")
 				fans := e.crowd("fan", 150)
 				follows := map[retwis.UserID]map[retwis.UserID]bool{}
@@ -201,7 +202,7 @@ func (e *engine) wantCommonFollowers(r *rand.Rand, client redis.UniversalClient,
 
 func TestManyLongWalksTakeTurns(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, Partitions: 2, Chunk: 2})
 		stars := e.register("ann", "bob")
 		for _, fan := range e.crowd("fan", 60) {
@@ -247,12 +248,12 @@ func TestKnownFollowers(t *testing.T) {
 	t.Parallel()
 	for name, options := range settings() {
 		t.Run(name, func(t *testing.T) {
-			onEachRedis(t, func(t *testing.T, url string) {
+			redistest.OnEachRedis(t, func(t *testing.T, url string) {
 				options := options
 				options.URL = url
 				e := newEngine(t, options)
 				client := raw(t, url)
-				r := seeded(t)
+				r := redistest.Rand(t)
 				people := e.register("star", "viewer", "stranger")
 				star, viewer, stranger := people[0], people[1], people[2]
 				var want []retwis.UserID

@@ -16,7 +16,7 @@ import (
 
 func TestLostPubSubConnectionsLoseNoPost(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{HomeCap: 5000})
 		people := n.people(3)
 		if err := n.Follow(t.Context(), people[0], people[1]); err != nil {
@@ -26,8 +26,8 @@ func TestLostPubSubConnectionsLoseNoPost(t *testing.T) {
 		hub := n.hub(live.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		posts := size(300, 2000)
-		readers, wait := n.watched(ctx, seeded(t), []*live.Hub{hub}, 10*posts, retwis.Home(people[0]), retwis.Public())
+		posts := redistest.Size(300, 2000)
+		readers, wait := n.watched(ctx, redistest.Rand(t), []*live.Hub{hub}, 10*posts, retwis.Home(people[0]), retwis.Public())
 		killed := int64(0)
 		for i := range posts {
 			if i%20 == 10 {
@@ -59,7 +59,7 @@ func TestDeafPubSubConnectionsLoseNoPost(t *testing.T) {
 	hub := hearing.hub(live.Options{ProbeEvery: 200 * time.Millisecond, ProbeWait: time.Second})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	readers, wait := writing.watched(ctx, seeded(t), []*live.Hub{hub}, 1_000_000, retwis.Home(people[0]), retwis.Public())
+	readers, wait := writing.watched(ctx, redistest.Rand(t), []*live.Hub{hub}, 1_000_000, retwis.Home(people[0]), retwis.Public())
 	for range 2 {
 		post := writing.post(people[1])
 		for _, r := range readers {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -13,24 +12,11 @@ import (
 
 	"retwis/internal/fanout"
 	"retwis/internal/live"
-	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
 
 // These tests run the hub on a real Redis and a real cluster, with real fan-out.
-
-func size(usual, full int) int {
-	if os.Getenv("RETWIS_SOAK") != "" {
-		return full
-	}
-	return usual
-}
-
-func onEachRedis(t *testing.T, test func(t *testing.T, url string)) {
-	t.Run("one Redis", func(t *testing.T) { test(t, redistest.Server(t).URL()) })
-	t.Run("cluster", func(t *testing.T) { test(t, redistest.SharedCluster(t).URL()) })
-}
 
 // node is a database with a worker, and hubs on it.
 type node struct {
@@ -229,13 +215,6 @@ func (n *node) sawAllOf(readers []*reader, last retwis.PostID, end func()) {
 		}
 		n.t.Logf("%s: %d posts, cut off %d times", r.timeline, len(r.seen), r.cuts)
 	}
-}
-
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 1))
 }
 
 // await polls until a condition holds.

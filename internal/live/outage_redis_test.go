@@ -63,7 +63,7 @@ func (n *node) outlast(posts int, disturb func(author, reader retwis.UserID)) []
 	hubs := []*live.Hub{n.hub(live.Options{}), n.hub(live.Options{})}
 	ctx, cancel := context.WithCancel(n.t.Context())
 	defer cancel()
-	random := seeded(n.t)
+	random := redistest.Rand(n.t)
 	var wg sync.WaitGroup
 	var readers []*stubborn
 	for _, id := range people[1:] {
@@ -98,7 +98,7 @@ func TestARestartOfRedisLosesNoEvent(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t, "--appendonly", "yes", "--appendfsync", "always") // or a busy disk delays what is written
 	n := openNode(t, server.URL(), store.Options{HomeCap: 5000})
-	for _, r := range n.outlast(size(200, 2000), func(_, _ retwis.UserID) { server.Kill(); server.Start() }) {
+	for _, r := range n.outlast(redistest.Size(200, 2000), func(_, _ retwis.UserID) { server.Kill(); server.Start() }) {
 		if want := n.list(r.timeline); !slices.Equal(r.seen, want) || r.resets > 0 {
 			t.Errorf("%s: saw %d posts with %d resets, want %d in the order of the list", r.timeline, len(r.seen), r.resets, len(want))
 		}
@@ -111,7 +111,7 @@ func TestAFailoverLosesNoEventSilently(t *testing.T) {
 	t.Parallel()
 	group := redistest.Cluster(t, redistest.ClusterOptions{Replicas: 1})
 	n := openNode(t, group.URL(), store.Options{HomeCap: 5000})
-	for _, r := range n.outlast(size(200, 2000), func(_, reader retwis.UserID) {
+	for _, r := range n.outlast(redistest.Size(200, 2000), func(_, reader retwis.UserID) {
 		group.KillMaster(group.Slot(homeKey(t, group, reader)))
 	}) {
 		want := n.list(r.timeline)

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"retwis/internal/pubsub"
+	"retwis/internal/redistest"
 	"retwis/internal/store"
 )
 
 func TestAProbeArrives(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{})
 		hear := make(chan pubsub.Message, 10)
 		n.run(func(ctx context.Context) error {

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"retwis/internal/live"
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
 
 func TestSubscriberThatIsCutOffTimeAndAgainSeesEachPostOnce(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{HomeCap: 5000})
 		people := n.people(6)
 		me, authors := people[0], people[1:]
@@ -24,10 +25,10 @@ func TestSubscriberThatIsCutOffTimeAndAgainSeesEachPostOnce(t *testing.T) {
 		n.drain()
 		// Two hubs are two API nodes; resumes go to either.
 		hubs := []*live.Hub{n.hub(live.Options{}), n.hub(live.Options{})}
-		posts, cuts := size(600, 2000), size(40, 100)
+		posts, cuts := redistest.Size(600, 2000), redistest.Size(40, 100)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		readers, wait := n.watched(ctx, seeded(t), hubs, posts/cuts/len(authors),
+		readers, wait := n.watched(ctx, redistest.Rand(t), hubs, posts/cuts/len(authors),
 			retwis.Home(me), retwis.Profile(authors[0]), retwis.Public())
 		for i := range posts {
 			n.post(authors[i%len(authors)])
@@ -42,7 +43,7 @@ func TestSubscriberThatIsCutOffTimeAndAgainSeesEachPostOnce(t *testing.T) {
 
 func TestRemovalsReachThoseWhoWereAway(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{})
 		people := n.people(2)
 		me, author := people[0], people[1]
@@ -65,7 +66,7 @@ func TestRemovalsReachThoseWhoWereAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			n.drain()
-			r := &reader{hubs: []*live.Hub{hub}, timeline: id, cursor: page.LiveCursor, random: seeded(t)}
+			r := &reader{hubs: []*live.Hub{hub}, timeline: id, cursor: page.LiveCursor, random: redistest.Rand(t)}
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
 			go func() { done <- r.once(ctx, 100) }()
@@ -98,7 +99,7 @@ func TestRemovalsReachThoseWhoWereAway(t *testing.T) {
 
 func TestFollowingResetsAnOpenHome(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{})
 		people := n.people(2)
 		me, author := people[0], people[1]
@@ -109,7 +110,7 @@ func TestFollowingResetsAnOpenHome(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &reader{hubs: []*live.Hub{hub}, timeline: retwis.Home(me), cursor: page.LiveCursor, random: seeded(t)}
+		r := &reader{hubs: []*live.Hub{hub}, timeline: retwis.Home(me), cursor: page.LiveCursor, random: redistest.Rand(t)}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- r.once(ctx, 100) }()
@@ -135,7 +136,7 @@ func TestFollowingResetsAnOpenHome(t *testing.T) {
 
 func TestLargeAuthorsAreWatchedLive(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{PullAbove: 1})
 		people := n.people(4)
 		me, away, star, small := people[0], people[1], people[2], people[3]
@@ -150,7 +151,7 @@ func TestLargeAuthorsAreWatchedLive(t *testing.T) {
 		hub := n.hub(live.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		readers, wait := n.watched(ctx, seeded(t), []*live.Hub{hub}, 1_000_000, retwis.Home(me))
+		readers, wait := n.watched(ctx, redistest.Rand(t), []*live.Hub{hub}, 1_000_000, retwis.Home(me))
 		// Only once its subscription is announced is the home one that is watched.
 		await(t, func() bool { return hub.Stats().Subscribers == 1 && hub.Ready() == nil })
 		first := n.post(star)

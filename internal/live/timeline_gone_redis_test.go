@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"retwis/internal/live"
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 )
@@ -15,7 +16,7 @@ import (
 // timelines are watched.
 func TestTimelinesThatAreGoneEndTheirSubscriptions(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{})
 		people := n.people(2)
 		me, author := people[0], people[1]
@@ -67,7 +68,7 @@ func TestTimelinesThatAreGoneEndTheirSubscriptions(t *testing.T) {
 // TestAFeedFindsOutByItselfThatItsTimelineIsGone has nobody tell the hub.
 func TestAFeedFindsOutByItselfThatItsTimelineIsGone(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{})
 		me := n.people(1)[0]
 		list, err := n.CreateList(t.Context(), me, "friends", "key")

@@ -16,12 +16,6 @@ import (
 
 func TestMain(m *testing.M) { redistest.Main(m) }
 
-func onEachRedis(t *testing.T, test func(t *testing.T, url string)) {
-	t.Helper()
-	t.Run("one Redis", func(t *testing.T) { test(t, redistest.Server(t).URL()) })
-	t.Run("cluster", func(t *testing.T) { test(t, redistest.SharedCluster(t).URL()) })
-}
-
 func open(t *testing.T, url string) *store.Store {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Options{URL: url})
@@ -75,7 +69,7 @@ func passing(t *testing.T, q *ratelimit.Limiter, client ratelimit.Client, cost r
 func TestBudgets(t *testing.T) {
 	t.Parallel()
 	bob := ratelimit.Client{User: 2050, Address: alice.Address}
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		q := patient(ratelimit.New(open(t, url), slow(), slog.New(slog.DiscardHandler)))
 		other := patient(ratelimit.New(open(t, url), slow(), slog.New(slog.DiscardHandler))) // another process
 		check := func(what string, got, want int) {
@@ -109,7 +103,7 @@ func TestBudgets(t *testing.T) {
 // Whoever tries a name that is not theirs does not lock its owner out.
 func TestOwnersAreNotLockedOut(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		q := patient(ratelimit.New(open(t, url), slow(), slog.New(slog.DiscardHandler)))
 		home := at("192.0.2.1")
 		q.LoggedIn(t.Context(), home, "Ann")
@@ -177,7 +171,7 @@ func TestClockThatIsBehind(t *testing.T) {
 
 func TestReadsOfAllProcesses(t *testing.T) {
 	t.Parallel()
-	onEachRedis(t, func(t *testing.T, url string) {
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{}, 2)
 		var all [2]*ratelimit.Limiter

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -10,15 +9,9 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 )
-
-func size(usual, full int) int {
-	if os.Getenv("RETWIS_SOAK") != "" {
-		return full
-	}
-	return usual
-}
 
 // Clients come, subscribe, and go: some with a close frame, some without a word, some
 // before they have said who they are.
@@ -29,7 +22,7 @@ func TestNothingIsLeftOfManyConnections(t *testing.T) {
 		var wg sync.WaitGroup
 		for worker := range 32 {
 			wg.Go(func() {
-				for i := range size(2_000, 10_000) / 32 {
+				for i := range redistest.Size(2_000, 10_000) / 32 {
 					h.comeAndGo(worker + i)
 				}
 			})
