@@ -16,7 +16,7 @@ func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 	if r.End != record.ListComplete && r.End != record.ListTrimmed {
 		return nil // the next read builds the list
 	}
-	generation := strconv.FormatInt(r.Epoch, 10)
+	epoch := strconv.FormatInt(r.Epoch, 10)
 	author := map[retwis.PostID]retwis.UserID{}
 	for by, posts := range k.posted {
 		for _, post := range posts {
@@ -49,7 +49,7 @@ func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 		if !ok {
 			record := k.records[post]
 			if !record.Exists {
-				add(Extra, 0, post, generation, "holds %s, which does not exist", post)
+				add(Extra, 0, post, epoch, "holds %s, which does not exist", post)
 				continue
 			}
 			if record.Deleted {
@@ -57,7 +57,7 @@ func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 			}
 			by = record.Author
 			if _, follows := r.Sources[by]; !follows && !isOwnHome(r.ID, by) {
-				add(Extra, by, post, generation, "holds post %s of %s, who is not followed", post, by)
+				add(Extra, by, post, epoch, "holds post %s of %s, who is not followed", post, by)
 				continue
 			}
 		}
@@ -67,7 +67,7 @@ func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 	}
 	for by, line := range lines {
 		for _, post := range outOfOrder(line) {
-			add(OutOfOrder, by, post, generation, "holds post %s of %s out of order", post, by)
+			add(OutOfOrder, by, post, epoch, "holds post %s of %s out of order", post, by)
 		}
 	}
 	for _, missing := range missingPosts(r, k.posted, lateness) {

@@ -44,12 +44,12 @@ type fakeDatabase struct {
 }
 
 type list struct {
-	entries  []retwis.PostID // oldest first
-	trimmed  bool
-	sorted   bool // a profile: in the order of ids, without deleted posts
-	gen      int64
-	pushed   []retwis.PostID // all posts ever pushed, in order
-	genStart map[int64]int   // length of pushed at the start of each epoch
+	entries    []retwis.PostID // oldest first
+	trimmed    bool
+	sorted     bool // a profile: in the order of ids, without deleted posts
+	epoch      int64
+	pushed     []retwis.PostID // all posts ever pushed, in order
+	epochStart map[int64]int   // length of pushed at the start of each epoch
 }
 
 type removal struct {
@@ -79,7 +79,7 @@ func newFakeDatabase() *fakeDatabase {
 func (db *fakeDatabase) list(t retwis.TimelineID) *list {
 	l := db.lists[t]
 	if l == nil {
-		l = &list{genStart: map[int64]int{0: 0}, sorted: t.Kind == retwis.ProfileTimeline}
+		l = &list{epochStart: map[int64]int{0: 0}, sorted: t.Kind == retwis.ProfileTimeline}
 		db.lists[t] = l
 	}
 	return l
@@ -94,7 +94,7 @@ func (l *list) head() retwis.PostID {
 
 // after returns the number of posts pushed up to a position: pushed[n] is the next one.
 func (l *list) after(at retwis.TimelinePosition) int {
-	n := l.genStart[at.Epoch]
+	n := l.epochStart[at.Epoch]
 	if l.sorted {
 		for n < len(l.pushed) && l.pushed[n] <= at.Post {
 			n++
@@ -106,7 +106,7 @@ func (l *list) after(at retwis.TimelinePosition) int {
 
 func (db *fakeDatabase) position(t retwis.TimelineID) retwis.TimelinePosition {
 	l := db.list(t)
-	at := retwis.TimelinePosition{Timeline: t, Epoch: l.gen, Post: l.head()}
+	at := retwis.TimelinePosition{Timeline: t, Epoch: l.epoch, Post: l.head()}
 	if stream := db.removals[db.PartitionOf(t)]; len(stream) > 0 {
 		at.Removal = stream[len(stream)-1].ID
 	}
@@ -181,8 +181,8 @@ func (db *fakeDatabase) change(t retwis.TimelineID, rewrite func([]retwis.PostID
 func (db *fakeDatabase) changeLocked(t retwis.TimelineID, rewrite func([]retwis.PostID) []retwis.PostID) {
 	l := db.list(t)
 	l.entries = rewrite(slices.Clone(l.entries))
-	l.gen++
-	l.genStart[l.gen] = len(l.pushed)
+	l.epoch++
+	l.epochStart[l.epoch] = len(l.pushed)
 	db.publish(db.PartitionOf(t), pubsub.Message{
 		Kind: pubsub.Changed, Recipients: []pubsub.Recipient{{Timeline: t}},
 	})

@@ -120,7 +120,7 @@ func (c *verifyingClient) check(e retwis.Event) {
 		// The hub may have loaded the post before its deletion, which the client has received
 		// already. The hub must then send the removal again.
 		delete(c.removed, id)
-		if at.Epoch == l.gen { // otherwise a reset follows
+		if at.Epoch == l.epoch { // otherwise a reset follows
 			c.wantDeleted("skipped", c.next, index)
 		}
 		c.next = index + 1
@@ -178,8 +178,8 @@ func (c *verifyingClient) finish() {
 	defer c.db.mu.Unlock()
 	l := c.db.list(c.timeline)
 	c.wantDeleted("missing", c.next, len(l.pushed))
-	if c.position.Epoch != l.gen {
-		c.report(fmt.Sprintf("epoch %d was never sent, the last is %d", l.gen, c.position.Epoch))
+	if c.position.Epoch != l.epoch {
+		c.report(fmt.Sprintf("epoch %d was never sent, the last is %d", l.epoch, c.position.Epoch))
 	}
 	for _, r := range c.db.removals[c.db.PartitionOf(c.timeline)] {
 		c.wantRemovalSent(r)
