@@ -139,3 +139,12 @@ func TestErrorsOfDocuments(t *testing.T) {
 		t.Errorf("logged %s", a.log)
 	}
 }
+
+func TestExecutor_ReturnsFewErrorsOfADocument(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	response := a.run(as(t, nil), `{ viewer { `+strings.Repeat("a: id a: user { id } ", 25)+` } }`, "")
+	if n := len(response.Errors); n < 2 || n > maxErrors {
+		t.Errorf("got %d errors, want %d at most", n, maxErrors)
+	}
+}

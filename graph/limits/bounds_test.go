@@ -1,4 +1,4 @@
-package graph
+package limits_test
 
 import (
 	"fmt"
@@ -6,23 +6,19 @@ import (
 	"testing"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/graph"
 )
 
-// everyField selects all fields of an author that are not connections.
-const everyField = `author {
-	id username displayName bio createdAt postCount followerCount followingCount viewerFollows followsViewer timeline { id kind owner { id } }
-}`
-
-func TestOperationsWithinTheLimits(t *testing.T) {
+func TestLimits_AcceptOperations(t *testing.T) {
 	t.Parallel()
-	a := newAPI(Options{Introspection: true})
-	a.addPost(a.addUser("alice"), "one")
+	a := newAPI(graph.Options{Introspection: true})
 	tests := []struct{ name, query, variables string }{
-		{"the standard introspection query", readFile(t, "testdata/introspection.graphql"), ""},
+		{"the standard introspection query", introspectionQuery(t), ""},
 		{"a page of 100 posts with everything about their authors", `{ publicTimeline { id kind posts(first: 100) {
 			edges { cursor node { id text createdAt mentions { id username displayName } ` + everyField + ` } }
 			pageInfo { hasNextPage hasPreviousPage startCursor endCursor } liveCursor } } }`, ""},
-		{"the same with a variable", `query($n: Int = 100) { publicTimeline { posts(first: $n) {
+		{"the same page with its size in a variable", `query($n: Int = 100) { publicTimeline { posts(first: $n) {
 			edges { cursor node { id text createdAt ` + everyField + ` } } } } }`, ""},
 		{"100 followers with 20 posts each", `{ user(username: "alice") { followers(first: 100) {
 			totalCount edges { node { timeline { posts { edges { node { id } } } } } } } } }`, ""},
@@ -38,31 +34,17 @@ func TestOperationsWithinTheLimits(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if response := a.run(as(t, nil), tt.query, tt.variables); len(response.Errors) > 0 {
+			t.Parallel()
+			if response := a.run(t, tt.query, tt.variables); len(response.Errors) > 0 {
 				t.Error(response.Errors)
 			}
 		})
 	}
 }
 
-// nest returns an operation with as many fields within each other, an odd number.
-func nest(depth int) string {
-	levels := (depth - 3) / 2 // between user and timeline { id }
-	return `{ user(username: "alice") { ` + strings.Repeat("timeline { owner { ", levels) + "timeline { id }" + strings.Repeat(" } }", levels) + ` } }`
-}
-
-func aliases(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "a%d: viewer { __typename } ", i)
-	}
-	return b.String()
-}
-
-func TestOperationsBeyondTheLimits(t *testing.T) {
+func TestLimits_RefuseExpensiveOperations(t *testing.T) {
 	t.Parallel()
-	a := newAPI(Options{Introspection: true})
-	a.addUser("alice")
+	a := newAPI(graph.Options{Introspection: true})
 	login := `login(input: {username: "alice", password: "guess"}) { token }`
 	var logins strings.Builder
 	for i := range 25 {
@@ -82,18 +64,18 @@ func TestOperationsBeyondTheLimits(t *testing.T) {
 			return fmt.Sprintf("a%d: viewer { id } ...F%d ...F%d", i, i+1, i+1)
 		}), ""},
 		{"pages of pages", `{ publicTimeline { posts(first: 100) { edges { node { author { followers(first: 100) { edges { node { id } } } } } } } } }`, ""},
-		{"pages about those who are mentioned", `{ publicTimeline { posts(first: 100) { edges { node { mentions {
+		{"pages of mentioned users", `{ publicTimeline { posts(first: 100) { edges { node { mentions {
 			followers { totalCount } } } } } } }`, ""},
-		{"lists with all their members' followers", `{ viewer { lists(first: 10) { edges { node { members(first: 100) { edges { node {
+		{"lists with the followers of all members", `{ viewer { lists(first: 10) { edges { node { members(first: 100) { edges { node {
 			followers { totalCount } } } } } } } } }`, ""},
 		{"pages of pages by variables", `query($n: Int, $m: Int = 100) { user(username: "alice") { followers(last: $n) { edges { node {
 			following(first: $m) { edges { node { id } } } } } } } }`, `{"n": 100}`},
 		{"pages of pages of the default size", `{ user(username: "alice") { followers { edges { node { followers { edges { node {
 			followers { edges { node { id } } } } } } } } } } }`, ""},
-		{"pages of what a search finds", `{ searchUsers(prefix: "a", first: 50) { edges { node { commonFollowers(with: "x", first: 100) {
+		{"pages of the users that a search finds", `{ searchUsers(prefix: "a", first: 50) { edges { node { commonFollowers(with: "x", first: 100) {
 			edges { node { id username } } } } } } }`, ""},
 		{"pages of the newest users", `{ newestUsers(first: 100) { edges { node { followersYouKnow(last: 50) { edges { node { id } } } } } } }`, ""},
-		{"pages of a size that is refused anyway", `{ user(username: "alice") { followers(first: -100000) { edges { node {
+		{"pages of an invalid size", `{ user(username: "alice") { followers(first: -100000) { edges { node {
 			following(first: 2000000000) { edges { node { id } } } } } } } }`, ""},
 		{"many pages of nodes", `query($ids: [ID!]!) { nodes(ids: $ids) { ... on User { followers(first: 100) { edges { node { id } } } } } }`,
 			`{"ids": ["` + strings.Repeat(`a", "`, 99) + `a"]}`},
@@ -105,85 +87,33 @@ func TestOperationsBeyondTheLimits(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			wantError(t, a.run(as(t, nil), tt.query, tt.variables), "COMPLEXITY_LIMIT_EXCEEDED")
+			wantError(t, a.run(t, tt.query, tt.variables), "COMPLEXITY_LIMIT_EXCEEDED")
 		})
 	}
-	if len(a.calls) > 0 {
-		t.Errorf("made the calls %q", a.calls)
+	if a.backend.calls > 0 {
+		t.Errorf("made %d calls, want none", a.backend.calls)
 	}
 }
 
-// chain returns fragments on User, each of which spreads the next.
-func chain(n int, body string) string {
-	return fragments(n, "User", func(i int) string { return fmt.Sprintf(body, i+1) })
-}
-
-func fragments(n int, on string, body func(i int) string) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, " fragment F%d on %s { %s }", i, on, body(i))
-	}
-	fmt.Fprintf(&b, " fragment F%d on %s { __typename }", n, on)
-	return b.String()
-}
-
-func schemas(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "s%d: __schema { types { fields { args { type { name } } type { fields { name } } } } } ", i)
-	}
-	return b.String()
-}
-
-// hostile returns documents of a few kilobytes that validation would take long for, or
-// answer at length.
-func hostile() map[string]string {
-	nested := func(open string, n int) string {
-		return `{ viewer { ` + strings.Repeat(open, n) + `id` + strings.Repeat(`}`, n) + ` } }`
-	}
-	var operations strings.Builder
-	for i := range 100 {
-		fmt.Fprintf(&operations, "query Q%d { viewer { ...F0 } } ", i)
-	}
-	return map[string]string{
-		"inline fragments within each other": nested("... { id ", 400),
-		"fields within each other":           nested("user { ", 400),
-		"the same field again and again":     `{ viewer { ` + strings.Repeat("id ", 900) + ` } }`,
-		"conflicts":                          `{ viewer { ` + strings.Repeat("a: id a: user { id } ", 150) + ` } }`,
-		"unknown fields":                     `{ ` + strings.Repeat("publicTimelin ", 900) + ` }`,
-		"operations that share a fragment":   operations.String() + fragments(1, "Viewer", func(int) string { return strings.Repeat("id ", 100) }),
-		"tokens":                             `{ nodes(ids: [` + strings.Repeat("1 ", 2000) + `]) { id } }`,
-	}
-}
-
-func TestHostileDocumentsAreNotValidated(t *testing.T) {
+func TestDocumentBounds_RefuseBeforeValidation(t *testing.T) {
 	t.Parallel()
-	a := newAPI(Options{})
-	for name, query := range hostile() {
+	a := newAPI(graph.Options{})
+	for name, query := range hostileDocuments() {
 		t.Run(name, func(t *testing.T) {
-			wantError(t, a.run(as(t, nil), query, ""), "COMPLEXITY_LIMIT_EXCEEDED")
+			wantError(t, a.run(t, query, ""), "COMPLEXITY_LIMIT_EXCEEDED")
 		})
 	}
 }
 
-func TestErrorsOfADocumentAreFew(t *testing.T) {
-	t.Parallel()
-	a := newAPI(Options{})
-	response := a.run(as(t, nil), `{ viewer { `+strings.Repeat("a: id a: user { id } ", 25)+` } }`, "")
-	if n := len(response.Errors); n < 2 || n > maxErrors {
-		t.Errorf("got %d errors, want %d at most", n, maxErrors)
-	}
-}
-
-// FuzzLimits looks for documents that crash what reads them.
+// FuzzLimits looks for documents that crash the limits or the validation.
 func FuzzLimits(f *testing.F) {
-	f.Add(readFile(&testing.T{}, "testdata/introspection.graphql"))
-	for _, query := range hostile() {
+	f.Add(introspectionQuery(f))
+	for _, query := range hostileDocuments() {
 		f.Add(query)
 	}
 	f.Add(`query($n: Int, $i: CreatePostInput) { publicTimeline { posts(first: $n) { edges { node { ...P } } } } } fragment P on Post { ...P }`)
-	f.Add(eventsQuery)
-	a := newAPI(Options{})
+	f.Add(`subscription($id: ID, $after: Cursor) { events: timelineEvents(timelineId: $id, after: $after) { __typename cursor } }`)
+	a := newAPI(graph.Options{})
 	f.Fuzz(func(t *testing.T, query string) {
 		ctx := graphql.StartOperationTrace(t.Context())
 		_, _ = a.executor.Executor.CreateOperationContext(ctx, &graphql.RawParams{

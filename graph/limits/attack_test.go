@@ -1,0 +1,171 @@
+package limits_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/graph"
+	"retwis/internal/retwis"
+)
+
+// attack is an operation made to keep the service busy, or to provoke a long response.
+type attack struct {
+	query     string
+	variables map[string]any
+	codes     []string // allowed codes of its errors
+}
+
+// maxRefusal bounds the response to an attack, in bytes.
+const maxRefusal = 4 << 10
+
+const (
+	complexity = string(retwis.CodeTooComplex)
+	badValue   = string(retwis.CodeBadUserInput)
+	unparsable = "GRAPHQL_PARSE_FAILED"
+	invalid    = "GRAPHQL_VALIDATION_FAILED"
+)
+
+// attacks returns all attacks by their names.
+func attacks() map[string]attack {
+	limits := []string{complexity}
+	all := map[string]attack{
+		"a deep query":                  {nest(17), nil, limits},
+		"a very deep query":             {`{` + strings.Repeat(`node{`, 50_000), nil, limits},
+		"a very deep value":             {`{ user(username: ` + strings.Repeat(`[`, 100_000) + `) { id } }`, nil, limits},
+		"a very deep type":              {`query($v: ` + strings.Repeat(`[`, 100_000) + `) { viewer { id } }`, nil, limits},
+		"a wide query":                  {`{ viewer { ` + strings.Repeat("id ", 1_500) + `} }`, nil, limits},
+		"a query with many aliases":     {`{` + aliases(400) + `}`, nil, limits},
+		"a circle of one fragment":      {`{ ...F } fragment F on Query { viewer { id } ...F }`, nil, []string{invalid}},
+		"a circle of fragments":         {`{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }`, nil, []string{invalid}},
+		"a circle through fields":       {`{ viewer { user { ...F } } } fragment F on User { timeline { owner { ...F } } }`, nil, []string{invalid}},
+		"fragments that double":         {`{ user(username: "a") { ...F0 } }` + doubling(25), nil, limits},
+		"unused fragments":              {`{ viewer { id } }` + doubling(25), nil, []string{invalid, complexity}},
+		"many directives":               {`{ viewer ` + strings.Repeat("@include(if: true) ", 350) + `{ id } }`, nil, []string{invalid, complexity}},
+		"many unknown directives":       {`{ viewer ` + strings.Repeat("@x ", 900) + `{ id } }`, nil, []string{invalid, complexity}},
+		"many different directives":     {`{ viewer ` + numbered(600, "@d%d ") + `{ id } }`, nil, []string{invalid, complexity}},
+		"many variables":                {`query(` + numbered(450, "$v%d: Int ") + `) { viewer { id } }`, nil, []string{invalid, complexity}},
+		"many arguments":                {`{ user(` + numbered(450, "a%d: 1 ") + `) { id } }`, nil, []string{invalid, complexity}},
+		"many operations":               {numbered(300, "query Q%d { viewer { id } } "), nil, limits},
+		"many unknown fields":           {`{ ` + numbered(450, "f%d ") + `}`, nil, []string{invalid, complexity}},
+		"many unknown types":            {`{ ` + numbered(150, "... on T%d { id } ") + `}`, nil, []string{invalid, complexity}},
+		"many input fields":             {`mutation { createPost(input: {` + numbered(450, "f%d: 1 ") + `}) { edge { cursor } } }`, nil, []string{invalid, complexity}},
+		"a field with a long name":      {`{ ` + strings.Repeat("a", 200_000) + ` }`, nil, limits},
+		"fields with long names":        {`{ ` + numbered(20, strings.Repeat("a", 10_000)+"%d ") + `}`, nil, limits},
+		"a type with a long name":       {`{ ... on ` + strings.Repeat("T", 200_000) + ` { id } }`, nil, limits},
+		"a variable with a long name":   {`{ user(username: $` + strings.Repeat("v", 200_000) + `) { id } }`, nil, limits},
+		"an operation with a long name": {`query ` + strings.Repeat("Q", 200_000) + ` { x }`, nil, limits},
+		"a long value of a wrong kind":  {`{ publicTimeline { posts(first: "` + strings.Repeat("9", 200_000) + `") { liveCursor } } }`, nil, []string{invalid}},
+		"a long number":                 {`{ publicTimeline { posts(first: ` + strings.Repeat("9", 200_000) + `) { liveCursor } } }`, nil, []string{invalid, badValue, complexity}},
+		"a long enum value":             {`{ publicTimeline { posts(first: ` + strings.Repeat("X", 200_000) + `) { liveCursor } } }`, nil, limits},
+		"a long cursor": {`query($c: Cursor) { publicTimeline { posts(after: $c) { liveCursor } } }`,
+			map[string]any{"c": strings.Repeat("x", 200_000)}, []string{badValue}},
+		"a cursor of a wrong kind": {`query($c: Cursor) { publicTimeline { posts(after: $c) { liveCursor } } }`,
+			map[string]any{"c": slices.Repeat([]any{"x"}, 20_000)}, []string{invalid, badValue, complexity}},
+		"a long variable of a wrong kind": {`query($n: Int) { publicTimeline { posts(first: $n) { liveCursor } } }`,
+			map[string]any{"n": strings.Repeat("9", 200_000)}, []string{invalid, badValue, complexity}},
+		"a variable that is a list of lists": {`query($ids: [ID!]!) { nodes(ids: $ids) { id } }`,
+			map[string]any{"ids": []any{slices.Repeat([]any{1}, 50_000)}}, []string{invalid, badValue, complexity}},
+		"too many ids": {`query($ids: [ID!]!) { nodes(ids: $ids) { id } }`,
+			map[string]any{"ids": slices.Repeat([]any{"x"}, 50_000)}, []string{badValue, complexity}},
+		"a variable with unknown keys": {`mutation($i: LoginInput!) { login(input: $i) { token } }`,
+			map[string]any{"i": map[string]any{strings.Repeat("k", 200_000): 1}}, []string{invalid, badValue, complexity}},
+		"an undeclared variable": {`query($n: Nothing) { viewer { id } }`,
+			map[string]any{strings.Repeat("k", 200_000): 1}, []string{invalid}},
+		"a long word that is not GraphQL": {strings.Repeat("x", 200_000), nil, limits},
+		"a long string without an end":    {`{ user(username: "` + strings.Repeat("x", 200_000), nil, []string{unparsable}},
+		"a long block string":             {`{ user(username: """` + strings.Repeat("x\n", 100_000), nil, []string{unparsable}},
+		"a long comment":                  {`#` + strings.Repeat("x", 200_000), nil, []string{unparsable, invalid}},
+		"many comments":                   {strings.Repeat("#\n", 100_000), nil, []string{unparsable, invalid, complexity}},
+		"many escapes":                    {`{ user(username: "` + strings.Repeat(`\u202e`, 30_000) + `" `, nil, []string{unparsable}},
+		"a wrong escape":                  {`{ user(username: "\u` + strings.Repeat("z", 200_000), nil, []string{unparsable}},
+		"invalid UTF-8":                   {`{ ` + strings.Repeat("\xff", 200_000) + ` }`, nil, []string{unparsable}},
+		"nothing":                         {``, nil, []string{unparsable, invalid}},
+		"an introspection that nests":     {`{ __schema { types { ` + strings.Repeat(`fields { type { `, 60) + `name` + strings.Repeat(` } }`, 60) + ` } } }`, nil, []string{invalid, complexity}},
+		"introspections":                  {`{ ` + schemas(10) + ` }`, nil, limits},
+	}
+	for name, query := range hostileDocuments() {
+		all[name] = attack{query, nil, limits}
+	}
+	for name, query := range slowDocuments() {
+		all[name] = attack{query, nil, []string{complexity, invalid, unparsable}}
+	}
+	return all
+}
+
+// doubling returns fragments that each spread the next one twice.
+func doubling(n int) string {
+	return fragments(n, "User", func(i int) string { return fmt.Sprintf("...F%d timeline { owner { ...F%d } }", i+1, i+1) })
+}
+
+func numbered(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+func (a *api) attack(t testing.TB, attack attack) *graphql.Response {
+	t.Helper()
+	return a.send(t.Context(), &graphql.RawParams{Query: attack.query, Variables: attack.variables})
+}
+
+func TestLimits_RefuseAttacksBriefly(t *testing.T) {
+	t.Parallel()
+	for mode, options := range map[string]graph.Options{"open": {Introspection: true}, "in production": {}} {
+		a := newAPI(options)
+		for name, attack := range attacks() {
+			t.Run(name+", "+mode, func(t *testing.T) {
+				response := a.attack(t, attack)
+				if len(response.Errors) == 0 {
+					t.Fatalf("got the data %.200s, want an error", response.Data)
+				}
+				for _, err := range response.Errors {
+					if code, _ := err.Extensions["code"].(string); !slices.Contains(attack.codes, code) {
+						t.Errorf("got %s: %.200s", code, err.Message)
+					}
+					if !options.Introspection && strings.Contains(err.Message, "Did you mean") {
+						t.Errorf("the error has a suggestion: %.200s", err.Message)
+					}
+				}
+				body, err := json.Marshal(response)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(body) > maxRefusal {
+					t.Errorf("the response has %d bytes, want at most %d: %.300s", len(body), maxRefusal, body)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkAttack measures the cost of refusing each attack, next to a small query that the executor has not seen before.
+func BenchmarkAttack(b *testing.B) {
+	const rounds = 500
+	a := newAPI(graph.Options{})
+	start := time.Now()
+	for i := range rounds {
+		_ = a.attack(b, attack{query: fmt.Sprintf(`query Q%d { user(username: "alice") { id username displayName } }`, i)})
+	}
+	small := float64(time.Since(start)) / rounds
+
+	whole := attacks()
+	for _, name := range slices.Sorted(maps.Keys(whole)) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				_ = a.attack(b, whole[name])
+			}
+			refused := float64(b.Elapsed()) / float64(b.N)
+			b.ReportMetric(refused/1e6, "ms/refusal")
+			b.ReportMetric(refused/small, "x-small-query")
+		})
+	}
+}

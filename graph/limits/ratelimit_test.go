@@ -1,0 +1,105 @@
+package limits_test
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/google/go-cmp/cmp"
+
+	"retwis/graph"
+	"retwis/graph/limits"
+	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
+)
+
+// asAlice returns a context in which alice is logged in.
+func asAlice(t *testing.T) context.Context {
+	t.Helper()
+	return auth.WithIdentity(t.Context(), auth.Identity{User: alice().ID})
+}
+
+func TestRateLimit_CountsOperationsBeforeTheyRun(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, query, variables string
+		want                   ratelimit.Cost
+	}{
+		{"a query", `{ viewer { id } }`, "", ratelimit.Cost{Reads: 2}},
+		{"a page", `{ publicTimeline { posts(first: 50) { edges { node { id } } } } }`, "", ratelimit.Cost{Reads: 162}},
+		{"a post", `mutation { createPost(input: {text: "a"}) { edge { cursor } } }`, "", ratelimit.Cost{Reads: 3, Posts: 1}},
+		{"two posts and a follow", `mutation { a: createPost(input: {text: "a"}) { __typename } b: createPost(input: {text: "b"}) { __typename }
+			followUser(input: {userId: "x"}) { __typename } }`, "", ratelimit.Cost{Reads: 6, Posts: 2, Follows: 1}},
+		{"a skipped mutation", `mutation($no: Boolean!) { createPost(input: {text: "a"}) @include(if: $no) { __typename } logout { __typename } }`,
+			`{"no": false}`, ratelimit.Cost{Reads: 1004}},
+		{"logins", `mutation($in: LoginInput!, $n: String!) { a: login(input: $in) { token } b: login(input: {username: $n, password: "x"}) { token } }`,
+			`{"in": {"username": "Alice", "password": "x"}, "n": "bob"}`, ratelimit.Cost{Reads: 4, Logins: []string{"Alice", "bob"}}},
+		{"a registration", `mutation { register(input: {username: "carol", password: "x"}) { token } }`, "", ratelimit.Cost{Reads: 2, Registrations: 1}},
+		{"a change of password", `mutation { changePassword(input: {currentPassword: "x", newPassword: "y"}) { token } }`, "", ratelimit.Cost{Reads: 2, Passwords: 1}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(graph.Options{})
+			here := netip.MustParseAddr("192.0.2.1")
+			params := &graphql.RawParams{Query: tt.query}
+			if tt.variables != "" {
+				params.Variables = decode(t, tt.variables)
+			}
+			a.send(auth.WithAddress(asAlice(t), here), params)
+			if diff := cmp.Diff([]ratelimit.Cost{tt.want}, a.limiter.costs); diff != "" {
+				t.Error(diff)
+			}
+			if want := (ratelimit.Client{User: alice().ID, Address: here}); a.limiter.clients[0] != want {
+				t.Errorf("counted %v", a.limiter.clients[0])
+			}
+		})
+	}
+}
+
+func TestRateLimit_RefusesTheWholeOperation(t *testing.T) {
+	t.Parallel()
+	a := newAPI(graph.Options{})
+	a.limiter.refusal = ratelimit.Exceeded(ratelimit.Posts, 90*time.Second)
+	response := a.send(asAlice(t), &graphql.RawParams{Query: `mutation { createPost(input: {text: "a"}) { edge { cursor } } }`})
+	if err := wantError(t, response, "RATE_LIMITED"); err.Extensions["retryAfter"] != 90 || response.Data != nil {
+		t.Errorf("got %v with the data %s", err.Extensions, response.Data)
+	}
+	if a.backend.calls > 0 || a.limiter.spent > 0 {
+		t.Errorf("made %d calls and spent %d, want neither", a.backend.calls, a.limiter.spent)
+	}
+	a.limiter.refusal = ratelimit.ErrUnavailable
+	wantError(t, a.send(asAlice(t), &graphql.RawParams{Query: `mutation { login(input: {username: "a", password: "b"}) { token } }`}), "INTERNAL_SERVER_ERROR")
+}
+
+// A link to a mutation does not use up the budget of a user who follows it.
+func TestRateLimit_IgnoresMutationsOfQueryOnlyRequests(t *testing.T) {
+	t.Parallel()
+	a := newAPI(graph.Options{})
+	ctx := ratelimit.WithQueriesOnly(asAlice(t))
+	for _, query := range []string{`mutation { createPost(input: {text: "a"}) { __typename } }`, `{ viewer { id } }`} {
+		_, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), &graphql.RawParams{Query: query})
+		if len(errs) > 0 {
+			t.Error(errs)
+		}
+	}
+	if diff := cmp.Diff([]ratelimit.Cost{{Reads: 2}}, a.limiter.costs); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRateLimit_ChargesRefusedRequests(t *testing.T) {
+	t.Parallel()
+	a := newAPI(graph.Options{})
+	for _, query := range []string{`{`, `{ nothing }`, `{ viewer { id } } { viewer { id } }`, nest(17)} {
+		a.limiter.spent = 0
+		if a.run(t, query, ""); a.limiter.spent != limits.RefusedCost {
+			t.Errorf("%s costs %d, want %d", query, a.limiter.spent, limits.RefusedCost)
+		}
+	}
+	if len(a.limiter.costs) > 0 {
+		t.Errorf("counted %v", a.limiter.costs)
+	}
+}
