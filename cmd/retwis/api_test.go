@@ -27,7 +27,7 @@ func TestCORS_AllowsConfiguredOrigins(t *testing.T) {
 
 		got, _ = c.post(`{ viewer { id } }`, nil, "Origin: "+origin, "Sec-Fetch-Site: cross-site")
 		if shown := got.header.Get("Access-Control-Allow-Origin"); (shown == origin) != allowed || (got.status == http.StatusOK) != allowed {
-			t.Errorf("POST from %s: status %d, allowed is %q", origin, got.status, shown)
+			t.Errorf("POST from %s: status %d, allowed origin %q", origin, got.status, shown)
 		}
 
 		ws, status := c.dial("Origin: " + origin)
@@ -38,7 +38,7 @@ func TestCORS_AllowsConfiguredOrigins(t *testing.T) {
 			t.Errorf("websocket from %s: status %d", origin, status)
 		}
 	}
-	for _, headers := range [][]string{nil, {"Origin: " + p.url}} { // not a browser; the service's own pages
+	for _, headers := range [][]string{nil, {"Origin: " + p.url}} { // not a browser, and the service's own origin
 		ws, status := c.dial(headers...)
 		if ws == nil {
 			t.Fatalf("websocket with %q: status %d", headers, status)
@@ -56,7 +56,7 @@ func TestIntrospection_CanBeDisabled(t *testing.T) {
 		t.Errorf("introspection: %v", a.Errors)
 	}
 	if _, a := newClient(t, hidden.url).post(introspection, nil); len(a.Errors) != 1 {
-		t.Errorf("introspection that is switched off: %+v", a)
+		t.Errorf("disabled introspection: %+v", a)
 	}
 	open.stop()
 	hidden.stop()
@@ -66,7 +66,7 @@ func TestRateLimits_CanBeDisabled(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_REDIS_URL=memory", "RETWIS_RATE_LIMITS=off"))
 	reader := register(t, p.url, "reader")
-	for range 11 { // sockets of 100 each are more than the 1000 of one user
+	for range 11 { // 11 sockets of 100 subscriptions exceed the limit of 1000 per user
 		s := reader.watchNow()
 		for i := range 99 {
 			s.send(map[string]any{"type": "subscribe", "id": fmt.Sprint("more", i), "payload": map[string]any{

@@ -15,7 +15,7 @@ import (
 	"retwis/internal/redistest"
 )
 
-// ownRedis is a Redis with a port, which can be copied to another machine.
+// ownRedis is a Redis that listens on a TCP port, so that its data can be copied to another one.
 type ownRedis struct {
 	dir  string
 	port string
@@ -23,12 +23,13 @@ type ownRedis struct {
 
 func (s ownRedis) URL() string { return "redis://127.0.0.1:" + s.port + "/0" }
 
-// tcpRedis starts a Redis, in a folder that may hold data already.
+// tcpRedis starts a Redis with an empty directory.
 func tcpRedis(t *testing.T, args ...string) ownRedis {
 	t.Helper()
 	return redisIn(t, t.TempDir(), args...)
 }
 
+// redisIn starts a Redis in a directory that may contain data.
 func redisIn(t *testing.T, dir string, args ...string) ownRedis {
 	t.Helper()
 	_, port, _ := net.SplitHostPort(freeAddress(t))
@@ -53,8 +54,8 @@ func cli(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// inhabited makes a database with people in it, and returns one with a home to look at.
-func inhabited(t *testing.T, url string) *client {
+// populated creates a database with users, and returns a reader with a home timeline.
+func populated(t *testing.T, url string) *client {
 	t.Helper()
 	env := environment("RETWIS_REDIS_URL=" + url)
 	p := serve(t, env)
@@ -63,8 +64,8 @@ func inhabited(t *testing.T, url string) *client {
 	return reader
 }
 
-// whole checks that a database is whole, and that a reader finds what was there.
-func whole(t *testing.T, url string, reader *client) {
+// checkRestored checks that a database is consistent and contains the reader's timeline.
+func checkRestored(t *testing.T, url string, reader *client) {
 	t.Helper()
 	p := serve(t, environment("RETWIS_REDIS_URL="+url))
 	again := reader.at(p.url)
@@ -78,13 +79,13 @@ func whole(t *testing.T, url string, reader *client) {
 	p.stop()
 }
 
-// TestBackup_RestoresOneRedis does what docs/operations.md says about backups of one Redis.
+// TestBackup_RestoresOneRedis follows the steps of docs/operations.md for backups of one Redis.
 func TestBackup_RestoresOneRedis(t *testing.T) {
 	source := tcpRedis(t, "--appendonly", "yes")
-	reader := inhabited(t, source.URL())
+	reader := populated(t, source.URL())
 	backup := filepath.Join(t.TempDir(), "retwis.rdb")
 	cli(t, "-p", source.port, "--rdb", backup)
-	cli(t, "-p", source.port, "flushall") // the accident
+	cli(t, "-p", source.port, "flushall") // the data loss
 
 	dir := t.TempDir()
 	content, err := os.ReadFile(backup)
@@ -102,20 +103,20 @@ func TestBackup_RestoresOneRedis(t *testing.T) {
 	})
 	cli(t, "-p", restored.port, "shutdown", "nosave")
 	eventually(t, "Redis has ended", func() bool { return !strings.Contains(restored.cliQuietly("ping"), "PONG") })
-	whole(t, redisIn(t, dir, "--appendonly", "yes").URL(), reader)
+	checkRestored(t, redisIn(t, dir, "--appendonly", "yes").URL(), reader)
 }
 
-// TestMove_FromOneRedisToACluster does what docs/operations.md says about going from one Redis to a cluster, and
-// about the backup of a cluster.
+// TestMove_FromOneRedisToACluster follows the steps of docs/operations.md for the move from one Redis to a
+// cluster, and for the backup of a cluster.
 func TestMove_FromOneRedisToACluster(t *testing.T) {
 	source := tcpRedis(t, "--appendonly", "yes")
-	reader := inhabited(t, source.URL())
+	reader := populated(t, source.URL())
 	group := redistest.Cluster(t, redistest.ClusterOptions{Args: []string{"--appendonly", "yes"}})
 	importInto(t, group, source)
 	if n := strings.TrimSpace(source.cliQuietly("dbsize")); n == "0" {
 		t.Error("the source was emptied")
 	}
-	whole(t, group.URL(), reader)
+	checkRestored(t, group.URL(), reader)
 
 	var backups []string
 	for i, node := range group.Nodes() {

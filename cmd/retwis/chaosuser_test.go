@@ -16,44 +16,44 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// citizen is somebody who goes on whatever fails: what was not answered is asked again,
-// elsewhere, with the same key, and what was cut off is resumed.
-type citizen struct {
+// chaosUser is a client that tolerates all failures: it sends an unanswered request again to another process,
+// with the same idempotency key, and resumes a broken subscription.
+type chaosUser struct {
 	*client
-	works *works
-	name  string
+	deployment *deployment
+	name       string
 
-	posts []string // of those made, the ones not deleted, oldest first
+	posts []string // created and not deleted, oldest first
 
-	mu      sync.Mutex
-	follows map[*citizen]bool
-	home    homeView
-	cuts    int
+	mu         sync.Mutex
+	follows    map[*chaosUser]bool
+	home       homeView
+	reconnects int
 }
 
-// homeView is a home as a client knows it.
+// homeView is a home timeline as a client has it.
 type homeView struct {
 	posts  []string // newest first
-	cursor string   // up to where
+	cursor string   // of the newest event
 }
 
-// keptPosts is how many posts of one author are left.
-const keptPosts = 60
+// maxPosts is how many posts of one author are kept.
+const maxPosts = 60
 
-func (w *works) settle(name string) *citizen {
-	w.t.Helper()
-	c := &citizen{client: register(w.t, w.url(0), name), works: w, name: name, follows: map[*citizen]bool{}}
+func (d *deployment) addUser(name string) *chaosUser {
+	d.t.Helper()
+	c := &chaosUser{client: register(d.t, d.url(0), name), deployment: d, name: name, follows: map[*chaosUser]bool{}}
 	c.http.Timeout = 5 * time.Second
 	return c
 }
 
-func (c *citizen) follow(author *citizen) {
+func (c *chaosUser) follow(author *chaosUser) {
 	c.t.Helper()
 	c.client.follow(author.client)
 	c.follows[author] = true
 }
 
-func (c *citizen) followed() (authors []*citizen) {
+func (c *chaosUser) followed() (authors []*chaosUser) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for author, follows := range c.follows {
@@ -64,36 +64,36 @@ func (c *citizen) followed() (authors []*citizen) {
 	return authors
 }
 
-// write makes posts, and deletes some, until the day is over.
-func (c *citizen) write(ctx, day context.Context) error {
-	for n := 0; day.Err() == nil; n++ {
-		made, err := c.insist(ctx, `mutation ($key: String!) {
+// write creates posts, and deletes some, until writing is done.
+func (c *chaosUser) write(ctx, writing context.Context) error {
+	for n := 0; writing.Err() == nil; n++ {
+		made, err := c.retry(ctx, `mutation ($key: String!) {
 			createPost(input: {text: $key, idempotencyKey: $key}) { edge { node { id } } userErrors { code message } }
-		}`, map[string]any{"key": fmt.Sprintf("%s says %d", c.name, n)})
+		}`, map[string]any{"key": fmt.Sprintf("%s posts %d", c.name, n)})
 		if err != nil {
 			return err
 		}
 		c.posts = append(c.posts, made.Data.CreatePost.Edge.Node.ID)
-		if len(c.posts) > keptPosts || n%7 == 0 {
+		if len(c.posts) > maxPosts || n%7 == 0 {
 			i := 0
 			if n%7 == 0 {
 				i = rand.IntN(len(c.posts))
 			}
-			if _, err := c.insist(ctx, `mutation ($id: ID!) {
+			if _, err := c.retry(ctx, `mutation ($id: ID!) {
 				deletePost(input: {postId: $id}) { deletedPostId userErrors { code message } }
 			}`, map[string]any{"id": c.posts[i]}); err != nil {
 				return err
 			}
 			c.posts = slices.Delete(c.posts, i, i+1)
 		}
-		pause(day, 150)
+		pause(writing, 150)
 	}
 	return nil
 }
 
-// waver follows and unfollows until the day is over.
-func (c *citizen) waver(ctx, day context.Context, authors []*citizen) error {
-	for day.Err() == nil {
+// toggleFollows follows and unfollows authors until writing is done.
+func (c *chaosUser) toggleFollows(ctx, writing context.Context, authors []*chaosUser) error {
+	for writing.Err() == nil {
 		author := authors[rand.IntN(len(authors))]
 		c.mu.Lock()
 		follow := !c.follows[author]
@@ -102,19 +102,19 @@ func (c *citizen) waver(ctx, day context.Context, authors []*citizen) error {
 		if follow {
 			mutation = "followUser"
 		}
-		if _, err := c.insist(ctx, `mutation ($id: ID!) { `+mutation+`(input: {userId: $id}) { userErrors { code message } } }`,
+		if _, err := c.retry(ctx, `mutation ($id: ID!) { `+mutation+`(input: {userId: $id}) { userErrors { code message } } }`,
 			map[string]any{"id": author.id}); err != nil {
 			return err
 		}
 		c.mu.Lock()
 		c.follows[author] = follow
 		c.mu.Unlock()
-		pause(day, 500)
+		pause(writing, 500)
 	}
 	return nil
 }
 
-// pause waits some milliseconds, half as many at least, or until ctx is done.
+// pause waits for a random time between half and one and a half of a number of milliseconds, or until ctx is done.
 func pause(ctx context.Context, millis int) {
 	select {
 	case <-ctx.Done():
@@ -122,29 +122,29 @@ func pause(ctx context.Context, millis int) {
 	}
 }
 
-// insist asks until it is answered. An error is one that asking again does not mend.
-func (c *citizen) insist(ctx context.Context, document string, variables map[string]any) (answer, error) {
+// retry sends an operation until a process answers it. It returns the errors that a repetition does not avoid.
+func (c *chaosUser) retry(ctx context.Context, document string, variables map[string]any) (answer, error) {
 	deadline := time.Now().Add(patience)
 	for choice := rand.Int(); ; choice++ {
-		a, err := c.ask(ctx, c.works.url(choice), document, variables)
+		a, err := c.ask(ctx, c.deployment.url(choice), document, variables)
 		switch {
 		case err == nil:
 			d := a.Data
 			refused := slices.Concat(d.CreatePost.UserErrors, d.DeletePost.UserErrors, d.FollowUser.UserErrors, d.UnfollowUser.UserErrors)
 			if len(refused) > 0 {
-				return a, fmt.Errorf("%s is refused %v: %v", c.name, variables, refused)
+				return a, fmt.Errorf("%s: %v is refused: %v", c.name, variables, refused)
 			}
 			return a, nil
 		case ctx.Err() != nil:
 			return answer{}, ctx.Err()
 		case time.Now().After(deadline):
-			return answer{}, fmt.Errorf("%s asks for %v in vain: %w", c.name, variables, err)
+			return answer{}, fmt.Errorf("%s: no answer to %v: %w", c.name, variables, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-func (c *citizen) ask(ctx context.Context, url, document string, variables map[string]any) (a answer, err error) {
+func (c *chaosUser) ask(ctx context.Context, url, document string, variables map[string]any) (a answer, err error) {
 	body, err := json.Marshal(map[string]any{"query": document, "variables": variables})
 	if err != nil {
 		return a, err
@@ -169,12 +169,12 @@ func (c *citizen) ask(ctx context.Context, url, document string, variables map[s
 	return a, nil
 }
 
-// fetchHome reads all of the home.
-func (c *citizen) fetchHome(ctx context.Context) (homeView, error) {
+// fetchHome reads the whole home timeline.
+func (c *chaosUser) fetchHome(ctx context.Context) (homeView, error) {
 	var view homeView
 	var after *string
 	for {
-		a, err := c.insist(ctx, `query ($after: Cursor) { viewer { homeTimeline {
+		a, err := c.retry(ctx, `query ($after: Cursor) { viewer { homeTimeline {
 			posts(first: 100, after: $after) { edges { cursor node { id } } pageInfo { hasNextPage } liveCursor }
 		} } }`, map[string]any{"after": after})
 		if err != nil {
@@ -196,8 +196,8 @@ func (c *citizen) fetchHome(ctx context.Context) (homeView, error) {
 
 var errReset = errors.New("the timeline was reset")
 
-// read keeps a home up to date until ctx is done. An error is a post that came twice.
-func (c *citizen) read(ctx context.Context) error {
+// read keeps a home timeline current until ctx is done. It returns an error for a duplicate post.
+func (c *chaosUser) read(ctx context.Context) error {
 	lost := errReset
 	for ctx.Err() == nil {
 		if errors.Is(lost, errReset) {
@@ -210,25 +210,25 @@ func (c *citizen) read(ctx context.Context) error {
 			c.mu.Unlock()
 		}
 		lost = c.watchHome(ctx)
-		if errors.Is(lost, errTwice) {
+		if errors.Is(lost, errDuplicate) {
 			return lost
 		}
 		c.mu.Lock()
-		c.cuts++
+		c.reconnects++
 		c.mu.Unlock()
 		time.Sleep(10 * time.Millisecond)
 	}
 	return nil
 }
 
-var errTwice = errors.New("a post came twice")
+var errDuplicate = errors.New("a post arrived twice")
 
-// watchHome takes events after the cursor until the socket ends.
-func (c *citizen) watchHome(ctx context.Context) error {
+// watchHome receives events after the cursor until the socket closes.
+func (c *chaosUser) watchHome(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: 5 * time.Second}
-	url := c.works.url(rand.Int())
+	url := c.deployment.url(rand.Int())
 	ws, response, err := dialer.DialContext(ctx, "ws"+strings.TrimPrefix(url, "http")+"/graphql", nil)
 	if err != nil {
 		return err
@@ -273,8 +273,8 @@ func (c *citizen) watchHome(ctx context.Context) error {
 	}
 }
 
-// take brings what is known of the home up to date.
-func (c *citizen) take(e event) error {
+// take applies an event.
+func (c *chaosUser) take(e event) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch e.Typename {
@@ -282,7 +282,7 @@ func (c *citizen) take(e event) error {
 		return errReset
 	case "PostAdded":
 		if slices.Contains(c.home.posts, e.Edge.Node.ID) {
-			return fmt.Errorf("%s: %w: %s", c.name, errTwice, e.Edge.Node.ID)
+			return fmt.Errorf("%s: %w: %s", c.name, errDuplicate, e.Edge.Node.ID)
 		}
 		c.home.posts = slices.Insert(c.home.posts, 0, e.Edge.Node.ID)
 	case "PostRemoved":
@@ -292,14 +292,14 @@ func (c *citizen) take(e event) error {
 	return nil
 }
 
-func (c *citizen) known() []string {
+func (c *chaosUser) seenPosts() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.home.posts)
 }
 
-// knows reports whether the home holds these posts and no others.
-func (c *citizen) knows(want map[string]bool) bool {
-	known := c.known()
-	return len(known) == len(want) && !slices.ContainsFunc(known, func(id string) bool { return !want[id] })
+// hasExactly reports whether the home timeline has these posts and no others.
+func (c *chaosUser) hasExactly(want map[string]bool) bool {
+	seenPosts := c.seenPosts()
+	return len(seenPosts) == len(want) && !slices.ContainsFunc(seenPosts, func(id string) bool { return !want[id] })
 }

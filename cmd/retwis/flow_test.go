@@ -9,8 +9,8 @@ import (
 	"retwis/internal/redistest"
 )
 
-// flow goes through what people do, on a service that may have other people in it. It
-// returns a reader that is logged in and whose home is not empty.
+// flow uses the main features of a service, which may have other users. The suffix makes the usernames
+// unique. It returns a reader who is logged in and whose home timeline is not empty.
 func flow(t *testing.T, url, suffix string) *client {
 	t.Helper()
 	author, reader := register(t, url, "author"+suffix), register(t, url, "reader"+suffix)
@@ -47,7 +47,7 @@ func flow(t *testing.T, url, suffix string) *client {
 	live.expectPost("mine")
 	reader.unfollow(author)
 	if e := live.expect("TimelineReset"); e.Reason != "HISTORY_CHANGED" {
-		t.Fatalf("the reset says %s", e.Reason)
+		t.Fatalf("the reason of the reset is %s", e.Reason)
 	}
 	reader.awaitHome("mine")
 	author.createPost("six")
@@ -59,7 +59,7 @@ func flow(t *testing.T, url, suffix string) *client {
 	second.do(`mutation { logout { userErrors { code message } } }`, nil)
 	other.expectClose(4403)
 	if _, a := second.post(`{ viewer { user { id } } }`, nil); len(a.Errors) != 1 || a.Errors[0].Extensions.Code != "UNAUTHENTICATED" {
-		t.Fatalf("a session that was logged out gets %+v", a)
+		t.Fatalf("a session that is logged out gets %+v", a)
 	}
 	reader.createPost("still here")
 	live.expectPost("still here")
@@ -69,7 +69,7 @@ func flow(t *testing.T, url, suffix string) *client {
 func TestService_WorksOnEveryRedis(t *testing.T) {
 	t.Parallel()
 
-	t.Run("a child that keeps its data", func(t *testing.T) {
+	t.Run("a child process that keeps its data", func(t *testing.T) {
 		t.Parallel()
 		data := filepath.Join(t.TempDir(), "data")
 		env := environment("RETWIS_DATA_DIR=" + data)
@@ -88,13 +88,13 @@ func TestService_WorksOnEveryRedis(t *testing.T) {
 	t.Run("without a redis-server", func(t *testing.T) {
 		t.Parallel()
 		p := serve(t, environment("PATH="+t.TempDir()))
-		p.await(p.stdout, "inside this process; nothing is kept when it ends")
+		p.await(p.stdout, "inside this process; data is lost when the process ends")
 		p.await(p.stderr, "to keep data, install redis-server 7 or later")
 		flow(t, p.url, "")
 		p.stop()
 	})
 
-	t.Run("with a redis-server that is too old", func(t *testing.T) {
+	t.Run("with an old redis-server", func(t *testing.T) {
 		t.Parallel()
 		path := t.TempDir()
 		script := "#!/bin/sh\necho 'Redis server v=6.2.14 sha=00000000:0 malloc=jemalloc-5.1.0 bits=64 build=0'\n"
@@ -102,10 +102,10 @@ func TestService_WorksOnEveryRedis(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := serve(t, environment("PATH="+path))
-		p.await(p.stdout, "inside this process; nothing is kept when it ends")
+		p.await(p.stdout, "inside this process; data is lost when the process ends")
 		line := p.await(p.stderr, "6.2.14")
 		if !strings.Contains(line, "7 or later is needed") {
-			t.Errorf("the log says %q", line)
+			t.Errorf("the log line is %q", line)
 		}
 		register(t, p.url, "somebody").createPost("hello")
 		p.stop()
@@ -118,7 +118,7 @@ func TestService_WorksOnEveryRedis(t *testing.T) {
 		p.stop()
 		entries, err := os.ReadDir(p.cmd.Dir)
 		if err != nil || len(entries) != 0 {
-			t.Errorf("it left %v behind: %v", entries, err)
+			t.Errorf("the working directory contains %v: %v", entries, err)
 		}
 	})
 
@@ -139,7 +139,7 @@ func TestService_WorksOnEveryRedis(t *testing.T) {
 		for _, url := range []string{group.URL(), group.Nodes()[0].URL()} {
 			code, _, stderr := invoke(t, environment(), "serve", "--redis-url", strings.ReplaceAll(url, "/0", "/3"))
 			if code == 0 || !strings.Contains(stderr, "cluster") {
-				t.Errorf("another database than 0: code %d, %s", code, stderr)
+				t.Errorf("database 3 of a cluster: code %d, %s", code, stderr)
 			}
 		}
 		one.stop()
