@@ -1,0 +1,171 @@
+// Package history records what clients did and observed during a torture run. A history is complete in itself:
+// validators can check it again from a file.
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// Kind says which operation a client invoked.
+type Kind string
+
+// The operations.
+const (
+	Post       Kind = "post"        // Text is created under Key
+	Delete     Kind = "delete"      // Post with Text is deleted
+	Follow     Kind = "follow"      // Client follows Target
+	Unfollow   Kind = "unfollow"    // Client unfollows Target
+	ReadFollow Kind = "read-follow" // Client reads whether it follows Target, into Follows
+	ReadHome   Kind = "read-home"   // Client reads the first page of its home, into Texts
+)
+
+// Outcome says how an operation ended.
+type Outcome string
+
+// The outcomes. An operation with an unknown outcome may have taken effect, or may take effect later.
+const (
+	OK      Outcome = "ok"
+	Refused Outcome = "refused"
+	Unknown Outcome = "unknown"
+)
+
+// Operation is one invocation of the API. Times are nanoseconds since the start of the run.
+type Operation struct {
+	Client  string   `json:"client"` // username
+	Kind    Kind     `json:"kind"`
+	Target  string   `json:"target,omitempty"` // username
+	Key     string   `json:"key,omitempty"`    // idempotency key
+	Text    string   `json:"text,omitempty"`   // of the post; unique in a run
+	ID      string   `json:"id,omitempty"`     // of the post
+	Follows bool     `json:"follows,omitempty"`
+	Texts   []string `json:"texts,omitempty"`
+	Call    int64    `json:"call"`
+	Return  int64    `json:"return"`
+	Outcome Outcome  `json:"outcome"`
+}
+
+// EventKind says what a subscriber received.
+type EventKind string
+
+// The events of a subscription.
+const (
+	Connected EventKind = "connected" // the client subscribed, after its last cursor if it had one
+	Added     EventKind = "added"
+	Removed   EventKind = "removed"
+	CaughtUp  EventKind = "caught-up"
+	Reset     EventKind = "reset" // the client fetched the timeline again, into Texts
+)
+
+// Event is something that a subscriber received.
+type Event struct {
+	Kind  EventKind `json:"kind"`
+	ID    string    `json:"id,omitempty"`
+	Text  string    `json:"text,omitempty"`
+	Texts []string  `json:"texts,omitempty"` // newest first
+	At    int64     `json:"at"`
+}
+
+// Stream is everything that one subscriber of its home timeline received.
+type Stream struct {
+	Client string  `json:"client"`
+	Events []Event `json:"events"`
+}
+
+// View is what a user's timelines and counters held once everything was quiet. Lists are newest first.
+type View struct {
+	User       string   `json:"user"`
+	Home       []string `json:"home"`       // read forwards
+	Backwards  []string `json:"backwards"`  // the home read backwards, in the order of reading
+	Profile    []string `json:"profile"`    // own posts
+	Following  []string `json:"following"`  // usernames
+	Posts      int      `json:"posts"`      // postCount
+	Followers  int      `json:"followers"`  // followerCount
+	Followings int      `json:"followings"` // followingCount
+}
+
+// History is what happened in one run.
+type History struct {
+	Seed       uint64      `json:"seed"`
+	Faults     []string    `json:"faults"` // the injected faults, in order
+	Operations []Operation `json:"operations"`
+	Streams    []Stream    `json:"streams"`
+	Views      []View      `json:"views"`
+}
+
+// Recorder collects a history from many goroutines.
+type Recorder struct {
+	start time.Time
+	mu    sync.Mutex
+	found History
+}
+
+// NewRecorder starts a history.
+func NewRecorder(seed uint64) *Recorder {
+	return &Recorder{start: time.Now(), found: History{Seed: seed}}
+}
+
+// Now returns the time of the run in nanoseconds.
+func (r *Recorder) Now() int64 { return int64(time.Since(r.start)) }
+
+// Operation records an operation that has returned.
+func (r *Recorder) Operation(o Operation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.found.Operations = append(r.found.Operations, o)
+}
+
+// Fault records an injected fault.
+func (r *Recorder) Fault(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.found.Faults = append(r.found.Faults, name)
+}
+
+// Stream records all that a subscriber received.
+func (r *Recorder) Stream(s Stream) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.found.Streams = append(r.found.Streams, s)
+}
+
+// View records what a user sees at the end.
+func (r *Recorder) View(v View) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.found.Views = append(r.found.Views, v)
+}
+
+// History returns what was recorded so far.
+func (r *Recorder) History() *History {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := r.found
+	return &found
+}
+
+// Write writes a history as JSON.
+func (h *History) Write(w io.Writer) error {
+	if err := json.NewEncoder(w).Encode(h); err != nil {
+		return fmt.Errorf("write the history: %w", err)
+	}
+	return nil
+}
+
+// ReadFile reads a history that Write wrote.
+func ReadFile(path string) (*History, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the history: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	var h History
+	if err := json.NewDecoder(f).Decode(&h); err != nil {
+		return nil, fmt.Errorf("read the history %s: %w", path, err)
+	}
+	return &h, nil
+}

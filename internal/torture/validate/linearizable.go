@@ -1,0 +1,84 @@
+package validate
+
+import (
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"retwis/internal/torture/history"
+)
+
+// searchTime bounds the search for a linearization. Histories of one edge or key are short.
+const searchTime = 30 * time.Second
+
+// linearizable checks follow edges and idempotent posts with porcupine, each edge and each key for itself. An
+// operation with an unknown outcome may take effect at any time after its call, or never.
+func (c *checker) linearizable() {
+	edges, keys := map[string][]porcupine.Operation{}, map[string][]porcupine.Operation{}
+	end := int64(0)
+	for _, o := range c.history.Operations {
+		end = max(end, o.Return)
+	}
+	for i, o := range c.history.Operations {
+		op := porcupine.Operation{ClientId: i, Input: o, Call: o.Call, Output: o, Return: o.Return}
+		if o.Outcome == history.Unknown {
+			op.Return = end + 1
+		}
+		switch {
+		case o.Outcome == history.Refused:
+		case o.Kind == history.ReadFollow && o.Outcome == history.Unknown:
+		case o.Kind == history.Follow || o.Kind == history.Unfollow || o.Kind == history.ReadFollow:
+			edges[o.Client+" follows "+o.Target] = append(edges[o.Client+" follows "+o.Target], op)
+		case o.Kind == history.Post:
+			keys[o.Client+" with key "+o.Key] = append(keys[o.Client+" with key "+o.Key], op)
+		}
+	}
+	c.search("edge", edges, edgeModel())
+	c.search("post", keys, keyModel())
+}
+
+func (c *checker) search(what string, all map[string][]porcupine.Operation, model porcupine.Model) {
+	for name, operations := range all {
+		switch porcupine.CheckOperationsTimeout(model, operations, searchTime) {
+		case porcupine.Illegal:
+			c.report(Linearizable, "the %d operations of the %s %q have no order that explains them", len(operations), what, name)
+		case porcupine.Unknown:
+			c.report(Linearizable, "the %d operations of the %s %q could not be checked in %s", len(operations), what, name, searchTime)
+		case porcupine.Ok:
+		}
+	}
+}
+
+// edgeModel is a register: whether the edge exists. An unknown change that is placed in the order takes effect there; to leave
+// it without effect, it is placed where it changes nothing or at the end.
+func edgeModel() porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return false },
+		Step: func(state, input, _ any) (bool, any) {
+			switch o := input.(history.Operation); o.Kind {
+			case history.Follow:
+				return true, true
+			case history.Unfollow:
+				return true, false
+			default:
+				return o.Follows == state.(bool), state
+			}
+		},
+		Equal: func(a, b any) bool { return a == b },
+	}
+}
+
+// keyModel says that an idempotency key names one post: every acknowledged attempt returns its id.
+func keyModel() porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return "" },
+		Step: func(state, input, _ any) (bool, any) {
+			o, id := input.(history.Operation), state.(string)
+			if o.Outcome == history.Unknown {
+				return true, id
+			}
+			return id == "" || id == o.ID, o.ID
+		},
+		Equal: func(a, b any) bool { return a == b },
+	}
+}

@@ -1,0 +1,55 @@
+package validate
+
+import "retwis/internal/torture/history"
+
+// stream replays what a subscriber received as a client would, and compares the result with the home that is read at
+// the end. A reset is allowed, a silent gap or repeat is not.
+func (c *checker) stream(s history.Stream) {
+	known, order := map[string]bool{}, map[string]int{}
+	received := map[string]bool{} // since the last reset
+	for _, e := range s.Events {
+		switch e.Kind {
+		case history.Reset:
+			known, order, received = set(e.Texts), map[string]int{}, map[string]bool{}
+			for _, text := range e.Texts {
+				author, seq := parse(text)
+				order[author] = max(order[author], seq)
+			}
+		case history.Added:
+			author, seq := parse(e.Text)
+			if received[e.Text] {
+				c.report(ExactlyOnce, "%s received %q twice without a reset", s.Client, e.Text)
+			} else if !known[e.Text] && seq < order[author] {
+				c.report(Ordered, "%s received %q after a newer post of %s", s.Client, e.Text, author)
+			}
+			order[author] = max(order[author], seq)
+			known[e.Text], received[e.Text] = true, true
+		case history.Removed:
+			delete(known, e.Text)
+		}
+	}
+	view, ok := c.view(s.Client)
+	if !ok {
+		return
+	}
+	home := set(view.Home)
+	for text := range known {
+		if _, deleted := c.facts.deleted[text]; !home[text] && !deleted && !c.facts.leaving[text] {
+			c.report(Resumable, "%s knows %q from its subscription, and its home lacks it", s.Client, text)
+		}
+	}
+	for _, text := range view.Home {
+		if !known[text] {
+			c.report(Resumable, "%s never received %q, which its home holds", s.Client, text)
+		}
+	}
+}
+
+func (c *checker) view(user string) (history.View, bool) {
+	for _, v := range c.history.Views {
+		if v.User == user {
+			return v, true
+		}
+	}
+	return history.View{}, false
+}

@@ -1,0 +1,192 @@
+// Package validate checks recorded histories against the promises of the service. It knows nothing of the
+// service but its API.
+package validate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"retwis/internal/torture/history"
+)
+
+// Promise names what a violation breaks.
+type Promise string
+
+// The promises, as docs/reliability.md states them.
+const (
+	Durable        Promise = "Durable"
+	ExactlyOnce    Promise = "Exactly once"
+	Ordered        Promise = "Ordered"
+	Resumable      Promise = "Resumable"
+	CompletePages  Promise = "Complete pages"
+	NoResurrection Promise = "No resurrection"
+	Counts         Promise = "Counts"
+	Isolation      Promise = "Isolation of unfollowed and deleted"
+	Linearizable   Promise = "Linearizable"
+)
+
+// Violation is an observation that breaks a promise.
+type Violation struct {
+	Promise Promise `json:"promise"`
+	Detail  string  `json:"detail"`
+}
+
+func (v Violation) String() string { return string(v.Promise) + ": " + v.Detail }
+
+// Check returns all violations of a history, at most 20 of each promise.
+func Check(h *history.History) []Violation {
+	c := &checker{history: h, facts: gather(h), counts: map[Promise]int{}}
+	for _, view := range h.Views {
+		c.durable(view)
+		c.exactlyOnce(view)
+		c.ordered(view)
+		c.completePages(view)
+		c.isolated(view)
+		c.counted(view)
+	}
+	c.resurrected()
+	for _, stream := range h.Streams {
+		c.stream(stream)
+	}
+	c.linearizable()
+	return c.found
+}
+
+// Text returns the text of an author's post with a sequence number. Validators read the author and the order from it.
+func Text(author string, seq int) string { return fmt.Sprintf("%s %06d", author, seq) }
+
+// parse splits a text that [Text] made.
+func parse(text string) (author string, seq int) {
+	author, digits, _ := strings.Cut(text, " ")
+	seq, _ = strconv.Atoi(digits)
+	return author, seq
+}
+
+// facts are what the operations of a history establish.
+type facts struct {
+	created map[string]int64           // text → when its creation was acknowledged
+	maybe   map[string]bool            // texts whose creation has an unknown outcome
+	deleted map[string]int64           // text → when its deletion was acknowledged
+	leaving map[string]bool            // texts whose deletion has an unknown outcome
+	edges   map[string]map[string]edge // follower → author
+}
+
+// edge is whether a follow exists at the end of a history.
+type edge int
+
+const (
+	absent edge = iota
+	present
+	uncertain
+)
+
+func gather(h *history.History) facts {
+	f := facts{
+		created: map[string]int64{}, maybe: map[string]bool{},
+		deleted: map[string]int64{}, leaving: map[string]bool{},
+		edges: map[string]map[string]edge{},
+	}
+	operations := slices.Clone(h.Operations)
+	slices.SortStableFunc(operations, func(a, b history.Operation) int { return int(a.Call - b.Call) })
+	for _, o := range operations {
+		switch {
+		case o.Outcome == history.Refused:
+		case o.Kind == history.Post && o.Outcome == history.OK:
+			if at, ok := f.created[o.Text]; !ok || o.Return < at {
+				f.created[o.Text] = o.Return
+			}
+		case o.Kind == history.Post:
+			f.maybe[o.Text] = true
+		case o.Kind == history.Delete && o.Outcome == history.OK:
+			if at, ok := f.deleted[o.Text]; !ok || o.Return < at {
+				f.deleted[o.Text] = o.Return
+			}
+		case o.Kind == history.Delete:
+			f.leaving[o.Text] = true
+		case o.Kind == history.Follow || o.Kind == history.Unfollow:
+			f.follow(o)
+		}
+	}
+	return f
+}
+
+// follow notes a change of an edge. The client of an edge retries a change until it is acknowledged, so an unknown
+// outcome counts only where no acknowledged change comes after it.
+func (f *facts) follow(o history.Operation) {
+	if f.edges[o.Client] == nil {
+		f.edges[o.Client] = map[string]edge{}
+	}
+	now := absent
+	if o.Kind == history.Follow {
+		now = present
+	}
+	if o.Outcome == history.Unknown && f.edges[o.Client][o.Target] != now {
+		now = uncertain
+	}
+	f.edges[o.Client][o.Target] = now
+}
+
+// required reports whether a post must be there at the end, and allowed whether it may be.
+func (f *facts) required(text string) bool {
+	_, created := f.created[text]
+	_, deleted := f.deleted[text]
+	return created && !deleted && !f.leaving[text]
+}
+
+func (f *facts) allowed(text string) bool {
+	_, created := f.created[text]
+	_, deleted := f.deleted[text]
+	return (created || f.maybe[text]) && !deleted
+}
+
+// certain reports whether it is known of each of an author's posts if it exists at the end.
+func (f *facts) certain(author string) bool {
+	for text := range f.maybe {
+		if _, created := f.created[text]; !created && by(text, author) {
+			return false
+		}
+	}
+	for text := range f.leaving {
+		if _, deleted := f.deleted[text]; !deleted && by(text, author) {
+			return false
+		}
+	}
+	return true
+}
+
+func by(text, author string) bool {
+	of, _ := parse(text)
+	return of == author
+}
+
+// byAuthor returns the texts that must be there at the end, for each author.
+func (f *facts) byAuthor() map[string][]string {
+	all := map[string][]string{}
+	for _, text := range slices.Sorted(maps.Keys(f.created)) {
+		if f.required(text) {
+			author, _ := parse(text)
+			all[author] = append(all[author], text)
+		}
+	}
+	return all
+}
+
+// checker collects violations.
+type checker struct {
+	history *history.History
+	facts   facts
+	found   []Violation
+	counts  map[Promise]int
+}
+
+// most is how many violations of one promise are reported.
+const most = 20
+
+func (c *checker) report(p Promise, format string, args ...any) {
+	if c.counts[p]++; c.counts[p] <= most {
+		c.found = append(c.found, Violation{p, fmt.Sprintf(format, args...)})
+	}
+}
