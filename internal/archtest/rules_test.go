@@ -45,9 +45,16 @@ var ours = map[string][]string{
 	"internal/sleep":     nil,
 	"internal/store":     {"internal/retwis", "internal/sleep", "internal/outbox", "internal/pubsub", "internal/ratelimit", "internal/record", "internal/roundtrip"},
 	"internal/tracing":   nil,
-	"web":                nil,
-	"internal/buildinfo": nil,
-	"internal/terminal":  nil,
+
+	// The torture program knows the service by its API only.
+	"internal/torture":          nil,
+	"internal/torture/fault":    {"internal/redisproc"},
+	"internal/torture/history":  nil,
+	"internal/torture/validate": {"internal/torture/history"},
+	"internal/torture/workload": {"internal/torture/history", "internal/torture/validate"},
+	"web":                       nil,
+	"internal/buildinfo":        nil,
+	"internal/terminal":         nil,
 
 	// The measurements import what they measure, and nothing imports them but their command.
 	"internal/bench/engine":  {"internal/bench/measure", "internal/bench/world", "internal/retwis"},
@@ -64,7 +71,7 @@ var only = []struct {
 	path string
 	by   []string
 }{
-	{"github.com/redis/go-redis", []string{"internal/store", "internal/embedded", "internal/redistest", "internal/bench"}},
+	{"github.com/redis/go-redis", []string{"internal/store", "internal/embedded", "internal/redistest", "internal/bench", "internal/torture/fault"}},
 	{"github.com/alicebob/miniredis", []string{"internal/embedded"}},
 	{"testing", []string{"internal/redistest"}},
 	{"go.uber.org/goleak", []string{"internal/redistest"}},

@@ -11,18 +11,18 @@ import (
 // searchTime bounds the search for a linearization. Histories of one edge or key are short.
 const searchTime = 30 * time.Second
 
+// lateEffect bounds how long after its client gave up an operation may still take effect. The deadlines of the service
+// and the longest freeze add up to less.
+const lateEffect = 10 * time.Second
+
 // linearizable checks follow edges and idempotent posts with porcupine, each edge and each key for itself. An
-// operation with an unknown outcome may take effect at any time after its call, or never.
+// operation with an unknown outcome takes effect until [lateEffect] has passed, or never.
 func (c *checker) linearizable() {
 	edges, keys := map[string][]porcupine.Operation{}, map[string][]porcupine.Operation{}
-	end := int64(0)
-	for _, o := range c.history.Operations {
-		end = max(end, o.Return)
-	}
 	for i, o := range c.history.Operations {
 		op := porcupine.Operation{ClientId: i, Input: o, Call: o.Call, Output: o, Return: o.Return}
 		if o.Outcome == history.Unknown {
-			op.Return = end + 1
+			op.Return = o.Return + int64(lateEffect)
 		}
 		switch {
 		case o.Outcome == history.Refused:
@@ -49,26 +49,30 @@ func (c *checker) search(what string, all map[string][]porcupine.Operation, mode
 	}
 }
 
-// edgeModel is a register: whether the edge exists. An unknown change that is placed in the order takes effect there; to leave
-// it without effect, it is placed where it changes nothing or at the end.
+// edgeModel is a register: whether the edge exists.
 func edgeModel() porcupine.Model {
-	return porcupine.Model{
-		Init: func() any { return false },
-		Step: func(state, input, _ any) (bool, any) {
-			switch o := input.(history.Operation); o.Kind {
-			case history.Follow:
-				return true, true
-			case history.Unfollow:
-				return true, false
+	nondeterministic := porcupine.NondeterministicModel{
+		Init: func() []any { return []any{false} },
+		Step: func(state, input, _ any) []any {
+			o := input.(history.Operation)
+			switch {
+			case o.Kind == history.ReadFollow && o.Follows != state.(bool):
+				return nil
+			case o.Kind == history.ReadFollow:
+				return []any{state}
+			case o.Outcome == history.Unknown:
+				return []any{state, o.Kind == history.Follow}
 			default:
-				return o.Follows == state.(bool), state
+				return []any{o.Kind == history.Follow}
 			}
 		},
 		Equal: func(a, b any) bool { return a == b },
 	}
+	return nondeterministic.ToModel()
 }
 
-// keyModel says that an idempotency key names one post: every acknowledged attempt returns its id.
+// keyModel says that an idempotency key names one post: every acknowledged attempt returns its id. An attempt with an
+// unknown outcome may have created the post, whose id the next one returns.
 func keyModel() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return "" },

@@ -1,0 +1,185 @@
+// Package fault runs the service on a Redis of its own and injects faults into both.
+package fault
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Options say what to run.
+type Options struct {
+	Binary  string // path of the service's binary
+	Dir     string // for data and logs; empty at first
+	Cluster bool   // three masters with a replica each, in place of one Redis
+	HomeCap int    // entries of a home; 0 takes the default of the service
+	Fsync   string // appendfsync of Redis
+}
+
+// Lease is the lease of the workers: how long the outboxes of a dead worker wait.
+const Lease = time.Second
+
+// startTime bounds how long a process may take to become ready.
+const startTime = 30 * time.Second
+
+// process is one process of the service.
+type process struct {
+	url  string // of an API process
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+// Environment is a running service: two API processes and two workers.
+type Environment struct {
+	options Options
+	redis   *redisGroup
+	log     *os.File
+
+	mu      sync.Mutex
+	apis    []*process
+	workers []*process
+}
+
+// Start starts Redis and the service. Close ends both.
+func Start(ctx context.Context, o Options) (*Environment, error) {
+	log, err := os.Create(o.Dir + "/service.log")
+	if err != nil {
+		return nil, fmt.Errorf("create the log of the service: %w", err)
+	}
+	e := &Environment{options: o, log: log}
+	if e.redis, err = startRedis(ctx, o); err != nil {
+		e.Close()
+		return nil, err
+	}
+	for range 2 {
+		api, err := e.startAPI(ctx, "")
+		if err != nil {
+			e.Close()
+			return nil, err
+		}
+		worker, err := e.startWorker(ctx)
+		if err != nil {
+			api.end(syscall.SIGKILL)
+			e.Close()
+			return nil, err
+		}
+		e.apis, e.workers = append(e.apis, api), append(e.workers, worker)
+	}
+	return e, nil
+}
+
+// Close kills everything.
+func (e *Environment) Close() {
+	for _, p := range slices.Concat(e.apis, e.workers) {
+		p.end(syscall.SIGKILL)
+	}
+	if e.redis != nil {
+		e.redis.close()
+	}
+	_ = e.log.Close()
+}
+
+// Endpoints returns the base URLs of the API processes.
+func (e *Environment) Endpoints() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	urls := make([]string, len(e.apis))
+	for i, p := range e.apis {
+		urls[i] = p.url
+	}
+	return urls
+}
+
+// arguments are those that all processes of the service share.
+func (e *Environment) arguments(command string) []string {
+	args := []string{command, "--redis-url", e.redis.url(), "--worker-lease", Lease.String(), "--log-level", "warn"}
+	if e.options.HomeCap > 0 {
+		args = append(args, "--home-cap", fmt.Sprint(e.options.HomeCap))
+	}
+	return args
+}
+
+// startAPI starts an API process, at an address if one is given, and waits until it is ready.
+func (e *Environment) startAPI(ctx context.Context, address string) (*process, error) {
+	if address == "" {
+		var err error
+		if address, err = freeAddress(ctx); err != nil {
+			return nil, err
+		}
+	}
+	p, err := e.launch(append(e.arguments("serve"), "--no-worker", "--rate-limits", "off", "--drain-time", "500ms", "--listen", address))
+	if err != nil {
+		return nil, err
+	}
+	p.url = "http://" + address
+	return p, p.await(ctx, func() bool {
+		client := http.Client{Timeout: time.Second}
+		response, err := client.Get(p.url + "/readyz") //nolint:noctx // bounded by the client's time-out
+		if err != nil {
+			return false
+		}
+		_ = response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	})
+}
+
+// startWorker starts a worker. It needs no readiness: another one serves its outboxes meanwhile.
+func (e *Environment) startWorker(context.Context) (*process, error) {
+	return e.launch(e.arguments("worker"))
+}
+
+func (e *Environment) launch(args []string) (*process, error) {
+	p := &process{cmd: exec.Command(e.options.Binary, args...), done: make(chan struct{})} //nolint:noctx // it runs until a fault ends it
+	p.cmd.Stdout, p.cmd.Stderr = io.Discard, e.log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "RETWIS_") })
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the service: %w", err)
+	}
+	go func() {
+		_ = p.cmd.Wait() // its last words are in the log
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// end sends a signal that ends the process, and waits until it has ended.
+func (p *process) end(sig syscall.Signal) {
+	_ = p.cmd.Process.Signal(syscall.SIGCONT)
+	_ = p.cmd.Process.Signal(sig)
+	<-p.done
+}
+
+func (p *process) await(ctx context.Context, ready func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	for !ready() {
+		select {
+		case <-p.done:
+			return fmt.Errorf("%s ended before it was ready: %s", p.cmd, p.cmd.ProcessState)
+		case <-ctx.Done():
+			return fmt.Errorf("%s was not ready in %s", p.cmd, startTime)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// freeAddress returns an address on which nothing listens.
+func freeAddress(ctx context.Context) (string, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String(), nil
+}

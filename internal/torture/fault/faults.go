@@ -1,0 +1,181 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Fault is something that fails. Inject returns once the environment is whole again.
+type Fault struct {
+	Name    string
+	Help    string
+	Cluster bool // whether it needs a cluster
+	Single  bool // whether it needs a single Redis
+	Inject  func(context.Context, *Environment) error
+}
+
+// Suits reports whether the fault can be injected into an environment of the options.
+func (f Fault) Suits(o Options) bool { return (!f.Cluster || o.Cluster) && (!f.Single || !o.Cluster) }
+
+// All returns the faults.
+func All() []Fault {
+	return []Fault{
+		{Name: "kill-worker", Help: "kill -9 of a worker", Inject: func(ctx context.Context, e *Environment) error { return e.replaceWorker(ctx, syscall.SIGKILL) }},
+		{Name: "stop-worker", Help: "SIGTERM of a worker", Inject: func(ctx context.Context, e *Environment) error { return e.replaceWorker(ctx, syscall.SIGTERM) }},
+		{Name: "freeze-worker", Help: "a worker stops for twice its lease", Inject: func(ctx context.Context, e *Environment) error {
+			return freeze(ctx, e.workers[rand.IntN(len(e.workers))].cmd.Process.Signal, 2*Lease)
+		}},
+		{Name: "kill-api", Help: "kill -9 of an API process", Inject: func(ctx context.Context, e *Environment) error { return e.replaceAPI(ctx, syscall.SIGKILL) }},
+		{Name: "stop-api", Help: "SIGTERM of an API process, as in a rolling restart", Inject: func(ctx context.Context, e *Environment) error { return e.replaceAPI(ctx, syscall.SIGTERM) }},
+		{Name: "freeze-api", Help: "an API process stops for a second", Inject: func(ctx context.Context, e *Environment) error {
+			return freeze(ctx, e.apis[rand.IntN(len(e.apis))].cmd.Process.Signal, time.Second)
+		}},
+		{Name: "kill-redis", Help: "kill -9 and restart of Redis", Single: true, Inject: func(ctx context.Context, e *Environment) error {
+			n := e.redis.nodes[0]
+			if err := n.process.Kill(); err != nil {
+				return err
+			}
+			return e.redis.start(ctx, n)
+		}},
+		{Name: "freeze-redis", Help: "a master stops for 5 seconds", Inject: func(ctx context.Context, e *Environment) error {
+			n, err := e.redis.master(ctx)
+			if err != nil {
+				return err
+			}
+			if err := freeze(ctx, n.signal, 5*time.Second); err != nil {
+				return err
+			}
+			return e.redis.awaitWhole(ctx)
+		}},
+		{Name: "out-of-memory", Help: "a master refuses writes for 2 seconds", Inject: outOfMemory},
+		{Name: "break-pubsub", Help: "all pub/sub connections break", Inject: breakPubSub},
+		{Name: "kill-master", Help: "kill -9 of a master, failover, return as a replica", Cluster: true, Inject: killMaster},
+		{Name: "failover", Help: "a replica takes over from its master", Cluster: true, Inject: failover},
+		{Name: "reshard", Help: "1000 slots move between masters", Cluster: true, Inject: reshard},
+	}
+}
+
+func freeze(ctx context.Context, signal func(os.Signal) error, length time.Duration) error {
+	if err := signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(length):
+	}
+	return signal(syscall.SIGCONT)
+}
+
+func (e *Environment) replaceWorker(ctx context.Context, sig syscall.Signal) error {
+	i := rand.IntN(len(e.workers))
+	e.workers[i].end(sig)
+	worker, err := e.startWorker(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	e.workers[i] = worker
+	return nil
+}
+
+// replaceAPI ends an API process and starts another one at the same address.
+func (e *Environment) replaceAPI(ctx context.Context, sig syscall.Signal) error {
+	i := rand.IntN(len(e.apis))
+	e.apis[i].end(sig)
+	api, err := e.startAPI(context.WithoutCancel(ctx), strings.TrimPrefix(e.apis[i].url, "http://"))
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.apis[i] = api
+	return nil
+}
+
+func outOfMemory(ctx context.Context, e *Environment) error {
+	n, err := e.redis.master(ctx)
+	if err != nil {
+		return err
+	}
+	if err := n.client.ConfigSet(ctx, "maxmemory", "1mb").Err(); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(2 * time.Second):
+	}
+	return n.client.ConfigSet(context.WithoutCancel(ctx), "maxmemory", "0").Err()
+}
+
+func breakPubSub(ctx context.Context, e *Environment) error {
+	for _, n := range e.redis.nodes {
+		if err := n.client.ClientKillByFilter(ctx, "TYPE", "pubsub").Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func killMaster(ctx context.Context, e *Environment) error {
+	n, err := e.redis.master(ctx)
+	if err != nil {
+		return err
+	}
+	if err := n.process.Kill(); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := e.redis.awaitServed(ctx); err != nil {
+		return err
+	}
+	if err := e.redis.start(ctx, n); err != nil {
+		return err
+	}
+	return e.redis.awaitWhole(ctx)
+}
+
+func failover(ctx context.Context, e *Environment) error {
+	for _, i := range rand.Perm(len(e.redis.nodes)) {
+		n := e.redis.nodes[i]
+		if role, err := n.role(ctx); err != nil || role != "slave" {
+			continue
+		}
+		if err := n.client.Do(ctx, "CLUSTER", "FAILOVER").Err(); err != nil {
+			return err
+		}
+		ctx = context.WithoutCancel(ctx)
+		if err := poll(ctx, "the replica is the master", func() bool { role, err := n.role(ctx); return err == nil && role == "master" }); err != nil {
+			return err
+		}
+		return e.redis.awaitWhole(ctx)
+	}
+	return errors.New("no Redis is a replica")
+}
+
+func reshard(ctx context.Context, e *Environment) error {
+	from, err := e.redis.master(ctx)
+	if err != nil {
+		return err
+	}
+	to := from
+	for to == from {
+		if to, err = e.redis.master(ctx); err != nil {
+			return err
+		}
+	}
+	ids := make([]string, 2)
+	for i, n := range []*redisNode{from, to} {
+		if ids[i], err = n.client.Do(ctx, "CLUSTER", "MYID").Text(); err != nil {
+			return err
+		}
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := cli(ctx, "--cluster", "reshard", from.address, "--cluster-from", ids[0], "--cluster-to", ids[1], "--cluster-slots", "1000", "--cluster-yes"); err != nil {
+		return err
+	}
+	return e.redis.awaitWhole(ctx)
+}

@@ -1,0 +1,236 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/redisproc"
+)
+
+const (
+	clusterMasters = 3
+	clusterSlots   = 16384
+)
+
+// redisGroup is one Redis, or a cluster of three masters with a replica each.
+type redisGroup struct {
+	options Options
+	binary  string
+	nodes   []*redisNode
+}
+
+type redisNode struct {
+	address string
+	args    []string
+	process *redisproc.Process
+	client  *redis.Client
+}
+
+func startRedis(ctx context.Context, o Options) (_ *redisGroup, err error) {
+	g := &redisGroup{options: o}
+	if g.binary, err = redisproc.Find(ctx); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			g.close()
+		}
+	}()
+	count := 1
+	if o.Cluster {
+		count = 2 * clusterMasters
+	}
+	for range count {
+		n, err := g.newNode(ctx)
+		if err != nil {
+			return nil, err
+		}
+		g.nodes = append(g.nodes, n)
+		if err := g.start(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	if !o.Cluster {
+		return g, nil
+	}
+	args := []string{"--cluster", "create"}
+	for _, n := range g.nodes {
+		args = append(args, n.address)
+	}
+	if err := cli(ctx, append(args, "--cluster-replicas", "1", "--cluster-yes")...); err != nil {
+		return nil, err
+	}
+	return g, g.awaitWhole(ctx)
+}
+
+func (g *redisGroup) newNode(ctx context.Context) (*redisNode, error) {
+	address, err := freeAddress(ctx)
+	for err == nil && busPort(address) > 65535 {
+		address, err = freeAddress(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	dir := filepath.Join(g.options.Dir, "redis-"+port)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create the directory of a Redis: %w", err)
+	}
+	args := []string{
+		"--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", g.options.Fsync,
+		"--maxmemory-policy", "noeviction", "--zset-max-listpack-entries", "1024", "--list-max-listpack-size", "100",
+		"--loglevel", "warning", "--logfile", filepath.Join(dir, "log"), "--enable-debug-command", "local",
+	}
+	if g.options.Cluster {
+		args = append(args, "--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-require-full-coverage", "no",
+			"--cluster-config-file", "nodes.conf")
+	}
+	return &redisNode{
+		address: address, args: args,
+		client: redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1, ContextTimeoutEnabled: true, ReadTimeout: 3 * time.Second}),
+	}, nil
+}
+
+// busPort is the port of the cluster bus of a node.
+func busPort(address string) int {
+	_, port, _ := net.SplitHostPort(address)
+	n, _ := strconv.Atoi(port)
+	return n + 10000
+}
+
+// start runs a node and waits until it answers.
+func (g *redisGroup) start(ctx context.Context, n *redisNode) (err error) {
+	if n.process, err = redisproc.Start(g.binary, redisproc.Options{Args: n.args, DeathSignal: syscall.SIGKILL}); err != nil {
+		return err
+	}
+	return n.process.Ready(ctx, "tcp", n.address, nil)
+}
+
+func (g *redisGroup) url() string {
+	if !g.options.Cluster {
+		return "redis://" + g.nodes[0].address + "/0"
+	}
+	urls := make([]string, len(g.nodes))
+	for i, n := range g.nodes {
+		urls[i] = "redis://" + n.address
+	}
+	return strings.Join(urls, ",")
+}
+
+// master returns one of the masters.
+func (g *redisGroup) master(ctx context.Context) (*redisNode, error) {
+	for _, i := range rand.Perm(len(g.nodes)) {
+		if role, err := g.nodes[i].role(ctx); err == nil && role == "master" {
+			return g.nodes[i], nil
+		}
+	}
+	return nil, errors.New("no Redis is a master")
+}
+
+func (n *redisNode) role(ctx context.Context) (string, error) {
+	role, err := n.client.Do(ctx, "ROLE").Slice()
+	if err != nil {
+		return "", err
+	}
+	name, _ := role[0].(string)
+	return name, nil
+}
+
+// signal sends a signal to the node's process.
+func (n *redisNode) signal(s os.Signal) error { return n.process.Signal(s.(syscall.Signal)) }
+
+// awaitServed waits until the nodes that run agree that all slots are served.
+func (g *redisGroup) awaitServed(ctx context.Context) error {
+	return g.await(ctx, "all slots are served", func(info string) bool {
+		return strings.Contains(info, "cluster_slots_ok:"+strconv.Itoa(clusterSlots)) && strings.Contains(info, "cluster_state:ok")
+	}, true)
+}
+
+// awaitWhole waits until all nodes run, agree, and each replica is in step.
+func (g *redisGroup) awaitWhole(ctx context.Context) error {
+	if !g.options.Cluster {
+		return nil
+	}
+	err := g.await(ctx, "the cluster is whole", func(info string) bool {
+		return strings.Contains(info, "cluster_slots_ok:"+strconv.Itoa(clusterSlots)) && strings.Contains(info, "cluster_known_nodes:"+strconv.Itoa(len(g.nodes)))
+	}, false)
+	if err != nil {
+		return err
+	}
+	return poll(ctx, "the replicas are in step", func() bool {
+		replicas := 0
+		for _, n := range g.nodes {
+			info, err := n.client.Info(ctx, "replication").Result()
+			if err != nil {
+				return false
+			}
+			if strings.Contains(info, "role:slave") {
+				if !strings.Contains(info, "master_link_status:up") {
+					return false
+				}
+				replicas++
+			}
+		}
+		return replicas == len(g.nodes)-clusterMasters
+	})
+}
+
+func (g *redisGroup) await(ctx context.Context, what string, is func(info string) bool, skipDead bool) error {
+	return poll(ctx, what, func() bool {
+		for _, n := range g.nodes {
+			info, err := n.client.ClusterInfo(ctx).Result()
+			if err != nil && skipDead {
+				continue
+			}
+			if err != nil || !is(info) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (g *redisGroup) close() {
+	for _, n := range g.nodes {
+		if n.process != nil {
+			_ = n.process.Kill()
+		}
+		_ = n.client.Close()
+	}
+}
+
+// cli runs redis-cli, for what takes many steps of a cluster.
+func cli(ctx context.Context, args ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, "redis-cli", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("redis-cli %s: %w: %.500s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// poll waits until something holds.
+func poll(ctx context.Context, what string, holds func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for !holds() {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waited in vain until %s", what)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return nil
+}

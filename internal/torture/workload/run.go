@@ -1,0 +1,165 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"retwis/internal/torture/history"
+)
+
+// Options size the workload.
+type Options struct {
+	Authors, Readers int
+	Pause            time.Duration // between the actions of one client, on average
+}
+
+const (
+	quietTime  = 3 * time.Second // without an event, after which the service counts as quiet
+	settleTime = 3 * time.Minute // that the service has to become quiet
+)
+
+// Workload is a population of users that act.
+type Workload struct {
+	options     Options
+	recorder    *history.Recorder
+	authors     []*User
+	readers     []*User
+	subscribers []*subscriber
+}
+
+// New registers the users. It expects a service without faults and without rate limits.
+func New(ctx context.Context, api *API, recorder *history.Recorder, o Options) (*Workload, error) {
+	w := &Workload{options: o, recorder: recorder}
+	texts := &sync.Map{}
+	user := func(name string) *User { return &User{Name: name, api: api, recorder: recorder, texts: texts} }
+	for i := range o.Authors {
+		w.authors = append(w.authors, user(fmt.Sprintf("author%d", i)))
+	}
+	for i := range o.Readers {
+		w.readers = append(w.readers, user(fmt.Sprintf("reader%d", i)))
+	}
+	for _, u := range w.users() {
+		if err := u.register(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for _, reader := range w.readers {
+		for _, author := range w.authors {
+			if rand.IntN(3) > 0 && !reader.follow(ctx, author, true) {
+				return nil, fmt.Errorf("%s could not follow %s", reader.Name, author.Name)
+			}
+		}
+	}
+	return w, nil
+}
+
+func (w *Workload) users() []*User { return append(append([]*User(nil), w.authors...), w.readers...) }
+
+// Run lets the users act while inject runs, waits until the service is quiet, and records what everybody sees.
+// Operations that are under way when inject returns are completed.
+func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) error {
+	live, endLive := context.WithCancel(ctx)
+	defer endLive()
+	group, live := errgroup.WithContext(live)
+	for _, reader := range w.readers {
+		s := &subscriber{user: reader, last: time.Now()}
+		w.subscribers = append(w.subscribers, s)
+		group.Go(func() error { return s.run(live) })
+	}
+	acting, rest := context.WithCancel(ctx)
+	defer rest()
+	var actors sync.WaitGroup
+	for _, author := range w.authors {
+		actors.Go(func() { w.act(ctx, acting, func() { w.writeOrDelete(ctx, author) }) })
+	}
+	for i, reader := range w.readers {
+		actors.Go(func() { w.act(ctx, acting, func() { reader.readHome(ctx) }) })
+		if i%2 == 1 { // the others keep their follows
+			author := w.authors[i%len(w.authors)]
+			on := false
+			actors.Go(func() {
+				w.act(ctx, acting, func() { reader.follow(ctx, author, on); on = !on })
+			})
+			actors.Go(func() { w.act(ctx, acting, func() { reader.checkFollow(ctx, author) }) })
+		}
+	}
+	injected := inject(acting)
+	rest()
+	actors.Wait()
+	if injected != nil {
+		return injected
+	}
+	if err := w.settle(ctx); err != nil {
+		return err
+	}
+	endLive()
+	if err := group.Wait(); err != nil && ctx.Err() != nil {
+		return err
+	}
+	for _, s := range w.subscribers {
+		w.recorder.Stream(s.snapshot())
+	}
+	for _, u := range w.users() {
+		v, err := u.view(ctx)
+		if err != nil {
+			return err
+		}
+		w.recorder.View(v)
+	}
+	return nil
+}
+
+// act repeats an action, with pauses, until acting is done.
+func (w *Workload) act(ctx, acting context.Context, action func()) {
+	for acting.Err() == nil && ctx.Err() == nil {
+		action()
+		select {
+		case <-acting.Done():
+		case <-time.After(time.Duration(rand.Int64N(int64(2*w.options.Pause) + 1))):
+		}
+	}
+}
+
+func (w *Workload) writeOrDelete(ctx context.Context, author *User) {
+	if rand.IntN(8) == 0 {
+		author.remove(ctx)
+		return
+	}
+	author.write(ctx)
+}
+
+// settle waits until every home holds what it should and no subscriber receives anything. It gives up after
+// settleTime without an error: then the validators say what is missing.
+func (w *Workload) settle(ctx context.Context) error {
+	deadline := time.Now().Add(settleTime)
+	before := ""
+	for time.Now().Before(deadline) {
+		now := ""
+		for _, u := range w.readers {
+			texts, _, err := u.home(ctx)
+			if err != nil {
+				return err
+			}
+			now += fmt.Sprintln(u.Name, texts)
+		}
+		quiet := now == before
+		for _, s := range w.subscribers {
+			quiet = quiet && s.quiet(quietTime)
+		}
+		if quiet {
+			return nil
+		}
+		before = now
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(quietTime):
+		}
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"retwis/internal/torture/history"
+)
+
+const subscription = `subscription($after: Cursor) { timelineEvents(after: $after) { __typename cursor
+	... on PostAdded { edge { node { id text } } } ... on PostRemoved { postId } } }`
+
+// subscriber follows a user's home over websockets as the API guide tells clients to: it resumes after the last
+// cursor, and fetches the home again after a reset.
+type subscriber struct {
+	user *User
+
+	mu     sync.Mutex
+	stream history.Stream
+	last   time.Time // when the last event came
+}
+
+func (s *subscriber) add(e history.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.At = s.user.recorder.Now()
+	s.last = time.Now()
+	s.stream.Events = append(s.stream.Events, e)
+}
+
+// run reads events until ctx is done, and reconnects whenever a connection ends.
+func (s *subscriber) run(ctx context.Context) error {
+	s.stream.Client = s.user.Name
+	texts, cursor, err := s.user.home(ctx)
+	if err != nil {
+		return err
+	}
+	s.add(history.Event{Kind: history.Reset, Texts: texts})
+	for ctx.Err() == nil {
+		s.connection(ctx, &cursor)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(rand.IntN(200)) * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// connection serves one connection until it ends. Faults end connections, so an error needs no report.
+func (s *subscriber) connection(ctx context.Context, cursor *string) {
+	url := strings.Replace(s.user.api.endpoint(rand.Uint64()), "http", "ws", 1) + "/graphql"
+	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: callTime}
+	conn, response, err := dialer.DialContext(ctx, url, http.Header{})
+	if response != nil {
+		_ = response.Body.Close()
+	}
+	if err != nil {
+		return
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer func() {
+		stop()
+		_ = conn.Close()
+	}()
+	init := map[string]any{"type": "connection_init", "payload": map[string]string{"authorization": "Bearer " + s.user.token}}
+	if conn.WriteJSON(init) != nil {
+		return
+	}
+	for {
+		// The service pings idle connections, so a silent one is dead.
+		_ = conn.SetReadDeadline(time.Now().Add(40 * time.Second))
+		_, raw, err := conn.ReadMessage()
+		if err != nil {
+			return
+		}
+		var message struct {
+			Type    string
+			Payload json.RawMessage
+		}
+		if json.Unmarshal(raw, &message) != nil {
+			return
+		}
+		switch message.Type {
+		case "connection_ack":
+			s.add(history.Event{Kind: history.Connected})
+			subscribe := map[string]any{"type": "subscribe", "id": "1", "payload": map[string]any{
+				"query": subscription, "variables": map[string]any{"after": *cursor},
+			}}
+			if conn.WriteJSON(subscribe) != nil {
+				return
+			}
+		case "ping":
+			if conn.WriteJSON(map[string]string{"type": "pong"}) != nil {
+				return
+			}
+		case "next":
+			if s.event(ctx, message.Payload, cursor) != nil {
+				return
+			}
+		case "error", "complete":
+			return
+		}
+	}
+}
+
+// event records one event, and moves the cursor.
+func (s *subscriber) event(ctx context.Context, payload json.RawMessage, cursor *string) error {
+	var next struct {
+		Data struct {
+			TimelineEvents *struct {
+				Typename string `json:"__typename"`
+				Cursor   string
+				Edge     struct{ Node struct{ ID, Text string } }
+				PostID   string
+			}
+		}
+	}
+	if err := json.Unmarshal(payload, &next); err != nil {
+		return err
+	}
+	e := next.Data.TimelineEvents
+	if e == nil {
+		return fmt.Errorf("the event failed: %.200s", payload)
+	}
+	switch e.Typename {
+	case "PostAdded":
+		s.user.texts.Store(e.Edge.Node.ID, e.Edge.Node.Text)
+		s.add(history.Event{Kind: history.Added, ID: e.Edge.Node.ID, Text: e.Edge.Node.Text})
+	case "PostRemoved":
+		text, _ := s.user.texts.Load(e.PostID)
+		removed, _ := text.(string)
+		s.add(history.Event{Kind: history.Removed, ID: e.PostID, Text: removed})
+	case "TimelineCaughtUp":
+		s.add(history.Event{Kind: history.CaughtUp})
+	case "TimelineReset":
+		texts, fresh, err := s.user.home(ctx)
+		if err != nil {
+			return err
+		}
+		s.add(history.Event{Kind: history.Reset, Texts: texts})
+		*cursor = fresh
+		return fmt.Errorf("resubscribe at the page")
+	}
+	*cursor = e.Cursor
+	return nil
+}
+
+// snapshot returns what was received so far.
+func (s *subscriber) snapshot() history.Stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return history.Stream{Client: s.stream.Client, Events: append([]history.Event(nil), s.stream.Events...)}
+}
+
+// quiet reports whether nothing came for a while.
+func (s *subscriber) quiet(length time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Since(s.last) > length
+}

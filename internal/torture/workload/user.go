@@ -1,0 +1,160 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"retwis/internal/torture/history"
+	"retwis/internal/torture/validate"
+)
+
+// retryAfter is the pause before an operation with an unknown outcome is repeated.
+const retryAfter = 500 * time.Millisecond
+
+// User is an account that acts through the API. Its methods record what they do.
+type User struct {
+	Name string
+
+	api      *API
+	recorder *history.Recorder
+	texts    *sync.Map // id of a post → text, of all users
+	id       string
+	token    string
+
+	mu    sync.Mutex
+	seq   int
+	alive []post // own posts that were not deleted, oldest first
+}
+
+type post struct{ id, text string }
+
+const (
+	registerMutation = `mutation($name: String!) { register(input: {username: $name, password: "torture test"}) { token user { id } userErrors { code message } } }`
+	postMutation     = `mutation($text: String!, $key: String!) { createPost(input: {text: $text, idempotencyKey: $key}) { edge { node { id } } userErrors { code message } } }`
+	deleteMutation   = `mutation($id: ID!) { deletePost(input: {postId: $id}) { userErrors { code message } } }`
+	followMutation   = `mutation($id: ID!) { followUser(input: {userId: $id}) { userErrors { code message } } }`
+	unfollowMutation = `mutation($id: ID!) { unfollowUser(input: {userId: $id}) { userErrors { code message } } }`
+	followsQuery     = `query($id: ID!) { node(id: $id) { ... on User { viewerFollows } } }`
+)
+
+// register creates the account. It is done before faults begin.
+func (u *User) register(ctx context.Context) error {
+	var data struct {
+		Register struct {
+			Token string
+			User  struct{ ID string }
+		}
+	}
+	if err := u.api.call(ctx, 0, "", registerMutation, map[string]any{"name": u.Name}, &data); err != nil {
+		return fmt.Errorf("register %s: %w", u.Name, err)
+	}
+	u.token, u.id = data.Register.Token, data.Register.User.ID
+	return nil
+}
+
+// attempt invokes an operation until its outcome is known or ctx is done, and records every attempt.
+func (u *User) attempt(ctx context.Context, o history.Operation, invoke func(*history.Operation) error) bool {
+	for {
+		try := o
+		try.Client, try.Call = u.Name, u.recorder.Now()
+		err := invoke(&try)
+		try.Return = u.recorder.Now()
+		switch {
+		case err == nil:
+			try.Outcome = history.OK
+		case errors.Is(err, errRefused):
+			try.Outcome = history.Refused
+		default:
+			try.Outcome = history.Unknown
+		}
+		u.recorder.Operation(try)
+		if try.Outcome != history.Unknown {
+			return try.Outcome == history.OK
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(retryAfter):
+		}
+	}
+}
+
+// write creates one post. A repeat after an unknown outcome has the same idempotency key, and sometimes a second
+// client sends it at the same time.
+func (u *User) write(ctx context.Context) {
+	u.mu.Lock()
+	u.seq++
+	seq := u.seq
+	u.mu.Unlock()
+	text, key := validate.Text(u.Name, seq), strconv.Itoa(seq)
+	once := func() {
+		u.attempt(ctx, history.Operation{Kind: history.Post, Text: text, Key: key}, func(o *history.Operation) error {
+			var data struct {
+				CreatePost struct {
+					Edge struct{ Node struct{ ID string } }
+				}
+			}
+			err := u.api.call(ctx, rand.Uint64(), u.token, postMutation, map[string]any{"text": text, "key": key}, &data)
+			if o.ID = data.CreatePost.Edge.Node.ID; err != nil {
+				return err
+			}
+			if _, known := u.texts.Swap(o.ID, text); !known {
+				u.mu.Lock()
+				u.alive = append(u.alive, post{o.ID, text})
+				u.mu.Unlock()
+			}
+			return nil
+		})
+	}
+	if rand.IntN(10) > 0 {
+		once()
+		return
+	}
+	var twins sync.WaitGroup
+	twins.Go(once)
+	twins.Go(once)
+	twins.Wait()
+}
+
+// remove deletes one of the newest own posts, if there is one.
+func (u *User) remove(ctx context.Context) {
+	u.mu.Lock()
+	if len(u.alive) == 0 {
+		u.mu.Unlock()
+		return
+	}
+	i := len(u.alive) - 1 - rand.IntN(min(10, len(u.alive)))
+	chosen := u.alive[i]
+	u.alive = append(u.alive[:i], u.alive[i+1:]...)
+	u.mu.Unlock()
+	u.attempt(ctx, history.Operation{Kind: history.Delete, ID: chosen.id, Text: chosen.text}, func(*history.Operation) error {
+		return u.api.call(ctx, rand.Uint64(), u.token, deleteMutation, map[string]any{"id": chosen.id}, nil)
+	})
+}
+
+// follow changes the edge to an author.
+func (u *User) follow(ctx context.Context, author *User, on bool) bool {
+	kind, mutation := history.Follow, followMutation
+	if !on {
+		kind, mutation = history.Unfollow, unfollowMutation
+	}
+	return u.attempt(ctx, history.Operation{Kind: kind, Target: author.Name}, func(*history.Operation) error {
+		return u.api.call(ctx, rand.Uint64(), u.token, mutation, map[string]any{"id": author.id}, nil)
+	})
+}
+
+// checkFollow reads the edge to an author, once.
+func (u *User) checkFollow(ctx context.Context, author *User) {
+	o := history.Operation{Client: u.Name, Kind: history.ReadFollow, Target: author.Name, Call: u.recorder.Now(), Outcome: history.OK}
+	var data struct{ Node struct{ ViewerFollows bool } }
+	if err := u.api.call(ctx, rand.Uint64(), u.token, followsQuery, map[string]any{"id": author.id}, &data); err != nil {
+		return // a read without an answer says nothing
+	}
+	o.Follows, o.Return = data.Node.ViewerFollows, u.recorder.Now()
+	u.recorder.Operation(o)
+}
