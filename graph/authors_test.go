@@ -13,12 +13,12 @@ func TestAChangeOfAnAuthorShowsAtOnceWhereItWasMade(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		a := newReal(t, url)
-		user, err := a.store.Register(t.Context(), retwis.Registration{Username: "alice", DisplayName: "before", PasswordHash: "hash"})
+		user, err := a.store.Accounts.Register(t.Context(), retwis.Registration{Username: "alice", DisplayName: "before", PasswordHash: "hash"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		shown := func() string {
-			authors, err := a.store.Authors(t.Context(), []retwis.UserID{user.ID})
+			authors, err := a.store.Accounts.Authors(t.Context(), []retwis.UserID{user.ID})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -26,7 +26,7 @@ func TestAChangeOfAnAuthorShowsAtOnceWhereItWasMade(t *testing.T) {
 		}
 		for _, name := range []string{"after", "later"} {
 			shown()
-			if _, err := a.store.UpdateProfile(t.Context(), user.ID, retwis.ProfileChange{DisplayName: &name}); err != nil {
+			if _, err := a.store.Accounts.UpdateProfile(t.Context(), user.ID, retwis.ProfileChange{DisplayName: &name}); err != nil {
 				t.Fatal(err)
 			}
 			if got := shown(); got != name {
@@ -44,7 +44,7 @@ func TestChangesOfAuthorsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	user, err := db.Register(t.Context(), retwis.Registration{Username: "alice", DisplayName: "Alice", PasswordHash: "hash"})
+	user, err := db.Accounts.Register(t.Context(), retwis.Registration{Username: "alice", DisplayName: "Alice", PasswordHash: "hash"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,11 +68,11 @@ func TestChangesOfAuthorsAreTold(t *testing.T) {
 	}
 
 	bio := "new"
-	if _, err := db.UpdateProfile(t.Context(), user.ID, retwis.ProfileChange{Bio: &bio}); err != nil {
+	if _, err := db.Accounts.UpdateProfile(t.Context(), user.ID, retwis.ProfileChange{Bio: &bio}); err != nil {
 		t.Fatal(err)
 	}
 	wantHeard("another profile")
-	if err := db.DeleteAccount(t.Context(), user.ID, "hash"); err != nil {
+	if err := db.Accounts.DeleteAccount(t.Context(), user.ID, "hash"); err != nil {
 		t.Fatal(err)
 	}
 	wantHeard("the end of the account")

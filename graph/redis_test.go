@@ -32,15 +32,15 @@ func newReal(t *testing.T, url string) *real {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	hub := live.NewHub(db, slog.New(slog.DiscardHandler), live.Options{Node: fmt.Sprint("node", rand.Uint64())})
-	for _, run := range []func(context.Context) error{fanout.New(db, fanout.Options{}).Run, hub.Run} {
+	hub := live.NewHub(db.Live, slog.New(slog.DiscardHandler), live.Options{Node: fmt.Sprint("node", rand.Uint64())})
+	for _, run := range []func(context.Context) error{fanout.New(db.Outbox, db.Tasks, fanout.Options{}).Run, hub.Run} {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan struct{})
 		go func() { defer close(done); _ = run(ctx) }()
 		t.Cleanup(func() { cancel(); <-done })
 	}
 	a := &real{newAPI(Options{}), t, db}
-	a.serve(&Resolver{Accounts: a.world, Users: db, Posts: db, Follows: db, Lists: db, Timelines: db, Live: hub, Limits: unlimited{}}, Options{})
+	a.serve(&Resolver{Accounts: a.world, Users: db.Accounts, Posts: db.Posts, Follows: db.Follows, Lists: db.Lists, Timelines: db.Timelines, Live: hub, Limits: unlimited{}}, Options{})
 	a.eventually(func() bool { return hub.Ready() == nil })
 	return a
 }
@@ -60,7 +60,7 @@ func (a *real) register(names ...string) []*retwis.User {
 	users := make([]*retwis.User, len(names))
 	for i, name := range names {
 		var err error
-		if users[i], err = a.store.Register(a.t.Context(), retwis.Registration{Username: name, DisplayName: name, PasswordHash: "x"}); err != nil {
+		if users[i], err = a.store.Accounts.Register(a.t.Context(), retwis.Registration{Username: name, DisplayName: name, PasswordHash: "x"}); err != nil {
 			a.t.Fatal(err)
 		}
 	}
@@ -69,7 +69,7 @@ func (a *real) register(names ...string) []*retwis.User {
 
 func (a *real) follow(reader, author *retwis.User) {
 	a.t.Helper()
-	if err := a.store.Follow(a.t.Context(), reader.ID, author.ID); err != nil {
+	if err := a.store.Follows.Follow(a.t.Context(), reader.ID, author.ID); err != nil {
 		a.t.Fatal(err)
 	}
 }
@@ -77,7 +77,7 @@ func (a *real) follow(reader, author *retwis.User) {
 // post posts a text and waits until it is on the public timeline.
 func (a *real) post(author *retwis.User, text string) *retwis.Post {
 	a.t.Helper()
-	edge, err := a.store.CreatePost(a.t.Context(), retwis.NewPost{Author: author.ID, Text: text, IdempotencyKey: text})
+	edge, err := a.store.Posts.CreatePost(a.t.Context(), retwis.NewPost{Author: author.ID, Text: text, IdempotencyKey: text})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func (a *real) post(author *retwis.User, text string) *retwis.Post {
 
 func (a *real) remove(post *retwis.Post) {
 	a.t.Helper()
-	if err := a.store.DeletePost(a.t.Context(), post.AuthorID, post.ID); err != nil {
+	if err := a.store.Posts.DeletePost(a.t.Context(), post.AuthorID, post.ID); err != nil {
 		a.t.Fatal(err)
 	}
 	a.drain()
@@ -96,7 +96,7 @@ func (a *real) remove(post *retwis.Post) {
 func (a *real) drain() {
 	a.t.Helper()
 	a.eventually(func() bool {
-		waiting, err := a.store.OutboxLength(a.t.Context())
+		waiting, err := a.store.Outbox.OutboxLength(a.t.Context())
 		return err == nil && waiting == 0
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"retwis/internal/check"
+	"retwis/internal/store/inspect"
 	"retwis/internal/terminal"
 )
 
@@ -54,7 +55,7 @@ func (c *checkCommand) Run(ctx context.Context, console console) error {
 		seed = *c.Seed
 	}
 	progress := terminal.NewProgress(console.err)
-	report, err := check.Run(ctx, db.store, check.Options{
+	report, err := check.Run(ctx, inspect.New(db.store), check.Options{
 		Sample:   c.Sample,
 		Seed:     seed,
 		Repair:   c.Repair,

@@ -29,7 +29,7 @@ func TestCheck_FindsAndRepairsProblems(t *testing.T) {
 	}
 
 	db := openTestStore(t, server.URL())
-	user, err := db.UserByName(t.Context(), "reader")
+	user, err := db.Accounts.UserByName(t.Context(), "reader")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,14 +88,14 @@ func TestRebuild_ReplacesHomeTimelines(t *testing.T) {
 	author.createPost("two")
 	reader.awaitHome("two", "one")
 	db := openTestStore(t, server.URL())
-	user, err := db.UserByName(t.Context(), "reader")
+	user, err := db.Accounts.UserByName(t.Context(), "reader")
 	if err != nil {
 		t.Fatal(err)
 	}
 	client := server.Client()
 	home := onlyKey(t, client, "*:home:"+user.ID.String())
 	generation := func() int64 {
-		now, err := db.Now(t.Context(), retwis.Home(user.ID))
+		now, err := db.Live.Now(t.Context(), retwis.Home(user.ID))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"retwis/internal/embedded"
 	"retwis/internal/redisproc"
 	"retwis/internal/store"
+	"retwis/internal/store/rdb"
 )
 
 const (
@@ -170,7 +171,7 @@ func isOutage(err error) bool {
 	}
 	_, fromRedis := errors.AsType[answer](err)
 	_, fromNetwork := errors.AsType[net.Error](err)
-	return fromRedis || fromNetwork || errors.Is(err, store.ErrReplica) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) ||
+	return fromRedis || fromNetwork || errors.Is(err, rdb.ErrReplica) || errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) ||
 		strings.Contains(err.Error(), noNodes)
 }
 
@@ -184,7 +185,7 @@ func explainRedis(err error) error {
 	}
 	text := err.Error()
 	for _, known := range [][2]string{
-		{store.ErrReplica.Error(), "set --redis-url (RETWIS_REDIS_URL) to the URL of the master"},
+		{rdb.ErrReplica.Error(), "set --redis-url (RETWIS_REDIS_URL) to the URL of the master"},
 		{"READONLY ", "set --redis-url (RETWIS_REDIS_URL) to the URL of the master"},
 		{"OOM ", "raise maxmemory, or add memory"},
 		{"MISCONF ", "check the log of Redis, and the free space of its disk"},

@@ -26,7 +26,7 @@ func members(t *testing.T, db *store.Store, p seed.Population) []*retwis.User {
 	t.Helper()
 	all := make([]*retwis.User, p.Size())
 	for i := range all {
-		user, err := db.UserByName(t.Context(), p.Member(i).Username)
+		user, err := db.Accounts.UserByName(t.Context(), p.Member(i).Username)
 		if err != nil {
 			t.Fatalf("%s: %v", p.Member(i).Username, err)
 		}
@@ -41,14 +41,14 @@ func settled(t *testing.T, url string) {
 	t.Helper()
 	db := openTestStore(t, url)
 	eventually(t, "nothing waits to be carried out", func() bool {
-		n, err := db.OutboxLength(t.Context())
+		n, err := db.Outbox.OutboxLength(t.Context())
 		return err == nil && n == 0
 	})
 }
 
 func drained(t *testing.T, db *store.Store) {
 	t.Helper()
-	if n, err := db.OutboxLength(t.Context()); err != nil || n != 0 {
+	if n, err := db.Outbox.OutboxLength(t.Context()); err != nil || n != 0 {
 		t.Errorf("%d entries wait in the outboxes: %v", n, err)
 	}
 }

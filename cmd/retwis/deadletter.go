@@ -52,7 +52,7 @@ func (c *listLetters) Run(ctx context.Context, console console) error {
 		return err
 	}
 	defer db.close(ctx)
-	letters, err := db.store.DeadLetters(ctx)
+	letters, err := db.store.Outbox.DeadLetters(ctx)
 	if err != nil {
 		return explainRedis(err)
 	}
@@ -137,7 +137,7 @@ func (c *requeueLetters) Run(ctx context.Context, console console) error {
 		return err
 	}
 	defer db.close(ctx)
-	letters, err := db.store.DeadLetters(ctx)
+	letters, err := db.store.Outbox.DeadLetters(ctx)
 	if err != nil {
 		return explainRedis(err)
 	}
@@ -146,7 +146,7 @@ func (c *requeueLetters) Run(ctx context.Context, console console) error {
 		if !c.All && !wanted[letterID(l)] {
 			continue
 		}
-		there, err := db.store.Revive(ctx, l)
+		there, err := db.store.Outbox.Revive(ctx, l)
 		if err != nil {
 			return fmt.Errorf("%d entries were requeued, then: %w", requeued, explainRedis(err))
 		}

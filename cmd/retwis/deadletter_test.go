@@ -67,13 +67,13 @@ func TestDeadLetter_ListsAndRequeues(t *testing.T) {
 func bury(t *testing.T, db *store.Store) int {
 	t.Helper()
 	n := 0
-	for outbox := range db.Partitions() {
-		entries, err := db.ReadOutbox(t.Context(), outbox, "0", 100, 0)
+	for outbox := range db.Outbox.Partitions() {
+		entries, err := db.Outbox.ReadOutbox(t.Context(), outbox, "0", 100, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			if err := errors.Join(db.Bury(context.WithoutCancel(t.Context()), e, "the disk\nis full"), db.TrimOutbox(t.Context(), outbox, e.ID)); err != nil {
+			if err := errors.Join(db.Outbox.Bury(context.WithoutCancel(t.Context()), e, "the disk\nis full"), db.Outbox.TrimOutbox(t.Context(), outbox, e.ID)); err != nil {
 				t.Fatal(err)
 			}
 			n++

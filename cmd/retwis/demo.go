@@ -12,6 +12,7 @@ import (
 	"retwis/internal/fanout"
 	"retwis/internal/seed"
 	"retwis/internal/store"
+	"retwis/internal/store/bulk"
 )
 
 // demoSettings start a service with demo users.
@@ -37,7 +38,8 @@ func (s demoSettings) users(ctx context.Context, db *store.Store, accounts *auth
 	if !s.Demo {
 		return nil, nil //nolint:nilnil // nil means that there is no demo
 	}
-	ours, err := db.BecomeDemo(ctx, s.DemoAnyway)
+	importer := bulk.New(db)
+	ours, err := importer.BecomeDemo(ctx, s.DemoAnyway)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the demo: %w", err)
 	}
@@ -45,11 +47,19 @@ func (s demoSettings) users(ctx context.Context, db *store.Store, accounts *auth
 		return nil, misusef("the database contains other data, and --demo would add demo users: choose an empty one " +
 			"with --data-dir (RETWIS_DATA_DIR) or --redis-url (RETWIS_REDIS_URL), or add --demo-anyway")
 	}
-	seeder := seed.New(demoPopulation(), db, accounts, seed.Options{})
-	if err := besideWorker(ctx, fanout.New(db, fanout.Options{Log: log}), seeder.Run); err != nil {
+	seeder := seed.New(demoPopulation(), importer, accounts, seed.Options{})
+	if err := besideWorker(ctx, fanout.New(db.Outbox, db.Tasks, fanout.Options{Log: log}), seeder.Run); err != nil {
 		return nil, fmt.Errorf("prepare the demo: %w", err)
 	}
 	return seeder, nil
+}
+
+// activityStore is what the activity of demo users needs of the store.
+type activityStore struct {
+	*store.Posts
+	*store.Follows
+	*store.Timelines
+	*store.Accounts
 }
 
 // announceDemo prints some demo users, in the format of the log.

@@ -36,11 +36,11 @@ func TestDemo_UsersPostAndFollow(t *testing.T) {
 
 	db := openTestStore(t, redisOf(env))
 	eventually(t, "somebody follows and welcomes the newcomer", func() bool {
-		user, err := db.UserByName(t.Context(), "newcomer")
+		user, err := db.Accounts.UserByName(t.Context(), "newcomer")
 		if err != nil {
 			t.Fatal(err)
 		}
-		mentions, err := db.Page(t.Context(), retwis.Mentions(user.ID), retwis.Page{First: 1})
+		mentions, err := db.Timelines.Page(t.Context(), retwis.Mentions(user.ID), retwis.Page{First: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestDemo_RefusesOtherData(t *testing.T) {
 	}{
 		{"an account", func(t *testing.T, node *redistest.Node) {
 			db := openTestStore(t, node.URL())
-			if _, err := db.Register(t.Context(), retwis.Registration{Username: "somebody", PasswordHash: "x"}); err != nil {
+			if _, err := db.Accounts.Register(t.Context(), retwis.Registration{Username: "somebody", PasswordHash: "x"}); err != nil {
 				t.Fatal(err)
 			}
 		}},

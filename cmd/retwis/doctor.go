@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"retwis/internal/store/inspect"
 	"text/tabwriter"
 	"time"
-
-	"retwis/internal/store"
 )
 
 // doctorTime bounds the duration of all checks.
@@ -47,7 +46,7 @@ func (c *doctorCommand) Run(ctx context.Context, console console) error {
 	}
 	problems := 0
 	for _, f := range found {
-		if f.Verdict == store.Problem {
+		if f.Verdict == inspect.Problem {
 			problems++
 		}
 	}
@@ -57,29 +56,29 @@ func (c *doctorCommand) Run(ctx context.Context, console console) error {
 	return nil
 }
 
-func (c *doctorCommand) examine(ctx context.Context, console console) ([]store.Finding, error) {
-	found := []store.Finding{{Subject: "configuration", Verdict: store.Fine, Says: "all flags and variables are valid"}}
+func (c *doctorCommand) examine(ctx context.Context, console console) ([]inspect.Finding, error) {
+	found := []inspect.Finding{{Subject: "configuration", Verdict: inspect.Fine, Says: "all flags and variables are valid"}}
 	log := c.logger(console.err)
 	redis, err := openRedis(ctx, c.RedisURL, c.DataDir, log)
 	if err != nil {
 		return nil, err
 	}
 	defer redis.close(ctx, log)
-	where := store.Finding{Subject: "redis", Verdict: store.Fine, Says: redis.name + "; " + redis.persistence()}
+	where := inspect.Finding{Subject: "redis", Verdict: inspect.Fine, Says: redis.name + "; " + redis.persistence()}
 	if redis.own != nil && redis.own.InProcess() {
-		where.Verdict, where.Mend = store.Advice, "to keep data, install redis-server 7 or later, or set --redis-url (RETWIS_REDIS_URL)"
+		where.Verdict, where.Mend = inspect.Advice, "to keep data, install redis-server 7 or later, or set --redis-url (RETWIS_REDIS_URL)"
 		return append(found, where), nil
 	}
 	options := c.storeSettings.options(log)
 	options.URL = redis.url
-	of, err := store.Diagnose(ctx, options)
+	of, err := inspect.Diagnose(ctx, options)
 	if err != nil {
 		return nil, explainRedis(err)
 	}
 	return append(append(found, where), of...), nil
 }
 
-func writeFindings(w io.Writer, found []store.Finding) error {
+func writeFindings(w io.Writer, found []inspect.Finding) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range found {
 		subject := f.Subject
@@ -97,7 +96,7 @@ func writeFindings(w io.Writer, found []store.Finding) error {
 	return nil
 }
 
-func writeFindingsJSON(w io.Writer, found []store.Finding) error {
+func writeFindingsJSON(w io.Writer, found []inspect.Finding) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")

@@ -75,7 +75,7 @@ func TestDoctor_ChecksTheSettingsOfRedis(t *testing.T) {
 		{"few may connect", []string{"--maxclients", "200"}, nil, "clients", "advice", "raise maxclients"},
 		{"it is a replica", []string{"--replicaof", "127.0.0.1 1"}, nil, "role", "problem", "give the URL of the master"},
 		{"it has a database of another version", nil, [][]any{{"HSET", "retwis:meta", "schema", "99", "partitions", "16"}}, "database", "problem", "schema version 99"},
-		{"it has a database of somebody else", nil, [][]any{{"HSET", "retwis:meta", "schema", "2", "partitions", "many"}}, "database", "problem", "no database of this program"},
+		{"it has a database of somebody else", nil, [][]any{{"HSET", "retwis:meta", "schema", "3", "partitions", "many"}}, "database", "problem", "no database of this program"},
 		{"scripts are forbidden", nil, [][]any{{"ACL", "SETUSER", "default", "-@scripting"}}, "scripts", "problem", "ACL +@scripting"},
 		{"channels are forbidden", nil, [][]any{{"ACL", "SETUSER", "default", "resetchannels"}}, "pub/sub", "problem", "ACL &*"},
 		{"keys are forbidden", nil, [][]any{{"ACL", "SETUSER", "default", "resetkeys", "~other:*"}}, "database", "problem", "ACL ~*"},

@@ -88,7 +88,7 @@ func (s operatorSettings) checks(db *store.Store) []server.Check {
 	all := []server.Check{{Name: "redis", Run: db.Ping}}
 	if s.ReadyMaxLag > 0 {
 		all = append(all, server.Check{Name: "outbox", Run: func(ctx context.Context) error {
-			return db.CheckBacklog(ctx, s.ReadyMaxLag)
+			return db.Outbox.CheckBacklog(ctx, s.ReadyMaxLag)
 		}})
 	}
 	return all
@@ -97,6 +97,6 @@ func (s operatorSettings) checks(db *store.Store) []server.Check {
 // liveCheck returns the check of what subscriptions depend on.
 func liveCheck(db *store.Store, hub interface{ Ready() error }) server.Check {
 	return server.Check{Name: "live", Run: func(ctx context.Context) error {
-		return errors.Join(hub.Ready(), db.CheckPubSub(ctx))
+		return errors.Join(hub.Ready(), db.Live.CheckPubSub(ctx))
 	}}
 }

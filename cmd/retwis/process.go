@@ -57,10 +57,10 @@ func (s processSettings) open(ctx context.Context, console console, redisURL, da
 	if n.database, err = openDatabase(ctx, redisURL, dataDir, options); err != nil {
 		return nil, err
 	}
-	n.worker = fanout.New(n.store, fanout.Options{
+	n.worker = fanout.New(n.store.Outbox, n.store.Tasks, fanout.Options{
 		Lease: s.WorkerLease, Log: n.log, Metrics: n.operators.registry, Tracer: n.traces.Tracer("fanout"),
 	})
-	n.sweeper = fanout.NewSweeper(n.store, fanout.SweeperOptions{Log: n.log, Metrics: n.operators.registry})
+	n.sweeper = fanout.NewSweeper(n.store.Sweeps, fanout.SweeperOptions{Log: n.log, Metrics: n.operators.registry})
 	return n, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"retwis/internal/record"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
+	"retwis/internal/store/inspect"
 	"retwis/internal/terminal"
 )
 
@@ -52,12 +53,12 @@ func (c *rebuildCommand) Run(ctx context.Context, console console) error {
 }
 
 func rebuildOne(ctx context.Context, db *store.Store, name string, console console) error {
-	user, err := db.UserByName(ctx, name)
+	user, err := db.Accounts.UserByName(ctx, name)
 	if errors.Is(err, retwis.ErrNotFound) {
 		return misusef("user %s does not exist", name)
 	}
 	if err == nil {
-		err = db.Renew(ctx, retwis.Home(user.ID))
+		err = db.Timelines.Renew(ctx, retwis.Home(user.ID))
 	}
 	if err != nil {
 		return explainRedis(err)
@@ -72,7 +73,7 @@ func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 	progress := terminal.NewProgress(console.err)
 	found := progress.Begin("users found", 0)
 	var users []retwis.UserID
-	err := db.Scan(ctx, func(some []retwis.UserID, _ []record.NameClaim) error {
+	err := inspect.New(db).Scan(ctx, func(some []retwis.UserID, _ []record.NameClaim) error {
 		found.Add(len(some))
 		users = append(users, some...)
 		return nil
@@ -94,7 +95,7 @@ func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 		}
 		group.Go(func() error {
 			defer p.Add(1)
-			there, err := db.RenewIfKept(running, retwis.Home(user))
+			there, err := db.Timelines.RenewIfKept(running, retwis.Home(user))
 			if there {
 				built.Add(1)
 			}

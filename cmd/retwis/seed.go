@@ -13,6 +13,7 @@ import (
 	"retwis/internal/auth"
 	"retwis/internal/fanout"
 	"retwis/internal/seed"
+	"retwis/internal/store/bulk"
 	"retwis/internal/terminal"
 )
 
@@ -85,7 +86,7 @@ func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logge
 		return err
 	}
 	defer db.close(ctx)
-	accounts, err := auth.NewAccounts(db.store, auth.Options{Log: log})
+	accounts, err := auth.NewAccounts(db.store.Accounts, db.store.Sessions, auth.Options{Log: log})
 	if err != nil {
 		return fmt.Errorf("prepare accounts: %w", err)
 	}
@@ -95,9 +96,9 @@ func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logge
 			p.People, p.Follows, p.Follows, c.AvgFollows)
 	}
 	progress := terminal.NewProgress(console.err)
-	seeder := seed.New(c.population(), db.store, accounts, seed.Options{Parallel: c.Parallel, Progress: progress.Part})
+	seeder := seed.New(c.population(), bulk.New(db.store), accounts, seed.Options{Parallel: c.Parallel, Progress: progress.Part})
 	started := time.Now()
-	err = besideWorker(ctx, fanout.New(db.store, fanout.Options{Log: log}), seeder.Run)
+	err = besideWorker(ctx, fanout.New(db.store.Outbox, db.store.Tasks, fanout.Options{Log: log}), seeder.Run)
 	if err != nil {
 		return explainRedis(err)
 	}

@@ -36,7 +36,7 @@ func network(t *testing.T, db *store.Store, p seed.Population) []person {
 	for i, user := range users {
 		all[i] = person{Name: user.Username, DisplayName: user.DisplayName, Bio: user.Bio}
 		for after := retwis.Cursor(""); ; {
-			page, err := db.FollowPage(t.Context(), retwis.FollowConnection{Kind: retwis.Following, User: user.ID}, retwis.Page{First: retwis.MaxPageSize, After: after})
+			page, err := db.Follows.FollowPage(t.Context(), retwis.FollowConnection{Kind: retwis.Following, User: user.ID}, retwis.Page{First: retwis.MaxPageSize, After: after})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +50,7 @@ func network(t *testing.T, db *store.Store, p seed.Population) []person {
 		}
 		slices.Sort(all[i].Following)
 		for after := retwis.Cursor(""); ; {
-			page, err := db.Page(t.Context(), retwis.Profile(user.ID), retwis.Page{First: retwis.MaxPageSize, After: after})
+			page, err := db.Timelines.Page(t.Context(), retwis.Profile(user.ID), retwis.Page{First: retwis.MaxPageSize, After: after})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +139,7 @@ func TestSeed_AddsPostsToExistingHomes(t *testing.T) {
 	if posts != 400 {
 		t.Errorf("there are %d posts, want 400", posts)
 	}
-	public, err := db.Page(t.Context(), retwis.Public(), retwis.Page{First: retwis.MaxPageSize})
+	public, err := db.Timelines.Page(t.Context(), retwis.Public(), retwis.Page{First: retwis.MaxPageSize})
 	if err != nil || len(public.Edges) != retwis.MaxPageSize {
 		t.Fatalf("the public timeline has %d posts: %v", len(public.Edges), err)
 	}

@@ -69,7 +69,7 @@ func TestSeed_CreatesThePopulation(t *testing.T) {
 	if posts != 151 {
 		t.Errorf("after seeding again there are %d posts, want 151", posts)
 	}
-	stranger, err := db.UserByName(t.Context(), "reader25")
+	stranger, err := db.Accounts.UserByName(t.Context(), "reader25")
 	if err != nil || stranger.FollowingCount != 0 {
 		t.Errorf("somebody else is %+v: %v", stranger, err)
 	}
@@ -95,7 +95,7 @@ func TestSeed_StopsOnSignal(t *testing.T) {
 	p := seed.Population{Seed: 1, People: many}
 	running := launch(t, env, "seed", "--users", fmt.Sprint(many), "--posts", "0", "--parallel", "4")
 	eventually(t, "some people are registered", func() bool {
-		_, err := db.UserByName(t.Context(), p.Member(30).Username)
+		_, err := db.Accounts.UserByName(t.Context(), p.Member(30).Username)
 		return err == nil
 	})
 	running.signal(syscall.SIGINT)
@@ -109,7 +109,7 @@ func TestSeed_StopsOnSignal(t *testing.T) {
 	begun := 0
 	for i := range looked {
 		name := p.Member(i).Username
-		_, err := db.UserByName(t.Context(), name)
+		_, err := db.Accounts.UserByName(t.Context(), name)
 		if errors.Is(err, retwis.ErrNotFound) {
 			continue
 		}
@@ -119,7 +119,7 @@ func TestSeed_StopsOnSignal(t *testing.T) {
 		if begun++; begun > 200 {
 			break
 		}
-		if _, err := db.Credentials(t.Context(), name); err != nil {
+		if _, err := db.Accounts.Credentials(t.Context(), name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

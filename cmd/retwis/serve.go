@@ -67,7 +67,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	log, db, metrics := n.log, n.store, n.operators.registry
 
 	// Build the parts, each from the ones before it.
-	accounts, err := auth.NewAccounts(db, auth.Options{Log: log})
+	accounts, err := auth.NewAccounts(db.Accounts, db.Sessions, auth.Options{Log: log})
 	if err != nil {
 		return fmt.Errorf("prepare accounts: %w", err)
 	}
@@ -75,23 +75,23 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	if err != nil {
 		return err
 	}
-	limiter := ratelimit.New(db, c.rates(), log)
+	limiter := ratelimit.New(db.Limits, c.rates(), log)
 	limiter.Register(metrics)
-	hub := live.NewHub(db, log, live.Options{Node: rand.Text(), Metrics: metrics})
+	hub := live.NewHub(db.Live, log, live.Options{Node: rand.Text(), Metrics: metrics})
 	trusted, err := c.trusted()
 	if err != nil {
 		return misuse{err}
 	}
 	executor := graph.NewExecutor(&graph.Resolver{
 		Accounts:  accounts,
-		Users:     db,
-		Posts:     db,
-		Follows:   db,
-		Lists:     db,
-		Timelines: db,
+		Users:     db.Accounts,
+		Posts:     db.Posts,
+		Follows:   db.Follows,
+		Lists:     db.Lists,
+		Timelines: db.Timelines,
 		Live:      hub,
 		Limits:    limiter,
-	}, graph.Options{Log: log, Introspection: c.Introspection, Documents: db, Trusted: trusted})
+	}, graph.Options{Log: log, Introspection: c.Introspection, Documents: db.Documents, Trusted: trusted})
 	app, err := web.Handler(c.Introspection && !c.TrustedOnly)
 	if err != nil {
 		return fmt.Errorf("prepare the web app: %w", err)
@@ -130,8 +130,8 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		defer stopWorker()
 		return hub.Run(hubCtx)
 	})
-	group.Go(func() error { return db.WatchSessions(hubCtx, api.SessionEnded) })
-	group.Go(func() error { return db.WatchAuthors(hubCtx) })
+	group.Go(func() error { return db.Sessions.WatchSessions(hubCtx, api.SessionEnded) })
+	group.Go(func() error { return db.Accounts.WatchAuthors(hubCtx) })
 	group.Go(func() error { return limiter.Run(hubCtx) })
 	if c.Worker {
 		group.Go(func() error { return n.worker.Run(workerCtx) })
@@ -141,7 +141,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	group.Go(func() error { return n.redis.watch(workerCtx) })
 	group.Go(func() error { return gctuner.Tune(running) })
 	if demo != nil {
-		activity := demo.Activity(db, seed.ActivityOptions{Log: log})
+		activity := demo.Activity(activityStore{db.Posts, db.Follows, db.Timelines, db.Accounts}, seed.ActivityOptions{Log: log})
 		group.Go(func() error { return activity.Run(running) })
 	}
 	c.announce(console.out, ready{URL: urlOf(listener.Addr()), Redis: n.redis.name, Data: n.redis.persistence()})

@@ -11,6 +11,7 @@ import (
 
 	"retwis/internal/server"
 	"retwis/internal/store"
+	"retwis/internal/store/rdb"
 )
 
 // logSettings configure the log.
@@ -30,7 +31,7 @@ func (s logSettings) logger(w *os.File) *slog.Logger {
 		handler = slog.NewJSONHandler(w, options)
 	}
 	log := slog.New(server.LogHandler(handler))
-	store.LogDriver(log)
+	rdb.LogDriver(log)
 	return log
 }
 

@@ -88,7 +88,7 @@ func TestPersisted_FindsDocuments(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer db.Close()
-			test(t, db)
+			test(t, db.Documents)
 		})
 	}
 	t.Run("no store", func(t *testing.T) {

@@ -34,7 +34,10 @@ type AccountStore interface {
 	// deletion of what it owns. It fails with retwis.ErrWrongCredentials when hash is no
 	// longer the stored one.
 	DeleteAccount(ctx context.Context, user retwis.UserID, hash string) error
+}
 
+// SessionStore is where sessions are kept.
+type SessionStore interface {
 	// CreateSession fails with retwis.ErrNotFound where there is no such account.
 	CreateSession(ctx context.Context, session retwis.NewSession) error
 	// Session returns whose it is, or fails with retwis.ErrUnauthenticated; for one that
@@ -61,9 +64,10 @@ type Options struct {
 // Where several fields are wrong at once the error joins a user error for each;
 // [retwis.UserErrors] takes them apart.
 type Accounts struct {
-	store  AccountStore
-	hasher *hasher
-	log    *slog.Logger
+	store    AccountStore
+	sessions SessionStore
+	hasher   *hasher
+	log      *slog.Logger
 }
 
 // Session is a session that was opened just now.
@@ -74,7 +78,7 @@ type Session struct {
 
 // NewAccounts returns accounts kept in the store. It fails when the parameters are
 // outside of what a stored hash may ask for.
-func NewAccounts(store AccountStore, opts Options) (*Accounts, error) {
+func NewAccounts(store AccountStore, sessions SessionStore, opts Options) (*Accounts, error) {
 	if opts.Hash == (HashParameters{}) {
 		opts.Hash = HashParameters{MemoryKiB: 19 << 10, Passes: 2, Lanes: 1}
 	}
@@ -91,7 +95,7 @@ func NewAccounts(store AccountStore, opts Options) (*Accounts, error) {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Accounts{
-		store:  store,
+		store: store, sessions: sessions,
 		hasher: newHasher(opts.Hash, opts.ParallelHashes, opts.WaitingHashes),
 		log:    opts.Log,
 	}, nil
@@ -119,7 +123,7 @@ func (a *Accounts) Register(ctx context.Context, username, password string, disp
 		return Session{}, fmt.Errorf("register: %w", err)
 	}
 	token, session := newSession(ctx, user.ID)
-	if err := a.store.CreateSession(ctx, session); err != nil {
+	if err := a.sessions.CreateSession(ctx, session); err != nil {
 		return Session{}, fmt.Errorf("open the first session of %s: %w", user.ID, err)
 	}
 	return Session{Token: token, User: user}, nil

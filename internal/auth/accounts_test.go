@@ -113,10 +113,10 @@ func TestUpdateProfile(t *testing.T) {
 
 func TestNewAccountsRefusesAbsurdParameters(t *testing.T) {
 	t.Parallel()
-	if _, err := NewAccounts(newMemory(), Options{Hash: HashParameters{MemoryKiB: 1 << 30, Passes: 1, Lanes: 1}}); err == nil {
+	if _, err := NewAccounts(newMemory(), newMemory(), Options{Hash: HashParameters{MemoryKiB: 1 << 30, Passes: 1, Lanes: 1}}); err == nil {
 		t.Error("a terabyte a hash is accepted")
 	}
-	a, err := NewAccounts(newMemory(), Options{})
+	a, err := NewAccounts(newMemory(), newMemory(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

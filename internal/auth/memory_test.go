@@ -273,10 +273,16 @@ func (m *memory) EndSessions(_ context.Context, id retwis.UserID) error {
 func cheap() HashParameters    { return HashParameters{MemoryKiB: 8, Passes: 1, Lanes: 1} }
 func costlier() HashParameters { return HashParameters{MemoryKiB: 16, Passes: 1, Lanes: 1} }
 
+// accountsAndSessions are kept in one store.
+type accountsAndSessions interface {
+	AccountStore
+	SessionStore
+}
+
 // testAccounts returns accounts in the store that count how often they hash.
-func testAccounts(t *testing.T, store AccountStore, params HashParameters) (*Accounts, func() int) {
+func testAccounts(t *testing.T, store accountsAndSessions, params HashParameters) (*Accounts, func() int) {
 	t.Helper()
-	a, err := NewAccounts(store, Options{Hash: params})
+	a, err := NewAccounts(store, store, Options{Hash: params})
 	if err != nil {
 		t.Fatal(err)
 	}

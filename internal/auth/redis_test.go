@@ -34,14 +34,14 @@ func newService(t *testing.T, url string) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	accounts, err := auth.NewAccounts(db, auth.Options{Hash: auth.HashParameters{MemoryKiB: 8, Passes: 1, Lanes: 1}})
+	accounts, err := auth.NewAccounts(db.Accounts, db.Sessions, auth.Options{Hash: auth.HashParameters{MemoryKiB: 8, Passes: 1, Lanes: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &service{T: t, Accounts: accounts, store: db}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { defer close(done); _ = db.WatchSessions(ctx, s.note) }()
+	go func() { defer close(done); _ = db.Sessions.WatchSessions(ctx, s.note) }()
 	t.Cleanup(func() { cancel(); <-done })
 	s.eventually("it listens", func() bool { return len(s.told()) > 0 })
 	return s

@@ -75,7 +75,7 @@ func (a *Accounts) rehashed(ctx context.Context, checked retwis.Credentials, for
 // password has changed since, the error is retwis.ErrWrongCredentials.
 func (a *Accounts) open(ctx context.Context, checked retwis.Credentials, form string) (Session, error) {
 	token, session := newSession(ctx, checked.User)
-	err := a.store.CreateSession(ctx, session)
+	err := a.sessions.CreateSession(ctx, session)
 	if err != nil && !errors.Is(err, retwis.ErrNotFound) {
 		return Session{}, err
 	}
@@ -124,7 +124,7 @@ func (a *Accounts) Authenticate(ctx context.Context, token string) (Identity, er
 	if err != nil {
 		return Identity{}, err
 	}
-	holder, err := a.store.Session(ctx, key)
+	holder, err := a.sessions.Session(ctx, key)
 	if err != nil {
 		return Identity{}, fmt.Errorf("authenticate: %w", err)
 	}
@@ -136,7 +136,7 @@ func (a *Accounts) Logout(ctx context.Context, who Identity) error {
 	if _, err := who.viewer(); err != nil {
 		return err
 	}
-	if err := a.store.EndSession(ctx, who.Session); err != nil {
+	if err := a.sessions.EndSession(ctx, who.Session); err != nil {
 		return fmt.Errorf("log out: %w", err)
 	}
 	return nil
@@ -148,7 +148,7 @@ func (a *Accounts) Sessions(ctx context.Context, who Identity) ([]retwis.Session
 	if err != nil {
 		return nil, err
 	}
-	sessions, err := a.store.Sessions(ctx, viewer)
+	sessions, err := a.sessions.Sessions(ctx, viewer)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
@@ -168,7 +168,7 @@ func (a *Accounts) RevokeSession(ctx context.Context, who Identity, id retwis.Se
 	if id.User != viewer {
 		return retwis.ErrSessionNotFound
 	}
-	if err := a.store.RevokeSession(ctx, id); err != nil {
+	if err := a.sessions.RevokeSession(ctx, id); err != nil {
 		return fmt.Errorf("revoke a session: %w", err)
 	}
 	return nil
@@ -180,7 +180,7 @@ func (a *Accounts) LogoutEverywhere(ctx context.Context, who Identity) error {
 	if err != nil {
 		return err
 	}
-	if err := a.store.EndSessions(ctx, viewer); err != nil {
+	if err := a.sessions.EndSessions(ctx, viewer); err != nil {
 		return fmt.Errorf("log out everywhere: %w", err)
 	}
 	return nil

@@ -19,12 +19,13 @@ import (
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
+	"retwis/internal/store/inspect"
 )
 
 // check compares the whole database with its definition.
 func (e *engine) check(options check.Options) check.Report {
 	e.t.Helper()
-	report, err := check.Run(e.t.Context(), e.Store, options)
+	report, err := check.Run(e.t.Context(), inspect.New(e.Store), options)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func (m *model) keepBusy(e *engine, r *rand.Rand) (stop func()) {
 		own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				if waiting, err := e.OutboxLength(ctx); err == nil && waiting > 200 {
+				if waiting, err := e.Outbox.OutboxLength(ctx); err == nil && waiting > 200 {
 					time.Sleep(time.Millisecond)
 					continue
 				}
@@ -145,10 +146,10 @@ func newDamage(t *testing.T, url string) *damage {
 	e.follow(d.reader, d.author)
 	e.follow(d.reader, d.other)
 	e.follow(d.other, d.author)
-	list, err := e.CreateList(t.Context(), d.reader, "some", e.key())
+	list, err := e.Lists.CreateList(t.Context(), d.reader, "some", e.key())
 	d.must(err)
 	d.list = list.ID
-	d.must(e.AddListMember(t.Context(), d.reader, d.list, d.author))
+	d.must(e.Lists.AddListMember(t.Context(), d.reader, d.list, d.author))
 	e.drain()
 	return d
 }
@@ -249,7 +250,7 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 			return d.HSet(ctx, d.only(":user:"+d.reader.String()), "following", -1, "followers", 7).Err()
 		}, map[check.Kind]int{check.Count: 2}},
 		{"a wrong reach", func(ctx context.Context, d *damage) error {
-			reach := d.only(":reach:" + d.author.String())
+			reach := d.only(":follower_partitions:" + d.author.String())
 			for partition, value := range d.HGetAll(ctx, reach).Val() {
 				version, _, _ := strings.Cut(value, ":")
 				if !strings.HasPrefix(partition, "l") {
@@ -259,11 +260,11 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 			return fmt.Errorf("no reach")
 		}, map[check.Kind]int{check.FollowerPartitionCount: 1, check.Count: 1}},
 		{"no reach", func(ctx context.Context, d *damage) error {
-			return d.Del(ctx, d.only(":reach:"+d.other.String())).Err()
+			return d.Del(ctx, d.only(":follower_partitions:"+d.other.String())).Err()
 		}, map[check.Kind]int{check.FollowerPartition: 1, check.Count: 1}},
 		{"no reach of lists", func(ctx context.Context, d *damage) error {
-			reach := d.only(":reach:" + d.author.String())
-			return d.HDel(ctx, reach, fmt.Sprint("l", d.PartitionOfUser(d.reader))).Err()
+			reach := d.only(":follower_partitions:" + d.author.String())
+			return d.HDel(ctx, reach, fmt.Sprint("l", d.Outbox.PartitionOfUser(d.reader))).Err()
 		}, map[check.Kind]int{check.FollowerPartition: 1}},
 		{"a name nobody has", func(ctx context.Context, d *damage) error {
 			return d.Del(ctx, d.only(":name:author")).Err()

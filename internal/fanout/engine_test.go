@@ -13,6 +13,7 @@ import (
 	"retwis/internal/fanout"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
+	"retwis/internal/store/bulk"
 )
 
 // engine is a store with people in it.
@@ -53,14 +54,14 @@ const shortLease = 500 * time.Millisecond
 // work runs a worker until the test ends or the function returned is called.
 func (e *engine) work(options fanout.Options) (worker *fanout.Worker, stop func()) {
 	e.t.Helper()
-	return e.workOn(e.Store, options)
+	return e.workOn(e.Outbox, e.Tasks, options)
 }
 
 // workOn does so on a store that is not quite that of the engine.
-func (e *engine) workOn(db fanout.Store, options fanout.Options) (worker *fanout.Worker, stop func()) {
+func (e *engine) workOn(outbox fanout.Outbox, tasks fanout.Tasks, options fanout.Options) (worker *fanout.Worker, stop func()) {
 	e.t.Helper()
 	options.Log = slog.New(slog.NewTextHandler(testWriter{e.t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	worker = fanout.New(db, options)
+	worker = fanout.New(outbox, tasks, options)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -72,11 +73,14 @@ func (e *engine) workOn(db fanout.Store, options fanout.Options) (worker *fanout
 	return worker, stop
 }
 
+// importer imports into the store.
+func (e *engine) importer() *bulk.Importer { return bulk.New(e.Store) }
+
 func (e *engine) register(names ...string) []retwis.UserID {
 	e.t.Helper()
 	ids := make([]retwis.UserID, len(names))
 	for i, name := range names {
-		user, err := e.Register(e.t.Context(), retwis.Registration{Username: name, DisplayName: name, PasswordHash: "x"})
+		user, err := e.Accounts.Register(e.t.Context(), retwis.Registration{Username: name, DisplayName: name, PasswordHash: "x"})
 		if err != nil {
 			e.t.Fatal(err)
 		}
@@ -97,7 +101,7 @@ func (e *engine) crowd(prefix string, n int) []retwis.UserID {
 
 func (e *engine) post(author retwis.UserID, text string) retwis.PostID {
 	e.t.Helper()
-	edge, err := e.CreatePost(e.t.Context(), retwis.NewPost{Author: author, Text: text, IdempotencyKey: e.key()})
+	edge, err := e.Posts.CreatePost(e.t.Context(), retwis.NewPost{Author: author, Text: text, IdempotencyKey: e.key()})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -113,14 +117,14 @@ func (e *engine) key() string {
 
 func (e *engine) follow(reader, author retwis.UserID) {
 	e.t.Helper()
-	if err := e.Follow(e.t.Context(), reader, author); err != nil {
+	if err := e.Follows.Follow(e.t.Context(), reader, author); err != nil {
 		e.t.Fatal(err)
 	}
 }
 
 func (e *engine) unfollow(reader, author retwis.UserID) {
 	e.t.Helper()
-	if err := e.Unfollow(e.t.Context(), reader, author); err != nil {
+	if err := e.Follows.Unfollow(e.t.Context(), reader, author); err != nil {
 		e.t.Fatal(err)
 	}
 }
@@ -136,7 +140,7 @@ func (e *engine) drainWithin(limit time.Duration) {
 	var waiting int
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		var err error
-		if waiting, err = e.OutboxLength(e.t.Context()); err == nil && waiting == 0 {
+		if waiting, err = e.Outbox.OutboxLength(e.t.Context()); err == nil && waiting == 0 {
 			return
 		}
 	}
@@ -149,7 +153,7 @@ func (e *engine) read(id retwis.TimelineID) []retwis.PostID {
 	var all []retwis.PostID
 	var after retwis.Cursor
 	for {
-		page, err := e.Page(e.t.Context(), id, retwis.Page{First: 100, After: after})
+		page, err := e.Timelines.Page(e.t.Context(), id, retwis.Page{First: 100, After: after})
 		if err != nil {
 			e.t.Fatal(err)
 		}

@@ -42,11 +42,11 @@ func TestAFailoverLosesNoDelivery(t *testing.T) {
 		e.follow(fan, author)
 		fans = append(fans, fan)
 	}
-	list, err := e.CreateList(t.Context(), reader, "some", e.key())
+	list, err := e.Lists.CreateList(t.Context(), reader, "some", e.key())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.AddListMember(t.Context(), reader, list.ID, author); err != nil {
+	if err := e.Lists.AddListMember(t.Context(), reader, list.ID, author); err != nil {
 		t.Fatal(err)
 	}
 	e.read(retwis.ListPosts(list.ID))
@@ -70,7 +70,7 @@ func TestAFailoverLosesNoDelivery(t *testing.T) {
 	cutOff(t, replica.Client())
 	worker, _ := e.work(fanout.Options{})
 	lost := e.post(author, "hello @user"+"0, "+"on the way")
-	if err := e.DeletePost(t.Context(), author, second); err != nil {
+	if err := e.Posts.DeletePost(t.Context(), author, second); err != nil {
 		t.Fatal(err)
 	}
 	for !slices.Contains(e.read(retwis.Home(reader)), lost) || !slices.Contains(e.read(retwis.Home(late)), old) {
@@ -78,7 +78,7 @@ func TestAFailoverLosesNoDelivery(t *testing.T) {
 	}
 	// The entry is gone from the outbox by now if ever it will be before the failover.
 	for deadline := time.Now().Add(500 * time.Millisecond); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if waiting, err := e.OutboxLength(t.Context()); err == nil && waiting == 0 {
+		if waiting, err := e.Outbox.OutboxLength(t.Context()); err == nil && waiting == 0 {
 			break
 		}
 	}
@@ -87,7 +87,7 @@ func TestAFailoverLosesNoDelivery(t *testing.T) {
 
 	key := e.key()
 	third := retryFor(t, 30*time.Second, func() (retwis.PostEdge, error) {
-		return e.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "after", IdempotencyKey: key})
+		return e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "after", IdempotencyKey: key})
 	}).Post.ID
 	e.drain()
 	want := []retwis.PostID{third, lost, first}
@@ -132,7 +132,7 @@ func TestAServerThatComesBackWithAnEarlierState(t *testing.T) {
 	server.Start()
 	key := e.key()
 	after := retryFor(t, 30*time.Second, func() (retwis.PostEdge, error) {
-		return e.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "after", IdempotencyKey: key})
+		return e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "after", IdempotencyKey: key})
 	}).Post.ID
 	e.drain()
 	e.everyFanHas(fans, []retwis.PostID{after, lost})
@@ -141,7 +141,7 @@ func TestAServerThatComesBackWithAnEarlierState(t *testing.T) {
 
 // unanswered is a store whose replicas do not answer.
 type unanswered struct {
-	*store.Store
+	*store.Outbox
 	waits atomic.Int64
 }
 
@@ -150,15 +150,15 @@ func (u *unanswered) Confirm(ctx context.Context, outboxID int, first string, pl
 		u.waits.Add(1)
 		return nil, false, retwis.ErrNotReplicated
 	}
-	return u.Store.Confirm(ctx, outboxID, first, places, false)
+	return u.Outbox.Confirm(ctx, outboxID, first, places, false)
 }
 
 func TestReplicasThatDoNotAnswerAreNotWaitedForForever(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
 	author := e.register("author")[0]
-	db := &unanswered{Store: e.Store}
-	e.workOn(db, fanout.Options{ReplicaTimeout: 500 * time.Millisecond})
+	db := &unanswered{Outbox: e.Outbox}
+	e.workOn(db, e.Tasks, fanout.Options{ReplicaTimeout: 500 * time.Millisecond})
 	post := e.post(author, "x")
 	e.drain()
 	if got := e.read(retwis.Public()); !slices.Equal(got, []retwis.PostID{post}) {

@@ -41,7 +41,7 @@ func TestPostsReachFollowers(t *testing.T) {
 			t.Errorf("public timeline: %v", got)
 		}
 
-		if err := e.DeletePost(t.Context(), ann, late); err != nil {
+		if err := e.Posts.DeletePost(t.Context(), ann, late); err != nil {
 			t.Fatal(err)
 		}
 		check("bob's home after ann deleted a post", retwis.Home(bob), own, early)
@@ -51,7 +51,7 @@ func TestPostsReachFollowers(t *testing.T) {
 		e.drain()
 		check("bob's home after he unfollowed ann", retwis.Home(bob), own)
 
-		users, err := e.Users(t.Context(), people)
+		users, err := e.Accounts.Users(t.Context(), people)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ import (
 func (e *engine) sweep() int {
 	e.t.Helper()
 	gone := 0
-	err := e.SweepIdle(e.t.Context(), func(_ context.Context, _, removed int) error {
+	err := e.Sweeps.SweepIdle(e.t.Context(), func(_ context.Context, _, removed int) error {
 		gone += removed
 		return nil
 	})
@@ -82,7 +82,7 @@ func TestIdleHomesAreGivenUpUntilTheyAreRead(t *testing.T) {
 		if err := client.HSet(t.Context(), e.generations(client, retwis.Home(never)), "created", created).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Enter(t.Context(), "node", []retwis.TimelineID{retwis.Home(watching)}, time.Hour); err != nil {
+		if err := e.Live.Enter(t.Context(), "node", []retwis.TimelineID{retwis.Home(watching)}, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 
@@ -112,7 +112,7 @@ func TestIdleHomesAreGivenUpUntilTheyAreRead(t *testing.T) {
 			if got := keys(t, client, "*:home:"+id.Owner.String()); len(got) > 0 {
 				t.Errorf("%v is there again before it is read", got)
 			}
-			page, err := e.Page(t.Context(), id, retwis.Page{First: 10})
+			page, err := e.Timelines.Page(t.Context(), id, retwis.Page{First: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestHomesGivenUpAgainAndAgainLoseAndDoubleNothing(t *testing.T) {
 							user := m.people[own.IntN(len(m.people)/goroutines)*goroutines+g]
 							err := m.act(e, own, user)
 							if err == nil && own.IntN(4) == 0 && !m.left(user) {
-								_, err = e.Page(t.Context(), retwis.Home(user), retwis.Page{First: 10})
+								_, err = e.Timelines.Page(t.Context(), retwis.Home(user), retwis.Page{First: 10})
 							}
 							if err != nil {
 								t.Error(err)
@@ -224,20 +224,20 @@ func TestOneSweeperSweepsAtATime(t *testing.T) {
 		}
 		// One has begun, and dies.
 		const lease = time.Minute
-		if turn, err := e.SweepTurn(t.Context(), "dead", lease, time.Hour); err != nil || !turn {
+		if turn, err := e.Sweeps.SweepTurn(t.Context(), "dead", lease, time.Hour); err != nil || !turn {
 			t.Fatal(turn, err)
 		}
-		if turn, err := e.SweepTurn(t.Context(), "another", lease, time.Hour); err != nil || turn {
+		if turn, err := e.Sweeps.SweepTurn(t.Context(), "another", lease, time.Hour); err != nil || turn {
 			t.Fatal("two have the turn", err)
 		}
-		if turn, err := e.SweepTurn(t.Context(), "dead", time.Millisecond, time.Hour); err != nil || !turn {
+		if turn, err := e.Sweeps.SweepTurn(t.Context(), "dead", time.Millisecond, time.Hour); err != nil || !turn {
 			t.Fatal(turn, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var sweepers []*fanout.Sweeper
 		var running sync.WaitGroup
 		for range 4 {
-			s := fanout.NewSweeper(e.Store, fanout.SweeperOptions{
+			s := fanout.NewSweeper(e.Sweeps, fanout.SweeperOptions{
 				Every: time.Hour, CheckEvery: 5 * time.Millisecond, Lease: lease, Pause: time.Millisecond,
 			})
 			sweepers = append(sweepers, s)
@@ -263,10 +263,10 @@ func TestOneSweeperSweepsAtATime(t *testing.T) {
 		if got := total(); got.Sweeps != 1 || got.Scanned < 5 || got.Evicted != 3 {
 			t.Errorf("the sweepers have done %+v, want one sweep that gives up 3 of 5", got)
 		}
-		if turn, err := e.SweepTurn(t.Context(), "later", lease, time.Hour); err != nil || turn {
+		if turn, err := e.Sweeps.SweepTurn(t.Context(), "later", lease, time.Hour); err != nil || turn {
 			t.Errorf("another sweep right after one: %v, %v", turn, err)
 		}
-		if turn, err := e.SweepTurn(t.Context(), "later", lease, 0); err != nil || !turn {
+		if turn, err := e.Sweeps.SweepTurn(t.Context(), "later", lease, 0); err != nil || !turn {
 			t.Errorf("no sweep where there is one each time: %v, %v", turn, err)
 		}
 	})

@@ -40,7 +40,7 @@ func TestImports(t *testing.T) {
 				CreatedAt: time.Now().Add(-100 * 24 * time.Hour),
 			})
 		}
-		ids, err := e.RegisterAll(ctx, registrations)
+		ids, err := e.importer().RegisterAll(ctx, registrations)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,11 +48,11 @@ func TestImports(t *testing.T) {
 			t.Errorf("a name that was taken went to %s", ids[0])
 		}
 		people := ids[1:]
-		claims, err := e.Claims(ctx, []string{"TAKEN", "import3", "nobody"})
+		claims, err := e.importer().Claims(ctx, []string{"TAKEN", "import3", "nobody"})
 		if err != nil || claims[0].User != taken[0] || claims[1].User != people[3] || claims[1].Pending || claims[2].User != 0 {
 			t.Fatalf("the names belong to %+v: %v", claims, err)
 		}
-		users, err := e.Users(ctx, people[:1])
+		users, err := e.Accounts.Users(ctx, people[:1])
 		if err != nil || users[0].Bio != "I was somewhere else." || time.Since(users[0].CreatedAt) < 99*24*time.Hour {
 			t.Fatalf("the account is %+v: %v", users[0], err)
 		}
@@ -66,7 +66,7 @@ func TestImports(t *testing.T) {
 			for _, one := range people[:20] {
 				runs = append(runs, runOf(one, 0, 30, 70), runOf(one, 30, 30, 40))
 			}
-			added, err := e.ImportPosts(ctx, runs)
+			added, err := e.importer().ImportPosts(ctx, runs)
 			if want := 20 * 60 * (1 - repeat); err != nil || added != want {
 				t.Fatalf("time %d: %d posts are new, want %d: %v", repeat, added, want, err)
 			}
@@ -74,17 +74,17 @@ func TestImports(t *testing.T) {
 			for _, reader := range people {
 				all = append(all, retwis.Followings{Reader: reader, Authors: people[:20]})
 			}
-			added, err = e.FollowAll(ctx, all)
+			added, err = e.importer().FollowAll(ctx, all)
 			if want := (20*19 + 40*20 - 1) * (1 - repeat); err != nil || added != want {
 				t.Fatalf("time %d: %d follows are new, want %d: %v", repeat, added, want, err)
 			}
 		}
-		if err := e.ImportPublic(ctx, people); err != nil {
+		if err := e.importer().ImportPublic(ctx, people); err != nil {
 			t.Fatal(err)
 		}
 		e.drain()
 		e.isSound()
-		page, err := e.Page(ctx, retwis.Profile(author), retwis.Page{First: 60})
+		page, err := e.Timelines.Page(ctx, retwis.Profile(author), retwis.Page{First: 60})
 		if err != nil || len(page.Edges) != 60 || page.Edges[0].Post.Text != "number 59" || page.Edges[59].Post.Text != "number 0" {
 			t.Fatalf("the profile has %d posts: %v", len(page.Edges), err)
 		}
@@ -103,19 +103,19 @@ func TestImports(t *testing.T) {
 		// What comes later reaches the homes that are built by now, after a post that was
 		// made meanwhile too.
 		e.post(author, "made here")
-		if _, err := e.ImportPosts(ctx, []retwis.PostImport{runOf(author, 60, 5, 5)}); err != nil {
+		if _, err := e.importer().ImportPosts(ctx, []retwis.PostImport{runOf(author, 60, 5, 5)}); err != nil {
 			t.Fatal(err)
 		}
 		e.drain()
 		e.isSound()
-		page, err = e.Page(ctx, retwis.Home(people[30]), retwis.Page{First: 6})
+		page, err = e.Timelines.Page(ctx, retwis.Home(people[30]), retwis.Page{First: 6})
 		if err != nil || page.Edges[0].Post.Text != "number 64" || page.Edges[5].Post.Text != "made here" {
 			t.Errorf("the home begins with %+v: %v", page.Edges, err)
 		}
 
 		// A run that comes before its time is refused, so that nothing is left out.
 		busy, ok := errors.AsType[*retwis.Error](func() error {
-			_, err := e.ImportPosts(ctx, []retwis.PostImport{runOf(people[2], 100, 5, 5)})
+			_, err := e.importer().ImportPosts(ctx, []retwis.PostImport{runOf(people[2], 100, 5, 5)})
 			return err
 		}())
 		if !ok || busy.Code != retwis.CodeRateLimited {
@@ -126,7 +126,7 @@ func TestImports(t *testing.T) {
 
 // repairCounter counts the steps of repairs, each of which goes over one partition here.
 type repairCounter struct {
-	*store.Store
+	*store.Tasks
 	steps atomic.Int64
 }
 
@@ -134,7 +134,7 @@ func (c *repairCounter) Repair(
 	ctx context.Context, author retwis.UserID, partition int, to outbox.TargetKind, after int64,
 ) (int64, bool, error) {
 	c.steps.Add(1)
-	return c.Store.Repair(ctx, author, partition, to, after)
+	return c.Tasks.Repair(ctx, author, partition, to, after)
 }
 
 // While repairs of an author wait, people come and go: those that the last repair does not
@@ -157,7 +157,7 @@ func TestManyRunsAreRepairedAtOnce(t *testing.T) {
 		const before, after = 20, 5 // runs, and between them a post that has to come in its place
 		runs := func(from, to int) {
 			for i := from; i < to; i++ {
-				if _, err := e.ImportPosts(t.Context(), []retwis.PostImport{runOf(author, i*4, 4, 400-4*i)}); err != nil {
+				if _, err := e.importer().ImportPosts(t.Context(), []retwis.PostImport{runOf(author, i*4, 4, 400-4*i)}); err != nil {
 					t.Fatal(err)
 				}
 				switch i {
@@ -175,12 +175,12 @@ func TestManyRunsAreRepairedAtOnce(t *testing.T) {
 		e.post(author, "made here")
 		runs(before, before+after)
 
-		reach, err := e.Reach(t.Context(), []retwis.UserID{author})
+		reach, err := e.Follows.Reach(t.Context(), []retwis.UserID{author})
 		if err != nil {
 			t.Fatal(err)
 		}
-		counter := &repairCounter{Store: e.Store}
-		e.workOn(counter, fanout.Options{})
+		counter := &repairCounter{Tasks: e.Tasks}
+		e.workOn(e.Outbox, counter, fanout.Options{})
 		e.drain()
 		e.isSound()
 		if got, want := counter.steps.Load(), int64(2*len(reach[0].Followers)); got != want || want == 0 {

@@ -55,10 +55,10 @@ func (e *engine) fans(author retwis.UserID, n int) []retwis.UserID {
 	for g := range goroutines {
 		wg.Go(func() {
 			for i := g; i < n; i += goroutines {
-				user, err := e.Register(e.t.Context(), retwis.Registration{Username: fmt.Sprint("fan", i), PasswordHash: "x"})
+				user, err := e.Accounts.Register(e.t.Context(), retwis.Registration{Username: fmt.Sprint("fan", i), PasswordHash: "x"})
 				if err == nil {
 					fans[i] = user.ID
-					err = e.Follow(e.t.Context(), user.ID, author)
+					err = e.Follows.Follow(e.t.Context(), user.ID, author)
 				}
 				if err != nil {
 					e.t.Error(err)
@@ -103,7 +103,7 @@ func TestKilledWorkersLoseAndDoubleNothing(t *testing.T) {
 				want = append(want, e.post(author, "x"))
 			}
 			time.Sleep(time.Duration(20+r.IntN(600)) * time.Millisecond)
-			waiting, err := e.OutboxLength(t.Context())
+			waiting, err := e.Outbox.OutboxLength(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +138,7 @@ func TestStoppedWorkerThatWakesUpDoesNoHarm(t *testing.T) {
 			sleeper.signal(syscall.SIGSTOP)
 			// The lease lapses, and another worker takes over.
 			_, stop := e.work(slowWorker())
-			if err := e.DeletePost(t.Context(), author, deleted); err != nil {
+			if err := e.Posts.DeletePost(t.Context(), author, deleted); err != nil {
 				t.Fatal(err)
 			}
 			e.drain()
@@ -153,7 +153,7 @@ func TestStoppedWorkerThatWakesUpDoesNoHarm(t *testing.T) {
 				}
 			}
 			for _, post := range want {
-				if err := e.DeletePost(t.Context(), author, post); err != nil {
+				if err := e.Posts.DeletePost(t.Context(), author, post); err != nil {
 					t.Fatal(err)
 				}
 			}

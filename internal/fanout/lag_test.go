@@ -22,11 +22,11 @@ func (e *engine) watch(id retwis.TimelineID, since retwis.Cursor) (arrived []ret
 	}
 	stood = map[int]retwis.TimelinePosition{0: at}
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		waiting, err := e.OutboxLength(e.t.Context())
+		waiting, err := e.Outbox.OutboxLength(e.t.Context())
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		news, err := e.Since(e.t.Context(), at)
+		news, err := e.Live.Since(e.t.Context(), at)
 		if err != nil {
 			e.t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestALaggingFanOutHidesNothing(t *testing.T) {
 		reader := e.register("reader")[0]
 		people := e.crowd("user", 8)
 		slow := people[0]
-		quick := people[slices.IndexFunc(people, func(id retwis.UserID) bool { return e.PartitionOfUser(id) != e.PartitionOfUser(slow) })]
+		quick := people[slices.IndexFunc(people, func(id retwis.UserID) bool { return e.Outbox.PartitionOfUser(id) != e.Outbox.PartitionOfUser(slow) })]
 		m := newModel(append(people, reader))
 		for _, author := range []retwis.UserID{slow, quick} {
 			e.follow(reader, author)
@@ -65,7 +65,7 @@ func TestALaggingFanOutHidesNothing(t *testing.T) {
 		stop()
 
 		const nobody = "a worker that does nothing"
-		held, err := e.AcquireLease(t.Context(), e.PartitionOfUser(slow), nobody, time.Minute)
+		held, err := e.Outbox.AcquireLease(t.Context(), e.Outbox.PartitionOfUser(slow), nobody, time.Minute)
 		if err != nil || !held {
 			t.Fatal(held, err)
 		}
@@ -84,18 +84,18 @@ func TestALaggingFanOutHidesNothing(t *testing.T) {
 				t.Fatal("what does not lag did not arrive")
 			}
 		}
-		if err := e.ReleaseLease(t.Context(), e.PartitionOfUser(slow), nobody); err != nil {
+		if err := e.Outbox.ReleaseLease(t.Context(), e.Outbox.PartitionOfUser(slow), nobody); err != nil {
 			t.Fatal(err)
 		}
 		id := retwis.Home(reader)
-		start, err := e.Page(t.Context(), id, retwis.Page{First: 1})
+		start, err := e.Timelines.Page(t.Context(), id, retwis.Page{First: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		arrived, stood := e.watch(id, start.LiveCursor)
 		resumed := 0
 		for n, position := range stood {
-			news, err := e.Since(t.Context(), position)
+			news, err := e.Live.Since(t.Context(), position)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func TestPagesGoOnAfterAnUnfollow(t *testing.T) {
 		e.drain()
 		for _, place := range []int{4, 8, 30} { // in the list, and below it
 			want := slices.DeleteFunc(newest(kept), func(post retwis.PostID) bool { return post >= before[place] })
-			page, err := e.Page(t.Context(), id, retwis.Page{First: 60, After: cursors[place]})
+			page, err := e.Timelines.Page(t.Context(), id, retwis.Page{First: 60, After: cursors[place]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,10 +171,10 @@ func TestAPostOfTheMillisecondOfTheNewestIsOnAPage(t *testing.T) {
 	people := e.crowd("user", 20)
 	reader, low, high := people[0], people[1], people[1]
 	for _, id := range people[1:] {
-		if e.PartitionOfUser(id) < e.PartitionOfUser(low) {
+		if e.Outbox.PartitionOfUser(id) < e.Outbox.PartitionOfUser(low) {
 			low = id
 		}
-		if e.PartitionOfUser(id) > e.PartitionOfUser(high) {
+		if e.Outbox.PartitionOfUser(id) > e.Outbox.PartitionOfUser(high) {
 			high = id
 		}
 	}

@@ -20,7 +20,7 @@ const shortGrace = 100 * time.Millisecond
 
 func (e *engine) deleteAccount(id retwis.UserID) {
 	e.t.Helper()
-	if err := e.DeleteAccount(e.t.Context(), id, "x"); err != nil {
+	if err := e.Accounts.DeleteAccount(e.t.Context(), id, "x"); err != nil {
 		e.t.Fatal(err)
 	}
 }
@@ -60,7 +60,7 @@ func (e *engine) nothingIsLeftOf(ids ...retwis.UserID) {
 			}
 		}
 	}
-	users, err := e.Users(e.t.Context(), ids)
+	users, err := e.Accounts.Users(e.t.Context(), ids)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -90,12 +90,12 @@ func (e *engine) endGraceOf(id retwis.UserID) {
 // createList makes a list with members.
 func (e *engine) createList(owner retwis.UserID, members ...retwis.UserID) retwis.ListID {
 	e.t.Helper()
-	list, err := e.CreateList(e.t.Context(), owner, "a list", e.key())
+	list, err := e.Lists.CreateList(e.t.Context(), owner, "a list", e.key())
 	if err != nil {
 		e.t.Fatal(err)
 	}
 	for _, member := range members {
-		if err := e.AddListMember(e.t.Context(), owner, list.ID, member); err != nil {
+		if err := e.Lists.AddListMember(e.t.Context(), owner, list.ID, member); err != nil {
 			e.t.Fatal(err)
 		}
 	}
@@ -111,7 +111,7 @@ func (e *engine) authorsResolve(stop <-chan struct{}, timelines ...retwis.Timeli
 			return
 		default:
 		}
-		page, err := e.Page(e.t.Context(), timelines[i%len(timelines)], retwis.Page{First: 50})
+		page, err := e.Timelines.Page(e.t.Context(), timelines[i%len(timelines)], retwis.Page{First: 50})
 		if err != nil {
 			e.t.Error(err)
 			return
@@ -120,7 +120,7 @@ func (e *engine) authorsResolve(stop <-chan struct{}, timelines ...retwis.Timeli
 		for k, edge := range page.Edges {
 			ids[k] = edge.Post.AuthorID
 		}
-		users, err := e.Users(e.t.Context(), ids)
+		users, err := e.Accounts.Users(e.t.Context(), ids)
 		if err != nil {
 			e.t.Error(err)
 			return
@@ -153,13 +153,13 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 			made = append(made, e.post(star, fmt.Sprint("@other ", i)))
 		}
 		for _, post := range []retwis.PostID{made[3], made[70]} {
-			if err := e.DeletePost(t.Context(), star, post); err != nil {
+			if err := e.Posts.DeletePost(t.Context(), star, post); err != nil {
 				t.Fatal(err)
 			}
 		}
 		kept := e.post(friend, "this one stays, @star")
 		e.drain()
-		before, err := e.Now(t.Context(), retwis.Home(fans[0]))
+		before, err := e.Live.Now(t.Context(), retwis.Home(fans[0]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,21 +169,21 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 		for _, id := range []retwis.TimelineID{retwis.Home(fans[0]), retwis.Profile(star), retwis.Public(), retwis.Mentions(other), retwis.ListPosts(shared)} {
 			reading.Go(func() { e.authorsResolve(stop, id) })
 		}
-		if err := e.DeleteAccount(t.Context(), star, "another hash"); !errors.Is(err, retwis.ErrWrongCredentials) {
+		if err := e.Accounts.DeleteAccount(t.Context(), star, "another hash"); !errors.Is(err, retwis.ErrWrongCredentials) {
 			t.Errorf("with another hash: %v", err)
 		}
 		e.deleteAccount(star)
 		e.deleteAccount(star) // as when the reply was lost
-		if _, err := e.CreatePost(t.Context(), retwis.NewPost{Author: star, Text: "x", IdempotencyKey: e.key()}); !errors.Is(err, retwis.ErrUnauthenticated) {
+		if _, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: star, Text: "x", IdempotencyKey: e.key()}); !errors.Is(err, retwis.ErrUnauthenticated) {
 			t.Errorf("a post of a deleted account: %v", err)
 		}
-		if err := e.Follow(t.Context(), other, star); !errors.Is(err, retwis.ErrUserNotFound) {
+		if err := e.Follows.Follow(t.Context(), other, star); !errors.Is(err, retwis.ErrUserNotFound) {
 			t.Errorf("a follow of a deleted account: %v", err)
 		}
-		if _, err := e.CredentialsOf(t.Context(), star); !errors.Is(err, retwis.ErrNotFound) {
+		if _, err := e.Accounts.CredentialsOf(t.Context(), star); !errors.Is(err, retwis.ErrNotFound) {
 			t.Errorf("credentials of a deleted account: %v", err)
 		}
-		if _, err := e.UserByName(t.Context(), "star"); !errors.Is(err, retwis.ErrNotFound) {
+		if _, err := e.Accounts.UserByName(t.Context(), "star"); !errors.Is(err, retwis.ErrNotFound) {
 			t.Errorf("the name of a deleted account: %v", err)
 		}
 		e.drain()
@@ -192,7 +192,7 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 		e.endGraceOf(star)
 		e.nothingIsLeftOf(star)
 
-		replay, err := e.Since(t.Context(), before)
+		replay, err := e.Live.Since(t.Context(), before)
 		if err != nil || !replay.Found {
 			t.Fatalf("replay of a fan's home: %+v, %v", replay, err)
 		}
@@ -203,7 +203,7 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 		if len(removed) != len(made)-2 {
 			t.Errorf("%d removals were told, want %d", len(removed), len(made)-2)
 		}
-		posts, err := e.Posts(t.Context(), made)
+		posts, err := e.Posts.Posts(t.Context(), made)
 		if err != nil || slices.ContainsFunc(posts, func(p *retwis.Post) bool { return p != nil }) {
 			t.Errorf("posts of a deleted account are there: %v", err)
 		}
@@ -215,7 +215,7 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 		if got := e.read(retwis.Mentions(other)); len(got) > 0 {
 			t.Errorf("mentions: %v", got)
 		}
-		users, err := e.Users(t.Context(), []retwis.UserID{friend, other, fans[0], fans[1]})
+		users, err := e.Accounts.Users(t.Context(), []retwis.UserID{friend, other, fans[0], fans[1]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func TestAccountsAreDeletedByWorkersThatAreKilled(t *testing.T) {
 		if got := e.read(retwis.Home(fans[1])); !slices.Equal(got, []retwis.PostID{kept}) {
 			t.Errorf("home of a fan: %v, want %v", got, kept)
 		}
-		users, err := e.Users(t.Context(), fans)
+		users, err := e.Accounts.Users(t.Context(), fans)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +286,7 @@ func TestAccountsAreDeletedByWorkersThatAreKilled(t *testing.T) {
 			}
 		}
 		e.register("first", "SECOND", "third")
-		letters, err := e.DeadLetters(t.Context())
+		letters, err := e.Outbox.DeadLetters(t.Context())
 		if err != nil || len(letters) > 0 {
 			t.Errorf("dead letters: %v, %v", letters, err)
 		}
@@ -314,8 +314,8 @@ func TestEdgesToDeletedAccountsAreEnded(t *testing.T) {
 			for i, reader := range readers {
 				wg.Go(func() {
 					for range 3 {
-						err := e.Follow(t.Context(), reader, author)
-						err = errors.Join(err, e.AddListMember(t.Context(), reader, lists[i], author))
+						err := e.Follows.Follow(t.Context(), reader, author)
+						err = errors.Join(err, e.Lists.AddListMember(t.Context(), reader, lists[i], author))
 						if err != nil && !errors.Is(err, retwis.ErrUserNotFound) {
 							t.Error(err)
 						}
@@ -360,7 +360,7 @@ func TestEdgesToDeletedAccountsAreEnded(t *testing.T) {
 				t.Errorf("members of list %s: %v", lists[i], got)
 			}
 		}
-		users, err := e.Users(t.Context(), readers)
+		users, err := e.Accounts.Users(t.Context(), readers)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func workForever(url string) error {
 	if err != nil {
 		return err
 	}
-	return fanout.New(s, slowWorker()).Run(ctx)
+	return fanout.New(s.Outbox, s.Tasks, slowWorker()).Run(ctx)
 }
 
 // slowChunk and slowWorker make a fan-out last long enough to be struck in the middle.

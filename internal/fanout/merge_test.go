@@ -95,7 +95,7 @@ func TestPurge_EndsWhatAnEarlierTryBegan(t *testing.T) {
 		if err := client.LSet(t.Context(), home, -1, "b").Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Purge(t.Context(), retwis.Home(reader), goes); err != nil {
+		if err := e.Tasks.Purge(t.Context(), retwis.Home(reader), goes); err != nil {
 			t.Fatal(err)
 		}
 		if last := client.LIndex(t.Context(), home, -1).Val(); last != "0" {

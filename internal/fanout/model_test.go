@@ -55,7 +55,7 @@ func (m *model) act(e *engine, r *rand.Rand, user retwis.UserID) error {
 		return nil
 	}
 	if r.IntN(redistest.Size(500, 1000)) == 0 && m.leave(user) {
-		return e.DeleteAccount(e.t.Context(), user, "x")
+		return e.Accounts.DeleteAccount(e.t.Context(), user, "x")
 	}
 	err := m.step(e, r, user, i)
 	if m.left(other) && errors.Is(err, retwis.ErrNotFound) {
@@ -92,7 +92,7 @@ func (m *model) step(e *engine, r *rand.Rand, user retwis.UserID, i int) error {
 		if mentions {
 			text = fmt.Sprintf("@user%d and @user%d again, but not me@user%d", i, i, (i+1)%len(m.people))
 		}
-		edge, err := e.CreatePost(ctx, retwis.NewPost{Author: user, Text: text, IdempotencyKey: e.key()})
+		edge, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: user, Text: text, IdempotencyKey: e.key()})
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (m *model) step(e *engine, r *rand.Rand, user retwis.UserID, i int) error {
 			return nil
 		}
 		post := made[r.IntN(len(made))]
-		if err := e.DeletePost(ctx, user, post); err != nil {
+		if err := e.Posts.DeletePost(ctx, user, post); err != nil {
 			return err
 		}
 		m.mu.Lock()
@@ -118,19 +118,19 @@ func (m *model) step(e *engine, r *rand.Rand, user retwis.UserID, i int) error {
 		m.mu.Unlock()
 	case other == user:
 	case n < 85:
-		if err := e.Follow(ctx, user, other); err != nil {
+		if err := e.Follows.Follow(ctx, user, other); err != nil {
 			return err
 		}
 		m.mu.Lock()
 		m.follows[user][other] = true
 		m.mu.Unlock()
 	case n >= 120:
-		_, err := e.Page(ctx, retwis.Home(other), retwis.Page{First: 1 + r.IntN(20)})
+		_, err := e.Timelines.Page(ctx, retwis.Home(other), retwis.Page{First: 1 + r.IntN(20)})
 		return err
 	case n >= 100:
 		return m.actOnLists(e, r, user, other)
 	default:
-		if err := e.Unfollow(ctx, user, other); err != nil {
+		if err := e.Follows.Unfollow(ctx, user, other); err != nil {
 			return err
 		}
 		m.mu.Lock()
@@ -147,7 +147,7 @@ func (m *model) actOnLists(e *engine, r *rand.Rand, user, other retwis.UserID) e
 	lists := m.lists[user]
 	m.mu.Unlock()
 	if len(lists) < 2 {
-		list, err := e.CreateList(ctx, user, "a list", e.key())
+		list, err := e.Lists.CreateList(ctx, user, "a list", e.key())
 		if err != nil {
 			return err
 		}
@@ -160,21 +160,21 @@ func (m *model) actOnLists(e *engine, r *rand.Rand, user, other retwis.UserID) e
 	i := r.IntN(len(lists))
 	switch n := r.IntN(20); {
 	case n < 12:
-		if err := e.AddListMember(ctx, user, lists[i], other); err != nil {
+		if err := e.Lists.AddListMember(ctx, user, lists[i], other); err != nil {
 			return err
 		}
 		m.mu.Lock()
 		m.members[lists[i]][other] = true
 		m.mu.Unlock()
 	case n < 19:
-		if err := e.RemoveListMember(ctx, user, lists[i], other); err != nil {
+		if err := e.Lists.RemoveListMember(ctx, user, lists[i], other); err != nil {
 			return err
 		}
 		m.mu.Lock()
 		delete(m.members[lists[i]], other)
 		m.mu.Unlock()
 	default:
-		if err := e.DeleteList(ctx, user, lists[i]); err != nil {
+		if err := e.Lists.DeleteList(ctx, user, lists[i]); err != nil {
 			return err
 		}
 		m.mu.Lock()
@@ -276,7 +276,7 @@ func (m *model) verifyFannedOut(e *engine, id retwis.TimelineID, sources map[ret
 	var kept, all []retwis.PostID // in the list, and with what is gathered below it
 	var after retwis.Cursor
 	for more := true; more; {
-		page, err := e.Page(e.t.Context(), id, retwis.Page{First: 37, After: after})
+		page, err := e.Timelines.Page(e.t.Context(), id, retwis.Page{First: 37, After: after})
 		if err != nil {
 			e.t.Fatal(err)
 		}
@@ -320,7 +320,7 @@ func (m *model) verifyFannedOut(e *engine, id retwis.TimelineID, sources map[ret
 
 func (m *model) verifyLists(e *engine, owner retwis.UserID) {
 	e.t.Helper()
-	page, err := e.ListPage(e.t.Context(), owner, retwis.Page{First: 100})
+	page, err := e.Lists.ListPage(e.t.Context(), owner, retwis.Page{First: 100})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func (m *model) verifyLists(e *engine, owner retwis.UserID) {
 		for _, user := range m.people {
 			pairs = append(pairs, retwis.Membership{List: edge.List.ID, User: user})
 		}
-		memberships, err := e.Memberships(e.t.Context(), pairs)
+		memberships, err := e.Lists.Memberships(e.t.Context(), pairs)
 		if err != nil {
 			e.t.Fatal(err)
 		}
@@ -373,7 +373,7 @@ func (m *model) verifyFollows(e *engine, user retwis.UserID) {
 			e.t.Errorf("connection %d of %s: %d users (total %d), want %d", kind, user, len(got), total, len(want))
 		}
 	}
-	users, err := e.Users(e.t.Context(), []retwis.UserID{user})
+	users, err := e.Accounts.Users(e.t.Context(), []retwis.UserID{user})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -389,7 +389,7 @@ func (e *engine) follows(of retwis.FollowConnection) ([]retwis.UserID, int) {
 	var all []retwis.UserID
 	var after retwis.Cursor
 	for {
-		page, err := e.FollowPage(e.t.Context(), of, retwis.Page{First: 7, After: after})
+		page, err := e.Follows.FollowPage(e.t.Context(), of, retwis.Page{First: 7, After: after})
 		if err != nil {
 			e.t.Fatal(err)
 		}
@@ -422,7 +422,7 @@ func surplus(a, b []retwis.PostID) []retwis.PostID {
 // the slack of a small home may push them out of the list.
 func (e *engine) letCatchUp() {
 	for {
-		if waiting, err := e.OutboxLength(e.t.Context()); err != nil || waiting < 5 {
+		if waiting, err := e.Outbox.OutboxLength(e.t.Context()); err != nil || waiting < 5 {
 			return
 		}
 		time.Sleep(time.Millisecond)

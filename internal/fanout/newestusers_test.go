@@ -14,7 +14,7 @@ import (
 )
 
 func (e *engine) newest(page retwis.Page) (retwis.FollowPage, error) {
-	got, err := e.NewestUsers(e.t.Context(), page)
+	got, err := e.Accounts.NewestUsers(e.t.Context(), page)
 	for _, f := range got.Follows {
 		if !f.FollowedAt.IsZero() {
 			e.t.Errorf("%s is among the newest users by a follow at %s", f.User.ID, f.FollowedAt)
@@ -35,7 +35,7 @@ func (e *engine) registerAtOnce(prefix string, n int) []*retwis.User {
 			for i := g; i < n; i += goroutines {
 				name := fmt.Sprint(prefix, i)
 				var err error
-				if users[i], err = e.Register(e.t.Context(), retwis.Registration{Username: name, DisplayName: name, PasswordHash: "x"}); err != nil {
+				if users[i], err = e.Accounts.Register(e.t.Context(), retwis.Registration{Username: name, DisplayName: name, PasswordHash: "x"}); err != nil {
 					e.t.Error(err)
 				}
 			}
@@ -76,7 +76,7 @@ func TestNewestUsers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := e.KnownFollowers(t.Context(), users[0].ID, users[1].ID, retwis.Page{First: 1, After: page.Follows[0].Cursor}); !errors.Is(err, retwis.ErrBadCursor) {
+				if _, err := e.Follows.KnownFollowers(t.Context(), users[0].ID, users[1].ID, retwis.Page{First: 1, After: page.Follows[0].Cursor}); !errors.Is(err, retwis.ErrBadCursor) {
 					t.Errorf("known followers with a cursor of the newest users: %v", err)
 				}
 			})
@@ -93,7 +93,7 @@ func TestNewestUsersAreBounded(t *testing.T) {
 		in := map[int]int{}
 		var want []retwis.UserID
 		for _, u := range users {
-			p := e.PartitionOf(retwis.Home(u.ID))
+			p := e.Outbox.PartitionOf(retwis.Home(u.ID))
 			if in[p]++; in[p] <= most {
 				want = append(want, u.ID)
 			}

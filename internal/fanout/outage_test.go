@@ -40,7 +40,7 @@ func TestRefusedEntryIsBuriedAndRevived(t *testing.T) {
 		if got := e.read(retwis.Home(sound)); !slices.Contains(got, passing) {
 			t.Errorf("another author's post did not arrive: %v", got)
 		}
-		letters, err := e.DeadLetters(t.Context())
+		letters, err := e.Outbox.DeadLetters(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,10 +53,10 @@ func TestRefusedEntryIsBuriedAndRevived(t *testing.T) {
 		}
 		later := e.post(author, "newer than the dead letter")
 		e.drain()
-		if revived, err := e.Revive(t.Context(), letters[0]); err != nil || !revived {
+		if revived, err := e.Outbox.Revive(t.Context(), letters[0]); err != nil || !revived {
 			t.Fatal(revived, err)
 		}
-		if revived, err := e.Revive(t.Context(), letters[0]); err != nil || revived {
+		if revived, err := e.Outbox.Revive(t.Context(), letters[0]); err != nil || revived {
 			t.Errorf("a dead letter was revived twice: %v", err)
 		}
 		e.drain()
@@ -69,7 +69,7 @@ func TestRefusedEntryIsBuriedAndRevived(t *testing.T) {
 		if got := e.read(retwis.Public()); len(got) != 3 || len(surplus(got, []retwis.PostID{lost, later, passing})) > 0 {
 			t.Errorf("public timeline: %v", got)
 		}
-		if letters, err := e.DeadLetters(t.Context()); err != nil || len(letters) > 0 {
+		if letters, err := e.Outbox.DeadLetters(t.Context()); err != nil || len(letters) > 0 {
 			t.Errorf("dead letters after the revival: %v, %v", letters, err)
 		}
 	})
@@ -91,7 +91,7 @@ func TestMalformedEntryHoldsUpNothing(t *testing.T) {
 	e.work(fanout.Options{})
 	e.drain()
 	e.everyFanHas(people[1:], []retwis.PostID{post})
-	letters, err := e.DeadLetters(t.Context())
+	letters, err := e.Outbox.DeadLetters(t.Context())
 	if err != nil || len(letters) != 3 {
 		t.Errorf("dead letters: %v, %v", letters, err)
 	}
@@ -111,7 +111,7 @@ func TestOutageIsWaitedOut(t *testing.T) {
 		want = append(want, e.post(author, "before"))
 	}
 	server.Kill()
-	if _, err := e.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: e.key()}); err == nil {
+	if _, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: e.key()}); err == nil {
 		t.Error("a post was made without a Redis")
 	}
 	server.Start()
@@ -139,7 +139,7 @@ func TestOutageOfAMasterIsWaitedOut(t *testing.T) {
 		for range n {
 			key := e.key()
 			edge := retryFor(t, 2*time.Minute, func() (retwis.PostEdge, error) {
-				return e.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: key})
+				return e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: key})
 			})
 			want = append(want, edge.Post.ID)
 		}

@@ -22,7 +22,7 @@ func (e *engine) walk(r *rand.Rand, id retwis.TimelineID, older bool, from retwi
 		if !older {
 			page = retwis.Page{Last: n, Before: from}
 		}
-		got, err := e.Page(e.t.Context(), id, page)
+		got, err := e.Timelines.Page(e.t.Context(), id, page)
 		if err != nil {
 			e.t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 			for _, post := range posts {
 				if r.IntN(6) == 0 {
 					m.deleted[post] = true
-					if err := e.DeletePost(t.Context(), author, post); err != nil {
+					if err := e.Posts.DeletePost(t.Context(), author, post); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -109,7 +109,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 		gone := before[place]
 		for author, posts := range m.posts {
 			if slices.Contains(posts, gone) {
-				if err := e.DeletePost(t.Context(), author, gone); err != nil {
+				if err := e.Posts.DeletePost(t.Context(), author, gone); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -173,7 +173,7 @@ func (e *engine) walkFollows(r *rand.Rand, of retwis.FollowConnection, older boo
 		if !older {
 			page = retwis.Page{Last: n, Before: from}
 		}
-		got, err := e.FollowPage(e.t.Context(), of, page)
+		got, err := e.Follows.FollowPage(e.t.Context(), of, page)
 		if err != nil {
 			e.t.Fatal(err)
 		}
@@ -201,12 +201,12 @@ func TestForeignCursorsAreRefused(t *testing.T) {
 		e := newEngine(t, store.Options{URL: url})
 		people := e.register("ann", "bob")
 		e.post(people[0], "x")
-		page, err := e.Page(t.Context(), retwis.Profile(people[0]), retwis.Page{First: 1})
+		page, err := e.Timelines.Page(t.Context(), retwis.Profile(people[0]), retwis.Page{First: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range []retwis.TimelineID{retwis.Home(people[0]), retwis.Profile(people[1]), retwis.Public()} {
-			if _, err := e.Page(t.Context(), id, retwis.Page{First: 1, After: page.LiveCursor}); !errors.Is(err, retwis.ErrBadCursor) {
+			if _, err := e.Timelines.Page(t.Context(), id, retwis.Page{First: 1, After: page.LiveCursor}); !errors.Is(err, retwis.ErrBadCursor) {
 				t.Errorf("%s with a cursor of another timeline: %v", id, err)
 			}
 		}
@@ -273,7 +273,7 @@ func TestPagesOfAHomeThatWasBuiltAnewRepeatNothing(t *testing.T) {
 		if len(forward) != 30 {
 			t.Fatalf("%d posts, want 30", len(forward))
 		}
-		if err := e.Renew(t.Context(), home); err != nil {
+		if err := e.Timelines.Renew(t.Context(), home); err != nil {
 			t.Fatal(err)
 		}
 		for i, cursor := range cursors {

@@ -29,7 +29,7 @@ func TestBackfillBeforeFanOutDeliversOnce(t *testing.T) {
 		for i := range authors {
 			want[i] = []retwis.PostID{e.post(authors[i], "second"), e.post(authors[i], "first")}
 			e.follow(readers[i], authors[i])
-			if err := e.Backfill(t.Context(), retwis.Home(readers[i]), authors[i], 0); err != nil {
+			if err := e.Tasks.Backfill(t.Context(), retwis.Home(readers[i]), authors[i], 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -66,7 +66,7 @@ func TestATakeoverKeepsTheOrderOfAnAuthor(t *testing.T) {
 				author, reader := e.register("author")[0], e.register("reader")[0]
 				for i, followers := 0, 0; followers < 3; i++ { // enough to be large
 					other := e.register(fmt.Sprint("other", i))[0]
-					if e.PartitionOfUser(other) != e.PartitionOfUser(reader) {
+					if e.Outbox.PartitionOfUser(other) != e.Outbox.PartitionOfUser(reader) {
 						e.follow(other, author)
 						followers++
 					}
@@ -75,26 +75,26 @@ func TestATakeoverKeepsTheOrderOfAnAuthor(t *testing.T) {
 				stop()
 
 				first, second := e.post(author, "first"), e.post(author, "second")
-				entries, err := e.ReadOutbox(t.Context(), e.PartitionOfUser(author), "0", 10, time.Second)
+				entries, err := e.Outbox.ReadOutbox(t.Context(), e.Outbox.PartitionOfUser(author), "0", 10, time.Second)
 				if err != nil || len(entries) != 2 {
 					t.Fatalf("the outbox holds %v, %v", entries, err)
 				}
 				timeline := retwis.Home(reader)
 				if tt.to == outbox.TargetLists {
-					list, err := e.CreateList(t.Context(), reader, "a list", e.key())
+					list, err := e.Lists.CreateList(t.Context(), reader, "a list", e.key())
 					if err != nil {
 						t.Fatal(err)
 					}
 					timeline = retwis.ListPosts(list.ID)
-					if err := e.AddListMember(t.Context(), reader, list.ID, author); err != nil {
+					if err := e.Lists.AddListMember(t.Context(), reader, list.ID, author); err != nil {
 						t.Fatal(err)
 					}
 				} else {
 					e.follow(reader, author)
 				}
 				for i, want := range []int{1, 0} { // the second post, then the first again
-					at := outbox.Delivery{Entry: entries[1-i], Partition: e.PartitionOfUser(reader), To: tt.to}
-					got := e.Deliver(t.Context(), []outbox.Delivery{at})[0]
+					at := outbox.Delivery{Entry: entries[1-i], Partition: e.Outbox.PartitionOfUser(reader), To: tt.to}
+					got := e.Outbox.Deliver(t.Context(), []outbox.Delivery{at})[0]
 					if got.Err != nil || got.Progress != outbox.Done || (tt.to != outbox.TargetActiveFollowers && got.Pushed != want) {
 						t.Fatalf("post %d: %+v, want it done with %d pushed", 2-i, got, want)
 					}
@@ -126,7 +126,7 @@ func TestUnfollowRacesPosting(t *testing.T) {
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				for range 5 {
-					if _, err := e.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: e.key()}); err != nil {
+					if _, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: e.key()}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -134,7 +134,7 @@ func TestUnfollowRacesPosting(t *testing.T) {
 			pause := time.Duration(r.IntN(3000)) * time.Microsecond
 			wg.Go(func() {
 				time.Sleep(pause)
-				if err := e.Unfollow(t.Context(), reader, author); err != nil {
+				if err := e.Follows.Unfollow(t.Context(), reader, author); err != nil {
 					t.Error(err)
 				}
 			})
@@ -169,7 +169,7 @@ func TestOneOfManyRegistrationsOfANameWins(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range contenders {
 			wg.Go(func() {
-				users[i], errs[i] = e.Register(t.Context(), retwis.Registration{Username: spelt(i), PasswordHash: "x"})
+				users[i], errs[i] = e.Accounts.Register(t.Context(), retwis.Registration{Username: spelt(i), PasswordHash: "x"})
 			})
 		}
 		wg.Wait()
@@ -187,7 +187,7 @@ func TestOneOfManyRegistrationsOfANameWins(t *testing.T) {
 		if winner == nil {
 			t.Fatal("nobody has the name")
 		}
-		got, err := e.UserByName(t.Context(), "SOMEBODY")
+		got, err := e.Accounts.UserByName(t.Context(), "SOMEBODY")
 		if err != nil || got.ID != winner.ID {
 			t.Errorf("the name belongs to %v, %v; want %s", got, err, winner.ID)
 		}
@@ -200,7 +200,9 @@ func TestIDsRiseAlsoWhenTheClockJumpsBack(t *testing.T) {
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, Partitions: 2})
 		people := e.crowd("user", 8)
-		for i := 0; !slices.ContainsFunc(people, func(id retwis.UserID) bool { return e.PartitionOfUser(id) != e.PartitionOfUser(people[0]) }); i++ {
+		for i := 0; !slices.ContainsFunc(people, func(id retwis.UserID) bool {
+			return e.Outbox.PartitionOfUser(id) != e.Outbox.PartitionOfUser(people[0])
+		}); i++ {
 			people = append(people, e.register(fmt.Sprint("other", i))...) // chance had put all of them in one partition
 		}
 		each := func() map[retwis.UserID][]retwis.PostID {
@@ -213,7 +215,7 @@ func TestIDsRiseAlsoWhenTheClockJumpsBack(t *testing.T) {
 				wg.Go(func() {
 					var last retwis.PostID
 					for range 20 {
-						edge, err := e.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: e.key()})
+						edge, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: e.key()})
 						if err != nil {
 							t.Error(err)
 							return
@@ -283,7 +285,7 @@ func TestLostRepliesDoubleNothing(t *testing.T) {
 	people := func() (all []retwis.UserID) {
 		for i := range 30 {
 			user := retry(t, func() (*retwis.User, error) {
-				return e.Register(t.Context(), retwis.Registration{Username: fmt.Sprint("user", i), PasswordHash: "x"})
+				return e.Accounts.Register(t.Context(), retwis.Registration{Username: fmt.Sprint("user", i), PasswordHash: "x"})
 			})
 			all = append(all, user.ID)
 		}
@@ -296,17 +298,17 @@ func TestLostRepliesDoubleNothing(t *testing.T) {
 		case 0, 1:
 			key := e.key()
 			edge := retry(t, func() (retwis.PostEdge, error) {
-				return e.CreatePost(t.Context(), retwis.NewPost{Author: user, Text: "x", IdempotencyKey: key})
+				return e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: user, Text: "x", IdempotencyKey: key})
 			})
 			m.posts[user] = append(m.posts[user], edge.Post.ID)
 		case 2:
 			if other := people[own.IntN(len(people))]; other != user {
-				retry(t, func() (any, error) { return nil, e.Follow(t.Context(), user, other) })
+				retry(t, func() (any, error) { return nil, e.Follows.Follow(t.Context(), user, other) })
 				m.follows[user][other] = true
 			}
 		case 3:
 			if other := people[own.IntN(len(people))]; other != user {
-				retry(t, func() (any, error) { return nil, e.Unfollow(t.Context(), user, other) })
+				retry(t, func() (any, error) { return nil, e.Follows.Unfollow(t.Context(), user, other) })
 				delete(m.follows[user], other)
 			}
 		}

@@ -17,13 +17,13 @@ func TestReplayOfAProfileThatWasTrimmed(t *testing.T) {
 	profile := retwis.Profile(author)
 	since := func(at retwis.TimelinePosition) pubsub.Replay {
 		t.Helper()
-		replay, err := e.Since(t.Context(), at)
+		replay, err := e.Live.Since(t.Context(), at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return replay
 	}
-	begin, err := e.Now(t.Context(), profile)
+	begin, err := e.Live.Now(t.Context(), profile)
 	if err != nil {
 		t.Fatal(err)
 	}

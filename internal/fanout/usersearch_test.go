@@ -19,7 +19,7 @@ import (
 // search returns the names of the users found.
 func (e *engine) search(prefix string, count int) (names []string, page retwis.FollowPage) {
 	e.t.Helper()
-	page, err := e.SearchUsers(e.t.Context(), prefix, retwis.Page{First: count})
+	page, err := e.Accounts.SearchUsers(e.t.Context(), prefix, retwis.Page{First: count})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestASearchIsReadOn(t *testing.T) {
 		}
 
 		// Names without users neither shorten a page nor end the search.
-		users, err := e.Users(t.Context(), people[1:4])
+		users, err := e.Accounts.Users(t.Context(), people[1:4])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,14 +96,14 @@ func TestASearchIsReadOn(t *testing.T) {
 			e.wantSearch([]string{"ann", "annA1", "annab", "annz"}, "an", count, true)
 		}
 
-		page, err := e.SearchUsers(t.Context(), "an", retwis.Page{First: 2, After: retwis.NameCursor("annaa")})
+		page, err := e.Accounts.SearchUsers(t.Context(), "an", retwis.Page{First: 2, After: retwis.NameCursor("annaa")})
 		if err != nil || len(page.Follows) != 2 || page.Follows[0].User.Username != "annab" || !page.HasPreviousPage {
 			t.Errorf("after a name that is gone: %+v, %v", page, err)
 		}
 		for _, cursor := range []retwis.Cursor{
 			"nonsense", retwis.NameCursor("bob"), retwis.UserSetPosition{Set: retwis.NewestUsers()}.Cursor(),
 		} {
-			if _, err := e.SearchUsers(t.Context(), "an", retwis.Page{First: 2, After: cursor}); !errors.Is(err, retwis.ErrBadCursor) {
+			if _, err := e.Accounts.SearchUsers(t.Context(), "an", retwis.Page{First: 2, After: cursor}); !errors.Is(err, retwis.ErrBadCursor) {
 				t.Errorf("after %q: %v", cursor, err)
 			}
 		}
@@ -119,7 +119,7 @@ func (e *engine) wantSearch(want []string, prefix string, count int, backward bo
 		if backward {
 			page = retwis.Page{Last: count, Before: at}
 		}
-		found, err := e.SearchUsers(e.t.Context(), prefix, page)
+		found, err := e.Accounts.SearchUsers(e.t.Context(), prefix, page)
 		if err != nil {
 			e.t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestARegistrationThatBrokeOffIsListedInTheEnd(t *testing.T) {
 		people := e.register("before", "broken", "broken2")
 		want := func(listed []retwis.UserID, found ...string) {
 			t.Helper()
-			page, err := e.NewestUsers(t.Context(), retwis.Page{First: 10})
+			page, err := e.Accounts.NewestUsers(t.Context(), retwis.Page{First: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestARegistrationThatBrokeOffIsListedInTheEnd(t *testing.T) {
 
 		// As a crash leaves it before the name is claimed, and before the account is
 		// activated.
-		users, err := e.Users(t.Context(), people[1:])
+		users, err := e.Accounts.Users(t.Context(), people[1:])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestARegistrationThatBrokeOffIsListedInTheEnd(t *testing.T) {
 		want(people[:1])
 		for range 2 {
 			for _, user := range users {
-				if settled, err := e.SettleRegistration(t.Context(), user.ID, user.Username); !settled || err != nil {
+				if settled, err := e.Tasks.SettleRegistration(t.Context(), user.ID, user.Username); !settled || err != nil {
 					t.Errorf("settling %s: %t, %v", user.Username, settled, err)
 				}
 			}
@@ -195,7 +195,7 @@ func TestARegistrationThatBrokeOffIsListedInTheEnd(t *testing.T) {
 
 		// The name of another is not taken.
 		breakOff(t, client, users[1], true)
-		if settled, err := e.SettleRegistration(t.Context(), users[1].ID, users[0].Username); !settled || err != nil {
+		if settled, err := e.Tasks.SettleRegistration(t.Context(), users[1].ID, users[0].Username); !settled || err != nil {
 			t.Errorf("settling: %t, %v", settled, err)
 		}
 		want(slices.DeleteFunc(all, func(id retwis.UserID) bool { return id == users[1].ID }), users[0].Username)

@@ -162,17 +162,17 @@ func TestCommonFollowers(t *testing.T) {
 					e.wantCommonFollowers(r, client, stars[0], stars[1], follows)
 				}
 
-				page, err := e.CommonFollowers(t.Context(), stars[0], stars[1], retwis.Page{First: 1})
+				page, err := e.Follows.CommonFollowers(t.Context(), stars[0], stars[1], retwis.Page{First: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
 				cursor := page.Follows[0].Cursor
 				for _, others := range [][2]retwis.UserID{{stars[1], stars[0]}, {stars[0], stars[2]}} {
-					if _, err := e.CommonFollowers(t.Context(), others[0], others[1], retwis.Page{First: 1, After: cursor}); !errors.Is(err, retwis.ErrBadCursor) {
+					if _, err := e.Follows.CommonFollowers(t.Context(), others[0], others[1], retwis.Page{First: 1, After: cursor}); !errors.Is(err, retwis.ErrBadCursor) {
 						t.Errorf("common followers of %v with the cursor of others: %v", others, err)
 					}
 				}
-				if _, err := e.KnownFollowers(t.Context(), stars[0], stars[1], retwis.Page{Last: 1, Before: cursor}); !errors.Is(err, retwis.ErrBadCursor) {
+				if _, err := e.Follows.KnownFollowers(t.Context(), stars[0], stars[1], retwis.Page{Last: 1, Before: cursor}); !errors.Is(err, retwis.ErrBadCursor) {
 					t.Errorf("known followers with the cursor of common ones: %v", err)
 				}
 			})
@@ -190,7 +190,7 @@ func (e *engine) wantCommonFollowers(r *rand.Rand, client redis.UniversalClient,
 	}
 	times := e.followTimes(client, of)
 	e.wantEverybody(r, fmt.Sprintf("common followers of %s and %s", of, with), func(page retwis.Page) (retwis.FollowPage, error) {
-		got, err := e.CommonFollowers(e.t.Context(), of, with, page)
+		got, err := e.Follows.CommonFollowers(e.t.Context(), of, with, page)
 		for _, f := range got.Follows {
 			if at := float64(f.FollowedAt.Sub(retwis.TimeOrigin).Microseconds()); at != times[f.User.ID] {
 				e.t.Errorf("%s follows %s since %v, want %v", f.User.ID, of, at, times[f.User.ID])
@@ -217,7 +217,7 @@ func TestManyLongWalksTakeTurns(t *testing.T) {
 			}
 			wg.Go(func() {
 				defer cancel()
-				page, err := e.CommonFollowers(ctx, stars[0], stars[1], retwis.Page{First: 1})
+				page, err := e.Follows.CommonFollowers(ctx, stars[0], stars[1], retwis.Page{First: 1})
 				switch {
 				case i%3 == 0 && !errors.Is(err, context.Canceled):
 					t.Errorf("without time it ends with %v", err)
@@ -276,7 +276,7 @@ func TestKnownFollowers(t *testing.T) {
 				}
 				known := func(of, viewer retwis.UserID) usersPage {
 					return func(page retwis.Page) (retwis.FollowPage, error) {
-						return e.KnownFollowers(t.Context(), of, viewer, page)
+						return e.Follows.KnownFollowers(t.Context(), of, viewer, page)
 					}
 				}
 				e.wantEverybody(r, "those the viewer knows", known(star, viewer), newestFollows(want, e.followTimes(client, star)))

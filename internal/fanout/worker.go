@@ -47,8 +47,8 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Store is the database that a worker operates on.
-type Store interface {
+// Outbox is what a worker needs of the outboxes.
+type Outbox interface {
 	Partitions() int
 	PublicPartition() int
 	PartitionOf(retwis.TimelineID) int
@@ -68,7 +68,10 @@ type Store interface {
 	Advance(ctx context.Context, outboxID int, upTo string, in []int) error
 	TrimOutbox(ctx context.Context, outboxID int, upTo string) error
 	Bury(ctx context.Context, e outbox.Entry, reason string) error
+}
 
+// Tasks are what a worker carries out besides deliveries.
+type Tasks interface {
 	Backfill(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID, score int64) error
 	Purge(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID) error
 	RecountFollowers(ctx context.Context, partition int, author retwis.UserID) error
@@ -83,6 +86,12 @@ type Store interface {
 	PartFollowers(ctx context.Context, author retwis.UserID, partition int, to outbox.TargetKind) (bool, error)
 	CarryOnPart(ctx context.Context, id retwis.UserID, step int64) error
 	Forget(ctx context.Context, id retwis.UserID) error
+}
+
+// database is what a worker operates on.
+type database struct {
+	Outbox
+	Tasks
 }
 
 // Options configure a [Worker]. Zero values select the defaults.
@@ -118,7 +127,7 @@ func (o Options) withDefaults() Options {
 
 // Worker serves a fair share of the outboxes, and takes over those of failed workers.
 type Worker struct {
-	store   Store
+	store   database
 	options Options
 	log     *slog.Logger
 	counts  counts
@@ -128,9 +137,9 @@ type Worker struct {
 }
 
 // New returns a worker. [Worker.Run] starts it.
-func New(store Store, options Options) *Worker {
+func New(outbox Outbox, tasks Tasks, options Options) *Worker {
 	o := options.withDefaults()
-	w := &Worker{store: store, options: o, log: o.Log.With("worker", o.Name), served: map[int]*servedOutbox{}}
+	w := &Worker{store: database{outbox, tasks}, options: o, log: o.Log.With("worker", o.Name), served: map[int]*servedOutbox{}}
 	w.register(o.Metrics)
 	return w
 }

@@ -19,7 +19,7 @@ func TestLostPubSubConnectionsLoseNoPost(t *testing.T) {
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{HomeCap: 5000})
 		people := n.people(3)
-		if err := n.Follow(t.Context(), people[0], people[1]); err != nil {
+		if err := n.Follows.Follow(t.Context(), people[0], people[1]); err != nil {
 			t.Fatal(err)
 		}
 		n.drain()
@@ -51,7 +51,7 @@ func TestDeafPubSubConnectionsLoseNoPost(t *testing.T) {
 	proxy := server.Proxy()
 	writing := openNode(t, server.URL(), store.Options{})
 	people := writing.people(2)
-	if err := writing.Follow(t.Context(), people[0], people[1]); err != nil {
+	if err := writing.Follows.Follow(t.Context(), people[0], people[1]); err != nil {
 		t.Fatal(err)
 	}
 	writing.drain()

@@ -34,7 +34,7 @@ func openNode(t *testing.T, url string, options store.Options) *node {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	n := &node{Store: s, t: t}
-	n.run(fanout.New(s, fanout.Options{Lease: 500 * time.Millisecond}).Run)
+	n.run(fanout.New(s.Outbox, s.Tasks, fanout.Options{Lease: 500 * time.Millisecond}).Run)
 	return n
 }
 
@@ -49,7 +49,7 @@ func (n *node) hub(options live.Options) *live.Hub {
 	if options.Node == "" {
 		options.Node = fmt.Sprint("node", rand.Uint64())
 	}
-	hub := live.NewHub(n.Store, slog.New(slog.DiscardHandler), options)
+	hub := live.NewHub(n.Store.Live, slog.New(slog.DiscardHandler), options)
 	n.run(hub.Run)
 	await(n.t, func() bool { // until it runs
 		ctx, cancel := context.WithCancel(n.t.Context())
@@ -64,7 +64,7 @@ func (n *node) people(count int) []retwis.UserID {
 	n.t.Helper()
 	ids := make([]retwis.UserID, count)
 	for i := range ids {
-		user, err := n.Register(n.t.Context(), retwis.Registration{Username: fmt.Sprint("user", i), PasswordHash: "x"})
+		user, err := n.Accounts.Register(n.t.Context(), retwis.Registration{Username: fmt.Sprint("user", i), PasswordHash: "x"})
 		if err != nil {
 			n.t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func (n *node) people(count int) []retwis.UserID {
 func (n *node) post(author retwis.UserID) retwis.PostID {
 	n.t.Helper()
 	n.keys++
-	edge, err := n.CreatePost(n.t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: fmt.Sprint(n.keys)})
+	edge, err := n.Posts.CreatePost(n.t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: fmt.Sprint(n.keys)})
 	if err != nil {
 		n.t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func (n *node) post(author retwis.UserID) retwis.PostID {
 func (n *node) drain() {
 	n.t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if waiting, err := n.OutboxLength(n.t.Context()); err == nil && waiting == 0 {
+		if waiting, err := n.Outbox.OutboxLength(n.t.Context()); err == nil && waiting == 0 {
 			return
 		}
 	}
@@ -99,7 +99,7 @@ func (n *node) list(id retwis.TimelineID) []retwis.PostID {
 	var all []retwis.PostID
 	page := retwis.Page{First: 100}
 	for {
-		got, err := n.Page(n.t.Context(), id, page)
+		got, err := n.Timelines.Page(n.t.Context(), id, page)
 		if err != nil {
 			n.t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func (n *node) watched(ctx context.Context, random *rand.Rand, hubs []*live.Hub,
 	n.t.Helper()
 	var wg sync.WaitGroup
 	for _, id := range timelines {
-		start, err := n.Page(ctx, id, retwis.Page{First: 1})
+		start, err := n.Timelines.Page(ctx, id, retwis.Page{First: 1})
 		if err != nil {
 			n.t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func (n *node) postAtLast(author retwis.UserID) retwis.PostID {
 	post := retwis.NewPost{Author: author, Text: "x", IdempotencyKey: fmt.Sprint("at last ", n.keys)}
 	var id retwis.PostID
 	await(n.t, func() bool {
-		edge, err := n.CreatePost(n.t.Context(), post)
+		edge, err := n.Posts.CreatePost(n.t.Context(), post)
 		if err == nil {
 			id = edge.Post.ID
 		}
@@ -55,7 +55,7 @@ func (n *node) outlast(posts int, disturb func(author, reader retwis.UserID)) []
 	n.t.Helper()
 	people := n.people(4)
 	for _, reader := range people[1:] {
-		if err := n.Follow(n.t.Context(), reader, people[0]); err != nil {
+		if err := n.Follows.Follow(n.t.Context(), reader, people[0]); err != nil {
 			n.t.Fatal(err)
 		}
 	}
@@ -68,7 +68,7 @@ func (n *node) outlast(posts int, disturb func(author, reader retwis.UserID)) []
 	var readers []*stubborn
 	for _, id := range people[1:] {
 		home := retwis.Home(id)
-		start, err := n.Page(ctx, home, retwis.Page{First: 1})
+		start, err := n.Timelines.Page(ctx, home, retwis.Page{First: 1})
 		if err != nil {
 			n.t.Fatal(err)
 		}

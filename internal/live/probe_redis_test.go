@@ -15,14 +15,14 @@ func TestAProbeArrives(t *testing.T) {
 		n := openNode(t, url, store.Options{})
 		hear := make(chan pubsub.Message, 10)
 		n.run(func(ctx context.Context) error {
-			return n.Listen(ctx, "here", 3, func(m pubsub.Message) { hear <- m })
+			return n.Live.Listen(ctx, "here", 3, func(m pubsub.Message) { hear <- m })
 		})
 		for _, want := range []pubsub.Kind{pubsub.Joined, pubsub.Probe} {
 			if got := <-hear; got.Kind != want {
 				t.Fatalf("heard %q, want %q", got.Kind, want)
 			}
 			for _, node := range []string{"elsewhere", "here"} {
-				if err := n.Probe(t.Context(), node, 3); err != nil {
+				if err := n.Live.Probe(t.Context(), node, 3); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -18,7 +18,7 @@ func TestSubscriberThatIsCutOffTimeAndAgainSeesEachPostOnce(t *testing.T) {
 		people := n.people(6)
 		me, authors := people[0], people[1:]
 		for _, author := range authors {
-			if err := n.Follow(t.Context(), me, author); err != nil {
+			if err := n.Follows.Follow(t.Context(), me, author); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -47,14 +47,14 @@ func TestRemovalsReachThoseWhoWereAway(t *testing.T) {
 		n := openNode(t, url, store.Options{})
 		people := n.people(2)
 		me, author := people[0], people[1]
-		if err := n.Follow(t.Context(), me, author); err != nil {
+		if err := n.Follows.Follow(t.Context(), me, author); err != nil {
 			t.Fatal(err)
 		}
 		gone, stays := n.post(author), n.post(author)
 		n.drain()
 		hub := n.hub(live.Options{})
 		for _, id := range []retwis.TimelineID{retwis.Home(me), retwis.Profile(author), retwis.Public()} {
-			page, err := n.Page(t.Context(), id, retwis.Page{First: 1})
+			page, err := n.Timelines.Page(t.Context(), id, retwis.Page{First: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func TestRemovalsReachThoseWhoWereAway(t *testing.T) {
 				gone = n.post(author)
 				n.drain()
 			}
-			if err := n.DeletePost(t.Context(), author, gone); err != nil {
+			if err := n.Posts.DeletePost(t.Context(), author, gone); err != nil {
 				t.Fatal(err)
 			}
 			n.drain()
@@ -77,7 +77,7 @@ func TestRemovalsReachThoseWhoWereAway(t *testing.T) {
 			})
 			live := n.post(author)
 			await(t, func() bool { return r.saw(live) })
-			if err := n.DeletePost(t.Context(), author, live); err != nil {
+			if err := n.Posts.DeletePost(t.Context(), author, live); err != nil {
 				t.Fatal(err)
 			}
 			await(t, func() bool {
@@ -106,7 +106,7 @@ func TestFollowingResetsAnOpenHome(t *testing.T) {
 		early := n.post(author)
 		n.drain()
 		hub := n.hub(live.Options{})
-		page, err := n.Page(t.Context(), retwis.Home(me), retwis.Page{First: 1})
+		page, err := n.Timelines.Page(t.Context(), retwis.Home(me), retwis.Page{First: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestFollowingResetsAnOpenHome(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- r.once(ctx, 100) }()
-		if err := n.Follow(t.Context(), me, author); err != nil {
+		if err := n.Follows.Follow(t.Context(), me, author); err != nil {
 			t.Fatal(err)
 		}
 		await(t, func() bool {
@@ -142,7 +142,7 @@ func TestLargeAuthorsAreWatchedLive(t *testing.T) {
 		me, away, star, small := people[0], people[1], people[2], people[3]
 		for _, reader := range []retwis.UserID{me, away} {
 			for _, author := range []retwis.UserID{star, small} {
-				if err := n.Follow(t.Context(), reader, author); err != nil {
+				if err := n.Follows.Follow(t.Context(), reader, author); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -20,11 +20,11 @@ func TestTimelinesThatAreGoneEndTheirSubscriptions(t *testing.T) {
 		n := openNode(t, url, store.Options{})
 		people := n.people(2)
 		me, author := people[0], people[1]
-		list, err := n.CreateList(t.Context(), me, "friends", "key")
+		list, err := n.Lists.CreateList(t.Context(), me, "friends", "key")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := n.AddListMember(t.Context(), me, list.ID, author); err != nil {
+		if err := n.Lists.AddListMember(t.Context(), me, list.ID, author); err != nil {
 			t.Fatal(err)
 		}
 		post := n.post(author)
@@ -34,11 +34,11 @@ func TestTimelinesThatAreGoneEndTheirSubscriptions(t *testing.T) {
 		ofList := n.subscribe(hub, retwis.ListPosts(list.ID))
 		ofProfile := n.subscribe(hub, retwis.Profile(author))
 		n.subscribe(hub, retwis.Public())
-		if err := n.DeleteList(t.Context(), me, list.ID); err != nil {
+		if err := n.Lists.DeleteList(t.Context(), me, list.ID); err != nil {
 			t.Fatal(err)
 		}
 		n.wantGone(ofList)
-		if err := n.DeleteAccount(t.Context(), author, "x"); err != nil {
+		if err := n.Accounts.DeleteAccount(t.Context(), author, "x"); err != nil {
 			t.Fatal(err)
 		}
 		// The deletion of the posts is told before.
@@ -71,17 +71,17 @@ func TestAFeedFindsOutByItselfThatItsTimelineIsGone(t *testing.T) {
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{})
 		me := n.people(1)[0]
-		list, err := n.CreateList(t.Context(), me, "friends", "key")
+		list, err := n.Lists.CreateList(t.Context(), me, "friends", "key")
 		if err != nil {
 			t.Fatal(err)
 		}
 		timeline := retwis.ListPosts(list.ID)
 		hub := n.hub(live.Options{Node: "deaf", CheckEvery: 500 * time.Millisecond})
 		w := n.subscribe(hub, timeline)
-		if err := n.Leave(t.Context(), "deaf", []retwis.TimelineID{timeline}); err != nil {
+		if err := n.Live.Leave(t.Context(), "deaf", []retwis.TimelineID{timeline}); err != nil {
 			t.Fatal(err)
 		}
-		if err := n.DeleteList(t.Context(), me, list.ID); err != nil {
+		if err := n.Lists.DeleteList(t.Context(), me, list.ID); err != nil {
 			t.Fatal(err)
 		}
 		n.wantGone(w)

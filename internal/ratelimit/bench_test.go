@@ -20,7 +20,7 @@ func BenchmarkTake(b *testing.B) {
 	}
 	defer db.Close()
 	wide := ratelimit.Rate{Limit: 10_000_000, Period: time.Second}
-	q := ratelimit.New(db, ratelimit.Policies{Reads: wide, Posts: wide}, slog.New(slog.DiscardHandler))
+	q := ratelimit.New(db.Limits, ratelimit.Policies{Reads: wide, Posts: wide}, slog.New(slog.DiscardHandler))
 	for name, cost := range map[string]ratelimit.Cost{"read": {Reads: 1}, "post": {Reads: 1, Posts: 1}} {
 		b.Run(name, func(b *testing.B) {
 			for user := retwis.UserID(1); b.Loop(); user = user%10_000 + 1 {

@@ -70,8 +70,8 @@ func TestBudgets(t *testing.T) {
 	t.Parallel()
 	bob := ratelimit.Client{User: 2050, Address: alice.Address}
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		q := patient(ratelimit.New(open(t, url), slow(), slog.New(slog.DiscardHandler)))
-		other := patient(ratelimit.New(open(t, url), slow(), slog.New(slog.DiscardHandler))) // another process
+		q := patient(ratelimit.New(open(t, url).Limits, slow(), slog.New(slog.DiscardHandler)))
+		other := patient(ratelimit.New(open(t, url).Limits, slow(), slog.New(slog.DiscardHandler))) // another process
 		check := func(what string, got, want int) {
 			t.Helper()
 			if got != want {
@@ -104,7 +104,7 @@ func TestBudgets(t *testing.T) {
 func TestOwnersAreNotLockedOut(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		q := patient(ratelimit.New(open(t, url), slow(), slog.New(slog.DiscardHandler)))
+		q := patient(ratelimit.New(open(t, url).Limits, slow(), slog.New(slog.DiscardHandler)))
 		home := at("192.0.2.1")
 		q.LoggedIn(t.Context(), home, "Ann")
 		for _, strange := range []string{"198.51.100.1", "198.51.100.2", "198.51.100.3"} {
@@ -123,7 +123,7 @@ func TestBudgetsComeBack(t *testing.T) {
 	t.Parallel()
 	s := redistest.Server(t)
 	rates := ratelimit.Policies{Posts: ratelimit.Rate{Limit: 30, Period: 30 * time.Second}}
-	q := patient(ratelimit.New(open(t, s.URL()), rates, slog.New(slog.DiscardHandler)))
+	q := patient(ratelimit.New(open(t, s.URL()).Limits, rates, slog.New(slog.DiscardHandler)))
 	start, passed := time.Now(), 0
 	for passed < 32 && time.Since(start) < time.Minute {
 		if q.Take(t.Context(), alice, ratelimit.Cost{Posts: 1}) == nil {
@@ -156,14 +156,14 @@ func TestClockThatIsBehind(t *testing.T) {
 	db := open(t, s.URL())
 	rate := slow().Posts
 	charge := ratelimit.Request{Action: ratelimit.Posts, Key: ratelimit.Key{User: 1}, Rate: rate, Cost: rate.Time(1)}
-	if _, err := db.Charge(t.Context(), charge); err != nil {
+	if _, err := db.Limits.Charge(t.Context(), charge); err != nil {
 		t.Fatal(err)
 	}
 	key := firstKey(t, s, "*budget*")
 	if err := s.Client().Set(t.Context(), key, "9007199254740991", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	results, err := db.Charge(t.Context(), charge)
+	results, err := db.Limits.Charge(t.Context(), charge)
 	if err != nil || !results[0].Refused || results[0].Used != 2*rate.Period {
 		t.Errorf("got %v, %v", results, err)
 	}
@@ -176,7 +176,7 @@ func TestReadsOfAllProcesses(t *testing.T) {
 		done := make(chan struct{}, 2)
 		var all [2]*ratelimit.Limiter
 		for i := range all {
-			q := patient(ratelimit.New(open(t, url), slow(), slog.New(slog.DiscardHandler)))
+			q := patient(ratelimit.New(open(t, url).Limits, slow(), slog.New(slog.DiscardHandler)))
 			all[i] = q
 			go func() {
 				_ = q.Run(ctx)
@@ -211,7 +211,7 @@ func TestWithoutRedis(t *testing.T) {
 	t.Parallel()
 	s := redistest.Server(t)
 	db := open(t, s.URL())
-	q := ratelimit.New(db, slow(), slog.New(slog.DiscardHandler))
+	q := ratelimit.New(db.Limits, slow(), slog.New(slog.DiscardHandler))
 	s.Kill()
 	for _, cost := range []ratelimit.Cost{{Reads: 1}, {Posts: 1}, {Follows: 1}} {
 		if err := q.Take(t.Context(), alice, cost); err != nil {
@@ -238,7 +238,7 @@ func TestWithoutRedis(t *testing.T) {
 func TestPartOfAClusterIsGone(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.SharedCluster(t)
-	q := patient(ratelimit.New(open(t, cluster.URL()), slow(), slog.New(slog.DiscardHandler)))
+	q := patient(ratelimit.New(open(t, cluster.URL()).Limits, slow(), slog.New(slog.DiscardHandler)))
 	var readers []ratelimit.Key
 	for user := retwis.UserID(1); user <= 16; user++ { // one of each partition
 		readers = append(readers, ratelimit.Key{User: user})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
 )
 
 // Bounds of what is remembered of authors.
@@ -18,13 +19,13 @@ const (
 // Authors is [Store.Users] for those whose names and profiles stand beside posts: it may
 // answer from memory. What a user says about themselves is what it was a second ago, or
 // later; it is as new as [Store.WatchAuthors] has heard. Their counts may be of any time.
-func (s *Store) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+func (s *Accounts) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
 	return s.authors.get(ctx, ids, s.Users)
 }
 
 // WatchAuthors forgets authors whose profiles change, on whatever node, until ctx is done.
-func (s *Store) WatchAuthors(ctx context.Context) error {
-	return s.listen(ctx, false, authorsChannel, func(payload string, joined bool) {
+func (s *Accounts) WatchAuthors(ctx context.Context) error {
+	return s.db.Listen(ctx, false, rdb.AuthorsChannel, func(payload string, joined bool) {
 		if err := s.authors.heard(payload, joined); err != nil {
 			s.log.WarnContext(ctx, "a message about an author makes no sense", "err", err)
 		}

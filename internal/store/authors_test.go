@@ -144,24 +144,24 @@ func TestAuthorsThatChangeElsewhereAreForgotten(t *testing.T) {
 			author := people(t, there, "author")
 			watching := make(chan error, 1)
 			ctx, cancel := context.WithCancel(t.Context())
-			go func() { watching <- here.WatchAuthors(ctx) }()
+			go func() { watching <- here.Accounts.WatchAuthors(ctx) }()
 			defer func() {
 				cancel()
 				<-watching
 			}()
 			eventually(t, func() bool {
-				_, changes := here.authors.find(time.Now(), nil, nil)
+				_, changes := here.Accounts.authors.find(time.Now(), nil, nil)
 				return changes > 0 // it listens from now on
 			})
 			old := []*retwis.User{{ID: author[0], DisplayName: "before"}}
-			_, changes := here.authors.find(time.Now(), nil, nil)
-			here.authors.remember(time.Now().Add(24*time.Hour), author, old, changes)
+			_, changes := here.Accounts.authors.find(time.Now(), nil, nil)
+			here.Accounts.authors.remember(time.Now().Add(24*time.Hour), author, old, changes)
 			after := "after"
 			eventually(t, func() bool { // nobody promises that a message arrives
-				if _, err := there.UpdateProfile(t.Context(), author[0], retwis.ProfileChange{DisplayName: &after}); err != nil {
+				if _, err := there.Accounts.UpdateProfile(t.Context(), author[0], retwis.ProfileChange{DisplayName: &after}); err != nil {
 					t.Fatal(err)
 				}
-				users, err := here.Authors(t.Context(), author)
+				users, err := here.Accounts.Authors(t.Context(), author)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,32 +1,38 @@
-package store
+package store_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
+	"retwis/internal/store"
+	"retwis/internal/store/bulk"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
+	"retwis/internal/store/storetest"
 )
 
 // replicated starts a cluster with replicas, and opens a database there once its masters
 // know that these follow. Nodes that hang from then on are not given up while a test runs.
-func replicated(t *testing.T) (*redistest.Group, *Store) {
+func replicated(t *testing.T) (*redistest.Group, *store.Store) {
 	t.Helper()
 	cluster := redistest.Cluster(t, redistest.ClusterOptions{Masters: 3, Replicas: 1})
-	s := open(t, Options{URL: cluster.URL(), Timeout: 6 * time.Second})
-	for _, p := range s.partitions {
+	s := storetest.Open(t, store.Options{URL: cluster.URL(), Timeout: 6 * time.Second})
+	for _, p := range s.DB().Partitions() {
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-			_, n, err := s.replicas.of(t.Context(), p.clock())
-			if err == nil && n == 1 {
+			replicas, err := hasReplicas(t, s.DB(), p)
+			if replicas {
 				break
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("partition %d has %d replicas: %v", p.number, n, err)
+				t.Fatalf("partition %d has no replica: %v", p.Number, err)
 			}
-			if err := s.client.Set(t.Context(), p.written(), "", time.Second).Err(); err != nil { // a replica of nothing counts as loading
+			if err := s.DB().Client.Set(t.Context(), p.Written(), "", time.Second).Err(); err != nil { // a replica of nothing counts as loading
 				t.Fatal(err)
 			}
 		}
@@ -39,6 +45,19 @@ func replicated(t *testing.T) (*redistest.Group, *Store) {
 	return cluster, s
 }
 
+// hasReplicas reports whether the master of a partition knows a replica.
+func hasReplicas(t *testing.T, db *rdb.DB, p rdb.Partition) (bool, error) {
+	t.Helper()
+	masters, err := db.ByMaster(t.Context(), slices.Values([]int{p.Number}))
+	if err != nil {
+		return false, err
+	}
+	for master := range masters {
+		return master.HasReplicas(t.Context(), p)
+	}
+	return false, nil
+}
+
 func TestAMasterThatHangsIsNoTroubleOfTheOthers(t *testing.T) {
 	t.Parallel()
 	cluster, s := replicated(t)
@@ -46,12 +65,12 @@ func TestAMasterThatHangsIsNoTroubleOfTheOthers(t *testing.T) {
 	for i := range 30 {
 		names = append(names, fmt.Sprint("user", i))
 	}
-	ids := people(t, s, names...)
+	ids := storetest.Register(t, s, names...)
 	hung := cluster.Master(0)
 	troubled := map[retwis.UserID]bool{}
 	var well []retwis.UserID
 	for _, id := range ids {
-		if troubled[id] = cluster.Master(slotOfKey(s.of(id).clock())) == hung; !troubled[id] {
+		if troubled[id] = cluster.Master(rdb.SlotOfKey(s.DB().OfUser(id).Clock())) == hung; !troubled[id] {
 			well = append(well, id)
 		}
 	}
@@ -67,18 +86,18 @@ func TestAMasterThatHangsIsNoTroubleOfTheOthers(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // the driver tries for longer
 	defer cancel()
-	calls := make([]call, len(ids))
+	calls := make([]rdb.Call, len(ids))
 	for i, id := range ids {
-		calls[i] = call{s.scripts.countFollowers, []string{s.of(id).clock(), s.of(id).followers(id)}, nil}
+		calls[i] = rdb.Call{Script: script.CountFollowers, Keys: []string{s.DB().OfUser(id).Clock(), s.DB().OfUser(id).User(id).Followers()}}
 	}
-	for i, reply := range s.doAll(ctx, calls) {
+	for i, reply := range s.DB().DoAll(ctx, calls) {
 		if failed := reply.Err() != nil; failed != troubled[ids[i]] {
 			t.Errorf("a call for a master that hangs (%v): %v", troubled[ids[i]], reply)
 		}
 	}
 	for i := range 20 {
-		ctx, cancel := context.WithTimeout(t.Context(), s.options.Timeout-time.Second)
-		_, err := s.CreatePost(ctx, retwis.NewPost{Author: well[i%len(well)], Text: "x", IdempotencyKey: fmt.Sprint(i)})
+		ctx, cancel := context.WithTimeout(t.Context(), s.Options().Timeout-time.Second)
+		_, err := s.Posts.CreatePost(ctx, retwis.NewPost{Author: well[i%len(well)], Text: "x", IdempotencyKey: fmt.Sprint(i)})
 		cancel()
 		if err != nil {
 			t.Fatalf("a post of somebody on a master that is well: %v", err)
@@ -89,7 +108,7 @@ func TestAMasterThatHangsIsNoTroubleOfTheOthers(t *testing.T) {
 func TestAnImportWaitsForReplicas(t *testing.T) {
 	t.Parallel()
 	cluster, s := replicated(t)
-	ids := people(t, s, "reader", "author")
+	ids := storetest.Register(t, s, "reader", "author")
 	follows := []retwis.Followings{{Reader: ids[0], Authors: ids[1:]}}
 
 	replicas := cluster.Nodes()[3:]
@@ -98,13 +117,13 @@ func TestAnImportWaitsForReplicas(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	if added, err := s.FollowAll(ctx, follows); added != 1 || !errors.Is(err, retwis.ErrNotReplicated) {
+	if added, err := bulk.New(s).FollowAll(ctx, follows); added != 1 || !errors.Is(err, retwis.ErrNotReplicated) {
 		t.Errorf("%d follows were made, and the error is: %v", added, err)
 	}
 	for _, replica := range replicas {
 		replica.Resume()
 	}
-	if added, err := s.FollowAll(t.Context(), follows); added != 0 || err != nil {
+	if added, err := bulk.New(s).FollowAll(t.Context(), follows); added != 0 || err != nil {
 		t.Errorf("%d follows were made again: %v", added, err)
 	}
 }

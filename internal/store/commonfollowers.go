@@ -3,11 +3,14 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
 )
 
 // chunksAtOnce bounds what is sent to Redis at once, in full chunks: a server carries out
@@ -22,7 +25,7 @@ const longWalks = 2
 // newest follow of the first one first, with its time. The total is exact. The sets are
 // intersected inside Redis, in steps; what leaves it is no more than the page needs. A
 // cursor of another connection is [retwis.ErrBadCursor].
-func (s *Store) CommonFollowers(ctx context.Context, of, with retwis.UserID, page retwis.Page) (retwis.FollowPage, error) {
+func (s *Follows) CommonFollowers(ctx context.Context, of, with retwis.UserID, page retwis.Page) (retwis.FollowPage, error) {
 	w, err := newSetWalk(retwis.CommonFollowers(of, with), page)
 	if err != nil {
 		return retwis.FollowPage{}, err
@@ -31,12 +34,12 @@ func (s *Store) CommonFollowers(ctx context.Context, of, with retwis.UserID, pag
 	if err != nil {
 		return retwis.FollowPage{}, fmt.Errorf("common followers of %s and %s: %w", of, with, err)
 	}
-	return w.read(ctx, s, found, total)
+	return w.read(ctx, s.accounts, found, total)
 }
 
 // intersection is the walk over the common followers in one partition.
 type intersection struct {
-	partition partition
+	partition rdb.Partition
 	length    int    // about how many followers it looks at, in all
 	walked    string // which set it walks; '' until the first call has chosen
 	at        string // score walked up to
@@ -44,7 +47,7 @@ type intersection struct {
 
 // intersect counts the common followers of two users, and returns those nearest to the
 // place of a walk.
-func (s *Store) intersect(ctx context.Context, of, with retwis.UserID, w setWalk) ([]edge, int, error) {
+func (s *Follows) intersect(ctx context.Context, of, with retwis.UserID, w setWalk) ([]edge, int, error) {
 	reach, err := s.Reach(ctx, []retwis.UserID{of, with})
 	if err != nil {
 		return nil, 0, err
@@ -52,7 +55,7 @@ func (s *Store) intersect(ctx context.Context, of, with retwis.UserID, w setWalk
 	var todo []intersection
 	for number, count := range reach[0].Followers {
 		if other, ok := reach[1].Followers[number]; ok {
-			todo = append(todo, intersection{partition: s.partitions[number], length: min(count, other)})
+			todo = append(todo, intersection{partition: s.db.Partition(number), length: min(count, other)})
 		}
 	}
 	if length(todo) > chunksAtOnce*s.options.Chunk {
@@ -71,11 +74,11 @@ func (s *Store) intersect(ctx context.Context, of, with retwis.UserID, w setWalk
 			sent += min(todo[n].length, s.options.Chunk)
 			n++
 		}
-		calls := make([]call, n)
+		calls := make([]rdb.Call, n)
 		for i, part := range todo[:n] {
 			calls[i] = s.intersectCall(of, with, w, part)
 		}
-		results := s.doAll(ctx, calls)
+		results := s.db.DoAll(ctx, calls)
 		rest := todo[n:]
 		for i, result := range results {
 			part, edges, common, err := parseIntersection(todo[i], result)
@@ -102,7 +105,7 @@ func length(parts []intersection) int {
 	return sum
 }
 
-func (s *Store) intersectCall(of, with retwis.UserID, w setWalk, part intersection) call {
+func (s *Follows) intersectCall(of, with retwis.UserID, w setWalk, part intersection) rdb.Call {
 	place, direction := "", "older"
 	if w.from != nil {
 		place = strconv.FormatInt(w.from.score, 10)
@@ -111,12 +114,12 @@ func (s *Store) intersectCall(of, with retwis.UserID, w setWalk, part intersecti
 		direction = "newer"
 	}
 	p := part.partition
-	return call{
-		s.scripts.intersect,
-		[]string{p.followers(of), p.followers(with)},
+	return rdb.Call{
+		Script: script.CommonFollowers,
+		Keys:   []string{p.User(of).Followers(), p.User(with).Followers()},
 		// In a partition at most one edge has the time of the place, and may be on its other
 		// side: with one more, enough are left.
-		[]any{part.walked, part.at, s.options.Chunk, place, direction, w.count + 1},
+		Args: []any{part.walked, part.at, s.options.Chunk, place, direction, w.count + 1},
 	}
 }
 
@@ -125,20 +128,87 @@ func parseIntersection(part intersection, result *redis.Cmd) (intersection, []ed
 	if err != nil || len(reply) != 4 {
 		return part, nil, 0, fmt.Errorf("reply %v: %w", reply, err)
 	}
-	part.walked, part.at = text(reply[0]), text(reply[1])
+	part.walked, part.at = rdb.Text(reply[0]), rdb.Text(reply[1])
 	common, _ := reply[2].(int64)
 	members, _ := reply[3].([]any)
 	var edges []edge
 	for i := 0; i+1 < len(members); i += 2 {
-		user, err := retwis.ParseUserID(text(members[i]))
+		user, err := retwis.ParseUserID(rdb.Text(members[i]))
 		if err != nil {
 			return part, nil, 0, err
 		}
-		score, err := strconv.ParseFloat(text(members[i+1]), 64)
+		score, err := strconv.ParseFloat(rdb.Text(members[i+1]), 64)
 		if err != nil {
 			return part, nil, 0, fmt.Errorf("the follow of %s: %w", user, err)
 		}
 		edges = append(edges, edge{int64(score), user})
 	}
 	return part, edges, int(common), nil
+}
+
+// knownChunk is how many followers one command looks up: in a packed set it searches for
+// each from the beginning.
+const knownChunk = 100
+
+// KnownFollowers returns one page of those of a user's followers whom a viewer follows:
+// the newest follow of the user first, with its time. The total is exact. A cursor of
+// another connection is [retwis.ErrBadCursor].
+func (s *Follows) KnownFollowers(ctx context.Context, of, viewer retwis.UserID, page retwis.Page) (retwis.FollowPage, error) {
+	w, err := newSetWalk(retwis.KnownFollowers(of, viewer), page)
+	if err != nil {
+		return retwis.FollowPage{}, err
+	}
+	found, err := s.knownFollowers(ctx, of, viewer)
+	if err != nil {
+		return retwis.FollowPage{}, fmt.Errorf("followers of %s whom %s follows: %w", of, viewer, err)
+	}
+	total := len(found)
+	return w.read(ctx, s.accounts, w.nearest(found), total)
+}
+
+// knownFollowers returns all of them: those a viewer follows are few, the followers of a
+// user may be many.
+func (s *Follows) knownFollowers(ctx context.Context, of, viewer retwis.UserID) ([]edge, error) {
+	reach, err := s.Reach(ctx, []retwis.UserID{of})
+	if err != nil || len(reach[0].Followers) == 0 {
+		return nil, err
+	}
+	followed, err := s.followed(ctx, retwis.Home(viewer))
+	if err != nil {
+		return nil, err
+	}
+	groups := map[rdb.Partition][]retwis.UserID{}
+	for _, user := range followed {
+		p := s.db.OfUser(user)
+		if _, ok := reach[0].Followers[p.Number]; ok {
+			groups[p] = append(groups[p], user)
+		}
+	}
+	pipe := s.db.Client.Pipeline()
+	var asked [][]retwis.UserID
+	var scores []*redis.FloatSliceCmd
+	for p, users := range groups {
+		for chunk := range slices.Chunk(users, knownChunk) {
+			members := make([]string, len(chunk))
+			for i, user := range chunk {
+				members[i] = user.String()
+			}
+			asked = append(asked, chunk)
+			scores = append(scores, pipe.ZMScore(ctx, p.User(of).Followers(), members...))
+		}
+	}
+	_, _ = pipe.Exec(ctx) // every result holds its own error
+	var found []edge
+	for n, users := range asked {
+		answers, err := scores[n].Result()
+		if err != nil {
+			return nil, fmt.Errorf("look up followers: %w", err)
+		}
+		for i, score := range answers {
+			if score > 0 { // it is 0 where there is no such follower
+				found = append(found, edge{int64(score), users[i]})
+			}
+		}
+	}
+	return found, nil
 }

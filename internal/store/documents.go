@@ -6,16 +6,21 @@ import (
 	"fmt"
 
 	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
 )
+
+// Documents are GraphQL documents that clients name by their hash.
+type Documents struct{ core }
 
 // Document returns a document that was kept, by its SHA-256 in hexadecimal digits, or
 // [retwis.ErrNotFound]. One in use lives on.
-func (s *Store) Document(ctx context.Context, hash string) (string, error) {
+func (s *Documents) Document(ctx context.Context, hash string) (string, error) {
 	p := s.ofDocument(hash)
-	text, err := s.do(ctx, call{
-		s.scripts.findDocument,
-		[]string{p.document(hash), p.documents()},
-		[]any{hash, int(s.options.DocumentTTL.Seconds())},
+	text, err := s.db.Do(ctx, rdb.Call{
+		Script: script.FindDocument,
+		Keys:   []string{p.Document(hash), p.Documents()},
+		Args:   []any{hash, int(s.options.DocumentTTL.Seconds())},
 	}).Text()
 	if err != nil {
 		return "", fmt.Errorf("find a document: %w", err)
@@ -28,12 +33,12 @@ func (s *Store) Document(ctx context.Context, hash string) (string, error) {
 
 // KeepDocument keeps a document for some time after it was used last. Where there are too
 // many, the one unused for longest makes room.
-func (s *Store) KeepDocument(ctx context.Context, hash, text string) error {
+func (s *Documents) KeepDocument(ctx context.Context, hash, text string) error {
 	p := s.ofDocument(hash)
-	err := s.do(ctx, call{
-		s.scripts.keepDocument,
-		[]string{p.document(hash), p.documents()},
-		[]any{hash, text, int(s.options.DocumentTTL.Seconds()), max(1, s.options.Documents/len(s.partitions)), p.documentPrefix()},
+	err := s.db.Do(ctx, rdb.Call{
+		Script: script.KeepDocument,
+		Keys:   []string{p.Document(hash), p.Documents()},
+		Args:   []any{hash, text, int(s.options.DocumentTTL.Seconds()), max(1, s.options.Documents/len(s.db.Partitions())), p.Prefix(rdb.DocumentKeys)},
 	}).Err()
 	if err != nil {
 		return fmt.Errorf("keep a document: %w", err)
@@ -42,12 +47,12 @@ func (s *Store) KeepDocument(ctx context.Context, hash, text string) error {
 }
 
 // ofDocument returns the partition that keeps a document: hashes are spread evenly.
-func (s *Store) ofDocument(hash string) partition {
+func (s *Documents) ofDocument(hash string) rdb.Partition {
 	number := 0
 	if b, err := hex.DecodeString(hash[:min(len(hash), 4)]); err == nil {
 		for _, digit := range b {
 			number = number<<8 | int(digit)
 		}
 	}
-	return s.partitions[number%len(s.partitions)]
+	return s.db.Partition(number % len(s.db.Partitions()))
 }

@@ -28,11 +28,11 @@ func TestKeepDocument_EvictsTheLeastRecentlyUsed(t *testing.T) {
 	texts := []string{"{ a }", "{ b }", "{ c }", "{ d }"}
 	for i, text := range texts {
 		if i == 3 { // reading the first one makes it recently used
-			if got, err := db.Document(t.Context(), hashOf(texts[0])); got != texts[0] || err != nil {
+			if got, err := db.Documents.Document(t.Context(), hashOf(texts[0])); got != texts[0] || err != nil {
 				t.Errorf("got %q, %v", got, err)
 			}
 		}
-		if err := db.KeepDocument(t.Context(), hashOf(text), text); err != nil {
+		if err := db.Documents.KeepDocument(t.Context(), hashOf(text), text); err != nil {
 			t.Fatal(err)
 		}
 		index, err := server.Client().Keys(t.Context(), "*:documents").Result()
@@ -46,7 +46,7 @@ func TestKeepDocument_EvictsTheLeastRecentlyUsed(t *testing.T) {
 	}
 	var found []string
 	for _, text := range texts {
-		got, err := db.Document(t.Context(), hashOf(text))
+		got, err := db.Documents.Document(t.Context(), hashOf(text))
 		if err == nil {
 			found = append(found, got)
 		} else if !errors.Is(err, retwis.ErrNotFound) {

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
 )
 
 // edge is one end of a follow, with its time.
@@ -35,7 +36,7 @@ func (e edge) beyond(place *edge, older bool) bool {
 // FollowPage returns one page of a user's followers, of those the user follows, or of a
 // list's members, newest first. Followers are merged over the partitions by time and id, so that pages
 // neither skip nor repeat one. A cursor of another connection is [retwis.ErrBadCursor].
-func (s *Store) FollowPage(ctx context.Context, of retwis.FollowConnection, page retwis.Page) (retwis.FollowPage, error) {
+func (s *Follows) FollowPage(ctx context.Context, of retwis.FollowConnection, page retwis.Page) (retwis.FollowPage, error) {
 	sets, err := s.edgeSets(ctx, of)
 	if err != nil {
 		return retwis.FollowPage{}, err
@@ -44,11 +45,11 @@ func (s *Store) FollowPage(ctx context.Context, of retwis.FollowConnection, page
 	if err != nil {
 		return retwis.FollowPage{}, err
 	}
-	return s.people(ctx, w, func(e edge) retwis.Cursor { return e.cursor(of) })
+	return s.accounts.people(ctx, w, func(e edge) retwis.Cursor { return e.cursor(of) })
 }
 
 // people reads the users of a window. Those whose account is gone are left out.
-func (s *Store) people(ctx context.Context, w window, cursor func(edge) retwis.Cursor) (retwis.FollowPage, error) {
+func (s *Accounts) people(ctx context.Context, w window, cursor func(edge) retwis.Cursor) (retwis.FollowPage, error) {
 	ids := make([]retwis.UserID, len(w.edges))
 	for i, e := range w.edges {
 		ids[i] = e.user
@@ -78,7 +79,7 @@ type window struct {
 }
 
 // window reads a page of a connection whose edges are in sorted sets.
-func (s *Store) window(ctx context.Context, of retwis.FollowConnection, sets []string, page retwis.Page) (window, error) {
+func (s *Follows) window(ctx context.Context, of retwis.FollowConnection, sets []string, page retwis.Page) (window, error) {
 	older, count, cursor := true, page.First, page.After
 	if page.Last > 0 {
 		older, count, cursor = false, page.Last, page.Before
@@ -111,12 +112,12 @@ func newWindow(found []edge, total int, older bool, count int, inside bool) wind
 }
 
 // edgeSets returns the keys of the sorted sets that make up a connection.
-func (s *Store) edgeSets(ctx context.Context, of retwis.FollowConnection) ([]string, error) {
+func (s *Follows) edgeSets(ctx context.Context, of retwis.FollowConnection) ([]string, error) {
 	switch of.Kind {
 	case retwis.Following:
-		return []string{s.of(of.User).following(of.User)}, nil
+		return []string{s.db.OfUser(of.User).User(of.User).Following()}, nil
 	case retwis.Members:
-		return []string{s.of(of.User).listMembers(retwis.ListID(of.User))}, nil
+		return []string{s.db.OfUser(of.User).List(retwis.ListID(of.User)).Members()}, nil
 	case retwis.Followers, retwis.OwnLists:
 	}
 	reach, err := s.Reach(ctx, []retwis.UserID{of.User})
@@ -125,14 +126,14 @@ func (s *Store) edgeSets(ctx context.Context, of retwis.FollowConnection) ([]str
 	}
 	var sets []string
 	for number := range reach[0].Followers {
-		sets = append(sets, s.partitions[number].followers(of.User))
+		sets = append(sets, s.db.Partition(number).User(of.User).Followers())
 	}
 	return sets, nil
 }
 
 // nearest returns up to count edges of several sets from a place on, nearest first, and
 // how many edges the sets hold.
-func (s *Store) nearest(ctx context.Context, sets []string, from *edge, older bool, count int) ([]edge, int, error) {
+func (s *core) nearest(ctx context.Context, sets []string, from *edge, older bool, count int) ([]edge, int, error) {
 	if len(sets) == 0 {
 		return nil, 0, nil
 	}
@@ -144,7 +145,7 @@ func (s *Store) nearest(ctx context.Context, sets []string, from *edge, older bo
 	} else if from != nil {
 		by.Min = strconv.FormatInt(from.score, 10)
 	}
-	pipe := s.client.Pipeline()
+	pipe := s.db.Client.Pipeline()
 	ranges := make([]*redis.ZSliceCmd, len(sets))
 	sizes := make([]*redis.IntCmd, len(sets))
 	for i, set := range sets {
@@ -170,7 +171,7 @@ func (s *Store) nearest(ctx context.Context, sets []string, from *edge, older bo
 		}
 		total += int(size)
 		for _, m := range members {
-			id, err := retwis.ParseUserID(text(m.Member))
+			id, err := retwis.ParseUserID(rdb.Text(m.Member))
 			if err != nil {
 				return nil, 0, err
 			}
@@ -196,4 +197,48 @@ func nearestFirst(edges []edge, older bool, count int) []edge {
 		}
 	})
 	return edges[:min(count, len(edges))]
+}
+
+// setWalk is the way of one page through a set of users.
+type setWalk struct {
+	set   retwis.UserSet
+	from  *edge // the place the page begins at; nil for an end of the set
+	older bool
+	count int // edges to find: one more than the page holds
+}
+
+func newSetWalk(set retwis.UserSet, page retwis.Page) (setWalk, error) {
+	w := setWalk{set: set, older: true, count: page.First + 1}
+	cursor := page.After
+	if page.Last > 0 {
+		w.older, w.count, cursor = false, page.Last+1, page.Before
+	}
+	if cursor != "" {
+		at, err := cursor.UserSetPosition(set)
+		if err != nil {
+			return w, err
+		}
+		w.from = &edge{at.Score, at.User}
+	}
+	return w, nil
+}
+
+// nearest returns those of some edges that the page may hold, and one that tells that
+// more follow, nearest first.
+func (w setWalk) nearest(edges []edge) []edge {
+	kept := edges[:0]
+	for _, e := range edges {
+		if e.beyond(w.from, w.older) {
+			kept = append(kept, e)
+		}
+	}
+	return nearestFirst(kept, w.older, w.count)
+}
+
+// read makes the page of the nearest edges.
+func (w setWalk) read(ctx context.Context, accounts *Accounts, nearest []edge, total int) (retwis.FollowPage, error) {
+	page := newWindow(nearest, total, w.older, w.count-1, w.from != nil)
+	return accounts.people(ctx, page, func(e edge) retwis.Cursor {
+		return retwis.UserSetPosition{Set: w.set, Score: e.score, User: e.user}.Cursor()
+	})
 }

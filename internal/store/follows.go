@@ -4,35 +4,44 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"retwis/internal/outbox"
 	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
-	"retwis/internal/outbox"
 	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
 )
+
+// Follows are the edges between readers and authors, and pages of them.
+type Follows struct {
+	core
+	accounts  *Accounts
+	longWalks chan struct{} // holds one element for each walk over large sets
+}
 
 // Follow makes a reader follow an author, in one step for both directions, and queues the
 // back-fill of the reader's home. A repeat changes nothing. Errors that a client may see:
 // [retwis.ErrSelfFollow], [retwis.ErrUserNotFound], LIMIT_REACHED, and
 // [retwis.ErrUnauthenticated] without such a reader.
-func (s *Store) Follow(ctx context.Context, reader, author retwis.UserID) error {
+func (s *Follows) Follow(ctx context.Context, reader, author retwis.UserID) error {
 	if reader == author {
 		return retwis.ErrSelfFollow
 	}
-	p := s.of(reader)
-	there, err := s.enterReach(ctx, author, "", p)
+	p := s.db.OfUser(reader)
+	there, err := s.EnterReach(ctx, author, "", p)
 	if err != nil {
 		return fmt.Errorf("%s follows %s: %w", reader, author, err)
 	}
 	if !there {
 		return retwis.ErrUserNotFound
 	}
-	reply, err := s.doDurably(ctx, call{
-		s.scripts.follow,
-		[]string{p.user(reader), p.following(reader), p.followers(author), p.clock(), p.outbox()},
-		[]any{reader.String(), author.String(), s.options.FollowLimit, p.tag + ":"},
+	reply, err := s.db.DoDurably(ctx, rdb.Call{
+		Script: script.Follow,
+		Keys:   []string{p.User(reader).Account(), p.User(reader).Following(), p.User(author).Followers(), p.Clock(), p.Outbox()},
+		Args:   []any{reader.String(), author.String(), s.options.FollowLimit, p.Tag + ":"},
 	})
 	if err != nil {
 		return fmt.Errorf("%s follows %s: %w", reader, author, err)
@@ -43,7 +52,7 @@ func (s *Store) Follow(ctx context.Context, reader, author retwis.UserID) error 
 	}
 	switch answer[0] {
 	case "ok":
-		return s.setReach(ctx, author, p, answer[1:])
+		return s.SetReach(ctx, author, p, answer[1:])
 	case "gone":
 		return retwis.ErrUnauthenticated
 	case "limit":
@@ -57,19 +66,19 @@ func (s *Store) Follow(ctx context.Context, reader, author retwis.UserID) error 
 // Unfollow ends the following of an author, in one step for both directions, and queues
 // the purge of the reader's home: from then on nothing of the author arrives there. A
 // repeat changes nothing. Without such an author the error is [retwis.ErrUserNotFound].
-func (s *Store) Unfollow(ctx context.Context, reader, author retwis.UserID) error {
-	p, home := s.of(reader), s.of(author)
-	state, err := s.client.HMGet(ctx, home.user(author), "state").Result()
+func (s *Follows) Unfollow(ctx context.Context, reader, author retwis.UserID) error {
+	p, home := s.db.OfUser(reader), s.db.OfUser(author)
+	state, err := s.db.Client.HMGet(ctx, home.User(author).Account(), "state").Result()
 	if err != nil {
 		return fmt.Errorf("%s unfollows %s: %w", reader, author, err)
 	}
 	if state[0] != "active" {
 		return retwis.ErrUserNotFound
 	}
-	reply, err := s.doDurably(ctx, call{
-		s.scripts.unfollow,
-		[]string{p.user(reader), p.following(reader), p.followers(author), p.clock(), p.outbox()},
-		[]any{reader.String(), author.String(), p.tag + ":"},
+	reply, err := s.db.DoDurably(ctx, rdb.Call{
+		Script: script.Unfollow,
+		Keys:   []string{p.User(reader).Account(), p.User(reader).Following(), p.User(author).Followers(), p.Clock(), p.Outbox()},
+		Args:   []any{reader.String(), author.String(), p.Tag + ":"},
 	})
 	if err != nil {
 		return fmt.Errorf("%s unfollows %s: %w", reader, author, err)
@@ -78,18 +87,18 @@ func (s *Store) Unfollow(ctx context.Context, reader, author retwis.UserID) erro
 	if err != nil || len(answer) != 3 {
 		return fmt.Errorf("%s unfollows %s: reply %v: %w", reader, author, answer, err)
 	}
-	return s.setReach(ctx, author, p, answer[1:])
+	return s.SetReach(ctx, author, p, answer[1:])
 }
 
-// reachOfLists marks the partitions in a reach that hold lists.
-const reachOfLists = "l"
+// ReachOfLists marks the partitions in a reach that hold lists.
+const ReachOfLists = "l"
 
 // enterReach notes that an author's posts may go to a partition, and reports whether
 // there is such an author. Were it lost, posts would pass by the edge that is written next.
-func (s *Store) enterReach(ctx context.Context, author retwis.UserID, kind string, of partition) (bool, error) {
-	home := s.of(author)
-	reply, err := s.doDurably(ctx, call{
-		s.scripts.enterReach, []string{home.user(author), home.reach(author)}, []any{kind + strconv.Itoa(of.number)},
+func (s *Follows) EnterReach(ctx context.Context, author retwis.UserID, kind string, of rdb.Partition) (bool, error) {
+	home := s.db.OfUser(author)
+	reply, err := s.db.DoDurably(ctx, rdb.Call{
+		Script: script.EnterReach, Keys: []string{home.User(author).Account(), home.User(author).FollowerPartitions()}, Args: []any{kind + strconv.Itoa(of.Number)},
 	})
 	if err != nil {
 		return false, err
@@ -99,48 +108,37 @@ func (s *Store) enterReach(ctx context.Context, author retwis.UserID, kind strin
 
 // setReach stores how many followers an author has in a partition, as of a version. A
 // count that comes late gives way to a newer one.
-func (s *Store) setReach(ctx context.Context, author retwis.UserID, of partition, versionAndCount []any) error {
+func (s *Follows) SetReach(ctx context.Context, author retwis.UserID, of rdb.Partition, versionAndCount []any) error {
 	c := s.reachCall(author, of, versionAndCount)
-	if err := s.do(ctx, c).Err(); err != nil {
+	if err := s.db.Do(ctx, c).Err(); err != nil {
 		return fmt.Errorf("count the followers of %s: %w", author, err)
 	}
 	return nil
 }
 
-func (s *Store) reachCall(author retwis.UserID, of partition, versionAndCount []any) call {
-	home := s.of(author)
-	args := append([]any{of.number}, versionAndCount...)
-	return call{s.scripts.setReach, []string{home.user(author), home.reach(author)}, args}
-}
-
-// RecountFollowers counts an author's followers in a partition again. It is what a follow
-// or unfollow that broke off left to do.
-func (s *Store) RecountFollowers(ctx context.Context, partition int, author retwis.UserID) error {
-	p := s.partitions[partition]
-	answer, err := s.do(ctx, call{s.scripts.countFollowers, []string{p.clock(), p.followers(author)}, nil}).Slice()
-	if err != nil {
-		return fmt.Errorf("count the followers of %s: %w", author, err)
-	}
-	return s.setReach(ctx, author, p, answer)
+func (s *Follows) reachCall(author retwis.UserID, of rdb.Partition, versionAndCount []any) rdb.Call {
+	home := s.db.OfUser(author)
+	args := append([]any{of.Number}, versionAndCount...)
+	return rdb.Call{Script: script.SetReach, Keys: []string{home.User(author).Account(), home.User(author).FollowerPartitions()}, Args: args}
 }
 
 // Follows tells of each author whether a reader follows them.
-func (s *Store) Follows(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error) {
-	p := s.of(reader)
-	pipe := s.client.Pipeline()
+func (s *Follows) Follows(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error) {
+	p := s.db.OfUser(reader)
+	pipe := s.db.Client.Pipeline()
 	scores := make([]*redis.FloatCmd, len(authors))
 	for i, author := range authors {
-		scores[i] = pipe.ZScore(ctx, p.following(reader), author.String())
+		scores[i] = pipe.ZScore(ctx, p.User(reader).Following(), author.String())
 	}
 	return edges(ctx, pipe, scores)
 }
 
 // FollowedBy tells of each user whether they follow a reader.
-func (s *Store) FollowedBy(ctx context.Context, reader retwis.UserID, others []retwis.UserID) ([]bool, error) {
-	pipe := s.client.Pipeline()
+func (s *Follows) FollowedBy(ctx context.Context, reader retwis.UserID, others []retwis.UserID) ([]bool, error) {
+	pipe := s.db.Client.Pipeline()
 	scores := make([]*redis.FloatCmd, len(others))
 	for i, other := range others {
-		scores[i] = pipe.ZScore(ctx, s.of(other).following(other), reader.String())
+		scores[i] = pipe.ZScore(ctx, s.db.OfUser(other).User(other).Following(), reader.String())
 	}
 	return edges(ctx, pipe, scores)
 }
@@ -164,8 +162,8 @@ func edges(ctx context.Context, pipe redis.Pipeliner, scores []*redis.FloatCmd) 
 
 // followed returns everybody whom a home or a list follows: at most the limit of follows
 // or of members.
-func (s *Store) followed(ctx context.Context, id retwis.TimelineID) ([]retwis.UserID, error) {
-	members, err := s.client.ZRange(ctx, s.ofTimeline(id).sources(id), 0, -1).Result()
+func (s *core) followed(ctx context.Context, id retwis.TimelineID) ([]retwis.UserID, error) {
+	members, err := s.db.Client.ZRange(ctx, s.db.OfTimeline(id).Timeline(id).Sources(), 0, -1).Result()
 	if err != nil {
 		return nil, fmt.Errorf("read whom timeline %s follows: %w", id, err)
 	}
@@ -179,11 +177,11 @@ func (s *Store) followed(ctx context.Context, id retwis.TimelineID) ([]retwis.Us
 }
 
 // Reach returns where the posts of authors go, with the counts last stored.
-func (s *Store) Reach(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error) {
-	pipe := s.client.Pipeline()
+func (s *Follows) Reach(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error) {
+	pipe := s.db.Client.Pipeline()
 	rows := make([]*redis.MapStringStringCmd, len(authors))
 	for i, author := range authors {
-		rows[i] = pipe.HGetAll(ctx, s.of(author).reach(author))
+		rows[i] = pipe.HGetAll(ctx, s.db.OfUser(author).User(author).FollowerPartitions())
 	}
 	_, _ = pipe.Exec(ctx) // every row holds its own error
 	all := make([]outbox.AuthorPartitions, len(authors))
@@ -196,12 +194,12 @@ func (s *Store) Reach(ctx context.Context, authors []retwis.UserID) ([]outbox.Au
 		all[i] = outbox.AuthorPartitions{Followers: make(map[int]int, len(fields)), Lists: map[int]bool{}}
 		for field, value := range fields {
 			var number, count int
-			field, lists := strings.CutPrefix(field, reachOfLists)
+			field, lists := strings.CutPrefix(field, ReachOfLists)
 			var version int64
 			if _, err := fmt.Sscanf(field+" "+value, "%d %d:%d", &number, &version, &count); err != nil {
 				return nil, fmt.Errorf("read the reach of %s: field %q is %q: %w", authors[i], field, value, err)
 			}
-			if number < 0 || number >= len(s.partitions) {
+			if number < 0 || number >= len(s.db.Partitions()) {
 				return nil, fmt.Errorf("read the reach of %s: no partition %d", authors[i], number)
 			}
 			if lists {

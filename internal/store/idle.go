@@ -4,13 +4,15 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
 )
+
+// Sweeps remove timelines that nobody reads.
+type Sweeps struct{ core }
 
 const day = 24 * time.Hour
 
@@ -19,18 +21,18 @@ const day = 24 * time.Hour
 // keys in small steps, and calls pause after each with how many lists it has looked at and
 // removed in it; an error of pause ends the sweep. What is there all the while is looked at
 // at least once. A sweep that broke off is begun again.
-func (s *Store) SweepIdle(ctx context.Context, pause func(ctx context.Context, looked, removed int) error) error {
+func (s *Sweeps) SweepIdle(ctx context.Context, pause func(ctx context.Context, looked, removed int) error) error {
 	if s.options.IdleHomeAge < 0 {
 		return nil
 	}
-	masters, err := s.masters(ctx)
+	masters, err := s.db.Masters(ctx)
 	if err != nil {
 		return fmt.Errorf("sweep idle timelines: %w", err)
 	}
 	for _, master := range masters {
 		for cursor, end := uint64(0), false; !end; end = cursor == 0 {
 			var keys []string
-			if keys, cursor, err = master.Scan(ctx, cursor, "{*}:[hl][oi][ms][et]:*", scanStep).Result(); err != nil {
+			if keys, cursor, err = master.Scan(ctx, cursor, "{*}:[hl][oi][ms][et]:*", rdb.ScanStep).Result(); err != nil {
 				return fmt.Errorf("sweep idle timelines: scan the keys: %w", err)
 			}
 			looked, removed, err := s.evict(ctx, keys)
@@ -45,46 +47,26 @@ func (s *Store) SweepIdle(ctx context.Context, pause func(ctx context.Context, l
 	return nil
 }
 
-// masters returns the nodes that hold the keys, in any order.
-func (s *Store) masters(ctx context.Context) ([]*redis.Client, error) {
-	switch client := s.client.(type) {
-	case *redis.ClusterClient:
-		var mu sync.Mutex
-		var all []*redis.Client
-		err := client.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
-			mu.Lock()
-			defer mu.Unlock()
-			all = append(all, node)
-			return nil
-		})
-		return all, err
-	case *redis.Client:
-		return []*redis.Client{client}, nil
-	default:
-		return nil, fmt.Errorf("a client of type %T", client)
-	}
-}
-
 // evict removes those of some lists that are idle.
-func (s *Store) evict(ctx context.Context, keys []string) (looked, removed int, err error) {
-	var calls []call
+func (s *Sweeps) evict(ctx context.Context, keys []string) (looked, removed int, err error) {
+	var calls []rdb.Call
 	for _, key := range keys {
 		id, ok := s.listOf(key)
 		if !ok {
 			continue
 		}
-		p := s.ofTimeline(id)
-		c := call{
-			s.scripts.evict,
-			[]string{key, p.generations(id), p.online()},
-			[]any{id.String(), int(s.options.IdleHomeAge / day)},
+		p := s.db.OfTimeline(id)
+		c := rdb.Call{
+			Script: script.Evict,
+			Keys:   []string{key, p.Timeline(id).Epoch(), p.Online()},
+			Args:   []any{id.String(), int(s.options.IdleHomeAge / day)},
 		}
 		if id.Kind == retwis.HomeTimeline {
-			c.keys = append(c.keys, p.marks(id.Owner))
+			c.Keys = append(c.Keys, p.User(id.Owner).PullWatermarks())
 		}
 		calls = append(calls, c)
 	}
-	for _, reply := range s.doAll(ctx, calls) {
+	for _, reply := range s.db.DoAll(ctx, calls) {
 		n, err := reply.Int()
 		if err != nil {
 			return 0, 0, err
@@ -96,7 +78,7 @@ func (s *Store) evict(ctx context.Context, keys []string) (looked, removed int, 
 
 // listOf returns the timeline whose entries a key holds, false when it is no key of a home or
 // of a list of users.
-func (s *Store) listOf(key string) (retwis.TimelineID, bool) {
+func (s *Sweeps) listOf(key string) (retwis.TimelineID, bool) {
 	_, rest, _ := strings.Cut(key, "}:")
 	kind, value, _ := strings.Cut(rest, ":")
 	id := retwis.TimelineID{Kind: retwis.HomeTimeline}
@@ -105,7 +87,7 @@ func (s *Store) listOf(key string) (retwis.TimelineID, bool) {
 	case "list":
 		id.Kind = retwis.ListTimeline
 		var posts bool
-		if value, posts = strings.CutSuffix(value, listPostsSuffix); !posts {
+		if value, posts = strings.CutSuffix(value, rdb.ListPostsSuffix); !posts {
 			return id, false
 		}
 	default:
@@ -113,14 +95,14 @@ func (s *Store) listOf(key string) (retwis.TimelineID, bool) {
 	}
 	var err error
 	id.Owner, err = retwis.ParseUserID(value)
-	return id, err == nil && s.ofTimeline(id).entries(id) == key
+	return id, err == nil && s.db.OfTimeline(id).Timeline(id).Entries() == key
 }
 
 // SweepTurn gives a worker the turn to sweep, or lets it keep the turn, for a while. It
 // reports false when another one has it, or the last sweep ended less than every ago.
-func (s *Store) SweepTurn(ctx context.Context, worker string, lease, every time.Duration) (bool, error) {
-	turn, err := s.do(ctx, call{
-		s.scripts.sweepTurn, []string{sweepKey}, []any{worker, lease.Milliseconds(), every.Milliseconds()},
+func (s *Sweeps) SweepTurn(ctx context.Context, worker string, lease, every time.Duration) (bool, error) {
+	turn, err := s.db.Do(ctx, rdb.Call{
+		Script: script.SweepTurn, Keys: []string{rdb.SweepKey}, Args: []any{worker, lease.Milliseconds(), every.Milliseconds()},
 	}).Bool()
 	if err != nil {
 		return false, fmt.Errorf("take the turn to sweep: %w", err)
@@ -130,12 +112,12 @@ func (s *Store) SweepTurn(ctx context.Context, worker string, lease, every time.
 
 // EndSweep gives the turn to sweep back, if the worker has it, and says whether everything
 // was swept.
-func (s *Store) EndSweep(ctx context.Context, worker string, whole bool) error {
+func (s *Sweeps) EndSweep(ctx context.Context, worker string, whole bool) error {
 	swept := "0"
 	if whole {
 		swept = "1"
 	}
-	if err := s.do(ctx, call{s.scripts.endSweep, []string{sweepKey}, []any{worker, swept}}).Err(); err != nil {
+	if err := s.db.Do(ctx, rdb.Call{Script: script.EndSweep, Keys: []string{rdb.SweepKey}, Args: []any{worker, swept}}).Err(); err != nil {
 		return fmt.Errorf("end a sweep: %w", err)
 	}
 	return nil

@@ -8,16 +8,24 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
 )
+
+// Lists are lists of users.
+type Lists struct {
+	core
+	follows *Follows
+}
 
 // CreateList makes an empty list of an owner's, once for a key. Above
 // [retwis.MaxLists] the error is LIMIT_REACHED.
-func (s *Store) CreateList(ctx context.Context, owner retwis.UserID, name, key string) (*retwis.List, error) {
-	p := s.of(owner)
-	reply, err := s.doDurably(ctx, call{
-		s.scripts.createList,
-		[]string{p.user(owner), p.lists(owner), p.nextUser(), p.idempotency(owner, "list "+key)},
-		[]any{owner.String(), name, owner.Bucket(), retwis.MaxLists, p.listPrefix(), int(s.options.IdempotencyTTL.Seconds())},
+func (s *Lists) CreateList(ctx context.Context, owner retwis.UserID, name, key string) (*retwis.List, error) {
+	p := s.db.OfUser(owner)
+	reply, err := s.db.DoDurably(ctx, rdb.Call{
+		Script: script.CreateList,
+		Keys:   []string{p.User(owner).Account(), p.User(owner).Lists(), p.NextUser(), p.User(owner).Idempotency("list " + key)},
+		Args:   []any{owner.String(), name, owner.Bucket(), retwis.MaxLists, p.Prefix(rdb.ListKeys), int(s.options.IdempotencyTTL.Seconds())},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create a list of %s: %w", owner, err)
@@ -41,9 +49,9 @@ func (s *Store) CreateList(ctx context.Context, owner retwis.UserID, name, key s
 }
 
 // RenameList gives an owner's list another name.
-func (s *Store) RenameList(ctx context.Context, owner retwis.UserID, id retwis.ListID, name string) (*retwis.List, error) {
-	p := s.ofBucket(id.Bucket())
-	state, err := s.do(ctx, call{s.scripts.renameList, []string{p.list(id)}, []any{owner.String(), name}}).Text()
+func (s *Lists) RenameList(ctx context.Context, owner retwis.UserID, id retwis.ListID, name string) (*retwis.List, error) {
+	p := s.db.OfBucket(id.Bucket())
+	state, err := s.db.Do(ctx, rdb.Call{Script: script.RenameList, Keys: []string{p.List(id).Properties()}, Args: []any{owner.String(), name}}).Text()
 	if err != nil {
 		return nil, fmt.Errorf("rename list %s: %w", id, err)
 	}
@@ -54,15 +62,15 @@ func (s *Store) RenameList(ctx context.Context, owner retwis.UserID, id retwis.L
 }
 
 // DeleteList takes an owner's list from sight; the worker takes it apart.
-func (s *Store) DeleteList(ctx context.Context, owner retwis.UserID, id retwis.ListID) error {
-	if s.of(owner) != s.ofBucket(id.Bucket()) {
+func (s *Lists) DeleteList(ctx context.Context, owner retwis.UserID, id retwis.ListID) error {
+	if s.db.OfUser(owner) != s.db.OfBucket(id.Bucket()) {
 		return s.notOwned(ctx, id)
 	}
-	p := s.of(owner)
-	state, err := s.do(ctx, call{
-		s.scripts.deleteList,
-		[]string{p.list(id), p.lists(owner), p.outbox(), p.online(), p.onlineNodes()},
-		[]any{owner.String(), id.String(), s.publish, p.livePrefix()},
+	p := s.db.OfUser(owner)
+	state, err := s.db.Do(ctx, rdb.Call{
+		Script: script.DeleteList,
+		Keys:   []string{p.List(id).Properties(), p.User(owner).Lists(), p.Outbox(), p.Online(), p.OnlineNodes()},
+		Args:   []any{owner.String(), id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels)},
 	}).Text()
 	if err != nil {
 		return fmt.Errorf("delete list %s: %w", id, err)
@@ -70,61 +78,49 @@ func (s *Store) DeleteList(ctx context.Context, owner retwis.UserID, id retwis.L
 	return listState(state)
 }
 
-// Unlist takes the next members off a deleted list, and reports whether that was all.
-func (s *Store) Unlist(ctx context.Context, id retwis.ListID) (bool, error) {
-	p := s.ofBucket(id.Bucket())
-	done, err := s.do(ctx, call{
-		s.scripts.unlist, []string{p.list(id), p.listMembers(id), p.listPosts(id)}, []any{id.String(), 500, p.listedPrefix()},
-	}).Bool()
-	if err != nil {
-		return false, fmt.Errorf("take list %s apart: %w", id, err)
-	}
-	return done, nil
-}
-
 // AddListMember puts a user on an owner's list and queues the back-fill of its timeline. A
 // repeat changes nothing.
-func (s *Store) AddListMember(ctx context.Context, owner retwis.UserID, id retwis.ListID, author retwis.UserID) error {
-	p := s.ofBucket(id.Bucket())
-	there, err := s.enterReach(ctx, author, reachOfLists, p)
+func (s *Lists) AddListMember(ctx context.Context, owner retwis.UserID, id retwis.ListID, author retwis.UserID) error {
+	p := s.db.OfBucket(id.Bucket())
+	there, err := s.follows.EnterReach(ctx, author, ReachOfLists, p)
 	if err != nil {
 		return fmt.Errorf("add %s to list %s: %w", author, id, err)
 	}
 	if !there {
 		return retwis.ErrUserNotFound
 	}
-	reply, err := s.doDurably(ctx, call{
-		s.scripts.addMember,
-		[]string{p.list(id), p.listMembers(id), p.listed(author), p.clock(), p.outbox()},
-		[]any{owner.String(), id.String(), author.String(), retwis.MaxListMembers},
+	reply, err := s.db.DoDurably(ctx, rdb.Call{
+		Script: script.AddMember,
+		Keys:   []string{p.List(id).Properties(), p.List(id).Members(), p.User(author).Listed(), p.Clock(), p.Outbox()},
+		Args:   []any{owner.String(), id.String(), author.String(), retwis.MaxListMembers},
 	})
 	if err != nil {
 		return fmt.Errorf("add %s to list %s: %w", author, id, err)
 	}
-	return listState(text(reply.Val()))
+	return listState(rdb.Text(reply.Val()))
 }
 
 // RemoveListMember takes a user off an owner's list and queues the purge of its timeline.
 // A repeat changes nothing.
-func (s *Store) RemoveListMember(ctx context.Context, owner retwis.UserID, id retwis.ListID, author retwis.UserID) error {
-	p := s.ofBucket(id.Bucket())
-	reply, err := s.doDurably(ctx, call{
-		s.scripts.removeMember,
-		[]string{p.list(id), p.listMembers(id), p.listed(author), p.outbox()},
-		[]any{owner.String(), id.String(), author.String()},
+func (s *Lists) RemoveListMember(ctx context.Context, owner retwis.UserID, id retwis.ListID, author retwis.UserID) error {
+	p := s.db.OfBucket(id.Bucket())
+	reply, err := s.db.DoDurably(ctx, rdb.Call{
+		Script: script.RemoveMember,
+		Keys:   []string{p.List(id).Properties(), p.List(id).Members(), p.User(author).Listed(), p.Outbox()},
+		Args:   []any{owner.String(), id.String(), author.String()},
 	})
 	if err != nil {
 		return fmt.Errorf("remove %s from list %s: %w", author, id, err)
 	}
-	return listState(text(reply.Val()))
+	return listState(rdb.Text(reply.Val()))
 }
 
 // Memberships tells of each pair whether the user is on the list.
-func (s *Store) Memberships(ctx context.Context, pairs []retwis.Membership) ([]bool, error) {
-	pipe := s.client.Pipeline()
+func (s *Lists) Memberships(ctx context.Context, pairs []retwis.Membership) ([]bool, error) {
+	pipe := s.db.Client.Pipeline()
 	scores := make([]*redis.FloatCmd, len(pairs))
 	for i, pair := range pairs {
-		scores[i] = pipe.ZScore(ctx, s.ofBucket(pair.List.Bucket()).listMembers(pair.List), pair.User.String())
+		scores[i] = pipe.ZScore(ctx, s.db.OfBucket(pair.List.Bucket()).List(pair.List).Members(), pair.User.String())
 	}
 	return edges(ctx, pipe, scores)
 }
@@ -145,14 +141,14 @@ func listState(state string) error {
 }
 
 // notOwned is the error about a list that cannot be the caller's.
-func (s *Store) notOwned(ctx context.Context, id retwis.ListID) error {
+func (s *Lists) notOwned(ctx context.Context, id retwis.ListID) error {
 	if _, err := s.list(ctx, id); err != nil {
 		return err
 	}
 	return retwis.ErrListNotOwned
 }
 
-func (s *Store) list(ctx context.Context, id retwis.ListID) (*retwis.List, error) {
+func (s *Lists) list(ctx context.Context, id retwis.ListID) (*retwis.List, error) {
 	lists, err := s.Lists(ctx, []retwis.ListID{id})
 	if err != nil {
 		return nil, err
@@ -164,14 +160,14 @@ func (s *Store) list(ctx context.Context, id retwis.ListID) (*retwis.List, error
 }
 
 // Lists returns lists by id, in the order asked for, nil where there is none.
-func (s *Store) Lists(ctx context.Context, ids []retwis.ListID) ([]*retwis.List, error) {
+func (s *Lists) Lists(ctx context.Context, ids []retwis.ListID) ([]*retwis.List, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	pipe := s.client.Pipeline()
+	pipe := s.db.Client.Pipeline()
 	rows := make([]*redis.SliceCmd, len(ids))
 	for i, id := range ids {
-		rows[i] = pipe.HMGet(ctx, s.ofBucket(id.Bucket()).list(id), "state", "owner", "name", "created")
+		rows[i] = pipe.HMGet(ctx, s.db.OfBucket(id.Bucket()).List(id).Properties(), "state", "owner", "name", "created")
 	}
 	_, _ = pipe.Exec(ctx) // every row holds its own error
 	lists := make([]*retwis.List, len(ids))
@@ -183,21 +179,21 @@ func (s *Store) Lists(ctx context.Context, ids []retwis.ListID) ([]*retwis.List,
 		if fields[0] != "active" {
 			continue
 		}
-		owner, err := retwis.ParseUserID(text(fields[1]))
+		owner, err := retwis.ParseUserID(rdb.Text(fields[1]))
 		if err != nil {
 			return nil, fmt.Errorf("read list %s: %w", ids[i], err)
 		}
 		lists[i] = &retwis.List{
-			ID: ids[i], OwnerID: owner, Name: text(fields[2]), CreatedAt: time.UnixMilli(number(fields[3])).UTC(),
+			ID: ids[i], OwnerID: owner, Name: rdb.Text(fields[2]), CreatedAt: time.UnixMilli(rdb.Number(fields[3])).UTC(),
 		}
 	}
 	return lists, nil
 }
 
 // ListPage returns one page of an owner's lists, newest first.
-func (s *Store) ListPage(ctx context.Context, owner retwis.UserID, page retwis.Page) (retwis.ListPage, error) {
+func (s *Lists) ListPage(ctx context.Context, owner retwis.UserID, page retwis.Page) (retwis.ListPage, error) {
 	of := retwis.FollowConnection{Kind: retwis.OwnLists, User: owner}
-	w, err := s.window(ctx, of, []string{s.of(owner).lists(owner)}, page)
+	w, err := s.follows.window(ctx, of, []string{s.db.OfUser(owner).User(owner).Lists()}, page)
 	if err != nil {
 		return retwis.ListPage{}, err
 	}

@@ -14,10 +14,10 @@ import (
 // that is older than its newest entry. Mostly all of that is older than the whole list; but
 // posts that arrive late, many at once, push newer ones over its end.
 type listWalk struct {
-	store *Store
-	id    retwis.TimelineID
-	from  *retwis.TimelinePosition
-	older bool
+	timelines *Timelines
+	id        retwis.TimelineID
+	from      *retwis.TimelinePosition
+	older     bool
 
 	at      retwis.TimelinePosition
 	started bool
@@ -68,15 +68,15 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 func (w *listWalk) stretch(ctx context.Context, count int) (stretch, error) {
 	switch {
 	case w.older && w.from == nil:
-		return w.store.read(ctx, w.id, "top", 0, count)
+		return w.timelines.read(ctx, w.id, "top", 0, count)
 	case w.older && w.from.Post == 0:
-		return w.store.read(ctx, w.id, "top", 0, 0)
+		return w.timelines.read(ctx, w.id, "top", 0, 0)
 	case w.older:
-		return w.store.read(ctx, w.id, "after", w.from.Post, count)
+		return w.timelines.read(ctx, w.id, "after", w.from.Post, count)
 	case w.from == nil:
-		return w.store.read(ctx, w.id, "before", 0, count)
+		return w.timelines.read(ctx, w.id, "before", 0, count)
 	default:
-		return w.store.read(ctx, w.id, "before", w.from.Post, count)
+		return w.timelines.read(ctx, w.id, "before", w.from.Post, count)
 	}
 }
 
@@ -128,17 +128,17 @@ func (w *listWalk) lost(ctx context.Context) (*tail, error) {
 
 // snapshot reads the whole list.
 func (w *listWalk) snapshot(ctx context.Context) (*tail, error) {
-	all, err := w.store.read(ctx, w.id, "all", 0, 0)
+	all, err := w.timelines.read(ctx, w.id, "all", 0, 0)
 	if err != nil {
 		return nil, err
 	}
 	t := &tail{
-		store: w.store,
-		id:    w.id,
-		older: w.older,
-		list:  all.posts,
-		whole: all.bottom || all.last == "",
-		deep:  w.id.FannedOut() && !all.bottom && all.last != "",
+		timelines: w.timelines,
+		id:        w.id,
+		older:     w.older,
+		list:      all.posts,
+		whole:     all.bottom || all.last == "",
+		deep:      w.id.FannedOut() && !all.bottom && all.last != "",
 	}
 	t.hold(all.posts)
 	if len(all.posts) > 0 {
@@ -156,9 +156,9 @@ func endOfMilli(post retwis.PostID) retwis.PostID {
 
 // tail walks over what is left of a list, held in memory, and over the older posts.
 type tail struct {
-	store *Store
-	id    retwis.TimelineID
-	older bool
+	timelines *Timelines
+	id        retwis.TimelineID
+	older     bool
 
 	list   []retwis.PostID        // still to walk, nearest first
 	held   map[retwis.PostID]bool // by the list: the older posts leave it out
@@ -198,7 +198,7 @@ func (t *tail) next(ctx context.Context, count int) ([]entry, bool, error) {
 			ahead++
 		}
 	}
-	posts, end, err := t.store.pull(ctx, t.id, t.bound, true, count+ahead)
+	posts, end, err := t.timelines.pull(ctx, t.id, t.bound, true, count+ahead)
 	if err != nil {
 		return nil, false, err
 	}
@@ -226,7 +226,7 @@ func (t *tail) newer(ctx context.Context, count int) ([]entry, bool, error) {
 	if ahead == len(t.held) {
 		ahead = 0
 	}
-	posts, end, err := t.store.pull(ctx, t.id, t.bound, false, count+ahead)
+	posts, end, err := t.timelines.pull(ctx, t.id, t.bound, false, count+ahead)
 	if err != nil {
 		return nil, false, err
 	}

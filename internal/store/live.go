@@ -2,18 +2,35 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"retwis/internal/pubsub"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
-	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
-	"retwis/internal/sleep"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
 )
+
+// Live is what live subscriptions need: presence, messages, and what happened since a position.
+type Live struct {
+	core
+	posts     *Posts
+	timelines *Timelines
+	pubSub    goodNews
+}
+
+// PartitionOf returns the number of the partition that a timeline lives in.
+func (s *Live) PartitionOf(t retwis.TimelineID) int { return s.db.OfTimeline(t).Number }
+
+// Posts returns posts by id, in the order asked for, nil where one is missing or deleted.
+func (s *Live) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {
+	return s.posts.Posts(ctx, ids)
+}
 
 // Bounds of one replay: a subscriber who missed more is told to refetch.
 const (
@@ -22,8 +39,8 @@ const (
 )
 
 // Now returns where a timeline stands.
-func (s *Store) Now(ctx context.Context, id retwis.TimelineID) (retwis.TimelinePosition, error) {
-	got, err := s.read(ctx, id, "top", 0, 0)
+func (s *Live) Now(ctx context.Context, id retwis.TimelineID) (retwis.TimelinePosition, error) {
+	got, err := s.timelines.read(ctx, id, "top", 0, 0)
 	if err != nil {
 		return retwis.TimelinePosition{}, fmt.Errorf("position of timeline %s: %w", id, err)
 	}
@@ -34,19 +51,19 @@ func (s *Store) Now(ctx context.Context, id retwis.TimelineID) (retwis.TimelineP
 // 1000 arrivals and 1000 removals. When more did, or the list no longer holds the entry
 // the position stands at, Found is false. A home that is not there is built first. The
 // timeline of a list that was deleted, or of a user who has left, is Gone.
-func (s *Store) Since(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
+func (s *Live) Since(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
 	id := from.Timeline
-	p := s.ofTimeline(id)
-	c := call{
-		s.scripts.since,
-		[]string{p.entries(id), p.generations(id), p.removals(), p.large(), p.onlineNodes(), p.sources(id), p.holder(id)},
-		append([]any{
+	p := s.db.OfTimeline(id)
+	c := rdb.Call{
+		Script: script.Since,
+		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Removals(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Sources(), p.Timeline(id).Owner()},
+		Args: append([]any{
 			string(id.Kind), id.Owner.String(), from.Post.String(),
 			fmt.Sprintf("%d-%d", from.Removal.Millis, from.Removal.Seq), maxReplay, maxRemovals, s.options.Removals,
-		}, s.catchUp(id)...),
+		}, s.timelines.catchUp(id)...),
 	}
 	for try := 0; ; try++ {
-		reply, err := s.do(ctx, c).Slice()
+		reply, err := s.db.Do(ctx, c).Slice()
 		if err != nil {
 			return pubsub.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
@@ -57,10 +74,10 @@ func (s *Store) Since(ctx context.Context, from retwis.TimelinePosition) (pubsub
 		if err != nil {
 			return pubsub.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
-		if !id.FannedOut() || (last != "" && last != building) || try == 3 {
+		if !id.FannedOut() || (last != "" && last != rdb.ListBuilding) || try == 3 {
 			return replay, nil
 		}
-		if err := s.Rebuild(ctx, id); err != nil && !errors.Is(err, errOvertaken) {
+		if err := s.timelines.Rebuild(ctx, id); err != nil && !errors.Is(err, errOvertaken) {
 			return pubsub.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
 	}
@@ -70,17 +87,17 @@ func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, erro
 	if len(reply) != 7 {
 		return pubsub.Replay{}, "", fmt.Errorf("%d fields", len(reply))
 	}
-	at, err := standing(id, text(reply[0]), text(reply[1]))
+	at, err := standing(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
 	if err != nil {
 		return pubsub.Replay{}, "", err
 	}
-	if at.Post, err = postID(text(reply[2])); err != nil {
+	if at.Post, err = rdb.PostID(rdb.Text(reply[2])); err != nil {
 		return pubsub.Replay{}, "", err
 	}
-	replay := pubsub.Replay{Position: at, Found: text(reply[4]) == "1"}
+	replay := pubsub.Replay{Position: at, Found: rdb.Text(reply[4]) == "1"}
 	arrived, _ := reply[5].([]any)
 	for _, entry := range slices.Backward(arrived) {
-		post, err := retwis.ParsePostID(text(entry))
+		post, err := retwis.ParsePostID(rdb.Text(entry))
 		if err != nil {
 			return pubsub.Replay{}, "", err
 		}
@@ -88,47 +105,47 @@ func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, erro
 	}
 	removed, _ := reply[6].([]any)
 	for i := 0; i+2 < len(removed); i += 3 {
-		removal, err := parseRemovalID(text(removed[i]))
+		removal, err := rdb.RemovalID(rdb.Text(removed[i]))
 		if err != nil {
 			return pubsub.Replay{}, "", err
 		}
-		post, err := retwis.ParsePostID(text(removed[i+1]))
+		post, err := retwis.ParsePostID(rdb.Text(removed[i+1]))
 		if err != nil {
 			return pubsub.Replay{}, "", err
 		}
-		author, err := retwis.ParseUserID(text(removed[i+2]))
+		author, err := retwis.ParseUserID(rdb.Text(removed[i+2]))
 		if err != nil {
 			return pubsub.Replay{}, "", err
 		}
 		replay.Removed = append(replay.Removed, pubsub.Removal{ID: removal, Post: post, Author: author})
 	}
-	return replay, text(reply[3]), nil
+	return replay, rdb.Text(reply[3]), nil
 }
 
 // Enter notes that a node serves subscriptions of timelines, all of one partition, until
 // ttl has passed. Repeat it to stay.
-func (s *Store) Enter(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error {
-	return s.presence(ctx, s.scripts.enter, timelines, node, ttl.Milliseconds())
+func (s *Live) Enter(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error {
+	return s.presence(ctx, script.Enter, timelines, node, ttl.Milliseconds())
 }
 
 // Leave notes that a node no longer serves subscriptions of timelines, all of one
 // partition.
-func (s *Store) Leave(ctx context.Context, node string, timelines []retwis.TimelineID) error {
-	return s.presence(ctx, s.scripts.leave, timelines, node)
+func (s *Live) Leave(ctx context.Context, node string, timelines []retwis.TimelineID) error {
+	return s.presence(ctx, script.Leave, timelines, node)
 }
 
-func (s *Store) presence(ctx context.Context, script *redis.Script, timelines []retwis.TimelineID, args ...any) error {
+func (s *Live) presence(ctx context.Context, name script.Name, timelines []retwis.TimelineID, args ...any) error {
 	if len(timelines) == 0 {
 		return nil
 	}
-	p := s.ofTimeline(timelines[0])
+	p := s.db.OfTimeline(timelines[0])
 	for _, t := range timelines {
-		if s.ofTimeline(t) != p {
+		if s.db.OfTimeline(t) != p {
 			return fmt.Errorf("presence of %s and %s: not of one partition", timelines[0], t)
 		}
 		args = append(args, t.String())
 	}
-	if err := s.do(ctx, call{script, []string{p.online(), p.onlineNodes(), p.onlineExpiry()}, args}).Err(); err != nil {
+	if err := s.db.Do(ctx, rdb.Call{Script: name, Keys: []string{p.Online(), p.OnlineNodes(), p.OnlineExpiry()}, Args: args}).Err(); err != nil {
 		return fmt.Errorf("presence of %d timelines: %w", len(timelines), err)
 	}
 	return nil
@@ -137,9 +154,9 @@ func (s *Store) presence(ctx context.Context, script *redis.Script, timelines []
 // Listen calls handle, one message after the other, with what a partition tells a node,
 // until ctx is done. It reconnects by itself; after each subscription, the first too,
 // handle gets LiveJoined, since messages may have been lost before.
-func (s *Store) Listen(ctx context.Context, node string, number int, handle func(pubsub.Message)) error {
-	channel := s.partitions[number].live(node)
-	return s.listen(ctx, s.replicas != nil, channel, func(payload string, joined bool) {
+func (s *Live) Listen(ctx context.Context, node string, number int, handle func(pubsub.Message)) error {
+	channel := s.db.Partition(number).Live(node)
+	return s.db.Listen(ctx, s.db.Sharded(), channel, func(payload string, joined bool) {
 		if joined {
 			handle(pubsub.Message{Kind: pubsub.Joined})
 			return
@@ -195,7 +212,7 @@ func parseMessage(payload string) (pubsub.Message, error) {
 		}
 		to := pubsub.Recipient{Timeline: timeline}
 		if step == 2 {
-			if to.Before, err = postID(rest[i+1]); err != nil {
+			if to.Before, err = rdb.PostID(rest[i+1]); err != nil {
 				return message, err
 			}
 		}
@@ -204,55 +221,36 @@ func parseMessage(payload string) (pubsub.Message, error) {
 	return message, nil
 }
 
-// listen subscribes to a channel and calls handle with every message, and with joined
-// after every subscription, until ctx is done.
-func (s *Store) listen(ctx context.Context, sharded bool, channel string, handle func(payload string, joined bool)) error {
-	for {
-		err := s.subscribed(ctx, sharded, channel, handle)
-		if ctx.Err() != nil {
-			return nil //nolint:nilerr // being told to stop is no failure
-		}
-		s.log.WarnContext(ctx, "a subscription ended: subscribing again", "channel", channel, "err", err)
-		_ = sleep.For(ctx, 100*time.Millisecond) // the next round sees why it broke off
+// Probe sends a node a live message of its own, over the channel of a partition and from
+// another connection than it listens on: where it does not arrive, nothing else does.
+func (s *Live) Probe(ctx context.Context, node string, number int) error {
+	channel := s.db.Partition(number).Live(node)
+	if err := s.db.Client.Do(ctx, s.db.Publish, channel, "?").Err(); err != nil {
+		return fmt.Errorf("probe channel %s: %w", channel, err)
 	}
+	return nil
 }
 
-// errMoved ends a subscription whose slot has moved to another node.
-var errMoved = errors.New("the server ended the subscription: the slot has moved")
+// pubSubAge is how old a good answer of [Store.CheckPubSub] may be.
+const pubSubAge = 10 * time.Second
 
-// subscribed listens on one subscription for as long as it lasts. go-redis reconnects
-// within it, and says so by another confirmation.
-func (s *Store) subscribed(ctx context.Context, sharded bool, channel string, handle func(string, bool)) error {
-	var sub *redis.PubSub
-	if sharded {
-		sub = s.blocking.SSubscribe(ctx, channel)
-	} else {
-		sub = s.blocking.Subscribe(ctx, channel)
+// goodNews remembers when something was last found to work.
+type goodNews struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+// CheckPubSub reports whether a message that is published comes back, now or some seconds
+// ago.
+func (s *Live) CheckPubSub(ctx context.Context) error {
+	s.pubSub.mu.Lock()
+	defer s.pubSub.mu.Unlock()
+	if time.Since(s.pubSub.at) < pubSubAge {
+		return nil
 	}
-	defer func() { _ = sub.Close() }()
-	messages := sub.ChannelWithSubscriptions(
-		redis.WithChannelSize(1024),
-		redis.WithChannelHealthCheckInterval(s.options.Timeout),
-	)
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case message, open := <-messages:
-			if !open {
-				return errors.New("the connection is closed")
-			}
-			switch m := message.(type) {
-			case *redis.Subscription:
-				switch m.Kind {
-				case "subscribe", "ssubscribe":
-					handle("", true)
-				case "unsubscribe", "sunsubscribe":
-					return errMoved
-				}
-			case *redis.Message:
-				handle(m.Payload, false)
-			}
-		}
+	if _, err := s.db.PubSubRoundTrip(ctx, s.db.Public().Tag+":probe:"+rand.Text()); err != nil {
+		return err
 	}
+	s.pubSub.at = time.Now()
+	return nil
 }

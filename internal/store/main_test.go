@@ -35,7 +35,7 @@ func people(t *testing.T, s *Store, names ...string) []retwis.UserID {
 	t.Helper()
 	ids := make([]retwis.UserID, len(names))
 	for i, name := range names {
-		user, err := s.Register(t.Context(), retwis.Registration{Username: name, PasswordHash: "x"})
+		user, err := s.Accounts.Register(t.Context(), retwis.Registration{Username: name, PasswordHash: "x"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,49 +7,18 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
-	"github.com/redis/go-redis/v9"
 )
 
 // metrics are what a store tells about itself.
 type metrics struct {
-	scripts             *prometheus.HistogramVec
-	commands, pipelines prometheus.Observer
-	failures, dials     prometheus.Counter
-
 	pages             prometheus.Observer
 	refills, rebuilds prometheus.Counter
-}
-
-// exchangeTimes are the bounds of times of exchanges with Redis, in seconds: from what a
-// command takes on the same machine up to the deadline.
-func exchangeTimes() []float64 {
-	return []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5}
 }
 
 // newMetrics registers the metrics of a store, with nil nowhere.
 func newMetrics(register prometheus.Registerer) *metrics {
 	with := promauto.With(register)
-	exchanges := with.NewHistogramVec(prometheus.HistogramOpts{
-		Name:    "retwis_redis_exchange_seconds",
-		Help:    "Time from sending to Redis to having the reply, of single commands and of pipelines.",
-		Buckets: exchangeTimes(),
-	}, []string{"kind"})
 	return &metrics{
-		scripts: with.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "retwis_redis_script_seconds",
-			Help:    "Time from sending a script's call to Redis to having the reply; calls of one pipeline have equal shares of its time.",
-			Buckets: exchangeTimes(),
-		}, []string{"script"}),
-		commands:  exchanges.WithLabelValues("command"),
-		pipelines: exchanges.WithLabelValues("pipeline"),
-		failures: with.NewCounter(prometheus.CounterOpts{
-			Name: "retwis_redis_failures_total",
-			Help: "Exchanges with Redis that failed by the connection, the server or the cluster.",
-		}),
-		dials: with.NewCounter(prometheus.CounterOpts{
-			Name: "retwis_redis_dials_total",
-			Help: "Connections to Redis that were opened, or tried to be.",
-		}),
 		pages: with.NewHistogram(prometheus.HistogramOpts{
 			Name:    "retwis_page_posts",
 			Help:    "Posts on a page of a timeline that was read.",
@@ -107,7 +76,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), collectTime)
 	defer cancel()
-	backlogs, err := c.store.Backlogs(ctx)
+	backlogs, err := c.store.Outbox.Backlogs(ctx)
 	up := 1.0
 	if err != nil {
 		c.store.log.WarnContext(ctx, "metrics are without the outboxes", "err", err)
@@ -119,16 +88,9 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		gauge(c.length, float64(b.Entries), strconv.Itoa(number))
 	}
 
-	pool := poolStats(c.store.client)
+	pool := c.store.db.PoolStats()
 	gauge(c.connections, float64(pool.TotalConns-pool.IdleConns), "busy")
 	gauge(c.connections, float64(pool.IdleConns), "idle")
 	to <- prometheus.MustNewConstMetric(c.waits, prometheus.CounterValue, float64(pool.WaitCount))
 	to <- prometheus.MustNewConstMetric(c.exhausted, prometheus.CounterValue, float64(pool.Timeouts))
-}
-
-func poolStats(client redis.UniversalClient) *redis.PoolStats {
-	if stats := client.PoolStats(); stats != nil {
-		return stats
-	}
-	return &redis.PoolStats{}
 }

@@ -17,11 +17,11 @@ func TestAWaitForEntriesEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		_, err := s.ReadOutbox(ctx, 0, "0", 1, time.Hour)
+		_, err := s.Outbox.ReadOutbox(ctx, 0, "0", 1, time.Hour)
 		done <- err
 	}()
 	eventually(t, func() bool {
-		info, err := s.client.Info(t.Context(), "clients").Result()
+		info, err := s.db.Client.Info(t.Context(), "clients").Result()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,30 +11,38 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
 )
+
+// Posts are the posts themselves.
+type Posts struct {
+	core
+	accounts *Accounts
+}
 
 // CreatePost stores a post, puts it on its author's profile and home, and queues its
 // fan-out. When it returns, the post cannot be lost. A post with the same author and key
 // is made once: a repeat returns the first one, and one with another text is INVALID.
-func (s *Store) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.PostEdge, error) {
-	p := s.of(post.Author)
+func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.PostEdge, error) {
+	p := s.db.OfUser(post.Author)
 	o := s.options
 	digest := sha256.Sum256([]byte(post.Text))
 	mentions, err := s.mentioned(ctx, post.Text)
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
-	reply, err := s.doDurably(ctx, call{
-		s.scripts.createPost,
-		[]string{
-			p.user(post.Author), p.profile(post.Author), p.home(post.Author), p.outbox(), p.clock(),
-			p.idempotency(post.Author, post.IdempotencyKey), p.online(), p.onlineNodes(), p.removals(),
-			p.archive(post.Author),
+	reply, err := s.db.DoDurably(ctx, rdb.Call{
+		Script: script.CreatePost,
+		Keys: []string{
+			p.User(post.Author).Account(), p.User(post.Author).Profile(), p.User(post.Author).Home(), p.Outbox(), p.Clock(),
+			p.User(post.Author).Idempotency(post.IdempotencyKey), p.Online(), p.OnlineNodes(), p.Removals(),
+			p.User(post.Author).TrimmedPosts(),
 		},
-		[]any{
-			post.Author.String(), post.Text, hex.EncodeToString(digest[:16]), p.number, o.ProfileCap, o.HomeCap,
-			o.Slack, p.posts(), int(o.IdempotencyTTL.Seconds()), o.OutboxLimit, s.publish, p.livePrefix(),
-			joinUserIDs(mentions), traceOf(ctx),
+		Args: []any{
+			post.Author.String(), post.Text, hex.EncodeToString(digest[:16]), p.Number, o.ProfileCap, o.HomeCap,
+			o.Slack, p.Prefix(rdb.PostKeys), int(o.IdempotencyTTL.Seconds()), o.OutboxLimit, s.db.Publish, p.Prefix(rdb.LiveChannels),
+			joinUserIDs(mentions), rdb.TraceOf(ctx),
 		},
 	})
 	if err != nil {
@@ -74,20 +82,20 @@ func (s *Store) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 }
 
 // mentioned returns the users whom a text names, each once.
-func (s *Store) mentioned(ctx context.Context, body string) ([]retwis.UserID, error) {
+func (s *Posts) mentioned(ctx context.Context, body string) ([]retwis.UserID, error) {
 	names := retwis.MentionedNames(body)
 	if len(names) == 0 {
 		return nil, nil
 	}
-	pipe := s.client.Pipeline()
+	pipe := s.db.Client.Pipeline()
 	claims := make([]*redis.StringCmd, len(names))
 	for i, name := range names {
-		claims[i] = pipe.Get(ctx, s.ofName(name).name(name))
+		claims[i] = pipe.Get(ctx, s.db.OfName(name).Name(name))
 	}
 	_, _ = pipe.Exec(ctx) // every claim holds its own error
 	var ids []retwis.UserID
 	for _, claim := range claims {
-		id, err := userID(claim.Result())
+		id, err := rdb.UserID(claim.Result())
 		if errors.Is(err, redis.Nil) {
 			continue
 		}
@@ -96,7 +104,7 @@ func (s *Store) mentioned(ctx context.Context, body string) ([]retwis.UserID, er
 		}
 		ids = append(ids, id)
 	}
-	users, err := s.Users(ctx, ids)
+	users, err := s.accounts.Users(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +128,12 @@ func joinUserIDs(ids []retwis.UserID) string {
 // DeletePost takes a viewer's post from sight: off the profile at once, and skipped by
 // readers of other timelines. A repeat succeeds. The error is [retwis.ErrPostNotFound]
 // or, for another author's post, [retwis.ErrNotOwner].
-func (s *Store) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.PostID) error {
-	holder, ok := s.ofPost(id)
+func (s *Posts) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.PostID) error {
+	holder, ok := s.db.OfPost(id)
 	if !ok {
 		return retwis.ErrPostNotFound
 	}
-	if p := s.of(viewer); p != holder {
+	if p := s.db.OfUser(viewer); p != holder {
 		// The script names keys of the viewer's partition: another partition's post is
 		// another author's, or nobody's.
 		posts, err := s.Posts(ctx, []retwis.PostID{id})
@@ -138,13 +146,13 @@ func (s *Store) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.
 			return retwis.ErrNotOwner
 		}
 	}
-	reply, err := s.doDurably(ctx, call{
-		s.scripts.deletePost,
-		[]string{
-			holder.post(id), holder.profile(viewer), holder.user(viewer), holder.outbox(), holder.removals(),
-			holder.online(), holder.onlineNodes(),
+	reply, err := s.db.DoDurably(ctx, rdb.Call{
+		Script: script.DeletePost,
+		Keys: []string{
+			holder.Post(id), holder.User(viewer).Profile(), holder.User(viewer).Account(), holder.Outbox(), holder.Removals(),
+			holder.Online(), holder.OnlineNodes(),
 		},
-		[]any{viewer.String(), id.String(), s.options.Removals, s.publish, holder.livePrefix()},
+		Args: []any{viewer.String(), id.String(), s.options.Removals, s.db.Publish, holder.Prefix(rdb.LiveChannels)},
 	})
 	if err != nil {
 		return fmt.Errorf("delete post %s: %w", id, err)
@@ -162,15 +170,15 @@ func (s *Store) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.
 }
 
 // Posts returns posts by id, in the order asked for, nil where one is missing or deleted.
-func (s *Store) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {
+func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	pipe := s.client.Pipeline()
+	pipe := s.db.Client.Pipeline()
 	rows := make([]*redis.SliceCmd, len(ids))
 	for i, id := range ids {
-		if p, ok := s.ofPost(id); ok {
-			rows[i] = pipe.HMGet(ctx, p.post(id), "author", "text", "mentions")
+		if p, ok := s.db.OfPost(id); ok {
+			rows[i] = pipe.HMGet(ctx, p.Post(id), "author", "text", "mentions")
 		}
 	}
 	_, _ = pipe.Exec(ctx) // every row holds its own error
@@ -183,7 +191,7 @@ func (s *Store) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 		if err != nil {
 			return nil, fmt.Errorf("read posts: %w", err)
 		}
-		author, body := text(fields[0]), text(fields[1])
+		author, body := rdb.Text(fields[0]), rdb.Text(fields[1])
 		if author == "" || body == "" {
 			continue
 		}
@@ -191,7 +199,7 @@ func (s *Store) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 		if err != nil {
 			return nil, fmt.Errorf("read post %s: %w", ids[i], err)
 		}
-		mentions, err := parseUserIDs(text(fields[2]))
+		mentions, err := rdb.UserIDs(rdb.Text(fields[2]))
 		if err != nil {
 			return nil, fmt.Errorf("read post %s: %w", ids[i], err)
 		}

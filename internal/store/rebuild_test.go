@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"context"
@@ -11,6 +11,9 @@ import (
 
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
+	"retwis/internal/store"
+	"retwis/internal/store/bulk"
+	"retwis/internal/store/storetest"
 )
 
 // What a building gathered may lack the posts of those whom the reader follows since.
@@ -19,56 +22,56 @@ func TestABuildingThatAFollowOvertakesBeginsAgain(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		kept bool // whether there is a home when the building begins
-		act  func(t *testing.T, s *Store, reader, author retwis.UserID) error
+		act  func(t *testing.T, s *store.Store, reader, author retwis.UserID) error
 	}{
-		{"follows are imported", true, func(t *testing.T, s *Store, reader, author retwis.UserID) error {
-			_, err := s.FollowAll(t.Context(), []retwis.Followings{{Reader: reader, Authors: []retwis.UserID{author}}})
+		{"follows are imported", true, func(t *testing.T, s *store.Store, reader, author retwis.UserID) error {
+			_, err := bulk.New(s).FollowAll(t.Context(), []retwis.Followings{{Reader: reader, Authors: []retwis.UserID{author}}})
 			return err
 		}},
-		{"a follow is back-filled", false, func(t *testing.T, s *Store, reader, author retwis.UserID) error {
-			if err := s.Follow(t.Context(), reader, author); err != nil {
+		{"a follow is back-filled", false, func(t *testing.T, s *store.Store, reader, author retwis.UserID) error {
+			if err := s.Follows.Follow(t.Context(), reader, author); err != nil {
 				return err
 			}
-			return s.Backfill(t.Context(), retwis.Home(reader), author, 0)
+			return s.Tasks.Backfill(t.Context(), retwis.Home(reader), author, 0)
 		}},
-		{"the home went and is built by another", false, func(t *testing.T, s *Store, reader, author retwis.UserID) error {
-			if err := s.client.Del(t.Context(), s.of(reader).home(reader)).Err(); err != nil {
+		{"the home went and is built by another", false, func(t *testing.T, s *store.Store, reader, author retwis.UserID) error {
+			if err := s.DB().Client.Del(t.Context(), s.DB().OfUser(reader).User(reader).Home()).Err(); err != nil {
 				return err
 			}
-			if err := s.Follow(t.Context(), reader, author); err != nil {
+			if err := s.Follows.Follow(t.Context(), reader, author); err != nil {
 				return err
 			}
-			if err := s.Backfill(t.Context(), retwis.Home(reader), author, 0); err != nil {
+			if err := s.Tasks.Backfill(t.Context(), retwis.Home(reader), author, 0); err != nil {
 				return err
 			}
-			_, err := s.beginBuild(t.Context(), retwis.Home(reader))
+			_, err := s.Timelines.BeginBuild(t.Context(), retwis.Home(reader))
 			return err
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, Options{URL: redistest.Server(t).URL()})
-			ids := people(t, s, "reader", "author")
+			s := storetest.Open(t, store.Options{URL: redistest.Server(t).URL()})
+			ids := storetest.Register(t, s, "reader", "author")
 			reader, author := ids[0], ids[1]
-			if _, err := s.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: "x"}); err != nil {
+			if _, err := s.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: "x"}); err != nil {
 				t.Fatal(err)
 			}
 			if !tt.kept {
-				if err := s.client.Del(t.Context(), s.of(reader).home(reader)).Err(); err != nil {
+				if err := s.DB().Client.Del(t.Context(), s.DB().OfUser(reader).User(reader).Home()).Err(); err != nil {
 					t.Fatal(err)
 				}
 			}
-			overtaken, err := s.beginBuild(t.Context(), retwis.Home(reader))
-			if err != nil || len(overtaken.posts) != 0 {
-				t.Fatalf("%d posts were gathered: %v", len(overtaken.posts), err)
+			overtaken, err := s.Timelines.BeginBuild(t.Context(), retwis.Home(reader))
+			if err != nil || store.Gathered(overtaken) != 0 {
+				t.Fatalf("%d posts were gathered: %v", store.Gathered(overtaken), err)
 			}
 			if err := tt.act(t, s, reader, author); err != nil {
 				t.Fatal(err)
 			}
-			if ended, err := s.endBuild(t.Context(), overtaken); err != nil || ended {
+			if ended, err := s.Timelines.EndBuild(t.Context(), overtaken); err != nil || ended {
 				t.Errorf("the building ended: %v, %v", ended, err)
 			}
-			page, err := s.Page(t.Context(), retwis.Home(reader), retwis.Page{First: 10})
+			page, err := s.Timelines.Page(t.Context(), retwis.Home(reader), retwis.Page{First: 10})
 			if err != nil || len(page.Edges) != 1 {
 				t.Errorf("the home has %d posts: %v", len(page.Edges), err)
 			}
@@ -83,18 +86,18 @@ func TestRebuild_BeginsAgainAfterAnUnfollow(t *testing.T) {
 	for _, purged := range []bool{true, false} {
 		t.Run(fmt.Sprintf("purged before the building ends: %t", purged), func(t *testing.T) {
 			t.Parallel()
-			s := open(t, Options{URL: redistest.Server(t).URL(), HomeCap: 3, Slack: 1})
-			ids := people(t, s, "reader", "stays", "goes")
+			s := storetest.Open(t, store.Options{URL: redistest.Server(t).URL(), HomeCap: 3, Slack: 1})
+			ids := storetest.Register(t, s, "reader", "stays", "goes")
 			reader, stays, goes := ids[0], ids[1], ids[2]
 			home := retwis.Home(reader)
 			for _, author := range []retwis.UserID{stays, goes} {
-				if err := s.Follow(t.Context(), reader, author); err != nil {
+				if err := s.Follows.Follow(t.Context(), reader, author); err != nil {
 					t.Fatal(err)
 				}
 			}
 			var kept []retwis.PostID
 			for i, author := range []retwis.UserID{stays, stays, goes, goes, goes} {
-				made, err := s.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: fmt.Sprint(i)})
+				made, err := s.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: fmt.Sprint(i)})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -102,31 +105,31 @@ func TestRebuild_BeginsAgainAfterAnUnfollow(t *testing.T) {
 					kept = append(kept, made.Post.ID)
 				}
 			}
-			if err := s.client.Del(t.Context(), s.of(reader).home(reader)).Err(); err != nil {
+			if err := s.DB().Client.Del(t.Context(), s.DB().OfUser(reader).User(reader).Home()).Err(); err != nil {
 				t.Fatal(err)
 			}
-			build, err := s.beginBuild(t.Context(), home)
-			if err != nil || len(build.posts) != 3 {
-				t.Fatalf("%d posts were gathered: %v", len(build.posts), err)
+			build, err := s.Timelines.BeginBuild(t.Context(), home)
+			if err != nil || store.Gathered(build) != 3 {
+				t.Fatalf("%d posts were gathered: %v", store.Gathered(build), err)
 			}
-			if err := s.Unfollow(t.Context(), reader, goes); err != nil {
+			if err := s.Follows.Unfollow(t.Context(), reader, goes); err != nil {
 				t.Fatal(err)
 			}
 			purge := func() {
-				if err := s.Purge(t.Context(), home, goes); err != nil {
+				if err := s.Tasks.Purge(t.Context(), home, goes); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if purged {
 				purge()
 			}
-			if _, err := s.endBuild(t.Context(), build); err != nil {
+			if _, err := s.Timelines.EndBuild(t.Context(), build); err != nil {
 				t.Fatal(err)
 			}
 			if !purged {
 				purge()
 			}
-			page, err := s.Page(t.Context(), home, retwis.Page{First: 10})
+			page, err := s.Timelines.Page(t.Context(), home, retwis.Page{First: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,28 +149,28 @@ func TestRebuild_BeginsAgainAfterAnUnfollow(t *testing.T) {
 func TestAHomeIsReadWhileItsBuildingIsOvertaken(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
-	s := open(t, Options{URL: server.URL()})
-	ids := people(t, s, "reader", "author")
+	s := storetest.Open(t, store.Options{URL: server.URL()})
+	ids := storetest.Register(t, s, "reader", "author")
 	reader, author := ids[0], ids[1]
-	if err := s.Follow(t.Context(), reader, author); err != nil {
+	if err := s.Follows.Follow(t.Context(), reader, author); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: "x"}); err != nil {
+	if _, err := s.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	home := s.of(reader).home(reader)
-	if err := s.client.Del(t.Context(), home).Err(); err != nil {
+	home := s.DB().OfUser(reader).User(reader).Home()
+	if err := s.DB().Client.Del(t.Context(), home).Err(); err != nil {
 		t.Fatal(err)
 	}
-	s.client.AddHook(overtaking{server.Client(), s.of(reader).user(reader)})
-	if err := s.Rebuild(t.Context(), retwis.Home(reader)); !errors.Is(err, errOvertaken) {
+	s.DB().Client.AddHook(overtaking{server.Client(), s.DB().OfUser(reader).User(reader).Account()})
+	if err := s.Timelines.Rebuild(t.Context(), retwis.Home(reader)); !errors.Is(err, store.ErrOvertaken) {
 		t.Errorf("the building ended with %v", err)
 	}
-	page, err := s.Page(t.Context(), retwis.Home(reader), retwis.Page{First: 10})
+	page, err := s.Timelines.Page(t.Context(), retwis.Home(reader), retwis.Page{First: 10})
 	if err != nil || len(page.Edges) != 1 {
 		t.Errorf("the home has %d posts: %v", len(page.Edges), err)
 	}
-	if _, err := s.Since(t.Context(), retwis.TimelinePosition{Timeline: retwis.Home(reader)}); err != nil {
+	if _, err := s.Live.Since(t.Context(), retwis.TimelinePosition{Timeline: retwis.Home(reader)}); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,18 +10,23 @@ import (
 	"time"
 
 	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
 )
+
+// Sessions are the sessions of users.
+type Sessions struct{ core }
 
 // CreateSession opens a session of a user. Where the user has too many, the one unused
 // for longest ends. Without such an account the error is [retwis.ErrNotFound].
-func (s *Store) CreateSession(ctx context.Context, session retwis.NewSession) error {
-	p := s.of(session.User)
-	there, err := s.do(ctx, call{
-		s.scripts.createSession,
-		[]string{p.user(session.User), p.session(session.Key.Hash), p.sessions(session.User)},
-		[]any{
+func (s *Sessions) CreateSession(ctx context.Context, session retwis.NewSession) error {
+	p := s.db.OfUser(session.User)
+	there, err := s.db.Do(ctx, rdb.Call{
+		Script: script.CreateSession,
+		Keys:   []string{p.User(session.User).Account(), p.Session(session.Key.Hash), p.User(session.User).Sessions()},
+		Args: []any{
 			session.User.String(), session.Key.Hash, int(s.options.SessionTTL.Seconds()), s.options.SessionsPerUser,
-			p.sessionPrefix(), session.UserAgent,
+			p.Prefix(rdb.SessionKeys), session.UserAgent,
 		},
 	}).Bool()
 	if err != nil {
@@ -36,12 +41,12 @@ func (s *Store) CreateSession(ctx context.Context, session retwis.NewSession) er
 // Session returns whose session it is, or [retwis.ErrUnauthenticated] where there is none.
 // A session in use is renewed now and then. Where a change of password has just put
 // another session in its place the error is [retwis.ErrSessionReplaced], too.
-func (s *Store) Session(ctx context.Context, key retwis.SessionKey) (retwis.SessionOwner, error) {
-	p := s.ofBucket(key.Bucket)
-	reply, err := s.do(ctx, call{
-		s.scripts.findSession,
-		[]string{p.session(key.Hash)},
-		[]any{p.users(), p.sessionsPrefix(), key.Hash, int(s.options.SessionTTL.Seconds()), int(s.options.SessionRenewal.Seconds())},
+func (s *Sessions) Session(ctx context.Context, key retwis.SessionKey) (retwis.SessionOwner, error) {
+	p := s.db.OfBucket(key.Bucket)
+	reply, err := s.db.Do(ctx, rdb.Call{
+		Script: script.FindSession,
+		Keys:   []string{p.Session(key.Hash)},
+		Args:   []any{p.Prefix(rdb.AccountKeys), p.Prefix(rdb.SessionsKeys), key.Hash, int(s.options.SessionTTL.Seconds()), int(s.options.SessionRenewal.Seconds())},
 	}).StringSlice()
 	switch {
 	case err != nil:
@@ -55,12 +60,12 @@ func (s *Store) Session(ctx context.Context, key retwis.SessionKey) (retwis.Sess
 	if err != nil {
 		return retwis.SessionOwner{}, fmt.Errorf("find a session: %w", err)
 	}
-	return retwis.SessionOwner{User: user, Generation: number(reply[1])}, nil
+	return retwis.SessionOwner{User: user, Generation: rdb.Number(reply[1])}, nil
 }
 
 // Sessions returns the sessions of a user, the one used last first. Which of them asks is
 // left open.
-func (s *Store) Sessions(ctx context.Context, id retwis.UserID) ([]retwis.Session, error) {
+func (s *Sessions) Sessions(ctx context.Context, id retwis.UserID) ([]retwis.Session, error) {
 	rows, err := s.sessionRows(ctx, id)
 	if err != nil {
 		return nil, err
@@ -69,8 +74,8 @@ func (s *Store) Sessions(ctx context.Context, id retwis.UserID) ([]retwis.Sessio
 	for i, row := range rows {
 		sessions[i] = retwis.Session{
 			ID:         retwis.SessionIDOf(id, row.key),
-			CreatedAt:  time.UnixMilli(number(row.created)).UTC(),
-			LastSeenAt: time.UnixMilli(number(row.seen)).UTC(),
+			CreatedAt:  time.UnixMilli(rdb.Number(row.created)).UTC(),
+			LastSeenAt: time.UnixMilli(rdb.Number(row.seen)).UTC(),
 		}
 		if row.agent != "" {
 			sessions[i].UserAgent = &row.agent
@@ -84,12 +89,12 @@ type sessionRow struct {
 	created, seen, agent string
 }
 
-func (s *Store) sessionRows(ctx context.Context, id retwis.UserID) ([]sessionRow, error) {
-	p := s.of(id)
-	reply, err := s.do(ctx, call{
-		s.scripts.listSessions,
-		[]string{p.user(id), p.sessions(id)},
-		[]any{p.sessionPrefix()},
+func (s *Sessions) sessionRows(ctx context.Context, id retwis.UserID) ([]sessionRow, error) {
+	p := s.db.OfUser(id)
+	reply, err := s.db.Do(ctx, rdb.Call{
+		Script: script.ListSessions,
+		Keys:   []string{p.User(id).Account(), p.User(id).Sessions()},
+		Args:   []any{p.Prefix(rdb.SessionKeys)},
 	}).StringSlice()
 	if err != nil {
 		return nil, fmt.Errorf("list the sessions of %s: %w", id, err)
@@ -104,7 +109,7 @@ func (s *Store) sessionRows(ctx context.Context, id retwis.UserID) ([]sessionRow
 
 // RevokeSession closes the session of that id and announces it. One that is gone stays
 // gone.
-func (s *Store) RevokeSession(ctx context.Context, id retwis.SessionID) error {
+func (s *Sessions) RevokeSession(ctx context.Context, id retwis.SessionID) error {
 	rows, err := s.sessionRows(ctx, id.User)
 	if err != nil {
 		return err
@@ -118,12 +123,12 @@ func (s *Store) RevokeSession(ctx context.Context, id retwis.SessionID) error {
 }
 
 // EndSession closes a session and announces it. One that is gone stays gone.
-func (s *Store) EndSession(ctx context.Context, key retwis.SessionKey) error {
-	p := s.ofBucket(key.Bucket)
-	err := s.do(ctx, call{
-		s.scripts.endSession,
-		[]string{p.session(key.Hash)},
-		[]any{p.sessionsPrefix(), key.Bucket, key.Hash},
+func (s *Sessions) EndSession(ctx context.Context, key retwis.SessionKey) error {
+	p := s.db.OfBucket(key.Bucket)
+	err := s.db.Do(ctx, rdb.Call{
+		Script: script.EndSession,
+		Keys:   []string{p.Session(key.Hash)},
+		Args:   []any{p.Prefix(rdb.SessionsKeys), key.Bucket, key.Hash},
 	}).Err()
 	if err != nil {
 		return fmt.Errorf("end a session: %w", err)
@@ -132,12 +137,12 @@ func (s *Store) EndSession(ctx context.Context, key retwis.SessionKey) error {
 }
 
 // EndSessions closes every session of a user and announces it.
-func (s *Store) EndSessions(ctx context.Context, id retwis.UserID) error {
-	p := s.of(id)
-	err := s.do(ctx, call{
-		s.scripts.endSessions,
-		[]string{p.user(id), p.sessions(id)},
-		[]any{id.String(), id.Bucket(), p.sessionPrefix()},
+func (s *Sessions) EndSessions(ctx context.Context, id retwis.UserID) error {
+	p := s.db.OfUser(id)
+	err := s.db.Do(ctx, rdb.Call{
+		Script: script.EndSessions,
+		Keys:   []string{p.User(id).Account(), p.User(id).Sessions()},
+		Args:   []any{id.String(), id.Bucket(), p.Prefix(rdb.SessionKeys)},
 	}).Err()
 	if err != nil {
 		return fmt.Errorf("end the sessions of %s: %w", id, err)
@@ -148,8 +153,8 @@ func (s *Store) EndSessions(ctx context.Context, id retwis.UserID) error {
 // WatchSessions calls handle for every session that ends, on any node, until ctx is done.
 // After each subscription, the first too, it calls handle with the zero value: sessions
 // may have ended unheard before.
-func (s *Store) WatchSessions(ctx context.Context, handle func(retwis.SessionEnd)) error {
-	return s.listen(ctx, false, sessionsChannel, func(payload string, joined bool) {
+func (s *Sessions) WatchSessions(ctx context.Context, handle func(retwis.SessionEnd)) error {
+	return s.db.Listen(ctx, false, rdb.SessionsChannel, func(payload string, joined bool) {
 		if joined {
 			handle(retwis.SessionEnd{})
 			return

@@ -1,28 +1,23 @@
-// Package store keeps users, posts, follows and timelines in Redis. Everything a reader
-// needs lives in the reader's partition, which is one slot of a Redis Cluster, so that
-// each step of the engine is one atomic script on one node.
+// Package store keeps accounts, follows, lists of users, posts and timelines in Redis. Everything that a
+// reader needs lives in the reader's partition, which is one slot of a Redis Cluster, so that each step of
+// the engine is one atomic script on one node.
 package store
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/redis/go-redis/v9"
-	"golang.org/x/sync/singleflight"
-)
 
-// schemaVersion is the version of the layout in keys.go. A database of another one is
-// refused.
-const schemaVersion = 2
+	"retwis/internal/store/rdb"
+)
 
 // Options say which database to open, and its bounds. Zero values take the defaults.
 type Options struct {
 	URL        string // one URL, or several of one cluster, separated by commas
-	Partitions int    // read when the database is created; 0 takes what it has, or 16
+	Partitions int    // read when the database is created; 0 accepts what it has, or takes 16
 	Existing   bool   // refuse a Redis without a database, instead of creating one
 	Log        *slog.Logger
 
@@ -96,45 +91,51 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is an open database. Its methods may be used by many goroutines at once.
-type Store struct {
-	authors    authorCache
-	options    Options
-	log        *slog.Logger
-	client     redis.UniversalClient // for commands that return at once
-	blocking   redis.UniversalClient // for those that wait, so that they hold up nobody
-	replicas   *replicas             // nil where there is one Redis
-	publish    string                // PUBLISH, or SPUBLISH on a cluster
-	partitions []partition
-	scripts    scripts
-	longWalks  chan struct{}      // holds one for each walk over large sets
-	rebuilds   singleflight.Group // of homes
-	metrics    *metrics
-	observer   *observer
-	backlogs   backlogs
-	pubSub     goodNews
+// connection returns the options of the connection.
+func (o Options) connection() rdb.Options {
+	return rdb.Options{
+		URL: o.URL, Partitions: o.Partitions, Existing: o.Existing, Log: o.Log,
+		Timeout: o.Timeout, PoolSize: o.PoolSize, Metrics: o.Metrics,
+	}
 }
 
-// Open connects to a database, creates it where there is none and that may be, and refuses what would
-// lose data or break later: a Redis older than 7, one that evicts keys, a database of
-// another schema version or partition count. The error says what to change.
+// Store is an open database. Each field is a handle on one part of it, whose methods may be called
+// concurrently.
+type Store struct {
+	Accounts  *Accounts
+	Sessions  *Sessions
+	Follows   *Follows
+	Lists     *Lists
+	Posts     *Posts
+	Timelines *Timelines
+	Live      *Live
+	Outbox    *Outbox
+	Tasks     *Tasks
+	Sweeps    *Sweeps
+	Limits    *Limits
+	Documents *Documents
+
+	core
+}
+
+// core is what all handles share.
+type core struct {
+	db      *rdb.DB
+	options Options
+	metrics *metrics
+	log     *slog.Logger
+}
+
+// Open connects to a database and creates it if there is none and the options allow it. It refuses what would
+// lose data or fail later: a Redis older than 7, one that evicts keys, a database of another schema version or
+// partition count. The error says what to change.
 func Open(ctx context.Context, options Options) (*Store, error) {
 	o := options.withDefaults()
-	if o.Partitions != 0 && !validPartitions(o.Partitions) {
-		return nil, fmt.Errorf("%d partitions: choose a power of two from 1 to 512", o.Partitions)
-	}
-	s := &Store{
-		options: o, log: o.Log, scripts: loadScripts(), publish: "PUBLISH", longWalks: make(chan struct{}, longWalks),
-		metrics: newMetrics(o.Metrics),
-	}
-	s.observer = newObserver(s.scripts, s.metrics)
-	if err := s.connect(ctx); err != nil {
+	db, err := rdb.Open(ctx, o.connection())
+	if err != nil {
 		return nil, err
 	}
-	if err := s.prepare(ctx); err != nil {
-		_ = s.Close()
-		return nil, err
-	}
+	s := on(db, o)
 	if o.Metrics != nil {
 		if err := o.Metrics.Register(newCollector(s)); err != nil {
 			_ = s.Close()
@@ -144,87 +145,45 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	return s, nil
 }
 
-// Close ends all connections.
-func (s *Store) Close() error {
-	err := s.client.Close()
-	if e := s.blocking.Close(); err == nil {
-		err = e
-	}
-	return err
-}
-
-// Ping reports whether every master answers.
-func (s *Store) Ping(ctx context.Context) error {
-	ping := func(ctx context.Context, node *redis.Client) error { return node.Ping(ctx).Err() }
-	var err error
-	if cluster, ok := s.client.(*redis.ClusterClient); ok {
-		err = cluster.ForEachMaster(ctx, ping)
-	} else {
-		err = s.client.Ping(ctx).Err()
-	}
+// Connect connects to a Redis for a diagnosis: it checks nothing and creates nothing. Until
+// [rdb.DB.UsePartitions] is called, the handles may not be used.
+func Connect(ctx context.Context, options Options) (*Store, error) {
+	options.Metrics = nil
+	o := options.withDefaults()
+	db, err := rdb.Connect(ctx, o.connection())
 	if err != nil {
-		return fmt.Errorf("ping Redis: %w", err)
-	}
-	return nil
-}
-
-func (s *Store) prepare(ctx context.Context) error {
-	if err := s.inspect(ctx); err != nil {
-		return err
-	}
-	meta, err := s.describe(ctx)
-	if err != nil {
-		return fmt.Errorf("read the description of the database: %w", err)
-	}
-	if meta == nil && s.options.Existing {
-		return fmt.Errorf("there is no database at %s: give the URL of the Redis that the service runs on", redacted(s.options.URL))
-	}
-	if meta == nil {
-		wanted := s.options.Partitions
-		if wanted == 0 {
-			wanted = 16
-		}
-		meta, err = s.do(ctx, call{s.scripts.openDatabase, []string{metaKey}, []any{schemaVersion, wanted}}).StringSlice()
-		if err != nil {
-			return fmt.Errorf("create the database: %w", err)
-		}
-	}
-	has, err := checkMeta(meta[0], meta[1], s.options.Partitions)
-	if err != nil {
-		return err
-	}
-	s.partitions = partitions(has)
-	return nil
-}
-
-// describe returns schema version and partitions of the database, nil where there is none.
-// It writes nothing: a Redis that is full can still be read.
-func (s *Store) describe(ctx context.Context) ([]string, error) {
-	fields, err := s.client.HMGet(ctx, metaKey, "schema", "partitions").Result()
-	if err != nil || fields[0] == nil && fields[1] == nil {
 		return nil, err
 	}
-	meta := make([]string, len(fields))
-	for i, field := range fields {
-		meta[i], _ = field.(string) // a description without one of them is none of ours
-	}
-	return meta, nil
+	return on(db, o), nil
 }
 
-// checkMeta returns the partitions of a database, or why it cannot be used with a number
-// of them; 0 takes what it has.
-func checkMeta(schema, partitions string, wanted int) (int, error) {
-	if schema != strconv.Itoa(schemaVersion) {
-		return 0, fmt.Errorf("the database has schema version %s, this program works with %d: use the program that made it, or an empty Redis", schema, schemaVersion)
-	}
-	has, err := strconv.Atoi(partitions)
-	if err != nil || !validPartitions(has) {
-		return 0, fmt.Errorf("%s says %q partitions: that is no database of this program", metaKey, partitions)
-	}
-	if wanted != 0 && has != wanted {
-		return 0, fmt.Errorf("the database has %d partitions, the configuration says %d: the number is fixed when a database is created, set RETWIS_PARTITIONS to %d", has, wanted, has)
-	}
-	return has, nil
+// on makes the handles of a database.
+func on(db *rdb.DB, o Options) *Store {
+	c := core{db: db, options: o, metrics: newMetrics(o.Metrics), log: o.Log}
+	s := &Store{core: c}
+	s.Accounts = &Accounts{core: c}
+	s.Sessions = &Sessions{core: c}
+	s.Follows = &Follows{core: c, accounts: s.Accounts, longWalks: make(chan struct{}, longWalks)}
+	s.Lists = &Lists{core: c, follows: s.Follows}
+	s.Posts = &Posts{core: c, accounts: s.Accounts}
+	s.Timelines = &Timelines{core: c, posts: s.Posts}
+	s.Live = &Live{core: c, posts: s.Posts, timelines: s.Timelines}
+	s.Outbox = &Outbox{core: c, follows: s.Follows}
+	s.Tasks = &Tasks{core: c, accounts: s.Accounts, follows: s.Follows, timelines: s.Timelines}
+	s.Sweeps = &Sweeps{core: c}
+	s.Limits = &Limits{core: c}
+	s.Documents = &Documents{core: c}
+	return s
 }
 
-func validPartitions(n int) bool { return n >= 1 && n <= 512 && n&(n-1) == 0 }
+// Close ends all connections.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Ping reports whether every master answers.
+func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
+
+// DB returns the connection, for packages that inspect or fill the database.
+func (s *Store) DB() *rdb.DB { return s.db }
+
+// Options returns the options of the store, with defaults.
+func (s *Store) Options() Options { return s.options }

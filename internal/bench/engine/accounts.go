@@ -31,7 +31,7 @@ func Accounts(ctx context.Context, r *measure.Run) error {
 		do   func(ctx context.Context, i int) error
 	}{
 		{"Redis memory per account without follows and posts", users, func(ctx context.Context, i int) error {
-			user, err := w.Register(ctx, retwis.Registration{
+			user, err := w.Accounts.Register(ctx, retwis.Registration{
 				Username:     fmt.Sprintf("somebody_%06d", i),
 				DisplayName:  fmt.Sprintf("Somebody %d", i),
 				PasswordHash: strings.Repeat("x", 97), // the length of a stored hash
@@ -42,14 +42,14 @@ func Accounts(ctx context.Context, r *measure.Run) error {
 			return err
 		}},
 		{"Redis memory per session", users, func(ctx context.Context, i int) error {
-			return w.CreateSession(ctx, retwis.NewSession{
+			return w.Sessions.CreateSession(ctx, retwis.NewSession{
 				User:      people[i],
 				Key:       retwis.SessionKey{Bucket: people[i].Bucket(), Hash: fmt.Sprintf("%064x", i)},
 				UserAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
 			})
 		}},
 		{"Redis memory per post of 100 characters, on its first day", posts, func(ctx context.Context, i int) error {
-			_, err := w.CreatePost(ctx, retwis.NewPost{Author: people[i%users], Text: text, IdempotencyKey: rand.Text()})
+			_, err := w.Posts.CreatePost(ctx, retwis.NewPost{Author: people[i%users], Text: text, IdempotencyKey: rand.Text()})
 			return err
 		}},
 	} {

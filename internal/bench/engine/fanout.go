@@ -153,7 +153,7 @@ func SmallAuthors(ctx context.Context, r *measure.Run) error {
 		return err
 	}
 	for i := range authors {
-		if err := w.Follow(ctx, readers[i], authors[i]); err != nil {
+		if err := w.Follows.Follow(ctx, readers[i], authors[i]); err != nil {
 			return err
 		}
 	}
@@ -191,7 +191,7 @@ func arrival(ctx context.Context, w *world.World, author, reader retwis.UserID, 
 	}
 	start := time.Now()
 	for {
-		page, err := w.Page(ctx, retwis.Home(reader), retwis.Page{First: 1})
+		page, err := w.Timelines.Page(ctx, retwis.Home(reader), retwis.Page{First: 1})
 		if err != nil {
 			return 0, err
 		}

@@ -9,6 +9,7 @@ import (
 	"retwis/internal/bench/measure"
 	"retwis/internal/bench/world"
 	"retwis/internal/retwis"
+	"retwis/internal/store/bulk"
 )
 
 // Memory measures what entries of home timelines and follows take in Redis, with all overhead. The
@@ -76,7 +77,7 @@ func addFollows(ctx context.Context, w *world.World, people []retwis.UserID, fol
 				all[k].Authors = append(all[k].Authors, people[j]) // a follow of oneself is ignored
 			}
 		}
-		_, err := w.FollowAll(ctx, all)
+		_, err := bulk.New(w.Store).FollowAll(ctx, all)
 		return err
 	})
 	if err != nil {

@@ -43,10 +43,10 @@ func NewServer(ctx context.Context, kind, redisURL string, log *slog.Logger) (pr
 	if err != nil {
 		return process.Server{}, err
 	}
-	hub := live.NewHub(db, log, live.Options{Node: fmt.Sprint("bench", os.Getpid())})
+	hub := live.NewHub(db.Live, log, live.Options{Node: fmt.Sprint("bench", os.Getpid())})
 	executor := graph.NewExecutor(&graph.Resolver{
-		Users: db, Posts: db, Follows: db, Lists: db, Timelines: db, Live: hub,
-		Limits: ratelimit.New(db, ratelimit.Policies{}, log),
+		Users: db.Accounts, Posts: db.Posts, Follows: db.Follows, Lists: db.Lists, Timelines: db.Timelines, Live: hub,
+		Limits: ratelimit.New(db.Limits, ratelimit.Policies{}, log),
 	}, graph.Options{Log: log})
 	s := process.Server{Close: func() { _ = db.Close() }}
 	if kind == Stock {

@@ -10,7 +10,7 @@ import (
 	"retwis/internal/bench/process"
 	"retwis/internal/bench/world"
 	"retwis/internal/retwis"
-	"retwis/internal/store"
+	"retwis/internal/store/bulk"
 )
 
 // OverHTTP measures the home page of a reader who follows 50 authors. The baselines are a handler
@@ -153,13 +153,13 @@ func serving(ctx context.Context, r *measure.Run, w *world.World, kind, token st
 func importPosts(ctx context.Context, w *world.World, authors []retwis.UserID, from, to int) error {
 	each, had := to/len(authors), from/len(authors)
 	for had < each {
-		n := min(store.MaxImport, each-had)
+		n := min(bulk.MaxImport, each-had)
 		past := make([]retwis.PastPost, n)
 		for i := range past {
 			past[i] = retwis.PastPost{Text: world.PostText, CreatedAt: retwis.TimeOrigin.Add(time.Duration(had+i+1) * time.Minute)}
 		}
 		err := world.Concurrently(ctx, len(authors), func(ctx context.Context, i int) error {
-			_, err := w.ImportPosts(ctx, []retwis.PostImport{{Author: authors[i], Source: "bench", From: had, Posts: past}})
+			_, err := bulk.New(w.Store).ImportPosts(ctx, []retwis.PostImport{{Author: authors[i], Source: "bench", From: had, Posts: past}})
 			return err
 		})
 		if err != nil {

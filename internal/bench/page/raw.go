@@ -84,7 +84,7 @@ func (p *rawPages) read(ctx context.Context, token string) ([]rawEdge, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, err := p.db.Session(ctx, key)
+	session, err := p.db.Sessions.Session(ctx, key)
 	if err != nil {
 		return nil, err
 	}

@@ -53,14 +53,14 @@ func serveFrom(ctx context.Context, db *store.Store, kind, redisURL string, log 
 		}
 		return process.ServeHTTP(pages), nil
 	}
-	accounts, err := auth.NewAccounts(db, auth.Options{Log: log})
+	accounts, err := auth.NewAccounts(db.Accounts, db.Sessions, auth.Options{Log: log})
 	if err != nil {
 		return nil, err
 	}
 	executor := graph.NewExecutor(&graph.Resolver{
-		Accounts: accounts, Users: db, Posts: db, Follows: db, Lists: db, Timelines: db,
-		Live:   live.NewHub(db, log, live.Options{Node: "bench"}),
-		Limits: ratelimit.New(db, ratelimit.Policies{}, log),
+		Accounts: accounts, Users: db.Accounts, Posts: db.Posts, Follows: db.Follows, Lists: db.Lists, Timelines: db.Timelines,
+		Live:   live.NewHub(db.Live, log, live.Options{Node: "bench"}),
+		Limits: ratelimit.New(db.Limits, ratelimit.Policies{}, log),
 	}, graph.Options{Log: log, Unplanned: kind == Gqlgen})
 	if kind == Gqlgen {
 		return process.ServeHTTP(gqlgenPages{executor, accounts}), nil

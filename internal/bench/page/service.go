@@ -88,7 +88,7 @@ func reading(ctx context.Context, r *measure.Run, w *world.World, c *load.Client
 		return err
 	}
 	for _, author := range authors {
-		if err := errors.Join(w.Follow(ctx, reading, author), w.AddPost(ctx, author)); err != nil {
+		if err := errors.Join(w.Follows.Follow(ctx, reading, author), w.AddPost(ctx, author)); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"retwis/internal/fanout"
 	"retwis/internal/retwis"
 	"retwis/internal/sleep"
+	"retwis/internal/store/bulk"
 )
 
 // PostText is a post of the usual length.
@@ -20,7 +21,7 @@ const PostText = "a post of the usual length, which is about as long as this one
 
 // StartWorker runs a worker until stop is called.
 func (w *World) StartWorker(ctx context.Context) (worker *fanout.Worker, stop func()) {
-	worker = fanout.New(w.Store, fanout.Options{})
+	worker = fanout.New(w.Outbox, w.Tasks, fanout.Options{})
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = worker.Run(ctx) }()
@@ -37,7 +38,7 @@ func (w *World) AddUsers(ctx context.Context, prefix string, n int) ([]retwis.Us
 		for k := range chunk {
 			registrations[k] = retwis.Registration{Username: fmt.Sprint(prefix, i*batch+k), PasswordHash: "x"}
 		}
-		registered, err := w.RegisterAll(ctx, registrations)
+		registered, err := bulk.New(w.Store).RegisterAll(ctx, registrations)
 		copy(chunk, registered)
 		return err
 	})
@@ -47,7 +48,7 @@ func (w *World) AddUsers(ctx context.Context, prefix string, n int) ([]retwis.Us
 // AddFollowers makes readers follow an author.
 func (w *World) AddFollowers(ctx context.Context, author retwis.UserID, readers []retwis.UserID) error {
 	return Concurrently(ctx, len(readers), func(ctx context.Context, i int) error {
-		return w.Follow(ctx, readers[i], author)
+		return w.Follows.Follow(ctx, readers[i], author)
 	})
 }
 
@@ -81,7 +82,7 @@ func (w *World) AddReader(ctx context.Context, authors int) (token string, err e
 		return "", err
 	}
 	for _, author := range followed {
-		if err := w.Follow(ctx, readers[0], author); err != nil {
+		if err := w.Follows.Follow(ctx, readers[0], author); err != nil {
 			return "", err
 		}
 		if err := w.AddPost(ctx, author); err != nil {
@@ -92,7 +93,7 @@ func (w *World) AddReader(ctx context.Context, authors int) (token string, err e
 		return "", err
 	}
 	token, key := auth.NewToken(readers[0].Bucket())
-	return token, w.CreateSession(ctx, retwis.NewSession{User: readers[0], Key: key})
+	return token, w.Sessions.CreateSession(ctx, retwis.NewSession{User: readers[0], Key: key})
 }
 
 // AddPost creates a post of the usual length.
@@ -102,7 +103,7 @@ func (w *World) AddPost(ctx context.Context, author retwis.UserID) error {
 
 // AddPostOf creates a post of a text.
 func (w *World) AddPostOf(ctx context.Context, author retwis.UserID, text string) error {
-	_, err := w.CreatePost(ctx, retwis.NewPost{Author: author, Text: text, IdempotencyKey: rand.Text()})
+	_, err := w.Posts.CreatePost(ctx, retwis.NewPost{Author: author, Text: text, IdempotencyKey: rand.Text()})
 	return err
 }
 
@@ -134,7 +135,7 @@ func PostID(n int) int64 { return 1760000000000016001 + int64(n)*1_000_000 }
 // AwaitDelivery returns when all outboxes are empty.
 func (w *World) AwaitDelivery(ctx context.Context) error {
 	for {
-		waiting, err := w.OutboxLength(ctx)
+		waiting, err := w.Outbox.OutboxLength(ctx)
 		if err != nil || waiting == 0 {
 			return err
 		}

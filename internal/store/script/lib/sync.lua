@@ -54,7 +54,7 @@ end
 -- places by id, what is older than a full home goes, the generation rises, and told is
 -- called without a post. A home that is missing or being built gets them by its building.
 local function sync(tag, reader, authors, cap, slack, told)
-  local home, marks = tag .. 'home:' .. reader, tag .. 'marks:' .. reader
+  local home, marks = tag .. 'home:' .. reader, tag .. 'pull_watermarks:' .. reader
   local ends = redis.call('LINDEX', home, -1)
   if not ends or ends == 'b' then
     return
@@ -145,7 +145,7 @@ local function mark(tag, reader, authors)
   for _, author in ipairs(authors) do
     local newest = redis.call('LINDEX', tag .. 'pulled:' .. author, 0)
     if newest and redis.call('ZSCORE', tag .. 'following:' .. reader, author) then
-      redis.call('HSET', tag .. 'marks:' .. reader, author, newest)
+      redis.call('HSET', tag .. 'pull_watermarks:' .. reader, author, newest)
     end
   end
 end

@@ -1,0 +1,39 @@
+// Package bulk imports accounts, follows and posts in far fewer exchanges with Redis than single calls take,
+// and marks databases of demonstration data. Each call of an importer waits for replicas once, at the end;
+// a call that failed may be repeated, and adds what is missing.
+package bulk
+
+import (
+	"context"
+
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+	"retwis/internal/store/rdb"
+)
+
+// Importer fills a database.
+type Importer struct {
+	db        *rdb.DB
+	options   store.Options
+	accounts  *store.Accounts
+	follows   *store.Follows
+	timelines *store.Timelines
+	outbox    *store.Outbox
+	tasks     *store.Tasks
+}
+
+// New returns an importer to a database.
+func New(s *store.Store) *Importer {
+	return &Importer{
+		db: s.DB(), options: s.Options(), accounts: s.Accounts, follows: s.Follows, timelines: s.Timelines,
+		outbox: s.Outbox, tasks: s.Tasks,
+	}
+}
+
+// Rebuild builds a home or a list: see [store.Timelines.Rebuild].
+func (s *Importer) Rebuild(ctx context.Context, id retwis.TimelineID) error {
+	return s.timelines.Rebuild(ctx, id)
+}
+
+// OutboxLength returns how many entries wait in all outboxes.
+func (s *Importer) OutboxLength(ctx context.Context) (int, error) { return s.outbox.OutboxLength(ctx) }

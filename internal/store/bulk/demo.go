@@ -1,0 +1,78 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"retwis/internal/store/rdb"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// demoField of the description of a database says that its people are made up.
+const demoField = "demo"
+
+// BecomeDemo makes a database one of made-up people, and reports whether it is one now. One
+// that holds anything else becomes one only where that is asked for by anyway.
+func (s *Importer) BecomeDemo(ctx context.Context, anyway bool) (bool, error) {
+	is, err := s.db.Client.HExists(ctx, rdb.MetaKey, demoField).Result()
+	if err != nil {
+		return false, fmt.Errorf("read the description of the database: %w", err)
+	}
+	if is {
+		return true, nil
+	}
+	if !anyway {
+		empty, err := s.empty(ctx)
+		if err != nil || !empty {
+			return false, err
+		}
+	}
+	if err := s.db.Client.HSet(ctx, rdb.MetaKey, demoField, 1).Err(); err != nil {
+		return false, fmt.Errorf("write the description of the database: %w", err)
+	}
+	return true, nil
+}
+
+var errHoldsData = errors.New("it holds data")
+
+// empty reports whether nobody has an account, and nothing of another program is there.
+func (s *Importer) empty(ctx context.Context) (bool, error) {
+	scan := func(ctx context.Context, node *redis.Client) error {
+		var cursor uint64
+		for {
+			keys, next, err := node.Scan(ctx, cursor, "*", rdb.ScanStep).Result()
+			if err != nil {
+				return fmt.Errorf("scan the keys: %w", err)
+			}
+			for _, key := range keys {
+				if !s.isOfEmpty(key) {
+					return errHoldsData
+				}
+			}
+			if cursor = next; cursor == 0 {
+				return nil
+			}
+		}
+	}
+	err := s.db.ForEachMaster(ctx, scan)
+	if errors.Is(err, errHoldsData) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// isOfEmpty reports whether a key may be there before anybody has registered.
+func (s *Importer) isOfEmpty(key string) bool {
+	if slices.Contains([]string{rdb.MetaKey, rdb.WorkersKey, rdb.SweepKey}, key) {
+		return true
+	}
+	for _, p := range s.db.Partitions() {
+		if strings.HasPrefix(key, p.Tag+":") {
+			return !strings.HasPrefix(key, p.Prefix(rdb.AccountKeys))
+		}
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package bulk
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
+)
+
+// MaxImport is how many posts one [retwis.PostImport] may hold.
+const MaxImport = 100
+
+// ImportPosts puts posts of the past on their authors' profiles, and returns how many are
+// new: of each source every post is taken once, in its order. Where the author has newer
+// posts already, they are dated after these. They come to the homes of those who follow the
+// author like what fan-out had to leave out. An author that there is not is passed over.
+// When too much waits for fan-out the error is RATE_LIMITED, and it may be repeated.
+func (s *Importer) ImportPosts(ctx context.Context, imports []retwis.PostImport) (added int, err error) {
+	err = s.db.Durably(ctx, func() error {
+		added, err = s.importPosts(ctx, imports)
+		return err
+	})
+	return added, err
+}
+
+func (s *Importer) importPosts(ctx context.Context, imports []retwis.PostImport) (int, error) {
+	calls := make([]rdb.Call, len(imports))
+	for i, one := range imports {
+		if len(one.Posts) > MaxImport {
+			return 0, fmt.Errorf("import %d posts of %s: at most %d a call", len(one.Posts), one.Author, MaxImport)
+		}
+		calls[i] = s.importPostsCall(one)
+	}
+	added := 0
+	var failed error
+	for i, reply := range s.db.DoAll(ctx, calls) {
+		answer, err := reply.Slice()
+		if err != nil || len(answer) == 0 {
+			return added, fmt.Errorf("import posts of %s: reply %v: %w", imports[i].Author, answer, err)
+		}
+		switch answer[0] {
+		case "ok":
+			n, _ := answer[1].(int64)
+			added += int(n)
+		case "gone":
+		case "full", "early": // what comes before it may have found no room
+			e := retwis.Errorf(retwis.CodeRateLimited, "too much waits to be delivered: try again later")
+			e.RetryAfterSeconds = 1
+			failed = e
+		default:
+			return added, fmt.Errorf("import posts of %s: reply %v", imports[i].Author, answer)
+		}
+	}
+	return added, failed
+}
+
+func (s *Importer) importPostsCall(one retwis.PostImport) rdb.Call {
+	p, o, author := s.db.OfUser(one.Author), s.options, one.Author
+	c := rdb.Call{
+		Script: script.ImportPosts,
+		Keys: []string{
+			p.User(author).Account(), p.User(author).Profile(), p.User(author).Home(), p.Outbox(), p.Clock(), p.Online(), p.OnlineNodes(),
+			p.User(author).TrimmedPosts(), p.User(author).FollowerPartitions(),
+		},
+		Args: []any{
+			author.String(), one.Source, one.From, p.Number, o.ProfileCap, o.Slack, p.Prefix(rdb.PostKeys), o.OutboxLimit, s.db.Publish,
+			p.Prefix(rdb.LiveChannels),
+		},
+	}
+	for _, post := range one.Posts {
+		c.Args = append(c.Args, max(post.CreatedAt.Sub(retwis.TimeOrigin).Microseconds(), 1000), post.Text)
+	}
+	return c
+}
+
+// ImportPublic puts the newest posts of authors in their places on the public timeline.
+func (s *Importer) ImportPublic(ctx context.Context, authors []retwis.UserID) error {
+	return s.db.Durably(ctx, func() error { return s.importPublic(ctx, authors) })
+}
+
+func (s *Importer) importPublic(ctx context.Context, authors []retwis.UserID) error {
+	o := s.options
+	var newest []retwis.PostID
+	for chunk := range slices.Chunk(authors, 100) {
+		found, err := s.timelines.ReadProfiles(ctx, chunk, make([]retwis.PostID, len(chunk)), true, o.HomeCap)
+		if err != nil {
+			return fmt.Errorf("import the public timeline: %w", err)
+		}
+		newest = slices.Concat(append(found, newest)...)
+		slices.SortFunc(newest, func(a, b retwis.PostID) int { return cmp.Compare(b, a) })
+		newest = newest[:min(len(newest), o.HomeCap)]
+	}
+	args := []any{o.HomeCap}
+	for _, post := range newest {
+		args = append(args, post.String())
+	}
+	if err := s.db.Do(ctx, rdb.Call{Script: script.ImportPublic, Keys: []string{s.db.Public().PublicTimeline()}, Args: args}).Err(); err != nil {
+		return fmt.Errorf("import the public timeline: %w", err)
+	}
+	return nil
+}
+
+// Unbuilt returns those of some users whose homes their next readers would have to build.
+func (s *Importer) Unbuilt(ctx context.Context, users []retwis.UserID) ([]retwis.UserID, error) {
+	pipe := s.db.Client.Pipeline()
+	for _, id := range users {
+		pipe.LRange(ctx, s.db.OfUser(id).User(id).Home(), -1, -1)
+	}
+	rows, err := pipe.Exec(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look at homes: %w", err)
+	}
+	var unbuilt []retwis.UserID
+	for i, row := range rows {
+		if last := row.(*redis.StringSliceCmd).Val(); len(last) == 0 || last[0] == rdb.ListBuilding {
+			unbuilt = append(unbuilt, users[i])
+		}
+	}
+	return unbuilt, nil
+}

@@ -1,0 +1,273 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"retwis/internal/outbox"
+	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
+	"slices"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+)
+
+// Deliver carries outbox entries on, each by one call in one partition, in one pipeline a
+// node. A call does something only from the position it names, so a repeat is harmless.
+// An error that the script itself answered is marked with [outbox.ErrRejected].
+func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result {
+	calls := make([]rdb.Call, len(deliveries))
+	for i, d := range deliveries {
+		calls[i] = s.deliveryCall(d)
+	}
+	results := make([]outbox.Result, len(deliveries))
+	for i, reply := range s.db.DoAll(ctx, calls) {
+		answer, err := reply.Slice()
+		if err == nil && len(answer) != 2 {
+			err = fmt.Errorf("reply %v", answer)
+		}
+		if err != nil {
+			results[i].Err = entryError(fmt.Errorf("deliver entry %s to partition %d: %w", deliveries[i].Entry.ID, deliveries[i].Partition, err))
+			continue
+		}
+		pushed, _ := answer[1].(int64)
+		results[i].Progress, results[i].Pushed = rdb.Text(answer[0]), int(pushed)
+	}
+	return results
+}
+
+func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
+	if d.Entry.Kind == outbox.KindDelete {
+		return s.removeCall(d)
+	}
+	o, e, p := s.options, d.Entry, s.db.Partition(d.Partition)
+	if d.To == outbox.TargetMentions || d.To == outbox.TargetPublic {
+		id := retwis.Public()
+		if d.To == outbox.TargetMentions {
+			id = retwis.Mentions(d.User)
+		}
+		keys := []string{p.Progress(e.Outbox), p.Timeline(id).Entries(), p.Online(), p.OnlineNodes()}
+		if d.To == outbox.TargetMentions {
+			keys = append(keys, p.User(d.User).Account())
+		}
+		return rdb.Call{
+			Script: script.PushOne,
+			Keys:   keys,
+			Args:   []any{e.ID, e.Post.String(), o.HomeCap, o.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), id.String()},
+		}
+	}
+	if d.To == outbox.TargetActiveFollowers {
+		return rdb.Call{
+			Script: script.Pull,
+			Keys:   []string{p.Progress(e.Outbox), p.User(e.Author).Pulled(), p.LargeAuthors(), p.Online(), p.OnlineNodes()},
+			Args: []any{
+				e.ID, d.Progress, e.Post.String(), e.Author.String(), o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
+				p.Prefix(rdb.LiveChannels), field(d.Target()), p.Tag + ":",
+			},
+		}
+	}
+	to := s.audience(p, d)
+	return rdb.Call{
+		Script: script.Push,
+		Keys:   []string{p.Progress(e.Outbox), to.key, p.Online(), p.OnlineNodes(), p.Merged(), p.User(e.Author).Pulled(), p.LargeAuthors()},
+		Args: []any{
+			e.ID, d.Progress, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack,
+			o.SuspectAge.Milliseconds(), s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind, to.before, to.after,
+			e.Author.String(), p.Tag + ":",
+		},
+	}
+}
+
+// removeCall tells of a deletion. The call for the followers is made in every partition
+// that the post may have come to, and tells single timelines besides.
+func (s *Outbox) removeCall(d outbox.Delivery) rdb.Call {
+	o, e, p := s.options, d.Entry, s.db.Partition(d.Partition)
+	to := s.audience(p, d)
+	removals := o.Removals
+	if p == s.db.OfUser(e.Author) || d.To == outbox.TargetLists {
+		removals = 0
+	}
+	c := rdb.Call{
+		Script: script.Remove,
+		Keys:   []string{p.Progress(e.Outbox), to.key, p.Online(), p.OnlineNodes(), p.Removals()},
+		Args:   []any{e.ID, d.Progress, e.Post.String(), e.Author.String(), o.Chunk, removals, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind},
+	}
+	if d.To == outbox.TargetLists {
+		return c
+	}
+	if p == s.db.Public() {
+		c.Args = append(c.Args, retwis.Public().String())
+	}
+	for _, user := range e.Mentions {
+		if p == s.db.OfUser(user) {
+			c.Args = append(c.Args, retwis.Mentions(user).String())
+		}
+	}
+	return c
+}
+
+// audience is where push and remove find the timelines of a partition.
+type audience struct {
+	key           string
+	kind          string // what their names begin with
+	before, after string // of their ids, in keys
+}
+
+func (s *Outbox) audience(p rdb.Partition, d outbox.Delivery) audience {
+	if d.To == outbox.TargetLists {
+		return audience{p.User(d.Entry.Author).Listed(), string(retwis.ListTimeline), p.Prefix(rdb.ListKeys), rdb.ListPostsSuffix}
+	}
+	return audience{p.User(d.Entry.Author).Followers(), string(retwis.HomeTimeline), p.Prefix(rdb.HomeKeys), ""}
+}
+
+// field is where a partition keeps how far it has got with an entry.
+func field(at outbox.Target) string {
+	switch at.To {
+	case outbox.TargetLists:
+		return at.Entry + ":lists"
+	case outbox.TargetActiveFollowers:
+		return at.Entry + ":readers"
+	case outbox.TargetMentions:
+		return at.Entry + ":" + retwis.Mentions(at.User).String()
+	case outbox.TargetPublic:
+		return at.Entry + ":" + retwis.Public().String()
+	case outbox.TargetTask:
+		return at.Entry + ":task"
+	default:
+		return at.Entry
+	}
+}
+
+// Note writes down that an entry was carried out at a place, where [Store.Deliver] did not.
+func (s *Outbox) Note(ctx context.Context, outboxID int, at outbox.Target) error {
+	progress := s.db.Partition(at.Partition).Progress(outboxID)
+	if err := s.db.Client.HSet(ctx, progress, field(at), outbox.Done).Err(); err != nil {
+		return fmt.Errorf("note entry %s in partition %d: %w", at.Entry, at.Partition, err)
+	}
+	return nil
+}
+
+// Confirm makes sure that what was carried out at some places of an outbox's entries stays,
+// before the entries are trimmed: with wait, where there are replicas, until one of them has
+// it; else the error is [retwis.ErrNotReplicated]. It returns the indexes of the places that
+// know nothing of it any more, as after a failover to a replica that lacked it, or the crash
+// of a server that had not written it down. Then it has to be done again. again says that the
+// outbox holds entries below first, which had been trimmed: the outbox has to be read anew.
+// After an error nothing is certain; try again.
+func (s *Outbox) Confirm(ctx context.Context, outboxID int, first string, places []outbox.Target, wait bool) (lost []int, again bool, err error) {
+	at := map[int][]int{outboxID: nil} // indexes of places by partition
+	for i, place := range places {
+		at[place.Partition] = append(at[place.Partition], i)
+	}
+	groups, err := s.db.ByMaster(ctx, maps.Keys(at))
+	if err != nil {
+		return nil, false, fmt.Errorf("confirm outbox %d: %w", outboxID, err)
+	}
+
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	for master, numbers := range groups {
+		group.Go(func() error {
+			c := confirmation{db: s.db, outboxID: outboxID, first: first, places: places, at: at, wait: wait && len(places) > 0}
+			if err := c.ask(ctx, master, numbers); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			lost, again = append(lost, c.lost...), again || c.again
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		s.db.ReloadMasters(ctx) // there may be another master by now
+		return nil, false, fmt.Errorf("confirm outbox %d: %w", outboxID, err)
+	}
+	slices.Sort(lost)
+	return lost, again, nil
+}
+
+// confirmation is what one server is asked.
+type confirmation struct {
+	db       *rdb.DB
+	outboxID int
+	first    string
+	places   []outbox.Target
+	at       map[int][]int
+	wait     bool
+
+	lost  []int
+	again bool
+}
+
+// ask asks about the places in some partitions, all of one master.
+func (c *confirmation) ask(ctx context.Context, master rdb.Master, numbers []int) error {
+	wait := false
+	if c.wait {
+		var err error
+		if wait, err = master.HasReplicas(ctx, c.db.Partition(numbers[0])); err != nil {
+			return err
+		}
+	}
+	pipe := master.Pipeline()
+	var cmds []redis.Cmder
+	add := func(cmd redis.Cmder) { cmds = append(cmds, cmd) }
+	type read struct {
+		fields *redis.SliceCmd
+		about  []int
+	}
+	var reads []read
+	var low *redis.XMessageSliceCmd
+	for _, number := range numbers {
+		p := c.db.Partition(number)
+		if number == c.outboxID {
+			low = pipe.XRangeN(ctx, p.Outbox(), "-", "("+c.first, 1)
+			add(low)
+		}
+		const step = 500
+		for about := range slices.Chunk(c.at[number], step) {
+			fields := []string{"low"}
+			for _, i := range about {
+				fields = append(fields, field(c.places[i]))
+			}
+			r := read{pipe.HMGet(ctx, p.Progress(c.outboxID), fields...), about}
+			reads = append(reads, r)
+			add(r.fields)
+		}
+	}
+	var waited *redis.Cmd
+	if wait {
+		var set *redis.StatusCmd
+		set, waited = master.AwaitReplica(ctx, pipe, c.db.Partition(numbers[0]))
+		add(set)
+		add(waited)
+	}
+	master.Exec(ctx, pipe, cmds...)
+	for _, cmd := range cmds {
+		if err := cmd.Err(); err != nil {
+			return err
+		}
+	}
+	if waited != nil {
+		if err := rdb.Replicated(waited); err != nil {
+			return err
+		}
+	}
+	c.again = low != nil && len(low.Val()) > 0
+	for _, r := range reads {
+		c.compare(r.fields.Val(), r.about)
+	}
+	return nil
+}
+
+// compare notes the places whose entries are neither below the partition's mark nor done.
+func (c *confirmation) compare(values []any, about []int) {
+	low := rdb.Text(values[0])
+	for k, i := range about {
+		if rdb.Text(values[k+1]) != outbox.Done && (low == "" || outbox.Earlier(low, c.places[i].Entry)) {
+			c.lost = append(c.lost, i)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"retwis/internal/record"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
+)
+
+// AccountRecord reads what is stored about a user, in one step but for what lies in other
+// partitions. Of a user that is not there it says nothing.
+func (s *Inspector) AccountRecord(ctx context.Context, id retwis.UserID) (record.Account, error) {
+	r := record.Account{
+		ID:                 id,
+		FollowerPartitions: map[int]record.FollowerPartition{},
+		ListPartitions:     map[int]bool{},
+		FollowersIn:        map[int]int{},
+		ListsIn:            map[int]int{},
+	}
+	p := s.db.OfUser(id)
+	reply, err := s.db.Do(ctx, rdb.Call{
+		Script: script.InspectUser,
+		Keys:   []string{p.User(id).Account(), p.User(id).Following(), p.User(id).Profile(), p.User(id).FollowerPartitions(), p.User(id).Lists(), p.NewestUsers()}, Args: []any{id.String()},
+	}).Slice()
+	if err != nil || len(reply) != 6 {
+		return r, fmt.Errorf("inspect user %s: %d fields: %w", id, len(reply), err)
+	}
+	fields, _ := reply[0].([]any)
+	if len(fields) != 6 {
+		return r, fmt.Errorf("inspect user %s: %d fields", id, len(fields))
+	}
+	r.Active = rdb.Text(fields[0]) == "active"
+	r.Gone = isGone(rdb.Text(fields[0]))
+	r.Username = rdb.Text(fields[1])
+	following, _ := reply[1].(int64)
+	posts, _ := reply[2].(int64)
+	r.Posts = record.Counted{Stored: int(rdb.Number(fields[2])), Actual: int(posts)}
+	r.Following = record.Counted{Stored: int(rdb.Number(fields[3])), Actual: int(following)}
+	r.Followers.Stored = int(rdb.Number(fields[4]))
+	r.Trimmed = rdb.Text(fields[5]) != ""
+	unlisted, _ := reply[5].(int64)
+	r.Unlisted = unlisted == 1
+	s.readReach(&r, reply[3])
+	lists, _ := reply[4].([]any)
+	for _, list := range lists {
+		if id, err := retwis.ParseListID(rdb.Text(list)); err == nil {
+			r.Lists = append(r.Lists, id)
+		}
+	}
+	if !r.Active {
+		return r, nil
+	}
+	return r, s.surroundings(ctx, &r)
+}
+
+// isGone reports whether a user of a state has been cut off from everybody, or never was.
+func isGone(state string) bool { return state == "" || state == "gone" }
+
+// Gone returns those of some users who are not there, or of whom nothing is left.
+func (s *Inspector) Gone(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	pipe := s.db.Client.Pipeline()
+	states := make([]*redis.SliceCmd, len(ids))
+	for i, id := range ids {
+		states[i] = pipe.HMGet(ctx, s.db.OfUser(id).User(id).Account(), "state")
+	}
+	_, _ = pipe.Exec(ctx) // every state has its own error
+	var gone []retwis.UserID
+	for i, state := range states {
+		fields, err := state.Result()
+		if err != nil {
+			return nil, fmt.Errorf("inspect users: %w", err)
+		}
+		if isGone(rdb.Text(fields[0])) {
+			gone = append(gone, ids[i])
+		}
+	}
+	return gone, nil
+}
+
+// readReach reads a reach as HGETALL returns it. What makes no sense counts for nothing.
+func (s *Inspector) readReach(r *record.Account, reply any) {
+	fields, _ := reply.([]any)
+	for i := 0; i+1 < len(fields); i += 2 {
+		field, lists := strings.CutPrefix(rdb.Text(fields[i]), store.ReachOfLists)
+		partition, err := strconv.Atoi(field)
+		if err != nil {
+			continue
+		}
+		if lists {
+			r.ListPartitions[partition] = true
+			continue
+		}
+		version, count, _ := strings.Cut(rdb.Text(fields[i+1]), ":")
+		record := record.FollowerPartition{Version: rdb.Number(version), Count: int(rdb.Number(count))}
+		r.FollowerPartitions[partition] = record
+		r.Followers.Actual += record.Count
+	}
+}
+
+// surroundings reads what is stored about a user in all partitions.
+func (s *Inspector) surroundings(ctx context.Context, r *record.Account) error {
+	folded := retwis.FoldUsername(r.Username)
+	home := s.db.OfName(folded)
+	pipe := s.db.Client.Pipeline()
+	holder := pipe.Get(ctx, home.Name(folded))
+	listed := pipe.ZScore(ctx, home.Names(), folded+" "+r.ID.String())
+	followers := make([]*redis.IntCmd, len(s.db.Partitions()))
+	lists := make([]*redis.IntCmd, len(s.db.Partitions()))
+	for i, p := range s.db.Partitions() {
+		followers[i] = pipe.ZCard(ctx, p.User(r.ID).Followers())
+		lists[i] = pipe.ZCard(ctx, p.User(r.ID).Listed())
+	}
+	_, _ = pipe.Exec(ctx) // every result holds its own error
+	if err := holder.Err(); err == nil {
+		r.NameOwner, _ = retwis.ParseUserID(holder.Val()) // what is no id is nobody's
+	} else if !errors.Is(err, redis.Nil) {
+		return fmt.Errorf("inspect the name of %s: %w", r.ID, err)
+	}
+	if err := listed.Err(); err == nil {
+		r.Listed = true
+	} else if !errors.Is(err, redis.Nil) {
+		return fmt.Errorf("inspect the name of %s: %w", r.ID, err)
+	}
+	for i := range s.db.Partitions() {
+		for _, count := range []struct {
+			result *redis.IntCmd
+			in     map[int]int
+		}{{followers[i], r.FollowersIn}, {lists[i], r.ListsIn}} {
+			n, err := count.result.Result()
+			if err != nil {
+				return fmt.Errorf("inspect the audience of %s: %w", r.ID, err)
+			}
+			if n > 0 {
+				count.in[i] = int(n)
+			}
+		}
+	}
+	return nil
+}
+
+// UnfitNewest returns those whom a partition lists among its newest users and whose accounts
+// are not in use.
+func (s *Inspector) UnfitNewest(ctx context.Context, partition int) ([]retwis.UserID, error) {
+	p := s.db.Partition(partition)
+	members, err := s.db.Client.ZRange(ctx, p.NewestUsers(), 0, -1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("inspect the newest users of partition %d: %w", partition, err)
+	}
+	pipe := s.db.Client.Pipeline()
+	var ids []retwis.UserID
+	var states []*redis.SliceCmd
+	for _, member := range members {
+		id, err := retwis.ParseUserID(member)
+		if err != nil {
+			return nil, fmt.Errorf("inspect the newest users of partition %d: %w", partition, err)
+		}
+		ids = append(ids, id)
+		states = append(states, pipe.HMGet(ctx, p.User(id).Account(), "state"))
+	}
+	if len(ids) > 0 {
+		_, _ = pipe.Exec(ctx) // every state has its own error
+	}
+	var unfit []retwis.UserID
+	for i, state := range states {
+		fields, err := state.Result()
+		if err != nil {
+			return nil, fmt.Errorf("inspect the newest users of partition %d: %w", partition, err)
+		}
+		if rdb.Text(fields[0]) != "active" {
+			unfit = append(unfit, ids[i])
+		}
+	}
+	return unfit, nil
+}

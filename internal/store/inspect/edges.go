@@ -1,0 +1,120 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"retwis/internal/record"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
+)
+
+// edgeSteps is how many edges one call goes over.
+const edgeSteps = 500
+
+// SourceEdges goes over those whose posts a home or a list gets, and returns the edges
+// whose two directions differ.
+func (s *Inspector) SourceEdges(ctx context.Context, id retwis.TimelineID) ([]record.Edge, error) {
+	p := s.db.OfTimeline(id)
+	before := p.Prefix(rdb.FollowerKeys)
+	if id.Kind == retwis.ListTimeline {
+		before = p.Prefix(rdb.ListedKeys)
+	}
+	half, err := s.halfEdges(ctx, p.Timeline(id).Sources(), id.Owner, before, "")
+	if err != nil {
+		return nil, fmt.Errorf("inspect whom timeline %s follows: %w", id, err)
+	}
+	edges := make([]record.Edge, len(half))
+	for i, h := range half {
+		edges[i] = record.Edge{Timeline: id, Author: h.id, Source: h.score, Audience: h.other}
+	}
+	return edges, nil
+}
+
+// AudienceEdges goes over the homes, or the lists, of a partition that get an author's
+// posts, and returns the edges whose two directions differ.
+func (s *Inspector) AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, number int) ([]record.Edge, error) {
+	p := s.db.Partition(number)
+	before, after := p.Prefix(rdb.FollowingKeys), ""
+	if kind == retwis.ListTimeline {
+		before, after = p.Prefix(rdb.ListKeys), rdb.ListMembersSuffix
+	}
+	half, err := s.halfEdges(ctx, s.audienceOf(p, author, kind), author, before, after)
+	if err != nil {
+		return nil, fmt.Errorf("inspect the audience of %s in partition %d: %w", author, number, err)
+	}
+	edges := make([]record.Edge, len(half))
+	for i, h := range half {
+		edges[i] = record.Edge{Timeline: retwis.TimelineID{Kind: kind, Owner: h.id}, Author: author, Source: h.other, Audience: h.score}
+	}
+	return edges, nil
+}
+
+// audienceOf is the set of the homes, or the lists, of a partition that get an author's
+// posts.
+func (s *Inspector) audienceOf(p rdb.Partition, author retwis.UserID, kind retwis.TimelineKind) string {
+	if kind == retwis.ListTimeline {
+		return p.User(author).Listed()
+	}
+	return p.User(author).Followers()
+}
+
+// halfEdge is a member of a set with its score, and the one it has in the other direction.
+type halfEdge struct {
+	id           retwis.UserID
+	score, other int64
+}
+
+func (s *Inspector) halfEdges(ctx context.Context, set string, owner retwis.UserID, before, after string) ([]halfEdge, error) {
+	var found []halfEdge
+	for above := ""; ; {
+		reply, err := s.db.Do(ctx, rdb.Call{
+			Script: script.HalfEdges, Keys: []string{set}, Args: []any{owner.String(), before, after, above, edgeSteps},
+		}).Slice()
+		if err != nil {
+			return nil, err
+		}
+		for i := 1; i+2 < len(reply); i += 3 {
+			id, err := retwis.ParseUserID(rdb.Text(reply[i]))
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, halfEdge{id, rdb.Score(reply[i+1]), rdb.Score(reply[i+2])})
+		}
+		if len(reply) == 0 || rdb.Text(reply[0]) == "" {
+			return found, nil
+		}
+		above = rdb.Text(reply[0])
+	}
+}
+
+// Edges reads both directions of the edges between a timeline and authors, in the order
+// asked for.
+func (s *Inspector) Edges(ctx context.Context, id retwis.TimelineID, authors []retwis.UserID) ([]record.Edge, error) {
+	if len(authors) == 0 {
+		return nil, nil
+	}
+	p := s.db.OfTimeline(id)
+	pipe := s.db.Client.TxPipeline() // all keys are of one slot
+	sources := make([]*redis.FloatCmd, len(authors))
+	audiences := make([]*redis.FloatCmd, len(authors))
+	for i, author := range authors {
+		sources[i] = pipe.ZScore(ctx, p.Timeline(id).Sources(), author.String())
+		audiences[i] = pipe.ZScore(ctx, s.audienceOf(p, author, id.Kind), id.Owner.String())
+	}
+	_, _ = pipe.Exec(ctx) // every result holds its own error
+	edges := make([]record.Edge, len(authors))
+	for i, author := range authors {
+		for _, result := range []*redis.FloatCmd{sources[i], audiences[i]} {
+			if err := result.Err(); err != nil && !errors.Is(err, redis.Nil) {
+				return nil, fmt.Errorf("inspect whom timeline %s follows: %w", id, err)
+			}
+		}
+		edges[i] = record.Edge{Timeline: id, Author: author, Source: int64(sources[i].Val()), Audience: int64(audiences[i].Val())}
+	}
+	return edges, nil
+}

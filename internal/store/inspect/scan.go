@@ -1,0 +1,99 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"retwis/internal/record"
+	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Scan goes over all keys of the database, in small steps, and hands over the users and the
+// claims on names it comes by, one call at a time. What is there all the while is handed
+// over at least once, perhaps more often.
+func (s *Inspector) Scan(ctx context.Context, found func([]retwis.UserID, []record.NameClaim) error) error {
+	var mu sync.Mutex
+	scan := func(ctx context.Context, node *redis.Client) error {
+		var cursor uint64
+		for {
+			keys, next, err := node.Scan(ctx, cursor, "{*}:[nu][as][em][er]:*", rdb.ScanStep).Result()
+			if err != nil {
+				return fmt.Errorf("scan the keys: %w", err)
+			}
+			users, names := s.sort(keys)
+			claims, err := s.claims(ctx, names)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			err = found(users, claims)
+			mu.Unlock()
+			if err != nil {
+				return err
+			}
+			if cursor = next; cursor == 0 {
+				return ctx.Err()
+			}
+		}
+	}
+	return s.db.ForEachMaster(ctx, scan)
+}
+
+// sort tells keys of users from keys of names. Keys of another program's, or of partitions
+// that there are not, are neither.
+func (s *Inspector) sort(keys []string) (users []retwis.UserID, names []string) {
+	for _, key := range keys {
+		_, rest, _ := strings.Cut(key, "}:")
+		kind, value, _ := strings.Cut(rest, ":")
+		switch kind {
+		case "user":
+			if id, err := retwis.ParseUserID(value); err == nil && s.db.OfUser(id).User(id).Account() == key {
+				users = append(users, id)
+			}
+		case "name":
+			if s.db.OfName(value).Name(value) == key {
+				names = append(names, value)
+			}
+		}
+	}
+	return users, names
+}
+
+// claims reads who has names. Those that nobody has any more are left out.
+func (s *Inspector) claims(ctx context.Context, names []string) ([]record.NameClaim, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	pipe := s.db.Client.Pipeline()
+	holders := make([]*redis.StringCmd, len(names))
+	for i, name := range names {
+		holders[i] = pipe.Get(ctx, s.db.OfName(name).Name(name))
+	}
+	_, _ = pipe.Exec(ctx) // every holder has its own error
+	var claims []record.NameClaim
+	for i, name := range names {
+		holder, err := holders[i].Result()
+		if err != nil && !errors.Is(err, redis.Nil) {
+			return nil, fmt.Errorf("read who has a name: %w", err)
+		}
+		if err == nil {
+			id, _ := retwis.ParseUserID(holder) // what is no id is nobody's
+			claims = append(claims, record.NameClaim{Folded: name, Owner: id})
+		}
+	}
+	return claims, nil
+}
+
+// NameHolder returns who has a name, and false when nobody has.
+func (s *Inspector) NameHolder(ctx context.Context, folded string) (retwis.UserID, bool, error) {
+	claims, err := s.claims(ctx, []string{folded})
+	if err != nil || len(claims) == 0 {
+		return 0, false, err
+	}
+	return claims[0].Owner, true, nil
+}

@@ -1,0 +1,156 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"retwis/internal/record"
+	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// TimelineRecord reads the list of a timeline as it is stored, without building it.
+func (s *Inspector) TimelineRecord(ctx context.Context, id retwis.TimelineID) (record.Timeline, error) {
+	p := s.db.OfTimeline(id)
+	r := record.Timeline{ID: id, Sources: map[retwis.UserID]int64{}}
+	owner := ""
+	if id.Kind == retwis.HomeTimeline {
+		owner = id.Owner.String()
+	}
+	reply, err := s.db.Do(ctx, rdb.Call{
+		Script: script.InspectTimeline,
+		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Sources(), p.Timeline(id).Epoch(), p.LargeAuthors()},
+		Args:   []any{owner, p.Tag + ":", s.options.HomeCap},
+	}).Slice()
+	if err != nil || len(reply) != 6 {
+		return r, fmt.Errorf("inspect timeline %s: %d fields: %w", id, len(reply), err)
+	}
+	if id.FannedOut() && rdb.Text(reply[0]) != "active" {
+		return r, nil
+	}
+	r.Epoch = rdb.Number(reply[1])
+	if entries, _ := reply[2].([]any); len(entries) > 0 {
+		r.End = record.ListTrimmed
+		switch rdb.Text(entries[len(entries)-1]) {
+		case rdb.ListComplete:
+			r.End, entries = record.ListComplete, entries[:len(entries)-1]
+		case rdb.ListBuilding:
+			r.End, entries = record.ListBuilding, entries[:len(entries)-1]
+		}
+		r.Entries, r.Foreign = postIDs(entries)
+	}
+	sources, _ := reply[3].([]any)
+	for i := 0; i+1 < len(sources); i += 2 {
+		author, err := retwis.ParseUserID(rdb.Text(sources[i]))
+		if err != nil {
+			return r, fmt.Errorf("inspect timeline %s: %w", id, err)
+		}
+		r.Sources[author] = rdb.Score(sources[i+1])
+	}
+	awaited, _ := reply[4].([]any)
+	r.Pending, _ = postIDs(awaited)
+	r.Gap = retwis.PostID(rdb.Number(reply[5]))
+	return r, nil
+}
+
+// postIDs reads entries of a list, and counts those that are no ids.
+func postIDs(entries []any) (posts []retwis.PostID, foreign int) {
+	for _, e := range entries {
+		post, err := retwis.ParsePostID(rdb.Text(e))
+		if err != nil {
+			foreign++
+			continue
+		}
+		posts = append(posts, post)
+	}
+	return posts, foreign
+}
+
+// Posted returns the posts on profiles from the newest down to an id, newest first, and at
+// most a number of each.
+func (s *Inspector) Posted(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.PostID, error) {
+	posted := make(map[retwis.UserID][]retwis.PostID, len(authors))
+	from := make([]retwis.PostID, len(authors))
+	for step := min(most, 16+2*most/max(len(authors), 1)); len(authors) > 0; step = min(4*step, 1000) {
+		found, err := s.timelines.ReadProfiles(ctx, authors, from, true, step)
+		if err != nil {
+			return nil, err
+		}
+		var left []retwis.UserID
+		var next []retwis.PostID
+		for i, author := range authors {
+			for _, post := range found[i] {
+				if post >= downTo {
+					posted[author] = append(posted[author], post)
+				}
+			}
+			n := len(found[i])
+			if n == step && found[i][n-1] > downTo && len(posted[author]) < most {
+				left, next = append(left, author), append(next, found[i][n-1])
+			}
+		}
+		authors, from = left, next
+	}
+	return posted, nil
+}
+
+// PostRecords reads posts as they are stored, in the order asked for.
+func (s *Inspector) PostRecords(ctx context.Context, ids []retwis.PostID) ([]record.Post, error) {
+	const step = 500
+	records := make([]record.Post, len(ids))
+	for from := 0; from < len(ids); from += step {
+		pipe := s.db.Client.Pipeline()
+		rows := map[int]*redis.SliceCmd{}
+		for i := from; i < min(from+step, len(ids)); i++ {
+			if p, ok := s.db.OfPost(ids[i]); ok {
+				rows[i] = pipe.HMGet(ctx, p.Post(ids[i]), "author", "deleted", "mentions")
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		_, _ = pipe.Exec(ctx) // every row holds its own error
+		for i, row := range rows {
+			fields, err := row.Result()
+			if err != nil {
+				return nil, fmt.Errorf("inspect posts: %w", err)
+			}
+			author, err := retwis.ParseUserID(rdb.Text(fields[0]))
+			if err != nil {
+				continue // there is no such post
+			}
+			mentions, err := rdb.UserIDs(rdb.Text(fields[2]))
+			if err != nil {
+				return nil, fmt.Errorf("inspect post %s: %w", ids[i], err)
+			}
+			records[i] = record.Post{Exists: true, Author: author, Deleted: rdb.Text(fields[1]) != "", Mentions: mentions}
+		}
+	}
+	return records, nil
+}
+
+// ProfileRecord reads the ids on a user's profile, as they stand there, in steps: what is added
+// or removed meanwhile may shift one across the border of two steps. It also returns how
+// many entries are no ids.
+func (s *Inspector) ProfileRecord(ctx context.Context, id retwis.UserID) (posts []retwis.PostID, foreign int, err error) {
+	const step = 2000
+	for from := int64(0); ; from += step {
+		entries, err := s.db.Client.LRange(ctx, s.db.OfUser(id).User(id).Profile(), from, from+step-1).Result()
+		if err != nil {
+			return nil, 0, fmt.Errorf("inspect the profile of %s: %w", id, err)
+		}
+		for _, e := range entries {
+			post, err := retwis.ParsePostID(e)
+			if err != nil {
+				foreign++
+				continue
+			}
+			posts = append(posts, post)
+		}
+		if len(entries) < step {
+			return posts, foreign, nil
+		}
+	}
+}

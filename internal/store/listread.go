@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
+	"strconv"
+)
+
+// stretch is what the page script returns.
+type stretch struct {
+	at     retwis.TimelinePosition
+	last   string // the list's last entry or mark; '' of a missing list
+	from   int    // index of the first entry; -1 when the post asked for is not held
+	posts  []retwis.PostID
+	bottom bool // the entries reached the mark of completeness
+}
+
+// read reads a stretch of a timeline's list. A home that is missing or not finished is
+// built first.
+func (s *Timelines) read(ctx context.Context, id retwis.TimelineID, mode string, post retwis.PostID, count int) (stretch, error) {
+	for try := 0; ; try++ {
+		reply, err := s.db.Do(ctx, s.pageCall(id, mode, post, count)).Slice()
+		if err != nil {
+			return stretch{}, fmt.Errorf("read a list: %w", err)
+		}
+		got, err := parseStretch(id, reply)
+		if err != nil {
+			return stretch{}, fmt.Errorf("read a list: %w", err)
+		}
+		whole := got.last != "" && got.last != rdb.ListBuilding
+		if !id.FannedOut() || whole || try == 3 {
+			return got, nil
+		}
+		if err := s.Rebuild(ctx, id); err != nil && !errors.Is(err, errOvertaken) {
+			return stretch{}, err
+		}
+	}
+}
+
+func (s *Timelines) pageCall(id retwis.TimelineID, mode string, post retwis.PostID, count int) rdb.Call {
+	p := s.db.OfTimeline(id)
+	return rdb.Call{
+		Script: script.Page,
+		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Removals(), p.LargeAuthors(), p.OnlineNodes()},
+		Args:   append([]any{mode, post.String(), count}, s.catchUp(id)...),
+	}
+}
+
+// catchUp are the arguments with which a script that reads a home first puts on it what
+// large authors posted.
+func (s *Timelines) catchUp(id retwis.TimelineID) []any {
+	p := s.db.OfTimeline(id)
+	return []any{homeOf(id), p.Tag + ":", s.options.HomeCap, s.options.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels)}
+}
+
+// homeOf is whose home a timeline is, or nobody's.
+func homeOf(id retwis.TimelineID) string {
+	if id.Kind != retwis.HomeTimeline {
+		return ""
+	}
+	return id.Owner.String()
+}
+
+func parseStretch(id retwis.TimelineID, reply []any) (stretch, error) {
+	if len(reply) != 6 {
+		return stretch{}, fmt.Errorf("%d fields", len(reply))
+	}
+	at, err := standing(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
+	if err != nil {
+		return stretch{}, err
+	}
+	if at.Post, err = rdb.PostID(rdb.Text(reply[2])); err != nil {
+		return stretch{}, err
+	}
+	from, _ := reply[4].(int64)
+	got := stretch{at: at, last: rdb.Text(reply[3]), from: int(from)}
+	entries, _ := reply[5].([]any)
+	for _, e := range entries {
+		switch rdb.Text(e) {
+		case rdb.ListComplete:
+			got.bottom = true
+		case rdb.ListBuilding:
+		default:
+			post, err := retwis.ParsePostID(rdb.Text(e))
+			if err != nil {
+				return stretch{}, err
+			}
+			got.posts = append(got.posts, post)
+		}
+	}
+	return got, nil
+}
+
+// standing reads a generation and a removal as scripts return them.
+func standing(id retwis.TimelineID, generation, removal string) (retwis.TimelinePosition, error) {
+	at := retwis.TimelinePosition{Timeline: id}
+	var err error
+	if at.Epoch, err = strconv.ParseInt(generation, 10, 64); err != nil {
+		return at, fmt.Errorf("generation %q: %w", generation, err)
+	}
+	at.Removal, err = rdb.RemovalID(removal)
+	return at, err
+}

@@ -1,0 +1,183 @@
+package store
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"fmt"
+	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
+	"slices"
+)
+
+// stretches reads up to count posts of several profiles, each from a post on, exclusive
+// and newest first; 0 starts at the newest, or at the oldest on the way to newer ones.
+func (s *Timelines) ReadProfiles(ctx context.Context, authors []retwis.UserID, from []retwis.PostID, older bool, count int) ([][]retwis.PostID, error) {
+	const perCall = 50 // bounds how long one call runs
+	direction := "older"
+	if !older {
+		direction = "newer"
+	}
+	groups := map[rdb.Partition][]int{}
+	for i, author := range authors {
+		groups[s.db.OfUser(author)] = append(groups[s.db.OfUser(author)], i)
+	}
+	var calls []rdb.Call
+	var members [][]int
+	for p, group := range groups {
+		for chunk := range slices.Chunk(group, perCall) {
+			c := rdb.Call{Script: script.Profiles, Args: []any{direction, count}}
+			for _, i := range chunk {
+				c.Keys = append(c.Keys, p.User(authors[i]).Profile())
+				start := ""
+				if from[i] != 0 {
+					start = from[i].String()
+				}
+				c.Args = append(c.Args, start)
+			}
+			calls = append(calls, c)
+			members = append(members, chunk)
+		}
+	}
+	found := make([][]retwis.PostID, len(authors))
+	for n, result := range s.db.DoAll(ctx, calls) {
+		rows, err := result.Slice()
+		if err != nil {
+			return nil, fmt.Errorf("read profiles: %w", err)
+		}
+		for k, i := range members[n] {
+			row, _ := rows[k].([]any)
+			found[i] = make([]retwis.PostID, len(row))
+			for j, post := range row {
+				if found[i][j], err = retwis.ParsePostID(rdb.Text(post)); err != nil {
+					return nil, fmt.Errorf("read the profile of %s: %w", authors[i], err)
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// authored is a post with its author.
+type authored struct {
+	post   retwis.PostID
+	author retwis.UserID
+}
+
+// pull merges the profiles of those whom a home or a list follows, and of a home's owner:
+// up to count posts from an id on, exclusive, the nearest first, and whether nothing comes
+// after them. From 0 it starts at the newest post, or at the oldest on the way to newer
+// ones.
+func (s *Timelines) pull(ctx context.Context, id retwis.TimelineID, from retwis.PostID, older bool, count int) ([]authored, bool, error) {
+	authors, err := s.followed(ctx, id)
+	if err != nil {
+		return nil, false, err
+	}
+	if id.Kind == retwis.HomeTimeline {
+		authors = append(authors, id.Owner)
+	}
+	if len(authors) == 0 {
+		return nil, true, nil
+	}
+
+	m := &merger{timelines: s, older: older, first: min(count, 8+2*count/len(authors))}
+	for _, author := range authors {
+		m.sources = append(m.sources, &source{author: author, at: from, more: true, batch: m.first})
+	}
+	if err := m.fill(ctx); err != nil {
+		return nil, false, err
+	}
+	heap.Init(m)
+	var merged []authored
+	for len(merged) < count && m.Len() > 0 {
+		next := m.sources[0]
+		merged = append(merged, authored{next.posts[0], next.author})
+		next.posts = next.posts[1:]
+		if len(next.posts) == 0 && next.more {
+			if err := m.fill(ctx); err != nil {
+				return nil, false, err
+			}
+			heap.Init(m)
+			continue
+		}
+		if len(next.posts) == 0 {
+			heap.Pop(m)
+			continue
+		}
+		heap.Fix(m, 0)
+	}
+	return merged, m.Len() == 0, nil
+}
+
+// source is one author's profile while it is merged.
+type source struct {
+	author retwis.UserID
+	posts  []retwis.PostID // read and not merged, nearest first
+	at     retwis.PostID   // the last post read
+	more   bool            // whether the profile may hold more
+	batch  int             // how many to read the next time
+}
+
+// merger is a heap of profiles by their nearest post.
+type merger struct {
+	timelines *Timelines
+	older     bool
+	first     int
+	sources   []*source
+}
+
+func (m *merger) Len() int { return len(m.sources) }
+func (m *merger) Less(i, j int) bool {
+	c := cmp.Compare(m.sources[i].posts[0], m.sources[j].posts[0])
+	return (c > 0) == m.older
+}
+func (m *merger) Swap(i, j int) { m.sources[i], m.sources[j] = m.sources[j], m.sources[i] }
+func (m *merger) Push(any)      {}
+func (m *merger) Pop() any {
+	last := m.sources[len(m.sources)-1]
+	m.sources = m.sources[:len(m.sources)-1]
+	return last
+}
+
+// fill reads on in every profile that is used up, and ahead in those that nearly are, in
+// one round trip. A profile that is read again is read in larger steps.
+func (m *merger) fill(ctx context.Context) error {
+	groups := map[int][]*source{}
+	for _, src := range m.sources {
+		if src.more && 4*len(src.posts) <= src.batch {
+			groups[src.batch] = append(groups[src.batch], src)
+		}
+	}
+	for batch, group := range groups {
+		authors := make([]retwis.UserID, len(group))
+		from := make([]retwis.PostID, len(group))
+		for i, src := range group {
+			authors[i], from[i] = src.author, src.at
+		}
+		found, err := m.timelines.ReadProfiles(ctx, authors, from, m.older, batch)
+		if err != nil {
+			return err
+		}
+		for i, src := range group {
+			posts := found[i]
+			if !m.older {
+				slices.Reverse(posts)
+			}
+			src.posts = append(src.posts, posts...)
+			src.more = len(posts) == batch
+			if len(posts) > 0 {
+				src.at = posts[len(posts)-1]
+			}
+			src.batch = min(4*batch, 1000)
+		}
+	}
+	kept := m.sources[:0]
+	for _, src := range m.sources {
+		if len(src.posts) > 0 {
+			kept = append(kept, src)
+		}
+	}
+	m.sources = kept
+	return nil
+}

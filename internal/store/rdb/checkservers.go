@@ -1,0 +1,75 @@
+package rdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// ErrReplica says that a server takes no writes. It may be the master again soon.
+var ErrReplica = errors.New("it is a replica, which takes no writes")
+
+// checkServers refuses a server that is too old, that would evict keys, or that is a replica and
+// no part of a cluster. What a server does not tell, as the in-process one and some hosted
+// ones do not, is passed over.
+func (db *DB) checkServers(ctx context.Context) error {
+	check := func(ctx context.Context, node *redis.Client) error {
+		info, err := node.Info(ctx, "server").Result()
+		if err == nil {
+			if err := CheckVersion(InfoField(info, "redis_version")); err != nil {
+				return fmt.Errorf("%s: %w", node.Options().Addr, err)
+			}
+		} else if !Answered(err) {
+			return fmt.Errorf("ask Redis for its version: %w", err)
+		}
+		info, err = node.Info(ctx, "memory").Result()
+		if err == nil {
+			if policy := InfoField(info, "maxmemory_policy"); policy != "" && policy != "noeviction" {
+				return fmt.Errorf("%s evicts keys when memory runs out (maxmemory-policy %s), and timelines with them: set maxmemory-policy noeviction", node.Options().Addr, policy)
+			}
+		} else if !Answered(err) {
+			return fmt.Errorf("ask Redis for its memory policy: %w", err)
+		}
+		return nil
+	}
+	switch client := db.Client.(type) {
+	case *redis.ClusterClient:
+		return client.ForEachMaster(ctx, check)
+	case *redis.Client:
+		if err := check(ctx, client); err != nil {
+			return err
+		}
+		return checkRole(ctx, client)
+	default:
+		return nil
+	}
+}
+
+// checkRole refuses a replica. On a cluster the driver finds the masters, whoever was one
+// before.
+func checkRole(ctx context.Context, client *redis.Client) error {
+	info, err := client.Info(ctx, "replication").Result()
+	switch {
+	case err == nil && InfoField(info, "role") == "slave":
+		return fmt.Errorf("the Redis at %s: %w", client.Options().Addr, ErrReplica)
+	case err != nil && !Answered(err):
+		return fmt.Errorf("ask Redis for its role: %w", err)
+	default:
+		return nil
+	}
+}
+
+func CheckVersion(version string) error {
+	if version == "" {
+		return nil
+	}
+	major, err := strconv.Atoi(strings.SplitN(version, ".", 2)[0])
+	if err != nil || major < 7 {
+		return fmt.Errorf("redis %s is too old: use Redis 7 or later", version)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package rdb
+
+import (
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"retwis/internal/retwis"
+)
+
+// Slots is the number of hash slots of a Redis Cluster.
+const Slots = 16384
+
+// Partition is one share of the readers. All of its keys carry its tag, so they live in
+// one slot, and any of them may be used together in one script.
+type Partition struct {
+	Number int
+	Tag    string // with its braces
+}
+
+// NewPartitions returns the partitions of a database that has n of them, 1 to 512. Their
+// slots lie in the middle of n equal ranges, so that nodes with contiguous ranges of
+// slots get equal shares.
+func NewPartitions(n int) []Partition {
+	all := make([]Partition, n)
+	for i := range all {
+		low, high := i*Slots/n, (i+1)*Slots/n
+		quarter := (high - low) / 4
+		for k := 0; ; k++ {
+			tag := strconv.Itoa(i) + "." + strconv.FormatInt(int64(k), 36)
+			if slot := slotOf(tag); slot >= low+quarter && slot < high-quarter {
+				all[i] = Partition{Number: i, Tag: "{" + tag + "}"}
+				break
+			}
+		}
+	}
+	return all
+}
+
+// slotOf is the slot of a hash tag: its CRC-16 (XMODEM) modulo the number of slots, as
+// the Redis Cluster specification defines it.
+func slotOf(tag string) int {
+	var crc uint16
+	for i := range len(tag) {
+		crc ^= uint16(tag[i]) << 8
+		for range 8 {
+			if crc&0x8000 != 0 {
+				crc = crc<<1 ^ 0x1021
+			} else {
+				crc <<= 1
+			}
+		}
+	}
+	return int(crc) % Slots
+}
+
+// SlotOfKey is the slot of a key of a partition.
+func SlotOfKey(key string) int {
+	tag, _, _ := strings.Cut(strings.TrimPrefix(key, "{"), "}")
+	return slotOf(tag)
+}
+
+// OfUser returns the partition of a user. This is the one place that maps an id to its partition: all code
+// that groups, writes or reads uses it.
+func (db *DB) OfUser(user retwis.UserID) Partition { return db.OfBucket(user.Bucket()) }
+
+// OfBucket returns the partition of a bucket, or of any other number that spreads keys evenly.
+func (db *DB) OfBucket(bucket int) Partition { return db.partitions[bucket%len(db.partitions)] }
+
+// OfPost returns the partition that stores a post, false for an id that no partition gave out.
+func (db *DB) OfPost(post retwis.PostID) (Partition, bool) {
+	if n := post.Partition(); n < len(db.partitions) {
+		return db.partitions[n], true
+	}
+	return Partition{}, false
+}
+
+// OfName returns the partition that holds the claim on a folded name.
+func (db *DB) OfName(folded string) Partition { return db.OfHash([]byte(folded)) }
+
+// OfHash returns the partition of any other text, by its hash.
+func (db *DB) OfHash(text []byte) Partition {
+	h := fnv.New32a()
+	_, _ = h.Write(text) // never fails, by its contract
+	return db.partitions[int(h.Sum32()%uint32(len(db.partitions)))]
+}
+
+// OfTimeline returns the partition of a timeline.
+func (db *DB) OfTimeline(t retwis.TimelineID) Partition {
+	if t.Kind == retwis.PublicTimeline {
+		return db.Public()
+	}
+	return db.OfUser(t.Owner)
+}
+
+// Public returns the partition of the public timeline.
+func (db *DB) Public() Partition { return db.partitions[0] }
+
+// Partition returns a partition by its number.
+func (db *DB) Partition(number int) Partition { return db.partitions[number] }
+
+// Partitions returns all partitions, by number.
+func (db *DB) Partitions() []Partition { return db.partitions }

@@ -1,0 +1,171 @@
+package rdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/singleflight"
+
+	"retwis/internal/retwis"
+)
+
+// replicas knows how many replicas the masters of a cluster have: of each what it says
+// itself, so that nobody waits for a node that has nothing to do with what is written.
+type replicas struct {
+	client *redis.ClusterClient
+	reads  singleflight.Group // of views
+
+	mu    sync.Mutex
+	views map[string]view // by the address of the master whose it is
+}
+
+// view is what a master knows of its cluster.
+type view struct {
+	ranges []slotRange
+	read   time.Time
+}
+
+type slotRange struct {
+	from, to int
+	replicas int
+}
+
+// viewAge is how old a view may be: shorter than it takes a replica to be given up and the
+// writer to be waiting for one that is not there.
+const viewAge = time.Second
+
+func newReplicas(client *redis.ClusterClient) *replicas {
+	return &replicas{client: client, views: map[string]view{}}
+}
+
+// of returns the master of a partition's key, and how many replicas it has.
+func (r *replicas) of(ctx context.Context, key string) (*redis.Client, int, error) {
+	master, err := r.client.MasterForKey(ctx, key)
+	if err != nil {
+		return nil, 0, fmt.Errorf("find the master of %s: %w", key, err)
+	}
+	v, err := r.view(ctx, master)
+	if err != nil {
+		return nil, 0, fmt.Errorf("ask the master of %s for its replicas: %w", key, err)
+	}
+	slot := SlotOfKey(key)
+	for _, s := range v.ranges {
+		if slot >= s.from && slot <= s.to {
+			return master, s.replicas, nil
+		}
+	}
+	return master, 0, nil
+}
+
+func (r *replicas) view(ctx context.Context, master *redis.Client) (view, error) {
+	addr := master.Options().Addr
+	r.mu.Lock()
+	v := r.views[addr]
+	r.mu.Unlock()
+	if time.Since(v.read) <= viewAge {
+		return v, nil
+	}
+	read, err, _ := r.reads.Do(addr, func() (any, error) {
+		shards, err := master.ClusterShards(context.WithoutCancel(ctx)).Result() // others wait for it, too
+		if err != nil {
+			return view{}, err
+		}
+		v := view{rangesOf(shards), time.Now()}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.views[addr] = v
+		return v, nil
+	})
+	return read.(view), err
+}
+
+func rangesOf(shards []redis.ClusterShard) []slotRange {
+	var ranges []slotRange
+	for _, shard := range shards {
+		healthy := 0
+		for _, node := range shard.Nodes {
+			if node.Role == "replica" && node.Health == "online" {
+				healthy++
+			}
+		}
+		for _, slots := range shard.Slots {
+			ranges = append(ranges, slotRange{int(slots.Start), int(slots.End), healthy})
+		}
+	}
+	return ranges
+}
+
+// Master is a server that takes writes.
+type Master struct {
+	db   *DB
+	node *redis.Client // nil for a single server
+}
+
+// ByMaster groups the numbers of partitions by the master that has them.
+func (db *DB) ByMaster(ctx context.Context, numbers iter.Seq[int]) (map[Master][]int, error) {
+	groups := map[Master][]int{}
+	for number := range numbers {
+		m := Master{db: db}
+		if db.replicas != nil {
+			node, err := db.replicas.client.MasterForKey(ctx, db.partitions[number].Written())
+			if err != nil {
+				return nil, fmt.Errorf("find the master of partition %d: %w", number, err)
+			}
+			m.node = node
+		}
+		groups[m] = append(groups[m], number)
+	}
+	return groups, nil
+}
+
+// ReloadMasters asks the cluster for its masters again: one may have changed.
+func (db *DB) ReloadMasters(ctx context.Context) {
+	if db.replicas != nil {
+		db.replicas.client.ReloadState(ctx)
+	}
+}
+
+// Pipeline begins a pipeline on the master.
+func (m Master) Pipeline() redis.Pipeliner {
+	if m.node != nil {
+		return m.node.Pipeline()
+	}
+	return m.db.Client.Pipeline()
+}
+
+// HasReplicas reports whether the master has replicas to wait for, or is no longer the master of a partition.
+func (m Master) HasReplicas(ctx context.Context, of Partition) (bool, error) {
+	if m.node == nil {
+		return false, nil
+	}
+	node, n, err := m.db.replicas.of(ctx, of.Written())
+	return n > 0 || node != m.node, err
+}
+
+// AwaitReplica makes the master's pipeline wait until a replica has all that was written there. Pass the
+// result to [Replicated] after [Master.Exec].
+func (m Master) AwaitReplica(ctx context.Context, pipe redis.Pipeliner, of Partition) (set *redis.StatusCmd, waited *redis.Cmd) {
+	return m.db.waitForAll(ctx, pipe, of.Written())
+}
+
+// Replicated returns [retwis.ErrNotReplicated] unless the wait of [Master.AwaitReplica] found a replica.
+func Replicated(waited *redis.Cmd) error {
+	if n, err := waited.Int(); err != nil || n < 1 {
+		return errors.Join(retwis.ErrNotReplicated, err)
+	}
+	return nil
+}
+
+// Exec runs a pipeline of the master. Every command holds its own error.
+func (m Master) Exec(ctx context.Context, pipe redis.Pipeliner, cmds ...redis.Cmder) {
+	if m.node != nil {
+		_ = m.db.hook.exec(ctx, pipe, cmds...) // the hooked client is not asked
+		return
+	}
+	_, _ = pipe.Exec(ctx)
+}

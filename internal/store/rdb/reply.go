@@ -1,0 +1,95 @@
+package rdb
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+)
+
+// Text reads a field that HMGET or a script returned; a missing one is empty.
+func Text(field any) string {
+	s, _ := field.(string)
+	return s
+}
+
+// Number reads a whole number that HMGET or a script returned as text; a missing one is 0.
+func Number(field any) int64 {
+	n, _ := strconv.ParseInt(Text(field), 10, 64)
+	return n
+}
+
+// Score reads a score that a script returned, as Redis writes scores.
+func Score(field any) int64 {
+	f, _ := strconv.ParseFloat(Text(field), 64)
+	return int64(f)
+}
+
+// UserID reads a reply that is a user id.
+func UserID(s string, err error) (retwis.UserID, error) {
+	if err != nil {
+		return 0, err
+	}
+	return retwis.ParseUserID(s)
+}
+
+// UserIDs reads ids separated by spaces.
+func UserIDs(s string) ([]retwis.UserID, error) {
+	var ids []retwis.UserID
+	for field := range strings.FieldsSeq(s) {
+		id, err := retwis.ParseUserID(field)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// PostID reads an entry of a list, where [ListComplete] stands for no post.
+func PostID(s string) (retwis.PostID, error) {
+	if s == ListComplete {
+		return 0, nil
+	}
+	return retwis.ParsePostID(s)
+}
+
+// RemovalID reads the id of an entry of the removals stream.
+func RemovalID(id string) (retwis.RemovalID, error) {
+	millis, seq, _ := strings.Cut(id, "-")
+	m, err := strconv.ParseInt(millis, 10, 64)
+	if err != nil {
+		return retwis.RemovalID{}, fmt.Errorf("stream id %q: %w", id, err)
+	}
+	n, err := strconv.ParseInt(seq, 10, 64)
+	if err != nil {
+		return retwis.RemovalID{}, fmt.Errorf("stream id %q: %w", id, err)
+	}
+	return retwis.RemovalID{Millis: m, Seq: n}, nil
+}
+
+// InfoField returns a field of what INFO or CLUSTER INFO returned, empty if there is none.
+func InfoField(info, name string) string {
+	for line := range strings.Lines(info) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// transient matches the words of Redis errors that pass without a change of the request: the request is
+// valid, the server or the cluster is unavailable for now.
+var transient = regexp.MustCompile(`\b(CLUSTERDOWN|LOADING|READONLY|MOVED|ASK|TRYAGAIN|NOSCRIPT|OOM|MASTERDOWN|BUSY|NOREPLICAS|MISCONF|NOAUTH|WRONGPASS|NOPERM|max number of clients|non local key|slot)\b`)
+
+// Answered reports whether err is the answer of a script or command itself, as opposed to a failure of the
+// connection, the server or the cluster that passes by itself.
+func Answered(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply) && !errors.Is(err, redis.Nil) && !transient.MatchString(reply.Error())
+}

@@ -1,0 +1,238 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"retwis/internal/outbox"
+	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Tasks carries out what outbox entries ask for besides the delivery of posts.
+type Tasks struct {
+	core
+	accounts  *Accounts
+	follows   *Follows
+	timelines *Timelines
+}
+
+// Backfill merges an author's newest posts into a home or a list that began to follow the
+// author. It acts only while the follow is the one of the given score; 0 stands for any. A
+// home that is being built gets them by that.
+func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwis.UserID, score int64) error {
+	found, err := s.timelines.ReadProfiles(ctx, []retwis.UserID{author}, []retwis.PostID{0}, true, s.options.HomeCap)
+	if err != nil {
+		return fmt.Errorf("back-fill timeline %s with %s: %w", id, author, err)
+	}
+	posts := make([]authored, len(found[0]))
+	for i, post := range found[0] {
+		posts[i] = authored{post, author}
+	}
+	edge := ""
+	if score != 0 {
+		edge = fmt.Sprint(score)
+	}
+	all := len(posts) < s.options.HomeCap
+	if err := s.db.Do(ctx, s.timelines.mergeCall(id, "fill", author.String(), edge, all, posts)).Err(); err != nil {
+		return fmt.Errorf("back-fill timeline %s with %s: %w", id, author, err)
+	}
+	return nil
+}
+
+// Purge removes an author's posts from a home or a list that no longer follows the author,
+// and refills one that had been trimmed, or that an earlier try left to be built. When it
+// follows the author again nothing is done.
+func (s *Tasks) Purge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error {
+	p := s.db.OfTimeline(id)
+	entries, err := s.db.Client.LRange(ctx, p.Timeline(id).Entries(), 0, -1).Result()
+	if err != nil {
+		return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
+	}
+	unwanted, err := s.madeBy(ctx, author, entries)
+	if err != nil {
+		return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
+	}
+	c := rdb.Call{
+		Script: script.Purge,
+		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Sources(), p.Timeline(id).Epoch(), p.Online(), p.OnlineNodes()},
+		Args:   append([]any{id.String(), author.String(), s.db.Publish, p.Prefix(rdb.LiveChannels)}, unwanted...),
+	}
+	reply, err := s.db.Do(ctx, c).Slice()
+	if err != nil || len(reply) != 2 {
+		return fmt.Errorf("purge %s from timeline %s: reply %v: %w", author, id, reply, err)
+	}
+	if reply[1] != "1" {
+		return nil
+	}
+	if err := s.timelines.Rebuild(ctx, id); !errors.Is(err, retwis.ErrNotFound) {
+		return err
+	}
+	return nil // its owner is leaving: nobody reads it any more
+}
+
+// madeBy returns those of some entries that are posts of an author, deleted ones too. Their
+// author's profile may not go back as far.
+func (s *Tasks) madeBy(ctx context.Context, author retwis.UserID, entries []string) ([]any, error) {
+	home := s.db.OfUser(author)
+	pipe := s.db.Client.Pipeline()
+	authors := map[retwis.PostID]*redis.StringCmd{}
+	for _, e := range entries {
+		if e == rdb.ListComplete || e == rdb.ListBuilding {
+			continue
+		}
+		post, err := retwis.ParsePostID(e)
+		if err != nil {
+			return nil, err
+		}
+		if p, ok := s.db.OfPost(post); ok && p == home {
+			authors[post] = pipe.HGet(ctx, p.Post(post), "author")
+		}
+	}
+	_, _ = pipe.Exec(ctx) // every author has its own error
+	var posts []any
+	for post, reply := range authors {
+		id, err := rdb.UserID(reply.Result())
+		if errors.Is(err, redis.Nil) {
+			continue // there is no such post
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read who made post %s: %w", post, err)
+		}
+		if id == author {
+			posts = append(posts, post.String())
+		}
+	}
+	return posts, nil
+}
+
+// RecountFollowers counts an author's followers in a partition again. It is what a follow
+// or unfollow that broke off left to do.
+func (s *Tasks) RecountFollowers(ctx context.Context, partition int, author retwis.UserID) error {
+	p := s.db.Partition(partition)
+	answer, err := s.db.Do(ctx, rdb.Call{Script: script.CountFollowers, Keys: []string{p.Clock(), p.User(author).Followers()}}).Slice()
+	if err != nil {
+		return fmt.Errorf("count the followers of %s: %w", author, err)
+	}
+	return s.follows.SetReach(ctx, author, p, answer)
+}
+
+// Unlist takes the next members off a deleted list, and reports whether that was all.
+func (s *Tasks) Unlist(ctx context.Context, id retwis.ListID) (bool, error) {
+	p := s.db.OfBucket(id.Bucket())
+	done, err := s.db.Do(ctx, rdb.Call{
+		Script: script.Unlist, Keys: []string{p.List(id).Properties(), p.List(id).Members(), p.List(id).Posts()}, Args: []any{id.String(), 500, p.Prefix(rdb.ListedKeys)},
+	}).Bool()
+	if err != nil {
+		return false, fmt.Errorf("take list %s apart: %w", id, err)
+	}
+	return done, nil
+}
+
+// EndLateEdge takes an author off a home or a list where the author was cut off from
+// everybody before the edge was written, and reports whether that was so. Whoever entered
+// the author's reach before the account ended can still write one.
+func (s *Tasks) EndLateEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) (bool, error) {
+	state, err := s.db.Client.HMGet(ctx, s.db.OfUser(author).User(author).Account(), "state").Result()
+	if err != nil {
+		return false, fmt.Errorf("look after author %s: %w", author, err)
+	}
+	if state[0] == "active" || state[0] == "leaving" {
+		return false, nil
+	}
+	p := s.db.OfTimeline(id)
+	if id.Kind == retwis.HomeTimeline {
+		err = s.db.Do(ctx, rdb.Call{
+			Script: script.Unfollow,
+			Keys:   []string{p.User(id.Owner).Account(), p.User(id.Owner).Following(), p.User(author).Followers(), p.Clock(), p.Outbox()},
+			Args:   []any{id.Owner.String(), author.String(), p.Tag + ":"},
+		}).Err()
+	} else {
+		var owner []any
+		if owner, err = s.db.Client.HMGet(ctx, p.List(id.List()).Properties(), "owner").Result(); err == nil {
+			err = s.db.Do(ctx, rdb.Call{
+				Script: script.RemoveMember,
+				Keys:   []string{p.List(id.List()).Properties(), p.List(id.List()).Members(), p.User(author).Listed(), p.Outbox()},
+				Args:   []any{rdb.Text(owner[0]), id.List().String(), author.String()},
+			}).Err()
+		}
+	}
+	if err != nil {
+		return false, fmt.Errorf("take %s, who is gone, off timeline %s: %w", author, id, entryError(err))
+	}
+	return true, nil
+}
+
+// SettleRegistration finishes a registration that broke off, or removes it when the name
+// went to somebody else. It reports false while the registration may still be under way.
+func (s *Tasks) SettleRegistration(ctx context.Context, id retwis.UserID, folded string) (bool, error) {
+	state, err := s.db.Client.HMGet(ctx, s.db.OfUser(id).User(id).Account(), "state", "created").Result()
+	if err != nil {
+		return false, fmt.Errorf("settle the registration of %s: %w", id, err)
+	}
+	if state[0] != "pending" {
+		return true, nil
+	}
+	created, _ := state[1].(string)
+	millis, err := strconv.ParseInt(created, 10, 64)
+	if err != nil {
+		return false, fmt.Errorf("settle the registration of %s: created %q: %w", id, created, err)
+	}
+	if time.Since(time.UnixMilli(millis)) < s.options.PendingGrace {
+		return false, nil
+	}
+	holder, err := s.accounts.ClaimName(ctx, folded, id)
+	if err != nil {
+		return false, fmt.Errorf("settle the registration of %s: %w", id, err)
+	}
+	if holder == id {
+		return true, s.accounts.activate(ctx, id)
+	}
+	if err := s.db.Do(ctx, rdb.Call{Script: script.DropPending, Keys: []string{s.db.OfUser(id).User(id).Account()}}).Err(); err != nil {
+		return false, fmt.Errorf("settle the registration of %s: %w", id, err)
+	}
+	return true, nil
+}
+
+// Repair merges an author's newest posts into the homes of followers in a partition, or
+// into the lists there that hold the author: the next of them by score, after the one
+// given, 0 at first. It returns the score of the last one served, and false when there are
+// no more.
+func (s *Tasks) Repair(ctx context.Context, author retwis.UserID, number int, to outbox.TargetKind, after int64) (int64, bool, error) {
+	const step = 20
+	p := s.db.Partition(number)
+	edges, kind := p.User(author).Followers(), retwis.HomeTimeline
+	if to == outbox.TargetLists {
+		edges, kind = p.User(author).Listed(), retwis.ListTimeline
+	}
+	found, err := s.db.Client.ZRangeByScoreWithScores(ctx, edges, &redis.ZRangeBy{
+		Min: fmt.Sprintf("(%d", after), Max: "+inf", Count: step,
+	}).Result()
+	if err != nil {
+		return 0, false, fmt.Errorf("repair the timelines that follow %s: %w", author, err)
+	}
+	for _, follower := range found {
+		id, err := retwis.ParseUserID(rdb.Text(follower.Member))
+		if err != nil {
+			return 0, false, fmt.Errorf("repair the timelines that follow %s: %w", author, err)
+		}
+		if err := s.Backfill(ctx, retwis.TimelineID{Kind: kind, Owner: id}, author, 0); err != nil {
+			return 0, false, err
+		}
+		after = int64(follower.Score)
+	}
+	return after, len(found) == step, nil
+}
+
+// entryError marks what a script itself answered.
+func entryError(err error) error {
+	if rdb.Answered(err) {
+		return fmt.Errorf("%w: %w", outbox.ErrRejected, err)
+	}
+	return err
+}
