@@ -7,7 +7,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// PageInfo tells where a page stands within its connection.
+// PageInfo says where a page is within its connection.
 type PageInfo struct {
 	HasNextPage     bool
 	HasPreviousPage bool
@@ -15,14 +15,14 @@ type PageInfo struct {
 	EndCursor       *retwis.Cursor
 }
 
-// PostConnection is one page of a timeline.
+// PostConnection is a page of a timeline.
 type PostConnection struct {
 	Edges      []retwis.PostEdge
 	PageInfo   PageInfo
 	LiveCursor retwis.Cursor
 }
 
-// UserConnection is one page of users.
+// UserConnection is a page of users.
 type UserConnection struct {
 	Edges      []retwis.Follow
 	PageInfo   PageInfo
@@ -69,25 +69,8 @@ func userConnection(ctx context.Context, page retwis.FollowPage) *UserConnection
 	return connection
 }
 
-// followConnection reads one page of followers, of those followed, or of the members of a list.
-func (r *Resolver) followConnection(
-	ctx context.Context, of retwis.FollowConnection,
-	first *int, after *retwis.Cursor, last *int, before *retwis.Cursor,
-) (*UserConnection, error) {
-	page, err := pageArgs(first, after, last, before)
-	if err != nil {
-		return nil, err
-	}
-	follows, err := r.Follows.FollowPage(ctx, of, page)
-	if err != nil {
-		return nil, err
-	}
-	return userConnection(ctx, follows), nil
-}
-
-// pageArgs turns the arguments of a connection into the page they ask for. Which
-// cursors belong to the connection is for the connection to say; an empty one belongs
-// to none.
+// pageArgs returns the page that the arguments of a connection ask for. It does not check whether a cursor belongs to the
+// connection, except that an empty one belongs to none.
 func pageArgs(first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (retwis.Page, error) {
 	switch {
 	case first != nil && last != nil:

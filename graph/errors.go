@@ -7,41 +7,50 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"retwis/graph/loaders"
 	"retwis/internal/retwis"
 )
 
-// ErrorPresenter returns what turns an error into what the client sees of it. Failures
-// that may be shown keep their message and carry their code; every other one is logged
-// in full, and the client gets only the id it is logged under.
-func ErrorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
+// Bounds of errors in a response. Errors of documents and variables quote them, and these may be as long as a request.
+const (
+	maxErrors       = 20
+	maxErrorBytes   = 3500 // of all errors of a refused document as JSON, about
+	maxMessageBytes = 300
+	maxPathBytes    = 100 // of one element
+	errorOverhead   = 130 // of the JSON around message and path
+)
+
+// errorPresenter returns the function that turns an error into what the client sees. A [retwis.Error] keeps its message
+// and code. Any other error is logged in full under an id, and the client sees only that id.
+func errorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
 		if shown, ok := errors.AsType[*retwis.Error](err); ok {
 			return present(ctx, shown.Message, extensions(shown))
 		}
 		located, ok := errors.AsType[*gqlerror.Error](err)
 		if ok && located.Err == nil && located.Extensions["code"] != nil {
-			return located // from the parser, the validator or one of our limits
+			return located // of the parser, the validator or a limit
 		}
 		if errors.Is(ctx.Err(), context.Canceled) {
-			// The client went away, which breaks whatever was being done for it.
+			// The client has disconnected, which makes its operation fail.
 			return present(ctx, "the request was cancelled", internal(""))
 		}
 		id := rand.Text()
-		log.ErrorContext(ctx, "an operation failed", append(describe(ctx, err), "id", id)...)
+		log.ErrorContext(ctx, "graphql: operation failed", append(describe(ctx, err), "id", id)...)
 		return present(ctx, "internal error", internal(id))
 	}
 }
 
-// present says where an error happened, as the path and the place in the document of
-// the field that failed.
+// present returns an error with the path of the field that failed and its location in the document.
 func present(ctx context.Context, message string, extensions map[string]any) *gqlerror.Error {
 	shown := &gqlerror.Error{Message: shorten(message, maxMessageBytes), Path: graphql.GetPath(ctx), Extensions: extensions}
-	for at := graphql.GetFieldContext(ctx); at != nil; at = at.Parent { // elements of lists are contexts, too
+	for at := graphql.GetFieldContext(ctx); at != nil; at = at.Parent { // elements of lists have contexts too
 		if at.Field.Field != nil && at.Field.Position != nil {
 			position := at.Field.Position
 			shown.Locations = []gqlerror.Location{{Line: position.Line, Column: position.Column}}
@@ -67,10 +76,10 @@ func internal(id string) map[string]any {
 	return e
 }
 
-// describe says what the log is to hold about an error.
+// describe returns the log attributes of an error.
 func describe(ctx context.Context, err error) []any {
 	if located, ok := errors.AsType[*gqlerror.Error](err); ok && located.Err != nil {
-		err = located.Err // its place is logged by itself
+		err = located.Err // the path has an attribute of its own
 	}
 	attributes := []any{"err", err, "path", graphql.GetPath(ctx).String()}
 	if graphql.HasOperationContext(ctx) {
@@ -87,23 +96,55 @@ func describe(ctx context.Context, err error) []any {
 	return attributes
 }
 
-// panicError is a panic on its way to the error presenter.
+// panicError is a recovered panic.
 type panicError struct {
 	value any
 	stack string
 }
 
+// Error implements error.
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
 func recoverPanic(_ context.Context, value any) error {
 	return &panicError{value: value, stack: string(debug.Stack())}
 }
 
-// userErrors splits the failure of a mutation: what a person can mend goes into the
-// payload, anything else is the error of the field.
-func userErrors(err error) ([]*retwis.Error, error) {
-	if mendable, ok := retwis.UserErrors(err); ok {
-		return mendable, nil
+// userErrors splits the error of a mutation: errors that the user can correct go into the payload, any other one is the
+// error of the field.
+func userErrors(err error) (shown []*retwis.Error, other error) {
+	if shown, ok := retwis.UserErrors(err); ok {
+		return shown, nil
 	}
 	return nil, err
+}
+
+// shortenErrors returns the first errors of a refused operation, and shortens them.
+func shortenErrors(errs gqlerror.List) gqlerror.List {
+	total := 0
+	for i, err := range errs {
+		err.Message = shorten(err.Message, maxMessageBytes)
+		total += errorOverhead + len(err.Message)
+		for j, element := range err.Path {
+			if name, ok := element.(ast.PathName); ok {
+				err.Path[j] = ast.PathName(shorten(string(name), maxPathBytes))
+				total += len(err.Path[j].(ast.PathName))
+			}
+		}
+		if i > 0 && (i == maxErrors || total > maxErrorBytes) {
+			return errs[:i]
+		}
+	}
+	return errs
+}
+
+// shorten truncates a text to a number of bytes, and marks it as truncated.
+func shorten(text string, maxBytes int) string {
+	if len(text) <= maxBytes {
+		return text
+	}
+	cut := maxBytes
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
 }

@@ -20,21 +20,21 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Options say how operations are run.
+// Options configure an executor.
 type Options struct {
-	Log           *slog.Logger            // where internal errors go
-	Introspection bool                    // whether clients may read the schema, and get suggestions for what they mistype
+	Log           *slog.Logger
+	Introspection bool                    // clients may read the schema, and errors suggest its names
 	Documents     limits.DocumentStore    // keeps persisted documents; nil keeps them in this process only
 	Trusted       limits.TrustedDocuments // documents known in advance
-	Unplanned     bool                    // leave all operations to gqlgen's own execution: to compare with
+	Unplanned     bool                    // gqlgen executes all operations; for comparisons
 
-	// For tests that compare.
-	resolvers ResolverRoot // in the place of the resolver
-	schema    *ast.Schema  // that of Schema, where it is there already
+	// For tests.
+	resolvers ResolverRoot // in place of the resolver
+	schema    *ast.Schema  // the result of Schema, to save time
 }
 
-// Executor runs the operations of every transport, at the same time. Deadlines are for
-// the transport to set; the parser and the coercion of variables may panic.
+// Executor executes the operations of all transports. It is safe for concurrent use. The transport sets deadlines, and
+// recovers from panics of the parser and of the coercion of variables.
 type Executor struct {
 	*executor.Executor
 	schema       *ast.Schema
@@ -53,7 +53,7 @@ var _ graphql.GraphExecutor = (*Executor)(nil)
 // cachedDocumentBytes bounds the memory of cached documents and their plans.
 const cachedDocumentBytes = 32 << 20
 
-// NewExecutor returns an executor of the API that the resolver serves.
+// NewExecutor returns an executor of the API.
 func NewExecutor(resolver *Resolver, options Options) *Executor {
 	documents := exec.NewDocumentCache(cachedDocumentBytes)
 	schema := options.schema
@@ -72,7 +72,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	if options.Unplanned {
 		e = executor.New(generated)
 	}
-	present := ErrorPresenter(options.Log)
+	present := errorPresenter(options.Log)
 	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recoverPanic)
 	e.SetParserTokenLimit(limits.MaxTokens)
@@ -106,24 +106,24 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	}
 }
 
-// errRateLimited stands for all failures of that code.
+// errRateLimited matches all errors with its code.
 var errRateLimited = &retwis.Error{Code: retwis.CodeRateLimited}
 
-// Schema returns the schema without @defer, which gqlgen adds: no transport here
-// sends a response in parts.
+// Schema returns the schema of the API. It lacks the directive @defer of gqlgen, because no transport sends incremental
+// responses.
 func Schema() *ast.Schema {
 	schema := gqlparser.MustLoadSchema(sources...)
 	delete(schema.Directives, "defer")
 	return schema
 }
 
-// newSchema returns what generated code executes operations with.
+// newSchema returns the generated executable schema.
 func newSchema(schema *ast.Schema, resolvers ResolverRoot) *executableSchema {
-	return NewExecutableSchema(Config{Schema: schema, Resolvers: resolvers}).(*executableSchema) //nolint:forcetypeassert // it is generated so
+	return NewExecutableSchema(Config{Schema: schema, Resolvers: resolvers}).(*executableSchema) //nolint:forcetypeassert // generated code returns no other type
 }
 
-// CreateOperationContext parses, checks and counts an operation. Of very many errors it
-// returns the first, and long ones it shortens.
+// CreateOperationContext parses, validates and counts an operation. It returns only the first of very many errors, and
+// shortens long ones.
 func (e *Executor) CreateOperationContext(
 	ctx context.Context, params *graphql.RawParams,
 ) (*graphql.OperationContext, gqlerror.List) {
@@ -131,7 +131,7 @@ func (e *Executor) CreateOperationContext(
 	if err := e.limiter.Check(client); err != nil {
 		return &graphql.OperationContext{}, gqlerror.List{gqlerror.Wrap(err)}
 	}
-	sent := params.Query != ""
+	sent := params.Query != "" // not only the hash
 	op, errs := e.Executor.CreateOperationContext(ctx, params)
 	if len(errs) == 0 && sent {
 		e.persisted.Keep(ctx, params)
@@ -139,18 +139,20 @@ func (e *Executor) CreateOperationContext(
 	if len(errs) > 0 && !errors.Is(errs[0], errRateLimited) {
 		e.limiter.Spend(client, limits.RefusedCost)
 	}
-	return op, inFewWords(errs)
+	return op, shortenErrors(errs)
 }
 
-// scope gives every response loaders of its own: those of an HTTP request would live as
-// long as a websocket.
+// scope is a gqlgen extension that gives every response loaders of its own.
 type scope struct{ sources *loaders.Sources }
 
-func (scope) ExtensionName() string                   { return "Scope" }
+// ExtensionName implements [graphql.HandlerExtension].
+func (scope) ExtensionName() string { return "Scope" }
+
+// Validate implements [graphql.HandlerExtension].
 func (scope) Validate(graphql.ExecutableSchema) error { return nil }
 
-// MutateOperationContext refuses a subscription to no stream or several, where
-// validation lets it pass: behind @skip, or under two aliases.
+// MutateOperationContext implements [graphql.OperationContextMutator]. It refuses a subscription that does not select
+// exactly one field. Validation accepts such operations if they use @skip or aliases.
 func (scope) MutateOperationContext(_ context.Context, op *graphql.OperationContext) *gqlerror.Error {
 	if op.Operation.Operation != ast.Subscription {
 		return nil
@@ -163,13 +165,13 @@ func (scope) MutateOperationContext(_ context.Context, op *graphql.OperationCont
 	return nil
 }
 
-// InterceptResponse runs once per query or mutation.
+// InterceptResponse implements [graphql.ResponseInterceptor].
 func (s scope) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	return next(s.sources.With(ctx, loaders.ListWait))
 }
 
-// InterceptRootField gives each field of a mutation loaders of its own: they run one
-// after the other, and must not see what was true before.
+// InterceptRootField implements [graphql.RootFieldInterceptor]. Each field of a mutation gets loaders of its own, because it
+// must see the changes of the fields before it.
 func (s scope) InterceptRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	if graphql.GetOperationContext(ctx).Operation.Operation == ast.Mutation {
 		ctx = s.sources.With(ctx, loaders.ListWait)

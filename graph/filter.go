@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	decisionsKept = 1024 // decisions on posts that a subscription remembers: what a timeline keeps
-	advanceEvery  = 200  // events held back after which a subscriber is told where it stands
-	wordsKept     = 128  // posts whose words are shared between subscribers
+	keptDecisions = 1024 // decisions that a subscription remembers, as many as a timeline has posts
+	advanceEvery  = 200  // suppressed events in a row after which a subscriber gets its new position
+	keptWords     = 128  // posts whose words are cached for all subscribers
 )
 
-// filterOf returns the filter of a subscription, nil where it has none.
+// filterOf returns the filter of a subscription, or nil if it has none.
 func filterOf(timeline retwis.TimelineID, filter *retwis.TimelineFilter) (*retwis.Filter, error) {
 	switch {
 	case filter == nil:
@@ -26,27 +26,27 @@ func filterOf(timeline retwis.TimelineID, filter *retwis.TimelineFilter) (*retwi
 	}
 }
 
-// filtered puts a filter, if there is one, before every sink of a source. The filter
-// remembers its decisions when the source is started again.
+// filtered returns a source whose events pass a filter, which may be nil. The filter remembers its decisions when the source
+// is started again.
 func (r *Resolver) filtered(source retwis.EventSource, filter *retwis.Filter) retwis.EventSource {
 	if filter == nil {
 		return source
 	}
-	known := &decisions{filter: filter, words: &r.words}
+	d := &decisions{filter: filter, words: &r.words}
 	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
-		return source(ctx, after, &filteredSink{sieve{decisions: known}, sink})
+		return source(ctx, after, &filteredSink{eventFilter{decisions: d}, sink})
 	}
 }
 
-// filteredSink is a sink behind a filter.
+// filteredSink is a sink that gets the events that pass a filter.
 type filteredSink struct {
-	sieve
+	eventFilter
 	sink retwis.Sink
 }
 
 // Take implements [retwis.Sink].
 func (s *filteredSink) Take(e retwis.Event) bool {
-	if e = s.sift(e); e == nil {
+	if e = s.apply(e); e == nil {
 		return true
 	}
 	return s.sink.Take(e)
@@ -54,7 +54,7 @@ func (s *filteredSink) Take(e retwis.Event) bool {
 
 // Replay implements [retwis.Sink].
 func (s *filteredSink) Replay(ctx context.Context, e retwis.Event) {
-	if e = s.sift(e); e != nil {
+	if e = s.apply(e); e != nil {
 		s.sink.Replay(ctx, e)
 	}
 }
@@ -62,54 +62,53 @@ func (s *filteredSink) Replay(ctx context.Context, e retwis.Event) {
 // End implements [retwis.Sink].
 func (s *filteredSink) End(reason error) { s.sink.End(reason) }
 
-// sieve holds back events that do not pass. It is used for one event at a time.
-type sieve struct {
-	decisions *decisions
-	passed    int  // events that passed before the replay was over
-	live      bool // the replay is over
-	held      int  // events held back in a row since then
+// eventFilter suppresses events that do not pass a filter. It is not safe for concurrent use.
+type eventFilter struct {
+	decisions  *decisions
+	passed     int  // events that passed during the replay
+	live       bool // the replay is over
+	suppressed int  // events in a row since then
 }
 
-// sift returns what to tell in the place of an event; nil for nothing.
-func (s *sieve) sift(e retwis.Event) retwis.Event {
+// apply returns the event to deliver in place of an event, or nil.
+func (f *eventFilter) apply(e retwis.Event) retwis.Event {
 	passes := true
 	switch e := e.(type) {
 	case *retwis.PostAdded:
-		passes = s.decisions.decide(e.Edge.Post)
+		passes = f.decisions.decide(e.Edge.Post)
 	case *retwis.PostRemoved:
-		passes = s.decisions.recall(e.PostID, e.AuthorID)
+		passes = f.decisions.recall(e.PostID, e.AuthorID)
 	case *retwis.CaughtUp:
-		s.live = true
-		return &retwis.CaughtUp{Cursor: e.Cursor, Replayed: s.passed}
+		f.live = true
+		return &retwis.CaughtUp{Cursor: e.Cursor, Replayed: f.passed}
 	case *retwis.Reset:
 		return e
 	}
 	switch {
-	case passes && !s.live:
-		s.passed++
+	case passes && !f.live:
+		f.passed++
 		return e
 	case passes:
-		s.held = 0
+		f.suppressed = 0
 		return e
-	case !s.live:
-		return nil // the end of the replay will tell the place
+	case !f.live:
+		return nil // the end of the replay has the position
 	}
-	if s.held++; s.held < advanceEvery {
+	if f.suppressed++; f.suppressed < advanceEvery {
 		return nil
 	}
-	s.held = 0
+	f.suppressed = 0
 	return &retwis.Advanced{Cursor: e.EventCursor()}
 }
 
-// decisions are those of a filter, the last of which it remembers: of a deleted post there
-// is nothing left to decide by.
+// decisions remembers the last decisions of a filter, because the removal of a post does not include its text.
 type decisions struct {
 	filter *retwis.Filter
 	words  *postWords
 
 	mu   sync.Mutex
-	last []retwis.PostID // posts decided on, negative where they did not pass
-	next int             // the place of the oldest, when there are as many as are kept
+	last []retwis.PostID // negative for posts that did not pass
+	next int             // index of the oldest, once all are in use
 }
 
 func (d *decisions) decide(post *retwis.Post) bool {
@@ -120,16 +119,16 @@ func (d *decisions) decide(post *retwis.Post) bool {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.last) < decisionsKept {
+	if len(d.last) < keptDecisions {
 		d.last = append(d.last, decided)
 	} else {
 		d.last[d.next] = decided
-		d.next = (d.next + 1) % decisionsKept
+		d.next = (d.next + 1) % keptDecisions
 	}
 	return passes
 }
 
-// recall reports whether a post passed, or may have.
+// recall reports whether a post passed, or may have passed.
 func (d *decisions) recall(post retwis.PostID, author retwis.UserID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -143,7 +142,7 @@ func (d *decisions) recall(post retwis.PostID, author retwis.UserID) bool {
 	}
 }
 
-// postWords are the words of the last posts, found once for all who filter by them.
+// postWords caches the words of the last posts for the filters of all subscribers.
 type postWords struct {
 	mu    sync.Mutex
 	known map[retwis.PostID]retwis.Words
@@ -161,7 +160,7 @@ func (w *postWords) of(post *retwis.Post) retwis.Words {
 	}
 	words := retwis.WordsOf(post.Text)
 	w.known[post.ID] = words
-	if w.queue = append(w.queue, post.ID); len(w.queue) > wordsKept {
+	if w.queue = append(w.queue, post.ID); len(w.queue) > keptWords {
 		delete(w.known, w.queue[0])
 		w.queue = w.queue[1:]
 	}

@@ -233,16 +233,16 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	}
 	var words postWords
 	d := decisions{filter: filter, words: &words}
-	const n = 3*decisionsKept + 7
+	const n = 3*keptDecisions + 7
 	for id := range retwis.PostID(n) {
 		d.decide(&retwis.Post{ID: id + 1, Text: []string{"go", "java"}[id%2]})
 	}
-	if len(d.last) != decisionsKept || len(words.known) != wordsKept || len(words.queue) != wordsKept {
+	if len(d.last) != keptDecisions || len(words.known) != keptWords || len(words.queue) != keptWords {
 		t.Errorf("%d decisions and the words of %d posts are kept", len(d.last), len(words.known))
 	}
 	for id := range retwis.PostID(n) {
 		passed := id%2 == 0
-		known := id >= n-decisionsKept
+		known := id >= n-keptDecisions
 		if got := d.recall(id+1, 0); got != (passed || !known) {
 			t.Fatalf("the deletion of post %d of %d passes: %t", id+1, n, got)
 		}

@@ -10,9 +10,9 @@ import (
 	"retwis/internal/retwis"
 )
 
-// A global id is base64url, without padding, of the name of a type, a colon, and the id
-// within that type: User:123, Post:123, Timeline:h123, List:123, Viewer:123,
-// Session:123.abc. Each thing has one spelling, so that ids can be compared.
+// A global id is the base64url encoding, without padding, of the name of a type, a colon, and the id within that type:
+// User:123, Post:123, Timeline:h123, List:123, Viewer:123, Session:123.abc. An object has exactly one global id, so clients
+// can compare them.
 const (
 	userType     = "User"
 	postType     = "Post"
@@ -22,7 +22,7 @@ const (
 	sessionType  = "Session"
 )
 
-// maxGlobalID is longer than any id given out.
+// maxGlobalID bounds the length of a global id.
 const maxGlobalID = 64
 
 func globalID(typeName, id string) string {
@@ -36,9 +36,8 @@ func globalListID(id retwis.ListID) string         { return globalID(listType, i
 func globalViewerID(id retwis.UserID) string       { return globalID(viewerType, id.String()) }
 func globalSessionID(id retwis.SessionID) string   { return globalID(sessionType, id.String()) }
 
-// parseGlobalID returns what an id names: a [retwis.UserID], [retwis.PostID],
-// [retwis.TimelineID], [retwis.ListID], [retwis.SessionID] or [retwis.Viewer], or nil for
-// what this API never gave out.
+// parseGlobalID returns the id in a global id: a [retwis.UserID], [retwis.PostID], [retwis.TimelineID], [retwis.ListID],
+// [retwis.SessionID] or [retwis.Viewer]. It returns nil for an id that this API never returns.
 func parseGlobalID(id string) any {
 	if len(id) > maxGlobalID {
 		return nil
@@ -48,7 +47,7 @@ func parseGlobalID(id string) any {
 		return nil
 	}
 	typeName, key, _ := strings.Cut(string(b), ":")
-	if globalID(typeName, key) != id { // base64 passes over line breaks
+	if globalID(typeName, key) != id { // the decoder ignores line breaks
 		return nil
 	}
 	switch typeName {
@@ -79,46 +78,46 @@ func orNil[T any](id T, err error) any {
 
 // The generated code calls the functions below for ids of these Go types.
 
-// MarshalUserID writes the global id of a user.
+// MarshalUserID encodes the global id of a user.
 func MarshalUserID(id retwis.UserID) graphql.Marshaler {
 	return graphql.MarshalString(globalUserID(id))
 }
 
-// UnmarshalUserID reads the global id of a user.
+// UnmarshalUserID parses the global id of a user.
 func UnmarshalUserID(v any) (retwis.UserID, error) { return unmarshalID[retwis.UserID](v) }
 
-// MarshalPostID writes the global id of a post.
+// MarshalPostID encodes the global id of a post.
 func MarshalPostID(id retwis.PostID) graphql.Marshaler {
 	return graphql.MarshalString(globalPostID(id))
 }
 
-// UnmarshalPostID reads the global id of a post.
+// UnmarshalPostID parses the global id of a post.
 func UnmarshalPostID(v any) (retwis.PostID, error) { return unmarshalID[retwis.PostID](v) }
 
-// MarshalTimelineID writes the global id of a timeline.
+// MarshalTimelineID encodes the global id of a timeline.
 func MarshalTimelineID(id retwis.TimelineID) graphql.Marshaler {
 	return graphql.MarshalString(globalTimelineID(id))
 }
 
-// UnmarshalTimelineID reads the global id of a timeline.
+// UnmarshalTimelineID parses the global id of a timeline.
 func UnmarshalTimelineID(v any) (retwis.TimelineID, error) {
 	return unmarshalID[retwis.TimelineID](v)
 }
 
-// MarshalListID writes the global id of a list.
+// MarshalListID encodes the global id of a list.
 func MarshalListID(id retwis.ListID) graphql.Marshaler {
 	return graphql.MarshalString(globalListID(id))
 }
 
-// UnmarshalListID reads the global id of a list.
+// UnmarshalListID parses the global id of a list.
 func UnmarshalListID(v any) (retwis.ListID, error) { return unmarshalID[retwis.ListID](v) }
 
-// MarshalSessionID writes the global id of a session.
+// MarshalSessionID encodes the global id of a session.
 func MarshalSessionID(id retwis.SessionID) graphql.Marshaler {
 	return graphql.MarshalString(globalSessionID(id))
 }
 
-// UnmarshalSessionID reads the global id of a session.
+// UnmarshalSessionID parses the global id of a session.
 func UnmarshalSessionID(v any) (retwis.SessionID, error) {
 	return unmarshalID[retwis.SessionID](v)
 }
@@ -127,7 +126,7 @@ func unmarshalID[T any](v any) (T, error) {
 	s, _ := v.(string)
 	id, ok := parseGlobalID(s).(T)
 	if !ok {
-		return id, badInput("%v is no id of the kind asked for", v)
+		return id, badInput("%v is not an id of the expected type", v)
 	}
 	return id, nil
 }
@@ -146,7 +145,7 @@ func appendListID(b []byte, id retwis.ListID) []byte {
 	return appendNumberedID(b, listType, int64(id))
 }
 
-// appendNumberedID appends a global id whose own part is a number.
+// appendNumberedID appends a global id of a type whose ids are numbers.
 func appendNumberedID(b []byte, typeName string, id int64) []byte {
 	var plain [maxGlobalID]byte
 	text := append(plain[:0], typeName...)

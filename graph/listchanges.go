@@ -9,7 +9,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// createList makes a list, and reports everything wrong with it at once.
+// createList creates a list, and returns all errors in the input.
 func (r *Resolver) createList(ctx context.Context, viewer retwis.UserID, input CreateListInput) (*retwis.List, error) {
 	name, err := retwis.NormalizeListName(input.Name)
 	key := rand.Text()
@@ -38,9 +38,8 @@ func (r *Resolver) renameList(ctx context.Context, viewer retwis.UserID, input R
 	return list, conceal(err)
 }
 
-// deleteList deletes a list of the viewer's. Nothing stays behind of a deleted list, so one
-// that is not there and could have been the viewer's is taken to be deleted: a repeat
-// succeeds.
+// deleteList deletes a list of the viewer. A deleted list leaves no trace, so one that does not exist and may have been the
+// viewer's counts as deleted. A repeat therefore succeeds.
 func (r *Resolver) deleteList(ctx context.Context, viewer retwis.UserID, input DeleteListInput) error {
 	id, err := listID(input.ListID)
 	if err != nil {
@@ -53,8 +52,7 @@ func (r *Resolver) deleteList(ctx context.Context, viewer retwis.UserID, input D
 	return conceal(err)
 }
 
-// changeMember makes a change to who is on a list of the viewer's, and returns the list
-// and the user as they are after it.
+// changeMember adds or removes a member of a viewer's list, and returns the list and the user as they are after the change.
 func changeMember(
 	ctx context.Context, viewer retwis.UserID, listOf, userOf string,
 	change func(ctx context.Context, owner retwis.UserID, list retwis.ListID, user retwis.UserID) error,
@@ -85,7 +83,7 @@ func changeMember(
 	return list, user, err
 }
 
-// listID returns the list that an input names.
+// listID parses the global id of a list.
 func listID(id string) (retwis.ListID, error) {
 	list, ok := parseGlobalID(id).(retwis.ListID)
 	if !ok {
@@ -94,7 +92,7 @@ func listID(id string) (retwis.ListID, error) {
 	return list, nil
 }
 
-// conceal keeps from the viewer that a list is there and another's.
+// conceal hides from the viewer that a list exists and has another owner.
 func conceal(err error) error {
 	if errors.Is(err, retwis.ErrListNotOwned) {
 		return retwis.ErrListNotFound

@@ -8,30 +8,13 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Lists keeps the lists that users make of others. The error about a list that is gone or
-// never was is [retwis.ErrListNotFound], about another owner's [retwis.ErrListNotOwned].
-type Lists interface {
-	// CreateList makes a list once for a key: a repeat answers with the first one as it is
-	// by then, or with [retwis.ErrListNotFound] when it is deleted.
-	CreateList(ctx context.Context, owner retwis.UserID, name, key string) (*retwis.List, error)
-	RenameList(ctx context.Context, owner retwis.UserID, list retwis.ListID, name string) (*retwis.List, error)
-	DeleteList(ctx context.Context, owner retwis.UserID, list retwis.ListID) error
-	AddListMember(ctx context.Context, owner retwis.UserID, list retwis.ListID, user retwis.UserID) error
-	RemoveListMember(ctx context.Context, owner retwis.UserID, list retwis.ListID, user retwis.UserID) error
-	// Lists answers in the order of the ids, with nil where there is none any more.
-	Lists(ctx context.Context, ids []retwis.ListID) ([]*retwis.List, error)
-	ListPage(ctx context.Context, owner retwis.UserID, page retwis.Page) (retwis.ListPage, error)
-	// Memberships tells of each pair whether the user is on the list.
-	Memberships(ctx context.Context, pairs []retwis.Membership) ([]bool, error)
-}
-
-// ListConnection is one page of a viewer's lists.
+// ListConnection is a page of the viewer's lists.
 type ListConnection struct {
 	Edges    []retwis.ListEdge
 	PageInfo PageInfo
 }
 
-// ownLists reads one page of an owner's lists.
+// ownLists returns a page of an owner's lists.
 func (r *Resolver) ownLists(
 	ctx context.Context, owner retwis.UserID,
 	first *int, after *retwis.Cursor, last *int, before *retwis.Cursor,
@@ -65,14 +48,14 @@ func listConnection(ctx context.Context, page retwis.ListPage) *ListConnection {
 	return connection
 }
 
-// couldOwn reports whether a list could be a user's, as far as its id tells. Where it says
-// no there is nothing to read, and what is there does not show.
+// couldOwn reports whether a user may be the owner of a list, which the bucket in its id decides. If not, the list is not
+// read, so that response times do not reveal whether it exists.
 func couldOwn(user retwis.UserID, id retwis.ListID) bool {
 	return user != 0 && user.Bucket() == id.Bucket()
 }
 
-// ownList reads a list for the viewer. To those it does not belong to it is FORBIDDEN, as
-// homes are; one of the viewer's that is gone is NOT_FOUND.
+// ownList returns a list of the viewer. A list of another owner is FORBIDDEN, like the home of another user. A deleted list
+// of the viewer is NOT_FOUND.
 func ownList(
 	ctx context.Context, id retwis.ListID, read func(context.Context, retwis.ListID) (*retwis.List, error),
 ) (*retwis.List, error) {
@@ -92,8 +75,7 @@ func ownList(
 	return list, nil
 }
 
-// startOwnList begins to read a list for `node`, to which another's list is as unknown as
-// one that never was.
+// startOwnList starts to load a list. To the viewer, a list of another owner does not exist.
 func startOwnList(ctx context.Context, id retwis.ListID) func() (*retwis.List, error) {
 	viewer := auth.IdentityOf(ctx).User
 	if !couldOwn(viewer, id) {
@@ -109,7 +91,7 @@ func startOwnList(ctx context.Context, id retwis.ListID) func() (*retwis.List, e
 	}
 }
 
-// checkReader returns nil when the viewer may read a timeline.
+// checkReader refuses a timeline that the viewer may not read.
 func checkReader(ctx context.Context, timeline retwis.TimelineID) error {
 	if timeline.Kind == retwis.ListTimeline {
 		_, err := ownList(ctx, timeline.List(), loaders.From(ctx).Lists.Load)
@@ -121,7 +103,7 @@ func checkReader(ctx context.Context, timeline retwis.TimelineID) error {
 	return nil
 }
 
-// list reads a list without a loader, which a subscription that begins does not have.
+// list returns a list without a loader, because a subscription that starts has none. It is nil if it does not exist.
 func (r *Resolver) list(ctx context.Context, id retwis.ListID) (*retwis.List, error) {
 	lists, err := r.Lists.Lists(ctx, []retwis.ListID{id})
 	if err != nil {

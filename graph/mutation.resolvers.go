@@ -33,12 +33,12 @@ func (r *mutationResolver) Login(ctx context.Context, input LoginInput) (*Sessio
 
 // Logout is the resolver for the logout field.
 func (r *mutationResolver) Logout(ctx context.Context) (*LogoutPayload, error) {
-	return logoutPayload(ctx, r.Accounts.Logout)
+	return logout(ctx, r.Accounts.Logout)
 }
 
 // LogoutEverywhere is the resolver for the logoutEverywhere field.
 func (r *mutationResolver) LogoutEverywhere(ctx context.Context) (*LogoutPayload, error) {
-	return logoutPayload(ctx, r.Accounts.LogoutEverywhere)
+	return logout(ctx, r.Accounts.LogoutEverywhere)
 }
 
 // ChangePassword is the resolver for the changePassword field.
@@ -56,8 +56,8 @@ func (r *mutationResolver) RevokeSession(ctx context.Context, input RevokeSessio
 		return nil, err
 	}
 	if err := r.revokeSession(ctx, auth.IdentityOf(ctx), input.SessionID); err != nil {
-		mendable, err := userErrors(err)
-		return &RevokeSessionPayload{UserErrors: mendable}, err
+		shown, err := userErrors(err)
+		return &RevokeSessionPayload{UserErrors: shown}, err
 	}
 	return &RevokeSessionPayload{RevokedSessionID: &input.SessionID}, nil
 }
@@ -74,8 +74,8 @@ func (r *mutationResolver) UpdateProfile(ctx context.Context, input retwis.Profi
 	}
 	user, err := r.Accounts.UpdateProfile(ctx, auth.IdentityOf(ctx), input)
 	if err != nil {
-		mendable, err := userErrors(err)
-		return &UpdateProfilePayload{UserErrors: mendable}, err
+		shown, err := userErrors(err)
+		return &UpdateProfilePayload{UserErrors: shown}, err
 	}
 	return &UpdateProfilePayload{User: user}, nil
 }
@@ -92,8 +92,8 @@ func (r *mutationResolver) CreatePost(ctx context.Context, input CreatePostInput
 		edge, err = r.Posts.CreatePost(ctx, post)
 	}
 	if err != nil {
-		mendable, err := userErrors(err)
-		return &CreatePostPayload{UserErrors: mendable}, err
+		shown, err := userErrors(err)
+		return &CreatePostPayload{UserErrors: shown}, err
 	}
 	return &CreatePostPayload{Edge: &edge}, nil
 }
@@ -111,8 +111,8 @@ func (r *mutationResolver) DeletePost(ctx context.Context, input DeletePostInput
 		err = retwis.ErrPostNotFound
 	}
 	if err != nil {
-		mendable, err := userErrors(err)
-		return &DeletePostPayload{UserErrors: mendable}, err
+		shown, err := userErrors(err)
+		return &DeletePostPayload{UserErrors: shown}, err
 	}
 	return &DeletePostPayload{DeletedPostID: &input.PostID}, nil
 }
@@ -135,8 +135,8 @@ func (r *mutationResolver) CreateList(ctx context.Context, input CreateListInput
 	}
 	list, err := r.createList(ctx, viewer, input)
 	if err != nil {
-		mendable, err := userErrors(err)
-		return &CreateListPayload{UserErrors: mendable}, err
+		shown, err := userErrors(err)
+		return &CreateListPayload{UserErrors: shown}, err
 	}
 	return &CreateListPayload{List: list}, nil
 }
@@ -149,8 +149,8 @@ func (r *mutationResolver) RenameList(ctx context.Context, input RenameListInput
 	}
 	list, err := r.renameList(ctx, viewer, input)
 	if err != nil {
-		mendable, err := userErrors(err)
-		return &RenameListPayload{UserErrors: mendable}, err
+		shown, err := userErrors(err)
+		return &RenameListPayload{UserErrors: shown}, err
 	}
 	return &RenameListPayload{List: list}, nil
 }
@@ -162,8 +162,8 @@ func (r *mutationResolver) DeleteList(ctx context.Context, input DeleteListInput
 		return nil, err
 	}
 	if err := r.deleteList(ctx, viewer, input); err != nil {
-		mendable, err := userErrors(err)
-		return &DeleteListPayload{UserErrors: mendable}, err
+		shown, err := userErrors(err)
+		return &DeleteListPayload{UserErrors: shown}, err
 	}
 	return &DeleteListPayload{DeletedListID: &input.ListID}, nil
 }
@@ -176,8 +176,8 @@ func (r *mutationResolver) AddListMember(ctx context.Context, input AddListMembe
 	}
 	list, user, err := changeMember(ctx, viewer, input.ListID, input.UserID, r.Lists.AddListMember)
 	if err != nil {
-		mendable, err := userErrors(err)
-		return &AddListMemberPayload{UserErrors: mendable}, err
+		shown, err := userErrors(err)
+		return &AddListMemberPayload{UserErrors: shown}, err
 	}
 	return &AddListMemberPayload{List: list, User: user}, nil
 }
@@ -190,8 +190,8 @@ func (r *mutationResolver) RemoveListMember(ctx context.Context, input RemoveLis
 	}
 	list, user, err := changeMember(ctx, viewer, input.ListID, input.UserID, r.Lists.RemoveListMember)
 	if err != nil {
-		mendable, err := userErrors(err)
-		return &RemoveListMemberPayload{UserErrors: mendable}, err
+		shown, err := userErrors(err)
+		return &RemoveListMemberPayload{UserErrors: shown}, err
 	}
 	return &RemoveListMemberPayload{List: list, User: user}, nil
 }

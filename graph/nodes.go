@@ -9,12 +9,12 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Node is what an id can name: a [*retwis.User], [*retwis.Post], [*retwis.Timeline],
+// Node is an object that has a global id: a [*retwis.User], [*retwis.Post], [*retwis.Timeline],
 // [*retwis.List], [*retwis.Session] or [*retwis.Viewer].
 type Node any
 
-// nodes reads the things that ids name, in their order and in one read per type. What
-// is unknown, malformed or not the viewer's to see is nil.
+// nodes returns objects in the order of their global ids, with one read per type. An object is nil if it does not exist, if
+// the viewer may not see it, or if its id is malformed.
 func nodes(ctx context.Context, ids []string) ([]Node, error) {
 	if len(ids) > limits.MaxIDs {
 		return nil, badInput("%d ids are too many: %d is the limit", len(ids), limits.MaxIDs)
@@ -34,7 +34,7 @@ func nodes(ctx context.Context, ids []string) ([]Node, error) {
 	return found, nil
 }
 
-// startNode begins to read what an id names; the function it returns waits for it.
+// startNode starts to load an object by its global id. The function that it returns waits for the object.
 func startNode(ctx context.Context, id string) func() (Node, error) {
 	viewer := auth.IdentityOf(ctx).User
 	switch id := parseGlobalID(id).(type) {
@@ -80,7 +80,7 @@ func startNode(ctx context.Context, id string) func() (Node, error) {
 	return func() (Node, error) { return nil, nil }
 }
 
-// startUser begins to read a user. Who is leaving is there as an author only.
+// startUser starts to load a user. A user whose account is being deleted exists only as the author of posts.
 func startUser(ctx context.Context, id retwis.UserID) func() (*retwis.User, error) {
 	read := loaders.From(ctx).Users.LoadThunk(ctx, id)
 	return func() (*retwis.User, error) {
@@ -92,13 +92,13 @@ func startUser(ctx context.Context, id retwis.UserID) func() (*retwis.User, erro
 	}
 }
 
-// asNode keeps a nil pointer from becoming a Node that is not nil.
+// asNode converts a nil pointer to a nil Node.
 func asNode[T any](read func() (*T, error)) func() (Node, error) {
 	return func() (Node, error) {
-		thing, err := read()
-		if thing == nil {
+		object, err := read()
+		if object == nil {
 			return nil, err
 		}
-		return thing, err
+		return object, err
 	}
 }

@@ -14,7 +14,7 @@ import (
 // dateTimeLayout is RFC 3339 with exactly three digits of milliseconds.
 const dateTimeLayout = "2006-01-02T15:04:05.000Z07:00"
 
-// MarshalDateTime writes an instant in UTC with milliseconds; the zero time is null.
+// MarshalDateTime encodes a time in UTC with milliseconds. The zero time is null.
 func MarshalDateTime(t time.Time) graphql.Marshaler {
 	if t.IsZero() {
 		return graphql.Null
@@ -37,7 +37,7 @@ func appendDateTime(b []byte, t time.Time) []byte {
 	return append(b, '"')
 }
 
-// UnmarshalDateTime reads an instant in any form of RFC 3339.
+// UnmarshalDateTime parses a time in any form of RFC 3339.
 func UnmarshalDateTime(v any) (time.Time, error) {
 	s, ok := v.(string)
 	if !ok {
@@ -45,18 +45,17 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
-		return time.Time{}, badInput("%q is no DateTime as RFC 3339 writes it", s)
+		return time.Time{}, badInput("%q is not a DateTime in the format of RFC 3339", s)
 	}
 	return t, nil
 }
 
-// MarshalCursor writes a cursor.
+// MarshalCursor encodes a cursor.
 func MarshalCursor(c retwis.Cursor) graphql.Marshaler { return graphql.MarshalString(string(c)) }
 
 func appendCursor(b []byte, c retwis.Cursor) []byte { return exec.AppendString(b, string(c)) }
 
-// UnmarshalCursor reads a cursor. Whether it is one of the connection that it is
-// passed to turns out when that is read.
+// UnmarshalCursor parses a cursor. It does not check whether the cursor belongs to the connection that it is an argument of.
 func UnmarshalCursor(v any) (retwis.Cursor, error) {
 	s, ok := v.(string)
 	if !ok {
@@ -65,31 +64,31 @@ func UnmarshalCursor(v any) (retwis.Cursor, error) {
 	return retwis.Cursor(s), nil
 }
 
-// MarshalInt writes a number.
+// MarshalInt encodes an integer.
 func MarshalInt(n int) graphql.Marshaler { return graphql.MarshalInt(n) }
 
-// UnmarshalInt reads a number of 32 bits, as GraphQL has it.
+// UnmarshalInt parses an integer of 32 bits, the range of GraphQL.
 func UnmarshalInt(v any) (int, error) {
 	n, err := graphql.UnmarshalInt32(v)
 	if err != nil {
-		return 0, badInput("%v is no 32-bit Int", v)
+		return 0, badInput("%v is not a 32-bit Int", v)
 	}
 	return int(n), nil
 }
 
-// MarshalFloat writes a number.
+// MarshalFloat encodes a number.
 func MarshalFloat(f float64) graphql.Marshaler { return graphql.MarshalFloat(f) }
 
-// UnmarshalFloat reads a number.
+// UnmarshalFloat parses a number.
 func UnmarshalFloat(v any) (float64, error) {
 	f, err := graphql.UnmarshalFloat(v)
 	if err != nil {
-		return 0, badInput("%v is no Float", v)
+		return 0, badInput("%v is not a Float", v)
 	}
 	return f, nil
 }
 
-// badInput is a failure to make sense of an argument.
+// badInput returns the error of an invalid argument.
 func badInput(format string, args ...any) error {
 	return retwis.Errorf(retwis.CodeBadUserInput, "%s", fmt.Sprintf(format, args...))
 }

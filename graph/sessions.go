@@ -7,7 +7,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// sessions lists the sessions of the viewer.
+// sessions returns the sessions of the viewer.
 func (r *Resolver) sessions(ctx context.Context) ([]*retwis.Session, error) {
 	found, err := r.Accounts.Sessions(ctx, auth.IdentityOf(ctx))
 	if err != nil {
@@ -20,8 +20,7 @@ func (r *Resolver) sessions(ctx context.Context) ([]*retwis.Session, error) {
 	return sessions, nil
 }
 
-// sessionsByID finds sessions of the viewer, in the order of the ids, nil where there is
-// none any more.
+// sessionsByID returns sessions of the viewer in the order of the ids, nil for those that do not exist.
 func (r *Resolver) sessionsByID(ctx context.Context, ids []retwis.SessionID) ([]*retwis.Session, error) {
 	all, err := r.sessions(ctx)
 	if err != nil {
@@ -38,7 +37,7 @@ func (r *Resolver) sessionsByID(ctx context.Context, ids []retwis.SessionID) ([]
 	return found, nil
 }
 
-// revokeSession ends one session of the viewer, which may be the one that asks.
+// revokeSession ends a session of the viewer, which may be the current one.
 func (r *Resolver) revokeSession(ctx context.Context, who auth.Identity, sessionID string) error {
 	id, ok := parseGlobalID(sessionID).(retwis.SessionID)
 	if !ok {

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,20 +10,18 @@ import (
 
 	"retwis/graph/exec"
 	"retwis/graph/loaders"
-	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
 
-// errDispatched is the failure of a subscription that is run like a query: gqlgen would
-// need a channel, and a goroutine that waits for it, for each subscriber.
-var errDispatched = errors.New("subscriptions are run by Subscribe and Render, not by DispatchOperation")
+// errDispatched is the error of a subscription that is dispatched like a query. gqlgen would need a channel, and a goroutine
+// that waits for it, for each subscriber.
+var errDispatched = errors.New("subscriptions run by Subscribe and Render, not by DispatchOperation")
 
-// planKey is where the plan of a subscription is among its statistics.
+// planKey names the plan of a subscription among the statistics of its operation.
 const planKey = "plan"
 
-// Subscribe authorises a subscription for the viewer of ctx and returns the source of its
-// events, or the errors that a client is shown. It may be called once for an operation,
-// and before [Executor.Render].
+// Subscribe authorises a subscription for the viewer of ctx. It returns the source of its events, or errors for the client.
+// Call it once for an operation, before [Executor.Render].
 func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) (retwis.EventSource, gqlerror.List) {
 	if plan := e.planOf(op); plan != nil {
 		op.Stats.SetExtension(planKey, plan)
@@ -37,7 +34,7 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 	return source, nil
 }
 
-// subscribe returns nil after an error, which it adds to those of the response.
+// subscribe returns the source of events, or nil after adding an error to the response of ctx.
 func (e *Executor) subscribe(ctx context.Context, op *graphql.OperationContext) (source retwis.EventSource) {
 	field := subscribedField(op)
 	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: "Subscription"})
@@ -54,7 +51,7 @@ func (e *Executor) subscribe(ctx context.Context, op *graphql.OperationContext) 
 	}
 	fc, err := e.exec.PrepareRoot(ctx, op, field)
 	if err != nil {
-		return nil // it is reported
+		return nil // the error was reported with the argument
 	}
 	ctx = graphql.WithFieldContext(ctx, fc)
 	_, err = op.ResolverMiddleware(ctx, func(ctx context.Context) (any, error) {
@@ -69,9 +66,9 @@ func (e *Executor) subscribe(ctx context.Context, op *graphql.OperationContext) 
 	return source
 }
 
-// Render executes a subscription for one event, as the viewer of ctx. It does not check
-// whether that viewer may see the event: [Executor.Subscribe] authorises, and the source
-// decides whom an event reaches. It returns nil when ctx is done.
+// Render executes a subscription for one event, as the viewer of ctx. It does not check whether the viewer may see the
+// event: [Executor.Subscribe] authorises, and the source decides which subscribers an event reaches. It returns nil if ctx is
+// done.
 //
 // One operation may be rendered for any number of events and viewers.
 func (e *Executor) Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response {
@@ -92,7 +89,7 @@ func (e *Executor) Render(ctx context.Context, op *graphql.OperationContext, eve
 	return response
 }
 
-// render returns the data of an event, and adds errors to those of the response.
+// render returns the data of the response for an event, and adds errors to the response of ctx.
 func (e *Executor) render(
 	ctx context.Context, op *graphql.OperationContext, field graphql.CollectedField, event retwis.Event,
 ) *graphql.Response {
@@ -113,7 +110,7 @@ func (e *Executor) render(
 	return next(inField)
 }
 
-// planOf returns the plan of a subscription, or nil where gqlgen executes it.
+// planOf returns the plan of a subscription, or nil if gqlgen executes it.
 func (e *Executor) planOf(op *graphql.OperationContext) *exec.Plan {
 	if e.unplanned {
 		return nil
@@ -131,7 +128,7 @@ func subscribedField(op *graphql.OperationContext) graphql.CollectedField {
 	return graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Subscription"})[0]
 }
 
-// eventResolver resolves a subscription to one event, for gqlgen to execute it.
+// eventResolver resolves a subscription to one event. gqlgen executes subscriptions without a plan with it.
 type eventResolver struct {
 	ResolverRoot
 	event retwis.Event
@@ -146,71 +143,4 @@ func (r eventResolver) TimelineEvents(context.Context, *string, *retwis.Cursor, 
 	events <- r.event
 	close(events)
 	return events, nil
-}
-
-// sourceFunc authorises a subscription with arguments and returns the source of its events.
-type sourceFunc func(ctx context.Context, args map[string]any) (retwis.EventSource, error)
-
-// eventSources returns what each field of the type Subscription subscribes to.
-func (r *Resolver) eventSources() map[string]sourceFunc {
-	return map[string]sourceFunc{"timelineEvents": r.timelineEvents}
-}
-
-func (r *Resolver) timelineEvents(ctx context.Context, args map[string]any) (retwis.EventSource, error) {
-	id, _ := args["timelineId"].(*string)
-	after, _ := args["after"].(*retwis.Cursor)
-	filter, _ := args["filter"].(*retwis.TimelineFilter)
-	timeline, err := r.timelineToWatch(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	from, err := resumeCursor(timeline, after)
-	if err != nil {
-		return nil, err
-	}
-	wanted, err := filterOf(timeline, filter)
-	if err != nil {
-		return nil, err
-	}
-	return r.filtered(func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
-		return r.Live.Attach(ctx, timeline, cmp.Or(after, from), sink)
-	}, wanted), nil
-}
-
-// timelineToWatch returns the timeline that a subscription names, if it exists and the
-// viewer may see it. Without an id that is the viewer's home.
-func (r *Resolver) timelineToWatch(ctx context.Context, id *string) (retwis.TimelineID, error) {
-	if id == nil {
-		viewer, err := auth.Viewer(ctx)
-		return retwis.Home(viewer), err
-	}
-	timeline, ok := parseGlobalID(*id).(retwis.TimelineID)
-	if !ok {
-		return timeline, retwis.ErrNotFound
-	}
-	if timeline.Kind == retwis.ListTimeline {
-		_, err := ownList(ctx, timeline.List(), r.list)
-		return timeline, err
-	}
-	if !timeline.VisibleTo(auth.IdentityOf(ctx).User) {
-		return timeline, retwis.ErrForbidden
-	}
-	if timeline.Owner == 0 {
-		return timeline, nil
-	}
-	owners, err := r.Users.Users(ctx, []retwis.UserID{timeline.Owner})
-	if err == nil && owners[0] == nil {
-		err = retwis.ErrNotFound
-	}
-	return timeline, err
-}
-
-// resumeCursor returns the cursor of a subscription, which has to be the timeline's; it is
-// empty where there is none.
-func resumeCursor(timeline retwis.TimelineID, after *retwis.Cursor) (retwis.Cursor, error) {
-	if after == nil {
-		return "", nil
-	}
-	_, err := after.TimelinePosition(timeline)
-	return *after, err
 }

@@ -7,22 +7,24 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// rootSpans gives every field of the root a span, where the operation has one that is
-// recorded. What the fields below read is read for many of them at once, and shows as
-// exchanges with the database.
+// rootSpans is a gqlgen extension that gives every root field a span, if the span of the operation is recorded. Fields below
+// have none: loaders read their values in batches, which show as commands of the database.
 type rootSpans struct{}
 
-func (rootSpans) ExtensionName() string                   { return "RootSpans" }
+// ExtensionName implements [graphql.HandlerExtension].
+func (rootSpans) ExtensionName() string { return "RootSpans" }
+
+// Validate implements [graphql.HandlerExtension].
 func (rootSpans) Validate(graphql.ExecutableSchema) error { return nil }
 
 // InterceptRootField implements [graphql.RootFieldInterceptor].
 func (rootSpans) InterceptRootField(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-	of := trace.SpanFromContext(ctx)
-	if !of.IsRecording() {
+	parent := trace.SpanFromContext(ctx)
+	if !parent.IsRecording() {
 		return next(ctx)
 	}
 	field := graphql.GetRootFieldContext(ctx).Field
-	ctx, span := of.TracerProvider().Tracer("retwis/graph").Start(ctx, field.ObjectDefinition.Name+"."+field.Name)
+	ctx, span := parent.TracerProvider().Tracer("retwis/graph").Start(ctx, field.ObjectDefinition.Name+"."+field.Name)
 	defer span.End()
 	return next(ctx)
 }

@@ -8,6 +8,9 @@ import (
 	"retwis/internal/retwis"
 )
 
+// maxSearchPage is the maximum size of a page of search results.
+const maxSearchPage = 50
+
 // existingUser loads a user that another object refers to. A missing user is an internal error.
 func existingUser(ctx context.Context, id retwis.UserID) (*retwis.User, error) {
 	return existing(ctx, loaders.From(ctx).Users, id)
@@ -23,7 +26,45 @@ func existing(
 ) (*retwis.User, error) {
 	user, err := users.Load(ctx, id)
 	if err == nil && user == nil {
-		err = fmt.Errorf("user %s is referred to, and does not exist", id)
+		err = fmt.Errorf("user %s does not exist, but is referred to", id)
 	}
 	return user, err
+}
+
+// newestUsers returns a page of the users who registered last.
+func (r *Resolver) newestUsers(
+	ctx context.Context, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor,
+) (*UserConnection, error) {
+	page, err := pageArgs(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	users, err := r.Users.NewestUsers(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	return userConnection(ctx, users), nil
+}
+
+// searchUsers returns a page of the users whose names begin with a prefix.
+func (r *Resolver) searchUsers(
+	ctx context.Context, prefix string, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor,
+) (*UserConnection, error) {
+	page, err := pageArgs(first, after, last, before)
+	switch {
+	case err != nil:
+		return nil, err
+	case page.First > maxSearchPage:
+		return nil, badInput("`first` is %d: it must be from 1 to %d", page.First, maxSearchPage)
+	case page.Last > maxSearchPage:
+		return nil, badInput("`last` is %d: it must be from 1 to %d", page.Last, maxSearchPage)
+	case !retwis.StartsUsername(prefix):
+		return nil, badInput("`prefix` is %q: it must be 1 to %d letters a to z, digits and underscores",
+			prefix, retwis.MaxUsernameLength)
+	}
+	users, err := r.Users.SearchUsers(ctx, prefix, page)
+	if err != nil {
+		return nil, err
+	}
+	return userConnection(ctx, users), nil
 }

@@ -57,4 +57,3 @@ func TestKeepDocument_EvictsTheLeastRecentlyUsed(t *testing.T) {
 		t.Errorf("documents (-want +got):\n%s", diff)
 	}
 }
-

@@ -1,0 +1,105 @@
+package graph
+
+import (
+	"context"
+
+	"retwis/graph/limits"
+	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
+	"retwis/internal/retwis"
+)
+
+// Accounts registers users and manages their sessions and profiles.
+type Accounts interface {
+	Register(ctx context.Context, username, password string, displayName *string) (auth.Session, error)
+	Login(ctx context.Context, username, password string) (auth.Session, error)
+	Logout(ctx context.Context, who auth.Identity) error
+	LogoutEverywhere(ctx context.Context, who auth.Identity) error
+	// Sessions returns the viewer's sessions, the most recently used first.
+	Sessions(ctx context.Context, who auth.Identity) ([]retwis.Session, error)
+	// RevokeSession ends one of the viewer's sessions. It fails with [retwis.ErrSessionNotFound] for any other.
+	RevokeSession(ctx context.Context, who auth.Identity, id retwis.SessionID) error
+	ChangePassword(ctx context.Context, who auth.Identity, current, changed string) (auth.Session, error)
+	DeleteAccount(ctx context.Context, who auth.Identity, password string) error
+	UpdateProfile(ctx context.Context, who auth.Identity, change retwis.ProfileChange) (*retwis.User, error)
+}
+
+// Users finds users.
+type Users interface {
+	// UserByName fails with [retwis.ErrNotFound] if there is no such user.
+	UserByName(ctx context.Context, username string) (*retwis.User, error)
+	// Users returns users in the order of the ids, nil for those that do not exist.
+	Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error)
+	// Authors is like Users, but may answer from a cache: profiles may be a second old, counts of any age.
+	Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error)
+	// NewestUsers returns a page of the users who registered last.
+	NewestUsers(ctx context.Context, page retwis.Page) (retwis.FollowPage, error)
+	// SearchUsers returns a page of the users whose names begin with a prefix that [retwis.StartsUsername] accepts, in
+	// the order of names.
+	SearchUsers(ctx context.Context, prefix string, page retwis.Page) (retwis.FollowPage, error)
+}
+
+// Posts creates, finds and deletes posts.
+type Posts interface {
+	// CreatePost returns the edge of the post in its author's home. A repeat with the same idempotency key returns the
+	// first result.
+	CreatePost(ctx context.Context, post retwis.NewPost) (retwis.PostEdge, error)
+	DeletePost(ctx context.Context, viewer retwis.UserID, post retwis.PostID) error
+	// Posts returns posts in the order of the ids, nil for those that do not exist.
+	Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error)
+}
+
+// Follows manages who follows whom.
+type Follows interface {
+	Follow(ctx context.Context, reader, author retwis.UserID) error
+	Unfollow(ctx context.Context, reader, author retwis.UserID) error
+	FollowPage(ctx context.Context, of retwis.FollowConnection, page retwis.Page) (retwis.FollowPage, error)
+	// CommonFollowers returns a page of the users who follow both users.
+	CommonFollowers(ctx context.Context, of, with retwis.UserID, page retwis.Page) (retwis.FollowPage, error)
+	// KnownFollowers returns a page of the followers of a user whom the viewer follows.
+	KnownFollowers(ctx context.Context, of, viewer retwis.UserID, page retwis.Page) (retwis.FollowPage, error)
+	// Follows reports for each author whether the reader follows them.
+	Follows(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error)
+	// FollowedBy reports for each of the others whether they follow the reader.
+	FollowedBy(ctx context.Context, reader retwis.UserID, others []retwis.UserID) ([]bool, error)
+}
+
+// Lists manages the lists of users. Its methods fail with [retwis.ErrListNotFound] for a list that does not exist, and
+// with [retwis.ErrListNotOwned] for a list of another owner.
+type Lists interface {
+	// CreateList creates a list once per key. A repeat returns the list as it is then, or fails with
+	// [retwis.ErrListNotFound] if it was deleted.
+	CreateList(ctx context.Context, owner retwis.UserID, name, key string) (*retwis.List, error)
+	RenameList(ctx context.Context, owner retwis.UserID, list retwis.ListID, name string) (*retwis.List, error)
+	DeleteList(ctx context.Context, owner retwis.UserID, list retwis.ListID) error
+	AddListMember(ctx context.Context, owner retwis.UserID, list retwis.ListID, user retwis.UserID) error
+	RemoveListMember(ctx context.Context, owner retwis.UserID, list retwis.ListID, user retwis.UserID) error
+	// Lists returns lists in the order of the ids, nil for those that do not exist.
+	Lists(ctx context.Context, ids []retwis.ListID) ([]*retwis.List, error)
+	ListPage(ctx context.Context, owner retwis.UserID, page retwis.Page) (retwis.ListPage, error)
+	// Memberships reports for each pair whether the user is a member of the list.
+	Memberships(ctx context.Context, pairs []retwis.Membership) ([]bool, error)
+}
+
+// Timelines reads timelines. It does not check whether the viewer may.
+type Timelines interface {
+	Page(ctx context.Context, timeline retwis.TimelineID, page retwis.Page) (retwis.PostPage, error)
+}
+
+// Live delivers the events of timelines. It does not check whether the viewer may see them.
+type Live interface {
+	// Attach sends a sink the events after a cursor, or from now on if the cursor is empty, until ctx is done. After an
+	// error it does not call the sink.
+	Attach(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error
+}
+
+// RateLimits count the operations of clients and refuse those that exceed a limit, with the code RATE_LIMITED.
+type RateLimits interface {
+	limits.Limiter
+	// NotRegistered returns the cost of a registration that created no account.
+	NotRegistered(ctx context.Context, client ratelimit.Client)
+	// LoggedIn records that a client has logged in with a username.
+	LoggedIn(ctx context.Context, client ratelimit.Client, name string)
+	// Budget returns the remaining read budget of a client, and false if reads are not limited.
+	Budget(ctx context.Context, client ratelimit.Client) (ratelimit.Budget, bool)
+}

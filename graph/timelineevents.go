@@ -1,0 +1,77 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+// sourceFunc authorises a subscription and returns the source of its events. The arguments are those of its field.
+type sourceFunc func(ctx context.Context, args map[string]any) (retwis.EventSource, error)
+
+// eventSources returns the source functions of the fields of the type Subscription.
+func (r *Resolver) eventSources() map[string]sourceFunc {
+	return map[string]sourceFunc{"timelineEvents": r.timelineEvents}
+}
+
+// timelineEvents authorises a subscription to a timeline and returns the source of its events.
+func (r *Resolver) timelineEvents(ctx context.Context, args map[string]any) (retwis.EventSource, error) {
+	id, _ := args["timelineId"].(*string)
+	after, _ := args["after"].(*retwis.Cursor)
+	filter, _ := args["filter"].(*retwis.TimelineFilter)
+	timeline, err := r.timelineToWatch(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	from, err := resumeCursor(timeline, after)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := filterOf(timeline, filter)
+	if err != nil {
+		return nil, err
+	}
+	return r.filtered(func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
+		return r.Live.Attach(ctx, timeline, cmp.Or(after, from), sink)
+	}, wanted), nil
+}
+
+// timelineToWatch returns the timeline of a subscription, if it exists and the viewer may see it. Without an id that is the
+// viewer's home.
+func (r *Resolver) timelineToWatch(ctx context.Context, id *string) (retwis.TimelineID, error) {
+	if id == nil {
+		viewer, err := auth.Viewer(ctx)
+		return retwis.Home(viewer), err
+	}
+	timeline, ok := parseGlobalID(*id).(retwis.TimelineID)
+	if !ok {
+		return timeline, retwis.ErrNotFound
+	}
+	if timeline.Kind == retwis.ListTimeline {
+		_, err := ownList(ctx, timeline.List(), r.list)
+		return timeline, err
+	}
+	if !timeline.VisibleTo(auth.IdentityOf(ctx).User) {
+		return timeline, retwis.ErrForbidden
+	}
+	if timeline.Owner == 0 {
+		return timeline, nil
+	}
+	owners, err := r.Users.Users(ctx, []retwis.UserID{timeline.Owner})
+	if err == nil && owners[0] == nil {
+		err = retwis.ErrNotFound
+	}
+	return timeline, err
+}
+
+// resumeCursor returns the cursor of a subscription, or the empty cursor if there is none. The cursor has to be one of the
+// timeline.
+func resumeCursor(timeline retwis.TimelineID, after *retwis.Cursor) (retwis.Cursor, error) {
+	if after == nil {
+		return "", nil
+	}
+	_, err := after.TimelinePosition(timeline)
+	return *after, err
+}
