@@ -2,6 +2,7 @@ package fanout_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -10,8 +11,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/check"
 	"retwis/internal/embedded"
@@ -22,7 +21,7 @@ import (
 	"retwis/internal/store/inspect"
 )
 
-// check compares the whole database with its definition.
+// check checks the database.
 func (e *engine) check(options check.Options) check.Report {
 	e.t.Helper()
 	report, err := check.Run(e.t.Context(), inspect.New(e.Store), options)
@@ -32,19 +31,19 @@ func (e *engine) check(options check.Options) check.Report {
 	return report
 }
 
-// isSound fails the test if the checker finds anything wrong.
+// isSound fails the test if the check has findings.
 func (e *engine) isSound() {
 	e.t.Helper()
 	report := e.check(check.Options{})
 	if report.Findings() > 0 || report.Unsettled > 0 {
-		e.t.Errorf("the checker finds %v, and cannot tell of %d", report.Counts, report.Unsettled)
+		e.t.Errorf("check found %v, unsettled %d, want no findings", report.Counts, report.Unsettled)
 		for _, f := range report.Examples {
 			e.t.Errorf("%s: %s", f.Kind, f.Text)
 		}
 	}
 }
 
-// keepBusy has people act until stop is called, which waits for the last of them.
+// keepBusy makes users act until stop is called. stop waits for the last action.
 func (m *model) keepBusy(e *engine, r *rand.Rand) (stop func()) {
 	ctx, cancel := context.WithCancel(e.t.Context())
 	const goroutines = 4
@@ -68,7 +67,7 @@ func (m *model) keepBusy(e *engine, r *rand.Rand) (stop func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-func TestCheckOfABusyDatabaseGivesNoFalseAlarm(t *testing.T) {
+func TestRun_FindsNothingInABusyDatabase(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string
@@ -91,9 +90,9 @@ func TestCheckOfABusyDatabaseGivesNoFalseAlarm(t *testing.T) {
 					e.isSound()
 				}
 				if report := e.check(check.Options{Inspections: 1}); report.Findings() > 0 {
-					t.Errorf("one look alone is enough for %v", report.Counts)
+					t.Errorf("a single inspection reports %v, want no findings", report.Counts)
 				} else {
-					t.Logf("%d entries, of which at first sight %d seem to be wrong", report.Entries, report.Unsettled)
+					t.Logf("%d entries, %d unsettled differences", report.Entries, report.Unsettled)
 				}
 				stop()
 				e.drain()
@@ -103,66 +102,7 @@ func TestCheckOfABusyDatabaseGivesNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// damage is a database in which things can be broken by hand.
-type damage struct {
-	*engine
-	redis.UniversalClient
-
-	reader, author, other, lone retwis.UserID
-	list                        retwis.ListID
-	posts                       []retwis.PostID // of the author, newest first
-}
-
-// only returns the one key that ends in what is given.
-func (d *damage) only(end string) string {
-	d.t.Helper()
-	found := keys(d.t, d.UniversalClient, "*"+end)
-	if len(found) != 1 {
-		d.t.Fatalf("keys that end in %s: %v", end, found)
-	}
-	return found[0]
-}
-
-func (d *damage) must(err error) {
-	d.t.Helper()
-	if err != nil {
-		d.t.Fatal(err)
-	}
-}
-
-// in returns the key of something else in the partition of a key.
-func in(key, rest string) string { return key[:strings.Index(key, "}")+1] + ":" + rest }
-
-func newDamage(t *testing.T, url string) *damage {
-	e := newEngine(t, store.Options{URL: url})
-	e.work(fanout.Options{})
-	people := e.register("reader", "author", "other", "lone")
-	d := &damage{engine: e, UniversalClient: raw(t, url), reader: people[0], author: people[1], other: people[2], lone: people[3]}
-	for i := range 12 {
-		d.posts = append(d.posts, e.post(d.author, fmt.Sprint("post ", i, " for @reader")))
-		e.post(d.other, "hello")
-	}
-	slices.Reverse(d.posts)
-	e.follow(d.reader, d.author)
-	e.follow(d.reader, d.other)
-	e.follow(d.other, d.author)
-	list, err := e.Lists.CreateList(t.Context(), d.reader, "some", e.key())
-	d.must(err)
-	d.list = list.ID
-	d.must(e.Lists.AddListMember(t.Context(), d.reader, d.list, d.author))
-	e.drain()
-	return d
-}
-
-// in returns the same database for a part of the test.
-func (d *damage) in(t *testing.T) *damage {
-	part := *d
-	part.engine = &engine{Store: d.Store, url: d.url, t: t, keys: d.keys}
-	d.keys += 1000 // no two parts have the same keys
-	return &part
-}
-
-func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
+func TestRun_FindsAndRepairsDamage(t *testing.T) {
 	t.Parallel()
 	home := func(d *damage) string { return d.only(":home:" + d.reader.String()) }
 	profile := func(d *damage) string { return d.only(":profile:" + d.author.String()) }
@@ -177,79 +117,79 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 		corrupt func(ctx context.Context, d *damage) error
 		want    map[check.Kind]int
 	}{
-		{"an entry removed", func(ctx context.Context, d *damage) error {
+		{"entry removed", func(ctx context.Context, d *damage) error {
 			return d.LRem(ctx, home(d), 0, d.posts[4].String()).Err()
 		}, map[check.Kind]int{check.Missing: 1}},
-		{"the oldest entries removed", func(ctx context.Context, d *damage) error {
+		{"oldest entry removed", func(ctx context.Context, d *damage) error {
 			return d.LRem(ctx, home(d), 0, d.posts[11].String()).Err()
 		}, map[check.Kind]int{check.Missing: 1}},
-		{"an entry of a list removed", func(ctx context.Context, d *damage) error {
+		{"entry of a list timeline removed", func(ctx context.Context, d *damage) error {
 			return d.LRem(ctx, d.only(":list:"+d.list.String()+":posts"), 0, d.posts[4].String()).Err()
 		}, map[check.Kind]int{check.Missing: 1}},
-		{"an extra entry", func(ctx context.Context, d *damage) error {
+		{"extra entry", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, d.only(":home:"+d.other.String()), d.post(d.lone, "alone").String()).Err()
 		}, map[check.Kind]int{check.Extra: 1}},
-		{"an entry that is no post", func(ctx context.Context, d *damage) error {
+		{"entry without a post", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, home(d), "123456000000").Err()
 		}, map[check.Kind]int{check.Extra: 1}},
-		{"an entry that is nothing", func(ctx context.Context, d *damage) error {
+		{"entry that is not a post id", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, home(d), "nonsense").Err()
 		}, map[check.Kind]int{check.Extra: 1}},
-		{"an entry doubled", func(ctx context.Context, d *damage) error {
+		{"entry held twice", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, home(d), d.posts[3].String()).Err()
 		}, map[check.Kind]int{check.Duplicate: 1}},
-		{"an entry three times", func(ctx context.Context, d *damage) error {
+		{"entry held three times", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, home(d), d.posts[3].String(), d.posts[3].String()).Err()
 		}, map[check.Kind]int{check.Duplicate: 2}},
 		{"two entries swapped", func(_ context.Context, d *damage) error {
 			swap(d, home(d), d.posts[2], d.posts[3])
 			return nil
 		}, map[check.Kind]int{check.OutOfOrder: 1}},
-		{"mentions doubled", func(ctx context.Context, d *damage) error {
+		{"mention held twice", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, d.only(":mentions:"+d.reader.String()), d.posts[3].String()).Err()
 		}, map[check.Kind]int{check.Duplicate: 1}},
-		{"mentions that are none", func(ctx context.Context, d *damage) error {
+		{"mentions that do not mention the user", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, d.only(":mentions:"+d.reader.String()), d.post(d.lone, "hm").String(), 123456000000).Err()
 		}, map[check.Kind]int{check.Extra: 2}},
-		{"a profile swapped", func(_ context.Context, d *damage) error {
+		{"two entries of a profile swapped", func(_ context.Context, d *damage) error {
 			swap(d, profile(d), d.posts[2], d.posts[3])
 			return nil
 		}, map[check.Kind]int{check.ProfileOrder: 1}},
-		{"a profile doubled", func(ctx context.Context, d *damage) error {
+		{"entry of a profile held twice", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, profile(d), d.posts[2].String()).Err()
 		}, map[check.Kind]int{check.ProfileDuplicate: 1, check.Count: 1}},
-		{"another's post on a profile", func(ctx context.Context, d *damage) error {
+		{"post of another user on a profile", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, profile(d), d.post(d.lone, "hm").String()).Err()
 		}, map[check.Kind]int{check.ProfileExtra: 1, check.Count: 1}},
-		{"a post off its profile", func(ctx context.Context, d *damage) error {
+		{"post missing on its profile", func(ctx context.Context, d *damage) error {
 			return d.LRem(ctx, profile(d), 0, d.posts[5].String()).Err()
 		}, map[check.Kind]int{check.ProfileMissing: 1, check.Count: 1}},
-		{"a follow without a follower", func(ctx context.Context, d *damage) error {
+		{"follow without the follower's edge", func(ctx context.Context, d *damage) error {
 			following := d.only(":following:" + d.reader.String())
 			return d.ZRem(ctx, in(following, "fans:"+d.author.String()), d.reader.String()).Err()
 		}, map[check.Kind]int{check.OneWayEdge: 1, check.FollowerPartitionCount: 1}},
-		{"a follower without a follow", func(ctx context.Context, d *damage) error {
+		{"follower without the follow's edge", func(ctx context.Context, d *damage) error {
 			return d.ZRem(ctx, d.only(":following:"+d.reader.String()), d.author.String()).Err()
 		}, map[check.Kind]int{check.OneWayEdge: 1, check.Count: 1, check.Extra: 12}},
-		{"another time of a follow", func(ctx context.Context, d *damage) error {
+		{"different times of a follow", func(ctx context.Context, d *damage) error {
 			return d.ZIncrBy(ctx, d.only(":following:"+d.reader.String()), 5, d.author.String()).Err()
 		}, map[check.Kind]int{check.OneWayEdge: 1}},
-		{"a follow of nobody", func(ctx context.Context, d *damage) error {
+		{"follow of a user who does not exist", func(ctx context.Context, d *damage) error {
 			return d.ZAdd(ctx, d.only(":following:"+d.reader.String()), z(77, "12345")).Err()
 		}, map[check.Kind]int{check.OneWayEdge: 1, check.DanglingEdge: 1, check.Count: 1}},
-		{"a member that is not listed", func(ctx context.Context, d *damage) error {
+		{"list member without the author's edge", func(ctx context.Context, d *damage) error {
 			return d.ZRem(ctx, d.only(":listed:"+d.author.String()), d.list.String()).Err()
 		}, map[check.Kind]int{check.OneWayEdge: 1}},
-		{"one listed that is no member", func(ctx context.Context, d *damage) error {
+		{"author's edge without the list member", func(ctx context.Context, d *damage) error {
 			return d.ZRem(ctx, d.only(":list:"+d.list.String()+":members"), d.author.String()).Err()
 		}, map[check.Kind]int{check.OneWayEdge: 1, check.Extra: 12}},
-		{"a wrong count of posts", func(ctx context.Context, d *damage) error {
+		{"wrong count of posts", func(ctx context.Context, d *damage) error {
 			return d.HIncrBy(ctx, d.only(":user:"+d.author.String()), "posts", 3).Err()
 		}, map[check.Kind]int{check.Count: 1}},
 		{"wrong counts of follows and followers", func(ctx context.Context, d *damage) error {
 			return d.HSet(ctx, d.only(":user:"+d.reader.String()), "following", -1, "followers", 7).Err()
 		}, map[check.Kind]int{check.Count: 2}},
-		{"a wrong reach", func(ctx context.Context, d *damage) error {
+		{"wrong count in a follower partition", func(ctx context.Context, d *damage) error {
 			reach := d.only(":follower_partitions:" + d.author.String())
 			for partition, value := range d.HGetAll(ctx, reach).Val() {
 				version, _, _ := strings.Cut(value, ":")
@@ -257,37 +197,37 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 					return d.HSet(ctx, reach, partition, version+":9").Err()
 				}
 			}
-			return fmt.Errorf("no reach")
+			return errors.New("no follower partition")
 		}, map[check.Kind]int{check.FollowerPartitionCount: 1, check.Count: 1}},
-		{"no reach", func(ctx context.Context, d *damage) error {
+		{"missing follower partition", func(ctx context.Context, d *damage) error {
 			return d.Del(ctx, d.only(":follower_partitions:"+d.other.String())).Err()
 		}, map[check.Kind]int{check.FollowerPartition: 1, check.Count: 1}},
-		{"no reach of lists", func(ctx context.Context, d *damage) error {
+		{"missing partition of lists", func(ctx context.Context, d *damage) error {
 			reach := d.only(":follower_partitions:" + d.author.String())
 			return d.HDel(ctx, reach, fmt.Sprint("l", d.Outbox.PartitionOfUser(d.reader))).Err()
 		}, map[check.Kind]int{check.FollowerPartition: 1}},
-		{"a name nobody has", func(ctx context.Context, d *damage) error {
+		{"name not claimed", func(ctx context.Context, d *damage) error {
 			return d.Del(ctx, d.only(":name:author")).Err()
 		}, map[check.Kind]int{check.NameMissing: 1}},
-		{"a name no search finds", func(ctx context.Context, d *damage) error {
+		{"name missing in the search index", func(ctx context.Context, d *damage) error {
 			name := d.only(":name:author")
 			return d.ZRem(ctx, in(name, "names"), "author "+d.author.String()).Err()
 		}, map[check.Kind]int{check.NameMissing: 1}},
-		{"a name of nobody", func(ctx context.Context, d *damage) error {
+		{"name claimed by another user", func(ctx context.Context, d *damage) error {
 			return d.Set(ctx, d.only(":name:author"), "1025", 0).Err()
 		}, map[check.Kind]int{check.NameTaken: 2}},
-		{"the newest user off the newest", func(ctx context.Context, d *damage) error {
+		{"newest user not listed", func(ctx context.Context, d *damage) error {
 			user := d.only(":user:" + d.lone.String())
-			d.must(d.HIncrBy(ctx, user, "created", 1000).Err()) // surely the newest of the partition
+			d.must(d.HIncrBy(ctx, user, "created", 1000).Err()) // certainly the newest of the partition
 			return d.ZRem(ctx, in(user, "newest_users"), d.lone.String()).Err()
 		}, map[check.Kind]int{check.NewestMissing: 1}},
-		{"nobody among the newest", func(ctx context.Context, d *damage) error {
+		{"newest users list a user who does not exist", func(ctx context.Context, d *damage) error {
 			return d.ZAdd(ctx, in(d.only(":user:"+d.lone.String()), "newest_users"), z(99, "12345")).Err()
 		}, map[check.Kind]int{check.NewestExtra: 1}},
-		{"a post doubled on the public timeline", func(ctx context.Context, d *damage) error {
+		{"post held three times on the public timeline", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, d.only(":public"), d.posts[3].String(), d.posts[3].String()).Err()
 		}, map[check.Kind]int{check.Duplicate: 2}},
-		{"no post on the public timeline", func(ctx context.Context, d *damage) error {
+		{"entry without a post on the public timeline", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, d.only(":public"), "123456000000").Err()
 		}, map[check.Kind]int{check.Extra: 1}},
 	}
@@ -308,14 +248,14 @@ func TestCheckFindsAndMendsWhatIsBroken(t *testing.T) {
 				d.drain()
 				d.isSound()
 				if after := d.read(retwis.Home(d.reader)); !slices.Equal(newest(after), newest(before)) {
-					t.Errorf("the home holds %v, before %v", after, before)
+					t.Errorf("home after the repair: %v, want %v", after, before)
 				}
 			})
 		}
 	})
 }
 
-func TestCheckOfARedisInsideTheProcess(t *testing.T) {
+func TestRun_WorksWithAnInProcessRedis(t *testing.T) {
 	t.Parallel()
 	own, err := embedded.Start(t.Context(), embedded.Options{Memory: true})
 	if err != nil {
@@ -338,9 +278,9 @@ func TestCheckOfARedisInsideTheProcess(t *testing.T) {
 	d.isSound()
 }
 
-// Homes are broken and mended while people post, follow and read. Nothing of that shows at
-// the end.
-func TestRepairOfABusyDatabase(t *testing.T) {
+// The test damages and repairs homes while users post, follow and read. At the end the
+// database equals the model.
+func TestRun_RepairsABusyDatabase(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, GoneGrace: shortGrace})
@@ -371,15 +311,15 @@ func TestRepairOfABusyDatabase(t *testing.T) {
 		e.drain()
 		mended += e.check(check.Options{Repair: true}).Repaired
 		if mended == 0 {
-			t.Error("nothing was mended")
+			t.Error("no finding was repaired")
 		}
-		t.Logf("%d findings were mended", mended)
+		t.Logf("%d findings were repaired", mended)
 		e.drain()
 		m.verify(e, 1000, 100)
 	})
 }
 
-func TestCheckOfASampleIsRepeatable(t *testing.T) {
+func TestRun_SampleIsRepeatable(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		d := newDamage(t, url)
@@ -389,7 +329,7 @@ func TestCheckOfASampleIsRepeatable(t *testing.T) {
 		one := func(seed uint64) retwis.UserID {
 			report := d.check(check.Options{Sample: 1, Seed: seed})
 			if report.Users != 1 || report.Findings() != 1 {
-				t.Fatalf("%+v", report)
+				t.Fatalf("report %+v, want one user and one finding", report)
 			}
 			return report.Examples[0].User
 		}
@@ -398,16 +338,16 @@ func TestCheckOfASampleIsRepeatable(t *testing.T) {
 			user := one(seed)
 			chosen[user] = true
 			if one(seed) != user {
-				t.Errorf("seed %d chooses one user, then another", seed)
+				t.Errorf("two checks with seed %d chose different users", seed)
 			}
 		}
 		if len(chosen) != 4 {
-			t.Errorf("40 seeds choose %d of 4 users", len(chosen))
+			t.Errorf("40 seeds chose %d of 4 users, want all", len(chosen))
 		}
 	})
 }
 
-func TestCheckWithoutAWorkerSaysThatItCannotTell(t *testing.T) {
+func TestRun_WithoutAWorkerReportsUnsettledDifferences(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
@@ -419,7 +359,7 @@ func TestCheckWithoutAWorkerSaysThatItCannotTell(t *testing.T) {
 		e.post(people[1], "hello")
 		report := e.check(check.Options{SettleTimeout: 50 * time.Millisecond})
 		if report.Findings() != 0 || report.Unsettled != 1 {
-			t.Errorf("%+v", report)
+			t.Errorf("report %+v, want no findings and one unsettled difference", report)
 		}
 	})
 }

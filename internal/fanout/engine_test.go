@@ -2,6 +2,7 @@ package fanout_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -10,13 +11,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"retwis/internal/fanout"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 	"retwis/internal/store/bulk"
 )
 
-// engine is a store with people in it.
+// engine is a store on a test Redis, with helpers that fail the test on errors.
 type engine struct {
 	*store.Store
 	url string
@@ -37,7 +40,7 @@ func newEngine(t *testing.T, options store.Options) *engine {
 	return &engine{Store: s, url: options.URL, t: t}
 }
 
-// testWriter sends logs to the test while it runs.
+// testWriter writes logs to the test while the test runs.
 type testWriter struct{ t *testing.T }
 
 func (w testWriter) Write(line []byte) (int, error) {
@@ -47,11 +50,11 @@ func (w testWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// shortLease has other workers take over soon. On a busy machine they do so although the
-// worker is well: then entries are seen again.
+// shortLease makes other workers take over soon. On a busy machine they also take over from a
+// healthy worker, so that entries are processed again.
 const shortLease = 500 * time.Millisecond
 
-// work runs a worker until the test ends or the function returned is called.
+// work runs a worker until the test ends or stop is called.
 func (e *engine) work(options fanout.Options) (worker *fanout.Worker, stop func()) {
 	e.t.Helper()
 	return e.workOn(e.Outbox, e.Tasks, options)
@@ -144,10 +147,10 @@ func (e *engine) drainWithin(limit time.Duration) {
 			return
 		}
 	}
-	e.t.Fatalf("%d outbox entries still wait", waiting)
+	e.t.Fatalf("%d outbox entries remain after %s", waiting, limit)
 }
 
-// read returns a whole timeline, newest first, page by page.
+// read reads all pages of a timeline, newest first.
 func (e *engine) read(id retwis.TimelineID) []retwis.PostID {
 	e.t.Helper()
 	var all []retwis.PostID
@@ -173,3 +176,77 @@ func newest(ids []retwis.PostID) []retwis.PostID {
 	slices.Reverse(sorted)
 	return sorted
 }
+
+// retry repeats a call as a client would: after any error except one of the service.
+func retry[T any](t *testing.T, act func() (T, error)) T {
+	t.Helper()
+	for try := 0; ; try++ {
+		value, err := act()
+		var answer *retwis.Error
+		if err == nil {
+			return value
+		}
+		if errors.As(err, &answer) || try == 20 || t.Context().Err() != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// raw returns a client that bypasses the store.
+func raw(t *testing.T, url string) redis.UniversalClient {
+	t.Helper()
+	options, err := redis.ParseURL(strings.Split(url, ",")[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.UniversalClient(redis.NewClient(options))
+	if strings.Contains(url, ",") {
+		_ = client.Close()
+		client = redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{options.Addr}})
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+func keys(t *testing.T, client redis.UniversalClient, pattern string) []string {
+	t.Helper()
+	var mu sync.Mutex
+	var all []string
+	scan := func(ctx context.Context, node *redis.Client) error {
+		found, err := node.Keys(ctx, pattern).Result()
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, found...)
+		return err
+	}
+	var err error
+	if cluster, ok := client.(*redis.ClusterClient); ok {
+		err = cluster.ForEachMaster(t.Context(), scan)
+	} else {
+		err = scan(t.Context(), client.(*redis.Client))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// retryFor repeats a call until it succeeds or the limit has passed.
+func retryFor[T any](t *testing.T, limit time.Duration, act func() (T, error)) T {
+	t.Helper()
+	for deadline := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+		value, err := act()
+		if err == nil {
+			return value
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func xadd(stream string, fields []string) *redis.XAddArgs {
+	return &redis.XAddArgs{Stream: stream, Values: fields}
+}
+
+func z(score float64, member string) redis.Z { return redis.Z{Score: score, Member: member} }

@@ -17,10 +17,10 @@ import (
 	"retwis/internal/store"
 )
 
-// A master has what was delivered to it, its replica has not yet, and takes over. The author
-// is of another partition and was told that the post cannot be lost: so the worker must not
-// have forgotten it.
-func TestAFailoverLosesNoDelivery(t *testing.T) {
+// A replica that lacks the latest deliveries takes over from its master. The author's outbox
+// is on another master, which acknowledged the post as durable. The worker must therefore
+// still hold the entry and deliver it again.
+func TestFailover_LosesNoDelivery(t *testing.T) {
 	t.Parallel()
 	const masters = 3
 	cluster := redistest.Cluster(t, redistest.ClusterOptions{Masters: masters, Replicas: 1})
@@ -36,7 +36,7 @@ func TestAFailoverLosesNoDelivery(t *testing.T) {
 	elsewhere := func(user retwis.UserID) bool { return masterOf(user) != masterOf(author) }
 	reader := people[slices.IndexFunc(people, elsewhere)]
 	doomed := masterOf(reader)
-	var fans []retwis.UserID // on the master that fails, and on others
+	var fans []retwis.UserID // on the failing master and on others
 	for _, fan := range people[1:] {
 		e.read(retwis.Home(fan))
 		e.follow(fan, author)
@@ -50,7 +50,7 @@ func TestAFailoverLosesNoDelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.read(retwis.ListPosts(list.ID))
-	var late retwis.UserID // whose home is back-filled when the replica does not hear of it
+	var late retwis.UserID // her home is back-filled while the replica receives nothing
 	for i := 0; late == 0; i++ {
 		if one := e.register(fmt.Sprint("late", i))[0]; masterOf(one) == doomed {
 			late = one
@@ -63,7 +63,7 @@ func TestAFailoverLosesNoDelivery(t *testing.T) {
 	e.follow(late, other)
 	awaitReplicasKnown(t, cluster)
 	keysUsed := e.keys
-	e = newEngine(t, store.Options{URL: cluster.URL()}) // with a new picture of the cluster
+	e = newEngine(t, store.Options{URL: cluster.URL()}) // with the current topology of the cluster
 	e.keys = keysUsed
 
 	replica := cluster.Nodes()[slices.Index(cluster.Nodes(), doomed)+masters]
@@ -76,7 +76,7 @@ func TestAFailoverLosesNoDelivery(t *testing.T) {
 	for !slices.Contains(e.read(retwis.Home(reader)), lost) || !slices.Contains(e.read(retwis.Home(late)), old) {
 		time.Sleep(time.Millisecond)
 	}
-	// The entry is gone from the outbox by now if ever it will be before the failover.
+	// Wait until the entry leaves the outbox, which it must not do before the failover.
 	for deadline := time.Now().Add(500 * time.Millisecond); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if waiting, err := e.Outbox.OutboxLength(t.Context()); err == nil && waiting == 0 {
 			break
@@ -93,23 +93,23 @@ func TestAFailoverLosesNoDelivery(t *testing.T) {
 	want := []retwis.PostID{third, lost, first}
 	e.everyFanHas(fans, want)
 	if got := e.read(retwis.ListPosts(list.ID)); !slices.Equal(got, want) {
-		t.Errorf("the list holds %v, want %v", got, want)
+		t.Errorf("list timeline: %v, want %v", got, want)
 	}
 	if got, want := newest(e.read(retwis.Public())), newest(append(want, old)); !slices.Equal(got, want) {
 		t.Errorf("the public timeline holds %v, want %v", got, want)
 	}
 	if got := e.read(retwis.Home(late)); !slices.Equal(got, []retwis.PostID{old}) {
-		t.Errorf("the home that was back-filled holds %v, want %v", got, []retwis.PostID{old})
+		t.Errorf("back-filled home: %v, want %v", got, []retwis.PostID{old})
 	}
 	e.isSound()
 	if n := worker.Stats().DeadLetters; n > 0 {
-		t.Errorf("%d entries were given up", n)
+		t.Errorf("%d dead letters, want none", n)
 	}
 }
 
-// A server comes back with what it had a moment ago, while the worker that carried more out
-// goes on. It carries that out again.
-func TestAServerThatComesBackWithAnEarlierState(t *testing.T) {
+// A server restarts with an earlier state while the worker that delivered later entries
+// continues. The worker delivers these entries again.
+func TestRestore_OfAnEarlierStateRepeatsLostDeliveries(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
 	e := newEngine(t, store.Options{URL: server.URL()})
@@ -139,7 +139,7 @@ func TestAServerThatComesBackWithAnEarlierState(t *testing.T) {
 	e.isSound()
 }
 
-// unanswered is a store whose replicas do not answer.
+// unanswered is an outbox whose replicas never confirm a write.
 type unanswered struct {
 	*store.Outbox
 	waits atomic.Int64
@@ -153,7 +153,7 @@ func (u *unanswered) Confirm(ctx context.Context, outboxID int, first string, pl
 	return u.Outbox.Confirm(ctx, outboxID, first, places, false)
 }
 
-func TestReplicasThatDoNotAnswerAreNotWaitedForForever(t *testing.T) {
+func TestTrim_WaitsForReplicasUntilReplicaTimeout(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
 	author := e.register("author")[0]
@@ -165,12 +165,12 @@ func TestReplicasThatDoNotAnswerAreNotWaitedForForever(t *testing.T) {
 		t.Errorf("the public timeline holds %v, want %v", got, post)
 	}
 	if n := db.waits.Load(); n < 2 {
-		t.Errorf("replicas were asked %d times", n)
+		t.Errorf("the worker waited for replicas %d times, want at least 2", n)
 	}
 }
 
-// awaitReplicasKnown waits until every node knows that the replicas are at work: nobody
-// waits for one before.
+// awaitReplicasKnown waits until every node knows that the replicas are online. The store does
+// not wait for replicas before.
 func awaitReplicasKnown(t *testing.T, cluster *redistest.Group) {
 	t.Helper()
 	for _, node := range cluster.Nodes() {
@@ -188,10 +188,10 @@ func awaitReplicasKnown(t *testing.T, cluster *redistest.Group) {
 	}
 }
 
-// cutOff has a replica hear nothing from its master any more.
+// cutOff makes a replica receive nothing from its master any more.
 func cutOff(t *testing.T, replica *redis.Client) {
 	t.Helper()
-	// Masters here take no password.
+	// The masters have no password, so that authentication with one fails.
 	if err := replica.ConfigSet(t.Context(), "masterauth", "refused").Err(); err != nil {
 		t.Fatal(err)
 	}

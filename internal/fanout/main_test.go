@@ -12,8 +12,8 @@ import (
 	"retwis/internal/store"
 )
 
-// workerURL, in the environment, makes the test binary a worker: a process that a test
-// can kill and stop.
+// workerURL is an environment variable that makes the test binary run a worker on the given
+// Redis, as a process that a test can kill and suspend.
 const workerURL = "RETWIS_TEST_WORKER_URL"
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func workForever(url string) error {
 	return fanout.New(s.Outbox, s.Tasks, slowWorker()).Run(ctx)
 }
 
-// slowChunk and slowWorker make a fan-out last long enough to be struck in the middle.
+// slowChunk and slowWorker slow down deliveries, so that faults interrupt them.
 const slowChunk = 50
 
 func slowWorker() fanout.Options {

@@ -14,7 +14,7 @@ import (
 	"retwis/internal/store"
 )
 
-func TestLostPubSubConnectionsLoseNoPost(t *testing.T) {
+func TestHub_LostPubSubConnectionsLoseNoPost(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{HomeCap: 5000})
@@ -44,8 +44,8 @@ func TestLostPubSubConnectionsLoseNoPost(t *testing.T) {
 	})
 }
 
-// A connection that answers pings and delivers nothing is found by the probe alone.
-func TestDeafPubSubConnectionsLoseNoPost(t *testing.T) {
+// Only the probe detects a connection that answers pings and delivers nothing.
+func TestHub_SilentPubSubConnectionsLoseNoPost(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
 	proxy := server.Proxy()
@@ -75,7 +75,7 @@ func TestDeafPubSubConnectionsLoseNoPost(t *testing.T) {
 	t.Logf("%+v", hub.Stats())
 }
 
-// killPubSub cuts every connection that is subscribed to something.
+// killPubSub closes all connections of subscribers and returns their number.
 func killPubSub(t *testing.T, urls string) (killed int64) {
 	t.Helper()
 	for url := range strings.SplitSeq(urls, ",") {

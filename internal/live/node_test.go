@@ -18,7 +18,7 @@ import (
 
 // These tests run the hub on a real Redis and a real cluster, with real fan-out.
 
-// node is a database with a worker, and hubs on it.
+// node is a database with a worker and hubs.
 type node struct {
 	*store.Store
 	t    *testing.T
@@ -51,7 +51,7 @@ func (n *node) hub(options live.Options) *live.Hub {
 	}
 	hub := live.NewHub(n.Store.Live, slog.New(slog.DiscardHandler), options)
 	n.run(hub.Run)
-	await(n.t, func() bool { // until it runs
+	await(n.t, func() bool { // until Run has started
 		ctx, cancel := context.WithCancel(n.t.Context())
 		defer cancel()
 		_, err := hub.Subscribe(ctx, retwis.Public(), "")
@@ -90,10 +90,10 @@ func (n *node) drain() {
 			return
 		}
 	}
-	n.t.Fatal("the outboxes do not drain")
+	n.t.Fatal("the outboxes are not empty after a minute")
 }
 
-// list returns a timeline as it stands, in order of arrival.
+// list returns the posts of a timeline in order of arrival.
 func (n *node) list(id retwis.TimelineID) []retwis.PostID {
 	n.t.Helper()
 	var all []retwis.PostID
@@ -114,7 +114,7 @@ func (n *node) list(id retwis.TimelineID) []retwis.PostID {
 	}
 }
 
-// reader subscribes, and resumes with its last cursor whenever it is cut off.
+// reader is a subscriber that resumes with its last cursor after each disconnection.
 type reader struct {
 	hubs     []*live.Hub
 	timeline retwis.TimelineID
@@ -128,7 +128,8 @@ type reader struct {
 	cuts    int
 }
 
-// follow takes events until ctx is done, cut off every so many events on average.
+// follow receives events until ctx is done. It disconnects after the given number of events on
+// average.
 func (r *reader) follow(ctx context.Context, every int) error {
 	for ctx.Err() == nil {
 		if err := r.once(ctx, 1+r.random.IntN(2*every)); err != nil && ctx.Err() == nil {
@@ -139,7 +140,7 @@ func (r *reader) follow(ctx context.Context, every int) error {
 	return nil
 }
 
-// once takes up to limit events on one subscription.
+// once receives up to limit events on one subscription.
 func (r *reader) once(ctx context.Context, limit int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -181,7 +182,7 @@ func (r *reader) saw(post retwis.PostID) bool {
 	return slices.Contains(r.seen, post)
 }
 
-// watched is an author's readers at work: each resumes where its page was read.
+// watched starts a reader for each timeline, at the live cursor of a page read now.
 func (n *node) watched(ctx context.Context, random *rand.Rand, hubs []*live.Hub, every int, timelines ...retwis.TimelineID) (readers []*reader, wait func()) {
 	n.t.Helper()
 	var wg sync.WaitGroup
@@ -201,8 +202,8 @@ func (n *node) watched(ctx context.Context, random *rand.Rand, hubs []*live.Hub,
 	return readers, wg.Wait
 }
 
-// sawAllOf waits until readers have seen the last posts of their timelines, ends them, and
-// compares what they saw with the lists.
+// sawAllOf waits until the readers have received the last post, stops them, and compares the
+// received posts with the timelines.
 func (n *node) sawAllOf(readers []*reader, last retwis.PostID, end func()) {
 	n.t.Helper()
 	for _, r := range readers {
@@ -211,9 +212,9 @@ func (n *node) sawAllOf(readers []*reader, last retwis.PostID, end func()) {
 	end()
 	for _, r := range readers {
 		if want := n.list(r.timeline); !slices.Equal(r.seen, want) || r.resets > 0 {
-			n.t.Errorf("%s: saw %d posts with %d resets, want %d in the order of the list", r.timeline, len(r.seen), r.resets, len(want))
+			n.t.Errorf("%s: received %d posts and %d resets, want %d posts in the order of the list", r.timeline, len(r.seen), r.resets, len(want))
 		}
-		n.t.Logf("%s: %d posts, cut off %d times", r.timeline, len(r.seen), r.cuts)
+		n.t.Logf("%s: %d posts, %d disconnections", r.timeline, len(r.seen), r.cuts)
 	}
 }
 

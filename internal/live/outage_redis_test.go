@@ -17,7 +17,7 @@ import (
 	"retwis/internal/store"
 )
 
-// stubborn is a reader that outlasts outages. After a reset it reads the timeline.
+// stubborn is a reader that retries after every error.
 type stubborn struct {
 	reader
 	n *node
@@ -25,7 +25,7 @@ type stubborn struct {
 
 func (s *stubborn) follow(ctx context.Context) {
 	for ctx.Err() == nil {
-		_ = s.once(ctx, 1+s.random.IntN(100)) // what fails is tried again
+		_ = s.once(ctx, 1+s.random.IntN(100)) // retried below
 		select {
 		case <-ctx.Done():
 		case <-time.After(5 * time.Millisecond):
@@ -33,7 +33,7 @@ func (s *stubborn) follow(ctx context.Context) {
 	}
 }
 
-// postAtLast posts however often it takes, once.
+// postAtLast creates one post and retries until it succeeds.
 func (n *node) postAtLast(author retwis.UserID) retwis.PostID {
 	n.t.Helper()
 	n.keys++
@@ -49,8 +49,9 @@ func (n *node) postAtLast(author retwis.UserID) retwis.PostID {
 	return id
 }
 
-// outlast has readers follow their homes on two hubs while posts are made and disturb
-// is called in the middle, and returns the readers when they have seen the last post.
+// outlast lets readers subscribe to their homes on two hubs while posts are created, and calls
+// disturb after half of the posts. It returns the readers after they have received the last
+// post.
 func (n *node) outlast(posts int, disturb func(author, reader retwis.UserID)) []*stubborn {
 	n.t.Helper()
 	people := n.people(4)
@@ -94,20 +95,20 @@ func (n *node) outlast(posts int, disturb func(author, reader retwis.UserID)) []
 	return readers
 }
 
-func TestARestartOfRedisLosesNoEvent(t *testing.T) {
+func TestHub_RestartOfRedisLosesNoEvent(t *testing.T) {
 	t.Parallel()
-	server := redistest.Server(t, "--appendonly", "yes", "--appendfsync", "always") // or a busy disk delays what is written
+	server := redistest.Server(t, "--appendonly", "yes", "--appendfsync", "always") // otherwise the restart may lose writes
 	n := openNode(t, server.URL(), store.Options{HomeCap: 5000})
 	for _, r := range n.outlast(redistest.Size(200, 2000), func(_, _ retwis.UserID) { server.Kill(); server.Start() }) {
 		if want := n.list(r.timeline); !slices.Equal(r.seen, want) || r.resets > 0 {
-			t.Errorf("%s: saw %d posts with %d resets, want %d in the order of the list", r.timeline, len(r.seen), r.resets, len(want))
+			t.Errorf("%s: received %d posts and %d resets, want %d posts in the order of the list", r.timeline, len(r.seen), r.resets, len(want))
 		}
 	}
 }
 
-// A failover may lose what a replica did not have yet. Then the fan-out says it again,
-// and who stood there is told that continuity was lost.
-func TestAFailoverLosesNoEventSilently(t *testing.T) {
+// A failover may lose deliveries that the replica lacks. The worker delivers them again, and
+// subscribers beyond the replica's state receive a reset.
+func TestHub_FailoverLosesNoEventSilently(t *testing.T) {
 	t.Parallel()
 	group := redistest.Cluster(t, redistest.ClusterOptions{Replicas: 1})
 	n := openNode(t, group.URL(), store.Options{HomeCap: 5000})
@@ -116,13 +117,13 @@ func TestAFailoverLosesNoEventSilently(t *testing.T) {
 	}) {
 		want := n.list(r.timeline)
 		if r.resets == 0 && !slices.Equal(r.seen, want) {
-			t.Errorf("%s: saw %d posts without a reset, want %d in the order of the list", r.timeline, len(r.seen), len(want))
+			t.Errorf("%s: received %d posts without a reset, want %d in the order of the list", r.timeline, len(r.seen), len(want))
 		}
-		t.Logf("%s: %d posts seen of %d, %d resets", r.timeline, len(r.seen), len(want), r.resets)
+		t.Logf("%s: received %d of %d posts, %d resets", r.timeline, len(r.seen), len(want), r.resets)
 	}
 }
 
-// homeKey finds the key of a reader's home.
+// homeKey returns the key of a reader's home.
 func homeKey(t *testing.T, group *redistest.Group, reader retwis.UserID) string {
 	t.Helper()
 	var mu sync.Mutex
@@ -137,7 +138,7 @@ func homeKey(t *testing.T, group *redistest.Group, reader retwis.UserID) string 
 		return err
 	})
 	if err != nil || found == "" {
-		t.Fatalf("the home of %s is not found: %v", reader, err)
+		t.Fatalf("no key of the home of %s: %v", reader, err)
 	}
 	return found
 }

@@ -9,7 +9,7 @@ import (
 	"retwis/internal/store"
 )
 
-func TestAProbeArrives(t *testing.T) {
+func TestStore_DeliversProbesToTheirNode(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{})

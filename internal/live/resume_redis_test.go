@@ -11,7 +11,7 @@ import (
 	"retwis/internal/store"
 )
 
-func TestSubscriberThatIsCutOffTimeAndAgainSeesEachPostOnce(t *testing.T) {
+func TestHub_RepeatedlyDisconnectedSubscriberReceivesEachPostOnce(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{HomeCap: 5000})
@@ -23,7 +23,7 @@ func TestSubscriberThatIsCutOffTimeAndAgainSeesEachPostOnce(t *testing.T) {
 			}
 		}
 		n.drain()
-		// Two hubs are two API nodes; resumes go to either.
+		// Two hubs stand for two API nodes. The subscriber resumes at a random one.
 		hubs := []*live.Hub{n.hub(live.Options{}), n.hub(live.Options{})}
 		posts, cuts := redistest.Size(600, 2000), redistest.Size(40, 100)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -36,12 +36,12 @@ func TestSubscriberThatIsCutOffTimeAndAgainSeesEachPostOnce(t *testing.T) {
 		n.drain()
 		n.sawAllOf(readers, n.post(authors[0]), func() { cancel(); wait() })
 		if c := readers[0].cuts; c < cuts {
-			t.Errorf("the home's reader was cut off %d times only", c)
+			t.Errorf("subscriber of the home was disconnected %d times, want at least %d", c, cuts)
 		}
 	})
 }
 
-func TestRemovalsReachThoseWhoWereAway(t *testing.T) {
+func TestHub_SendsRemovalsToResumingSubscribers(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{})
@@ -97,7 +97,7 @@ func TestRemovalsReachThoseWhoWereAway(t *testing.T) {
 	})
 }
 
-func TestFollowingResetsAnOpenHome(t *testing.T) {
+func TestHub_FollowResetsAnOpenHome(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{})
@@ -134,7 +134,7 @@ func TestFollowingResetsAnOpenHome(t *testing.T) {
 	})
 }
 
-func TestLargeAuthorsAreWatchedLive(t *testing.T) {
+func TestHub_SendsPostsOfLargeAuthors(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{PullAbove: 1})
@@ -152,7 +152,7 @@ func TestLargeAuthorsAreWatchedLive(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		readers, wait := n.watched(ctx, redistest.Rand(t), []*live.Hub{hub}, 1_000_000, retwis.Home(me))
-		// Only once its subscription is announced is the home one that is watched.
+		// Posts of large authors are pushed only to homes with presence.
 		await(t, func() bool { return hub.Stats().Subscribers == 1 && hub.Ready() == nil })
 		first := n.post(star)
 		await(t, func() bool { return readers[0].saw(first) })
@@ -164,7 +164,7 @@ func TestLargeAuthorsAreWatchedLive(t *testing.T) {
 		n.drain()
 		n.sawAllOf(readers, last, func() { cancel(); wait() })
 		if got, want := n.list(retwis.Home(away)), n.list(retwis.Home(me)); len(got) != len(want) {
-			t.Errorf("the home of one who was away has %d posts, want %d", len(got), len(want))
+			t.Errorf("home of a user without a subscription has %d posts, want %d", len(got), len(want))
 		}
 	})
 }

@@ -12,9 +12,8 @@ import (
 	"retwis/internal/store"
 )
 
-// TestTimelinesThatAreGoneEndTheirSubscriptions deletes a list and an account while their
-// timelines are watched.
-func TestTimelinesThatAreGoneEndTheirSubscriptions(t *testing.T) {
+// The test deletes a list and an account whose timelines have subscribers.
+func TestHub_DeletedTimelinesEndTheirSubscriptions(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{})
@@ -41,7 +40,7 @@ func TestTimelinesThatAreGoneEndTheirSubscriptions(t *testing.T) {
 		if err := n.Accounts.DeleteAccount(t.Context(), author, "x"); err != nil {
 			t.Fatal(err)
 		}
-		// The deletion of the posts is told before.
+		// The hub sends the removals of the posts first.
 		for e := range ofProfile.events.Events {
 			if removed, ok := e.(*retwis.PostRemoved); ok && removed.PostID == post {
 				ofProfile.removed = true
@@ -49,10 +48,10 @@ func TestTimelinesThatAreGoneEndTheirSubscriptions(t *testing.T) {
 		}
 		n.wantGone(ofProfile)
 		if !ofProfile.removed {
-			t.Error("nobody said that the post was deleted")
+			t.Error("the hub did not send the removal of the post")
 		}
 
-		// Who was away learns it on coming back, whatever is left of it by then.
+		// A subscriber that resumes later receives the same error, before and after the cleanup.
 		for range 2 {
 			for _, w := range []*watch{ofList, ofProfile} {
 				if _, err := hub.Subscribe(t.Context(), w.timeline, w.cursor); !errors.Is(err, retwis.ErrTimelineGone) {
@@ -61,12 +60,12 @@ func TestTimelinesThatAreGoneEndTheirSubscriptions(t *testing.T) {
 			}
 			n.drain()
 		}
-		await(t, func() bool { return hub.Stats().Subscribers == 1 }) // the public timeline's
+		await(t, func() bool { return hub.Stats().Subscribers == 1 }) // that of the public timeline
 	})
 }
 
-// TestAFeedFindsOutByItselfThatItsTimelineIsGone has nobody tell the hub.
-func TestAFeedFindsOutByItselfThatItsTimelineIsGone(t *testing.T) {
+// The node has no presence, so that it receives no message about the deletion.
+func TestHub_PeriodicCheckFindsADeletedTimeline(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{})
@@ -88,7 +87,7 @@ func TestAFeedFindsOutByItselfThatItsTimelineIsGone(t *testing.T) {
 	})
 }
 
-// watch is a subscription that has caught up.
+// watch is a subscription that has received its first event.
 type watch struct {
 	timeline retwis.TimelineID
 	events   live.Subscription
@@ -118,6 +117,6 @@ func (n *node) wantGone(w *watch) {
 		continue
 	}
 	if err := w.events.Err(); !errors.Is(err, retwis.ErrTimelineGone) || err.Error() != retwis.ErrTimelineGone.Error() {
-		n.t.Errorf("the subscription of %s ends with %v", w.timeline, err)
+		n.t.Errorf("subscription of %s ended with %v, want %v", w.timeline, err, retwis.ErrTimelineGone)
 	}
 }

@@ -17,24 +17,24 @@ import (
 	"retwis/internal/store"
 )
 
-// sweep gives up what is idle, and returns how many timelines that were.
+// sweep evicts idle timelines and returns their number.
 func (e *engine) sweep() int {
 	e.t.Helper()
-	gone := 0
+	evicted := 0
 	err := e.Sweeps.SweepIdle(e.t.Context(), func(_ context.Context, _, removed int) error {
-		gone += removed
+		evicted += removed
 		return nil
 	})
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	return gone
+	return evicted
 }
 
-// daysAgo is a day as it is written down when a timeline is read.
+// daysAgo returns a day in the format of the stored day of the last read.
 func daysAgo(n int) int64 { return time.Now().Unix()/86400 - int64(n) }
 
-// readOn writes down that a timeline was last read on a day.
+// readOn sets the day on which a timeline was last read.
 func (e *engine) readOn(client redis.UniversalClient, id retwis.TimelineID, day int64) {
 	e.t.Helper()
 	if err := client.HSet(e.t.Context(), e.generations(client, id), "read", day).Err(); err != nil {
@@ -42,7 +42,7 @@ func (e *engine) readOn(client redis.UniversalClient, id retwis.TimelineID, day 
 	}
 }
 
-// generations is the key of the hash that says when a timeline was last read.
+// generations returns the key of the hash that holds the day of a timeline's last read.
 func (e *engine) generations(client redis.UniversalClient, id retwis.TimelineID) string {
 	e.t.Helper()
 	pattern := "*:user:" + id.Owner.String()
@@ -56,7 +56,7 @@ func (e *engine) generations(client redis.UniversalClient, id retwis.TimelineID)
 	return found[0]
 }
 
-func TestIdleHomesAreGivenUpUntilTheyAreRead(t *testing.T) {
+func TestSweep_EvictsIdleHomesUntilTheyAreRead(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 20, Slack: 3})
@@ -77,7 +77,7 @@ func TestIdleHomesAreGivenUpUntilTheyAreRead(t *testing.T) {
 		for _, id := range []retwis.TimelineID{retwis.Home(idle), members, retwis.Home(late), retwis.Home(watching)} {
 			e.readOn(client, id, daysAgo(31))
 		}
-		e.readOn(client, retwis.Home(late), daysAgo(29)) // no day's end in the test matters
+		e.readOn(client, retwis.Home(late), daysAgo(29)) // a change of day during the test makes no difference
 		created := time.Now().Add(-32 * 24 * time.Hour).UnixMilli()
 		if err := client.HSet(t.Context(), e.generations(client, retwis.Home(never)), "created", created).Err(); err != nil {
 			t.Fatal(err)
@@ -87,7 +87,7 @@ func TestIdleHomesAreGivenUpUntilTheyAreRead(t *testing.T) {
 		}
 
 		if n := e.sweep(); n != 3 {
-			t.Errorf("%d timelines were given up, want 3", n)
+			t.Errorf("%d timelines were evicted, want 3", n)
 		}
 		var left []string
 		for _, key := range append(keys(t, client, "*:home:*"), keys(t, client, "*:posts")...) {
@@ -101,16 +101,16 @@ func TestIdleHomesAreGivenUpUntilTheyAreRead(t *testing.T) {
 		}
 		slices.Sort(stay)
 		if !slices.Equal(left, stay) {
-			t.Errorf("what is left: %v, want %v", left, stay)
+			t.Errorf("timelines after the sweep: %v, want %v", left, stay)
 		}
 		e.isSound()
 
-		// A post that arrives meanwhile waits for nobody's home, and the first page is right.
+		// Delivery skips evicted homes, and the first read of each rebuilds it completely.
 		want = append(want, e.post(author, "while they were idle"))
 		e.drain()
 		for _, id := range []retwis.TimelineID{retwis.Home(idle), members, retwis.Home(never)} {
 			if got := keys(t, client, "*:home:"+id.Owner.String()); len(got) > 0 {
-				t.Errorf("%v is there again before it is read", got)
+				t.Errorf("%v exists before the first read", got)
 			}
 			page, err := e.Timelines.Page(t.Context(), id, retwis.Page{First: 10})
 			if err != nil {
@@ -131,13 +131,13 @@ func TestIdleHomesAreGivenUpUntilTheyAreRead(t *testing.T) {
 			}
 		}
 		if n := e.sweep(); n > 0 {
-			t.Errorf("%d timelines were given up right after they were read", n)
+			t.Errorf("%d timelines were evicted right after they were read", n)
 		}
 		e.isSound()
 	})
 }
 
-func TestHomesGivenUpAgainAndAgainLoseAndDoubleNothing(t *testing.T) {
+func TestSweep_RepeatedEvictionsLoseAndDuplicateNothing(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string
@@ -169,7 +169,7 @@ func TestHomesGivenUpAgainAndAgainLoseAndDoubleNothing(t *testing.T) {
 						default:
 						}
 						for _, hash := range hashes {
-							// Only where there is somebody: a hash of one field would be a user nobody knows.
+							// Only if the user exists: otherwise the write would create an incomplete account.
 							if there, err := client.Exists(t.Context(), hash).Result(); err == nil && there == 1 {
 								client.HSet(t.Context(), hash, "read", 1)
 							}
@@ -199,10 +199,10 @@ func TestHomesGivenUpAgainAndAgainLoseAndDoubleNothing(t *testing.T) {
 				sweeping.Wait()
 				e.drain()
 				if gone < len(m.people) {
-					t.Errorf("only %d timelines were given up", gone)
+					t.Errorf("%d timelines were evicted, want at least %d", gone, len(m.people))
 				}
-				t.Logf("%d timelines were given up", gone)
-				// A user's hash that was touched just when its account ended.
+				t.Logf("%d timelines were evicted", gone)
+				// The test may have written to a user's hash just after the end of the account.
 				for user := range m.gone {
 					client.Del(t.Context(), keys(t, client, "*:user:"+user.String())...)
 				}
@@ -213,7 +213,7 @@ func TestHomesGivenUpAgainAndAgainLoseAndDoubleNothing(t *testing.T) {
 	}
 }
 
-func TestOneSweeperSweepsAtATime(t *testing.T) {
+func TestSweeper_OnlyOneSweepsAtATime(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
@@ -222,13 +222,13 @@ func TestOneSweeperSweepsAtATime(t *testing.T) {
 		for _, user := range people[:3] {
 			e.readOn(client, retwis.Home(user), daysAgo(40))
 		}
-		// One has begun, and dies.
+		// A sweeper starts and dies.
 		const lease = time.Minute
 		if turn, err := e.Sweeps.SweepTurn(t.Context(), "dead", lease, time.Hour); err != nil || !turn {
 			t.Fatal(turn, err)
 		}
 		if turn, err := e.Sweeps.SweepTurn(t.Context(), "another", lease, time.Hour); err != nil || turn {
-			t.Fatal("two have the turn", err)
+			t.Fatal("two sweepers hold the lease", err)
 		}
 		if turn, err := e.Sweeps.SweepTurn(t.Context(), "dead", time.Millisecond, time.Hour); err != nil || !turn {
 			t.Fatal(turn, err)
@@ -254,20 +254,20 @@ func TestOneSweeperSweepsAtATime(t *testing.T) {
 		}
 		for deadline := time.Now().Add(time.Minute); total().Sweeps == 0; time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatal("nobody swept")
+				t.Fatal("no sweeper completed a sweep")
 			}
 		}
 		cancel()
 		running.Wait()
-		// A scan may come by a key more than once.
+		// A scan may return a key more than once.
 		if got := total(); got.Sweeps != 1 || got.Scanned < 5 || got.Evicted != 3 {
-			t.Errorf("the sweepers have done %+v, want one sweep that gives up 3 of 5", got)
+			t.Errorf("sweepers: %+v, want one sweep that evicts 3 of 5 timelines", got)
 		}
 		if turn, err := e.Sweeps.SweepTurn(t.Context(), "later", lease, time.Hour); err != nil || turn {
-			t.Errorf("another sweep right after one: %v, %v", turn, err)
+			t.Errorf("sweep due right after one: %v, %v", turn, err)
 		}
 		if turn, err := e.Sweeps.SweepTurn(t.Context(), "later", lease, 0); err != nil || !turn {
-			t.Errorf("no sweep where there is one each time: %v, %v", turn, err)
+			t.Errorf("sweep due with interval 0: %v, %v, want true", turn, err)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 	"retwis/internal/store"
 )
 
-// shortGrace lets accounts vanish soon after they ended.
+// shortGrace makes the store delete the record of a deleted account soon.
 const shortGrace = 100 * time.Millisecond
 
 func (e *engine) deleteAccount(id retwis.UserID) {
@@ -25,8 +25,8 @@ func (e *engine) deleteAccount(id retwis.UserID) {
 	}
 }
 
-// nothingIsLeftOf fails when the database still has something of users whose accounts
-// ended, once the grace is over. What idempotency keys made lapses by itself.
+// nothingIsLeftOf fails the test if the database still refers to users whose accounts were
+// deleted, after the grace period. It ignores idempotency keys, which expire by themselves.
 func (e *engine) nothingIsLeftOf(ids ...retwis.UserID) {
 	e.t.Helper()
 	client := raw(e.t, e.url)
@@ -45,7 +45,7 @@ func (e *engine) nothingIsLeftOf(ids ...retwis.UserID) {
 		}
 	}
 	if len(left) > 0 {
-		e.t.Errorf("left of deleted accounts: %v", left)
+		e.t.Errorf("keys of deleted accounts: %v", left)
 	}
 	for _, pattern := range []string{"*:following:*", "*:fans:*", "*:members", "*:listed:*", "*:lists:*"} {
 		for _, key := range keys(e.t, client, pattern) {
@@ -55,7 +55,7 @@ func (e *engine) nothingIsLeftOf(ids ...retwis.UserID) {
 			}
 			for _, id := range ids {
 				if slices.Contains(members, id.String()) {
-					e.t.Errorf("%s holds %s, whose account is deleted", key, id)
+					e.t.Errorf("%s holds deleted user %s", key, id)
 				}
 			}
 		}
@@ -66,20 +66,20 @@ func (e *engine) nothingIsLeftOf(ids ...retwis.UserID) {
 	}
 	for i, user := range users {
 		if user != nil {
-			e.t.Errorf("%s is still a user", ids[i])
+			e.t.Errorf("deleted user %s still exists", ids[i])
 		}
 	}
 }
 
-// endGraceOf ends the time for which the author of a post under way can still be told, which
-// has to have an end of its own.
+// endGraceOf ends the grace period during which the record of a deleted account remains, so
+// that the authors of posts in flight resolve. It first verifies that the record expires.
 func (e *engine) endGraceOf(id retwis.UserID) {
 	e.t.Helper()
 	client := raw(e.t, e.url)
 	for _, key := range keys(e.t, client, "*:user:"+id.String()) {
 		left, err := client.PTTL(e.t.Context(), key).Result()
 		if err != nil || left <= 0 || left > time.Minute {
-			e.t.Fatalf("%s lapses in %s: %v", key, left, err)
+			e.t.Fatalf("time to live of %s: %s, %v", key, left, err)
 		}
 		if err := client.PExpire(e.t.Context(), key, time.Millisecond).Err(); err != nil {
 			e.t.Fatal(err)
@@ -87,7 +87,7 @@ func (e *engine) endGraceOf(id retwis.UserID) {
 	}
 }
 
-// createList makes a list with members.
+// createList creates a list with members.
 func (e *engine) createList(owner retwis.UserID, members ...retwis.UserID) retwis.ListID {
 	e.t.Helper()
 	list, err := e.Lists.CreateList(e.t.Context(), owner, "a list", e.key())
@@ -102,8 +102,8 @@ func (e *engine) createList(owner retwis.UserID, members ...retwis.UserID) retwi
 	return list.ID
 }
 
-// authorsResolve reads the first page of timelines, and then the authors of what it read,
-// until it is told to stop.
+// authorsResolve reads the first pages of timelines and the authors of their posts until stop
+// is closed. It fails the test if an author is missing.
 func (e *engine) authorsResolve(stop <-chan struct{}, timelines ...retwis.TimelineID) {
 	for i := 0; ; i++ {
 		select {
@@ -126,13 +126,13 @@ func (e *engine) authorsResolve(stop <-chan struct{}, timelines ...retwis.Timeli
 			return
 		}
 		if k := slices.Index(users, nil); k >= 0 {
-			e.t.Errorf("the author of post %s is gone while the post is there", page.Edges[k].Post.ID)
+			e.t.Errorf("post %s has no author", page.Edges[k].Post.ID)
 			return
 		}
 	}
 }
 
-func TestDeletedAccountLeavesNothing(t *testing.T) {
+func TestAccountDeletion_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, Partitions: 2, ProfileCap: 20, Slack: 3})
@@ -140,7 +140,7 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 		e.work(fanout.Options{})
 		people := e.register("Star", "friend", "other")
 		star, friend, other := people[0], people[1], people[2]
-		fans := e.fans(star, redistest.Size(450, 1000)) // more than one call cuts off in a partition
+		fans := e.fans(star, redistest.Size(450, 1000)) // more than one call detaches in a partition
 		e.follow(star, friend)
 		e.follow(star, other)
 		e.follow(friend, star)
@@ -149,7 +149,7 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 		e.createList(star)
 		shared := e.createList(other, star, friend)
 		var made []retwis.PostID
-		for i := range 80 { // most are off the profile
+		for i := range 80 { // more than the profile holds
 			made = append(made, e.post(star, fmt.Sprint("@other ", i)))
 		}
 		for _, post := range []retwis.PostID{made[3], made[70]} {
@@ -170,21 +170,21 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 			reading.Go(func() { e.authorsResolve(stop, id) })
 		}
 		if err := e.Accounts.DeleteAccount(t.Context(), star, "another hash"); !errors.Is(err, retwis.ErrWrongCredentials) {
-			t.Errorf("with another hash: %v", err)
+			t.Errorf("DeleteAccount with another hash: %v", err)
 		}
 		e.deleteAccount(star)
-		e.deleteAccount(star) // as when the reply was lost
+		e.deleteAccount(star) // a client repeats the call after a lost reply
 		if _, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: star, Text: "x", IdempotencyKey: e.key()}); !errors.Is(err, retwis.ErrUnauthenticated) {
-			t.Errorf("a post of a deleted account: %v", err)
+			t.Errorf("CreatePost of a deleted account: %v", err)
 		}
 		if err := e.Follows.Follow(t.Context(), other, star); !errors.Is(err, retwis.ErrUserNotFound) {
-			t.Errorf("a follow of a deleted account: %v", err)
+			t.Errorf("Follow of a deleted account: %v", err)
 		}
 		if _, err := e.Accounts.CredentialsOf(t.Context(), star); !errors.Is(err, retwis.ErrNotFound) {
-			t.Errorf("credentials of a deleted account: %v", err)
+			t.Errorf("CredentialsOf a deleted account: %v", err)
 		}
 		if _, err := e.Accounts.UserByName(t.Context(), "star"); !errors.Is(err, retwis.ErrNotFound) {
-			t.Errorf("the name of a deleted account: %v", err)
+			t.Errorf("UserByName of a deleted account: %v", err)
 		}
 		e.drain()
 		close(stop)
@@ -201,11 +201,11 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 			removed[removal.Post] = true
 		}
 		if len(removed) != len(made)-2 {
-			t.Errorf("%d removals were told, want %d", len(removed), len(made)-2)
+			t.Errorf("replay of a fan's home has %d removals, want %d", len(removed), len(made)-2)
 		}
 		posts, err := e.Posts.Posts(t.Context(), made)
 		if err != nil || slices.ContainsFunc(posts, func(p *retwis.Post) bool { return p != nil }) {
-			t.Errorf("posts of a deleted account are there: %v", err)
+			t.Errorf("posts of a deleted account exist: %v", err)
 		}
 		for _, id := range []retwis.TimelineID{retwis.Home(fans[0]), retwis.Public(), retwis.ListPosts(shared)} {
 			if got := e.read(id); !slices.Equal(got, []retwis.PostID{kept}) {
@@ -228,20 +228,20 @@ func TestDeletedAccountLeavesNothing(t *testing.T) {
 			t.Errorf("members of the list: %v, total %d", members, total)
 		}
 
-		// What comes after is nothing to the one who left.
+		// Later mentions of the name do not concern the deleted account.
 		e.post(friend, "@star where are you?")
 		again := e.register("STAR")[0]
 		e.post(friend, "@star is somebody else")
 		e.drain()
 		if got := e.read(retwis.Mentions(again)); len(got) != 1 {
-			t.Errorf("mentions of who has the name now: %v", got)
+			t.Errorf("mentions of the new account with the name: %v, want 1 post", got)
 		}
 		e.nothingIsLeftOf(star)
 		e.isSound()
 	})
 }
 
-func TestAccountsAreDeletedByWorkersThatAreKilled(t *testing.T) {
+func TestAccountDeletion_CompletesDespiteKilledWorkers(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		r := redistest.Rand(t)
@@ -294,7 +294,7 @@ func TestAccountsAreDeletedByWorkersThatAreKilled(t *testing.T) {
 	})
 }
 
-func TestEdgesToDeletedAccountsAreEnded(t *testing.T) {
+func TestAccountDeletion_RemovesConcurrentEdges(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, GoneGrace: shortGrace})
@@ -325,7 +325,7 @@ func TestEdgesToDeletedAccountsAreEnded(t *testing.T) {
 			wg.Go(func() { e.deleteAccount(author) })
 			wg.Wait()
 		}
-		// A follow that entered the author's reach, and waited until the author was gone.
+		// A follow registers its partition with the author, and completes after the deletion.
 		e.drain()
 		e.nothingIsLeftOf(authors...)
 		client := raw(t, url)

@@ -12,7 +12,7 @@ import (
 	"retwis/internal/store"
 )
 
-func TestPostsReachFollowers(t *testing.T) {
+func TestWorker_DeliversPostsToFollowers(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
@@ -56,10 +56,10 @@ func TestPostsReachFollowers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if ann := users[0]; ann.PostCount != 1 || ann.FollowerCount != 0 {
-			t.Errorf("ann has %d posts, %d followers", ann.PostCount, ann.FollowerCount)
+			t.Errorf("ann has %d posts and %d followers, want 1 and 0", ann.PostCount, ann.FollowerCount)
 		}
 		if bob := users[1]; bob.FollowingCount != 0 {
-			t.Errorf("bob follows %d", bob.FollowingCount)
+			t.Errorf("bob follows %d users, want none", bob.FollowingCount)
 		}
 	})
 }

@@ -1,8 +1,11 @@
 package fanout_test
 
 import (
+	"fmt"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
@@ -10,9 +13,9 @@ import (
 	"retwis/internal/store"
 )
 
-// A worker that dies between the two steps of a purge leaves a home that is to be built by
-// its next reader. What is merged into it until then must not make it seem whole.
-func TestBackfillOfAHomeThatIsToBeBuiltLeavesNoHole(t *testing.T) {
+// A worker that dies between the two steps of a purge leaves a home that its next reader
+// rebuilds. A merge into the home before that must not make it appear complete.
+func TestBackfill_KeepsAHomeMarkedForRebuild(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
@@ -104,8 +107,8 @@ func TestPurge_EndsWhatAnEarlierTryBegan(t *testing.T) {
 	})
 }
 
-// A home may hold posts that their author's profile has no room for any more.
-func TestAnUnfollowTakesOldPostsOffTheHome(t *testing.T) {
+// A home may hold posts that were trimmed from their author's profile.
+func TestPurge_RemovesPostsThatLeftTheProfile(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 100, ProfileCap: 10, Slack: 2})
@@ -121,12 +124,73 @@ func TestAnUnfollowTakesOldPostsOffTheHome(t *testing.T) {
 		kept := e.post(stays, "x")
 		e.drain()
 		if got := e.read(retwis.Home(reader)); len(got) != 31 {
-			t.Fatalf("the home has %d posts, want 31", len(got))
+			t.Fatalf("home holds %d posts, want 31", len(got))
 		}
 		e.unfollow(reader, goes)
 		e.drain()
 		if got := e.read(retwis.Home(reader)); !slices.Equal(got, []retwis.PostID{kept}) {
-			t.Errorf("the home has %v, want %v", got, []retwis.PostID{kept})
+			t.Errorf("home: %v, want %v", got, []retwis.PostID{kept})
+		}
+	})
+}
+
+func TestBackfill_BeforeFanOutDeliversOnce(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		authors, readers := e.crowd("author", 20), e.crowd("reader", 20)
+		want := make([][]retwis.PostID, len(authors))
+		for i := range authors {
+			want[i] = []retwis.PostID{e.post(authors[i], "second"), e.post(authors[i], "first")}
+			e.follow(readers[i], authors[i])
+			if err := e.Tasks.Backfill(t.Context(), retwis.Home(readers[i]), authors[i], 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e.work(fanout.Options{})
+		e.drain()
+		for i, reader := range readers {
+			if got := e.read(retwis.Home(reader)); !slices.Equal(got, newest(want[i])) {
+				t.Errorf("home of %s: %v, want %v", reader, got, newest(want[i]))
+			}
+		}
+	})
+}
+
+func TestUnfollow_RemovesPostsCreatedConcurrently(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		e.work(fanout.Options{})
+		r := redistest.Rand(t)
+		var readers []retwis.UserID
+		for round := range redistest.Size(60, 500) {
+			people := e.crowd(fmt.Sprintf("r%d_", round), 2)
+			author, reader := people[0], people[1]
+			e.follow(reader, author)
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for range 5 {
+					if _, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: e.key()}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			pause := time.Duration(r.IntN(3000)) * time.Microsecond
+			wg.Go(func() {
+				time.Sleep(pause)
+				if err := e.Follows.Unfollow(t.Context(), reader, author); err != nil {
+					t.Error(err)
+				}
+			})
+			wg.Wait()
+			readers = append(readers, reader)
+		}
+		e.drain()
+		for round, reader := range readers {
+			if left := e.read(retwis.Home(reader)); len(left) > 0 {
+				t.Errorf("round %d: %d posts remain", round, len(left))
+			}
 		}
 	})
 }

@@ -1,0 +1,91 @@
+package fanout_test
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"retwis/internal/fanout"
+	"retwis/internal/redistest"
+	"retwis/internal/store"
+)
+
+// letCatchUp waits while fan-out lags. A post that arrives late by more than the slack of a
+// small home may push newer posts out of the list.
+func (e *engine) letCatchUp() {
+	for {
+		if waiting, err := e.Outbox.OutboxLength(e.t.Context()); err != nil || waiting < 5 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// comeAndGo runs short-lived workers that constantly take over outboxes from each other, until
+// settle is called.
+func (e *engine) comeAndGo(r *rand.Rand) (settle func()) {
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			_, stop := e.work(fanout.Options{Lease: shortLease})
+			select {
+			case <-over:
+				return
+			case <-time.After(time.Duration(r.IntN(100)) * time.Millisecond):
+			}
+			stop()
+		}
+	}()
+	return func() { close(over); <-done }
+}
+
+func TestHomes_EqualTheirDefinitionAfterRandomActions(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		options store.Options
+	}{
+		{"room for all", store.Options{HomeCap: 20_000}},
+		{"small homes", store.Options{HomeCap: 60, Slack: 20, Chunk: 5}},
+		{"large authors", store.Options{HomeCap: 20_000, PullAbove: 6, Chunk: 5}},
+		{"large authors, small homes", store.Options{HomeCap: 60, Slack: 20, PullAbove: 6, Chunk: 5}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			redistest.OnEachRedis(t, func(t *testing.T, url string) {
+				options := tt.options
+				options.URL, options.GoneGrace = url, shortGrace
+				e := newEngine(t, options)
+				e.work(fanout.Options{Lease: shortLease})
+				r := redistest.Rand(t)
+				settle := e.comeAndGo(rand.New(rand.NewPCG(r.Uint64(), 1)))
+				m := newModel(e.crowd("user", redistest.Size(80, 200)))
+				const goroutines = 8
+				var wg sync.WaitGroup
+				for g := range goroutines {
+					own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
+					wg.Go(func() {
+						for range redistest.Size(3000, 20_000) / goroutines {
+							if options.Slack > 0 {
+								e.letCatchUp()
+							}
+							user := m.people[own.IntN(len(m.people)/goroutines)*goroutines+g]
+							if err := m.act(e, own, user); err != nil {
+								t.Error(err)
+								return
+							}
+						}
+					})
+				}
+				wg.Wait()
+				settle()
+				e.drain()
+				t.Logf("%d accounts were deleted", len(m.gone))
+				m.verify(e, options.HomeCap, max(options.Slack, 1))
+				e.isSound()
+			})
+		})
+	}
+}

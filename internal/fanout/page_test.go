@@ -1,0 +1,94 @@
+package fanout_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"retwis/internal/fanout"
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+// The reader unfollows the author of the last post of a page, then reads the next page.
+func TestPage_ContinuesAfterAnUnfollow(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 20, Slack: 5})
+		e.work(fanout.Options{})
+		r := redistest.Rand(t)
+		people := e.crowd("user", 3)
+		reader, stays, goes := people[0], people[1], people[2]
+		e.follow(reader, stays)
+		e.follow(reader, goes)
+		var kept []retwis.PostID
+		for range 30 {
+			kept = append(kept, e.post(stays, "x"))
+			e.drain() // so that posts arrive in the order of creation
+			e.post(goes, "x")
+			e.drain()
+		}
+		id := retwis.Home(reader)
+		before, cursors := e.walk(r, id, true, "")
+		e.unfollow(reader, goes)
+		e.drain()
+		for _, place := range []int{4, 8, 30} { // within the list, and below it
+			want := slices.DeleteFunc(newest(kept), func(post retwis.PostID) bool { return post >= before[place] })
+			page, err := e.Timelines.Page(t.Context(), id, retwis.Page{First: 60, After: cursors[place]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []retwis.PostID
+			for _, edge := range page.Edges {
+				got = append(got, edge.Post.ID)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("after post %d: missing %v, extra or duplicate %v", place, surplus(want, got), surplus(got, want))
+			}
+		}
+	})
+}
+
+// The ids of posts of one millisecond do not reflect their order of creation. Even the post
+// with the greatest id may be the oldest and be trimmed from a list.
+func TestPage_IncludesPostsOfTheSameMillisecond(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL(), HomeCap: 5, Slack: 1})
+	people := e.crowd("user", 20)
+	reader, low, high := people[0], people[1], people[1]
+	for _, id := range people[1:] {
+		if e.Outbox.PartitionOfUser(id) < e.Outbox.PartitionOfUser(low) {
+			low = id
+		}
+		if e.Outbox.PartitionOfUser(id) > e.Outbox.PartitionOfUser(high) {
+			high = id
+		}
+	}
+	e.follow(reader, low)
+	e.follow(reader, high)
+	e.work(fanout.Options{})
+	e.drain()
+
+	client := raw(t, e.url)
+	ahead := (time.Since(retwis.TimeOrigin) + time.Hour).Truncate(time.Millisecond)
+	for _, author := range []retwis.UserID{low, high} {
+		tag, _, _ := strings.Cut(keys(t, client, "*:user:"+author.String())[0], ":")
+		if err := client.Set(t.Context(), tag+":clock", ahead.Microseconds(), 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made := []retwis.PostID{e.post(high, "x")}
+	e.drain()
+	for range 10 {
+		made = append(made, e.post(low, "x"))
+	}
+	e.drain()
+	if slices.Max(made) != made[0] || made[0]/1_000_000 != made[10]/1_000_000 {
+		t.Fatalf("the first post has not the greatest id of its millisecond: %v", made)
+	}
+	if got := e.read(retwis.Home(reader)); !slices.Equal(newest(got), newest(made)) {
+		t.Errorf("pages: missing %v, extra or duplicate %v", surplus(made, got), surplus(got, made))
+	}
+}
