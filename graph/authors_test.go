@@ -9,7 +9,7 @@ import (
 	"retwis/internal/store"
 )
 
-func TestAChangeOfAnAuthorShowsAtOnceWhereItWasMade(t *testing.T) {
+func TestAuthors_ShowOwnChangesAtOnce(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		a := newReal(t, url)
@@ -36,7 +36,7 @@ func TestAChangeOfAnAuthorShowsAtOnceWhereItWasMade(t *testing.T) {
 	})
 }
 
-func TestChangesOfAuthorsAreTold(t *testing.T) {
+func TestAuthors_ShowChangesOfOtherProcesses(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
 	db, err := store.Open(t.Context(), store.Options{URL: server.URL()})

@@ -9,7 +9,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestPageArgs(t *testing.T) {
+func TestPageArgs_ChecksArguments(t *testing.T) {
 	t.Parallel()
 	n := func(n int) *int { return &n }
 	c := func(c retwis.Cursor) *retwis.Cursor { return &c }

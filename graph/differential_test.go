@@ -20,7 +20,7 @@ import (
 )
 
 // These tests run operations both by gqlgen's generated code alone and by plans, each
-// over a world of its own that is the same as the other's, and want the same bytes.
+// over a fakeBackend of its own that is the same as the other's, and want the same bytes.
 
 // twin is one of the two.
 type twin struct {
@@ -50,13 +50,13 @@ func (l *recordedLog) Handle(_ context.Context, r slog.Record) error {
 func twins(schema *ast.Schema, hash maphash.Seed, seed uint64, rate int) [2]*twin {
 	var pair [2]*twin
 	for i := range pair {
-		t := &twin{api: &api{world: newPopulatedWorld()}, log: &recordedLog{
+		t := &twin{api: &api{fakeBackend: newPopulatedBackend()}, log: &recordedLog{
 			Handler: slog.DiscardHandler, lines: make(chan string, 4096),
 		}}
 		resolver := t.resolver()
 		t.executor = NewExecutor(resolver, Options{
 			Log: slog.New(enabled{t.log}), Introspection: true, Unplanned: i == 0,
-			schema: schema, resolvers: spoiledResolvers{resolver, &spoiler{hash, seed, uint64(rate)}},
+			schema: schema, resolvers: faultyResolvers{resolver, &faults{hash, seed, uint64(rate)}},
 		})
 		t.executor.eventSources["timelineEvents"] = func(context.Context, map[string]any) (retwis.EventSource, error) {
 			return nil, nil // the events are given
@@ -70,9 +70,9 @@ type enabled struct{ *recordedLog }
 
 func (enabled) Enabled(context.Context, slog.Level) bool { return true }
 
-// newPopulatedWorld has a little of everything.
-func newPopulatedWorld() *world {
-	w := newWorld()
+// newPopulatedBackend has a little of everything.
+func newPopulatedBackend() *fakeBackend {
+	w := newFakeBackend()
 	var users []*retwis.User
 	for _, name := range []string{"alice", "bob", "carol", "dave"} {
 		users = append(users, w.addUser(name))
@@ -95,7 +95,7 @@ func newPopulatedWorld() *world {
 }
 
 // literals are the arguments of random operations, good ones and bad ones.
-func literals(w *world) map[string][]string {
+func literals(w *fakeBackend) map[string][]string {
 	quoted := func(values ...string) []string {
 		for i, v := range values {
 			values[i] = fmt.Sprintf("%q", v)
@@ -120,7 +120,7 @@ func literals(w *world) map[string][]string {
 }
 
 // randomEvents are what happens to a subscription. The last two nobody expects.
-func randomEvents(c *choices, w *world) []retwis.Event {
+func randomEvents(c *choices, w *fakeBackend) []retwis.Event {
 	all := []retwis.Event{
 		&retwis.PostAdded{Edge: edge(retwis.Public(), w.posts[0])},
 		&retwis.PostAdded{Edge: edge(retwis.Public(), w.posts[1])},
@@ -159,11 +159,11 @@ func (both *comparison) run(t *testing.T, data []byte) {
 	reader := pick(c, []*retwis.User{pair[0].users[0], pair[0].users[3], nil})
 	if c.outOf100(10) {
 		for _, w := range pair {
-			w.fail[[]string{"Users", "Follows", "Page", "Posts"}[len(data)%4]] = errSpoiled
+			w.fail[[]string{"Users", "Follows", "Page", "Posts"}[len(data)%4]] = errInjected
 		}
 	}
-	events := randomEvents(c, pair[0].world)
-	o := newRandomOperation(c, both.schema, kind, literals(pair[0].world))
+	events := randomEvents(c, pair[0].fakeBackend)
+	o := newRandomOperation(c, both.schema, kind, literals(pair[0].fakeBackend))
 	valid, planned := false, false
 	for _, variables := range o.variables {
 		var got [2][]string
@@ -268,8 +268,8 @@ func (w *twin) logged() []string {
 	}
 }
 
-// TestPlansAnswerLikeGqlgen runs random operations with a fixed seed.
-func TestPlansAnswerLikeGqlgen(t *testing.T) {
+// TestPlans_MatchGqlgen runs random operations with a fixed seed.
+func TestPlans_MatchGqlgen(t *testing.T) {
 	t.Parallel()
 	const operations = 1200
 	random := rand.NewChaCha8([32]byte{8})
@@ -284,9 +284,9 @@ func TestPlansAnswerLikeGqlgen(t *testing.T) {
 	}
 }
 
-// FuzzPlansAnswerLikeGqlgen has the fuzzer choose the operations. Goroutines make the
+// FuzzPlans_MatchGqlgen has the fuzzer choose the operations. Goroutines make the
 // coverage of an operation differ from run to run, so run it with -fuzzminimizetime=1x.
-func FuzzPlansAnswerLikeGqlgen(f *testing.F) {
+func FuzzPlans_MatchGqlgen(f *testing.F) {
 	random := rand.NewChaCha8([32]byte{9})
 	for range 20 {
 		data := make([]byte, 300)

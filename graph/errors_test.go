@@ -12,13 +12,13 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestInternalErrorsAreLoggedAndNotShown(t *testing.T) {
+func TestErrorPresenter_HidesInternalErrors(t *testing.T) {
 	t.Parallel()
 	const secret = "redis://:secret@10.0.0.1"
 	tests := []struct {
-		name  string
-		world func(*api)
-		path  string
+		name        string
+		fakeBackend func(*api)
+		path        string
 	}{
 		{"from behind", func(a *api) { a.fail["UserByName"] = errors.New(secret) }, "user"},
 		{"from a loader", func(a *api) { a.fail["Follows"] = fmt.Errorf("follows: %w", errors.New(secret)) }, "user.viewerFollows"},
@@ -28,7 +28,7 @@ func TestInternalErrorsAreLoggedAndNotShown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAPI(Options{})
 			alice := a.addUser("alice")
-			tt.world(a)
+			tt.fakeBackend(a)
 			response := a.run(as(t, alice), `query Named { user(username: "alice") { viewerFollows } }`, "")
 			err := wantError(t, response, "INTERNAL_SERVER_ERROR")
 			id, _ := err.Extensions["id"].(string)
@@ -45,7 +45,7 @@ func TestInternalErrorsAreLoggedAndNotShown(t *testing.T) {
 				}
 			}
 			if tt.name == "a panic" {
-				if !strings.Contains(a.log.String(), "nil pointer") || !strings.Contains(a.log.String(), "world_test.go") {
+				if !strings.Contains(a.log.String(), "nil pointer") || !strings.Contains(a.log.String(), "fakebackend_test.go") {
 					t.Errorf("the panic and its stack are not in the log:\n%s", a.log)
 				}
 			} else if !strings.Contains(a.log.String(), secret) {
@@ -55,7 +55,7 @@ func TestInternalErrorsAreLoggedAndNotShown(t *testing.T) {
 	}
 }
 
-func TestMissingAuthorIsAnInternalError(t *testing.T) {
+func TestErrorPresenter_HidesMissingAuthors(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	a.addPost(a.addUser("alice"), "one").AuthorID = 99
@@ -69,12 +69,12 @@ func TestMissingAuthorIsAnInternalError(t *testing.T) {
 	}
 }
 
-func TestCancelledRequestsAreNotLogged(t *testing.T) {
+func TestErrorPresenter_IgnoresCancelledRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAPI(Options{})
 		resolver := a.resolver()
-		resolver.Users = stuck{a.world}
+		resolver.Users = stuck{a.fakeBackend}
 		a.serve(resolver, Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
@@ -88,12 +88,12 @@ func TestCancelledRequestsAreNotLogged(t *testing.T) {
 	})
 }
 
-func TestTimeoutsAreLogged(t *testing.T) {
+func TestErrorPresenter_LogsTimeouts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAPI(Options{})
 		resolver := a.resolver()
-		resolver.Users = stuck{a.world}
+		resolver.Users = stuck{a.fakeBackend}
 		a.serve(resolver, Options{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -105,14 +105,14 @@ func TestTimeoutsAreLogged(t *testing.T) {
 }
 
 // stuck answers only when it must.
-type stuck struct{ *world }
+type stuck struct{ *fakeBackend }
 
 func (stuck) UserByName(ctx context.Context, _ string) (*retwis.User, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-func TestErrorsOfDocuments(t *testing.T) {
+func TestExecutor_ReturnsErrorsOfDocuments(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	tests := []struct{ name, query, variables, code string }{

@@ -19,7 +19,7 @@ func publicFilter(filter string) string {
 	return fmt.Sprintf(`{"id": %q, "filter": %s}`, globalTimelineID(retwis.Public()), filter)
 }
 
-func TestFilteredEvents(t *testing.T) {
+func TestFilter_AppliesToEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAPI(Options{})
@@ -69,7 +69,7 @@ func TestFilteredEvents(t *testing.T) {
 	})
 }
 
-func TestFiltersThatAreRefused(t *testing.T) {
+func TestFilter_RefusesBadInput(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice := a.addUser("alice")
@@ -167,7 +167,7 @@ func goPost(id retwis.PostID, text string) retwis.Event {
 	return &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: retwis.Cursor("at " + id.String()), Post: &retwis.Post{ID: id, Text: text}}}
 }
 
-func TestFilteredSinks(t *testing.T) {
+func TestFilteredSink_DeliversPassingEvents(t *testing.T) {
 	t.Parallel()
 	attach := attachFiltered(t, retwis.TimelineFilter{Track: []string{"go"}})
 	l := &log{}
@@ -200,7 +200,7 @@ func TestFilteredSinks(t *testing.T) {
 	}
 }
 
-func TestASubscriberWhoGetsLittleLearnsWhereItStands(t *testing.T) {
+func TestFilteredSink_AdvancesThePosition(t *testing.T) {
 	t.Parallel()
 	attach := attachFiltered(t, retwis.TimelineFilter{Track: []string{"go"}})
 	l := &log{}
@@ -225,7 +225,7 @@ func TestASubscriberWhoGetsLittleLearnsWhereItStands(t *testing.T) {
 	}
 }
 
-func TestWhatIsRememberedIsBounded(t *testing.T) {
+func TestFilter_BoundsItsMemory(t *testing.T) {
 	t.Parallel()
 	filter, err := retwis.NewFilter(retwis.TimelineFilter{Track: []string{"go"}})
 	if err != nil {
@@ -249,7 +249,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	}
 }
 
-func TestASampleKnowsDeletedPosts(t *testing.T) {
+func TestFilter_DecidesOnDeletedPostsOfASample(t *testing.T) {
 	t.Parallel()
 	half := 0.5
 	filter, err := retwis.NewFilter(retwis.TimelineFilter{Sample: &half})

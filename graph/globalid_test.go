@@ -7,7 +7,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestGlobalIDs(t *testing.T) {
+func TestGlobalID_RoundTrips(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		plain string
@@ -36,7 +36,7 @@ func TestGlobalIDs(t *testing.T) {
 	}
 }
 
-func TestGlobalIDsThatWereNeverGivenOut(t *testing.T) {
+func TestParseGlobalID_RefusesUnknownIDs(t *testing.T) {
 	t.Parallel()
 	for _, plain := range []string{
 		"", ":", "User", "User:", "User:0", "User:01", "User:+1", "User:-1", "User: 1", "User:1 ", "User:1:2", "user:1",

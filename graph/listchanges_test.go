@@ -8,7 +8,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestCreateList(t *testing.T) {
+func TestCreateList_ReturnsPayload(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($input: CreateListInput!) { createList(input: $input) {
 		list { name owner { username } members { totalCount } timeline { kind posts { edges { cursor } } } } userErrors { code field }
@@ -51,7 +51,7 @@ func TestCreateList(t *testing.T) {
 	})
 }
 
-func TestRenameList(t *testing.T) {
+func TestRenameList_ReturnsPayload(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($id: ID!, $name: String!) { renameList(input: {listId: $id, name: $name}) { list { id name } userErrors { code field } } }`
 	a := newAPI(Options{})
@@ -74,7 +74,7 @@ func TestRenameList(t *testing.T) {
 	}
 }
 
-func TestDeleteList(t *testing.T) {
+func TestDeleteList_ReturnsPayload(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($id: ID!) { deleteList(input: {listId: $id}) { deletedListId userErrors { code field message } } }`
 	a := newAPI(Options{})
@@ -94,7 +94,7 @@ func TestDeleteList(t *testing.T) {
 	}
 }
 
-func TestListMembers(t *testing.T) {
+func TestListMembers_AreAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($list: ID!, $user: ID!, $add: Boolean!) {
 		addListMember(input: {listId: $list, userId: $user}) @include(if: $add) {
@@ -151,7 +151,7 @@ func TestListMembers(t *testing.T) {
 	}
 }
 
-func TestChangesOfListsNeedAViewer(t *testing.T) {
+func TestListMutations_RequireAViewer(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	for _, field := range []string{

@@ -12,7 +12,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestLists(t *testing.T) {
+func TestViewerLists_ArePaged(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
@@ -57,7 +57,7 @@ func TestLists(t *testing.T) {
 	})
 }
 
-func TestList(t *testing.T) {
+func TestList_ReturnsItsFields(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob, carol := a.addUser("alice"), a.addUser("bob"), a.addUser("carol")
@@ -96,7 +96,7 @@ func TestList(t *testing.T) {
 	})
 }
 
-func TestMembershipsOfManyListsAreOneRead(t *testing.T) {
+func TestListHasMember_ReadsOnceForManyLists(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAPI(Options{})
@@ -125,7 +125,7 @@ func TestMembershipsOfManyListsAreOneRead(t *testing.T) {
 	})
 }
 
-func TestListsAreTheirOwnersAlone(t *testing.T) {
+func TestList_IsHiddenFromOthers(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
@@ -175,7 +175,7 @@ func TestListsAreTheirOwnersAlone(t *testing.T) {
 	})
 }
 
-func TestEventsOfLists(t *testing.T) {
+func TestTimelineEvents_OfListsRequireTheOwner(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")

@@ -16,7 +16,7 @@ const pageOfPosts = `{ publicTimeline { posts(first: 20) {
 	pageInfo { hasNextPage endCursor } liveCursor
 } } }`
 
-func TestAPageOfPostsReadsItsAuthorsOnce(t *testing.T) {
+func TestPostPage_ReadsAuthorsOnce(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	var alice *retwis.User
@@ -36,7 +36,7 @@ func TestAPageOfPostsReadsItsAuthorsOnce(t *testing.T) {
 	}
 }
 
-func TestAPageOfFollowersReadsTiesOnce(t *testing.T) {
+func TestFollowerPage_ReadsFollowsOnce(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice := a.addUser("alice")
@@ -54,7 +54,7 @@ func TestAPageOfFollowersReadsTiesOnce(t *testing.T) {
 	}
 }
 
-func TestKeysThatNobodyExpectedAreReadTogether(t *testing.T) {
+func TestNodes_ReadUnforeseenKeysTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAPI(Options{})
@@ -73,7 +73,7 @@ func TestKeysThatNobodyExpectedAreReadTogether(t *testing.T) {
 	})
 }
 
-func TestEveryResponseReadsAnew(t *testing.T) {
+func TestLoaders_AreNewForEachResponse(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice := a.addUser("alice")

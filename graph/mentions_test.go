@@ -16,7 +16,7 @@ func (a *api) mention(author *retwis.User, text string, users ...retwis.UserID) 
 	return p
 }
 
-func TestMentions(t *testing.T) {
+func TestPostMentions_ReturnsExistingUsers(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
@@ -31,7 +31,7 @@ func TestMentions(t *testing.T) {
 		]}}}`)
 }
 
-func TestAPageOfPostsReadsThoseItMentionsOnce(t *testing.T) {
+func TestPostPage_ReadsMentionedUsersOnce(t *testing.T) {
 	t.Parallel()
 	query := func(fields string) string {
 		return `{ publicTimeline { posts { edges { node { ` + fields + ` } } } } }`
@@ -69,7 +69,7 @@ func TestAPageOfPostsReadsThoseItMentionsOnce(t *testing.T) {
 	}
 }
 
-func TestMentionsTimeline(t *testing.T) {
+func TestMentionsTimeline_IsForItsOwner(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
@@ -87,7 +87,7 @@ func TestMentionsTimeline(t *testing.T) {
 	}
 }
 
-func TestThoseWhomANewPostMentions(t *testing.T) {
+func TestCreatePost_ReturnsMentionedUsers(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")

@@ -26,7 +26,7 @@ func wantCookies(t *testing.T, got *[]string, want ...string) {
 
 const userErrorFields = `userErrors { code field message }`
 
-func TestRegister(t *testing.T) {
+func TestRegister_ReturnsPayload(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($input: RegisterInput!) { register(input: $input) { token user { username displayName } ` + userErrorFields + ` } }`
 	a := newAPI(Options{})
@@ -50,7 +50,7 @@ func TestRegister(t *testing.T) {
 	})
 }
 
-func TestLogin(t *testing.T) {
+func TestLogin_ReturnsPayload(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($input: LoginInput!) { login(input: $input) { token user { username viewerFollows } ` + userErrorFields + ` } }`
 	a := newAPI(Options{})
@@ -71,7 +71,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-func TestLogout(t *testing.T) {
+func TestLogout_EndsTheSession(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice := a.addUser("alice")
@@ -85,7 +85,7 @@ func TestLogout(t *testing.T) {
 	}
 }
 
-func TestChangePassword(t *testing.T) {
+func TestChangePassword_ReturnsPayload(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($input: ChangePasswordInput!) { changePassword(input: $input) { token user { username } ` + userErrorFields + ` } }`
 	a := newAPI(Options{})
@@ -102,7 +102,7 @@ func TestChangePassword(t *testing.T) {
 	wantCookies(t, set, "token of alice")
 }
 
-func TestDeleteAccount(t *testing.T) {
+func TestDeleteAccount_ReturnsPayload(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($password: String!) { deleteAccount(input: {password: $password}) { deletedUserId ` + userErrorFields + ` } }`
 	a := newAPI(Options{})
@@ -127,7 +127,7 @@ func TestDeleteAccount(t *testing.T) {
 		`{"nodes": [null, null], "publicTimeline": {"posts": {"edges": [{"node": {"author": {"username": "alice"}}}]}}}`)
 }
 
-func TestUpdateProfile(t *testing.T) {
+func TestUpdateProfile_ReturnsPayload(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($input: UpdateProfileInput!) { updateProfile(input: $input) { user { displayName bio } ` + userErrorFields + ` } }`
 	a := newAPI(Options{})
@@ -147,7 +147,7 @@ func TestUpdateProfile(t *testing.T) {
 		`{"updateProfile": {"user": null, "userErrors": [{"code": "BLANK", "field": ["input", "displayName"], "message": "blank"}]}}`)
 }
 
-func TestCreatePost(t *testing.T) {
+func TestCreatePost_ReturnsPayload(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($input: CreatePostInput!) { createPost(input: $input) {
 		edge { cursor node { id text author { username postCount } } } userErrors { code field }
@@ -186,7 +186,7 @@ func TestCreatePost(t *testing.T) {
 	}
 }
 
-func TestDeletePost(t *testing.T) {
+func TestDeletePost_ReturnsPayload(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($id: ID!) { deletePost(input: {postId: $id}) { deletedPostId userErrors { code field } } }`
 	a := newAPI(Options{})
@@ -202,7 +202,7 @@ func TestDeletePost(t *testing.T) {
 	}
 }
 
-func TestFollowUser(t *testing.T) {
+func TestFollowUser_ReturnsPayload(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($id: ID!, $follow: Boolean!) {
 		followUser(input: {userId: $id}) @include(if: $follow) { ...result }
@@ -228,7 +228,7 @@ func TestFollowUser(t *testing.T) {
 	}
 }
 
-func TestFieldsOfAMutationSeeWhatTheEarlierOnesDid(t *testing.T) {
+func TestMutation_FieldsSeeEarlierChanges(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
@@ -244,7 +244,7 @@ func TestFieldsOfAMutationSeeWhatTheEarlierOnesDid(t *testing.T) {
 		}`)
 }
 
-func TestMutationsNeedAViewer(t *testing.T) {
+func TestMutations_RequireAViewer(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	for _, field := range []string{
@@ -272,7 +272,7 @@ func TestMutationsNeedAViewer(t *testing.T) {
 	}
 }
 
-func TestFailuresOfMutationsThatNobodyCanMend(t *testing.T) {
+func TestMutations_ReturnInternalErrorsAtTheField(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice := a.addUser("alice")

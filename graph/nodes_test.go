@@ -11,7 +11,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestNode(t *testing.T) {
+func TestNode_ReturnsObjectsByID(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
@@ -82,7 +82,7 @@ func TestNode(t *testing.T) {
 	})
 }
 
-func TestNodes(t *testing.T) {
+func TestNodes_KeepTheOrderOfIDs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAPI(Options{})
@@ -102,7 +102,7 @@ func TestNodes(t *testing.T) {
 	})
 }
 
-func TestNodesTakesAHundredIDs(t *testing.T) {
+func TestNodes_RefuseMoreThanTheMaximum(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	ids := func(n int) string {

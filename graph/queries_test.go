@@ -11,7 +11,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestUser(t *testing.T) {
+func TestUser_ReturnsUserByName(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
@@ -50,7 +50,7 @@ func TestUser(t *testing.T) {
 	})
 }
 
-func TestViewer(t *testing.T) {
+func TestViewer_ReturnsTheViewer(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice := a.addUser("alice")
@@ -65,7 +65,7 @@ func TestViewer(t *testing.T) {
 	}}`, globalViewerID(alice.ID)))
 }
 
-func TestTimelinePosts(t *testing.T) {
+func TestTimelinePosts_ArePaged(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice := a.addUser("alice")
@@ -140,7 +140,7 @@ func TestTimelinePosts(t *testing.T) {
 	})
 }
 
-func TestFollowConnections(t *testing.T) {
+func TestFollowConnections_ArePaged(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob, carol := a.addUser("alice"), a.addUser("bob"), a.addUser("carol")
@@ -177,7 +177,7 @@ func TestFollowConnections(t *testing.T) {
 	}
 }
 
-func TestHomesAreTheirOwnersAlone(t *testing.T) {
+func TestHomeTimeline_IsHiddenFromOthers(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")

@@ -58,7 +58,7 @@ func newCountedAPI() (*api, *counting) {
 	return a, counted
 }
 
-func TestLoginsAreRemembered(t *testing.T) {
+func TestRateLimits_LearnOfLoginsAndRegistrations(t *testing.T) {
 	t.Parallel()
 	a, counted := newCountedAPI()
 	a.addUser("alice")
@@ -71,7 +71,7 @@ func TestLoginsAreRemembered(t *testing.T) {
 	}
 }
 
-func TestRateLimitField(t *testing.T) {
+func TestRateLimit_ReturnsTheBudget(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	response := a.run(as(t, nil), `{ rateLimit { cost limit remaining } viewer { id } }`, "")

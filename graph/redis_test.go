@@ -40,7 +40,7 @@ func newReal(t *testing.T, url string) *real {
 		t.Cleanup(func() { cancel(); <-done })
 	}
 	a := &real{newAPI(Options{}), t, db}
-	a.serve(&Resolver{Accounts: a.world, Users: db.Accounts, Posts: db.Posts, Follows: db.Follows, Lists: db.Lists, Timelines: db.Timelines, Live: hub, Limits: unlimited{}}, Options{})
+	a.serve(&Resolver{Accounts: a.fakeBackend, Users: db.Accounts, Posts: db.Posts, Follows: db.Follows, Lists: db.Lists, Timelines: db.Timelines, Live: hub, Limits: unlimited{}}, Options{})
 	a.eventually(func() bool { return hub.Ready() == nil })
 	return a
 }
@@ -162,7 +162,7 @@ func caughtUp(replayed int) string {
 	return fmt.Sprintf(`{"__typename": "TimelineCaughtUp", "replayed": %d}`, replayed)
 }
 
-func TestThePublicTimelineFiltered(t *testing.T) {
+func TestTimelineEvents_FilterThePublicTimeline(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		a := newReal(t, url)
@@ -230,7 +230,7 @@ func TestThePublicTimelineFiltered(t *testing.T) {
 	})
 }
 
-func TestPeopleWhoBelongTogether(t *testing.T) {
+func TestUserSets_OnRedis(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		a := newReal(t, url)

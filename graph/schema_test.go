@@ -29,7 +29,7 @@ func loadSchema(t *testing.T, file string) *ast.Schema {
 	return schema
 }
 
-func TestSchemaKeepsTheContract(t *testing.T) {
+func TestSchema_KeepsTheContract(t *testing.T) {
 	t.Parallel()
 	contract, schema := loadSchema(t, "testdata/contract.graphqls"), loadSchema(t, "../schema.graphqls")
 	for name, want := range contract.Types {
@@ -72,7 +72,7 @@ func wantArguments(t *testing.T, field string, got, want ast.ArgumentDefinitionL
 	}
 }
 
-func TestIntrospectionDescribesEverything(t *testing.T) {
+func TestSchema_DescribesEverything(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{Introspection: true})
 	response := a.run(as(t, nil), readFile(t, "testdata/introspection.graphql"), "")
@@ -133,7 +133,7 @@ func TestIntrospectionDescribesEverything(t *testing.T) {
 	}
 }
 
-func TestDeferIsUnknown(t *testing.T) {
+func TestSchema_LacksDefer(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	wantError(t, a.run(as(t, nil), `{ ... @defer { publicTimeline { id } } }`, ""), "GRAPHQL_VALIDATION_FAILED")

@@ -76,9 +76,9 @@ func exposed() (*api, context.Context, []string) {
 	return a, auth.WithIdentity(context.Background(), who), everything(alice, bob, post.ID, list.ID, who.SessionID())
 }
 
-// TestNoFailureShowsTheInside lets everything behind the API fail, one call after the
+// TestErrors_HideInternals lets everything behind the API fail, one call after the
 // other, in the words of what it is made of.
-func TestNoFailureShowsTheInside(t *testing.T) {
+func TestErrors_HideInternals(t *testing.T) {
 	t.Parallel()
 	a, ctx, operations := exposed()
 	for _, operation := range operations {
@@ -93,7 +93,7 @@ func TestNoFailureShowsTheInside(t *testing.T) {
 		}
 	}
 	names := slices.Sorted(maps.Keys(a.names))
-	// The calls that the world knows by another name, and those that nothing is asked by.
+	// The calls that the fakeBackend knows by another name, and those that nothing is asked by.
 	others := map[string]string{"LogoutEverywhere": "EndAll", "Authors": "Users", "Attach": ""}
 	for _, part := range []any{(*Accounts)(nil), (*Users)(nil), (*Posts)(nil), (*Follows)(nil), (*Lists)(nil), (*Timelines)(nil), (*Live)(nil)} {
 		part := reflect.TypeOf(part).Elem()

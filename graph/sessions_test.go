@@ -8,7 +8,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestSessions(t *testing.T) {
+func TestSessions_ListsTheViewersSessions(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
@@ -32,7 +32,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-func TestRevokeSession(t *testing.T) {
+func TestRevokeSession_EndsOneSession(t *testing.T) {
 	t.Parallel()
 	const query = `mutation($id: ID!) { revokeSession(input: {sessionId: $id}) { revokedSessionId ` + userErrorFields + ` } }`
 	a := newAPI(Options{})

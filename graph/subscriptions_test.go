@@ -21,7 +21,7 @@ const eventsQuery = `subscription($id: ID, $after: Cursor) { events: timelineEve
 	... on TimelineReset { reason }
 } }`
 
-func TestTimelineEvents(t *testing.T) {
+func TestTimelineEvents_RenderAllKinds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAPI(Options{})
@@ -57,7 +57,7 @@ func TestTimelineEvents(t *testing.T) {
 	})
 }
 
-func TestWhereASubscriptionBegins(t *testing.T) {
+func TestSubscribe_StartsAtTheCursor(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice := a.addUser("alice")
@@ -90,7 +90,7 @@ func TestWhereASubscriptionBegins(t *testing.T) {
 	}
 }
 
-func TestSubscriptionsThatAreRefused(t *testing.T) {
+func TestSubscribe_RefusesBadRequests(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
@@ -127,7 +127,7 @@ func TestSubscriptionsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestSubscriptionsToAnotherNumberOfStreamsThanOne(t *testing.T) {
+func TestSubscribe_RequiresExactlyOneField(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice := a.addUser("alice")
@@ -215,7 +215,7 @@ func TestDispatchOperation_RefusesSubscriptions(t *testing.T) {
 	wantError(t, responses(ctx), "INTERNAL_SERVER_ERROR")
 }
 
-func TestErrorsOfEvents(t *testing.T) {
+func TestRender_ReportsErrors(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice := a.addUser("alice")

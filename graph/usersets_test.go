@@ -10,7 +10,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// What the world knows about sets of users.
+// The sets of users of the fake backend.
 
 func (f followsOf) CommonFollowers(_ context.Context, of, with retwis.UserID, page retwis.Page) (retwis.FollowPage, error) {
 	return f.userSet("CommonFollowers", retwis.CommonFollowers(of, with), page, func(e follow) bool {
@@ -46,7 +46,7 @@ func (f followsOf) userSet(call string, set retwis.UserSet, page retwis.Page, in
 	return retwis.FollowPage{Follows: found, HasNextPage: more.next, HasPreviousPage: more.previous, TotalCount: len(all)}, err
 }
 
-func (w *world) NewestUsers(_ context.Context, page retwis.Page) (retwis.FollowPage, error) {
+func (w *fakeBackend) NewestUsers(_ context.Context, page retwis.Page) (retwis.FollowPage, error) {
 	err := w.begin("NewestUsers", page.First, " ", page.Last)
 	defer w.mu.Unlock()
 	if err != nil {
@@ -61,7 +61,7 @@ func (w *world) NewestUsers(_ context.Context, page retwis.Page) (retwis.FollowP
 	return retwis.FollowPage{Follows: found, HasNextPage: more.next, HasPreviousPage: more.previous, TotalCount: len(all)}, err
 }
 
-func (w *world) SearchUsers(_ context.Context, prefix string, page retwis.Page) (retwis.FollowPage, error) {
+func (w *fakeBackend) SearchUsers(_ context.Context, prefix string, page retwis.Page) (retwis.FollowPage, error) {
 	err := w.begin("SearchUsers", prefix, " ", page.First)
 	defer w.mu.Unlock()
 	if err != nil {
@@ -77,7 +77,7 @@ func (w *world) SearchUsers(_ context.Context, prefix string, page retwis.Page) 
 	return retwis.FollowPage{Follows: found, HasNextPage: more.next, HasPreviousPage: more.previous, TotalCount: len(all)}, err
 }
 
-func TestCommonFollowers(t *testing.T) {
+func TestCommonFollowers_ArePaged(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob, carol, dave := a.addUser("alice"), a.addUser("bob"), a.addUser("carol"), a.addUser("dave")
@@ -122,7 +122,7 @@ func TestCommonFollowers(t *testing.T) {
 	}
 }
 
-func TestFollowersYouKnow(t *testing.T) {
+func TestFollowersYouKnow_ArePaged(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob, carol, dave := a.addUser("alice"), a.addUser("bob"), a.addUser("carol"), a.addUser("dave")
@@ -151,7 +151,7 @@ func TestFollowersYouKnow(t *testing.T) {
 	}
 }
 
-func TestNewestUsers(t *testing.T) {
+func TestNewestUsers_ArePaged(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	for _, name := range []string{"alice", "bob", "carol"} {
@@ -174,7 +174,7 @@ func TestNewestUsers(t *testing.T) {
 	}
 }
 
-func TestSearchUsers(t *testing.T) {
+func TestSearchUsers_ArePaged(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	for _, name := range []string{"ann", "anna", "bob"} {

@@ -159,7 +159,7 @@ func (c *census) ask(t *testing.T, viewer *retwis.User, query string) string {
 
 // Nobody may see what was rendered for another: each field that depends on the viewer
 // has to say so in the schema.
-func TestFieldsThatDependOnTheViewerAreMarked(t *testing.T) {
+func TestViewerDependentFields_AreMarked(t *testing.T) {
 	t.Parallel()
 	c := newCensus()
 	alice, bob, carol := c.addUser("alice"), c.addUser("bob"), c.addUser("carol")
@@ -206,7 +206,7 @@ func TestFieldsThatDependOnTheViewerAreMarked(t *testing.T) {
 }
 
 // Whatever a class says: without a viewer in its context, nothing can render for one.
-func TestRenderingForNobodyKnowsNobody(t *testing.T) {
+func TestRender_WithoutViewerIsAnonymous(t *testing.T) {
 	t.Parallel()
 	c := newCensus()
 	carol := c.addUser("carol")

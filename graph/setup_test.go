@@ -18,15 +18,15 @@ import (
 	"retwis/internal/retwis"
 )
 
-// api is an executor over a world, and what it logs.
+// api is an executor over a fakeBackend, and what it logs.
 type api struct {
-	*world
+	*fakeBackend
 	executor *Executor
 	log      *bytes.Buffer
 }
 
 func newAPI(options Options) *api {
-	a := &api{world: newWorld(), log: &bytes.Buffer{}}
+	a := &api{fakeBackend: newFakeBackend(), log: &bytes.Buffer{}}
 	a.serve(a.resolver(), options)
 	return a
 }

@@ -9,16 +9,16 @@ import (
 	"retwis/internal/retwis"
 )
 
-// spoiler makes resolvers fail in every way that there is. Whether and how is decided by
+// faults makes resolvers fail in every way that there is. Whether and how is decided by
 // the field, its object and the seed alone, so it does not matter when, in which order and
 // on which goroutine they are called.
-type spoiler struct {
+type faults struct {
 	hash maphash.Seed
 	seed uint64
 	rate uint64 // of a hundred answers so many are spoiled
 }
 
-func (s *spoiler) pick(field string, object any, of string) uint64 {
+func (s *faults) pick(field string, object any, of string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(s.hash)
 	fmt.Fprint(&h, s.seed, field, of)
@@ -35,10 +35,10 @@ func (s *spoiler) pick(field string, object any, of string) uint64 {
 	return h.Sum64()
 }
 
-var errSpoiled = errors.New("spoiled")
+var errInjected = errors.New("spoiled")
 
 // spoil returns what a resolver answers, or something worse.
-func spoil[T any](s *spoiler, field string, object any, resolve func() (T, error)) (T, error) {
+func spoil[T any](s *faults, field string, object any, resolve func() (T, error)) (T, error) {
 	v, err := resolve()
 	if limit, ok := any(v).(*RateLimitPayload); ok && limit != nil {
 		limit.ResetAt = retwis.TimeOrigin // it counts from now
@@ -52,7 +52,7 @@ func spoil[T any](s *spoiler, field string, object any, resolve func() (T, error
 	case 0:
 		return nothing, nil
 	case 1:
-		return nothing, errSpoiled
+		return nothing, errInjected
 	case 2:
 		return v, retwis.Errorf(retwis.CodeForbidden, "not for you")
 	case 3:
@@ -72,7 +72,7 @@ func spoil[T any](s *spoiler, field string, object any, resolve func() (T, error
 }
 
 // worsen returns a value with something in it that must not be.
-func (s *spoiler) worsen(v any, how uint64) any {
+func (s *faults) worsen(v any, how uint64) any {
 	switch v := v.(type) {
 	case *retwis.User:
 		return worseUser(v)

@@ -11,42 +11,42 @@ import (
 	"retwis/internal/retwis"
 )
 
-// farWorld is a world at a distance: each exchange with it takes a second, and a page two,
+// slowBackend is a fakeBackend at a distance: each exchange with it takes a second, and a page two,
 // for the list and for its posts.
-type farWorld struct{ *world }
+type slowBackend struct{ *fakeBackend }
 
 const exchange = time.Second
 
-func (w farWorld) Page(ctx context.Context, id retwis.TimelineID, page retwis.Page) (retwis.PostPage, error) {
+func (w slowBackend) Page(ctx context.Context, id retwis.TimelineID, page retwis.Page) (retwis.PostPage, error) {
 	time.Sleep(2 * exchange)
-	return w.world.Page(ctx, id, page)
+	return w.fakeBackend.Page(ctx, id, page)
 }
 
-func (w farWorld) Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+func (w slowBackend) Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
 	time.Sleep(exchange)
-	return w.world.Users(ctx, ids)
+	return w.fakeBackend.Users(ctx, ids)
 }
 
-func (w farWorld) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+func (w slowBackend) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
 	time.Sleep(exchange)
-	return w.world.Authors(ctx, ids)
+	return w.fakeBackend.Authors(ctx, ids)
 }
 
 type anyFollows struct{ Follows }
 
-type farFollows struct{ anyFollows }
+type slowFollows struct{ anyFollows }
 
-func (f farFollows) Follows(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error) {
+func (f slowFollows) Follows(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error) {
 	time.Sleep(exchange)
 	return f.anyFollows.Follows.Follows(ctx, reader, authors)
 }
 
-func (f farFollows) FollowedBy(ctx context.Context, reader retwis.UserID, others []retwis.UserID) ([]bool, error) {
+func (f slowFollows) FollowedBy(ctx context.Context, reader retwis.UserID, others []retwis.UserID) ([]bool, error) {
 	time.Sleep(exchange)
 	return f.anyFollows.Follows.FollowedBy(ctx, reader, others)
 }
 
-func TestAHomePageTakesThreeExchanges(t *testing.T) {
+func TestHomePage_TakesThreeRoundTrips(t *testing.T) {
 	t.Parallel()
 	selections := map[string]string{
 		"posts alone":                "id text createdAt",
@@ -69,8 +69,8 @@ func TestAHomePageTakesThreeExchanges(t *testing.T) {
 					a.addPost(author, "text").Mentions = []retwis.UserID{reader.ID, author.ID}
 				}
 				far := a.resolver()
-				far.Timelines, far.Users, far.Posts = farWorld{a.world}, farWorld{a.world}, farWorld{a.world}
-				far.Follows = farFollows{anyFollows{far.Follows}}
+				far.Timelines, far.Users, far.Posts = slowBackend{a.fakeBackend}, slowBackend{a.fakeBackend}, slowBackend{a.fakeBackend}
+				far.Follows = slowFollows{anyFollows{far.Follows}}
 				a.serve(far, Options{})
 
 				start := time.Now()
@@ -87,7 +87,7 @@ func TestAHomePageTakesThreeExchanges(t *testing.T) {
 	}
 }
 
-func TestAuthorsAreReadAnewForTheirCounts(t *testing.T) {
+func TestAuthors_BypassTheCacheForCounts(t *testing.T) {
 	t.Parallel()
 	for selection, want := range map[string]string{
 		"author { username }":                           "remembered",
@@ -100,7 +100,7 @@ func TestAuthorsAreReadAnewForTheirCounts(t *testing.T) {
 		a := newAPI(Options{})
 		author := a.addUser("alice")
 		a.addPost(author, "text").Mentions = []retwis.UserID{author.ID}
-		asked := &askedAuthors{anyUsers: anyUsers{a.world}, how: map[string]bool{}}
+		asked := &askedAuthors{anyUsers: anyUsers{a.fakeBackend}, how: map[string]bool{}}
 		resolver := a.resolver()
 		resolver.Users = asked
 		a.serve(resolver, Options{})

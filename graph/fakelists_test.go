@@ -8,7 +8,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// What the world knows about lists.
+// The lists of the fake backend.
 
 // kept is a list with those on it, newest first.
 type kept struct {
@@ -34,11 +34,11 @@ func (k *kept) add(user retwis.UserID) {
 }
 
 // addList makes lists in the buckets of their owners.
-func (w *world) addList(owner *retwis.User, name string, members ...*retwis.User) *kept {
+func (w *fakeBackend) addList(owner *retwis.User, name string, members ...*retwis.User) *kept {
 	return w.keep(owner.ID, name, "", members...)
 }
 
-func (w *world) keep(owner retwis.UserID, name, key string, members ...*retwis.User) *kept {
+func (w *fakeBackend) keep(owner retwis.UserID, name, key string, members ...*retwis.User) *kept {
 	id := retwis.ListID((1000+len(w.lists))*retwis.Buckets + owner.Bucket())
 	at := retwis.TimeOrigin.Add(time.Duration(len(w.lists)+1) * time.Hour)
 	k := &kept{List: retwis.List{ID: id, OwnerID: owner, Name: name, CreatedAt: at}, key: key}
@@ -49,7 +49,7 @@ func (w *world) keep(owner retwis.UserID, name, key string, members ...*retwis.U
 	return k
 }
 
-func (w *world) list(id retwis.ListID) *kept {
+func (w *fakeBackend) list(id retwis.ListID) *kept {
 	for _, k := range w.lists {
 		if k.ID == id && k.Name != deleted {
 			return k
@@ -62,7 +62,7 @@ func (w *world) list(id retwis.ListID) *kept {
 const deleted = ""
 
 // owned returns an owner's list.
-func (w *world) owned(owner retwis.UserID, id retwis.ListID) (*kept, error) {
+func (w *fakeBackend) owned(owner retwis.UserID, id retwis.ListID) (*kept, error) {
 	k := w.list(id)
 	switch {
 	case k == nil:
@@ -78,7 +78,7 @@ func (k *kept) copied() *retwis.List {
 	return &list
 }
 
-func (w *world) CreateList(_ context.Context, owner retwis.UserID, name, key string) (*retwis.List, error) {
+func (w *fakeBackend) CreateList(_ context.Context, owner retwis.UserID, name, key string) (*retwis.List, error) {
 	err := w.begin("CreateList", key)
 	defer w.mu.Unlock()
 	if err != nil {
@@ -95,7 +95,7 @@ func (w *world) CreateList(_ context.Context, owner retwis.UserID, name, key str
 	return w.keep(owner, name, key).copied(), nil
 }
 
-func (w *world) RenameList(_ context.Context, owner retwis.UserID, id retwis.ListID, name string) (*retwis.List, error) {
+func (w *fakeBackend) RenameList(_ context.Context, owner retwis.UserID, id retwis.ListID, name string) (*retwis.List, error) {
 	err := w.begin("RenameList", id)
 	defer w.mu.Unlock()
 	if err != nil {
@@ -109,7 +109,7 @@ func (w *world) RenameList(_ context.Context, owner retwis.UserID, id retwis.Lis
 	return k.copied(), nil
 }
 
-func (w *world) DeleteList(_ context.Context, owner retwis.UserID, id retwis.ListID) error {
+func (w *fakeBackend) DeleteList(_ context.Context, owner retwis.UserID, id retwis.ListID) error {
 	err := w.begin("DeleteList", id)
 	defer w.mu.Unlock()
 	if err != nil {
@@ -122,7 +122,7 @@ func (w *world) DeleteList(_ context.Context, owner retwis.UserID, id retwis.Lis
 	return err
 }
 
-func (w *world) AddListMember(_ context.Context, owner retwis.UserID, id retwis.ListID, user retwis.UserID) error {
+func (w *fakeBackend) AddListMember(_ context.Context, owner retwis.UserID, id retwis.ListID, user retwis.UserID) error {
 	err := w.begin("AddListMember", id, " ", user)
 	defer w.mu.Unlock()
 	if err != nil {
@@ -138,7 +138,7 @@ func (w *world) AddListMember(_ context.Context, owner retwis.UserID, id retwis.
 	return err
 }
 
-func (w *world) RemoveListMember(_ context.Context, owner retwis.UserID, id retwis.ListID, user retwis.UserID) error {
+func (w *fakeBackend) RemoveListMember(_ context.Context, owner retwis.UserID, id retwis.ListID, user retwis.UserID) error {
 	err := w.begin("RemoveListMember", id, " ", user)
 	defer w.mu.Unlock()
 	if err != nil {
@@ -151,7 +151,7 @@ func (w *world) RemoveListMember(_ context.Context, owner retwis.UserID, id retw
 	return err
 }
 
-func (w *world) Lists(_ context.Context, ids []retwis.ListID) ([]*retwis.List, error) {
+func (w *fakeBackend) Lists(_ context.Context, ids []retwis.ListID) ([]*retwis.List, error) {
 	err := w.begin("Lists", len(ids))
 	defer w.mu.Unlock()
 	if err != nil {
@@ -166,7 +166,7 @@ func (w *world) Lists(_ context.Context, ids []retwis.ListID) ([]*retwis.List, e
 	return found, nil
 }
 
-func (w *world) ListPage(_ context.Context, owner retwis.UserID, page retwis.Page) (retwis.ListPage, error) {
+func (w *fakeBackend) ListPage(_ context.Context, owner retwis.UserID, page retwis.Page) (retwis.ListPage, error) {
 	err := w.begin("ListPage", page.First, " ", page.Last)
 	defer w.mu.Unlock()
 	if err != nil {
@@ -182,7 +182,7 @@ func (w *world) ListPage(_ context.Context, owner retwis.UserID, page retwis.Pag
 	return retwis.ListPage{Edges: found, HasNextPage: more.next, HasPreviousPage: more.previous}, err
 }
 
-func (w *world) Memberships(_ context.Context, pairs []retwis.Membership) ([]bool, error) {
+func (w *fakeBackend) Memberships(_ context.Context, pairs []retwis.Membership) ([]bool, error) {
 	err := w.begin("Memberships", len(pairs))
 	defer w.mu.Unlock()
 	if err != nil {
@@ -203,7 +203,7 @@ func listCursor(k *kept) retwis.Cursor {
 }
 
 // membersOf returns those on a list, and nobody for other connections.
-func (w *world) membersOf(of retwis.FollowConnection) []retwis.Follow {
+func (w *fakeBackend) membersOf(of retwis.FollowConnection) []retwis.Follow {
 	k := w.list(retwis.ListID(of.User))
 	if of.Kind != retwis.Members || k == nil {
 		return nil

@@ -17,13 +17,13 @@ const homePageQuery = `query { viewer { homeTimeline { posts(first: 20) {
 
 // memory answers home pages at no cost.
 type memory struct {
-	*world
+	*fakeBackend
 	page  retwis.PostPage
 	known map[retwis.UserID]*retwis.User
 }
 
 func newMemory() *memory {
-	m := &memory{world: newWorld(), known: map[retwis.UserID]*retwis.User{}}
+	m := &memory{fakeBackend: newFakeBackend(), known: map[retwis.UserID]*retwis.User{}}
 	reader := m.addUser("reader")
 	home := retwis.Home(reader.ID)
 	for i := range 20 {

@@ -1,0 +1,151 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+// fakeBackend is everything behind the API, in memory. It keeps the promises that the
+// interfaces of this package make, and counts the calls.
+type fakeBackend struct {
+	mu       sync.Mutex
+	users    []*retwis.User
+	secrets  map[retwis.UserID]string
+	sessions []retwis.Session
+	posts    []*retwis.Post // newest first
+	keys     map[string]retwis.PostID
+	follows  []follow                          // newest first
+	lists    []*kept                           // newest first
+	live     map[retwis.TimelineID]retwis.Sink // attached last
+	calls    []string
+	names    map[string]bool  // of the calls
+	fail     map[string]error // what a call answers instead
+}
+
+type follow struct {
+	reader, author retwis.UserID
+	at             time.Time
+}
+
+func newFakeBackend() *fakeBackend {
+	return &fakeBackend{
+		secrets: map[retwis.UserID]string{},
+		keys:    map[string]retwis.PostID{},
+		live:    map[retwis.TimelineID]retwis.Sink{},
+		fail:    map[string]error{},
+		names:   map[string]bool{},
+	}
+}
+
+func (w *fakeBackend) resolver() *Resolver {
+	return &Resolver{Accounts: w, Users: w, Posts: w, Follows: followsOf{w}, Lists: w, Timelines: w, Live: w, Limits: unlimited{}}
+}
+
+// begin counts a call and answers how it is to fail.
+func (w *fakeBackend) begin(call string, args ...any) error {
+	w.mu.Lock()
+	w.calls = append(w.calls, call+fmt.Sprint(args...))
+	w.names[call] = true
+	return w.fail[call]
+}
+
+// called returns the calls whose names are given, in order.
+func (w *fakeBackend) called(names ...string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var found []string
+	for _, call := range w.calls {
+		if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(call, name) }) {
+			found = append(found, call)
+		}
+	}
+	return found
+}
+
+// addUser makes the users 1025, 2049, 3073 and so on.
+func (w *fakeBackend) addUser(name string) *retwis.User {
+	n := len(w.users) + 1
+	u := &retwis.User{
+		ID: retwis.UserID(n*retwis.Buckets + 1), Username: name, DisplayName: strings.ToUpper(name),
+		CreatedAt: retwis.TimeOrigin.Add(time.Duration(n) * time.Hour),
+	}
+	w.users = append(w.users, u)
+	w.secrets[u.ID] = name + "'s password"
+	return u
+}
+
+func (w *fakeBackend) addPost(author *retwis.User, text string) *retwis.Post {
+	id := retwis.PostID((len(w.posts) + 1) * 1_000_000)
+	p := &retwis.Post{ID: id, AuthorID: author.ID, Text: text, CreatedAt: id.CreatedAt()}
+	w.posts = slices.Insert(w.posts, 0, p)
+	author.PostCount++
+	return p
+}
+
+// addSession logs a user in, and returns who that is.
+func (w *fakeBackend) addSession(user *retwis.User, agent string) auth.Identity {
+	n := len(w.sessions) + 1
+	who := auth.Identity{User: user.ID, Session: retwis.SessionKey{Bucket: user.ID.Bucket(), Hash: fmt.Sprint("hash", n)}}
+	at := retwis.TimeOrigin.Add(time.Duration(n) * time.Hour)
+	session := retwis.Session{ID: who.SessionID(), CreatedAt: at, LastSeenAt: at.Add(time.Minute)}
+	if agent != "" {
+		session.UserAgent = &agent
+	}
+	w.sessions = slices.Insert(w.sessions, 0, session)
+	return who
+}
+
+func (w *fakeBackend) addFollow(reader, author *retwis.User) {
+	at := retwis.TimeOrigin.Add(time.Duration(len(w.follows)+1) * time.Minute)
+	w.follows = slices.Insert(w.follows, 0, follow{reader.ID, author.ID, at})
+	reader.FollowingCount++
+	author.FollowerCount++
+}
+
+func (w *fakeBackend) user(id retwis.UserID) *retwis.User {
+	for _, u := range w.users {
+		if u.ID == id {
+			copied := *u
+			return &copied
+		}
+	}
+	return nil
+}
+
+func (w *fakeBackend) UserByName(_ context.Context, username string) (*retwis.User, error) {
+	err := w.begin("UserByName", username)
+	defer w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range w.users {
+		if strings.EqualFold(u.Username, username) {
+			return u, nil
+		}
+	}
+	return nil, fmt.Errorf("user %q: %w", username, retwis.ErrNotFound)
+}
+
+func (w *fakeBackend) Users(_ context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+	err := w.begin("Users", len(ids))
+	defer w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*retwis.User, len(ids))
+	for i, id := range ids {
+		found[i] = w.user(id)
+	}
+	return found, nil
+}
+
+func (w *fakeBackend) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
+	return w.Users(ctx, ids)
+}

@@ -1,0 +1,85 @@
+package graph
+
+import (
+	"context"
+	"slices"
+
+	"retwis/internal/retwis"
+)
+
+// followsOf keeps the methods Follows and Posts of the interfaces apart from each other.
+type followsOf struct{ w *fakeBackend }
+
+func (f followsOf) Follow(_ context.Context, reader, author retwis.UserID) error {
+	err := f.w.begin("Follow", reader, " ", author)
+	defer f.w.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case reader == author:
+		return retwis.ErrSelfFollow
+	case f.w.user(author) == nil:
+		return retwis.ErrUserNotFound
+	}
+	for _, u := range f.w.users {
+		if u.ID == author {
+			u.FollowerCount++
+		}
+	}
+	f.w.follows = append(f.w.follows, follow{reader, author, retwis.TimeOrigin})
+	return nil
+}
+
+func (f followsOf) Unfollow(_ context.Context, reader, author retwis.UserID) error {
+	err := f.w.begin("Unfollow", reader, " ", author)
+	defer f.w.mu.Unlock()
+	before := len(f.w.follows)
+	f.w.follows = slices.DeleteFunc(f.w.follows, func(e follow) bool { return e.reader == reader && e.author == author })
+	for _, u := range f.w.users {
+		if u.ID == author {
+			u.FollowerCount -= before - len(f.w.follows)
+		}
+	}
+	return err
+}
+
+func (f followsOf) FollowPage(_ context.Context, of retwis.FollowConnection, page retwis.Page) (retwis.FollowPage, error) {
+	err := f.w.begin("FollowPage", page.First, " ", page.Last)
+	defer f.w.mu.Unlock()
+	if err != nil {
+		return retwis.FollowPage{}, err
+	}
+	all := f.w.membersOf(of)
+	for _, e := range f.w.follows {
+		from, to := e.author, e.reader
+		if of.Kind == retwis.Following {
+			from, to = to, from
+		}
+		if from == of.User && of.Kind != retwis.Members {
+			position := retwis.FollowPosition{Connection: of, Score: e.at.Sub(retwis.TimeOrigin).Microseconds(), User: to}
+			all = append(all, retwis.Follow{Cursor: position.Cursor(), User: f.w.user(to), FollowedAt: e.at})
+		}
+	}
+	found, more, err := cut(all, page, func(e retwis.Follow) retwis.Cursor { return e.Cursor })
+	return retwis.FollowPage{Follows: found, HasNextPage: more.next, HasPreviousPage: more.previous, TotalCount: len(all)}, err
+}
+
+func (f followsOf) Follows(_ context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error) {
+	err := f.w.begin("Follows", len(authors))
+	defer f.w.mu.Unlock()
+	answers := make([]bool, len(authors))
+	for i, author := range authors {
+		answers[i] = slices.ContainsFunc(f.w.follows, func(e follow) bool { return e.reader == reader && e.author == author })
+	}
+	return answers, err
+}
+
+func (f followsOf) FollowedBy(_ context.Context, reader retwis.UserID, others []retwis.UserID) ([]bool, error) {
+	err := f.w.begin("FollowedBy", len(others))
+	defer f.w.mu.Unlock()
+	answers := make([]bool, len(others))
+	for i, other := range others {
+		answers[i] = slices.ContainsFunc(f.w.follows, func(e follow) bool { return e.reader == other && e.author == reader })
+	}
+	return answers, err
+}

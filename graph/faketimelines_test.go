@@ -1,0 +1,80 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"retwis/internal/retwis"
+)
+
+func edge(timeline retwis.TimelineID, p *retwis.Post) retwis.PostEdge {
+	return retwis.PostEdge{Cursor: retwis.TimelinePosition{Timeline: timeline, Post: p.ID}.Cursor(), Post: p}
+}
+
+func (w *fakeBackend) belongs(p *retwis.Post, timeline retwis.TimelineID) bool {
+	switch timeline.Kind {
+	case retwis.ProfileTimeline:
+		return p.AuthorID == timeline.Owner
+	case retwis.MentionsTimeline:
+		return slices.Contains(p.Mentions, timeline.Owner)
+	case retwis.ListTimeline:
+		return w.list(timeline.List()).has(p.AuthorID)
+	default:
+		return true
+	}
+}
+
+func (w *fakeBackend) Page(_ context.Context, timeline retwis.TimelineID, page retwis.Page) (retwis.PostPage, error) {
+	err := w.begin("Page", timeline, " ", page.First, " ", page.Last)
+	defer w.mu.Unlock()
+	if err != nil {
+		return retwis.PostPage{}, err
+	}
+	var all []retwis.PostEdge
+	for _, p := range w.posts {
+		if w.belongs(p, timeline) {
+			all = append(all, edge(timeline, p))
+		}
+	}
+	live := retwis.TimelinePosition{Timeline: timeline}
+	if len(all) > 0 {
+		live.Post = all[0].Post.ID
+	}
+	found, more, err := cut(all, page, func(e retwis.PostEdge) retwis.Cursor { return e.Cursor })
+	return retwis.PostPage{Edges: found, HasNextPage: more.next, HasPreviousPage: more.previous, LiveCursor: live.Cursor()}, err
+}
+
+type more struct{ next, previous bool }
+
+// cut returns a page of a whole connection.
+func cut[T any](all []T, page retwis.Page, cursorOf func(T) retwis.Cursor) ([]T, more, error) {
+	at := cmp.Or(page.After, page.Before)
+	from, to := 0, len(all)
+	if at != "" {
+		i := slices.IndexFunc(all, func(e T) bool { return cursorOf(e) == at })
+		switch {
+		case i < 0:
+			return nil, more{}, retwis.ErrBadCursor
+		case page.First > 0:
+			from = i + 1
+		default:
+			to = i
+		}
+	}
+	if page.First > 0 {
+		to = min(to, from+page.First)
+	} else {
+		from = max(from, to-page.Last)
+	}
+	return all[from:to], more{next: to < len(all), previous: from > 0}, nil
+}
+
+func (w *fakeBackend) Attach(_ context.Context, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error {
+	err := w.begin("Attach", timeline, " ", after)
+	defer w.mu.Unlock()
+	if err == nil {
+		w.live[timeline] = sink
+	}
+	return err
+}
