@@ -289,7 +289,7 @@ func TestRun_RepairsABusyDatabase(t *testing.T) {
 		r := redistest.Rand(t)
 		m := newModel(e.crowd("user", 40))
 		stop := m.keepBusy(e, r)
-		mended := 0
+		repaired := 0
 		for range redistest.Size(3, 50) {
 			time.Sleep(50 * time.Millisecond)
 			for _, home := range keys(t, client, "*:home:*") {
@@ -305,15 +305,15 @@ func TestRun_RepairsABusyDatabase(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			mended += e.check(check.Options{Repair: true}).Repaired
+			repaired += e.check(check.Options{Repair: true}).Repaired
 		}
 		stop()
 		e.drain()
-		mended += e.check(check.Options{Repair: true}).Repaired
-		if mended == 0 {
+		repaired += e.check(check.Options{Repair: true}).Repaired
+		if repaired == 0 {
 			t.Error("no finding was repaired")
 		}
-		t.Logf("%d findings were repaired", mended)
+		t.Logf("%d findings were repaired", repaired)
 		e.drain()
 		m.verify(e, 1000, 100)
 	})

@@ -34,7 +34,7 @@ func TestOutage_OfTheServerLosesNothing(t *testing.T) {
 	e.drain()
 	e.everyFanHas(fans, newest(want))
 	if n := worker.Stats().DeadLetters; n > 0 {
-		t.Errorf("%d entries were given up", n)
+		t.Errorf("%d dead letters, want none", n)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestOutage_OfAMasterLosesNothing(t *testing.T) {
 	e.drain()
 	e.everyFanHas(fans, newest(want))
 	if n := worker.Stats().DeadLetters; n > 0 {
-		t.Errorf("%d entries were given up", n)
+		t.Errorf("%d dead letters, want none", n)
 	}
 }
 
@@ -94,6 +94,6 @@ func TestMovedSlots_LoseAndDuplicateNothing(t *testing.T) {
 	e.drain()
 	e.everyFanHas(fans, newest(want))
 	if n := worker.Stats().DeadLetters; n > 0 {
-		t.Errorf("%d entries were given up", n)
+		t.Errorf("%d dead letters, want none", n)
 	}
 }
