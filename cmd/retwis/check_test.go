@@ -25,7 +25,7 @@ func TestCheck_FindsAndRepairsProblems(t *testing.T) {
 		t.Fatalf("code %d, printed\n%s%s", code, stdout, stderr)
 	}
 	if strings.ContainsAny(stderr, "\r\x1b") || !strings.Contains(stderr, "timelines: 2 of 2 in ") {
-		t.Errorf("without a terminal it said %q", stderr)
+		t.Errorf("without a terminal it prints %q", stderr)
 	}
 
 	db := openTestStore(t, server.URL())
@@ -53,7 +53,7 @@ func TestCheck_FindsAndRepairsProblems(t *testing.T) {
 		}
 	}
 	if code != 1 || !strings.Contains(stderr, "2 problems found") {
-		t.Errorf("code %d, said %s", code, stderr)
+		t.Errorf("code %d, error %s", code, stderr)
 	}
 
 	code, stdout, _ = invoke(t, env, "check", "--repair", "--json")
@@ -116,7 +116,7 @@ func TestRebuild_ReplacesHomeTimelines(t *testing.T) {
 			t.Errorf("%v: the generation was %d and is %d", how, before, now)
 		}
 	}
-	// A home that is not kept is built by its next reader.
+	// The next read rebuilds a home timeline that is not stored.
 	if err := client.Del(t.Context(), home).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestRebuild_ReplacesHomeTimelines(t *testing.T) {
 		t.Errorf("code %d, printed %s", code, stdout)
 	}
 	if n := client.Exists(t.Context(), home).Val(); n != 0 {
-		t.Error("a home that nobody reads was built")
+		t.Error("rebuild --all rebuilt a home timeline that is not stored")
 	}
 	p.stop()
 }
@@ -144,7 +144,7 @@ func TestCheckAndRebuild_RefuseInvalidArguments(t *testing.T) {
 		{"rebuild", "--redis-url", server, "--user", "nobody"},
 	} {
 		if code, stdout, stderr := invoke(t, environment(), args...); code != 2 || stdout != "" || stderr == "" {
-			t.Errorf("%v: code %d, printed %q, said %q", args, code, stdout, stderr)
+			t.Errorf("%v: code %d, printed %q, error %q", args, code, stdout, stderr)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// client is somebody who uses the API of one process.
+// client is a user of the API of one process.
 type client struct {
 	t     *testing.T
 	url   string
@@ -27,14 +27,14 @@ func newClient(t *testing.T, url string) *client {
 	return &client{t: t, url: url, http: &http.Client{Transport: transport, Timeout: patience}}
 }
 
-// at is the same person on another process.
+// at returns the same user as a client of another process.
 func (c *client) at(url string) *client {
 	other := newClient(c.t, url)
 	other.token, other.id = c.token, c.id
 	return other
 }
 
-// answer is what comes of an operation.
+// answer is the response to an operation.
 type answer struct {
 	Data struct {
 		Register, Login, ChangePassword session
@@ -111,14 +111,14 @@ type event struct {
 	Reason   string
 }
 
-// reply is what HTTP says about an answer.
+// reply holds the status and the headers of a response.
 type reply struct {
 	status  int
 	header  http.Header
 	cookies []*http.Cookie
 }
 
-// post sends an operation, whatever comes of it. A header is "Name: value".
+// post sends an operation and returns the response, with or without errors. A header is "Name: value".
 func (c *client) post(document string, variables map[string]any, headers ...string) (reply, answer) {
 	c.t.Helper()
 	body, err := json.Marshal(map[string]any{"query": document, "variables": variables})
@@ -159,7 +159,7 @@ func (c *client) request(method, path string, body []byte, headers ...string) (r
 	return reply{response.StatusCode, response.Header, response.Cookies()}, text
 }
 
-// do sends an operation that has to succeed.
+// do sends an operation that must succeed.
 func (c *client) do(document string, variables map[string]any) answer {
 	c.t.Helper()
 	_, a := c.post(document, variables)
@@ -172,7 +172,7 @@ func (c *client) do(document string, variables map[string]any) answer {
 	return a
 }
 
-// get asks for a path and returns the status and the body.
+// get requests a path and returns the status and the body.
 func (c *client) get(path string) (int, string) {
 	c.t.Helper()
 	got, body := c.request(http.MethodGet, path, nil)
@@ -181,7 +181,7 @@ func (c *client) get(path string) (int, string) {
 
 const somePassword = "correct horse"
 
-// register makes an account and returns a client that is logged in to it.
+// register creates an account and returns a client that is logged in.
 func register(t *testing.T, url, username string) *client {
 	t.Helper()
 	c := newClient(t, url)
@@ -246,10 +246,10 @@ func (c *client) home() (texts []string, liveCursor string) {
 	}
 }
 
-// awaitHome waits until the home timeline holds these texts, newest first.
+// awaitHome waits until the home timeline has these texts, newest first.
 func (c *client) awaitHome(want ...string) {
 	c.t.Helper()
-	eventually(c.t, fmt.Sprintf("the home is %q", want), func() bool {
+	eventually(c.t, fmt.Sprintf("the home timeline is %q", want), func() bool {
 		got, _ := c.home()
 		return slices.Equal(got, want)
 	})
@@ -264,7 +264,7 @@ func mustJSON(t *testing.T, v any) []byte {
 	return b
 }
 
-// decode sends an operation that has to succeed, and reads what comes of it.
+// decode sends an operation that must succeed, and decodes the response.
 func (c *client) decode(into any, document string, variables map[string]any) {
 	c.t.Helper()
 	body, err := json.Marshal(map[string]any{"query": document, "variables": variables})

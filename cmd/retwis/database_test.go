@@ -21,7 +21,7 @@ func openTestStore(t *testing.T, url string) *store.Store {
 	return db
 }
 
-// members reads everybody a population has.
+// members reads all users of a population.
 func members(t *testing.T, db *store.Store, p seed.Population) []*retwis.User {
 	t.Helper()
 	all := make([]*retwis.User, p.Size())
@@ -35,12 +35,12 @@ func members(t *testing.T, db *store.Store, p seed.Population) []*retwis.User {
 	return all
 }
 
-// settled waits until everything is carried out: a follow that still is would have its reader
-// told that the timeline has changed.
+// settled waits until the outboxes are empty. The back-fill of a pending follow would reset the timeline of its
+// reader.
 func settled(t *testing.T, url string) {
 	t.Helper()
 	db := openTestStore(t, url)
-	eventually(t, "nothing waits to be carried out", func() bool {
+	eventually(t, "the outboxes are empty", func() bool {
 		n, err := db.Outbox.OutboxLength(t.Context())
 		return err == nil && n == 0
 	})
@@ -49,11 +49,11 @@ func settled(t *testing.T, url string) {
 func drained(t *testing.T, db *store.Store) {
 	t.Helper()
 	if n, err := db.Outbox.OutboxLength(t.Context()); err != nil || n != 0 {
-		t.Errorf("%d entries wait in the outboxes: %v", n, err)
+		t.Errorf("%d entries in the outboxes: %v", n, err)
 	}
 }
 
-// sound fails the test unless a check finds the database in order.
+// sound fails the test if retwis check finds a problem.
 func sound(t *testing.T, env []string) {
 	t.Helper()
 	if code, stdout, stderr := invoke(t, env, "check"); code != 0 {
@@ -61,7 +61,7 @@ func sound(t *testing.T, env []string) {
 	}
 }
 
-// redisOf is the Redis of an environment.
+// redisOf returns the URL of the Redis of an environment.
 func redisOf(env []string) string {
 	_, url, _ := strings.Cut(env[len(env)-1], "=")
 	return url

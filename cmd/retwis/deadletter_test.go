@@ -27,7 +27,7 @@ func TestDeadLetter_ListsAndRequeues(t *testing.T) {
 	db := openTestStore(t, url)
 	buried := bury(t, db)
 	if buried < 3 {
-		t.Fatalf("only %d entries were there to be buried", buried)
+		t.Fatalf("only %d entries were pending", buried)
 	}
 
 	code, stdout, _ = invoke(t, env, "deadletter", "list")
@@ -43,14 +43,14 @@ func TestDeadLetter_ListsAndRequeues(t *testing.T) {
 		if strings.Contains(line, " backfill ") {
 			one = strings.Fields(line)[0]
 			if !strings.Contains(line, " home:") {
-				t.Errorf("whose home it is for is missing in %q", line)
+				t.Errorf("the owner of the home timeline is missing in %q", line)
 			}
 		}
 	}
 
 	code, stdout, stderr := invoke(t, env, "deadletter", "replay", "--id", one, "--id", "0/1-1")
 	if code != 1 || !strings.HasPrefix(stdout, "Requeued 1 of ") || !strings.Contains(stderr, "not in the dead-letter queue: 0/1-1") {
-		t.Errorf("code %d, printed %q, said %q", code, stdout, stderr)
+		t.Errorf("code %d, printed %q, error %q", code, stdout, stderr)
 	}
 	want := fmt.Sprintf("Requeued %d of %d entries.\n", buried-1, buried-1)
 	code, stdout, _ = invoke(t, env, "deadletter", "requeue", "--all")
@@ -63,7 +63,7 @@ func TestDeadLetter_ListsAndRequeues(t *testing.T) {
 	p.stop()
 }
 
-// bury gives up everything that waits, and returns how much that was.
+// bury moves all pending entries to the dead-letter queue, and returns their number.
 func bury(t *testing.T, db *store.Store) int {
 	t.Helper()
 	n := 0

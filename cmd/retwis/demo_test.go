@@ -22,11 +22,11 @@ func TestDemo_UsersPostAndFollow(t *testing.T) {
 		known = newClient(t, service.url).login(name, password)
 	}
 	if texts, _ := known.home(); len(texts) == 0 {
-		t.Error("the home timeline of somebody of the demonstration is empty")
+		t.Error("the home timeline of a demo user is empty")
 	}
 	watching := known.watchNow()
 	newcomer := register(t, service.url, "newcomer")
-	eventually(t, "somebody posts", func() bool { // and may follow somebody before that, which changes the home
+	eventually(t, "a demo user posts", func() bool { // a follow before that resets the timeline
 		var a answer
 		if err := json.Unmarshal(watching.read().Payload, &a); err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func TestDemo_UsersPostAndFollow(t *testing.T) {
 	})
 
 	db := openTestStore(t, redisOf(env))
-	eventually(t, "somebody follows and welcomes the newcomer", func() bool {
+	eventually(t, "a demo user follows and mentions the new user", func() bool {
 		user, err := db.Accounts.UserByName(t.Context(), "newcomer")
 		if err != nil {
 			t.Fatal(err)
@@ -49,7 +49,7 @@ func TestDemo_UsersPostAndFollow(t *testing.T) {
 	newcomer.follow(known)
 	service.stop()
 
-	// It goes on where it was: also now that somebody else has an account.
+	// A restart continues the demo, although another user has registered.
 	again := serve(t, env, "--demo")
 	newClient(t, again.url).login("newcomer", somePassword)
 	again.stop()
@@ -85,7 +85,7 @@ func TestDemo_RefusesOtherData(t *testing.T) {
 			env := environment("RETWIS_REDIS_URL=" + node.URL())
 			code, _, stderr := invoke(t, env, "serve", "--demo", "--listen", "127.0.0.1:0")
 			if code != exitMisuse || !strings.Contains(stderr, "add --demo-anyway") {
-				t.Errorf("code %d, said %q", code, stderr)
+				t.Errorf("code %d, error %q", code, stderr)
 			}
 			service := serve(t, env, "--demo", "--demo-anyway")
 			name := demoPopulation().Member(0).Username
@@ -95,6 +95,6 @@ func TestDemo_RefusesOtherData(t *testing.T) {
 	}
 	code, _, stderr := invoke(t, environment(), "serve", "--demo-anyway")
 	if code != exitMisuse || !strings.Contains(stderr, "set both, or neither") {
-		t.Errorf("code %d, said %q", code, stderr)
+		t.Errorf("code %d, error %q", code, stderr)
 	}
 }

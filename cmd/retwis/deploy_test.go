@@ -16,7 +16,7 @@ import (
 
 const deployDir = "../../deploy"
 
-// settings are the flags of each command and all variables, as the program has them.
+// settings returns the flags of each command, and all variables.
 func settings(t *testing.T) (flags map[string][]string, variables []string) {
 	t.Helper()
 	parser, err := kong.New(&commands{}, kong.Name("retwis"))
@@ -45,7 +45,7 @@ func settings(t *testing.T) (flags map[string][]string, variables []string) {
 	return flags, variables
 }
 
-// texts returns what is written for people and machines that run the service, by path.
+// texts returns the contents of deploy/ and of the documents, by path.
 func texts(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -80,7 +80,7 @@ func TestDeployFiles_UseExistingFlagsAndVariables(t *testing.T) {
 		for _, name := range variable.FindAllString(text, -1) {
 			seen[name] = true
 			if !slices.Contains(variables, name) && name != "RETWIS_SOAK" {
-				t.Errorf("%s sets %s, which there is not", path, name)
+				t.Errorf("%s sets %s, which does not exist", path, name)
 			}
 		}
 		for _, found := range use.FindAllStringSubmatch(text, -1) {
@@ -93,7 +93,7 @@ func TestDeployFiles_UseExistingFlagsAndVariables(t *testing.T) {
 		}
 	}
 	if used < 10 {
-		t.Errorf("only %d flags were found in all texts", used)
+		t.Errorf("found only %d flags in all texts", used)
 	}
 	table := read(t, "../../README.md")
 	for _, name := range variables {
@@ -135,25 +135,25 @@ func TestReadme_ListsAllSettings(t *testing.T) {
 				want += "`" + value + "`"
 			}
 			if got := listed[flag.Envs[0]]; got != want && (flag.Name != "partitions" || !strings.HasPrefix(got, want)) {
-				t.Errorf("the README has %s as %q, want %q", flag.Envs[0], got, want)
+				t.Errorf("the README describes %s as %q, want %q", flag.Envs[0], got, want)
 			}
 			delete(listed, flag.Envs[0])
 		}
 	}
 	for name := range listed {
-		t.Errorf("the README lists %s, which serve has not", name)
+		t.Errorf("the README lists %s, which serve does not have", name)
 	}
 }
 
-// tool runs a tool that scripts/prerequisites installs.
+// tool runs a tool that make deps installs.
 func tool(t *testing.T, name string, args ...string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
-		name = "/usr/sbin/" + name // which is not on everybody's PATH
+		name = "/usr/sbin/" + name // not on the PATH of ordinary users
 	}
 	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
 	if err != nil {
-		t.Errorf("%s %s: %v (scripts/prerequisites installs it)\n%s", name, strings.Join(args, " "), err, out)
+		t.Errorf("%s %s: %v (make deps installs it)\n%s", name, strings.Join(args, " "), err, out)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestSystemdUnits_AreValid(t *testing.T) {
 		t.Fatalf("no units: %v", err)
 	}
 	for _, unit := range units {
-		// The program is not where it is to be installed.
+		// The program is not installed.
 		text := strings.ReplaceAll(read(t, unit), "/usr/local/bin/retwis ", program+" ")
 		path := filepath.Join(dir, strings.Replace(filepath.Base(unit), "@.", "@8081.", 1))
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -196,12 +196,12 @@ func TestSystemdUnits_AreValid(t *testing.T) {
 	}
 	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=yes", "--threshold=25", filepath.Join(dir, "retwis-api@8081.service")).CombinedOutput()
 	if err != nil {
-		t.Errorf("a unit is more exposed than it has to be: %v\n%s", err, out)
+		t.Errorf("systemd-analyze security: %v\n%s", err, out)
 	}
 }
 
-// nginxConf writes a whole configuration around the one that is deployed, with other
-// addresses, and returns its path.
+// nginxConf writes a complete configuration that includes deploy/nginx with other addresses, and returns its
+// path.
 func nginxConf(t *testing.T, listen string, apis ...string) string {
 	t.Helper()
 	dir := t.TempDir()

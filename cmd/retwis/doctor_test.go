@@ -10,13 +10,13 @@ import (
 	"retwis/internal/redistest"
 )
 
-// diagnosis is what the doctor prints.
+// diagnosis is the JSON output of retwis doctor.
 type diagnosis struct {
 	Findings []struct{ Subject, Node, Verdict, Says, Mend string }
 }
 
-// has reports whether one of the findings is about a subject, comes to a verdict, whichever
-// where it is empty, and says a text, or how to mend it.
+// has reports whether there is a finding about a subject, with a verdict unless that is empty, whose texts
+// contain a text.
 func (d diagnosis) has(subject, verdict, text string) bool {
 	for _, f := range d.Findings {
 		if f.Subject == subject && (verdict == "" || f.Verdict == verdict) && strings.Contains(f.Says+" "+f.Mend, text) {
@@ -26,7 +26,7 @@ func (d diagnosis) has(subject, verdict, text string) bool {
 	return false
 }
 
-// examine runs the doctor and checks that its exit code is that of its findings.
+// examine runs retwis doctor and checks that the exit code matches the findings.
 func examine(t *testing.T, env []string, args ...string) diagnosis {
 	t.Helper()
 	code, stdout, stderr := invoke(t, env, append([]string{"doctor", "--json"}, args...)...)
@@ -46,7 +46,7 @@ func examine(t *testing.T, env []string, args ...string) diagnosis {
 			t.Errorf("%s is %s, and what to do is %q", f.Subject, f.Verdict, f.Mend)
 		}
 		if f.Says == "" {
-			t.Errorf("nothing is said about %s", f.Subject)
+			t.Errorf("the finding about %s has no text", f.Subject)
 		}
 	}
 	if code != want {
@@ -57,25 +57,25 @@ func examine(t *testing.T, env []string, args ...string) diagnosis {
 
 func TestDoctor_ChecksTheSettingsOfRedis(t *testing.T) {
 	t.Parallel()
-	well := []string{"--appendonly", "yes", "--maxmemory", "1gb", "--zset-max-listpack-entries", "1024"}
+	base := []string{"--appendonly", "yes", "--maxmemory", "1gb", "--zset-max-listpack-entries", "1024"}
 	tests := []struct {
 		name                   string
 		args                   []string
-		commands               [][]any // given to the Redis before
+		commands               [][]any // sent to Redis first
 		subject, verdict, text string
 	}{
-		{"all is well", nil, nil, "persistence", "ok", "append-only file everysec"},
+		{"no problem", nil, nil, "persistence", "ok", "append-only file everysec"},
 		{"keys are evicted", []string{"--maxmemory-policy", "allkeys-lru"}, nil, "eviction", "problem", "set maxmemory-policy noeviction"},
-		{"nothing is kept", []string{"--appendonly", "no", "--save", ""}, nil, "persistence", "problem", "set appendonly yes"},
-		{"only snapshots are kept", []string{"--appendonly", "no", "--save", "3600 1"}, nil, "persistence", "advice", "snapshots only"},
-		{"nobody says when to write", []string{"--appendfsync", "no"}, nil, "persistence", "advice", "set appendfsync everysec"},
-		{"memory has no limit", []string{"--maxmemory", "0"}, nil, "memory", "advice", "set maxmemory"},
+		{"no persistence", []string{"--appendonly", "no", "--save", ""}, nil, "persistence", "problem", "set appendonly yes"},
+		{"only snapshots", []string{"--appendonly", "no", "--save", "3600 1"}, nil, "persistence", "advice", "snapshots only"},
+		{"no regular fsync", []string{"--appendfsync", "no"}, nil, "persistence", "advice", "set appendfsync everysec"},
+		{"no limit of memory", []string{"--maxmemory", "0"}, nil, "memory", "advice", "set maxmemory"},
 		{"memory is full", []string{"--maxmemory", "900kb"}, nil, "memory", "problem", "raise maxmemory"},
-		{"sets are not packed", []string{"--zset-max-listpack-entries", "128"}, nil, "packing", "advice", "zset-max-listpack-entries 1024"},
-		{"few may connect", []string{"--maxclients", "200"}, nil, "clients", "advice", "raise maxclients"},
-		{"it is a replica", []string{"--replicaof", "127.0.0.1 1"}, nil, "role", "problem", "give the URL of the master"},
-		{"it has a database of another version", nil, [][]any{{"HSET", "retwis:meta", "schema", "99", "partitions", "16"}}, "database", "problem", "schema version 99"},
-		{"it has a database of somebody else", nil, [][]any{{"HSET", "retwis:meta", "schema", "3", "partitions", "many"}}, "database", "problem", "no database of this program"},
+		{"sorted sets are not packed", []string{"--zset-max-listpack-entries", "128"}, nil, "packing", "advice", "zset-max-listpack-entries 1024"},
+		{"few connections", []string{"--maxclients", "200"}, nil, "clients", "advice", "raise maxclients"},
+		{"a replica", []string{"--replicaof", "127.0.0.1 1"}, nil, "role", "problem", "give the URL of the master"},
+		{"a database of another version", nil, [][]any{{"HSET", "retwis:meta", "schema", "99", "partitions", "16"}}, "database", "problem", "schema version 99"},
+		{"a database of another program", nil, [][]any{{"HSET", "retwis:meta", "schema", "3", "partitions", "many"}}, "database", "problem", "no database of this program"},
 		{"scripts are forbidden", nil, [][]any{{"ACL", "SETUSER", "default", "-@scripting"}}, "scripts", "problem", "ACL +@scripting"},
 		{"channels are forbidden", nil, [][]any{{"ACL", "SETUSER", "default", "resetchannels"}}, "pub/sub", "problem", "ACL &*"},
 		{"keys are forbidden", nil, [][]any{{"ACL", "SETUSER", "default", "resetkeys", "~other:*"}}, "database", "problem", "ACL ~*"},
@@ -83,7 +83,7 @@ func TestDoctor_ChecksTheSettingsOfRedis(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			node := redistest.Server(t, append(slices.Clone(well), tt.args...)...)
+			node := redistest.Server(t, append(slices.Clone(base), tt.args...)...)
 			for _, command := range tt.commands {
 				if err := node.Client().Do(t.Context(), command...).Err(); err != nil {
 					t.Fatal(err)
@@ -91,15 +91,15 @@ func TestDoctor_ChecksTheSettingsOfRedis(t *testing.T) {
 			}
 			d := examine(t, environment("RETWIS_REDIS_URL="+node.URL()))
 			if !d.has(tt.subject, tt.verdict, tt.text) {
-				t.Errorf("%s is not said to be %s with %q: %+v", tt.subject, tt.verdict, tt.text, d)
+				t.Errorf("there is no finding about %s with verdict %s and %q: %+v", tt.subject, tt.verdict, tt.text, d)
 			}
-			measured := []string{"latency", "clock"} // on a busy machine they are as they are
+			measured := []string{"latency", "clock"} // on a busy machine they vary
 			if d.has("pub/sub", "", "comes back within") {
 				measured = append(measured, "pub/sub")
 			}
 			for _, f := range d.Findings {
 				if tt.commands == nil && tt.subject != f.Subject && tt.name != "memory is full" && f.Verdict != "ok" && !slices.Contains(measured, f.Subject) {
-					t.Errorf("besides, %s is %s: %s", f.Subject, f.Verdict, f.Says)
+					t.Errorf("unexpected finding: %s is %s: %s", f.Subject, f.Verdict, f.Says)
 				}
 			}
 		})
@@ -143,13 +143,13 @@ func TestDoctor_ChecksEachNodeOfACluster(t *testing.T) {
 		}
 	}
 	if len(nodes) != 3 || nodes[""] != 0 {
-		t.Errorf("these nodes were looked at: %v", nodes)
+		t.Errorf("checked nodes: %v", nodes)
 	}
 	if err := group.Nodes()[1].Client().ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err(); err != nil {
 		t.Fatal(err)
 	}
 	if d := examine(t, env); !d.has("eviction", "problem", "noeviction") {
-		t.Errorf("one node evicts keys: %+v", d)
+		t.Errorf("with a node that evicts keys: %+v", d)
 	}
 	if err := group.Nodes()[2].Client().Do(t.Context(), "CLUSTER", "DELSLOTSRANGE", "12000", "12003").Err(); err != nil {
 		t.Fatal(err)
@@ -172,12 +172,12 @@ func TestDoctor_RefusesUnusableConfigurations(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"nobody listens", []string{"RETWIS_REDIS_URL=redis://:secret@127.0.0.1:1/0"}, nil, "connect to Redis at redis://:xxxxx@127.0.0.1:1/0"},
+		{"no server", []string{"RETWIS_REDIS_URL=redis://:secret@127.0.0.1:1/0"}, nil, "connect to Redis at redis://:xxxxx@127.0.0.1:1/0"},
 		{"a wrong password", []string{"RETWIS_REDIS_URL=" + strings.Replace(locked.URL(), "unix://", "unix://somebody:secret@", 1)}, nil, "WRONGPASS"},
-		{"no URL", nil, []string{"--redis-url", "localhost"}, "it looks like redis://user:password@host:6379/0"},
+		{"not a URL", nil, []string{"--redis-url", "localhost"}, "it looks like redis://user:password@host:6379/0"},
 		{"a setting of serve", []string{"RETWIS_DRAIN_TIME=1h"}, nil, "--drain-time (RETWIS_DRAIN_TIME)"},
 		{"an origin", []string{"RETWIS_ALLOWED_ORIGINS=example.com"}, nil, "--allowed-origins (RETWIS_ALLOWED_ORIGINS)"},
-		{"a flag that there is not", nil, []string{"--thorough"}, "unknown flag --thorough"},
+		{"an unknown flag", nil, []string{"--thorough"}, "unknown flag --thorough"},
 		{"an argument", nil, []string{"redis://localhost"}, "unexpected argument"},
 	}
 	for _, tt := range tests {
@@ -186,7 +186,7 @@ func TestDoctor_RefusesUnusableConfigurations(t *testing.T) {
 			code, stdout, stderr := invoke(t, environment(tt.env...), append([]string{"doctor"}, tt.args...)...)
 			last := lastLine(stderr)
 			if code != 2 || stdout != "" || !strings.HasPrefix(last, "retwis: ") || !strings.Contains(last, tt.want) || strings.Contains(stderr, "secret") {
-				t.Errorf("code %d, printed %q, said\n%swant code 2 and %q", code, stdout, stderr, tt.want)
+				t.Errorf("code %d, printed %q and\n%swant code 2 and %q", code, stdout, stderr, tt.want)
 			}
 		})
 	}
@@ -196,12 +196,12 @@ func TestDoctor_ChecksTheDefaultConfiguration(t *testing.T) {
 	t.Parallel()
 	env := environment("RETWIS_DATA_DIR=" + filepath.Join(t.TempDir(), "data"))
 	if d := examine(t, env); !d.has("persistence", "ok", "append-only file") || !d.has("redis", "ok", "a child process") {
-		t.Errorf("of a child: %+v", d)
+		t.Errorf("with a child process: %+v", d)
 	}
 	p := serve(t, env)
 	code, _, stderr := invoke(t, env, "doctor")
 	if code != 2 || !strings.Contains(lastLine(stderr), "the data directory is in use") {
-		t.Errorf("beside the service: code %d, %s", code, stderr)
+		t.Errorf("while the service is running: code %d, %s", code, stderr)
 	}
 	p.stop()
 	if d := examine(t, environment(), "--redis-url", "memory"); !d.has("redis", "advice", "install redis-server 7 or later") {

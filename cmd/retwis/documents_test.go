@@ -66,23 +66,24 @@ func TestServe_RefusesInvalidManifests(t *testing.T) {
 		return path
 	}
 	tests := []struct{ name, manifest, want string }{
-		{"one that there is not", filepath.Join(t.TempDir(), "none.json"), "no such file"},
-		{"one that is no manifest", write(`[]`), "it has to be a JSON object"},
-		{"one with a wrong document", write(`{"a": "{ nothing }"}`), `the document a: `},
+		{"a missing file", filepath.Join(t.TempDir(), "none.json"), "no such file"},
+		{"not a manifest", write(`[]`), "it has to be a JSON object"},
+		{"an invalid document", write(`{"a": "{ nothing }"}`), `the document a: `},
 	}
 	for _, tt := range tests {
 		code, _, stderr := invoke(t, environment(), "serve", "--redis-url", "memory", "--trusted-documents", tt.manifest)
 		if code != 2 || !strings.Contains(stderr, tt.want) || !strings.Contains(stderr, "--trusted-documents (RETWIS_TRUSTED_DOCUMENTS)") {
-			t.Errorf("%s: code %d, said\n%s", tt.name, code, stderr)
+			t.Errorf("%s: code %d, printed\n%s", tt.name, code, stderr)
 		}
 	}
 	code, _, stderr := invoke(t, environment("RETWIS_TRUSTED_ONLY=true"), "serve", "--redis-url", "memory")
 	if code != 2 || !strings.Contains(stderr, "set --trusted-documents") {
-		t.Errorf("nothing to run: code %d, said\n%s", code, stderr)
+		t.Errorf("without a manifest: code %d, printed\n%s", code, stderr)
 	}
 }
 
-// Processes share the documents that clients have sent once, over every transport.
+// TestPersistedQueries_AreSharedBetweenProcesses registers a document with one process, and uses it on another one over
+// every transport.
 func TestPersistedQueries_AreSharedBetweenProcesses(t *testing.T) {
 	t.Parallel()
 	node := redistest.Server(t)

@@ -10,8 +10,8 @@ import (
 	"retwis/internal/redistest"
 )
 
-// TestErrors_HideInternalsOfADamagedDatabase puts something else under every key, and then has
-// Redis vanish: clients are told that something went wrong, and an id to quote.
+// TestErrors_HideInternalsOfADamagedDatabase replaces the value of each key by one of another type, and then stops
+// Redis. Clients must receive nothing but an internal error and its id.
 func TestErrors_HideInternalsOfADamagedDatabase(t *testing.T) {
 	t.Parallel()
 	node := redistest.Server(t)
@@ -70,7 +70,7 @@ func TestErrors_HideInternalsOfADamagedDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	damage(func(key string) bool { // the session can still be read
+	damage(func(key string) bool { // sessions stay readable
 		return strings.Contains(key, ":user:") || strings.Contains(key, ":session") || strings.HasPrefix(key, "retwis:")
 	})
 	ask("damaged", operations...)

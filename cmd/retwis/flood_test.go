@@ -13,8 +13,8 @@ import (
 	"retwis/internal/redistest"
 )
 
-// TestRegistration_BoundsMemoryUnderFlood has many register at once. Passwords are hashed a few at a
-// time: everybody gets an answer, memory is bounded, and others can go on reading.
+// TestRegistration_BoundsMemoryUnderFlood registers many users at once. Few passwords are hashed at a time: each
+// request is answered, memory is bounded, and other clients can read.
 func TestRegistration_BoundsMemoryUnderFlood(t *testing.T) {
 	t.Parallel()
 	many, atOnce := redistest.Size(40, 10_000), redistest.Size(40, 100)
@@ -40,13 +40,13 @@ func TestRegistration_BoundsMemoryUnderFlood(t *testing.T) {
 					} else if a.Data.Register.Token != "" {
 						made++
 					} else {
-						t.Errorf("registering %d gives %d %+v", name, got.status, a)
+						t.Errorf("registration %d: status %d %+v", name, got.status, a)
 					}
 					mu.Unlock()
 					if !turned {
 						break
 					}
-					time.Sleep(time.Second) // as the answer asks
+					time.Sleep(time.Second) // as Retry-After asks
 				}
 			}
 		})
@@ -55,30 +55,29 @@ func TestRegistration_BoundsMemoryUnderFlood(t *testing.T) {
 		names <- i
 		if i%10 == 0 {
 			if a := reader.do(`{ viewer { user { username } } }`, nil); a.Data.Viewer == nil {
-				t.Error("nobody can read meanwhile")
+				t.Error("reads fail meanwhile")
 			}
 		}
 	}
 	close(names)
 	group.Wait()
-	t.Logf("%d registered; %d times somebody was told to come back; %d MB at the most, %d MB before", made, busy, p.peakMemory()>>20, before>>20)
+	t.Logf("%d users registered; %d requests were told to retry; peak memory %d MB, before %d MB", made, busy, p.peakMemory()>>20, before>>20)
 	if made != many {
 		t.Errorf("%d of %d registered", made, many)
 	}
-	// A hash takes 19 MB: forty at once would take 760 MB more than one, and several times
-	// as much with the race detector.
+	// A hash takes 19 MB. Forty at once would take 760 MB more than one, and several times as much with the
+	// race detector.
 	most := 640 << 20
 	if raceDetector {
 		most *= 2
 	}
 	if more := p.peakMemory() - before; more > most {
-		t.Errorf("it took %d MB more", more>>20)
+		t.Errorf("peak memory grew by %d MB", more>>20)
 	}
 	p.stop()
 }
 
-// peakMemory returns how much memory the process has had, at the most, in bytes. It is 0
-// where the system does not say.
+// peakMemory returns the peak resident memory of the process in bytes, or 0 if the system does not report it.
 func (p *process) peakMemory() int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -93,7 +92,7 @@ func (p *process) peakMemory() int {
 	return 0
 }
 
-// TestSubscriptions_AreLimitedPerUser opens more than one socket and one user may have.
+// TestSubscriptions_AreLimitedPerUser opens more subscriptions than a websocket and a user may have.
 func TestSubscriptions_AreLimitedPerUser(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_REDIS_URL="+redistest.Server(t).URL(), "RETWIS_RATE_LIMITS=on"))
@@ -118,7 +117,7 @@ func TestSubscriptions_AreLimitedPerUser(t *testing.T) {
 		}
 	}
 	if opened != 1000 || refused != 111 {
-		t.Errorf("%d were opened and %d refused", opened, refused)
+		t.Errorf("%d subscriptions opened and %d refused", opened, refused)
 	}
 	reader.createPost("still alive")
 	p.stop()

@@ -11,10 +11,7 @@ import (
 	"retwis/internal/redistest"
 )
 
-// What attackers try, against the program on a real Redis. Attacks by expensive operations
-// are in package graph, by slow connections and endless bodies in package server.
-
-// TestForeignCursorsAndIDs_RevealNothing hands in what somebody else was given, and what nobody was.
+// TestForeignCursorsAndIDs_RevealNothing uses cursors and ids of another user, and variations of them.
 func TestForeignCursorsAndIDs_RevealNothing(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_REDIS_URL="+redistest.Server(t).URL()))
@@ -65,7 +62,7 @@ func TestForeignCursorsAndIDs_RevealNothing(t *testing.T) {
 			}
 		}
 		if a.Data.Viewer != nil && len(a.Data.Viewer.HomeTimeline.Posts.Edges) > 0 {
-			t.Errorf("the cursor %.80q shows the thief %+v", cursor, a.Data.Viewer.HomeTimeline)
+			t.Errorf("the cursor %.80q reveals %+v", cursor, a.Data.Viewer.HomeTimeline)
 		}
 	}
 	s := thief.open()
@@ -80,7 +77,7 @@ func TestForeignCursorsAndIDs_RevealNothing(t *testing.T) {
 				want = "FORBIDDEN"
 			}
 			if m := s.read(); m.Type != "error" || !strings.Contains(string(m.Payload), want) {
-				t.Errorf("subscribing after %s gives %s %s", cursor, m.Type, m.Payload)
+				t.Errorf("a subscription after %s receives %s %s", cursor, m.Type, m.Payload)
 			}
 		}
 	}
@@ -109,7 +106,7 @@ func TestForeignCursorsAndIDs_RevealNothing(t *testing.T) {
 		thief.decode(&got, `query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }`, map[string]any{"ids": chunk})
 		for i, node := range got.Data.Nodes {
 			if node != nil && (node.ID != chunk[i] || slices.Contains(private, node.ID) || slices.Contains([]string{"Viewer", "List", "Session"}, node.Typename)) {
-				t.Errorf("the id %q shows the thief %+v", chunk[i], node)
+				t.Errorf("the id %q reveals %+v", chunk[i], node)
 			}
 		}
 	}
@@ -121,10 +118,10 @@ func TestForeignCursorsAndIDs_RevealNothing(t *testing.T) {
 		got, text := thief.request("POST", "/graphql", mustJSON(t, map[string]any{"query": writes, "variables": map[string]any{"id": id}}),
 			"Content-Type: application/json", "Authorization: Bearer "+thief.token)
 		if got.status != http.StatusOK || strings.Count(string(text), "NOT_FOUND") != 4 || len(text) > 4<<10 {
-			t.Errorf("changing %.80q: %d %.300s", id, got.status, text)
+			t.Errorf("mutations of %.80q: %d %.300s", id, got.status, text)
 		}
 	}
-	victim.do(`{ viewer { id } }`, nil) // the session is still there
+	victim.do(`{ viewer { id } }`, nil) // the session still exists
 	victim.awaitHome("three", "two", "one")
 	p.stop()
 }

@@ -12,19 +12,18 @@ import (
 	"retwis/internal/redistest"
 )
 
-// TestLogin_LimitsGuesses tries many passwords, of somebody who is there and of
-// somebody who is not.
+// TestLogin_LimitsGuesses tries many passwords for an existing and for a missing username.
 func TestLogin_LimitsGuesses(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_REDIS_URL="+redistest.Server(t).URL(), "RETWIS_RATE_LIMITS=on", "RETWIS_TRUSTED_PROXIES=127.0.0.1",
-		"RETWIS_LIMIT_LOGINS=10/24h")) // nothing comes back while they guess
+		"RETWIS_LIMIT_LOGINS=10/24h")) // no budget returns during the test
 	register(t, p.url, "victim")
 	const login = `mutation ($name: String!, $password: String!) {
 		login(input: {username: $name, password: $password}) { token userErrors { code message } } }`
 	answers := map[string][]string{}
 	for n, name := range []string{"victim", "nobody_here"} {
 		for i := range 30 {
-			// Each guess comes from a network of its own.
+			// Each guess comes from another network.
 			address := fmt.Sprintf("X-Forwarded-For: 203.%d.%d.9", n, i)
 			got, a := newClient(t, p.url).post(login, map[string]any{"name": name, "password": fmt.Sprint("guess number ", i)}, address)
 			said := fmt.Sprint(got.status, a.Data.Login.UserErrors)
@@ -33,20 +32,20 @@ func TestLogin_LimitsGuesses(t *testing.T) {
 			}
 			answers[name] = append(answers[name], said)
 			if got.status == http.StatusTooManyRequests && got.header.Get("Retry-After") == "" {
-				t.Error("nobody says when to come back")
+				t.Error("the response has no Retry-After")
 			}
 		}
 	}
 	known, unknown := answers["victim"], answers["nobody_here"]
 	tried := slices.IndexFunc(known, func(said string) bool { return strings.Contains(said, "RATE_LIMITED") })
 	if tried < 1 || tried > 20 || !strings.Contains(known[0], "WRONG_CREDENTIALS") {
-		t.Errorf("of 30 guesses %d were tried: %q", tried, known)
+		t.Errorf("%d of 30 guesses were accepted: %q", tried, known)
 	}
 	if known[0] != unknown[0] || tried != slices.IndexFunc(unknown, func(said string) bool { return strings.Contains(said, "RATE_LIMITED") }) {
-		t.Errorf("a name that is there can be told from one that is not:\n%q\n%q", known, unknown)
+		t.Errorf("the responses distinguish existing from missing usernames:\n%q\n%q", known, unknown)
 	}
 
-	// Many guesses in one request are one request too many.
+	// Many guesses in one request are refused.
 	var many strings.Builder
 	for i := range 15 {
 		fmt.Fprintf(&many, `a%d: login(input: {username: "victim", password: "guess %d"}) { token } `, i, i)
@@ -58,7 +57,7 @@ func TestLogin_LimitsGuesses(t *testing.T) {
 	p.stop()
 }
 
-// TestSessionToken_CannotBeGuessed tries tokens that could be some, and what looks like them.
+// TestSessionToken_CannotBeGuessed tries variations of a token, and other strings.
 func TestSessionToken_CannotBeGuessed(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_REDIS_URL="+redistest.Server(t).URL()))
@@ -72,7 +71,7 @@ func TestSessionToken_CannotBeGuessed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for bit := range 64 { // of the same user, but for one bit
+	for bit := range 64 { // of the same user, with one bit flipped
 		changed := slices.Clone(raw)
 		changed[2+bit/2] ^= 1 << (bit % 8)
 		guesses = append(guesses, base64.RawURLEncoding.EncodeToString(changed))
@@ -89,7 +88,7 @@ func TestSessionToken_CannotBeGuessed(t *testing.T) {
 		}
 	}
 	if a := victim.do(`{ viewer { user { username } } }`, nil); a.Data.Viewer == nil {
-		t.Error("the token itself is not good any more")
+		t.Error("the valid token is refused")
 	}
 	p.stop()
 }

@@ -24,10 +24,10 @@ func TestReadiness_FollowsRedisAndShutdown(t *testing.T) {
 	if status, body := c.get("/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"redis":"failing"`) {
 		t.Errorf("/readyz of a service without Redis: %d %s", status, body)
 	} else if strings.Contains(body, "reasons") {
-		t.Errorf("everybody is told why: %s", body)
+		t.Errorf("the public response has reasons: %s", body)
 	}
 	if status, body := get(t, operators+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"reasons":{`) || !strings.Contains(body, `"redis":"ping Redis`) {
-		t.Errorf("operators are not told why: %d %s", status, body)
+		t.Errorf("the response to operators has no reasons: %d %s", status, body)
 	}
 	if got := sum(scrape(t, operators), "retwis_redis_up"); got != 0 {
 		t.Errorf("retwis_redis_up is %v without Redis", got)
@@ -41,14 +41,14 @@ func TestReadiness_FollowsRedisAndShutdown(t *testing.T) {
 		return status == http.StatusOK
 	})
 
-	request := begin(t, p.url, c.token) // it is waited for
+	request := begin(t, p.url, c.token) // the shutdown waits for it
 	p.signal(syscall.SIGTERM)
-	eventually(t, "it says that it drains", func() bool {
+	eventually(t, "/readyz reports draining", func() bool {
 		status, body := get(t, operators+"/readyz")
 		return status == http.StatusServiceUnavailable && strings.Contains(body, `{"ready":false,"draining":true`)
 	})
 	if got := sum(scrape(t, operators), "retwis_draining"); got != 1 {
-		t.Errorf("retwis_draining is %v while it stops", got)
+		t.Errorf("retwis_draining is %v during the shutdown", got)
 	}
 	request.finish()
 	live.expectClose(1012)
@@ -69,7 +69,7 @@ func TestReadiness_FailsWhileFanOutLags(t *testing.T) {
 		return status == http.StatusServiceUnavailable && strings.Contains(body, `"outbox":"the oldest of `) && strings.Contains(body, "see that workers run")
 	})
 	if got := scrape(t, operators); sum(got, "retwis_outbox_oldest_seconds") <= 0 || sum(got, "retwis_outbox_entries") < 1 {
-		t.Error("the metrics do not tell of the lag")
+		t.Error("the metrics do not show the lag")
 	}
 
 	worker := launch(t, env, "worker")
@@ -80,7 +80,7 @@ func TestReadiness_FailsWhileFanOutLags(t *testing.T) {
 		return ours == http.StatusOK && theirs == http.StatusOK && strings.Contains(body, `"checks":{"outbox":"ok","redis":"ok"}`)
 	})
 	if got := scrape(t, of); sum(got, "retwis_fanout_pushes_total") < 1 {
-		t.Error("the worker does not tell of its deliveries")
+		t.Error("the worker's metrics do not count its deliveries")
 	}
 	worker.stop()
 	api.stop()

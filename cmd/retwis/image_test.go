@@ -15,14 +15,13 @@ import (
 	"testing"
 )
 
-// There is no container engine in these tests, and no image is built. They carry out what
-// an engine would: the steps of the Dockerfile, in a folder that holds nothing else, and the
-// processes of compose.yaml.
+// These tests need no container engine and build no image. They execute the steps of the Dockerfile in an empty
+// directory, and the processes of compose.yaml.
 
 // step is one instruction of a Dockerfile.
 type step struct{ instruction, arguments string }
 
-// stages reads a Dockerfile: by stage the steps, and the image that a stage begins with.
+// stages parses the Dockerfile. It returns the steps and the base image of each stage.
 func stages(t *testing.T) (names []string, bases map[string]string, steps map[string][]step) {
 	t.Helper()
 	bases, steps = map[string]string{}, map[string][]step{}
@@ -48,8 +47,8 @@ func stages(t *testing.T) (names []string, bases map[string]string, steps map[st
 	return names, bases, steps
 }
 
-// buildImage carries the Dockerfile out, each stage in a folder of its own that stands for
-// the root of its files, and returns that of the last one, with its settings.
+// buildImage executes the Dockerfile, with a directory in place of the root file system of each stage. It returns
+// the directory and the settings of the last stage.
 func buildImage(t *testing.T) (root string, image map[string][]string) {
 	t.Helper()
 	names, bases, steps := stages(t)
@@ -74,7 +73,7 @@ func buildImage(t *testing.T) (root string, image map[string][]string) {
 					if stage, ok := strings.CutPrefix(arguments[0], "--from="); ok {
 						from, ignored = roots[stage], nil
 						if strings.HasPrefix(arguments[len(arguments)-2], "/etc/ssl/") {
-							from = "/" // of the image that the stage begins with, which is not here
+							from = "/" // of the base image, which is not available
 						}
 					}
 					arguments = arguments[1:]
@@ -97,14 +96,14 @@ func buildImage(t *testing.T) (root string, image map[string][]string) {
 			case "ENV", "USER", "ENTRYPOINT", "CMD", "EXPOSE", "STOPSIGNAL":
 				image[s.instruction] = append(image[s.instruction], s.arguments)
 			default:
-				t.Fatalf("what does %s do?", s.instruction)
+				t.Fatalf("unknown instruction %s", s.instruction)
 			}
 		}
 	}
 	return roots["final"], image
 }
 
-// checkout is what is in the repository, without what is built.
+// checkout returns the root of the repository.
 func checkout(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -114,13 +113,13 @@ func checkout(t *testing.T) string {
 	return root
 }
 
-// ignores are the patterns of what is not copied.
+// ignores returns the patterns of the files that are not copied.
 func ignores(t *testing.T) []string {
 	t.Helper()
 	return strings.Fields(read(t, deployDir+"/Dockerfile.dockerignore"))
 }
 
-// copyTree copies a file or what a folder holds, as COPY does.
+// copyTree copies a file or the contents of a directory, as COPY does.
 func copyTree(t *testing.T, from, to string, intoFolder bool, root string, ignored []string) {
 	t.Helper()
 	info, err := os.Stat(from)
@@ -172,13 +171,13 @@ func copyTree(t *testing.T, from, to string, intoFolder bool, root string, ignor
 	}
 }
 
-// TestImage_RunsAsItsUser carries the Dockerfile out, and runs what comes of it as its user, from its
-// folder and with its environment.
+// TestImage_RunsAsItsUser executes the Dockerfile, and runs the result as its user, in its working directory and with
+// its environment.
 func TestImage_RunsAsItsUser(t *testing.T) {
 	root, image := buildImage(t)
 	binary := filepath.Join(root, "usr/local/bin/retwis")
 	if out, err := exec.Command("ldd", binary).CombinedOutput(); err == nil || !strings.Contains(string(out), "not a dynamic executable") {
-		t.Errorf("the program is not static: %v %s", err, out)
+		t.Errorf("the binary is not static: %v %s", err, out)
 	}
 	if out, err := exec.Command(binary, "version").Output(); err != nil || !strings.Contains(string(out), ", revision ") {
 		t.Errorf("retwis version prints %q, %v", out, err)
@@ -187,13 +186,13 @@ func TestImage_RunsAsItsUser(t *testing.T) {
 		t.Fatalf("the user is %q", got)
 	}
 	if got := fmt.Sprint(image["ENTRYPOINT"], image["CMD"]); got != `[["/usr/local/bin/retwis"]] [["serve"]]` {
-		t.Fatalf("it starts %s", got)
+		t.Fatalf("the image starts %s", got)
 	}
 	uid, _ := strconv.Atoi(strings.Split(image["USER"][0], ":")[0])
 	everybody(t, root)
 	data := filepath.Join(root, "data")
 	if err := os.Chown(data, uid, uid); err != nil {
-		t.Fatal(err) // only root can try what another user may do
+		t.Fatal(err) // this needs root
 	}
 	api, metrics := freeAddress(t), freeAddress(t)
 	var env []string
@@ -207,15 +206,15 @@ func TestImage_RunsAsItsUser(t *testing.T) {
 	awaitReady(t, p.url)
 	flow(t, p.url, "")
 	if _, body := newClient(t, p.url).get("/"); !strings.Contains(body, `<div id="root"`) {
-		t.Errorf("the image is without the web app: %s", body)
+		t.Errorf("the image has no web app: %s", body)
 	}
 	if got := scrape(t, "http://"+metrics); sum(got, "retwis_redis_up") != 1 {
-		t.Error("it does not tell its metrics")
+		t.Error("it does not serve metrics")
 	}
 	p.stop()
 }
 
-// everybody lets other users read what the test made, and go where it is.
+// everybody lets other users access a directory.
 func everybody(t *testing.T, root string) {
 	t.Helper()
 	for dir := root; dir != filepath.Dir(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {

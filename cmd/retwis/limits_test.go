@@ -29,7 +29,7 @@ func TestRateLimits_RefuseExcess(t *testing.T) {
 		t.Errorf("from another network: %+v", a)
 	}
 
-	for range 5 { // links to mutations, which are not followed
+	for range 5 { // mutations by GET are refused, and cost nothing
 		got, _ := reader.request(http.MethodGet, "/graphql?query="+url.QueryEscape(`mutation { createPost(input: {text: "zero"}) { __typename } }`), nil,
 			"Authorization: Bearer "+reader.token)
 		if got.status != http.StatusMethodNotAllowed || got.header.Get("Allow") != http.MethodPost {
@@ -46,7 +46,7 @@ func TestRateLimits_RefuseExcess(t *testing.T) {
 	if len(a.Errors) > 0 || got.header.Get("RateLimit-Policy") != policy || !strings.HasPrefix(got.header.Get("RateLimit"), `"reads";r=99`) {
 		t.Errorf("got %+v, header %v", a.Errors, got.header)
 	}
-	for range 400 { // wrong requests use up what is left
+	for range 400 { // invalid requests use up the budget
 		if got, _ = reader.post(`{`, nil); got.status == http.StatusTooManyRequests {
 			break
 		}
@@ -55,7 +55,7 @@ func TestRateLimits_RefuseExcess(t *testing.T) {
 	stream, _ := reader.request(http.MethodPost, "/graphql", []byte(`{"query": "{ viewer { id } }"}`),
 		"Content-Type: application/json", "Accept: text/event-stream", "Authorization: Bearer "+reader.token)
 	if stream.status != http.StatusTooManyRequests {
-		t.Errorf("an event stream of who has nothing left: got %d", stream.status)
+		t.Errorf("an event stream without budget: status %d", stream.status)
 	}
 	p.stop()
 }

@@ -14,7 +14,7 @@ import (
 	"retwis/internal/redistest"
 )
 
-// planted are texts that must be in no log.
+// The planted texts must not appear in any log.
 const (
 	plantedPassword = "Planted-Passw0rd-7d41"
 	plantedAttempt  = "Planted-Attempt-55c0"
@@ -28,8 +28,8 @@ func planted() []string {
 	return []string{plantedPassword, plantedAttempt, plantedText, plantedBio, plantedQuery, plantedToken, "Planted", "planted"}
 }
 
-// TestLog_ContainsNoUserData does what can be done with secrets, well and badly, with a
-// Redis that is there and one that is not, and looks for them in the logs.
+// TestLog_ContainsNoUserData uses secrets in valid and invalid requests, with and without Redis, and searches the logs for
+// them.
 func TestLog_ContainsNoUserData(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json"} {
@@ -69,8 +69,7 @@ func TestLog_ContainsNoUserData(t *testing.T) {
 	}
 }
 
-// useSecrets sends the planted texts in every place where a client may put one, and
-// returns the tokens it was given.
+// useSecrets sends the planted texts in every place that accepts text, and returns the tokens that it received.
 func useSecrets(c *client) (tokens []string) {
 	c.t.Helper()
 	made := c.do(`mutation ($p: String!) { register(input: {username: "owner", password: $p}) { token user { id } userErrors { code } } }`,
@@ -140,7 +139,7 @@ func readyURL(p *process, format string) string {
 	return line.URL
 }
 
-// TestLog_LinesHaveTheRequestID follows one request, and one websocket, through the log.
+// TestLog_LinesHaveTheRequestID finds the log lines of a request and of a websocket.
 func TestLog_LinesHaveTheRequestID(t *testing.T) {
 	t.Parallel()
 	node := redistest.Server(t)
@@ -151,7 +150,7 @@ func TestLog_LinesHaveTheRequestID(t *testing.T) {
 
 	got, _ := c.post(`{ viewer { id } }`, nil, "X-Request-Id: from-the.proxy_1")
 	if id := got.header.Get("X-Request-Id"); id != "from-the.proxy_1" {
-		t.Errorf("the id of the proxy came back as %q", id)
+		t.Errorf("the id of the proxy is returned as %q", id)
 	}
 	eventually(t, "the request is in the log", func() bool {
 		lines := logLines(t, p, "from-the.proxy_1")
@@ -161,11 +160,11 @@ func TestLog_LinesHaveTheRequestID(t *testing.T) {
 	for _, bad := range []string{"a b", `x" level=ERROR msg="forged`, "é", strings.Repeat("x", 65), "{}"} {
 		got, _ := c.post(`{ viewer { id } }`, nil, "X-Request-Id: "+bad)
 		if id := got.header.Get("X-Request-Id"); id == bad || len(id) != 16 {
-			t.Errorf("the id %q came back as %q", bad, id)
+			t.Errorf("the id %q is returned as %q", bad, id)
 		}
 	}
 
-	// What fails inside is told under an id, and the log has that and the request's.
+	// An internal error has an id, and its log line has both that id and the id of the request.
 	node.Pause()
 	got, _ = c.post(`{ viewer { id } }`, nil, "X-Request-Id: fails-inside")
 	node.Resume()
@@ -180,7 +179,7 @@ func TestLog_LinesHaveTheRequestID(t *testing.T) {
 
 	ws, status, header := c.handshake("X-Request-Id: of-a-socket")
 	if ws == nil || header.Get("X-Request-Id") != "of-a-socket" {
-		t.Errorf("status %d, a websocket's id came back as %q", status, header.Get("X-Request-Id"))
+		t.Errorf("status %d, the id of a websocket is returned as %q", status, header.Get("X-Request-Id"))
 	} else {
 		ws.Close()
 		eventually(t, "the websocket is in the log", func() bool { return len(logLines(t, p, "of-a-socket")) > 0 })
@@ -188,7 +187,7 @@ func TestLog_LinesHaveTheRequestID(t *testing.T) {
 	p.stop()
 }
 
-// TestLog_EscapesPaths puts line ends and quotes where a log might have them verbatim.
+// TestLog_EscapesPaths sends line breaks and quotes in paths and queries.
 func TestLog_EscapesPaths(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_REDIS_URL=memory", "RETWIS_LOG_LEVEL=debug"))
@@ -200,17 +199,17 @@ func TestLog_EscapesPaths(t *testing.T) {
 	p.stop()
 	for line := range strings.Lines(p.stderr.String()) {
 		if !strings.HasPrefix(line, "time=") || strings.Contains(line, " level=ERROR msg=forged") && !strings.Contains(line, `path="`) || strings.Contains(line, "\x1b") {
-			t.Errorf("a client wrote the line %q", line)
+			t.Errorf("a client forged the log line %q", line)
 		}
 	}
 }
 
-// logLines returns what the log has under a request's id.
+// logLines returns the log lines of a request.
 func logLines(t *testing.T, p *process, id string) (found []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(p.stderr.String()) {
 		if !strings.HasSuffix(line, "\n") {
-			break // it is being written
+			break // the line is incomplete
 		}
 		var record map[string]any
 		if err := json.Unmarshal([]byte(line), &record); err != nil {
@@ -223,8 +222,8 @@ func logLines(t *testing.T, p *process, id string) (found []map[string]any) {
 	return found
 }
 
-// TestLog_EscapesClientText sends line ends, colours and what looks like a line of the log
-// wherever a client can put a text.
+// TestLog_EscapesClientText sends line breaks, escape sequences and imitations of log lines in every place that accepts
+// text.
 func TestLog_EscapesClientText(t *testing.T) {
 	t.Parallel()
 	const mark = "forged-entry"
@@ -243,7 +242,7 @@ func TestLog_EscapesClientText(t *testing.T) {
 			escaped := "/%0a%0d%1b%5b31mtime=x%20level=ERROR%20msg=" + mark
 			c.request("GET", escaped, nil)
 			c.request("GET", "/graphql?query="+escaped[1:], nil)
-			// Past what a well-behaved client would send.
+			// A standard client would not send these.
 			for _, line := range []string{
 				"X-Request-Id: a\x1b[31m" + mark, "X-Forwarded-For: " + mark + "\x1b[31m", "User-Agent: \x1b[31m" + mark, "Authorization: Bearer \x1b[31m" + mark,
 				"Origin: http://" + mark + "\x1b[31m", "Cookie: retwis_session=\x1b[31m" + mark, "Accept: \x1b" + mark, "Content-Type: \x1b" + mark,
@@ -273,7 +272,7 @@ func TestLog_EscapesClientText(t *testing.T) {
 					forged = true
 				}
 				if forged || strings.ContainsAny(line, "\x1b\r\u2028") {
-					t.Errorf("the log has the line %q", line)
+					t.Errorf("the log has the forged line %q", line)
 				}
 			}
 		})

@@ -19,7 +19,7 @@ import (
 	"retwis/web"
 )
 
-// metricsOf waits until a process tells its metrics, and returns where.
+// metricsOf waits until a process serves metrics, and returns their URL.
 func metricsOf(p *process) string {
 	p.t.Helper()
 	_, addr, _ := strings.Cut(p.await(p.stderr, "serving metrics"), "addr=")
@@ -52,8 +52,8 @@ func scrape(t *testing.T, at string) map[string]*dto.MetricFamily {
 	return families
 }
 
-// sum is the value of a metric, of all its series with the given labels together; of
-// histograms the count.
+// sum adds up the values of all series of a metric that have the given labels. For histograms it adds up the
+// counts.
 func sum(families map[string]*dto.MetricFamily, name string, labels ...string) float64 {
 	total := 0.0
 	for _, m := range families[name].GetMetric() {
@@ -69,7 +69,7 @@ func sum(families map[string]*dto.MetricFamily, name string, labels ...string) f
 	return total
 }
 
-// exercised is a service and its metrics after a bit of everything.
+// exercised returns a service that has processed operations of many kinds, and the URL of its metrics.
 func exercised(t *testing.T) (p *process, at string, reader *client) {
 	t.Helper()
 	p = serve(t, environment("RETWIS_REDIS_URL="+redistest.Server(t).URL(), "RETWIS_METRICS_LISTEN=127.0.0.1:0"))
@@ -122,8 +122,8 @@ func TestMetrics_CountOperations(t *testing.T) {
 		{"retwis_redis_dials_total", nil, 1},
 		{"go_goroutines", nil, 1},
 	} {
-		// What is counted once it is over may be counted a moment later.
-		eventually(t, fmt.Sprintf("%s%v is %v at least", want.name, want.labels, want.least), func() bool {
+		// Some events are counted shortly after they end.
+		eventually(t, fmt.Sprintf("%s%v is at least %v", want.name, want.labels, want.least), func() bool {
 			if sum(families, want.name, want.labels...) >= want.least {
 				return true
 			}
@@ -139,24 +139,24 @@ func TestMetrics_CountOperations(t *testing.T) {
 		}
 	}
 	if n := len(families["retwis_outbox_oldest_seconds"].GetMetric()); n != 16 {
-		t.Errorf("the lag of %d outboxes is told, want 16", n)
+		t.Errorf("the metrics have the lag of %d outboxes, want 16", n)
 	}
 	live.close()
 	if status, _ := newClient(t, p.url).get("/metrics"); status != http.StatusOK && status != http.StatusNotFound {
 		t.Errorf("/metrics of the API: %d", status)
 	}
 	if _, body := newClient(t, p.url).get("/metrics"); strings.Contains(body, "retwis_") {
-		t.Error("the API tells metrics")
+		t.Error("the API serves metrics")
 	}
 	p.stop()
 }
 
-// TestMetrics_MatchTheDocumentation compares what a process tells with the documentation, the
-// dashboard and the alert rules.
+// TestMetrics_MatchTheDocumentation compares the metrics of a process with the documentation, the dashboard and the alert
+// rules.
 func TestMetrics_MatchTheDocumentation(t *testing.T) {
 	t.Parallel()
 	p, at, _ := exercised(t)
-	told := map[string]string{} // with the type and the labels, as in the documentation
+	served := map[string]string{} // type and labels, as in the documentation
 	for name, family := range scrape(t, at) {
 		if !strings.HasPrefix(name, "retwis_") {
 			continue
@@ -166,7 +166,7 @@ func TestMetrics_MatchTheDocumentation(t *testing.T) {
 			labels = append(labels, label.GetName())
 		}
 		slices.Sort(labels)
-		told[name] = strings.ToLower(family.GetType().String()) + " " + strings.Join(labels, ",")
+		served[name] = strings.ToLower(family.GetType().String()) + " " + strings.Join(labels, ",")
 	}
 	p.stop()
 
@@ -177,38 +177,38 @@ func TestMetrics_MatchTheDocumentation(t *testing.T) {
 		slices.Sort(labels)
 		documented[found[1]] = found[2] + " " + strings.Join(labels, ",")
 	}
-	for name, what := range told {
+	for name, what := range served {
 		if documented[name] != what {
 			t.Errorf("%s is a %s: docs/metrics.md has %q", name, what, documented[name])
 		}
 	}
 	for name := range documented {
-		if told[name] == "" {
-			t.Errorf("docs/metrics.md has %s, which is not told", name)
+		if served[name] == "" {
+			t.Errorf("docs/metrics.md has %s, which is not served", name)
 		}
 	}
 
 	dashboard := read(t, "../../deploy/grafana/retwis.json")
 	if !json.Valid([]byte(dashboard)) {
-		t.Error("the dashboard is no JSON")
+		t.Error("the dashboard is not JSON")
 	}
 	used := map[string]bool{}
 	for file, text := range map[string]string{"the dashboard": dashboard, "the rules": read(t, "../../deploy/prometheus/alerts.yaml")} {
 		for _, name := range regexp.MustCompile(`\bretwis_\w+`).FindAllString(text, -1) {
 			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
-				if base := strings.TrimSuffix(name, suffix); told[base] != "" {
+				if base := strings.TrimSuffix(name, suffix); served[base] != "" {
 					name = base
 				}
 			}
 			used[name] = true
-			if told[name] == "" {
-				t.Errorf("%s asks for %s, which is not told", file, name)
+			if served[name] == "" {
+				t.Errorf("%s uses %s, which is not served", file, name)
 			}
 		}
 	}
-	for name := range told {
+	for name := range served {
 		if !used[name] {
-			t.Errorf("neither the dashboard nor a rule shows %s", name)
+			t.Errorf("neither the dashboard nor a rule uses %s", name)
 		}
 	}
 }

@@ -18,8 +18,7 @@ import (
 	"retwis/internal/redistest"
 )
 
-// patience bounds every wait. It is generous, as a machine that runs many tests at once
-// can be slow: what waits that long is broken.
+// patience bounds every wait. It is long, because a machine that runs many tests at once can be slow.
 const patience = 60 * time.Second
 
 // program is the path of the program under test, built once for all tests.
@@ -37,7 +36,7 @@ func TestMain(m *testing.M) {
 	redistest.LeaveNothing(within{m, dir})
 }
 
-// within are tests that need a directory.
+// within removes a directory after the tests.
 type within struct {
 	*testing.M
 	dir string
@@ -48,7 +47,7 @@ func (w within) Run() int {
 	return w.M.Run()
 }
 
-// build makes the program, with the race detector where the tests have it.
+// build builds the program, with the race detector if the tests have it.
 func build(dir string) (string, error) {
 	path := filepath.Join(dir, "retwis")
 	args := []string{"build", "-o", path}
@@ -62,20 +61,19 @@ func build(dir string) (string, error) {
 	return path, nil
 }
 
-// process is the program, running.
+// process is a running program.
 type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
-	url    string // where its API is, once it is ready
+	url    string // of its API, once it is ready
 	stdout *output
 	stderr *output
 	ended  chan struct{}
 }
 
-// environment is that of a process: what the tests' own environment says about the
-// service has no part in it, and no two processes listen at the same port. Many people come
-// from one address here, so nothing is limited; and nobody has to be sent away bit by bit,
-// which takes half the time that a stop may take. Settings are "NAME=value"; later ones win.
+// environment returns the environment of a process: without the RETWIS_* variables of the tests, with a free port,
+// without rate limits, because all clients have the same address, and without drain time. Settings are "NAME=value";
+// later ones override earlier ones.
 func environment(settings ...string) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir(),
@@ -84,7 +82,7 @@ func environment(settings ...string) []string {
 	return append(env, settings...)
 }
 
-// launch starts the program, and kills it when the test ends if it still runs then.
+// launch starts the program. It is killed when the test ends.
 func launch(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, cmd: exec.Command(program, args...), stdout: newOutput(), stderr: newOutput(), ended: make(chan struct{})}
@@ -97,7 +95,7 @@ func launch(t *testing.T, env []string, args ...string) *process {
 	}
 	go func() {
 		defer close(p.ended)
-		_ = p.cmd.Wait() // how it ended is in its state
+		_ = p.cmd.Wait() // ProcessState has the result
 	}()
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill()
@@ -106,7 +104,7 @@ func launch(t *testing.T, env []string, args ...string) *process {
 			t.Logf("retwis %s\nprinted\n%s\nand logged\n%s", strings.Join(args, " "), p.stdout, p.stderr)
 		}
 		if strings.Contains(p.stderr.String(), "DATA RACE") {
-			t.Errorf("the race detector found something:\n%s", p.stderr)
+			t.Errorf("the race detector reports:\n%s", p.stderr)
 		}
 	})
 	return p
@@ -122,7 +120,7 @@ func serve(t *testing.T, env []string, args ...string) *process {
 	return p
 }
 
-// await returns the first line that holds a text, once there is one.
+// await waits for a line that contains a text, and returns it.
 func (p *process) await(o *output, text string) string {
 	p.t.Helper()
 	deadline := time.After(patience)
@@ -137,10 +135,10 @@ func (p *process) await(o *output, text string) string {
 		case <-changed:
 		case <-p.ended:
 			if !strings.Contains(o.String(), text) {
-				p.t.Fatalf("it ended with code %d and never said %q", p.code(), text)
+				p.t.Fatalf("it ended with code %d and did not print %q", p.code(), text)
 			}
 		case <-deadline:
-			p.t.Fatalf("it never said %q", text)
+			p.t.Fatalf("it did not print %q", text)
 		}
 	}
 }
@@ -151,7 +149,7 @@ func (p *process) code() int {
 	select {
 	case <-p.ended:
 	case <-time.After(patience):
-		p.t.Fatal("it does not end")
+		p.t.Fatal("it is still running")
 	}
 	return p.cmd.ProcessState.ExitCode()
 }
@@ -163,7 +161,7 @@ func (p *process) signal(sig os.Signal) {
 	}
 }
 
-// stop asks the process to end, which it has to do well.
+// stop asks the process to end, and checks its exit code.
 func (p *process) stop() {
 	p.t.Helper()
 	p.signal(syscall.SIGTERM)
@@ -180,7 +178,7 @@ func invoke(t *testing.T, env []string, args ...string) (code int, stdout, stder
 	return code, p.stdout.String(), p.stderr.String()
 }
 
-// output is what a process writes.
+// output is the output of a process.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -209,7 +207,7 @@ func (o *output) changed() <-chan struct{} {
 	return o.more
 }
 
-// eventually waits until a condition holds, and says what it was when it never does.
+// eventually waits until a condition holds. It fails the test if it does not.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -217,7 +215,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	for !holds() {
 		select {
 		case <-ctx.Done():
-			t.Fatalf("never: %s", what)
+			t.Fatalf("timeout: %s", what)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

@@ -23,7 +23,7 @@ func TestProcesses_ShareOneRedis(t *testing.T) {
 	author.createPost("from the other process")
 	live.expectPost("from the other process")
 
-	// What authors say of themselves is a second old at most, and never an older one again.
+	// A page shows a changed profile after at most a second, and never an older one afterwards.
 	author.do(`mutation { updateProfile(input: {displayName: "Another Name"}) { userErrors { code message } } }`, nil)
 	changed, known := time.Now(), false
 	for asked := changed; asked.Sub(changed) < 1200*time.Millisecond; asked = time.Now() {
@@ -32,12 +32,12 @@ func TestProcesses_ShareOneRedis(t *testing.T) {
 			"Content-Type: application/json", "Authorization: Bearer "+reader.token)
 		shown := strings.Contains(string(page), "Another Name")
 		if !shown && (known || asked.Sub(changed) > time.Second) {
-			t.Fatalf("the other process shows after %s (%t before):\n%s", asked.Sub(changed), known, page)
+			t.Fatalf("after %s (new name shown before: %t) the other process shows:\n%s", asked.Sub(changed), known, page)
 		}
 		known = shown
 	}
 
-	// The survivor takes over what the other one served.
+	// The remaining process takes over the outboxes of the other one.
 	here.stop()
 	author.at(there.url).createPost("from this process")
 	live.expectPost("from this process")

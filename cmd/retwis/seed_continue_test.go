@@ -17,14 +17,14 @@ import (
 	"retwis/internal/store"
 )
 
-// person is what a seed says about one member, without what differs from run to run.
+// person holds the fields of a user that are the same in each run.
 type person struct {
 	Name, DisplayName, Bio string
 	Following              []string
 	Posts                  []string // oldest first
 }
 
-// network reads everybody a population has.
+// network reads all users of a population, with their follows and posts.
 func network(t *testing.T, db *store.Store, p seed.Population) []person {
 	t.Helper()
 	users := members(t, db, p)
@@ -108,11 +108,11 @@ func TestSeed_ContinuesAfterInterruptions(t *testing.T) {
 		t.Fatalf("the last run: code %d, printed\n%s%s", code, stdout, stderr)
 	}
 	if diff := cmp.Diff(want, network(t, openTestStore(t, redisOf(broken)), p)); diff != "" {
-		t.Errorf("what %d interruptions made differs from what one run made:\n%s", interrupted, diff)
+		t.Errorf("after %d interruptions the data differs from that of one run:\n%s", interrupted, diff)
 	}
 	sound(t, broken)
 
-	// Nothing is left to do, and nothing is done twice.
+	// Another run changes nothing.
 	code, stdout, _ := invoke(t, broken, args...)
 	if code != 0 || !strings.Contains(stdout, "0 new accounts, 641 existing accounts; 0 new follows; 0 new posts;") {
 		t.Errorf("again: code %d, printed\n%s", code, stdout)
@@ -133,7 +133,7 @@ func TestSeed_AddsPostsToExistingHomes(t *testing.T) {
 	for _, user := range members(t, db, seed.Population{Seed: 1, People: 60}) {
 		posts += user.PostCount
 		if user.CreatedAt.After(time.Now().Add(-seed.Span)) {
-			t.Errorf("%s came at %s, within the time of the posts", user.Username, user.CreatedAt)
+			t.Errorf("%s registered at %s, within the time span of the posts", user.Username, user.CreatedAt)
 		}
 	}
 	if posts != 400 {

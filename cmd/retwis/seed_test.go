@@ -24,7 +24,7 @@ func TestSeed_CreatesThePopulation(t *testing.T) {
 		t.Fatalf("code %d, printed\n%s%s", code, stdout, stderr)
 	}
 	if strings.ContainsAny(stderr, "\r\x1b") {
-		t.Errorf("there is no terminal, and yet it drew on it: %q", stderr)
+		t.Errorf("without a terminal it prints escape sequences: %q", stderr)
 	}
 	db := openTestStore(t, url)
 	drained(t, db)
@@ -54,7 +54,7 @@ func TestSeed_CreatesThePopulation(t *testing.T) {
 	register(t, service.url, "reader25")
 	service.stop()
 
-	// Again, and with one reader more, whose name somebody else has by now.
+	// A second run with one more reader, whose name another user has registered.
 	args[8] = "26"
 	code, stdout, stderr = invoke(t, env, args...)
 	want := "0 new accounts, 67 existing accounts, 1 usernames skipped because other users have them; 0 new follows; 0 new posts;"
@@ -71,7 +71,7 @@ func TestSeed_CreatesThePopulation(t *testing.T) {
 	}
 	stranger, err := db.Accounts.UserByName(t.Context(), "reader25")
 	if err != nil || stranger.FollowingCount != 0 {
-		t.Errorf("somebody else is %+v: %v", stranger, err)
+		t.Errorf("the other user is %+v: %v", stranger, err)
 	}
 }
 
@@ -91,10 +91,10 @@ func TestSeed_StopsOnSignal(t *testing.T) {
 	url := redistest.Server(t).URL()
 	db := openTestStore(t, url)
 	env := environment("RETWIS_REDIS_URL=" + url)
-	const many, looked = 200_000, 20_000 // so many that it is still at it when it is asked
+	const many, checked = 200_000, 20_000 // so many that it is still running at the signal
 	p := seed.Population{Seed: 1, People: many}
 	running := launch(t, env, "seed", "--users", fmt.Sprint(many), "--posts", "0", "--parallel", "4")
-	eventually(t, "some people are registered", func() bool {
+	eventually(t, "some users are registered", func() bool {
 		_, err := db.Accounts.UserByName(t.Context(), p.Member(30).Username)
 		return err == nil
 	})
@@ -105,9 +105,9 @@ func TestSeed_StopsOnSignal(t *testing.T) {
 	if text := running.stdout.String(); !strings.Contains(text, "Stopped.") {
 		t.Errorf("it printed %q", text)
 	}
-	// Nobody was left half registered: what had begun was carried out.
+	// Each registration is complete: the current batches were completed.
 	begun := 0
-	for i := range looked {
+	for i := range checked {
 		name := p.Member(i).Username
 		_, err := db.Accounts.UserByName(t.Context(), name)
 		if errors.Is(err, retwis.ErrNotFound) {

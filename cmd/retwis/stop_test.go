@@ -17,7 +17,7 @@ import (
 	"retwis/internal/redistest"
 )
 
-// halfRequest is a request that the server has begun to read.
+// halfRequest is a request whose body is not sent yet.
 type halfRequest struct {
 	t    *testing.T
 	conn net.Conn
@@ -49,7 +49,7 @@ func begin(t *testing.T, url, token string) *halfRequest {
 	return h
 }
 
-// finish sends the body and returns the answer.
+// finish sends the body and returns the response.
 func (h *halfRequest) finish() (int, string) {
 	h.t.Helper()
 	if _, err := io.WriteString(h.conn, h.rest); err != nil {
@@ -78,9 +78,9 @@ func TestStop_CompletesRequestsAndClosesSockets(t *testing.T) {
 	p.await(p.stderr, "msg=stopping")
 	live.expectClose(1012)
 	if status, text := request.finish(); status != http.StatusOK || !strings.Contains(text, `"reader"`) {
-		t.Errorf("a request under way got %d %s", status, text)
+		t.Errorf("a request in progress got %d %s", status, text)
 	}
-	if code := p.code(); code != 0 { // it gives a stop up that takes too long
+	if code := p.code(); code != 0 { // a shutdown that takes too long is an error
 		t.Errorf("it ended with code %d", code)
 	}
 }
@@ -106,10 +106,10 @@ func TestStop_SecondSignalIsImmediate(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_REDIS_URL=memory"))
 	reader := register(t, p.url, "reader")
-	begin(t, p.url, reader.token) // and never finished
+	begin(t, p.url, reader.token) // and is never completed
 	p.signal(syscall.SIGTERM)
 	p.await(p.stderr, "msg=stopping")
-	eventually(t, "it has ended", func() bool { // it takes the second for the first while that is handled
+	eventually(t, "it has ended", func() bool { // a second signal counts only after the first one is handled
 		p.signal(syscall.SIGTERM)
 		select {
 		case <-p.ended:
@@ -119,7 +119,7 @@ func TestStop_SecondSignalIsImmediate(t *testing.T) {
 		}
 	})
 	if code := p.code(); code != -1 {
-		t.Errorf("it ended with code %d, and not by the signal", code)
+		t.Errorf("it ended with code %d instead of by the signal", code)
 	}
 }
 

@@ -11,21 +11,20 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// stream is one subscription on a socket of its own.
+// stream is a subscription on its own websocket.
 type stream struct {
 	t  *testing.T
 	ws *websocket.Conn
 }
 
-// dial opens a websocket, or returns the status of the answer that it was not given. A
-// header is "Name: value".
+// dial opens a websocket. If the server refuses it, it returns nil and the status. A header is "Name: value".
 func (c *client) dial(headers ...string) (ws *websocket.Conn, status int) {
 	c.t.Helper()
 	ws, status, _ = c.handshake(headers...)
 	return ws, status
 }
 
-// handshake is dial that returns the header of the answer too.
+// handshake is dial that also returns the header of the response.
 func (c *client) handshake(headers ...string) (ws *websocket.Conn, status int, answered http.Header) {
 	c.t.Helper()
 	header := http.Header{}
@@ -61,7 +60,7 @@ func (c *client) open() *stream {
 	return s
 }
 
-// watch subscribes to the home timeline, after a cursor or from now.
+// watch subscribes to the home timeline, from a cursor or from now on.
 func (c *client) watch(after string) *stream {
 	c.t.Helper()
 	s := c.open()
@@ -80,7 +79,7 @@ func (c *client) watch(after string) *stream {
 	return s
 }
 
-// watchNow subscribes and waits until it is live.
+// watchNow subscribes and waits until the subscription is live.
 func (c *client) watchNow() *stream {
 	c.t.Helper()
 	s := c.watch("")
@@ -113,7 +112,7 @@ func (s *stream) read() message {
 	return m
 }
 
-// expect reads the next event, which has to be of a type.
+// expect reads the next event, which must be of a type.
 func (s *stream) expect(typename string) event {
 	s.t.Helper()
 	m := s.read()
@@ -127,7 +126,7 @@ func (s *stream) expect(typename string) event {
 	return a.Data.TimelineEvents
 }
 
-// expectPost reads the next event, which has to be that a text was added.
+// expectPost reads the next event, which must be a new post with a text.
 func (s *stream) expectPost(text string) event {
 	s.t.Helper()
 	e := s.expect("PostAdded")
@@ -137,7 +136,7 @@ func (s *stream) expectPost(text string) event {
 	return e
 }
 
-// expectClose reads until the server closes the socket, and checks why it does.
+// expectClose reads until the server closes the websocket, and checks the close code.
 func (s *stream) expectClose(code int) {
 	s.t.Helper()
 	_ = s.ws.SetReadDeadline(time.Now().Add(patience))
@@ -154,7 +153,7 @@ func (s *stream) expectClose(code int) {
 	}
 }
 
-// watchTimeline subscribes to a timeline, and waits until that is live.
+// watchTimeline subscribes to a timeline, and waits until the subscription is live.
 func (c *client) watchTimeline(id string) *stream {
 	c.t.Helper()
 	s := c.open()
@@ -165,7 +164,7 @@ func (c *client) watchTimeline(id string) *stream {
 	return s
 }
 
-// expectGone reads the end of a subscription whose timeline was deleted.
+// expectGone reads the error of a subscription whose timeline was deleted.
 func (s *stream) expectGone() {
 	s.t.Helper()
 	m := s.read()

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestSubscription_EndsWhenItsTimelineIsDeleted deletes a list and an account whose timelines
-// are watched by others, and by another device.
+// TestSubscription_EndsWhenItsTimelineIsDeleted deletes a list and an account while clients subscribe to their
+// timelines.
 func TestSubscription_EndsWhenItsTimelineIsDeleted(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_REDIS_URL=memory"))

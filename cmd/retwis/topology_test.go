@@ -18,7 +18,7 @@ import (
 	"go.yaml.in/yaml/v2"
 )
 
-// composition is what compose.yaml says of its processes.
+// composition is the content of compose.yaml.
 type composition struct {
 	Services map[string]struct {
 		Command     []string
@@ -46,8 +46,8 @@ func composed(t *testing.T) composition {
 	return c
 }
 
-// TestTopology_SurvivesTheEndOfAProcess runs the processes of compose.yaml behind Debian's nginx, and ends one of
-// the API processes in the middle.
+// TestTopology_SurvivesTheEndOfAProcess runs the processes of compose.yaml behind Debian's nginx, and stops one of the API
+// processes.
 func TestTopology_SurvivesTheEndOfAProcess(t *testing.T) {
 	c := composed(t)
 	redis := exec.Command("redis-server", append(slices.Clone(c.Services["redis"].Command[1:]), "--port", "0", "--unixsocket", "redis.sock", "--dir", ".")...)
@@ -80,14 +80,14 @@ func TestTopology_SurvivesTheEndOfAProcess(t *testing.T) {
 		return err == nil && r.Body.Close() == nil && r.StatusCode == http.StatusOK
 	})
 
-	flow(t, site, "1") // sockets included
+	flow(t, site, "1") // with websockets
 	reader, author := register(t, site, "watcher"), register(t, site, "writer")
 	reader.follow(author)
 	author.createPost("before")
 	reader.awaitHome("before")
 	var live []*stream
 	var cursor string
-	for range 4 { // some on each of the two
+	for range 4 { // on both processes
 		s := reader.watchNow()
 		live = append(live, s)
 	}
@@ -107,15 +107,15 @@ func TestTopology_SurvivesTheEndOfAProcess(t *testing.T) {
 		s.close()
 	}
 	if restarted == 0 || restarted == len(live) {
-		t.Errorf("%d of %d sockets were on the process that ended", restarted, len(live))
+		t.Errorf("%d of %d websockets were on the stopped process", restarted, len(live))
 	}
-	for i := range 20 { // nginx goes by what is gone
+	for i := range 20 { // nginx avoids the stopped process
 		if status, _ := newClient(t, site).get("/healthz"); status != http.StatusOK {
 			t.Fatalf("request %d: status %d", i, status)
 		}
 	}
 	if status, _ := newClient(t, site).get("/readyz"); status != http.StatusNotFound {
-		t.Errorf("the public sees /readyz: %d", status)
+		t.Errorf("/readyz is public: %d", status)
 	}
 	if got, _ := newClient(t, site).post(`{ viewer { id } }`, nil, "X-Request-Id: chosen-by-a-client"); len(got.header.Get("X-Request-Id")) != 32 {
 		t.Errorf("the id of a request is %q, not that of nginx", got.header.Get("X-Request-Id"))
@@ -124,8 +124,7 @@ func TestTopology_SurvivesTheEndOfAProcess(t *testing.T) {
 	running["api-2"].stop()
 }
 
-// restarts reports whether the next thing on a socket is that the service restarts, and not
-// a post.
+// restarts reports whether the websocket is closed, instead of receiving an event.
 func (s *stream) restarts() bool {
 	s.t.Helper()
 	_ = s.ws.SetReadDeadline(time.Now().Add(patience))
@@ -145,7 +144,7 @@ func start(t *testing.T, cmd *exec.Cmd) {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Logf("%s said\n%s", strings.Join(cmd.Args, " "), out.String())
+			t.Logf("%s printed\n%s", strings.Join(cmd.Args, " "), out.String())
 		}
 	})
 }

@@ -21,7 +21,7 @@ import (
 	"retwis/internal/redistest"
 )
 
-// receiver takes spans, as a collector does.
+// receiver receives spans, like an OpenTelemetry collector.
 type receiver struct {
 	collector.UnimplementedTraceServiceServer
 
@@ -43,7 +43,7 @@ func (r *receiver) Export(_ context.Context, request *collector.ExportTraceServi
 	return &collector.ExportTraceServiceResponse{}, nil
 }
 
-// ServeHTTP is OTLP over HTTP.
+// ServeHTTP implements OTLP over HTTP.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(request.Body)
 	var spans collector.ExportTraceServiceRequest
@@ -115,7 +115,7 @@ func TestTracing_FollowsAPostToItsDelivery(t *testing.T) {
 				t.Fatal(a.Errors)
 			}
 			reader.awaitHome(plantedText)
-			// Each of these is the child of one named before it, in one trace over two processes.
+			// The parent of each span, in one trace over two processes.
 			parents := map[string]string{
 				"POST /graphql":       "",
 				"mutation Trace":      "POST /graphql",
@@ -127,7 +127,7 @@ func TestTracing_FollowsAPostToItsDelivery(t *testing.T) {
 			}
 			var spans []*otlp.Span
 			names := map[string]string{"1122334455667788": ""}
-			eventually(t, "the whole trace has come", func() bool { // children come before what they are in
+			eventually(t, "the trace is complete", func() bool { // spans arrive before their parents
 				spans = got.of(id)
 				for _, span := range spans {
 					names[hex.EncodeToString(span.GetSpanId())] = span.GetName()
@@ -145,7 +145,7 @@ func TestTracing_FollowsAPostToItsDelivery(t *testing.T) {
 			for _, span := range spans {
 				parent := names[hex.EncodeToString(span.GetParentSpanId())]
 				if want := parents[span.GetName()]; want != "" && parent != want {
-					t.Errorf("%s is in %q, want %q", span.GetName(), parent, want)
+					t.Errorf("the parent of %s is %q, want %q", span.GetName(), parent, want)
 				}
 			}
 			worker.stop()
@@ -156,13 +156,13 @@ func TestTracing_FollowsAPostToItsDelivery(t *testing.T) {
 				}
 			}
 			if !strings.Contains(got.text(), `service.name`) {
-				t.Error("the spans do not say of which service they are")
+				t.Error("the spans have no service name")
 			}
 		})
 	}
 }
 
-// TestTracing_IgnoresUntrustedParents sends what only a trusted proxy may say.
+// TestTracing_IgnoresUntrustedParents sends a traceparent from an address that is not a trusted proxy.
 func TestTracing_IgnoresUntrustedParents(t *testing.T) {
 	t.Parallel()
 	var got receiver
@@ -174,18 +174,18 @@ func TestTracing_IgnoresUntrustedParents(t *testing.T) {
 	author.post(postInTrace, map[string]any{"text": "hello"}, "traceparent: 00-"+id+"-1122334455667788-01")
 	p.stop()
 	if spans := got.of(id); len(spans) > 0 || got.text() != "" {
-		t.Errorf("a stranger had this recorded: %s", got.text())
+		t.Errorf("an untrusted client started a trace: %s", got.text())
 	}
 	entries := outboxEntries(t, node, "post")
 	if len(entries) != 1 || entries[0]["trace"] != nil {
-		t.Errorf("a post that is not traced is queued as %v", entries)
+		t.Errorf("the entry of an untraced post is %v", entries)
 	}
 }
 
 func TestTracing_IsOffByDefault(t *testing.T) {
 	t.Parallel()
 	for name, env := range map[string][]string{
-		"nothing is said":      nil,
+		"no variables":         nil,
 		"the SDK is disabled":  {"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_SDK_DISABLED=true"},
 		"there is no exporter": {"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_TRACES_EXPORTER=none"},
 	} {
@@ -196,16 +196,16 @@ func TestTracing_IsOffByDefault(t *testing.T) {
 			register(t, p.url, "author").createPost("hello")
 			p.stop()
 			if entries := outboxEntries(t, node, "post"); len(entries) != 1 || entries[0]["trace"] != nil {
-				t.Errorf("the post is queued as %v", entries)
+				t.Errorf("the entry is %v", entries)
 			}
 			if strings.Contains(p.stderr.String(), "trac") {
-				t.Errorf("the log speaks of traces:\n%s", p.stderr)
+				t.Errorf("the log mentions traces:\n%s", p.stderr)
 			}
 		})
 	}
 }
 
-// TestTracing_ToleratesAMissingCollector has spans sent to nobody.
+// TestTracing_ToleratesAMissingCollector exports spans to an address without a collector.
 func TestTracing_ToleratesAMissingCollector(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_REDIS_URL=memory", "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_BSP_SCHEDULE_DELAY=20"))
@@ -225,7 +225,7 @@ func TestTracing_ToleratesAMissingCollector(t *testing.T) {
 	}
 }
 
-// outboxEntries returns what waits in all outboxes, of one kind.
+// outboxEntries returns the entries of a kind in all outboxes.
 func outboxEntries(t *testing.T, node *redistest.Node, kind string) (found []map[string]any) {
 	t.Helper()
 	client := node.Client()
