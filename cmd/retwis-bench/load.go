@@ -70,10 +70,8 @@ func (c *loadCommand) Run(ctx context.Context, console console) error {
 	}
 	defer release()
 	o := c.options()
-	view := newLoadView(console.err, o)
-	o.Preparing, o.Progress = terminal.NewProgress(console.err).Part, view.show
+	o.Preparing, o.Progress = terminal.NewProgress(console.err).Part, loadView{console.err, o}.show
 	report, err := load.Run(ctx, o)
-	view.end()
 	if errors.Is(err, load.ErrSetup) && ctx.Err() == nil {
 		return misuse{err}
 	}

@@ -22,11 +22,11 @@ type Progress struct {
 
 // NewProgress returns a progress display that writes to w.
 func NewProgress(w *os.File) *Progress {
-	return &Progress{w: w, terminal: Columns(w) >= barColumns}
+	return &Progress{w: w, terminal: columns(w) >= barColumns}
 }
 
-// Columns returns the current width of a terminal, or 0 if w is not a terminal.
-func Columns(w *os.File) int {
+// columns returns the current width of a terminal, or 0 if w is not a terminal.
+func columns(w *os.File) int {
 	width, _, err := term.GetSize(int(w.Fd()))
 	if err != nil {
 		return 0

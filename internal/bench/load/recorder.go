@@ -39,8 +39,8 @@ type Interval struct {
 
 // Totals are counts since the start of the measurement.
 type Totals struct {
-	Operations, Errors, Limited, Deliveries int
-	WarmingUp                               bool
+	Errors, Limited int
+	WarmingUp       bool
 }
 
 // recorder collects the latencies and errors of a test.
@@ -142,9 +142,8 @@ func (r *recorder) tick(now time.Time) (Interval, Totals) {
 	r.timeline = append(r.timeline, i)
 	r.counts, r.since = Interval{}, now
 	r.current.Reset()
-	totals := Totals{Limited: r.limited, Deliveries: int(r.deliveries.TotalCount())}
+	totals := Totals{Limited: r.limited}
 	for _, t := range r.operations {
-		totals.Operations += int(t.latencies.TotalCount()) + t.errors
 		totals.Errors += t.errors
 	}
 	return i, totals
