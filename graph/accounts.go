@@ -12,7 +12,7 @@ func sessionPayload(ctx context.Context, session auth.Session, err error) (*Sess
 		shown, err := userErrors(err)
 		return &SessionPayload{UserErrors: shown}, err
 	}
-	auth.SetSessionCookie(ctx, session.Token)
+	auth.RequestOf(ctx).SetSessionCookie(session.Token)
 	return &SessionPayload{Token: &session.Token, User: session.User}, nil
 }
 
@@ -25,7 +25,7 @@ func logout(ctx context.Context, end func(context.Context, auth.Identity) error)
 		shown, err := userErrors(err)
 		return &LogoutPayload{UserErrors: shown}, err
 	}
-	auth.SetSessionCookie(ctx, "")
+	auth.RequestOf(ctx).SetSessionCookie("")
 	return &LogoutPayload{}, nil
 }
 
@@ -39,7 +39,7 @@ func (r *Resolver) deleteAccount(ctx context.Context, password string) (*DeleteA
 		shown, err := userErrors(err)
 		return &DeleteAccountPayload{UserErrors: shown}, err
 	}
-	auth.SetSessionCookie(ctx, "")
+	auth.RequestOf(ctx).SetSessionCookie("")
 	id := globalUserID(viewer)
 	return &DeleteAccountPayload{DeletedUserID: &id}, nil
 }

@@ -11,15 +11,15 @@ import (
 
 // Accounts registers users and manages their sessions and profiles.
 type Accounts interface {
-	Register(ctx context.Context, username, password string, displayName *string) (auth.Session, error)
-	Login(ctx context.Context, username, password string) (auth.Session, error)
+	Register(ctx context.Context, username, password string, displayName *string, userAgent string) (auth.Session, error)
+	Login(ctx context.Context, username, password, userAgent string) (auth.Session, error)
 	Logout(ctx context.Context, who auth.Identity) error
 	LogoutEverywhere(ctx context.Context, who auth.Identity) error
 	// Sessions returns the viewer's sessions, the most recently used first.
 	Sessions(ctx context.Context, who auth.Identity) ([]retwis.Session, error)
 	// RevokeSession ends one of the viewer's sessions. It fails with [retwis.ErrSessionNotFound] for any other.
 	RevokeSession(ctx context.Context, who auth.Identity, id retwis.SessionID) error
-	ChangePassword(ctx context.Context, who auth.Identity, current, changed string) (auth.Session, error)
+	ChangePassword(ctx context.Context, who auth.Identity, current, changed, userAgent string) (auth.Session, error)
 	DeleteAccount(ctx context.Context, who auth.Identity, password string) error
 	UpdateProfile(ctx context.Context, who auth.Identity, change retwis.ProfileChange) (*retwis.User, error)
 }

@@ -14,7 +14,7 @@ func (w *fakeBackend) session(u *retwis.User) auth.Session {
 	return auth.Session{Token: "token of " + u.Username, User: u}
 }
 
-func (w *fakeBackend) Register(_ context.Context, username, password string, displayName *string) (auth.Session, error) {
+func (w *fakeBackend) Register(_ context.Context, username, password string, displayName *string, _ string) (auth.Session, error) {
 	err := w.begin("Register", username)
 	defer w.mu.Unlock()
 	if err != nil {
@@ -38,7 +38,7 @@ func (w *fakeBackend) Register(_ context.Context, username, password string, dis
 	return w.session(u), nil
 }
 
-func (w *fakeBackend) Login(_ context.Context, username, password string) (auth.Session, error) {
+func (w *fakeBackend) Login(_ context.Context, username, password, _ string) (auth.Session, error) {
 	err := w.begin("Login", username)
 	defer w.mu.Unlock()
 	if err != nil {
@@ -91,7 +91,7 @@ func (w *fakeBackend) RevokeSession(_ context.Context, who auth.Identity, id ret
 	return nil
 }
 
-func (w *fakeBackend) ChangePassword(_ context.Context, who auth.Identity, current, changed string) (auth.Session, error) {
+func (w *fakeBackend) ChangePassword(_ context.Context, who auth.Identity, current, changed, _ string) (auth.Session, error) {
 	err := w.begin("ChangePassword", who.User)
 	defer w.mu.Unlock()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // Register is the resolver for the register field.
 func (r *mutationResolver) Register(ctx context.Context, input RegisterInput) (*SessionPayload, error) {
-	session, err := r.Accounts.Register(ctx, input.Username, input.Password, input.DisplayName)
+	session, err := r.Accounts.Register(ctx, input.Username, input.Password, input.DisplayName, auth.RequestOf(ctx).UserAgent)
 	if err != nil {
 		r.Limits.NotRegistered(ctx, limits.ClientOf(ctx))
 	}
@@ -24,7 +24,7 @@ func (r *mutationResolver) Register(ctx context.Context, input RegisterInput) (*
 
 // Login is the resolver for the login field.
 func (r *mutationResolver) Login(ctx context.Context, input LoginInput) (*SessionPayload, error) {
-	session, err := r.Accounts.Login(ctx, input.Username, input.Password)
+	session, err := r.Accounts.Login(ctx, input.Username, input.Password, auth.RequestOf(ctx).UserAgent)
 	if err == nil {
 		r.Limits.LoggedIn(ctx, limits.ClientOf(ctx), input.Username)
 	}
@@ -46,7 +46,7 @@ func (r *mutationResolver) ChangePassword(ctx context.Context, input ChangePassw
 	if _, err := auth.Viewer(ctx); err != nil {
 		return nil, err
 	}
-	session, err := r.Accounts.ChangePassword(ctx, auth.IdentityOf(ctx), input.CurrentPassword, input.NewPassword)
+	session, err := r.Accounts.ChangePassword(ctx, auth.IdentityOf(ctx), input.CurrentPassword, input.NewPassword, auth.RequestOf(ctx).UserAgent)
 	return sessionPayload(ctx, session, err)
 }
 

@@ -14,7 +14,7 @@ import (
 // cookies records what a transport with cookies is told.
 func cookies(ctx context.Context) (context.Context, *[]string) {
 	var set []string
-	return auth.WithSessionCookie(ctx, func(token string) { set = append(set, token) }), &set
+	return auth.WithRequest(ctx, auth.Request{SetCookie: func(token string) { set = append(set, token) }}), &set
 }
 
 func wantCookies(t *testing.T, got *[]string, want ...string) {

@@ -47,7 +47,7 @@ func (r *Resolver) revokeSession(ctx context.Context, who auth.Identity, session
 		return err
 	}
 	if id == who.SessionID() {
-		auth.SetSessionCookie(ctx, "")
+		auth.RequestOf(ctx).SetSessionCookie("")
 	}
 	return nil
 }

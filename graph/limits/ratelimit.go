@@ -27,7 +27,7 @@ type Limiter interface {
 
 // ClientOf returns the client that a request comes from.
 func ClientOf(ctx context.Context) ratelimit.Client {
-	return ratelimit.Client{User: auth.IdentityOf(ctx).User, Address: auth.AddressOf(ctx)}
+	return ratelimit.Client{User: auth.IdentityOf(ctx).User, Address: auth.RequestOf(ctx).Address}
 }
 
 // RateLimit is a gqlgen extension that counts operations before they run. An operation that exceeds a limit is refused

@@ -48,7 +48,7 @@ func TestRateLimit_CountsOperationsBeforeTheyRun(t *testing.T) {
 			if tt.variables != "" {
 				params.Variables = decode(t, tt.variables)
 			}
-			a.send(auth.WithAddress(asAlice(t), here), params)
+			a.send(auth.WithRequest(asAlice(t), auth.Request{Address: here}), params)
 			if diff := cmp.Diff([]ratelimit.Cost{tt.want}, a.limiter.costs); diff != "" {
 				t.Error(diff)
 			}

@@ -118,7 +118,7 @@ func (b *backend) CreatePost(context.Context, retwis.NewPost) (retwis.PostEdge, 
 	return retwis.PostEdge{}, retwis.ErrNameTaken
 }
 
-func (b *backend) Login(context.Context, string, string) (auth.Session, error) {
+func (b *backend) Login(context.Context, string, string, string) (auth.Session, error) {
 	b.called()
 	return auth.Session{}, retwis.ErrWrongCredentials
 }
@@ -128,12 +128,12 @@ func (b *backend) Logout(context.Context, auth.Identity) error {
 	return nil
 }
 
-func (b *backend) Register(context.Context, string, string, *string) (auth.Session, error) {
+func (b *backend) Register(context.Context, string, string, *string, string) (auth.Session, error) {
 	b.called()
 	return auth.Session{}, retwis.ErrNameTaken
 }
 
-func (b *backend) ChangePassword(context.Context, auth.Identity, string, string) (auth.Session, error) {
+func (b *backend) ChangePassword(context.Context, auth.Identity, string, string, string) (auth.Session, error) {
 	b.called()
 	return auth.Session{}, retwis.ErrWrongCredentials
 }

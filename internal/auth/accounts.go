@@ -104,7 +104,7 @@ func NewAccounts(store AccountStore, sessions SessionStore, opts Options) (*Acco
 // Register makes an account and opens its first session. Without a display name the
 // username serves. When the account was made and the session was not, the error is
 // internal, and its owner can log in.
-func (a *Accounts) Register(ctx context.Context, username, password string, displayName *string) (Session, error) {
+func (a *Accounts) Register(ctx context.Context, username, password string, displayName *string, userAgent string) (Session, error) {
 	nameErr := retwis.CheckUsername(username)
 	form, passwordErr := retwis.NormalizePassword("password", password)
 	shown, shownErr := username, error(nil)
@@ -122,7 +122,7 @@ func (a *Accounts) Register(ctx context.Context, username, password string, disp
 	if err != nil {
 		return Session{}, fmt.Errorf("register: %w", err)
 	}
-	token, session := newSession(ctx, user.ID)
+	token, session := newSession(user.ID, userAgent)
 	if err := a.sessions.CreateSession(ctx, session); err != nil {
 		return Session{}, fmt.Errorf("open the first session of %s: %w", user.ID, err)
 	}

@@ -16,7 +16,7 @@ func TestRegister(t *testing.T) {
 	store := newMemory()
 	a, hashes := testAccounts(t, store, cheap())
 	name := "  Ada\u0301 "
-	session, err := a.Register(t.Context(), "Ada", "correct horse", &name)
+	session, err := a.Register(t.Context(), "Ada", "correct horse", &name, agent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestRegister(t *testing.T) {
 		t.Error("one password has the same hash twice")
 	}
 
-	if _, err := a.Register(t.Context(), "ADA", "correct horse", nil); !errors.Is(err, retwis.ErrNameTaken) {
+	if _, err := a.Register(t.Context(), "ADA", "correct horse", nil, agent); !errors.Is(err, retwis.ErrNameTaken) {
 		t.Errorf("registering a taken name gives %v", err)
 	}
 }
@@ -64,7 +64,7 @@ func TestRegisterTellsEverythingThatIsWrong(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := a.Register(t.Context(), tt.username, tt.password, tt.display)
+			_, err := a.Register(t.Context(), tt.username, tt.password, tt.display, agent)
 			found, _ := retwis.UserErrors(err)
 			var got []string
 			for _, e := range found {

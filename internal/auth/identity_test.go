@@ -7,7 +7,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestIdentity(t *testing.T) {
+func TestIdentity_TravelsInContext(t *testing.T) {
 	t.Parallel()
 	if who := IdentityOf(t.Context()); who != (Identity{}) {
 		t.Errorf("nobody is %+v", who)
@@ -25,17 +25,5 @@ func TestIdentity(t *testing.T) {
 	}
 	if id, err := Viewer(WithIdentity(ctx, Identity{})); id != 0 || !errors.Is(err, retwis.ErrUnauthenticated) {
 		t.Errorf("the viewer of the anonymous is %s, %v", id, err)
-	}
-}
-
-func TestSetSessionCookie(t *testing.T) {
-	t.Parallel()
-	SetSessionCookie(t.Context(), "no cookies here")
-	var got []string
-	ctx := WithSessionCookie(t.Context(), func(token string) { got = append(got, token) })
-	SetSessionCookie(ctx, "token")
-	SetSessionCookie(ctx, "")
-	if len(got) != 2 || got[0] != "token" || got[1] != "" {
-		t.Errorf("the cookie was set to %q", got)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"retwis/internal/retwis"
 )
 
+// agent is the user agent of the tests.
+const agent = "Mozilla/5.0"
+
 // memory is an AccountStore for one test. The hooks run inside a call, before it does
 // anything, so that a test can put another client's step there.
 type memory struct {
@@ -305,7 +308,7 @@ func testAccounts(t *testing.T, store accountsAndSessions, params HashParameters
 
 func mustRegister(t *testing.T, a *Accounts, username, password string) Session {
 	t.Helper()
-	session, err := a.Register(t.Context(), username, password, nil)
+	session, err := a.Register(t.Context(), username, password, nil, agent)
 	if err != nil {
 		t.Fatalf("register %s: %v", username, err)
 	}

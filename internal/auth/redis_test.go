@@ -83,10 +83,9 @@ const password = "correct horse"
 // login logs somebody in from a client, and registers them where they are new.
 func (s *service) login(name, agent string) auth.Session {
 	s.Helper()
-	ctx := auth.WithUserAgent(s.Context(), agent)
-	session, err := s.Register(ctx, name, password, nil)
+	session, err := s.Register(s.Context(), name, password, nil, agent)
 	if errors.Is(err, retwis.ErrNameTaken) {
-		session, err = s.Login(ctx, name, password)
+		session, err = s.Login(s.Context(), name, password, agent)
 	}
 	if err != nil {
 		s.Fatal(err)
@@ -184,7 +183,7 @@ func TestAChangeOfPasswordEndsOlderSessionsOnly(t *testing.T) {
 		s := newService(t, url)
 		asking, elsewhere := s.login("eve_s", ""), s.login("eve_s", "")
 		old, oldElsewhere := s.identify(asking), s.identify(elsewhere)
-		fresh, err := s.ChangePassword(s.Context(), old, password, "battery staple")
+		fresh, err := s.ChangePassword(s.Context(), old, password, "battery staple", "Phone/1.0")
 		if err != nil {
 			s.Fatal(err)
 		}

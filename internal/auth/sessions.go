@@ -10,7 +10,7 @@ import (
 
 // Login opens a session. An unknown name, an account whose registration is unfinished
 // and a wrong password all give [retwis.ErrWrongCredentials], after the same work.
-func (a *Accounts) Login(ctx context.Context, username, password string) (Session, error) {
+func (a *Accounts) Login(ctx context.Context, username, password, userAgent string) (Session, error) {
 	form, ok := retwis.PasswordForm(password)
 	if !ok { // of no account, whatever the name: nothing is given away by being quick
 		return Session{}, retwis.ErrWrongCredentials
@@ -20,7 +20,7 @@ func (a *Accounts) Login(ctx context.Context, username, password string) (Sessio
 		return Session{}, fmt.Errorf("log in: %w", err)
 	}
 	checked.PasswordHash = a.rehashed(ctx, checked, form)
-	session, err := a.open(ctx, checked, form)
+	session, err := a.open(ctx, checked, form, userAgent)
 	if err != nil {
 		return Session{}, fmt.Errorf("log in: %w", err)
 	}
@@ -73,8 +73,8 @@ func (a *Accounts) rehashed(ctx context.Context, checked retwis.Credentials, for
 
 // open opens a session of a user whose password was checked against the hash. When the
 // password has changed since, the error is retwis.ErrWrongCredentials.
-func (a *Accounts) open(ctx context.Context, checked retwis.Credentials, form string) (Session, error) {
-	token, session := newSession(ctx, checked.User)
+func (a *Accounts) open(ctx context.Context, checked retwis.Credentials, form, userAgent string) (Session, error) {
+	token, session := newSession(checked.User, userAgent)
 	err := a.sessions.CreateSession(ctx, session)
 	if err != nil && !errors.Is(err, retwis.ErrNotFound) {
 		return Session{}, err
@@ -98,10 +98,10 @@ func (a *Accounts) open(ctx context.Context, checked retwis.Credentials, form st
 	return Session{Token: token, User: users[0]}, nil
 }
 
-// newSession returns a session of a user for the client that asks.
-func newSession(ctx context.Context, user retwis.UserID) (token string, session retwis.NewSession) {
+// newSession returns a new session of a user, and its token.
+func newSession(user retwis.UserID, userAgent string) (token string, session retwis.NewSession) {
 	token, key := NewToken(user.Bucket())
-	return token, retwis.NewSession{User: user, Key: key, UserAgent: userAgentOf(ctx)}
+	return token, retwis.NewSession{User: user, Key: key, UserAgent: retwis.CleanUserAgent(userAgent)}
 }
 
 func (a *Accounts) recheck(ctx context.Context, checked retwis.Credentials, form string) error {
@@ -190,7 +190,7 @@ func (a *Accounts) LogoutEverywhere(ctx context.Context, who Identity) error {
 // one. A wrong current password is WRONG_CREDENTIALS on currentPassword. When the
 // password was changed and the session was not opened, the error is internal, and the
 // new password logs in.
-func (a *Accounts) ChangePassword(ctx context.Context, who Identity, current, changed string) (Session, error) {
+func (a *Accounts) ChangePassword(ctx context.Context, who Identity, current, changed, userAgent string) (Session, error) {
 	if _, err := who.viewer(); err != nil {
 		return Session{}, err
 	}
@@ -206,7 +206,7 @@ func (a *Accounts) ChangePassword(ctx context.Context, who Identity, current, ch
 	if err != nil {
 		return Session{}, fmt.Errorf("change the password: %w", err)
 	}
-	session, err := a.open(ctx, credentials, newForm)
+	session, err := a.open(ctx, credentials, newForm, userAgent)
 	if err != nil {
 		return Session{}, fmt.Errorf("open a session with the changed password: %w", err)
 	}

@@ -20,7 +20,7 @@ func TestLogin(t *testing.T) {
 		{"from a keyboard that composes", "ada", "caf\u00e9 au lait"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			session, err := a.Login(t.Context(), tt.username, tt.password)
+			session, err := a.Login(t.Context(), tt.username, tt.password, agent)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestLoginGivesNothingAway(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			session, err := a.Login(t.Context(), tt.username, tt.password)
+			session, err := a.Login(t.Context(), tt.username, tt.password, agent)
 			if session != (Session{}) || !errors.Is(err, retwis.ErrWrongCredentials) {
 				t.Fatalf("login gives %+v, %v", session, err)
 			}
@@ -84,7 +84,7 @@ func TestLoginWithAnOutageIsNoWrongPassword(t *testing.T) {
 	a, _ := testAccounts(t, store, cheap())
 	session := mustRegister(t, a, "ada", password)
 	store.fail = errors.New("connection refused")
-	if _, err := a.Login(t.Context(), "ada", password); !errors.Is(err, store.fail) || errors.Is(err, retwis.ErrWrongCredentials) {
+	if _, err := a.Login(t.Context(), "ada", password, agent); !errors.Is(err, store.fail) || errors.Is(err, retwis.ErrWrongCredentials) {
 		t.Errorf("login gives %v", err)
 	}
 	if _, err := a.Authenticate(t.Context(), session.Token); !errors.Is(err, store.fail) || errors.Is(err, retwis.ErrUnauthenticated) {
@@ -97,13 +97,13 @@ func TestLoginWithAnOutageIsNoWrongPassword(t *testing.T) {
 	if err := a.LogoutEverywhere(t.Context(), who); !errors.Is(err, store.fail) {
 		t.Errorf("logging out everywhere gives %v", err)
 	}
-	_, err := a.ChangePassword(t.Context(), who, password, "battery staple")
+	_, err := a.ChangePassword(t.Context(), who, password, "battery staple", agent)
 	if _, mendable := retwis.UserErrors(err); !errors.Is(err, store.fail) || mendable {
 		t.Errorf("changing the password gives %v", err)
 	}
 	store.fail = nil
 	store.accounts[session.User.ID].hash = "$argon2id$v=19$m=4194304,t=1,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
-	_, err = a.Login(t.Context(), "ada", password)
+	_, err = a.Login(t.Context(), "ada", password, agent)
 	if _, ok := retwis.UserErrors(err); err == nil || ok {
 		t.Errorf("login with an absurd stored hash gives %v", err)
 	}
@@ -119,7 +119,7 @@ func TestLoginBringsHashesUpToDate(t *testing.T) {
 	first := mustRegister(t, old, "ada", password)
 	a, hashes := testAccounts(t, store, costlier())
 
-	session, err := a.Login(t.Context(), "ada", password)
+	session, err := a.Login(t.Context(), "ada", password, agent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestLoginBringsHashesUpToDate(t *testing.T) {
 	mustIdentify(t, a, first)
 	mustIdentify(t, a, session)
 
-	if _, err := a.Login(t.Context(), "ada", password); err != nil {
+	if _, err := a.Login(t.Context(), "ada", password, agent); err != nil {
 		t.Fatal(err)
 	}
 	if n := hashes(); n != 1 {
@@ -147,14 +147,14 @@ func TestRehashDoesNotUndoAChangeOfPassword(t *testing.T) {
 	who := mustIdentify(t, old, mustRegister(t, old, "ada", password))
 	a, _ := testAccounts(t, store, costlier())
 	store.beforeSetPasswordHash = func() {
-		if _, err := a.ChangePassword(t.Context(), who, password, "battery staple"); err != nil {
+		if _, err := a.ChangePassword(t.Context(), who, password, "battery staple", agent); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := a.Login(t.Context(), "ada", password); !errors.Is(err, retwis.ErrWrongCredentials) {
+	if _, err := a.Login(t.Context(), "ada", password, agent); !errors.Is(err, retwis.ErrWrongCredentials) {
 		t.Errorf("login with the password of before gives %v", err)
 	}
-	if _, err := a.Login(t.Context(), "ada", "battery staple"); err != nil {
+	if _, err := a.Login(t.Context(), "ada", "battery staple", agent); err != nil {
 		t.Errorf("login with the changed password gives %v", err)
 	}
 }
@@ -166,11 +166,11 @@ func TestTwoLoginsMayRehashAtOnce(t *testing.T) {
 	mustRegister(t, old, "ada", password)
 	a, _ := testAccounts(t, store, costlier())
 	store.beforeSetPasswordHash = func() {
-		if _, err := a.Login(t.Context(), "ada", password); err != nil {
+		if _, err := a.Login(t.Context(), "ada", password, agent); err != nil {
 			t.Error(err)
 		}
 	}
-	session, err := a.Login(t.Context(), "ada", password)
+	session, err := a.Login(t.Context(), "ada", password, agent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,11 +183,11 @@ func TestASessionDoesNotOutliveThePasswordItWasOpenedWith(t *testing.T) {
 	a, _ := testAccounts(t, store, cheap())
 	who := mustIdentify(t, a, mustRegister(t, a, "ada", password))
 	store.beforeCreateSession = func() {
-		if _, err := a.ChangePassword(t.Context(), who, password, "battery staple"); err != nil {
+		if _, err := a.ChangePassword(t.Context(), who, password, "battery staple", agent); err != nil {
 			t.Error(err)
 		}
 	}
-	session, err := a.Login(t.Context(), "ada", password)
+	session, err := a.Login(t.Context(), "ada", password, agent)
 	if session.Token != "" || !errors.Is(err, retwis.ErrWrongCredentials) {
 		t.Errorf("login while the password changes gives %+v, %v", session, err)
 	}
@@ -199,7 +199,7 @@ func TestLoginToAnAccountThatVanishes(t *testing.T) {
 	a, _ := testAccounts(t, store, cheap())
 	gone := mustRegister(t, a, "ada", password)
 	store.beforeCreateSession = func() { delete(store.accounts, gone.User.ID) }
-	if _, err := a.Login(t.Context(), "ada", password); !errors.Is(err, retwis.ErrWrongCredentials) {
+	if _, err := a.Login(t.Context(), "ada", password, agent); !errors.Is(err, retwis.ErrWrongCredentials) {
 		t.Errorf("login gives %v", err)
 	}
 	if _, err := a.Authenticate(t.Context(), gone.Token); !errors.Is(err, retwis.ErrUnauthenticated) {
@@ -229,7 +229,7 @@ func TestLogout(t *testing.T) {
 	t.Parallel()
 	a, _ := testAccounts(t, newMemory(), cheap())
 	session := mustRegister(t, a, "ada", password)
-	other, err := a.Login(t.Context(), "ada", password)
+	other, err := a.Login(t.Context(), "ada", password, agent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestChangePassword(t *testing.T) {
 	t.Parallel()
 	a, _ := testAccounts(t, newMemory(), cheap())
 	before := mustRegister(t, a, "ada", password)
-	session, err := a.ChangePassword(t.Context(), mustIdentify(t, a, before), password, "battery staple")
+	session, err := a.ChangePassword(t.Context(), mustIdentify(t, a, before), password, "battery staple", agent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,10 +272,10 @@ func TestChangePassword(t *testing.T) {
 	if _, err := a.Authenticate(t.Context(), before.Token); !errors.Is(err, retwis.ErrUnauthenticated) {
 		t.Errorf("the token of before gives %v", err)
 	}
-	if _, err := a.Login(t.Context(), "ada", password); !errors.Is(err, retwis.ErrWrongCredentials) {
+	if _, err := a.Login(t.Context(), "ada", password, agent); !errors.Is(err, retwis.ErrWrongCredentials) {
 		t.Errorf("the password of before gives %v", err)
 	}
-	if _, err := a.Login(t.Context(), "ada", "battery staple"); err != nil {
+	if _, err := a.Login(t.Context(), "ada", "battery staple", agent); err != nil {
 		t.Errorf("the changed password gives %v", err)
 	}
 }
@@ -300,7 +300,7 @@ func TestChangePasswordRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := a.ChangePassword(t.Context(), who, tt.current, tt.changed)
+			_, err := a.ChangePassword(t.Context(), who, tt.current, tt.changed, agent)
 			found, ok := retwis.UserErrors(err)
 			if !ok || len(found) != 1 || found[0].Code != tt.code || found[0].Field[1] != tt.field {
 				t.Errorf("it gives %v, want %s on %s", err, tt.code, tt.field)
@@ -312,7 +312,7 @@ func TestChangePasswordRefuses(t *testing.T) {
 	}
 	mustIdentify(t, a, session)
 	for _, nobody := range []Identity{{}, {User: 999}} {
-		if _, err := a.ChangePassword(t.Context(), nobody, password, "battery staple"); !errors.Is(err, retwis.ErrUnauthenticated) {
+		if _, err := a.ChangePassword(t.Context(), nobody, password, "battery staple", agent); !errors.Is(err, retwis.ErrUnauthenticated) {
 			t.Errorf("a change by user %s gives %v", nobody.User, err)
 		}
 	}
@@ -325,11 +325,11 @@ func TestChangePasswordWhileTheHashIsRenewed(t *testing.T) {
 	who := mustIdentify(t, old, mustRegister(t, old, "ada", password))
 	a, _ := testAccounts(t, store, costlier())
 	store.beforeChangePassword = func() {
-		if _, err := a.Login(t.Context(), "ada", password); err != nil {
+		if _, err := a.Login(t.Context(), "ada", password, agent); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := a.ChangePassword(t.Context(), who, password, "battery staple"); err != nil {
+	if _, err := a.ChangePassword(t.Context(), who, password, "battery staple", agent); err != nil {
 		t.Errorf("it gives %v", err)
 	}
 }
@@ -340,14 +340,14 @@ func TestOfTwoChangesOfPasswordOneWins(t *testing.T) {
 	a, _ := testAccounts(t, store, cheap())
 	who := mustIdentify(t, a, mustRegister(t, a, "ada", password))
 	store.beforeChangePassword = func() {
-		if _, err := a.ChangePassword(t.Context(), who, password, "battery staple"); err != nil {
+		if _, err := a.ChangePassword(t.Context(), who, password, "battery staple", agent); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := a.ChangePassword(t.Context(), who, password, "paper clips"); !errors.Is(err, retwis.ErrWrongCredentials) {
+	if _, err := a.ChangePassword(t.Context(), who, password, "paper clips", agent); !errors.Is(err, retwis.ErrWrongCredentials) {
 		t.Errorf("the second change gives %v", err)
 	}
-	if _, err := a.Login(t.Context(), "ada", "battery staple"); err != nil {
+	if _, err := a.Login(t.Context(), "ada", "battery staple", agent); err != nil {
 		t.Errorf("the password of the first change gives %v", err)
 	}
 }

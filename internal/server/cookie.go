@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -37,6 +38,13 @@ func (j *cookieJar) keep(cookie, asking string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.foreign = cookie != asking
+}
+
+// attach returns a context in which an operation sets the cookie through the jar.
+func (j *cookieJar) attach(ctx context.Context) context.Context {
+	request := auth.RequestOf(ctx)
+	request.SetCookie = j.put
+	return auth.WithRequest(ctx, request)
 }
 
 // put asks for the cookie to hold a token; the empty one clears it. The last call wins.

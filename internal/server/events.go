@@ -41,8 +41,7 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request, media strin
 		return
 	}
 	asViewer := func(ctx context.Context) context.Context {
-		ctx = auth.WithSessionCookie(auth.WithIdentity(ctx, stream.who), jar.put)
-		return auth.WithUserAgent(ctx, r.UserAgent())
+		return jar.attach(auth.WithIdentity(ctx, stream.who))
 	}
 	response := failure
 	if failure == nil && op.Operation.Operation != ast.Subscription {

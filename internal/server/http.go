@@ -124,8 +124,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, jar *cookieJar) 
 	if refused := s.refuseStranger(r, stale, err, jar); refused != nil {
 		return nil, refused
 	}
-	ctx := auth.WithSessionCookie(auth.WithIdentity(r.Context(), who), jar.put)
-	ctx = auth.WithUserAgent(ctx, r.UserAgent())
+	ctx := jar.attach(auth.WithIdentity(r.Context(), who))
 	ctx = s.withAllowance(ctx, w.Header())
 	if r.Method == http.MethodGet {
 		ctx = ratelimit.WithQueriesOnly(ctx)

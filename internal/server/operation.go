@@ -37,7 +37,9 @@ func newOperation(s *socket, id string) *operation {
 func (s *socket) run(ctx context.Context, op *operation, opCtx *graphql.OperationContext) {
 	defer s.stopped(op)
 	if op.kind != ast.Subscription {
-		s.finish(op, s.engine.single(auth.WithUserAgent(ctx, s.agent.Value()), opCtx))
+		request := auth.RequestOf(ctx)
+		request.UserAgent = s.agent.Value()
+		s.finish(op, s.engine.single(auth.WithRequest(ctx, request), opCtx))
 		return
 	}
 	source, failure := s.engine.subscribe(ctx, opCtx)

@@ -80,7 +80,8 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			id = newID()
 		}
 		client := s.proxies.clientOf(r)
-		ctx := auth.WithAddress(context.WithValue(r.Context(), requestIDKey{}, id), client)
+		ctx := context.WithValue(r.Context(), requestIDKey{}, id)
+		ctx = auth.WithRequest(ctx, auth.Request{Address: client, UserAgent: r.UserAgent()})
 		w.Header().Set("X-Request-Id", id)
 		s.secure(w.Header(), s.overTLS(r))
 		rec := &recorder{ResponseWriter: w}

@@ -302,7 +302,7 @@ func (r *sockets) recheck(ctx context.Context) bool {
 
 // holderOf returns under whom the sockets and subscriptions of a context count.
 func holderOf(ctx context.Context) ratelimit.Key {
-	return ratelimit.Client{User: auth.IdentityOf(ctx).User, Address: auth.AddressOf(ctx)}.Key()
+	return ratelimit.Client{User: auth.IdentityOf(ctx).User, Address: auth.RequestOf(ctx).Address}.Key()
 }
 
 // drain sends all clients away, spread over a time so that they do not all come to the

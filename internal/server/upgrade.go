@@ -59,13 +59,13 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) {
 		s.opts.Log.DebugContext(r.Context(), "upgrade to a websocket", "err", err)
 		return
 	}
-	s.open(ws, id, auth.AddressOf(r.Context()), agent, shown, s.opts.Compression && offersCompression(r.Header))
+	s.open(ws, id, auth.RequestOf(r.Context()).Address, agent, shown, s.opts.Compression && offersCompression(r.Header))
 }
 
 func (s *Server) open(
 	ws *websocket.Conn, id string, client netip.Addr, agent unique.Handle[string], shown credentials, gzip bool,
 ) {
-	ctx := auth.WithAddress(context.WithValue(s.sockets.ctx, requestIDKey{}, id), client)
+	ctx := auth.WithRequest(context.WithValue(s.sockets.ctx, requestIDKey{}, id), auth.Request{Address: client})
 	ctx, cancel := context.WithCancel(ctx)
 	c := newConn(ws, s.sockets.wire, gzip, cancel)
 	sock := &socket{

@@ -14,7 +14,7 @@ func TestDeleteAccount(t *testing.T) {
 	store := newMemory()
 	a, hashes := testAccounts(t, store, cheap())
 	session := mustRegister(t, a, "ada", password)
-	other, err := a.Login(t.Context(), "ada", password)
+	other, err := a.Login(t.Context(), "ada", password, agent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestDeleteAccount(t *testing.T) {
 			t.Errorf("a session of a deleted account gives %v", err)
 		}
 	}
-	if _, err := a.Login(t.Context(), "ada", password); !errors.Is(err, retwis.ErrWrongCredentials) {
+	if _, err := a.Login(t.Context(), "ada", password, agent); !errors.Is(err, retwis.ErrWrongCredentials) {
 		t.Errorf("logging in to a deleted account gives %v", err)
 	}
 	if err := a.DeleteAccount(t.Context(), who, password); !errors.Is(err, retwis.ErrUnauthenticated) {
@@ -56,7 +56,7 @@ func TestDeleteAccountWhileTheHashIsRenewed(t *testing.T) {
 	who := mustIdentify(t, old, mustRegister(t, old, "ada", password))
 	a, _ := testAccounts(t, store, costlier())
 	store.beforeDeleteAccount = func() {
-		if _, err := a.Login(t.Context(), "ada", password); err != nil {
+		if _, err := a.Login(t.Context(), "ada", password, agent); err != nil {
 			t.Error(err)
 		}
 	}
@@ -71,14 +71,14 @@ func TestDeleteAccountWhileThePasswordChanges(t *testing.T) {
 	a, _ := testAccounts(t, store, cheap())
 	who := mustIdentify(t, a, mustRegister(t, a, "ada", password))
 	store.beforeDeleteAccount = func() {
-		if _, err := a.ChangePassword(t.Context(), who, password, "battery staple"); err != nil {
+		if _, err := a.ChangePassword(t.Context(), who, password, "battery staple", agent); err != nil {
 			t.Error(err)
 		}
 	}
 	if err := a.DeleteAccount(t.Context(), who, password); !errors.Is(err, retwis.ErrWrongCredentials) {
 		t.Errorf("it gives %v", err)
 	}
-	if _, err := a.Login(t.Context(), "ada", "battery staple"); err != nil {
+	if _, err := a.Login(t.Context(), "ada", "battery staple", agent); err != nil {
 		t.Errorf("the account is gone: %v", err)
 	}
 }
