@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	redistest.LeaveNothing(withDirectory{m, dir})
+	redistest.VerifyNoLeaks(withDirectory{m, dir})
 }
 
 // withDirectory removes a directory after the tests.

@@ -222,9 +222,9 @@ func (d *deployment) faults() []fault {
 		}},
 		{"a master fails over", func() {
 			node := d.cluster.KillMaster(rand.IntN(16384))
-			d.cluster.AwaitServed()
+			d.cluster.AwaitAvailable()
 			node.Start()
-			d.cluster.AwaitWhole()
+			d.cluster.AwaitHealthy()
 		}},
 	}
 }

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	redistest.LeaveNothing(within{m, dir})
+	redistest.VerifyNoLeaks(within{m, dir})
 }
 
 // within removes a directory after the tests.

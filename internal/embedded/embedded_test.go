@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	redistest.LeaveNothing(m)
+	redistest.VerifyNoLeaks(m)
 }
 
 func runParent(dir string) error {

@@ -83,7 +83,7 @@ func TestFailover_LosesNoDelivery(t *testing.T) {
 		}
 	}
 	doomed.Kill()
-	cluster.AwaitServed()
+	cluster.AwaitAvailable()
 
 	key := e.key()
 	third := retryFor(t, 30*time.Second, func() (retwis.PostEdge, error) {

@@ -57,10 +57,10 @@ func TestLostReplies_DuplicateNothing(t *testing.T) {
 			}
 		}
 	}
-	if proxy.Dropped() == 0 {
+	if proxy.DroppedReplies() == 0 {
 		t.Fatal("no reply was lost")
 	}
-	t.Logf("%d replies were lost", proxy.Dropped())
+	t.Logf("%d replies were lost", proxy.DroppedReplies())
 	proxy.DropRepliesIf(nil)
 	e.drain()
 	m.verify(e, 1000, 100)

@@ -59,7 +59,7 @@ func TestOutage_OfAMasterLosesNothing(t *testing.T) {
 	keep(10)
 	dead := cluster.KillMaster(0)
 	keep(10)
-	cluster.AwaitServed()
+	cluster.AwaitAvailable()
 	dead.Start()
 	keep(10)
 	e.drain()

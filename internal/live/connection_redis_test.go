@@ -66,7 +66,7 @@ func TestHub_SilentPubSubConnectionsLoseNoPost(t *testing.T) {
 			await(t, func() bool { return r.saw(post) })
 		}
 		before := hub.Stats().SilentConnections
-		proxy.Deafen()
+		proxy.DropPushes()
 		writing.post(people[1])
 		await(t, func() bool { return hub.Stats().SilentConnections > before })
 	}

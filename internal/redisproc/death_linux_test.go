@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	redistest.LeaveNothing(m)
+	redistest.VerifyNoLeaks(m)
 }
 
 func runParent(socket string) error {

@@ -18,15 +18,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// slots is how many slots every cluster has.
+// slots is the number of hash slots of a cluster.
 const slots = 16384
 
-// ClusterOptions say what cluster to start.
+// ClusterOptions configure a cluster.
 type ClusterOptions struct {
 	Masters     int           // 3 if 0
 	Replicas    int           // of each master
-	NodeTimeout time.Duration // after which a node counts as failed: 5 s if 0, and a minute where no replica waits for that
-	Args        []string      // more arguments of every redis-server
+	NodeTimeout time.Duration // after which a node counts as failed; default 5 s, or a minute without replicas
+	Args        []string      // additional arguments of every redis-server
 }
 
 // Group is a running cluster.
@@ -35,12 +35,12 @@ type Group struct {
 	nodes []*Node // masters first, then their replicas in the same order
 	dir   string
 
-	touched bool // a test made it fail or changed its shape
+	touched bool // whether a test injected a fault or moved slots
 }
 
-// Cluster starts a cluster on ports of 127.0.0.1, waits until all its nodes agree
-// that it is well, and stops it when the test ends. That takes 2 to 3 seconds, and
-// a test that does no damage can use [SharedCluster] instead.
+// Cluster starts a cluster on ports of 127.0.0.1, waits until all nodes report it healthy,
+// and stops it when the test ends. A start takes 2 to 3 seconds; tests without faults can use
+// [SharedCluster] instead.
 func Cluster(t testing.TB, opts ClusterOptions) *Group {
 	t.Helper()
 	g, err := startCluster(opts)
@@ -56,8 +56,7 @@ func Cluster(t testing.TB, opts ClusterOptions) *Group {
 	return g
 }
 
-// URL returns the addresses of all nodes in the form that redis.ParseURL reads,
-// with commas between them.
+// URL returns the addresses of all nodes as URLs for redis.ParseURL, separated by commas.
 func (g *Group) URL() string {
 	urls := make([]string, len(g.nodes))
 	for i, n := range g.nodes {
@@ -66,10 +65,10 @@ func (g *Group) URL() string {
 	return strings.Join(urls, ",")
 }
 
-// Nodes returns all nodes: those that were masters at the start, then their replicas.
+// Nodes returns all nodes: the initial masters, then their replicas.
 func (g *Group) Nodes() []*Node { return g.nodes }
 
-// Client returns a client of the cluster that lives as long as the test.
+// Client returns a client of the cluster. The client is closed when the test ends.
 func (g *Group) Client() *redis.ClusterClient {
 	g.t.Helper()
 	opts := &redis.ClusterOptions{
@@ -86,7 +85,7 @@ func (g *Group) Client() *redis.ClusterClient {
 	return client
 }
 
-// lend makes a failure of the cluster one of the test.
+// lend reports failures of the cluster to the test t from now on.
 func (g *Group) lend(t testing.TB) {
 	t.Helper()
 	g.t = t
@@ -100,8 +99,8 @@ func startCluster(opts ClusterOptions) (_ *Group, err error) {
 		opts.Masters = 3
 	}
 	if opts.NodeTimeout == 0 {
-		// On a busy machine a node that is well may be silent for some seconds. Others would
-		// say that it failed, and it would answer nobody until they agree again.
+		// On a busy machine a healthy node may be silent for some seconds. The other nodes would
+		// declare it failed, and it would refuse requests until they agree again.
 		opts.NodeTimeout = time.Minute
 		if opts.Replicas > 0 {
 			opts.NodeTimeout = 5 * time.Second
@@ -126,7 +125,7 @@ func startCluster(opts ClusterOptions) (_ *Group, err error) {
 				return err
 			}
 			g.nodes[i] = n
-			n.touched = func() { g.touched = true }
+			n.onFault = func() { g.touched = true }
 			return nil
 		})
 	}
@@ -139,14 +138,14 @@ func startCluster(opts ClusterOptions) (_ *Group, err error) {
 	if err := g.join(ctx, opts.Masters); err != nil {
 		return nil, err
 	}
-	if err := g.awaitWhole(ctx); err != nil {
+	if err := g.awaitHealthy(ctx); err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
-// startClusterNode starts a node on a free port. Another process may take the port
-// between the look and the start, so it tries several.
+// startClusterNode starts a node on a free port. Another process may take the port between
+// the test of the port and the start, so it tries several ports.
 func startClusterNode(dir string, opts ClusterOptions) (*Node, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
@@ -160,7 +159,7 @@ func startClusterNode(dir string, opts ClusterOptions) (*Node, error) {
 			"--cluster-enabled", "yes",
 			"--cluster-node-timeout", strconv.FormatInt(opts.NodeTimeout.Milliseconds(), 10),
 			"--cluster-require-full-coverage", "no",
-			"--cluster-allow-replica-migration", "no", // the shape is the test's to change
+			"--cluster-allow-replica-migration", "no", // only the test changes the topology
 			"--repl-diskless-sync-delay", "0",
 		}, opts.Args...))
 		n.network, n.addr = "tcp", loopback(port)
@@ -168,7 +167,7 @@ func startClusterNode(dir string, opts ClusterOptions) (*Node, error) {
 		if err = n.start(); err == nil {
 			return n, nil
 		}
-		n.release() // it has not been used
+		n.release()
 		if !strings.Contains(err.Error(), "already in use") {
 			break
 		}
@@ -176,11 +175,10 @@ func startClusterNode(dir string, opts ClusterOptions) (*Node, error) {
 	return nil, err
 }
 
-// reservePort returns a port that nobody listens on, nor on the one of the cluster
-// bus, 10000 above it. Both lie below the ports that Linux gives to outgoing
-// connections, so that none of these takes one while its node is down. Other tests
-// keep off them until the reservation is closed: it holds the UDP ports of the same
-// numbers, for which there is no other use.
+// reservePort returns a free port whose cluster bus port, 10000 above it, is free too. Both
+// lie below the range that Linux uses for outgoing connections, so that none takes them
+// while the node is down. The reservation holds the UDP ports of the same numbers, which
+// keeps other tests off until it is closed.
 func reservePort() (port int, reserved []io.Closer) {
 	for {
 		port := 10000 + rand.IntN(12000)
@@ -210,23 +208,23 @@ func listenable(port int) bool {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// join makes one cluster of nodes that do not know each other.
+// join forms a cluster of independent nodes.
 func (g *Group) join(ctx context.Context, masters int) error {
 	for i, n := range g.nodes {
 		if err := n.control.Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(); err != nil {
-			return fmt.Errorf("set the epoch of node %d: %w", i, err)
+			return fmt.Errorf("set the configuration epoch of node %d: %w", i, err)
 		}
 		if i < masters {
 			first, last := i*slots/masters, (i+1)*slots/masters-1
 			if err := n.control.Do(ctx, "CLUSTER", "ADDSLOTSRANGE", first, last).Err(); err != nil {
-				return fmt.Errorf("give slots to node %d: %w", i, err)
+				return fmt.Errorf("assign slots to node %d: %w", i, err)
 			}
 		}
-		// All meet all: it is faster than to wait for gossip.
+		// Introducing all nodes to each other is faster than waiting for gossip.
 		for _, other := range g.nodes[:i] {
 			host, port, _ := net.SplitHostPort(other.addr)
 			if err := n.control.ClusterMeet(ctx, host, port).Err(); err != nil {
-				return fmt.Errorf("let node %d meet another: %w", i, err)
+				return fmt.Errorf("introduce node %d to another: %w", i, err)
 			}
 		}
 	}
@@ -236,7 +234,7 @@ func (g *Group) join(ctx context.Context, masters int) error {
 	for i, n := range g.nodes[masters:] {
 		master, err := g.nodes[i%masters].control.ClusterMyID(ctx).Result()
 		if err != nil {
-			return fmt.Errorf("ask a master for its id: %w", err)
+			return fmt.Errorf("read the id of a master: %w", err)
 		}
 		if err := n.control.ClusterReplicate(ctx, master).Err(); err != nil {
 			return fmt.Errorf("make node %d a replica: %w", masters+i, err)
@@ -245,7 +243,7 @@ func (g *Group) join(ctx context.Context, masters int) error {
 	return nil
 }
 
-// close ends all nodes for good.
+// close kills all nodes and removes their files.
 func (g *Group) close() error {
 	var errs []error
 	for _, n := range g.nodes {

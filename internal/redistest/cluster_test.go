@@ -12,14 +12,14 @@ import (
 	"retwis/internal/redistest"
 )
 
-func TestSharedClusterIsEmptyEachTime(t *testing.T) {
+func TestSharedCluster_IsEmptyOnEachUse(t *testing.T) {
 	t.Parallel()
 	for i := range 3 {
 		t.Run(fmt.Sprint("use ", i), func(t *testing.T) {
 			t.Parallel()
 			client := redistest.SharedCluster(t).Client()
 			if got := load(t, client, "return 1"); got {
-				t.Error("a script of an earlier use is there")
+				t.Error("a script of an earlier use is loaded")
 			}
 			for key := range 20 {
 				wantValue(t, client, fmt.Sprint(key), "")
@@ -29,21 +29,21 @@ func TestSharedClusterIsEmptyEachTime(t *testing.T) {
 	}
 }
 
-// load loads a script on all masters and reports whether it was there before.
+// load loads a script on all masters and reports whether it was loaded before.
 func load(t *testing.T, client *redis.ClusterClient, script string) bool {
 	t.Helper()
 	sha := redis.NewScript(script).Hash()
-	there, err := client.ScriptExists(t.Context(), sha).Result()
+	loaded, err := client.ScriptExists(t.Context(), sha).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := client.ScriptLoad(t.Context(), script).Err(); err != nil {
 		t.Fatal(err)
 	}
-	return there[0]
+	return loaded[0]
 }
 
-func TestSharedClusterIsReplacedWhenDamaged(t *testing.T) {
+func TestSharedCluster_IsReplacedAfterFault(t *testing.T) {
 	t.Parallel()
 	var damaged string
 	t.Run("damage", func(t *testing.T) {
@@ -56,11 +56,11 @@ func TestSharedClusterIsReplacedWhenDamaged(t *testing.T) {
 		if g.URL() == damaged {
 			t.Error("the damaged cluster is used again")
 		}
-		g.AwaitWhole()
+		g.AwaitHealthy()
 	})
 }
 
-func TestClusterURLNamesEveryNode(t *testing.T) {
+func TestClusterURL_ListsAllNodes(t *testing.T) {
 	t.Parallel()
 	g := redistest.SharedCluster(t)
 	urls := strings.Split(g.URL(), ",")
@@ -74,7 +74,7 @@ func TestClusterURLNamesEveryNode(t *testing.T) {
 	}
 }
 
-func TestFailover(t *testing.T) {
+func TestCluster_FailsOver(t *testing.T) {
 	t.Parallel()
 	g := redistest.Cluster(t, redistest.ClusterOptions{Masters: 3, Replicas: 1})
 	client := g.Client()
@@ -85,30 +85,30 @@ func TestFailover(t *testing.T) {
 	}
 
 	old := g.KillMaster(slot)
-	g.AwaitServed()
+	g.AwaitAvailable()
 	if g.Master(slot) == old {
-		t.Error("the dead node serves")
+		t.Error("the dead node still owns the slot")
 	}
 	old.Start()
-	g.AwaitWhole()
+	g.AwaitHealthy()
 	if g.Master(slot) == old {
-		t.Error("the old master serves again")
+		t.Error("the old master owns the slot again")
 	}
 	client.ReloadState(t.Context())
 	wantValue(t, client, "k", "v")
 
-	// A frozen master is replaced too, and comes back as a replica.
-	frozen := g.Master(slot)
-	frozen.Pause()
-	g.AwaitServed()
+	// A paused master is replaced too, and returns as a replica.
+	paused := g.Master(slot)
+	paused.Pause()
+	g.AwaitAvailable()
 	if g.Master(slot) != old {
-		t.Error("the replica has not taken over")
+		t.Error("the replica did not take over")
 	}
-	frozen.Resume()
-	g.AwaitWhole()
+	paused.Resume()
+	g.AwaitHealthy()
 }
 
-func TestMoveSlot(t *testing.T) {
+func TestMoveSlot_DuringWrites(t *testing.T) {
 	t.Parallel()
 	g := redistest.Cluster(t, redistest.ClusterOptions{})
 	client := g.Client()
@@ -124,7 +124,7 @@ func TestMoveSlot(t *testing.T) {
 		to = g.Nodes()[1]
 	}
 
-	// Clients go on writing meanwhile.
+	// A client writes during the move.
 	done := make(chan struct{})
 	rounds := 0
 	var writer errgroup.Group
@@ -149,7 +149,7 @@ func TestMoveSlot(t *testing.T) {
 		t.Error(err)
 	}
 	if g.Master(slot) != to {
-		t.Errorf("slot %d has not moved", slot)
+		t.Errorf("slot %d did not move", slot)
 	}
 	for i := range keys {
 		wantValue(t, client, key(i), fmt.Sprint(rounds))

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Slot returns the slot that a key belongs to.
+// Slot returns the hash slot of a key.
 func (g *Group) Slot(key string) int {
 	g.t.Helper()
 	for _, n := range g.nodes {
@@ -24,7 +24,7 @@ func (g *Group) Slot(key string) int {
 	return 0
 }
 
-// Master returns the node that serves a slot, as the nodes that are up agree.
+// Master returns the node that serves a slot, once all running nodes agree on it.
 func (g *Group) Master(slot int) *Node {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -36,8 +36,8 @@ func (g *Group) Master(slot int) *Node {
 	return n
 }
 
-// KillMaster kills the node that serves a slot and returns it. Where there is a
-// replica, [Group.AwaitServed] waits until it has taken over.
+// KillMaster kills the node that serves a slot and returns it. [Group.AwaitAvailable] waits
+// until a replica, if there is one, has taken over.
 func (g *Group) KillMaster(slot int) *Node {
 	g.t.Helper()
 	n := g.Master(slot)
@@ -45,9 +45,8 @@ func (g *Group) KillMaster(slot int) *Node {
 	return n
 }
 
-// AwaitServed waits until the nodes that are up agree on a master that is up for
-// every slot.
-func (g *Group) AwaitServed() {
+// AwaitAvailable waits until all running nodes agree on a running master for every slot.
+func (g *Group) AwaitAvailable() {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -56,19 +55,19 @@ func (g *Group) AwaitServed() {
 	}
 }
 
-// AwaitWhole waits until all nodes are up, know each other and agree, and every
-// replica follows its master.
-func (g *Group) AwaitWhole() {
+// AwaitHealthy waits until all nodes run and agree on the topology, and every replica follows
+// its master.
+func (g *Group) AwaitHealthy() {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := g.awaitWhole(ctx); err != nil {
+	if err := g.awaitHealthy(ctx); err != nil {
 		g.t.Fatal(err)
 	}
 }
 
-// MoveSlot moves a slot with all its keys to another master, while clients may go
-// on using it, and waits until all nodes know.
+// MoveSlot moves a slot with all its keys to another master, and waits until all nodes know.
+// Clients can use the slot meanwhile.
 func (g *Group) MoveSlot(slot int, to *Node) {
 	g.t.Helper()
 	g.touched = true
@@ -90,7 +89,7 @@ func (g *Group) master(ctx context.Context, slot int) (*Node, error) {
 	}
 	owner := slices.IndexFunc(g.nodes, func(n *Node) bool { return n.addr == v.owners[slot] })
 	if owner < 0 {
-		return nil, fmt.Errorf("slot %d belongs to %q, which is no node", slot, v.owners[slot])
+		return nil, fmt.Errorf("slot %d belongs to the unknown node %q", slot, v.owners[slot])
 	}
 	return g.nodes[owner], nil
 }
@@ -117,14 +116,14 @@ func (g *Group) moveSlot(ctx context.Context, slot int, to *Node) error {
 	if err := migrate(ctx, slot, from, to); err != nil {
 		return err
 	}
-	// The new owner is told first: from there on no node sends clients elsewhere.
+	// The new owner learns it first, so that no node redirects clients to a node that redirects back.
 	for _, n := range append([]*Node{to, from}, g.nodes...) {
 		role, err := n.role(ctx)
 		if err != nil {
 			return err
 		}
 		if role != "master" {
-			continue // a replica learns it from its master
+			continue // replicas learn it from their master
 		}
 		if err := n.control.Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", toID).Err(); err != nil {
 			return err
@@ -133,8 +132,8 @@ func (g *Group) moveSlot(ctx context.Context, slot int, to *Node) error {
 	return g.await(ctx, g.served)
 }
 
-// migrate moves all keys of a slot, a few at a time so that clients meet a slot
-// that lies in two places.
+// migrate moves all keys of a slot, ten at a time, so that clients see a slot whose keys are
+// on two nodes.
 func migrate(ctx context.Context, slot int, from, to *Node) error {
 	host, port, err := net.SplitHostPort(to.addr)
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package redistest gives a test a Redis of its own: one server, or a cluster,
-// real ones, and the means to make them fail. It needs a redis-server of version
-// 7 or later on the PATH; without one the test fails.
+// Package redistest runs real Redis servers and clusters for tests, injects faults into
+// them, and holds the set-up that test packages share. It needs redis-server 7 or later on
+// the PATH; without it tests fail.
 //
-// The methods of what it returns end the test when they fail, so they are to be
-// called from the goroutine of the test.
+// Methods end the test when they fail. Call them only from the goroutine of the test.
 package redistest
 
 import (
@@ -25,16 +24,16 @@ import (
 	"retwis/internal/redisproc"
 )
 
-// patience bounds every wait for a process. It is generous, as a machine that
-// runs many tests at once can be slow: what waits that long is broken.
+// patience bounds every wait for a process. It is generous because a machine that runs many
+// tests at once can be slow.
 const patience = 60 * time.Second
 
-// find looks for redis-server once in a test binary, as asking for its version
-// takes as long as starting it.
+// find returns the path of the redis-server that all tests use. It searches once per test
+// binary, because asking for the version takes as long as a start.
 var find = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals // it never changes
 	path, err := redisproc.Find(context.Background())
 	if err != nil {
-		return "", fmt.Errorf("these tests need redis-server %d or later, as from: apt-get install redis-server: %w",
+		return "", fmt.Errorf("tests need redis-server %d or later (apt-get install redis-server): %w",
 			redisproc.MinVersion, err)
 	}
 	return path, nil
@@ -45,26 +44,26 @@ type Node struct {
 	t       testing.TB
 	dir     string
 	args    []string
-	network string // where clients find it: its socket, or its port if it belongs to a cluster
+	network string // for clients: unix, or tcp for a cluster node
 	addr    string
-	control *redis.Client // over the socket, whatever happens on the network
-	touched func()        // called when the test makes the server fail; may be nil
+	control *redis.Client // over the socket, independent of network faults
+	onFault func()        // called before the test injects a fault; may be nil
 
-	reserved []io.Closer // its ports, while it is down too
+	reserved []io.Closer // reservations of its ports, also while it is down
 
 	mu     sync.Mutex
-	proc   *redisproc.Process // nil while it is down
+	proc   *redisproc.Process // nil while the server is down
 	paused bool
 }
 
-// Server starts a server on a unix socket and stops it when the test ends. Its
-// data is gone after [Node.Restart] unless the arguments, which are those of
-// redis-server, ask for it to be kept, as "--appendonly", "yes" does.
+// Server starts a server on a unix socket and stops it when the test ends. extraArgs are
+// arguments of redis-server. [Node.Restart] loses the data unless the arguments enable
+// persistence, for example "--appendonly", "yes".
 func Server(t testing.TB, extraArgs ...string) *Node {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "rt") // the path of a socket has room for 107 bytes, too few for t.TempDir
+	dir, err := os.MkdirTemp("", "rt") // a socket path is limited to 107 bytes, too few for t.TempDir
 	if err != nil {
-		t.Fatalf("make a directory for redis-server: %v", err)
+		t.Fatalf("create a directory for redis-server: %v", err)
 	}
 	n := newNode(dir, append([]string{"--port", "0"}, extraArgs...))
 	n.t = t
@@ -79,8 +78,8 @@ func Server(t testing.TB, extraArgs ...string) *Node {
 	return n
 }
 
-// newNode describes a server that is reached by its socket and keeps everything
-// in the directory, which it owns.
+// newNode returns a node that listens on a socket in dir. The node owns dir and keeps all of
+// its files there.
 func newNode(dir string, args []string) *Node {
 	n := &Node{dir: dir, network: "unix", addr: filepath.Join(dir, "s")}
 	n.args = append([]string{
@@ -92,7 +91,7 @@ func newNode(dir string, args []string) *Node {
 	n.control = redis.NewClient(&redis.Options{
 		Network:                  "unix",
 		Addr:                     n.addr,
-		MaxRetries:               -1, // who asks polls
+		MaxRetries:               -1, // callers poll
 		DialerRetries:            1,
 		ReadTimeout:              patience,
 		WriteTimeout:             patience,
@@ -102,7 +101,7 @@ func newNode(dir string, args []string) *Node {
 	return n
 }
 
-// URL returns the address of the server in the form that redis.ParseURL reads.
+// URL returns the address of the server as a URL for redis.ParseURL.
 func (n *Node) URL() string {
 	if n.network == "unix" {
 		return (&url.URL{Scheme: "unix", Path: n.addr, RawQuery: "db=0"}).String()
@@ -110,7 +109,7 @@ func (n *Node) URL() string {
 	return "redis://" + n.addr + "/0"
 }
 
-// Client returns a client of the server that lives as long as the test.
+// Client returns a client of the server. The client is closed when the test ends.
 func (n *Node) Client() *redis.Client {
 	n.t.Helper()
 	opts, err := redis.ParseURL(n.URL())
@@ -118,19 +117,19 @@ func (n *Node) Client() *redis.Client {
 		n.t.Fatal(err)
 	}
 	opts.ContextTimeoutEnabled = true
-	opts.ReadTimeout, opts.WriteTimeout = patience, patience // a server that waits for a processor is not down
+	opts.ReadTimeout, opts.WriteTimeout = patience, patience // a server waiting for a CPU is not down
 	client := redis.NewClient(opts)
 	n.t.Cleanup(func() { _ = client.Close() })
 	return client
 }
 
-// Proxy puts a proxy in front of the server.
+// Proxy returns a new proxy in front of the server.
 func (n *Node) Proxy() *FaultProxy {
 	n.t.Helper()
 	return Proxy(n.t, n.network, n.addr)
 }
 
-// Kill ends the server with SIGKILL, as a crash does.
+// Kill kills the server with SIGKILL, like a crash.
 func (n *Node) Kill() {
 	n.t.Helper()
 	n.touch()
@@ -139,7 +138,7 @@ func (n *Node) Kill() {
 	}
 }
 
-// Stop ends the server in good order.
+// Stop shuts the server down gracefully.
 func (n *Node) Stop() {
 	n.t.Helper()
 	n.touch()
@@ -148,7 +147,7 @@ func (n *Node) Stop() {
 	}
 }
 
-// Start starts a server again that was stopped or killed, and waits until it answers.
+// Start starts a server that was stopped or killed, and waits until it answers.
 func (n *Node) Start() {
 	n.t.Helper()
 	if err := n.start(); err != nil {
@@ -156,15 +155,15 @@ func (n *Node) Start() {
 	}
 }
 
-// Restart stops the server in good order and starts it again.
+// Restart shuts the server down gracefully and starts it again.
 func (n *Node) Restart() {
 	n.t.Helper()
 	n.Stop()
 	n.Start()
 }
 
-// Pause freezes the server: it keeps its connections and answers none. When Pause
-// returns the server is frozen.
+// Pause stops the server process with SIGSTOP: it keeps its connections but does not answer.
+// The process is stopped when Pause returns.
 func (n *Node) Pause() {
 	n.t.Helper()
 	n.touch()
@@ -173,7 +172,7 @@ func (n *Node) Pause() {
 	}
 }
 
-// Resume lets a paused server go on.
+// Resume continues a paused server.
 func (n *Node) Resume() {
 	n.t.Helper()
 	if err := n.resume(); err != nil {
@@ -181,10 +180,10 @@ func (n *Node) Resume() {
 	}
 }
 
-// touch notes that the server is not what it was at the start.
+// touch records that the test injects a fault.
 func (n *Node) touch() {
-	if n.touched != nil {
-		n.touched()
+	if n.onFault != nil {
+		n.onFault()
 	}
 }
 
@@ -192,7 +191,7 @@ func (n *Node) start() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.proc != nil {
-		return fmt.Errorf("start %s: it is running", n.URL())
+		return fmt.Errorf("start %s: already running", n.URL())
 	}
 	path, err := find()
 	if err != nil {
@@ -205,7 +204,7 @@ func (n *Node) start() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := proc.Ready(ctx, "unix", filepath.Join(n.dir, "s"), nil); err != nil {
-		_ = proc.Kill() // the error that counts is why it was not ready
+		_ = proc.Kill() // the caller needs the error of Ready
 		return err
 	}
 	n.proc, n.paused = proc, false
@@ -213,7 +212,7 @@ func (n *Node) start() error {
 }
 
 func (n *Node) stop() error {
-	if err := n.resume(); err != nil { // a frozen process handles no signal
+	if err := n.resume(); err != nil { // a paused process handles no signal
 		return err
 	}
 	n.mu.Lock()
@@ -243,7 +242,7 @@ func (n *Node) pause() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.proc == nil {
-		return fmt.Errorf("pause %s: it is down", n.URL())
+		return fmt.Errorf("pause %s: not running", n.URL())
 	}
 	if err := n.proc.Signal(syscall.SIGSTOP); err != nil {
 		return err
@@ -251,7 +250,7 @@ func (n *Node) pause() error {
 	n.paused = true
 	return poll(func() error {
 		if !frozen(n.proc.PID()) {
-			return fmt.Errorf("pause %s: it still runs", n.URL())
+			return fmt.Errorf("pause %s: still running", n.URL())
 		}
 		return nil
 	})
@@ -267,15 +266,14 @@ func (n *Node) resume() error {
 	return n.proc.Signal(syscall.SIGCONT)
 }
 
-// up reports whether the server runs and is not frozen.
+// up reports whether the server runs and is not paused.
 func (n *Node) up() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.proc != nil && !n.paused
 }
 
-// close ends the server for good. What it stored is of no use to anybody, so it
-// gets no time to save it.
+// close kills the server and removes its files. It does not let the server save its data.
 func (n *Node) close() error {
 	err := n.kill()
 	n.release()
@@ -285,7 +283,7 @@ func (n *Node) close() error {
 	return os.RemoveAll(n.dir)
 }
 
-// release gives up what the node has besides its process.
+// release releases everything but the process of the node.
 func (n *Node) release() {
 	_ = n.control.Close() // nothing is in flight
 	for _, port := range n.reserved {
@@ -293,15 +291,13 @@ func (n *Node) release() {
 	}
 }
 
-// frozen reports whether a process is stopped by a signal. Where there is no
-// /proc to tell, it is taken for granted.
+// frozen reports whether a process is stopped by a signal. Without /proc it returns true.
 func frozen(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err != nil || strings.Contains(string(stat), ") T ")
 }
 
-// poll calls ready until it succeeds, and returns its last error when it has not
-// after a long time.
+// poll calls ready until it succeeds. After a long time it returns the last error.
 func poll(ready func() error) error {
 	deadline := time.Now().Add(patience)
 	for {

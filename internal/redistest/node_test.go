@@ -34,17 +34,17 @@ func wantValue(t *testing.T, c redis.Cmdable, key, want string) {
 	}
 }
 
-// wantTimeout accepts both forms: whether the context or the connection notices
-// first is up to chance.
+// wantTimeout accepts an expired deadline of the context or of the connection: either may
+// be noticed first.
 func wantTimeout(t *testing.T, err error) {
 	t.Helper()
 	if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("error is %v, want a passed deadline", err)
+		t.Errorf("got the error %v, want an expired deadline", err)
 	}
 }
 
-// impatient returns a client that repeats nothing.
-func impatient(t *testing.T, url string) *redis.Client {
+// withoutRetries returns a client that does not retry commands.
+func withoutRetries(t *testing.T, url string) *redis.Client {
 	t.Helper()
 	opts, err := redis.ParseURL(url)
 	if err != nil {
@@ -58,14 +58,14 @@ func impatient(t *testing.T, url string) *redis.Client {
 	return client
 }
 
-func TestServersArePrivate(t *testing.T) {
+func TestServer_IsPrivate(t *testing.T) {
 	t.Parallel()
 	a, b := redistest.Server(t), redistest.Server(t)
-	set(t, a.Client(), "k", "of a")
+	set(t, a.Client(), "k", "v")
 	wantValue(t, b.Client(), "k", "")
 }
 
-func TestServerTakesArguments(t *testing.T) {
+func TestServer_PassesArguments(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t, "--zset-max-listpack-entries", "1024")
 	got, err := server.Client().ConfigGet(t.Context(), "zset-max-listpack-entries").Result()
@@ -74,7 +74,7 @@ func TestServerTakesArguments(t *testing.T) {
 	}
 }
 
-func TestRestart(t *testing.T) {
+func TestStart_AfterStopKillOrPause(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
@@ -82,11 +82,11 @@ func TestRestart(t *testing.T) {
 		down func(*redistest.Node)
 		want string
 	}{
-		{"keeps no data by default", nil, (*redistest.Node).Stop, ""},
-		{"keeps data when told to", []string{"--appendonly", "yes"}, (*redistest.Node).Stop, "v"},
-		{"keeps data over a crash", []string{"--appendonly", "yes", "--appendfsync", "always"}, (*redistest.Node).Kill, "v"},
+		{"loses data by default", nil, (*redistest.Node).Stop, ""},
+		{"keeps data with persistence", []string{"--appendonly", "yes"}, (*redistest.Node).Stop, "v"},
+		{"keeps data after a crash", []string{"--appendonly", "yes", "--appendfsync", "always"}, (*redistest.Node).Kill, "v"},
 		{
-			"goes on from a freeze",
+			"stops while paused",
 			[]string{"--appendonly", "yes"},
 			func(n *redistest.Node) { n.Pause(); n.Stop() },
 			"v",
@@ -96,11 +96,11 @@ func TestRestart(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			server := redistest.Server(t, tt.args...)
-			client := impatient(t, server.URL())
+			client := withoutRetries(t, server.URL())
 			set(t, client, "k", "v")
 			tt.down(server)
 			if err := client.Ping(t.Context()).Err(); err == nil {
-				t.Error("a server that is down answers")
+				t.Error("a stopped server answers")
 			}
 			server.Start()
 			wantValue(t, client, "k", tt.want)
@@ -108,7 +108,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-func TestPause(t *testing.T) {
+func TestPause_StopsReplies(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
 	client := server.Client()
@@ -129,9 +129,9 @@ func BenchmarkServer(b *testing.B) {
 	}
 }
 
-func TestMissingServerFailsTheTestAndSaysWhatToInstall(t *testing.T) {
+func TestServer_MissingBinaryNamesPackage(t *testing.T) {
 	t.Parallel()
-	binary := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServersArePrivate$")
+	binary := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServer_IsPrivate$")
 	binary.Env = append(os.Environ(), "PATH="+t.TempDir())
 	out, err := binary.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "apt-get install redis-server") {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// maxRequest bounds what the proxy keeps of a request to decide on its reply.
+// maxRequest bounds how much of a request the proxy keeps to decide on its reply.
 const maxRequest = 64 << 10
 
-// FaultProxy forwards connections to a server, until it is told to fail.
+// FaultProxy forwards connections to a server and injects network faults.
 type FaultProxy struct {
 	t               testing.TB
 	listener        net.Listener
@@ -28,22 +28,22 @@ type FaultProxy struct {
 	drop   func(request []byte) bool
 	open   chan struct{} // closed while bytes may pass
 	cuts   int
-	kept   int // chunks that were kept from deaf connections
+	kept   int // number of dropped pushes
 }
 
 // pair is one forwarded connection.
 type pair struct {
 	client, server net.Conn
-	done           chan struct{} // closed when it was cut
+	done           chan struct{} // closed when the connection closes
 	cut            sync.Once
 
 	mu      sync.Mutex
-	request []byte // what the client has sent since the server last replied
-	deaf    bool   // nothing but replies may pass
+	request []byte // sent by the client since the server last replied
+	deaf    bool   // whether only replies may pass to the client
 }
 
-// Proxy starts a proxy on a port of 127.0.0.1 in front of the server at the
-// address. It ends with the test.
+// Proxy starts a proxy on a port of 127.0.0.1 in front of the server at the address. The
+// proxy stops when the test ends.
 func Proxy(t testing.TB, targetNetwork, targetAddr string) *FaultProxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -61,20 +61,20 @@ func Proxy(t testing.TB, targetNetwork, targetAddr string) *FaultProxy {
 		p.closed = true
 		p.mu.Unlock()
 		_ = listener.Close()
-		p.CutAll()
+		p.ResetAll()
 		p.work.Wait()
 	})
 	return p
 }
 
-// Addr returns the address to connect to, on the network tcp.
+// Addr returns the TCP address of the proxy.
 func (p *FaultProxy) Addr() string { return p.listener.Addr().String() }
 
-// URL returns the address in the form that redis.ParseURL reads.
+// URL returns the address of the proxy as a URL for redis.ParseURL.
 func (p *FaultProxy) URL() string { return "redis://" + p.Addr() + "/0" }
 
-// CutAll resets every connection that is open now.
-func (p *FaultProxy) CutAll() {
+// ResetAll resets all open connections.
+func (p *FaultProxy) ResetAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.pairs {
@@ -82,23 +82,23 @@ func (p *FaultProxy) CutAll() {
 	}
 }
 
-// Refuse resets, while it is on, every new connection.
+// Refuse switches the refusal of new connections on or off. A refused connection is reset.
 func (p *FaultProxy) Refuse(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.refuse = on
 }
 
-// Delay holds every reply back for a while. 0 ends it.
+// Delay delays every reply by d from now on. 0 switches it off.
 func (p *FaultProxy) Delay(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.delay = d
 }
 
-// BlackHole lets, while it is on, nothing through in either direction, as a
-// network that is cut in two. What was sent meanwhile arrives late, as TCP would
-// have it: cut the connections before it is turned off to lose it.
+// BlackHole switches a black hole on or off: while it is on, nothing passes in either
+// direction. As with TCP, bytes sent meanwhile arrive late; to lose them, call
+// [FaultProxy.ResetAll] before switching it off.
 func (p *FaultProxy) BlackHole(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,10 +114,9 @@ func (p *FaultProxy) BlackHole(on bool) {
 	}
 }
 
-// Deafen keeps, on the connections that are open now, everything from the client that it
-// did not ask for, as a middlebox does that has forgotten a subscription: replies pass,
-// so a ping finds nothing wrong.
-func (p *FaultProxy) Deafen() {
+// DropPushes drops, on the connections that are open now, every message that is not a reply,
+// like a middlebox that lost its state. Replies still pass, so a ping succeeds.
+func (p *FaultProxy) DropPushes() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.pairs {
@@ -127,16 +126,15 @@ func (p *FaultProxy) Deafen() {
 	}
 }
 
-// Kept returns how often something was kept from a client by [FaultProxy.Deafen].
-func (p *FaultProxy) Kept() int {
+// DroppedPushes returns how often [FaultProxy.DropPushes] dropped a message.
+func (p *FaultProxy) DroppedPushes() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.kept
 }
 
-// DropReplies makes the next n requests be carried out without a reply: the
-// connection is reset when the reply comes. The handshake of a new connection is
-// spared.
+// DropReplies drops the replies to the next n requests: the server executes the request, and
+// the connection is reset when the reply arrives. Handshakes of new connections are exempt.
 func (p *FaultProxy) DropReplies(n int) {
 	p.DropRepliesIf(func(request []byte) bool {
 		if n == 0 || Handshake(request) {
@@ -147,24 +145,24 @@ func (p *FaultProxy) DropReplies(n int) {
 	})
 }
 
-// DropRepliesIf drops the replies to those requests that lost picks; nil ends it.
-// A request is what the client sent since the server's last reply, a whole
-// pipeline maybe, of which the last 64 KiB count. Calls of lost do not overlap,
-// and must not call the proxy.
+// DropRepliesIf drops the replies to requests for which lost returns true; nil switches it
+// off. A request is what the client sent since the server's last reply, possibly a whole
+// pipeline, truncated to its last 64 KiB. Calls of lost do not overlap, and must not call
+// the proxy.
 func (p *FaultProxy) DropRepliesIf(lost func(request []byte) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.drop = lost
 }
 
-// Dropped returns how many replies were dropped so far.
-func (p *FaultProxy) Dropped() int {
+// DroppedReplies returns the number of dropped replies.
+func (p *FaultProxy) DroppedReplies() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cuts
 }
 
-// Handshake reports whether a request is what a client sends when it connects.
+// Handshake reports whether a request is part of the handshake of a new connection.
 func Handshake(request []byte) bool {
 	_, rest, _ := bytes.Cut(request, []byte("\r\n$"))
 	_, name, _ := bytes.Cut(rest, []byte("\r\n"))
@@ -199,7 +197,7 @@ func (p *FaultProxy) forward(client net.Conn) {
 	}
 	server, err := net.DialTimeout(p.network, p.target, patience)
 	if err != nil {
-		c.close(reset) // the server is down
+		c.close(reset) // the server is not running
 		return
 	}
 	c.server = server
@@ -215,24 +213,24 @@ func (p *FaultProxy) forward(client net.Conn) {
 	c.close(p.pump(c.client, c.server, c, func([]byte) verdict { return p.deliver(c) }))
 }
 
-// ending is how a connection is closed.
+// ending says how a connection is closed.
 type ending bool
 
 const (
 	orderly ending = false
-	reset   ending = true // neither side can take it for an orderly end
+	reset   ending = true // neither side can mistake it for an orderly end
 )
 
-// verdict says what becomes of bytes on their way.
+// verdict says what happens to forwarded bytes.
 type verdict int
 
 const (
 	pass verdict = iota
-	swallow
-	breakOff // the connection is reset
+	discard
+	resetConn
 )
 
-// pump copies until either side ends, or the judge breaks the connection off.
+// pump copies until either side ends, or the judge resets the connection.
 func (p *FaultProxy) pump(to, from net.Conn, c *pair, judge func([]byte) verdict) ending {
 	buf := make([]byte, 32<<10)
 	for {
@@ -246,8 +244,8 @@ func (p *FaultProxy) pump(to, from net.Conn, c *pair, judge func([]byte) verdict
 				if _, err := to.Write(buf[:n]); err != nil {
 					return reset
 				}
-			case swallow:
-			case breakOff:
+			case discard:
+			case resetConn:
 				return reset
 			}
 		}
@@ -260,7 +258,7 @@ func (p *FaultProxy) pump(to, from net.Conn, c *pair, judge func([]byte) verdict
 	}
 }
 
-// wait returns when bytes may pass, or false when the connection was cut.
+// wait returns true when bytes may pass, and false if the connection was closed.
 func (p *FaultProxy) wait(c *pair) bool {
 	p.mu.Lock()
 	open := p.open
@@ -273,14 +271,14 @@ func (p *FaultProxy) wait(c *pair) bool {
 	}
 }
 
-// deliver decides on what comes from the server.
+// deliver decides what happens to bytes from the server.
 func (p *FaultProxy) deliver(c *pair) verdict {
 	request, deaf := c.answered()
 	if deaf && len(request) == 0 {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.kept++
-		return swallow
+		return discard
 	}
 	p.mu.Lock()
 	delay := p.delay
@@ -290,7 +288,7 @@ func (p *FaultProxy) deliver(c *pair) verdict {
 	}
 	p.mu.Unlock()
 	if lost {
-		return breakOff
+		return resetConn
 	}
 	if delay == 0 {
 		return pass
@@ -299,7 +297,7 @@ func (p *FaultProxy) deliver(c *pair) verdict {
 	defer timer.Stop()
 	select {
 	case <-c.done:
-		return breakOff
+		return resetConn
 	case <-timer.C:
 		return pass
 	}
@@ -311,8 +309,7 @@ func (p *FaultProxy) refused() bool {
 	return p.refuse || p.closed
 }
 
-// add makes the connection one that CutAll cuts. It is false when the proxy has
-// closed in the meantime.
+// add registers the connection. It returns false if the proxy has been closed meanwhile.
 func (p *FaultProxy) add(c *pair) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -337,8 +334,8 @@ func (c *pair) sent(b []byte) {
 	}
 }
 
-// answered returns the request that a reply belongs to: nothing for a later part
-// of a reply, and for a message that nobody asked for.
+// answered returns the request that a reply belongs to. It returns nothing for a later part of
+// a reply and for a pushed message.
 func (c *pair) answered() (request []byte, deaf bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,74 +15,74 @@ import (
 	"retwis/internal/redistest"
 )
 
-// proxied returns a proxy in front of a server, a client that goes through it and
-// repeats nothing, and one that goes past it.
-func proxied(t *testing.T) (proxy *redistest.FaultProxy, through, past *redis.Client) {
+// proxied returns a proxy in front of a server, a client of the proxy that does not retry,
+// and a client of the server.
+func proxied(t *testing.T) (proxy *redistest.FaultProxy, through, direct *redis.Client) {
 	t.Helper()
 	server := redistest.Server(t)
 	proxy = server.Proxy()
-	return proxy, impatient(t, proxy.URL()), server.Client()
+	return proxy, withoutRetries(t, proxy.URL()), server.Client()
 }
 
-func TestProxyForwards(t *testing.T) {
+func TestProxy_Forwards(t *testing.T) {
 	t.Parallel()
-	_, through, past := proxied(t)
+	_, through, direct := proxied(t)
 	large := string(bytes.Repeat([]byte("x"), 1<<20))
 	set(t, through, "k", large)
-	wantValue(t, past, "k", large)
+	wantValue(t, direct, "k", large)
 	wantValue(t, through, "k", large)
 }
 
-func TestProxyDropsReplies(t *testing.T) {
+func TestDropReplies_DropsTheNextReplies(t *testing.T) {
 	t.Parallel()
-	proxy, through, past := proxied(t)
+	proxy, through, direct := proxied(t)
 	proxy.DropReplies(2)
 	for range 2 {
 		if err := through.Incr(t.Context(), "n").Err(); err == nil {
-			t.Error("INCR was answered")
+			t.Error("INCR returned a reply")
 		}
 	}
 	if err := through.Incr(t.Context(), "n").Err(); err != nil {
 		t.Errorf("after the dropped replies: %v", err)
 	}
-	wantValue(t, past, "n", "3")
-	if got := proxy.Dropped(); got != 2 {
-		t.Errorf("Dropped() = %d, want 2", got)
+	wantValue(t, direct, "n", "3")
+	if got := proxy.DroppedReplies(); got != 2 {
+		t.Errorf("DroppedReplies() = %d, want 2", got)
 	}
 }
 
-func TestProxyDropsChosenReplies(t *testing.T) {
+func TestDropRepliesIf_DropsChosenReplies(t *testing.T) {
 	t.Parallel()
-	proxy, through, past := proxied(t)
+	proxy, through, direct := proxied(t)
 	proxy.DropRepliesIf(func(request []byte) bool { return bytes.Contains(request, []byte("incr")) })
 	set(t, through, "k", "v")
 	if err := through.Incr(t.Context(), "n").Err(); err == nil {
-		t.Error("INCR was answered")
+		t.Error("INCR returned a reply")
 	}
 	proxy.DropRepliesIf(nil)
 	if err := through.Incr(t.Context(), "n").Err(); err != nil {
 		t.Error(err)
 	}
-	wantValue(t, past, "n", "2")
+	wantValue(t, direct, "n", "2")
 }
 
-func TestProxyCutsConnections(t *testing.T) {
+func TestResetAll_ResetsOpenConnections(t *testing.T) {
 	t.Parallel()
-	proxy, through, past := proxied(t)
+	proxy, through, direct := proxied(t)
 	sub := through.Subscribe(t.Context(), "c")
 	defer sub.Close()
 	if _, err := sub.Receive(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	proxy.CutAll()
+	proxy.ResetAll()
 	if _, err := sub.Receive(t.Context()); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
-		t.Errorf("receive on a cut connection: %v", err)
+		t.Errorf("receive on a reset connection: %v", err)
 	}
-	set(t, past, "k", "v")
+	set(t, direct, "k", "v")
 	wantValue(t, through, "k", "v")
 }
 
-func TestProxyRefusesNewConnectionsOnly(t *testing.T) {
+func TestRefuse_SparesOpenConnections(t *testing.T) {
 	t.Parallel()
 	proxy, through, _ := proxied(t)
 	sub := through.Subscribe(t.Context(), "c")
@@ -98,60 +98,60 @@ func TestProxyRefusesNewConnectionsOnly(t *testing.T) {
 		_ = conn.Close()
 	}
 	if err == nil {
-		t.Error("a new connection was served")
+		t.Error("a new connection was accepted")
 	}
 	if err := sub.Ping(t.Context()); err != nil {
-		t.Errorf("the old connection: %v", err)
+		t.Errorf("the open connection: %v", err)
 	}
 	if _, err := sub.Receive(t.Context()); err != nil {
-		t.Errorf("the old connection: %v", err)
+		t.Errorf("the open connection: %v", err)
 	}
 
 	proxy.Refuse(false)
 	set(t, through, "k", "v")
 }
 
-func TestProxyBlackHole(t *testing.T) {
+func TestBlackHole_StopsBothDirections(t *testing.T) {
 	t.Parallel()
-	proxy, through, past := proxied(t)
+	proxy, through, direct := proxied(t)
 	set(t, through, "k", "before")
 
 	proxy.BlackHole(true)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	wantTimeout(t, through.Set(ctx, "k", "lost", 0).Err())
-	wantValue(t, past, "k", "before")
+	wantValue(t, direct, "k", "before")
 
-	proxy.CutAll()
+	proxy.ResetAll()
 	proxy.BlackHole(false)
 	wantValue(t, through, "k", "before")
 }
 
-func TestProxyDelaysReplies(t *testing.T) {
+func TestDelay_DelaysReplies(t *testing.T) {
 	t.Parallel()
-	proxy, through, past := proxied(t)
+	proxy, through, direct := proxied(t)
 	set(t, through, "k", "before")
 
 	proxy.Delay(time.Hour)
 	delayed := make(chan error, 1)
 	go func() { delayed <- through.Set(t.Context(), "k", "after", 0).Err() }()
-	for deadline := time.Now().Add(time.Minute); past.Get(t.Context(), "k").Val() != "after"; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); direct.Get(t.Context(), "k").Val() != "after"; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the request never arrived")
+			t.Fatal("the request did not arrive")
 		}
 	}
-	proxy.CutAll()
+	proxy.ResetAll()
 	if err := <-delayed; err == nil {
-		t.Error("the reply came at once")
+		t.Error("the reply was not delayed")
 	}
 
 	proxy.Delay(time.Millisecond)
 	wantValue(t, through, "k", "after")
 }
 
-func TestProxyDeafens(t *testing.T) {
+func TestDropPushes_KeepsReplies(t *testing.T) {
 	t.Parallel()
-	proxy, through, past := proxied(t)
+	proxy, through, direct := proxied(t)
 	listen := func() *redis.PubSub {
 		sub := through.Subscribe(t.Context(), "news")
 		t.Cleanup(func() { _ = sub.Close() })
@@ -161,34 +161,34 @@ func TestProxyDeafens(t *testing.T) {
 		return sub
 	}
 	sub := listen()
-	proxy.Deafen()
-	if err := past.Publish(t.Context(), "news", "unheard").Err(); err != nil {
+	proxy.DropPushes()
+	if err := direct.Publish(t.Context(), "news", "dropped").Err(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); proxy.Kept() == 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); proxy.DroppedPushes() == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("nothing was kept back")
+			t.Fatal("no push was dropped")
 		}
 	}
 	if err := sub.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := sub.ReceiveTimeout(t.Context(), time.Minute); err != nil {
-		t.Error("the ping was not answered:", err)
+		t.Error("no reply to the ping:", err)
 	} else if _, ok := got.(*redis.Pong); !ok {
-		t.Errorf("a deaf connection heard %v", got)
+		t.Errorf("got %v, want a pong", got)
 	}
 
 	later := listen()
-	if err := past.Publish(t.Context(), "news", "heard").Err(); err != nil {
+	if err := direct.Publish(t.Context(), "news", "delivered").Err(); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := later.ReceiveMessage(t.Context()); err != nil || m.Payload != "heard" {
+	if m, err := later.ReceiveMessage(t.Context()); err != nil || m.Payload != "delivered" {
 		t.Errorf("a later connection got %v, %v", m, err)
 	}
 }
 
-func TestHandshake(t *testing.T) {
+func TestHandshake_RecognisesCommands(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		request string

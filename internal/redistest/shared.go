@@ -11,39 +11,38 @@ import (
 	"go.uber.org/goleak"
 )
 
-// shared is the cluster of the test binary: a start takes seconds, so one serves
-// many tests.
-var shared struct { //nolint:gochecknoglobals // only a test binary has it, and its tests meet nowhere else
+// shared is the cluster of the test binary. A start takes seconds, so tests share one.
+var shared struct { //nolint:gochecknoglobals // tests of a test binary share nothing else
 	main bool // set by Main before any test runs
 
 	use   sync.Mutex // held by the test that uses the group
-	group *Group     // nil before its first use
+	group *Group     // nil before the first use
 }
 
-// Main runs the tests, stops what they shared, and fails when goroutines are left.
-// A package that uses [SharedCluster] calls it from its TestMain.
+// Main runs the tests, stops the shared cluster, and fails if goroutines leaked. A package
+// that uses [SharedCluster] calls it from TestMain.
 func Main(m *testing.M) {
 	shared.main = true
-	LeaveNothing(sharing{m},
-		// A pool that found its server dead dials once a second, and sees a second late that
-		// it was closed.
+	VerifyNoLeaks(sharing{m},
+		// The connection pool of a dead server dials once a second, and notices up to a second
+		// late that the pool was closed.
 		goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"),
 	)
 }
 
-// LeaveNothing runs tests, and fails when goroutines are left that no option allows. They have
-// a minute to end: the half second that goleak gives them is short on a busy machine.
-func LeaveNothing(tests goleak.TestingM, options ...goleak.Option) {
-	goleak.VerifyTestMain(unhurried{tests, options}, options...)
+// VerifyNoLeaks runs tests and fails if goroutines leaked that no option allows. Goroutines have
+// a minute to end; the half second of goleak is too short on a busy machine.
+func VerifyNoLeaks(tests goleak.TestingM, options ...goleak.Option) {
+	goleak.VerifyTestMain(leakWaiter{tests, options}, options...)
 }
 
-// unhurried waits for the goroutines of tests that have passed.
-type unhurried struct {
+// leakWaiter waits for the goroutines of the tests after they passed.
+type leakWaiter struct {
 	goleak.TestingM
 	options []goleak.Option
 }
 
-func (u unhurried) Run() int {
+func (u leakWaiter) Run() int {
 	code := u.TestingM.Run()
 	if code != 0 {
 		return code
@@ -56,7 +55,7 @@ func (u unhurried) Run() int {
 	return code
 }
 
-// sharing stops what the tests shared once they have run.
+// sharing stops the shared cluster after the tests.
 type sharing struct{ m *testing.M }
 
 func (s sharing) Run() int {
@@ -68,14 +67,13 @@ func (s sharing) Run() int {
 	return code
 }
 
-// SharedCluster returns an empty cluster of three masters that later tests use
-// too. The test has it for itself until it ends; others wait for that, so a test
-// takes it once and not from a subtest as well. A cluster that a test has damaged
-// is replaced.
+// SharedCluster returns an empty cluster of three masters that the tests of a package use in
+// turn. The test has exclusive use until it ends, and other tests wait; so a test must not
+// call SharedCluster again in a subtest. A cluster with injected faults is replaced.
 func SharedCluster(t testing.TB) *Group {
 	t.Helper()
 	if !shared.main {
-		t.Fatal("a package that uses SharedCluster needs a TestMain that calls redistest.Main")
+		t.Fatal("SharedCluster needs a TestMain that calls redistest.Main")
 	}
 	shared.use.Lock()
 	t.Cleanup(shared.use.Unlock)
@@ -108,7 +106,7 @@ func closeShared() error {
 	return g.close()
 }
 
-// empty forgets all data and scripts.
+// empty deletes all data and scripts.
 func (g *Group) empty() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -10,7 +10,7 @@ const nodesReply = `1f3 127.0.0.1:10001@20001 myself,master - 0 0 1 connected 0-
 3cd 127.0.0.1:10003@20003 slave 1f3 0 1763683200000 1 connected
 `
 
-func TestParseView(t *testing.T) {
+func TestParseView_ReadsOwners(t *testing.T) {
 	t.Parallel()
 	v, err := parseView(nodesReply)
 	if err != nil {
@@ -26,7 +26,7 @@ func TestParseView(t *testing.T) {
 	}
 }
 
-func TestSettledNoticesWhatIsWrong(t *testing.T) {
+func TestSettled_ReportsProblems(t *testing.T) {
 	t.Parallel()
 	for _, change := range [][2]string{
 		{"myself,master", "myself,master,fail"},
@@ -40,7 +40,7 @@ func TestSettledNoticesWhatIsWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 		if v.settled(3) == nil {
-			t.Errorf("with %q the cluster is settled", change[1])
+			t.Errorf("settled(3) = nil with %q", change[1])
 		}
 	}
 }

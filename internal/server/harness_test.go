@@ -21,7 +21,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestMain(m *testing.M) { redistest.LeaveNothing(m) }
+func TestMain(m *testing.M) { redistest.VerifyNoLeaks(m) }
 
 // harness is a server that listens, in a bubble on pipes, elsewhere on TCP.
 type harness struct {
