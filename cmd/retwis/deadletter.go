@@ -146,7 +146,7 @@ func (c *requeueLetters) Run(ctx context.Context, console console) error {
 		if !c.All && !wanted[letterID(l)] {
 			continue
 		}
-		there, err := db.store.Outbox.Revive(ctx, l)
+		there, err := db.store.Outbox.Requeue(ctx, l)
 		if err != nil {
 			return fmt.Errorf("%d entries were requeued, then: %w", requeued, explainRedis(err))
 		}

@@ -73,7 +73,7 @@ func bury(t *testing.T, db *store.Store) int {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			if err := errors.Join(db.Outbox.Bury(context.WithoutCancel(t.Context()), e, "the disk\nis full"), db.Outbox.TrimOutbox(t.Context(), outbox, e.ID)); err != nil {
+			if err := errors.Join(db.Outbox.AddDeadLetter(context.WithoutCancel(t.Context()), e, "the disk\nis full"), db.Outbox.TrimOutbox(t.Context(), outbox, e.ID)); err != nil {
 				t.Fatal(err)
 			}
 			n++

@@ -39,7 +39,7 @@ func (s demoSettings) users(ctx context.Context, db *store.Store, accounts *auth
 		return nil, nil //nolint:nilnil // nil means that there is no demo
 	}
 	importer := bulk.New(db)
-	ours, err := importer.BecomeDemo(ctx, s.DemoAnyway)
+	ours, err := importer.MarkAsDemo(ctx, s.DemoAnyway)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the demo: %w", err)
 	}

@@ -25,7 +25,7 @@ type doctorCommand struct {
 func (*doctorCommand) Help() string {
 	return "Takes the flags and variables of serve and checks them. Then it checks Redis, on a cluster each node: " +
 		"version, eviction, memory, persistence, replicas, slots, clocks, latency and pub/sub; and the database: partitions, " +
-		"pending outbox entries and the dead-letter queue. It changes nothing. Exit codes: 0 without problems, possibly with advice, 1 with " +
+		"pending outbox entries and the dead-letter queue. It changes nothing. Exit codes: 0 without problems, possibly with warnings, 1 with " +
 		"problems, 2 if the configuration or Redis cannot be used."
 }
 
@@ -57,16 +57,16 @@ func (c *doctorCommand) Run(ctx context.Context, console console) error {
 }
 
 func (c *doctorCommand) examine(ctx context.Context, console console) ([]inspect.Finding, error) {
-	found := []inspect.Finding{{Subject: "configuration", Verdict: inspect.Fine, Says: "all flags and variables are valid"}}
+	found := []inspect.Finding{{Subject: "configuration", Verdict: inspect.OK, Message: "all flags and variables are valid"}}
 	log := c.logger(console.err)
 	redis, err := openRedis(ctx, c.RedisURL, c.DataDir, log)
 	if err != nil {
 		return nil, err
 	}
 	defer redis.close(ctx, log)
-	where := inspect.Finding{Subject: "redis", Verdict: inspect.Fine, Says: redis.name + "; " + redis.persistence()}
+	where := inspect.Finding{Subject: "redis", Verdict: inspect.OK, Message: redis.name + "; " + redis.persistence()}
 	if redis.own != nil && redis.own.InProcess() {
-		where.Verdict, where.Mend = inspect.Advice, "to keep data, install redis-server 7 or later, or set --redis-url (RETWIS_REDIS_URL)"
+		where.Verdict, where.Fix = inspect.Warning, "to keep data, install redis-server 7 or later, or set --redis-url (RETWIS_REDIS_URL)"
 		return append(found, where), nil
 	}
 	options := c.storeSettings.options(log)
@@ -85,9 +85,9 @@ func writeFindings(w io.Writer, found []inspect.Finding) error {
 		if f.Node != "" {
 			subject += " of " + f.Node
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", f.Verdict, subject, f.Says)
-		if f.Mend != "" {
-			_, _ = fmt.Fprintf(table, "\t\t-> %s\n", f.Mend)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\n", f.Verdict, subject, f.Message)
+		if f.Fix != "" {
+			_, _ = fmt.Fprintf(table, "\t\t-> %s\n", f.Fix)
 		}
 	}
 	if err := table.Flush(); err != nil {

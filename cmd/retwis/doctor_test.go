@@ -39,7 +39,7 @@ func examine(t *testing.T, env []string, args ...string) diagnosis {
 		switch {
 		case f.Verdict == "problem":
 			want = 1
-		case f.Verdict != "ok" && f.Verdict != "advice":
+		case f.Verdict != "ok" && f.Verdict != "warning":
 			t.Errorf("the verdict on %s is %q", f.Subject, f.Verdict)
 		}
 		if (f.Verdict == "ok") != (f.Mend == "") {
@@ -67,12 +67,12 @@ func TestDoctor_ChecksTheSettingsOfRedis(t *testing.T) {
 		{"no problem", nil, nil, "persistence", "ok", "append-only file everysec"},
 		{"keys are evicted", []string{"--maxmemory-policy", "allkeys-lru"}, nil, "eviction", "problem", "set maxmemory-policy noeviction"},
 		{"no persistence", []string{"--appendonly", "no", "--save", ""}, nil, "persistence", "problem", "set appendonly yes"},
-		{"only snapshots", []string{"--appendonly", "no", "--save", "3600 1"}, nil, "persistence", "advice", "snapshots only"},
-		{"no regular fsync", []string{"--appendfsync", "no"}, nil, "persistence", "advice", "set appendfsync everysec"},
-		{"no limit of memory", []string{"--maxmemory", "0"}, nil, "memory", "advice", "set maxmemory"},
+		{"only snapshots", []string{"--appendonly", "no", "--save", "3600 1"}, nil, "persistence", "warning", "snapshots only"},
+		{"no regular fsync", []string{"--appendfsync", "no"}, nil, "persistence", "warning", "set appendfsync everysec"},
+		{"no limit of memory", []string{"--maxmemory", "0"}, nil, "memory", "warning", "set maxmemory"},
 		{"memory is full", []string{"--maxmemory", "900kb"}, nil, "memory", "problem", "raise maxmemory"},
-		{"sorted sets are not packed", []string{"--zset-max-listpack-entries", "128"}, nil, "packing", "advice", "zset-max-listpack-entries 1024"},
-		{"few connections", []string{"--maxclients", "200"}, nil, "clients", "advice", "raise maxclients"},
+		{"sorted sets are not packed", []string{"--zset-max-listpack-entries", "128"}, nil, "packing", "warning", "zset-max-listpack-entries 1024"},
+		{"few connections", []string{"--maxclients", "200"}, nil, "clients", "warning", "raise maxclients"},
 		{"a replica", []string{"--replicaof", "127.0.0.1 1"}, nil, "role", "problem", "give the URL of the master"},
 		{"a database of another version", nil, [][]any{{"HSET", "retwis:meta", "schema", "99", "partitions", "16"}}, "database", "problem", "schema version 99"},
 		{"a database of another program", nil, [][]any{{"HSET", "retwis:meta", "schema", "3", "partitions", "many"}}, "database", "problem", "no database of this program"},
@@ -133,7 +133,7 @@ func TestDoctor_ChecksEachNodeOfACluster(t *testing.T) {
 	group := redistest.Cluster(t, redistest.ClusterOptions{Args: []string{"--appendonly", "yes"}})
 	env := environment("RETWIS_REDIS_URL=" + group.URL())
 	d := examine(t, env)
-	if !d.has("cluster", "ok", "16384 of 16384 slots") || !d.has("replicas", "advice", "3 of 3 masters have none") || !d.has("clocks", "", "apart, of the masters") || !d.has("pub/sub", "", "comes back within") {
+	if !d.has("cluster", "ok", "16384 of 16384 slots") || !d.has("replicas", "warning", "3 of 3 masters have none") || !d.has("clocks", "", "apart, of the masters") || !d.has("pub/sub", "", "comes back within") {
 		t.Errorf("a cluster without replicas: %+v", d)
 	}
 	nodes := map[string]int{}
@@ -204,7 +204,7 @@ func TestDoctor_ChecksTheDefaultConfiguration(t *testing.T) {
 		t.Errorf("while the service is running: code %d, %s", code, stderr)
 	}
 	p.stop()
-	if d := examine(t, environment(), "--redis-url", "memory"); !d.has("redis", "advice", "install redis-server 7 or later") {
+	if d := examine(t, environment(), "--redis-url", "memory"); !d.has("redis", "warning", "install redis-server 7 or later") {
 		t.Errorf("in memory: %+v", d)
 	}
 	code, stdout, _ := invoke(t, environment(), "doctor", "--help")

@@ -58,7 +58,7 @@ func rebuildOne(ctx context.Context, db *store.Store, name string, console conso
 		return misusef("user %s does not exist", name)
 	}
 	if err == nil {
-		err = db.Timelines.Renew(ctx, retwis.Home(user.ID))
+		err = db.Timelines.Recreate(ctx, retwis.Home(user.ID))
 	}
 	if err != nil {
 		return explainRedis(err)
@@ -95,7 +95,7 @@ func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 		}
 		group.Go(func() error {
 			defer p.Add(1)
-			there, err := db.Timelines.RenewIfKept(running, retwis.Home(user))
+			there, err := db.Timelines.RecreateIfStored(running, retwis.Home(user))
 			if there {
 				built.Add(1)
 			}

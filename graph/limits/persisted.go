@@ -23,7 +23,7 @@ import (
 type DocumentStore interface {
 	// Document fails with [retwis.ErrNotFound] if there is none.
 	Document(ctx context.Context, hash string) (string, error)
-	KeepDocument(ctx context.Context, hash, text string) error
+	StoreDocument(ctx context.Context, hash, text string) error
 }
 
 // Bounds of persisted documents. A longer document runs, and its client has to send it each time.
@@ -155,7 +155,7 @@ func (p *Persisted) Keep(ctx context.Context, params *graphql.RawParams) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	if err := p.store.KeepDocument(ctx, hash, document.text); err != nil {
+	if err := p.store.StoreDocument(ctx, hash, document.text); err != nil {
 		p.warn(ctx, "persisted documents: write failed", err)
 	}
 }

@@ -36,7 +36,7 @@ func (a *documentStore) Document(_ context.Context, hash string) (string, error)
 	return text, a.broken
 }
 
-func (a *documentStore) KeepDocument(_ context.Context, hash, text string) error {
+func (a *documentStore) StoreDocument(_ context.Context, hash, text string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.writes++

@@ -42,15 +42,15 @@ type Database interface {
 	ProfileRecord(ctx context.Context, id retwis.UserID) (posts []retwis.PostID, foreign int, err error)
 	TimelineRecord(ctx context.Context, id retwis.TimelineID) (record.Timeline, error)
 	PostRecords(ctx context.Context, ids []retwis.PostID) ([]record.Post, error)
-	Posted(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.PostID, error)
+	PostsDownTo(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.PostID, error)
 	SourceEdges(ctx context.Context, id retwis.TimelineID) ([]record.Edge, error)
 	AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) ([]record.Edge, error)
 	Edges(ctx context.Context, id retwis.TimelineID, authors []retwis.UserID) ([]record.Edge, error)
-	Gone(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID, error)
-	NameHolder(ctx context.Context, folded string) (retwis.UserID, bool, error)
+	DeletedUsers(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID, error)
+	NameOwner(ctx context.Context, folded string) (retwis.UserID, bool, error)
 	Partitions() int
 	PartitionOfUser(id retwis.UserID) int
-	UnfitNewest(ctx context.Context, partition int) ([]retwis.UserID, error)
+	StaleNewestUsers(ctx context.Context, partition int) ([]retwis.UserID, error)
 
 	HomeCap() (entries, slack int)
 	Lateness() int
@@ -62,14 +62,14 @@ type Database interface {
 
 // Repairer repairs findings. Each operation is idempotent and safe while the service runs.
 type Repairer interface {
-	RenewIfKept(ctx context.Context, id retwis.TimelineID) (bool, error)
-	Weed(ctx context.Context, id retwis.TimelineID, stay map[retwis.PostID]int) error
-	PlacePost(ctx context.Context, author retwis.UserID, post retwis.PostID) error
-	MendEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error
-	MendReach(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) error
-	MendCounts(ctx context.Context, id retwis.UserID) error
-	MendName(ctx context.Context, folded string, bearer retwis.UserID) (bool, error)
-	MendNewest(ctx context.Context, partition int, id retwis.UserID) error
+	RecreateIfStored(ctx context.Context, id retwis.TimelineID) (bool, error)
+	RemoveEntries(ctx context.Context, id retwis.TimelineID, stay map[retwis.PostID]int) error
+	RepairProfileEntry(ctx context.Context, author retwis.UserID, post retwis.PostID) error
+	RepairEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error
+	RepairAuthorPartition(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) error
+	RepairCounts(ctx context.Context, id retwis.UserID) error
+	RepairName(ctx context.Context, folded string, bearer retwis.UserID) (bool, error)
+	RepairNewestUser(ctx context.Context, partition int, id retwis.UserID) error
 }
 
 // Options configure a check. Zero values select the defaults.

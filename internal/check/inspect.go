@@ -20,7 +20,7 @@ func (result *inspection) add(f Finding) { result.findings = append(result.findi
 // inspectNewestUsers inspects whether the newest users of a partition have active accounts.
 func (c *checker) inspectNewestUsers(ctx context.Context, s subject) (inspection, error) {
 	var result inspection
-	unfit, err := c.db.UnfitNewest(ctx, s.newest)
+	unfit, err := c.db.StaleNewestUsers(ctx, s.newest)
 	if err != nil {
 		return result, err
 	}
@@ -49,7 +49,7 @@ func (c *checker) records(ctx context.Context, ids []retwis.PostID) (map[retwis.
 // inspectNameClaim inspects whether the user who claims a name has that name.
 func (c *checker) inspectNameClaim(ctx context.Context, s subject) (inspection, error) {
 	var result inspection
-	holder, held, err := c.db.NameHolder(ctx, s.name)
+	holder, held, err := c.db.NameOwner(ctx, s.name)
 	if err != nil || !held {
 		return result, err
 	}

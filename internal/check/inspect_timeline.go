@@ -52,7 +52,7 @@ func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, res
 	if r.End == record.ListTrimmed {
 		downTo = slices.Min(r.Entries)
 	}
-	gone, err := c.db.Gone(ctx, authors)
+	gone, err := c.db.DeletedUsers(ctx, authors)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, res
 		})
 	}
 	size, slack := c.db.HomeCap()
-	posted, err := c.db.Posted(ctx, authors, downTo, size+slack+1)
+	posted, err := c.db.PostsDownTo(ctx, authors, downTo, size+slack+1)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (c *checker) each(found []Finding, repair func(Finding) error, kinds ...Kin
 
 func (c *checker) repairNames(ctx context.Context, found []Finding) error {
 	return c.each(found, func(f Finding) error {
-		borne, err := c.db.MendName(ctx, f.detail, f.User)
+		borne, err := c.db.RepairName(ctx, f.detail, f.User)
 		if err == nil && !borne {
 			c.report.Repaired-- // two accounts have the name: an operator has to rename one
 		}
@@ -60,7 +60,7 @@ func (c *checker) repairNames(ctx context.Context, found []Finding) error {
 }
 
 func (c *checker) repairEdges(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error { return c.db.MendEdge(ctx, f.Timeline, f.User) }, OneWayEdge, DanglingEdge)
+	return c.each(found, func(f Finding) error { return c.db.RepairEdge(ctx, f.Timeline, f.User) }, OneWayEdge, DanglingEdge)
 }
 
 func (c *checker) repairFollowerPartitions(ctx context.Context, found []Finding) error {
@@ -69,25 +69,25 @@ func (c *checker) repairFollowerPartitions(ctx context.Context, found []Finding)
 		if f.detail == "lists" {
 			kind = retwis.ListTimeline
 		}
-		return c.db.MendReach(ctx, f.User, kind, f.partition)
+		return c.db.RepairAuthorPartition(ctx, f.User, kind, f.partition)
 	}, FollowerPartition, FollowerPartitionCount)
 }
 
 func (c *checker) repairProfiles(ctx context.Context, found []Finding) error {
 	return c.each(found, func(f Finding) error {
-		if err := c.db.PlacePost(ctx, f.User, f.Post); err != nil || f.Kind != ProfileMissing {
+		if err := c.db.RepairProfileEntry(ctx, f.User, f.Post); err != nil || f.Kind != ProfileMissing {
 			return err
 		}
-		return c.db.MendCounts(ctx, f.User)
+		return c.db.RepairCounts(ctx, f.User)
 	}, ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder)
 }
 
 func (c *checker) repairCounts(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error { return c.db.MendCounts(ctx, f.User) }, Count)
+	return c.each(found, func(f Finding) error { return c.db.RepairCounts(ctx, f.User) }, Count)
 }
 
 func (c *checker) repairNewestUsers(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error { return c.db.MendNewest(ctx, f.partition, f.User) }, NewestMissing, NewestExtra)
+	return c.each(found, func(f Finding) error { return c.db.RepairNewestUser(ctx, f.partition, f.User) }, NewestMissing, NewestExtra)
 }
 
 // repairTimelines rebuilds the homes and list timelines that still differ. It removes wrong
@@ -114,12 +114,12 @@ func (c *checker) repairTimelines(ctx context.Context, found []Finding, now []Fi
 		}
 	}
 	for id := range rebuild {
-		if _, err := c.db.RenewIfKept(ctx, id); err != nil {
+		if _, err := c.db.RecreateIfStored(ctx, id); err != nil {
 			return err
 		}
 	}
 	for id, stay := range deduplicate {
-		if err := c.db.Weed(ctx, id, stay); err != nil {
+		if err := c.db.RemoveEntries(ctx, id, stay); err != nil {
 			return err
 		}
 	}

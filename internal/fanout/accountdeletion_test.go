@@ -159,7 +159,7 @@ func TestAccountDeletion_LeavesNothing(t *testing.T) {
 		}
 		kept := e.post(friend, "this one stays, @star")
 		e.drain()
-		before, err := e.Live.Now(t.Context(), retwis.Home(fans[0]))
+		before, err := e.Live.CurrentPosition(t.Context(), retwis.Home(fans[0]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestAccountDeletion_LeavesNothing(t *testing.T) {
 		e.endGraceOf(star)
 		e.nothingIsLeftOf(star)
 
-		replay, err := e.Live.Since(t.Context(), before)
+		replay, err := e.Live.EventsSince(t.Context(), before)
 		if err != nil || !replay.Found {
 			t.Fatalf("replay of a fan's home: %+v, %v", replay, err)
 		}

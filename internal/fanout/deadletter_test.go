@@ -52,10 +52,10 @@ func TestRejectedEntry_MovesToTheDeadLetterQueueAndIsRequeued(t *testing.T) {
 		}
 		later := e.post(author, "newer than the dead letter")
 		e.drain()
-		if revived, err := e.Outbox.Revive(t.Context(), letters[0]); err != nil || !revived {
+		if revived, err := e.Outbox.Requeue(t.Context(), letters[0]); err != nil || !revived {
 			t.Fatal(revived, err)
 		}
-		if revived, err := e.Outbox.Revive(t.Context(), letters[0]); err != nil || revived {
+		if revived, err := e.Outbox.Requeue(t.Context(), letters[0]); err != nil || revived {
 			t.Errorf("a dead letter was revived twice: %v", err)
 		}
 		e.drain()

@@ -15,7 +15,7 @@ const maxDetachCalls = 100
 // detachFollowers removes all edges of an author whose account is being deleted, after the
 // deletions of the author's posts have been delivered. It continues an interrupted attempt.
 func (r *runner) detachFollowers(ctx context.Context, w *workItem) error {
-	there, err := r.store.BeginPart(ctx, w.Author)
+	there, err := r.store.BeginDetach(ctx, w.Author)
 	if !there || err != nil {
 		return err
 	}
@@ -27,19 +27,19 @@ func (r *runner) detachFollowers(ctx context.Context, w *workItem) error {
 			}
 			calls++
 		}
-		return false, r.store.CarryOnPart(ctx, w.Author, w.Step)
+		return false, r.store.ContinueDetach(ctx, w.Author, w.Step)
 	}
-	done, err := untilDone(func() (bool, error) { return r.store.PartFollowing(ctx, w.Author) })
+	done, err := untilDone(func() (bool, error) { return r.store.DetachFollowing(ctx, w.Author) })
 	if !done || err != nil {
 		return err
 	}
-	partitions, err := r.store.Reach(ctx, []retwis.UserID{w.Author})
+	partitions, err := r.store.AuthorPartitions(ctx, []retwis.UserID{w.Author})
 	if err != nil {
 		return err
 	}
 	for partition := range partitions[0].Followers {
 		done, err := untilDone(func() (bool, error) {
-			return r.store.PartFollowers(ctx, w.Author, partition, outbox.TargetFollowers)
+			return r.store.DetachFollowers(ctx, w.Author, partition, outbox.TargetFollowers)
 		})
 		if !done || err != nil {
 			return err
@@ -47,11 +47,11 @@ func (r *runner) detachFollowers(ctx context.Context, w *workItem) error {
 	}
 	for partition := range partitions[0].Lists {
 		done, err := untilDone(func() (bool, error) {
-			return r.store.PartFollowers(ctx, w.Author, partition, outbox.TargetLists)
+			return r.store.DetachFollowers(ctx, w.Author, partition, outbox.TargetLists)
 		})
 		if !done || err != nil {
 			return err
 		}
 	}
-	return r.store.Forget(ctx, w.Author)
+	return r.store.FinishAccountDeletion(ctx, w.Author)
 }

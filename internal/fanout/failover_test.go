@@ -145,12 +145,12 @@ type unanswered struct {
 	waits atomic.Int64
 }
 
-func (u *unanswered) Confirm(ctx context.Context, outboxID int, first string, places []outbox.Target, wait bool) ([]int, bool, error) {
+func (u *unanswered) VerifyDurable(ctx context.Context, outboxID int, first string, places []outbox.Target, wait bool) ([]int, bool, error) {
 	if wait {
 		u.waits.Add(1)
 		return nil, false, retwis.ErrNotReplicated
 	}
-	return u.Outbox.Confirm(ctx, outboxID, first, places, false)
+	return u.Outbox.VerifyDurable(ctx, outboxID, first, places, false)
 }
 
 func TestTrim_WaitsForReplicasUntilReplicaTimeout(t *testing.T) {

@@ -79,7 +79,7 @@ func TestImports(t *testing.T) {
 				t.Fatalf("time %d: %d follows are new, want %d: %v", repeat, added, want, err)
 			}
 		}
-		if err := e.importer().ImportPublic(ctx, people); err != nil {
+		if err := e.importer().ImportPublicTimeline(ctx, people); err != nil {
 			t.Fatal(err)
 		}
 		e.drain()
@@ -130,11 +130,11 @@ type repairCounter struct {
 	steps atomic.Int64
 }
 
-func (c *repairCounter) Repair(
+func (c *repairCounter) RepairTimelines(
 	ctx context.Context, author retwis.UserID, partition int, to outbox.TargetKind, after int64,
 ) (int64, bool, error) {
 	c.steps.Add(1)
-	return c.Tasks.Repair(ctx, author, partition, to, after)
+	return c.Tasks.RepairTimelines(ctx, author, partition, to, after)
 }
 
 // While repairs of an author wait, people come and go: those that the last repair does not
@@ -175,7 +175,7 @@ func TestManyRunsAreRepairedAtOnce(t *testing.T) {
 		e.post(author, "made here")
 		runs(before, before+after)
 
-		reach, err := e.Follows.Reach(t.Context(), []retwis.UserID{author})
+		reach, err := e.Follows.AuthorPartitions(t.Context(), []retwis.UserID{author})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func (e *engine) watch(id retwis.TimelineID, since retwis.Cursor) (arrived []ret
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		news, err := e.Live.Since(e.t.Context(), at)
+		news, err := e.Live.EventsSince(e.t.Context(), at)
 		if err != nil {
 			e.t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestLag_HidesNoPosts(t *testing.T) {
 		arrived, stood := e.watch(id, start.LiveCursor)
 		resumed := 0
 		for n, position := range stood {
-			news, err := e.Live.Since(t.Context(), position)
+			news, err := e.Live.EventsSince(t.Context(), position)
 			if err != nil {
 				t.Fatal(err)
 			}

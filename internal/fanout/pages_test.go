@@ -273,7 +273,7 @@ func TestPagesOfAHomeThatWasBuiltAnewRepeatNothing(t *testing.T) {
 		if len(forward) != 30 {
 			t.Fatalf("%d posts, want 30", len(forward))
 		}
-		if err := e.Timelines.Renew(t.Context(), home); err != nil {
+		if err := e.Timelines.Recreate(t.Context(), home); err != nil {
 			t.Fatal(err)
 		}
 		for i, cursor := range cursors {

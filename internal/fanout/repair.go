@@ -44,9 +44,9 @@ func (r *runner) repair(ctx context.Context, w *workItem) error {
 	}
 	for len(p.remaining) > 0 && !p.superseded {
 		t := p.remaining[0]
-		after, more, err := r.store.Repair(ctx, w.Author, t.partition, t.to, p.after)
+		after, more, err := r.store.RepairTimelines(ctx, w.Author, t.partition, t.to, p.after)
 		if err == nil && !more {
-			err = r.store.Note(ctx, r.outboxID, t.forEntry(w.ID))
+			err = r.store.MarkDone(ctx, r.outboxID, t.forEntry(w.ID))
 		}
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func (r *runner) repair(ctx context.Context, w *workItem) error {
 // beginRepair determines the targets of a repair and serves the single timelines.
 func (r *runner) beginRepair(ctx context.Context, w *workItem) error {
 	if !w.progress.redelivery {
-		partitions, err := r.store.Reach(ctx, []retwis.UserID{w.Author})
+		partitions, err := r.store.AuthorPartitions(ctx, []retwis.UserID{w.Author})
 		if err != nil {
 			return err
 		}

@@ -219,7 +219,7 @@ func (r *runner) fail(ctx context.Context, w *workItem, err error) {
 		r.log.WarnContext(ctx, "fanout: entry rejected, retrying", "entry", w.ID, "kind", w.Kind, "rejections", w.rejections, "err", err)
 		return
 	}
-	if err := r.store.Bury(ctx, w.Entry, err.Error()); err != nil {
+	if err := r.store.AddDeadLetter(ctx, w.Entry, err.Error()); err != nil {
 		r.log.ErrorContext(ctx, "fanout: writing to the dead-letter queue failed, retrying", "entry", w.ID, "err", err)
 		return
 	}

@@ -17,9 +17,9 @@ import (
 
 // SweepStore is the database that a sweeper operates on.
 type SweepStore interface {
-	SweepTurn(ctx context.Context, worker string, lease, every time.Duration) (bool, error)
-	SweepIdle(ctx context.Context, pause func(ctx context.Context, looked, removed int) error) error
-	EndSweep(ctx context.Context, worker string, whole bool) error
+	AcquireSweep(ctx context.Context, worker string, lease, every time.Duration) (bool, error)
+	EvictIdle(ctx context.Context, pause func(ctx context.Context, looked, removed int) error) error
+	ReleaseSweep(ctx context.Context, worker string, whole bool) error
 }
 
 // SweeperOptions configure a [Sweeper]. Zero values select the defaults.
@@ -96,18 +96,18 @@ var errLeaseLost = errors.New("another sweeper holds the lease")
 
 // sweep sweeps once, if a sweep is due.
 func (s *Sweeper) sweep(ctx context.Context) error {
-	turn, err := s.store.SweepTurn(ctx, s.options.Name, s.options.Lease, s.options.Every)
+	turn, err := s.store.AcquireSweep(ctx, s.options.Name, s.options.Lease, s.options.Every)
 	if !turn || err != nil {
 		return err
 	}
 	started, renewed := time.Now(), time.Now()
 	var scanned, evicted int64
-	err = s.store.SweepIdle(ctx, func(ctx context.Context, inspected, removed int) error {
+	err = s.store.EvictIdle(ctx, func(ctx context.Context, inspected, removed int) error {
 		scanned, evicted = scanned+int64(inspected), evicted+int64(removed)
 		s.counts.scanned.Add(int64(inspected))
 		s.counts.evicted.Add(int64(removed))
 		if time.Since(renewed) > s.options.Lease/4 {
-			turn, err := s.store.SweepTurn(ctx, s.options.Name, s.options.Lease, s.options.Every)
+			turn, err := s.store.AcquireSweep(ctx, s.options.Name, s.options.Lease, s.options.Every)
 			if err != nil {
 				return err
 			}
@@ -126,5 +126,5 @@ func (s *Sweeper) sweep(ctx context.Context) error {
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	return errors.Join(err, s.store.EndSweep(ending, s.options.Name, complete))
+	return errors.Join(err, s.store.ReleaseSweep(ending, s.options.Name, complete))
 }

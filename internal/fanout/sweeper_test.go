@@ -21,7 +21,7 @@ import (
 func (e *engine) sweep() int {
 	e.t.Helper()
 	evicted := 0
-	err := e.Sweeps.SweepIdle(e.t.Context(), func(_ context.Context, _, removed int) error {
+	err := e.Sweeps.EvictIdle(e.t.Context(), func(_ context.Context, _, removed int) error {
 		evicted += removed
 		return nil
 	})
@@ -82,7 +82,7 @@ func TestSweep_EvictsIdleHomesUntilTheyAreRead(t *testing.T) {
 		if err := client.HSet(t.Context(), e.generations(client, retwis.Home(never)), "created", created).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Live.Enter(t.Context(), "node", []retwis.TimelineID{retwis.Home(watching)}, time.Hour); err != nil {
+		if err := e.Live.SetOnline(t.Context(), "node", []retwis.TimelineID{retwis.Home(watching)}, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 
@@ -224,13 +224,13 @@ func TestSweeper_OnlyOneSweepsAtATime(t *testing.T) {
 		}
 		// A sweeper starts and dies.
 		const lease = time.Minute
-		if turn, err := e.Sweeps.SweepTurn(t.Context(), "dead", lease, time.Hour); err != nil || !turn {
+		if turn, err := e.Sweeps.AcquireSweep(t.Context(), "dead", lease, time.Hour); err != nil || !turn {
 			t.Fatal(turn, err)
 		}
-		if turn, err := e.Sweeps.SweepTurn(t.Context(), "another", lease, time.Hour); err != nil || turn {
+		if turn, err := e.Sweeps.AcquireSweep(t.Context(), "another", lease, time.Hour); err != nil || turn {
 			t.Fatal("two sweepers hold the lease", err)
 		}
-		if turn, err := e.Sweeps.SweepTurn(t.Context(), "dead", time.Millisecond, time.Hour); err != nil || !turn {
+		if turn, err := e.Sweeps.AcquireSweep(t.Context(), "dead", time.Millisecond, time.Hour); err != nil || !turn {
 			t.Fatal(turn, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -263,10 +263,10 @@ func TestSweeper_OnlyOneSweepsAtATime(t *testing.T) {
 		if got := total(); got.Sweeps != 1 || got.Scanned < 5 || got.Evicted != 3 {
 			t.Errorf("sweepers: %+v, want one sweep that evicts 3 of 5 timelines", got)
 		}
-		if turn, err := e.Sweeps.SweepTurn(t.Context(), "later", lease, time.Hour); err != nil || turn {
+		if turn, err := e.Sweeps.AcquireSweep(t.Context(), "later", lease, time.Hour); err != nil || turn {
 			t.Errorf("sweep due right after one: %v, %v", turn, err)
 		}
-		if turn, err := e.Sweeps.SweepTurn(t.Context(), "later", lease, 0); err != nil || !turn {
+		if turn, err := e.Sweeps.AcquireSweep(t.Context(), "later", lease, 0); err != nil || !turn {
 			t.Errorf("sweep due with interval 0: %v, %v, want true", turn, err)
 		}
 	})

@@ -22,7 +22,7 @@ func (r *runner) resolveTargets(ctx context.Context, ready []*workItem) error {
 	if len(unresolved) == 0 {
 		return nil
 	}
-	partitions, err := r.store.Reach(ctx, authors)
+	partitions, err := r.store.AuthorPartitions(ctx, authors)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (r *runner) perform(ctx context.Context, w *workItem) (done bool, err error
 	}
 	t := &target{partition: r.outboxID, to: outbox.TargetTask, done: true}
 	w.targets = []*target{t}
-	return true, r.store.Note(ctx, r.outboxID, t.forEntry(w.ID))
+	return true, r.store.MarkDone(ctx, r.outboxID, t.forEntry(w.ID))
 }
 
 // execute carries out an entry. It reports false without an error if the entry is not ready.
@@ -56,7 +56,7 @@ func (r *runner) execute(ctx context.Context, w *workItem) (done bool, err error
 		if err := r.recount(ctx, w); err != nil {
 			return false, err
 		}
-		if late, err := r.store.EndLateEdge(ctx, w.Timeline, w.Author); late || err != nil {
+		if late, err := r.store.RemoveOrphanEdge(ctx, w.Timeline, w.Author); late || err != nil {
 			return err == nil, err
 		}
 		return true, r.store.Backfill(ctx, w.Timeline, w.Author, w.Score)
@@ -66,19 +66,19 @@ func (r *runner) execute(ctx context.Context, w *workItem) (done bool, err error
 		}
 		return true, r.store.Purge(ctx, w.Timeline, w.Author)
 	case outbox.KindRegister:
-		return r.store.SettleRegistration(ctx, w.User, w.Name)
+		return r.store.FinishRegistration(ctx, w.User, w.Name)
 	case outbox.KindRepair:
 		return true, r.repair(ctx, w)
 	case outbox.KindDeleteList:
 		for done := false; !done; {
 			var err error
-			if done, err = r.store.Unlist(ctx, w.List); err != nil {
+			if done, err = r.store.DeleteListStep(ctx, w.List); err != nil {
 				return false, err
 			}
 		}
 		return true, nil
 	case outbox.KindDeleteAccount:
-		return true, r.store.LeaveStep(ctx, w.User, w.Step)
+		return true, r.store.DeleteAccountStep(ctx, w.User, w.Step)
 	case outbox.KindDetach:
 		return true, r.detachFollowers(ctx, w)
 	default:

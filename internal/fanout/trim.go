@@ -68,12 +68,12 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	}
 	requireReplica := r.unreplicatedSince.IsZero() || time.Since(r.unreplicatedSince) < r.options.ReplicaTimeout
 	go func() {
-		result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outboxID, first, targets, true)
+		result.lost, result.reappeared, result.err = r.store.VerifyDurable(ctx, r.outboxID, first, targets, true)
 		if result.unreplicated = errors.Is(result.err, retwis.ErrNotReplicated); result.unreplicated && !requireReplica {
-			result.lost, result.reappeared, result.err = r.store.Confirm(ctx, r.outboxID, first, targets, false)
+			result.lost, result.reappeared, result.err = r.store.VerifyDurable(ctx, r.outboxID, first, targets, false)
 		}
 		if result.err == nil && len(result.lost) == 0 && !result.reappeared && upTo != "" {
-			result.err = r.store.Advance(ctx, r.outboxID, upTo, partitions)
+			result.err = r.store.AdvanceWatermark(ctx, r.outboxID, upTo, partitions)
 			if result.err == nil {
 				result.err = r.store.TrimOutbox(ctx, r.outboxID, upTo)
 			}

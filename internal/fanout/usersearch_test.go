@@ -186,7 +186,7 @@ func TestARegistrationThatBrokeOffIsListedInTheEnd(t *testing.T) {
 		want(people[:1])
 		for range 2 {
 			for _, user := range users {
-				if settled, err := e.Tasks.SettleRegistration(t.Context(), user.ID, user.Username); !settled || err != nil {
+				if settled, err := e.Tasks.FinishRegistration(t.Context(), user.ID, user.Username); !settled || err != nil {
 					t.Errorf("settling %s: %t, %v", user.Username, settled, err)
 				}
 			}
@@ -195,7 +195,7 @@ func TestARegistrationThatBrokeOffIsListedInTheEnd(t *testing.T) {
 
 		// The name of another is not taken.
 		breakOff(t, client, users[1], true)
-		if settled, err := e.Tasks.SettleRegistration(t.Context(), users[1].ID, users[0].Username); !settled || err != nil {
+		if settled, err := e.Tasks.FinishRegistration(t.Context(), users[1].ID, users[0].Username); !settled || err != nil {
 			t.Errorf("settling: %t, %v", settled, err)
 		}
 		want(slices.DeleteFunc(all, func(id retwis.UserID) bool { return id == users[1].ID }), users[0].Username)

@@ -61,13 +61,13 @@ type Outbox interface {
 
 	ResumeOutbox(ctx context.Context, outboxID int) error
 	ReadOutbox(ctx context.Context, outboxID int, after string, count int, block time.Duration) ([]outbox.Entry, error)
-	Reach(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error)
+	AuthorPartitions(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error)
 	Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result
-	Note(ctx context.Context, outboxID int, at outbox.Target) error
-	Confirm(ctx context.Context, outboxID int, first string, targets []outbox.Target, wait bool) (lost []int, reappeared bool, err error)
-	Advance(ctx context.Context, outboxID int, upTo string, in []int) error
+	MarkDone(ctx context.Context, outboxID int, at outbox.Target) error
+	VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target, wait bool) (lost []int, reappeared bool, err error)
+	AdvanceWatermark(ctx context.Context, outboxID int, upTo string, in []int) error
 	TrimOutbox(ctx context.Context, outboxID int, upTo string) error
-	Bury(ctx context.Context, e outbox.Entry, reason string) error
+	AddDeadLetter(ctx context.Context, e outbox.Entry, reason string) error
 }
 
 // Tasks are what a worker carries out besides deliveries.
@@ -75,17 +75,17 @@ type Tasks interface {
 	Backfill(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID, score int64) error
 	Purge(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID) error
 	RecountFollowers(ctx context.Context, partition int, author retwis.UserID) error
-	Unlist(ctx context.Context, list retwis.ListID) (bool, error)
-	EndLateEdge(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID) (bool, error)
-	SettleRegistration(ctx context.Context, id retwis.UserID, name string) (bool, error)
-	Repair(ctx context.Context, author retwis.UserID, partition int, to outbox.TargetKind, after int64) (int64, bool, error)
+	DeleteListStep(ctx context.Context, list retwis.ListID) (bool, error)
+	RemoveOrphanEdge(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID) (bool, error)
+	FinishRegistration(ctx context.Context, id retwis.UserID, name string) (bool, error)
+	RepairTimelines(ctx context.Context, author retwis.UserID, partition int, to outbox.TargetKind, after int64) (int64, bool, error)
 
-	LeaveStep(ctx context.Context, id retwis.UserID, step int64) error
-	BeginPart(ctx context.Context, id retwis.UserID) (bool, error)
-	PartFollowing(ctx context.Context, id retwis.UserID) (bool, error)
-	PartFollowers(ctx context.Context, author retwis.UserID, partition int, to outbox.TargetKind) (bool, error)
-	CarryOnPart(ctx context.Context, id retwis.UserID, step int64) error
-	Forget(ctx context.Context, id retwis.UserID) error
+	DeleteAccountStep(ctx context.Context, id retwis.UserID, step int64) error
+	BeginDetach(ctx context.Context, id retwis.UserID) (bool, error)
+	DetachFollowing(ctx context.Context, id retwis.UserID) (bool, error)
+	DetachFollowers(ctx context.Context, author retwis.UserID, partition int, to outbox.TargetKind) (bool, error)
+	ContinueDetach(ctx context.Context, id retwis.UserID, step int64) error
+	FinishAccountDeletion(ctx context.Context, id retwis.UserID) error
 }
 
 // database is what a worker operates on.

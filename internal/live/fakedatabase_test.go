@@ -229,7 +229,7 @@ func (db *fakeDatabase) callCount(name string) int {
 
 func (db *fakeDatabase) PartitionOf(t retwis.TimelineID) int { return t.Owner.Bucket() % db.partitions }
 
-func (db *fakeDatabase) Now(ctx context.Context, t retwis.TimelineID) (retwis.TimelinePosition, error) {
+func (db *fakeDatabase) CurrentPosition(ctx context.Context, t retwis.TimelineID) (retwis.TimelinePosition, error) {
 	if err := db.call(ctx, "Now"); err != nil {
 		return retwis.TimelinePosition{}, err
 	}
@@ -239,7 +239,7 @@ func (db *fakeDatabase) Now(ctx context.Context, t retwis.TimelineID) (retwis.Ti
 	return at, ctx.Err()
 }
 
-func (db *fakeDatabase) Since(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
+func (db *fakeDatabase) EventsSince(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
 	if err := db.call(ctx, "Since"); err != nil {
 		return pubsub.Replay{}, err
 	}
@@ -324,7 +324,7 @@ func (db *fakeDatabase) Posts(ctx context.Context, ids []retwis.PostID) ([]*retw
 	return posts, ctx.Err()
 }
 
-func (db *fakeDatabase) Enter(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error {
+func (db *fakeDatabase) SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error {
 	if err := db.call(ctx, "Enter"); err != nil {
 		return err
 	}
@@ -337,7 +337,7 @@ func (db *fakeDatabase) Enter(ctx context.Context, node string, timelines []retw
 	return nil
 }
 
-func (db *fakeDatabase) Leave(ctx context.Context, node string, timelines []retwis.TimelineID) error {
+func (db *fakeDatabase) SetOffline(ctx context.Context, node string, timelines []retwis.TimelineID) error {
 	if err := db.call(ctx, "Leave"); err != nil {
 		return err
 	}

@@ -141,13 +141,13 @@ func (h *Hub) callContext(ctx context.Context) (context.Context, context.CancelF
 func (h *Hub) readSince(ctx context.Context, position retwis.TimelinePosition) (pubsub.Replay, error) {
 	ctx, cancel := h.callContext(ctx)
 	defer cancel()
-	return h.source.Since(ctx, position)
+	return h.source.EventsSince(ctx, position)
 }
 
 func (h *Hub) readPosition(ctx context.Context, timeline retwis.TimelineID) (retwis.TimelinePosition, error) {
 	ctx, cancel := h.callContext(ctx)
 	defer cancel()
-	return h.source.Now(ctx, timeline)
+	return h.source.CurrentPosition(ctx, timeline)
 }
 
 func (h *Hub) posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {

@@ -50,7 +50,7 @@ func (p *partition) sendLeaves(ctx context.Context) {
 func (p *partition) leaveTimelines(ctx context.Context, left []retwis.TimelineID) {
 	for batch := range slices.Chunk(left, presenceBatch) {
 		ctx, cancel := p.hub.callContext(ctx)
-		err := p.hub.source.Leave(ctx, p.hub.options.Node, batch)
+		err := p.hub.source.SetOffline(ctx, p.hub.options.Node, batch)
 		cancel()
 		if err != nil {
 			p.hub.log.DebugContext(ctx, "live: ending presence failed, presence lapses by itself", "partition", p.index, "err", err)
@@ -136,7 +136,7 @@ func (p *partition) enter(ctx context.Context, feeds []*feed) error {
 
 	ctx, cancel := context.WithTimeout(ctx, min(p.hub.options.CallTimeout, ttl/3))
 	defer cancel()
-	if err := p.hub.source.Enter(ctx, p.hub.options.Node, names, ttl); err != nil {
+	if err := p.hub.source.SetOnline(ctx, p.hub.options.Node, names, ttl); err != nil {
 		return err
 	}
 

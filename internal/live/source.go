@@ -11,13 +11,13 @@ import (
 // Source is the database that holds the timelines and publishes their events.
 type Source interface {
 	PartitionOf(retwis.TimelineID) int
-	// Since returns all events of a timeline after a position, in one atomic read.
-	Since(context.Context, retwis.TimelinePosition) (pubsub.Replay, error)
-	Now(context.Context, retwis.TimelineID) (retwis.TimelinePosition, error)
-	// Enter registers presence: for the duration of ttl the partition publishes messages
+	// EventsSince returns all events of a timeline after a position, in one atomic read.
+	EventsSince(context.Context, retwis.TimelinePosition) (pubsub.Replay, error)
+	CurrentPosition(context.Context, retwis.TimelineID) (retwis.TimelinePosition, error)
+	// SetOnline registers presence: for the duration of ttl the partition publishes messages
 	// about the timelines to the node. All timelines must be of one partition.
-	Enter(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error
-	Leave(ctx context.Context, node string, timelines []retwis.TimelineID) error
+	SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error
+	SetOffline(ctx context.Context, node string, timelines []retwis.TimelineID) error
 	// Listen hands over the messages of a partition in the order they were sent, until
 	// ctx is done. It says LiveJoined whenever some may have been lost.
 	Listen(ctx context.Context, node string, partition int, handle func(pubsub.Message)) error

@@ -77,7 +77,7 @@ func TestHub_PeriodicCheckFindsADeletedTimeline(t *testing.T) {
 		timeline := retwis.ListPosts(list.ID)
 		hub := n.hub(live.Options{Node: "absent", CheckEvery: 500 * time.Millisecond})
 		w := n.subscribe(hub, timeline)
-		if err := n.Live.Leave(t.Context(), "absent", []retwis.TimelineID{timeline}); err != nil {
+		if err := n.Live.SetOffline(t.Context(), "absent", []retwis.TimelineID{timeline}); err != nil {
 			t.Fatal(err)
 		}
 		if err := n.Lists.DeleteList(t.Context(), me, list.ID); err != nil {

@@ -103,7 +103,7 @@ func (l *Limiter) Take(ctx context.Context, client Client, cost Cost) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.storeTimeout)
 	defer cancel()
-	results, err := l.store.Charge(ctx, requests...)
+	results, err := l.store.Spend(ctx, requests...)
 	var unavailable bool
 	for i, result := range results {
 		r := requests[i]
@@ -159,7 +159,7 @@ func (l *Limiter) NotRegistered(ctx context.Context, client Client) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.storeTimeout)
 	defer cancel()
-	_, err := l.store.Charge(ctx, Request{
+	_, err := l.store.Spend(ctx, Request{
 		Action: Registrations,
 		Key:    Key{Network: NetworkOf(client.Address)},
 		Rate:   rate,
@@ -178,7 +178,7 @@ func (l *Limiter) LoggedIn(ctx context.Context, client Client, name string) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.storeTimeout)
 	defer cancel()
-	if err := l.store.Familiarize(ctx, retwis.FoldUsername(name), NetworkOf(client.Address)); err != nil {
+	if err := l.store.RememberNetwork(ctx, retwis.FoldUsername(name), NetworkOf(client.Address)); err != nil {
 		l.log.WarnContext(ctx, "rate limits: recording a familiar network failed", "err", err)
 	}
 }
@@ -207,7 +207,7 @@ func (l *Limiter) report(ctx context.Context, keys []Key) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.storeTimeout)
 	defer cancel()
-	results, err := l.store.Charge(ctx, requests...)
+	results, err := l.store.Spend(ctx, requests...)
 	for i, request := range requests {
 		if results[i].Unknown {
 			l.reads.failed(request.Key, request.Cost)

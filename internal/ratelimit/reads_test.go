@@ -22,7 +22,7 @@ type memoryStore struct {
 	broken error
 }
 
-func (s *memoryStore) Charge(_ context.Context, requests ...Request) ([]Result, error) {
+func (s *memoryStore) Spend(_ context.Context, requests ...Request) ([]Result, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
@@ -44,7 +44,7 @@ func (s *memoryStore) Charge(_ context.Context, requests ...Request) ([]Result, 
 	return results, s.broken
 }
 
-func (*memoryStore) Familiarize(context.Context, string, netip.Prefix) error { return nil }
+func (*memoryStore) RememberNetwork(context.Context, string, netip.Prefix) error { return nil }
 
 func (s *memoryStore) called() int {
 	s.mu.Lock()

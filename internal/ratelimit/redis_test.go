@@ -156,14 +156,14 @@ func TestClockThatIsBehind(t *testing.T) {
 	db := open(t, s.URL())
 	rate := slow().Posts
 	charge := ratelimit.Request{Action: ratelimit.Posts, Key: ratelimit.Key{User: 1}, Rate: rate, Cost: rate.Time(1)}
-	if _, err := db.Limits.Charge(t.Context(), charge); err != nil {
+	if _, err := db.Limits.Spend(t.Context(), charge); err != nil {
 		t.Fatal(err)
 	}
 	key := firstKey(t, s, "*budget*")
 	if err := s.Client().Set(t.Context(), key, "9007199254740991", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	results, err := db.Limits.Charge(t.Context(), charge)
+	results, err := db.Limits.Spend(t.Context(), charge)
 	if err != nil || !results[0].Refused || results[0].Used != 2*rate.Period {
 		t.Errorf("got %v, %v", results, err)
 	}

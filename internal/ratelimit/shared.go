@@ -8,11 +8,11 @@ import (
 
 // Store keeps the budgets that all processes share.
 type Store interface {
-	// Charge takes the cost of each request from its budget, and answers in the order of
+	// Spend takes the cost of each request from its budget, and answers in the order of
 	// the requests. The error says why results are unknown.
-	Charge(ctx context.Context, requests ...Request) ([]Result, error)
-	// Familiarize records that a client has logged in with a username from a network.
-	Familiarize(ctx context.Context, name string, from netip.Prefix) error
+	Spend(ctx context.Context, requests ...Request) ([]Result, error)
+	// RememberNetwork records that a client has logged in with a username from a network.
+	RememberNetwork(ctx context.Context, name string, from netip.Prefix) error
 }
 
 // Request asks for the cost of one action from a shared budget.

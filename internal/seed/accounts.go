@@ -58,7 +58,7 @@ func (s *Seeder) register(ctx context.Context, from, to int) error {
 			pending = append(pending, claim.User)
 		}
 	}
-	if err := s.store.EndRegistrations(ctx, pending); err != nil {
+	if err := s.store.Activate(ctx, pending); err != nil {
 		return err
 	}
 	if len(free) == 0 {

@@ -135,5 +135,5 @@ func (s *Seeder) public(ctx context.Context) error {
 			authors = append(authors, id)
 		}
 	}
-	return s.store.ImportPublic(ctx, authors)
+	return s.store.ImportPublicTimeline(ctx, authors)
 }

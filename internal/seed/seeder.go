@@ -20,11 +20,11 @@ const Password = "password"
 type Store interface {
 	Claims(ctx context.Context, usernames []string) ([]retwis.Claim, error)
 	RegisterAll(ctx context.Context, all []retwis.Registration) ([]retwis.UserID, error)
-	EndRegistrations(ctx context.Context, ids []retwis.UserID) error
+	Activate(ctx context.Context, ids []retwis.UserID) error
 	ImportPosts(ctx context.Context, imports []retwis.PostImport) (int, error)
-	ImportPublic(ctx context.Context, authors []retwis.UserID) error
+	ImportPublicTimeline(ctx context.Context, authors []retwis.UserID) error
 	FollowAll(ctx context.Context, all []retwis.Followings) (int, error)
-	Unbuilt(ctx context.Context, users []retwis.UserID) ([]retwis.UserID, error)
+	UnbuiltHomes(ctx context.Context, users []retwis.UserID) ([]retwis.UserID, error)
 	Rebuild(ctx context.Context, id retwis.TimelineID) error
 	OutboxLength(ctx context.Context) (int, error)
 }
@@ -166,7 +166,7 @@ func (s *Seeder) homes(ctx context.Context) error {
 	add, end := s.options.Progress("homes", len(s.ids))
 	defer end()
 	return s.batches(ctx, len(s.ids), batch, func(ctx context.Context, from, to int) error {
-		unbuilt, err := s.store.Unbuilt(ctx, s.existing(from, to))
+		unbuilt, err := s.store.UnbuiltHomes(ctx, s.existing(from, to))
 		if err != nil {
 			return err
 		}

@@ -12,9 +12,9 @@ import (
 
 // How much one call of the end of an account does at the most.
 const (
-	postsALeave = 50
-	listsALeave = 20
-	edgesAPart  = 200
+	postsPerStep = 50
+	listsPerStep = 20
+	edgesPerStep = 200
 )
 
 // DeleteAccount closes an account whose password hash was checked: its sessions end at
@@ -24,7 +24,7 @@ const (
 func (s *Accounts) DeleteAccount(ctx context.Context, id retwis.UserID, hash string) error {
 	p := s.db.OfUser(id)
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
-		Script: script.BeginLeave,
+		Script: script.BeginAccountDeletion,
 		Keys:   []string{p.User(id).Account(), p.User(id).Sessions(), p.Outbox(), p.NewestUsers()},
 		Args:   []any{id.String(), id.Bucket(), p.Prefix(rdb.SessionKeys), hash},
 	})
@@ -36,21 +36,21 @@ func (s *Accounts) DeleteAccount(ctx context.Context, id retwis.UserID, hash str
 	} else if !closed {
 		return retwis.ErrWrongCredentials
 	}
-	s.authors.forget(id) // others hear of it
+	s.authors.invalidate(id) // others hear of it
 	return nil
 }
 
-// LeaveStep deletes the next posts and lists of a user who is leaving, and queues the step
+// DeleteAccountStep deletes the next posts and lists of a user who is leaving, and queues the step
 // after it. A step that was carried out before does nothing.
-func (s *Tasks) LeaveStep(ctx context.Context, id retwis.UserID, step int64) error {
+func (s *Tasks) DeleteAccountStep(ctx context.Context, id retwis.UserID, step int64) error {
 	p := s.db.OfUser(id)
 	_, err := s.db.DoDurably(ctx, rdb.Call{
-		Script: script.LeaveStep,
+		Script: script.DeleteAccountStep,
 		Keys: []string{
 			p.User(id).Account(), p.User(id).Profile(), p.User(id).TrimmedPosts(), p.User(id).Lists(), p.Outbox(), p.Removals(), p.Online(), p.OnlineNodes(),
 		},
 		Args: []any{
-			id.String(), step, postsALeave, listsALeave, s.options.Removals, s.db.Publish, p.Prefix(rdb.LiveChannels), p.Prefix(rdb.PostKeys),
+			id.String(), step, postsPerStep, listsPerStep, s.options.Removals, s.db.Publish, p.Prefix(rdb.LiveChannels), p.Prefix(rdb.PostKeys),
 			p.Prefix(rdb.ListKeys),
 		},
 	})
@@ -60,12 +60,12 @@ func (s *Tasks) LeaveStep(ctx context.Context, id retwis.UserID, step int64) err
 	return nil
 }
 
-// BeginPart notes that all deletions of a leaving user's posts have been told, and reports
+// BeginDetach notes that all deletions of a leaving user's posts have been told, and reports
 // whether there is still somebody to cut off.
-func (s *Tasks) BeginPart(ctx context.Context, id retwis.UserID) (bool, error) {
+func (s *Tasks) BeginDetach(ctx context.Context, id retwis.UserID) (bool, error) {
 	p := s.db.OfUser(id)
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
-		Script: script.BeginPart, Keys: []string{p.User(id).Account(), p.Online(), p.OnlineNodes()}, Args: []any{id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels)},
+		Script: script.BeginDetach, Keys: []string{p.User(id).Account(), p.Online(), p.OnlineNodes()}, Args: []any{id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels)},
 	})
 	if err != nil {
 		return false, fmt.Errorf("part with %s: %w", id, entryError(err))
@@ -73,23 +73,23 @@ func (s *Tasks) BeginPart(ctx context.Context, id retwis.UserID) (bool, error) {
 	return reply.Bool()
 }
 
-// CarryOnPart queues the next step of a parting that takes long.
-func (s *Tasks) CarryOnPart(ctx context.Context, id retwis.UserID, step int64) error {
+// ContinueDetach queues the next step of a parting that takes long.
+func (s *Tasks) ContinueDetach(ctx context.Context, id retwis.UserID, step int64) error {
 	p := s.db.OfUser(id)
-	_, err := s.db.DoDurably(ctx, rdb.Call{Script: script.CarryOn, Keys: []string{p.User(id).Account(), p.Outbox()}, Args: []any{id.String(), step}})
+	_, err := s.db.DoDurably(ctx, rdb.Call{Script: script.ContinueDetach, Keys: []string{p.User(id).Account(), p.Outbox()}, Args: []any{id.String(), step}})
 	if err != nil {
 		return fmt.Errorf("part with %s: %w", id, entryError(err))
 	}
 	return nil
 }
 
-// PartFollowing ends the next follows of a parting user, and reports whether that was all.
-func (s *Tasks) PartFollowing(ctx context.Context, id retwis.UserID) (bool, error) {
+// DetachFollowing ends the next follows of a parting user, and reports whether that was all.
+func (s *Tasks) DetachFollowing(ctx context.Context, id retwis.UserID) (bool, error) {
 	p := s.db.OfUser(id)
 	reply, err := s.db.Do(ctx, rdb.Call{
-		Script: script.PartFollowing,
+		Script: script.DetachFollowing,
 		Keys:   []string{p.User(id).Account(), p.User(id).Following(), p.User(id).Uncounted(), p.Clock()},
-		Args:   []any{id.String(), edgesAPart, p.Prefix(rdb.FollowerKeys)},
+		Args:   []any{id.String(), edgesPerStep, p.Prefix(rdb.FollowerKeys)},
 	}).Slice()
 	if err != nil || len(reply) == 0 {
 		return false, fmt.Errorf("end the follows of %s: reply %v: %w", id, reply, entryError(err))
@@ -105,7 +105,7 @@ func (s *Tasks) PartFollowing(ctx context.Context, id retwis.UserID) (bool, erro
 		if err != nil {
 			return false, fmt.Errorf("end the follows of %s: %w: %w", id, outbox.ErrRejected, err)
 		}
-		calls = append(calls, s.follows.reachCall(author, p, []any{version, counted[i+1]}))
+		calls = append(calls, s.follows.FollowerCountCall(author, p, []any{version, counted[i+1]}))
 		authors = append(authors, author.String())
 	}
 	for i, result := range s.db.DoAll(ctx, calls) {
@@ -119,18 +119,18 @@ func (s *Tasks) PartFollowing(ctx context.Context, id retwis.UserID) (bool, erro
 	return false, nil
 }
 
-// PartFollowers takes the next followers in a partition off a parting author, or the author
+// DetachFollowers takes the next followers in a partition off a parting author, or the author
 // off the next lists there, and reports whether that was all.
-func (s *Tasks) PartFollowers(ctx context.Context, author retwis.UserID, number int, to outbox.TargetKind) (bool, error) {
+func (s *Tasks) DetachFollowers(ctx context.Context, author retwis.UserID, number int, to outbox.TargetKind) (bool, error) {
 	p := s.db.Partition(number)
 	c := rdb.Call{
-		Script: script.PartFollowers,
+		Script: script.DetachFollowers,
 		Keys:   []string{p.User(author).Followers(), p.User(author).Pulled(), p.LargeAuthors()},
-		Args:   []any{author.String(), edgesAPart, p.Prefix(rdb.FollowingKeys), "", p.Prefix(rdb.AccountKeys), p.Prefix(rdb.PullWatermarkKeys)},
+		Args:   []any{author.String(), edgesPerStep, p.Prefix(rdb.FollowingKeys), "", p.Prefix(rdb.AccountKeys), p.Prefix(rdb.PullWatermarkKeys)},
 	}
 	if to == outbox.TargetLists {
 		c.Keys = []string{p.User(author).Listed()}
-		c.Args = []any{author.String(), edgesAPart, p.Prefix(rdb.ListKeys), rdb.ListMembersSuffix}
+		c.Args = []any{author.String(), edgesPerStep, p.Prefix(rdb.ListKeys), rdb.ListMembersSuffix}
 	}
 	done, err := s.db.Do(ctx, c).Bool()
 	if err != nil {
@@ -139,9 +139,9 @@ func (s *Tasks) PartFollowers(ctx context.Context, author retwis.UserID, number 
 	return done, nil
 }
 
-// Forget ends a parting: the name is free again, and nothing is kept of the user but what
+// FinishAccountDeletion ends a parting: the name is free again, and nothing is kept of the user but what
 // readers of a post may still ask for, and that for [Options.GoneGrace] only.
-func (s *Tasks) Forget(ctx context.Context, id retwis.UserID) error {
+func (s *Tasks) FinishAccountDeletion(ctx context.Context, id retwis.UserID) error {
 	users, err := s.accounts.Users(ctx, []retwis.UserID{id})
 	if err != nil {
 		return fmt.Errorf("forget %s: %w", id, err)
@@ -157,7 +157,7 @@ func (s *Tasks) Forget(ctx context.Context, id retwis.UserID) error {
 	}
 	p := s.db.OfUser(id)
 	_, err = s.db.DoDurably(ctx, rdb.Call{
-		Script: script.Forget,
+		Script: script.FinishAccountDeletion,
 		Keys: []string{
 			p.User(id).Account(), p.User(id).Home(), p.User(id).Mentions(), p.User(id).Profile(), p.User(id).TrimmedPosts(), p.User(id).Following(), p.User(id).Uncounted(),
 			p.User(id).PullWatermarks(), p.User(id).FollowerPartitions(), p.User(id).Lists(), p.User(id).Sessions(),

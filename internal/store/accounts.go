@@ -110,7 +110,7 @@ func (s *Accounts) ActivateCall(id retwis.UserID) rdb.Call {
 // dropPending removes an account that lost its name to another. Where that fails the
 // worker does it later.
 func (s *Accounts) DropPending(ctx context.Context, id retwis.UserID) {
-	if err := s.db.Do(ctx, rdb.Call{Script: script.DropPending, Keys: []string{s.db.OfUser(id).User(id).Account()}}).Err(); err != nil {
+	if err := s.db.Do(ctx, rdb.Call{Script: script.DeletePendingUser, Keys: []string{s.db.OfUser(id).User(id).Account()}}).Err(); err != nil {
 		s.log.WarnContext(ctx, "removing an unfinished account failed: the worker will do it", "user", id, "err", err)
 	}
 }
@@ -198,7 +198,7 @@ func (s *Accounts) UpdateProfile(ctx context.Context, id retwis.UserID, change r
 	if !there {
 		return nil, retwis.ErrNotFound
 	}
-	s.authors.forget(id) // others hear of it
+	s.authors.invalidate(id) // others hear of it
 	users, err := s.Users(ctx, []retwis.UserID{id})
 	if err != nil {
 		return nil, err
@@ -246,9 +246,9 @@ func (s *Accounts) SetPasswordHash(ctx context.Context, id retwis.UserID, oldHas
 	return nil
 }
 
-// replacedFor is how long a session that was replaced is told from one that never was:
+// replacedSessionTTL is how long a session that was replaced is told from one that never was:
 // longer than any request can be under way.
-const replacedFor = 10 * time.Minute
+const replacedSessionTTL = 10 * time.Minute
 
 // ChangePassword replaces the hash that was checked by another, and ends every session of
 // the user; that one which asks is known as replaced for a while. When the stored hash is no longer the checked one, nothing changes and the
@@ -260,7 +260,7 @@ func (s *Accounts) ChangePassword(ctx context.Context, id retwis.UserID, asking 
 		Keys:   []string{p.User(id).Account(), p.User(id).Sessions()},
 		Args: []any{
 			id.String(), id.Bucket(), p.Prefix(rdb.SessionKeys), oldHash, newHash,
-			asking.Hash, int(replacedFor.Seconds()),
+			asking.Hash, int(replacedSessionTTL.Seconds()),
 		},
 	}).Bool()
 	if err != nil {

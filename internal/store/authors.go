@@ -12,7 +12,7 @@ import (
 
 // Bounds of what is remembered of authors.
 const (
-	authorAge  = time.Second
+	authorTTL  = time.Second
 	maxAuthors = 16384 // twice as many at most: about 10 MB
 )
 
@@ -26,7 +26,7 @@ func (s *Accounts) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.
 // WatchAuthors forgets authors whose profiles change, on whatever node, until ctx is done.
 func (s *Accounts) WatchAuthors(ctx context.Context) error {
 	return s.db.Listen(ctx, false, rdb.AuthorsChannel, func(payload string, joined bool) {
-		if err := s.authors.heard(payload, joined); err != nil {
+		if err := s.authors.handleMessage(payload, joined); err != nil {
 			s.log.WarnContext(ctx, "a message about an author makes no sense", "err", err)
 		}
 	})
@@ -69,7 +69,7 @@ func (c *authorCache) get(
 	for i, at := range missing {
 		users[at] = found[i]
 	}
-	c.remember(now, unknown, found, changes)
+	c.add(now, unknown, found, changes)
 	return users, nil
 }
 
@@ -82,7 +82,7 @@ func (c *authorCache) find(now time.Time, ids []retwis.UserID, users []*retwis.U
 		if !ok {
 			known, ok = c.older[id]
 		}
-		if ok && now.Sub(known.read) < authorAge {
+		if ok && now.Sub(known.read) < authorTTL {
 			users[i] = known.user
 		} else {
 			missing = append(missing, i)
@@ -91,9 +91,9 @@ func (c *authorCache) find(now time.Time, ids []retwis.UserID, users []*retwis.U
 	return missing, c.changes
 }
 
-// remember keeps what was read, unless something changed meanwhile: the read may have come
+// add keeps what was read, unless something changed meanwhile: the read may have come
 // before the change.
-func (c *authorCache) remember(now time.Time, ids []retwis.UserID, users []*retwis.User, changes int) {
+func (c *authorCache) add(now time.Time, ids []retwis.UserID, users []*retwis.User, changes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.changes != changes {
@@ -107,21 +107,21 @@ func (c *authorCache) remember(now time.Time, ids []retwis.UserID, users []*retw
 	}
 }
 
-// heard takes a message about an author, or that messages will come from now on.
-func (c *authorCache) heard(payload string, joined bool) error {
+// handleMessage takes a message about an author, or that messages will come from now on.
+func (c *authorCache) handleMessage(payload string, joined bool) error {
 	if joined {
-		c.forgetAll() // some may have changed unheard before
+		c.invalidateAll() // some may have changed unheard before
 		return nil
 	}
 	id, err := retwis.ParseUserID(payload)
 	if err != nil {
 		return err
 	}
-	c.forget(id)
+	c.invalidate(id)
 	return nil
 }
 
-func (c *authorCache) forget(id retwis.UserID) {
+func (c *authorCache) invalidate(id retwis.UserID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changes++
@@ -129,7 +129,7 @@ func (c *authorCache) forget(id retwis.UserID) {
 	delete(c.older, id)
 }
 
-func (c *authorCache) forgetAll() {
+func (c *authorCache) invalidateAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changes++

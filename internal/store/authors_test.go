@@ -47,7 +47,7 @@ func TestAuthorsAreRememberedForASecond(t *testing.T) {
 		}
 		get(1, 2)
 		n.name = "after"
-		time.Sleep(authorAge - 1)
+		time.Sleep(authorTTL - 1)
 		if users := get(2, 404, 1); users[0].ID != 2 || users[0].DisplayName != "before" || users[1] != nil || users[2].ID != 1 {
 			t.Errorf("got %v", users)
 		}
@@ -68,7 +68,7 @@ func TestAuthorsAreRememberedForASecond(t *testing.T) {
 func TestAnAuthorIsAsOldAsTheRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		cache, n := &authorCache{}, &names{name: "before", reads: map[retwis.UserID]int{}, slow: authorAge - 1}
+		cache, n := &authorCache{}, &names{name: "before", reads: map[retwis.UserID]int{}, slow: authorTTL - 1}
 		read := func() string {
 			users, err := cache.get(t.Context(), []retwis.UserID{1}, n.read)
 			if err != nil {
@@ -101,16 +101,16 @@ func TestAuthorsThatChangeAreForgotten(t *testing.T) {
 		}
 		read()
 		n.name = "after"
-		if err := errors.Join(cache.heard("1", false), cache.heard("3", false)); err != nil {
+		if err := errors.Join(cache.handleMessage("1", false), cache.handleMessage("3", false)); err != nil {
 			t.Error(err)
 		}
 		if got := read(); got != "after before" {
 			t.Errorf("got %s when the first has changed", got)
 		}
-		if err := cache.heard("", true); err != nil {
+		if err := cache.handleMessage("", true); err != nil {
 			t.Error(err)
 		}
-		if cache.heard("nonsense", false) == nil {
+		if cache.handleMessage("nonsense", false) == nil {
 			t.Error("nonsense is taken for an author")
 		}
 		if got := read(); got != "after after" {
@@ -119,11 +119,11 @@ func TestAuthorsThatChangeAreForgotten(t *testing.T) {
 
 		// A read that is overtaken by a change is not remembered.
 		n.name, n.slow = "overtaken", time.Millisecond
-		cache.forgetAll()
+		cache.invalidateAll()
 		go func() { _, _ = cache.get(t.Context(), []retwis.UserID{1, 2}, n.read) }()
 		synctest.Wait()
 		n.name, n.slow = "new", 0
-		cache.forget(1)
+		cache.invalidate(1)
 		time.Sleep(time.Second / 2)
 		if got := read(); got != "new new" {
 			t.Errorf("got %s from a read that a change has overtaken", got)
@@ -155,7 +155,7 @@ func TestAuthorsThatChangeElsewhereAreForgotten(t *testing.T) {
 			})
 			old := []*retwis.User{{ID: author[0], DisplayName: "before"}}
 			_, changes := here.Accounts.authors.find(time.Now(), nil, nil)
-			here.Accounts.authors.remember(time.Now().Add(24*time.Hour), author, old, changes)
+			here.Accounts.authors.add(time.Now().Add(24*time.Hour), author, old, changes)
 			after := "after"
 			eventually(t, func() bool { // nobody promises that a message arrives
 				if _, err := there.Accounts.UpdateProfile(t.Context(), author[0], retwis.ProfileChange{DisplayName: &after}); err != nil {

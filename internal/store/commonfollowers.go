@@ -17,9 +17,9 @@ import (
 // all that one client has sent before it serves the next.
 const chunksAtOnce = 4
 
-// longWalks is how many walks over large sets this process has under way: each keeps a
+// maxLongScans is how many walks over large sets this process has under way: each keeps a
 // server busy for as long as it takes, up to seconds, though not for others in between.
-const longWalks = 2
+const maxLongScans = 2
 
 // CommonFollowers returns one page of those who follow a user and another one, too: the
 // newest follow of the first one first, with its time. The total is exact. The sets are
@@ -48,7 +48,7 @@ type intersection struct {
 // intersect counts the common followers of two users, and returns those nearest to the
 // place of a walk.
 func (s *Follows) intersect(ctx context.Context, of, with retwis.UserID, w setWalk) ([]edge, int, error) {
-	reach, err := s.Reach(ctx, []retwis.UserID{of, with})
+	reach, err := s.AuthorPartitions(ctx, []retwis.UserID{of, with})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -60,8 +60,8 @@ func (s *Follows) intersect(ctx context.Context, of, with retwis.UserID, w setWa
 	}
 	if length(todo) > chunksAtOnce*s.options.Chunk {
 		select {
-		case s.longWalks <- struct{}{}:
-			defer func() { <-s.longWalks }()
+		case s.longScans <- struct{}{}:
+			defer func() { <-s.longScans }()
 		case <-ctx.Done():
 			return nil, 0, context.Cause(ctx)
 		}
@@ -169,7 +169,7 @@ func (s *Follows) KnownFollowers(ctx context.Context, of, viewer retwis.UserID, 
 // knownFollowers returns all of them: those a viewer follows are few, the followers of a
 // user may be many.
 func (s *Follows) knownFollowers(ctx context.Context, of, viewer retwis.UserID) ([]edge, error) {
-	reach, err := s.Reach(ctx, []retwis.UserID{of})
+	reach, err := s.AuthorPartitions(ctx, []retwis.UserID{of})
 	if err != nil || len(reach[0].Followers) == 0 {
 		return nil, err
 	}

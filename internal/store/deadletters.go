@@ -16,13 +16,13 @@ import (
 // maxDeadLetters is how many dead letters a partition keeps.
 const maxDeadLetters = 10_000
 
-// Bury keeps an entry that could not be carried out, once, for somebody to look at.
-func (s *Outbox) Bury(ctx context.Context, e outbox.Entry, reason string) error {
+// AddDeadLetter keeps an entry that could not be carried out, once, for somebody to look at.
+func (s *Outbox) AddDeadLetter(ctx context.Context, e outbox.Entry, reason string) error {
 	args := []any{e.ID, reason, maxDeadLetters}
 	for _, field := range fieldNames(e.Fields) {
 		args = append(args, field, e.Fields[field])
 	}
-	if err := s.db.Do(ctx, rdb.Call{Script: script.Bury, Keys: []string{s.db.Partition(e.Outbox).DeadLetters()}, Args: args}).Err(); err != nil {
+	if err := s.db.Do(ctx, rdb.Call{Script: script.AddDeadLetter, Keys: []string{s.db.Partition(e.Outbox).DeadLetters()}, Args: args}).Err(); err != nil {
 		return fmt.Errorf("bury entry %s of outbox %d: %w", e.ID, e.Outbox, err)
 	}
 	return nil
@@ -47,9 +47,9 @@ func (s *Outbox) DeadLetters(ctx context.Context) ([]outbox.DeadLetter, error) {
 	return all, nil
 }
 
-// Revive queues a dead letter again and reports whether it was still there. A post may
+// Requeue queues a dead letter again and reports whether it was still there. A post may
 // have newer ones of its author before it by now, so it is not pushed but merged.
-func (s *Outbox) Revive(ctx context.Context, letter outbox.DeadLetter) (bool, error) {
+func (s *Outbox) Requeue(ctx context.Context, letter outbox.DeadLetter) (bool, error) {
 	p := s.db.Partition(letter.Entry.Outbox)
 	args := []any{letter.ID}
 	for _, field := range fieldNames(letter.Entry.Fields) {
@@ -59,7 +59,7 @@ func (s *Outbox) Revive(ctx context.Context, letter outbox.DeadLetter) (bool, er
 		}
 		args = append(args, field, value)
 	}
-	revived, err := s.db.Do(ctx, rdb.Call{Script: script.Revive, Keys: []string{p.DeadLetters(), p.Outbox()}, Args: args}).Bool()
+	revived, err := s.db.Do(ctx, rdb.Call{Script: script.Requeue, Keys: []string{p.DeadLetters(), p.Outbox()}, Args: args}).Bool()
 	if err != nil {
 		return false, fmt.Errorf("revive dead letter %s of partition %d: %w", letter.ID, letter.Entry.Outbox, err)
 	}

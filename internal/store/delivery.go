@@ -54,7 +54,7 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 			keys = append(keys, p.User(d.User).Account())
 		}
 		return rdb.Call{
-			Script: script.PushOne,
+			Script: script.PushToTimeline,
 			Keys:   keys,
 			Args:   []any{e.ID, e.Post.String(), o.HomeCap, o.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), id.String()},
 		}
@@ -91,7 +91,7 @@ func (s *Outbox) removeCall(d outbox.Delivery) rdb.Call {
 		removals = 0
 	}
 	c := rdb.Call{
-		Script: script.Remove,
+		Script: script.AnnounceRemoval,
 		Keys:   []string{p.Progress(e.Outbox), to.key, p.Online(), p.OnlineNodes(), p.Removals()},
 		Args:   []any{e.ID, d.Progress, e.Post.String(), e.Author.String(), o.Chunk, removals, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind},
 	}
@@ -141,8 +141,8 @@ func field(at outbox.Target) string {
 	}
 }
 
-// Note writes down that an entry was carried out at a place, where [Store.Deliver] did not.
-func (s *Outbox) Note(ctx context.Context, outboxID int, at outbox.Target) error {
+// MarkDone writes down that an entry was carried out at a place, where [Store.Deliver] did not.
+func (s *Outbox) MarkDone(ctx context.Context, outboxID int, at outbox.Target) error {
 	progress := s.db.Partition(at.Partition).Progress(outboxID)
 	if err := s.db.Client.HSet(ctx, progress, field(at), outbox.Done).Err(); err != nil {
 		return fmt.Errorf("note entry %s in partition %d: %w", at.Entry, at.Partition, err)
@@ -150,14 +150,14 @@ func (s *Outbox) Note(ctx context.Context, outboxID int, at outbox.Target) error
 	return nil
 }
 
-// Confirm makes sure that what was carried out at some places of an outbox's entries stays,
+// VerifyDurable makes sure that what was carried out at some places of an outbox's entries stays,
 // before the entries are trimmed: with wait, where there are replicas, until one of them has
 // it; else the error is [retwis.ErrNotReplicated]. It returns the indexes of the places that
 // know nothing of it any more, as after a failover to a replica that lacked it, or the crash
 // of a server that had not written it down. Then it has to be done again. again says that the
 // outbox holds entries below first, which had been trimmed: the outbox has to be read anew.
 // After an error nothing is certain; try again.
-func (s *Outbox) Confirm(ctx context.Context, outboxID int, first string, places []outbox.Target, wait bool) (lost []int, again bool, err error) {
+func (s *Outbox) VerifyDurable(ctx context.Context, outboxID int, first string, places []outbox.Target, wait bool) (lost []int, again bool, err error) {
 	at := map[int][]int{outboxID: nil} // indexes of places by partition
 	for i, place := range places {
 		at[place.Partition] = append(at[place.Partition], i)
@@ -171,7 +171,7 @@ func (s *Outbox) Confirm(ctx context.Context, outboxID int, first string, places
 	group, ctx := errgroup.WithContext(ctx)
 	for master, numbers := range groups {
 		group.Go(func() error {
-			c := confirmation{db: s.db, outboxID: outboxID, first: first, places: places, at: at, wait: wait && len(places) > 0}
+			c := durabilityCheck{db: s.db, outboxID: outboxID, first: first, places: places, at: at, wait: wait && len(places) > 0}
 			if err := c.ask(ctx, master, numbers); err != nil {
 				return err
 			}
@@ -189,8 +189,8 @@ func (s *Outbox) Confirm(ctx context.Context, outboxID int, first string, places
 	return lost, again, nil
 }
 
-// confirmation is what one server is asked.
-type confirmation struct {
+// durabilityCheck is what one server is asked.
+type durabilityCheck struct {
 	db       *rdb.DB
 	outboxID int
 	first    string
@@ -203,7 +203,7 @@ type confirmation struct {
 }
 
 // ask asks about the places in some partitions, all of one master.
-func (c *confirmation) ask(ctx context.Context, master rdb.Master, numbers []int) error {
+func (c *durabilityCheck) ask(ctx context.Context, master rdb.Master, numbers []int) error {
 	wait := false
 	if c.wait {
 		var err error
@@ -263,7 +263,7 @@ func (c *confirmation) ask(ctx context.Context, master rdb.Master, numbers []int
 }
 
 // compare notes the places whose entries are neither below the partition's mark nor done.
-func (c *confirmation) compare(values []any, about []int) {
+func (c *durabilityCheck) compare(values []any, about []int) {
 	low := rdb.Text(values[0])
 	for k, i := range about {
 		if rdb.Text(values[k+1]) != outbox.Done && (low == "" || outbox.Earlier(low, c.places[i].Entry)) {

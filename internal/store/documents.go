@@ -16,7 +16,7 @@ type Documents struct{ core }
 // Document returns a document that was kept, by its SHA-256 in hexadecimal digits, or
 // [retwis.ErrNotFound]. One in use lives on.
 func (s *Documents) Document(ctx context.Context, hash string) (string, error) {
-	p := s.ofDocument(hash)
+	p := s.partitionOf(hash)
 	text, err := s.db.Do(ctx, rdb.Call{
 		Script: script.FindDocument,
 		Keys:   []string{p.Document(hash), p.Documents()},
@@ -31,12 +31,12 @@ func (s *Documents) Document(ctx context.Context, hash string) (string, error) {
 	return text, nil
 }
 
-// KeepDocument keeps a document for some time after it was used last. Where there are too
+// StoreDocument keeps a document for some time after it was used last. Where there are too
 // many, the one unused for longest makes room.
-func (s *Documents) KeepDocument(ctx context.Context, hash, text string) error {
-	p := s.ofDocument(hash)
+func (s *Documents) StoreDocument(ctx context.Context, hash, text string) error {
+	p := s.partitionOf(hash)
 	err := s.db.Do(ctx, rdb.Call{
-		Script: script.KeepDocument,
+		Script: script.StoreDocument,
 		Keys:   []string{p.Document(hash), p.Documents()},
 		Args:   []any{hash, text, int(s.options.DocumentTTL.Seconds()), max(1, s.options.Documents/len(s.db.Partitions())), p.Prefix(rdb.DocumentKeys)},
 	}).Err()
@@ -46,8 +46,8 @@ func (s *Documents) KeepDocument(ctx context.Context, hash, text string) error {
 	return nil
 }
 
-// ofDocument returns the partition that keeps a document: hashes are spread evenly.
-func (s *Documents) ofDocument(hash string) rdb.Partition {
+// partitionOf returns the partition that keeps a document: hashes are spread evenly.
+func (s *Documents) partitionOf(hash string) rdb.Partition {
 	number := 0
 	if b, err := hex.DecodeString(hash[:min(len(hash), 4)]); err == nil {
 		for _, digit := range b {

@@ -32,7 +32,7 @@ func TestKeepDocument_EvictsTheLeastRecentlyUsed(t *testing.T) {
 				t.Errorf("got %q, %v", got, err)
 			}
 		}
-		if err := db.Documents.KeepDocument(t.Context(), hashOf(text), text); err != nil {
+		if err := db.Documents.StoreDocument(t.Context(), hashOf(text), text); err != nil {
 			t.Fatal(err)
 		}
 		index, err := server.Client().Keys(t.Context(), "*:documents").Result()

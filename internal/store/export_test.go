@@ -6,8 +6,8 @@ import (
 	"retwis/internal/retwis"
 )
 
-// ErrOvertaken is the error of a build that follows overtake each time.
-var ErrOvertaken = errOvertaken
+// ErrConcurrentChange is the error of a build that follows overtake each time.
+var ErrConcurrentChange = errConcurrentChange
 
 // Build is the building of a timeline.
 type Build = build

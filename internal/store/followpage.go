@@ -45,11 +45,11 @@ func (s *Follows) FollowPage(ctx context.Context, of retwis.FollowConnection, pa
 	if err != nil {
 		return retwis.FollowPage{}, err
 	}
-	return s.accounts.people(ctx, w, func(e edge) retwis.Cursor { return e.cursor(of) })
+	return s.accounts.readUsers(ctx, w, func(e edge) retwis.Cursor { return e.cursor(of) })
 }
 
-// people reads the users of a window. Those whose account is gone are left out.
-func (s *Accounts) people(ctx context.Context, w window, cursor func(edge) retwis.Cursor) (retwis.FollowPage, error) {
+// readUsers reads the users of a window. Those whose account is gone are left out.
+func (s *Accounts) readUsers(ctx context.Context, w window, cursor func(edge) retwis.Cursor) (retwis.FollowPage, error) {
 	ids := make([]retwis.UserID, len(w.edges))
 	for i, e := range w.edges {
 		ids[i] = e.user
@@ -120,7 +120,7 @@ func (s *Follows) edgeSets(ctx context.Context, of retwis.FollowConnection) ([]s
 		return []string{s.db.OfUser(of.User).List(retwis.ListID(of.User)).Members()}, nil
 	case retwis.Followers, retwis.OwnLists:
 	}
-	reach, err := s.Reach(ctx, []retwis.UserID{of.User})
+	reach, err := s.AuthorPartitions(ctx, []retwis.UserID{of.User})
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (w setWalk) nearest(edges []edge) []edge {
 // read makes the page of the nearest edges.
 func (w setWalk) read(ctx context.Context, accounts *Accounts, nearest []edge, total int) (retwis.FollowPage, error) {
 	page := newWindow(nearest, total, w.older, w.count-1, w.from != nil)
-	return accounts.people(ctx, page, func(e edge) retwis.Cursor {
+	return accounts.readUsers(ctx, page, func(e edge) retwis.Cursor {
 		return retwis.UserSetPosition{Set: w.set, Score: e.score, User: e.user}.Cursor()
 	})
 }

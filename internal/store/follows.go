@@ -19,7 +19,7 @@ import (
 type Follows struct {
 	core
 	accounts  *Accounts
-	longWalks chan struct{} // holds one element for each walk over large sets
+	longScans chan struct{} // holds one element for each walk over large sets
 }
 
 // Follow makes a reader follow an author, in one step for both directions, and queues the
@@ -31,7 +31,7 @@ func (s *Follows) Follow(ctx context.Context, reader, author retwis.UserID) erro
 		return retwis.ErrSelfFollow
 	}
 	p := s.db.OfUser(reader)
-	there, err := s.EnterReach(ctx, author, "", p)
+	there, err := s.AddAuthorPartition(ctx, author, "", p)
 	if err != nil {
 		return fmt.Errorf("%s follows %s: %w", reader, author, err)
 	}
@@ -52,7 +52,7 @@ func (s *Follows) Follow(ctx context.Context, reader, author retwis.UserID) erro
 	}
 	switch answer[0] {
 	case "ok":
-		return s.SetReach(ctx, author, p, answer[1:])
+		return s.SetFollowerCount(ctx, author, p, answer[1:])
 	case "gone":
 		return retwis.ErrUnauthenticated
 	case "limit":
@@ -87,18 +87,18 @@ func (s *Follows) Unfollow(ctx context.Context, reader, author retwis.UserID) er
 	if err != nil || len(answer) != 3 {
 		return fmt.Errorf("%s unfollows %s: reply %v: %w", reader, author, answer, err)
 	}
-	return s.SetReach(ctx, author, p, answer[1:])
+	return s.SetFollowerCount(ctx, author, p, answer[1:])
 }
 
-// ReachOfLists marks the partitions in a reach that hold lists.
-const ReachOfLists = "l"
+// ListPartition marks the partitions in a reach that hold lists.
+const ListPartition = "l"
 
 // enterReach notes that an author's posts may go to a partition, and reports whether
 // there is such an author. Were it lost, posts would pass by the edge that is written next.
-func (s *Follows) EnterReach(ctx context.Context, author retwis.UserID, kind string, of rdb.Partition) (bool, error) {
+func (s *Follows) AddAuthorPartition(ctx context.Context, author retwis.UserID, kind string, of rdb.Partition) (bool, error) {
 	home := s.db.OfUser(author)
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
-		Script: script.EnterReach, Keys: []string{home.User(author).Account(), home.User(author).FollowerPartitions()}, Args: []any{kind + strconv.Itoa(of.Number)},
+		Script: script.AddAuthorPartitions, Keys: []string{home.User(author).Account(), home.User(author).FollowerPartitions()}, Args: []any{kind + strconv.Itoa(of.Number)},
 	})
 	if err != nil {
 		return false, err
@@ -108,18 +108,18 @@ func (s *Follows) EnterReach(ctx context.Context, author retwis.UserID, kind str
 
 // setReach stores how many followers an author has in a partition, as of a version. A
 // count that comes late gives way to a newer one.
-func (s *Follows) SetReach(ctx context.Context, author retwis.UserID, of rdb.Partition, versionAndCount []any) error {
-	c := s.reachCall(author, of, versionAndCount)
+func (s *Follows) SetFollowerCount(ctx context.Context, author retwis.UserID, of rdb.Partition, versionAndCount []any) error {
+	c := s.FollowerCountCall(author, of, versionAndCount)
 	if err := s.db.Do(ctx, c).Err(); err != nil {
 		return fmt.Errorf("count the followers of %s: %w", author, err)
 	}
 	return nil
 }
 
-func (s *Follows) reachCall(author retwis.UserID, of rdb.Partition, versionAndCount []any) rdb.Call {
+func (s *Follows) FollowerCountCall(author retwis.UserID, of rdb.Partition, versionAndCount []any) rdb.Call {
 	home := s.db.OfUser(author)
 	args := append([]any{of.Number}, versionAndCount...)
-	return rdb.Call{Script: script.SetReach, Keys: []string{home.User(author).Account(), home.User(author).FollowerPartitions()}, Args: args}
+	return rdb.Call{Script: script.SetFollowerCounts, Keys: []string{home.User(author).Account(), home.User(author).FollowerPartitions()}, Args: args}
 }
 
 // Follows tells of each author whether a reader follows them.
@@ -176,8 +176,8 @@ func (s *core) followed(ctx context.Context, id retwis.TimelineID) ([]retwis.Use
 	return authors, nil
 }
 
-// Reach returns where the posts of authors go, with the counts last stored.
-func (s *Follows) Reach(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error) {
+// AuthorPartitions returns where the posts of authors go, with the counts last stored.
+func (s *Follows) AuthorPartitions(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error) {
 	pipe := s.db.Client.Pipeline()
 	rows := make([]*redis.MapStringStringCmd, len(authors))
 	for i, author := range authors {
@@ -194,7 +194,7 @@ func (s *Follows) Reach(ctx context.Context, authors []retwis.UserID) ([]outbox.
 		all[i] = outbox.AuthorPartitions{Followers: make(map[int]int, len(fields)), Lists: map[int]bool{}}
 		for field, value := range fields {
 			var number, count int
-			field, lists := strings.CutPrefix(field, ReachOfLists)
+			field, lists := strings.CutPrefix(field, ListPartition)
 			var version int64
 			if _, err := fmt.Sscanf(field+" "+value, "%d %d:%d", &number, &version, &count); err != nil {
 				return nil, fmt.Errorf("read the reach of %s: field %q is %q: %w", authors[i], field, value, err)

@@ -16,12 +16,12 @@ type Sweeps struct{ core }
 
 const day = 24 * time.Hour
 
-// SweepIdle removes the lists of homes and of lists of users that nobody has read for
+// EvictIdle removes the lists of homes and of lists of users that nobody has read for
 // [Options.IdleHomeAge] and nobody watches: their next readers build them. It goes over all
 // keys in small steps, and calls pause after each with how many lists it has looked at and
 // removed in it; an error of pause ends the sweep. What is there all the while is looked at
 // at least once. A sweep that broke off is begun again.
-func (s *Sweeps) SweepIdle(ctx context.Context, pause func(ctx context.Context, looked, removed int) error) error {
+func (s *Sweeps) EvictIdle(ctx context.Context, pause func(ctx context.Context, looked, removed int) error) error {
 	if s.options.IdleHomeAge < 0 {
 		return nil
 	}
@@ -51,13 +51,13 @@ func (s *Sweeps) SweepIdle(ctx context.Context, pause func(ctx context.Context, 
 func (s *Sweeps) evict(ctx context.Context, keys []string) (looked, removed int, err error) {
 	var calls []rdb.Call
 	for _, key := range keys {
-		id, ok := s.listOf(key)
+		id, ok := s.timelineOfKey(key)
 		if !ok {
 			continue
 		}
 		p := s.db.OfTimeline(id)
 		c := rdb.Call{
-			Script: script.Evict,
+			Script: script.EvictIdle,
 			Keys:   []string{key, p.Timeline(id).Epoch(), p.Online()},
 			Args:   []any{id.String(), int(s.options.IdleHomeAge / day)},
 		}
@@ -76,9 +76,9 @@ func (s *Sweeps) evict(ctx context.Context, keys []string) (looked, removed int,
 	return len(calls), removed, nil
 }
 
-// listOf returns the timeline whose entries a key holds, false when it is no key of a home or
+// timelineOfKey returns the timeline whose entries a key holds, false when it is no key of a home or
 // of a list of users.
-func (s *Sweeps) listOf(key string) (retwis.TimelineID, bool) {
+func (s *Sweeps) timelineOfKey(key string) (retwis.TimelineID, bool) {
 	_, rest, _ := strings.Cut(key, "}:")
 	kind, value, _ := strings.Cut(rest, ":")
 	id := retwis.TimelineID{Kind: retwis.HomeTimeline}
@@ -98,11 +98,11 @@ func (s *Sweeps) listOf(key string) (retwis.TimelineID, bool) {
 	return id, err == nil && s.db.OfTimeline(id).Timeline(id).Entries() == key
 }
 
-// SweepTurn gives a worker the turn to sweep, or lets it keep the turn, for a while. It
+// AcquireSweep gives a worker the turn to sweep, or lets it keep the turn, for a while. It
 // reports false when another one has it, or the last sweep ended less than every ago.
-func (s *Sweeps) SweepTurn(ctx context.Context, worker string, lease, every time.Duration) (bool, error) {
+func (s *Sweeps) AcquireSweep(ctx context.Context, worker string, lease, every time.Duration) (bool, error) {
 	turn, err := s.db.Do(ctx, rdb.Call{
-		Script: script.SweepTurn, Keys: []string{rdb.SweepKey}, Args: []any{worker, lease.Milliseconds(), every.Milliseconds()},
+		Script: script.AcquireSweep, Keys: []string{rdb.SweepKey}, Args: []any{worker, lease.Milliseconds(), every.Milliseconds()},
 	}).Bool()
 	if err != nil {
 		return false, fmt.Errorf("take the turn to sweep: %w", err)
@@ -110,14 +110,14 @@ func (s *Sweeps) SweepTurn(ctx context.Context, worker string, lease, every time
 	return turn, nil
 }
 
-// EndSweep gives the turn to sweep back, if the worker has it, and says whether everything
+// ReleaseSweep gives the turn to sweep back, if the worker has it, and says whether everything
 // was swept.
-func (s *Sweeps) EndSweep(ctx context.Context, worker string, whole bool) error {
+func (s *Sweeps) ReleaseSweep(ctx context.Context, worker string, whole bool) error {
 	swept := "0"
 	if whole {
 		swept = "1"
 	}
-	if err := s.db.Do(ctx, rdb.Call{Script: script.EndSweep, Keys: []string{rdb.SweepKey}, Args: []any{worker, swept}}).Err(); err != nil {
+	if err := s.db.Do(ctx, rdb.Call{Script: script.ReleaseSweep, Keys: []string{rdb.SweepKey}, Args: []any{worker, swept}}).Err(); err != nil {
 		return fmt.Errorf("end a sweep: %w", err)
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// stretch is what the page script returns.
-type stretch struct {
+// listRange is what the page script returns.
+type listRange struct {
 	at     retwis.TimelinePosition
 	last   string // the list's last entry or mark; '' of a missing list
 	from   int    // index of the first entry; -1 when the post asked for is not held
@@ -19,24 +19,24 @@ type stretch struct {
 	bottom bool // the entries reached the mark of completeness
 }
 
-// read reads a stretch of a timeline's list. A home that is missing or not finished is
+// readList reads a stretch of a timeline's list. A home that is missing or not finished is
 // built first.
-func (s *Timelines) read(ctx context.Context, id retwis.TimelineID, mode string, post retwis.PostID, count int) (stretch, error) {
+func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode string, post retwis.PostID, count int) (listRange, error) {
 	for try := 0; ; try++ {
 		reply, err := s.db.Do(ctx, s.pageCall(id, mode, post, count)).Slice()
 		if err != nil {
-			return stretch{}, fmt.Errorf("read a list: %w", err)
+			return listRange{}, fmt.Errorf("read a list: %w", err)
 		}
-		got, err := parseStretch(id, reply)
+		got, err := parseListRange(id, reply)
 		if err != nil {
-			return stretch{}, fmt.Errorf("read a list: %w", err)
+			return listRange{}, fmt.Errorf("read a list: %w", err)
 		}
 		whole := got.last != "" && got.last != rdb.ListBuilding
 		if !id.FannedOut() || whole || try == 3 {
 			return got, nil
 		}
-		if err := s.Rebuild(ctx, id); err != nil && !errors.Is(err, errOvertaken) {
-			return stretch{}, err
+		if err := s.Rebuild(ctx, id); err != nil && !errors.Is(err, errConcurrentChange) {
+			return listRange{}, err
 		}
 	}
 }
@@ -44,40 +44,40 @@ func (s *Timelines) read(ctx context.Context, id retwis.TimelineID, mode string,
 func (s *Timelines) pageCall(id retwis.TimelineID, mode string, post retwis.PostID, count int) rdb.Call {
 	p := s.db.OfTimeline(id)
 	return rdb.Call{
-		Script: script.Page,
+		Script: script.ReadList,
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Removals(), p.LargeAuthors(), p.OnlineNodes()},
-		Args:   append([]any{mode, post.String(), count}, s.catchUp(id)...),
+		Args:   append([]any{mode, post.String(), count}, s.pullArgs(id)...),
 	}
 }
 
-// catchUp are the arguments with which a script that reads a home first puts on it what
+// pullArgs are the arguments with which a script that reads a home first puts on it what
 // large authors posted.
-func (s *Timelines) catchUp(id retwis.TimelineID) []any {
+func (s *Timelines) pullArgs(id retwis.TimelineID) []any {
 	p := s.db.OfTimeline(id)
-	return []any{homeOf(id), p.Tag + ":", s.options.HomeCap, s.options.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels)}
+	return []any{homeOwner(id), p.Tag + ":", s.options.HomeCap, s.options.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels)}
 }
 
-// homeOf is whose home a timeline is, or nobody's.
-func homeOf(id retwis.TimelineID) string {
+// homeOwner is whose home a timeline is, or nobody's.
+func homeOwner(id retwis.TimelineID) string {
 	if id.Kind != retwis.HomeTimeline {
 		return ""
 	}
 	return id.Owner.String()
 }
 
-func parseStretch(id retwis.TimelineID, reply []any) (stretch, error) {
+func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 	if len(reply) != 6 {
-		return stretch{}, fmt.Errorf("%d fields", len(reply))
+		return listRange{}, fmt.Errorf("%d fields", len(reply))
 	}
-	at, err := standing(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
+	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
 	if err != nil {
-		return stretch{}, err
+		return listRange{}, err
 	}
 	if at.Post, err = rdb.PostID(rdb.Text(reply[2])); err != nil {
-		return stretch{}, err
+		return listRange{}, err
 	}
 	from, _ := reply[4].(int64)
-	got := stretch{at: at, last: rdb.Text(reply[3]), from: int(from)}
+	got := listRange{at: at, last: rdb.Text(reply[3]), from: int(from)}
 	entries, _ := reply[5].([]any)
 	for _, e := range entries {
 		switch rdb.Text(e) {
@@ -87,7 +87,7 @@ func parseStretch(id retwis.TimelineID, reply []any) (stretch, error) {
 		default:
 			post, err := retwis.ParsePostID(rdb.Text(e))
 			if err != nil {
-				return stretch{}, err
+				return listRange{}, err
 			}
 			got.posts = append(got.posts, post)
 		}
@@ -95,8 +95,8 @@ func parseStretch(id retwis.TimelineID, reply []any) (stretch, error) {
 	return got, nil
 }
 
-// standing reads a generation and a removal as scripts return them.
-func standing(id retwis.TimelineID, generation, removal string) (retwis.TimelinePosition, error) {
+// parsePosition reads a generation and a removal as scripts return them.
+func parsePosition(id retwis.TimelineID, generation, removal string) (retwis.TimelinePosition, error) {
 	at := retwis.TimelinePosition{Timeline: id}
 	var err error
 	if at.Epoch, err = strconv.ParseInt(generation, 10, 64); err != nil {

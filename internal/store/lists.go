@@ -82,7 +82,7 @@ func (s *Lists) DeleteList(ctx context.Context, owner retwis.UserID, id retwis.L
 // repeat changes nothing.
 func (s *Lists) AddListMember(ctx context.Context, owner retwis.UserID, id retwis.ListID, author retwis.UserID) error {
 	p := s.db.OfBucket(id.Bucket())
-	there, err := s.follows.EnterReach(ctx, author, ReachOfLists, p)
+	there, err := s.follows.AddAuthorPartition(ctx, author, ListPartition, p)
 	if err != nil {
 		return fmt.Errorf("add %s to list %s: %w", author, id, err)
 	}

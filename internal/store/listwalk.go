@@ -21,16 +21,16 @@ type listWalk struct {
 
 	at      retwis.TimelinePosition
 	started bool
-	tail    *tail // once the walk left the part of the list that is read by place
+	tail    *tailWalk // once the walk left the part of the list that is read by place
 }
 
-func (w *listWalk) stand() retwis.TimelinePosition { return w.at }
+func (w *listWalk) position() retwis.TimelinePosition { return w.at }
 
 func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	if w.tail != nil {
 		return w.tail.next(ctx, count)
 	}
-	got, err := w.stretch(ctx, count)
+	got, err := w.nextRange(ctx, count)
 	if err != nil {
 		return nil, false, err
 	}
@@ -38,7 +38,7 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 		w.at, w.started = got.at, true
 	}
 	if got.from < 0 {
-		if w.tail, err = w.lost(ctx); err != nil {
+		if w.tail, err = w.afterLostEntry(ctx); err != nil {
 			return nil, false, err
 		}
 		return w.tail.next(ctx, count)
@@ -59,29 +59,29 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	case w.from != nil && w.from.Post == 0:
 		return entries, true, nil // below all entries
 	default:
-		w.tail, err = w.below(ctx)
+		w.tail, err = w.belowList(ctx)
 		return entries, false, err
 	}
 }
 
-// stretch reads the next entries of the list by place.
-func (w *listWalk) stretch(ctx context.Context, count int) (stretch, error) {
+// nextRange reads the next entries of the list by place.
+func (w *listWalk) nextRange(ctx context.Context, count int) (listRange, error) {
 	switch {
 	case w.older && w.from == nil:
-		return w.timelines.read(ctx, w.id, "top", 0, count)
+		return w.timelines.readList(ctx, w.id, "top", 0, count)
 	case w.older && w.from.Post == 0:
-		return w.timelines.read(ctx, w.id, "top", 0, 0)
+		return w.timelines.readList(ctx, w.id, "top", 0, 0)
 	case w.older:
-		return w.timelines.read(ctx, w.id, "after", w.from.Post, count)
+		return w.timelines.readList(ctx, w.id, "after", w.from.Post, count)
 	case w.from == nil:
-		return w.timelines.read(ctx, w.id, "before", 0, count)
+		return w.timelines.readList(ctx, w.id, "before", 0, count)
 	default:
-		return w.timelines.read(ctx, w.id, "before", w.from.Post, count)
+		return w.timelines.readList(ctx, w.id, "before", w.from.Post, count)
 	}
 }
 
-// below goes on where the list ends.
-func (w *listWalk) below(ctx context.Context) (*tail, error) {
+// belowList goes on where the list ends.
+func (w *listWalk) belowList(ctx context.Context) (*tailWalk, error) {
 	t, err := w.snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -91,8 +91,8 @@ func (w *listWalk) below(ctx context.Context) (*tail, error) {
 	return t, nil
 }
 
-// lost goes on from an entry that the list does not hold: by id.
-func (w *listWalk) lost(ctx context.Context) (*tail, error) {
+// afterLostEntry goes on from an entry that the list does not hold: by id.
+func (w *listWalk) afterLostEntry(ctx context.Context) (*tailWalk, error) {
 	t, err := w.snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -127,12 +127,12 @@ func (w *listWalk) lost(ctx context.Context) (*tail, error) {
 }
 
 // snapshot reads the whole list.
-func (w *listWalk) snapshot(ctx context.Context) (*tail, error) {
-	all, err := w.timelines.read(ctx, w.id, "all", 0, 0)
+func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
+	all, err := w.timelines.readList(ctx, w.id, "all", 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	t := &tail{
+	t := &tailWalk{
 		timelines: w.timelines,
 		id:        w.id,
 		older:     w.older,
@@ -154,8 +154,8 @@ func endOfMilli(post retwis.PostID) retwis.PostID {
 	return post - post%milli + milli
 }
 
-// tail walks over what is left of a list, held in memory, and over the older posts.
-type tail struct {
+// tailWalk walks over what is left of a list, held in memory, and over the older posts.
+type tailWalk struct {
 	timelines *Timelines
 	id        retwis.TimelineID
 	older     bool
@@ -169,14 +169,14 @@ type tail struct {
 	bound  retwis.PostID          // where the walk over older posts is
 }
 
-func (t *tail) hold(posts []retwis.PostID) {
+func (t *tailWalk) hold(posts []retwis.PostID) {
 	t.held = make(map[retwis.PostID]bool, len(posts))
 	for _, post := range posts {
 		t.held[post] = true
 	}
 }
 
-func (t *tail) next(ctx context.Context, count int) ([]entry, bool, error) {
+func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	if t.climb {
 		return t.newer(ctx, count)
 	}
@@ -198,7 +198,7 @@ func (t *tail) next(ctx context.Context, count int) ([]entry, bool, error) {
 			ahead++
 		}
 	}
-	posts, end, err := t.timelines.pull(ctx, t.id, t.bound, true, count+ahead)
+	posts, end, err := t.timelines.mergeProfiles(ctx, t.id, t.bound, true, count+ahead)
 	if err != nil {
 		return nil, false, err
 	}
@@ -216,7 +216,7 @@ func (t *tail) next(ctx context.Context, count int) ([]entry, bool, error) {
 }
 
 // newer climbs over the older posts up to the list.
-func (t *tail) newer(ctx context.Context, count int) ([]entry, bool, error) {
+func (t *tailWalk) newer(ctx context.Context, count int) ([]entry, bool, error) {
 	ahead := 0 // that will be left out, once the walk is beside the list
 	for post := range t.held {
 		if post > t.bound {
@@ -226,7 +226,7 @@ func (t *tail) newer(ctx context.Context, count int) ([]entry, bool, error) {
 	if ahead == len(t.held) {
 		ahead = 0
 	}
-	posts, end, err := t.timelines.pull(ctx, t.id, t.bound, false, count+ahead)
+	posts, end, err := t.timelines.mergeProfiles(ctx, t.id, t.bound, false, count+ahead)
 	if err != nil {
 		return nil, false, err
 	}

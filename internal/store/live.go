@@ -21,7 +21,7 @@ type Live struct {
 	core
 	posts     *Posts
 	timelines *Timelines
-	pubSub    goodNews
+	pubSub    lastSuccess
 }
 
 // PartitionOf returns the number of the partition that a timeline lives in.
@@ -38,29 +38,29 @@ const (
 	maxRemovals = 1000
 )
 
-// Now returns where a timeline stands.
-func (s *Live) Now(ctx context.Context, id retwis.TimelineID) (retwis.TimelinePosition, error) {
-	got, err := s.timelines.read(ctx, id, "top", 0, 0)
+// CurrentPosition returns where a timeline stands.
+func (s *Live) CurrentPosition(ctx context.Context, id retwis.TimelineID) (retwis.TimelinePosition, error) {
+	got, err := s.timelines.readList(ctx, id, "top", 0, 0)
 	if err != nil {
 		return retwis.TimelinePosition{}, fmt.Errorf("position of timeline %s: %w", id, err)
 	}
 	return got.at, nil
 }
 
-// Since tells what happened to a timeline since a position, read in one step: at most
+// EventsSince tells what happened to a timeline since a position, read in one step: at most
 // 1000 arrivals and 1000 removals. When more did, or the list no longer holds the entry
 // the position stands at, Found is false. A home that is not there is built first. The
 // timeline of a list that was deleted, or of a user who has left, is Gone.
-func (s *Live) Since(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
+func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
 	id := from.Timeline
 	p := s.db.OfTimeline(id)
 	c := rdb.Call{
-		Script: script.Since,
+		Script: script.EventsSince,
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Removals(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Sources(), p.Timeline(id).Owner()},
 		Args: append([]any{
 			string(id.Kind), id.Owner.String(), from.Post.String(),
 			fmt.Sprintf("%d-%d", from.Removal.Millis, from.Removal.Seq), maxReplay, maxRemovals, s.options.Removals,
-		}, s.timelines.catchUp(id)...),
+		}, s.timelines.pullArgs(id)...),
 	}
 	for try := 0; ; try++ {
 		reply, err := s.db.Do(ctx, c).Slice()
@@ -77,7 +77,7 @@ func (s *Live) Since(ctx context.Context, from retwis.TimelinePosition) (pubsub.
 		if !id.FannedOut() || (last != "" && last != rdb.ListBuilding) || try == 3 {
 			return replay, nil
 		}
-		if err := s.timelines.Rebuild(ctx, id); err != nil && !errors.Is(err, errOvertaken) {
+		if err := s.timelines.Rebuild(ctx, id); err != nil && !errors.Is(err, errConcurrentChange) {
 			return pubsub.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
 	}
@@ -87,7 +87,7 @@ func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, erro
 	if len(reply) != 7 {
 		return pubsub.Replay{}, "", fmt.Errorf("%d fields", len(reply))
 	}
-	at, err := standing(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
+	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
 	if err != nil {
 		return pubsub.Replay{}, "", err
 	}
@@ -122,16 +122,16 @@ func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, erro
 	return replay, rdb.Text(reply[3]), nil
 }
 
-// Enter notes that a node serves subscriptions of timelines, all of one partition, until
+// SetOnline notes that a node serves subscriptions of timelines, all of one partition, until
 // ttl has passed. Repeat it to stay.
-func (s *Live) Enter(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error {
-	return s.presence(ctx, script.Enter, timelines, node, ttl.Milliseconds())
+func (s *Live) SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error {
+	return s.presence(ctx, script.SetOnline, timelines, node, ttl.Milliseconds())
 }
 
-// Leave notes that a node no longer serves subscriptions of timelines, all of one
+// SetOffline notes that a node no longer serves subscriptions of timelines, all of one
 // partition.
-func (s *Live) Leave(ctx context.Context, node string, timelines []retwis.TimelineID) error {
-	return s.presence(ctx, script.Leave, timelines, node)
+func (s *Live) SetOffline(ctx context.Context, node string, timelines []retwis.TimelineID) error {
+	return s.presence(ctx, script.SetOffline, timelines, node)
 }
 
 func (s *Live) presence(ctx context.Context, name script.Name, timelines []retwis.TimelineID, args ...any) error {
@@ -234,8 +234,8 @@ func (s *Live) Probe(ctx context.Context, node string, number int) error {
 // pubSubAge is how old a good answer of [Store.CheckPubSub] may be.
 const pubSubAge = 10 * time.Second
 
-// goodNews remembers when something was last found to work.
-type goodNews struct {
+// lastSuccess remembers when something was last found to work.
+type lastSuccess struct {
 	mu sync.Mutex
 	at time.Time
 }

@@ -21,7 +21,7 @@ import (
 type Outbox struct {
 	core
 	follows  *Follows
-	backlogs backlogs
+	backlogs backlogCache
 }
 
 // Partitions returns how many partitions, and so outboxes, the database has.
@@ -30,9 +30,9 @@ func (s *Outbox) Partitions() int { return len(s.db.Partitions()) }
 // PartitionOf returns the number of the partition that a timeline lives in.
 func (s *Outbox) PartitionOf(t retwis.TimelineID) int { return s.db.OfTimeline(t).Number }
 
-// Reach returns where the posts of authors go: see [Follows.Reach].
-func (s *Outbox) Reach(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error) {
-	return s.follows.Reach(ctx, authors)
+// AuthorPartitions returns where the posts of authors go: see [Follows.Reach].
+func (s *Outbox) AuthorPartitions(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error) {
+	return s.follows.AuthorPartitions(ctx, authors)
 }
 
 // AcquireLease takes or keeps the lease of an outbox for a worker, and reports whether
@@ -40,7 +40,7 @@ func (s *Outbox) Reach(ctx context.Context, authors []retwis.UserID) ([]outbox.A
 // serve one outbox.
 func (s *Outbox) AcquireLease(ctx context.Context, outboxID int, worker string, ttl time.Duration) (bool, error) {
 	held, err := s.db.Do(ctx, rdb.Call{
-		Script: script.RenewLease, Keys: []string{s.db.Partition(outboxID).Lease()}, Args: []any{worker, ttl.Milliseconds()},
+		Script: script.AcquireLease, Keys: []string{s.db.Partition(outboxID).Lease()}, Args: []any{worker, ttl.Milliseconds()},
 	}).Bool()
 	if err != nil {
 		return false, fmt.Errorf("lease of outbox %d: %w", outboxID, err)
@@ -107,7 +107,7 @@ func (s *Outbox) ResumeOutbox(ctx context.Context, outboxID int) error {
 	if low == "" {
 		return nil
 	}
-	if err := s.Advance(ctx, outboxID, low, everywhere); err != nil {
+	if err := s.AdvanceWatermark(ctx, outboxID, low, everywhere); err != nil {
 		return err
 	}
 	return s.TrimOutbox(ctx, outboxID, low)
@@ -201,12 +201,12 @@ func (s *Outbox) PublicPartition() int { return s.db.Public().Number }
 // PartitionOfUser is the number of a user's partition.
 func (s *Outbox) PartitionOfUser(id retwis.UserID) int { return s.db.OfUser(id).Number }
 
-// Advance notes in partitions that every entry of an outbox up to one is carried out, after
+// AdvanceWatermark notes in partitions that every entry of an outbox up to one is carried out, after
 // [Store.Confirm]. Then the entries may be trimmed.
-func (s *Outbox) Advance(ctx context.Context, outboxID int, upTo string, in []int) error {
+func (s *Outbox) AdvanceWatermark(ctx context.Context, outboxID int, upTo string, in []int) error {
 	calls := make([]rdb.Call, len(in))
 	for i, number := range in {
-		calls[i] = rdb.Call{Script: script.Advance, Keys: []string{s.db.Partition(number).Progress(outboxID)}, Args: []any{upTo}}
+		calls[i] = rdb.Call{Script: script.AdvanceWatermark, Keys: []string{s.db.Partition(number).Progress(outboxID)}, Args: []any{upTo}}
 	}
 	for _, reply := range s.db.DoAll(ctx, calls) {
 		if err := reply.Err(); err != nil {
@@ -248,11 +248,11 @@ type Backlog struct {
 	Entries int64
 }
 
-// backlogAge is how old an answer about the outboxes may be: many may ask.
-const backlogAge = time.Second
+// backlogTTL is how old an answer about the outboxes may be: many may ask.
+const backlogTTL = time.Second
 
-// backlogs remembers the last answer.
-type backlogs struct {
+// backlogCache remembers the last answer.
+type backlogCache struct {
 	mu   sync.Mutex
 	read time.Time
 	all  []Backlog
@@ -265,7 +265,7 @@ func (s *Outbox) Backlogs(ctx context.Context) ([]Backlog, error) {
 	b := &s.backlogs
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.read.IsZero() && time.Since(b.read) < backlogAge {
+	if !b.read.IsZero() && time.Since(b.read) < backlogTTL {
 		return b.all, nil
 	}
 	calls := make([]rdb.Call, len(s.db.Partitions()))

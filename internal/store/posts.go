@@ -28,7 +28,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	p := s.db.OfUser(post.Author)
 	o := s.options
 	digest := sha256.Sum256([]byte(post.Text))
-	mentions, err := s.mentioned(ctx, post.Text)
+	mentions, err := s.resolveMentions(ctx, post.Text)
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
@@ -70,7 +70,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
-	at, err := standing(retwis.Home(post.Author), fields[2], fields[3])
+	at, err := parsePosition(retwis.Home(post.Author), fields[2], fields[3])
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
@@ -81,8 +81,8 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	}, nil
 }
 
-// mentioned returns the users whom a text names, each once.
-func (s *Posts) mentioned(ctx context.Context, body string) ([]retwis.UserID, error) {
+// resolveMentions returns the users whom a text names, each once.
+func (s *Posts) resolveMentions(ctx context.Context, body string) ([]retwis.UserID, error) {
 	names := retwis.MentionedNames(body)
 	if len(names) == 0 {
 		return nil, nil

@@ -27,7 +27,7 @@ func (s *Timelines) ReadProfiles(ctx context.Context, authors []retwis.UserID, f
 	var members [][]int
 	for p, group := range groups {
 		for chunk := range slices.Chunk(group, perCall) {
-			c := rdb.Call{Script: script.Profiles, Args: []any{direction, count}}
+			c := rdb.Call{Script: script.ReadProfiles, Args: []any{direction, count}}
 			for _, i := range chunk {
 				c.Keys = append(c.Keys, p.User(authors[i]).Profile())
 				start := ""
@@ -65,11 +65,11 @@ type authored struct {
 	author retwis.UserID
 }
 
-// pull merges the profiles of those whom a home or a list follows, and of a home's owner:
+// mergeProfiles merges the profiles of those whom a home or a list follows, and of a home's owner:
 // up to count posts from an id on, exclusive, the nearest first, and whether nothing comes
 // after them. From 0 it starts at the newest post, or at the oldest on the way to newer
 // ones.
-func (s *Timelines) pull(ctx context.Context, id retwis.TimelineID, from retwis.PostID, older bool, count int) ([]authored, bool, error) {
+func (s *Timelines) mergeProfiles(ctx context.Context, id retwis.TimelineID, from retwis.PostID, older bool, count int) ([]authored, bool, error) {
 	authors, err := s.followed(ctx, id)
 	if err != nil {
 		return nil, false, err

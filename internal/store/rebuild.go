@@ -41,12 +41,12 @@ func (s *Timelines) rebuild(ctx context.Context, id retwis.TimelineID) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("rebuild timeline %s: %w", id, errOvertaken)
+	return fmt.Errorf("rebuild timeline %s: %w", id, errConcurrentChange)
 }
 
-// errOvertaken says that what a timeline follows changed time and again while it was built.
+// errConcurrentChange says that what a timeline follows changed time and again while it was built.
 // Until a building ends, its readers gather what it lacks.
-var errOvertaken = errors.New("what it follows changes all the time")
+var errConcurrentChange = errors.New("what it follows changes all the time")
 
 // build is the building of a home or a list, with what was gathered for it.
 type build struct {
@@ -63,7 +63,7 @@ func (s *Timelines) beginBuild(ctx context.Context, id retwis.TimelineID) (build
 	b := build{id: id}
 	var err error
 	b.generation, err = s.db.Do(ctx, rdb.Call{
-		Script: script.BeginBuild, Keys: []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.LargeAuthors()}, Args: []any{homeOf(id), p.Tag + ":"},
+		Script: script.BeginBuild, Keys: []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.LargeAuthors()}, Args: []any{homeOwner(id), p.Tag + ":"},
 	}).Text()
 	if errors.Is(err, redis.Nil) {
 		return b, retwis.ErrNotFound
@@ -72,7 +72,7 @@ func (s *Timelines) beginBuild(ctx context.Context, id retwis.TimelineID) (build
 		return b, err
 	}
 	s.metrics.rebuilds.Inc()
-	b.posts, b.all, err = s.pull(ctx, id, 0, true, s.options.HomeCap)
+	b.posts, b.all, err = s.mergeProfiles(ctx, id, 0, true, s.options.HomeCap)
 	return b, err
 }
 
@@ -97,7 +97,7 @@ func (s *Timelines) mergeCall(id retwis.TimelineID, mode, author, as string, all
 		},
 		Args: []any{
 			id.String(), mode, s.options.HomeCap, int(s.options.MergeMark.Seconds()), author, as, nothingOlder,
-			s.db.Publish, p.Prefix(rdb.LiveChannels), homeOf(id),
+			s.db.Publish, p.Prefix(rdb.LiveChannels), homeOwner(id),
 		},
 	}
 	for _, post := range posts {
@@ -106,27 +106,27 @@ func (s *Timelines) mergeCall(id retwis.TimelineID, mode, author, as string, all
 	return c
 }
 
-// Renew takes a home's or a list's entries away and gathers them anew. Subscribers are told
+// Recreate takes a home's or a list's entries away and gathers them anew. Subscribers are told
 // that the timeline changed, and whoever reads meanwhile builds it. Without such a user or
 // list the error is [retwis.ErrNotFound].
-func (s *Timelines) Renew(ctx context.Context, id retwis.TimelineID) error {
-	there, err := s.renew(ctx, id, "0")
+func (s *Timelines) Recreate(ctx context.Context, id retwis.TimelineID) error {
+	there, err := s.recreate(ctx, id, "0")
 	if err == nil && !there {
 		return retwis.ErrNotFound
 	}
 	return err
 }
 
-// RenewIfKept does the same for a timeline that is kept ready, and reports whether it is.
+// RecreateIfStored does the same for a timeline that is kept ready, and reports whether it is.
 // One that its next reader builds stays away.
-func (s *Timelines) RenewIfKept(ctx context.Context, id retwis.TimelineID) (bool, error) {
-	return s.renew(ctx, id, "1")
+func (s *Timelines) RecreateIfStored(ctx context.Context, id retwis.TimelineID) (bool, error) {
+	return s.recreate(ctx, id, "1")
 }
 
-func (s *Timelines) renew(ctx context.Context, id retwis.TimelineID, ifKept string) (bool, error) {
+func (s *Timelines) recreate(ctx context.Context, id retwis.TimelineID, ifKept string) (bool, error) {
 	p := s.db.OfTimeline(id)
 	there, err := s.db.Do(ctx, rdb.Call{
-		Script: script.Renew,
+		Script: script.Recreate,
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Online(), p.OnlineNodes()},
 		Args:   []any{id.String(), ifKept, s.db.Publish, p.Prefix(rdb.LiveChannels)},
 	}).Bool()

@@ -163,14 +163,14 @@ func TestAHomeIsReadWhileItsBuildingIsOvertaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.DB().Client.AddHook(overtaking{server.Client(), s.DB().OfUser(reader).User(reader).Account()})
-	if err := s.Timelines.Rebuild(t.Context(), retwis.Home(reader)); !errors.Is(err, store.ErrOvertaken) {
+	if err := s.Timelines.Rebuild(t.Context(), retwis.Home(reader)); !errors.Is(err, store.ErrConcurrentChange) {
 		t.Errorf("the building ended with %v", err)
 	}
 	page, err := s.Timelines.Page(t.Context(), retwis.Home(reader), retwis.Page{First: 10})
 	if err != nil || len(page.Edges) != 1 {
 		t.Errorf("the home has %d posts: %v", len(page.Edges), err)
 	}
-	if _, err := s.Live.Since(t.Context(), retwis.TimelinePosition{Timeline: retwis.Home(reader)}); err != nil {
+	if _, err := s.Live.EventsSince(t.Context(), retwis.TimelinePosition{Timeline: retwis.Home(reader)}); err != nil {
 		t.Error(err)
 	}
 }

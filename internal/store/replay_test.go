@@ -30,13 +30,13 @@ func TestSince_TrimmedProfileIsUnrecoverable(t *testing.T) {
 	}
 	since := func(at retwis.TimelinePosition) pubsub.Replay {
 		t.Helper()
-		replay, err := s.Live.Since(t.Context(), at)
+		replay, err := s.Live.EventsSince(t.Context(), at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return replay
 	}
-	begin, err := s.Live.Now(t.Context(), profile)
+	begin, err := s.Live.CurrentPosition(t.Context(), profile)
 	if err != nil {
 		t.Fatal(err)
 	}

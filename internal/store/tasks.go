@@ -54,7 +54,7 @@ func (s *Tasks) Purge(ctx context.Context, id retwis.TimelineID, author retwis.U
 	if err != nil {
 		return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
 	}
-	unwanted, err := s.madeBy(ctx, author, entries)
+	unwanted, err := s.postsBy(ctx, author, entries)
 	if err != nil {
 		return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
 	}
@@ -76,9 +76,9 @@ func (s *Tasks) Purge(ctx context.Context, id retwis.TimelineID, author retwis.U
 	return nil // its owner is leaving: nobody reads it any more
 }
 
-// madeBy returns those of some entries that are posts of an author, deleted ones too. Their
+// postsBy returns those of some entries that are posts of an author, deleted ones too. Their
 // author's profile may not go back as far.
-func (s *Tasks) madeBy(ctx context.Context, author retwis.UserID, entries []string) ([]any, error) {
+func (s *Tasks) postsBy(ctx context.Context, author retwis.UserID, entries []string) ([]any, error) {
 	home := s.db.OfUser(author)
 	pipe := s.db.Client.Pipeline()
 	authors := map[retwis.PostID]*redis.StringCmd{}
@@ -119,14 +119,14 @@ func (s *Tasks) RecountFollowers(ctx context.Context, partition int, author retw
 	if err != nil {
 		return fmt.Errorf("count the followers of %s: %w", author, err)
 	}
-	return s.follows.SetReach(ctx, author, p, answer)
+	return s.follows.SetFollowerCount(ctx, author, p, answer)
 }
 
-// Unlist takes the next members off a deleted list, and reports whether that was all.
-func (s *Tasks) Unlist(ctx context.Context, id retwis.ListID) (bool, error) {
+// DeleteListStep takes the next members off a deleted list, and reports whether that was all.
+func (s *Tasks) DeleteListStep(ctx context.Context, id retwis.ListID) (bool, error) {
 	p := s.db.OfBucket(id.Bucket())
 	done, err := s.db.Do(ctx, rdb.Call{
-		Script: script.Unlist, Keys: []string{p.List(id).Properties(), p.List(id).Members(), p.List(id).Posts()}, Args: []any{id.String(), 500, p.Prefix(rdb.ListedKeys)},
+		Script: script.DeleteListStep, Keys: []string{p.List(id).Properties(), p.List(id).Members(), p.List(id).Posts()}, Args: []any{id.String(), 500, p.Prefix(rdb.ListedKeys)},
 	}).Bool()
 	if err != nil {
 		return false, fmt.Errorf("take list %s apart: %w", id, err)
@@ -134,10 +134,10 @@ func (s *Tasks) Unlist(ctx context.Context, id retwis.ListID) (bool, error) {
 	return done, nil
 }
 
-// EndLateEdge takes an author off a home or a list where the author was cut off from
+// RemoveOrphanEdge takes an author off a home or a list where the author was cut off from
 // everybody before the edge was written, and reports whether that was so. Whoever entered
 // the author's reach before the account ended can still write one.
-func (s *Tasks) EndLateEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) (bool, error) {
+func (s *Tasks) RemoveOrphanEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) (bool, error) {
 	state, err := s.db.Client.HMGet(ctx, s.db.OfUser(author).User(author).Account(), "state").Result()
 	if err != nil {
 		return false, fmt.Errorf("look after author %s: %w", author, err)
@@ -168,9 +168,9 @@ func (s *Tasks) EndLateEdge(ctx context.Context, id retwis.TimelineID, author re
 	return true, nil
 }
 
-// SettleRegistration finishes a registration that broke off, or removes it when the name
+// FinishRegistration finishes a registration that broke off, or removes it when the name
 // went to somebody else. It reports false while the registration may still be under way.
-func (s *Tasks) SettleRegistration(ctx context.Context, id retwis.UserID, folded string) (bool, error) {
+func (s *Tasks) FinishRegistration(ctx context.Context, id retwis.UserID, folded string) (bool, error) {
 	state, err := s.db.Client.HMGet(ctx, s.db.OfUser(id).User(id).Account(), "state", "created").Result()
 	if err != nil {
 		return false, fmt.Errorf("settle the registration of %s: %w", id, err)
@@ -193,17 +193,17 @@ func (s *Tasks) SettleRegistration(ctx context.Context, id retwis.UserID, folded
 	if holder == id {
 		return true, s.accounts.activate(ctx, id)
 	}
-	if err := s.db.Do(ctx, rdb.Call{Script: script.DropPending, Keys: []string{s.db.OfUser(id).User(id).Account()}}).Err(); err != nil {
+	if err := s.db.Do(ctx, rdb.Call{Script: script.DeletePendingUser, Keys: []string{s.db.OfUser(id).User(id).Account()}}).Err(); err != nil {
 		return false, fmt.Errorf("settle the registration of %s: %w", id, err)
 	}
 	return true, nil
 }
 
-// Repair merges an author's newest posts into the homes of followers in a partition, or
+// RepairTimelines merges an author's newest posts into the homes of followers in a partition, or
 // into the lists there that hold the author: the next of them by score, after the one
 // given, 0 at first. It returns the score of the last one served, and false when there are
 // no more.
-func (s *Tasks) Repair(ctx context.Context, author retwis.UserID, number int, to outbox.TargetKind, after int64) (int64, bool, error) {
+func (s *Tasks) RepairTimelines(ctx context.Context, author retwis.UserID, number int, to outbox.TargetKind, after int64) (int64, bool, error) {
 	const step = 20
 	p := s.db.Partition(number)
 	edges, kind := p.User(author).Followers(), retwis.HomeTimeline

@@ -28,8 +28,8 @@ type entry struct {
 type walk interface {
 	// next returns up to count entries, nearest first, and whether that was the last.
 	next(ctx context.Context, count int) (entries []entry, end bool, err error)
-	// stand returns where the timeline stood when the walk began: known after next.
-	stand() retwis.TimelinePosition
+	// position returns where the timeline stood when the walk began: known after next.
+	position() retwis.TimelinePosition
 }
 
 // Page returns one page of a timeline, newest first. Posts deleted since they were
@@ -102,7 +102,7 @@ func (s *Timelines) collect(ctx context.Context, w walk, older bool, count int, 
 	if !older {
 		slices.Reverse(all)
 	}
-	stand := w.stand()
+	stand := w.position()
 	page := retwis.PostPage{LiveCursor: stand.Cursor()}
 	for _, f := range all {
 		at := stand
@@ -129,11 +129,11 @@ type profileWalk struct {
 	started bool
 }
 
-func (w *profileWalk) stand() retwis.TimelinePosition { return w.at }
+func (w *profileWalk) position() retwis.TimelinePosition { return w.at }
 
 func (w *profileWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	if !w.started {
-		now, err := w.timelines.read(ctx, w.id, "top", 0, 0)
+		now, err := w.timelines.readList(ctx, w.id, "top", 0, 0)
 		if err != nil {
 			return nil, false, err
 		}

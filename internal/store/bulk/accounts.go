@@ -64,8 +64,8 @@ func (s *Importer) registerAll(ctx context.Context, all []retwis.Registration) (
 	return ids, nil
 }
 
-// EndRegistrations lets accounts be used whose names are claimed. It may be repeated.
-func (s *Importer) EndRegistrations(ctx context.Context, ids []retwis.UserID) error {
+// Activate lets accounts be used whose names are claimed. It may be repeated.
+func (s *Importer) Activate(ctx context.Context, ids []retwis.UserID) error {
 	return s.db.Durably(ctx, func() error { return s.activateAll(ctx, ids) })
 }
 

@@ -14,9 +14,9 @@ import (
 // demoField of the description of a database says that its people are made up.
 const demoField = "demo"
 
-// BecomeDemo makes a database one of made-up people, and reports whether it is one now. One
+// MarkAsDemo makes a database one of made-up people, and reports whether it is one now. One
 // that holds anything else becomes one only where that is asked for by anyway.
-func (s *Importer) BecomeDemo(ctx context.Context, anyway bool) (bool, error) {
+func (s *Importer) MarkAsDemo(ctx context.Context, anyway bool) (bool, error) {
 	is, err := s.db.Client.HExists(ctx, rdb.MetaKey, demoField).Result()
 	if err != nil {
 		return false, fmt.Errorf("read the description of the database: %w", err)
@@ -48,7 +48,7 @@ func (s *Importer) empty(ctx context.Context) (bool, error) {
 				return fmt.Errorf("scan the keys: %w", err)
 			}
 			for _, key := range keys {
-				if !s.isOfEmpty(key) {
+				if !s.allowedInEmpty(key) {
 					return errHoldsData
 				}
 			}
@@ -64,8 +64,8 @@ func (s *Importer) empty(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// isOfEmpty reports whether a key may be there before anybody has registered.
-func (s *Importer) isOfEmpty(key string) bool {
+// allowedInEmpty reports whether a key may be there before anybody has registered.
+func (s *Importer) allowedInEmpty(key string) bool {
 	if slices.Contains([]string{rdb.MetaKey, rdb.WorkersKey, rdb.SweepKey}, key) {
 		return true
 	}

@@ -32,7 +32,7 @@ func (s *Importer) FollowAll(ctx context.Context, all []retwis.Followings) (adde
 }
 
 func (s *Importer) followAll(ctx context.Context, all []retwis.Followings) (int, error) {
-	places, err := s.enterReaches(ctx, all)
+	places, err := s.addAuthorPartitions(ctx, all)
 	if err != nil {
 		return 0, fmt.Errorf("follow many: %w", err)
 	}
@@ -68,15 +68,15 @@ func (s *Importer) followAll(ctx context.Context, all []retwis.Followings) (int,
 	if err != nil {
 		return added, fmt.Errorf("follow many: %w", err)
 	}
-	if err := s.endLateEdges(ctx, all, left); err != nil {
+	if err := s.removeOrphanEdges(ctx, all, left); err != nil {
 		return added, err
 	}
 	return added, limit
 }
 
-// enterReaches enters the partitions of readers into the reaches of those they are to
+// addAuthorPartitions enters the partitions of readers into the reaches of those they are to
 // follow, and returns the partitions of each author that there is.
-func (s *Importer) enterReaches(ctx context.Context, all []retwis.Followings) (map[retwis.UserID]map[int]bool, error) {
+func (s *Importer) addAuthorPartitions(ctx context.Context, all []retwis.Followings) (map[retwis.UserID]map[int]bool, error) {
 	places := map[retwis.UserID]map[int]bool{}
 	var authors []retwis.UserID
 	for _, f := range all {
@@ -92,7 +92,7 @@ func (s *Importer) enterReaches(ctx context.Context, all []retwis.Followings) (m
 	calls := make([]rdb.Call, len(authors))
 	for i, author := range authors {
 		home := s.db.OfUser(author)
-		calls[i] = rdb.Call{Script: script.EnterReach, Keys: []string{home.User(author).Account(), home.User(author).FollowerPartitions()}}
+		calls[i] = rdb.Call{Script: script.AddAuthorPartitions, Keys: []string{home.User(author).Account(), home.User(author).FollowerPartitions()}}
 		for number := range places[author] {
 			calls[i].Args = append(calls[i].Args, strconv.Itoa(number))
 		}
@@ -159,7 +159,7 @@ func (s *Importer) countAll(ctx context.Context, places map[retwis.UserID]map[in
 	var authors []retwis.UserID
 	for author, args := range args {
 		home := s.db.OfUser(author)
-		sets = append(sets, rdb.Call{Script: script.SetReach, Keys: []string{home.User(author).Account(), home.User(author).FollowerPartitions()}, Args: args})
+		sets = append(sets, rdb.Call{Script: script.SetFollowerCounts, Keys: []string{home.User(author).Account(), home.User(author).FollowerPartitions()}, Args: args})
 		authors = append(authors, author)
 	}
 	left = map[retwis.UserID]bool{}
@@ -175,8 +175,8 @@ func (s *Importer) countAll(ctx context.Context, places map[retwis.UserID]map[in
 	return left, nil
 }
 
-// endLateEdges ends the follows of authors who were leaving when they began.
-func (s *Importer) endLateEdges(ctx context.Context, all []retwis.Followings, left map[retwis.UserID]bool) error {
+// removeOrphanEdges ends the follows of authors who were leaving when they began.
+func (s *Importer) removeOrphanEdges(ctx context.Context, all []retwis.Followings, left map[retwis.UserID]bool) error {
 	if len(left) == 0 {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (s *Importer) endLateEdges(ctx context.Context, all []retwis.Followings, le
 			if !left[author] {
 				continue
 			}
-			if _, err := s.tasks.EndLateEdge(ctx, retwis.Home(f.Reader), author); err != nil {
+			if _, err := s.tasks.RemoveOrphanEdge(ctx, retwis.Home(f.Reader), author); err != nil {
 				return err
 			}
 		}

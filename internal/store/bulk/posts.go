@@ -79,12 +79,12 @@ func (s *Importer) importPostsCall(one retwis.PostImport) rdb.Call {
 	return c
 }
 
-// ImportPublic puts the newest posts of authors in their places on the public timeline.
-func (s *Importer) ImportPublic(ctx context.Context, authors []retwis.UserID) error {
-	return s.db.Durably(ctx, func() error { return s.importPublic(ctx, authors) })
+// ImportPublicTimeline puts the newest posts of authors in their places on the public timeline.
+func (s *Importer) ImportPublicTimeline(ctx context.Context, authors []retwis.UserID) error {
+	return s.db.Durably(ctx, func() error { return s.importPublicTimeline(ctx, authors) })
 }
 
-func (s *Importer) importPublic(ctx context.Context, authors []retwis.UserID) error {
+func (s *Importer) importPublicTimeline(ctx context.Context, authors []retwis.UserID) error {
 	o := s.options
 	var newest []retwis.PostID
 	for chunk := range slices.Chunk(authors, 100) {
@@ -100,14 +100,14 @@ func (s *Importer) importPublic(ctx context.Context, authors []retwis.UserID) er
 	for _, post := range newest {
 		args = append(args, post.String())
 	}
-	if err := s.db.Do(ctx, rdb.Call{Script: script.ImportPublic, Keys: []string{s.db.Public().PublicTimeline()}, Args: args}).Err(); err != nil {
+	if err := s.db.Do(ctx, rdb.Call{Script: script.ImportPublicTimeline, Keys: []string{s.db.Public().PublicTimeline()}, Args: args}).Err(); err != nil {
 		return fmt.Errorf("import the public timeline: %w", err)
 	}
 	return nil
 }
 
-// Unbuilt returns those of some users whose homes their next readers would have to build.
-func (s *Importer) Unbuilt(ctx context.Context, users []retwis.UserID) ([]retwis.UserID, error) {
+// UnbuiltHomes returns those of some users whose homes their next readers would have to build.
+func (s *Importer) UnbuiltHomes(ctx context.Context, users []retwis.UserID) ([]retwis.UserID, error) {
 	pipe := s.db.Client.Pipeline()
 	for _, id := range users {
 		pipe.LRange(ctx, s.db.OfUser(id).User(id).Home(), -1, -1)

@@ -39,7 +39,7 @@ func (s *Inspector) AccountRecord(ctx context.Context, id retwis.UserID) (record
 		return r, fmt.Errorf("inspect user %s: %d fields", id, len(fields))
 	}
 	r.Active = rdb.Text(fields[0]) == "active"
-	r.Gone = isGone(rdb.Text(fields[0]))
+	r.Gone = isDeleted(rdb.Text(fields[0]))
 	r.Username = rdb.Text(fields[1])
 	following, _ := reply[1].(int64)
 	posts, _ := reply[2].(int64)
@@ -49,7 +49,7 @@ func (s *Inspector) AccountRecord(ctx context.Context, id retwis.UserID) (record
 	r.Trimmed = rdb.Text(fields[5]) != ""
 	unlisted, _ := reply[5].(int64)
 	r.Unlisted = unlisted == 1
-	s.readReach(&r, reply[3])
+	s.parsePartitions(&r, reply[3])
 	lists, _ := reply[4].([]any)
 	for _, list := range lists {
 		if id, err := retwis.ParseListID(rdb.Text(list)); err == nil {
@@ -59,14 +59,14 @@ func (s *Inspector) AccountRecord(ctx context.Context, id retwis.UserID) (record
 	if !r.Active {
 		return r, nil
 	}
-	return r, s.surroundings(ctx, &r)
+	return r, s.readPartitions(ctx, &r)
 }
 
-// isGone reports whether a user of a state has been cut off from everybody, or never was.
-func isGone(state string) bool { return state == "" || state == "gone" }
+// isDeleted reports whether a user of a state has been cut off from everybody, or never was.
+func isDeleted(state string) bool { return state == "" || state == "gone" }
 
-// Gone returns those of some users who are not there, or of whom nothing is left.
-func (s *Inspector) Gone(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID, error) {
+// DeletedUsers returns those of some users who are not there, or of whom nothing is left.
+func (s *Inspector) DeletedUsers(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -82,18 +82,18 @@ func (s *Inspector) Gone(ctx context.Context, ids []retwis.UserID) ([]retwis.Use
 		if err != nil {
 			return nil, fmt.Errorf("inspect users: %w", err)
 		}
-		if isGone(rdb.Text(fields[0])) {
+		if isDeleted(rdb.Text(fields[0])) {
 			gone = append(gone, ids[i])
 		}
 	}
 	return gone, nil
 }
 
-// readReach reads a reach as HGETALL returns it. What makes no sense counts for nothing.
-func (s *Inspector) readReach(r *record.Account, reply any) {
+// parsePartitions reads a reach as HGETALL returns it. What makes no sense counts for nothing.
+func (s *Inspector) parsePartitions(r *record.Account, reply any) {
 	fields, _ := reply.([]any)
 	for i := 0; i+1 < len(fields); i += 2 {
-		field, lists := strings.CutPrefix(rdb.Text(fields[i]), store.ReachOfLists)
+		field, lists := strings.CutPrefix(rdb.Text(fields[i]), store.ListPartition)
 		partition, err := strconv.Atoi(field)
 		if err != nil {
 			continue
@@ -109,8 +109,8 @@ func (s *Inspector) readReach(r *record.Account, reply any) {
 	}
 }
 
-// surroundings reads what is stored about a user in all partitions.
-func (s *Inspector) surroundings(ctx context.Context, r *record.Account) error {
+// readPartitions reads what is stored about a user in all partitions.
+func (s *Inspector) readPartitions(ctx context.Context, r *record.Account) error {
 	folded := retwis.FoldUsername(r.Username)
 	home := s.db.OfName(folded)
 	pipe := s.db.Client.Pipeline()
@@ -150,9 +150,9 @@ func (s *Inspector) surroundings(ctx context.Context, r *record.Account) error {
 	return nil
 }
 
-// UnfitNewest returns those whom a partition lists among its newest users and whose accounts
+// StaleNewestUsers returns those whom a partition lists among its newest users and whose accounts
 // are not in use.
-func (s *Inspector) UnfitNewest(ctx context.Context, partition int) ([]retwis.UserID, error) {
+func (s *Inspector) StaleNewestUsers(ctx context.Context, partition int) ([]retwis.UserID, error) {
 	p := s.db.Partition(partition)
 	members, err := s.db.Client.ZRange(ctx, p.NewestUsers(), 0, -1).Result()
 	if err != nil {

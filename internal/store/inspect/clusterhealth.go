@@ -11,28 +11,28 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// judgeCluster says what a node makes of its cluster. They may differ in that.
-func (v vitals) judgeCluster() Finding {
+// checkCluster says what a node makes of its cluster. They may differ in that.
+func (v nodeState) checkCluster() Finding {
 	told := func(name string) string { return rdb.InfoField(v.cluster, name) }
-	f := Finding{Subject: "cluster", Verdict: Fine, Says: fmt.Sprintf("state %s, %s of %d slots served",
+	f := Finding{Subject: "cluster", Verdict: OK, Message: fmt.Sprintf("state %s, %s of %d slots served",
 		told("cluster_state"), told("cluster_slots_ok"), rdb.Slots)}
 	switch {
 	case told("cluster_slots_assigned") != strconv.Itoa(rdb.Slots):
-		f.Verdict, f.Mend = Problem, "give every slot to a master: redis-cli --cluster fix HOST:PORT"
+		f.Verdict, f.Fix = Problem, "give every slot to a master: redis-cli --cluster fix HOST:PORT"
 	case told("cluster_state") != "ok" || told("cluster_slots_fail") != "0":
-		f.Verdict, f.Mend = Problem, "see which nodes are down (CLUSTER NODES) and start them, or fail their replicas over (CLUSTER FAILOVER)"
+		f.Verdict, f.Fix = Problem, "see which nodes are down (CLUSTER NODES) and start them, or fail their replicas over (CLUSTER FAILOVER)"
 	case told("cluster_slots_pfail") != "0":
-		f.Verdict, f.Mend = Problem, "a master does not answer this node: see that it runs, and the network between them"
+		f.Verdict, f.Fix = Problem, "a master does not answer this node: see that it runs, and the network between them"
 	}
 	return f
 }
 
-// examineShards looks for masters that nobody could take over from, and for moves of slots
+// inspectShards looks for masters that nobody could take over from, and for moves of slots
 // that did not end.
-func examineShards(ctx context.Context, cluster *redis.ClusterClient) []Finding {
+func inspectShards(ctx context.Context, cluster *redis.ClusterClient) []Finding {
 	nodes, err := cluster.ClusterNodes(ctx).Result()
 	if err != nil {
-		return []Finding{{Subject: "replicas", Verdict: Problem, Says: err.Error(), Mend: "let the service ask for the nodes of the cluster (ACL +cluster)"}}
+		return []Finding{{Subject: "replicas", Verdict: Problem, Message: err.Error(), Fix: "let the service ask for the nodes of the cluster (ACL +cluster)"}}
 	}
 	replicas := map[string]int{}   // by the id of the master
 	masters := map[string]string{} // id to address
@@ -64,22 +64,22 @@ func examineShards(ctx context.Context, cluster *redis.ClusterClient) []Finding 
 			alone = append(alone, addr)
 		}
 	}
-	found := []Finding{{Subject: "replicas", Verdict: Fine, Says: fmt.Sprintf("each of %d masters has one at least", len(masters))}}
+	found := []Finding{{Subject: "replicas", Verdict: OK, Message: fmt.Sprintf("each of %d masters has one at least", len(masters))}}
 	if len(alone) > 0 {
-		found[0].Verdict, found[0].Says = Advice, fmt.Sprintf("%d of %d masters have none", len(alone), len(masters))
-		found[0].Mend = "add a replica to each (redis-cli --cluster add-node NEW HOST:PORT --cluster-slave): when one of these is gone, so is its share of the people"
+		found[0].Verdict, found[0].Message = Warning, fmt.Sprintf("%d of %d masters have none", len(alone), len(masters))
+		found[0].Fix = "add a replica to each (redis-cli --cluster add-node NEW HOST:PORT --cluster-slave): when one of these is gone, so is its share of the people"
 	}
 	if len(failed) > 0 {
-		found = append(found, Finding{Subject: "nodes", Verdict: Problem, Says: strings.Join(failed, ", ") + " failed", Mend: "start them, or take them out (CLUSTER FORGET)"})
+		found = append(found, Finding{Subject: "nodes", Verdict: Problem, Message: strings.Join(failed, ", ") + " failed", Fix: "start them, or take them out (CLUSTER FORGET)"})
 	}
 	if len(moving) > 0 {
-		found = append(found, Finding{Subject: "slots", Verdict: Advice, Says: "slots are being moved by " + strings.Join(moving, ", "), Mend: "where nobody is moving them, redis-cli --cluster fix HOST:PORT ends it"})
+		found = append(found, Finding{Subject: "slots", Verdict: Warning, Message: "slots are being moved by " + strings.Join(moving, ", "), Fix: "where nobody is moving them, redis-cli --cluster fix HOST:PORT ends it"})
 	}
 	return found
 }
 
-// judgeClocks compares the clocks of masters: the ids of posts are made by them.
-func judgeClocks(nodes []vitals) []Finding {
+// checkClocks compares the clocks of masters: the ids of posts are made by them.
+func checkClocks(nodes []nodeState) []Finding {
 	var low, high time.Duration
 	first := true
 	for _, v := range nodes {
@@ -92,9 +92,9 @@ func judgeClocks(nodes []vitals) []Finding {
 		low, high = min(low, v.skew), max(high, v.skew)
 	}
 	apart := high - low
-	f := Finding{Subject: "clocks", Verdict: Fine, Says: fmt.Sprintf("%s apart, of the masters", apart.Round(time.Millisecond))}
-	if apart > skewed {
-		f.Verdict, f.Mend = Advice, "let all machines keep time by NTP: posts of different authors are sorted by it"
+	f := Finding{Subject: "clocks", Verdict: OK, Message: fmt.Sprintf("%s apart, of the masters", apart.Round(time.Millisecond))}
+	if apart > clockSkew {
+		f.Verdict, f.Fix = Warning, "let all machines keep time by NTP: posts of different authors are sorted by it"
 	}
 	return []Finding{f}
 }

@@ -13,8 +13,8 @@ import (
 	"retwis/internal/store/script"
 )
 
-// edgeSteps is how many edges one call goes over.
-const edgeSteps = 500
+// edgesPerCall is how many edges one call goes over.
+const edgesPerCall = 500
 
 // SourceEdges goes over those whose posts a home or a list gets, and returns the edges
 // whose two directions differ.
@@ -73,7 +73,7 @@ func (s *Inspector) halfEdges(ctx context.Context, set string, owner retwis.User
 	var found []halfEdge
 	for above := ""; ; {
 		reply, err := s.db.Do(ctx, rdb.Call{
-			Script: script.HalfEdges, Keys: []string{set}, Args: []any{owner.String(), before, after, above, edgeSteps},
+			Script: script.HalfEdges, Keys: []string{set}, Args: []any{owner.String(), before, after, above, edgesPerCall},
 		}).Slice()
 		if err != nil {
 			return nil, err

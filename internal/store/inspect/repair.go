@@ -29,21 +29,21 @@ func NewRepairer(s *store.Store) *Repairer {
 	}
 }
 
-// RenewIfKept empties and gathers a timeline: see [store.Timelines.RenewIfKept].
-func (s *Repairer) RenewIfKept(ctx context.Context, id retwis.TimelineID) (bool, error) {
-	return s.timelines.RenewIfKept(ctx, id)
+// RecreateIfStored empties and gathers a timeline: see [store.Timelines.RenewIfKept].
+func (s *Repairer) RecreateIfStored(ctx context.Context, id retwis.TimelineID) (bool, error) {
+	return s.timelines.RecreateIfStored(ctx, id)
 }
 
-// Weed takes posts off the mentions of a user: all entries of those that map to 0, all but
+// RemoveEntries takes posts off the mentions of a user: all entries of those that map to 0, all but
 // the first that arrived of those that map to 1.
-func (s *Repairer) Weed(ctx context.Context, id retwis.TimelineID, stay map[retwis.PostID]int) error {
+func (s *Repairer) RemoveEntries(ctx context.Context, id retwis.TimelineID, stay map[retwis.PostID]int) error {
 	const step = 100 // bounds how long one call runs
 	p := s.db.OfTimeline(id)
 	var calls []rdb.Call
 	for post, count := range stay {
 		if n := len(calls); n == 0 || len(calls[n-1].Args) >= 3+2*step {
 			calls = append(calls, rdb.Call{
-				Script: script.Weed, Keys: []string{p.Timeline(id).Entries(), p.Online(), p.OnlineNodes()}, Args: []any{id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels)},
+				Script: script.RemoveEntries, Keys: []string{p.Timeline(id).Entries(), p.Online(), p.OnlineNodes()}, Args: []any{id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels)},
 			})
 		}
 		last := &calls[len(calls)-1]
@@ -57,33 +57,33 @@ func (s *Repairer) Weed(ctx context.Context, id retwis.TimelineID, stay map[retw
 	return nil
 }
 
-// PlacePost puts a post at its place on its author's profile, once; one that is deleted, or
+// RepairProfileEntry puts a post at its place on its author's profile, once; one that is deleted, or
 // not the author's, it takes off.
-func (s *Repairer) PlacePost(ctx context.Context, author retwis.UserID, post retwis.PostID) error {
+func (s *Repairer) RepairProfileEntry(ctx context.Context, author retwis.UserID, post retwis.PostID) error {
 	p := s.db.OfUser(author)
-	err := s.db.Do(ctx, rdb.Call{Script: script.PlacePost, Keys: []string{p.User(author).Profile(), p.Post(post)}, Args: []any{post.String(), author.String()}}).Err()
+	err := s.db.Do(ctx, rdb.Call{Script: script.RepairProfileEntry, Keys: []string{p.User(author).Profile(), p.Post(post)}, Args: []any{post.String(), author.String()}}).Err()
 	if err != nil {
 		return fmt.Errorf("place post %s on the profile of %s: %w", post, author, err)
 	}
 	return nil
 }
 
-// MendCounts counts a user's posts, follows and followers again, in one step: the followers
+// RepairCounts counts a user's posts, follows and followers again, in one step: the followers
 // from what is stored in the reach.
-func (s *Repairer) MendCounts(ctx context.Context, id retwis.UserID) error {
+func (s *Repairer) RepairCounts(ctx context.Context, id retwis.UserID) error {
 	p := s.db.OfUser(id)
-	err := s.db.Do(ctx, rdb.Call{Script: script.MendCounts, Keys: []string{p.User(id).Account(), p.User(id).Following(), p.User(id).Profile(), p.User(id).FollowerPartitions()}}).Err()
+	err := s.db.Do(ctx, rdb.Call{Script: script.RepairCounts, Keys: []string{p.User(id).Account(), p.User(id).Following(), p.User(id).Profile(), p.User(id).FollowerPartitions()}}).Err()
 	if err != nil {
 		return fmt.Errorf("count what %s has: %w", id, err)
 	}
 	return nil
 }
 
-// MendName gives a name to the user who bears it, when nobody has it, and takes it from one
+// RepairName gives a name to the user who bears it, when nobody has it, and takes it from one
 // who does not bear it. It reports whether whoever has the name now bears it.
-func (s *Repairer) MendName(ctx context.Context, folded string, bearer retwis.UserID) (bool, error) {
+func (s *Repairer) RepairName(ctx context.Context, folded string, bearer retwis.UserID) (bool, error) {
 	p := s.db.OfName(folded)
-	holder, held, err := s.inspector.NameHolder(ctx, folded)
+	holder, held, err := s.inspector.NameOwner(ctx, folded)
 	if err != nil {
 		return false, err
 	}
@@ -114,21 +114,21 @@ func (s *Repairer) bears(ctx context.Context, id retwis.UserID, folded string) (
 	if err != nil {
 		return false, fmt.Errorf("read the name of %s: %w", id, err)
 	}
-	return !isGone(rdb.Text(fields[0])) && retwis.FoldUsername(rdb.Text(fields[1])) == folded, nil
+	return !isDeleted(rdb.Text(fields[0])) && retwis.FoldUsername(rdb.Text(fields[1])) == folded, nil
 }
 
-// MendEdge makes both directions of an edge say the same. One that is there in one
+// RepairEdge makes both directions of an edge say the same. One that is there in one
 // direction only is restored: a follow that its reader can end again is better than one
 // that is lost. Where there is no such author, or no such reader, both are removed. The
 // timeline gets, or loses, the author's posts at once.
-func (s *Repairer) MendEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error {
+func (s *Repairer) RepairEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error {
 	p := s.db.OfTimeline(id)
 	kind, mark := "", "h"
 	if id.Kind == retwis.ListTimeline {
-		kind, mark = store.ReachOfLists, "l"
+		kind, mark = store.ListPartition, "l"
 	}
 	exists := "0"
-	there, err := s.follows.EnterReach(ctx, author, kind, p)
+	there, err := s.follows.AddAuthorPartition(ctx, author, kind, p)
 	if err != nil {
 		return fmt.Errorf("mend the edge of timeline %s to %s: %w", id, author, err)
 	}
@@ -136,7 +136,7 @@ func (s *Repairer) MendEdge(ctx context.Context, id retwis.TimelineID, author re
 		exists = "1"
 	}
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
-		Script: script.MendEdge,
+		Script: script.RepairEdge,
 		Keys:   []string{p.Timeline(id).Epoch(), p.Timeline(id).Sources(), s.inspector.audienceOf(p, author, id.Kind), p.Clock()},
 		Args:   []any{id.Owner.String(), author.String(), exists, mark},
 	})
@@ -148,7 +148,7 @@ func (s *Repairer) MendEdge(ctx context.Context, id retwis.TimelineID, author re
 		return fmt.Errorf("mend the edge of timeline %s to %s: reply %v: %w", id, author, answer, err)
 	}
 	if there && id.Kind == retwis.HomeTimeline {
-		if err := s.follows.SetReach(ctx, author, p, answer[1:]); err != nil {
+		if err := s.follows.SetFollowerCount(ctx, author, p, answer[1:]); err != nil {
 			return err
 		}
 	}
@@ -162,19 +162,19 @@ func (s *Repairer) MendEdge(ctx context.Context, id retwis.TimelineID, author re
 	}
 }
 
-// MendReach enters the partitions that hold followers of an author, or lists with the
+// RepairAuthorPartition enters the partitions that hold followers of an author, or lists with the
 // author on them, into the author's reach, and counts the followers in a partition again.
-func (s *Repairer) MendReach(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, number int) error {
+func (s *Repairer) RepairAuthorPartition(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, number int) error {
 	p, prefix := s.db.Partition(number), ""
 	if kind == retwis.ListTimeline {
-		prefix = store.ReachOfLists
+		prefix = store.ListPartition
 	}
 	size, err := s.db.Client.ZCard(ctx, s.inspector.audienceOf(p, author, kind)).Result()
 	if err != nil {
 		return fmt.Errorf("mend the reach of %s: %w", author, err)
 	}
 	if size > 0 {
-		if _, err := s.follows.EnterReach(ctx, author, prefix, p); err != nil {
+		if _, err := s.follows.AddAuthorPartition(ctx, author, prefix, p); err != nil {
 			return fmt.Errorf("mend the reach of %s: %w", author, err)
 		}
 	}
@@ -184,12 +184,12 @@ func (s *Repairer) MendReach(ctx context.Context, author retwis.UserID, kind ret
 	return s.tasks.RecountFollowers(ctx, number, author)
 }
 
-// MendNewest lists a user among the newest of a partition, if the account is in use; else it
+// RepairNewestUser lists a user among the newest of a partition, if the account is in use; else it
 // takes the user off.
-func (s *Repairer) MendNewest(ctx context.Context, partition int, id retwis.UserID) error {
+func (s *Repairer) RepairNewestUser(ctx context.Context, partition int, id retwis.UserID) error {
 	p := s.db.Partition(partition)
 	err := s.db.Do(ctx, rdb.Call{
-		Script: script.MendNewest, Keys: []string{p.User(id).Account(), p.NewestUsers()}, Args: []any{id.String(), s.options.NewestUsers},
+		Script: script.RepairNewestUser, Keys: []string{p.User(id).Account(), p.NewestUsers()}, Args: []any{id.String(), s.options.NewestUsers},
 	}).Err()
 	if err != nil {
 		return fmt.Errorf("list %s among the newest users: %w", id, err)

@@ -25,8 +25,8 @@ func (s *Inspector) Scan(ctx context.Context, found func([]retwis.UserID, []reco
 			if err != nil {
 				return fmt.Errorf("scan the keys: %w", err)
 			}
-			users, names := s.sort(keys)
-			claims, err := s.claims(ctx, names)
+			users, names := s.sortKeys(keys)
+			claims, err := s.nameClaims(ctx, names)
 			if err != nil {
 				return err
 			}
@@ -44,9 +44,9 @@ func (s *Inspector) Scan(ctx context.Context, found func([]retwis.UserID, []reco
 	return s.db.ForEachMaster(ctx, scan)
 }
 
-// sort tells keys of users from keys of names. Keys of another program's, or of partitions
+// sortKeys tells keys of users from keys of names. Keys of another program's, or of partitions
 // that there are not, are neither.
-func (s *Inspector) sort(keys []string) (users []retwis.UserID, names []string) {
+func (s *Inspector) sortKeys(keys []string) (users []retwis.UserID, names []string) {
 	for _, key := range keys {
 		_, rest, _ := strings.Cut(key, "}:")
 		kind, value, _ := strings.Cut(rest, ":")
@@ -64,8 +64,8 @@ func (s *Inspector) sort(keys []string) (users []retwis.UserID, names []string) 
 	return users, names
 }
 
-// claims reads who has names. Those that nobody has any more are left out.
-func (s *Inspector) claims(ctx context.Context, names []string) ([]record.NameClaim, error) {
+// nameClaims reads who has names. Those that nobody has any more are left out.
+func (s *Inspector) nameClaims(ctx context.Context, names []string) ([]record.NameClaim, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -89,9 +89,9 @@ func (s *Inspector) claims(ctx context.Context, names []string) ([]record.NameCl
 	return claims, nil
 }
 
-// NameHolder returns who has a name, and false when nobody has.
-func (s *Inspector) NameHolder(ctx context.Context, folded string) (retwis.UserID, bool, error) {
-	claims, err := s.claims(ctx, []string{folded})
+// NameOwner returns who has a name, and false when nobody has.
+func (s *Inspector) NameOwner(ctx context.Context, folded string) (retwis.UserID, bool, error) {
+	claims, err := s.nameClaims(ctx, []string{folded})
 	if err != nil || len(claims) == 0 {
 		return 0, false, err
 	}

@@ -68,9 +68,9 @@ func postIDs(entries []any) (posts []retwis.PostID, foreign int) {
 	return posts, foreign
 }
 
-// Posted returns the posts on profiles from the newest down to an id, newest first, and at
+// PostsDownTo returns the posts on profiles from the newest down to an id, newest first, and at
 // most a number of each.
-func (s *Inspector) Posted(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.PostID, error) {
+func (s *Inspector) PostsDownTo(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.PostID, error) {
 	posted := make(map[retwis.UserID][]retwis.PostID, len(authors))
 	from := make([]retwis.PostID, len(authors))
 	for step := min(most, 16+2*most/max(len(authors), 1)); len(authors) > 0; step = min(4*step, 1000) {

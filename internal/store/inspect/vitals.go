@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// vitals are what a Redis tells about itself, and what was measured of it.
-type vitals struct {
+// nodeState are what a Redis tells about itself, and what was measured of it.
+type nodeState struct {
 	addr        string
 	err         error  // why nothing else is known
 	info        string // as INFO tells it; empty of an in-process one
@@ -23,210 +23,210 @@ type vitals struct {
 
 // Bounds from which on something is to be done.
 const (
-	slowExchange     = 5 * time.Millisecond
-	verySlowExchange = 100 * time.Millisecond
-	skewed           = time.Second
-	verySkewed       = 30 * time.Second
-	listpackEntries  = 1024
-	fewClients       = 2000
+	slowRoundTrip     = 5 * time.Millisecond
+	verySlowRoundTrip = 100 * time.Millisecond
+	clockSkew         = time.Second
+	severeClockSkew   = 30 * time.Second
+	listpackEntries   = 1024
+	fewClients        = 2000
 )
 
-func (v vitals) field(name string) string { return rdb.InfoField(v.info, name) }
+func (v nodeState) field(name string) string { return rdb.InfoField(v.info, name) }
 
-func (v vitals) number(name string) int64 {
+func (v nodeState) number(name string) int64 {
 	n, _ := strconv.ParseInt(v.field(name), 10, 64) // 0 of what it does not tell
 	return n
 }
 
-func (v vitals) isReplica() bool { return v.field("role") == "slave" }
+func (v nodeState) isReplica() bool { return v.field("role") == "slave" }
 
-// judge says what to think of a node.
-func (v vitals) judge() []Finding {
+// check says what to think of a node.
+func (v nodeState) check() []Finding {
 	if v.err != nil {
-		return []Finding{{Subject: "reachable", Verdict: Problem, Says: v.err.Error(), Mend: "start the node, or take it out of the cluster (CLUSTER FORGET)"}}
+		return []Finding{{Subject: "reachable", Verdict: Problem, Message: v.err.Error(), Fix: "start the node, or take it out of the cluster (CLUSTER FORGET)"}}
 	}
 	found := []Finding{
-		v.judgeVersion(), v.judgeRole(), v.judgePolicy(), v.judgeMemory(), v.judgePersistence(), v.judgeWrites(),
-		v.judgeLatency(), v.judgeClock(), v.judgePacking(), v.judgeClients(),
+		v.checkVersion(), v.checkRole(), v.checkEviction(), v.checkMemory(), v.checkPersistence(), v.checkDisk(),
+		v.checkLatency(), v.checkClock(), v.checkPacking(), v.checkClients(),
 	}
 	if v.cluster != "" {
-		found = append(found, v.judgeCluster())
+		found = append(found, v.checkCluster())
 	}
 	if v.scriptError != nil {
-		found = append(found, Finding{Subject: "scripts", Verdict: Problem, Says: v.scriptError.Error(), Mend: "let the service run scripts: see the permissions of its user (ACL +@scripting, and the commands within them)"})
+		found = append(found, Finding{Subject: "scripts", Verdict: Problem, Message: v.scriptError.Error(), Fix: "let the service run scripts: see the permissions of its user (ACL +@scripting, and the commands within them)"})
 	}
 	return found
 }
 
-func (v vitals) judgeVersion() Finding {
+func (v nodeState) checkVersion() Finding {
 	version := v.field("redis_version")
-	f := Finding{Subject: "version", Verdict: Fine, Says: "Redis " + version}
+	f := Finding{Subject: "version", Verdict: OK, Message: "Redis " + version}
 	if version == "" {
-		f.Says = "not told"
+		f.Message = "not told"
 	}
 	if err := rdb.CheckVersion(version); err != nil {
-		f.Verdict, f.Says, f.Mend = Problem, err.Error(), "upgrade to Redis 7 or later"
+		f.Verdict, f.Message, f.Fix = Problem, err.Error(), "upgrade to Redis 7 or later"
 	}
 	return f
 }
 
-func (v vitals) judgeRole() Finding {
-	f := Finding{Subject: "role", Verdict: Fine, Says: "master"}
+func (v nodeState) checkRole() Finding {
+	f := Finding{Subject: "role", Verdict: OK, Message: "master"}
 	if !v.isReplica() {
 		return f
 	}
-	f.Says = "replica of " + v.field("master_host") + ":" + v.field("master_port")
+	f.Message = "replica of " + v.field("master_host") + ":" + v.field("master_port")
 	switch {
 	case v.field("cluster_enabled") != "1":
-		f.Verdict, f.Mend = Problem, "it takes no writes: give the URL of the master"
+		f.Verdict, f.Fix = Problem, "it takes no writes: give the URL of the master"
 	case v.field("master_link_status") != "up":
-		f.Verdict, f.Mend = Problem, "it does not follow its master: see its log, and the network between them"
+		f.Verdict, f.Fix = Problem, "it does not follow its master: see its log, and the network between them"
 	}
 	return f
 }
 
-func (v vitals) judgePolicy() Finding {
+func (v nodeState) checkEviction() Finding {
 	policy := v.field("maxmemory_policy")
-	f := Finding{Subject: "eviction", Verdict: Fine, Says: "maxmemory-policy " + policy}
+	f := Finding{Subject: "eviction", Verdict: OK, Message: "maxmemory-policy " + policy}
 	switch policy {
 	case "noeviction":
 	case "":
-		f.Says = "not told"
+		f.Message = "not told"
 	default:
-		f.Verdict, f.Says = Problem, f.Says+": it forgets keys, and timelines with them, when memory runs out"
-		f.Mend = "set maxmemory-policy noeviction; the service refuses to start otherwise"
+		f.Verdict, f.Message = Problem, f.Message+": it forgets keys, and timelines with them, when memory runs out"
+		f.Fix = "set maxmemory-policy noeviction; the service refuses to start otherwise"
 	}
 	return f
 }
 
-func (v vitals) judgeMemory() Finding {
+func (v nodeState) checkMemory() Finding {
 	used, most, system := v.number("used_memory"), v.number("maxmemory"), v.number("total_system_memory")
-	f := Finding{Subject: "memory", Verdict: Fine, Says: megabytes(used) + " used"}
+	f := Finding{Subject: "memory", Verdict: OK, Message: megabytes(used) + " used"}
 	switch {
 	case most > 0:
-		f.Says += " of " + megabytes(most)
+		f.Message += " of " + megabytes(most)
 		switch {
 		case used > most/100*95:
-			f.Verdict, f.Mend = Problem, "writes fail when it is full: raise maxmemory, add memory, or add nodes"
+			f.Verdict, f.Fix = Problem, "writes fail when it is full: raise maxmemory, add memory, or add nodes"
 		case used > most/100*80:
-			f.Verdict, f.Mend = Advice, "raise maxmemory or add nodes before it is full: then writes fail"
+			f.Verdict, f.Fix = Warning, "raise maxmemory or add nodes before it is full: then writes fail"
 		}
 	case system > 0 && used > system/100*70:
-		f.Says += ", of " + megabytes(system) + " that the machine has"
-		f.Verdict, f.Mend = Problem, "the system ends Redis when memory runs out, and a fork for a snapshot needs some too: add memory or nodes, and set maxmemory"
+		f.Message += ", of " + megabytes(system) + " that the machine has"
+		f.Verdict, f.Fix = Problem, "the system ends Redis when memory runs out, and a fork for a snapshot needs some too: add memory or nodes, and set maxmemory"
 	case v.info != "":
-		f.Says += ", without a limit"
-		f.Verdict, f.Mend = Advice, "set maxmemory to about 70 % of what Redis may have: then writes fail when it is full, and Redis is not ended by the system"
+		f.Message += ", without a limit"
+		f.Verdict, f.Fix = Warning, "set maxmemory to about 70 % of what Redis may have: then writes fail when it is full, and Redis is not ended by the system"
 	}
 	if ratio, err := strconv.ParseFloat(v.field("mem_fragmentation_ratio"), 64); err == nil && ratio > 1.5 && used > 1<<30 {
-		f.Says += fmt.Sprintf("; the process takes %.1f times as much", ratio)
-		if f.Verdict == Fine {
-			f.Verdict, f.Mend = Advice, "set activedefrag yes"
+		f.Message += fmt.Sprintf("; the process takes %.1f times as much", ratio)
+		if f.Verdict == OK {
+			f.Verdict, f.Fix = Warning, "set activedefrag yes"
 		}
 	}
 	return f
 }
 
-func (v vitals) judgePersistence() Finding {
-	f := Finding{Subject: "persistence", Verdict: Fine}
+func (v nodeState) checkPersistence() Finding {
+	f := Finding{Subject: "persistence", Verdict: OK}
 	appends, known := v.config["appendonly"]
 	if !known {
 		appends = map[string]string{"1": "yes", "0": "no"}[v.field("aof_enabled")]
 	}
 	switch {
 	case appends == "":
-		f.Says = "not told"
-		f.Verdict, f.Mend = Advice, "see that it keeps an append-only file: without one, posts are gone after a crash of Redis"
+		f.Message = "not told"
+		f.Verdict, f.Fix = Warning, "see that it keeps an append-only file: without one, posts are gone after a crash of Redis"
 	case appends == "yes" && v.config["appendfsync"] == "no":
-		f.Says = "append-only file, which the system writes when it likes"
-		f.Verdict, f.Mend = Advice, "set appendfsync everysec: about a second is lost with the power, not half a minute"
+		f.Message = "append-only file, which the system writes when it likes"
+		f.Verdict, f.Fix = Warning, "set appendfsync everysec: about a second is lost with the power, not half a minute"
 	case appends == "yes":
-		f.Says = strings.TrimSpace("append-only file " + v.config["appendfsync"])
+		f.Message = strings.TrimSpace("append-only file " + v.config["appendfsync"])
 	case v.config["save"] == "" && v.configError == nil:
-		f.Says = "nothing is kept when Redis ends"
-		f.Verdict, f.Mend = Problem, "set appendonly yes (CONFIG SET appendonly yes works at once; then CONFIG REWRITE)"
+		f.Message = "nothing is kept when Redis ends"
+		f.Verdict, f.Fix = Problem, "set appendonly yes (CONFIG SET appendonly yes works at once; then CONFIG REWRITE)"
 	default:
-		f.Says = "snapshots only (save " + v.config["save"] + ")"
-		f.Verdict, f.Mend = Advice, "set appendonly yes: posts since the last snapshot are gone after a crash of Redis"
+		f.Message = "snapshots only (save " + v.config["save"] + ")"
+		f.Verdict, f.Fix = Warning, "set appendonly yes: posts since the last snapshot are gone after a crash of Redis"
 	}
 	return f
 }
 
-func (v vitals) judgeWrites() Finding {
-	f := Finding{Subject: "disk", Verdict: Fine, Says: "the last writes went well"}
+func (v nodeState) checkDisk() Finding {
+	f := Finding{Subject: "disk", Verdict: OK, Message: "the last writes went well"}
 	for name, says := range map[string]string{
 		"aof_last_write_status":     "the append-only file could not be written",
 		"aof_last_bgrewrite_status": "the append-only file could not be rewritten",
 		"rdb_last_bgsave_status":    "the last snapshot failed",
 	} {
 		if status := v.field(name); status != "" && status != "ok" {
-			f.Verdict, f.Says = Problem, says
-			f.Mend = "see the log of Redis, the space and the permissions of its directory: it refuses writes meanwhile, or loses them later"
+			f.Verdict, f.Message = Problem, says
+			f.Fix = "see the log of Redis, the space and the permissions of its directory: it refuses writes meanwhile, or loses them later"
 		}
 	}
 	if v.field("loading") == "1" {
-		f.Verdict, f.Says, f.Mend = Problem, "it is loading its data", "wait until it has"
+		f.Verdict, f.Message, f.Fix = Problem, "it is loading its data", "wait until it has"
 	}
 	return f
 }
 
-func (v vitals) judgeLatency() Finding {
+func (v nodeState) checkLatency() Finding {
 	if len(v.pings) == 0 {
-		return Finding{Subject: "latency", Verdict: Fine, Says: "not measured"}
+		return Finding{Subject: "latency", Verdict: OK, Message: "not measured"}
 	}
 	median, worst := v.pings[len(v.pings)/2], v.pings[len(v.pings)-1]
-	f := Finding{Subject: "latency", Verdict: Fine, Says: fmt.Sprintf("%s for an exchange, at most %s",
+	f := Finding{Subject: "latency", Verdict: OK, Message: fmt.Sprintf("%s for an exchange, at most %s",
 		median.Round(time.Microsecond), worst.Round(time.Microsecond))}
 	switch {
-	case median > verySlowExchange:
-		f.Verdict, f.Mend = Problem, "a page takes three exchanges, one after the other: put the service next to Redis"
-	case median > slowExchange:
-		f.Verdict, f.Mend = Advice, "a page takes up to three exchanges, one after the other: put the service closer to Redis, or see what keeps it busy (SLOWLOG GET)"
-	case worst > verySlowExchange:
-		f.Verdict, f.Mend = Advice, "something holds Redis up now and then: see SLOWLOG GET, LATENCY DOCTOR, and whether the machine swaps"
+	case median > verySlowRoundTrip:
+		f.Verdict, f.Fix = Problem, "a page takes three exchanges, one after the other: put the service next to Redis"
+	case median > slowRoundTrip:
+		f.Verdict, f.Fix = Warning, "a page takes up to three exchanges, one after the other: put the service closer to Redis, or see what keeps it busy (SLOWLOG GET)"
+	case worst > verySlowRoundTrip:
+		f.Verdict, f.Fix = Warning, "something holds Redis up now and then: see SLOWLOG GET, LATENCY DOCTOR, and whether the machine swaps"
 	}
 	return f
 }
 
-func (v vitals) judgeClock() Finding {
+func (v nodeState) checkClock() Finding {
 	skew := v.skew.Abs()
-	f := Finding{Subject: "clock", Verdict: Fine, Says: fmt.Sprintf("%s from the one here", v.skew.Round(time.Millisecond))}
+	f := Finding{Subject: "clock", Verdict: OK, Message: fmt.Sprintf("%s from the one here", v.skew.Round(time.Millisecond))}
 	mend := "let both machines keep time by NTP: ids and times of posts come from the clock of Redis"
 	switch {
-	case skew > verySkewed:
-		f.Verdict, f.Mend = Problem, mend
-	case skew > skewed:
-		f.Verdict, f.Mend = Advice, mend
+	case skew > severeClockSkew:
+		f.Verdict, f.Fix = Problem, mend
+	case skew > clockSkew:
+		f.Verdict, f.Fix = Warning, mend
 	}
 	return f
 }
 
-func (v vitals) judgePacking() Finding {
+func (v nodeState) checkPacking() Finding {
 	value, known := v.config["zset-max-listpack-entries"]
-	f := Finding{Subject: "packing", Verdict: Fine, Says: "zset-max-listpack-entries " + value}
+	f := Finding{Subject: "packing", Verdict: OK, Message: "zset-max-listpack-entries " + value}
 	n, err := strconv.Atoi(value)
 	switch {
 	case !known || err != nil:
-		f.Says = "not told"
+		f.Message = "not told"
 	case n < listpackEntries:
-		f.Verdict, f.Mend = Advice, "set zset-max-listpack-entries 1024: a follow takes about 20 bytes then, instead of more than 100"
+		f.Verdict, f.Fix = Warning, "set zset-max-listpack-entries 1024: a follow takes about 20 bytes then, instead of more than 100"
 	}
 	return f
 }
 
-func (v vitals) judgeClients() Finding {
+func (v nodeState) checkClients() Finding {
 	most := v.number("maxclients")
 	if n, err := strconv.ParseInt(v.config["maxclients"], 10, 64); err == nil {
 		most = n
 	}
-	f := Finding{Subject: "clients", Verdict: Fine, Says: fmt.Sprintf("%d connected, %d allowed", v.number("connected_clients"), most)}
+	f := Finding{Subject: "clients", Verdict: OK, Message: fmt.Sprintf("%d connected, %d allowed", v.number("connected_clients"), most)}
 	switch {
 	case most == 0:
-		f.Says = "not told"
+		f.Message = "not told"
 	case v.number("connected_clients") > most/100*80:
-		f.Verdict, f.Mend = Problem, "raise maxclients: new connections are refused before long"
+		f.Verdict, f.Fix = Problem, "raise maxclients: new connections are refused before long"
 	case most < fewClients:
-		f.Verdict, f.Mend = Advice, "raise maxclients: a process opens up to 64 connections, and one for each partition it serves or listens to"
+		f.Verdict, f.Fix = Warning, "raise maxclients: a process opens up to 64 connections, and one for each partition it serves or listens to"
 	}
 	return f
 }

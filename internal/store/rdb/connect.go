@@ -26,7 +26,7 @@ func (db *DB) connect(ctx context.Context) error {
 		if err != nil {
 			_ = single.Close()
 			if nodes[0].DB != 0 && strings.Contains(err.Error(), "SELECT is not allowed in cluster mode") {
-				return databaseOfCluster(nodes[0].DB)
+				return errClusterDatabase(nodes[0].DB)
 			}
 			return fmt.Errorf("connect to Redis at %s: %w", redacted(db.options.URL), err)
 		}
@@ -39,7 +39,7 @@ func (db *DB) connect(ctx context.Context) error {
 	}
 	for _, node := range nodes {
 		if node.DB != 0 {
-			return databaseOfCluster(node.DB)
+			return errClusterDatabase(node.DB)
 		}
 		if node.Network == "unix" {
 			return errors.New("a cluster is reached over TCP: give redis:// or rediss:// URLs")
@@ -59,7 +59,7 @@ func (db *DB) connect(ctx context.Context) error {
 	return nil
 }
 
-func databaseOfCluster(number int) error {
+func errClusterDatabase(number int) error {
 	return fmt.Errorf("database %d of a cluster: a Redis Cluster has database 0 only, take it out of the URL", number)
 }
 
@@ -115,7 +115,7 @@ func (db *DB) single(node *redis.Options, pool int) *redis.Client {
 	o.PoolSize = poolSize(pool)
 	o.PoolTimeout = db.options.Timeout
 	o.DisableIdentity = true
-	o.MaintNotificationsConfig = unannounced()
+	o.MaintNotificationsConfig = noMaintenanceNotices()
 	return redis.NewClient(&o)
 }
 
@@ -138,13 +138,13 @@ func (db *DB) cluster(nodes []*redis.Options, pool int) *redis.ClusterClient {
 		MaxRedirects:               5,
 		ClusterStateReloadInterval: time.Second, // by default, writers fail for half a minute after a failover
 		DisableIdentity:            true,
-		MaintNotificationsConfig:   unannounced(),
+		MaintNotificationsConfig:   noMaintenanceNotices(),
 	})
 }
 
-// unannounced keeps the clients from asking each connection for notices of maintenance,
+// noMaintenanceNotices keeps the clients from asking each connection for notices of maintenance,
 // which only some hosted servers know.
-func unannounced() *maintnotifications.Config {
+func noMaintenanceNotices() *maintnotifications.Config {
 	return &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }
 

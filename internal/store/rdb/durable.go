@@ -76,8 +76,8 @@ func (db *DB) waitForAll(ctx context.Context, pipe redis.Pipeliner, key string) 
 	return set, db.wait(ctx, pipe)
 }
 
-// bulkPatience is how long replicas may take to have what was written at once.
-const bulkPatience = 30 * time.Second
+// replicaTimeout is how long replicas may take to have what was written at once.
+const replicaTimeout = 30 * time.Second
 
 // Durably runs what writes to any partitions, and waits until replicas have what it wrote,
 // where masters have replicas.
@@ -108,7 +108,7 @@ func (db *DB) Durably(ctx context.Context, write func() error) error {
 // awaitReplica waits until a replica of a master has all that was written there. The key is
 // one of the master's, to write to.
 func (db *DB) awaitReplica(ctx context.Context, master *redis.Client, key string) error {
-	for began := time.Now(); time.Since(began) < bulkPatience; {
+	for began := time.Now(); time.Since(began) < replicaTimeout; {
 		now, n, err := db.replicas.of(ctx, key)
 		if err != nil {
 			return errors.Join(retwis.ErrNotReplicated, err)

@@ -21,11 +21,11 @@ type replicas struct {
 	reads  singleflight.Group // of views
 
 	mu    sync.Mutex
-	views map[string]view // by the address of the master whose it is
+	views map[string]clusterView // by the address of the master whose it is
 }
 
-// view is what a master knows of its cluster.
-type view struct {
+// clusterView is what a master knows of its cluster.
+type clusterView struct {
 	ranges []slotRange
 	read   time.Time
 }
@@ -35,12 +35,12 @@ type slotRange struct {
 	replicas int
 }
 
-// viewAge is how old a view may be: shorter than it takes a replica to be given up and the
+// clusterViewTTL is how old a view may be: shorter than it takes a replica to be given up and the
 // writer to be waiting for one that is not there.
-const viewAge = time.Second
+const clusterViewTTL = time.Second
 
 func newReplicas(client *redis.ClusterClient) *replicas {
-	return &replicas{client: client, views: map[string]view{}}
+	return &replicas{client: client, views: map[string]clusterView{}}
 }
 
 // of returns the master of a partition's key, and how many replicas it has.
@@ -62,26 +62,26 @@ func (r *replicas) of(ctx context.Context, key string) (*redis.Client, int, erro
 	return master, 0, nil
 }
 
-func (r *replicas) view(ctx context.Context, master *redis.Client) (view, error) {
+func (r *replicas) view(ctx context.Context, master *redis.Client) (clusterView, error) {
 	addr := master.Options().Addr
 	r.mu.Lock()
 	v := r.views[addr]
 	r.mu.Unlock()
-	if time.Since(v.read) <= viewAge {
+	if time.Since(v.read) <= clusterViewTTL {
 		return v, nil
 	}
 	read, err, _ := r.reads.Do(addr, func() (any, error) {
 		shards, err := master.ClusterShards(context.WithoutCancel(ctx)).Result() // others wait for it, too
 		if err != nil {
-			return view{}, err
+			return clusterView{}, err
 		}
-		v := view{rangesOf(shards), time.Now()}
+		v := clusterView{rangesOf(shards), time.Now()}
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.views[addr] = v
 		return v, nil
 	})
-	return read.(view), err
+	return read.(clusterView), err
 }
 
 func rangesOf(shards []redis.ClusterShard) []slotRange {

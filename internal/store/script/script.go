@@ -23,47 +23,47 @@ const (
 
 // Scripts of account/.
 const (
-	ActivateUser   Name = "account/activate_user"
-	BeginLeave     Name = "account/begin_leave"
-	BeginPart      Name = "account/begin_part"
-	CarryOn        Name = "account/carry_on"
-	ChangePassword Name = "account/change_password"
-	ClaimName      Name = "account/claim_name"
-	CreateSession  Name = "account/create_session"
-	CreateUser     Name = "account/create_user"
-	DropPending    Name = "account/drop_pending"
-	EndSession     Name = "account/end_session"
-	EndSessions    Name = "account/end_sessions"
-	FindSession    Name = "account/find_session"
-	Forget         Name = "account/forget"
-	LeaveStep      Name = "account/leave_step"
-	ListSessions   Name = "account/list_sessions"
-	PartFollowers  Name = "account/part_followers"
-	PartFollowing  Name = "account/part_following"
-	RehashPassword Name = "account/rehash_password"
-	ReleaseName    Name = "account/release_name"
-	UpdateProfile  Name = "account/update_profile"
+	ActivateUser          Name = "account/activate_user"
+	BeginAccountDeletion  Name = "account/begin_account_deletion"
+	BeginDetach           Name = "account/begin_detach"
+	ContinueDetach        Name = "account/continue_detach"
+	ChangePassword        Name = "account/change_password"
+	ClaimName             Name = "account/claim_name"
+	CreateSession         Name = "account/create_session"
+	CreateUser            Name = "account/create_user"
+	DeletePendingUser     Name = "account/delete_pending_user"
+	EndSession            Name = "account/end_session"
+	EndSessions           Name = "account/end_sessions"
+	FindSession           Name = "account/find_session"
+	FinishAccountDeletion Name = "account/finish_account_deletion"
+	DeleteAccountStep     Name = "account/delete_account_step"
+	ListSessions          Name = "account/list_sessions"
+	DetachFollowers       Name = "account/detach_followers"
+	DetachFollowing       Name = "account/detach_following"
+	RehashPassword        Name = "account/rehash_password"
+	ReleaseName           Name = "account/release_name"
+	UpdateProfile         Name = "account/update_profile"
 )
 
 // Scripts of follow/.
 const (
-	CommonFollowers Name = "follow/common_followers"
-	CountFollowers  Name = "follow/count_followers"
-	EnterReach      Name = "follow/enter_reach"
-	Follow          Name = "follow/follow"
-	FollowAll       Name = "follow/follow_all"
-	SetReach        Name = "follow/set_reach"
-	Unfollow        Name = "follow/unfollow"
+	CommonFollowers     Name = "follow/common_followers"
+	CountFollowers      Name = "follow/count_followers"
+	AddAuthorPartitions Name = "follow/add_author_partitions"
+	Follow              Name = "follow/follow"
+	FollowAll           Name = "follow/follow_all"
+	SetFollowerCounts   Name = "follow/set_follower_counts"
+	Unfollow            Name = "follow/unfollow"
 )
 
 // Scripts of list/.
 const (
-	AddMember    Name = "list/add_member"
-	CreateList   Name = "list/create_list"
-	DeleteList   Name = "list/delete_list"
-	RemoveMember Name = "list/remove_member"
-	RenameList   Name = "list/rename_list"
-	Unlist       Name = "list/unlist"
+	AddMember      Name = "list/add_member"
+	CreateList     Name = "list/create_list"
+	DeleteList     Name = "list/delete_list"
+	RemoveMember   Name = "list/remove_member"
+	RenameList     Name = "list/rename_list"
+	DeleteListStep Name = "list/delete_list_step"
 )
 
 // Scripts of post/.
@@ -75,60 +75,60 @@ const (
 
 // Scripts of timeline/.
 const (
-	BeginBuild   Name = "timeline/begin_build"
-	Evict        Name = "timeline/evict"
-	ImportPublic Name = "timeline/import_public"
-	Merge        Name = "timeline/merge"
-	Page         Name = "timeline/page"
-	Profiles     Name = "timeline/profiles"
-	Purge        Name = "timeline/purge"
-	Renew        Name = "timeline/renew"
+	BeginBuild           Name = "timeline/begin_build"
+	EvictIdle            Name = "timeline/evict_idle"
+	ImportPublicTimeline Name = "timeline/import_public_timeline"
+	Merge                Name = "timeline/merge"
+	ReadList             Name = "timeline/read_list"
+	ReadProfiles         Name = "timeline/read_profiles"
+	Purge                Name = "timeline/purge"
+	Recreate             Name = "timeline/recreate"
 )
 
 // Scripts of outbox/.
 const (
-	Advance      Name = "outbox/advance"
-	Backlog      Name = "outbox/backlog"
-	Bury         Name = "outbox/bury"
-	EndSweep     Name = "outbox/end_sweep"
-	Pull         Name = "outbox/pull"
-	Push         Name = "outbox/push"
-	PushOne      Name = "outbox/push_one"
-	ReleaseLease Name = "outbox/release_lease"
-	Remove       Name = "outbox/remove"
-	RenewLease   Name = "outbox/renew_lease"
-	Revive       Name = "outbox/revive"
-	SweepTurn    Name = "outbox/sweep_turn"
+	AdvanceWatermark Name = "outbox/advance_watermark"
+	Backlog          Name = "outbox/backlog"
+	AddDeadLetter    Name = "outbox/add_dead_letter"
+	ReleaseSweep     Name = "outbox/release_sweep"
+	Pull             Name = "outbox/pull"
+	Push             Name = "outbox/push"
+	PushToTimeline   Name = "outbox/push_to_timeline"
+	ReleaseLease     Name = "outbox/release_lease"
+	AnnounceRemoval  Name = "outbox/announce_removal"
+	AcquireLease     Name = "outbox/acquire_lease"
+	Requeue          Name = "outbox/requeue"
+	AcquireSweep     Name = "outbox/acquire_sweep"
 )
 
 // Scripts of live/.
 const (
-	Enter Name = "live/enter"
-	Leave Name = "live/leave"
-	Since Name = "live/since"
+	SetOnline   Name = "live/set_online"
+	SetOffline  Name = "live/set_offline"
+	EventsSince Name = "live/events_since"
 )
 
 // Scripts of document/.
 const (
-	FindDocument Name = "document/find_document"
-	KeepDocument Name = "document/keep_document"
+	FindDocument  Name = "document/find_document"
+	StoreDocument Name = "document/store_document"
 )
 
 // Scripts of limit/.
 const (
-	Charge Name = "limit/charge"
+	Spend Name = "limit/spend"
 )
 
 // Scripts of inspect/.
 const (
-	HalfEdges       Name = "inspect/half_edges"
-	InspectTimeline Name = "inspect/inspect_timeline"
-	InspectUser     Name = "inspect/inspect_user"
-	MendCounts      Name = "inspect/mend_counts"
-	MendEdge        Name = "inspect/mend_edge"
-	MendNewest      Name = "inspect/mend_newest"
-	PlacePost       Name = "inspect/place_post"
-	Weed            Name = "inspect/weed"
+	HalfEdges          Name = "inspect/half_edges"
+	InspectTimeline    Name = "inspect/inspect_timeline"
+	InspectUser        Name = "inspect/inspect_user"
+	RepairCounts       Name = "inspect/repair_counts"
+	RepairEdge         Name = "inspect/repair_edge"
+	RepairNewestUser   Name = "inspect/repair_newest_user"
+	RepairProfileEntry Name = "inspect/repair_profile_entry"
+	RemoveEntries      Name = "inspect/remove_entries"
 )
 
 // Base returns the name without its directory. It is unique too, and labels metrics and spans.

@@ -1,0 +1,23 @@
+-- begin_account_deletion closes an account for good, if the password hash is still the one that was
+-- checked: every session ends, and the deletion of what the account owns is queued. A
+-- repeat changes nothing.
+--
+-- KEYS   1 user   2 sessions   3 outbox   4 newest users
+-- ARGV   1 user   2 bucket   3 session key prefix   4 password hash
+-- Reply  1, or 0 when the hash is another one by now or there is no such account
+--@include session
+
+local found = redis.call('HMGET', KEYS[1], 'state', 'password')
+if found[1] == 'leaving' then
+  return 1
+end
+if found[1] ~= 'active' or found[2] ~= ARGV[4] then
+  return 0
+end
+end_all(KEYS[1], KEYS[2], ARGV[3], ARGV[1], ARGV[2])
+redis.call('HDEL', KEYS[1], 'password')
+redis.call('HSET', KEYS[1], 'state', 'leaving', 'step', '0')
+redis.call('PUBLISH', 'retwis:authors', ARGV[1])
+redis.call('ZREM', KEYS[4], ARGV[1])
+redis.call('XADD', KEYS[3], '*', 'kind', 'leave', 'user', ARGV[1], 'step', '0')
+return 1

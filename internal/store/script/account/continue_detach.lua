@@ -1,0 +1,13 @@
+-- continue_detach queues the next step of a parting, once for a step.
+--
+-- KEYS   1 user   2 outbox
+-- ARGV   1 user   2 step
+-- Reply  1, or 0 when the step was followed by another before
+local found = redis.call('HMGET', KEYS[1], 'state', 'step')
+if found[1] ~= 'parting' or found[2] ~= ARGV[2] then
+  return 0
+end
+local step = string.format('%.0f', tonumber(ARGV[2]) + 1)
+redis.call('HSET', KEYS[1], 'step', step)
+redis.call('XADD', KEYS[2], '*', 'kind', 'part', 'author', ARGV[1], 'step', step)
+return 1

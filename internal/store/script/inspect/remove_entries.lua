@@ -1,0 +1,20 @@
+-- remove_entries takes posts off a timeline that cannot be built anew: all of them, or all but the
+-- one that arrived first.
+--
+-- KEYS   1 list   2 online   3 online nodes
+-- ARGV   1 name of the timeline   2 PUBLISH or SPUBLISH   3 channel prefix
+--        4… post, how many of it are to stay: 0 or 1, …
+-- Reply  entries removed
+--@include publish
+
+local removed = 0
+for i = 4, #ARGV, 2 do
+  local surplus = #redis.call('LPOS', KEYS[1], ARGV[i], 'COUNT', 0) - tonumber(ARGV[i + 1])
+  if surplus > 0 then
+    removed = removed + redis.call('LREM', KEYS[1], surplus, ARGV[i])
+  end
+end
+if removed > 0 then
+  publish(KEYS[3], ARGV[2], ARGV[3], '!', watched(KEYS[2], { ARGV[1] }))
+end
+return removed

@@ -1,0 +1,13 @@
+-- repair_newest_user puts a user among the newest, or takes one off whose account is not in use.
+--
+-- KEYS   1 user   2 newest users
+-- ARGV   1 user   2 newest users kept
+-- Reply  'ok'
+local account = redis.call('HMGET', KEYS[1], 'state', 'created')
+if account[1] == 'active' and account[2] then
+  redis.call('ZADD', KEYS[2], account[2], ARGV[1])
+  redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - tonumber(ARGV[2]))
+else
+  redis.call('ZREM', KEYS[2], ARGV[1])
+end
+return 'ok'

@@ -1,0 +1,25 @@
+-- set_online notes that a node serves subscriptions of timelines, until presence lapses.
+-- Lapsed presence of others is cleared on the way.
+--
+-- KEYS   1 online   2 online nodes   3 online expiry
+-- ARGV   1 node   2 milliseconds   3… timelines
+-- Reply  'ok'
+--@include clock
+--@include presence
+
+local now = unix_ms()
+local lapses = string.format('%.0f', now + tonumber(ARGV[2]))
+for i = 3, #ARGV do
+  local name = ARGV[i]
+  local nodes = redis.call('HGET', KEYS[2], name) or ''
+  if not string.find(' ' .. nodes .. ' ', ' ' .. ARGV[1] .. ' ', 1, true) then
+    redis.call('HSET', KEYS[2], name, nodes == '' and ARGV[1] or nodes .. ' ' .. ARGV[1])
+    redis.call('SADD', KEYS[1], name)
+  end
+  redis.call('ZADD', KEYS[3], lapses, name .. ' ' .. ARGV[1])
+end
+for _, lapsed in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', string.format('%.0f', now), 'LIMIT', 0, 200)) do
+  local name, node = string.match(lapsed, '^(%S+) (%S+)$')
+  leave(name, node)
+end
+return 'ok'

@@ -1,0 +1,17 @@
+-- acquire_sweep gives a worker the turn to sweep, or lets it keep it, unless another one has it
+-- or the last sweep ended a short while ago.
+--
+-- KEYS   1 sweep
+-- ARGV   1 worker   2 milliseconds the turn lasts   3 milliseconds between sweeps
+-- Reply  1 when it is the worker's turn, else 0
+--@include clock
+local now = unix_ms()
+local found = redis.call('HMGET', KEYS[1], 'worker', 'until', 'ended')
+if found[1] and found[1] ~= ARGV[1] and tonumber(found[2]) > now then
+  return 0
+end
+if found[3] and math.abs(now - tonumber(found[3])) < tonumber(ARGV[3]) then
+  return 0
+end
+redis.call('HSET', KEYS[1], 'worker', ARGV[1], 'until', string.format('%.0f', now + tonumber(ARGV[2])))
+return 1

@@ -1,0 +1,33 @@
+-- push_to_timeline puts a post on one timeline that everybody, or everybody who is named, gets
+-- posts on: the public timeline or somebody's mentions. It does so once for an outbox
+-- entry, and looks into the list first: an entry that had been given up and is tried
+-- again has another id.
+--
+-- KEYS   1 progress   2 list   3 online   4 online nodes   5 with mentions: the user, who
+--        may have left since the post was made
+-- ARGV   1 entry   2 post   3 cap   4 slack   5 PUBLISH or SPUBLISH   6 channel prefix
+--        7 field of the position   8 name of the timeline
+-- Reply  { 'done', lists pushed to }
+--@include progress
+--@include list
+--@include publish
+
+local entry, post = ARGV[1], ARGV[2]
+if position_of(KEYS[1], entry, ARGV[7]) == 'done' then
+  return { 'done', 0 }
+end
+if KEYS[5] and redis.call('HGET', KEYS[5], 'state') ~= 'active' then
+  redis.call('HSET', KEYS[1], ARGV[7], 'done')
+  return { 'done', 0 }
+end
+if redis.call('EXISTS', KEYS[2]) == 0 then
+  redis.call('RPUSH', KEYS[2], '0')
+end
+redis.call('HSET', KEYS[1], ARGV[7], 'done')
+if redis.call('LPOS', KEYS[2], post) then
+  return { 'done', 0 }
+end
+local before = head(KEYS[2])
+push(KEYS[2], post, tonumber(ARGV[3]), tonumber(ARGV[4]))
+publish(KEYS[4], ARGV[5], ARGV[6], '+ ' .. post, watched(KEYS[3], { ARGV[8] }), { before })
+return { 'done', 1 }

@@ -1,0 +1,13 @@
+-- release_sweep gives the turn to sweep back, if the worker has it.
+--
+-- KEYS   1 sweep
+-- ARGV   1 worker   2 '1' when everything was swept, else '0'
+-- Reply  'ok'
+--@include clock
+if redis.call('HGET', KEYS[1], 'worker') == ARGV[1] then
+  redis.call('HDEL', KEYS[1], 'worker', 'until')
+  if ARGV[2] == '1' then
+    redis.call('HSET', KEYS[1], 'ended', string.format('%.0f', unix_ms()))
+  end
+end
+return 'ok'

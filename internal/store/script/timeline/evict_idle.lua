@@ -1,0 +1,20 @@
+-- evict_idle removes the list of a timeline that nobody has read for a while and nobody watches.
+-- Its next reader builds it.
+--
+-- KEYS   1 list   2 user, or hash of the list of users   3 online   4 of a home: marks
+-- ARGV   1 name of the timeline   2 days
+-- Reply  1, or 0 when it stays
+--@include idle
+
+if redis.call('SISMEMBER', KEYS[3], ARGV[1]) == 1 then
+  return 0
+end
+local found = redis.call('HMGET', KEYS[2], 'read', 'created')
+local last = tonumber(found[1]) or math.floor(tonumber(found[2] or '0') / 86400000)
+if today() - last <= tonumber(ARGV[2]) then
+  return 0
+end
+if KEYS[4] then
+  redis.call('DEL', KEYS[4])
+end
+return redis.call('DEL', KEYS[1])

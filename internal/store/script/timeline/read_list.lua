@@ -1,0 +1,46 @@
+-- read_list reads a stretch of a timeline's list, and where the timeline stands, in one step.
+--
+-- KEYS   1 list   2 hash of the generation, or any without   3 removals
+--        4… as catchup has it
+-- ARGV   1 'top', 'after', 'before' or 'all'   2 post, with after and before   3 count
+--        4… as catchup has it
+-- Reply  { generation, last removal, newest entry or '0', last entry or '', index of the
+--        first entry returned or -1 when the post is not held, entries }
+--@include ids
+--@include list
+--@include weave
+--@include publish
+--@include sync
+--@include catchup
+--@include idle
+
+note_read(KEYS[2])
+catch_up(KEYS, ARGV, 4)
+
+local mode, count = ARGV[1], tonumber(ARGV[3])
+local from, to = 0, count - 1
+if mode == 'all' then
+  to = redis.call('LLEN', KEYS[1]) - 1
+elseif mode ~= 'top' then
+  local at = redis.call('LPOS', KEYS[1], ARGV[2])
+  if not at then
+    from, to = -1, -2
+  elseif mode == 'after' then
+    from, to = at + 1, at + count
+  else
+    from, to = math.max(0, at - count), at - 1
+  end
+end
+local entries = {}
+if from >= 0 and to >= from then
+  entries = redis.call('LRANGE', KEYS[1], from, to)
+end
+local removal = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)
+return {
+  redis.call('HGET', KEYS[2], 'home_gen') or '0',
+  removal[1] and removal[1][1] or '0-0',
+  head(KEYS[1]),
+  redis.call('LINDEX', KEYS[1], -1) or '',
+  from,
+  entries,
+}
