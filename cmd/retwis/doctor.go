@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"retwis/internal/store/inspect"
 	"text/tabwriter"
 	"time"
+
+	"retwis/internal/store/inspect"
 )
 
 // doctorTime bounds the duration of all checks.
