@@ -12,14 +12,14 @@ import (
 
 // diagnosis is the JSON output of retwis doctor.
 type diagnosis struct {
-	Findings []struct{ Subject, Node, Verdict, Says, Mend string }
+	Findings []struct{ Subject, Node, Verdict, Message, Fix string }
 }
 
 // has reports whether there is a finding about a subject, with a verdict unless that is empty, whose texts
 // contain a text.
 func (d diagnosis) has(subject, verdict, text string) bool {
 	for _, f := range d.Findings {
-		if f.Subject == subject && (verdict == "" || f.Verdict == verdict) && strings.Contains(f.Says+" "+f.Mend, text) {
+		if f.Subject == subject && (verdict == "" || f.Verdict == verdict) && strings.Contains(f.Message+" "+f.Fix, text) {
 			return true
 		}
 	}
@@ -42,10 +42,10 @@ func examine(t *testing.T, env []string, args ...string) diagnosis {
 		case f.Verdict != "ok" && f.Verdict != "warning":
 			t.Errorf("the verdict on %s is %q", f.Subject, f.Verdict)
 		}
-		if (f.Verdict == "ok") != (f.Mend == "") {
-			t.Errorf("%s is %s, and what to do is %q", f.Subject, f.Verdict, f.Mend)
+		if (f.Verdict == "ok") != (f.Fix == "") {
+			t.Errorf("%s is %s, and what to do is %q", f.Subject, f.Verdict, f.Fix)
 		}
-		if f.Says == "" {
+		if f.Message == "" {
 			t.Errorf("the finding about %s has no text", f.Subject)
 		}
 	}
@@ -99,7 +99,7 @@ func TestDoctor_ChecksTheSettingsOfRedis(t *testing.T) {
 			}
 			for _, f := range d.Findings {
 				if tt.commands == nil && tt.subject != f.Subject && tt.name != "memory is full" && f.Verdict != "ok" && !slices.Contains(measured, f.Subject) {
-					t.Errorf("unexpected finding: %s is %s: %s", f.Subject, f.Verdict, f.Says)
+					t.Errorf("unexpected finding: %s is %s: %s", f.Subject, f.Verdict, f.Message)
 				}
 			}
 		})
