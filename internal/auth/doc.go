@@ -1,3 +1,3 @@
-// Package auth decides who somebody is: it registers accounts, checks passwords, opens
-// and ends sessions, and carries the viewer and the session cookie in a context.
+// Package auth authenticates users: it registers accounts, checks passwords, opens and ends
+// sessions, and carries the identity of the caller and its request in a context.
 package auth

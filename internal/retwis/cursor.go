@@ -7,24 +7,24 @@ import (
 	"math"
 )
 
-// Cursor is a place in a connection, opaque to clients.
+// Cursor is a position in a connection, opaque to clients.
 type Cursor string
 
-// TimelinePosition is what the cursor of a timeline says: the entry it stands at
-// and what a subscriber needs to resume there.
+// TimelinePosition is the content of a timeline cursor: the post it points at, and what a
+// subscriber needs to resume there.
 type TimelinePosition struct {
 	Timeline TimelineID
 	Epoch    int64     // of the list, when the cursor was made
-	Post     PostID    // the entry it stands at; 0 below all entries
-	Deep     bool      // whether the entry was below what the list keeps
+	Post     PostID    // the post at the position; 0 below all posts
+	Deep     bool      // whether the post was below the end of the stored list
 	Removal  RemovalID // the last removal seen
 }
 
-// RemovalID is a place in the stream of removals of a partition: the two halves
-// of a Redis stream id. The zero value is before all removals.
+// RemovalID is a position in the removals of a partition: the two halves of a Redis stream
+// id. The zero value is before all removals.
 type RemovalID struct{ Millis, Seq int64 }
 
-// FollowPosition is what the cursor of a followers or following connection says.
+// FollowPosition is the content of a cursor of a followers or following connection.
 type FollowPosition struct {
 	Connection FollowConnection
 	Score      int64 // time of the follow, microseconds since [TimeOrigin]
@@ -32,7 +32,7 @@ type FollowPosition struct {
 }
 
 // Every cursor is base64url of: kind byte, uvarints, and four bytes of CRC-32. The
-// checksum makes a truncated or mistyped cursor an error rather than another place.
+// checksum detects truncated and mistyped cursors.
 const (
 	timelineCursorKind = 't'
 	followCursorKind   = 'f'
@@ -89,8 +89,7 @@ func seal(kind byte, numbers ...int64) Cursor {
 	return Cursor(base64.RawURLEncoding.EncodeToString(b))
 }
 
-// open returns the numbers of a cursor that seal made: as many as wanted, none
-// negative.
+// open decodes a cursor that seal returned. It returns exactly want numbers, none negative.
 func (c Cursor) open(kind byte, want int) ([]int64, bool) {
 	b, err := base64.RawURLEncoding.DecodeString(string(c))
 	if err != nil || len(b) == 0 {
@@ -105,7 +104,7 @@ func (c Cursor) open(kind byte, want int) ([]int64, bool) {
 		}
 		numbers[i], rest = int64(n), rest[size:]
 	}
-	// Sealing them again compares kind, length and checksum at once, and leaves a
-	// cursor one spelling: base64 would let line ends through, and uvarints padding.
+	// Sealing the numbers again compares kind, length and checksum at once, and admits only one
+	// spelling: base64 alone would accept line ends, and uvarints padding.
 	return numbers, seal(kind, numbers...) == c
 }

@@ -1,4 +1,3 @@
-// Package retwis holds what every other package agrees on: users, posts,
-// timelines, their ids and cursors, the rules for names and texts, and the
-// errors a client may see. It does no I/O.
+// Package retwis is the domain: users, posts, timelines, their ids and cursors, the rules
+// for names and texts, and the errors that clients may see. It does no I/O.
 package retwis

@@ -8,8 +8,8 @@ import (
 // Code classifies a failure that a client may see.
 type Code string
 
-// Codes of failures that a person can mend. They travel as userErrors in the
-// payload of a mutation.
+// Codes of validation errors, which the user can correct. Mutations return them as
+// userErrors in their payload.
 const (
 	CodeBlank            Code = "BLANK"
 	CodeTooShort         Code = "TOO_SHORT"
@@ -23,8 +23,8 @@ const (
 	CodeNotOwner         Code = "NOT_OWNER"
 )
 
-// Codes of the other failures. They travel as GraphQL errors with the code in
-// the extensions; NOT_FOUND may be either.
+// Codes of the other errors. They are returned as GraphQL errors with the code in the
+// extensions. NOT_FOUND may be either.
 const (
 	CodeUnauthenticated Code = "UNAUTHENTICATED"
 	CodeForbidden       Code = "FORBIDDEN"
@@ -34,14 +34,14 @@ const (
 	CodeInternal        Code = "INTERNAL_SERVER_ERROR"
 )
 
-// Error is a failure that may be shown to a client. Every other error is
-// internal: it is logged in full, and the client is told only that it happened.
+// Error is an error that may be shown to a client. Any other error is internal: the server
+// logs it in full, and the client learns only that it occurred.
 type Error struct {
 	Code    Code
 	Message string
-	Field   []string // below the arguments, like ["input", "text"]; empty when no field is to blame
+	Field   []string // path below the arguments, such as ["input", "text"]; empty if the error concerns no field
 
-	RetryAfterSeconds int // with RATE_LIMITED: how long to wait before the next try
+	RetryAfterSeconds int // with RATE_LIMITED: the time to wait before a retry
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -58,15 +58,15 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// FieldError returns an [Error] that blames one field of a mutation's input.
+// FieldError returns an [Error] about one field of a mutation's input.
 func FieldError(code Code, field, format string, args ...any) *Error {
 	e := Errorf(code, format, args...)
 	e.Field = []string{"input", field}
 	return e
 }
 
-// UserError reports whether the error is one a person can mend: those travel in
-// the payload of a mutation.
+// UserError reports whether the error is a validation error, returned in the payload of a
+// mutation.
 func (e *Error) UserError() bool {
 	switch e.Code {
 	case CodeBlank, CodeTooShort, CodeTooLong, CodeInvalid, CodeTaken, CodeNotFound,
@@ -77,11 +77,11 @@ func (e *Error) UserError() bool {
 	}
 }
 
-// ErrSessionReplaced goes with [ErrUnauthenticated] where the client that asks was given
-// another session, and may not know it yet. It is not shown.
+// ErrSessionReplaced accompanies [ErrUnauthenticated] if the client was just given another
+// session and may not know it yet. Clients do not see it.
 var ErrSessionReplaced = errors.New("the session was replaced by another")
 
-// Failures that need no more detail than their name.
+// Errors without further detail.
 var (
 	ErrUnauthenticated  = Errorf(CodeUnauthenticated, "log in first")
 	ErrForbidden        = Errorf(CodeForbidden, "this is not yours to read")

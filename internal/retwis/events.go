@@ -1,43 +1,43 @@
 package retwis
 
 // Event is one of [PostAdded], [PostRemoved], [CaughtUp], [Advanced] and [Reset]. Its
-// cursor is the place to resume from.
+// cursor is the position to resume from.
 type Event interface{ EventCursor() Cursor }
 
-// PostAdded says that a post arrived at the head of the timeline.
+// PostAdded reports a new post at the head of the timeline.
 type PostAdded struct{ Edge PostEdge }
 
-// PostRemoved says that a post was deleted; the subscriber may never have seen it.
+// PostRemoved reports a deleted post. The subscriber may never have received the post.
 type PostRemoved struct {
 	Cursor   Cursor
 	PostID   PostID
 	AuthorID UserID
 }
 
-// CaughtUp ends the replay: what follows happens now. It comes exactly once.
+// CaughtUp ends the replay; live events follow. It occurs exactly once.
 type CaughtUp struct {
 	Cursor   Cursor
 	Replayed int // events replayed before it
 }
 
-// Advanced says that events were filtered out, so that a subscriber who waits for others
-// has a place to resume from that is not too old.
+// Advanced reports that a filter dropped events, so that the subscriber's position does not
+// become too old.
 type Advanced struct{ Cursor Cursor }
 
-// Reset says that the events since the subscriber's cursor cannot be told one by
-// one: refetch the timeline. Live events follow from its cursor.
+// Reset reports that the events since the subscriber's cursor cannot be replayed. The client
+// refetches the timeline; live events continue from the cursor of the reset.
 type Reset struct {
 	Cursor Cursor
 	Reason ResetReason
 }
 
-// ResetReason says why a timeline's continuity was lost.
+// ResetReason is the reason of a reset.
 type ResetReason string
 
 // The reasons of a reset.
 const (
-	CursorTooOld   ResetReason = "CURSOR_TOO_OLD"  // the place is no longer held
-	HistoryChanged ResetReason = "HISTORY_CHANGED" // posts came or went below the head, as by a follow
+	CursorTooOld   ResetReason = "CURSOR_TOO_OLD"  // the position is no longer stored
+	HistoryChanged ResetReason = "HISTORY_CHANGED" // posts were added or removed below the head, as after a follow
 )
 
 // EventCursor implements [Event].
@@ -55,8 +55,8 @@ func (e *Advanced) EventCursor() Cursor { return e.Cursor }
 // EventCursor implements [Event].
 func (e *Reset) EventCursor() Cursor { return e.Cursor }
 
-// AtCursor returns the event as it stands at another place: what happened to several
-// timelines differs in nothing else. It returns nil for an event of an unknown type.
+// AtCursor returns a copy of the event with another cursor, as for another timeline with the
+// same change. It returns nil for an event of an unknown type.
 func AtCursor(e Event, c Cursor) Event {
 	switch e := e.(type) {
 	case *PostAdded:

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TimeOrigin is the instant that ids and follow times count from.
+// TimeOrigin is the instant from which ids and follow times count.
 var TimeOrigin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Buckets is the number of buckets that user ids are spread over. It bounds the
@@ -58,8 +58,8 @@ func ParsePostID(s string) (PostID, error) {
 	return PostID(n), nil
 }
 
-// parseID accepts only the one decimal spelling of a number above 0, so that no
-// two strings name the same thing.
+// parseID accepts only the canonical decimal spelling of a positive number, so that every id
+// has exactly one string.
 func parseID(s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n <= 0 || strconv.FormatInt(n, 10) != s {

@@ -2,18 +2,18 @@ package retwis
 
 import "time"
 
-// Post is a text by one author. A deleted post is never handed out.
+// Post is a text by one author. Deleted posts are never returned.
 type Post struct {
 	ID        PostID
 	AuthorID  UserID
 	Text      string
-	Mentions  []UserID // users the text names, each once, in the order of the text
+	Mentions  []UserID // users whom the text mentions, each once, in the order of the text
 	CreatedAt time.Time
 }
 
-// NewPost is a post to be made. Posts with the same author and key are made once.
+// NewPost is a post to create. Posts with the same author and key are created once.
 type NewPost struct {
 	Author         UserID
 	Text           string // normalised by [NormalizePostText]
-	IdempotencyKey string // never empty: the API makes one where the client gives none
+	IdempotencyKey string // never empty: the API generates a key if the client gives none
 }

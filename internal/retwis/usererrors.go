@@ -1,8 +1,7 @@
 package retwis
 
-// UserErrors returns the failures that make up err when a person can mend them all,
-// and false otherwise. Functions that check several fields at once return the
-// failures of all of them joined by [errors.Join].
+// UserErrors returns the validation errors that err consists of, and false if it contains
+// any other error. Functions that check several fields join their errors by [errors.Join].
 func UserErrors(err error) ([]*Error, bool) {
 	switch e := err.(type) { //nolint:errorlint // the tree is walked by hand
 	case nil:

@@ -2,7 +2,7 @@ package retwis
 
 import "time"
 
-// User is a person with an account.
+// User is an account.
 type User struct {
 	ID             UserID
 	Username       string
@@ -13,10 +13,10 @@ type User struct {
 	FollowerCount  int
 	FollowingCount int
 
-	BeingDeleted bool // the account is being deleted: it is there only as an author
+	BeingDeleted bool // the account is being deleted; it remains only as the author of posts
 }
 
-// Viewer is the logged-in user, as the root of what only that user may see.
+// Viewer is the logged-in user, the root of data that only that user may see.
 type Viewer struct{ ID UserID }
 
 // Follow is one entry of a followers or following connection.
@@ -34,24 +34,24 @@ type FollowPage struct {
 	TotalCount      int
 }
 
-// FollowConnection names a connection of users: its kind and whose it is.
+// FollowConnection identifies a connection of users by its kind and its owner.
 type FollowConnection struct {
 	Kind FollowKind
 	User UserID
 }
 
-// FollowKind tells the two directions of a follow apart.
+// FollowKind is the kind of a [FollowConnection].
 type FollowKind byte
 
-// The directions of a follow.
+// The kinds of connection.
 const (
-	Followers FollowKind = 1 // those who follow the user
-	Following FollowKind = 2 // those the user follows
-	Members   FollowKind = 3 // those on a list, which stands in the place of the user
-	OwnLists  FollowKind = 4 // the lists of the user, not users themselves
+	Followers FollowKind = 1 // users who follow the user
+	Following FollowKind = 2 // users whom the user follows
+	Members   FollowKind = 3 // members of a list, whose id replaces that of the user
+	OwnLists  FollowKind = 4 // the lists of the user, not users
 )
 
-// ListMembers names the members of a list as a connection.
+// ListMembers returns the connection of the members of a list.
 func ListMembers(list ListID) FollowConnection { return FollowConnection{Members, UserID(list)} }
 
 // Registration is a new account, its fields already checked and normalised.
@@ -63,7 +63,7 @@ type Registration struct {
 	CreatedAt    time.Time // the zero time stands for now
 }
 
-// ProfileChange says what to change of a profile; nil leaves a field as it is.
+// ProfileChange is a change of a profile. A nil field stays unchanged.
 type ProfileChange struct {
 	DisplayName *string
 	Bio         *string
