@@ -111,7 +111,7 @@ func TestMetrics_CountOperations(t *testing.T) {
 		{"retwis_live_replays_total", nil, 1},
 		{"retwis_live_resets_total", nil, 1},
 		{"retwis_clients", nil, 1},
-		{"retwis_render_classes", nil, 1},
+		{"retwis_render_groups", nil, 1},
 		{"retwis_rendered_events_total", nil, 2},
 		{"retwis_sent_events_total", nil, 2},
 		{"retwis_redis_up", nil, 1},

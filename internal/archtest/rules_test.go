@@ -41,7 +41,7 @@ var ours = map[string][]string{
 	"internal/redistest": {"internal/redisproc"},
 	"internal/retwis":    nil,
 	"internal/seed":      {"internal/retwis", "internal/sleep"},
-	"internal/server":    {"internal/retwis", "internal/auth", "internal/sleep", "internal/ratelimit", "internal/roundtrip"},
+	"internal/server":    {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/server/clients", "internal/server/gqlsse", "internal/server/gqlws", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
 	"internal/sleep":     nil,
 	"internal/store":     {"internal/retwis", "internal/outbox", "internal/pubsub", "internal/ratelimit", "internal/store/rdb", "internal/store/script"},
 	"internal/tracing":   nil,
@@ -62,6 +62,17 @@ var ours = map[string][]string{
 	"internal/store/script":    nil,
 	"internal/store/storetest": {"internal/retwis", "internal/store"},
 
+	"internal/server/broadcast":  {"internal/retwis", "internal/auth", "internal/sleep", "internal/server/operation"},
+	"internal/server/buffer":     nil,
+	"internal/server/clients":    {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/sleep", "internal/server/operation"},
+	"internal/server/gqlsse":     {"internal/retwis", "internal/server/broadcast", "internal/server/buffer", "internal/server/clients", "internal/server/httpapi", "internal/server/operation"},
+	"internal/server/gqlws":      {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/server/clients", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
+	"internal/server/httpapi":    {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/buffer", "internal/server/clients", "internal/server/operation"},
+	"internal/server/operation":  {"internal/retwis", "internal/roundtrip", "internal/server/requestid"},
+	"internal/server/requestid":  nil,
+	"internal/server/servertest": {"internal/retwis", "internal/auth", "internal/server", "internal/server/operation", "internal/server/requestid"},
+	"internal/server/wsconn":     {"internal/server/buffer"},
+
 	// The measurements import what they measure, and nothing imports them but their command.
 	"internal/bench/engine":  {"internal/store/bulk", "internal/bench/measure", "internal/bench/world", "internal/retwis"},
 	"internal/bench/live":    {"internal/bench/load", "internal/bench/measure", "internal/bench/process", "internal/bench/world", "internal/retwis", "internal/store", "internal/auth", "internal/ratelimit", "internal/live", "internal/server", "graph"},
@@ -79,9 +90,10 @@ var only = []struct {
 }{
 	{"github.com/redis/go-redis", []string{"internal/store", "internal/embedded", "internal/redistest", "internal/bench", "internal/torture/fault"}},
 	{"github.com/alicebob/miniredis", []string{"internal/embedded"}},
-	{"testing", []string{"internal/redistest", "internal/store/storetest"}},
+	{"testing", []string{"internal/redistest", "internal/server/servertest", "internal/store/storetest"}},
 	{"go.uber.org/goleak", []string{"internal/redistest"}},
 	{module + "/internal/redistest", nil},
+	{module + "/internal/server/servertest", nil},
 	{module + "/internal/bench", []string{"cmd/retwis-bench"}},
 }
 

@@ -1,10 +1,20 @@
 package retwis
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // ErrSlowConsumer ends the subscription of a reader that does not keep up. The reader
 // resumes with the cursor of the last event it got.
 var ErrSlowConsumer = Errorf(CodeRateLimited, "the subscriber is too slow: resume with the last cursor")
+
+// IsSlowConsumer reports whether an error is ErrSlowConsumer. [errors.Is] does not tell it
+// from other errors of its code.
+func IsSlowConsumer(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e == ErrSlowConsumer
+}
 
 // ErrTimelineGone ends subscriptions of a timeline that nobody can read any more.
 var ErrTimelineGone = Errorf(CodeNotFound, "the timeline is gone: what it belonged to was deleted")

@@ -1,8 +1,9 @@
-// Package server puts a GraphQL executor on the network: queries and mutations over
-// HTTP, everything over websockets that speak graphql-transport-ws, health for whoever
-// watches the process, and an end that loses no request.
+// Package server puts a GraphQL executor on the network. It composes the handlers of its
+// subpackages, answers health checks, reports metrics, and stops without losing a request.
+// It knows nothing of the schema.
 //
-// It knows nothing of the schema. The pieces of a websocket are kept apart: conn is
-// frames, queue and deadlines; socket is the protocol and its state; operation is one
-// run of the executor; sockets is the index of all that are open.
+// Package httpapi answers queries and mutations over HTTP; gqlws and gqlsse serve
+// websockets and event streams. Both of the latter send their events through package
+// broadcast and are registered in package clients. Package wsconn is one websocket
+// connection, and package operation runs operations for all of them.
 package server

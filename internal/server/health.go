@@ -9,28 +9,28 @@ import (
 	"sync"
 )
 
-// ServeAlive answers /healthz: the process runs and answers requests.
+// ServeAlive answers /healthz: the process runs and handles requests.
 func ServeAlive(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-// Check is a part that must work for the process to be ready. Run has to return when
-// its context ends.
+// Check tests a part that must work for the process to be ready. Run has to return when its
+// context ends.
 type Check struct {
 	Name string
 	Run  func(context.Context) error
 }
 
-// Health answers whether a process lives and is ready for work.
+// Health reports whether a process is ready for work.
 type Health struct {
 	Checks   []Check
-	Draining func() bool // whether the process stops; nil never says so
+	Draining func() bool // whether the process is stopping; nil means no
 	Log      *slog.Logger
 }
 
-// readiness is the body of /readyz. Why a part fails is told to operators only; for
-// others, who may be anybody, it is in the log.
+// readiness is the body of /readyz. Only operators are sent the reasons: they may contain
+// addresses. For other clients the reasons are in the log.
 type readiness struct {
 	Ready    bool              `json:"ready"`
 	Draining bool              `json:"draining,omitempty"`
@@ -38,14 +38,14 @@ type readiness struct {
 	Reasons  map[string]string `json:"reasons,omitempty"`
 }
 
-// ServeReady answers /readyz: whether new requests should come here.
+// ServeReady answers /readyz: whether new requests should be sent to this process.
 func (h Health) ServeReady(w http.ResponseWriter, r *http.Request) {
 	state := h.check(r.Context())
 	state.Reasons = nil
 	state.write(w)
 }
 
-// ServeReasons is ServeReady for operators.
+// ServeReasons is ServeReady with the reasons, for operators.
 func (h Health) ServeReasons(w http.ResponseWriter, r *http.Request) {
 	h.check(r.Context()).write(w)
 }
@@ -58,7 +58,7 @@ func (state readiness) write(w http.ResponseWriter) {
 	_ = json.NewEncoder(w).Encode(state)
 }
 
-// check runs all checks at once, each with a deadline.
+// check runs all checks in parallel, each with a deadline.
 func (h Health) check(ctx context.Context) readiness {
 	state := readiness{Ready: true, Checks: map[string]string{}, Reasons: map[string]string{}}
 	if h.Draining != nil && h.Draining() {
@@ -82,14 +82,14 @@ func (h Health) check(ctx context.Context) readiness {
 			state.Checks[c.Name] = "failing"
 			state.Reasons[c.Name] = err.Error()
 			state.Ready = false
-			h.Log.WarnContext(ctx, "not ready", "check", c.Name, "err", err)
+			h.Log.WarnContext(ctx, "server: not ready", "check", c.Name, "err", err)
 		})
 	}
 	wg.Wait()
 	return state
 }
 
-// welcome is the page at / of a service without a web app.
+// welcome serves the page at / of a service without a web app.
 func welcome(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/" {
 		http.NotFound(w, r)

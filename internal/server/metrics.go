@@ -3,47 +3,53 @@ package server
 import (
 	"net/http"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"retwis/internal/server/operation"
 )
 
-// metrics are what a server tells about itself.
-type metrics struct {
-	operations *operationMetrics
-	requests   *requestMetrics
+// Stats are figures about long-lived connections and their subscriptions.
+type Stats struct {
+	Clients      int   // open websockets and event streams
+	RenderGroups int   // with members
+	Executions   int64 // of operations for events
+	Deliveries   int64 // of events to subscribers
 }
 
-func newMetrics(with prometheus.Registerer, names []string) *metrics {
-	return &metrics{
-		operations: newOperationMetrics(with, names),
-		requests:   newRequestMetrics(with),
+// Stats returns the figures since the server was made.
+func (s *Server) Stats() Stats {
+	return Stats{
+		Clients:      s.clients.Len(),
+		RenderGroups: s.groups.Len(),
+		Executions:   s.groups.Executions(),
+		Deliveries:   s.groups.Deliveries(),
 	}
 }
 
-// register has what the server knows anyway read whenever somebody wants to know it.
+// register registers the metrics that are read on demand.
 func (s *Server) register(with prometheus.Registerer) {
 	gauge := func(name, help string, value func() float64) {
 		promauto.With(with).NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 	}
-	counter := func(name, help string, n *atomic.Int64) {
+	counter := func(name, help string, value func() int64) {
 		promauto.With(with).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
-			func() float64 { return float64(n.Load()) })
+			func() float64 { return float64(value()) })
 	}
-	gauge("retwis_clients", "Websockets and streams of events that are open.",
-		func() float64 { return float64(s.Stats().Clients) })
-	gauge("retwis_client_queue_bytes", "Bytes that wait for the readers of websockets and streams of events, of all together.",
-		func() float64 { return float64(s.sockets.queuedBytes()) })
-	gauge("retwis_render_classes", "Sets of subscriptions that are sent the same bytes, with members now.",
-		func() float64 { return float64(s.Stats().Classes) })
-	counter("retwis_rendered_events_total", "Executions of subscriptions for an event, one for all subscribers that are sent the same.",
-		&s.sockets.classes.counts.executions)
-	counter("retwis_sent_events_total", "Events sent to subscribers.", &s.sockets.classes.counts.deliveries)
-	counter("retwis_client_cut_offs_total", "Websockets and streams of events that were cut off, since too many bytes waited for their reader.",
-		&s.sockets.wire.cutOffs)
-	gauge("retwis_draining", "Whether the process stops, and sends its clients away: 1 or 0.", func() float64 {
+	gauge("retwis_clients", "Open websockets and event streams.",
+		func() float64 { return float64(s.clients.Len()) })
+	gauge("retwis_client_queue_bytes", "Bytes that wait for the readers of all websockets and event streams.",
+		func() float64 { return float64(s.clients.QueuedBytes()) })
+	gauge("retwis_render_groups", "Render groups with members. A render group is a set of subscriptions that are sent the same bytes.",
+		func() float64 { return float64(s.groups.Len()) })
+	counter("retwis_rendered_events_total", "Executions of a subscription for an event, one for a whole render group.",
+		s.groups.Executions)
+	counter("retwis_sent_events_total", "Events sent to subscribers.", s.groups.Deliveries)
+	counter("retwis_client_slow_consumers_total", "Websockets and event streams disconnected because too many bytes waited for their reader.",
+		s.slowConsumers.Load)
+	gauge("retwis_draining", "Whether the process is stopping and disconnects its clients: 1 or 0.", func() float64 {
 		if s.draining.Load() {
 			return 1
 		}
@@ -57,7 +63,7 @@ type requestMetrics struct {
 	counts map[string][]prometheus.Counter // by route, then the first digit of the status
 }
 
-// routes are the paths that are told apart; every other one is of the web app.
+// routes are the paths with labels of their own. All others belong to the web app.
 func routes() []string { return []string{"/graphql", "/healthz", "/readyz"} }
 
 const otherRoute = "other"
@@ -65,12 +71,12 @@ const otherRoute = "other"
 func newRequestMetrics(with prometheus.Registerer) *requestMetrics {
 	took := promauto.With(with).NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "retwis_http_request_seconds",
-		Help:    "Time to answer an HTTP request; websockets and streams of events are left out.",
-		Buckets: operationTimes(),
+		Help:    "Time to answer an HTTP request, without websockets and event streams.",
+		Buckets: operation.TimeBuckets(),
 	}, []string{"route"})
 	counts := promauto.With(with).NewCounterVec(prometheus.CounterOpts{
 		Name: "retwis_http_requests_total",
-		Help: "HTTP requests, upgrades to a websocket included, by the class of the answer's status.",
+		Help: "HTTP requests by the class of the response's status. Upgrades to a websocket are included.",
 	}, []string{"route", "status"})
 	m := &requestMetrics{map[string]prometheus.Observer{}, map[string][]prometheus.Counter{}}
 	for _, route := range append(routes(), otherRoute) {
@@ -88,30 +94,10 @@ func (m *requestMetrics) observe(path string, status int, stream bool, took time
 		route = path
 	}
 	if status == 0 {
-		status = http.StatusOK // what is sent where a handler says nothing
+		status = http.StatusOK // net/http sends it for a handler that writes nothing
 	}
 	m.counts[route][min(max(status/100, 1), 5)-1].Inc()
 	if !stream {
 		m.took[route].Observe(took.Seconds())
 	}
-}
-
-// operationTimes are the bounds of times of operations and requests, in seconds.
-func operationTimes() []float64 {
-	return []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
-}
-
-// queuedBytes returns how much waits for all clients together.
-func (r *sockets) queuedBytes() int {
-	r.mu.Lock()
-	all := make([]client, 0, len(r.open))
-	for c := range r.open {
-		all = append(all, c)
-	}
-	r.mu.Unlock()
-	sum := 0
-	for _, c := range all {
-		sum += c.queuedBytes()
-	}
-	return sum
 }

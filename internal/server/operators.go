@@ -12,9 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ServeOperators serves what is for those who run a process, and for nobody else: its
-// metrics at /metrics, and its health with what is wrong. It ends, at once, when ctx is
-// done, and closes the listener.
+// ServeOperators serves the metrics at /metrics, and the health with the reasons of
+// failures. It ends at once when ctx is done, and closes the listener.
 func ServeOperators(ctx context.Context, listener net.Listener, metrics http.Handler, health Health) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)
@@ -44,8 +43,8 @@ func ServeOperators(ctx context.Context, listener net.Listener, metrics http.Han
 	return group.Wait()
 }
 
-// noMetrics answers who looks for metrics where the API is, and would take a page of the app
-// for an answer.
+// noMetrics answers requests for metrics at the address of the API. Otherwise they would get
+// a page of the web app.
 func noMetrics(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "metrics are served on an address of their own: see --metrics-listen", http.StatusNotFound)
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -11,72 +10,65 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
-	"retwis/internal/auth"
 	"retwis/internal/ratelimit"
+	"retwis/internal/server/clients"
+	"retwis/internal/server/httpapi"
+	"retwis/internal/server/operation"
 )
 
-// Authenticator finds out whose a session token is. A token that is no session's is
-// retwis.ErrUnauthenticated; any other error means that it could not be found out.
-type Authenticator interface {
-	Authenticate(ctx context.Context, token string) (auth.Identity, error)
-}
-
-// Options say what to serve and how. Executor and Accounts are required; where another
-// field is left out, its default holds.
+// Options say what to serve and how. Executor and Accounts are required; the other fields
+// have defaults.
 type Options struct {
-	Executor Executor
-	Accounts Authenticator
-	Web      http.Handler // everything but the API and health; a page of text by default
+	Executor operation.Executor
+	Accounts clients.Authenticator
+	Web      http.Handler // everything but the API and health; by default a page of text
 	Checks   []Check
 	Log      *slog.Logger
 
-	Metrics        prometheus.Registerer // where to register those of the server; nil nowhere
-	Tracer         trace.Tracer          // begins traces; nil traces nothing
-	OperationNames []string              // of operations that metrics tell apart whatever others there are
+	Metrics        prometheus.Registerer // where to register the metrics; nil registers none
+	Tracer         trace.Tracer          // nil traces nothing
+	OperationNames []string              // of operations that always have metrics of their own
 
-	Rates          []ratelimit.Policy // that clients are told of; the executor sees to it that they hold
+	Rates          []ratelimit.Policy // that clients are told; the executor enforces them
 	Listen         string             // 127.0.0.1:8080; port 0 picks one
-	AllowedOrigins []string           // foreign origins whose pages may use the API, like https://example.com
-	TrustedProxies []netip.Prefix     // peers that are believed when they say for whom they ask, and how
+	AllowedOrigins []string           // foreign origins whose pages may use the API, such as https://example.com
+	TrustedProxies []netip.Prefix     // networks of trusted proxies, whose forwarding headers are honoured
 
-	DrainTime    time.Duration // over which open sockets are told to go elsewhere: 5 s, at most 7 s
+	DrainTime    time.Duration // over which the server disconnects its clients when it stops: 5 s, at most 7 s
 	CookieMaxAge time.Duration // of the session cookie: 30 days
 
 	SubscriptionsPerSocket int // 100
 	SubscriptionsPerUser   int // 1000; below 0 there is no limit
 
-	// SubscriptionsPerNetwork are those of clients who are not logged in, of one address, or
-	// of an IPv6 /64: 10 000; below 0 there is no limit.
+	// SubscriptionsPerNetwork is the limit of all anonymous clients of one address, or of an
+	// IPv6 /64: 10 000; below 0 there is no limit.
 	SubscriptionsPerNetwork int
 
 	SocketsPerUser    int // 1000; below 0 there is no limit
-	SocketsPerNetwork int // 10 000, of clients who are not logged in, or not yet; below 0 there is no limit
+	SocketsPerNetwork int // of all clients of a network that are anonymous or not authenticated yet: 10 000; below 0 there is no limit
 
-	InitTimeout  time.Duration // for connection_init to come: 3 s
-	PingEvery    time.Duration // between pings of a socket: 25 s
+	InitTimeout  time.Duration // for connection_init to arrive: 3 s
+	PingEvery    time.Duration // between pings of a websocket: 25 s
 	PongWait     time.Duration // for the answer to a ping: 15 s
-	RecheckEvery time.Duration // between checks of the sessions of open sockets: 5 min
-	WriteWait    time.Duration // for one frame to leave: 10 s
-	QueueBytes   int           // that may wait for a socket's reader: 1 MB
-	Compression  bool          // of websocket messages, for clients that offer it; then they are not shared
+	RecheckEvery time.Duration // between checks of the sessions of open connections: 5 min
+	WriteWait    time.Duration // for one write: 10 s
+	QueueBytes   int           // that may wait for the reader of one connection: 1 MB
+	Compression  bool          // of websocket messages, for clients that offer it; compressed messages are not shared
 }
 
-// Limits that nobody has had a reason to change.
 const (
-	maxBody         = 256 << 10 // of a request and of a websocket message
-	maxValues       = 5_000     // in the JSON of a request, those within others too
 	maxHeader       = 64 << 10
 	maxDrain        = 7 * time.Second
-	maxOperationID  = 256              // bytes of the id that a client gives an operation
-	maxSingle       = 100              // queries and mutations under way on one socket
-	readTime        = 20 * time.Second // for a request, and for a message, to come in
-	authTimeout     = 5 * time.Second
+	readTimeout     = 20 * time.Second // for a request, or a websocket message, to arrive
 	checkTimeout    = 2 * time.Second
-	operationTime   = 30 * time.Second // for a query or a mutation
-	rechecksAtOnce  = 16
-	recheckFailed   = 10 * time.Second // until sessions that could not be checked are tried again
 	shutdownTimeout = 8 * time.Second
 )
+
+// CheckOrigins returns why a list of allowed origins is invalid.
+func CheckOrigins(list []string) error {
+	_, err := httpapi.ParseOrigins(list)
+	return err
+}
 
 func (o Options) withDefaults() (Options, error) {
 	if o.Executor == nil || o.Accounts == nil {

@@ -1,10 +1,13 @@
-package server
+package server_test
 
 import (
 	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
+
+	"retwis/internal/server"
+	"retwis/internal/server/servertest"
 )
 
 // TestEveryAnswerIsSecured looks at an answer of each kind that there is.
@@ -41,7 +44,7 @@ func TestEveryAnswerIsSecured(t *testing.T) {
 		"Cross-Origin-Resource-Policy": "same-origin",
 		"Cache-Control":                "no-store",
 	}
-	inBubble(t, func(o *Options) {
+	servertest.InBubble(t, func(o *server.Options) {
 		// The other end of a pipe has no address that could be trusted.
 		o.Web = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/panic" {
@@ -49,9 +52,9 @@ func TestEveryAnswerIsSecured(t *testing.T) {
 			}
 			http.Error(w, "no such page", http.StatusNotFound)
 		})
-	}, func(h *harness) {
+	}, func(h *servertest.Harness) {
 		for _, tt := range requests {
-			got, _ := h.request(tt.method, h.url+tt.path, tt.body, tt.headers...)
+			got, _ := h.Request(tt.method, h.URL+tt.path, tt.body, tt.headers...)
 			for name, value := range want {
 				if values := got.Header[name]; len(values) != 1 || values[0] != value {
 					h.Errorf("%s: %s is %q, want %q", tt.name, name, values, value)
@@ -66,48 +69,13 @@ func TestEveryAnswerIsSecured(t *testing.T) {
 
 func TestOverTLSBrowsersAreToldToStayThere(t *testing.T) {
 	t.Parallel()
-	onTCP(t, func(o *Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }, func(h *harness) {
+	servertest.OnTCP(t, func(o *server.Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }, func(h *servertest.Harness) {
 		for _, proto := range []string{"http", "https"} {
-			got, _ := h.request("GET", h.url+"/healthz", "", "X-Forwarded-Proto: "+proto)
+			got, _ := h.Request("GET", h.URL+"/healthz", "", "X-Forwarded-Proto: "+proto)
 			hsts := got.Header.Get("Strict-Transport-Security")
 			if told := strings.HasPrefix(hsts, "max-age="); told != (proto == "https") {
 				h.Errorf("over %s it says %q", proto, hsts)
 			}
 		}
 	})
-}
-
-func TestOriginsOfSockets(t *testing.T) {
-	t.Parallel()
-	o, err := parseOrigins([]string{"https://app.test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct {
-		origins []string
-		tls     bool
-		want    bool
-	}{
-		{nil, false, true},
-		{[]string{"http://api.test:8080"}, false, true},
-		{[]string{"https://api.test:8080"}, false, true}, // TLS may end at a proxy nobody told us of
-		{[]string{"https://API.test:8080"}, true, true},
-		{[]string{"http://api.test:8080"}, true, false},
-		{[]string{"https://app.test"}, true, true},
-		{[]string{"http://app.test"}, true, false},
-		{[]string{"https://app.test.evil.test"}, false, false},
-		{[]string{"https://evil.test/https://app.test"}, false, false},
-		{[]string{"http://api.test"}, false, false},
-		{[]string{"null"}, false, false},
-		{[]string{""}, false, false},
-		{[]string{"http://api.test:8080", "https://evil.test"}, false, false},
-	} {
-		r := &http.Request{Host: "api.test:8080", Header: http.Header{}}
-		if tt.origins != nil {
-			r.Header["Origin"] = tt.origins
-		}
-		if got := o.mayUpgrade(r, tt.tls); got != tt.want {
-			t.Errorf("a page of %q, TLS %t: %t", tt.origins, tt.tls, got)
-		}
-	}
 }

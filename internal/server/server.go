@@ -15,51 +15,51 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"retwis/internal/retwis"
+	"retwis/internal/server/broadcast"
+	"retwis/internal/server/clients"
+	"retwis/internal/server/gqlsse"
+	"retwis/internal/server/gqlws"
+	"retwis/internal/server/httpapi"
+	"retwis/internal/server/operation"
+	"retwis/internal/server/wsconn"
 )
 
 // Server serves the API until its Run ends. It is made for one Run.
 type Server struct {
 	opts     Options
-	origins  origins
-	proxies  proxies
-	engine   engine
-	upgrader *websocket.Upgrader
-	sockets  *sockets
-	bodies   buffers // of HTTP responses
+	api      *httpapi.API
+	sockets  *gqlws.Handler
+	streams  *gqlsse.Handler
+	clients  *clients.Registry
+	groups   *broadcast.Groups
 	handler  http.Handler
-	secured  http.Header // of every answer
-	draining atomic.Bool
-	policies []string // of the header RateLimit-Policy
-	metrics  *metrics
+	security httpapi.SecurityHeaders
+	requests *requestMetrics
+
+	clientsCancel context.CancelFunc // ends what runs for websockets
+	slowConsumers atomic.Int64
+	draining      atomic.Bool
 
 	mu   sync.Mutex
 	addr net.Addr
 }
 
-// New returns a server that listens nowhere yet. Its errors are about the options.
+// New returns a server that does not listen yet. It fails if an option is invalid.
 func New(opts Options) (*Server, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	origins, err := parseOrigins(opts.AllowedOrigins)
+	origins, err := httpapi.ParseOrigins(opts.AllowedOrigins)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		opts:     opts,
-		origins:  origins,
-		proxies:  opts.TrustedProxies,
-		metrics:  newMetrics(opts.Metrics, opts.OperationNames),
-		upgrader: newUpgrader(opts.Compression),
-		policies: policiesOf(opts.Rates),
-	}
-	s.secured = secureHeaders()
-	s.engine = engine{exec: opts.Executor, log: opts.Log, metrics: s.metrics.operations, tracer: opts.Tracer}
-	s.sockets = newSockets(opts, s.engine, s.authenticate)
+	s := &Server{opts: opts, security: httpapi.NewSecurityHeaders(), requests: newRequestMetrics(opts.Metrics)}
+	s.compose(origins)
 	s.register(opts.Metrics)
+
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", origins.cors(http.HandlerFunc(s.serveGraphQL)))
+	mux.Handle("/graphql", origins.CORS(http.HandlerFunc(s.serveGraphQL)))
 	mux.HandleFunc("GET /healthz", ServeAlive)
 	mux.HandleFunc("GET /readyz", s.Health().ServeReady)
 	mux.HandleFunc("/metrics", noMetrics)
@@ -68,19 +68,94 @@ func New(opts Options) (*Server, error) {
 	return s, nil
 }
 
-// Handler returns everything the server answers, for a listener of somebody else's.
-// Without Run nobody closes its websockets, nor checks their sessions now and then.
+// compose makes the parts of the server.
+func (s *Server) compose(origins *httpapi.Origins) {
+	// Websockets outlive the requests that opened them.
+	ctx, cancel := context.WithCancel(context.Background())
+	s.clientsCancel = cancel
+	var tasks sync.WaitGroup
+	runner := operation.NewRunner(s.opts.Executor, s.opts.Log, operation.NewMetrics(s.opts.Metrics, s.opts.OperationNames), s.opts.Tracer)
+	subscriptions := clients.NewLimiter(s.opts.SubscriptionsPerUser, s.opts.SubscriptionsPerNetwork)
+	s.groups = broadcast.NewGroups(ctx, runner)
+	s.clients = clients.NewRegistry(clients.Options{
+		Accounts:     s.opts.Accounts,
+		Log:          s.opts.Log,
+		PingEvery:    s.opts.PingEvery,
+		PongWait:     s.opts.PongWait,
+		RecheckEvery: s.opts.RecheckEvery,
+		Tasks:        &tasks,
+	})
+	s.api = httpapi.New(httpapi.Options{
+		Runner:       runner,
+		Accounts:     s.opts.Accounts,
+		Origins:      origins,
+		Proxies:      s.opts.TrustedProxies,
+		CookieMaxAge: s.opts.CookieMaxAge,
+		Policies:     s.opts.Rates,
+	})
+	s.sockets = gqlws.New(ctx, gqlws.Options{
+		Runner:        runner,
+		Groups:        s.groups,
+		Registry:      s.clients,
+		Sockets:       clients.NewLimiter(s.opts.SocketsPerUser, s.opts.SocketsPerNetwork),
+		Subscriptions: subscriptions,
+		Conns: wsconn.NewShared(wsconn.Settings{
+			QueueBytes:    s.opts.QueueBytes,
+			WriteWait:     s.opts.WriteWait,
+			PingEvery:     s.opts.PingEvery,
+			PongWait:      s.opts.PongWait,
+			MessageWait:   readTimeout,
+			MaxMessage:    httpapi.MaxBody,
+			BinaryCode:    gqlws.CloseInvalid,
+			Tasks:         &tasks,
+			SlowConsumers: &s.slowConsumers,
+		}),
+		Origins:                origins,
+		Draining:               s.draining.Load,
+		Log:                    s.opts.Log,
+		InitTimeout:            s.opts.InitTimeout,
+		SubscriptionsPerSocket: s.opts.SubscriptionsPerSocket,
+		Compression:            s.opts.Compression,
+	})
+	s.streams = gqlsse.New(gqlsse.Options{
+		Runner:        runner,
+		Groups:        s.groups,
+		Registry:      s.clients,
+		Subscriptions: subscriptions,
+		SlowConsumers: &s.slowConsumers,
+		QueueBytes:    s.opts.QueueBytes,
+		PingEvery:     s.opts.PingEvery,
+		WriteWait:     s.opts.WriteWait,
+	})
+}
+
+// serveGraphQL answers /graphql: one operation by GET or POST, an event stream, or the
+// upgrade to a websocket.
+func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
+	if websocket.IsWebSocketUpgrade(r) {
+		s.sockets.Upgrade(s.api.Begin(w, r))
+		return
+	}
+	if media, ok := httpapi.PrefersEvents(r.Header["Accept"]); ok {
+		s.streams.Serve(s.api.Begin(w, r), media)
+		return
+	}
+	s.api.ServeHTTP(w, r)
+}
+
+// Handler returns everything the server answers, for a listener of the caller. Without Run
+// nobody closes its websockets, nor checks their sessions periodically.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Health is that of the server, for other listeners.
+// Health returns the health of the server, for other listeners.
 func (s *Server) Health() Health {
 	return Health{Checks: s.opts.Checks, Draining: s.draining.Load, Log: s.opts.Log}
 }
 
-// SessionEnded closes the websockets of sessions that have ended. It does not wait.
-func (s *Server) SessionEnded(end retwis.SessionEnd) { s.sockets.ended(end) }
+// SessionEnded disconnects the clients of sessions that have ended. It does not wait.
+func (s *Server) SessionEnded(end retwis.SessionEnd) { s.clients.SessionEnded(end) }
 
-// Addr returns where the server listens, or nil when it does not yet.
+// Addr returns where the server listens, or nil before it does.
 func (s *Server) Addr() net.Addr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +163,7 @@ func (s *Server) Addr() net.Addr {
 }
 
 // Run listens and serves until ctx is done, then stops within 10 seconds: it accepts
-// nothing new, finishes the requests it has, and sends the websockets away.
+// nothing new, finishes running requests, and drains the websockets and event streams.
 func (s *Server) Run(ctx context.Context) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", s.opts.Listen)
@@ -98,29 +173,29 @@ func (s *Server) Run(ctx context.Context) error {
 	return s.Serve(ctx, listener)
 }
 
-// Serve is Run on a listener that is open already. It closes it.
+// Serve is Run on an open listener. It closes the listener.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	s.mu.Lock()
 	s.addr = listener.Addr()
 	s.mu.Unlock()
-	s.opts.Log.InfoContext(ctx, "listening", "addr", listener.Addr().String())
+	s.opts.Log.InfoContext(ctx, "server: listening", "addr", listener.Addr().String())
 
-	// Requests outlive the wish to stop.
+	// Running requests are finished after ctx is done.
 	requests, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelRequests()
-	var arriving newcomers
+	var fresh newConns
 	srv := &http.Server{
 		Handler:           s.handler,
 		BaseContext:       func(net.Listener) context.Context { return requests },
-		ConnState:         arriving.note,
+		ConnState:         fresh.note,
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       readTime,
-		WriteTimeout:      operationTime + 30*time.Second,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      operation.Timeout + 30*time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeader,
 	}
-	srv.RegisterOnShutdown(arriving.close)
+	srv.RegisterOnShutdown(fresh.close)
 
 	group, running := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -130,7 +205,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		return nil
 	})
 	group.Go(func() error {
-		s.sockets.checkSessions(running)
+		s.clients.CheckSessions(running)
 		return nil
 	})
 	group.Go(func() error {
@@ -141,19 +216,23 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return group.Wait()
 }
 
-// stop ends requests and websockets side by side, politely as long as there is time.
+// stop ends requests and long-lived connections in parallel, in an orderly way as long as
+// there is time.
 func (s *Server) stop(ctx context.Context, srv *http.Server) {
 	s.draining.Store(true)
-	s.opts.Log.InfoContext(ctx, "stopping")
+	s.opts.Log.InfoContext(ctx, "server: stopping")
 	ctx, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if err := srv.Shutdown(ctx); err != nil {
-			s.opts.Log.WarnContext(ctx, "requests were cut short", "err", err)
+			s.opts.Log.WarnContext(ctx, "server: running requests were interrupted", "err", err)
 			_ = srv.Close() // they had their time
 		}
 	})
-	wg.Go(func() { s.sockets.drain(ctx, s.opts.DrainTime) })
+	wg.Go(func() {
+		defer s.clientsCancel()
+		s.clients.Drain(ctx, s.opts.DrainTime)
+	})
 	wg.Wait()
 }

@@ -1,8 +1,7 @@
-package server
+package server_test
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -12,23 +11,26 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"retwis/internal/server"
+	"retwis/internal/server/servertest"
 )
 
 func TestDrainIsSpread(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(h *harness) {
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		const n = 10
 		var mu sync.Mutex
 		var closed []time.Duration
 		var wg sync.WaitGroup
 		var start time.Time
 		for i := range n {
-			c := h.ready("")
+			c := h.Ready("")
 			if i%2 == 0 {
-				c.subscribe("1", feedA)
+				c.Subscribe("1", servertest.FeedA)
 			}
 			wg.Go(func() {
-				c.expectClose(1012)
+				c.ExpectClose(1012)
 				mu.Lock()
 				defer mu.Unlock()
 				closed = append(closed, time.Since(start))
@@ -36,7 +38,7 @@ func TestDrainIsSpread(t *testing.T) {
 		}
 		synctest.Wait()
 		start = time.Now()
-		h.stop()
+		h.Stop()
 		took := time.Since(start)
 		wg.Wait()
 		if took > 10*time.Second {
@@ -48,7 +50,7 @@ func TestDrainIsSpread(t *testing.T) {
 				h.Errorf("socket %d closed after %v, want %v", i, at, want)
 			}
 		}
-		if n := h.backend.subscriptions(); n != 0 {
+		if n := h.Backend.Subscriptions(); n != 0 {
 			h.Errorf("%d subscriptions are open", n)
 		}
 	})
@@ -56,17 +58,17 @@ func TestDrainIsSpread(t *testing.T) {
 
 func TestStopFinishesRequests(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(h *harness) {
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		var status int
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			w, _ := h.do("POST", "", `{"query":"{ gate(name: \"g\") }"}`, typeJSON)
+			w, _ := h.Do("POST", "", `{"query":"{ gate(name: \"g\") }"}`, servertest.JSON)
 			status = w.StatusCode
 		})
 		synctest.Wait()
 		stopped := make(chan struct{})
 		go func() {
-			h.stop()
+			h.Stop()
 			close(stopped)
 		}()
 		time.Sleep(3 * time.Second)
@@ -75,7 +77,7 @@ func TestStopFinishesRequests(t *testing.T) {
 			h.Error("stopped with a request under way")
 		default:
 		}
-		close(h.backend.gate("g"))
+		close(h.Backend.Gate("g"))
 		wg.Wait()
 		<-stopped
 		if status != http.StatusOK {
@@ -86,37 +88,37 @@ func TestStopFinishesRequests(t *testing.T) {
 
 func TestStopAnswersMutationsOfSockets(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(h *harness) {
-		c := h.ready("")
-		c.subscribe("1", `mutation { gate(name: "g") }`)
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		c := h.Ready("")
+		c.Subscribe("1", `mutation { gate(name: "g") }`)
 		synctest.Wait()
 		stopped := make(chan struct{})
 		go func() {
-			h.stop()
+			h.Stop()
 			close(stopped)
 		}()
 		synctest.Wait()
-		close(h.backend.gate("g"))
-		c.expect(`{"type":"next","payload":{"data":{"gate":"through"}},"id":"1"}`, `{"type":"complete","id":"1"}`)
-		c.expectClose(1012)
+		close(h.Backend.Gate("g"))
+		c.Expect(`{"type":"next","payload":{"data":{"gate":"through"}},"id":"1"}`, `{"type":"complete","id":"1"}`)
+		c.ExpectClose(1012)
 		<-stopped // the clock of a bubble stands still for who waits within a sync.Once
 	})
 }
 
 func TestStopDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(h *harness) {
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		go func() {
-			r, _ := http.NewRequestWithContext(h.Context(), http.MethodGet, h.url+"/graphql?query={gate(name:%22never%22)}", nil)
-			if w, err := h.client.Do(r); err == nil {
+			r, _ := http.NewRequestWithContext(h.Context(), http.MethodGet, h.URL+"/graphql?query={gate(name:%22never%22)}", nil)
+			if w, err := h.HTTP.Do(r); err == nil {
 				w.Body.Close()
 			}
 		}()
-		c := h.ready("")
-		c.subscribe("1", `{ blob(size: 100000) }`) // and never reads it
+		c := h.Ready("")
+		c.Subscribe("1", `{ blob(size: 100000) }`) // and never reads it
 		synctest.Wait()
 		start := time.Now()
-		h.stop()
+		h.Stop()
 		if took := time.Since(start); took > 10*time.Second {
 			h.Errorf("stopping took %v", took)
 		}
@@ -125,11 +127,11 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 
 func TestStopWaitsForNoConnectionThatAsksForNothing(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(h *harness) {
-		conn := h.connect()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		conn := h.Connect()
 		synctest.Wait()
 		start := time.Now()
-		h.stop()
+		h.Stop()
 		if took := time.Since(start); took > time.Second {
 			t.Errorf("stopping took %v", took)
 		}
@@ -141,69 +143,21 @@ func TestStopWaitsForNoConnectionThatAsksForNothing(t *testing.T) {
 
 func TestStoppedServerOpensNoSocket(t *testing.T) {
 	t.Parallel()
-	inBubble(t, nil, func(h *harness) {
-		h.stop()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		h.Stop()
 		r := httptest.NewRequestWithContext(h.Context(), http.MethodGet, "/graphql", nil)
 		r.Header.Set("Connection", "Upgrade")
 		r.Header.Set("Upgrade", "websocket")
 		w := httptest.NewRecorder()
-		h.server.Handler().ServeHTTP(w, r)
+		h.Server.Handler().ServeHTTP(w, r)
 		if w.Code != http.StatusServiceUnavailable {
 			h.Errorf("got status %d", w.Code)
 		}
-		if h.server.sockets.start(&socket{}) {
-			h.Error("started a socket")
-		}
-	})
-}
-
-func TestReadiness(t *testing.T) {
-	t.Parallel()
-	var broken bool
-	inBubble(t, func(o *Options) {
-		o.Checks = []Check{
-			{"redis", func(context.Context) error { return nil }},
-			{"live", func(ctx context.Context) error {
-				if !broken {
-					return nil
-				}
-				<-ctx.Done()
-				return ctx.Err()
-			}},
-		}
-	}, func(h *harness) {
-		expect := func(status int, want readiness) {
-			h.Helper()
-			w := httptest.NewRecorder()
-			h.server.Handler().ServeHTTP(w, httptest.NewRequestWithContext(h.Context(), http.MethodGet, "/readyz", nil))
-			var got readiness
-			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
-				h.Fatal(err)
-			}
-			if w.Code != status || got.Ready != want.Ready || got.Draining != want.Draining || len(got.Checks) != len(want.Checks) {
-				h.Errorf("got status %d, %+v", w.Code, got)
-			}
-			for name, state := range want.Checks {
-				if got.Checks[name] != state {
-					h.Errorf("%s is %s, want %s", name, got.Checks[name], state)
-				}
-			}
-		}
-		expect(200, readiness{Ready: true, Checks: map[string]string{"redis": "ok", "live": "ok"}})
-		broken = true
-		start := time.Now()
-		expect(503, readiness{Checks: map[string]string{"redis": "ok", "live": "failing"}})
-		if waited := time.Since(start); waited != checkTimeout {
-			h.Errorf("waited %v for a check that hangs", waited)
-		}
-		broken = false
-		h.stop()
-		expect(503, readiness{Draining: true, Checks: map[string]string{}})
 	})
 }
 
 func TestRunPicksAPort(t *testing.T) {
-	s, err := New(Options{Executor: newBackend().executor(), Accounts: &accounts{}, Listen: "127.0.0.1:0"})
+	s, err := server.New(server.Options{Executor: servertest.NewBackend().Executor(), Accounts: &servertest.Accounts{}, Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +183,7 @@ func TestRunPicksAPort(t *testing.T) {
 }
 
 func TestRunSaysWhereItCannotListen(t *testing.T) {
-	s, err := New(Options{Executor: newBackend().executor(), Accounts: &accounts{}, Listen: "256.0.0.1:1"})
+	s, err := server.New(server.Options{Executor: servertest.NewBackend().Executor(), Accounts: &servertest.Accounts{}, Listen: "256.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,120 @@
+package broadcast
+
+import (
+	"sync"
+	"time"
+
+	"retwis/internal/retwis"
+)
+
+// Bounds of the render cache. It keeps events only briefly: the name of a post's author
+// may change.
+const (
+	cacheTTL      = 2 * time.Second
+	maxCached     = 8192
+	maxCacheBytes = 32 << 20
+)
+
+// content identifies what happened, in whichever timeline: an event without its cursor.
+type content struct {
+	kind   byte
+	post   retwis.PostID
+	number int
+	reason retwis.ResetReason
+}
+
+func contentOf(e retwis.Event) (content, bool) {
+	switch e := e.(type) {
+	case *retwis.PostAdded:
+		return content{kind: '+', post: e.Edge.Post.ID}, true
+	case *retwis.PostRemoved:
+		return content{kind: '-', post: e.PostID}, true
+	case *retwis.CaughtUp:
+		return content{kind: '=', number: e.Replayed}, true
+	case *retwis.Advanced:
+		return content{kind: '>'}, true
+	case *retwis.Reset:
+		return content{kind: '!', reason: e.Reason}, true
+	default:
+		return content{}, false
+	}
+}
+
+type cacheKey struct {
+	group *group
+	content
+}
+
+// cache is the render cache. It holds events that were rendered recently or are being
+// rendered; a second request for one of the latter waits for it.
+type cache struct {
+	mu    sync.Mutex
+	known map[cacheKey]*cacheEntry
+	queue []*cacheEntry // rendered, oldest first
+	bytes int           // of those in the queue
+	sweep *time.Timer   // set while the queue is not empty
+}
+
+type cacheEntry struct {
+	key        cacheKey
+	done       chan struct{} // closed when result and err are set
+	result     *Rendered
+	err        error
+	renderedAt time.Time
+}
+
+// get returns the cached result, or else that of render.
+func (c *cache) get(key cacheKey, render func() (*Rendered, error)) (*Rendered, error) {
+	c.mu.Lock()
+	if known := c.known[key]; known != nil {
+		c.mu.Unlock()
+		<-known.done
+		return known.result, known.err
+	}
+	if c.known == nil {
+		c.known = map[cacheKey]*cacheEntry{}
+	}
+	made := &cacheEntry{key: key, done: make(chan struct{})}
+	c.known[key] = made
+	c.mu.Unlock()
+
+	made.result, made.err = render()
+	close(made.done)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if made.err != nil {
+		delete(c.known, key)
+		return nil, made.err
+	}
+	made.renderedAt = time.Now()
+	c.queue = append(c.queue, made)
+	c.bytes += made.result.size
+	c.evictLocked(made.renderedAt)
+	return made.result, nil
+}
+
+// evictLocked drops expired entries, and the oldest ones beyond the bounds.
+func (c *cache) evictLocked(now time.Time) {
+	for len(c.queue) > 0 {
+		oldest := c.queue[0]
+		if len(c.queue) <= maxCached && c.bytes <= maxCacheBytes && now.Sub(oldest.renderedAt) < cacheTTL {
+			break
+		}
+		c.queue[0] = nil
+		c.queue = c.queue[1:]
+		c.bytes -= oldest.result.size
+		delete(c.known, oldest.key)
+	}
+	switch {
+	case len(c.queue) == 0:
+		c.queue = nil
+	case c.sweep == nil:
+		c.sweep = time.AfterFunc(cacheTTL, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.sweep = nil
+			c.evictLocked(time.Now())
+		})
+	}
+}

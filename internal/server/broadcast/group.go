@@ -1,0 +1,164 @@
+package broadcast
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+	"retwis/internal/server/operation"
+	"retwis/internal/sleep"
+)
+
+const (
+	maxGroups   = 4096             // beyond, each operation is rendered by itself
+	maxQueues   = 8                // of one group, each with a goroutine while it is not empty
+	renderTime  = 10 * time.Second // for one event, an outage included
+	renderPause = 50 * time.Millisecond
+)
+
+// Groups are the render groups that have members. The operation of a subscription is
+// rendered once per event and group, and not once per subscriber.
+//
+// A group renders as the anonymous viewer, unless the operation selects a field that
+// depends on the viewer: then the group belongs to that viewer alone. So even a field that
+// lacks its mark in the schema reveals nothing of one viewer to another.
+type Groups struct {
+	runner *operation.Runner
+	ctx    context.Context // ends with the server
+	cache  cache
+	counts struct{ executions, deliveries atomic.Int64 }
+
+	mu    sync.Mutex
+	byKey map[groupKey]*group
+}
+
+type groupKey struct {
+	operation string
+	viewer    retwis.UserID // 0 if the bytes do not depend on the viewer
+}
+
+// group is a set of subscriptions that are sent the same bytes, except for the cursor.
+type group struct {
+	groups  *Groups
+	key     groupKey
+	private bool // of one member, and not indexed
+	members int  // guarded by groups.mu
+	queues  []queue
+	next    atomic.Uint32 // chooses the queue of the next member
+
+	rendering sync.Mutex // one event at a time
+	op        *graphql.OperationContext
+}
+
+// NewGroups returns groups that render until ctx is done.
+func NewGroups(ctx context.Context, runner *operation.Runner) *Groups {
+	return &Groups{runner: runner, ctx: ctx, byKey: map[groupKey]*group{}}
+}
+
+// Len returns how many groups have members and may have more.
+func (g *Groups) Len() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.byKey)
+}
+
+// Executions returns how often an operation was executed for an event.
+func (g *Groups) Executions() int64 { return g.counts.executions.Load() }
+
+// Deliveries returns how often an event was sent to a subscriber.
+func (g *Groups) Deliveries() int64 { return g.counts.deliveries.Load() }
+
+// groupOf returns the group of an operation, with one more member.
+func (g *Groups) groupOf(op *graphql.OperationContext, viewer retwis.UserID) *group {
+	shared, perViewer := g.runner.RenderGroup(op)
+	key := groupKey{operation: shared}
+	if perViewer || shared == "" {
+		key.viewer = viewer
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	found := g.byKey[key]
+	if found == nil {
+		found = &group{groups: g, key: key, op: op}
+		if found.private = shared == "" || len(g.byKey) >= maxGroups; !found.private {
+			g.byKey[key] = found
+		}
+		found.queues = make([]queue, 1)
+		if !found.private && key.viewer == 0 {
+			found.queues = make([]queue, max(1, min(runtime.GOMAXPROCS(0)/2, maxQueues)))
+		}
+	}
+	found.members++
+	return found
+}
+
+// leave removes a member.
+func (g *group) leave() {
+	g.groups.mu.Lock()
+	defer g.groups.mu.Unlock()
+	if g.members--; g.members == 0 && !g.private {
+		delete(g.groups.byKey, g.key)
+	}
+}
+
+// nextQueue returns the queue of one more member.
+func (g *group) nextQueue() *queue {
+	return &g.queues[int(g.next.Add(1))%len(g.queues)]
+}
+
+// render returns the bytes of an event for all members. It fails when the server stops,
+// or when the response has no JSON encoding.
+func (g *group) render(e retwis.Event) (*Rendered, error) {
+	if g.private {
+		return g.execute(e)
+	}
+	what, ok := contentOf(e)
+	if !ok {
+		return g.execute(e)
+	}
+	return g.groups.cache.get(cacheKey{g, what}, func() (*Rendered, error) { return g.execute(e) })
+}
+
+// execute runs the operation for one event. It retries transient failures for a while:
+// subscribers resume after the event, and would never get it.
+func (g *group) execute(e retwis.Event) (*Rendered, error) {
+	g.rendering.Lock()
+	defer g.rendering.Unlock()
+	placeholder := newPlaceholder()
+	event := retwis.AtCursor(e, placeholder)
+	if event == nil {
+		return nil, fmt.Errorf("render an event of the unknown type %T", e)
+	}
+	giveUp := time.Now().Add(renderTime)
+	for wait := renderPause; ; wait = min(2*wait, time.Second) {
+		g.groups.counts.executions.Add(1)
+		response, err := g.executeOnce(event)
+		if err != nil {
+			return nil, err
+		}
+		failed := string(response.Data) == "null" && operation.HasCode(response.Errors, retwis.CodeInternal)
+		if !failed || time.Now().Add(wait).After(giveUp) {
+			return cutAt(placeholder, response)
+		}
+		if err := sleep.For(g.groups.ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (g *group) executeOnce(event retwis.Event) (*graphql.Response, error) {
+	ctx := g.groups.ctx
+	if g.key.viewer != 0 {
+		ctx = auth.WithIdentity(ctx, auth.Identity{User: g.key.viewer})
+	}
+	ctx, cancel := context.WithTimeout(ctx, renderTime)
+	defer cancel()
+	return g.groups.runner.Render(ctx, g.op, event)
+}

@@ -1,0 +1,116 @@
+package broadcast
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"retwis/internal/retwis"
+	"retwis/internal/server/operation"
+)
+
+// counting is an executor that renders the cursor of each event.
+type counting struct {
+	operation.Executor
+	rendered int
+}
+
+// Render implements [operation.Executor].
+func (c *counting) Render(_ context.Context, _ *graphql.OperationContext, e retwis.Event) *graphql.Response {
+	c.rendered++
+	return &graphql.Response{Data: json.RawMessage(`"` + string(e.EventCursor()) + `"`)}
+}
+
+// RenderGroup implements [operation.Executor].
+func (*counting) RenderGroup(op *graphql.OperationContext) (key string, perViewer bool) {
+	return op.RawQuery, false
+}
+
+func newTestGroups(ctx context.Context) (*Groups, *counting) {
+	executor := &counting{}
+	return NewGroups(ctx, operation.NewRunner(executor, slog.New(slog.DiscardHandler),
+		operation.NewMetrics(prometheus.NewRegistry(), nil), nil)), executor
+}
+
+// received is a recipient that keeps the responses.
+type received struct{ texts []string }
+
+func (r *received) Emit(event *Rendered, cursor retwis.Cursor, _ bool) {
+	r.texts = append(r.texts, string(event.AppendTo(nil, string(cursor))))
+}
+func (*received) WaitForRoom(context.Context) {}
+func (*received) Failed(error)                {}
+func (*received) Ended(error)                 {}
+
+func post(id retwis.PostID, cursor retwis.Cursor) retwis.Event {
+	return &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: cursor, Post: &retwis.Post{ID: id}}}
+}
+
+func TestGroups_AreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, executor := newTestGroups(t.Context())
+		for i := range maxGroups {
+			groups.byKey[groupKey{operation: fmt.Sprint(i)}] = &group{}
+		}
+		var members [2]Member
+		var got [2]received
+		op := &graphql.OperationContext{RawQuery: "news"}
+		for i := range members {
+			groups.Join(&members[i], op, 0, &got[i])
+			members[i].Take(post(7, retwis.Cursor(fmt.Sprint("c", i))))
+		}
+		synctest.Wait()
+		for i, r := range got {
+			if want := fmt.Sprintf(`{"data":"c%d"}`, i); len(r.texts) != 1 || r.texts[0] != want {
+				t.Errorf("subscriber %d got %q, want %s", i, r.texts, want)
+			}
+		}
+		if executor.rendered != 2 {
+			t.Errorf("%d renderings, want one for each subscriber beyond the bound", executor.rendered)
+		}
+		for i := range members {
+			members[i].End(nil)
+		}
+		synctest.Wait()
+		if n := groups.Len(); n != maxGroups {
+			t.Errorf("%d groups are left, want %d", n, maxGroups)
+		}
+	})
+}
+
+func TestCache_ExpiresEntries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, executor := newTestGroups(t.Context())
+		var member Member
+		var got received
+		groups.Join(&member, &graphql.OperationContext{RawQuery: "news"}, 0, &got)
+		for range 2 {
+			member.Take(post(7, "c"))
+			synctest.Wait()
+		}
+		if executor.rendered != 1 || len(got.texts) != 2 {
+			t.Errorf("%d renderings for %d responses, want one for two", executor.rendered, len(got.texts))
+		}
+		time.Sleep(2 * cacheTTL)
+		synctest.Wait()
+		groups.cache.mu.Lock()
+		if n := len(groups.cache.known) + len(groups.cache.queue) + groups.cache.bytes; n != 0 {
+			t.Errorf("%d entries and bytes are cached", n)
+		}
+		groups.cache.mu.Unlock()
+		member.Take(post(7, "c"))
+		synctest.Wait()
+		if executor.rendered != 2 {
+			t.Errorf("%d renderings, want a new one after the entry expired", executor.rendered)
+		}
+	})
+}

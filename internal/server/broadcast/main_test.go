@@ -1,0 +1,9 @@
+package broadcast_test
+
+import (
+	"testing"
+
+	"retwis/internal/redistest"
+)
+
+func TestMain(m *testing.M) { redistest.VerifyNoLeaks(m) }

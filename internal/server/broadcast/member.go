@@ -1,0 +1,81 @@
+package broadcast
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/internal/retwis"
+)
+
+// maxPending is how many live events of one subscription may wait to be rendered.
+const maxPending = 1024
+
+// Recipient is the connection's side of a subscription.
+type Recipient interface {
+	// Emit sends an event, without waiting. If more follows at once, or the end, it may
+	// leave the write to that.
+	Emit(event *Rendered, cursor retwis.Cursor, more bool)
+	// WaitForRoom waits until the reader has room for more, or ctx is done.
+	WaitForRoom(ctx context.Context)
+	// Failed ends a subscription whose events cannot be rendered.
+	Failed(err error)
+	// Ended is the last call. The reason is nil when the reader ended the subscription.
+	Ended(reason error)
+}
+
+// Member is one subscription of a render group. It is the sink between the source of the
+// events and a connection. Its events wait in a render queue of the group, in order.
+type Member struct {
+	group   *group
+	queue   *queue
+	to      Recipient
+	pending atomic.Int32
+}
+
+// Join makes m the subscription of a viewer, which sends its events to a recipient. It is
+// called once, before the subscription starts.
+func (g *Groups) Join(m *Member, op *graphql.OperationContext, viewer retwis.UserID, to Recipient) {
+	m.group, m.to = g.groupOf(op, viewer), to
+	m.queue = m.group.nextQueue()
+}
+
+// Withdraw undoes Join for a subscription that could not start. Otherwise End does.
+func (m *Member) Withdraw() { m.group.leave() }
+
+// Operation returns an operation of the group.
+func (m *Member) Operation() *graphql.OperationContext { return m.group.op }
+
+// Take implements [retwis.Sink].
+func (m *Member) Take(e retwis.Event) bool {
+	if m.pending.Add(1) > maxPending {
+		return false
+	}
+	m.queue.push(queued{to: m, event: e})
+	return true
+}
+
+// Replay implements [retwis.Sink]. The caller has a goroutine for the replay, so it renders
+// at once.
+func (m *Member) Replay(ctx context.Context, e retwis.Event) {
+	m.to.WaitForRoom(ctx)
+	if ctx.Err() == nil {
+		rendered, err := m.group.render(e)
+		m.send(rendered, err, e.EventCursor(), false)
+	}
+}
+
+// End implements [retwis.Sink].
+func (m *Member) End(reason error) {
+	m.queue.push(queued{to: m, reason: reason})
+}
+
+func (m *Member) send(rendered *Rendered, err error, cursor retwis.Cursor, more bool) {
+	if err != nil {
+		m.to.Failed(err)
+		return
+	}
+	m.group.groups.counts.deliveries.Add(1)
+	m.to.Emit(rendered, cursor, more)
+}

@@ -1,0 +1,4 @@
+package clients
+
+// MaxEnded is how many session ends one admission remembers.
+const MaxEnded = maxEnded

@@ -1,0 +1,61 @@
+package clients
+
+import (
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/internal/ratelimit"
+	"retwis/internal/retwis"
+	"retwis/internal/server/operation"
+)
+
+// Limiter bounds how many of something are open at once: for each user, and for all
+// anonymous clients of a network together. A limit below 0 is none.
+type Limiter struct {
+	perUser, perNetwork int
+
+	mu   sync.Mutex
+	open map[ratelimit.Key]int
+}
+
+// NewLimiter returns a limiter of which nothing is open.
+func NewLimiter(perUser, perNetwork int) *Limiter {
+	return &Limiter{perUser: perUser, perNetwork: perNetwork, open: map[ratelimit.Key]int{}}
+}
+
+// Acquire counts one more. It reports false, and counts nothing, at the limit.
+func (l *Limiter) Acquire(key ratelimit.Key) bool {
+	limit := l.perUser
+	if key.User == 0 {
+		limit = l.perNetwork
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if limit >= 0 && l.open[key] >= limit {
+		return false
+	}
+	l.open[key]++
+	return true
+}
+
+// Release undoes Acquire.
+func (l *Limiter) Release(key ratelimit.Key) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[key]--; l.open[key] == 0 {
+		delete(l.open, key)
+	}
+}
+
+// RetryAfter is how many seconds a client should wait that has too much open: until it, or
+// another client, closes some of it.
+const RetryAfter = 30
+
+// TooManySubscriptions returns the response to a subscription beyond the limit.
+func TooManySubscriptions(user retwis.UserID) *graphql.Response {
+	if user == 0 {
+		return operation.RateLimited(RetryAfter, "too many subscriptions come from here: log in to have your own")
+	}
+	return operation.RateLimited(RetryAfter, "this user has too many subscriptions")
+}

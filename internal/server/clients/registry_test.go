@@ -1,0 +1,122 @@
+package clients
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+// fakeClient is a connection that keeps why it was ended.
+type fakeClient struct {
+	Visitor
+	left    []LeaveReason
+	aborted bool
+	silent  bool
+}
+
+func (c *fakeClient) Leave(reason LeaveReason) { c.left = append(c.left, reason) }
+func (c *fakeClient) Abort()                   { c.aborted = true }
+func (c *fakeClient) Tick(time.Time) bool      { return !c.silent }
+func (*fakeClient) QueuedBytes() int           { return 5 }
+
+// oneUser authenticates every token as the same user.
+type oneUser struct{}
+
+func (oneUser) Authenticate(_ context.Context, token string) (auth.Identity, error) {
+	return auth.Identity{User: 7, Session: retwis.SessionKey{Hash: token}}, nil
+}
+
+func newTestRegistry() (*Registry, *sync.WaitGroup) {
+	var tasks sync.WaitGroup
+	return NewRegistry(Options{
+		Accounts: oneUser{}, Log: slog.New(slog.DiscardHandler), Tasks: &tasks,
+		PingEvery: 10 * time.Second, PongWait: 10 * time.Second, RecheckEvery: time.Minute,
+	}), &tasks
+}
+
+func TestRegistry_RemoveLeavesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newTestRegistry()
+		var all [3]fakeClient
+		for i := range all {
+			if !r.Enter(&all[i]) {
+				t.Fatal("a client was refused")
+			}
+			if _, err := r.Admit(t.Context(), &all[i], Credentials{Token: "token", Bearer: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r.Len() != 3 || r.QueuedBytes() != 15 || len(r.byUser[7]) != 3 {
+			t.Errorf("%d clients, %d bytes, %d of the user", r.Len(), r.QueuedBytes(), len(r.byUser[7]))
+		}
+		for i := range all {
+			r.Remove(&all[i])
+		}
+		if n := len(r.open) + len(r.bySession) + len(r.byUser) + len(r.admissions); n != 0 || r.ticker.timer != nil {
+			t.Errorf("%d entries are left, and the timer %v", n, r.ticker.timer)
+		}
+	})
+}
+
+func TestRegistry_DrainedRefusesClients(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newTestRegistry()
+		open := &fakeClient{}
+		r.Enter(open)
+		r.Drain(t.Context(), time.Second)
+		if len(open.left) != 1 || open.left[0] != ServerRestart {
+			t.Errorf("the open client left for the reasons %v", open.left)
+		}
+		if r.Enter(&fakeClient{}) || r.Serve(&fakeClient{}, func() { t.Error("a client is served") }) {
+			t.Error("a client was accepted")
+		}
+		r.Remove(open)
+	})
+}
+
+func TestRegistry_DrainAbortsWhenTimeIsUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, tasks := newTestRegistry()
+		stuck := &fakeClient{}
+		stop := make(chan struct{})
+		r.Serve(stuck, func() {
+			<-stop
+			tasks.Done()
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		start := time.Now()
+		r.Drain(ctx, time.Second)
+		if took := time.Since(start); took != 4*time.Second || !stuck.aborted {
+			t.Errorf("draining took %v, the client was aborted: %t", took, stuck.aborted)
+		}
+		close(stop)
+		r.Remove(stuck)
+	})
+}
+
+func TestRegistry_AbortsSilentClients(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newTestRegistry()
+		silent, other := &fakeClient{silent: true}, &fakeClient{}
+		r.Enter(silent)
+		r.Enter(other)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if !silent.aborted || other.aborted {
+			t.Errorf("aborted: the silent client %t, the other %t", silent.aborted, other.aborted)
+		}
+		r.Remove(silent)
+		r.Remove(other)
+	})
+}

@@ -1,0 +1,170 @@
+package clients
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+)
+
+const (
+	maxEnded        = 64 // session ends that one admission remembers
+	parallelChecks  = 16 // of sessions, at once
+	retryChecks     = 10 * time.Second
+	maxFailedChecks = 4 * parallelChecks // of one round, before it is given up
+)
+
+// admission collects the session ends that are announced while a client's session is being
+// read. At that time no index holds the client.
+type admission struct {
+	ended   []retwis.SessionEnd
+	recheck bool // others may have ended, so the session has to be read again
+}
+
+// Admit authenticates a client and enters it in the indexes. It returns
+// retwis.ErrUnauthenticated for an invalid bearer token, and if the session ends
+// meanwhile. It reports a stale cookie, with which the client is anonymous.
+func (r *Registry) Admit(ctx context.Context, c Client, credentials Credentials) (stale bool, err error) {
+	a := &admission{}
+	r.mu.Lock()
+	r.admissions[a] = struct{}{}
+	r.mu.Unlock()
+
+	who, stale, err := Authenticate(ctx, r.opts.Accounts, credentials)
+
+	r.mu.Lock()
+	delete(r.admissions, a)
+	if err != nil || who.User == 0 {
+		r.mu.Unlock()
+		return stale, err
+	}
+	if slices.ContainsFunc(a.ended, who.EndedBy) {
+		r.mu.Unlock()
+		return false, retwis.ErrUnauthenticated
+	}
+	*c.User() = Visitor{who, credentials.Token}
+	index(r.bySession, who.Session.Hash, c)
+	index(r.byUser, who.User, c)
+	r.mu.Unlock()
+	if a.recheck {
+		_, err = r.readSession(ctx, c)
+	}
+	return false, err
+}
+
+// readSession reads the session of an admitted client again.
+func (r *Registry) readSession(ctx context.Context, c Client) (auth.Identity, error) {
+	who, _, err := Authenticate(ctx, r.opts.Accounts, Credentials{Token: c.User().token, Bearer: true})
+	return who, err
+}
+
+// SessionEnded disconnects the clients of sessions that have ended. The zero value says
+// that announcements may have been lost. It does not wait.
+func (r *Registry) SessionEnded(end retwis.SessionEnd) {
+	if end == (retwis.SessionEnd{}) {
+		r.announcementsLost()
+		return
+	}
+	r.mu.Lock()
+	for a := range r.admissions {
+		if len(a.ended) == maxEnded {
+			a.recheck = true
+			continue
+		}
+		a.ended = append(a.ended, end)
+	}
+	var affected []Client
+	set := r.byUser[end.User]
+	if end.Session.Hash != "" {
+		set = r.bySession[end.Session.Hash]
+	}
+	for c := range set {
+		if c.User().Identity.EndedBy(end) {
+			affected = append(affected, c)
+		}
+	}
+	r.mu.Unlock()
+	for _, c := range affected {
+		c.Leave(SessionEnded)
+	}
+}
+
+// announcementsLost requests a check of every session.
+func (r *Registry) announcementsLost() {
+	r.mu.Lock()
+	for a := range r.admissions {
+		a.recheck = true
+	}
+	r.mu.Unlock()
+	select {
+	case r.checkAll <- struct{}{}:
+	default: // one request is enough
+	}
+}
+
+// CheckSessions checks the sessions of all connections periodically and on request, until
+// ctx is done. A connection whose session cannot be read stays open and is checked again
+// soon.
+func (r *Registry) CheckSessions(ctx context.Context) {
+	wait := r.opts.RecheckEvery
+	for {
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		case <-r.checkAll:
+			timer.Stop()
+		}
+		wait = r.opts.RecheckEvery
+		if !r.checkAllSessions(ctx) {
+			wait = min(wait, retryChecks)
+		}
+	}
+}
+
+// checkAllSessions reads the session of each authenticated client and disconnects those
+// without one. It reports whether all sessions could be read.
+func (r *Registry) checkAllSessions(ctx context.Context) bool {
+	r.mu.Lock()
+	var admitted []Client
+	for _, set := range r.byUser {
+		for c := range set {
+			admitted = append(admitted, c)
+		}
+	}
+	r.mu.Unlock()
+
+	var group errgroup.Group
+	var failed atomic.Int64
+	group.SetLimit(parallelChecks)
+	for _, c := range admitted {
+		// In an outage each of thousands of reads would wait for its deadline.
+		if ctx.Err() != nil || failed.Load() >= maxFailedChecks {
+			break
+		}
+		group.Go(func() error {
+			_, err := r.readSession(ctx, c)
+			switch {
+			case errors.Is(err, retwis.ErrUnauthenticated):
+				c.Leave(SessionEnded)
+			case err != nil:
+				failed.Add(1)
+				return err
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	if err != nil && ctx.Err() == nil {
+		r.opts.Log.WarnContext(ctx, "server: sessions of open connections could not be checked", "err", err)
+	}
+	return err == nil
+}

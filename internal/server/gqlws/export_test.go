@@ -1,0 +1,7 @@
+package gqlws
+
+// Limits of a socket.
+const (
+	MaxSingle     = maxSingle
+	MutationGrace = mutationGrace
+)

@@ -1,0 +1,178 @@
+package gqlws_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"retwis/internal/server"
+	"retwis/internal/server/gqlws"
+	"retwis/internal/server/servertest"
+)
+
+func rateLimited(message, id string) string {
+	return `{"type":"error","payload":[{"message":"` + message + `","extensions":{"code":"RATE_LIMITED","retryAfter":30}}],"id":"` + id + `"}`
+}
+
+func TestSubscriptionsPerSocket(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		const refused = "this connection has too many subscriptions under way"
+		c := h.Ready("")
+		for i := range 100 {
+			c.Subscribe(fmt.Sprint(i), servertest.FeedA)
+		}
+		c.Subscribe("over", servertest.FeedA)
+		c.Expect(rateLimited(refused, "over"))
+		c.Subscribe("query", `{ hello }`) // has a limit of its own
+		c.Expect(`{"type":"next","payload":{"data":{"hello":"world"}},"id":"query"}`, `{"type":"complete","id":"query"}`)
+		c.Complete("7")
+		c.Subscribe("over", servertest.FeedA)
+		c.Subscribe("more", servertest.FeedA)
+		c.Expect(rateLimited(refused, "more"))
+	})
+}
+
+func TestQueriesPerSocket(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		c := h.Ready("")
+		for i := range gqlws.MaxSingle {
+			c.Subscribe(fmt.Sprint(i), `{ gate(name: "g") }`)
+		}
+		c.Subscribe("over", `{ gate(name: "g") }`)
+		c.Expect(rateLimited("this connection has too many operations under way", "over"))
+	})
+}
+
+func TestSubscriptionsPerUser(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, func(o *server.Options) { o.SubscriptionsPerUser = 3 }, func(h *servertest.Harness) {
+		const refused = "this user has too many subscriptions"
+		token := h.Login(1)
+		a, b := h.Ready(token), h.Ready(h.Login(1))
+		a.Subscribe("1", servertest.FeedA)
+		a.Subscribe("2", servertest.FeedA)
+		a.ExpectAlive()
+		b.Subscribe("3", servertest.FeedA)
+		b.Subscribe("4", servertest.FeedA)
+		b.Expect(rateLimited(refused, "4"))
+		other, nobody := h.Ready(h.Login(2)), h.Ready("")
+		other.Subscribe("1", servertest.FeedA)
+		other.ExpectAlive()
+		for i := range 5 {
+			nobody.Subscribe(fmt.Sprint(i), servertest.FeedA)
+		}
+		nobody.ExpectAlive()
+
+		a.WS.Close() // frees its two
+		synctest.Wait()
+		b.Subscribe("4", servertest.FeedA)
+		b.Subscribe("5", servertest.FeedA)
+		b.Subscribe("6", servertest.FeedA)
+		b.Expect(rateLimited(refused, "6"))
+	})
+}
+
+func TestSubscriptionsPerNetwork(t *testing.T) {
+	t.Parallel()
+	servertest.OnTCP(t, func(o *server.Options) {
+		o.SubscriptionsPerNetwork = 2
+		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	}, func(h *servertest.Harness) {
+		const refused = "too many subscriptions come from here: log in to have your own"
+		from := func(address string) *servertest.Socket {
+			c := h.Socket("X-Forwarded-For: " + address)
+			c.Send(`{"type":"connection_init"}`)
+			c.Expect(`{"type":"connection_ack"}`)
+			return c
+		}
+		a, b := from("2001:db8::1"), from("2001:db8::2")
+		a.Subscribe("1", servertest.FeedA)
+		a.ExpectAlive()
+		b.Subscribe("2", servertest.FeedA)
+		b.Subscribe("3", servertest.FeedA)
+		b.Expect(rateLimited(refused, "3"))
+		elsewhere, member := from("2001:db8:0:1::1"), h.Ready(h.Login(1))
+		for _, c := range []*servertest.Socket{elsewhere, member} {
+			c.Subscribe("1", servertest.FeedA)
+			c.Subscribe("2", servertest.FeedA)
+			c.ExpectAlive()
+		}
+		member.Subscribe("3", servertest.FeedA)
+		member.ExpectAlive()
+		b.Complete("2")
+		b.Subscribe("4", servertest.FeedA)
+		b.ExpectAlive()
+	})
+}
+
+func TestSocketsPerNetwork(t *testing.T) {
+	t.Parallel()
+	servertest.OnTCP(t, func(o *server.Options) {
+		o.SocketsPerNetwork, o.SocketsPerUser = 2, 1
+		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	}, func(h *servertest.Harness) {
+		const here, neighbour, elsewhere = "X-Forwarded-For: 2001:db8::1", "X-Forwarded-For: 2001:db8::2", "X-Forwarded-For: 2001:db8:0:1::1"
+		token := h.Login(1)
+		first, member := h.Socket(here), h.Socket(neighbour)
+		if _, status, err := h.Upgrade(here); err == nil || status != http.StatusTooManyRequests {
+			t.Errorf("one socket too many got %d, %v", status, err)
+		}
+		h.Socket(elsewhere)
+		if w, _ := h.Do(http.MethodGet, "", "", elsewhere, "Connection: Upgrade", "Upgrade: websocket"); w.StatusCode != http.StatusBadRequest {
+			t.Errorf("what is no websocket got %d", w.StatusCode)
+		}
+		h.Socket(elsewhere) // what came to nothing is not counted
+
+		init := `{"type":"connection_init","payload":{"authorization":"Bearer ` + token + `"}}`
+		member.Send(init)
+		member.Expect(`{"type":"connection_ack"}`)
+		second := h.Socket(here) // who has logged in counts for themselves
+		second.Send(init)
+		second.ExpectClose(1013)
+		member.ExpectAlive()
+
+		first.WS.Close()
+		member.WS.Close()
+		servertest.Within(t, func() bool { return h.Server.Stats().Clients == 2 }, func() { t.Fatalf("%+v", h.Server.Stats()) })
+		h.Socket(here)
+		again := h.Socket(here)
+		again.Send(init)
+		again.Expect(`{"type":"connection_ack"}`)
+	})
+}
+
+func TestNoLimitPerUser(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, func(o *server.Options) {
+		o.SubscriptionsPerUser = -1
+		o.SubscriptionsPerSocket = 1200
+	}, func(h *servertest.Harness) {
+		c := h.Ready(h.Login(1))
+		for i := range 1100 {
+			c.Subscribe(fmt.Sprint(i), servertest.FeedA)
+		}
+		c.ExpectAlive()
+	})
+}
+
+func TestUpgradeThatIsNone(t *testing.T) {
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
+		if err != nil {
+			h.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 7\r\n\r\n")
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		if err != nil || !strings.Contains(line, " 400 ") {
+			h.Errorf("got %q, %v", line, err)
+		}
+	})
+}

@@ -1,0 +1,197 @@
+package gqlws_test
+
+import (
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"retwis/internal/retwis"
+	"retwis/internal/server"
+	"retwis/internal/server/servertest"
+)
+
+// A client that does not read gets nothing any more, costs no more memory than its
+// queue, keeps nobody waiting and leaves nothing behind.
+// messageWait is how long a message may take to arrive.
+const messageWait = 20 * time.Second
+
+func TestReaderThatStops(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		stalled, other := h.Ready(""), h.Ready("")
+		stalled.Subscribe("1", servertest.FeedA)
+		other.Subscribe("1", servertest.FeedB)
+		synctest.Wait()
+		event := strings.Repeat("x", 10_000)
+		sent := 0
+		for open := true; open && sent < 1000; {
+			select {
+			case h.Backend.Topic("a") <- event:
+				sent++
+				synctest.Wait()
+				h.Backend.Topic("b") <- "on time"
+				other.Expect(`{"type":"next","payload":{"data":{"feed":"on time"}},"id":"1"}`)
+			default:
+				open = false // the subscription is over
+			}
+		}
+		if sent < 100 || sent > 110 {
+			h.Errorf("cut off after %d events of 10 kB, want as many as 1 MB holds", sent)
+		}
+		if n := h.Backend.Subscriptions(); n != 1 {
+			h.Errorf("%d subscriptions are open, want only that of the other reader", n)
+		}
+		// What was half sent arrives, then the reason.
+		stalled.ExpectClose(1013)
+		other.ExpectAlive()
+	})
+}
+
+func TestReaderThatNeverComesBack(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		c := h.Ready("")
+		c.Subscribe("1", `{ blob(size: 100000) }`)
+		// A pipe holds nothing: the first write stands still until its deadline.
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		if n := h.Server.Stats().Clients; n != 0 {
+			h.Errorf("%d sockets are open", n)
+		}
+	})
+}
+
+func TestMemoryOfAReaderThatStops(t *testing.T) {
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
+		if err != nil {
+			h.Fatal(err)
+		}
+		defer conn.Close()
+		c := h.SocketOn(conn)
+		c.Send(`{"type":"connection_init"}`)
+		c.Expect(`{"type":"connection_ack"}`)
+		c.Subscribe("1", servertest.FeedAlone)
+
+		before := heap()
+		event := strings.Repeat("x", 50_000)
+		sent := 0
+		poll := time.NewTicker(5 * time.Millisecond)
+		defer poll.Stop()
+		for sent == 0 || h.Backend.Subscriptions() > 0 {
+			select {
+			case h.Backend.Topic("a") <- event:
+				sent++
+			case <-poll.C:
+			}
+			if sent > 10_000 {
+				h.Fatal("the reader is never cut off")
+			}
+		}
+		if grown := heap() - before; grown > 4<<20 {
+			h.Errorf("%d events for a reader that stopped hold %d bytes", sent, grown)
+		}
+		c.ExpectClose(1013)
+	})
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func TestOneResponseMayBeLargerThanTheQueue(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		c := h.Ready("")
+		c.Subscribe("1", `{ blob(size: 3000000) }`)
+		if got := len(c.Read()); got < 3_000_000 {
+			h.Errorf("got %d bytes", got)
+		}
+		c.Expect(`{"type":"complete","id":"1"}`)
+	})
+}
+
+func TestPingsOfAReaderThatStopsAreBounded(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		c := h.Ready("")
+		ping := `{"type":"ping","payload":{"a":"` + strings.Repeat("x", 1000) + `"}}`
+		var err error
+		for range 2000 {
+			if err = c.WS.WriteMessage(websocket.TextMessage, []byte(ping)); err != nil {
+				break
+			}
+		}
+		synctest.Wait()
+		if err == nil {
+			c.ExpectClose(1013)
+		}
+	})
+}
+
+// A reader that stops has its share of a class's events queued, and then is cut off. The
+// others of the class get theirs meanwhile.
+func TestAReaderThatStopsDelaysNobodyOfItsClass(t *testing.T) {
+	servertest.OnTCP(t, func(o *server.Options) { o.DrainTime = time.Millisecond }, func(h *servertest.Harness) {
+		stopped, quick := h.Ready(""), h.Ready("")
+		stopped.Subscribe("s", servertest.News)
+		stopped.Expect(servertest.Next("s", "caught up", "start", "0"))
+		quick.Subscribe("s", servertest.News)
+		quick.Expect(servertest.Next("s", "caught up", "start", "0"))
+		text := strings.Repeat("x", 100_000)
+		for post := retwis.PostID(1); h.Server.Stats().Clients == 2; post++ {
+			if post > 1000 {
+				t.Fatal("the reader is not cut off")
+			}
+			h.Backend.Timelines.Publish("news", post, text)
+			if got := quick.Read(); got != servertest.Next("s", text, "cursor1-"+post.String(), "0") &&
+				got != servertest.Next("s", text, "c0-"+post.String(), "0") { // first of the subscribers, once the other has left
+				t.Fatalf("post %d came as %d bytes: %.100s", post, len(got), got)
+			}
+			if h.Backend.Timelines.Subscribers("news") == 1 {
+				break
+			}
+		}
+	})
+}
+
+// A message of which the last part never comes would keep its memory for as long as pongs
+// between the parts say that somebody is there.
+func TestMessagesThatDoNotEndAreCutOff(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		c := h.Ready("")
+		go func() { // answers pings
+			for {
+				if _, _, err := c.WS.ReadMessage(); err != nil {
+					return
+				}
+			}
+		}()
+		c.Send(`{"type":"ping"}`)
+		time.Sleep(2 * messageWait) // nothing comes in meanwhile
+		start := time.Now()
+		w, err := c.WS.NextWriter(websocket.TextMessage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(make([]byte, 100<<10)); err != nil { // goes out in parts
+			t.Fatal(err)
+		}
+		for err == nil && time.Since(start) < 10*messageWait {
+			time.Sleep(time.Second)
+			err = c.WS.WriteControl(websocket.PongMessage, nil, time.Now().Add(time.Second))
+		}
+		if took := time.Since(start); took < messageWait || took > messageWait+5*time.Second {
+			t.Errorf("it was cut off after %s: %v", took, err)
+		}
+	})
+}

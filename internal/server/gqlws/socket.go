@@ -1,0 +1,188 @@
+package gqlws
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+	"unique"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
+	"retwis/internal/retwis"
+	"retwis/internal/server/clients"
+	"retwis/internal/server/httpapi"
+	"retwis/internal/server/wsconn"
+)
+
+// mutationGrace is how long the end of a socket waits for running mutations. Their client
+// needs the response, above all that of the logout that ended the session.
+const mutationGrace = time.Second
+
+// socket is the state of one client's websocket: who it is, and which operations run.
+// Messages arrive one at a time, on the goroutine that reads the connection.
+type socket struct {
+	mu          sync.Mutex // first, beside conn: each event needs the two
+	conn        *wsconn.Conn
+	ctx         context.Context // of everything that runs for the socket; ends when it starts to close
+	handler     *Handler
+	credentials clients.Credentials   // of the upgrade
+	userAgent   unique.Handle[string] // one copy for many clients
+	initTimer   *time.Timer
+
+	// Of the reading goroutine.
+	key ratelimit.Key // under which the socket counts
+
+	// Written by the reading goroutine, before the socket is in the indexes of the registry.
+	initialised bool // connection_init has arrived
+	ready       bool // and was acknowledged
+	clients.Visitor
+
+	// Guarded by mu.
+	closing    *closing // set: a running mutation may still respond, nothing else
+	operations map[string]*subscriber
+	counts     map[ast.Operation]int // of operations
+	running    int                   // operations, with completed ones that have not stopped yet
+}
+
+// closing is the close frame of a socket.
+type closing struct {
+	code   int
+	reason string
+}
+
+// serve is the goroutine of a socket. It waits in here nearly always. With a larger frame
+// its stack would be of the next size, which is twice the memory of an idle socket.
+func (s *socket) serve() {
+	s.conn.Receive(s.handle)
+	s.end()
+}
+
+// end cleans up after a closed socket. Its frame must not be part of that of serve.
+//
+//go:noinline
+func (s *socket) end() {
+	s.handler.Sockets.Release(s.key)
+	s.handler.Registry.Remove(s)
+	s.handler.Conns.Tasks.Done()
+}
+
+// Abort implements [clients.Client].
+func (s *socket) Abort() { s.conn.Abort() }
+
+// Tick implements [clients.Client].
+func (s *socket) Tick(now time.Time) bool { return s.conn.Tick(now) }
+
+// QueuedBytes implements [clients.Client].
+func (s *socket) QueuedBytes() int { return s.conn.QueuedBytes() }
+
+// Leave implements [clients.Client].
+func (s *socket) Leave(reason clients.LeaveReason) {
+	if reason == clients.SessionEnded {
+		s.leave(closeForbidden, "The session has ended")
+	} else {
+		s.leave(closeRestart, "Service restart")
+	}
+}
+
+// leave stops all operations at once and closes the socket. Only running mutations may
+// respond first.
+func (s *socket) leave(code int, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing != nil {
+		return
+	}
+	s.closing = &closing{code, reason}
+	for _, op := range s.operations {
+		if op.kind != ast.Mutation {
+			s.removeLocked(op)
+			op.cancel()
+		}
+	}
+	if s.counts[ast.Mutation] == 0 {
+		s.conn.Close(code, reason)
+		return
+	}
+	time.AfterFunc(mutationGrace, func() { s.conn.Close(code, reason) })
+}
+
+// handle processes one message.
+func (s *socket) handle(text []byte) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.handler.Runner.Panicked(s.ctx, "handle a message", r)
+			s.conn.Close(closeInternal, "internal error")
+		}
+	}()
+	m, err := parseMessage(text)
+	if err != nil {
+		s.conn.Close(CloseInvalid, "Invalid message: "+err.Error())
+		return
+	}
+	switch m.Type {
+	case "connection_init":
+		s.initialise(m)
+	case "ping":
+		s.conn.Send(pongMessage(m.Payload))
+	case "subscribe":
+		s.subscribe(m)
+	case "complete":
+		s.complete(*m.ID)
+	}
+}
+
+// initialise authenticates the client. Later messages wait: no operation may start before.
+func (s *socket) initialise(m message) {
+	if s.initialised {
+		s.conn.Close(closeSecondInit, "Too many initialisation requests")
+		return
+	}
+	s.initialised = true
+	s.initTimer.Stop()
+
+	credentials := s.credentials
+	s.credentials = clients.Credentials{}
+	if value, ok := authorizationOf(m.Payload); ok {
+		token, bearer := httpapi.BearerToken(value)
+		if !bearer {
+			s.conn.Close(closeForbidden, "Forbidden")
+			return
+		}
+		credentials = clients.Credentials{Token: token, Bearer: true}
+	}
+	_, err := s.handler.Registry.Admit(s.ctx, s, credentials)
+	switch {
+	case errors.Is(err, retwis.ErrUnauthenticated):
+		s.conn.Close(closeForbidden, "Forbidden")
+	case err != nil:
+		if s.ctx.Err() == nil {
+			s.handler.Log.ErrorContext(s.ctx, "server: authenticating a websocket failed", "err", err)
+		}
+		s.conn.Close(closeTryLater, "try again later")
+	default:
+		s.ctx = auth.WithIdentity(s.ctx, s.Identity)
+		if !s.changeKey(clients.KeyOf(s.ctx)) {
+			s.conn.Close(closeTryLater, "this user has too many connections")
+			return
+		}
+		s.ready = true
+		s.conn.Send(ackMessage())
+	}
+}
+
+// changeKey counts the socket under the key of its user from now on. It reports false if
+// the user has too many sockets.
+func (s *socket) changeKey(key ratelimit.Key) bool {
+	if key == s.key {
+		return true
+	}
+	if !s.handler.Sockets.Acquire(key) {
+		return false
+	}
+	s.handler.Sockets.Release(s.key)
+	s.key = key
+	return true
+}

@@ -1,0 +1,136 @@
+package gqlws
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unique"
+
+	"github.com/gorilla/websocket"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+	"retwis/internal/server/broadcast"
+	"retwis/internal/server/clients"
+	"retwis/internal/server/httpapi"
+	"retwis/internal/server/operation"
+	"retwis/internal/server/requestid"
+	"retwis/internal/server/wsconn"
+)
+
+// Options of a [Handler]. All fields are required.
+type Options struct {
+	Runner        *operation.Runner
+	Groups        *broadcast.Groups
+	Registry      *clients.Registry
+	Sockets       *clients.Limiter
+	Subscriptions *clients.Limiter
+	Conns         *wsconn.Shared
+	Origins       *httpapi.Origins
+	Draining      func() bool // whether the server is stopping
+	Log           *slog.Logger
+
+	InitTimeout            time.Duration // for connection_init to arrive
+	SubscriptionsPerSocket int
+	Compression            bool // of messages, for clients that offer it
+}
+
+// Handler upgrades requests to websockets and serves them.
+type Handler struct {
+	Options
+	ctx      context.Context // of all sockets: they outlive the requests that opened them
+	upgrader *websocket.Upgrader
+}
+
+// New returns a handler. The operations of its sockets end with ctx.
+func New(ctx context.Context, opts Options) *Handler {
+	return &Handler{Options: opts, ctx: ctx, upgrader: &websocket.Upgrader{
+		EnableCompression: opts.Compression,
+		HandshakeTimeout:  10 * time.Second,
+		ReadBufferSize:    512,
+		WriteBufferSize:   4 << 10,
+		WriteBufferPool:   &sync.Pool{}, // an idle connection holds no buffer
+		Subprotocols:      []string{subprotocol},
+		CheckOrigin:       func(*http.Request) bool { return true }, // checked before
+	}}
+}
+
+// Upgrade upgrades a request to a websocket and returns at once: the socket lives on
+// without the request, whose buffers are freed.
+func (h *Handler) Upgrade(x *httpapi.Exchange) {
+	switch {
+	case !h.Origins.MayUpgrade(x.R, x.TLS):
+		http.Error(x.W, "pages of this origin may not use the API", http.StatusForbidden)
+		return
+	case h.Draining():
+		x.W.Header().Set("Retry-After", "1")
+		http.Error(x.W, "the server is stopping", http.StatusServiceUnavailable)
+		return
+	}
+	// Until connection_init the client is anonymous.
+	key := clients.KeyOf(x.R.Context())
+	if !h.Sockets.Acquire(key) {
+		x.W.Header().Set("Retry-After", strconv.Itoa(clients.RetryAfter))
+		http.Error(x.W, "too many connections without a login come from here", http.StatusTooManyRequests)
+		return
+	}
+	ws, err := h.upgrader.Upgrade(x.W, x.R, http.Header{requestid.Header: {requestid.Of(x.R.Context())}})
+	if err != nil {
+		h.Sockets.Release(key)
+		h.Log.DebugContext(x.R.Context(), "server: upgrade to a websocket failed", "err", err)
+		return
+	}
+	h.serve(ws, x)
+}
+
+// serve starts the socket of an upgraded connection.
+func (h *Handler) serve(ws *websocket.Conn, x *httpapi.Exchange) {
+	client := auth.Request{Address: auth.RequestOf(x.R.Context()).Address}
+	ctx := auth.WithRequest(requestid.With(h.ctx, requestid.Of(x.R.Context())), client)
+	ctx, cancel := context.WithCancel(ctx)
+	conn := wsconn.New(ws, h.Conns, h.Compression && offersCompression(x.R.Header), cancel)
+	s := &socket{
+		handler: h,
+		ctx:     ctx,
+		conn:    conn,
+		credentials: clients.Credentials{
+			Token:  strings.Clone(x.Credentials.Token), // without the memory of the other cookies
+			Bearer: x.Credentials.Bearer,
+		},
+		userAgent: unique.Make(retwis.CleanUserAgent(x.R.UserAgent())),
+		initTimer: time.AfterFunc(h.InitTimeout, func() {
+			conn.Close(closeInitTimeout, "Connection initialisation timeout")
+		}),
+		key:        clients.KeyOf(ctx),
+		operations: map[string]*subscriber{},
+		counts:     map[ast.Operation]int{},
+	}
+	if !h.Registry.Serve(s, s.serve) {
+		h.Sockets.Release(s.key)
+		_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(closeRestart, ""), time.Now().Add(time.Second))
+		conn.Abort()
+		return
+	}
+	if ws.Subprotocol() == "" {
+		conn.Close(closeSubprotocol, "Subprotocol not acceptable")
+	}
+}
+
+// offersCompression reports whether a client accepts compressed messages. gorilla accepts
+// the offer on the same condition.
+func offersCompression(h http.Header) bool {
+	for _, value := range h["Sec-Websocket-Extensions"] {
+		for extension := range strings.SplitSeq(value, ",") {
+			name, _, _ := strings.Cut(extension, ";")
+			if strings.TrimSpace(name) == "permessage-deflate" {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,202 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"retwis/internal/server/httpapi"
+	"retwis/internal/server/servertest"
+)
+
+const (
+	acceptNew = "Accept: application/graphql-response+json"
+	acceptOld = "Accept: application/json"
+)
+
+// Each row is one rule of the GraphQL-over-HTTP specification, by the id that the
+// server audits of the graphql-http package give it.
+func TestGraphQLOverHTTP(t *testing.T) {
+	const typename = `{"query":"{ __typename }"}`
+	get := func(values ...string) string {
+		q := url.Values{}
+		for i := 0; i < len(values); i += 2 {
+			q.Set(values[i], values[i+1])
+		}
+		return q.Encode()
+	}
+	type audit struct {
+		id, query, body string
+		headers         []string
+		status          int
+		media           string // of the response; not checked when empty
+		contains, lacks string // of its body
+	}
+	post := func(id, body string, status int, headers ...string) audit {
+		return audit{id: id, body: body, headers: append(headers, servertest.JSON), status: status}
+	}
+	tests := []audit{
+		{id: "22EB", body: typename, headers: []string{servertest.JSON, acceptNew}, status: 200, media: "application/graphql-response+json"},
+		{id: "4655", body: typename, headers: []string{servertest.JSON, acceptOld}, status: 200, media: "application/json"},
+		{id: "47DE", body: typename, headers: []string{servertest.JSON, "Accept: */*"}, status: 200, media: "application/json"},
+		{id: "80D8", body: typename, headers: []string{servertest.JSON}, status: 200, media: "application/json"},
+		post("BF61", `{"query":"{ __type(name: \"Run🏃Swim🏊\") { name } }"}`, 200, "Content-Type: application/json; charset=utf-8"),
+		{id: "5A70", query: get("query", "{ __typename }"), status: 200},
+		{id: "9C48", query: get("query", "mutation { __typename }"), headers: []string{acceptNew}, status: 405},
+		{id: "9ABE", body: typename, headers: []string{"Content-Type: text/plain;charset=UTF-8"}, status: 415},
+		post("A5BF", "", 400),
+		post("423L", `{"notquery":"{ __typename }"}`, 400, acceptNew),
+		post("LKJ0", `{"query":{"an":"object"}}`, 400),
+		post("LKJ1", `{"query":0}`, 400),
+		post("LKJ2", `{"query":false}`, 400),
+		post("LKJ3", `{"query":["array"]}`, 400),
+		post("34A2", typename, 200, acceptNew),
+		{id: "13EE", body: typename, headers: []string{servertest.JSON, acceptOld}, status: 200, lacks: "errors"},
+		post("6C00", `{"query":"{ __typename }","operationName":{"an":"object"}}`, 400),
+		post("6C01", `{"query":"{ __typename }","operationName":0}`, 400),
+		post("6C02", `{"query":"{ __typename }","operationName":false}`, 400),
+		post("6C03", `{"query":"{ __typename }","operationName":["array"]}`, 400),
+		post("8161", `{"query":"query Query { __typename }","operationName":"Query"}`, 200, acceptNew),
+		post("94B0", `{"query":"{ __typename }","variables":null}`, 200, acceptNew),
+		post("94B1", `{"query":"{ __typename }","operationName":null}`, 200, acceptNew),
+		post("94B2", `{"query":"{ __typename }","extensions":null}`, 200, acceptNew),
+		post("4760", `{"query":"{ __typename }","variables":"string"}`, 400),
+		post("4761", `{"query":"{ __typename }","variables":0}`, 400),
+		post("4762", `{"query":"{ __typename }","variables":false}`, 400),
+		post("4763", `{"query":"{ __typename }","variables":["array"]}`, 400),
+		post("2EA1", `{"query":"query Type($name: String!) { __type(name: $name) { name } }","variables":{"name":"sometype"}}`, 200, acceptNew),
+		{id: "6A70", query: get("query", "query Type($name: String!) { __type(name: $name) { name } }", "variables", `{"name":"sometype"}`), headers: []string{acceptOld}, status: 200, lacks: "errors"},
+		post("58B0", `{"query":"{ __typename }","extensions":"string"}`, 400),
+		post("58B3", `{"query":"{ __typename }","extensions":["array"]}`, 400),
+		{id: "1B7A", body: `{"query":"{ __typename }","extensions":{"some":"value"}}`, headers: []string{servertest.JSON, acceptOld}, status: 200, lacks: "errors"},
+		post("BCF8", `{ "not a JSON`, 400, acceptOld),
+		post("B7N8", `{ "not a JSON`, 400, acceptNew),
+		post("3E3A", `{"qeury":"{ __typename }"}`, 400),
+		post("572B", `{"query":"{"}`, 200, acceptOld),
+		post("FDE2", `{"query":"{ nosuchfield }"}`, 200, acceptOld),
+		post("7B9B", `{"query":"query CoerceFailure($id: ID!){ __typename }","variables":{"id":null}}`, 200, acceptOld),
+		{id: "D586", body: `{"query":"{"}`, headers: []string{servertest.JSON, acceptNew}, status: 400, contains: "errors", lacks: `"data"`},
+		{id: "5E5B", body: `{"query":"{ nosuchfield }"}`, headers: []string{servertest.JSON, acceptNew}, status: 400, contains: "errors", lacks: `"data"`},
+		post("86EE", `{"query":"query CoerceFailure($id: ID!){ __typename }","variables":{"id":null}}`, 400, acceptNew),
+	}
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		for _, tt := range tests {
+			h.Run(tt.id, func(t *testing.T) {
+				method := http.MethodPost
+				if tt.query != "" {
+					method = http.MethodGet
+				}
+				w, body := h.Do(method, tt.query, tt.body, tt.headers...)
+				if w.StatusCode != tt.status {
+					t.Errorf("got status %d, want %d: %s", w.StatusCode, tt.status, body)
+				}
+				if got := w.Header.Get("Content-Type"); tt.media != "" && got != tt.media+"; charset=utf-8" {
+					t.Errorf("got content type %q", got)
+				}
+				if !strings.Contains(body, tt.contains) || (tt.lacks != "" && strings.Contains(body, tt.lacks)) {
+					t.Errorf("got body %s", body)
+				}
+			})
+		}
+	})
+}
+
+func TestRequestsThatAreRefused(t *testing.T) {
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	_, _ = zip.Write([]byte(`{"query":"{ hello }"}`))
+	_ = zip.Close()
+	const hello = `{"query":"{ hello }"}`
+
+	tests := []struct {
+		name, method, query, body string
+		headers                   []string
+		status                    int
+		header, value             string // of the response
+	}{
+		{"mutation by GET", "GET", "query=mutation%7Bhello%7D", "", nil, 405, "Allow", "POST"},
+		{"subscription by GET", "GET", "query=subscription%7Bcount(to:1)%7D", "", []string{acceptNew}, 400, "", ""},
+		{"subscription by POST", "POST", "", `{"query":"subscription { count(to: 1) }"}`, []string{servertest.JSON}, 400, "", ""},
+		{"another method", "PUT", "", hello, []string{servertest.JSON}, 405, "Allow", "GET, POST, OPTIONS"},
+		{"form", "POST", "", "query={hello}", []string{"Content-Type: application/x-www-form-urlencoded"}, 415, "", ""},
+		{"multipart", "POST", "", hello, []string{"Content-Type: multipart/form-data; boundary=x"}, 415, "", ""},
+		{"no content type", "POST", "", hello, nil, 415, "", ""},
+		{"another charset", "POST", "", hello, []string{servertest.JSON + "; charset=utf-16"}, 415, "", ""},
+		{"compressed", "POST", "", packed.String(), []string{servertest.JSON, "Content-Encoding: gzip"}, 415, "Accept-Encoding", "identity"},
+		{"too large", "POST", "", `{"query":"{ hello } #` + strings.Repeat("x", httpapi.MaxBody) + `"}`, []string{servertest.JSON}, 413, "", ""},
+		{"a list", "POST", "", `[` + hello + `]`, []string{servertest.JSON}, 400, "", ""},
+		{"very many values", "POST", "", `{"query":"{ hello }","variables":{"a":[` + strings.Repeat("0,", httpapi.MaxValues) + `0]}}`, []string{servertest.JSON}, 400, "", ""},
+		{"two requests", "POST", "", hello + hello, []string{servertest.JSON}, 400, "", ""},
+		{"not UTF-8", "POST", "", "{\"query\":\"{ hello } # \xff\"}", []string{servertest.JSON}, 400, "", ""},
+		{"GET without query", "GET", "operationName=A", "", nil, 400, "", ""},
+		{"GET with bad variables", "GET", "query={hello}&variables=[]", "", nil, 400, "", ""},
+		{"a documentId that is no string", "POST", "", `{"documentId":1}`, []string{servertest.JSON}, 400, "", ""},
+		{"GET with a bad query string", "GET", "query=%zz", "", nil, 400, "", ""},
+		{"nothing acceptable", "POST", "", hello, []string{servertest.JSON, "Accept: text/html"}, 406, "", ""},
+		{"foreign page", "POST", "", hello, []string{servertest.JSON, "Origin: https://evil.example"}, 403, "", ""},
+		{"foreign page, modern browser", "POST", "", hello, []string{servertest.JSON, "Sec-Fetch-Site: cross-site"}, 403, "", ""},
+		{"sandboxed page", "POST", "", hello, []string{servertest.JSON, "Origin: null"}, 403, "", ""},
+		{"bad token", "POST", "", hello, []string{servertest.JSON, "Authorization: Bearer nonsense"}, 401, "WWW-Authenticate", "Bearer"},
+		{"empty token", "POST", "", hello, []string{servertest.JSON, "Authorization: Bearer"}, 401, "WWW-Authenticate", "Bearer"},
+	}
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		for _, tt := range tests {
+			h.Run(tt.name, func(t *testing.T) {
+				w, body := h.Do(tt.method, tt.query, tt.body, tt.headers...)
+				if w.StatusCode != tt.status || w.Header.Get(tt.header) != tt.value {
+					t.Errorf("got status %d, %s %q: %s", w.StatusCode, tt.header, w.Header.Get(tt.header), body)
+				}
+				if !strings.HasPrefix(body, `{"errors":[{"message":"`) || strings.Contains(body, `"data"`) || !strings.Contains(body, `"code":"`) {
+					t.Errorf("got body %s", body)
+				}
+			})
+		}
+	})
+}
+
+func TestSubscriptionWithTheOldMediaTypeIsRefusedToo(t *testing.T) {
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		w, body := h.Do("GET", "query=subscription%7Bcount(to:1)%7D", "", acceptOld)
+		if w.StatusCode != http.StatusBadRequest || strings.Contains(body, "data") {
+			h.Errorf("got status %d: %s", w.StatusCode, body)
+		}
+	})
+}
+
+func TestExecutionErrorsAreOK(t *testing.T) {
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		for _, accept := range []string{acceptNew, acceptOld} {
+			w, body := h.Do("POST", "", `{"query":"{ fail }"}`, servertest.JSON, accept)
+			if want := `{"errors":[{"message":"no luck"}],"data":null}`; w.StatusCode != http.StatusOK || body != want {
+				h.Errorf("got status %d, %s", w.StatusCode, body)
+			}
+			if w.Header.Get("Cache-Control") != "no-store" {
+				h.Error("a response may be cached")
+			}
+		}
+	})
+}
+
+func TestPanicIsAServerError(t *testing.T) {
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		w, body := h.Do("POST", "", `{"query":"{ panics }"}`, servertest.JSON)
+		if w.StatusCode != http.StatusInternalServerError || !strings.Contains(body, "INTERNAL_SERVER_ERROR") || strings.Contains(body, "cheese") {
+			h.Errorf("got status %d, %s", w.StatusCode, body)
+		}
+		if !strings.Contains(h.Logs.String(), "out of cheese") {
+			h.Error("the log does not say what happened")
+		}
+	})
+}
+
+func TestLargeNumbersKeepTheirDigits(t *testing.T) {
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		_, body := h.Do("POST", "", `{"query":"query($n: Int!) { echo(value: $n) }","variables":{"n":9007199254740993}}`, servertest.JSON)
+		if !strings.Contains(body, "9007199254740993") {
+			h.Errorf("got %s", body)
+		}
+	})
+}

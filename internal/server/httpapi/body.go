@@ -1,0 +1,82 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/internal/retwis"
+)
+
+const allowedMethods = "GET, POST, OPTIONS"
+
+// ReadParams reads the operation of the request.
+func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
+	var params *graphql.RawParams
+	var err error
+	switch x.R.Method {
+	case http.MethodGet:
+		params, err = decodeQuery(x.R.URL.RawQuery)
+	case http.MethodPost:
+		// A body of this type needs a preflight to be sent across origins; the check of the
+		// origin is a second line of defence.
+		if err := x.api.Origins.csrf.Check(x.R); err != nil {
+			return nil, refuse(http.StatusForbidden, retwis.CodeForbidden, "pages of this origin may not use the API")
+		}
+		body, refusal := x.readBody()
+		if refusal != nil {
+			return nil, refusal
+		}
+		params, err = DecodeParams(body)
+	default:
+		x.W.Header().Set("Allow", allowedMethods)
+		return nil, refuse(http.StatusMethodNotAllowed, retwis.CodeBadUserInput, "use POST, or GET for queries")
+	}
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, retwis.CodeBadUserInput, "%s", err)
+	}
+	params.Headers = x.R.Header
+	return params, nil
+}
+
+// RefuseMutation refuses a mutation that was sent by GET.
+func (x *Exchange) RefuseMutation() *Refusal {
+	x.W.Header().Set("Allow", http.MethodPost)
+	return refuse(http.StatusMethodNotAllowed, retwis.CodeBadUserInput, "GET is for queries only: use POST")
+}
+
+// readBody returns the JSON of a POST request.
+func (x *Exchange) readBody() ([]byte, *Refusal) {
+	media, params, err := mime.ParseMediaType(x.R.Header.Get("Content-Type"))
+	if err != nil || media != mediaJSON {
+		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body has to be %s", mediaJSON)
+	}
+	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body has to be UTF-8")
+	}
+	if coding := x.R.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		x.W.Header().Set("Accept-Encoding", "identity")
+		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body cannot be compressed")
+	}
+	tooLarge := func() *Refusal {
+		return refuse(http.StatusRequestEntityTooLarge, retwis.CodeBadUserInput,
+			"the body may have %d bytes at most", MaxBody)
+	}
+	if x.R.ContentLength > MaxBody {
+		x.W.Header().Set("Connection", "close") // the body will not be read
+		return nil, tooLarge()
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(x.W, x.R.Body, MaxBody))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, tooLarge()
+	}
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, retwis.CodeBadUserInput, "%s", fmt.Errorf("the body ended early: %w", err))
+	}
+	return body, nil
+}

@@ -1,0 +1,93 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"retwis/internal/server/httpapi"
+	"retwis/internal/server/servertest"
+)
+
+// A body that goes on for ever is not read to its end, and one that says so is not begun.
+func TestBodiesWithoutAnEndAreNotRead(t *testing.T) {
+	t.Parallel()
+	const head = "POST /graphql HTTP/1.1\r\nHost: retwis.test\r\nContent-Type: application/json\r\n"
+	for name, lines := range map[string]string{
+		"of 100 MB":              "Content-Length: 104857600\r\n\r\n",
+		"in chunks":              "Transfer-Encoding: chunked\r\n\r\n",
+		"of 100 MB, compressed":  "Content-Encoding: gzip\r\nContent-Length: 104857600\r\n\r\n",
+		"in chunks, compressed":  "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"of events, in chunks":   "Accept: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"of 100 MB, and a check": "Expect: 100-continue\r\nContent-Length: 104857600\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servertest.InBubble(t, nil, func(h *servertest.Harness) {
+				c := h.Connect()
+				type refused struct {
+					status int
+					body   string
+				}
+				answer := make(chan refused, 1)
+				go func() {
+					response, err := http.ReadResponse(bufio.NewReader(c), nil)
+					if err != nil {
+						answer <- refused{body: err.Error()}
+						return
+					}
+					body, _ := io.ReadAll(response.Body)
+					_ = response.Body.Close()
+					answer <- refused{response.StatusCode, string(body)}
+				}()
+				if _, err := io.WriteString(c, head+lines); err != nil {
+					h.Fatal(err)
+				}
+				part := strings.Repeat("x", 4<<10)
+				if strings.Contains(lines, "chunked") {
+					part = "1000\r\n" + part + "\r\n"
+				}
+				sent := 0
+				for range 100 << 20 / (4 << 10) {
+					n, err := io.WriteString(c, part)
+					sent += n
+					if err != nil {
+						break
+					}
+				}
+				if sent > 4*httpapi.MaxBody {
+					h.Errorf("%d bytes were taken", sent)
+				}
+				got := <-answer
+				want := http.StatusRequestEntityTooLarge
+				if strings.Contains(name, "compressed") {
+					want = http.StatusUnsupportedMediaType
+				}
+				if got.status != want || !strings.Contains(got.body, "BAD_USER_INPUT") || len(got.body) > 4<<10 {
+					h.Errorf("it is answered %d %.200s", got.status, got.body)
+				}
+			})
+		})
+	}
+}
+
+func TestBodyWithoutLengthIsLimited(t *testing.T) {
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		body := io.MultiReader(strings.NewReader(`{"query":"`), strings.NewReader(strings.Repeat("x", httpapi.MaxBody)))
+		r, err := http.NewRequestWithContext(h.Context(), http.MethodPost, h.URL+"/graphql", body)
+		if err != nil {
+			h.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		w, err := h.HTTP.Do(r)
+		if err != nil {
+			h.Fatal(err)
+		}
+		defer w.Body.Close()
+		if w.StatusCode != http.StatusRequestEntityTooLarge {
+			h.Errorf("got status %d", w.StatusCode)
+		}
+	})
+}

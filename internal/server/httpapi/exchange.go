@@ -1,0 +1,86 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
+	"retwis/internal/retwis"
+	"retwis/internal/server/clients"
+)
+
+// statusClientLeft is for metrics and traces, like that of nginx: the client is gone and
+// reads no status.
+const statusClientLeft = 499
+
+// Exchange is one HTTP request with a GraphQL operation, and its response.
+type Exchange struct {
+	W           http.ResponseWriter
+	R           *http.Request
+	TLS         bool // the client's own connection is encrypted
+	Credentials clients.Credentials
+
+	api    *API
+	cookie string // the value of the session cookie; empty without one
+	jar    cookieJar
+}
+
+// Begin reads who sends a request.
+func (a *API) Begin(w http.ResponseWriter, r *http.Request) *Exchange {
+	x := &Exchange{W: w, R: r, TLS: a.Proxies.OverTLS(r), api: a}
+	if cookie, err := r.Cookie(cookieName(x.TLS)); err == nil {
+		x.cookie = cookie.Value
+	}
+	if token, ok := BearerToken(r.Header.Get("Authorization")); ok {
+		x.Credentials = clients.Credentials{Token: token, Bearer: true}
+	} else {
+		x.Credentials = clients.Credentials{Token: x.cookie}
+	}
+	return x
+}
+
+// BearerToken returns the token of an Authorization value. It reports false for other
+// schemes: those are between the client and a proxy in front of the service.
+func BearerToken(value string) (string, bool) {
+	scheme, token, _ := strings.Cut(strings.TrimSpace(value), " ")
+	return strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")
+}
+
+// Admitted takes the result of the authentication. It returns why the request is not
+// executed, if it is not, and clears a stale cookie.
+func (x *Exchange) Admitted(stale bool, err error) *Refusal {
+	switch {
+	case errors.Is(err, retwis.ErrUnauthenticated):
+		return refuse(http.StatusUnauthorized, retwis.CodeUnauthenticated, "the session has ended: log in again")
+	case err != nil && x.R.Context().Err() != nil:
+		return refuse(statusClientLeft, retwis.CodeInternal, "cancelled")
+	case err != nil:
+		return &Refusal{http.StatusServiceUnavailable, x.api.Runner.Internal(x.R.Context(), "authenticate a request", err)}
+	case stale:
+		x.jar.clearStale()
+	}
+	if x.Credentials.Bearer && x.cookie != "" {
+		x.jar.keepForeign(x.cookie, x.Credentials.Token)
+	}
+	return nil
+}
+
+// WithViewer returns a context in which the operation of the request runs.
+func (x *Exchange) WithViewer(ctx context.Context, who auth.Identity) context.Context {
+	return x.jar.attach(auth.WithIdentity(ctx, who))
+}
+
+// Prepare parses, validates and counts the operation of the request, and sets the rate
+// limit headers. If it refuses the operation, it returns the response.
+func (x *Exchange) Prepare(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, *graphql.Response) {
+	ctx = x.api.withBudget(ctx, x.W.Header())
+	if x.R.Method == http.MethodGet {
+		ctx = ratelimit.WithQueriesOnly(ctx)
+	}
+	return x.api.Runner.Prepare(ctx, params)
+}

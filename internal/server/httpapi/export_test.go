@@ -1,0 +1,4 @@
+package httpapi
+
+// MaxValues is how many JSON values a request may contain.
+const MaxValues = maxValues

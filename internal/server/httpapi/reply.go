@@ -1,0 +1,66 @@
+package httpapi
+
+import (
+	"cmp"
+	"net/http"
+	"strconv"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"retwis/internal/retwis"
+	"retwis/internal/server/operation"
+)
+
+// Respond writes the response of an operation as a media type, with its status.
+func (x *Exchange) Respond(response *graphql.Response, media string) {
+	status := http.StatusOK
+	switch {
+	case operation.Executed(response):
+	case x.R.Context().Err() != nil:
+		status = statusClientLeft
+	case operation.HasCode(response.Errors, retwis.CodeInternal):
+		status = http.StatusInternalServerError
+	case operation.HasCode(response.Errors, retwis.CodeRateLimited):
+		status = http.StatusTooManyRequests
+	case media == mediaGraphQL:
+		status = http.StatusBadRequest
+	}
+	x.reply(status, media, response)
+}
+
+// Refuse writes the refusal of a request as a media type; the empty one is JSON.
+func (x *Exchange) Refuse(refusal *Refusal, media string) {
+	x.reply(refusal.Status, cmp.Or(media, mediaJSON), &graphql.Response{Errors: gqlerror.List{refusal.Err}})
+}
+
+func (x *Exchange) reply(status int, media string, response *graphql.Response) {
+	h := x.W.Header()
+	switch status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable:
+		h.Set("Retry-After", "1")
+	case http.StatusTooManyRequests:
+		h.Set("Retry-After", retryAfter(response.Errors))
+	}
+
+	buffer := x.api.bodies.Get()
+	defer x.api.bodies.Put(buffer)
+	body, err := operation.AppendResponse((*buffer)[:0], response)
+	*buffer = body
+	if err != nil {
+		status = http.StatusInternalServerError
+		body, _ = operation.AppendResponse(nil, &graphql.Response{Errors: gqlerror.List{
+			x.api.Runner.Internal(x.R.Context(), "encode a response", err),
+		}})
+	}
+	x.WriteCookie()
+	h.Set("Content-Type", media+"; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	x.W.WriteHeader(status)
+	_, _ = x.W.Write(body) // an error means that the client is gone
+}
+
+// WriteCookie adds the change of the session cookie to the header of the response.
+func (x *Exchange) WriteCookie() { x.jar.write(x.W.Header(), x.TLS, x.api.CookieMaxAge) }

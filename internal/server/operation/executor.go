@@ -1,0 +1,30 @@
+package operation
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"retwis/internal/retwis"
+)
+
+// Executor executes GraphQL operations.
+type Executor interface {
+	// CreateOperationContext parses, validates and counts an operation.
+	CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List)
+	// DispatchOperation executes a query or a mutation.
+	DispatchOperation(ctx context.Context, op *graphql.OperationContext) (graphql.ResponseHandler, context.Context)
+	// DispatchError returns the response of an operation that failed.
+	DispatchError(ctx context.Context, errs gqlerror.List) *graphql.Response
+	// Subscribe authorises a subscription for the viewer of ctx and returns the source of
+	// its events, or the errors that a client is shown.
+	Subscribe(ctx context.Context, op *graphql.OperationContext) (retwis.EventSource, gqlerror.List)
+	// Render executes a subscription for one event, as the viewer of ctx, and authorises
+	// nobody. It returns nil when ctx is done.
+	Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response
+	// RenderGroup returns a key that subscriptions share when they render each event to
+	// the same bytes for the same viewer, and whether the bytes depend on the viewer. The
+	// key is empty for an operation that shares with no other.
+	RenderGroup(op *graphql.OperationContext) (key string, perViewer bool)
+}

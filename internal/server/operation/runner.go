@@ -1,0 +1,174 @@
+// Package operation runs GraphQL operations for every transport. It adds to the executor
+// what all transports need: deadlines, metrics, traces, the recovery of panics, and the
+// encoding of responses.
+package operation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"go.opentelemetry.io/otel/trace"
+
+	"retwis/internal/retwis"
+	"retwis/internal/roundtrip"
+	"retwis/internal/server/requestid"
+)
+
+// Timeout bounds the execution of a query or a mutation.
+const Timeout = 30 * time.Second
+
+// Runner runs operations on an executor. It turns panics into errors: the parser and the
+// coercion of variables run outside the recovery of generated code.
+type Runner struct {
+	executor Executor
+	log      *slog.Logger
+	metrics  *Metrics
+	tracer   trace.Tracer
+}
+
+// NewRunner returns a runner. Without a tracer, operations have no spans.
+func NewRunner(executor Executor, log *slog.Logger, metrics *Metrics, tracer trace.Tracer) *Runner {
+	return &Runner{executor: executor, log: log, metrics: metrics, tracer: tracer}
+}
+
+// observe starts the metrics and the span of an operation. The returned function ends
+// both.
+func (r *Runner) observe(ctx context.Context, op *graphql.OperationContext) (context.Context, func(outcome)) {
+	series := r.metrics.seriesOf(op.Operation)
+	start := time.Now()
+	ctx, trips := roundtrip.WithCounter(ctx)
+	ctx, end := r.span(ctx, op)
+	return ctx, func(o outcome) {
+		series.observe(o, time.Since(start), trips.Load())
+		end(o)
+	}
+}
+
+// Prepare parses, validates and counts a request. If it refuses the request, it returns
+// the response that gives the reason.
+func (r *Runner) Prepare(ctx context.Context, params *graphql.RawParams) (op *graphql.OperationContext, failure *graphql.Response) {
+	defer func() {
+		if value := recover(); value != nil {
+			op, failure = nil, r.Panicked(ctx, "prepare an operation", value)
+		}
+		if failure != nil {
+			r.metrics.refused.Inc()
+		}
+	}()
+	params.ReadTime = graphql.TraceTiming{Start: graphql.Now(), End: graphql.Now()}
+	op, errs := r.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
+	if len(errs) > 0 {
+		return nil, r.executor.DispatchError(graphql.WithOperationContext(ctx, op), errs)
+	}
+	return op, nil
+}
+
+// Run executes a query or a mutation and returns its response.
+func (r *Runner) Run(ctx context.Context, op *graphql.OperationContext) (response *graphql.Response) {
+	ctx, end := r.observe(ctx, op)
+	client := ctx
+	defer func() { end(outcomeFor(client, response)) }()
+	defer func() {
+		if value := recover(); value != nil {
+			response = r.Panicked(ctx, "run an operation", value)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	responses, ctx := r.executor.DispatchOperation(ctx, op)
+	response = responses(ctx)
+	switch {
+	case response == nil && errors.Is(ctx.Err(), context.Canceled):
+		// The client is gone, so nobody reads this.
+		return &graphql.Response{Errors: gqlerror.List{Errorf(retwis.CodeInternal, "cancelled")}}
+	case response == nil:
+		return &graphql.Response{Errors: gqlerror.List{
+			r.Internal(ctx, "run an operation", errors.Join(errNoResponse, ctx.Err())),
+		}}
+	case response.HasNext != nil && *response.HasNext:
+		// The executor waits until each deferred part is taken.
+		for responses(ctx) != nil {
+		}
+		return &graphql.Response{Errors: gqlerror.List{
+			Errorf(retwis.CodeBadUserInput, "@defer is not supported"),
+		}}
+	}
+	return response
+}
+
+var errNoResponse = errors.New("the executor has no response")
+
+// Subscribe authorises a subscription for one subscriber. It returns the source of the
+// events, or the response that gives the reason of a refusal.
+func (r *Runner) Subscribe(ctx context.Context, op *graphql.OperationContext) (source retwis.EventSource, failure *graphql.Response) {
+	observed, end := r.observe(ctx, op)
+	defer func() {
+		if value := recover(); value != nil {
+			source, failure = nil, r.Panicked(ctx, "run a subscription", value)
+		}
+		if failure != nil {
+			end(outcomeFor(ctx, failure))
+		}
+	}()
+	events, errs := r.executor.Subscribe(observed, op)
+	if len(errs) > 0 {
+		return nil, &graphql.Response{Errors: errs}
+	}
+	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
+		err := events(ctx, after, sink)
+		end(outcomeOfError(err))
+		return err
+	}, nil
+}
+
+// Render executes a subscription for an event. It fails if there is no response, above all
+// because ctx is done.
+func (r *Runner) Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) (response *graphql.Response, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			response, err = r.Panicked(ctx, "render an event", value), nil
+		}
+	}()
+	if response = r.executor.Render(ctx, op, event); response == nil {
+		return nil, cmp.Or(context.Cause(ctx), errNoResponse)
+	}
+	return response, nil
+}
+
+// RenderGroup is [Executor.RenderGroup].
+func (r *Runner) RenderGroup(op *graphql.OperationContext) (key string, perViewer bool) {
+	return r.executor.RenderGroup(op)
+}
+
+// Failed returns the response for a subscription whose source ended it with an error.
+func (r *Runner) Failed(ctx context.Context, op *graphql.OperationContext, reason error) (response *graphql.Response) {
+	defer func() {
+		if value := recover(); value != nil {
+			response = r.Panicked(ctx, "present the end of a subscription", value)
+		}
+	}()
+	return r.executor.DispatchError(graphql.WithOperationContext(ctx, op), gqlerror.List{gqlerror.Wrap(reason)})
+}
+
+// Panicked logs a panic and returns the response of the operation that panicked.
+func (r *Runner) Panicked(ctx context.Context, doing string, value any) *graphql.Response {
+	err := fmt.Errorf("panic: %v\n%s", value, debug.Stack())
+	return &graphql.Response{Errors: gqlerror.List{r.Internal(ctx, doing, err)}}
+}
+
+// Internal logs an error in full and returns one for the client, which contains only the
+// id of the log line.
+func (r *Runner) Internal(ctx context.Context, doing string, err error) *gqlerror.Error {
+	id := requestid.New()
+	r.log.ErrorContext(ctx, "internal error", "id", id, "doing", doing, "err", err)
+	shown := Errorf(retwis.CodeInternal, "internal error")
+	shown.Extensions["id"] = id
+	return shown
+}

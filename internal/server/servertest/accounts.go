@@ -1,0 +1,73 @@
+package servertest
+
+import (
+	"context"
+	"sync"
+
+	"retwis/internal/auth"
+	"retwis/internal/retwis"
+	"retwis/internal/server/requestid"
+)
+
+// Accounts know sessions. They implement [clients.Authenticator].
+type Accounts struct {
+	mu       sync.Mutex
+	sessions map[string]auth.Identity
+	calls    int
+	broken   error
+	during   func() // runs after the session was read, before the response
+}
+
+// Open opens a session of a generation and returns its token.
+func (a *Accounts) Open(user retwis.UserID, generation int64) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	token := "token-" + requestid.New()
+	a.sessions[token] = auth.Identity{
+		User: user, Session: retwis.SessionKey{Bucket: user.Bucket(), Hash: "hash of " + token}, Generation: generation,
+	}
+	return token
+}
+
+// End ends a session and returns the announcement, which no server has received.
+func (a *Accounts) End(token string) retwis.SessionEnd {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	who := a.sessions[token]
+	delete(a.sessions, token)
+	return retwis.SessionEnd{Session: who.Session}
+}
+
+// Set lets all reads of sessions fail, and calls during in the next one. Nil does neither.
+func (a *Accounts) Set(broken error, during func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.broken, a.during = broken, during
+}
+
+// Calls returns how often a session was read.
+func (a *Accounts) Calls() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.calls
+}
+
+// Authenticate implements [clients.Authenticator].
+func (a *Accounts) Authenticate(_ context.Context, token string) (auth.Identity, error) {
+	a.mu.Lock()
+	a.calls++
+	who, ok := a.sessions[token]
+	err, during := a.broken, a.during
+	a.during = nil
+	a.mu.Unlock()
+	if during != nil {
+		during()
+	}
+	switch {
+	case err != nil:
+		return auth.Identity{}, err
+	case !ok:
+		return auth.Identity{}, retwis.ErrUnauthenticated
+	}
+	return who, nil
+}

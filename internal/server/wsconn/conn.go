@@ -1,0 +1,272 @@
+// Package wsconn is the server's side of one websocket: frames, queue, deadlines, pings
+// and the closing handshake. It knows nothing of what the messages mean.
+package wsconn
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gorilla/websocket"
+)
+
+const (
+	maxCloseReason = 123 // bytes, by RFC 6455
+	closeWait      = 5 * time.Second
+	lingerWait     = 2 * time.Second
+)
+
+// Conn is one websocket: it reads messages and writes frames. Sending never waits: what
+// the socket does not accept at once is queued for a writer goroutine, which exists only
+// while there is something to write. A reader that leaves more unread than the queue holds
+// is disconnected, and so is one that answers no ping.
+//
+// gorilla's connection reads, and writes where messages are compressed. Other frames are
+// written past it: it can neither assemble a message from shared parts nor try to write
+// without waiting.
+type Conn struct {
+	// The fields that each event needs come first: with thousands of connections none of
+	// them is in the processor's caches, and each cache line counts.
+	shared *Shared
+
+	mu       sync.Mutex
+	direct   directWriter  // noDirectWriter where only a writer goroutine may write
+	gzip     bool          // messages are compressed
+	writing  bool          // a writer goroutine runs
+	closing  bool          // nothing but the close frame may be queued any more
+	giant    bool          // an oversized frame is queued
+	restEnds bool          // rest was the close frame
+	readDone bool          // the client has sent its close frame
+	queued   int           // bytes in queue, overhead included, without an oversized frame
+	queue    []Frame       // without what is being written
+	room     chan struct{} // closed when the queue is half empty again; nil when nobody waits
+	rest     []byte        // of a frame that the socket accepted a part of
+	closeBy  time.Time
+	pingAt   time.Time
+	heardAt  time.Time
+	arriving time.Time // since when a message arrives; zero while none does
+
+	ws     *websocket.Conn
+	cancel context.CancelFunc // ends what runs for the connection, once it starts to close
+}
+
+// New returns the connection of an upgraded websocket. It calls cancel when the connection
+// starts to close.
+func New(ws *websocket.Conn, shared *Shared, gzip bool, cancel context.CancelFunc) *Conn {
+	now := time.Now()
+	c := &Conn{ws: ws, shared: shared, gzip: gzip, cancel: cancel, direct: noDirectWriter, pingAt: now.Add(shared.PingEvery), heardAt: now}
+	if !gzip {
+		c.direct = newDirectWriter(ws.NetConn())
+	}
+	ws.SetPongHandler(func(string) error { c.alive(); return nil })
+	ws.SetPingHandler(func(data string) error {
+		c.alive()
+		c.Enqueue(Frame{Kind: websocket.PongMessage, Data: []byte(data)}, false)
+		return nil
+	})
+	ws.SetCloseHandler(func(code int, _ string) error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !c.closing {
+			c.closeLocked(code, "")
+		}
+		return nil
+	})
+	return c
+}
+
+// Send queues a text message. On a connection that is closing it does nothing.
+func (c *Conn) Send(message []byte) {
+	c.Enqueue(Frame{Kind: websocket.TextMessage, Data: message}, false)
+}
+
+// isGiant reports whether the frame alone is more than a queue holds, as a page of very
+// long posts may be. That is not the reader's fault, so one such frame may wait.
+func (c *Conn) isGiant(f *Frame) bool { return f.cost() > c.shared.QueueBytes }
+
+// Enqueue queues a frame. If more frames follow at once, the write may wait for them; the
+// caller then has to enqueue the last one without more, or to call [Conn.Flush].
+func (c *Conn) Enqueue(f Frame, more bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return
+	}
+	full := c.queued+f.cost() > c.shared.QueueBytes
+	if c.isGiant(&f) {
+		full = c.giant
+	}
+	if full {
+		c.queue, c.queued = nil, 0
+		c.shared.SlowConsumers.Add(1)
+		c.closeLocked(CodeTryAgainLater, "the reader is too slow")
+		return
+	}
+	c.pushLocked(f, more)
+}
+
+// Flush writes the frames that wait for more.
+func (c *Conn) Flush() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.writing || len(c.queue) == 0 {
+		return
+	}
+	if c.direct == noDirectWriter || !c.writeNowLocked() {
+		c.startLocked()
+	}
+}
+
+func (c *Conn) startLocked() {
+	c.writing = true
+	c.shared.Tasks.Go(c.write)
+}
+
+func (c *Conn) pushLocked(f Frame, more bool) {
+	if !c.writing && (!more || c.queued >= batchBytes) {
+		if c.direct != noDirectWriter && c.writeNowLocked(f) {
+			return
+		}
+		c.startLocked()
+		if c.rest != nil {
+			return
+		}
+	}
+	c.queue = append(c.queue, f)
+	if c.isGiant(&f) {
+		c.giant = true
+	} else {
+		c.queued += f.cost()
+	}
+}
+
+// writeNowLocked writes the queue and another frame as far as the socket accepts them
+// without waiting. It reports whether that was all. If the socket accepted a part, the
+// rest is left to a writer; if it accepted nothing, everything is.
+func (c *Conn) writeNowLocked(last ...Frame) (all bool) {
+	buffer := c.shared.buffers.Get()
+	defer c.shared.buffers.Put(buffer)
+	ending := false
+	b := (*buffer)[:0]
+	for _, frames := range [...][]Frame{c.queue, last} {
+		for i := range frames {
+			b = frames[i].appendTo(b)
+			ending = frames[i].Kind == websocket.CloseMessage
+		}
+	}
+	*buffer = b
+	n := c.direct.write(b)
+	if n == 0 {
+		return false
+	}
+	c.queue, c.queued, c.giant = nil, 0, false
+	c.roomLocked()
+	if n < len(b) {
+		c.rest, c.restEnds = bytes.Clone(b[n:]), ending
+		return false
+	}
+	if ending {
+		c.closeSentLocked()
+	}
+	return true
+}
+
+// Close sends what is queued and then the close frame, within a few seconds or not at all.
+// The first call decides the code.
+func (c *Conn) Close(code int, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closing {
+		c.closeLocked(code, reason)
+	}
+}
+
+func (c *Conn) closeLocked(code int, reason string) {
+	c.closing = true
+	c.closeBy = time.Now().Add(closeWait)
+	c.pushLocked(Frame{Kind: websocket.CloseMessage, Data: websocket.FormatCloseMessage(code, truncateReason(reason))}, false)
+	c.cancel()
+}
+
+// closeSentLocked notes that the close frame was written. The client answers with one of
+// its own. Until then its messages are read and dropped: closing a socket with unread data
+// resets the connection, and the client might never see the code.
+func (c *Conn) closeSentLocked() {
+	if c.readDone {
+		c.closeSocketLocked() // the handshake is complete
+		return
+	}
+	_ = c.ws.SetReadDeadline(time.Now().Add(lingerWait))
+}
+
+// truncateReason cuts a close reason to the length that a close frame holds.
+func truncateReason(reason string) string {
+	if len(reason) <= maxCloseReason {
+		return reason
+	}
+	cut := maxCloseReason
+	for !utf8.RuneStart(reason[cut]) {
+		cut--
+	}
+	return reason[:cut]
+}
+
+// Abort closes the connection at once, without a close frame. It may be called again.
+func (c *Conn) Abort() {
+	c.mu.Lock()
+	c.closing = true
+	c.rest, c.queue, c.queued = nil, nil, 0
+	c.closeSocketLocked()
+	c.mu.Unlock()
+	c.cancel()
+}
+
+// closeSocketLocked closes the socket. Its descriptor may then belong to another file.
+func (c *Conn) closeSocketLocked() {
+	c.direct = noDirectWriter
+	_ = c.ws.Close() // the connection is given up anyway
+}
+
+// Tick sends a ping when one is due. It reports false for a client that is gone.
+func (c *Conn) Tick(now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closing:
+	case now.Sub(c.heardAt) >= c.shared.PingEvery+c.shared.PongWait:
+		return false
+	case !c.arriving.IsZero() && now.Sub(c.arriving) >= c.shared.MessageWait:
+		return false // pongs between the fragments of a message would keep its memory for ever
+	case !now.Before(c.pingAt):
+		c.pingAt = now.Add(c.shared.PingEvery)
+		c.pushLocked(Frame{Kind: websocket.PingMessage}, false)
+	}
+	return true
+}
+
+// QueuedBytes returns how many bytes wait for the reader.
+func (c *Conn) QueuedBytes() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.queued + len(c.rest)
+}
+
+// WaitForRoom returns when at most half of the queue is full, or ctx is done.
+func (c *Conn) WaitForRoom(ctx context.Context) {
+	c.mu.Lock()
+	if c.closing || c.queued <= c.shared.QueueBytes/2 {
+		c.mu.Unlock()
+		return
+	}
+	if c.room == nil {
+		c.room = make(chan struct{})
+	}
+	room := c.room
+	c.mu.Unlock()
+	select {
+	case <-room:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,197 @@
+package wsconn
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"retwis/internal/redistest"
+)
+
+func TestMain(m *testing.M) { redistest.VerifyNoLeaks(m) }
+
+// hijacked is the response writer of a request on a pipe.
+type hijacked struct {
+	http.ResponseWriter
+	conn net.Conn
+}
+
+// Hijack implements [http.Hijacker].
+func (h hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return h.conn, bufio.NewReadWriter(bufio.NewReader(h.conn), bufio.NewWriter(h.conn)), nil
+}
+
+// open returns both ends of a websocket on a pipe. The server's end is not read yet.
+func open(t *testing.T) (*Conn, *websocket.Conn) {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	upgraded := make(chan *websocket.Conn, 1)
+	go func() {
+		r, err := http.ReadRequest(bufio.NewReader(theirs))
+		if err != nil {
+			close(upgraded)
+			return
+		}
+		var upgrader websocket.Upgrader
+		ws, _ := upgrader.Upgrade(hijacked{nil, theirs}, r, nil)
+		upgraded <- ws
+	}()
+	dialer := websocket.Dialer{NetDial: func(string, string) (net.Conn, error) { return ours, nil }}
+	client, w, err := dialer.DialContext(t.Context(), "ws://retwis.test/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Body.Close()
+	ws := <-upgraded
+	if ws == nil {
+		t.Fatal("the request was not upgraded")
+	}
+	var tasks sync.WaitGroup
+	var slow atomic.Int64
+	shared := NewShared(Settings{
+		QueueBytes: 1 << 20, WriteWait: 10 * time.Second, PingEvery: 25 * time.Second, PongWait: 15 * time.Second,
+		MessageWait: 20 * time.Second, MaxMessage: 1 << 10, BinaryCode: 4000, Tasks: &tasks, SlowConsumers: &slow,
+	})
+	_, cancel := context.WithCancel(t.Context())
+	c := New(ws, shared, false, cancel)
+	t.Cleanup(func() {
+		_ = client.Close()
+		c.Abort()
+		tasks.Wait()
+	})
+	return c, client
+}
+
+// repeated is a body that consists of the insert alone, twice.
+type repeated struct{}
+
+func (repeated) Len(insert string) int { return 2 * len(insert) }
+func (repeated) AppendTo(b []byte, insert string) []byte {
+	return append(append(b, insert...), insert...)
+}
+
+func TestConn_AssemblesSharedFrames(t *testing.T) {
+	t.Parallel()
+	for _, length := range []int{1, 60, 61, 30_000, 40_000} { // of each length encoding
+		synctest.Test(t, func(t *testing.T) {
+			c, client := open(t)
+			insert := strings.Repeat("x", length)
+			c.Enqueue(Frame{Kind: websocket.TextMessage, Head: "[", Body: repeated{}, Insert: insert, Data: []byte("]")}, true)
+			c.Enqueue(Frame{Kind: websocket.TextMessage, Data: []byte("last")}, false)
+			for _, want := range []string{"[" + insert + insert + "]", "last"} {
+				if _, got, err := client.ReadMessage(); err != nil || string(got) != want {
+					t.Errorf("got %.100q, %v, want %.100q", got, err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestConn_IdleHoldsNoQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, client := open(t)
+		for range 50 {
+			c.Send([]byte("message"))
+		}
+		for range 50 {
+			if _, _, err := client.ReadMessage(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.queue != nil || c.queued != 0 || c.writing {
+			t.Errorf("an idle connection holds %d frames, %d bytes, writing %v", len(c.queue), c.queued, c.writing)
+		}
+	})
+}
+
+func TestConn_DisconnectsSlowConsumer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, client := open(t)
+		message := []byte(strings.Repeat("x", 64<<10))
+		for range 20 {
+			c.Send(message)
+		}
+		if n := c.shared.SlowConsumers.Load(); n != 1 {
+			t.Errorf("%d slow consumers are counted, want 1", n)
+		}
+		var err error
+		for err == nil {
+			_, _, err = client.ReadMessage()
+		}
+		if closed, ok := errors.AsType[*websocket.CloseError](err); !ok || closed.Code != CodeTryAgainLater {
+			t.Errorf("the connection ended with %v", err)
+		}
+	})
+}
+
+func TestConn_MessageRules(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		kind int
+		text string
+		code int // 0 if the message is accepted
+	}{
+		"a message of the greatest length": {websocket.TextMessage, strings.Repeat("x", 1<<10), 0},
+		"a longer message":                 {websocket.TextMessage, strings.Repeat("x", 1<<10+1), codeTooBig},
+		"a binary message":                 {websocket.BinaryMessage, "x", 4000},
+		"invalid UTF-8":                    {websocket.TextMessage, "\xff", codeInvalidUTF8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, client := open(t)
+				var got []string
+				go c.Receive(func(message []byte) {
+					got = append(got, string(message))
+					c.Close(websocket.CloseNormalClosure, "")
+				})
+				if err := client.WriteMessage(tt.kind, []byte(tt.text)); err != nil {
+					t.Fatal(err)
+				}
+				_, _, err := client.ReadMessage()
+				want := tt.code
+				if want == 0 {
+					want = websocket.CloseNormalClosure
+				}
+				if !websocket.IsCloseError(err, want) {
+					t.Errorf("the connection ended with %v, want code %d", err, want)
+				}
+				synctest.Wait()
+				if accepted := len(got) == 1 && got[0] == tt.text; accepted != (tt.code == 0) {
+					t.Errorf("%d messages were accepted", len(got))
+				}
+			})
+		})
+	}
+}
+
+func TestTruncateReason(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]int{
+		"short":                           5,
+		strings.Repeat("x", 123):          123,
+		strings.Repeat("x", 124):          123,
+		"x" + strings.Repeat("é", 100):    123,
+		strings.Repeat("é", 100):          122,
+		strings.Repeat("\U0001F600", 100): 120,
+	} {
+		if got := truncateReason(reason); len(got) != want || !strings.HasPrefix(reason, got) {
+			t.Errorf("%.20q… is cut to %d bytes, want %d", reason, len(got), want)
+		}
+	}
+}

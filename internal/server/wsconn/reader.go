@@ -1,0 +1,75 @@
+package wsconn
+
+import (
+	"errors"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gorilla/websocket"
+)
+
+// Receive calls handle with each text message, one at a time, until the connection ends.
+func (c *Conn) Receive(handle func(message []byte)) {
+	for {
+		kind, r, err := c.ws.NextReader()
+		if err != nil {
+			c.readEnded(err)
+			return
+		}
+		if !c.messageStarts() {
+			continue
+		}
+		message, err := io.ReadAll(io.LimitReader(r, int64(c.shared.MaxMessage)+1))
+		switch {
+		case err != nil:
+			c.Abort()
+			return
+		case len(message) > c.shared.MaxMessage:
+			c.Close(codeTooBig, "the message is too big")
+		case kind != websocket.TextMessage:
+			c.Close(c.shared.BinaryCode, "messages are text")
+		case !utf8.Valid(message):
+			c.Close(codeInvalidUTF8, "the message is not UTF-8")
+		default:
+			c.messageArrived()
+			handle(message)
+		}
+	}
+}
+
+// alive notes a sign of life.
+func (c *Conn) alive() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heardAt = time.Now()
+}
+
+// messageStarts notes that a message starts to arrive. It reports false on a connection
+// that is closing, where messages are dropped.
+func (c *Conn) messageStarts() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.arriving = time.Now()
+	return !c.closing
+}
+
+// messageArrived notes that a message is complete, which is a sign of life.
+func (c *Conn) messageArrived() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heardAt, c.arriving = time.Now(), time.Time{}
+}
+
+// readEnded ends a connection from which nothing more arrives. A client that has sent a
+// close frame is sent the answer first, if that takes a writer.
+func (c *Conn) readEnded(err error) {
+	closed, ok := errors.AsType[*websocket.CloseError](err)
+	c.mu.Lock()
+	c.readDone = ok && closed.Code != websocket.CloseAbnormalClosure
+	wait := c.readDone && c.writing
+	c.mu.Unlock()
+	if !wait {
+		c.Abort()
+	}
+}
