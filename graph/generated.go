@@ -248,19 +248,19 @@ func newExecutionContext(
 
 var sources = []*ast.Source{
 	{Name: "../schema.graphqls", Input: `"""
-A service of short posts and timelines. Read without an account: public and profile timelines, posts
-and people. Log in to post, to follow, and to read your home timeline.
+A service for short posts and timelines. Public and profile timelines, posts and users are readable
+without an account. Log in to post, to follow users, and to read your home timeline.
 
 Ids are opaque. Connections follow the Relay cursor specification: pass ` + "`" + `first` + "`" + `, with or without
-` + "`" + `after` + "`" + `, to go forward, or ` + "`" + `last` + "`" + `, with or without ` + "`" + `before` + "`" + `, to go backward; 20 when neither is given,
-1 to 100. ` + "`" + `after` + "`" + ` alone means ` + "`" + `first: 20` + "`" + `, ` + "`" + `before` + "`" + ` alone means ` + "`" + `last: 20` + "`" + `, and the two directions
+` + "`" + `after` + "`" + `, to read forward, or ` + "`" + `last` + "`" + `, with or without ` + "`" + `before` + "`" + `, to read backward. The page size is 1 to 100,
+and 20 by default. ` + "`" + `after` + "`" + ` alone means ` + "`" + `first: 20` + "`" + `, ` + "`" + `before` + "`" + ` alone means ` + "`" + `last: 20` + "`" + `, and the two directions
 cannot be mixed.
 
-What a person can mend is reported in the ` + "`" + `userErrors` + "`" + ` of a mutation's payload. Everything else is a
+Validation errors are returned in the ` + "`" + `userErrors` + "`" + ` of a mutation's payload. Any other error is a
 GraphQL error with a code in ` + "`" + `extensions.code` + "`" + `: ` + "`" + `UNAUTHENTICATED` + "`" + `, ` + "`" + `FORBIDDEN` + "`" + `, ` + "`" + `NOT_FOUND` + "`" + `,
 ` + "`" + `BAD_USER_INPUT` + "`" + `, ` + "`" + `RATE_LIMITED` + "`" + ` (with ` + "`" + `retryAfter` + "`" + `, in seconds), ` + "`" + `COMPLEXITY_LIMIT_EXCEEDED` + "`" + `,
 ` + "`" + `PERSISTED_QUERY_NOT_FOUND` + "`" + `, ` + "`" + `GRAPHQL_PARSE_FAILED` + "`" + `, ` + "`" + `GRAPHQL_VALIDATION_FAILED` + "`" + `, or
-` + "`" + `INTERNAL_SERVER_ERROR` + "`" + ` (with an ` + "`" + `id` + "`" + ` to quote when you report it).
+` + "`" + `INTERNAL_SERVER_ERROR` + "`" + ` (with an ` + "`" + `id` + "`" + ` for error reports).
 """
 schema {
   query: Query
@@ -269,121 +269,121 @@ schema {
 }
 
 """
-Marks a field whose value may depend on who asks. Events of subscriptions that select none are rendered
-once for all subscribers.
+Marks a field whose value may depend on the viewer. The server renders events of subscriptions that
+select no such field once for all subscribers.
 """
 directive @viewerDependent on FIELD_DEFINITION
 
 """
-An instant as RFC 3339 writes it, in UTC with milliseconds: ` + "`" + `2026-03-01T12:30:00.000Z` + "`" + `.
+A point in time in the format of RFC 3339, in UTC with milliseconds: ` + "`" + `2026-03-01T12:30:00.000Z` + "`" + `.
 """
 scalar DateTime
 
 """
-A place in a connection or a timeline. It is opaque: all a client may do with it is compare it and
-hand it back. A cursor works for weeks, and goes on working when the post it stands at is deleted.
+A position in a connection or a timeline. It is opaque: clients may only compare it and send it back.
+A cursor is valid for weeks, and stays valid when the post at its position is deleted.
 """
 scalar Cursor
 
 """
-Something with an id of its own, that can be fetched again by that id.
+An object with a global id, by which it can be fetched again.
 """
 interface Node {
-  """Opaque, and unique among all things of all types."""
+  """The global id: opaque, and unique among all objects of all types."""
   id: ID!
 }
 
 """
-Where a page stands within its connection.
+The position of a page within its connection.
 """
 type PageInfo {
-  """Whether more follows after the last edge of this page."""
+  """Whether there are edges after the last one of this page."""
   hasNextPage: Boolean!
-  """Whether more comes before the first edge of this page."""
+  """Whether there are edges before the first one of this page."""
   hasPreviousPage: Boolean!
-  """The cursor of the page's first edge; null when the page is empty."""
+  """The cursor of the page's first edge, or null if the page is empty."""
   startCursor: Cursor
-  """The cursor of the page's last edge; null when the page is empty."""
+  """The cursor of the page's last edge, or null if the page is empty."""
   endCursor: Cursor
 }
 
 """
-A person with an account.
+A user account and its public profile.
 """
 type User implements Node {
   """The user's id."""
   id: ID!
-  """The name the user logs in with and is found by, unique without regard to case."""
+  """The name for log-in and lookup, unique without regard to case."""
   username: String!
-  """The name to show; the username unless the user chose another."""
+  """The name to display. The default is the username."""
   displayName: String!
-  """What the user tells about themselves; empty when nothing."""
+  """The description that the user wrote of themselves, or an empty string."""
   bio: String!
-  """When the account was made."""
+  """The time of registration."""
   createdAt: DateTime!
-  """How many posts the user has made and not deleted."""
+  """The number of posts of the user, without deleted ones."""
   postCount: Int!
-  """How many people follow the user."""
+  """The number of users who follow this user."""
   followerCount: Int!
-  """How many people the user follows."""
+  """The number of users whom this user follows."""
   followingCount: Int!
-  """The user's own posts, newest first. Anybody may read it."""
+  """The user's own posts, newest first. Everybody may read it."""
   timeline: Timeline!
-  """Those who follow the user, newest follow first."""
+  """The users who follow this user, newest follow first."""
   followers(
-    """How many to read going forward, 1 to 100."""
+    """The page size forward, 1 to 100."""
     first: Int
-    """Go on after this edge."""
+    """Read after this edge."""
     after: Cursor
-    """How many to read going backward, 1 to 100."""
+    """The page size backward, 1 to 100."""
     last: Int
-    """Stop before this edge."""
+    """Read before this edge."""
     before: Cursor
   ): UserConnection!
-  """Those the user follows, newest follow first."""
+  """The users whom this user follows, newest follow first."""
   following(
-    """How many to read going forward, 1 to 100."""
+    """The page size forward, 1 to 100."""
     first: Int
-    """Go on after this edge."""
+    """Read after this edge."""
     after: Cursor
-    """How many to read going backward, 1 to 100."""
+    """The page size backward, 1 to 100."""
     last: Int
-    """Stop before this edge."""
+    """Read before this edge."""
     before: Cursor
   ): UserConnection!
   """
-  Those who follow this user and another one, too; who began to follow this user last comes first, and
-  ` + "`" + `followedAt` + "`" + ` says when. An id of no user is ` + "`" + `NOT_FOUND` + "`" + `.
+  The users who follow both this user and another one, newest follow of this user first; ` + "`" + `followedAt` + "`" + ` is
+  the time of that follow. If the other user does not exist, the error is ` + "`" + `NOT_FOUND` + "`" + `.
   """
   commonFollowers(
     """The id of the other user."""
     with: ID!
-    """How many to read going forward, 1 to 100."""
+    """The page size forward, 1 to 100."""
     first: Int
-    """Go on after this edge."""
+    """Read after this edge."""
     after: Cursor
-    """How many to read going backward, 1 to 100."""
+    """The page size backward, 1 to 100."""
     last: Int
-    """Stop before this edge."""
+    """Read before this edge."""
     before: Cursor
   ): UserConnection!
   """
-  Those of the user's followers whom the viewer follows; who began to follow this user last comes first,
-  and ` + "`" + `followedAt` + "`" + ` says when. Empty, with a ` + "`" + `totalCount` + "`" + ` of 0, when nobody is logged in.
+  The followers of this user whom the viewer follows, newest follow of this user first; ` + "`" + `followedAt` + "`" + ` is
+  the time of that follow. Empty, with a ` + "`" + `totalCount` + "`" + ` of 0, if nobody is logged in.
   """
   followersYouKnow(
-    """How many to read going forward, 1 to 100."""
+    """The page size forward, 1 to 100."""
     first: Int
-    """Go on after this edge."""
+    """Read after this edge."""
     after: Cursor
-    """How many to read going backward, 1 to 100."""
+    """The page size backward, 1 to 100."""
     last: Int
-    """Stop before this edge."""
+    """Read before this edge."""
     before: Cursor
   ): UserConnection! @viewerDependent
-  """Whether the viewer follows this user; false when nobody is logged in."""
+  """Whether the viewer follows this user; false if nobody is logged in."""
   viewerFollows: Boolean! @viewerDependent
-  """Whether this user follows the viewer; false when nobody is logged in."""
+  """Whether this user follows the viewer; false if nobody is logged in."""
   followsViewer: Boolean! @viewerDependent
 }
 
@@ -393,28 +393,28 @@ A short text by one author. Posts cannot be edited, only deleted.
 type Post implements Node {
   """The post's id."""
   id: ID!
-  """What was written: 1 to 280 characters as a reader counts them, in Unicode's normal form C."""
+  """The text: 1 to 280 user-perceived characters, in Unicode normalization form C."""
   text: String!
-  """When it was posted."""
+  """The time of creation."""
   createdAt: DateTime!
-  """Who wrote it."""
+  """The author."""
   author: User!
   """
-  The users whom the text names as ` + "`" + `@username` + "`" + `, in the order of the text, each once. They were found when
-  it was posted; those who have left since are left out.
+  The users whom the text mentions as ` + "`" + `@username` + "`" + `, in the order of the text, each once. Mentions are
+  resolved when the post is created. Users who deleted their account later are omitted.
   """
   mentions: [User!]!
 }
 
 """
-What feeds a timeline.
+The source of the posts of a timeline.
 """
 enum TimelineKind {
-  """The posts of a user and of everybody that user follows. Only its owner may read it."""
+  """The posts of a user and of all users whom that user follows. Only its owner may read it."""
   HOME
-  """Everybody's posts. Anybody may read it."""
+  """The posts of all users. Everybody may read it."""
   PUBLIC
-  """One user's own posts. Anybody may read it."""
+  """The posts of one user. Everybody may read it."""
   PROFILE
   """The posts that mention a user. Only that user may read it."""
   MENTIONS
@@ -423,352 +423,351 @@ enum TimelineKind {
 }
 
 """
-A list of posts that grows at its head. Subscribe to ` + "`" + `timelineEvents` + "`" + ` to watch it grow.
+A list of posts, newest first. Subscribe to ` + "`" + `timelineEvents` + "`" + ` for new posts.
 """
 type Timeline implements Node {
   """The timeline's id."""
   id: ID!
-  """What feeds the timeline."""
+  """The source of its posts."""
   kind: TimelineKind!
-  """Whose timeline it is, for a list's timeline the list's owner; null for the public timeline."""
+  """The owner of the timeline, or of the list it belongs to; null for the public timeline."""
   owner: User @viewerDependent
-  """The posts, newest first. Deleted posts are left out."""
+  """The posts, newest first, without deleted ones."""
   posts(
-    """How many to read going forward, towards older posts, 1 to 100."""
+    """The page size forward, towards older posts, 1 to 100."""
     first: Int
-    """Go on after this edge. Cursors of this timeline's edges and events, and its ` + "`" + `liveCursor` + "`" + `, will do."""
+    """Read after this position: a cursor of this timeline's edges or events, or its ` + "`" + `liveCursor` + "`" + `."""
     after: Cursor
-    """How many to read going backward, towards newer posts, 1 to 100."""
+    """The page size backward, towards newer posts, 1 to 100."""
     last: Int
-    """Stop before this edge."""
+    """Read before this edge."""
     before: Cursor
   ): PostConnection! @viewerDependent
 }
 
 """
-One page of a timeline.
+A page of a timeline.
 """
 type PostConnection {
-  """The posts of this page with their places, newest first."""
+  """The posts of this page with their cursors, newest first."""
   edges: [PostEdge!]!
-  """Where the page stands within the timeline."""
+  """The position of the page within the timeline."""
   pageInfo: PageInfo!
   """
-  Where the timeline stood when the page was read, also when it was empty. Subscribe to
-  ` + "`" + `timelineEvents` + "`" + ` after it, and nothing falls between the page and the first event.
+  The position of the newest post when the page was read; it is set even if the timeline is empty.
+  Subscribe to ` + "`" + `timelineEvents` + "`" + ` after it to miss no event between the page and the subscription.
   """
   liveCursor: Cursor!
 }
 
 """
-A post at its place in a timeline.
+A post at its position in a timeline.
 """
 type PostEdge {
-  """The place: read on from here, or subscribe after it."""
+  """The position, to read or subscribe from."""
   cursor: Cursor!
   """The post."""
   node: Post!
 }
 
 """
-One page of users.
+A page of users.
 """
 type UserConnection {
-  """The users of this page with their places."""
+  """The users of this page with their cursors."""
   edges: [UserEdge!]!
-  """Where the page stands within the connection."""
+  """The position of the page within the connection."""
   pageInfo: PageInfo!
-  """How many users the whole connection has, exactly."""
+  """The exact number of users in the whole connection."""
   totalCount: Int!
 }
 
 """
-A user at their place in a connection.
+A user at their position in a connection.
 """
 type UserEdge {
-  """The place: read on from here."""
+  """The position, to read from."""
   cursor: Cursor!
   """The user."""
   node: User!
   """
-  When the user came to be here: when the follow was made, or the user was put on the list; null where the
-  connection keeps no time.
+  The time of the follow, or of the addition to the list; null if the connection records no time.
   """
   followedAt: DateTime
 }
 
 """
-Users whom a viewer, the list's owner, reads together. A list and its timeline are their owner's alone;
-its members do not learn of it.
+A named list of users with a timeline of their posts. Only its owner can see a list and its timeline;
+its members are not notified.
 """
 type List implements Node {
   """The list's id."""
   id: ID!
-  """What its owner calls it. Names need not differ."""
+  """The name, which need not be unique."""
   name: String!
-  """Whose list it is: the viewer."""
+  """The owner, who is the viewer."""
   owner: User!
-  """When the list was made."""
+  """The time of creation."""
   createdAt: DateTime!
-  """Those on the list, newest first; ` + "`" + `followedAt` + "`" + ` of their edges is when they were added."""
+  """The members, newest first; ` + "`" + `followedAt` + "`" + ` of an edge is the time of the addition."""
   members(
-    """How many to read going forward, 1 to 100."""
+    """The page size forward, 1 to 100."""
     first: Int
-    """Go on after this edge."""
+    """Read after this edge."""
     after: Cursor
-    """How many to read going backward, 1 to 100."""
+    """The page size backward, 1 to 100."""
     last: Int
-    """Stop before this edge."""
+    """Read before this edge."""
     before: Cursor
   ): UserConnection!
-  """Whether a user is on the list; false for an id of no user."""
+  """Whether a user is a member; false if there is no such user."""
   hasMember(
     """The id of the user."""
     userId: ID!
   ): Boolean!
-  """The posts of the members, newest first. Subscribe to ` + "`" + `timelineEvents` + "`" + ` to watch it grow."""
+  """The posts of the members, newest first. Subscribe to ` + "`" + `timelineEvents` + "`" + ` for new posts."""
   timeline: Timeline!
 }
 
 """
-One page of lists.
+A page of lists.
 """
 type ListConnection {
-  """The lists of this page with their places."""
+  """The lists of this page with their cursors."""
   edges: [ListEdge!]!
-  """Where the page stands within the connection."""
+  """The position of the page within the connection."""
   pageInfo: PageInfo!
 }
 
 """
-A list at its place in a connection.
+A list at its position in a connection.
 """
 type ListEdge {
-  """The place: read on from here."""
+  """The position, to read from."""
   cursor: Cursor!
   """The list."""
   node: List!
 }
 
 """
-The logged-in user, as the root of what nobody else may see.
+The logged-in user, with everything that only they may see.
 """
 type Viewer implements Node {
   """The viewer's id, which is not the id of the viewer's user."""
   id: ID!
-  """The viewer as everybody sees them."""
+  """The public profile of the viewer."""
   user: User!
-  """The posts of the viewer and of everybody the viewer follows."""
+  """The posts of the viewer and of all users whom the viewer follows."""
   homeTimeline: Timeline!
   """The posts that mention the viewer."""
   mentionsTimeline: Timeline!
   """The viewer's lists, newest first."""
   lists(
-    """How many to read going forward, 1 to 100."""
+    """The page size forward, 1 to 100."""
     first: Int
-    """Go on after this edge."""
+    """Read after this edge."""
     after: Cursor
-    """How many to read going backward, 1 to 100."""
+    """The page size backward, 1 to 100."""
     last: Int
-    """Stop before this edge."""
+    """Read before this edge."""
     before: Cursor
   ): ListConnection!
   """
-  Where the viewer is logged in: the sessions that have not ended, 100 at most, the one used last first.
+  The active sessions of the viewer, at most 100, the most recently used first.
   """
   sessions: [Session!]! @viewerDependent
 }
 
 """
-One login of the viewer, on one device. It ends by ` + "`" + `logout` + "`" + `, ` + "`" + `logoutEverywhere` + "`" + `, ` + "`" + `revokeSession` + "`" + ` or
-` + "`" + `changePassword` + "`" + `, or when it is not used for 30 days.
+A session of the viewer on one device. It ends with ` + "`" + `logout` + "`" + `, ` + "`" + `logoutEverywhere` + "`" + `, ` + "`" + `revokeSession` + "`" + ` or
+` + "`" + `changePassword` + "`" + `, or after 30 days without use.
 """
 type Session implements Node {
-  """The session's id. It is not the token, and opens nothing."""
+  """The session's id. It is not the token and grants no access."""
   id: ID!
-  """When the viewer logged in."""
+  """The time of the log-in."""
   createdAt: DateTime!
-  """When the session was last used, to within ten minutes."""
+  """The time of the last use, accurate to ten minutes."""
   lastSeenAt: DateTime!
   """
-  What the client said that it is when the viewer logged in: its ` + "`" + `User-Agent` + "`" + `, 256 printable ASCII
-  characters at most. Null when it said nothing. Clients can say what they like.
+  The ` + "`" + `User-Agent` + "`" + ` of the client at log-in, at most 256 printable ASCII characters, or null if it sent
+  none. It is not verified.
   """
   userAgent: String
-  """Whether this is the session that asks."""
+  """Whether this is the session of the current request."""
   current: Boolean! @viewerDependent
 }
 
 """
-What may be read. An operation costs about as much as its largest answer has fields. What is used comes
-back little by little. Posts, follows, logins and registrations have limits of their own.
+The rate limit of reads. The cost of an operation is about the number of fields in its largest possible
+response. The budget refills continuously. Posts, follows, log-ins and registrations have limits of
+their own.
 """
 type RateLimitPayload {
-  """What this operation costs."""
+  """The cost of this operation."""
   cost: Int!
-  """What may be spent at once, and what comes back in each period."""
+  """The whole budget, which refills once per period."""
   limit: Int!
-  """What is left now."""
+  """The remaining budget."""
   remaining: Int!
-  """When all of it is there again, if nothing is spent until then."""
+  """The time at which the whole budget is available again if nothing is spent until then."""
   resetAt: DateTime!
 }
 
 """
-What can be read.
+The root of all queries.
 """
 type Query {
-  """The thing with this id; null when there is none, or when it is not the viewer's to see."""
+  """The object with this id, or null if it does not exist or the viewer may not see it."""
   node(
-    """An id that this API gave out."""
+    """An id that this API returned."""
     id: ID!
   ): Node @viewerDependent
-  """The things with these ids, in the same order; null in the place of each that ` + "`" + `node` + "`" + ` would not give."""
+  """The objects with these ids, in the same order; null for each that ` + "`" + `node` + "`" + ` returns null for."""
   nodes(
-    """Up to 100 ids that this API gave out."""
+    """Up to 100 ids that this API returned."""
     ids: [ID!]!
   ): [Node]! @viewerDependent
-  """The logged-in user; null when nobody is logged in."""
+  """The logged-in user, or null if nobody is logged in."""
   viewer: Viewer @viewerDependent
-  """The user with this name; null when there is none."""
+  """The user with this name, or null if there is none."""
   user(
-    """The name, in upper or lower case."""
+    """The name, in any case."""
     username: String!
   ): User
   """
-  What the one who asks may still read: a user, or everybody without an account in one network. Null where
-  nothing is limited.
+  The read budget of the client: a user, or all anonymous clients of one network. Null if reads are not
+  limited.
   """
   rateLimit: RateLimitPayload @viewerDependent
-  """Everybody's posts."""
+  """The posts of all users."""
   publicTimeline: Timeline
   """
-  The accounts made last, newest first. Only the newest are listed, at least the last 1000; ` + "`" + `totalCount` + "`" + `
-  is how many are listed, not how many accounts there are.
+  The users who registered last, newest first. The connection holds only the newest, at least 1000;
+  ` + "`" + `totalCount` + "`" + ` is its size, not the number of all users.
   """
   newestUsers(
-    """How many to read going forward, 1 to 100."""
+    """The page size forward, 1 to 100."""
     first: Int
-    """Go on after this edge."""
+    """Read after this edge."""
     after: Cursor
-    """How many to read going backward, 1 to 100."""
+    """The page size backward, 1 to 100."""
     last: Int
-    """Stop before this edge."""
+    """Read before this edge."""
     before: Cursor
   ): UserConnection
   """
-  Users whose names begin with a prefix, in the order of their names: to complete the name of somebody
-  being mentioned. ` + "`" + `totalCount` + "`" + ` is how many names begin with the prefix.
+  The users whose names begin with a prefix, in the order of names, for the completion of mentions.
+  ` + "`" + `totalCount` + "`" + ` is the number of such names.
   """
   searchUsers(
-    """1 to 20 characters of usernames (letters a to z, digits and underscores) in upper or lower case."""
+    """1 to 20 letters a to z in any case, digits and underscores."""
     prefix: String!
-    """How many to read going forward, 1 to 50."""
+    """The page size forward, 1 to 50."""
     first: Int
-    """Go on after this edge."""
+    """Read after this edge."""
     after: Cursor
-    """How many to read going backward, 1 to 50."""
+    """The page size backward, 1 to 50."""
     last: Int
-    """Stop before this edge."""
+    """Read before this edge."""
     before: Cursor
   ): UserConnection
 }
 
 """
-What can be changed. All but ` + "`" + `register` + "`" + ` and ` + "`" + `login` + "`" + ` need a viewer and fail with ` + "`" + `UNAUTHENTICATED` + "`" + ` when
-nobody is logged in.
+The root of all mutations. All except ` + "`" + `register` + "`" + ` and ` + "`" + `login` + "`" + ` require a viewer and fail with
+` + "`" + `UNAUTHENTICATED` + "`" + ` if nobody is logged in.
 """
 type Mutation {
-  """Make an account and log in to it."""
+  """Create an account and log in to it."""
   register(
     """The new account."""
     input: RegisterInput!
   ): SessionPayload
-  """Log in. An unknown name and a wrong password get the same answer."""
+  """Log in. An unknown name and a wrong password return the same error."""
   login(
     """Name and password."""
     input: LoginInput!
   ): SessionPayload
   """End this session. Its open subscriptions end at once."""
   logout: LogoutPayload
-  """End every session of the viewer, this one too."""
+  """End all sessions of the viewer, including this one."""
   logoutEverywhere: LogoutPayload
-  """Change the viewer's password. Every session of the viewer ends, and a new one begins."""
+  """Change the viewer's password. This ends all sessions of the viewer and starts a new one."""
   changePassword(
     """The old password and the new one."""
     input: ChangePasswordInput!
   ): SessionPayload
   """
-  End one session of the viewer, as ` + "`" + `viewer.sessions` + "`" + ` lists them. Its open subscriptions end at once. Ending
-  it again changes nothing and succeeds.
+  End one session of ` + "`" + `viewer.sessions` + "`" + `. Its open subscriptions end at once. Repeating it has no effect and
+  succeeds.
   """
   revokeSession(
-    """Which session."""
+    """The session."""
     input: RevokeSessionInput!
   ): RevokeSessionPayload
   """
-  Delete the viewer's account, for good. Every session ends at once and nobody can log in to it any more.
-  The viewer's posts vanish first, then lists and follows, and then the name is free again: that may take
-  a moment.
+  Delete the viewer's account permanently. All sessions end at once, and log-in is refused. The server then
+  deletes posts, lists and follows, and finally releases the username; this may take a moment.
   """
   deleteAccount(
-    """The password, once more."""
+    """The password, as confirmation."""
     input: DeleteAccountInput!
   ): DeleteAccountPayload
-  """Change what the viewer's profile says."""
+  """Change the viewer's profile."""
   updateProfile(
-    """What to change."""
+    """The changes."""
     input: UpdateProfileInput!
   ): UpdateProfilePayload
-  """Post a text. Followers find it at the head of their home timelines."""
+  """Create a post. It appears at the head of the home timelines of all followers."""
   createPost(
     """The post."""
     input: CreatePostInput!
   ): CreatePostPayload
-  """Delete a post of the viewer. Deleting it again succeeds."""
+  """Delete a post of the viewer. Repeating it succeeds."""
   deletePost(
-    """Which post."""
+    """The post."""
     input: DeletePostInput!
   ): DeletePostPayload
-  """Follow a user. Following again changes nothing and succeeds."""
+  """Follow a user. Repeating it has no effect and succeeds."""
   followUser(
-    """Whom to follow."""
+    """The user."""
     input: FollowUserInput!
   ): FollowPayload
-  """Stop following a user. Repeating it changes nothing and succeeds."""
+  """Stop following a user. Repeating it has no effect and succeeds."""
   unfollowUser(
-    """Whom to stop following."""
+    """The user."""
     input: UnfollowUserInput!
   ): FollowPayload
-  """Make an empty list of users. A viewer can have 1000."""
+  """Create an empty list of users. A viewer can have 1000 lists."""
   createList(
     """The new list."""
     input: CreateListInput!
   ): CreateListPayload
-  """Give a list of the viewer another name. Another's list is ` + "`" + `NOT_FOUND` + "`" + `, here and in all changes of lists."""
+  """Rename a list of the viewer. In all changes of lists, a list of another owner is ` + "`" + `NOT_FOUND` + "`" + `."""
   renameList(
-    """Which list, and its name from now on."""
+    """The list and its new name."""
     input: RenameListInput!
   ): RenameListPayload
-  """Delete a list of the viewer, with its timeline. Deleting it again succeeds."""
+  """Delete a list of the viewer, with its timeline. Repeating it succeeds."""
   deleteList(
-    """Which list."""
+    """The list."""
     input: DeleteListInput!
   ): DeleteListPayload
   """
-  Put a user on a list of the viewer, which can have 5000. The user's posts appear in the list's timeline,
-  recent ones too. Adding again changes nothing and succeeds.
+  Add a user to a list of the viewer, which can have 5000 members. The user's posts, including recent
+  ones, appear in the list's timeline. Repeating it has no effect and succeeds.
   """
   addListMember(
-    """Whom to put on which list."""
+    """The user and the list."""
     input: AddListMemberInput!
   ): AddListMemberPayload
   """
-  Take a user off a list of the viewer, and the user's posts from its timeline. Repeating it changes
-  nothing and succeeds.
+  Remove a user from a list of the viewer, and the user's posts from its timeline. Repeating it has no
+  effect and succeeds.
   """
   removeListMember(
-    """Whom to take off which list."""
+    """The user and the list."""
     input: RemoveListMemberInput!
   ): RemoveListMemberPayload
 }
@@ -777,19 +776,19 @@ type Mutation {
 A new account.
 """
 input RegisterInput {
-  """3 to 20 letters a to z in either case, digits and underscores, unique without regard to case. Some names are reserved."""
+  """3 to 20 letters a to z in any case, digits and underscores, unique without regard to case. Some names are reserved."""
   username: String!
   """8 to 256 characters."""
   password: String!
-  """The name to show; the username when it is left out."""
+  """The name to display. The default is the username."""
   displayName: String
 }
 
 """
-What to log in with.
+The credentials of a log-in.
 """
 input LoginInput {
-  """The username, in upper or lower case."""
+  """The username, in any case."""
   username: String!
   """The password."""
   password: String!
@@ -799,9 +798,9 @@ input LoginInput {
 A change of password.
 """
 input ChangePasswordInput {
-  """The password until now."""
+  """The current password."""
   currentPassword: String!
-  """The password from now on, 8 to 256 characters."""
+  """The new password, 8 to 256 characters."""
   newPassword: String!
 }
 
@@ -809,12 +808,12 @@ input ChangePasswordInput {
 A session to end.
 """
 input RevokeSessionInput {
-  """The id of the session. One that is not the viewer's is ` + "`" + `NOT_FOUND` + "`" + `."""
+  """The id of the session. A session of another user is ` + "`" + `NOT_FOUND` + "`" + `."""
   sessionId: ID!
 }
 
 """
-What it takes to delete an account.
+The confirmation of an account deletion.
 """
 input DeleteAccountInput {
   """The viewer's password."""
@@ -822,12 +821,12 @@ input DeleteAccountInput {
 }
 
 """
-Changes to a profile. A field that is left out, or null, stays as it is.
+Changes to a profile. A field that is absent or null is not changed.
 """
 input UpdateProfileInput {
-  """The name to show."""
+  """The name to display."""
   displayName: String
-  """What the user tells about themselves; the empty string clears it."""
+  """The description that the user writes of themselves. The empty string clears it."""
   bio: String
 }
 
@@ -836,13 +835,13 @@ A new post.
 """
 input CreatePostInput {
   """
-  1 to 280 characters as a reader counts them, and at most 10240 bytes, after white space around it is
-  removed. Line breaks stay; control characters are refused.
+  The text: 1 to 280 user-perceived characters and at most 10240 bytes, after leading and trailing white
+  space is removed. Line breaks are kept; control characters are refused.
   """
   text: String!
   """
-  1 to 64 printable ASCII characters of the client's choice. Posting again with the same key, within a
-  day, makes no second post but returns the first: use it to retry when an answer was lost.
+  A key for retries: 1 to 64 printable ASCII characters chosen by the client. A repeat with the same key
+  within a day creates no second post and returns the first.
   """
   idempotencyKey: String
 }
@@ -875,23 +874,23 @@ input UnfollowUserInput {
 A new list.
 """
 input CreateListInput {
-  """What to call it: 1 to 50 characters as a reader counts them, on one line."""
+  """The name: 1 to 50 user-perceived characters on one line."""
   name: String!
   """
-  1 to 64 printable ASCII characters of the client's choice. Making a list again with the same key, within
-  a day, makes no second list but returns the first as it is by then: use it to retry when an answer was
-  lost. The key of a list that was deleted is ` + "`" + `INVALID` + "`" + `.
+  A key for retries: 1 to 64 printable ASCII characters chosen by the client. A repeat with the same key
+  within a day creates no second list and returns the first as it is then. The key of a deleted list is
+  ` + "`" + `INVALID` + "`" + `.
   """
   idempotencyKey: String
 }
 
 """
-Another name for a list.
+A new name for a list.
 """
 input RenameListInput {
   """The id of the list."""
   listId: ID!
-  """What to call it: 1 to 50 characters as a reader counts them, on one line."""
+  """The name: 1 to 50 user-perceived characters on one line."""
   name: String!
 }
 
@@ -904,7 +903,7 @@ input DeleteListInput {
 }
 
 """
-A user to put on a list.
+A user to add to a list.
 """
 input AddListMemberInput {
   """The id of the list."""
@@ -914,7 +913,7 @@ input AddListMemberInput {
 }
 
 """
-A user to take off a list.
+A user to remove from a list.
 """
 input RemoveListMemberInput {
   """The id of the list."""
@@ -924,15 +923,15 @@ input RemoveListMemberInput {
 }
 
 """
-The result of a mutation that begins a session. The session also travels as a cookie, where there are
-cookies.
+The result of a mutation that starts a session. Over transports with cookies, the server also sets a
+session cookie.
 """
 type SessionPayload {
-  """The session's token, shown this once: send it as ` + "`" + `Authorization: Bearer` + "`" + `. Null when the mutation failed."""
+  """The session's token, returned only once, for the header ` + "`" + `Authorization: Bearer` + "`" + `. Null if the mutation failed."""
   token: String
-  """Who is logged in now; null when the mutation failed."""
+  """The logged-in user; null if the mutation failed."""
   user: User
-  """Why the mutation failed; empty when it succeeded."""
+  """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -940,7 +939,7 @@ type SessionPayload {
 The result of a mutation that ends sessions.
 """
 type LogoutPayload {
-  """Why the mutation failed; empty when it succeeded."""
+  """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -948,9 +947,9 @@ type LogoutPayload {
 The result of ` + "`" + `revokeSession` + "`" + `.
 """
 type RevokeSessionPayload {
-  """The id of the session that has ended; null when the mutation failed."""
+  """The id of the ended session; null if the mutation failed."""
   revokedSessionId: ID
-  """Why the mutation failed; empty when it succeeded."""
+  """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -958,9 +957,9 @@ type RevokeSessionPayload {
 The result of ` + "`" + `deleteAccount` + "`" + `.
 """
 type DeleteAccountPayload {
-  """The id of the user who is gone; null when the mutation failed."""
+  """The id of the deleted user; null if the mutation failed."""
   deletedUserId: ID
-  """Why the mutation failed; empty when it succeeded."""
+  """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -968,9 +967,9 @@ type DeleteAccountPayload {
 The result of ` + "`" + `updateProfile` + "`" + `.
 """
 type UpdateProfilePayload {
-  """The user after the change; null when the mutation failed."""
+  """The user after the change; null if the mutation failed."""
   user: User
-  """Why the mutation failed; empty when it succeeded."""
+  """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -978,9 +977,9 @@ type UpdateProfilePayload {
 The result of ` + "`" + `createPost` + "`" + `.
 """
 type CreatePostPayload {
-  """The post at its place in the author's home timeline; null when the mutation failed."""
+  """The post at its position in the author's home timeline; null if the mutation failed."""
   edge: PostEdge
-  """Why the mutation failed; empty when it succeeded."""
+  """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -988,9 +987,9 @@ type CreatePostPayload {
 The result of ` + "`" + `deletePost` + "`" + `.
 """
 type DeletePostPayload {
-  """The id of the post that is gone; null when the mutation failed."""
+  """The id of the deleted post; null if the mutation failed."""
   deletedPostId: ID
-  """Why the mutation failed; empty when it succeeded."""
+  """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -998,11 +997,11 @@ type DeletePostPayload {
 The result of ` + "`" + `followUser` + "`" + ` and ` + "`" + `unfollowUser` + "`" + `.
 """
 type FollowPayload {
-  """The user that was followed or not followed any more; null when the mutation failed."""
+  """The user after the change; null if the mutation failed."""
   user: User
-  """The viewer, whose counts have changed; null when the mutation failed."""
+  """The viewer after the change; null if the mutation failed."""
   viewer: Viewer
-  """Why the mutation failed; empty when it succeeded."""
+  """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -1010,9 +1009,9 @@ type FollowPayload {
 The result of ` + "`" + `createList` + "`" + `.
 """
 type CreateListPayload {
-  """The new list; null when the mutation failed."""
+  """The new list; null if the mutation failed."""
   list: List
-  """Why the mutation failed; empty when it succeeded."""
+  """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -1020,9 +1019,9 @@ type CreateListPayload {
 The result of ` + "`" + `renameList` + "`" + `.
 """
 type RenameListPayload {
-  """The list with its new name; null when the mutation failed."""
+  """The list with its new name; null if the mutation failed."""
   list: List
-  """Why the mutation failed; empty when it succeeded."""
+  """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -1030,9 +1029,9 @@ type RenameListPayload {
 The result of ` + "`" + `deleteList` + "`" + `.
 """
 type DeleteListPayload {
-  """The id of the list that is gone; null when the mutation failed."""
+  """The id of the deleted list; null if the mutation failed."""
   deletedListId: ID
-  """Why the mutation failed; empty when it succeeded."""
+  """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -1040,11 +1039,11 @@ type DeleteListPayload {
 The result of ` + "`" + `addListMember` + "`" + `.
 """
 type AddListMemberPayload {
-  """The list that has the user now; null when the mutation failed."""
+  """The list after the change; null if the mutation failed."""
   list: List
-  """The user who is on it; null when the mutation failed."""
+  """The added user; null if the mutation failed."""
   user: User
-  """Why the mutation failed; empty when it succeeded."""
+  """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
 
@@ -1052,103 +1051,102 @@ type AddListMemberPayload {
 The result of ` + "`" + `removeListMember` + "`" + `.
 """
 type RemoveListMemberPayload {
-  """The list that does not have the user now; null when the mutation failed."""
+  """The list after the change; null if the mutation failed."""
   list: List
-  """The user who is not on it any more; null when the mutation failed."""
+  """The removed user; null if the mutation failed."""
   user: User
-  """Why the mutation failed; empty when it succeeded."""
+  """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
 
 """
-Why a mutation failed, in a way that a person can mend.
+A validation error, which the user can correct.
 """
 type UserError {
-  """What kind of failure it is, for programs."""
+  """The kind of the error, for programs."""
   code: UserErrorCode!
-  """The path of the input field to blame, like ` + "`" + `["input", "text"]` + "`" + `; null when no single field is."""
+  """The path of the invalid input field, like ` + "`" + `["input", "text"]` + "`" + `; null if the error concerns no single field."""
   field: [String!]
-  """What is wrong, for people, in English."""
+  """A description for users, in English."""
   message: String!
 }
 
 """
-The kinds of failure that a person can mend.
+The kinds of validation errors.
 """
 enum UserErrorCode {
-  """Nothing visible was given where something is needed."""
+  """A required value is empty or has no visible characters."""
   BLANK
-  """It is shorter than allowed."""
+  """The value is shorter than allowed."""
   TOO_SHORT
-  """It is longer than allowed."""
+  """The value is longer than allowed."""
   TOO_LONG
-  """It has a form or holds characters that are not allowed, or contradicts an earlier use of the same key."""
+  """The value has an invalid format or invalid characters, or differs from an earlier request with the same idempotency key."""
   INVALID
-  """Somebody else has it already."""
+  """The name is taken."""
   TAKEN
-  """There is no such thing."""
+  """The object does not exist."""
   NOT_FOUND
   """The name or the password is wrong."""
   WRONG_CREDENTIALS
-  """Nobody can follow themselves."""
+  """Users cannot follow themselves."""
   SELF_FOLLOW
-  """The viewer has as many as one can have."""
+  """The viewer has reached the maximum number."""
   LIMIT_REACHED
-  """It belongs to somebody else."""
+  """The object belongs to another user."""
   NOT_OWNER
 }
 
 """
-What can be watched.
+The root of all subscriptions.
 """
 type Subscription {
   """
-  Events of a timeline as they happen; the viewer's home timeline when ` + "`" + `timelineId` + "`" + ` is left out. With
-  ` + "`" + `after` + "`" + `, what happened since that cursor comes first. Then comes one ` + "`" + `TimelineCaughtUp` + "`" + `, and then
-  whatever happens. When the list or the account that the timeline belongs to is deleted, the subscription
-  ends with the error ` + "`" + `NOT_FOUND` + "`" + `.
+  The events of a timeline as they happen. With ` + "`" + `after` + "`" + `, the events since that cursor are replayed first.
+  Then comes one ` + "`" + `TimelineCaughtUp` + "`" + `, and then the live events. When the list or the account that the
+  timeline belongs to is deleted, the subscription ends with the error ` + "`" + `NOT_FOUND` + "`" + `.
   """
   timelineEvents(
-    """The timeline to watch; the viewer's home timeline when left out."""
+    """The timeline. The default is the viewer's home timeline."""
     timelineId: ID
     """
-    The place to resume from: the cursor of the last event seen, a page's ` + "`" + `liveCursor` + "`" + `, or the cursor of
-    an edge, all of this timeline. When it is left out, the events begin now.
+    The position to resume from: the cursor of the last event, the ` + "`" + `liveCursor` + "`" + ` of a page, or the cursor of
+    an edge of this timeline. Without it, the subscription starts with live events.
     """
     after: Cursor
     """
-    Which posts to be told of, on the public timeline only: on others a filter is ` + "`" + `BAD_USER_INPUT` + "`" + `. What
-    happened since ` + "`" + `after` + "`" + ` is filtered, too, and ` + "`" + `replayed` + "`" + ` counts what passed.
+    A filter of posts, for the public timeline only. On other timelines it is ` + "`" + `BAD_USER_INPUT` + "`" + `. It applies to
+    replayed events too, and ` + "`" + `replayed` + "`" + ` counts the events that passed.
     """
     filter: TimelineFilter
   ): TimelineEvent!
 }
 
 """
-Which posts of the public timeline a subscriber wants. A post has to meet every criterion that is given.
-The deletion of a post is told to whom the post was told. With ` + "`" + `track` + "`" + `, where the server does not know
-that of an older post, a deletion may also be told of a post that did not pass: its words are gone.
+A filter for posts of the public timeline. A post passes if it meets all given criteria. The deletion of
+a post reaches the subscribers whom the post reached. With ` + "`" + `track` + "`" + `, it may also reach subscribers whose
+filter an older post did not pass, because the server no longer has its words.
 """
 input TimelineFilter {
   """
-  1 to 20 texts of up to 60 characters each. A post has to have all words of at least one of them, in any
-  order, as whole words, without regard to case. Punctuation is left out: ` + "`" + `#go` + "`" + ` finds what ` + "`" + `go` + "`" + ` finds.
+  1 to 20 texts of up to 60 characters each. A post passes if it contains all words of at least one text, as
+  whole words, in any order and case. Punctuation is ignored: ` + "`" + `#go` + "`" + ` is equal to ` + "`" + `go` + "`" + `.
   """
   track: [String!]
-  """The ids of 1 to 100 users. A post has to be by one of them."""
+  """The ids of 1 to 100 users. A post passes if one of them is its author."""
   authors: [ID!]
   """
-  A share of all posts, above 0 and at most 1, chosen by their ids: everybody gets the same ones, and a
-  larger sample has all posts of a smaller one.
+  A share of all posts, above 0 and at most 1. Posts are chosen by their ids, so all subscribers get the
+  same ones, and a larger sample includes a smaller one.
   """
   sample: Float
 }
 
 """
-Something that happened to a timeline.
+An event of a timeline.
 """
 interface TimelineEvent {
-  """Where the timeline stands after the event. Pass the last one seen as ` + "`" + `after` + "`" + ` to resume without loss."""
+  """The position after the event. Pass the last one as ` + "`" + `after` + "`" + ` to resume without loss."""
   cursor: Cursor!
 }
 
@@ -1156,9 +1154,9 @@ interface TimelineEvent {
 A post arrived at the head of the timeline.
 """
 type PostAdded implements TimelineEvent {
-  """Where the timeline stands after the event."""
+  """The position after the event."""
   cursor: Cursor!
-  """The post and its place."""
+  """The post and its position."""
   edge: PostEdge!
 }
 
@@ -1166,50 +1164,50 @@ type PostAdded implements TimelineEvent {
 A post was deleted. The subscriber may never have seen it.
 """
 type PostRemoved implements TimelineEvent {
-  """Where the timeline stands after the event."""
+  """The position after the event."""
   cursor: Cursor!
-  """The id of the post that is gone."""
+  """The id of the deleted post."""
   postId: ID!
 }
 
 """
-The replay is over: what follows happens now. It comes exactly once in a subscription, also when there
-was nothing to replay.
+The replay is over, and live events follow. It comes exactly once in a subscription, even if there was
+nothing to replay.
 """
 type TimelineCaughtUp implements TimelineEvent {
-  """Where the timeline stands after the event."""
+  """The position after the event."""
   cursor: Cursor!
-  """How many events were replayed before it."""
+  """The number of replayed events."""
   replayed: Int!
 }
 
 """
-Posts went by that did not pass the subscription's filter. It tells nothing else, and comes only where a
-filter holds back much: keep its cursor, so that the place to resume from does not become too old.
+The filter of the subscription has suppressed many events in a row. Keep the cursor, so that the position
+to resume from does not become too old.
 """
 type TimelineAdvanced implements TimelineEvent {
-  """Where the timeline stands after the event."""
+  """The position after the event."""
   cursor: Cursor!
 }
 
 """
-What happened since the subscriber's cursor cannot be told event by event: fetch the timeline again.
-The events that follow continue from this cursor.
+The server cannot replay the events since the subscriber's position: fetch the timeline again. The
+following events continue from this cursor.
 """
 type TimelineReset implements TimelineEvent {
-  """Where the timeline stands after the event."""
+  """The position after the event."""
   cursor: Cursor!
-  """Why continuity was lost."""
+  """The reason of the reset."""
   reason: TimelineResetReason!
 }
 
 """
-Why a timeline must be fetched again.
+The reason why a timeline must be fetched again.
 """
 enum TimelineResetReason {
-  """The place to resume from is no longer held."""
+  """The server no longer holds the position to resume from."""
   CURSOR_TOO_OLD
-  """Posts came or went below the head, as when the viewer follows somebody."""
+  """Posts were added or removed below the head, for example because the viewer followed a user."""
   HISTORY_CHANGED
 }
 `, BuiltIn: false},

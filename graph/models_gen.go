@@ -8,7 +8,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// A user to put on a list.
+// A user to add to a list.
 type AddListMemberInput struct {
 	// The id of the list.
 	ListID string `json:"listId"`
@@ -18,59 +18,59 @@ type AddListMemberInput struct {
 
 // The result of `addListMember`.
 type AddListMemberPayload struct {
-	// The list that has the user now; null when the mutation failed.
+	// The list after the change; null if the mutation failed.
 	List *retwis.List `json:"list,omitempty"`
-	// The user who is on it; null when the mutation failed.
+	// The added user; null if the mutation failed.
 	User *retwis.User `json:"user,omitempty"`
-	// Why the mutation failed; empty when it succeeded.
+	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
 // A change of password.
 type ChangePasswordInput struct {
-	// The password until now.
+	// The current password.
 	CurrentPassword string `json:"currentPassword"`
-	// The password from now on, 8 to 256 characters.
+	// The new password, 8 to 256 characters.
 	NewPassword string `json:"newPassword"`
 }
 
 // A new list.
 type CreateListInput struct {
-	// What to call it: 1 to 50 characters as a reader counts them, on one line.
+	// The name: 1 to 50 user-perceived characters on one line.
 	Name string `json:"name"`
-	// 1 to 64 printable ASCII characters of the client's choice. Making a list again with the same key, within
-	// a day, makes no second list but returns the first as it is by then: use it to retry when an answer was
-	// lost. The key of a list that was deleted is `INVALID`.
+	// A key for retries: 1 to 64 printable ASCII characters chosen by the client. A repeat with the same key
+	// within a day creates no second list and returns the first as it is then. The key of a deleted list is
+	// `INVALID`.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The result of `createList`.
 type CreateListPayload struct {
-	// The new list; null when the mutation failed.
+	// The new list; null if the mutation failed.
 	List *retwis.List `json:"list,omitempty"`
-	// Why the mutation failed; empty when it succeeded.
+	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
 // A new post.
 type CreatePostInput struct {
-	// 1 to 280 characters as a reader counts them, and at most 10240 bytes, after white space around it is
-	// removed. Line breaks stay; control characters are refused.
+	// The text: 1 to 280 user-perceived characters and at most 10240 bytes, after leading and trailing white
+	// space is removed. Line breaks are kept; control characters are refused.
 	Text string `json:"text"`
-	// 1 to 64 printable ASCII characters of the client's choice. Posting again with the same key, within a
-	// day, makes no second post but returns the first: use it to retry when an answer was lost.
+	// A key for retries: 1 to 64 printable ASCII characters chosen by the client. A repeat with the same key
+	// within a day creates no second post and returns the first.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
 // The result of `createPost`.
 type CreatePostPayload struct {
-	// The post at its place in the author's home timeline; null when the mutation failed.
+	// The post at its position in the author's home timeline; null if the mutation failed.
 	Edge *retwis.PostEdge `json:"edge,omitempty"`
-	// Why the mutation failed; empty when it succeeded.
+	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
-// What it takes to delete an account.
+// The confirmation of an account deletion.
 type DeleteAccountInput struct {
 	// The viewer's password.
 	Password string `json:"password"`
@@ -78,9 +78,9 @@ type DeleteAccountInput struct {
 
 // The result of `deleteAccount`.
 type DeleteAccountPayload struct {
-	// The id of the user who is gone; null when the mutation failed.
+	// The id of the deleted user; null if the mutation failed.
 	DeletedUserID *string `json:"deletedUserId,omitempty"`
-	// Why the mutation failed; empty when it succeeded.
+	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
@@ -92,9 +92,9 @@ type DeleteListInput struct {
 
 // The result of `deleteList`.
 type DeleteListPayload struct {
-	// The id of the list that is gone; null when the mutation failed.
+	// The id of the deleted list; null if the mutation failed.
 	DeletedListID *string `json:"deletedListId,omitempty"`
-	// Why the mutation failed; empty when it succeeded.
+	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
@@ -106,19 +106,19 @@ type DeletePostInput struct {
 
 // The result of `deletePost`.
 type DeletePostPayload struct {
-	// The id of the post that is gone; null when the mutation failed.
+	// The id of the deleted post; null if the mutation failed.
 	DeletedPostID *string `json:"deletedPostId,omitempty"`
-	// Why the mutation failed; empty when it succeeded.
+	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
 // The result of `followUser` and `unfollowUser`.
 type FollowPayload struct {
-	// The user that was followed or not followed any more; null when the mutation failed.
+	// The user after the change; null if the mutation failed.
 	User *retwis.User `json:"user,omitempty"`
-	// The viewer, whose counts have changed; null when the mutation failed.
+	// The viewer after the change; null if the mutation failed.
 	Viewer *retwis.Viewer `json:"viewer,omitempty"`
-	// Why the mutation failed; empty when it succeeded.
+	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
@@ -128,9 +128,9 @@ type FollowUserInput struct {
 	UserID string `json:"userId"`
 }
 
-// What to log in with.
+// The credentials of a log-in.
 type LoginInput struct {
-	// The username, in upper or lower case.
+	// The username, in any case.
 	Username string `json:"username"`
 	// The password.
 	Password string `json:"password"`
@@ -138,34 +138,35 @@ type LoginInput struct {
 
 // The result of a mutation that ends sessions.
 type LogoutPayload struct {
-	// Why the mutation failed; empty when it succeeded.
+	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
-// What may be read. An operation costs about as much as its largest answer has fields. What is used comes
-// back little by little. Posts, follows, logins and registrations have limits of their own.
+// The rate limit of reads. The cost of an operation is about the number of fields in its largest possible
+// response. The budget refills continuously. Posts, follows, log-ins and registrations have limits of
+// their own.
 type RateLimitPayload struct {
-	// What this operation costs.
+	// The cost of this operation.
 	Cost int `json:"cost"`
-	// What may be spent at once, and what comes back in each period.
+	// The whole budget, which refills once per period.
 	Limit int `json:"limit"`
-	// What is left now.
+	// The remaining budget.
 	Remaining int `json:"remaining"`
-	// When all of it is there again, if nothing is spent until then.
+	// The time at which the whole budget is available again if nothing is spent until then.
 	ResetAt time.Time `json:"resetAt"`
 }
 
 // A new account.
 type RegisterInput struct {
-	// 3 to 20 letters a to z in either case, digits and underscores, unique without regard to case. Some names are reserved.
+	// 3 to 20 letters a to z in any case, digits and underscores, unique without regard to case. Some names are reserved.
 	Username string `json:"username"`
 	// 8 to 256 characters.
 	Password string `json:"password"`
-	// The name to show; the username when it is left out.
+	// The name to display. The default is the username.
 	DisplayName *string `json:"displayName,omitempty"`
 }
 
-// A user to take off a list.
+// A user to remove from a list.
 type RemoveListMemberInput struct {
 	// The id of the list.
 	ListID string `json:"listId"`
@@ -175,52 +176,52 @@ type RemoveListMemberInput struct {
 
 // The result of `removeListMember`.
 type RemoveListMemberPayload struct {
-	// The list that does not have the user now; null when the mutation failed.
+	// The list after the change; null if the mutation failed.
 	List *retwis.List `json:"list,omitempty"`
-	// The user who is not on it any more; null when the mutation failed.
+	// The removed user; null if the mutation failed.
 	User *retwis.User `json:"user,omitempty"`
-	// Why the mutation failed; empty when it succeeded.
+	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
-// Another name for a list.
+// A new name for a list.
 type RenameListInput struct {
 	// The id of the list.
 	ListID string `json:"listId"`
-	// What to call it: 1 to 50 characters as a reader counts them, on one line.
+	// The name: 1 to 50 user-perceived characters on one line.
 	Name string `json:"name"`
 }
 
 // The result of `renameList`.
 type RenameListPayload struct {
-	// The list with its new name; null when the mutation failed.
+	// The list with its new name; null if the mutation failed.
 	List *retwis.List `json:"list,omitempty"`
-	// Why the mutation failed; empty when it succeeded.
+	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
 // A session to end.
 type RevokeSessionInput struct {
-	// The id of the session. One that is not the viewer's is `NOT_FOUND`.
+	// The id of the session. A session of another user is `NOT_FOUND`.
 	SessionID string `json:"sessionId"`
 }
 
 // The result of `revokeSession`.
 type RevokeSessionPayload struct {
-	// The id of the session that has ended; null when the mutation failed.
+	// The id of the ended session; null if the mutation failed.
 	RevokedSessionID *string `json:"revokedSessionId,omitempty"`
-	// Why the mutation failed; empty when it succeeded.
+	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
-// The result of a mutation that begins a session. The session also travels as a cookie, where there are
-// cookies.
+// The result of a mutation that starts a session. Over transports with cookies, the server also sets a
+// session cookie.
 type SessionPayload struct {
-	// The session's token, shown this once: send it as `Authorization: Bearer`. Null when the mutation failed.
+	// The session's token, returned only once, for the header `Authorization: Bearer`. Null if the mutation failed.
 	Token *string `json:"token,omitempty"`
-	// Who is logged in now; null when the mutation failed.
+	// The logged-in user; null if the mutation failed.
 	User *retwis.User `json:"user,omitempty"`
-	// Why the mutation failed; empty when it succeeded.
+	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
@@ -232,8 +233,8 @@ type UnfollowUserInput struct {
 
 // The result of `updateProfile`.
 type UpdateProfilePayload struct {
-	// The user after the change; null when the mutation failed.
+	// The user after the change; null if the mutation failed.
 	User *retwis.User `json:"user,omitempty"`
-	// Why the mutation failed; empty when it succeeded.
+	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
 }

@@ -28,8 +28,8 @@ test('graphql-schema-linter finds nothing that Relay could not use', () => {
 test('the linters find what is planted', async () => {
   for (const [rule, planted] of [
     ['strict-id-in-types', `${schema}\n"""A thing."""\ntype Thing { x: Int }\nextend type Query { """It.""" thing: Thing }`],
-    ['require-description', changed(/"""\nA person with an account.\n"""\n/)],
-    ['description-style', changed('"""When it was posted."""', '"When it was posted."')],
+    ['require-description', changed(/"""\nA user account and its public profile.\n"""\n/)],
+    ['description-style', changed('"""The time of creation."""', '"The time of creation."')],
     ['no-unreachable-types', `${schema}\n"""A thing."""\ntype Thing { id: ID! }`],
     ['relay-arguments', changed(/newestUsers\([^)]*\)/, 'newestUsers')],
     ['relay-page-info', changed(/hasNextPage: Boolean!/, 'hasNextPage: Boolean')],
@@ -68,7 +68,7 @@ test('what breaks clients of a release is found, and nothing else', async () => 
   for (const next of [
     schema,
     changed('type Post implements Node {', 'type Post implements Node {\n  """Its length."""\n  length: Int!'),
-    changed('"""When it was posted."""', '"""The time."""'),
+    changed('"""The time of creation."""', '"""The time."""'),
   ]) {
     assert.deepEqual((await compare(schema, next)).problems, []);
   }

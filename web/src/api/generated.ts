@@ -6,17 +6,17 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 /** A new account. */
 export type RegisterInput = {
-  /** 3 to 20 letters a to z in either case, digits and underscores, unique without regard to case. Some names are reserved. */
+  /** 3 to 20 letters a to z in any case, digits and underscores, unique without regard to case. Some names are reserved. */
   username: string;
   /** 8 to 256 characters. */
   password: string;
-  /** The name to show; the username when it is left out. */
+  /** The name to display. The default is the username. */
   displayName?: string | null | undefined;
 };
 
-/** What to log in with. */
+/** The credentials of a log-in. */
 export type LoginInput = {
-  /** The username, in upper or lower case. */
+  /** The username, in any case. */
   username: string;
   /** The password. */
   password: string;
@@ -24,59 +24,59 @@ export type LoginInput = {
 
 /** A change of password. */
 export type ChangePasswordInput = {
-  /** The password until now. */
+  /** The current password. */
   currentPassword: string;
-  /** The password from now on, 8 to 256 characters. */
+  /** The new password, 8 to 256 characters. */
   newPassword: string;
 };
 
-/** Changes to a profile. A field that is left out, or null, stays as it is. */
+/** Changes to a profile. A field that is absent or null is not changed. */
 export type UpdateProfileInput = {
-  /** The name to show. */
+  /** The name to display. */
   displayName?: string | null | undefined;
-  /** What the user tells about themselves; the empty string clears it. */
+  /** The description that the user writes of themselves. The empty string clears it. */
   bio?: string | null | undefined;
 };
 
 /** A new post. */
 export type CreatePostInput = {
   /**
-   * 1 to 280 characters as a reader counts them, and at most 10240 bytes, after white space around it is
-   * removed. Line breaks stay; control characters are refused.
+   * The text: 1 to 280 user-perceived characters and at most 10240 bytes, after leading and trailing white
+   * space is removed. Line breaks are kept; control characters are refused.
    */
   text: string;
   /**
-   * 1 to 64 printable ASCII characters of the client's choice. Posting again with the same key, within a
-   * day, makes no second post but returns the first: use it to retry when an answer was lost.
+   * A key for retries: 1 to 64 printable ASCII characters chosen by the client. A repeat with the same key
+   * within a day creates no second post and returns the first.
    */
   idempotencyKey?: string | null | undefined;
 };
 
 /** A new list. */
 export type CreateListInput = {
-  /** What to call it: 1 to 50 characters as a reader counts them, on one line. */
+  /** The name: 1 to 50 user-perceived characters on one line. */
   name: string;
   /**
-   * 1 to 64 printable ASCII characters of the client's choice. Making a list again with the same key, within
-   * a day, makes no second list but returns the first as it is by then: use it to retry when an answer was
-   * lost. The key of a list that was deleted is `INVALID`.
+   * A key for retries: 1 to 64 printable ASCII characters chosen by the client. A repeat with the same key
+   * within a day creates no second list and returns the first as it is then. The key of a deleted list is
+   * `INVALID`.
    */
   idempotencyKey?: string | null | undefined;
 };
 
-/** Another name for a list. */
+/** A new name for a list. */
 export type RenameListInput = {
   /** The id of the list. */
   listId: string;
-  /** What to call it: 1 to 50 characters as a reader counts them, on one line. */
+  /** The name: 1 to 50 user-perceived characters on one line. */
   name: string;
 };
 
-/** Why a timeline must be fetched again. */
+/** The reason why a timeline must be fetched again. */
 export type TimelineResetReason =
-  /** The place to resume from is no longer held. */
+  /** The server no longer holds the position to resume from. */
   | 'CURSOR_TOO_OLD'
-  /** Posts came or went below the head, as when the viewer follows somebody. */
+  /** Posts were added or removed below the head, for example because the viewer followed a user. */
   | 'HISTORY_CHANGED';
 
 export type ListHeader_ListFragment = { __typename: 'List', id: string, name: string, size: { __typename: 'UserConnection', totalCount: number } } & { ' $fragmentName'?: 'ListHeader_ListFragment' };
