@@ -19,7 +19,7 @@ type Verdict string
 // The verdicts.
 const (
 	OK      Verdict = "ok"
-	Warning Verdict = "warning"  // it works, and could work better or more safely
+	Warning Verdict = "warning" // it works, and could work better or more safely
 	Problem Verdict = "problem" // it does not work, or will lose data
 )
 
