@@ -220,7 +220,8 @@ func (c *checkCommand) Run() error {
 
 type listCommand struct{}
 
-func (listCommand) Run() error {
+// Run implements kong's command.
+func (listCommand) Run() error { //nolint:unparam // kong's interface has an error
 	for _, f := range fault.All() {
 		where := []string{}
 		if f.Single {

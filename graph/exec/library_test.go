@@ -16,6 +16,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
 // The tests of this package execute operations of a small schema, whose table of types is written by hand.
@@ -239,7 +240,7 @@ func (l *library) operation(t testing.TB, query string, variables map[string]any
 	doc, ok := l.documents.Get(t.Context(), query)
 	if !ok {
 		var errs gqlerror.List
-		if doc, errs = gqlparser.LoadQuery(l.ast, query); len(errs) > 0 {
+		if doc, errs = gqlparser.LoadQueryWithRules(l.ast, query, rules.NewDefaultRules()); len(errs) > 0 {
 			t.Fatalf("%s: %v", query, errs)
 		}
 		l.documents.Add(t.Context(), query, doc)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+
 	"retwis/internal/outbox"
 
 	"retwis/internal/retwis"

@@ -61,6 +61,7 @@ func (s *Accounts) Register(ctx context.Context, r retwis.Registration) (*retwis
 	return users[0], nil
 }
 
+// CreateUserCall returns the call that creates a pending account in a partition.
 func (s *Accounts) CreateUserCall(p rdb.Partition, bucket int, r retwis.Registration, folded string) rdb.Call {
 	created := ""
 	if !r.CreatedAt.IsZero() {
@@ -73,6 +74,7 @@ func (s *Accounts) CreateUserCall(p rdb.Partition, bucket int, r retwis.Registra
 	}
 }
 
+// ClaimName claims a folded username for an account and returns the account that holds it. A repeat has no effect.
 func (s *Accounts) ClaimName(ctx context.Context, folded string, id retwis.UserID) (retwis.UserID, error) {
 	reply, err := s.db.DoDurably(ctx, s.ClaimNameCall(folded, id))
 	if err != nil {
@@ -81,6 +83,7 @@ func (s *Accounts) ClaimName(ctx context.Context, folded string, id retwis.UserI
 	return rdb.UserID(reply.Text())
 }
 
+// ClaimNameCall returns the call of [Accounts.ClaimName].
 func (s *Accounts) ClaimNameCall(folded string, id retwis.UserID) rdb.Call {
 	p := s.db.OfName(folded)
 	return rdb.Call{Script: script.ClaimName, Keys: []string{p.Name(folded), p.Names()}, Args: []any{id.String(), folded}}
@@ -98,6 +101,7 @@ func (s *Accounts) activate(ctx context.Context, id retwis.UserID) error {
 	return nil
 }
 
+// ActivateCall returns the call that activates an account whose name is claimed.
 func (s *Accounts) ActivateCall(id retwis.UserID) rdb.Call {
 	p := s.db.OfUser(id)
 	return rdb.Call{
@@ -107,8 +111,8 @@ func (s *Accounts) ActivateCall(id retwis.UserID) rdb.Call {
 	}
 }
 
-// dropPending removes an account that lost its name to another. Where that fails the
-// worker does it later.
+// DropPending removes a pending account whose name belongs to another account. If the call fails, the worker removes
+// it later.
 func (s *Accounts) DropPending(ctx context.Context, id retwis.UserID) {
 	if err := s.db.Do(ctx, rdb.Call{Script: script.DeletePendingUser, Keys: []string{s.db.OfUser(id).User(id).Account()}}).Err(); err != nil {
 		s.log.WarnContext(ctx, "removing an unfinished account failed: the worker will do it", "user", id, "err", err)

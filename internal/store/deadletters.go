@@ -3,9 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
-	"retwis/internal/outbox"
 	"slices"
 	"strings"
+
+	"retwis/internal/outbox"
 
 	"github.com/redis/go-redis/v9"
 

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
+	"sync"
+
 	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
-	"slices"
-	"sync"
 
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"

@@ -3,10 +3,11 @@ package store
 import (
 	"context"
 	"fmt"
-	"retwis/internal/retwis"
 	"slices"
 	"strings"
 	"time"
+
+	"retwis/internal/retwis"
 
 	"github.com/redis/go-redis/v9"
 )

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"retwis/internal/outbox"
 	"strconv"
 	"strings"
+
+	"retwis/internal/outbox"
 
 	"github.com/redis/go-redis/v9"
 
@@ -93,8 +94,8 @@ func (s *Follows) Unfollow(ctx context.Context, reader, author retwis.UserID) er
 // ListPartition marks the partitions in a reach that hold lists.
 const ListPartition = "l"
 
-// enterReach notes that an author's posts may go to a partition, and reports whether
-// there is such an author. Were it lost, posts would pass by the edge that is written next.
+// AddAuthorPartition adds a partition to an author's follower partitions and reports whether the author exists. It
+// must be durable before the edge is written, or posts would miss the new follower.
 func (s *Follows) AddAuthorPartition(ctx context.Context, author retwis.UserID, kind string, of rdb.Partition) (bool, error) {
 	home := s.db.OfUser(author)
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
@@ -106,8 +107,7 @@ func (s *Follows) AddAuthorPartition(ctx context.Context, author retwis.UserID, 
 	return reply.Bool()
 }
 
-// setReach stores how many followers an author has in a partition, as of a version. A
-// count that comes late gives way to a newer one.
+// SetFollowerCount stores the number of an author's followers in a partition, as of a version. A stored newer version wins.
 func (s *Follows) SetFollowerCount(ctx context.Context, author retwis.UserID, of rdb.Partition, versionAndCount []any) error {
 	c := s.FollowerCountCall(author, of, versionAndCount)
 	if err := s.db.Do(ctx, c).Err(); err != nil {

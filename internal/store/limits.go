@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/netip"
-	"retwis/internal/ratelimit"
 	"time"
+
+	"retwis/internal/ratelimit"
 
 	"github.com/redis/go-redis/v9"
 

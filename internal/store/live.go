@@ -5,11 +5,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"retwis/internal/pubsub"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"retwis/internal/pubsub"
 
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"retwis/internal/outbox"
 	"strconv"
 	"sync"
 	"time"
+
+	"retwis/internal/outbox"
 
 	"github.com/redis/go-redis/v9"
 

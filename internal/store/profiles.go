@@ -5,14 +5,15 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
+	"slices"
+
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
-	"slices"
 )
 
-// stretches reads up to count posts of several profiles, each from a post on, exclusive
-// and newest first; 0 starts at the newest, or at the oldest on the way to newer ones.
+// ReadProfiles reads up to count posts of each of several profiles, newest first, starting after the given post of
+// each profile. A post of 0 starts at the newest post, or at the oldest one when it reads towards newer posts.
 func (s *Timelines) ReadProfiles(ctx context.Context, authors []retwis.UserID, from []retwis.PostID, older bool, count int) ([][]retwis.PostID, error) {
 	const perCall = 50 // bounds how long one call runs
 	direction := "older"

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
+
 	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
-	"strconv"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 )

@@ -48,7 +48,7 @@ type resolverLayout struct{}
 func (resolverLayout) Name() string { return "resolver layout" }
 
 // MutateConfig implements gqlgen's plugin.ConfigMutator.
-func (resolverLayout) MutateConfig(cfg *config.Config) error {
+func (resolverLayout) MutateConfig(cfg *config.Config) error { //nolint:unparam // gqlgen's interface has an error
 	for _, object := range cfg.Schema.Types {
 		if object.Kind != ast.Object || object.BuiltIn {
 			continue

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"retwis/internal/store/rdb"
 	"slices"
 	"strings"
+
+	"retwis/internal/store/rdb"
 
 	"github.com/redis/go-redis/v9"
 )

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"retwis/internal/record"
 	"strconv"
 	"strings"
+
+	"retwis/internal/record"
 
 	"github.com/redis/go-redis/v9"
 

@@ -3,10 +3,11 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"retwis/internal/store/rdb"
 	"strconv"
 	"strings"
 	"time"
+
+	"retwis/internal/store/rdb"
 
 	"github.com/redis/go-redis/v9"
 )

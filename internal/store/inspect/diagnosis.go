@@ -3,12 +3,13 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"retwis/internal/store"
-	"retwis/internal/store/rdb"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"retwis/internal/store"
+	"retwis/internal/store/rdb"
 
 	"github.com/redis/go-redis/v9"
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
 	"retwis/internal/record"
 
 	"github.com/redis/go-redis/v9"

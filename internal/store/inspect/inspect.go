@@ -5,6 +5,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 	"retwis/internal/store/rdb"

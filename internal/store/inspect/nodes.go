@@ -2,10 +2,11 @@ package inspect
 
 import (
 	"fmt"
-	"retwis/internal/store/rdb"
 	"strconv"
 	"strings"
 	"time"
+
+	"retwis/internal/store/rdb"
 )
 
 // nodeState are what a Redis tells about itself, and what was measured of it.

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
+
 	"retwis/internal/record"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
-	"strings"
-	"sync"
 
 	"github.com/redis/go-redis/v9"
 )

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+
 	"retwis/internal/record"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"

@@ -3,9 +3,10 @@ package rdb
 import (
 	"context"
 	"maps"
-	"retwis/internal/roundtrip"
 	"slices"
 	"sync"
+
+	"retwis/internal/roundtrip"
 
 	"github.com/redis/go-redis/v9"
 

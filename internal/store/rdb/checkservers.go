@@ -63,6 +63,7 @@ func checkRole(ctx context.Context, client *redis.Client) error {
 	}
 }
 
+// CheckVersion returns an error for a Redis version below the supported one. An unknown version is accepted.
 func CheckVersion(version string) error {
 	if version == "" {
 		return nil

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"net"
-	"retwis/internal/roundtrip"
 	"sync"
 	"time"
+
+	"retwis/internal/roundtrip"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"

@@ -2,8 +2,9 @@ package rdb
 
 import (
 	"context"
-	"retwis/internal/roundtrip"
 	"testing"
+
+	"retwis/internal/roundtrip"
 
 	"github.com/redis/go-redis/v9"
 

@@ -2,8 +2,9 @@ package rdb
 
 import (
 	"net/netip"
-	"retwis/internal/ratelimit"
 	"strconv"
+
+	"retwis/internal/ratelimit"
 
 	"retwis/internal/retwis"
 )

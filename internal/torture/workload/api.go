@@ -74,7 +74,8 @@ func decode(status int, raw []byte, into any) error {
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return fmt.Errorf("status %d: %.200s", status, raw)
 	}
-	for _, e := range answer.Errors {
+	if len(answer.Errors) > 0 {
+		e := answer.Errors[0]
 		switch e.Extensions.Code {
 		case "BAD_USER_INPUT", "UNAUTHENTICATED", "FORBIDDEN", "NOT_FOUND", "RATE_LIMITED", "GRAPHQL_VALIDATION_FAILED":
 			return fmt.Errorf("%w: %s: %s", errRefused, e.Extensions.Code, e.Message)

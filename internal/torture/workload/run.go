@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -139,14 +140,15 @@ func (w *Workload) settle(ctx context.Context) error {
 	deadline := time.Now().Add(settleTime)
 	before := ""
 	for time.Now().Before(deadline) {
-		now := ""
+		var homes strings.Builder
 		for _, u := range w.readers {
 			texts, _, err := u.home(ctx)
 			if err != nil {
 				return err
 			}
-			now += fmt.Sprintln(u.Name, texts)
+			fmt.Fprintln(&homes, u.Name, texts)
 		}
+		now := homes.String()
 		quiet := now == before
 		for _, s := range w.subscribers {
 			quiet = quiet && s.quiet(quietTime)
