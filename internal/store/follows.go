@@ -116,6 +116,7 @@ func (s *Follows) SetFollowerCount(ctx context.Context, author retwis.UserID, of
 	return nil
 }
 
+// FollowerCountCall returns the call of [Follows.SetFollowerCount].
 func (s *Follows) FollowerCountCall(author retwis.UserID, of rdb.Partition, versionAndCount []any) rdb.Call {
 	home := s.db.OfUser(author)
 	args := append([]any{of.Number}, versionAndCount...)
