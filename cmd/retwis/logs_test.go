@@ -154,7 +154,7 @@ func TestLog_LinesHaveTheRequestID(t *testing.T) {
 	}
 	eventually(t, "the request is in the log", func() bool {
 		lines := logLines(t, p, "from-the.proxy_1")
-		return len(lines) > 0 && lines[len(lines)-1]["msg"] == "request"
+		return len(lines) > 0 && lines[len(lines)-1]["msg"] == "server: request"
 	})
 
 	for _, bad := range []string{"a b", `x" level=ERROR msg="forged`, "é", strings.Repeat("x", 65), "{}"} {

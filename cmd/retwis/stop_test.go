@@ -75,7 +75,7 @@ func TestStop_CompletesRequestsAndClosesSockets(t *testing.T) {
 	request := begin(t, p.url, reader.token)
 
 	p.signal(syscall.SIGTERM)
-	p.await(p.stderr, "msg=stopping")
+	p.await(p.stderr, `msg="server: stopping"`)
 	live.expectClose(1012)
 	if status, text := request.finish(); status != http.StatusOK || !strings.Contains(text, `"reader"`) {
 		t.Errorf("a request in progress got %d %s", status, text)
@@ -108,7 +108,7 @@ func TestStop_SecondSignalIsImmediate(t *testing.T) {
 	reader := register(t, p.url, "reader")
 	begin(t, p.url, reader.token) // and is never completed
 	p.signal(syscall.SIGTERM)
-	p.await(p.stderr, "msg=stopping")
+	p.await(p.stderr, `msg="server: stopping"`)
 	eventually(t, "it has ended", func() bool { // a second signal counts only after the first one is handled
 		p.signal(syscall.SIGTERM)
 		select {
