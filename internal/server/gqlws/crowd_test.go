@@ -17,7 +17,10 @@ import (
 // Clients come, subscribe, and go: some with a close frame, some without a word, some
 // before they have said who they are.
 func TestNothingIsLeftOfManyConnections(t *testing.T) {
-	servertest.OnTCP(t, func(o *server.Options) { o.DrainTime = time.Millisecond }, func(h *servertest.Harness) {
+	servertest.OnTCP(t, func(o *server.Options) {
+		o.DrainTime = time.Millisecond
+		o.PingEvery = time.Hour // the first client answers no ping, and has to stay
+	}, func(h *servertest.Harness) {
 		h.Ready("").ExpectAlive() // what is started once is started
 		before := runtime.NumGoroutine()
 		var wg sync.WaitGroup
