@@ -46,7 +46,7 @@ test("the playground queries, changes and watches as who is logged in", async ()
   expect(await person.homeLength()).toBe(3);
 
   await page.getByRole("button", { name: /Documentation Explorer/ }).click();
-  await page.getByText("A service of short posts and timelines.").waitFor();
+  await page.getByText("A service for short posts and timelines.").waitFor();
   await page.getByRole("link", { name: "Query", exact: true }).click();
   await page.getByText("Everybody's posts.").waitFor();
 
@@ -70,7 +70,7 @@ test("on a phone the editor stands above the result, each as wide as the page", 
 
   const docs = page.getByRole("button", { name: /Documentation Explorer/ });
   await docs.click();
-  await page.getByText("A service of short posts and timelines.").waitFor();
+  await page.getByText("A service for short posts and timelines.").waitFor();
   expect((await page.locator(".graphiql-plugin").boundingBox())!.width).toBeGreaterThan(phone.width * 0.9);
   await docs.click();
   await page.locator(".graphiql-response").waitFor();
