@@ -74,13 +74,13 @@ func userConnection(ctx context.Context, page retwis.FollowPage) *UserConnection
 func pageArgs(first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (retwis.Page, error) {
 	switch {
 	case first != nil && last != nil:
-		return retwis.Page{}, badInput("`first` and `last` exclude each other: a page is read in one direction")
+		return retwis.Page{}, badInput("use either `first` or `last`, not both")
 	case first != nil && before != nil:
-		return retwis.Page{}, badInput("`before` goes with `last`, not with `first`")
+		return retwis.Page{}, badInput("use `before` with `last`, not with `first`")
 	case last != nil && after != nil:
-		return retwis.Page{}, badInput("`after` goes with `first`, not with `last`")
+		return retwis.Page{}, badInput("use `after` with `first`, not with `last`")
 	case after != nil && before != nil:
-		return retwis.Page{}, badInput("`after` and `before` exclude each other: a page is read in one direction")
+		return retwis.Page{}, badInput("use either `after` or `before`, not both")
 	case after != nil && *after == "", before != nil && *before == "":
 		return retwis.Page{}, retwis.ErrBadCursor
 	}

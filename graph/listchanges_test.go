@@ -82,7 +82,7 @@ func TestDeleteList_ReturnsPayload(t *testing.T) {
 	list := a.addList(alice, "Friends")
 	id := globalListID(list.ID)
 	const notFound = `{"deleteList": {"deletedListId": null, "userErrors": [
-		{"code": "NOT_FOUND", "field": ["input", "listId"], "message": "there is no such list"}]}}`
+		{"code": "NOT_FOUND", "field": ["input", "listId"], "message": "list not found"}]}}`
 
 	wantData(t, a.run(as(t, bob), query, `{"id": "`+id+`"}`), notFound)
 	for range 2 {

@@ -43,7 +43,7 @@ func TestRegister_ReturnsPayload(t *testing.T) {
 		ctx, set := cookies(as(t, nil))
 		wantData(t, a.run(ctx, query, `{"input": {"username": "alice", "password": "short"}}`),
 			`{"register": {"token": null, "user": null, "userErrors": [
-				{"code": "TAKEN", "field": ["input", "username"], "message": "that name is taken"},
+				{"code": "TAKEN", "field": ["input", "username"], "message": "that username is taken"},
 				{"code": "TOO_SHORT", "field": ["input", "password"], "message": "too short"}
 			]}}`)
 		wantCookies(t, set)
@@ -65,7 +65,7 @@ func TestLogin_ReturnsPayload(t *testing.T) {
 		ctx, set := cookies(as(t, nil))
 		wantData(t, a.run(ctx, query, `{"input": {"username": "`+name+`", "password": "wrong"}}`),
 			`{"login": {"token": null, "user": null, "userErrors": [
-				{"code": "WRONG_CREDENTIALS", "field": null, "message": "the name or the password is wrong"}
+				{"code": "WRONG_CREDENTIALS", "field": null, "message": "wrong username or password"}
 			]}}`)
 		wantCookies(t, set)
 	}

@@ -17,7 +17,7 @@ type Node any
 // the viewer may not see it, or if its id is malformed.
 func nodes(ctx context.Context, ids []string) ([]Node, error) {
 	if len(ids) > limits.MaxIDs {
-		return nil, badInput("%d ids are too many: %d is the limit", len(ids), limits.MaxIDs)
+		return nil, badInput("too many ids: %d, the limit is %d", len(ids), limits.MaxIDs)
 	}
 	reads := make([]func() (Node, error), len(ids))
 	for i, id := range ids {

@@ -51,7 +51,7 @@ func TestRevokeSession_EndsOneSession(t *testing.T) {
 	for _, bad := range []string{globalSessionID(others.SessionID()), globalUserID(alice.ID), "", "nonsense"} {
 		got, set := revoke(ctx, bad)
 		wantJSON(t, got, `{"revokeSession": {"revokedSessionId": null, "userErrors": [
-			{"code": "NOT_FOUND", "field": ["input", "sessionId"], "message": "there is no such session of yours"}
+			{"code": "NOT_FOUND", "field": ["input", "sessionId"], "message": "session not found"}
 		]}}`)
 		wantCookies(t, set)
 	}

@@ -67,7 +67,7 @@ func TestServe_RefusesInvalidManifests(t *testing.T) {
 	}
 	tests := []struct{ name, manifest, want string }{
 		{"a missing file", filepath.Join(t.TempDir(), "none.json"), "no such file"},
-		{"not a manifest", write(`[]`), "it has to be a JSON object"},
+		{"not a manifest", write(`[]`), "the manifest must be a JSON object"},
 		{"an invalid document", write(`{"a": "{ nothing }"}`), `the document a: `},
 	}
 	for _, tt := range tests {

@@ -45,7 +45,7 @@ func TestCommandLine_RefusesInvalidSettings(t *testing.T) {
 		{"limits that are neither on nor off", nil, []string{"serve", "--rate-limits", "some"}, `must be one of "on","off"`},
 		{"a rate without a time", nil, []string{"serve", "--limit-posts", "60"}, `--limit-posts (RETWIS_LIMIT_POSTS): invalid rate "60": use a form like 10/1m`},
 		{"a rate of 0", []string{"RETWIS_LIMIT_LOGINS=0/1m"}, []string{"serve"}, "with a count from 1 to 10000000, or off"},
-		{"an invalid origin", nil, []string{"serve", "--allowed-origins", "example.com"}, "--allowed-origins (RETWIS_ALLOWED_ORIGINS): allowed origin \"example.com\": write it like https://example.com"},
+		{"an invalid origin", nil, []string{"serve", "--allowed-origins", "example.com"}, "--allowed-origins (RETWIS_ALLOWED_ORIGINS): allowed origin \"example.com\": use the form https://example.com"},
 		{"an invalid proxy", nil, []string{"serve", "--trusted-proxies", "gateway"}, "use addresses or networks"},
 		{"a worker without a Redis", nil, []string{"worker"}, "set --redis-url (RETWIS_REDIS_URL) to the Redis of the service"},
 		{"a worker in memory", []string{"RETWIS_REDIS_URL=memory"}, []string{"worker"}, "set --redis-url (RETWIS_REDIS_URL) to the Redis of the service"},

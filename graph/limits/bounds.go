@@ -44,7 +44,7 @@ func (DocumentBounds) Validate(graphql.ExecutableSchema) error { return nil }
 // MutateOperationParameters implements [graphql.OperationParameterMutator].
 func (d DocumentBounds) MutateOperationParameters(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
 	if countValues(params.Variables, maxValues) > maxValues {
-		return tooComplex("the variables hold too many values: %d is the limit", maxValues)
+		return tooComplex("the variables contain too many values: the limit is %d", maxValues)
 	}
 	if _, ok := d.Accepted.Get(ctx, params.Query); ok {
 		return nil
@@ -77,7 +77,7 @@ func checkNames(source *ast.Source) *gqlerror.Error {
 		case err != nil, token.Kind == lexer.EOF:
 			return nil //nolint:nilerr // the parser reports it with its position
 		case token.Kind == lexer.Name && len(token.Value) > maxName:
-			return tooComplex("a name in the document has %d bytes: %d is the limit", len(token.Value), maxName)
+			return tooComplex("a name in the document has %d bytes: the limit is %d", len(token.Value), maxName)
 		}
 	}
 	return nil
@@ -119,7 +119,7 @@ func parseError(err error) *gqlerror.Error {
 
 func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 	if n := len(doc.Operations); n > maxOperations {
-		return tooComplex("the document holds %d operations: %d is the limit", n, maxOperations)
+		return tooComplex("the document has %d operations: the limit is %d", n, maxOperations)
 	}
 	shape := documentShape{names: map[string]int{}}
 	for _, operation := range doc.Operations {
@@ -134,9 +134,9 @@ func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 	}
 	switch {
 	case shape.nesting > maxNesting:
-		return tooComplex("the document nests %d selections: %d is the limit", shape.nesting, maxNesting)
+		return tooComplex("the document nests %d selections: the limit is %d", shape.nesting, maxNesting)
 	case shape.selections > maxSelections:
-		return tooComplex("the document holds %d selections: %d is the limit", shape.selections, maxSelections)
+		return tooComplex("the document has %d selections: the limit is %d", shape.selections, maxSelections)
 	case repeats > maxRepeats:
 		return tooComplex("the document repeats the same fields too often")
 	}

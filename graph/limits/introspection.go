@@ -23,7 +23,7 @@ func (NoIntrospection) Validate(graphql.ExecutableSchema) error { return nil }
 func (NoIntrospection) MutateOperationContext(_ context.Context, op *graphql.OperationContext) *gqlerror.Error {
 	for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Query"}) {
 		if field.Name == "__schema" || field.Name == "__type" {
-			err := gqlerror.ErrorPosf(field.Position, "the schema cannot be read here")
+			err := gqlerror.ErrorPosf(field.Position, "introspection is disabled")
 			errcode.Set(err, errcode.ValidationFailed)
 			return err
 		}

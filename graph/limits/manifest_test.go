@@ -28,15 +28,15 @@ func TestParseManifest_ReadsBothFormats(t *testing.T) {
 func TestParseManifest_ReportsBadManifests(t *testing.T) {
 	t.Parallel()
 	bad := map[string]string{
-		`[]`:            "it has to be a JSON object of documents by their ids",
-		`{"a": 1}`:      "it has to be a JSON object of documents by their ids",
-		`{"a": "{ b }"`: "it has to be a JSON object of documents by their ids",
-		``:              "it has to be a JSON object of documents by their ids",
-		`{}`:            "it names no document",
+		`[]`:            "the manifest must be a JSON object of documents by id",
+		`{"a": 1}`:      "the manifest must be a JSON object of documents by id",
+		`{"a": "{ b }"`: "the manifest must be a JSON object of documents by id",
+		``:              "the manifest must be a JSON object of documents by id",
+		`{}`:            "the manifest contains no document",
 		`{"": "{ a }"}`: "a document has no id",
 		`{"format": "apollo-persisted-query-manifest", "version": 2, "operations": []}`:                                                   "version 2: want",
-		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": []}`:                                                   "it names no document",
-		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "a", "body": "x"}, {"id": "a", "body": "y"}]}`: "the id a occurs twice",
+		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": []}`:                                                   "the manifest contains no document",
+		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "a", "body": "x"}, {"id": "a", "body": "y"}]}`: "duplicate id a",
 	}
 	for _, manifest := range slices.Sorted(maps.Keys(bad)) {
 		if _, err := limits.ParseManifest([]byte(manifest)); err == nil || !strings.Contains(err.Error(), bad[manifest]) {

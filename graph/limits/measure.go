@@ -24,7 +24,7 @@ func checkOperations(doc *ast.QueryDocument) *gqlerror.Error {
 		total.directives = saturate(total.directives + len(operation.Directives))
 		switch {
 		case total.depth > maxDepth:
-			return tooComplex("the operation is %d fields deep: %d is the limit", total.depth, maxDepth)
+			return tooComplex("the operation is %d fields deep: the limit is %d", total.depth, maxDepth)
 		case total.roots > maxRootFields:
 			return tooComplex("the operation selects more than %d fields at its root", maxRootFields)
 		case total.aliases > maxAliases:

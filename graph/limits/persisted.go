@@ -87,7 +87,7 @@ func (p *Persisted) resolve(ctx context.Context, params *graphql.RawParams) *gql
 	case hasID && (params.Query != "" || hasHash):
 		return badParams("send either a documentId or a query, not both")
 	case hasID:
-		return p.find(ctx, id, params, "there is no document with this documentId")
+		return p.find(ctx, id, params, "unknown documentId")
 	case !hasHash:
 		return nil
 	case params.Query == "":
@@ -190,7 +190,7 @@ func documentID(params *graphql.RawParams) (id string, ok bool, refused *gqlerro
 	}
 	id, isString := value.(string)
 	if !isString || id == "" {
-		return "", false, badParams("documentId has to be a string that names a document")
+		return "", false, badParams("documentId must be a non-empty string")
 	}
 	return id, true, nil
 }
@@ -203,14 +203,14 @@ func persistedHash(params *graphql.RawParams) (hash string, ok bool, refused *gq
 	}
 	fields, _ := value.(map[string]any)
 	if version, _ := fields["version"].(json.Number); version != "1" {
-		return "", false, badParams("the extension persistedQuery has to be of version 1")
+		return "", false, badParams("the extension persistedQuery must have version 1")
 	}
 	hash, ok = fields["sha256Hash"].(string)
 	if ok {
 		_, ok = parseHash(hash)
 	}
 	if !ok {
-		return "", false, badParams("the extension persistedQuery needs a sha256Hash of 64 hexadecimal digits, in lower case")
+		return "", false, badParams("the extension persistedQuery must have a sha256Hash of 64 lower-case hexadecimal digits")
 	}
 	return hash, true, nil
 }

@@ -48,7 +48,7 @@ func validate(schema *ast.Schema, text string) error {
 		return err
 	}
 	if len(doc.Operations) == 0 {
-		return errors.New("it holds no operation")
+		return errors.New("it contains no operation")
 	}
 	if errs := validator.ValidateWithRules(schema, doc, rules.NewDefaultRules()); len(errs) > 0 {
 		return errs
@@ -75,7 +75,7 @@ func (t *TrustedDocuments) admit(query string) *gqlerror.Error {
 	if !t.only || t.hashes[hashOf(query)] {
 		return nil
 	}
-	err := gqlerror.Errorf("only trusted documents run here: send the documentId of one")
+	err := gqlerror.Errorf("only trusted documents are allowed: send a documentId")
 	errcode.Set(err, string(retwis.CodeForbidden))
 	return err
 }

@@ -46,5 +46,5 @@ func (a *Accounts) DeleteAccount(ctx context.Context, who Identity, password str
 }
 
 func errWrongPassword() error {
-	return retwis.FieldError(retwis.CodeWrongCredentials, "password", "the password is wrong")
+	return retwis.FieldError(retwis.CodeWrongCredentials, "password", "wrong password")
 }

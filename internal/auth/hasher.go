@@ -86,7 +86,7 @@ func (h *hasher) compute(ctx context.Context, password string, with passwordHash
 	case h.present <- struct{}{}:
 		defer func() { <-h.present }()
 	default:
-		busy := retwis.Errorf(retwis.CodeRateLimited, "too many people are logging in just now: try again in a moment")
+		busy := retwis.Errorf(retwis.CodeRateLimited, "too many logins are in progress: try again in a moment")
 		busy.RetryAfterSeconds = 1
 		return nil, busy
 	}

@@ -252,5 +252,5 @@ func (a *Accounts) replaceHash(ctx context.Context, who Identity, currentForm, n
 }
 
 func errWrongCurrentPassword() error {
-	return retwis.FieldError(retwis.CodeWrongCredentials, "currentPassword", "the current password is wrong")
+	return retwis.FieldError(retwis.CodeWrongCredentials, "currentPassword", "wrong current password")
 }

@@ -52,5 +52,5 @@ func keyOf(bucket int, token string) retwis.SessionKey {
 }
 
 func errBadToken() error {
-	return retwis.Errorf(retwis.CodeUnauthenticated, "this is no session token: log in again")
+	return retwis.Errorf(retwis.CodeUnauthenticated, "the session token is invalid: log in again")
 }

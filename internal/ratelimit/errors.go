@@ -15,20 +15,20 @@ var ErrUnavailable = errors.New("the rate limits cannot be read")
 // Exceeded returns the RATE_LIMITED error of an action that may be tried again after wait.
 func Exceeded(action Action, wait time.Duration) *retwis.Error {
 	seconds := max(1, int((wait+time.Second-1)/time.Second))
-	what := "you have done this too often"
+	reason := "you are doing this too often"
 	switch action {
 	case Reads:
-		what = "you have asked for too much"
+		reason = "too many requests"
 	case Posts:
-		what = "you have posted too often"
+		reason = "you are posting too often"
 	case Follows:
-		what = "you have followed or unfollowed too often"
+		reason = "you are following or unfollowing too often"
 	case Logins:
-		what = "there were too many attempts to log in"
+		reason = "too many login attempts"
 	case Registrations:
-		what = "too many accounts were made from here"
+		reason = "too many accounts were registered from your network"
 	}
-	err := retwis.Errorf(retwis.CodeRateLimited, "%s: try again %s", what, inWords(seconds))
+	err := retwis.Errorf(retwis.CodeRateLimited, "%s: try again %s", reason, inWords(seconds))
 	err.RetryAfterSeconds = seconds
 	return err
 }
@@ -36,7 +36,7 @@ func Exceeded(action Action, wait time.Duration) *retwis.Error {
 func inWords(seconds int) string {
 	switch {
 	case seconds == 1:
-		return "in a second"
+		return "in 1 second"
 	case seconds < 120:
 		return fmt.Sprintf("in %d seconds", seconds)
 	default:

@@ -79,8 +79,8 @@ func TestNetworkOf(t *testing.T) {
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[time.Duration]string{
-		0:                       "try again in a second",
-		time.Microsecond:        "try again in a second",
+		0:                       "try again in 1 second",
+		time.Microsecond:        "try again in 1 second",
 		1001 * time.Millisecond: "try again in 2 seconds",
 		119 * time.Second:       "try again in 119 seconds",
 		12 * time.Minute:        "try again in 12 minutes",

@@ -100,7 +100,7 @@ func TestBudgets(t *testing.T) {
 	})
 }
 
-// Whoever tries a name that is not theirs does not lock its owner out.
+// Login attempts from other networks do not lock out the owner of a username.
 func TestOwnersAreNotLockedOut(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {

@@ -81,19 +81,19 @@ func (e *Error) UserError() bool {
 // session and may not know it yet. Clients do not see it.
 var ErrSessionReplaced = errors.New("the session was replaced by another")
 
-// Errors without further detail.
+// Sentinel errors, compared by code.
 var (
 	ErrUnauthenticated  = Errorf(CodeUnauthenticated, "log in first")
-	ErrForbidden        = Errorf(CodeForbidden, "this is not yours to read")
-	ErrNotFound         = Errorf(CodeNotFound, "there is no such thing")
-	ErrBadCursor        = Errorf(CodeBadUserInput, "the cursor is not one that this connection gave out")
-	ErrNameTaken        = FieldError(CodeTaken, "username", "that name is taken")
-	ErrWrongCredentials = Errorf(CodeWrongCredentials, "the name or the password is wrong")
-	ErrUserNotFound     = FieldError(CodeNotFound, "userId", "there is no such user")
-	ErrPostNotFound     = FieldError(CodeNotFound, "postId", "there is no such post")
-	ErrNotOwner         = FieldError(CodeNotOwner, "postId", "only its author can delete a post")
-	ErrSessionNotFound  = FieldError(CodeNotFound, "sessionId", "there is no such session of yours")
-	ErrSelfFollow       = FieldError(CodeSelfFollow, "userId", "nobody can follow themselves")
+	ErrForbidden        = Errorf(CodeForbidden, "you do not have access to this")
+	ErrNotFound         = Errorf(CodeNotFound, "not found")
+	ErrBadCursor        = Errorf(CodeBadUserInput, "the cursor does not belong to this connection")
+	ErrNameTaken        = FieldError(CodeTaken, "username", "that username is taken")
+	ErrWrongCredentials = Errorf(CodeWrongCredentials, "wrong username or password")
+	ErrUserNotFound     = FieldError(CodeNotFound, "userId", "user not found")
+	ErrPostNotFound     = FieldError(CodeNotFound, "postId", "post not found")
+	ErrNotOwner         = FieldError(CodeNotOwner, "postId", "only the author can delete a post")
+	ErrSessionNotFound  = FieldError(CodeNotFound, "sessionId", "session not found")
+	ErrSelfFollow       = FieldError(CodeSelfFollow, "userId", "you cannot follow yourself")
 )
 
 // ErrNotReplicated means that a failover may lose the write. Repeating the write is safe.

@@ -38,30 +38,30 @@ func NewFilter(of TimelineFilter) (*Filter, error) {
 	f := &Filter{sample: 1}
 	if of.Sample != nil {
 		if f.sample = *of.Sample; !(f.sample > 0 && f.sample <= 1) {
-			return nil, badFilter("`sample` is %v: it must be above 0 and at most 1", f.sample)
+			return nil, badFilter("`sample` is %v: choose a number above 0 and up to 1", f.sample)
 		}
 	}
 	switch n := len(of.Authors); {
 	case of.Authors != nil && n == 0:
-		return nil, badFilter("`authors` is empty: name some, or leave it out")
+		return nil, badFilter("`authors` is empty: add ids, or omit it")
 	case n > MaxTrackedAuthors:
-		return nil, badFilter("`authors` has %d ids: %d is the limit", n, MaxTrackedAuthors)
+		return nil, badFilter("`authors` has %d ids: the limit is %d", n, MaxTrackedAuthors)
 	}
 	f.authors = slices.Clone(of.Authors)
 	slices.Sort(f.authors)
 	switch n := len(of.Track); {
 	case of.Track != nil && n == 0:
-		return nil, badFilter("`track` is empty: give it some words, or leave it out")
+		return nil, badFilter("`track` is empty: add words, or omit it")
 	case n > MaxTrackEntries:
-		return nil, badFilter("`track` has %d entries: %d is the limit", n, MaxTrackEntries)
+		return nil, badFilter("`track` has %d entries: the limit is %d", n, MaxTrackEntries)
 	}
 	for i, entry := range of.Track {
 		if n := utf8.RuneCountInString(entry); n > MaxTrackLength {
-			return nil, badFilter("entry %d of `track` has %d characters: %d is the limit", i+1, n, MaxTrackLength)
+			return nil, badFilter("entry %d of `track` has %d characters: the limit is %d", i+1, n, MaxTrackLength)
 		}
 		wanted := slices.Sorted(func(yield func(string) bool) { eachWord(entry, yield) })
 		if len(wanted) == 0 {
-			return nil, badFilter("entry %d of `track` has no words", i+1)
+			return nil, badFilter("entry %d of `track` contains no word", i+1)
 		}
 		f.track = append(f.track, slices.Compact(wanted))
 	}

@@ -26,13 +26,13 @@ func CheckIdempotencyKey(key string) error {
 	const field = "idempotencyKey"
 	switch {
 	case key == "":
-		return FieldError(CodeBlank, field, "leave the idempotency key out, or give it at least one character")
+		return FieldError(CodeBlank, field, "the idempotency key is empty: set it to at least one character, or omit it")
 	case len(key) > MaxIdempotencyKeyLength:
-		return FieldError(CodeTooLong, field, "shorten the idempotency key to %d characters", MaxIdempotencyKeyLength)
+		return FieldError(CodeTooLong, field, "idempotency keys can have up to %d characters", MaxIdempotencyKeyLength)
 	}
 	for _, r := range key {
 		if r < ' ' || r > '~' {
-			return FieldError(CodeInvalid, field, "make the idempotency key of printable ASCII characters only: it has %U", r)
+			return FieldError(CodeInvalid, field, "the idempotency key contains %U: use only printable ASCII characters", r)
 		}
 	}
 	return nil

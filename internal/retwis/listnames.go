@@ -10,7 +10,7 @@ const (
 // display name.
 func NormalizeListName(name string) (string, error) {
 	return textRule{
-		field: "name", noun: "name",
+		field: "name", noun: "name", plural: "list names",
 		graphemes: MaxListNameGraphemes, bytes: MaxListNameBytes,
 	}.normalize(name)
 }

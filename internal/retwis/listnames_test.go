@@ -24,9 +24,9 @@ func TestNormalizeListName(t *testing.T) {
 	}{
 		{" \n", CodeBlank, "name is blank"},
 		{"\u3164", CodeBlank, "name is blank"},
-		{strings.Repeat("a", 51), CodeTooLong, "50 characters: it has 51"},
+		{strings.Repeat("a", 51), CodeTooLong, "list names can have up to 50 characters (yours has 51)"},
 		{"a" + strings.Repeat("\u20dd", 700), CodeTooLong, "2101 bytes"},
-		{"a\nb", CodeInvalid, "one line"},
+		{"a\nb", CodeInvalid, "single line"},
 		{"a\u202eb", CodeInvalid, "U+202E"},
 	} {
 		_, err := NormalizeListName(tt.name)

@@ -46,8 +46,8 @@ type ListPage struct {
 
 // Errors about lists.
 var (
-	ErrListNotFound = FieldError(CodeNotFound, "listId", "there is no such list")
-	ErrListNotOwned = FieldError(CodeNotOwner, "listId", "only its owner can change a list")
+	ErrListNotFound = FieldError(CodeNotFound, "listId", "list not found")
+	ErrListNotOwned = FieldError(CodeNotOwner, "listId", "only the owner can change a list")
 )
 
 // Membership asks about a user and a list.

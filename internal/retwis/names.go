@@ -9,15 +9,15 @@ func CheckUsername(name string) error {
 	const field = "username"
 	switch {
 	case strings.TrimSpace(name) == "":
-		return FieldError(CodeBlank, field, "choose a username")
+		return FieldError(CodeBlank, field, "enter a username")
 	case len(name) > MaxUsernameLength:
-		return FieldError(CodeTooLong, field, "shorten the username to %d characters", MaxUsernameLength)
+		return FieldError(CodeTooLong, field, "use at most %d characters", MaxUsernameLength)
 	case !spelledAsUsername(name):
-		return FieldError(CodeInvalid, field, "make the username of letters A to Z, digits and _ only")
+		return FieldError(CodeInvalid, field, "use only letters, digits and underscores")
 	case len(name) < MinUsernameLength:
-		return FieldError(CodeTooShort, field, "make the username at least %d characters long", MinUsernameLength)
+		return FieldError(CodeTooShort, field, "use at least %d characters", MinUsernameLength)
 	case isReserved(FoldUsername(name)):
-		return FieldError(CodeTaken, field, "choose another username: this one is reserved")
+		return FieldError(CodeTaken, field, "that username is reserved: choose another one")
 	}
 	return nil
 }

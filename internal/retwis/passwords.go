@@ -14,20 +14,20 @@ import (
 // code points, whichever they are.
 func NormalizePassword(field, password string) (string, error) {
 	if password == "" {
-		return "", FieldError(CodeBlank, field, "choose a password")
+		return "", FieldError(CodeBlank, field, "enter a password")
 	}
 	if len(password) > maxPasswordBytes {
 		return "", tooLongPassword(field)
 	}
 	if !utf8.ValidString(password) {
-		return "", FieldError(CodeInvalid, field, "send the password as valid UTF-8")
+		return "", FieldError(CodeInvalid, field, "the password is not valid UTF-8")
 	}
 	form := foldPassword(password)
 	switch n := utf8.RuneCountInString(form); {
 	case n > MaxPasswordLength:
 		return "", tooLongPassword(field)
 	case n < MinPasswordLength:
-		return "", FieldError(CodeTooShort, field, "make the password at least %d characters long", MinPasswordLength)
+		return "", FieldError(CodeTooShort, field, "use at least %d characters", MinPasswordLength)
 	}
 	return form, nil
 }
@@ -47,7 +47,7 @@ func PasswordForm(password string) (string, bool) {
 const maxPasswordBytes = MaxPasswordLength * utf8.UTFMax * maxShrink
 
 func tooLongPassword(field string) error {
-	return FieldError(CodeTooLong, field, "shorten the password to %d characters", MaxPasswordLength)
+	return FieldError(CodeTooLong, field, "use at most %d characters", MaxPasswordLength)
 }
 
 // foldPassword makes the same password of what different keyboards send for it: NFC,

@@ -33,18 +33,19 @@ func TestNormalizePassword(t *testing.T) {
 	for _, tt := range []struct {
 		password string
 		code     Code
+		message  string
 		mayExist bool
 	}{
-		{"", CodeBlank, true},
-		{"1234567", CodeTooShort, true},
-		{strings.Repeat("e\u0301", 7), CodeTooShort, true},
-		{strings.Repeat("a", 257), CodeTooLong, false},
-		{strings.Repeat("🔑", 257), CodeTooLong, false},
-		{strings.Repeat("a", 250_000), CodeTooLong, false},
-		{"1234567\xff", CodeInvalid, false},
+		{"", CodeBlank, "enter a password", true},
+		{"1234567", CodeTooShort, "at least 8 characters", true},
+		{strings.Repeat("e\u0301", 7), CodeTooShort, "at least 8 characters", true},
+		{strings.Repeat("a", 257), CodeTooLong, "at most 256 characters", false},
+		{strings.Repeat("🔑", 257), CodeTooLong, "at most 256 characters", false},
+		{strings.Repeat("a", 250_000), CodeTooLong, "at most 256 characters", false},
+		{"1234567\xff", CodeInvalid, "UTF-8", false},
 	} {
 		_, err := NormalizePassword("newPassword", tt.password)
-		wantUserError(t, err, tt.code, "newPassword", "password")
+		wantUserError(t, err, tt.code, "newPassword", tt.message)
 		if err != nil && tt.password != "" && strings.Contains(err.Error(), tt.password) {
 			t.Errorf("the message repeats the password: %v", err)
 		}

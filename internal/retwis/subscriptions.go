@@ -7,7 +7,7 @@ import (
 
 // ErrSlowConsumer ends the subscription of a reader that does not keep up. The reader
 // resumes with the cursor of the last event it got.
-var ErrSlowConsumer = Errorf(CodeRateLimited, "the subscriber is too slow: resume with the last cursor")
+var ErrSlowConsumer = Errorf(CodeRateLimited, "the subscriber is too slow: resume after the last cursor")
 
 // IsSlowConsumer reports whether an error is ErrSlowConsumer. [errors.Is] does not tell it
 // from other errors of its code.
@@ -17,7 +17,7 @@ func IsSlowConsumer(err error) bool {
 }
 
 // ErrTimelineGone ends subscriptions of a timeline that nobody can read any more.
-var ErrTimelineGone = Errorf(CodeNotFound, "the timeline is gone: what it belonged to was deleted")
+var ErrTimelineGone = Errorf(CodeNotFound, "the timeline no longer exists: its account or list was deleted")
 
 // Sink receives the events of one subscription, in order and one call at a time.
 type Sink interface {

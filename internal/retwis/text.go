@@ -18,7 +18,7 @@ import (
 // Stream-Safe Text Format of Unicode asks.
 func NormalizePostText(text string) (string, error) {
 	return textRule{
-		field: "text", noun: "text",
+		field: "text", noun: "post", plural: "posts",
 		graphemes: MaxPostGraphemes, bytes: MaxPostBytes,
 		lines: true,
 	}.normalize(text)
@@ -28,7 +28,7 @@ func NormalizePostText(text string) (string, error) {
 // of a post, with other limits and on one line.
 func NormalizeDisplayName(name string) (string, error) {
 	return textRule{
-		field: "displayName", noun: "display name",
+		field: "displayName", noun: "display name", plural: "display names",
 		graphemes: MaxDisplayNameGraphemes, bytes: MaxDisplayNameBytes,
 	}.normalize(name)
 }
@@ -37,7 +37,7 @@ func NormalizeDisplayName(name string) (string, error) {
 // other limits, and it may be empty. One in which nothing can be seen is empty.
 func NormalizeBio(bio string) (string, error) {
 	return textRule{
-		field: "bio", noun: "bio",
+		field: "bio", noun: "bio", plural: "bios",
 		graphemes: MaxBioGraphemes, bytes: MaxBioBytes,
 		lines: true, optional: true,
 	}.normalize(bio)
@@ -46,7 +46,8 @@ func NormalizeBio(bio string) (string, error) {
 // textRule is what one kind of text must keep to.
 type textRule struct {
 	field     string // of the input, for errors
-	noun      string // what to call it in messages
+	noun      string // in messages
+	plural    string // of noun
 	graphemes int    // at most, after normalising
 	bytes     int    // at most, after normalising
 	lines     bool   // may have several lines
@@ -62,27 +63,27 @@ func (rule textRule) normalize(text string) (string, error) {
 	// The request may hold hundreds of kilobytes: what cannot fit is refused by its
 	// length alone, before anything looks at its characters.
 	if len(text) > maxShrink*rule.bytes {
-		return "", rule.fail(CodeTooLong, "shorten the %s to %d characters", rule.noun, rule.graphemes)
+		return "", rule.fail(CodeTooLong, "%s can have up to %d characters", rule.plural, rule.graphemes)
 	}
 	if !utf8.ValidString(text) {
-		return "", rule.fail(CodeInvalid, "send the %s as valid UTF-8", rule.noun)
+		return "", rule.fail(CodeInvalid, "the %s is not valid UTF-8", rule.noun)
 	}
 	if invisible(text) {
 		if rule.optional {
 			return "", nil
 		}
-		return "", rule.fail(CodeBlank, "write something that can be seen: the %s is blank", rule.noun)
+		return "", rule.fail(CodeBlank, "the %s is blank: enter visible characters", rule.noun)
 	}
 	text = norm.NFC.String(newlines(text))
 	if err := rule.checkCharacters(text); err != nil {
 		return "", err
 	}
 	if n := countGraphemes(text); n > rule.graphemes {
-		return "", rule.fail(CodeTooLong, "shorten the %s to %d characters: it has %d", rule.noun, rule.graphemes, n)
+		return "", rule.fail(CodeTooLong, "%s can have up to %d characters (yours has %d)", rule.plural, rule.graphemes, n)
 	}
 	if len(text) > rule.bytes {
 		return "", rule.fail(CodeTooLong,
-			"use fewer combining marks, or emoji made of fewer parts: the %s takes %d bytes, and %d is the limit",
+			"the %s has %d bytes, the limit is %d: use fewer combining marks, or simpler emoji",
 			rule.noun, len(text), rule.bytes)
 	}
 	return text, nil
@@ -92,11 +93,11 @@ func (rule textRule) checkCharacters(text string) error {
 	r, found := firstForbidden(text)
 	switch {
 	case found && r == '\t':
-		return rule.fail(CodeInvalid, "write spaces in place of tabs (%U)", r)
+		return rule.fail(CodeInvalid, "use spaces instead of tabs (%U)", r)
 	case found:
-		return rule.fail(CodeInvalid, "remove the character %U: control characters and hidden ones are not allowed", r)
+		return rule.fail(CodeInvalid, "remove the character %U: control characters and invisible characters are not allowed", r)
 	case !rule.lines && strings.Contains(text, "\n"):
-		return rule.fail(CodeInvalid, "write the %s on one line: it has a line break (%U)", rule.noun, '\n')
+		return rule.fail(CodeInvalid, "the %s contains a line break (%U): use a single line", rule.noun, '\n')
 	}
 	return nil
 }

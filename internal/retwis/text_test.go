@@ -82,9 +82,9 @@ func TestNormalizePostTextRefuses(t *testing.T) {
 		{"soft hyphens and grapheme joiners", "\u00ad\u034f", CodeBlank, "blank"},
 		{"tags alone", "\U000e0067\U000e007f", CodeBlank, "blank"},
 
-		{"281 letters", strings.Repeat("a", 281), CodeTooLong, "it has 281"},
-		{"281 families", strings.Repeat(family, 281), CodeTooLong, "it has 281"},
-		{"281 lines", strings.Repeat("a\n", 140) + "a", CodeTooLong, "it has 281"},
+		{"281 letters", strings.Repeat("a", 281), CodeTooLong, "up to 280 characters (yours has 281)"},
+		{"281 families", strings.Repeat(family, 281), CodeTooLong, "up to 280 characters (yours has 281)"},
+		{"281 lines", strings.Repeat("a\n", 140) + "a", CodeTooLong, "up to 280 characters (yours has 281)"},
 		{"one cluster of many bytes", "a" + strings.Repeat("\u20dd", 3414), CodeTooLong, "10243 bytes"},
 		{"a whole request", strings.Repeat("a", 250_000), CodeTooLong, "280 characters"},
 		{"a whole request of marks", strings.Repeat("\u0301", 125_000), CodeTooLong, "280 characters"},
@@ -155,11 +155,11 @@ func TestNormalizeDisplayName(t *testing.T) {
 	}{
 		{"", CodeBlank, "display name is blank"},
 		{"\u3164", CodeBlank, "display name is blank"},
-		{strings.Repeat("a", 51), CodeTooLong, "50 characters: it has 51"},
+		{strings.Repeat("a", 51), CodeTooLong, "50 characters (yours has 51)"},
 		{"a" + strings.Repeat("\u20dd", 700), CodeTooLong, "2101 bytes"},
 		{strings.Repeat("a", 10_000), CodeTooLong, "50 characters"},
-		{"a\nb", CodeInvalid, "one line"},
-		{"a\rb", CodeInvalid, "one line"},
+		{"a\nb", CodeInvalid, "single line"},
+		{"a\rb", CodeInvalid, "single line"},
 		{"a\u202eb", CodeInvalid, "U+202E"},
 	} {
 		_, err := NormalizeDisplayName(tt.name)
@@ -185,7 +185,7 @@ func TestNormalizeBio(t *testing.T) {
 		code    Code
 		message string
 	}{
-		{strings.Repeat("a", 161), CodeTooLong, "160 characters: it has 161"},
+		{strings.Repeat("a", 161), CodeTooLong, "160 characters (yours has 161)"},
 		{"a" + strings.Repeat("\u20dd", 2100), CodeTooLong, "6301 bytes"},
 		{"a\u2066b", CodeInvalid, "U+2066"},
 	} {

@@ -17,14 +17,14 @@ func TestUserErrors(t *testing.T) {
 	}{
 		{"none", nil, nil},
 		{"one", ErrNameTaken, []*Error{ErrNameTaken}},
-		{"one that is wrapped", fmt.Errorf("register: %w", ErrNameTaken), []*Error{ErrNameTaken}},
+		{"a wrapped error", fmt.Errorf("register: %w", ErrNameTaken), []*Error{ErrNameTaken}},
 		{
 			"several", fmt.Errorf("register: %w", errors.Join(ErrNameTaken, fmt.Errorf("and %w", ErrNotOwner))),
 			[]*Error{ErrNameTaken, ErrNotOwner},
 		},
-		{"one that nobody can mend", ErrUnauthenticated, nil},
-		{"several, one of which nobody can mend", errors.Join(ErrNameTaken, ErrForbidden), nil},
-		{"several, one of which is internal", errors.Join(ErrNameTaken, errors.New("disk full")), nil},
+		{"an error that the user cannot correct", ErrUnauthenticated, nil},
+		{"several, one of which the user cannot correct", errors.Join(ErrNameTaken, ErrForbidden), nil},
+		{"several, one of them internal", errors.Join(ErrNameTaken, errors.New("disk full")), nil},
 		{"internal", errors.New("disk full"), nil},
 	}
 	for _, tt := range tests {

@@ -46,5 +46,5 @@ func ServeOperators(ctx context.Context, listener net.Listener, metrics http.Han
 // noMetrics answers requests for metrics at the address of the API. Otherwise they would get
 // a page of the web app.
 func noMetrics(w http.ResponseWriter, _ *http.Request) {
-	http.Error(w, "metrics are served on an address of their own: see --metrics-listen", http.StatusNotFound)
+	http.Error(w, "metrics are served at a separate address: see --metrics-listen", http.StatusNotFound)
 }

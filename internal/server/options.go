@@ -29,7 +29,7 @@ type Options struct {
 	Tracer         trace.Tracer          // nil traces nothing
 	OperationNames []string              // of operations that always have metrics of their own
 
-	Rates          []ratelimit.Policy // that clients are told; the executor enforces them
+	Rates          []ratelimit.Policy // announced in headers; the executor enforces them
 	Listen         string             // 127.0.0.1:8080; port 0 picks one
 	AllowedOrigins []string           // foreign origins whose pages may use the API, such as https://example.com
 	TrustedProxies []netip.Prefix     // networks of trusted proxies, whose forwarding headers are honoured

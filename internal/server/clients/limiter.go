@@ -55,7 +55,7 @@ const RetryAfter = 30
 // TooManySubscriptions returns the response to a subscription beyond the limit.
 func TooManySubscriptions(user retwis.UserID) *graphql.Response {
 	if user == 0 {
-		return operation.RateLimited(RetryAfter, "too many subscriptions come from here: log in to have your own")
+		return operation.RateLimited(RetryAfter, "too many subscriptions without a login from your network: log in")
 	}
 	return operation.RateLimited(RetryAfter, "this user has too many subscriptions")
 }

@@ -22,7 +22,7 @@ func rateLimited(message, id string) string {
 func TestSubscriptionsPerSocket(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
-		const refused = "this connection has too many subscriptions under way"
+		const refused = "this connection has too many running subscriptions"
 		c := h.Ready("")
 		for i := range 100 {
 			c.Subscribe(fmt.Sprint(i), servertest.FeedA)
@@ -46,7 +46,7 @@ func TestQueriesPerSocket(t *testing.T) {
 			c.Subscribe(fmt.Sprint(i), `{ gate(name: "g") }`)
 		}
 		c.Subscribe("over", `{ gate(name: "g") }`)
-		c.Expect(rateLimited("this connection has too many operations under way", "over"))
+		c.Expect(rateLimited("this connection has too many running operations", "over"))
 	})
 }
 
@@ -85,7 +85,7 @@ func TestSubscriptionsPerNetwork(t *testing.T) {
 		o.SubscriptionsPerNetwork = 2
 		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	}, func(h *servertest.Harness) {
-		const refused = "too many subscriptions come from here: log in to have your own"
+		const refused = "too many subscriptions without a login from your network: log in"
 		from := func(address string) *servertest.Socket {
 			c := h.Socket("X-Forwarded-For: " + address)
 			c.Send(`{"type":"connection_init"}`)

@@ -49,7 +49,7 @@ func parseMessage(text []byte) (message, error) {
 		case m.ID == nil || *m.ID == "":
 			return message{}, fmt.Errorf("%s needs an id", m.Type)
 		case len(*m.ID) > maxID:
-			return message{}, fmt.Errorf("an id may have %d bytes at most", maxID)
+			return message{}, fmt.Errorf("an id can have up to %d bytes", maxID)
 		case m.Type == "subscribe" && len(m.Payload) == 0:
 			return message{}, errors.New("subscribe needs a payload")
 		}

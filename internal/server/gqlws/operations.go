@@ -71,7 +71,7 @@ func (s *socket) add(op *subscriber) (added bool, failure *graphql.Response) {
 		return false, nil
 	// Completed operations take a moment to stop. A client that accumulates them has to wait.
 	case s.counts[op.kind] >= limit, s.running >= 2*(s.handler.SubscriptionsPerSocket+maxSingle):
-		return false, operation.RateLimited(clients.RetryAfter, "this connection has too many %s under way", what)
+		return false, operation.RateLimited(clients.RetryAfter, "this connection has too many running %s", what)
 	case op.kind == ast.Subscription && !s.handler.Subscriptions.Acquire(clients.KeyOf(s.ctx)):
 		return false, clients.TooManySubscriptions(s.Identity.User)
 	}

@@ -243,7 +243,7 @@ func TestOperations(t *testing.T) {
 			`{"type":"error","payload":[{"message":"Expected Name, found \u003cEOF\u003e","locations":[{"line":1,"column":2}],"extensions":{"code":"GRAPHQL_PARSE_FAILED"}}],"id":"1"}`,
 		}},
 		{"refused subscription", `subscription { private }`, []string{
-			`{"type":"error","payload":[{"message":"this is not yours to read","extensions":{"code":"FORBIDDEN"}}],"id":"1"}`,
+			`{"type":"error","payload":[{"message":"you do not have access to this","extensions":{"code":"FORBIDDEN"}}],"id":"1"}`,
 		}},
 	}
 	for _, tt := range tests {

@@ -72,7 +72,7 @@ func (s *socket) withUserAgent(ctx context.Context) context.Context {
 func (s *socket) ended(ctx context.Context, op *subscriber, opCtx *graphql.OperationContext, reason error) {
 	switch {
 	case retwis.IsSlowConsumer(reason):
-		s.conn.Close(closeTryLater, "the reader is too slow: resume with the last cursor")
+		s.conn.Close(closeTryLater, "slow consumer: resume after the last cursor")
 	case reason != nil:
 		s.finish(op, s.handler.Runner.Failed(ctx, opCtx, reason))
 	default:

@@ -65,7 +65,7 @@ func New(ctx context.Context, opts Options) *Handler {
 func (h *Handler) Upgrade(x *httpapi.Exchange) {
 	switch {
 	case !h.Origins.MayUpgrade(x.R, x.TLS):
-		http.Error(x.W, "pages of this origin may not use the API", http.StatusForbidden)
+		http.Error(x.W, "this origin is not allowed to use the API", http.StatusForbidden)
 		return
 	case h.Draining():
 		x.W.Header().Set("Retry-After", "1")
@@ -76,7 +76,7 @@ func (h *Handler) Upgrade(x *httpapi.Exchange) {
 	key := clients.KeyOf(x.R.Context())
 	if !h.Sockets.Acquire(key) {
 		x.W.Header().Set("Retry-After", strconv.Itoa(clients.RetryAfter))
-		http.Error(x.W, "too many connections without a login come from here", http.StatusTooManyRequests)
+		http.Error(x.W, "too many connections without a login from your network", http.StatusTooManyRequests)
 		return
 	}
 	ws, err := h.upgrader.Upgrade(x.W, x.R, http.Header{requestid.Header: {requestid.Of(x.R.Context())}})

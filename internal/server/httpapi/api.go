@@ -25,7 +25,7 @@ type Options struct {
 	Origins      *Origins
 	Proxies      Proxies
 	CookieMaxAge time.Duration
-	Policies     []ratelimit.Policy // that clients are told; the executor enforces them
+	Policies     []ratelimit.Policy // announced in headers; the executor enforces them
 }
 
 // API answers GraphQL requests.

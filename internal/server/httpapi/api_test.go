@@ -133,7 +133,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"not UTF-8", "POST", "", "{\"query\":\"{ hello } # \xff\"}", []string{servertest.JSON}, 400, "", ""},
 		{"GET without query", "GET", "operationName=A", "", nil, 400, "", ""},
 		{"GET with bad variables", "GET", "query={hello}&variables=[]", "", nil, 400, "", ""},
-		{"a documentId that is no string", "POST", "", `{"documentId":1}`, []string{servertest.JSON}, 400, "", ""},
+		{"a documentId of another type", "POST", "", `{"documentId":1}`, []string{servertest.JSON}, 400, "", ""},
 		{"GET with a bad query string", "GET", "query=%zz", "", nil, 400, "", ""},
 		{"nothing acceptable", "POST", "", hello, []string{servertest.JSON, "Accept: text/html"}, 406, "", ""},
 		{"foreign page", "POST", "", hello, []string{servertest.JSON, "Origin: https://evil.example"}, 403, "", ""},

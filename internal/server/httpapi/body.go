@@ -26,7 +26,7 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		// A body of this type needs a preflight to be sent across origins; the check of the
 		// origin is a second line of defence.
 		if err := x.api.Origins.csrf.Check(x.R); err != nil {
-			return nil, refuse(http.StatusForbidden, retwis.CodeForbidden, "pages of this origin may not use the API")
+			return nil, refuse(http.StatusForbidden, retwis.CodeForbidden, "this origin is not allowed to use the API")
 		}
 		body, refusal := x.readBody()
 		if refusal != nil {
@@ -54,18 +54,18 @@ func (x *Exchange) RefuseMutation() *Refusal {
 func (x *Exchange) readBody() ([]byte, *Refusal) {
 	media, params, err := mime.ParseMediaType(x.R.Header.Get("Content-Type"))
 	if err != nil || media != mediaJSON {
-		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body has to be %s", mediaJSON)
+		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body must be %s", mediaJSON)
 	}
 	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body has to be UTF-8")
+		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body must be UTF-8")
 	}
 	if coding := x.R.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		x.W.Header().Set("Accept-Encoding", "identity")
-		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body cannot be compressed")
+		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body must not be compressed")
 	}
 	tooLarge := func() *Refusal {
 		return refuse(http.StatusRequestEntityTooLarge, retwis.CodeBadUserInput,
-			"the body may have %d bytes at most", MaxBody)
+			"the body must not exceed %d bytes", MaxBody)
 	}
 	if x.R.ContentLength > MaxBody {
 		x.W.Header().Set("Connection", "close") // the body will not be read

@@ -31,7 +31,7 @@ func ParseOrigins(list []string) (*Origins, error) {
 			origin = strings.TrimSuffix(origin, ":80")
 		}
 		if u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fmt.Errorf("allowed origin %q: write it like https://example.com", text)
+			return nil, fmt.Errorf("allowed origin %q: use the form https://example.com", text)
 		}
 		if err := o.csrf.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("allowed origin %q: %w", text, err)
@@ -81,7 +81,7 @@ func (o *Origins) CORS(next http.Handler) http.Handler {
 			return
 		}
 		if !o.allowed[origin] {
-			http.Error(w, "pages of this origin may not use the API", http.StatusForbidden)
+			http.Error(w, "this origin is not allowed to use the API", http.StatusForbidden)
 			return
 		}
 		h.Set("Access-Control-Allow-Methods", "GET, POST")

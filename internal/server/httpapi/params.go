@@ -21,7 +21,7 @@ type wireParams struct {
 	Extensions    map[string]any `json:"extensions"`
 }
 
-var errNoQuery = errors.New("the query is missing, or the documentId of one")
+var errNoQuery = errors.New("the request has neither a query nor a documentId")
 
 // Limits of a request.
 const (
@@ -38,7 +38,7 @@ func DecodeParams(body []byte) (*graphql.RawParams, error) {
 	case len(trimmed) == 0:
 		return nil, errors.New("the request is empty")
 	case trimmed[0] == '[':
-		return nil, errors.New("requests cannot be sent in batches: send one operation at a time")
+		return nil, errors.New("batches are not supported: send one operation per request")
 	case trimmed[0] != '{':
 		return nil, errors.New("the request is not a JSON object")
 	}

@@ -65,7 +65,7 @@ func (p Proxies) OverTLS(r *http.Request) bool {
 }
 
 // last walks a header from its end, which the nearest proxy wrote, past the addresses of
-// trusted proxies. An element that is no address ends the walk.
+// trusted proxies. The search ends at an element that is not an address.
 func (p Proxies) last(peer netip.Addr, values []string, parse func(string) (netip.Addr, bool)) netip.Addr {
 	client := peer
 	for element := range elements(values) {
