@@ -13,6 +13,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/graph/limits"
 	"retwis/graph/loaders"
 	"retwis/internal/retwis"
 )
@@ -52,12 +53,20 @@ func present(ctx context.Context, message string, extensions map[string]any) *gq
 	shown := &gqlerror.Error{Message: shorten(message, maxMessageBytes), Path: graphql.GetPath(ctx), Extensions: extensions}
 	for at := graphql.GetFieldContext(ctx); at != nil; at = at.Parent { // elements of lists have contexts too
 		if at.Field.Field != nil && at.Field.Position != nil {
-			position := at.Field.Position
-			shown.Locations = []gqlerror.Location{{Line: position.Line, Column: position.Column}}
+			shown.Locations = []gqlerror.Location{location(ctx, at.Field.Position)}
 			break
 		}
 	}
 	return shown
+}
+
+// location returns a position as one in the document that the client sent.
+func location(ctx context.Context, position *ast.Position) gqlerror.Location {
+	at := gqlerror.Location{Line: position.Line, Column: position.Column}
+	if document, ok := graphql.GetOperationContext(ctx).Stats.GetExtension(documentKey).(*limits.Document); ok {
+		at.Line, at.Column = document.Locate(at.Line, at.Column)
+	}
+	return at
 }
 
 func extensions(err *retwis.Error) map[string]any {

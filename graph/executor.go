@@ -17,6 +17,7 @@ import (
 	"retwis/graph/exec"
 	"retwis/graph/limits"
 	"retwis/graph/loaders"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -44,6 +45,7 @@ type Executor struct {
 	eventSources map[string]sourceFunc
 	present      graphql.ErrorPresenterFunc
 	limiter      limits.Limiter
+	documents    *exec.DocumentCache
 	persisted    *limits.Persisted
 	sources      *loaders.Sources
 }
@@ -78,8 +80,6 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	e.SetParserTokenLimit(limits.MaxTokens)
 	e.SetQueryCache(documents)
 	persisted := limits.NewPersisted(options.Documents, options.Trusted, options.Log)
-	e.Use(persisted)
-	e.Use(limits.DocumentBounds{Accepted: documents})
 	e.Use(limits.OperationCost{})
 	if options.Introspection {
 		e.Use(extension.Introspection{})
@@ -101,6 +101,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 		eventSources: resolver.eventSources(),
 		present:      present,
 		limiter:      resolver.Limits,
+		documents:    documents,
 		persisted:    persisted,
 		sources:      loaderSources,
 	}
@@ -123,7 +124,7 @@ func newSchema(schema *ast.Schema, resolvers ResolverRoot) *executableSchema {
 }
 
 // CreateOperationContext parses, validates and counts an operation. It returns only the first of very many errors, and
-// shortens long ones.
+// shortens long ones. In params it replaces the document by its normal form.
 func (e *Executor) CreateOperationContext(
 	ctx context.Context, params *graphql.RawParams,
 ) (*graphql.OperationContext, gqlerror.List) {
@@ -131,15 +132,77 @@ func (e *Executor) CreateOperationContext(
 	if err := e.limiter.Check(client); err != nil {
 		return &graphql.OperationContext{}, gqlerror.List{gqlerror.Wrap(err)}
 	}
-	sent := params.Query != "" // not only the hash
-	op, errs := e.Executor.CreateOperationContext(ctx, params)
-	if len(errs) == 0 && sent {
-		e.persisted.Keep(ctx, params)
-	}
+	op, charged, errs := e.createOperation(ctx, client, params)
 	if len(errs) > 0 && !errors.Is(errs[0], errRateLimited) {
-		e.limiter.Spend(client, limits.RefusedCost)
+		e.limiter.Spend(client, max(limits.RefusedCost-charged, 1))
 	}
 	return op, shortenErrors(errs)
+}
+
+// createOperation also returns what the document has cost.
+func (e *Executor) createOperation(
+	ctx context.Context, client ratelimit.Client, params *graphql.RawParams,
+) (op *graphql.OperationContext, charged int, errs gqlerror.List) {
+	refused := func(err *gqlerror.Error) (*graphql.OperationContext, int, gqlerror.List) {
+		return &graphql.OperationContext{}, charged, gqlerror.List{err}
+	}
+	sent := params.Query != "" // not only the hash
+	if err := e.persisted.Find(ctx, params); err != nil {
+		return refused(err)
+	}
+	if err := limits.CheckVariables(params.Variables); err != nil {
+		return refused(err)
+	}
+	text, known := e.documents.Find(params.Query)
+	document := &limits.Document{Source: params.Query, Text: text}
+	if !known {
+		var err *gqlerror.Error
+		if document, charged, err = e.readDocument(ctx, client, params.Query); err != nil {
+			return refused(err)
+		}
+	}
+	params.Query = document.Text
+	op, errs = e.Executor.CreateOperationContext(ctx, params)
+	errs = shortenErrors(errs)
+	for _, err := range errs {
+		for i, at := range err.Locations {
+			err.Locations[i].Line, err.Locations[i].Column = document.Locate(at.Line, at.Column)
+		}
+	}
+	if len(errs) == 0 {
+		op.Stats.SetExtension(documentKey, document)
+		e.documents.Know(document.Text, document.Source)
+		if sent {
+			e.persisted.Keep(ctx, params, document.Source)
+		}
+	}
+	return op, charged, errs
+}
+
+// documentKey names the document among the statistics of its operation.
+const documentKey = "document"
+
+// readDocument measures a document that was not sent in this form before. It takes the cost of a new document before it
+// parses it.
+func (e *Executor) readDocument(
+	ctx context.Context, client ratelimit.Client, source string,
+) (document *limits.Document, charged int, refused *gqlerror.Error) {
+	document, refused = limits.ReadDocument(source)
+	if refused != nil {
+		return document, 0, refused
+	}
+	charged = document.ReadCost()
+	_, known := e.documents.Get(ctx, document.Text)
+	if !known {
+		charged += document.ParseCost()
+	}
+	if err := e.limiter.Take(ctx, client, ratelimit.Cost{Reads: charged}); err != nil {
+		return document, 0, gqlerror.Wrap(err)
+	}
+	if known {
+		return document, charged, nil
+	}
+	return document, charged, document.Check()
 }
 
 // scope is a gqlgen extension that gives every response loaders of its own.

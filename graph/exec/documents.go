@@ -19,28 +19,63 @@ const (
 	bytesPerField     = 600 // of a plan
 )
 
-// DocumentCache keeps valid documents by their text, and the plans of their operations. It evicts the least recently used.
+// DocumentCache keeps valid documents by their text in normal form, and the plans of their operations. It evicts the least
+// recently used. Of each document it knows the form in which a client sent it last, so that most texts need not be put into
+// normal form.
 type DocumentCache struct {
 	maxBytes int
 
-	mu     sync.Mutex
-	byText map[string]*list.Element // of *document
-	recent *list.List               // the most recently used is first
-	bytes  int
+	mu       sync.Mutex
+	byText   map[string]*list.Element // of *document
+	bySource map[string]*list.Element
+	recent   *list.List // the most recently used is first
+	bytes    int
 }
 
 var _ graphql.Cache[*ast.QueryDocument] = (*DocumentCache)(nil)
 
 type document struct {
-	text  string
-	doc   *ast.QueryDocument
-	bytes int // with the plans
-	plans map[*ast.OperationDefinition]*plans
+	text   string
+	source string // the form in which it was sent last; may be empty
+	doc    *ast.QueryDocument
+	bytes  int // with the plans
+	plans  map[*ast.OperationDefinition]*plans
 }
 
 // NewDocumentCache returns a cache for documents that with their plans take about maxBytes.
 func NewDocumentCache(maxBytes int) *DocumentCache {
-	return &DocumentCache{maxBytes: maxBytes, byText: map[string]*list.Element{}, recent: list.New()}
+	return &DocumentCache{maxBytes: maxBytes, byText: map[string]*list.Element{}, bySource: map[string]*list.Element{}, recent: list.New()}
+}
+
+// Find returns the normal form of a document that was sent in exactly this form before.
+func (c *DocumentCache) Find(source string) (text string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, ok := c.bySource[source]
+	if !ok {
+		return "", false
+	}
+	return found.Value.(*document).text, true //nolint:forcetypeassert // the list holds nothing else
+}
+
+// Know notes in which form a document was sent, if the cache has it.
+func (c *DocumentCache) Know(text, source string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, ok := c.byText[text]
+	if !ok || len(source) > maxCachedText {
+		return
+	}
+	d := found.Value.(*document) //nolint:forcetypeassert // the list holds nothing else
+	if d.source == source {
+		return
+	}
+	delete(c.bySource, d.source)
+	d.bytes += len(source) - len(d.source)
+	c.bytes += len(source) - len(d.source)
+	d.source = source
+	c.bySource[source] = found
+	c.evictLocked()
 }
 
 // Get implements [graphql.Cache].
@@ -76,6 +111,7 @@ func (c *DocumentCache) evictLocked() {
 	for c.bytes > c.maxBytes && c.recent.Len() > 0 {
 		oldest := c.recent.Remove(c.recent.Back()).(*document) //nolint:forcetypeassert // the list holds nothing else
 		delete(c.byText, oldest.text)
+		delete(c.bySource, oldest.source)
 		c.bytes -= oldest.bytes
 	}
 }

@@ -1,86 +1,51 @@
 package limits
 
 import (
-	"context"
 	"errors"
 	"strings"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-	"github.com/vektah/gqlparser/v2/lexer"
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"retwis/internal/retwis"
 )
 
-// MaxTokens bounds the tokens of a document. The executor's own parser needs the same bound.
-const MaxTokens = 2_000
-
-// Bounds of a document. Validation compares all fields of the same name, again at every level of nested fragments, and
-// searches for similar names for each unknown one. Without bounds a few kilobytes could keep it busy for seconds.
+// Bounds of a parsed document. Validation compares all fields of the same name, again at every level of nested fragments,
+// and searches for similar names for each unknown one. Without bounds a few kilobytes could keep it busy for seconds.
 const (
-	maxName       = 64 // bytes; validation looks for names similar to unknown ones
-	maxOperations = 20
+	maxOperations = 10
 	maxSelections = 500
 	maxNesting    = 20     // within one operation or fragment, inline fragments included
 	maxValues     = 1_000  // of all variables; checking a list of ids costs as much as reading some
 	maxRepeats    = 10_000 // sum over all names of the square of their number
 )
 
-// DocumentBounds is a gqlgen extension that refuses documents that would be expensive to validate. It runs before the
-// executor parses.
-type DocumentBounds struct {
-	Accepted graphql.Cache[*ast.QueryDocument] // documents that the executor has validated before; they are not checked again
-}
-
-// ExtensionName implements [graphql.HandlerExtension].
-func (DocumentBounds) ExtensionName() string { return "DocumentBounds" }
-
-// Validate implements [graphql.HandlerExtension].
-func (DocumentBounds) Validate(graphql.ExecutableSchema) error { return nil }
-
-// MutateOperationParameters implements [graphql.OperationParameterMutator].
-func (d DocumentBounds) MutateOperationParameters(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
-	if countValues(params.Variables, maxValues) > maxValues {
+// CheckVariables refuses variables that hold very many values.
+func CheckVariables(variables map[string]any) *gqlerror.Error {
+	if countValues(variables, maxValues) > maxValues {
 		return tooComplex("the variables contain too many values: the limit is %d", maxValues)
 	}
-	if _, ok := d.Accepted.Get(ctx, params.Query); ok {
-		return nil
-	}
-	_, err := parseDocument(params.Query)
+	return nil
+}
+
+// Check parses the document, and refuses one that would be expensive to validate.
+func (d *Document) Check() *gqlerror.Error {
+	_, err := d.parse()
 	return err
 }
 
-// parseDocument parses a document, and refuses one that would be expensive to validate.
-func parseDocument(query string) (*ast.QueryDocument, *gqlerror.Error) {
-	source := &ast.Source{Input: query}
-	if err := checkNames(source); err != nil {
-		return nil, err
-	}
-	doc, err := parser.ParseQueryWithTokenLimit(source, MaxTokens)
+func (d *Document) parse() (*ast.QueryDocument, *gqlerror.Error) {
+	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: d.Text}, MaxTokens)
 	if err != nil {
+		// The error has a position, which is to be that in the source.
+		if _, inSource := parser.ParseQueryWithTokenLimit(&ast.Source{Input: d.Source}, MaxTokens); inSource != nil {
+			err = inSource
+		}
 		return nil, parseError(err)
 	}
 	return doc, checkDocument(doc)
-}
-
-// checkNames refuses documents with long names. The parser reports documents that cannot be read.
-func checkNames(source *ast.Source) *gqlerror.Error {
-	tokens := lexer.New(source)
-	for n := 0; n <= MaxTokens; n++ {
-		token, err := tokens.ReadToken()
-		switch {
-		case token.Kind == lexer.Comment:
-			n-- // the parser does not count comments either
-		case err != nil, token.Kind == lexer.EOF:
-			return nil //nolint:nilerr // the parser reports it with its position
-		case token.Kind == lexer.Name && len(token.Value) > maxName:
-			return tooComplex("a name in the document has %d bytes: the limit is %d", len(token.Value), maxName)
-		}
-	}
-	return nil
 }
 
 // countValues returns the number of values in a variable, itself included. It stops above the limit.

@@ -116,7 +116,7 @@ func FuzzLimits(f *testing.F) {
 	a := newAPI(graph.Options{})
 	f.Fuzz(func(t *testing.T, query string) {
 		ctx := graphql.StartOperationTrace(t.Context())
-		_, _ = a.executor.Executor.CreateOperationContext(ctx, &graphql.RawParams{
+		_, _ = a.executor.CreateOperationContext(ctx, &graphql.RawParams{
 			Query: query, Variables: map[string]any{"n": "x", "i": []any{nil, map[string]any{"text": 1}}},
 		})
 	})

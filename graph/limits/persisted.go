@@ -39,7 +39,7 @@ const codeNotPersisted = "PERSISTED_QUERY_NOT_FOUND"
 
 const hashPrefix = "sha256:"
 
-// Persisted is a gqlgen extension that lets clients refer to documents instead of sending them: by the hash of a
+// Persisted lets clients refer to documents instead of sending them: by the hash of a
 // document that was sent before (Apollo's protocol of automatic persisted queries), or by the id of a trusted one.
 type Persisted struct {
 	store   DocumentStore // nil keeps documents in this process only
@@ -56,19 +56,14 @@ type persistedDocument struct {
 	written time.Time // to the store, by this process
 }
 
-// NewPersisted returns the extension. A nil store keeps documents in this process only.
+// NewPersisted returns persisted documents. A nil store keeps documents in this process only.
 func NewPersisted(store DocumentStore, trusted TrustedDocuments, log *slog.Logger) *Persisted {
 	return &Persisted{store: store, trusted: trusted, log: log, cache: lru.New[*persistedDocument](maxCached)}
 }
 
-// ExtensionName implements [graphql.HandlerExtension].
-func (*Persisted) ExtensionName() string { return "PersistedDocuments" }
-
-// Validate implements [graphql.HandlerExtension].
-func (*Persisted) Validate(graphql.ExecutableSchema) error { return nil }
-
-// MutateOperationParameters implements [graphql.OperationParameterMutator]: it finds the document of a request.
-func (p *Persisted) MutateOperationParameters(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
+// Find finds the document of a request, unless the request contains it. It refuses documents that are not trusted, if only
+// trusted ones may run.
+func (p *Persisted) Find(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
 	if err := p.resolve(ctx, params); err != nil {
 		return err
 	}
@@ -139,15 +134,15 @@ func (p *Persisted) lookUp(ctx context.Context, hash string) (string, bool) {
 	return text, true
 }
 
-// Keep persists the document of a request whose client sent its hash too. Call it after the operation was found valid.
-func (p *Persisted) Keep(ctx context.Context, params *graphql.RawParams) {
+// Keep persists the text of a request whose client sent its hash too. Call it after the operation was found valid.
+func (p *Persisted) Keep(ctx context.Context, params *graphql.RawParams, text string) {
 	hash, ok, err := persistedHash(params)
-	if !ok || err != nil || p.trusted.only || len(params.Query) > maxPersistedBytes {
+	if !ok || err != nil || p.trusted.only || len(text) > maxPersistedBytes {
 		return
 	}
 	document, known := p.cache.Get(ctx, hash)
 	if !known {
-		document = &persistedDocument{text: params.Query}
+		document = &persistedDocument{text: text}
 		p.cache.Add(ctx, hash, document)
 	}
 	if p.store == nil || !document.startWrite(time.Now()) {

@@ -243,3 +243,6 @@ func introspectionQuery(t testing.TB) string {
 	}
 	return string(text)
 }
+
+// errExhausted returns the refusal of a client whose budget of reads is used up.
+func errExhausted() error { return ratelimit.Exceeded(ratelimit.Reads, time.Second) }

@@ -43,7 +43,11 @@ func TrustDocuments(schema *ast.Schema, byID map[string]string, only bool) (Trus
 }
 
 func validate(schema *ast.Schema, text string) error {
-	doc, err := parseDocument(text)
+	document, err := ReadDocument(text)
+	if err != nil {
+		return err
+	}
+	doc, err := document.parse()
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,259 @@
+package limits
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+// MaxTokens bounds the tokens of a document. The executor's own parser needs the same bound.
+const MaxTokens = 2_000
+
+// Bounds of a document, checked before it is parsed. The document of introspection and those of the web app have up to
+// 200 tokens, 4 fragments and 6 spreads.
+const (
+	maxDocumentBytes = 32 << 10
+	maxName          = 64 // bytes; validation looks for names similar to unknown ones
+	maxFragments     = 20
+	maxSpreads       = 50
+	maxBraces        = 40 // nested, of selections and of values
+)
+
+// Document is a document as a client sent it, measured before it is parsed.
+type Document struct {
+	Source string // what the client sent
+	Text   string // the same tokens, separated by one space: comments and white space make no difference
+
+	tokens, fragments, spreads int
+
+	locating sync.Once
+	places   [][2]place // of all tokens, in Text and in Source
+}
+
+// ReadDocument measures a document. It refuses one that exceeds a bound. A document that cannot be split into tokens keeps
+// its text: the parser reports what is wrong with it.
+func ReadDocument(source string) (*Document, *gqlerror.Error) {
+	d := &Document{Source: source, Text: source}
+	if len(source) > maxDocumentBytes {
+		return d, tooComplex("the document has %d bytes: the limit is %d", len(source), maxDocumentBytes)
+	}
+	var text strings.Builder
+	text.Grow(len(source))
+	depth, deepest, longest, afterSpread := 0, 0, 0, false
+	scan := scanner{text: source}
+	for scan.next() {
+		token := source[scan.start:scan.end]
+		if text.Len() > 0 {
+			text.WriteByte(' ')
+		}
+		text.WriteString(token)
+		d.tokens++
+		switch {
+		case token == "{" || token == "[" || token == "(":
+			depth++
+			deepest = max(deepest, depth)
+		case token == "}" || token == "]" || token == ")":
+			depth--
+		case token == "fragment" && depth <= 0:
+			d.fragments++
+		case afterSpread && isNameStart(token[0]) && token != "on":
+			d.spreads++
+		}
+		if isNameStart(token[0]) {
+			longest = max(longest, len(token))
+		}
+		afterSpread = token == "..."
+	}
+	if !scan.malformed {
+		d.Text = text.String()
+	}
+	switch {
+	case longest > maxName:
+		return d, tooComplex("a name in the document has %d bytes: the limit is %d", longest, maxName)
+	case d.tokens > MaxTokens:
+		return d, tooComplex("the document has %d tokens: the limit is %d", d.tokens, MaxTokens)
+	case d.fragments > maxFragments:
+		return d, tooComplex("the document defines %d fragments: the limit is %d", d.fragments, maxFragments)
+	case d.spreads > maxSpreads:
+		return d, tooComplex("the document spreads fragments %d times: the limit is %d", d.spreads, maxSpreads)
+	case deepest > maxBraces:
+		return d, tooComplex("the document nests %d braces and brackets: the limit is %d", deepest, maxBraces)
+	}
+	return d, nil
+}
+
+// Costs of a document, in points.
+const (
+	documentCost   = 20 // of one that has to be parsed
+	bytesPerPoint  = 256
+	tokensPerPoint = 2
+	definitionCost = 10 // a fragment, and a spread: validation compares the fields of each pair
+)
+
+// ReadCost returns the cost of measuring the document. A document that is sent with exactly the same bytes as before has none.
+func (d *Document) ReadCost() int { return 1 + len(d.Source)/bytesPerPoint }
+
+// ParseCost returns the cost of parsing and validating the document, whichever of its operations is selected.
+func (d *Document) ParseCost() int {
+	return documentCost + d.tokens/tokensPerPoint + definitionCost*(d.fragments+d.spreads)
+}
+
+// Locate translates a position in Text into the position of the same token in Source. Lines and columns count from 1,
+// columns in characters.
+func (d *Document) Locate(line, column int) (sourceLine, sourceColumn int) {
+	if d.Source == d.Text {
+		return line, column
+	}
+	d.locating.Do(func() {
+		text, source := scanner{text: d.Text}, scanner{text: d.Source}
+		for text.next() && source.next() {
+			d.places = append(d.places, [2]place{text.place(), source.place()})
+		}
+	})
+	at := place{line, column}
+	n, found := slices.BinarySearchFunc(d.places, at, func(token [2]place, at place) int { return token[0].compare(at) })
+	if !found {
+		n-- // within a token
+	}
+	if n < 0 {
+		return line, column
+	}
+	token, source := d.places[n][0], d.places[n][1]
+	if token.line != line {
+		return source.line, source.column
+	}
+	return source.line, source.column + column - token.column
+}
+
+// scanner splits a document into tokens. It knows only where they begin and end: names, numbers, strings and
+// punctuators.
+type scanner struct {
+	text       string
+	start, end int // of the token
+	malformed  bool
+
+	placed place // of the byte at offset
+	offset int
+}
+
+// place is a position in a text.
+type place struct{ line, column int }
+
+func (p place) compare(other place) int {
+	return cmp.Or(cmp.Compare(p.line, other.line), cmp.Compare(p.column, other.column))
+}
+
+// next finds the next token. It returns false at the end of the document, and where there is no token.
+func (s *scanner) next() bool {
+	s.skip()
+	s.start = s.end
+	if s.end == len(s.text) {
+		return false
+	}
+	rest := s.text[s.end:]
+	n := 0
+	switch c := rest[0]; {
+	case c == '"':
+		n = stringLength(rest)
+	case isNameStart(c):
+		n = length(rest, isName)
+	case c == '-' || isDigit(c):
+		n = length(rest, isNumber)
+	case strings.HasPrefix(rest, "..."):
+		n = 3
+	case strings.IndexByte("!$&():=@[]{|}", c) >= 0:
+		n = 1
+	}
+	s.end += n
+	s.malformed = n == 0
+	return n > 0
+}
+
+// skip skips what has no meaning: white space, commas, byte order marks and comments.
+func (s *scanner) skip() {
+	for s.end < len(s.text) {
+		switch s.text[s.end] {
+		case ' ', '\t', '\n', '\r', ',':
+			s.end++
+		case '#':
+			for s.end < len(s.text) && (s.text[s.end] >= ' ' || s.text[s.end] == '\t') {
+				s.end++
+			}
+		default:
+			if !strings.HasPrefix(s.text[s.end:], "\ufeff") {
+				return
+			}
+			s.end += len("\ufeff")
+		}
+	}
+}
+
+// place returns the position of the token. It continues from the token that it was asked for last.
+func (s *scanner) place() place {
+	if s.offset == 0 {
+		s.placed = place{1, 1}
+	}
+	for s.offset < s.start {
+		r, n := utf8.DecodeRuneInString(s.text[s.offset:])
+		s.offset += n
+		s.placed.column++
+		if r == '\n' || r == '\r' && !strings.HasPrefix(s.text[s.offset:], "\n") {
+			s.placed = place{s.placed.line + 1, 1}
+		}
+	}
+	return s.placed
+}
+
+// stringLength returns the length of the string that a text begins with, or 0 if it has no end.
+func stringLength(text string) int {
+	if strings.HasPrefix(text, `"""`) {
+		return blockLength(text)
+	}
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		case '\n', '\r':
+			return 0
+		}
+	}
+	return 0
+}
+
+// blockLength is stringLength for a block string. Of more than three quotes, the last three end it.
+func blockLength(text string) int {
+	for i := 3; i < len(text); {
+		quotes := length(text[i:], func(c byte) bool { return c == '"' })
+		switch {
+		case quotes >= 3:
+			return i + quotes
+		case strings.HasPrefix(text[i:], `\"""`):
+			i += 4
+		default:
+			i += max(quotes, 1)
+		}
+	}
+	return 0
+}
+
+func length(text string, belongs func(byte) bool) int {
+	n := 0
+	for n < len(text) && belongs(text[n]) {
+		n++
+	}
+	return n
+}
+
+func isNameStart(c byte) bool { return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+
+func isName(c byte) bool { return isNameStart(c) || isDigit(c) }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func isNumber(c byte) bool { return isName(c) || c == '.' || c == '+' || c == '-' }
