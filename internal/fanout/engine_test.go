@@ -17,6 +17,7 @@ import (
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 	"retwis/internal/store/bulk"
+	"retwis/internal/store/inspect"
 )
 
 // engine is a store on a test Redis, with helpers that fail the test on errors.
@@ -102,6 +103,21 @@ func (e *engine) crowd(prefix string, n int) []retwis.UserID {
 	return e.register(names...)
 }
 
+// apart registers n users of different partitions.
+func (e *engine) apart(n int) []retwis.UserID {
+	e.t.Helper()
+	var users []retwis.UserID
+	taken := map[int]bool{}
+	for i := 0; len(users) < n; i++ {
+		user := e.register(fmt.Sprint("apart", i))[0]
+		if partition := e.Outbox.PartitionOfUser(user); !taken[partition] {
+			taken[partition] = true
+			users = append(users, user)
+		}
+	}
+	return users
+}
+
 func (e *engine) post(author retwis.UserID, text string) retwis.PostID {
 	e.t.Helper()
 	edge, err := e.Posts.CreatePost(e.t.Context(), retwis.NewPost{Author: author, Text: text, IdempotencyKey: e.key()})
@@ -148,6 +164,38 @@ func (e *engine) drainWithin(limit time.Duration) {
 		}
 	}
 	e.t.Fatalf("%d outbox entries remain after %s", waiting, limit)
+}
+
+// holdOutbox keeps workers from an author's outbox until release is called. None may run yet.
+func (e *engine) holdOutbox(author retwis.UserID) (release func()) {
+	e.t.Helper()
+	const nobody = "a worker that does nothing"
+	outbox := e.Outbox.PartitionOfUser(author)
+	if held, err := e.Outbox.AcquireLease(e.t.Context(), outbox, nobody, time.Hour); err != nil || !held {
+		e.t.Fatal(held, err)
+	}
+	return func() {
+		e.t.Helper()
+		if err := e.Outbox.ReleaseLease(e.t.Context(), outbox, nobody); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+}
+
+// drainAllBut waits until all outboxes but one are empty.
+func (e *engine) drainAllBut(outbox int) {
+	e.t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		first, err := inspect.NewInspector(e.Store).OutboxStarts(e.t.Context())
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		first[outbox] = ""
+		if !slices.ContainsFunc(first, func(entry string) bool { return entry != "" }) {
+			return
+		}
+	}
+	e.t.Fatal("outbox entries still wait")
 }
 
 // read reads all pages of a timeline, newest first.

@@ -73,11 +73,13 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 	to := s.audience(p, d)
 	return rdb.Call{
 		Script: script.Push,
-		Keys:   []string{p.Progress(e.Outbox), to.key, p.Online(), p.OnlineNodes(), p.Merged(), p.User(e.Author).Pulled(), p.LargeAuthors()},
+		Keys: []string{
+			p.Progress(e.Outbox), to.key, p.Online(), p.OnlineNodes(), p.MergeMarks(e.Outbox), p.OlderMergeMarks(e.Outbox),
+			p.User(e.Author).Pulled(), p.LargeAuthors(),
+		},
 		Args: []any{
-			e.ID, d.Progress, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack,
-			o.SuspectAge.Milliseconds(), s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind, to.before, to.after,
-			e.Author.String(), p.Tag + ":",
+			e.ID, d.Progress, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
+			p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind, to.before, to.after, to.epoch, e.Author.String(), p.Tag + ":",
 		},
 	}
 }
@@ -115,13 +117,14 @@ type audience struct {
 	key           string
 	kind          string // what their names begin with
 	before, after string // of their ids, in keys
+	epoch         string // before their ids, in the keys that hold their epoch
 }
 
 func (s *Outbox) audience(p rdb.Partition, d outbox.Delivery) audience {
 	if d.To == outbox.TargetLists {
-		return audience{p.User(d.Entry.Author).Listed(), string(retwis.ListTimeline), p.Prefix(rdb.ListKeys), rdb.ListPostsSuffix}
+		return audience{p.User(d.Entry.Author).Listed(), string(retwis.ListTimeline), p.Prefix(rdb.ListKeys), rdb.ListPostsSuffix, p.Prefix(rdb.ListKeys)}
 	}
-	return audience{p.User(d.Entry.Author).Followers(), string(retwis.HomeTimeline), p.Prefix(rdb.HomeKeys), ""}
+	return audience{p.User(d.Entry.Author).Followers(), string(retwis.HomeTimeline), p.Prefix(rdb.HomeKeys), "", p.Prefix(rdb.AccountKeys)}
 }
 
 // field is where a partition keeps how far it has got with an entry.

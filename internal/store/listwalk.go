@@ -198,7 +198,7 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 			ahead++
 		}
 	}
-	posts, end, err := t.timelines.mergeProfiles(ctx, t.id, t.bound, true, count+ahead)
+	posts, end, err := t.timelines.mergeProfiles(ctx, t.id, t.bound, true, count+ahead, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -226,7 +226,7 @@ func (t *tailWalk) newer(ctx context.Context, count int) ([]entry, bool, error) 
 	if ahead == len(t.held) {
 		ahead = 0
 	}
-	posts, end, err := t.timelines.mergeProfiles(ctx, t.id, t.bound, false, count+ahead)
+	posts, end, err := t.timelines.mergeProfiles(ctx, t.id, t.bound, false, count+ahead, nil)
 	if err != nil {
 		return nil, false, err
 	}

@@ -207,7 +207,12 @@ func (s *Outbox) PartitionOfUser(id retwis.UserID) int { return s.db.OfUser(id).
 func (s *Outbox) AdvanceWatermark(ctx context.Context, outboxID int, upTo string, in []int) error {
 	calls := make([]rdb.Call, len(in))
 	for i, number := range in {
-		calls[i] = rdb.Call{Script: script.AdvanceWatermark, Keys: []string{s.db.Partition(number).Progress(outboxID)}, Args: []any{upTo}}
+		p := s.db.Partition(number)
+		calls[i] = rdb.Call{
+			Script: script.AdvanceWatermark,
+			Keys:   []string{p.Progress(outboxID), p.MergeMarks(outboxID), p.OlderMergeMarks(outboxID)},
+			Args:   []any{upTo},
+		}
 	}
 	for _, reply := range s.db.DoAll(ctx, calls) {
 		if err := reply.Err(); err != nil {

@@ -15,6 +15,12 @@ import (
 // ReadProfiles reads up to count posts of each of several profiles, newest first, starting after the given post of
 // each profile. A post of 0 starts at the newest post, or at the oldest one when it reads towards newer posts.
 func (s *Timelines) ReadProfiles(ctx context.Context, authors []retwis.UserID, from []retwis.PostID, older bool, count int) ([][]retwis.PostID, error) {
+	return s.readProfiles(ctx, authors, from, older, count, nil)
+}
+
+// readProfiles does so, and notes in origins, where it is not nil, where the partitions of
+// the profiles stood at the first of all readings.
+func (s *Timelines) readProfiles(ctx context.Context, authors []retwis.UserID, from []retwis.PostID, older bool, count int, origins origins) ([][]retwis.PostID, error) {
 	const perCall = 50 // bounds how long one call runs
 	direction := "older"
 	if !older {
@@ -24,11 +30,20 @@ func (s *Timelines) ReadProfiles(ctx context.Context, authors []retwis.UserID, f
 	for i, author := range authors {
 		groups[s.db.OfUser(author)] = append(groups[s.db.OfUser(author)], i)
 	}
+	stand := "0"
+	if origins != nil {
+		stand = "1"
+	}
 	var calls []rdb.Call
 	var members [][]int
+	var read []rdb.Partition
 	for p, group := range groups {
 		for chunk := range slices.Chunk(group, perCall) {
-			c := rdb.Call{Script: script.ReadProfiles, Args: []any{direction, count}}
+			c := rdb.Call{
+				Script: script.ReadProfiles,
+				Keys:   []string{p.Clock(), p.Outbox(), p.Progress(p.Number)},
+				Args:   []any{direction, count, stand},
+			}
 			for _, i := range chunk {
 				c.Keys = append(c.Keys, p.User(authors[i]).Profile())
 				start := ""
@@ -39,6 +54,7 @@ func (s *Timelines) ReadProfiles(ctx context.Context, authors []retwis.UserID, f
 			}
 			calls = append(calls, c)
 			members = append(members, chunk)
+			read = append(read, p)
 		}
 	}
 	found := make([][]retwis.PostID, len(authors))
@@ -47,8 +63,11 @@ func (s *Timelines) ReadProfiles(ctx context.Context, authors []retwis.UserID, f
 		if err != nil {
 			return nil, fmt.Errorf("read profiles: %w", err)
 		}
+		if err := origins.note(read[n].Number, rows[0]); err != nil {
+			return nil, fmt.Errorf("read profiles: %w", err)
+		}
 		for k, i := range members[n] {
-			row, _ := rows[k].([]any)
+			row, _ := rows[k+1].([]any)
 			found[i] = make([]retwis.PostID, len(row))
 			for j, post := range row {
 				if found[i][j], err = retwis.ParsePostID(rdb.Text(post)); err != nil {
@@ -69,8 +88,9 @@ type authored struct {
 // mergeProfiles merges the profiles of those whom a home or a list follows, and of a home's owner:
 // up to count posts from an id on, exclusive, the nearest first, and whether nothing comes
 // after them. From 0 it starts at the newest post, or at the oldest on the way to newer
-// ones.
-func (s *Timelines) mergeProfiles(ctx context.Context, id retwis.TimelineID, from retwis.PostID, older bool, count int) ([]authored, bool, error) {
+// ones. It notes in origins, where it is not nil, where the partitions of the profiles stood
+// before anything was read of them.
+func (s *Timelines) mergeProfiles(ctx context.Context, id retwis.TimelineID, from retwis.PostID, older bool, count int, origins origins) ([]authored, bool, error) {
 	authors, err := s.followed(ctx, id)
 	if err != nil {
 		return nil, false, err
@@ -82,7 +102,7 @@ func (s *Timelines) mergeProfiles(ctx context.Context, id retwis.TimelineID, fro
 		return nil, true, nil
 	}
 
-	m := &merger{timelines: s, older: older, first: min(count, 8+2*count/len(authors))}
+	m := &merger{timelines: s, origins: origins, older: older, first: min(count, 8+2*count/len(authors))}
 	for _, author := range authors {
 		m.sources = append(m.sources, &source{author: author, at: from, more: true, batch: m.first})
 	}
@@ -123,6 +143,7 @@ type source struct {
 // merger is a heap of profiles by their nearest post.
 type merger struct {
 	timelines *Timelines
+	origins   origins
 	older     bool
 	first     int
 	sources   []*source
@@ -156,7 +177,7 @@ func (m *merger) fill(ctx context.Context) error {
 		for i, src := range group {
 			authors[i], from[i] = src.author, src.at
 		}
-		found, err := m.timelines.ReadProfiles(ctx, authors, from, m.older, batch)
+		found, err := m.timelines.readProfiles(ctx, authors, from, m.older, batch, m.origins)
 		if err != nil {
 			return err
 		}

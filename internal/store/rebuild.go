@@ -52,6 +52,7 @@ var errConcurrentChange = errors.New("what it follows changes all the time")
 type build struct {
 	id         retwis.TimelineID
 	generation string // of the list when it began
+	origins    origins
 	posts      []authored
 	all        bool // nothing older exists
 }
@@ -60,7 +61,7 @@ type build struct {
 // what was posted before.
 func (s *Timelines) beginBuild(ctx context.Context, id retwis.TimelineID) (build, error) {
 	p := s.db.OfTimeline(id)
-	b := build{id: id}
+	b := build{id: id, origins: origins{}}
 	var err error
 	b.generation, err = s.db.Do(ctx, rdb.Call{
 		Script: script.BeginBuild, Keys: []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.LargeAuthors()}, Args: []any{homeOwner(id), p.Tag + ":"},
@@ -72,19 +73,19 @@ func (s *Timelines) beginBuild(ctx context.Context, id retwis.TimelineID) (build
 		return b, err
 	}
 	s.metrics.rebuilds.Inc()
-	b.posts, b.all, err = s.mergeProfiles(ctx, id, 0, true, s.options.HomeCap)
+	b.posts, b.all, err = s.mergeProfiles(ctx, id, 0, true, s.options.HomeCap, b.origins)
 	return b, err
 }
 
 // endBuild merges what was gathered into the list. It reports false, and does nothing, where
 // that may lack something by now: the building has to begin again.
 func (s *Timelines) endBuild(ctx context.Context, b build) (bool, error) {
-	added, err := s.db.Do(ctx, s.mergeCall(b.id, "whole", "", b.generation, b.all, b.posts)).Int()
+	added, err := s.db.Do(ctx, s.mergeCall(b.id, "whole", "", b.generation, b.all, b.origins, b.posts)).Int()
 	return added != -2, err
 }
 
 // mergeCall merges posts into a timeline: all that there are, or only the newest of them.
-func (s *Timelines) mergeCall(id retwis.TimelineID, mode, author, as string, all bool, posts []authored) rdb.Call {
+func (s *Timelines) mergeCall(id retwis.TimelineID, mode, author, as string, all bool, origins origins, posts []authored) rdb.Call {
 	p := s.db.OfTimeline(id)
 	nothingOlder := "0"
 	if all {
@@ -92,13 +93,14 @@ func (s *Timelines) mergeCall(id retwis.TimelineID, mode, author, as string, all
 	}
 	c := rdb.Call{
 		Script: script.Merge,
-		Keys: []string{
-			p.Timeline(id).Entries(), p.Timeline(id).Sources(), p.Timeline(id).Epoch(), p.Merged(), p.MergedExpiry(), p.Online(), p.OnlineNodes(),
-		},
+		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Sources(), p.Timeline(id).Epoch(), p.Online(), p.OnlineNodes()},
 		Args: []any{
-			id.String(), mode, s.options.HomeCap, int(s.options.MergeMark.Seconds()), author, as, nothingOlder,
-			s.db.Publish, p.Prefix(rdb.LiveChannels), homeOwner(id),
+			id.String(), mode, s.options.HomeCap, author, as, nothingOlder, s.db.Publish, p.Prefix(rdb.LiveChannels), homeOwner(id),
 		},
+	}
+	for number, o := range origins {
+		c.Keys = append(c.Keys, p.Progress(number), p.MergeMarks(number), p.OlderMergeMarks(number))
+		c.Args = append(c.Args, number, o.clock, o.watermark, o.last)
 	}
 	for _, post := range posts {
 		c.Args = append(c.Args, post.post.String(), post.author.String())

@@ -30,8 +30,6 @@ type Options struct {
 
 	Chunk        int           // followers served by one call, 500
 	CheckedChunk int           // followers served by one call that looks into their lists, 50
-	SuspectAge   time.Duration // posts older than this are looked for before they are pushed, 5 min
-	MergeMark    time.Duration // how long fan-out looks into a list that was merged into, 10 min; above SuspectAge
 	OutboxLimit  int           // entries that may wait in an outbox, 100 000
 	Removals     int           // deletions a partition remembers, 10 000
 	NewestUsers  int           // accounts a partition lists as its newest, 1000
@@ -69,8 +67,6 @@ func (o Options) withDefaults() Options {
 	set(&o.Slack, 100)
 	set(&o.Chunk, 500)
 	set(&o.CheckedChunk, 50)
-	last(&o.SuspectAge, 5*time.Minute)
-	last(&o.MergeMark, 10*time.Minute)
 	set(&o.OutboxLimit, 100_000)
 	set(&o.Removals, 10_000)
 	set(&o.NewestUsers, 1000)

@@ -27,7 +27,8 @@ type Tasks struct {
 // author. It acts only while the follow is the one of the given score; 0 stands for any. A
 // home that is being built gets them by that.
 func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwis.UserID, score int64) error {
-	found, err := s.timelines.ReadProfiles(ctx, []retwis.UserID{author}, []retwis.PostID{0}, true, s.options.HomeCap)
+	origins := origins{}
+	found, err := s.timelines.readProfiles(ctx, []retwis.UserID{author}, []retwis.PostID{0}, true, s.options.HomeCap, origins)
 	if err != nil {
 		return fmt.Errorf("back-fill timeline %s with %s: %w", id, author, err)
 	}
@@ -40,7 +41,7 @@ func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwi
 		edge = fmt.Sprint(score)
 	}
 	all := len(posts) < s.options.HomeCap
-	if err := s.db.Do(ctx, s.timelines.mergeCall(id, "fill", author.String(), edge, all, posts)).Err(); err != nil {
+	if err := s.db.Do(ctx, s.timelines.mergeCall(id, "fill", author.String(), edge, all, origins, posts)).Err(); err != nil {
 		return fmt.Errorf("back-fill timeline %s with %s: %w", id, author, err)
 	}
 	return nil

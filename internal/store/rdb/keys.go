@@ -42,6 +42,7 @@ const (
 	FollowerKeys      Kind = "fans"
 	ListKeys          Kind = "list"
 	ListedKeys        Kind = "listed"
+	MergeMarkKeys     Kind = "merge_marks"
 	LiveChannels      Kind = "live"
 )
 
@@ -114,12 +115,14 @@ func (p Partition) PublicTimeline() string { return p.Tag + ":public" }
 // LargeAuthors is a set: the authors above the push threshold that have pulled posts in the partition.
 func (p Partition) LargeAuthors() string { return p.Tag + ":large" }
 
-// Merged is a set, MergedExpiry a sorted set by expiry time: timelines that posts were merged into, and to
-// which fan-out may still deliver the same posts.
-func (p Partition) Merged() string { return p.Tag + ":merged" }
+// MergeMarks is a hash: timelines that posts of another partition were merged into, up to an instant of its
+// clock, and to which fan-out from its outbox may still deliver the same posts; see lib/mergemarks.lua.
+func (p Partition) MergeMarks(outbox int) string {
+	return p.Prefix(MergeMarkKeys) + strconv.Itoa(outbox)
+}
 
-// MergedExpiry is described at [Partition.Merged].
-func (p Partition) MergedExpiry() string { return p.Tag + ":merged:exp" }
+// OlderMergeMarks holds the marks that were written before those of [Partition.MergeMarks].
+func (p Partition) OlderMergeMarks(outbox int) string { return p.MergeMarks(outbox) + ":older" }
 
 // Marks at the end of a list of posts. A list with neither had older entries, which were trimmed.
 const (

@@ -10,6 +10,8 @@
 --@include list
 --@include weave
 --@include publish
+--@include progress
+--@include mergemarks
 --@include sync
 
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then

@@ -8,13 +8,13 @@
 local function ceilings_by_origin(entries, posts)
   local by_origin = {}
   for i, entry in ipairs(entries) do
-    local origin = string.sub(entry, -6, -4)
+    local origin = origin_of(entry)
     by_origin[origin] = by_origin[origin] or {}
     table.insert(by_origin[origin], i)
   end
   local ceilings = {}
   for k, post in ipairs(posts) do
-    for _, i in ipairs(by_origin[string.sub(post, -6, -4)] or {}) do
+    for _, i in ipairs(by_origin[origin_of(post)] or {}) do
       if below(entries[i], post) then
         ceilings[k] = i
         break
@@ -28,9 +28,10 @@ end
 -- fan-out that lags. More are put in their places.
 local FEW = 16
 
--- newer_than_mark adds what is pulled of an author and newer than a mark to fresh, and
--- returns how many posts that are, and whether nothing older is pulled.
-local function newer_than_mark(pulled, mark, fresh)
+-- newer_than_mark adds what is pulled of an author and newer than a mark to fresh, and the
+-- author to those of the posts. It returns how many posts that are, and whether nothing
+-- older is pulled.
+local function newer_than_mark(pulled, mark, author, fresh, author_of)
   local count = 0
   while true do
     local posts = redis.call('LRANGE', pulled, count, count + FEW - 1)
@@ -39,7 +40,7 @@ local function newer_than_mark(pulled, mark, fresh)
         return count, false
       end
       count = count + 1
-      fresh[#fresh + 1] = post
+      fresh[#fresh + 1], author_of[post] = post, author
     end
     if #posts < FEW then
       return count, true
@@ -52,14 +53,15 @@ end
 -- and what headed the home before. Else, where something newer had arrived meanwhile, or
 -- where so much was posted that some of it is not kept any more, the posts are put in their
 -- places by id, what is older than a full home goes, the generation rises, and told is
--- called without a post. A home that is missing or being built gets them by its building.
+-- called without a post. So are posts that a merge has read before. A home that is missing or
+-- being built gets them by its building.
 local function sync(tag, reader, authors, cap, slack, told)
   local home, marks = tag .. 'home:' .. reader, tag .. 'pull_watermarks:' .. reader
   local ends = redis.call('LINDEX', home, -1)
   if not ends or ends == 'b' then
     return
   end
-  local fresh, latest, gap = {}, {}, false
+  local fresh, author_of, latest, gap = {}, {}, {}, false
   for _, author in ipairs(authors) do
     local pulled = tag .. 'pulled:' .. author
     local newest = redis.call('LINDEX', pulled, 0)
@@ -68,7 +70,7 @@ local function sync(tag, reader, authors, cap, slack, told)
       if below(mark, newest) then
         latest[#latest + 1] = author
         latest[#latest + 1] = newest
-        local count, whole = newer_than_mark(pulled, mark, fresh)
+        local count, whole = newer_than_mark(pulled, mark, author, fresh, author_of)
         gap = gap or (whole and count >= cap)
       end
     end
@@ -81,12 +83,21 @@ local function sync(tag, reader, authors, cap, slack, told)
   local online = redis.call('SISMEMBER', tag .. 'online', 'h' .. reader) == 1
   if online and #fresh <= FEW and not gap then
     -- As nearly always where many homes are gone over, so without reading all of this one.
+    local changed = false
     for _, post in ipairs(fresh) do
-      if below(ends, post) and not redis.call('LPOS', home, post) then
+      local merge_marks = tag .. 'merge_marks:' .. tonumber(origin_of(post))
+      local generations = merge_marks_after(merge_marks, merge_marks .. ':older', post)
+      if merged_already(generations, { 'h' .. reader }, author_of[post], post)[1] then
+        changed = place_merged(home, post, cap) or changed
+      elseif below(ends, post) and not redis.call('LPOS', home, post) then
         local before = head(home)
         push(home, post, cap, slack)
         told(post, before)
       end
+    end
+    if changed then
+      redis.call('HINCRBY', tag .. 'user:' .. reader, 'home_gen', 1)
+      told()
     end
     return
   end

@@ -49,3 +49,19 @@ local function rewrite(list, entries, ends, cap)
   end
   replace(list, entries)
 end
+
+-- place_merged puts a post that a merge has read into its place by id, if the list lacks it
+-- although it has room. It reports whether the list changed. A post that is older than the
+-- end of a trimmed list had its time there; a list that is being built gets it by that.
+local function place_merged(list, post, cap)
+  local last = redis.call('LINDEX', list, -1)
+  if not last or last == 'b' or last ~= '0' and below(post, last) or redis.call('LPOS', list, post) then
+    return false
+  end
+  local entries = redis.call('LRANGE', list, 0, -1)
+  if last == '0' then
+    entries[#entries] = nil
+  end
+  rewrite(list, weave(entries, { post }, {}), last == '0' and '0' or '', cap)
+  return true
+end

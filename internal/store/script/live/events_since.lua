@@ -13,6 +13,8 @@
 --@include list
 --@include weave
 --@include publish
+--@include progress
+--@include mergemarks
 --@include sync
 --@include catchup
 --@include idle

@@ -14,6 +14,7 @@
 --@include list
 --@include weave
 --@include publish
+--@include mergemarks
 --@include sync
 
 local post, author = ARGV[3], ARGV[4]

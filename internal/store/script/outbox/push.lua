@@ -7,34 +7,37 @@
 -- call works: a call that broke off half-way (a slot on the move takes keys out from
 -- under a script) is repeated with a look into every list.
 --
+-- A list that a merge has marked does not get posts at or below the mark on top: see
+-- mergemarks.
+--
 -- An author who had too many followers to push to and no longer does may have posts that
 -- wait to be pulled: each home gets those first, and with the last one they are forgotten.
 --
--- KEYS   1 progress   2 followers, or lists   3 online   4 online nodes   5 merged
---        6 pulled   7 large authors
+-- KEYS   1 progress   2 followers, or lists   3 online   4 online nodes   5 merge marks
+--        6 older merge marks   7 pulled   8 large authors
 -- ARGV   1 entry   2 position expected, '' at first   3 post   4 followers a call
 --        5 followers a call where lists are looked into   6 cap   7 slack
---        8 milliseconds after which lists are looked into   9 PUBLISH or SPUBLISH
---        10 channel prefix   11 field of the position   12 'h' for homes, 'l' for lists
---        13 and 14 what stands before and after an id in a key   15 author   16 tag
+--        8 PUBLISH or SPUBLISH   9 channel prefix   10 field of the position
+--        11 'h' for homes, 'l' for lists   12 and 13 what stands before and after an id in a
+--        key   14 what stands before an id in the key of the generation   15 author   16 tag
 -- Reply  { position now, lists pushed to }
---@include clock
 --@include ids
---@include progress
 --@include list
 --@include weave
 --@include publish
+--@include progress
+--@include mergemarks
 --@include sync
 
-local entry, post = ARGV[1], ARGV[3]
-local lane = lane_of(ARGV[12], ARGV[15])
-local position = position_of(KEYS[1], entry, ARGV[11], lane)
+local entry, post, kind, author = ARGV[1], ARGV[3], ARGV[11], ARGV[15]
+local lane = lane_of(kind, author)
+local position = position_of(KEYS[1], entry, ARGV[10], lane)
 if position == 'done' or position ~= ARGV[2] then
   return { position, 0 }
 end
 local score, broken = string.match(position, '^(%d*)(%*?)$')
 if broken == '' then
-  redis.call('HSET', KEYS[1], ARGV[11], score .. '*', lane, entry)
+  redis.call('HSET', KEYS[1], ARGV[10], score .. '*', lane, entry)
 end
 
 local chunk, checked_chunk = tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -42,31 +45,26 @@ local chunk, checked_chunk = tonumber(ARGV[4]), tonumber(ARGV[5])
 local found = redis.call('ZRANGEBYSCORE', KEYS[2], score == '' and '-inf' or '(' .. score, '+inf', 'LIMIT', 0, chunk)
 local count = #found
 
--- Posts that were queued long ago, or seem to come from the future, may have been merged
--- into lists whose mark is gone.
-local age = unix_ms() - stream_id(entry)
-local suspect = broken == '*' or math.abs(age) > tonumber(ARGV[8])
-local waiting = ARGV[12] == 'h' and redis.call('EXISTS', KEYS[6]) == 1
-suspect = suspect or waiting
-local mergers = redis.call('EXISTS', KEYS[5]) == 1
+local waiting = kind == 'h' and redis.call('EXISTS', KEYS[7]) == 1
+local looks = broken == '*' or waiting
+local marks = merge_marks_after(KEYS[5], KEYS[6], post)
 local watchers = redis.call('EXISTS', KEYS[3]) == 1
 local readers, merged, online = {}, {}, {}
-if count > 0 and (mergers or watchers) then
+if count > 0 and (#marks > 0 or watchers) then
   for i = 1, count do
-    readers[i] = ARGV[12] .. found[i]
+    readers[i] = kind .. found[i]
   end
-  merged = mergers and redis.call('SMISMEMBER', KEYS[5], unpack(readers)) or {}
+  merged = merged_already(marks, readers, author, post)
   online = watchers and redis.call('SMISMEMBER', KEYS[3], unpack(readers)) or {}
 end
 
-local call, prefix, suffix = redis.call, ARGV[13], ARGV[14]
-local cap = tonumber(ARGV[6])
-local slack = tonumber(ARGV[7])
+local call, prefix, suffix = redis.call, ARGV[12], ARGV[13]
+local cap, slack = tonumber(ARGV[6]), tonumber(ARGV[7])
 local most = cap + slack
-local names, heads, pushed, checked, served = {}, {}, 0, 0, 0
+local names, heads, changed, pushed, checked, served = {}, {}, {}, 0, 0, 0
 -- Nobody to tell and nothing to look into, as it is nearly always: the loop below
 -- without its questions.
-if not (suspect or mergers or watchers) then
+if not (looks or watchers) and next(merged) == nil then
   for i = 1, count do
     local length = call('LPUSHX', prefix .. found[i] .. suffix, post)
     if length > most then
@@ -81,17 +79,23 @@ end
 for i = served + 1, count do
   local list = prefix .. found[i] .. suffix
   if waiting then
-    sync(ARGV[16], found[i], { ARGV[15] }, cap, slack,
-      announcement(KEYS[4], ARGV[9], ARGV[10], 'h' .. found[i]))
-    call('HDEL', ARGV[16] .. 'pull_watermarks:' .. found[i], ARGV[15])
+    sync(ARGV[16], found[i], { author }, cap, slack,
+      announcement(KEYS[4], ARGV[8], ARGV[9], 'h' .. found[i]))
+    call('HDEL', ARGV[16] .. 'pull_watermarks:' .. found[i], author)
   end
-  local before = online[i] == 1 and head(list)
-  local held = false
-  if suspect or merged[i] == 1 then
+  if looks or merged[i] then
     checked = checked + 1
-    held = call('LPOS', list, post)
   end
-  if not held then
+  if merged[i] then
+    if place_merged(list, post, cap) then
+      pushed = pushed + 1
+      call('HINCRBY', ARGV[14] .. found[i], 'home_gen', 1)
+      if online[i] == 1 then
+        changed[#changed + 1] = readers[i]
+      end
+    end
+  elseif not (looks and call('LPOS', list, post)) then
+    local before = online[i] == 1 and head(list)
     local length = call('LPUSHX', list, post)
     if length > 0 then
       pushed = pushed + 1
@@ -114,10 +118,11 @@ local now = 'done'
 if served < count or count == chunk then
   now = redis.call('ZSCORE', KEYS[2], found[served])
 end
-redis.call('HSET', KEYS[1], ARGV[11], now)
+redis.call('HSET', KEYS[1], ARGV[10], now)
 if waiting and now == 'done' then
-  redis.call('DEL', KEYS[6])
-  redis.call('SREM', KEYS[7], ARGV[15])
+  redis.call('DEL', KEYS[7])
+  redis.call('SREM', KEYS[8], author)
 end
-publish(KEYS[4], ARGV[9], ARGV[10], '+ ' .. post, names, heads)
+publish(KEYS[4], ARGV[8], ARGV[9], '+ ' .. post, names, heads)
+publish(KEYS[4], ARGV[8], ARGV[9], '!', changed)
 return { now, pushed }

@@ -10,6 +10,7 @@
 -- Reply  { 'ok', post, home generation, last removal }, or { 'gone' } without such a user,
 --        { 'conflict' } when the key was used with another text, { 'full' }
 --@include clock
+--@include ids
 --@include list
 --@include profile
 --@include publish
@@ -37,7 +38,7 @@ if redis.call('XLEN', KEYS[4]) >= tonumber(ARGV[10]) then
 end
 
 local instant = tick(KEYS[5])
-local post = string.format('%.0f%03d%03d', math.floor(instant / 1000), tonumber(ARGV[4]), instant % 1000)
+local post = id_of(instant, tonumber(ARGV[4]))
 local mentions = ARGV[13] ~= '' and { 'mentions', ARGV[13] } or {}
 redis.call('HSET', ARGV[8] .. post, 'author', author, 'text', ARGV[2], unpack(mentions))
 redis.call('SET', KEYS[6], post .. ' ' .. ARGV[3], 'EX', ARGV[9])

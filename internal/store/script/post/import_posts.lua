@@ -11,6 +11,7 @@
 -- Reply  { 'ok', posts added }, { 'gone' } without such a user, { 'full' }, or
 --        { 'early' } when posts that come before these are lacking
 --@include clock
+--@include ids
 --@include publish
 --@include renewal
 --@include profile
@@ -34,13 +35,13 @@ end
 local now, after = tick(KEYS[5]), 0
 local newest = redis.call('LINDEX', KEYS[2], 0)
 if newest then
-  after = tonumber(string.sub(newest, 1, -7)) * 1000 + tonumber(string.sub(newest, -3))
+  after = instant_of(newest)
 end
 local post
 for i = 11 + 2 * have, #ARGV, 2 do
   local instant = math.max(math.min(tonumber(ARGV[i]), now), after + 1)
   repeat
-    post = string.format('%.0f%03d%03d', math.floor(instant / 1000), tonumber(ARGV[4]), instant % 1000)
+    post = id_of(instant, tonumber(ARGV[4]))
     after = instant
     instant = instant + 1
   until redis.call('EXISTS', ARGV[7] .. post) == 0

@@ -9,6 +9,8 @@
 --@include list
 --@include weave
 --@include publish
+--@include progress
+--@include mergemarks
 --@include sync
 
 if redis.call('HGET', KEYS[2], 'state') ~= 'active' then

@@ -10,6 +10,8 @@
 --@include list
 --@include weave
 --@include publish
+--@include progress
+--@include mergemarks
 --@include sync
 --@include catchup
 --@include idle

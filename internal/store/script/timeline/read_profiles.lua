@@ -1,11 +1,25 @@
 -- read_profiles reads stretches of several profiles of one partition. They are sorted by id,
 -- newest first, so that a place is found by bisection, also that of a deleted post.
 --
--- KEYS   profiles
--- ARGV   1 'older' or 'newer'   2 count; then for each profile the post to start from,
---        exclusive: '' for the newest (older) or the oldest (newer)
--- Reply  for each profile up to count posts, newest first, nearest to the start
+-- KEYS   1 clock   2 outbox   3 progress of the outbox in its own partition   4… profiles
+-- ARGV   1 'older' or 'newer'   2 count   3 '1' to tell where the partition stands; then for
+--        each profile the post to start from, exclusive: '' for the newest (older) or the
+--        oldest (newer)
+-- Reply  { what the partition's clock says, the watermark of its outbox or '', the last entry
+--        there that is above the watermark or '', or nothing of all this }, then for each
+--        profile up to count posts, newest first, nearest to the start
 --@include ids
+--@include progress
+
+local function stand()
+  local watermark = redis.call('HGET', KEYS[3], 'low') or ''
+  local newest = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
+  local last = newest[1] and newest[1][1] or ''
+  if last ~= '' and watermark ~= '' and up_to(last, watermark) then
+    last = ''
+  end
+  return { redis.call('GET', KEYS[1]) or '0', watermark, last }
+end
 
 -- first_below returns the index of the first entry with an id below the post's.
 local function first_below(profile, post)
@@ -25,12 +39,12 @@ local function first_below(profile, post)
 end
 
 local count = tonumber(ARGV[2])
-local replies = {}
-for i, profile in ipairs(KEYS) do
-  local post = ARGV[i + 2]
+local replies = { ARGV[3] == '1' and stand() or {} }
+for i = 4, #KEYS do
+  local profile, post, found = KEYS[i], ARGV[i], nil
   if ARGV[1] == 'older' then
     local from = post == '' and 0 or first_below(profile, post)
-    replies[i] = redis.call('LRANGE', profile, from, from + count - 1)
+    found = redis.call('LRANGE', profile, from, from + count - 1)
   else
     local to = redis.call('LLEN', profile)
     if post ~= '' then
@@ -39,7 +53,8 @@ for i, profile in ipairs(KEYS) do
         to = to - 1
       end
     end
-    replies[i] = to > 0 and redis.call('LRANGE', profile, math.max(0, to - count), to - 1) or {}
+    found = to > 0 and redis.call('LRANGE', profile, math.max(0, to - count), to - 1) or {}
   end
+  replies[i - 2] = found
 end
 return replies
