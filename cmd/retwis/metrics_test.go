@@ -117,7 +117,7 @@ func TestMetrics_CountOperations(t *testing.T) {
 		{"retwis_redis_up", nil, 1},
 		{"retwis_redis_script_seconds", []string{"script=push"}, 6},
 		{"retwis_redis_script_seconds", []string{"script=create_post"}, 6},
-		{"retwis_redis_exchange_seconds", []string{"kind=pipeline"}, 6},
+		{"retwis_redis_round_trip_seconds", []string{"kind=pipeline"}, 6},
 		{"retwis_redis_connections", nil, 1},
 		{"retwis_redis_dials_total", nil, 1},
 		{"go_goroutines", nil, 1},

@@ -245,7 +245,7 @@ func TestAccountDeletion_CompletesDespiteKilledWorkers(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		r := redistest.Rand(t)
-		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk, ProfileCap: 100, Slack: 10, GoneGrace: shortGrace})
+		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk, ProfileCap: 100, Slack: 10, DeletedAccountTTL: shortGrace})
 		workers := []*workerProcess{startWorker(t, url), startWorker(t, url)}
 		stars := e.register("first", "second", "third")
 		fans := e.fans(stars[0], redistest.Size(600, 3000))
@@ -297,7 +297,7 @@ func TestAccountDeletion_CompletesDespiteKilledWorkers(t *testing.T) {
 func TestAccountDeletion_RemovesConcurrentEdges(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		e := newEngine(t, store.Options{URL: url, GoneGrace: shortGrace})
+		e := newEngine(t, store.Options{URL: url, DeletedAccountTTL: shortGrace})
 		e.work(fanout.Options{})
 		e.work(fanout.Options{})
 		readers := e.crowd("reader", 8)

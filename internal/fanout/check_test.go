@@ -283,7 +283,7 @@ func TestRun_WorksWithAnInProcessRedis(t *testing.T) {
 func TestRun_RepairsABusyDatabase(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		e := newEngine(t, store.Options{URL: url, GoneGrace: shortGrace})
+		e := newEngine(t, store.Options{URL: url, DeletedAccountTTL: shortGrace})
 		e.work(fanout.Options{})
 		client := raw(t, url)
 		r := redistest.Rand(t)

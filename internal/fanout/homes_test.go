@@ -56,7 +56,7 @@ func TestHomes_EqualTheirDefinitionAfterRandomActions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			redistest.OnEachRedis(t, func(t *testing.T, url string) {
 				options := tt.options
-				options.URL, options.GoneGrace = url, shortGrace
+				options.URL, options.DeletedAccountTTL = url, shortGrace
 				e := newEngine(t, options)
 				e.work(fanout.Options{Lease: shortLease})
 				r := redistest.Rand(t)

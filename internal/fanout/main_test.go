@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 func workForever(url string) error {
 	ctx := context.Background()
-	s, err := store.Open(ctx, store.Options{URL: url, Chunk: slowChunk, GoneGrace: shortGrace})
+	s, err := store.Open(ctx, store.Options{URL: url, Chunk: slowChunk, DeletedAccountTTL: shortGrace})
 	if err != nil {
 		return err
 	}

@@ -37,13 +37,13 @@ func daysAgo(n int) int64 { return time.Now().Unix()/86400 - int64(n) }
 // readOn sets the day on which a timeline was last read.
 func (e *engine) readOn(client redis.UniversalClient, id retwis.TimelineID, day int64) {
 	e.t.Helper()
-	if err := client.HSet(e.t.Context(), e.generations(client, id), "read", day).Err(); err != nil {
+	if err := client.HSet(e.t.Context(), e.ownerKey(client, id), "last_read", day).Err(); err != nil {
 		e.t.Fatal(err)
 	}
 }
 
-// generations returns the key of the hash that holds the day of a timeline's last read.
-func (e *engine) generations(client redis.UniversalClient, id retwis.TimelineID) string {
+// ownerKey returns the key of the hash that holds the day of a timeline's last read.
+func (e *engine) ownerKey(client redis.UniversalClient, id retwis.TimelineID) string {
 	e.t.Helper()
 	pattern := "*:user:" + id.Owner.String()
 	if id.Kind == retwis.ListTimeline {
@@ -79,7 +79,7 @@ func TestSweep_EvictsIdleHomesUntilTheyAreRead(t *testing.T) {
 		}
 		e.readOn(client, retwis.Home(late), daysAgo(29)) // a change of day during the test makes no difference
 		created := time.Now().Add(-32 * 24 * time.Hour).UnixMilli()
-		if err := client.HSet(t.Context(), e.generations(client, retwis.Home(never)), "created", created).Err(); err != nil {
+		if err := client.HSet(t.Context(), e.ownerKey(client, retwis.Home(never)), "created", created).Err(); err != nil {
 			t.Fatal(err)
 		}
 		if err := e.Live.SetOnline(t.Context(), "node", []retwis.TimelineID{retwis.Home(watching)}, time.Hour); err != nil {
@@ -126,7 +126,7 @@ func TestSweep_EvictsIdleHomesUntilTheyAreRead(t *testing.T) {
 			if got := e.read(id); !slices.Equal(got, newest(want)) {
 				t.Errorf("all of %s: %d posts, want %d", id, len(got), len(want))
 			}
-			if day, err := client.HGet(t.Context(), e.generations(client, id), "read").Int64(); err != nil || day < daysAgo(1) {
+			if day, err := client.HGet(t.Context(), e.ownerKey(client, id), "last_read").Int64(); err != nil || day < daysAgo(1) {
 				t.Errorf("%s was last read on day %d, %v", id, day, err)
 			}
 		}
@@ -150,7 +150,7 @@ func TestSweep_RepeatedEvictionsLoseAndDuplicateNothing(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			redistest.OnEachRedis(t, func(t *testing.T, url string) {
 				options := tt.options
-				options.URL, options.GoneGrace = url, shortGrace
+				options.URL, options.DeletedAccountTTL = url, shortGrace
 				e := newEngine(t, options)
 				e.work(fanout.Options{})
 				client := raw(t, url)
@@ -171,7 +171,7 @@ func TestSweep_RepeatedEvictionsLoseAndDuplicateNothing(t *testing.T) {
 						for _, hash := range hashes {
 							// Only if the user exists: otherwise the write would create an incomplete account.
 							if there, err := client.Exists(t.Context(), hash).Result(); err == nil && there == 1 {
-								client.HSet(t.Context(), hash, "read", 1)
+								client.HSet(t.Context(), hash, "last_read", 1)
 							}
 						}
 						gone += e.sweep()

@@ -33,15 +33,15 @@ type Kind string
 
 // The kinds of entry.
 const (
-	KindPost          Kind = "post"     // deliver Post of Author
-	KindDelete        Kind = "delete"   // announce the deletion of Post of Author wherever it was delivered
-	KindBackfill      Kind = "backfill" // Timeline follows Author: add the author's posts
-	KindPurge         Kind = "purge"    // Timeline no longer follows Author: remove the author's posts
-	KindRegister      Kind = "register" // finish the registration of User under Name
-	KindRepair        Kind = "repair"   // merge the posts of Author into every timeline that follows Author
-	KindDeleteList    Kind = "unlist"   // remove the members and posts of List, which its owner has deleted
-	KindDeleteAccount Kind = "leave"    // carry out the next account deletion step for User
-	KindDetach        Kind = "part"     // detach the followers of Author, whose account is being deleted
+	KindPost          Kind = "post"           // deliver Post of Author
+	KindDelete        Kind = "delete"         // announce the deletion of Post of Author wherever it was delivered
+	KindBackfill      Kind = "backfill"       // Timeline follows Author: add the author's posts
+	KindPurge         Kind = "purge"          // Timeline no longer follows Author: remove the author's posts
+	KindRegister      Kind = "register"       // finish the registration of User under Name
+	KindRepair        Kind = "repair"         // merge the posts of Author into every timeline that follows Author
+	KindDeleteList    Kind = "delete_list"    // remove the members and posts of List, which its owner has deleted
+	KindDeleteAccount Kind = "delete_account" // carry out the next account deletion step for User
+	KindDetach        Kind = "detach"         // detach the followers of Author, whose account is being deleted
 )
 
 // Earlier reports whether the entry id a comes before b in the same outbox. Ids look like

@@ -141,7 +141,7 @@ func (s *Tasks) DetachFollowers(ctx context.Context, author retwis.UserID, numbe
 }
 
 // FinishAccountDeletion ends a parting: the name is free again, and nothing is kept of the user but what
-// readers of a post may still ask for, and that for [Options.GoneGrace] only.
+// readers of a post may still ask for, and that for [Options.DeletedAccountTTL] only.
 func (s *Tasks) FinishAccountDeletion(ctx context.Context, id retwis.UserID) error {
 	users, err := s.accounts.Users(ctx, []retwis.UserID{id})
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *Tasks) FinishAccountDeletion(ctx context.Context, id retwis.UserID) err
 			p.User(id).Account(), p.User(id).Home(), p.User(id).Mentions(), p.User(id).Profile(), p.User(id).TrimmedPosts(), p.User(id).Following(), p.User(id).Uncounted(),
 			p.User(id).PullWatermarks(), p.User(id).FollowerPartitions(), p.User(id).Lists(), p.User(id).Sessions(),
 		},
-		Args: []any{s.options.GoneGrace.Milliseconds()},
+		Args: []any{s.options.DeletedAccountTTL.Milliseconds()},
 	})
 	if err != nil {
 		return fmt.Errorf("forget %s: %w", id, entryError(err))

@@ -62,7 +62,7 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 	}
 	if d.To == outbox.TargetActiveFollowers {
 		return rdb.Call{
-			Script: script.Pull,
+			Script: script.PushToActiveFollowers,
 			Keys:   []string{p.Progress(e.Outbox), p.User(e.Author).Pulled(), p.LargeAuthors(), p.Online(), p.OnlineNodes()},
 			Args: []any{
 				e.ID, d.Progress, e.Post.String(), e.Author.String(), o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
@@ -232,7 +232,7 @@ func (c *durabilityCheck) ask(ctx context.Context, master rdb.Master, numbers []
 		}
 		const step = 500
 		for about := range slices.Chunk(c.at[number], step) {
-			fields := []string{"low"}
+			fields := []string{"watermark"}
 			for _, i := range about {
 				fields = append(fields, field(c.places[i]))
 			}

@@ -54,7 +54,7 @@ func (s *Follows) Follow(ctx context.Context, reader, author retwis.UserID) erro
 	switch answer[0] {
 	case "ok":
 		return s.SetFollowerCount(ctx, author, p, answer[1:])
-	case "gone":
+	case "no_user":
 		return retwis.ErrUnauthenticated
 	case "limit":
 		return retwis.FieldError(retwis.CodeLimitReached, "userId",

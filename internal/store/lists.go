@@ -36,7 +36,7 @@ func (s *Lists) CreateList(ctx context.Context, owner retwis.UserID, name, key s
 	}
 	switch fields[0] {
 	case "ok":
-	case "gone":
+	case "no_user":
 		return nil, retwis.ErrUnauthenticated
 	default:
 		return nil, retwis.FieldError(retwis.CodeLimitReached, "name", "you have %d lists, and more is not possible: delete one first", retwis.MaxLists)
@@ -131,7 +131,7 @@ func listState(state string) error {
 		return nil
 	case "missing":
 		return retwis.ErrListNotFound
-	case "other":
+	case "forbidden":
 		return retwis.ErrListNotOwned
 	case "limit":
 		return retwis.FieldError(retwis.CodeLimitReached, "userId", "the list has %d members, and more is not possible: remove one first", retwis.MaxListMembers)

@@ -87,7 +87,7 @@ func (s *Outbox) ResumeOutbox(ctx context.Context, outboxID int) error {
 	pipe := s.db.Client.Pipeline()
 	lows := make([]*redis.StringCmd, len(s.db.Partitions()))
 	for i, p := range s.db.Partitions() {
-		lows[i] = pipe.HGet(ctx, p.Progress(outboxID), "low")
+		lows[i] = pipe.HGet(ctx, p.Progress(outboxID), "watermark")
 	}
 	_, _ = pipe.Exec(ctx) // every result holds its own error
 	var low string

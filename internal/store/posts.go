@@ -54,7 +54,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	}
 	switch fields[0] {
 	case "ok":
-	case "gone":
+	case "no_user":
 		return retwis.PostEdge{}, retwis.ErrUnauthenticated
 	case "conflict":
 		return retwis.PostEdge{}, retwis.FieldError(retwis.CodeInvalid, "idempotencyKey",
@@ -162,7 +162,7 @@ func (s *Posts) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.
 		return nil
 	case "missing":
 		return retwis.ErrPostNotFound
-	case "other":
+	case "forbidden":
 		return retwis.ErrNotOwner
 	default:
 		return fmt.Errorf("delete post %s: reply %q", id, reply.Val())

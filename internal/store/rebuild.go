@@ -128,7 +128,7 @@ func (s *Timelines) RecreateIfStored(ctx context.Context, id retwis.TimelineID) 
 func (s *Timelines) recreate(ctx context.Context, id retwis.TimelineID, ifKept string) (bool, error) {
 	p := s.db.OfTimeline(id)
 	there, err := s.db.Do(ctx, rdb.Call{
-		Script: script.Recreate,
+		Script: script.RestartBuild,
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Online(), p.OnlineNodes()},
 		Args:   []any{id.String(), ifKept, s.db.Publish, p.Prefix(rdb.LiveChannels)},
 	}).Bool()

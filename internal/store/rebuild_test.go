@@ -187,7 +187,7 @@ func (overtaking) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return
 
 func (o overtaking) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, calls []redis.Cmder) error {
-		if err := o.HIncrBy(ctx, o.user, "home_gen", 1).Err(); err != nil {
+		if err := o.HIncrBy(ctx, o.user, "epoch", 1).Err(); err != nil {
 			return err
 		}
 		return next(ctx, calls)

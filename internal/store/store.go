@@ -28,20 +28,20 @@ type Options struct {
 	IdleHomeAge time.Duration // after which a home that nobody reads is given up until somebody does, in whole days, 30 days; never when it is negative
 	Slack       int           // entries a list may exceed its cap by before it is trimmed, 100
 
-	Chunk        int           // followers served by one call, 500
-	CheckedChunk int           // followers served by one call that looks into their lists, 50
-	OutboxLimit  int           // entries that may wait in an outbox, 100 000
-	Removals     int           // deletions a partition remembers, 10 000
-	NewestUsers  int           // accounts a partition lists as its newest, 1000
+	Chunk        int // followers served by one call, 500
+	CheckedChunk int // followers served by one call that looks into their lists, 50
+	OutboxLimit  int // entries that may wait in an outbox, 100 000
+	Removals     int // deletions a partition remembers, 10 000
+	NewestUsers  int // accounts a partition lists as its newest, 1000
 
-	SessionTTL      time.Duration // a session lapses when unused for this long, 30 days
-	SessionRenewal  time.Duration // how often use of a session is written down, 10 min
-	SessionsPerUser int           // 100
-	IdempotencyTTL  time.Duration // 24 h
-	DocumentTTL     time.Duration // a document that clients name by its hash lapses when unused for this long, 7 days
-	Documents       int           // of that kind, in all partitions, 4096
-	PendingGrace    time.Duration // after which an unfinished registration is finished by the worker, 30 s
-	GoneGrace       time.Duration // how long the author of a post under way to a reader can be told after the account ended, 1 min
+	SessionTTL        time.Duration // a session lapses when unused for this long, 30 days
+	SessionRenewal    time.Duration // how often use of a session is written down, 10 min
+	SessionsPerUser   int           // 100
+	IdempotencyTTL    time.Duration // 24 h
+	DocumentTTL       time.Duration // a document that clients name by its hash lapses when unused for this long, 7 days
+	Documents         int           // of that kind, in all partitions, 4096
+	PendingGrace      time.Duration // after which an unfinished registration is finished by the worker, 30 s
+	DeletedAccountTTL time.Duration // how long the author of a post under way to a reader can be told after the account ended, 1 min
 
 	Timeout  time.Duration // of one exchange with Redis, 3 s
 	PoolSize int           // connections to each Redis node, 64
@@ -78,7 +78,7 @@ func (o Options) withDefaults() Options {
 	last(&o.DocumentTTL, 7*day)
 	set(&o.Documents, 4096)
 	last(&o.PendingGrace, 30*time.Second)
-	last(&o.GoneGrace, time.Minute)
+	last(&o.DeletedAccountTTL, time.Minute)
 	last(&o.Timeout, 3*time.Second)
 	set(&o.PoolSize, 64)
 	if o.Log == nil {

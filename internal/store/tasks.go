@@ -144,7 +144,7 @@ func (s *Tasks) RemoveOrphanEdge(ctx context.Context, id retwis.TimelineID, auth
 	if err != nil {
 		return false, fmt.Errorf("look after author %s: %w", author, err)
 	}
-	if state[0] == "active" || state[0] == "leaving" {
+	if state[0] == "active" || state[0] == "deleting" {
 		return false, nil
 	}
 	p := s.db.OfTimeline(id)

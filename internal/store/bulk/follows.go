@@ -56,7 +56,7 @@ func (s *Importer) followAll(ctx context.Context, all []retwis.Followings) (int,
 		case "ok":
 			n, _ := answer[1].(int64)
 			added += int(n)
-		case "gone": // nobody is left to follow anybody
+		case "no_user": // nobody is left to follow anybody
 		case "limit":
 			limit = retwis.Errorf(retwis.CodeLimitReached,
 				"somebody would follow more than %d people: choose fewer follows, or a greater follow limit", s.options.FollowLimit)

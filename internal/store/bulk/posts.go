@@ -48,7 +48,7 @@ func (s *Importer) importPosts(ctx context.Context, imports []retwis.PostImport)
 		case "ok":
 			n, _ := answer[1].(int64)
 			added += int(n)
-		case "gone":
+		case "no_user":
 		case "full", "early": // what comes before it may have found no room
 			e := retwis.Errorf(retwis.CodeRateLimited, "too much waits to be delivered: try again later")
 			e.RetryAfterSeconds = 1

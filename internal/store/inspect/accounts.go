@@ -64,7 +64,7 @@ func (s *Inspector) AccountRecord(ctx context.Context, id retwis.UserID) (record
 }
 
 // isDeleted reports whether a user of a state has been cut off from everybody, or never was.
-func isDeleted(state string) bool { return state == "" || state == "gone" }
+func isDeleted(state string) bool { return state == "" || state == "deleted" }
 
 // DeletedUsers returns those of some users who are not there, or of whom nothing is left.
 func (s *Inspector) DeletedUsers(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID, error) {

@@ -23,7 +23,7 @@ func exchangeTimes() []float64 {
 func newMetrics(register prometheus.Registerer) *metrics {
 	with := promauto.With(register)
 	exchanges := with.NewHistogramVec(prometheus.HistogramOpts{
-		Name:    "retwis_redis_exchange_seconds",
+		Name:    "retwis_redis_round_trip_seconds",
 		Help:    "Time from sending to Redis to having the reply, of single commands and of pipelines.",
 		Buckets: exchangeTimes(),
 	}, []string{"kind"})

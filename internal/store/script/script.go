@@ -82,23 +82,23 @@ const (
 	ReadList             Name = "timeline/read_list"
 	ReadProfiles         Name = "timeline/read_profiles"
 	Purge                Name = "timeline/purge"
-	Recreate             Name = "timeline/recreate"
+	RestartBuild         Name = "timeline/restart_build"
 )
 
 // Scripts of outbox/.
 const (
-	AdvanceWatermark Name = "outbox/advance_watermark"
-	Backlog          Name = "outbox/backlog"
-	AddDeadLetter    Name = "outbox/add_dead_letter"
-	ReleaseSweep     Name = "outbox/release_sweep"
-	Pull             Name = "outbox/pull"
-	Push             Name = "outbox/push"
-	PushToTimeline   Name = "outbox/push_to_timeline"
-	ReleaseLease     Name = "outbox/release_lease"
-	AnnounceRemoval  Name = "outbox/announce_removal"
-	AcquireLease     Name = "outbox/acquire_lease"
-	Requeue          Name = "outbox/requeue"
-	AcquireSweep     Name = "outbox/acquire_sweep"
+	AdvanceWatermark      Name = "outbox/advance_watermark"
+	Backlog               Name = "outbox/backlog"
+	AddDeadLetter         Name = "outbox/add_dead_letter"
+	ReleaseSweep          Name = "outbox/release_sweep"
+	PushToActiveFollowers Name = "outbox/push_to_active_followers"
+	Push                  Name = "outbox/push"
+	PushToTimeline        Name = "outbox/push_to_timeline"
+	ReleaseLease          Name = "outbox/release_lease"
+	AnnounceRemoval       Name = "outbox/announce_removal"
+	AcquireLease          Name = "outbox/acquire_lease"
+	Requeue               Name = "outbox/requeue"
+	AcquireSweep          Name = "outbox/acquire_sweep"
 )
 
 // Scripts of live/.

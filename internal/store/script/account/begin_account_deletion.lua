@@ -8,16 +8,16 @@
 --@include session
 
 local found = redis.call('HMGET', KEYS[1], 'state', 'password')
-if found[1] == 'leaving' then
+if found[1] == 'deleting' then
   return 1
 end
 if found[1] ~= 'active' or found[2] ~= ARGV[4] then
   return 0
 end
-end_all(KEYS[1], KEYS[2], ARGV[3], ARGV[1], ARGV[2])
+end_all_sessions(KEYS[1], KEYS[2], ARGV[3], ARGV[1], ARGV[2])
 redis.call('HDEL', KEYS[1], 'password')
-redis.call('HSET', KEYS[1], 'state', 'leaving', 'step', '0')
+redis.call('HSET', KEYS[1], 'state', 'deleting', 'step', '0')
 redis.call('PUBLISH', 'retwis:authors', ARGV[1])
 redis.call('ZREM', KEYS[4], ARGV[1])
-redis.call('XADD', KEYS[3], '*', 'kind', 'leave', 'user', ARGV[1], 'step', '0')
+redis.call('XADD', KEYS[3], '*', 'kind', 'delete_account', 'user', ARGV[1], 'step', '0')
 return 1

@@ -14,7 +14,7 @@ if stored ~= ARGV[4] then
   return 0
 end
 redis.call('HSET', KEYS[1], 'password', ARGV[5])
-end_all(KEYS[1], KEYS[2], ARGV[3], ARGV[1], ARGV[2])
+end_all_sessions(KEYS[1], KEYS[2], ARGV[3], ARGV[1], ARGV[2])
 if ARGV[6] ~= '' then
   local asking = ARGV[3] .. ARGV[6]
   redis.call('HSET', asking, 'replaced', '1')

@@ -4,10 +4,10 @@
 -- ARGV   1 user   2 step
 -- Reply  1, or 0 when the step was followed by another before
 local found = redis.call('HMGET', KEYS[1], 'state', 'step')
-if found[1] ~= 'parting' or found[2] ~= ARGV[2] then
+if found[1] ~= 'detaching' or found[2] ~= ARGV[2] then
   return 0
 end
 local step = string.format('%.0f', tonumber(ARGV[2]) + 1)
 redis.call('HSET', KEYS[1], 'step', step)
-redis.call('XADD', KEYS[2], '*', 'kind', 'part', 'author', ARGV[1], 'step', step)
+redis.call('XADD', KEYS[2], '*', 'kind', 'detach', 'author', ARGV[1], 'step', step)
 return 1

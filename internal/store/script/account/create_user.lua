@@ -18,7 +18,7 @@ if ARGV[7] ~= '' then
   redis.call('HSET', ARGV[2] .. user, 'bio', ARGV[7])
 end
 if ARGV[8] ~= '' then
-  redis.call('HSET', ARGV[2] .. user, 'read', today()) -- or the home would count as idle from the start
+  redis.call('HSET', ARGV[2] .. user, 'last_read', today()) -- or the home would count as idle from the start
 end
 redis.call('XADD', KEYS[2], '*', 'kind', 'register', 'user', user, 'name', ARGV[4])
 return user

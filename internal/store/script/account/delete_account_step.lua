@@ -10,10 +10,10 @@
 --@include clock
 --@include publish
 --@include tombstone
---@include unlisting
+--@include listdeletion
 
 local found = redis.call('HMGET', KEYS[1], 'state', 'step')
-if found[1] ~= 'leaving' or found[2] ~= ARGV[2] then
+if found[1] ~= 'deleting' or found[2] ~= ARGV[2] then
   return 0
 end
 local user, step = ARGV[1], string.format('%.0f', tonumber(ARGV[2]) + 1)
@@ -27,7 +27,7 @@ local most = tonumber(ARGV[3])
 for _, list in ipairs({ KEYS[2], KEYS[3] }) do
   local posts = redis.call('LRANGE', list, 0, most - 1)
   for _, post in ipairs(posts) do
-    take_back(at, ARGV[8] .. post, post, user, ARGV[5], ARGV[6], ARGV[7])
+    leave_tombstone(at, ARGV[8] .. post, post, user, ARGV[5], ARGV[6], ARGV[7])
   end
   redis.call('LTRIM', list, #posts, -1)
   most = most - #posts
@@ -37,13 +37,13 @@ for _, list in ipairs({ KEYS[2], KEYS[3] }) do
 end
 if most > 0 then
   for _, list in ipairs(redis.call('ZRANGE', KEYS[4], 0, tonumber(ARGV[4]) - 1)) do
-    discard(at, ARGV[9] .. list, list)
+    begin_list_deletion(at, ARGV[9] .. list, list)
   end
 end
 
 if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) > 0 then
-  redis.call('XADD', KEYS[5], '*', 'kind', 'leave', 'user', user, 'step', step)
+  redis.call('XADD', KEYS[5], '*', 'kind', 'delete_account', 'user', user, 'step', step)
 else
-  redis.call('XADD', KEYS[5], '*', 'kind', 'part', 'author', user, 'step', step)
+  redis.call('XADD', KEYS[5], '*', 'kind', 'detach', 'author', user, 'step', step)
 end
 return 1

@@ -8,7 +8,7 @@
 --@include clock
 
 local reply = { string.format('%.0f', tick(KEYS[4])) }
-if redis.call('HGET', KEYS[1], 'state') ~= 'parting' then
+if redis.call('HGET', KEYS[1], 'state') ~= 'detaching' then
   return reply
 end
 if redis.call('EXISTS', KEYS[3]) == 0 then

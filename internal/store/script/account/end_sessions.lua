@@ -5,6 +5,6 @@
 -- Reply  'ok'
 --@include session
 if redis.call('EXISTS', KEYS[1]) == 1 then
-  end_all(KEYS[1], KEYS[2], ARGV[3], ARGV[1], ARGV[2])
+  end_all_sessions(KEYS[1], KEYS[2], ARGV[3], ARGV[1], ARGV[2])
 end
 return 'ok'

@@ -4,11 +4,11 @@
 -- KEYS   1 user   2… what the user has
 -- ARGV   1 milliseconds
 -- Reply  1, or 0 when there is nobody to forget
-if redis.call('HGET', KEYS[1], 'state') ~= 'parting' then
+if redis.call('HGET', KEYS[1], 'state') ~= 'detaching' then
   return 0
 end
 redis.call('DEL', unpack(KEYS, 2))
-redis.call('HDEL', KEYS[1], 'bio', 'posts', 'followers', 'following', 'session_gen', 'home_gen', 'read', 'profile_trimmed', 'step')
-redis.call('HSET', KEYS[1], 'state', 'gone')
+redis.call('HDEL', KEYS[1], 'bio', 'posts', 'followers', 'following', 'session_gen', 'epoch', 'last_read', 'profile_trimmed', 'step')
+redis.call('HSET', KEYS[1], 'state', 'deleted')
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1

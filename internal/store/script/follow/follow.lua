@@ -3,19 +3,19 @@
 --
 -- KEYS   1 reader   2 following   3 followers of the author in this partition   4 clock   5 outbox
 -- ARGV   1 reader   2 author   3 limit   4 tag
--- Reply  { 'ok', version, followers of the author here }, { 'gone' } without such a reader,
+-- Reply  { 'ok', version, followers of the author here }, { 'no_user' } without such a reader,
 --        or { 'limit' }
 --@include clock
 --@include ids
 --@include list
---@include weave
+--@include merge
 --@include publish
 --@include progress
 --@include mergemarks
---@include sync
+--@include pull
 
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
-  return { 'gone' }
+  return { 'no_user' }
 end
 local instant = string.format('%.0f', tick(KEYS[4]))
 if not redis.call('ZSCORE', KEYS[2], ARGV[2]) then

@@ -4,13 +4,13 @@
 -- KEYS   1 reader   2 following   3 clock   4 home   5 online   6 online nodes
 --        7… followers of each author in this partition
 -- ARGV   1 reader   2 limit   3 PUBLISH or SPUBLISH   4 channel prefix   5… authors
--- Reply  { 'ok', new edges }, { 'gone' } without such a reader, or { 'limit' }
+-- Reply  { 'ok', new edges }, { 'no_user' } without such a reader, or { 'limit' }
 --@include clock
 --@include publish
---@include renewal
+--@include restartbuild
 
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
-  return { 'gone' }
+  return { 'no_user' }
 end
 local new, known = {}, {}
 for i, score in ipairs(redis.call('ZMSCORE', KEYS[2], unpack(ARGV, 5))) do
@@ -35,6 +35,6 @@ end
 redis.call('SET', KEYS[3], string.format('%.0f', instant + #new - 1))
 redis.call('HINCRBY', KEYS[1], 'following', #new)
 if redis.call('EXISTS', KEYS[4]) == 1 then
-  empty(KEYS[4], KEYS[1], KEYS[5], KEYS[6], ARGV[3], ARGV[4], 'h' .. ARGV[1])
+  restart_build(KEYS[4], KEYS[1], KEYS[5], KEYS[6], ARGV[3], ARGV[4], 'h' .. ARGV[1])
 end
 return { 'ok', #new }

@@ -5,7 +5,7 @@
 -- ARGV   1… partition, version, followers there
 -- Reply  1, or 0 when there is no such author any more
 local state = redis.call('HGET', KEYS[1], 'state')
-if not state or state == 'gone' then
+if not state or state == 'deleted' then
   return 0
 end
 for i = 1, #ARGV, 3 do

@@ -26,7 +26,7 @@ if ARGV[1] ~= '' then
     end
   end
 end
-local generation = redis.call('HMGET', KEYS[3], 'state', 'home_gen')
+local generation = redis.call('HMGET', KEYS[3], 'state', 'epoch')
 return {
   generation[1] or '',
   generation[2] or '0',

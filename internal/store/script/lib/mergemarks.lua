@@ -42,14 +42,14 @@ local function drop_merge_marks(marks, older, watermark)
 end
 
 -- advance notes that every entry of an outbox up to one is carried out here, and forgets
--- the positions of those, the lanes that end with one of them, and the merge marks that are
+-- the positions of those, the order that end with one of them, and the merge marks that are
 -- not needed any more. It never goes back.
 local function advance(progress, marks, older_marks, entry)
-  local low = redis.call('HGET', progress, 'low')
+  local low = redis.call('HGET', progress, 'watermark')
   if low and up_to(entry, low) then
     return
   end
-  redis.call('HSET', progress, 'low', entry)
+  redis.call('HSET', progress, 'watermark', entry)
   drop_merge_marks(marks, older_marks, entry)
   local finished = {}
   local fields = redis.call('HGETALL', progress)

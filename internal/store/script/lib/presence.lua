@@ -1,5 +1,5 @@
--- leave takes a node off a timeline, and the timeline off those online with the last one.
-local function leave(name, node)
+-- remove_node takes a node off a timeline, and the timeline off those online with the last one.
+local function remove_node(name, node)
   redis.call('ZREM', KEYS[3], name .. ' ' .. node)
   local others = {}
   for other in string.gmatch(redis.call('HGET', KEYS[2], name) or '', '%S+') do

@@ -10,27 +10,27 @@ local function up_to(a, b)
   return a_ms < b_ms or (a_ms == b_ms and a_seq <= b_seq)
 end
 
--- lane_of names the field that holds the latest entry of an author which a partition's
+-- order_field names the field that holds the latest entry of an author which a partition's
 -- homes ('h') or lists ('l') have been given.
-local function lane_of(kind, author)
+local function order_field(kind, author)
   return 'a' .. kind .. author
 end
 
--- position_of returns how far an outbox entry has been carried out here: '' not at
+-- entry_progress returns how far an outbox entry has been carried out here: '' not at
 -- all, 'done', or the position that an earlier call stored.
 --
--- With a lane, an entry is done too when a later one of its author has begun here. Entries
+-- With a order, an entry is done too when a later one of its author has begun here. Entries
 -- of an author follow each other: so whoever went on to the later one found this one done,
 -- or that nobody here followed the author, and those who follow since are back-filled.
 -- Pushed now, as by a worker that takes over and sees more followers, the post would come
 -- on top of the newer one. That it is done is written down, for whoever confirms it.
-local function position_of(progress, entry, field, lane)
-  local found = redis.call('HMGET', progress, 'low', field, lane or field)
+local function entry_progress(progress, entry, field, order)
+  local found = redis.call('HMGET', progress, 'watermark', field, order or field)
   local low, position, latest = found[1], found[2], found[3]
   if low and up_to(entry, low) then
     return 'done'
   end
-  if lane and latest and not up_to(latest, entry) then
+  if order and latest and not up_to(latest, entry) then
     redis.call('HSET', progress, field, 'done')
     return 'done'
   end

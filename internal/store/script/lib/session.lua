@@ -1,5 +1,5 @@
--- end_all makes every session of a user worthless, and forgets those that are listed.
-local function end_all(user_key, sessions, session_prefix, user, bucket)
+-- end_all_sessions makes every session of a user worthless, and forgets those that are listed.
+local function end_all_sessions(user_key, sessions, session_prefix, user, bucket)
   local generation = redis.call('HINCRBY', user_key, 'session_gen', 1)
   for _, hash in ipairs(redis.call('ZRANGE', sessions, 0, -1)) do
     redis.call('DEL', session_prefix .. hash)

@@ -1,9 +1,9 @@
--- take_back leaves a tombstone of a post in the post's place, queues its removal elsewhere
+-- leave_tombstone leaves a tombstone of a post in the post's place, queues its removal elsewhere
 -- and tells those who watch its author. The profile is the caller's. A post that is a
 -- tombstone stays as it is.
 --
 -- at names keys: user, outbox, removals, online, nodes.
-local function take_back(at, post_key, post, author, removals, command, channel)
+local function leave_tombstone(at, post_key, post, author, removals, command, channel)
   if redis.call('HEXISTS', post_key, 'deleted') == 1 then
     return
   end

@@ -3,11 +3,11 @@
 --
 -- KEYS   1 list   2 members   3 lists of this partition that hold the author   4 clock   5 outbox
 -- ARGV   1 owner   2 list   3 author   4 members at the most
--- Reply  'ok', 'missing', 'other' when it is another owner's, or 'limit'
+-- Reply  'ok', 'missing', 'forbidden' when it is another owner's, or 'limit'
 --@include clock
---@include owned
+--@include listowner
 
-local state = owned(KEYS[1], ARGV[1])
+local state = check_owner(KEYS[1], ARGV[1])
 if state ~= 'ok' or redis.call('ZSCORE', KEYS[2], ARGV[3]) then
   return state
 end

@@ -3,7 +3,7 @@
 -- KEYS   1 owner   2 lists of the owner   3 next user   4 idempotency
 -- ARGV   1 owner   2 name   3 bucket   4 lists at the most   5 list key prefix
 --        6 seconds a key is kept
--- Reply  { 'ok', list }, { 'gone' } without such an owner, or { 'limit' }
+-- Reply  { 'ok', list }, { 'no_user' } without such an owner, or { 'limit' }
 --@include clock
 
 local earlier = redis.call('GET', KEYS[4])
@@ -11,7 +11,7 @@ if earlier then
   return { 'ok', earlier }
 end
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
-  return { 'gone' }
+  return { 'no_user' }
 end
 if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[4]) then
   return { 'limit' }

@@ -3,10 +3,10 @@
 --
 -- KEYS   1 list   2 members   3 lists of this partition that hold the author   4 outbox
 -- ARGV   1 owner   2 list   3 author
--- Reply  'ok', 'missing', or 'other' when it is another owner's
---@include owned
+-- Reply  'ok', 'missing', or 'forbidden' when it is another owner's
+--@include listowner
 
-local state = owned(KEYS[1], ARGV[1])
+local state = check_owner(KEYS[1], ARGV[1])
 if state == 'ok' and redis.call('ZREM', KEYS[2], ARGV[3]) == 1 then
   redis.call('ZREM', KEYS[3], ARGV[2])
   redis.call('XADD', KEYS[4], '*', 'kind', 'purge', 'timeline', 'l' .. ARGV[2], 'author', ARGV[3])

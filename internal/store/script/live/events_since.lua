@@ -1,32 +1,32 @@
 -- events_since tells what happened to a timeline after a position, in one step.
 --
 -- KEYS   1 list   2 hash of the generation, or any without   3 removals
---        4… as catchup has it   6 following   7 what it belongs to: a user, a list, or any for the public one
+--        4… see lib/pullonread.lua   6 following   7 what it belongs to: a user, a list, or any for the public one
 -- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'm' mentions, 'p' public   2 owner   3 post it stood at
 --        4 last removal seen   5 entries at the most   6 removals at the most
---        7 removals kept   8… as catchup has it
+--        7 removals kept   8… see lib/pullonread.lua
 -- Reply  { generation, last removal, newest entry or '0', last entry or '', '1' when
 --        everything since the position is held else '0', entries newest first,
 --        { removal, post, author, … } oldest first }, or nothing when it is gone with what
 --        it belongs to
 --@include ids
 --@include list
---@include weave
+--@include merge
 --@include publish
 --@include progress
 --@include mergemarks
---@include sync
---@include catchup
+--@include pull
+--@include pullonread
 --@include idle
 
 if ARGV[1] ~= 'p' then
   local state = redis.call('HGET', KEYS[7], 'state')
-  if state ~= 'active' and state ~= 'leaving' then
+  if state ~= 'active' and state ~= 'deleting' then
     return {}
   end
 end
-note_read(KEYS[2])
-catch_up(KEYS, ARGV, 8)
+record_read(KEYS[2])
+pull_on_read(KEYS, ARGV, 8)
 
 local kind, owner, post = ARGV[1], ARGV[2], ARGV[3]
 local most = tonumber(ARGV[5])
@@ -115,7 +115,7 @@ end
 
 local last = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)
 return {
-  redis.call('HGET', KEYS[2], 'home_gen') or '0',
+  redis.call('HGET', KEYS[2], 'epoch') or '0',
   last[1] and last[1][1] or '0-0',
   head(KEYS[1]),
   redis.call('LINDEX', KEYS[1], -1) or '',

@@ -5,6 +5,6 @@
 -- Reply  'ok'
 --@include presence
 for i = 2, #ARGV do
-  leave(ARGV[i], ARGV[1])
+  remove_node(ARGV[i], ARGV[1])
 end
 return 'ok'

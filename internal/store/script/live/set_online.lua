@@ -20,6 +20,6 @@ for i = 3, #ARGV do
 end
 for _, lapsed in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', string.format('%.0f', now), 'LIMIT', 0, 200)) do
   local name, node = string.match(lapsed, '^(%S+) (%S+)$')
-  leave(name, node)
+  remove_node(name, node)
 end
 return 'ok'

@@ -15,7 +15,7 @@
 --@include publish
 
 local entry, post = ARGV[1], ARGV[3]
-local position = position_of(KEYS[1], entry, ARGV[9])
+local position = entry_progress(KEYS[1], entry, ARGV[9])
 if position == 'done' or position ~= ARGV[2] then
   return { position, 0 }
 end

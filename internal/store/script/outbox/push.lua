@@ -23,21 +23,21 @@
 -- Reply  { position now, lists pushed to }
 --@include ids
 --@include list
---@include weave
+--@include merge
 --@include publish
 --@include progress
 --@include mergemarks
---@include sync
+--@include pull
 
 local entry, post, kind, author = ARGV[1], ARGV[3], ARGV[11], ARGV[15]
-local lane = lane_of(kind, author)
-local position = position_of(KEYS[1], entry, ARGV[10], lane)
+local order = order_field(kind, author)
+local position = entry_progress(KEYS[1], entry, ARGV[10], order)
 if position == 'done' or position ~= ARGV[2] then
   return { position, 0 }
 end
 local score, broken = string.match(position, '^(%d*)(%*?)$')
 if broken == '' then
-  redis.call('HSET', KEYS[1], ARGV[10], score .. '*', lane, entry)
+  redis.call('HSET', KEYS[1], ARGV[10], score .. '*', order, entry)
 end
 
 local chunk, checked_chunk = tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -79,7 +79,7 @@ end
 for i = served + 1, count do
   local list = prefix .. found[i] .. suffix
   if waiting then
-    sync(ARGV[16], found[i], { author }, cap, slack,
+    pull_posts(ARGV[16], found[i], { author }, cap, slack,
       announcement(KEYS[4], ARGV[8], ARGV[9], 'h' .. found[i]))
     call('HDEL', ARGV[16] .. 'pull_watermarks:' .. found[i], author)
   end
@@ -87,9 +87,9 @@ for i = served + 1, count do
     checked = checked + 1
   end
   if merged[i] then
-    if place_merged(list, post, cap) then
+    if insert_post(list, post, cap) then
       pushed = pushed + 1
-      call('HINCRBY', ARGV[14] .. found[i], 'home_gen', 1)
+      call('HINCRBY', ARGV[14] .. found[i], 'epoch', 1)
       if online[i] == 1 then
         changed[#changed + 1] = readers[i]
       end

@@ -13,7 +13,7 @@
 --@include publish
 
 local entry, post = ARGV[1], ARGV[2]
-if position_of(KEYS[1], entry, ARGV[7]) == 'done' then
+if entry_progress(KEYS[1], entry, ARGV[7]) == 'done' then
   return { 'done', 0 }
 end
 if KEYS[5] and redis.call('HGET', KEYS[5], 'state') ~= 'active' then

@@ -7,7 +7,7 @@
 --        6 home cap   7 slack   8 post key prefix   9 seconds a key is kept
 --        10 outbox limit   11 PUBLISH or SPUBLISH   12 channel prefix
 --        13 users the text names, separated by spaces   14 trace, '' where it is not recorded
--- Reply  { 'ok', post, home generation, last removal }, or { 'gone' } without such a user,
+-- Reply  { 'ok', post, home generation, last removal }, or { 'no_user' } without such a user,
 --        { 'conflict' } when the key was used with another text, { 'full' }
 --@include clock
 --@include ids
@@ -19,7 +19,7 @@ local author = ARGV[1]
 
 local function place(post)
   local last = redis.call('XREVRANGE', KEYS[9], '+', '-', 'COUNT', 1)
-  return { 'ok', post, redis.call('HGET', KEYS[1], 'home_gen') or '0', last[1] and last[1][1] or '0-0' }
+  return { 'ok', post, redis.call('HGET', KEYS[1], 'epoch') or '0', last[1] and last[1][1] or '0-0' }
 end
 
 local earlier = redis.call('GET', KEYS[6])
@@ -31,7 +31,7 @@ if earlier then
   return place(post)
 end
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
-  return { 'gone' }
+  return { 'no_user' }
 end
 if redis.call('XLEN', KEYS[4]) >= tonumber(ARGV[10]) then
   return { 'full' }

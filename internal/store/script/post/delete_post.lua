@@ -3,7 +3,7 @@
 --
 -- KEYS   1 post   2 profile   3 user   4 outbox   5 removals   6 online   7 online nodes
 -- ARGV   1 viewer   2 post   3 removals kept   4 PUBLISH or SPUBLISH   5 channel prefix
--- Reply  'ok', 'missing' or 'other' when it is another author's
+-- Reply  'ok', 'missing' or 'forbidden' when it is another author's
 --@include clock
 --@include publish
 --@include tombstone
@@ -13,12 +13,12 @@ if not author then
   return 'missing'
 end
 if author ~= ARGV[1] then
-  return 'other'
+  return 'forbidden'
 end
 if redis.call('HEXISTS', KEYS[1], 'deleted') == 1 then
   return 'ok'
 end
 redis.call('LREM', KEYS[2], 1, ARGV[2])
-take_back({ user = KEYS[3], outbox = KEYS[4], removals = KEYS[5], online = KEYS[6], nodes = KEYS[7] },
+leave_tombstone({ user = KEYS[3], outbox = KEYS[4], removals = KEYS[5], online = KEYS[6], nodes = KEYS[7] },
   KEYS[1], ARGV[2], author, ARGV[3], ARGV[4], ARGV[5])
 return 'ok'

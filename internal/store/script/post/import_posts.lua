@@ -8,16 +8,16 @@
 -- ARGV   1 author   2 source   3 posts of the source that come before these   4 partition
 --        5 profile cap   6 slack   7 post key prefix   8 outbox limit   9 PUBLISH or SPUBLISH
 --        10 channel prefix   11… microseconds since the epoch, text
--- Reply  { 'ok', posts added }, { 'gone' } without such a user, { 'full' }, or
+-- Reply  { 'ok', posts added }, { 'no_user' } without such a user, { 'full' }, or
 --        { 'early' } when posts that come before these are lacking
 --@include clock
 --@include ids
 --@include publish
---@include renewal
+--@include restartbuild
 --@include profile
 
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
-  return { 'gone' }
+  return { 'no_user' }
 end
 local source = 'imported:' .. ARGV[2]
 local have = tonumber(redis.call('HGET', KEYS[1], source) or '0') - tonumber(ARGV[3])
@@ -54,7 +54,7 @@ end
 redis.call('HINCRBY', KEYS[1], 'posts', count - have)
 redis.call('HINCRBY', KEYS[1], source, count - have)
 if redis.call('EXISTS', KEYS[3]) == 1 then
-  empty(KEYS[3], KEYS[1], KEYS[6], KEYS[7], ARGV[9], ARGV[10], 'h' .. ARGV[1])
+  restart_build(KEYS[3], KEYS[1], KEYS[6], KEYS[7], ARGV[9], ARGV[10], 'h' .. ARGV[1])
 end
 if redis.call('EXISTS', KEYS[9]) == 1 then
   redis.call('XADD', KEYS[4], '*', 'kind', 'repair', 'author', ARGV[1], 'post', post)

@@ -7,11 +7,11 @@
 --        nobody to build for
 --@include ids
 --@include list
---@include weave
+--@include merge
 --@include publish
 --@include progress
 --@include mergemarks
---@include sync
+--@include pull
 
 if redis.call('HGET', KEYS[2], 'state') ~= 'active' then
   return false
@@ -19,10 +19,10 @@ end
 if redis.call('EXISTS', KEYS[1]) == 0 then
   redis.call('RPUSH', KEYS[1], 'b')
   -- A building of an earlier list, which is gone, does not end that of this one.
-  redis.call('HINCRBY', KEYS[2], 'home_gen', 1)
+  redis.call('HINCRBY', KEYS[2], 'epoch', 1)
 end
 -- What large authors have posted by now is among what will be gathered.
 if ARGV[1] ~= '' and redis.call('EXISTS', KEYS[3]) == 1 then
   mark(ARGV[2], ARGV[1], redis.call('SMEMBERS', KEYS[3]))
 end
-return redis.call('HGET', KEYS[2], 'home_gen') or '0'
+return redis.call('HGET', KEYS[2], 'epoch') or '0'

@@ -9,7 +9,7 @@
 if redis.call('SISMEMBER', KEYS[3], ARGV[1]) == 1 then
   return 0
 end
-local found = redis.call('HMGET', KEYS[2], 'read', 'created')
+local found = redis.call('HMGET', KEYS[2], 'last_read', 'created')
 local last = tonumber(found[1]) or math.floor(tonumber(found[2] or '0') / 86400000)
 if today() - last <= tonumber(ARGV[2]) then
   return 0

@@ -5,7 +5,7 @@
 -- Reply  posts added
 --@include ids
 --@include list
---@include weave
+--@include merge
 
 local entries = redis.call('LRANGE', KEYS[1], 0, -1)
 local ends = '0'
@@ -25,6 +25,6 @@ for i = 2, #ARGV do
   end
 end
 if #posts > 0 then
-  rewrite(KEYS[1], weave(entries, posts, {}), ends, tonumber(ARGV[1]))
+  rewrite(KEYS[1], merge_posts(entries, posts, {}), ends, tonumber(ARGV[1]))
 end
 return #posts

@@ -30,7 +30,7 @@
 --        posts have to be gathered again
 --@include ids
 --@include list
---@include weave
+--@include merge
 --@include publish
 --@include progress
 --@include mergemarks
@@ -42,7 +42,7 @@ if #entries == 0 then
 end
 local mark = entries[#entries]
 if whole then
-  if (redis.call('HGET', KEYS[3], 'home_gen') or '0') ~= ARGV[5] then
+  if (redis.call('HGET', KEYS[3], 'epoch') or '0') ~= ARGV[5] then
     return -2
   end
 else
@@ -51,7 +51,7 @@ else
     return -1
   end
   if mark == 'b' then
-    redis.call('HINCRBY', KEYS[3], 'home_gen', 1)
+    redis.call('HINCRBY', KEYS[3], 'epoch', 1)
     return 0
   end
 end
@@ -113,7 +113,7 @@ for n = 1, origins do
   if watermark ~= '' then
     advance(progress, marks, KEYS[key + 2], watermark)
   end
-  local low = redis.call('HGET', progress, 'low')
+  local low = redis.call('HGET', progress, 'watermark')
   if last ~= '' and not (low and up_to(last, low)) then
     set_merge_mark(marks, whole and ARGV[1] or ARGV[1] .. ':' .. ARGV[4], ARGV[at + 1], last)
   end
@@ -128,7 +128,7 @@ end
 if added == 0 and ends == mark then
   return 0
 end
-rewrite(KEYS[1], weave(entries, posts, ceilings), ends, cap)
-redis.call('HINCRBY', KEYS[3], 'home_gen', 1)
+rewrite(KEYS[1], merge_posts(entries, posts, ceilings), ends, cap)
+redis.call('HINCRBY', KEYS[3], 'epoch', 1)
 publish(KEYS[5], ARGV[7], ARGV[8], '!', watched(KEYS[4], { ARGV[1] }))
 return added

@@ -34,7 +34,7 @@ if removed > 0 then
   replace(KEYS[1], kept)
 end
 if redis.call('EXISTS', KEYS[3]) == 1 then
-  redis.call('HINCRBY', KEYS[3], 'home_gen', 1)
+  redis.call('HINCRBY', KEYS[3], 'epoch', 1)
 end
 publish(KEYS[5], ARGV[3], ARGV[4], '!', watched(KEYS[4], { ARGV[1] }))
 return { removed, last == 'b' and '1' or '0' }

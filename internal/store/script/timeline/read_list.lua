@@ -1,23 +1,23 @@
 -- read_list reads a stretch of a timeline's list, and where the timeline stands, in one step.
 --
 -- KEYS   1 list   2 hash of the generation, or any without   3 removals
---        4… as catchup has it
+--        4… see lib/pullonread.lua
 -- ARGV   1 'top', 'after', 'before' or 'all'   2 post, with after and before   3 count
---        4… as catchup has it
+--        4… see lib/pullonread.lua
 -- Reply  { generation, last removal, newest entry or '0', last entry or '', index of the
 --        first entry returned or -1 when the post is not held, entries }
 --@include ids
 --@include list
---@include weave
+--@include merge
 --@include publish
 --@include progress
 --@include mergemarks
---@include sync
---@include catchup
+--@include pull
+--@include pullonread
 --@include idle
 
-note_read(KEYS[2])
-catch_up(KEYS, ARGV, 4)
+record_read(KEYS[2])
+pull_on_read(KEYS, ARGV, 4)
 
 local mode, count = ARGV[1], tonumber(ARGV[3])
 local from, to = 0, count - 1
@@ -39,7 +39,7 @@ if from >= 0 and to >= from then
 end
 local removal = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)
 return {
-  redis.call('HGET', KEYS[2], 'home_gen') or '0',
+  redis.call('HGET', KEYS[2], 'epoch') or '0',
   removal[1] and removal[1][1] or '0-0',
   head(KEYS[1]),
   redis.call('LINDEX', KEYS[1], -1) or '',

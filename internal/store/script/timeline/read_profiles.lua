@@ -12,7 +12,7 @@
 --@include progress
 
 local function stand()
-  local watermark = redis.call('HGET', KEYS[3], 'low') or ''
+  local watermark = redis.call('HGET', KEYS[3], 'watermark') or ''
   local newest = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
   local last = newest[1] and newest[1][1] or ''
   if last ~= '' and watermark ~= '' and up_to(last, watermark) then

@@ -1,7 +1,7 @@
--- weave puts posts, newest first, among the entries of a list that are in order of
+-- merge_posts puts posts, newest first, among the entries of a list that are in order of
 -- arrival: each below every newer entry, and above the entry that its ceiling names, if
 -- any, which is the nearest older post of its author. It returns the new entries.
-local function weave(entries, posts, ceilings)
+local function merge_posts(entries, posts, ceilings)
   if #entries == 0 then
     return posts
   end
@@ -50,10 +50,10 @@ local function rewrite(list, entries, ends, cap)
   replace(list, entries)
 end
 
--- place_merged puts a post that a merge has read into its place by id, if the list lacks it
+-- insert_post puts a post that a merge has read into its place by id, if the list lacks it
 -- although it has room. It reports whether the list changed. A post that is older than the
 -- end of a trimmed list had its time there; a list that is being built gets it by that.
-local function place_merged(list, post, cap)
+local function insert_post(list, post, cap)
   local last = redis.call('LINDEX', list, -1)
   if not last or last == 'b' or last ~= '0' and below(post, last) or redis.call('LPOS', list, post) then
     return false
@@ -62,6 +62,6 @@ local function place_merged(list, post, cap)
   if last == '0' then
     entries[#entries] = nil
   end
-  rewrite(list, weave(entries, { post }, {}), last == '0' and '0' or '', cap)
+  rewrite(list, merge_posts(entries, { post }, {}), last == '0' and '0' or '', cap)
   return true
 end

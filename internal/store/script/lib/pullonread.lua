@@ -1,14 +1,14 @@
--- catch_up puts on a home that is about to be read what large authors posted since the last
+-- pull_on_read puts on a home that is about to be read what large authors posted since the last
 -- time.
 --
 -- KEYS   4 large authors   5 online nodes
 -- ARGV   from an index on: reader, '' for other timelines; tag; cap; slack; PUBLISH or
 --        SPUBLISH; channel prefix
-local function catch_up(keys, argv, at)
+local function pull_on_read(keys, argv, at)
   local reader = argv[at]
   if reader == '' or redis.call('EXISTS', keys[4]) == 0 then
     return
   end
-  sync(argv[at + 1], reader, redis.call('SMEMBERS', keys[4]), tonumber(argv[at + 2]), tonumber(argv[at + 3]),
+  pull_posts(argv[at + 1], reader, redis.call('SMEMBERS', keys[4]), tonumber(argv[at + 2]), tonumber(argv[at + 3]),
     announcement(keys[5], argv[at + 4], argv[at + 5], 'h' .. reader))
 end

@@ -1,4 +1,4 @@
--- pull carries the post of an author with too many followers to push to on: it keeps the
+-- push_to_active_followers carries the post of an author with too many followers to push to on: it keeps the
 -- post for the homes of this partition, and puts it on those that are watched, some at a
 -- call. The others get it when they are read.
 --
@@ -12,15 +12,15 @@
 --@include ids
 --@include progress
 --@include list
---@include weave
+--@include merge
 --@include publish
 --@include mergemarks
---@include sync
+--@include pull
 
 local post, author = ARGV[3], ARGV[4]
 local cap, slack, tag = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[11]
-local lane = lane_of('h', author)
-local position = position_of(KEYS[1], ARGV[1], ARGV[10], lane)
+local order = order_field('h', author)
+local position = entry_progress(KEYS[1], ARGV[1], ARGV[10], order)
 if position == 'done' or position ~= ARGV[2] then
   return { position, 0 }
 end
@@ -35,9 +35,9 @@ local scanned = redis.call('SSCAN', KEYS[4], string.match(position, '^@(%d+)$') 
 for _, name in ipairs(scanned[2]) do
   local reader = string.match(name, '^h(%d+)$')
   if reader then
-    sync(tag, reader, { author }, cap, slack, announcement(KEYS[5], ARGV[8], ARGV[9], name))
+    pull_posts(tag, reader, { author }, cap, slack, announcement(KEYS[5], ARGV[8], ARGV[9], name))
   end
 end
 local now = scanned[1] == '0' and 'done' or '@' .. scanned[1]
-redis.call('HSET', KEYS[1], ARGV[10], now, lane, ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[10], now, order, ARGV[1])
 return { now, 0 }

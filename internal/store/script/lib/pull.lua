@@ -48,14 +48,14 @@ local function newer_than_mark(pulled, mark, author, fresh, author_of)
   end
 end
 
--- sync puts on a home what it lacks of some large authors. What is newer than everything
+-- pull_posts puts on a home what it lacks of some large authors. What is newer than everything
 -- there, or little and watched, is pushed, oldest first, and told is called with each post
 -- and what headed the home before. Else, where something newer had arrived meanwhile, or
 -- where so much was posted that some of it is not kept any more, the posts are put in their
 -- places by id, what is older than a full home goes, the generation rises, and told is
 -- called without a post. So are posts that a merge has read before. A home that is missing or
 -- being built gets them by its building.
-local function sync(tag, reader, authors, cap, slack, told)
+local function pull_posts(tag, reader, authors, cap, slack, told)
   local home, marks = tag .. 'home:' .. reader, tag .. 'pull_watermarks:' .. reader
   local ends = redis.call('LINDEX', home, -1)
   if not ends or ends == 'b' then
@@ -88,7 +88,7 @@ local function sync(tag, reader, authors, cap, slack, told)
       local merge_marks = tag .. 'merge_marks:' .. tonumber(origin_of(post))
       local generations = merge_marks_after(merge_marks, merge_marks .. ':older', post)
       if merged_already(generations, { 'h' .. reader }, author_of[post], post)[1] then
-        changed = place_merged(home, post, cap) or changed
+        changed = insert_post(home, post, cap) or changed
       elseif below(ends, post) and not redis.call('LPOS', home, post) then
         local before = head(home)
         push(home, post, cap, slack)
@@ -96,7 +96,7 @@ local function sync(tag, reader, authors, cap, slack, told)
       end
     end
     if changed then
-      redis.call('HINCRBY', tag .. 'user:' .. reader, 'home_gen', 1)
+      redis.call('HINCRBY', tag .. 'user:' .. reader, 'epoch', 1)
       told()
     end
     return
@@ -127,8 +127,8 @@ local function sync(tag, reader, authors, cap, slack, told)
     return
   end
   if gap or late and (#posts > FEW or not online) then
-    rewrite(home, weave(entries, posts, ceilings_by_origin(entries, posts)), gap and '' or ends, cap)
-    redis.call('HINCRBY', tag .. 'user:' .. reader, 'home_gen', 1)
+    rewrite(home, merge_posts(entries, posts, ceilings_by_origin(entries, posts)), gap and '' or ends, cap)
+    redis.call('HINCRBY', tag .. 'user:' .. reader, 'epoch', 1)
     told()
     return
   end
@@ -139,7 +139,7 @@ local function sync(tag, reader, authors, cap, slack, told)
   end
 end
 
--- announcement returns a function for sync that tells the nodes which serve a home.
+-- announcement returns a function for pull_posts that tells the nodes which serve a home.
 local function announcement(nodes, command, channel, name)
   return function(post, before)
     if post then
