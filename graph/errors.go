@@ -28,8 +28,9 @@ const (
 )
 
 // errorPresenter returns the function that turns an error into what the client sees. A [retwis.Error] keeps its message
-// and code. Any other error is logged in full under an id, and the client sees only that id.
-func errorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
+// and code. An error that unavailable recognises is logged, and the client is asked to retry. Any other error is logged
+// in full under an id, and the client sees only that id.
+func errorPresenter(log *slog.Logger, unavailable func(error) *retwis.Error) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
 		if shown, ok := errors.AsType[*retwis.Error](err); ok {
 			return present(ctx, shown.Message, extensions(shown))
@@ -41,6 +42,10 @@ func errorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 		if errors.Is(ctx.Err(), context.Canceled) {
 			// The client has disconnected, which makes its operation fail.
 			return present(ctx, "the request was cancelled", internal(""))
+		}
+		if shown := unavailable(err); shown != nil {
+			log.WarnContext(ctx, "graphql: operation failed, the client may retry", describe(ctx, err)...)
+			return present(ctx, shown.Message, extensions(shown))
 		}
 		id := rand.Text()
 		log.ErrorContext(ctx, "graphql: operation failed", append(describe(ctx, err), "id", id)...)
@@ -71,7 +76,7 @@ func location(ctx context.Context, position *ast.Position) gqlerror.Location {
 
 func extensions(err *retwis.Error) map[string]any {
 	e := map[string]any{"code": string(err.Code)}
-	if err.Code == retwis.CodeRateLimited {
+	if err.RetryAfterSeconds > 0 {
 		e["retryAfter"] = err.RetryAfterSeconds
 	}
 	return e

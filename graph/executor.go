@@ -29,6 +29,10 @@ type Options struct {
 	Trusted       limits.TrustedDocuments // documents known in advance
 	Unplanned     bool                    // gqlgen executes all operations; for comparisons
 
+	// Unavailable returns what clients see of a failure that passes by itself, and nil for any other error. By default,
+	// no failure does.
+	Unavailable func(error) *retwis.Error
+
 	// For tests.
 	resolvers ResolverRoot // in place of the resolver
 	schema    *ast.Schema  // the result of Schema, to save time
@@ -74,7 +78,10 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	if options.Unplanned {
 		e = executor.New(generated)
 	}
-	present := errorPresenter(options.Log)
+	if options.Unavailable == nil {
+		options.Unavailable = func(error) *retwis.Error { return nil }
+	}
+	present := errorPresenter(options.Log, options.Unavailable)
 	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recoverPanic)
 	e.SetParserTokenLimit(limits.MaxTokens)

@@ -258,7 +258,7 @@ cannot be mixed.
 
 Validation errors are returned in the ` + "`" + `userErrors` + "`" + ` of a mutation's payload. Any other error is a
 GraphQL error with a code in ` + "`" + `extensions.code` + "`" + `: ` + "`" + `UNAUTHENTICATED` + "`" + `, ` + "`" + `FORBIDDEN` + "`" + `, ` + "`" + `NOT_FOUND` + "`" + `,
-` + "`" + `BAD_USER_INPUT` + "`" + `, ` + "`" + `RATE_LIMITED` + "`" + ` (with ` + "`" + `retryAfter` + "`" + `, in seconds), ` + "`" + `COMPLEXITY_LIMIT_EXCEEDED` + "`" + `,
+` + "`" + `BAD_USER_INPUT` + "`" + `, ` + "`" + `RATE_LIMITED` + "`" + ` and ` + "`" + `UNAVAILABLE` + "`" + ` (with ` + "`" + `retryAfter` + "`" + `, in seconds), ` + "`" + `COMPLEXITY_LIMIT_EXCEEDED` + "`" + `,
 ` + "`" + `PERSISTED_QUERY_NOT_FOUND` + "`" + `, ` + "`" + `GRAPHQL_PARSE_FAILED` + "`" + `, ` + "`" + `GRAPHQL_VALIDATION_FAILED` + "`" + `, or
 ` + "`" + `INTERNAL_SERVER_ERROR` + "`" + ` (with an ` + "`" + `id` + "`" + ` for error reports).
 """

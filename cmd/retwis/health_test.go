@@ -21,12 +21,14 @@ func TestReadiness_FollowsRedisAndShutdown(t *testing.T) {
 		return status == http.StatusOK && strings.Contains(body, `{"ready":true,"checks":{"live":"ok","outbox":"ok","redis":"ok"}}`)
 	})
 	node.Pause()
-	if status, body := c.get("/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"redis":"failing"`) {
-		t.Errorf("/readyz of a service without Redis: %d %s", status, body)
-	} else if strings.Contains(body, "reasons") {
+	eventually(t, "not ready without Redis", func() bool {
+		status, body := c.get("/readyz")
+		return status == http.StatusServiceUnavailable && strings.Contains(body, `"redis":"failing"`)
+	})
+	if _, body := c.get("/readyz"); strings.Contains(body, "reasons") {
 		t.Errorf("the public response has reasons: %s", body)
 	}
-	if status, body := get(t, operators+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"reasons":{`) || !strings.Contains(body, `"redis":"ping Redis`) {
+	if status, body := get(t, operators+"/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, `"reasons":{`) || !strings.Contains(body, `"redis":"0 of 16 partitions`) {
 		t.Errorf("the response to operators has no reasons: %d %s", status, body)
 	}
 	if got := sum(scrape(t, operators), "retwis_redis_up"); got != 0 {
@@ -55,6 +57,35 @@ func TestReadiness_FollowsRedisAndShutdown(t *testing.T) {
 	if code := p.code(); code != 0 {
 		t.Errorf("it ended with code %d", code)
 	}
+}
+
+// A master that fails makes its partitions unavailable, and no process unready that serves the others.
+func TestReadiness_ToleratesAFailedMaster(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.Cluster(t, redistest.ClusterOptions{})
+	env := environment("RETWIS_REDIS_URL="+cluster.URL(), "RETWIS_METRICS_LISTEN=127.0.0.1:0")
+	tolerant := serve(t, env)
+	strict := serve(t, env, "--ready-min-partitions=100")
+	writable := func() float64 { return sum(scrape(t, metricsOf(tolerant)), "retwis_partition_writable") }
+	eventually(t, "all partitions are writable", func() bool { return writable() == 16 })
+
+	cluster.Nodes()[0].Pause()
+	eventually(t, "the partitions of the master are not writable", func() bool {
+		n := writable()
+		return 8 <= n && n < 16
+	})
+	eventually(t, "the strict process is not ready", func() bool {
+		status, body := get(t, metricsOf(strict)+"/readyz")
+		return status == http.StatusServiceUnavailable && strings.Contains(body, "of 16 partitions accepted a write within 5s, and 100 % have to")
+	})
+	if status, body := get(t, metricsOf(tolerant)+"/readyz"); status != http.StatusOK {
+		t.Errorf("the tolerant process: %d %s", status, body)
+	}
+	cluster.Nodes()[0].Resume()
+	eventually(t, "the strict process is ready again", func() bool {
+		status, _ := get(t, metricsOf(strict)+"/readyz")
+		return status == http.StatusOK
+	})
 }
 
 func TestReadiness_FailsWhileFanOutLags(t *testing.T) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -18,8 +19,9 @@ import (
 
 // operatorSettings configure monitoring.
 type operatorSettings struct {
-	MetricsListen string        `env:"RETWIS_METRICS_LISTEN" placeholder:"ADDR" help:"Address for /metrics, /healthz and a /readyz with reasons; by default they are not served. Do not expose it to the public."`
-	ReadyMaxLag   time.Duration `env:"RETWIS_READY_MAX_LAG" default:"5m" placeholder:"TIME" help:"Age of the oldest outbox entry above which /readyz fails; 0s disables this check."`
+	MetricsListen      string        `env:"RETWIS_METRICS_LISTEN" placeholder:"ADDR" help:"Address for /metrics, /healthz and a /readyz with reasons; by default they are not served. Do not expose it to the public."`
+	ReadyMinPartitions int           `name:"ready-min-partitions" env:"RETWIS_READY_MIN_PARTITIONS" default:"50" placeholder:"PERCENT" help:"Share of the partitions, 1 to 100 percent, that must accept writes and deliver live messages; /readyz fails below it."`
+	ReadyMaxLag        time.Duration `env:"RETWIS_READY_MAX_LAG" default:"5m" placeholder:"TIME" help:"Age of the oldest outbox entry above which /readyz fails; 0s disables this check."`
 }
 
 func (s operatorSettings) check() error {
@@ -27,6 +29,9 @@ func (s operatorSettings) check() error {
 		if err := checkAddress("metrics-listen", s.MetricsListen, "127.0.0.1:9464"); err != nil {
 			return err
 		}
+	}
+	if s.ReadyMinPartitions < 1 || s.ReadyMinPartitions > 100 {
+		return fmt.Errorf("--ready-min-partitions (RETWIS_READY_MIN_PARTITIONS) is %d: choose a percentage from 1 to 100", s.ReadyMinPartitions)
 	}
 	return checkDuration("ready-max-lag", s.ReadyMaxLag, 0, 7*24*time.Hour)
 }
@@ -85,7 +90,7 @@ func (o *operators) close() {
 
 // checks returns the checks of /readyz that every process has.
 func (s operatorSettings) checks(db *store.Store) []server.Check {
-	all := []server.Check{{Name: "redis", Run: db.Ping}}
+	all := []server.Check{{Name: "redis", Run: func(context.Context) error { return db.Health.CheckWritable(s.ReadyMinPartitions) }}}
 	if s.ReadyMaxLag > 0 {
 		all = append(all, server.Check{Name: "outbox", Run: func(ctx context.Context) error {
 			return db.Outbox.CheckBacklog(ctx, s.ReadyMaxLag)
@@ -95,8 +100,8 @@ func (s operatorSettings) checks(db *store.Store) []server.Check {
 }
 
 // liveCheck returns the check of what subscriptions depend on.
-func liveCheck(db *store.Store, hub interface{ Ready() error }) server.Check {
+func (s operatorSettings) liveCheck(db *store.Store, hub interface{ Ready(percent int) error }) server.Check {
 	return server.Check{Name: "live", Run: func(ctx context.Context) error {
-		return errors.Join(hub.Ready(), db.Live.CheckPubSub(ctx))
+		return errors.Join(hub.Ready(s.ReadyMinPartitions), db.Live.CheckPubSub(ctx))
 	}}
 }

@@ -16,6 +16,7 @@ import (
 	"retwis/internal/ratelimit"
 	"retwis/internal/seed"
 	"retwis/internal/server"
+	"retwis/internal/store/rdb"
 	"retwis/web"
 )
 
@@ -91,7 +92,9 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		Timelines: db.Timelines,
 		Live:      hub,
 		Limits:    limiter,
-	}, graph.Options{Log: log, Introspection: c.Introspection, Documents: db.Documents, Trusted: trusted})
+	}, graph.Options{
+		Log: log, Introspection: c.Introspection, Documents: db.Documents, Trusted: trusted, Unavailable: rdb.Unavailable,
+	})
 	app, err := web.Handler(c.Introspection && !c.TrustedOnly)
 	if err != nil {
 		return fmt.Errorf("prepare the web app: %w", err)
@@ -101,10 +104,11 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		Executor: executor,
 		Accounts: accounts,
 		Log:      log,
-		Checks:   append(c.checks(db), liveCheck(db, hub)),
+		Checks:   append(c.checks(db), c.liveCheck(db, hub)),
 		Metrics:  metrics,
 		Tracer:   n.traces.Tracer("server"),
 
+		Unavailable:    rdb.Unavailable,
 		OperationNames: web.OperationNames(),
 	}))
 	if err != nil {
@@ -133,6 +137,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	group.Go(func() error { return db.Sessions.WatchSessions(hubCtx, api.SessionEnded) })
 	group.Go(func() error { return db.Accounts.WatchAuthors(hubCtx) })
 	group.Go(func() error { return limiter.Run(hubCtx) })
+	group.Go(func() error { return db.Health.Run(workerCtx) })
 	if c.Worker {
 		group.Go(func() error { return n.worker.Run(workerCtx) })
 		group.Go(func() error { return n.sweeper.Run(workerCtx) })

@@ -42,6 +42,7 @@ func (c *workerCommand) Run(ctx context.Context, console console) error {
 		return n.worker.Run(running)
 	})
 	group.Go(func() error { return n.sweeper.Run(running) })
+	group.Go(func() error { return n.store.Health.Run(running) })
 	group.Go(func() error { return n.operators.run(operatorsCtx, health) })
 	c.announceWorker(console.out, n.redis.name)
 	return waitFor(running, group)

@@ -92,15 +92,20 @@ func (h *Hub) Run(ctx context.Context) error {
 	return nil
 }
 
-// Ready returns nil if the channel of every partition in use is subscribed and recently
-// delivered a message or a probe.
-func (h *Hub) Ready() error {
-	for _, p := range h.snapshot() {
+// Ready returns nil if the channels of at least a percentage of the partitions in use are
+// subscribed and recently delivered a message or a probe.
+func (h *Hub) Ready(percent int) error {
+	all := h.snapshot()
+	var reasons []error
+	for _, p := range all {
 		if err := p.ready(); err != nil {
-			return err
+			reasons = append(reasons, err)
 		}
 	}
-	return nil
+	if (len(all)-len(reasons))*100 >= len(all)*percent {
+		return nil
+	}
+	return errors.Join(reasons...)
 }
 
 // partition returns the running partition of a timeline, and the context of the hub. It

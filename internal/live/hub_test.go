@@ -94,22 +94,22 @@ func TestHub_StopEndsAPendingSubscribe(t *testing.T) {
 
 func TestHub_ReadyIfEveryChannelInUseIsSubscribed(t *testing.T) {
 	inBubble(t, Options{Linger: time.Second}, func(t *testing.T, db *fakeDatabase, h *Hub) {
-		if err := h.Ready(); err != nil {
+		if err := h.Ready(100); err != nil {
 			t.Errorf("without a subscriber: %v", err)
 		}
 		r := subscribe(t, h, alice, "")
-		if err := h.Ready(); err != nil {
+		if err := h.Ready(100); err != nil {
 			t.Errorf("with a subscriber: %v", err)
 		}
 		db.fail(true, "Listen")
 		db.disconnect(db.PartitionOf(alice), false)
 		synctest.Wait()
-		if err := h.Ready(); err == nil {
+		if err := h.Ready(100); err == nil {
 			t.Error("ready without a channel")
 		}
 		db.fail(false, "Listen")
 		time.Sleep(5 * time.Second)
-		if err := h.Ready(); err != nil {
+		if err := h.Ready(100); err != nil {
 			t.Errorf("with the channel again: %v", err)
 		}
 		r.close()

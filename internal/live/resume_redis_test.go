@@ -153,7 +153,7 @@ func TestHub_SendsPostsOfLargeAuthors(t *testing.T) {
 		defer cancel()
 		readers, wait := n.watched(ctx, redistest.Rand(t), []*live.Hub{hub}, 1_000_000, retwis.Home(me))
 		// Posts of large authors are pushed only to homes with presence.
-		await(t, func() bool { return hub.Stats().Subscribers == 1 && hub.Ready() == nil })
+		await(t, func() bool { return hub.Stats().Subscribers == 1 && hub.Ready(100) == nil })
 		first := n.post(star)
 		await(t, func() bool { return readers[0].saw(first) })
 		var last retwis.PostID

@@ -224,7 +224,7 @@ func TestWithoutRedis(t *testing.T) {
 		}
 	}
 	s.Start()
-	for deadline := time.Now().Add(time.Minute); db.Ping(t.Context()) != nil; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); db.DB().Ping(t.Context()) != nil; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("Redis does not answer")
 		}

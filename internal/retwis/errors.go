@@ -31,6 +31,7 @@ const (
 	CodeBadUserInput    Code = "BAD_USER_INPUT"
 	CodeRateLimited     Code = "RATE_LIMITED"
 	CodeTooComplex      Code = "COMPLEXITY_LIMIT_EXCEEDED"
+	CodeUnavailable     Code = "UNAVAILABLE"
 	CodeInternal        Code = "INTERNAL_SERVER_ERROR"
 )
 
@@ -41,7 +42,7 @@ type Error struct {
 	Message string
 	Field   []string // path below the arguments, such as ["input", "text"]; empty if the error concerns no field
 
-	RetryAfterSeconds int // with RATE_LIMITED: the time to wait before a retry
+	RetryAfterSeconds int // with RATE_LIMITED and UNAVAILABLE: the time to wait before a retry
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -95,6 +96,14 @@ var (
 	ErrSessionNotFound  = FieldError(CodeNotFound, "sessionId", "session not found")
 	ErrSelfFollow       = FieldError(CodeSelfFollow, "userId", "you cannot follow yourself")
 )
+
+// Unavailable returns the error for a failure that passes without a change of the request, such as an outage of Redis.
+// Repeating the request after some seconds is safe if the mutation is idempotent.
+func Unavailable(retryAfterSeconds int) *Error {
+	e := Errorf(CodeUnavailable, "the service is temporarily unavailable: try again")
+	e.RetryAfterSeconds = retryAfterSeconds
+	return e
+}
 
 // ErrNotReplicated means that a failover may lose the write. Repeating the write is safe.
 var ErrNotReplicated = errors.New("no replica confirmed the write in time; try again")

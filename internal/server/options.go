@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"retwis/internal/ratelimit"
+	"retwis/internal/retwis"
 	"retwis/internal/server/clients"
 	"retwis/internal/server/httpapi"
 	"retwis/internal/server/operation"
@@ -24,6 +25,10 @@ type Options struct {
 	Web      http.Handler // everything but the API and health; by default a page of text
 	Checks   []Check
 	Log      *slog.Logger
+
+	// Unavailable returns what clients see of a failure that passes by itself, and nil for any
+	// other error. By default, no failure does.
+	Unavailable func(error) *retwis.Error
 
 	Metrics        prometheus.Registerer // where to register the metrics; nil registers none
 	Tracer         trace.Tracer          // nil traces nothing

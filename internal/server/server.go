@@ -74,7 +74,13 @@ func (s *Server) compose(origins *httpapi.Origins) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.clientsCancel = cancel
 	var tasks sync.WaitGroup
-	runner := operation.NewRunner(s.opts.Executor, s.opts.Log, operation.NewMetrics(s.opts.Metrics, s.opts.OperationNames), s.opts.Tracer)
+	runner := operation.NewRunner(operation.RunnerOptions{
+		Executor:    s.opts.Executor,
+		Log:         s.opts.Log,
+		Metrics:     operation.NewMetrics(s.opts.Metrics, s.opts.OperationNames),
+		Tracer:      s.opts.Tracer,
+		Unavailable: s.opts.Unavailable,
+	})
 	subscriptions := clients.NewLimiter(s.opts.SubscriptionsPerUser, s.opts.SubscriptionsPerNetwork)
 	s.groups = broadcast.NewGroups(ctx, runner)
 	s.clients = clients.NewRegistry(clients.Options{

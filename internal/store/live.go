@@ -241,17 +241,31 @@ type lastSuccess struct {
 	at time.Time
 }
 
-// CheckPubSub reports whether a message that is published comes back, now or some seconds
-// ago.
+// CheckPubSub returns an error if no master delivered a published message, now or some seconds ago.
 func (s *Live) CheckPubSub(ctx context.Context) error {
 	s.pubSub.mu.Lock()
 	defer s.pubSub.mu.Unlock()
 	if time.Since(s.pubSub.at) < pubSubAge {
 		return nil
 	}
-	if _, err := s.db.PubSubRoundTrip(ctx, s.db.Public().Tag+":probe:"+rand.Text()); err != nil {
+	masters, err := s.db.ByMaster(ctx, s.db.Numbers())
+	if err != nil {
 		return err
 	}
-	s.pubSub.at = time.Now()
-	return nil
+	results := make(chan error, len(masters))
+	for _, numbers := range masters {
+		go func() {
+			_, err := s.db.PubSubRoundTrip(ctx, s.db.Partition(numbers[0]).Tag+":probe:"+rand.Text())
+			results <- err
+		}()
+	}
+	for range masters {
+		if e := <-results; e != nil {
+			err = e
+			continue
+		}
+		s.pubSub.at = time.Now()
+		return nil
+	}
+	return err
 }

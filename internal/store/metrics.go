@@ -39,9 +39,9 @@ func newMetrics(register prometheus.Registerer) *metrics {
 type collector struct {
 	store *Store
 
-	up, age, length  *prometheus.Desc
-	connections      *prometheus.Desc
-	waits, exhausted *prometheus.Desc
+	up, writable, age, length *prometheus.Desc
+	connections               *prometheus.Desc
+	waits, exhausted          *prometheus.Desc
 }
 
 // collectTime bounds the exchange that a collection makes.
@@ -53,7 +53,8 @@ func newCollector(s *Store) *collector {
 	}
 	return &collector{
 		store:       s,
-		up:          desc("retwis_redis_up", "Whether the outboxes could be read for these metrics: 1 or 0."),
+		up:          desc("retwis_redis_up", "Whether all outboxes could be read for these metrics: 1 or 0."),
+		writable:    desc("retwis_partition_writable", "Whether a partition accepted a write within the last 5 seconds: 1 or 0.", "partition"),
 		age:         desc("retwis_outbox_oldest_seconds", "Age of the oldest entry of an outbox, 0 of an empty one: how far fan-out lags behind.", "partition"),
 		length:      desc("retwis_outbox_entries", "Entries of an outbox that are not carried out, or not trimmed yet.", "partition"),
 		connections: desc("retwis_redis_connections", "Open connections to Redis for commands that do not wait, by state.", "state"),
@@ -64,7 +65,7 @@ func newCollector(s *Store) *collector {
 
 // Describe implements [prometheus.Collector].
 func (c *collector) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{c.up, c.age, c.length, c.connections, c.waits, c.exhausted} {
+	for _, desc := range []*prometheus.Desc{c.up, c.writable, c.age, c.length, c.connections, c.waits, c.exhausted} {
 		to <- desc
 	}
 }
@@ -76,16 +77,23 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), collectTime)
 	defer cancel()
-	backlogs, err := c.store.Outbox.Backlogs(ctx)
 	up := 1.0
-	if err != nil {
-		c.store.log.WarnContext(ctx, "metrics are without the outboxes", "err", err)
-		up = 0
-	}
-	gauge(c.up, up)
-	for number, b := range backlogs {
+	for number, b := range c.store.Outbox.Backlogs(ctx) {
+		if b.Err != nil {
+			c.store.log.WarnContext(ctx, "store: metrics lack an outbox", "outbox", number, "err", b.Err)
+			up = 0
+			continue
+		}
 		gauge(c.age, b.Oldest.Seconds(), strconv.Itoa(number))
 		gauge(c.length, float64(b.Entries), strconv.Itoa(number))
+	}
+	gauge(c.up, up)
+	for number, writable := range c.store.Health.Writable() {
+		value := 0.0
+		if writable {
+			value = 1
+		}
+		gauge(c.writable, value, strconv.Itoa(number))
 	}
 
 	pool := c.store.db.PoolStats()

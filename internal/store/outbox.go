@@ -252,6 +252,7 @@ func (s *Outbox) OutboxLength(ctx context.Context) (int, error) {
 type Backlog struct {
 	Oldest  time.Duration // age of the oldest entry, by the clock of its Redis; 0 where there is none
 	Entries int64
+	Err     error // why the outbox could not be read; the figures are 0 then
 }
 
 // backlogTTL is how old an answer about the outboxes may be: many may ask.
@@ -266,13 +267,13 @@ type backlogCache struct {
 
 // Backlogs returns what the outboxes hold, by partition, as it was a second ago at most.
 // Entries that are carried out count until they are trimmed, which waits for those before
-// them.
-func (s *Outbox) Backlogs(ctx context.Context) ([]Backlog, error) {
+// them. An outbox that cannot be read has an error of its own.
+func (s *Outbox) Backlogs(ctx context.Context) []Backlog {
 	b := &s.backlogs
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.read.IsZero() && time.Since(b.read) < backlogTTL {
-		return b.all, nil
+		return b.all
 	}
 	calls := make([]rdb.Call, len(s.db.Partitions()))
 	for i, p := range s.db.Partitions() {
@@ -285,21 +286,19 @@ func (s *Outbox) Backlogs(ctx context.Context) ([]Backlog, error) {
 			err = fmt.Errorf("reply %v", numbers)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("look into outbox %d: %w", i, err)
+			all[i].Err = fmt.Errorf("read the backlog of outbox %d: %w", i, err)
+			continue
 		}
 		all[i] = Backlog{Oldest: time.Duration(numbers[0]) * time.Millisecond, Entries: numbers[1]}
 	}
 	b.all, b.read = all, time.Now()
-	return all, nil
+	return all
 }
 
-// CheckBacklog returns an error when an outbox holds an entry that is older than a bound.
+// CheckBacklog returns an error when an outbox holds an entry that is older than a bound. It ignores outboxes that
+// cannot be read: [Health.CheckWritable] reports those.
 func (s *Outbox) CheckBacklog(ctx context.Context, oldest time.Duration) error {
-	all, err := s.Backlogs(ctx)
-	if err != nil {
-		return err
-	}
-	for number, b := range all {
+	for number, b := range s.Backlogs(ctx) {
 		if b.Oldest > oldest {
 			return fmt.Errorf("the oldest of %d entries of outbox %d is %s old, and may be %s: see that workers run and keep up",
 				b.Entries, number, b.Oldest.Round(time.Millisecond), oldest)

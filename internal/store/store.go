@@ -110,6 +110,7 @@ type Store struct {
 	Sweeps    *Sweeps
 	Limits    *Limits
 	Documents *Documents
+	Health    *Health
 
 	core
 }
@@ -169,14 +170,12 @@ func on(db *rdb.DB, o Options) *Store {
 	s.Sweeps = &Sweeps{core: c}
 	s.Limits = &Limits{core: c}
 	s.Documents = &Documents{core: c}
+	s.Health = &Health{core: c}
 	return s
 }
 
 // Close ends all connections.
 func (s *Store) Close() error { return s.db.Close() }
-
-// Ping reports whether every master answers.
-func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
 // DB returns the connection, for packages that inspect or fill the database.
 func (s *Store) DB() *rdb.DB { return s.db }

@@ -35,8 +35,9 @@ func (*counting) RenderGroup(op *graphql.OperationContext) (key string, perViewe
 
 func newTestGroups(ctx context.Context) (*Groups, *counting) {
 	executor := &counting{}
-	return NewGroups(ctx, operation.NewRunner(executor, slog.New(slog.DiscardHandler),
-		operation.NewMetrics(prometheus.NewRegistry(), nil), nil)), executor
+	return NewGroups(ctx, operation.NewRunner(operation.RunnerOptions{
+		Executor: executor, Log: slog.New(slog.DiscardHandler), Metrics: operation.NewMetrics(prometheus.NewRegistry(), nil),
+	})), executor
 }
 
 // received is a recipient that keeps the responses.

@@ -108,7 +108,7 @@ func (s *stream) replaceAll(r *graphql.Response) {
 func (s *stream) nextEvent(r *graphql.Response) event {
 	b, err := operation.AppendResponse([]byte("event: next\ndata: "), r)
 	if err != nil {
-		failure := s.handler.Runner.Internal(s.ctx, "encode a response", err)
+		failure := s.handler.Runner.Failure(s.ctx, "encode a response", err)
 		b, _ = operation.AppendResponse([]byte("event: next\ndata: "), &graphql.Response{Errors: gqlerror.List{failure}})
 	}
 	return event{text: append(b, "\n\n"...)}

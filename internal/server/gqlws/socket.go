@@ -159,7 +159,7 @@ func (s *socket) initialise(m message) {
 		s.conn.Close(closeForbidden, "Forbidden")
 	case err != nil:
 		if s.ctx.Err() == nil {
-			s.handler.Log.ErrorContext(s.ctx, "server: authenticating a websocket failed", "err", err)
+			s.handler.Runner.Failure(s.ctx, "authenticate a websocket", err)
 		}
 		s.conn.Close(closeTryLater, "try again later")
 	default:

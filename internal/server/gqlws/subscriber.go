@@ -91,7 +91,7 @@ func (s *socket) finish(op *subscriber, last *graphql.Response) {
 	case operation.Executed(last):
 		text, err := nextMessage(op.tail, last)
 		if err != nil {
-			messages = [][]byte{s.failure(op, gqlerror.List{s.handler.Runner.Internal(s.ctx, "encode a response", err)})}
+			messages = [][]byte{s.failure(op, gqlerror.List{s.handler.Runner.Failure(s.ctx, "encode a response", err)})}
 			break
 		}
 		messages = [][]byte{text, completeMessage(op.tail)}
@@ -112,7 +112,7 @@ func (s *socket) finish(op *subscriber, last *graphql.Response) {
 func (s *socket) failure(op *subscriber, errs gqlerror.List) []byte {
 	text, err := errorMessage(op.tail, errs)
 	if err != nil {
-		text, _ = errorMessage(op.tail, gqlerror.List{s.handler.Runner.Internal(s.ctx, "encode errors", err)})
+		text, _ = errorMessage(op.tail, gqlerror.List{s.handler.Runner.Failure(s.ctx, "encode errors", err)})
 	}
 	return text
 }

@@ -60,7 +60,7 @@ func (x *Exchange) Admitted(stale bool, err error) *Refusal {
 	case err != nil && x.R.Context().Err() != nil:
 		return refuse(statusClientLeft, retwis.CodeInternal, "cancelled")
 	case err != nil:
-		return &Refusal{http.StatusServiceUnavailable, x.api.Runner.Internal(x.R.Context(), "authenticate a request", err)}
+		return &Refusal{http.StatusServiceUnavailable, x.api.Runner.Failure(x.R.Context(), "authenticate a request", err)}
 	case stale:
 		x.jar.clearStale()
 	}

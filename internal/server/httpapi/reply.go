@@ -21,6 +21,8 @@ func (x *Exchange) Respond(response *graphql.Response, media string) {
 		status = statusClientLeft
 	case operation.HasCode(response.Errors, retwis.CodeInternal):
 		status = http.StatusInternalServerError
+	case operation.HasCode(response.Errors, retwis.CodeUnavailable):
+		status = http.StatusServiceUnavailable
 	case operation.HasCode(response.Errors, retwis.CodeRateLimited):
 		status = http.StatusTooManyRequests
 	case media == mediaGraphQL:
@@ -39,9 +41,7 @@ func (x *Exchange) reply(status int, media string, response *graphql.Response) {
 	switch status {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
-	case http.StatusServiceUnavailable:
-		h.Set("Retry-After", "1")
-	case http.StatusTooManyRequests:
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		h.Set("Retry-After", retryAfter(response.Errors))
 	}
 
@@ -52,7 +52,7 @@ func (x *Exchange) reply(status int, media string, response *graphql.Response) {
 	if err != nil {
 		status = http.StatusInternalServerError
 		body, _ = operation.AppendResponse(nil, &graphql.Response{Errors: gqlerror.List{
-			x.api.Runner.Internal(x.R.Context(), "encode a response", err),
+			x.api.Runner.Failure(x.R.Context(), "encode a response", err),
 		}})
 	}
 	x.WriteCookie()

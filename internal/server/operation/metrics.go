@@ -29,11 +29,12 @@ type outcome int
 const (
 	succeeded     outcome = iota
 	failed                // with an error that the client is shown
+	unavailable           // with an error that passes by itself
 	internalError         // with an error that the client is not shown
 	outcomes              // how many there are
 )
 
-func (o outcome) String() string { return [...]string{"ok", "failed", "internal"}[o] }
+func (o outcome) String() string { return [...]string{"ok", "failed", "unavailable", "internal"}[o] }
 
 func outcomeOf(response *graphql.Response) outcome {
 	switch {
@@ -41,6 +42,8 @@ func outcomeOf(response *graphql.Response) outcome {
 		return succeeded
 	case HasCode(response.Errors, retwis.CodeInternal):
 		return internalError
+	case HasCode(response.Errors, retwis.CodeUnavailable):
+		return unavailable
 	default:
 		return failed
 	}
@@ -54,16 +57,6 @@ func outcomeFor(ctx context.Context, response *graphql.Response) outcome {
 		return failed
 	}
 	return o
-}
-
-func outcomeOfError(err error) outcome {
-	if err == nil {
-		return succeeded
-	}
-	if _, shown := errors.AsType[*retwis.Error](err); shown || errors.Is(err, context.Canceled) {
-		return failed
-	}
-	return internalError
 }
 
 // Metrics count operations by name and outcome.
@@ -98,7 +91,7 @@ func NewMetrics(with prometheus.Registerer, names []string) *Metrics {
 	m := &Metrics{
 		counts: factory.NewCounterVec(prometheus.CounterOpts{
 			Name: "retwis_graphql_operations_total",
-			Help: "GraphQL operations executed, and subscriptions started, by name and outcome: ok, failed with an error for the client, or internal.",
+			Help: "GraphQL operations executed, and subscriptions started, by name and outcome: ok, failed with an error for the client, unavailable, or internal.",
 		}, append(labels, "outcome")),
 		took: factory.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "retwis_graphql_operation_seconds",

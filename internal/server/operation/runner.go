@@ -27,21 +27,33 @@ const Timeout = 30 * time.Second
 // Runner runs operations on an executor. It turns panics into errors: the parser and the
 // coercion of variables run outside the recovery of generated code.
 type Runner struct {
-	executor Executor
-	log      *slog.Logger
-	metrics  *Metrics
-	tracer   trace.Tracer
+	RunnerOptions
 }
 
-// NewRunner returns a runner. Without a tracer, operations have no spans.
-func NewRunner(executor Executor, log *slog.Logger, metrics *Metrics, tracer trace.Tracer) *Runner {
-	return &Runner{executor: executor, log: log, metrics: metrics, tracer: tracer}
+// RunnerOptions are what a [Runner] works with. Executor, Log and Metrics are required.
+type RunnerOptions struct {
+	Executor Executor
+	Log      *slog.Logger
+	Metrics  *Metrics
+	Tracer   trace.Tracer // nil: operations have no spans
+
+	// Unavailable returns what clients see of a failure that passes by itself, and nil for any
+	// other error. By default, no failure does.
+	Unavailable func(error) *retwis.Error
+}
+
+// NewRunner returns a runner.
+func NewRunner(options RunnerOptions) *Runner {
+	if options.Unavailable == nil {
+		options.Unavailable = func(error) *retwis.Error { return nil }
+	}
+	return &Runner{options}
 }
 
 // observe starts the metrics and the span of an operation. The returned function ends
 // both.
 func (r *Runner) observe(ctx context.Context, op *graphql.OperationContext) (context.Context, func(outcome)) {
-	series := r.metrics.seriesOf(op.Operation)
+	series := r.Metrics.seriesOf(op.Operation)
 	start := time.Now()
 	ctx, trips := roundtrip.WithCounter(ctx)
 	ctx, end := r.span(ctx, op)
@@ -59,13 +71,13 @@ func (r *Runner) Prepare(ctx context.Context, params *graphql.RawParams) (op *gr
 			op, failure = nil, r.Panicked(ctx, "prepare an operation", value)
 		}
 		if failure != nil {
-			r.metrics.refused.Inc()
+			r.Metrics.refused.Inc()
 		}
 	}()
 	params.ReadTime = graphql.TraceTiming{Start: graphql.Now(), End: graphql.Now()}
-	op, errs := r.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
+	op, errs := r.Executor.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
 	if len(errs) > 0 {
-		return nil, r.executor.DispatchError(graphql.WithOperationContext(ctx, op), errs)
+		return nil, r.Executor.DispatchError(graphql.WithOperationContext(ctx, op), errs)
 	}
 	return op, nil
 }
@@ -82,7 +94,7 @@ func (r *Runner) Run(ctx context.Context, op *graphql.OperationContext) (respons
 	}()
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	responses, ctx := r.executor.DispatchOperation(ctx, op)
+	responses, ctx := r.Executor.DispatchOperation(ctx, op)
 	response = responses(ctx)
 	switch {
 	case response == nil && errors.Is(ctx.Err(), context.Canceled):
@@ -90,7 +102,7 @@ func (r *Runner) Run(ctx context.Context, op *graphql.OperationContext) (respons
 		return &graphql.Response{Errors: gqlerror.List{Errorf(retwis.CodeInternal, "cancelled")}}
 	case response == nil:
 		return &graphql.Response{Errors: gqlerror.List{
-			r.Internal(ctx, "run an operation", errors.Join(errNoResponse, ctx.Err())),
+			r.Failure(ctx, "run an operation", errors.Join(errNoResponse, ctx.Err())),
 		}}
 	case response.HasNext != nil && *response.HasNext:
 		// The executor waits until each deferred part is taken.
@@ -117,13 +129,13 @@ func (r *Runner) Subscribe(ctx context.Context, op *graphql.OperationContext) (s
 			end(outcomeFor(ctx, failure))
 		}
 	}()
-	events, errs := r.executor.Subscribe(observed, op)
+	events, errs := r.Executor.Subscribe(observed, op)
 	if len(errs) > 0 {
 		return nil, &graphql.Response{Errors: errs}
 	}
 	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
 		err := events(ctx, after, sink)
-		end(outcomeOfError(err))
+		end(r.outcomeOfError(err))
 		return err
 	}, nil
 }
@@ -136,7 +148,7 @@ func (r *Runner) Render(ctx context.Context, op *graphql.OperationContext, event
 			response, err = r.Panicked(ctx, "render an event", value), nil
 		}
 	}()
-	if response = r.executor.Render(ctx, op, event); response == nil {
+	if response = r.Executor.Render(ctx, op, event); response == nil {
 		return nil, cmp.Or(context.Cause(ctx), errNoResponse)
 	}
 	return response, nil
@@ -144,7 +156,7 @@ func (r *Runner) Render(ctx context.Context, op *graphql.OperationContext, event
 
 // RenderGroup is [Executor.RenderGroup].
 func (r *Runner) RenderGroup(op *graphql.OperationContext) (key string, perViewer bool) {
-	return r.executor.RenderGroup(op)
+	return r.Executor.RenderGroup(op)
 }
 
 // Failed returns the response for a subscription whose source ended it with an error.
@@ -154,21 +166,41 @@ func (r *Runner) Failed(ctx context.Context, op *graphql.OperationContext, reaso
 			response = r.Panicked(ctx, "present the end of a subscription", value)
 		}
 	}()
-	return r.executor.DispatchError(graphql.WithOperationContext(ctx, op), gqlerror.List{gqlerror.Wrap(reason)})
+	return r.Executor.DispatchError(graphql.WithOperationContext(ctx, op), gqlerror.List{gqlerror.Wrap(reason)})
 }
 
 // Panicked logs a panic and returns the response of the operation that panicked.
 func (r *Runner) Panicked(ctx context.Context, doing string, value any) *graphql.Response {
 	err := fmt.Errorf("panic: %v\n%s", value, debug.Stack())
-	return &graphql.Response{Errors: gqlerror.List{r.Internal(ctx, doing, err)}}
+	return &graphql.Response{Errors: gqlerror.List{r.Failure(ctx, doing, err)}}
 }
 
-// Internal logs an error in full and returns one for the client, which contains only the
-// id of the log line.
-func (r *Runner) Internal(ctx context.Context, doing string, err error) *gqlerror.Error {
+// Failure logs an error in full and returns one for the client: UNAVAILABLE if the failure passes
+// by itself, and otherwise an internal error, which contains only the id of the log line.
+func (r *Runner) Failure(ctx context.Context, doing string, err error) *gqlerror.Error {
+	if shown := r.Unavailable(err); shown != nil {
+		r.Log.WarnContext(ctx, "server: operation failed, the client may retry", "doing", doing, "err", err)
+		e := Errorf(shown.Code, "%s", shown.Message)
+		e.Extensions["retryAfter"] = shown.RetryAfterSeconds
+		return e
+	}
 	id := requestid.New()
-	r.log.ErrorContext(ctx, "internal error", "id", id, "doing", doing, "err", err)
+	r.Log.ErrorContext(ctx, "internal error", "id", id, "doing", doing, "err", err)
 	shown := Errorf(retwis.CodeInternal, "internal error")
 	shown.Extensions["id"] = id
 	return shown
+}
+
+// outcomeOfError is the outcome of a subscription that a source ended.
+func (r *Runner) outcomeOfError(err error) outcome {
+	if err == nil {
+		return succeeded
+	}
+	if _, shown := errors.AsType[*retwis.Error](err); shown || errors.Is(err, context.Canceled) {
+		return failed
+	}
+	if r.Unavailable(err) != nil {
+		return unavailable
+	}
+	return internalError
 }

@@ -13,7 +13,7 @@ import (
 
 // span starts the span of an operation. The returned function ends it.
 func (r *Runner) span(ctx context.Context, op *graphql.OperationContext) (context.Context, func(outcome)) {
-	if r.tracer == nil {
+	if r.Tracer == nil {
 		return ctx, func(outcome) {}
 	}
 	kind, name := string(op.Operation.Operation), op.Operation.Name
@@ -25,7 +25,7 @@ func (r *Runner) span(ctx context.Context, op *graphql.OperationContext) (contex
 	if id := requestid.Of(ctx); id != "" {
 		attributes = append(attributes, attribute.String("retwis.request", id))
 	}
-	ctx, span := r.tracer.Start(ctx, kind, trace.WithAttributes(attributes...))
+	ctx, span := r.Tracer.Start(ctx, kind, trace.WithAttributes(attributes...))
 	return ctx, func(o outcome) {
 		if span.IsRecording() {
 			span.SetAttributes(attribute.String("graphql.outcome", o.String()))

@@ -209,13 +209,12 @@ const staleEntry = time.Minute
 
 // inspectOutboxes looks at what is to be done, and who does it.
 func (s *diagnosis) inspectOutboxes(ctx context.Context) []Finding {
-	backlogs, err := s.outbox.Backlogs(ctx)
-	if err != nil {
-		return []Finding{{Subject: "outboxes", Verdict: Problem, Message: err.Error(), Fix: "see that the service may run scripts"}}
-	}
 	var oldest time.Duration
 	var entries int64
-	for _, b := range backlogs {
+	for _, b := range s.outbox.Backlogs(ctx) {
+		if b.Err != nil {
+			return []Finding{{Subject: "outboxes", Verdict: Problem, Message: b.Err.Error(), Fix: "see that the service may run scripts"}}
+		}
 		oldest, entries = max(oldest, b.Oldest), entries+b.Entries
 	}
 	work := Finding{Subject: "outboxes", Verdict: OK, Message: fmt.Sprintf("%d entries wait, the oldest for %s", entries, oldest.Round(time.Millisecond))}

@@ -2,6 +2,7 @@ package rdb
 
 import (
 	"hash/fnv"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -98,6 +99,17 @@ func (db *DB) Public() Partition { return db.partitions[0] }
 
 // Partition returns a partition by its number.
 func (db *DB) Partition(number int) Partition { return db.partitions[number] }
+
+// Numbers returns the numbers of all partitions.
+func (db *DB) Numbers() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for number := range db.partitions {
+			if !yield(number) {
+				return
+			}
+		}
+	}
+}
 
 // Partitions returns all partitions, by number.
 func (db *DB) Partitions() []Partition { return db.partitions }

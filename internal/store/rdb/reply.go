@@ -1,8 +1,11 @@
 package rdb
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"regexp"
 	"strconv"
 	"strings"
@@ -93,3 +96,37 @@ func Answered(err error) bool {
 	var reply redis.Error
 	return errors.As(err, &reply) && !errors.Is(err, redis.Nil) && !transient.MatchString(reply.Error())
 }
+
+// Seconds after which a client should retry.
+const (
+	retryAfterOutage = 1
+	retryAfterFull   = 5 // an operator has to free memory or disk space
+)
+
+// full matches the words of Redis errors about a lack of memory or disk space.
+var full = regexp.MustCompile(`\b(OOM|MISCONF)\b`)
+
+// Unavailable returns what a client sees of a failure that passes without a change of the request: one of the
+// connection, the server or the cluster. It returns nil for any other error.
+func Unavailable(err error) *retwis.Error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	var reply redis.Error
+	var network net.Error
+	switch {
+	case errors.Is(err, retwis.ErrNotReplicated):
+	case errors.As(err, &reply) && full.MatchString(reply.Error()):
+		return retwis.Unavailable(retryAfterFull)
+	case errors.As(err, &reply) && transient.MatchString(reply.Error()):
+	case errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, redis.ErrPoolTimeout), errors.Is(err, redis.ErrPoolExhausted):
+	case strings.Contains(err.Error(), noNodes):
+	default:
+		return nil
+	}
+	return retwis.Unavailable(retryAfterOutage)
+}
+
+// noNodes is the text of the driver's error, which it does not export, of a cluster without a node that answers.
+const noNodes = "redis: cluster has no nodes"
