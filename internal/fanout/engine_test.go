@@ -171,8 +171,8 @@ func (e *engine) holdOutbox(author retwis.UserID) (release func()) {
 	e.t.Helper()
 	const nobody = "a worker that does nothing"
 	outbox := e.Outbox.PartitionOfUser(author)
-	if held, err := e.Outbox.AcquireLease(e.t.Context(), outbox, nobody, time.Hour); err != nil || !held {
-		e.t.Fatal(held, err)
+	if lease := e.Outbox.AcquireLeases(e.t.Context(), []int{outbox}, nobody, time.Hour)[0]; !lease.Held {
+		e.t.Fatal(lease.Err)
 	}
 	return func() {
 		e.t.Helper()

@@ -64,9 +64,9 @@ func TestLag_HidesNoPosts(t *testing.T) {
 		stop()
 
 		const idleWorker = "idle worker"
-		held, err := e.Outbox.AcquireLease(t.Context(), e.Outbox.PartitionOfUser(slow), idleWorker, time.Minute)
-		if err != nil || !held {
-			t.Fatal(held, err)
+		lease := e.Outbox.AcquireLeases(t.Context(), []int{e.Outbox.PartitionOfUser(slow)}, idleWorker, time.Minute)[0]
+		if !lease.Held {
+			t.Fatal(lease.Err)
 		}
 		post := func(author retwis.UserID) {
 			m.posts[author] = append(m.posts[author], e.post(author, "x"))

@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 )
@@ -13,51 +14,77 @@ type servedOutbox struct {
 	leasedAt time.Time // when the lease was last acquired or renewed
 }
 
+// leaseTTL is the lifetime of a lease in the database, and rebalanceEvery the interval of
+// renewals. Together they are shorter than Options.Lease: within it, the lease of a dead worker
+// expires and another worker notices.
+func (w *Worker) leaseTTL() time.Duration       { return w.options.Lease * 3 / 4 }
+func (w *Worker) rebalanceEvery() time.Duration { return w.options.Lease / 8 }
+
 // rebalance renews the leases of the worker, releases those above its fair share, and
 // acquires free leases up to its fair share: the number of outboxes divided by the number of
-// workers, rounded up.
+// workers, rounded up. All leases of a step are one exchange with the database, so that an
+// outbox of a failed master does not delay the others.
 func (w *Worker) rebalance(ctx context.Context) error {
-	workers, err := w.store.RegisterWorker(ctx, w.options.Name, w.options.Lease)
-	if err != nil {
-		w.stopExpired(time.Now().Add(-w.options.Lease))
-		return err
+	workers, err := w.store.RegisterWorker(ctx, w.options.Name, w.leaseTTL())
+	if err == nil {
+		w.workers = max(workers, 1)
 	}
+	failed := []error{err}
 	outboxes := w.store.Partitions()
-	fair := (outboxes + workers - 1) / max(workers, 1)
-	order := rand.Perm(outboxes)
+	fair := (outboxes + w.workers - 1) / w.workers
+	var mine, others []int
+	for _, outbox := range rand.Perm(outboxes) {
+		if w.serving(outbox) != nil {
+			mine = append(mine, outbox)
+		} else {
+			others = append(others, outbox)
+		}
+	}
+	for _, outbox := range mine[min(fair, len(mine)):] {
+		w.stop(outbox)
+		failed = append(failed, w.store.ReleaseLease(ctx, outbox, w.options.Name))
+	}
+	mine = mine[:min(fair, len(mine))]
+	failed = append(failed, w.renew(ctx, mine))
+	if wanted := fair - w.servedCount(); wanted > 0 {
+		failed = append(failed, w.acquire(ctx, others, wanted))
+	}
+	w.stopExpired(time.Now().Add(-w.leaseTTL()))
+	return errors.Join(failed...)
+}
 
+// renew renews the leases of served outboxes, and stops serving those that another worker has.
+func (w *Worker) renew(ctx context.Context, outboxes []int) error {
 	var failed error
-	for _, outbox := range order {
-		if r := w.serving(outbox); r != nil {
-			held, err := w.store.AcquireLease(ctx, outbox, w.options.Name, w.options.Lease)
-			switch {
-			case err != nil:
-				failed = err
-			case !held:
-				w.log.InfoContext(ctx, "fanout: another worker took over the outbox", "outbox", outbox)
-				w.stop(outbox)
-			case w.servedCount() > fair:
-				w.stop(outbox)
-				if err := w.store.ReleaseLease(ctx, outbox, w.options.Name); err != nil {
-					failed = err
-				}
-			default:
-				r.leasedAt = time.Now()
+	for i, lease := range w.store.AcquireLeases(ctx, outboxes, w.options.Name, w.leaseTTL()) {
+		switch {
+		case lease.Err != nil:
+			failed = lease.Err
+		case !lease.Held:
+			w.log.InfoContext(ctx, "fanout: another worker took over the outbox", "outbox", outboxes[i])
+			w.stop(outboxes[i])
+		default:
+			w.serving(outboxes[i]).leasedAt = time.Now()
+		}
+	}
+	return failed
+}
+
+// acquire acquires leases that are free, and serves their outboxes, until it has as many as wanted.
+func (w *Worker) acquire(ctx context.Context, outboxes []int, wanted int) error {
+	free, failed := w.store.FreeLeases(ctx, outboxes)
+	for len(free) > 0 && wanted > 0 {
+		batch := free[:min(wanted, len(free))]
+		free = free[len(batch):]
+		for i, lease := range w.store.AcquireLeases(ctx, batch, w.options.Name, w.leaseTTL()) {
+			if lease.Err != nil {
+				failed = lease.Err
+			} else if lease.Held {
+				w.start(ctx, batch[i])
+				wanted--
 			}
 		}
 	}
-	for _, outbox := range order {
-		if w.serving(outbox) != nil || w.servedCount() >= fair {
-			continue
-		}
-		held, err := w.store.AcquireLease(ctx, outbox, w.options.Name, w.options.Lease)
-		if err != nil {
-			failed = err
-		} else if held {
-			w.start(ctx, outbox)
-		}
-	}
-	w.stopExpired(time.Now().Add(-w.options.Lease))
 	return failed
 }
 

@@ -56,7 +56,8 @@ type Outbox interface {
 
 	RegisterWorker(ctx context.Context, worker string, ttl time.Duration) (int, error)
 	UnregisterWorker(ctx context.Context, worker string) error
-	AcquireLease(ctx context.Context, outboxID int, worker string, ttl time.Duration) (bool, error)
+	FreeLeases(ctx context.Context, outboxIDs []int) ([]int, error)
+	AcquireLeases(ctx context.Context, outboxIDs []int, worker string, ttl time.Duration) []outbox.Lease
 	ReleaseLease(ctx context.Context, outboxID int, worker string) error
 
 	ResumeOutbox(ctx context.Context, outboxID int) error
@@ -97,7 +98,7 @@ type database struct {
 // Options configure a [Worker]. Zero values select the defaults.
 type Options struct {
 	Name  string        // unique among workers; random by default
-	Lease time.Duration // lifetime of a lease that is not renewed; 5 s by default
+	Lease time.Duration // time within which other workers take over from a dead one; 5 s by default
 	Pause time.Duration // pause after each round; 0 by default; fault tests use it to slow down deliveries
 	Log   *slog.Logger
 
@@ -132,6 +133,8 @@ type Worker struct {
 	log     *slog.Logger
 	counts  counts
 
+	workers int // that were registered at the last successful registration
+
 	mu     sync.Mutex
 	served map[int]*servedOutbox // by outbox
 }
@@ -139,7 +142,7 @@ type Worker struct {
 // New returns a worker. [Worker.Run] starts it.
 func New(outbox Outbox, tasks Tasks, options Options) *Worker {
 	o := options.withDefaults()
-	w := &Worker{store: database{outbox, tasks}, options: o, log: o.Log.With("worker", o.Name), served: map[int]*servedOutbox{}}
+	w := &Worker{store: database{outbox, tasks}, options: o, log: o.Log.With("worker", o.Name), workers: 1, served: map[int]*servedOutbox{}}
 	w.register(o.Metrics)
 	return w
 }
@@ -147,7 +150,7 @@ func New(outbox Outbox, tasks Tasks, options Options) *Worker {
 // Run serves outboxes until ctx is done, then releases its leases. The next worker that
 // serves an outbox continues its unfinished entries.
 func (w *Worker) Run(ctx context.Context) error {
-	ticker := time.NewTicker(w.options.Lease / 4)
+	ticker := time.NewTicker(w.rebalanceEvery())
 	defer ticker.Stop()
 	defer w.releaseAll()
 	for {

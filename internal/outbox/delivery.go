@@ -56,6 +56,12 @@ type Result struct {
 	Err      error
 }
 
+// Lease is the result of acquiring or renewing the lease of an outbox.
+type Lease struct {
+	Held bool  // the worker holds the lease now
+	Err  error // why this is unknown
+}
+
 // ErrRejected marks an error that a script returned on purpose. A retry does not help,
 // unlike after an error of the connection, the server or the cluster.
 var ErrRejected = errors.New("the entry was rejected")

@@ -36,17 +36,43 @@ func (s *Outbox) AuthorPartitions(ctx context.Context, authors []retwis.UserID) 
 	return s.follows.AuthorPartitions(ctx, authors)
 }
 
-// AcquireLease takes or keeps the lease of an outbox for a worker, and reports whether
-// the worker holds it now. A lease spreads the work; nothing goes wrong when two workers
-// serve one outbox.
-func (s *Outbox) AcquireLease(ctx context.Context, outboxID int, worker string, ttl time.Duration) (bool, error) {
-	held, err := s.db.Do(ctx, rdb.Call{
-		Script: script.AcquireLease, Keys: []string{s.db.Partition(outboxID).Lease()}, Args: []any{worker, ttl.Milliseconds()},
-	}).Bool()
-	if err != nil {
-		return false, fmt.Errorf("lease of outbox %d: %w", outboxID, err)
+// FreeLeases returns those of some outboxes that no worker holds the lease of. With an error, it leaves out the outboxes
+// that it could not ask about.
+func (s *Outbox) FreeLeases(ctx context.Context, outboxIDs []int) (free []int, err error) {
+	calls := make([]rdb.Call, len(outboxIDs))
+	for i, id := range outboxIDs {
+		calls[i] = rdb.Call{Script: script.LeaseHolder, Keys: []string{s.db.Partition(id).Lease()}}
 	}
-	return held, nil
+	for i, reply := range s.db.DoAll(ctx, calls) {
+		holder, e := reply.Text()
+		switch {
+		case e != nil:
+			err = fmt.Errorf("read the lease of outbox %d: %w", outboxIDs[i], e)
+		case holder == "":
+			free = append(free, outboxIDs[i])
+		}
+	}
+	return free, err
+}
+
+// AcquireLeases acquires or renews the leases of outboxes for a worker. A lease spreads the work; nothing goes wrong
+// when two workers serve one outbox.
+func (s *Outbox) AcquireLeases(ctx context.Context, outboxIDs []int, worker string, ttl time.Duration) []outbox.Lease {
+	calls := make([]rdb.Call, len(outboxIDs))
+	for i, id := range outboxIDs {
+		calls[i] = rdb.Call{
+			Script: script.AcquireLease, Keys: []string{s.db.Partition(id).Lease()}, Args: []any{worker, ttl.Milliseconds()},
+		}
+	}
+	leases := make([]outbox.Lease, len(calls))
+	for i, reply := range s.db.DoAll(ctx, calls) {
+		held, err := reply.Bool()
+		if err != nil {
+			err = fmt.Errorf("acquire the lease of outbox %d: %w", outboxIDs[i], err)
+		}
+		leases[i] = outbox.Lease{Held: held, Err: err}
+	}
+	return leases
 }
 
 // ReleaseLease gives a lease up, if the worker holds it.

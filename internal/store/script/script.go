@@ -97,6 +97,7 @@ const (
 	ReleaseLease          Name = "outbox/release_lease"
 	AnnounceRemoval       Name = "outbox/announce_removal"
 	AcquireLease          Name = "outbox/acquire_lease"
+	LeaseHolder           Name = "outbox/lease_holder"
 	Requeue               Name = "outbox/requeue"
 	AcquireSweep          Name = "outbox/acquire_sweep"
 )

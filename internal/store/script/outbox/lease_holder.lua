@@ -1,0 +1,5 @@
+-- lease_holder returns the worker that holds the lease of an outbox.
+--
+-- KEYS   1 lease
+-- Reply  the worker, '' if no worker holds the lease
+return redis.call('GET', KEYS[1]) or ''
