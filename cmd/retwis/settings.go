@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"retwis/internal/logsample"
 	"retwis/internal/server/requestid"
 	"retwis/internal/store"
 	"retwis/internal/store/rdb"
@@ -30,7 +31,7 @@ func (s logSettings) logger(w *os.File) *slog.Logger {
 	if s.LogFormat == "json" {
 		handler = slog.NewJSONHandler(w, options)
 	}
-	log := slog.New(requestid.LogHandler(handler))
+	log := slog.New(logsample.New(requestid.LogHandler(handler)))
 	rdb.LogDriver(log)
 	return log
 }
