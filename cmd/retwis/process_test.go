@@ -72,12 +72,12 @@ type process struct {
 }
 
 // environment returns the environment of a process: without the RETWIS_* variables of the tests, with a free port,
-// without rate limits, because all clients have the same address, and without drain time. Settings are "NAME=value";
+// without rate limits, because all clients have the same address, and without delays at shutdown. Settings are "NAME=value";
 // later ones override earlier ones.
 func environment(settings ...string) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir(),
-		"RETWIS_LISTEN=127.0.0.1:0", "RETWIS_RATE_LIMITS=off", "RETWIS_DRAIN_TIME=0s",
+		"RETWIS_LISTEN=127.0.0.1:0", "RETWIS_RATE_LIMITS=off", "RETWIS_DRAIN_TIME=0s", "RETWIS_SHUTDOWN_DELAY=0s",
 	}
 	return append(env, settings...)
 }
@@ -85,7 +85,13 @@ func environment(settings ...string) []string {
 // launch starts the program. It is killed when the test ends.
 func launch(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(program, args...), stdout: newOutput(), stderr: newOutput(), ended: make(chan struct{})}
+	return launchCommand(t, env, program, args...)
+}
+
+// launchCommand is [launch] for a command that becomes the program.
+func launchCommand(t *testing.T, env []string, name string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(name, args...), stdout: newOutput(), stderr: newOutput(), ended: make(chan struct{})}
 	p.cmd.Env = env
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr

@@ -26,6 +26,7 @@ type serveCommand struct {
 	AllowedOrigins []string      `env:"RETWIS_ALLOWED_ORIGINS" placeholder:"ORIGIN" help:"Other origins whose pages may use the API, like https://example.com, separated by commas."`
 	TrustedProxies []string      `env:"RETWIS_TRUSTED_PROXIES" placeholder:"ADDR" help:"Trusted proxies: addresses or networks, separated by commas, whose forwarding headers (X-Forwarded-For, Forwarded, X-Forwarded-Proto) are honoured."`
 	DrainTime      time.Duration `env:"RETWIS_DRAIN_TIME" default:"5s" placeholder:"TIME" help:"Time over which open websockets are closed when the service stops, 0s to 7s."`
+	ShutdownDelay  time.Duration `env:"RETWIS_SHUTDOWN_DELAY" default:"1s" placeholder:"TIME" help:"Time for which a stopping service still serves while /readyz fails, so that load balancers choose another process first, 0s to 3s."`
 	Compression    bool          `env:"RETWIS_COMPRESSION" default:"false" negatable:"" help:"Compress the messages of websockets whose clients support it. This saves bandwidth and costs CPU time, because compressed messages are not shared between subscribers."`
 	Worker         bool          `env:"RETWIS_WORKER" default:"true" negatable:"" help:"Run a fan-out worker in this process."`
 	Introspection  bool          `env:"RETWIS_INTROSPECTION" default:"true" negatable:"" help:"Allow introspection, suggestions for misspelt names, and the playground."`
@@ -46,6 +47,7 @@ func (c *serveCommand) Validate() error {
 		checkOrigins(c.AllowedOrigins),
 		err,
 		checkDuration("drain-time", c.DrainTime, 0, 7*time.Second),
+		checkDuration("shutdown-delay", c.ShutdownDelay, 0, 3*time.Second),
 		c.demoSettings.check(),
 		c.limitSettings.check(),
 		c.documentSettings.check(),
@@ -162,6 +164,7 @@ func (c *serveCommand) serverOptions(o server.Options) server.Options {
 	o.AllowedOrigins = c.AllowedOrigins
 	o.TrustedProxies, _ = parseProxies(c.TrustedProxies) // Validate has accepted it
 	o.DrainTime = max(c.DrainTime, 1)                    // 0 selects the default
+	o.ShutdownDelay = c.ShutdownDelay
 	o.Compression = c.Compression
 	if c.RateLimits == "off" {
 		o.SocketsPerUser, o.SocketsPerNetwork = -1, -1

@@ -39,6 +39,8 @@ type Options struct {
 	AllowedOrigins []string           // foreign origins whose pages may use the API, such as https://example.com
 	TrustedProxies []netip.Prefix     // networks of trusted proxies, whose forwarding headers are honoured
 
+	ShutdownDelay time.Duration // for which a stopping server is not ready but still serves, 0 to 3 s; by default 0
+
 	DrainTime    time.Duration // over which the server disconnects its clients when it stops: 5 s, at most 7 s
 	CookieMaxAge time.Duration // of the session cookie: 30 days
 
@@ -64,6 +66,7 @@ type Options struct {
 const (
 	maxHeader       = 64 << 10
 	maxDrain        = 7 * time.Second
+	maxDelay        = 3 * time.Second
 	readTimeout     = 20 * time.Second // for a request, or a websocket message, to arrive
 	checkTimeout    = 2 * time.Second
 	shutdownTimeout = 8 * time.Second
@@ -89,7 +92,8 @@ func (o Options) withDefaults() (Options, error) {
 		o.Web = http.HandlerFunc(welcome)
 	}
 	orDefault(&o.DrainTime, 5*time.Second)
-	o.DrainTime = min(o.DrainTime, maxDrain)
+	o.ShutdownDelay = min(o.ShutdownDelay, maxDelay)
+	o.DrainTime = min(o.DrainTime, maxDrain-o.ShutdownDelay)
 	orDefault(&o.CookieMaxAge, 30*24*time.Hour)
 	orDefault(&o.SubscriptionsPerSocket, 100)
 	orDefault(&o.SubscriptionsPerUser, 1000)

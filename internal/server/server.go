@@ -22,6 +22,7 @@ import (
 	"retwis/internal/server/httpapi"
 	"retwis/internal/server/operation"
 	"retwis/internal/server/wsconn"
+	"retwis/internal/sleep"
 )
 
 // Server serves the API until its Run ends. It is made for one Run.
@@ -168,8 +169,8 @@ func (s *Server) Addr() net.Addr {
 	return s.addr
 }
 
-// Run listens and serves until ctx is done, then stops within 10 seconds: it accepts
-// nothing new, finishes running requests, and drains the websockets and event streams.
+// Run listens and serves until ctx is done, then stops within 10 seconds: it reports itself as
+// not ready, and after ShutdownDelay it accepts nothing new, finishes running requests, and drains the websockets and event streams.
 func (s *Server) Run(ctx context.Context) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", s.opts.Listen)
@@ -203,7 +204,11 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	srv.RegisterOnShutdown(fresh.close)
 
+	listener, overflow := guardDescriptors(listener, s.opts.Log)
 	group, running := errgroup.WithContext(ctx)
+	if overflow != nil {
+		group.Go(func() error { return s.serveOverflow(running, overflow) })
+	}
 	group.Go(func() error {
 		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)
@@ -229,6 +234,7 @@ func (s *Server) stop(ctx context.Context, srv *http.Server) {
 	s.opts.Log.InfoContext(ctx, "server: stopping")
 	ctx, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()
+	_ = sleep.For(ctx, s.opts.ShutdownDelay) // load balancers read /readyz and choose other processes
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if err := srv.Shutdown(ctx); err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -190,4 +191,32 @@ func TestRunSaysWhereItCannotListen(t *testing.T) {
 	if err := s.Run(t.Context()); err == nil {
 		t.Error("listened nowhere")
 	}
+}
+
+func TestStop_IsVisibleBeforeTheListenerCloses(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, func(o *server.Options) { o.ShutdownDelay = 2 * time.Second }, func(h *servertest.Harness) {
+		client := h.Ready("")
+		stopped := make(chan struct{})
+		go func() {
+			h.Stop()
+			close(stopped)
+		}()
+		time.Sleep(time.Second)
+		if w, body := h.Request("GET", h.URL+"/readyz", ""); w.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, `"draining":true`) {
+			h.Errorf("/readyz of a stopping server: %d %s", w.StatusCode, body)
+		}
+		if w, body := h.Do("POST", "", `{"query":"{ whoami }"}`, servertest.JSON); w.StatusCode != http.StatusOK {
+			h.Errorf("a request before the listener closes: %d %s", w.StatusCode, body)
+		}
+		client.ExpectAlive()
+		time.Sleep(time.Second)
+		client.ExpectClose(1012)
+		<-stopped
+		r, _ := http.NewRequestWithContext(h.Context(), http.MethodGet, h.URL+"/readyz", nil)
+		if w, err := h.HTTP.Do(r); err == nil {
+			w.Body.Close()
+			h.Error("the listener is open after the shutdown")
+		}
+	})
 }

@@ -69,10 +69,19 @@ func HasCode(errs gqlerror.List, code retwis.Code) bool {
 	return false
 }
 
+// Refused returns the response of an operation that failed before its execution.
+func Refused(reason *retwis.Error) *graphql.Response {
+	err := Errorf(reason.Code, "%s", reason.Message)
+	if reason.RetryAfterSeconds > 0 {
+		err.Extensions["retryAfter"] = reason.RetryAfterSeconds
+	}
+	return &graphql.Response{Errors: gqlerror.List{err}}
+}
+
 // RateLimited returns the response of an operation that may be tried again after some
 // seconds.
 func RateLimited(retryAfter int, format string, args ...any) *graphql.Response {
-	err := Errorf(retwis.CodeRateLimited, format, args...)
-	err.Extensions["retryAfter"] = retryAfter
-	return &graphql.Response{Errors: gqlerror.List{err}}
+	reason := retwis.Errorf(retwis.CodeRateLimited, format, args...)
+	reason.RetryAfterSeconds = retryAfter
+	return Refused(reason)
 }

@@ -180,9 +180,7 @@ func (r *Runner) Panicked(ctx context.Context, doing string, value any) *graphql
 func (r *Runner) Failure(ctx context.Context, doing string, err error) *gqlerror.Error {
 	if shown := r.Unavailable(err); shown != nil {
 		r.Log.WarnContext(ctx, "server: operation failed, the client may retry", "doing", doing, "err", err)
-		e := Errorf(shown.Code, "%s", shown.Message)
-		e.Extensions["retryAfter"] = shown.RetryAfterSeconds
-		return e
+		return Refused(shown).Errors[0]
 	}
 	id := requestid.New()
 	r.Log.ErrorContext(ctx, "internal error", "id", id, "doing", doing, "err", err)
