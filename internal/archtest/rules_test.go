@@ -41,7 +41,7 @@ var ours = map[string][]string{
 	"internal/redistest": {"internal/redisproc"},
 	"internal/retwis":    nil,
 	"internal/seed":      {"internal/retwis", "internal/sleep"},
-	"internal/server":    {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/server/clients", "internal/server/gqlsse", "internal/server/gqlws", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
+	"internal/server":    {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/sleep", "internal/server/clients", "internal/server/gqlsse", "internal/server/gqlws", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
 	"internal/logsample": nil,
 	"internal/sleep":     nil,
 	"internal/store":     {"internal/retwis", "internal/outbox", "internal/pubsub", "internal/ratelimit", "internal/store/rdb", "internal/store/script"},
