@@ -159,7 +159,7 @@ func (s *socket) initialise(m message) {
 		s.conn.Close(closeForbidden, "Forbidden")
 	case err != nil:
 		if s.ctx.Err() == nil {
-			s.handler.Runner.Failure(s.ctx, "authenticate a websocket", err)
+			_ = s.handler.Runner.Failure(s.ctx, "authenticate a websocket", err) // logs it; the close code is all the client gets
 		}
 		s.conn.Close(closeTryLater, "try again later")
 	default:
