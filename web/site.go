@@ -9,44 +9,31 @@ import (
 	"mime"
 	"net/http"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 )
 
 const (
-	indexPage      = "index.html"
-	playgroundPage = "playground.html"
 	playgroundPath = "/playground"
 	assetsDir      = "assets/" // named after their content
-	compressed     = ".gz"
+	brotliSuffix   = ".br"
+	gzipSuffix     = ".gz"
 )
 
-// playgroundHint is where the start page says that there is a playground to link to.
-var playgroundHint = regexp.MustCompile(`<meta name="playground"[^>]*>`)
-
-// What pages may do. Texts of users never become markup, and if one did it could not run:
-// scripts come from files of the build only, and from the start page where its own hash
-// names them. The editor of the playground writes styles
-// into the page and starts its workers by way of blobs.
-const (
-	appPolicy = "default-src 'none'; script-src 'self'%s; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'"
-	playgroundPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-		"font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
-
-// site serves a build. It holds all files in memory, where an embedded build is anyway.
+// site serves a build. It holds all files in memory, as an embedded build is anyway.
 type site struct {
-	files     map[string]*file // by path, without a slash in front
-	appPolicy string
+	files      map[string]*file // by path, without a slash in front
+	documents  documents
+	hasSession func(*http.Request) bool
 }
 
-// file is a file in the forms in which it can be sent.
+// file is a file in the encodings in which it can be sent.
 type file struct {
 	contentType string
+	policy      string // the Content-Security-Policy
 	plain       variant
-	gzip        variant // empty where compressing gains nothing
+	gzip        variant // empty if compression gains nothing
+	brotli      variant
 }
 
 type variant struct {
@@ -54,8 +41,11 @@ type variant struct {
 	etag string
 }
 
-func newSite(dist fs.FS, playground bool) (*site, error) {
-	s := &site{files: map[string]*file{}}
+func newSite(dist fs.FS, opts Options) (*site, error) {
+	s := &site{files: map[string]*file{}, hasSession: opts.HasSession}
+	if s.hasSession == nil {
+		s.hasSession = func(*http.Request) bool { return false }
+	}
 	err := fs.WalkDir(dist, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -64,44 +54,32 @@ func newSite(dist fs.FS, playground bool) (*site, error) {
 		if err != nil {
 			return fmt.Errorf("read the web app: %w", err)
 		}
-		original, isGzip := strings.CutSuffix(name, compressed)
-		f := s.files[original]
-		if f == nil {
-			f = &file{contentType: contentType(original)}
-			s.files[original] = f
-		}
-		if isGzip {
-			f.gzip = newVariant(body)
-		} else {
-			f.plain = newVariant(body)
-		}
+		s.add(name, body)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if !playground {
-		delete(s.files, playgroundPage)
-		if index := s.files[indexPage]; index != nil {
-			*index = file{contentType: index.contentType, plain: newVariant(playgroundHint.ReplaceAll(index.plain.body, nil))}
-		}
-	}
-	if index := s.files[indexPage]; index != nil {
-		s.appPolicy = fmt.Sprintf(appPolicy, inlineScripts(index.plain.body))
-	}
-	return s, nil
+	s.documents, err = newDocuments(s.files, opts)
+	return s, err
 }
 
-var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
-
-// inlineScripts returns the sources of a policy that allow a page's own inline scripts.
-func inlineScripts(page []byte) string {
-	var sources strings.Builder
-	for _, script := range inlineScript.FindAllSubmatch(page, -1) {
-		sum := sha256.Sum256(script[1])
-		fmt.Fprintf(&sources, " 'sha256-%s'", base64.StdEncoding.EncodeToString(sum[:]))
+func (s *site) add(name string, body []byte) {
+	original, isBrotli := strings.CutSuffix(name, brotliSuffix)
+	original, isGzip := strings.CutSuffix(original, gzipSuffix)
+	f := s.files[original]
+	if f == nil {
+		f = &file{contentType: contentType(original), policy: filePolicy}
+		s.files[original] = f
 	}
-	return sources.String()
+	switch {
+	case isBrotli:
+		f.brotli = newVariant(body)
+	case isGzip:
+		f.gzip = newVariant(body)
+	default:
+		f.plain = newVariant(body)
+	}
 }
 
 func newVariant(body []byte) variant {
@@ -109,7 +87,7 @@ func newVariant(body []byte) variant {
 	return variant{body, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 }
 
-// contentType does not leave common types to what the system happens to know.
+// contentType returns the media type of a file. Common types do not depend on the system.
 func contentType(name string) string {
 	switch ext := path.Ext(name); ext {
 	case ".js":
@@ -120,8 +98,12 @@ func contentType(name string) string {
 		return "text/html; charset=utf-8"
 	case ".svg":
 		return "image/svg+xml"
+	case ".png":
+		return "image/png"
 	case ".ttf":
 		return "font/ttf"
+	case ".webmanifest":
+		return "application/manifest+json"
 	default:
 		if known := mime.TypeByExtension(ext); known != "" {
 			return known
@@ -131,42 +113,62 @@ func contentType(name string) string {
 }
 
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !reads(w, r) {
-		return
-	}
-	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
-	f, policy := s.files[name], s.appPolicy
-	switch {
-	case path.Clean(r.URL.Path) == playgroundPath:
-		name, policy = playgroundPage, playgroundPolicy
-		f = s.files[name]
-	case f == nil && path.Ext(name) == "":
-		// The app knows what its paths mean, and says so where one means nothing.
-		name = indexPage
-		f = s.files[name]
-	}
-	if f == nil {
-		http.NotFound(w, r)
+	if !allowReading(w, r) {
 		return
 	}
 	h := w.Header()
+	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
+	f := s.files[name]
+	if document := s.documentOf(r); document != "" {
+		var language string
+		f, language = s.documents.choose(document, r.Header.Get("Accept-Language"))
+		h.Add("Vary", "Accept-Language, Cookie")
+		if language != "" {
+			h.Set("Content-Language", language)
+		}
+	}
+	if f == nil || f.plain.body == nil {
+		h.Del("Vary")
+		http.NotFound(w, r)
+		return
+	}
 	h.Set("Cache-Control", "no-cache")
 	if strings.HasPrefix(name, assetsDir) {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	// Workers live by the policy of their own script.
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", f.policy)
 	h.Set("Referrer-Policy", "same-origin")
 	f.serve(w, r)
+}
+
+// documentOf returns the document that answers a request, or "" if a file does. The app knows
+// which of its paths exist, and says so for those that do not.
+func (s *site) documentOf(r *http.Request) string {
+	switch clean := path.Clean(r.URL.Path); {
+	case clean == playgroundPath:
+		return playgroundDocument
+	case clean == "/"+offlineDocument:
+		return offlineDocument
+	case clean == "/" && !s.hasSession(r):
+		return welcomeDocument
+	case path.Ext(clean) == "" && s.files[strings.TrimPrefix(clean, "/")] == nil:
+		return appDocument
+	default:
+		return ""
+	}
 }
 
 func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", f.contentType)
 	v := f.plain
-	if f.gzip.body != nil {
+	if f.gzip.body != nil || f.brotli.body != nil {
 		h.Add("Vary", "Accept-Encoding")
-		if acceptsGzip(r) {
+		switch {
+		case f.brotli.body != nil && accepts(r, "br"):
+			h.Set("Content-Encoding", "br")
+			v = f.brotli
+		case f.gzip.body != nil && accepts(r, "gzip"):
 			h.Set("Content-Encoding", "gzip")
 			v = f.gzip
 		}
@@ -180,10 +182,11 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, r, v.body)
 }
 
-func acceptsGzip(r *http.Request) bool {
-	for coding := range strings.SplitSeq(strings.Join(r.Header["Accept-Encoding"], ","), ",") {
-		name, params, _ := strings.Cut(coding, ";")
-		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+// accepts reports whether a request accepts a content coding.
+func accepts(r *http.Request, coding string) bool {
+	for accepted := range strings.SplitSeq(strings.Join(r.Header["Accept-Encoding"], ","), ",") {
+		name, params, _ := strings.Cut(accepted, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), coding) {
 			continue
 		}
 		quality, weighted := strings.CutPrefix(strings.TrimSpace(params), "q=")
@@ -192,10 +195,10 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// missing is the handler of a program without a web app.
+// missing is the handler of a program that was built without the web app.
 func missing(page []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !reads(w, r) {
+		if !allowReading(w, r) {
 			return
 		}
 		if r.URL.Path != "/" && r.URL.Path != playgroundPath {
@@ -208,13 +211,13 @@ func missing(page []byte) http.Handler {
 	})
 }
 
-// reads answers every request that is not for reading, and reports whether this one is.
-func reads(w http.ResponseWriter, r *http.Request) bool {
+// allowReading reports whether a request reads, and answers all others.
+func allowReading(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
 	}
 	w.Header().Set("Allow", "GET, HEAD")
-	http.Error(w, "this is for reading only", http.StatusMethodNotAllowed)
+	http.Error(w, "only GET and HEAD are allowed here", http.StatusMethodNotAllowed)
 	return false
 }
 
@@ -223,5 +226,5 @@ func send(w http.ResponseWriter, r *http.Request, body []byte) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	_, _ = bytes.NewReader(body).WriteTo(w) // a client that went away is no failure of ours
+	_, _ = bytes.NewReader(body).WriteTo(w) // a client that disconnects is not an error of the server
 }

@@ -1,23 +1,28 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
-import type { Plugin } from "vite";
+import { defaultClientConditions, type Plugin } from "vite";
 import { defineConfig } from "vitest/config";
+import { chunkOf } from "./scripts/chunks.ts";
 import { compress } from "./scripts/compress.ts";
+import { prerender } from "./scripts/prerender.ts";
 
-// The server that `npm run dev` talks to.
+// The server that `npm run dev` forwards requests to.
 const api = process.env["RETWIS_DEV_API"] ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
-  plugins: [react(), tailwindcss(), compress(), playground()],
+  plugins: [react(), tailwindcss(), prerender(), ...(process.env["QUICK"] ? [] : [compress()]), playground()],
+  // RxJS publishes its code without helpers for old browsers under this condition.
+  resolve: { conditions: ["es2015", ...defaultClientConditions] },
   build: {
     target: "es2022",
     // Data URLs would need exceptions in the Content-Security-Policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      input: { app: "index.html", playground: "playground.html" },
+      input: { app: "index.html", welcome: "welcome.html", offline: "offline.html", playground: "playground.html" },
+      output: { codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: chunkOf, debugName: "documents" }] } },
       onLog(level, log, report) {
-        // A hint of packages to a compiler that they have been through already.
+        // Packages that were compiled already carry this directive.
         const known = log.code === "MODULE_LEVEL_DIRECTIVE" && log.message.includes('"use no memo"') && log.message.includes("node_modules/");
         if (!known) report(level, log);
       },
@@ -25,21 +30,21 @@ export default defineConfig({
     chunkSizeWarningLimit: 4000, // the editor of the playground
   },
   worker: { format: "es" },
-  // Vite has to see the imports of workers; bundled beforehand they would mean nothing to it.
+  // Vite has to see the imports of workers, so these modules are not bundled in advance.
   optimizeDeps: { exclude: ["graphiql/setup-workers/vite", "@graphiql/react/setup-workers/vite"] },
   server: {
     proxy: { "/graphql": { target: api, ws: true } },
   },
   test: {
-    include: ["src/**/*.test.{ts,tsx}"],
+    include: ["{src,packages/*/src}/**/*.test.{ts,tsx}"],
     environment: "jsdom",
-    // No test waits for the clock: it is the machine that may be busy.
+    // No test waits for the clock, but the machine may be busy.
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
 });
 
-/** Serves the playground where the binary has it, while developing. */
+/** Serves the playground at the address that the server uses. */
 function playground(): Plugin {
   return {
     name: "playground",

@@ -1,5 +1,5 @@
-// Writes the documents of the web app as a manifest for `retwis serve --trusted-documents`:
-// Apollo Client is made to send each operation, so the texts are those that the app sends.
+// Writes the documents of the web app as a manifest for `retwis serve --trusted-documents`.
+// Apollo Client adds fields to documents; a recording link takes their texts as it sends them.
 //
 //   npm run trusted-documents [-- FILE]      trusted-documents.json by default
 import { createHash } from "node:crypto";
@@ -7,20 +7,23 @@ import { readFile, writeFile } from "node:fs/promises";
 import { ApolloClient, ApolloLink, InMemoryCache } from "@apollo/client";
 import { print } from "graphql";
 import { of } from "rxjs";
+import { globSync } from "tinyglobby";
 import ts from "typescript";
 
-const source = await readFile(new URL("../src/api/generated.ts", import.meta.url), "utf8");
-const { outputText } = ts.transpileModule(source, { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 } });
-const generated = await import(`data:text/javascript,${encodeURIComponent(outputText)}`);
+const root = new URL("..", import.meta.url);
+const modules = ["packages/client/src/generated.ts", ...globSync("src/*/*.documents.ts", { cwd: root }).sort()];
+const plain = globSync("src/welcome/*.graphql", { cwd: root }).sort();
 
 const manifest = {};
-const recorder = new ApolloLink(({ query }) => {
-  const text = print(query);
+const add = (text) => {
   manifest[`sha256:${createHash("sha256").update(text).digest("hex")}`] = text;
+};
+const recorder = new ApolloLink(({ query }) => {
+  add(print(query));
   return of({ data: {} });
 });
 const client = new ApolloClient({ cache: new InMemoryCache(), dataMasking: true, link: recorder });
-for (const document of Object.values(generated)) {
+for (const document of (await Promise.all(modules.map(documentsOf))).flat()) {
   const operation = document.definitions?.find(({ kind }) => kind === "OperationDefinition")?.operation;
   const settings = { fetchPolicy: "no-cache", errorPolicy: "ignore" };
   if (operation === "query") await client.query({ query: document, ...settings });
@@ -28,6 +31,15 @@ for (const document of Object.values(generated)) {
   if (operation === "subscription") {
     await new Promise((resolve) => client.subscribe({ query: document, ...settings }).subscribe({ complete: resolve, error: resolve }));
   }
+}
+
+for (const file of plain) add(await readFile(new URL(file, root), "utf8"));
+
+/** Returns the documents that a generated module exports. */
+async function documentsOf(file) {
+  const source = await readFile(new URL(file, root), "utf8");
+  const { outputText } = ts.transpileModule(source, { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 } });
+  return Object.values(await import(`data:text/javascript,${encodeURIComponent(outputText)}`));
 }
 
 const target = process.argv[2] ?? "trusted-documents.json";

@@ -1,51 +1,67 @@
-import { ApolloProvider } from "@apollo/client/react";
-import { useSyncExternalStore } from "react";
-import { BrowserRouter, Navigate, Route, Routes } from "react-router";
+import { RetwisProvider } from "@retwis/client";
+import { lazy, useSyncExternalStore, type ComponentType } from "react";
+import { Redirect, Route, Router, Switch } from "wouter";
 import { HomePage } from "../pages/HomePage.tsx";
 import { NotFoundPage } from "../pages/NotFoundPage.tsx";
-import { ListMembersPage } from "../lists/ListMembersPage.tsx";
-import { ListPage } from "../lists/ListPage.tsx";
-import { ListsPage } from "../lists/ListsPage.tsx";
-import { MentionsPage } from "../pages/MentionsPage.tsx";
-import { CommonFollowersPage, FollowersPage, FollowersYouKnowPage, FollowingPage, NewestUsersPage } from "../pages/PeoplePages.tsx";
-import { PostPage } from "../pages/PostPage.tsx";
-import { ProfilePage } from "../pages/ProfilePage.tsx";
 import { PublicPage } from "../pages/PublicPage.tsx";
-import { SettingsPage } from "../settings/SettingsPage.tsx";
+import { useAppLocation } from "../router/visit.ts";
 import { ServicesContext, type Services } from "./services.ts";
 import { Shell } from "./Shell.tsx";
+
+// Pages that are not read first are loaded when they are needed.
+const ListsPage = page(async () => (await import("../lists/ListsPage.tsx")).ListsPage);
+const ListPage = page(async () => (await import("../lists/ListPage.tsx")).ListPage);
+const ListMembersPage = page(async () => (await import("../lists/ListMembersPage.tsx")).ListMembersPage);
+const MentionsPage = page(async () => (await import("../pages/MentionsPage.tsx")).MentionsPage);
+const PostPage = page(async () => (await import("../pages/PostPage.tsx")).PostPage);
+const ProfilePage = page(async () => (await import("../pages/ProfilePage.tsx")).ProfilePage);
+const SettingsPage = page(async () => (await import("../settings/SettingsPage.tsx")).SettingsPage);
+const FindPage = page(async () => (await import("../pages/FindPage.tsx")).FindPage);
+const FollowersPage = page(async () => (await import("../pages/PeoplePages.tsx")).FollowersPage);
+const FollowersYouKnowPage = page(async () => (await import("../pages/PeoplePages.tsx")).FollowersYouKnowPage);
+const CommonFollowersPage = page(async () => (await import("../pages/PeoplePages.tsx")).CommonFollowersPage);
+const FollowingPage = page(async () => (await import("../pages/PeoplePages.tsx")).FollowingPage);
+const NewestUsersPage = page(async () => (await import("../pages/PeoplePages.tsx")).NewestUsersPage);
+
+function page(load: () => Promise<ComponentType<object>>) {
+  return lazy(async () => ({ default: await load() }));
+}
 
 export function App({ services }: { services: Services }) {
   const { session } = services;
   const epoch = useSyncExternalStore(session.subscribe, session.getEpoch);
   return (
     <ServicesContext value={services}>
-      <ApolloProvider client={services.client}>
-        {/* A transition would leave the keys that follow to the page that is being left. */}
-        <BrowserRouter useTransitions={false}>
-          {/* Nothing on the screen survives a change of session. */}
-          <Routes key={epoch}>
-            <Route element={<Shell />}>
-              <Route index element={<HomePage />} />
-              <Route path="public" element={<PublicPage />} />
-              <Route path="public/people" element={<NewestUsersPage />} />
-              <Route path="mentions" element={<MentionsPage />} />
-              <Route path="lists" element={<ListsPage />} />
-              <Route path="lists/:id" element={<ListPage />} />
-              <Route path="lists/:id/members" element={<ListMembersPage />} />
-              <Route path="u/:username" element={<ProfilePage />} />
-              <Route path="u/:username/followers" element={<FollowersPage />} />
-              <Route path="u/:username/followers/known" element={<FollowersYouKnowPage />} />
-              <Route path="u/:username/followers/common" element={<CommonFollowersPage />} />
-              <Route path="u/:username/following" element={<FollowingPage />} />
-              <Route path="post/:id" element={<PostPage />} />
-              <Route path="settings" element={<SettingsPage />} />
-              <Route path="login" element={<Navigate to="/" replace />} />
-              <Route path="*" element={<NotFoundPage />} />
-            </Route>
-          </Routes>
-        </BrowserRouter>
-      </ApolloProvider>
+      <RetwisProvider retwis={services}>
+        {/* Nothing on the screen survives a change of session. */}
+        <Router key={epoch} hook={useAppLocation}>
+          <Shell>
+            <Switch>
+              <Route path="/" component={HomePage} />
+              <Route path="/public" component={PublicPage} />
+              <Route path="/public/people" component={NewestUsersPage} />
+              <Route path="/find" component={FindPage} />
+              <Route path="/mentions" component={MentionsPage} />
+              <Route path="/lists" component={ListsPage} />
+              <Route path="/lists/:id" component={ListPage} />
+              <Route path="/lists/:id/members" component={ListMembersPage} />
+              <Route path="/u/:username" component={ProfilePage} />
+              <Route path="/u/:username/followers" component={FollowersPage} />
+              <Route path="/u/:username/followers/known" component={FollowersYouKnowPage} />
+              <Route path="/u/:username/followers/common" component={CommonFollowersPage} />
+              <Route path="/u/:username/following" component={FollowingPage} />
+              <Route path="/post/:id" component={PostPage} />
+              <Route path="/settings" component={SettingsPage} />
+              <Route path="/login">
+                <Redirect to="/" replace />
+              </Route>
+              <Route>
+                <NotFoundPage />
+              </Route>
+            </Switch>
+          </Shell>
+        </Router>
+      </RetwisProvider>
     </ServicesContext>
   );
 }

@@ -1,24 +1,25 @@
-import { useNavigate } from "react-router";
+import { useI18n } from "../i18n/I18n.tsx";
 import { PersonField } from "../people/PersonField.tsx";
+import { navigate } from "../router/visit.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 
-/** Goes to somebody's profile by their name. */
-export function FindDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const navigate = useNavigate();
+/** Goes to the profile of a person. */
+export default function FindDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const { t } = useI18n();
   const go = (username: string) => {
     onClose();
-    void navigate(`/u/${username}`);
+    navigate(`/u/${username}`);
   };
   return (
-    <Dialog open={open} title="Find somebody" onClose={onClose}>
-      <PersonField id="find" label="Username" autoFocus onPick={(person) => go(person.username)} onName={go} />
+    <Dialog open={open} title={t.find.title} onClose={onClose}>
+      <PersonField id="find" label={t.find.label} autoFocus onPick={(person) => go(person.username)} onName={go} />
       <div className="mt-4 flex justify-end gap-2">
         <Button kind="quiet" onClick={onClose}>
-          Cancel
+          {t.cancel}
         </Button>
         <Button type="submit" form="find">
-          Go to profile
+          {t.find.go}
         </Button>
       </div>
     </Dialog>

@@ -1,22 +1,23 @@
+import { useI18n } from "../i18n/I18n.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 
-const keys = [
-  ["j", "Next post"],
-  ["k", "Previous post"],
-  ["Enter", "Open the post"],
-  [".", "Show new posts"],
-  ["/", "Find somebody"],
-  ["?", "Show this help"],
-] as const;
-
-/** Lists the keys. */
-export function HelpDialog({ open, onClose, loggedIn }: { open: boolean; onClose: () => void; loggedIn: boolean }) {
-  const shown = loggedIn ? ([["n", "Write a post"], ["Ctrl Enter", "Send the post"], ...keys] as const) : keys;
+/** Lists the keyboard shortcuts. */
+export default function HelpDialog({ open, onClose, loggedIn }: { open: boolean; onClose: () => void; loggedIn: boolean }) {
+  const { t } = useI18n();
+  const shortcuts = [
+    ...(loggedIn ? [["n", t.shortcuts.write], ["Ctrl Enter", t.shortcuts.send]] : []),
+    ["j", t.shortcuts.next],
+    ["k", t.shortcuts.previous],
+    ["Enter", t.shortcuts.open],
+    [".", t.shortcuts.newPosts],
+    ["/", t.shortcuts.find],
+    ["?", t.shortcuts.help],
+  ];
   return (
-    <Dialog open={open} title="Keys" onClose={onClose}>
+    <Dialog open={open} title={t.shortcuts.title} onClose={onClose}>
       <dl className="mb-5 grid grid-cols-[auto_1fr] items-center gap-x-5 gap-y-2">
-        {shown.map(([key, meaning]) => (
+        {shortcuts.map(([key, meaning]) => (
           <div key={key} className="contents">
             <dt>
               <kbd className="rounded-md border border-line bg-paper px-2 py-0.5 font-mono text-sm">{key}</kbd>
@@ -26,7 +27,7 @@ export function HelpDialog({ open, onClose, loggedIn }: { open: boolean; onClose
         ))}
       </dl>
       <div className="flex justify-end">
-        <Button onClick={onClose}>Close</Button>
+        <Button onClick={onClose}>{t.close}</Button>
       </div>
     </Dialog>
   );

@@ -1,50 +1,49 @@
 import type { ReactNode } from "react";
-import { NavLink } from "react-router";
+import { useI18n } from "../i18n/I18n.tsx";
+import { NavLink } from "../router/NavLink.tsx";
 import type { Viewer } from "../session/useSession.ts";
 import { expectViewer } from "../session/expectation.ts";
 import { AtIcon, FindIcon, GearIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon } from "../ui/icons.tsx";
+import { navigationBar, navigationItem } from "../ui/navigationItem.ts";
+import { UnreadMentions } from "./UnreadMentions.tsx";
 
-const item =
-  "flex flex-1 flex-col items-center gap-0.5 rounded-lg px-2 py-1.5 text-xs text-soft hover:text-ink aria-[current=page]:text-accent sm:flex-none sm:flex-row sm:gap-3 sm:px-3 sm:py-2.5 sm:text-base sm:hover:bg-wash sm:aria-[current=page]:bg-wash sm:aria-[current=page]:font-semibold";
-
-/** The main navigation: beside the page, and on phones below it, where its items share the width. */
+/** The main navigation. */
 export function Navigation({ viewer, onFind }: { viewer: Viewer | null | undefined; onFind: () => void }) {
+  const { t } = useI18n();
   return (
-    <nav
-      aria-label="Main"
-      className="fixed inset-x-0 bottom-0 z-20 flex border-t border-line bg-paper px-2 pt-1 pb-[max(0.25rem,env(safe-area-inset-bottom))] sm:static sm:flex-col sm:gap-1 sm:border-0 sm:p-0"
-    >
+    <nav aria-label={t.nav.main} className={navigationBar}>
       <Item to="/" icon={<HomeIcon />}>
-        {viewer === null ? "Welcome" : "Home"}
+        {viewer === null ? t.nav.welcome : t.nav.home}
       </Item>
       <Item to="/public" icon={<PeopleIcon />}>
-        Everybody
+        {t.nav.everyone}
       </Item>
-      <button type="button" className={item} onClick={onFind}>
+      <button type="button" className={navigationItem} onClick={onFind}>
         <FindIcon />
-        Find
+        {t.nav.find}
       </button>
       {viewer === undefined && expectViewer() && (
         <>
-          <span className={item} />
-          <span className={item} />
-          <span className={item} />
-          <span className={`${item} max-sm:hidden`} />
+          <span className={navigationItem} />
+          <span className={navigationItem} />
+          <span className={navigationItem} />
+          <span className={`${navigationItem} max-sm:hidden`} />
         </>
       )}
       {viewer && (
         <>
           <Item to="/mentions" icon={<AtIcon />}>
-            Mentions
+            {t.nav.mentions}
+            <UnreadMentions viewer={viewer} />
           </Item>
           <Item to="/lists" icon={<ListIcon />}>
-            Lists
+            {t.nav.lists}
           </Item>
           <Item to={`/u/${viewer.user.username}`} icon={<PersonIcon />}>
-            Profile
+            {t.nav.profile}
           </Item>
           <Item to="/settings" icon={<GearIcon />} className="max-sm:hidden">
-            Settings
+            {t.nav.settings}
           </Item>
         </>
       )}
@@ -52,12 +51,13 @@ export function Navigation({ viewer, onFind }: { viewer: Viewer | null | undefin
   );
 }
 
-/** The way to the settings on phones, at the top of the page. */
+/** The link to the settings on phones, at the top of the page. */
 export function SettingsLink() {
+  const { t } = useI18n();
   return (
     <NavLink
       to="/settings"
-      aria-label="Settings"
+      aria-label={t.nav.settings}
       className="flex size-10 shrink-0 items-center justify-center rounded-full text-soft hover:bg-wash hover:text-ink aria-[current=page]:text-accent sm:hidden"
     >
       <GearIcon />
@@ -67,7 +67,7 @@ export function SettingsLink() {
 
 function Item({ to, icon, children, className = "" }: { to: string; icon: ReactNode; children: ReactNode; className?: string }) {
   return (
-    <NavLink to={to} end className={`${item} ${className}`}>
+    <NavLink to={to} className={`${navigationItem} ${className}`}>
       {icon}
       {children}
     </NavLink>

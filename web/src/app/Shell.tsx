@@ -1,24 +1,43 @@
-import { useCallback, useEffect, useRef, useState } from "react";
-import { Link, Outlet, useLocation, useNavigate } from "react-router";
+import { lazy, Suspense, useCallback, useEffect, useRef, useState, type ReactNode } from "react";
+import { Link, useLocation } from "wouter";
+import { useI18n } from "../i18n/I18n.tsx";
+import { navigate } from "../router/visit.ts";
 import { noteViewer } from "../session/expectation.ts";
 import { useViewer } from "../session/useSession.ts";
-import { ConnectionBadge } from "./ConnectionBadge.tsx";
-import { FindDialog } from "./FindDialog.tsx";
-import { HelpDialog } from "./HelpDialog.tsx";
-import { NewestUsers } from "../people/NewestUsers.tsx";
+import { Frame, mainClass } from "../ui/Frame.tsx";
+import { Skeleton } from "../ui/states.tsx";
+import { ThemeButton } from "../ui/ThemeButton.tsx";
+import { TitleProvider } from "../ui/Title.tsx";
+import { ConnectionBadge, ConnectionBanner } from "./ConnectionBadge.tsx";
 import { Navigation, SettingsLink } from "./Navigation.tsx";
 import { useShortcuts } from "./shortcuts.ts";
-import { ThemeButton } from "./ThemeButton.tsx";
 import { useScroll } from "./useScroll.ts";
+import { WriteButton } from "./WriteButton.tsx";
 
-/** What is around every page. */
-export function Shell() {
+const loadFindDialog = () => import("./FindDialog.tsx");
+const loadHelpDialog = () => import("./HelpDialog.tsx");
+const NewestUsers = lazy(async () => ({ default: (await import("../people/NewestUsers.tsx")).NewestUsers }));
+const FindDialog = lazy(loadFindDialog);
+const HelpDialog = lazy(loadHelpDialog);
+
+/** After this time the dialogs are loaded, so that they open at once, in milliseconds. */
+const preloadDelay = 3_000;
+
+/** The frame around every page. */
+export function Shell({ children }: { children: ReactNode }) {
+  const { t } = useI18n();
   const viewer = useViewer();
-  const navigate = useNavigate();
   const [dialog, setDialog] = useState<"find" | "help" | undefined>();
+  // A closed dialog stays, so that the browser restores the focus.
+  const [opened, setOpened] = useState<ReadonlySet<"find" | "help">>(new Set());
+  if (dialog && !opened.has(dialog)) setOpened(new Set([...opened, dialog]));
   useEffect(() => {
     if (viewer !== undefined) noteViewer(viewer !== null);
   }, [viewer]);
+  useEffect(() => {
+    const timer = setTimeout(() => void Promise.allSettled([loadFindDialog(), loadHelpDialog()]), preloadDelay);
+    return () => clearTimeout(timer);
+  }, []);
   const close = useCallback(() => setDialog(undefined), []);
   useScroll();
   useShortcuts({
@@ -30,57 +49,59 @@ export function Shell() {
       if (composer) {
         window.scrollTo({ top: 0 });
         composer.focus();
-      } else void navigate("/", { state: { compose: true } });
+      } else navigate("/", { state: { compose: true } });
     },
   });
   return (
-    <div className="mx-auto flex min-h-dvh max-w-4xl flex-col sm:flex-row lg:max-w-[74rem]">
-      <a
-        href="#main"
-        className="sr-only z-30 rounded-md bg-accent px-4 py-2 text-accent-ink focus:not-sr-only focus:fixed focus:top-3 focus:left-3"
+    <TitleProvider>
+      <Frame
+        brand={(props) => <Link to="/" {...props} />}
+        navigation={<Navigation viewer={viewer} onFind={() => setDialog("find")} />}
+        controls={
+          <>
+            <ConnectionBadge />
+            <button
+              type="button"
+              className="-ml-2 hidden rounded-md px-2 py-1 text-left text-sm text-soft hover:text-ink sm:block"
+              onClick={() => setDialog("help")}
+            >
+              {t.nav.shortcuts}
+            </button>
+            <ThemeButton />
+            {viewer && <SettingsLink />}
+          </>
+        }
       >
-        Skip to content
-      </a>
-      <header className="sticky top-0 z-20 flex h-14 items-center gap-3 border-b border-line bg-paper px-4 sm:h-dvh sm:w-56 sm:shrink-0 sm:flex-col sm:items-stretch sm:gap-1 sm:border-r sm:border-b-0 sm:px-4 sm:py-6">
-        <Link to="/" className="flex items-center gap-2.5 rounded-lg font-serif text-xl font-semibold tracking-tight sm:mb-5 sm:px-3 sm:text-2xl">
-          <img src="/icon.svg" alt="" width="28" height="28" />
-          Retwis
-        </Link>
-        <Navigation viewer={viewer} onFind={() => setDialog("find")} />
-        <div className="ml-auto flex items-center sm:mt-auto sm:ml-0 sm:flex-wrap sm:justify-between sm:pl-3">
-          <ConnectionBadge />
-          <button
-            type="button"
-            className="-ml-2 hidden rounded-md px-2 py-1 text-sm text-soft hover:text-ink sm:block"
-            onClick={() => setDialog("help")}
-          >
-            Keys
-          </button>
-          <ThemeButton />
-          {viewer && <SettingsLink />}
-        </div>
-      </header>
-      <Main />
-      <NewestUsers />
-      <FindDialog open={dialog === "find"} onClose={close} />
-      <HelpDialog open={dialog === "help"} onClose={close} loggedIn={Boolean(viewer)} />
-    </div>
+        <Main>{children}</Main>
+        <Suspense fallback={<div className="hidden w-72 shrink-0 lg:block" />}>
+          <NewestUsers />
+        </Suspense>
+        {viewer && <WriteButton />}
+        <ConnectionBanner />
+        <Suspense>
+          {opened.has("find") && <FindDialog open={dialog === "find"} onClose={close} />}
+          {opened.has("help") && <HelpDialog open={dialog === "help"} onClose={close} loggedIn={Boolean(viewer)} />}
+        </Suspense>
+      </Frame>
+    </TitleProvider>
   );
 }
 
-function Main() {
-  const { pathname } = useLocation();
+function Main({ children }: { children: ReactNode }) {
+  const [pathname] = useLocation();
   const main = useRef<HTMLElement>(null);
   const shown = useRef(pathname);
   useEffect(() => {
-    // Whoever cannot see that the page changed is taken to its start.
+    // Screen readers and the keyboard continue at the start of a new page.
     if (shown.current === pathname) return;
     shown.current = pathname;
     if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true });
   }, [pathname]);
   return (
-    <main id="main" ref={main} tabIndex={-1} className="w-full min-w-0 flex-1 border-line pb-20 outline-none sm:border-r sm:pb-0">
-      <Outlet />
+    <main id="main" ref={main} tabIndex={-1} className={mainClass}>
+      <Suspense fallback={<Skeleton />}>
+        {children}
+      </Suspense>
     </main>
   );
 }

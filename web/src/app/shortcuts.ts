@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** Calls what belongs to a key, unless somebody writes, or a dialog is open. */
+/** Calls the action of a key, unless the focus is in a field or a dialog is open. */
 export function useShortcuts(actions: Record<string, () => void>): void {
   const latest = useRef(actions);
   useEffect(() => {

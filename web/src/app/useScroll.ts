@@ -1,16 +1,15 @@
 import { useEffect, useLayoutEffect, useRef } from "react";
-import { useLocation, useNavigationType } from "react-router";
-import { whileSettling } from "../ui/settling.ts";
+import { useVisit } from "../router/visit.ts";
+import { whileSettling } from "@retwis/client";
 
 const remembered = 100;
 
 /**
- * Shows a new page from its top, and one that was gone back to where it was left. Feeds
- * find their place by themselves: how high they are is not known beforehand.
+ * Scrolls a new page to its top, and a page reached by Back to where it was left. Timelines
+ * restore their place themselves, because their height is not known in advance.
  */
 export function useScroll(): void {
-  const { key, hash } = useLocation();
-  const type = useNavigationType();
+  const { key, hash, returning } = useVisit();
   const heights = useRef(new Map<string, number>());
   const current = useRef(key);
 
@@ -27,12 +26,12 @@ export function useScroll(): void {
   useLayoutEffect(() => {
     current.current = key;
     if (hash) return;
-    const height = type === "POP" ? (heights.current.get(key) ?? 0) : 0;
+    const height = returning ? (heights.current.get(key) ?? 0) : 0;
     window.scrollTo(0, height);
     return whileSettling(() => {
       if (window.scrollY >= height || document.querySelector("[role=feed]")) return true;
       window.scrollTo(0, height);
       return false;
     });
-  }, [key, hash, type]);
+  }, [key, hash, returning]);
 }

@@ -1,34 +1,46 @@
 import { useMutation } from "@apollo/client/react";
 import { useState } from "react";
-import { useNavigate } from "react-router";
-import { describeError, sentence } from "../api/errors.ts";
-import { DeleteListDocument, RenameListDocument, type ListHeader_ListFragment } from "../api/generated.ts";
+import type { ListHeader_ListFragment } from "../api/generated.ts";
+import { DeleteListDocument, RenameListDocument } from "./Lists.documents.ts";
 import { useServices } from "../app/services.ts";
+import { useI18n } from "../i18n/I18n.tsx";
+import { navigate } from "../router/visit.ts";
 import { Button } from "../ui/Button.tsx";
-import { Dialog } from "../ui/Dialog.tsx";
+import { ConfirmDialog } from "../ui/ConfirmDialog.tsx";
 import { PageTitle } from "../ui/states.tsx";
 import { Tab, Tabs } from "../ui/Tabs.tsx";
+import { Title } from "../ui/Title.tsx";
 import { ListNameForm } from "./ListNameForm.tsx";
-import { peopleCount } from "./peopleCount.ts";
 
-/** What a list is called, what can be done with it, and the way to its posts and people. */
+/** The name of a list, what can be done with it, and the tabs of its posts and people. */
 export function ListHeader({ list }: { list: Omit<ListHeader_ListFragment, " $fragmentName"> }) {
+  const { t, format } = useI18n();
+  const { client } = useServices();
   const [renaming, setRenaming] = useState(false);
   const [deleting, setDeleting] = useState(false);
   const [rename] = useMutation(RenameListDocument);
+  const [remove] = useMutation(DeleteListDocument);
   const save = async (name: string) => {
     const renamed = (await rename({ variables: { input: { listId: list.id, name } } })).data?.renameList;
     if (renamed?.list) setRenaming(false);
     return renamed?.userErrors ?? [];
   };
+  const confirm = async () => {
+    const failures = (await remove({ variables: { listId: list.id } })).data?.deleteList?.userErrors ?? [];
+    if (failures.length > 0) return failures;
+    navigate("/lists", { replace: true });
+    client.cache.removeList(list.id);
+    return [];
+  };
   const base = `/lists/${encodeURIComponent(list.id)}`;
+  const { totalCount } = list.size;
   return (
     <>
       {renaming ? (
         <div className="pt-5">
-          <title>{`${list.name} — Retwis`}</title>
+          <Title>{t.title(list.name)}</Title>
           <h1 className="sr-only">{list.name}</h1>
-          <ListNameForm label="Name of the list" action="Rename" initial={list.name} save={save} onCancel={() => setRenaming(false)} />
+          <ListNameForm label={t.lists.renameLabel} action={t.lists.rename} initial={list.name} save={save} onCancel={() => setRenaming(false)} />
         </div>
       ) : (
         <div className="flex flex-wrap items-start justify-between gap-x-4">
@@ -39,55 +51,26 @@ export function ListHeader({ list }: { list: Omit<ListHeader_ListFragment, " $fr
           </div>
           <div className="flex gap-2 px-4 pt-0 pb-3 sm:px-6 sm:pt-5">
             <Button kind="quiet" onClick={() => setRenaming(true)}>
-              Rename
+              {t.lists.rename}
             </Button>
             <Button kind="danger" onClick={() => setDeleting(true)}>
-              Delete
+              {t.delete}
             </Button>
           </div>
         </div>
       )}
-      <Tabs label="List">
-        <Tab to={base}>Posts</Tab>
-        <Tab to={`${base}/members`}>{peopleCount(list.size.totalCount)}</Tab>
+      <Tabs label={t.lists.tabs}>
+        <Tab to={base}>{t.lists.posts}</Tab>
+        <Tab to={`${base}/members`}>{t.people.count(totalCount, format.number(totalCount))}</Tab>
       </Tabs>
-      <Dialog open={deleting} title={`Delete “${list.name}”?`} onClose={() => setDeleting(false)}>
-        <DeleteList listId={list.id} onKeep={() => setDeleting(false)} />
-      </Dialog>
-    </>
-  );
-}
-
-function DeleteList({ listId, onKeep }: { listId: string; onKeep: () => void }) {
-  const { client } = useServices();
-  const navigate = useNavigate();
-  const [remove, { loading }] = useMutation(DeleteListDocument);
-  const [problem, setProblem] = useState<string>();
-  const run = async () => {
-    setProblem(undefined);
-    try {
-      const failure = (await remove({ variables: { listId } })).data?.deleteList?.userErrors[0];
-      if (failure) return setProblem(sentence(failure.message));
-      void navigate("/lists", { replace: true });
-      client.cache.dropList(listId);
-    } catch (error) {
-      setProblem(describeError(error));
-    }
-  };
-  return (
-    <>
-      <p className="mb-3">The list and its timeline are gone for good. Nobody is told, and nobody is unfollowed.</p>
-      <p role="status" className="mb-3 min-h-5 text-sm text-warn">
-        {problem}
-      </p>
-      <div className="flex justify-end gap-2">
-        <Button kind="quiet" onClick={onKeep}>
-          Keep
-        </Button>
-        <Button kind="danger" busy={loading} onClick={() => void run()}>
-          Yes, delete
-        </Button>
-      </div>
+      <ConfirmDialog
+        open={deleting}
+        title={t.lists.deleteTitle(list.name)}
+        text={t.lists.deleteText}
+        action={t.delete}
+        onConfirm={confirm}
+        onClose={() => setDeleting(false)}
+      />
     </>
   );
 }

@@ -1,22 +1,24 @@
 import { useMutation, useQuery } from "@apollo/client/react";
-import { useState } from "react";
-import { useParams } from "react-router";
-import { describeError, sentence } from "../api/errors.ts";
-import { AddListMemberDocument, FindUserDocument, ListMembersPageDocument, RemoveListMemberDocument } from "../api/generated.ts";
+import { useNextPage } from "@retwis/client";
+import { lazy, Suspense, useState } from "react";
+import { describeError, describeUserError } from "../api/errors.ts";
+import { AddListMemberDocument, FindUserDocument, ListMembersPageDocument, RemoveListMemberDocument } from "./Lists.documents.ts";
 import { useServices } from "../app/services.ts";
+import { useI18n } from "../i18n/I18n.tsx";
+import { useParams } from "../router/useParams.ts";
 import { NotFoundPage } from "../pages/NotFoundPage.tsx";
-import { WelcomePage } from "../pages/WelcomePage.tsx";
 import { PeopleList } from "../people/PeopleList.tsx";
-import { PersonField } from "../people/PersonField.tsx";
+import { LoginRequired } from "../session/LoginRequired.tsx";
 import { useViewer } from "../session/useSession.ts";
 import { Button } from "../ui/Button.tsx";
-import { useNextPage } from "../ui/paging.ts";
 import { Problem, Skeleton } from "../ui/states.tsx";
 import { ListHeader } from "./ListHeader.tsx";
-import { noSuchList } from "./ListPage.tsx";
 
-/** Those on one of the viewer's lists. */
+const PersonField = lazy(async () => ({ default: (await import("../people/PersonField.tsx")).PersonField }));
+
+/** The people on one of the viewer's lists. */
 export function ListMembersPage() {
+  const { t } = useI18n();
   const { id = "" } = useParams();
   const viewer = useViewer();
   const result = useQuery(ListMembersPageDocument, {
@@ -26,20 +28,20 @@ export function ListMembersPage() {
   });
   const { data, error, refetch } = result;
   const list = data?.node?.__typename === "List" ? data.node : undefined;
-  const next = useNextPage(result, list?.people);
-  if (viewer === null) return <WelcomePage />;
-  if (data && !list) return <NotFoundPage what={noSuchList} />;
+  const paging = useNextPage(result, list?.people);
+  if (viewer === null) return <LoginRequired title={t.lists.title} text={t.welcome.toSee.lists} />;
+  if (data && !list) return <NotFoundPage text={t.lists.missing} />;
   if (!list) return error ? <Problem error={error} retry={() => void refetch()} /> : <Skeleton />;
   return (
     <>
       <ListHeader list={list} />
-      <h2 className="sr-only">People on this list</h2>
+      <h2 className="sr-only">{t.lists.members}</h2>
       <AddMember listId={list.id} onAdded={() => void refetch()} />
       <PeopleList
         edges={list.people.edges}
-        state={next}
-        label="People on this list"
-        empty={<p>Nobody is on this list yet. Find somebody above, or add people from their profiles.</p>}
+        paging={paging}
+        label={t.lists.members}
+        empty={<p>{t.lists.noMembersHint}</p>}
         action={(userId) => <RemoveMember listId={list.id} userId={userId} />}
       />
     </>
@@ -47,47 +49,52 @@ export function ListMembersPage() {
 }
 
 function AddMember({ listId, onAdded }: { listId: string; onAdded: () => void }) {
+  const i18n = useI18n();
+  const { t } = i18n;
   const { client } = useServices();
   const [add] = useMutation(AddListMemberDocument);
-  const [verdict, setVerdict] = useState<{ problem?: string; done?: string }>({});
+  const [outcome, setOutcome] = useState<{ problem?: string; done?: string }>({});
   const addId = async (userId: string, name: string) => {
-    setVerdict({});
+    setOutcome({});
     try {
       const failure = (await add({ variables: { listId, userId } })).data?.addListMember?.userErrors[0];
-      if (failure) return setVerdict({ problem: sentence(failure.message) });
-      setVerdict({ done: `${name} is on the list.` });
+      if (failure) return setOutcome({ problem: describeUserError(failure, i18n) });
+      setOutcome({ done: t.lists.added(name) });
       onAdded();
     } catch (error) {
-      setVerdict({ problem: describeError(error) });
+      setOutcome({ problem: describeError(error, i18n) });
     }
   };
   const addName = async (username: string) => {
-    setVerdict({});
+    setOutcome({});
     try {
       const { data } = await client.query({ query: FindUserDocument, variables: { username }, fetchPolicy: "no-cache" });
       if (data?.user) await addId(data.user.id, data.user.displayName);
-      else setVerdict({ problem: `There is nobody called @${username}.` });
+      else setOutcome({ problem: t.notFound.user(username) });
     } catch (error) {
-      setVerdict({ problem: describeError(error) });
+      setOutcome({ problem: describeError(error, i18n) });
     }
   };
   return (
-    <div className="border-b border-line px-4 pt-4 sm:px-6">
-      <PersonField
-        popup
-        label="Add somebody by username"
-        error={verdict.problem}
-        onPick={(person) => void addId(person.id, person.displayName)}
-        onName={(username) => void addName(username)}
-      />
+    <div className="min-h-24 border-b border-line px-4 pt-4 sm:px-6">
+      <Suspense>
+        <PersonField
+          popup
+          label={t.lists.addLabel}
+          error={outcome.problem}
+          onPick={(person) => void addId(person.id, person.displayName)}
+          onName={(username) => void addName(username)}
+        />
+      </Suspense>
       <p role="status" className="sr-only">
-        {verdict.done}
+        {outcome.done}
       </p>
     </div>
   );
 }
 
 function RemoveMember({ listId, userId }: { listId: string; userId: string }) {
+  const i18n = useI18n();
   const { client } = useServices();
   const [remove, { loading }] = useMutation(RemoveListMemberDocument);
   const [problem, setProblem] = useState<string>();
@@ -95,16 +102,16 @@ function RemoveMember({ listId, userId }: { listId: string; userId: string }) {
     setProblem(undefined);
     try {
       const failure = (await remove({ variables: { listId, userId } })).data?.removeListMember?.userErrors[0];
-      if (failure) return setProblem(sentence(failure.message));
-      client.cache.dropMember(listId, userId);
+      if (failure) return setProblem(describeUserError(failure, i18n));
+      client.cache.removeMember(listId, userId);
     } catch (error) {
-      setProblem(describeError(error));
+      setProblem(describeError(error, i18n));
     }
   };
   return (
     <div className="shrink-0 text-right">
       <Button kind="quiet" busy={loading} onClick={() => void run()}>
-        Remove
+        {i18n.t.lists.remove}
       </Button>
       {problem && (
         <p role="alert" className="mt-1 max-w-48 text-sm text-warn">

@@ -1,59 +1,48 @@
-import { useState, type SubmitEvent } from "react";
-import { byField, describeError } from "../api/errors.ts";
+import { useState } from "react";
+import type { UserError } from "../api/errors.ts";
+import { useI18n } from "../i18n/I18n.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Field } from "../ui/Field.tsx";
-
-/** What the server says about a name: nothing is wrong when there are no errors. */
-type Saved = readonly { field?: readonly string[] | null; message: string }[];
+import { useForm } from "../ui/useForm.ts";
 
 export interface ListNameFormProps {
   label: string;
   action: string;
   initial?: string;
-  save: (name: string) => Promise<Saved>;
+  /** Saves the name. It returns the failures that the server reported. */
+  save: (name: string) => Promise<readonly UserError[]>;
   onCancel?: () => void;
 }
 
-/** Gives a list a name. */
+/** Names a list. */
 export function ListNameForm({ label, action, initial = "", save, onCancel }: ListNameFormProps) {
+  const { t } = useI18n();
   const [name, setName] = useState(initial);
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    setProblem(undefined);
-    setBusy(true);
-    try {
-      const errors = byField(await save(name));
-      const first = errors["name"] ?? Object.values(errors)[0];
-      if (first === undefined) setName(initial);
-      setProblem(first);
-    } catch (error) {
-      setProblem(describeError(error));
-    } finally {
-      setBusy(false);
-    }
-  };
+  const form = useForm(async () => {
+    const failures = await save(name);
+    if (failures.length === 0) setName(initial);
+    return failures;
+  });
   return (
-    <form onSubmit={(event) => void submit(event)} noValidate className="flex flex-wrap items-start gap-x-3 px-4 sm:px-6">
+    <form {...form.props} className="flex flex-wrap items-start gap-x-3 px-4 sm:px-6">
       <div className="min-w-48 flex-1 basis-full sm:basis-0">
         <Field
           label={label}
-          name="listName"
+          name="name"
           value={name}
-          error={problem}
+          error={Object.values(form.errors)[0]}
           autoComplete="off"
           autoFocus={onCancel !== undefined}
           onChange={(event) => setName(event.target.value)}
         />
       </div>
       <div className="mb-3 flex gap-2 sm:mt-6.5">
-        <Button type="submit" busy={busy} disabled={name.trim() === ""}>
+        <Button type="submit" busy={form.busy} disabled={name.trim() === ""}>
           {action}
         </Button>
         {onCancel && (
           <Button kind="quiet" onClick={onCancel}>
-            Cancel
+            {t.cancel}
           </Button>
         )}
       </div>

@@ -1,26 +1,27 @@
 import { useMutation, useQuery } from "@apollo/client/react";
-import { Link } from "react-router";
-import { CreateListDocument, ListsPageDocument } from "../api/generated.ts";
-import { WelcomePage } from "../pages/WelcomePage.tsx";
-import { MoreBelow, type PageState } from "../timeline/MoreBelow.tsx";
+import { useNextPage, type Paging } from "@retwis/client";
+import { Link } from "wouter";
+import { CreateListDocument, ListsPageDocument } from "./Lists.documents.ts";
+import { useI18n } from "../i18n/I18n.tsx";
+import { LoginRequired } from "../session/LoginRequired.tsx";
+import { MoreBelow } from "../timeline/MoreBelow.tsx";
 import { Button } from "../ui/Button.tsx";
-import { useNextPage } from "../ui/paging.ts";
 import { Empty, PageTitle, Problem, Skeleton } from "../ui/states.tsx";
 import { ListNameForm } from "./ListNameForm.tsx";
-import { peopleCount } from "./peopleCount.ts";
 
-/** The viewer's lists, and the making of new ones. */
+/** The viewer's lists, and a form for a new one. */
 export function ListsPage() {
+  const { t, format } = useI18n();
   const result = useQuery(ListsPageDocument, {
     fetchPolicy: "cache-and-network",
     nextFetchPolicy: "cache-first",
   });
   const [create] = useMutation(CreateListDocument);
   const { client, data, error, refetch } = result;
-  const next = useNextPage(result, data?.viewer?.lists);
-  if (data?.viewer === null) return <WelcomePage />;
+  const paging = useNextPage(result, data?.viewer?.lists);
+  if (data?.viewer === null) return <LoginRequired title={t.lists.title} text={t.welcome.toSee.lists} />;
   const viewer = data?.viewer;
-  const make = async (name: string) => {
+  const save = async (name: string) => {
     const made = (await create({ variables: { input: { name } } })).data?.createList;
     const node = made?.list;
     if (node) {
@@ -39,27 +40,27 @@ export function ListsPage() {
   };
   return (
     <>
-      <PageTitle>Lists</PageTitle>
-      <ListNameForm label="Name of a new list" action="Make a list" save={make} />
+      <PageTitle>{t.lists.title}</PageTitle>
+      <ListNameForm label={t.lists.nameLabel} action={t.lists.create} save={save} />
       <div className="border-b border-line" />
       {viewer ? (
         viewer.lists.edges.length === 0 ? (
           <Empty>
-            <p>No lists yet. A list has a timeline of its own, with the posts of the people you put on it.</p>
+            <p>{t.lists.empty}</p>
           </Empty>
         ) : (
           <>
-            <ul aria-label="My lists">
+            <ul aria-label={t.lists.mine}>
               {viewer.lists.edges.map(({ node }) => (
                 <li key={node.id} className="border-b border-line">
                   <Link to={`/lists/${encodeURIComponent(node.id)}`} className="flex items-baseline justify-between gap-4 px-4 py-4 hover:bg-wash sm:px-6">
                     <bdi className="min-w-0 font-semibold [overflow-wrap:anywhere]">{node.name}</bdi>
-                    <span className="shrink-0 text-sm text-soft">{peopleCount(node.size.totalCount)}</span>
+                    <span className="shrink-0 text-sm text-soft">{t.people.count(node.size.totalCount, format.number(node.size.totalCount))}</span>
                   </Link>
                 </li>
               ))}
             </ul>
-            <More {...next} />
+            <More {...paging} />
           </>
         )
       ) : error ? (
@@ -71,12 +72,13 @@ export function ListsPage() {
   );
 }
 
-function More(state: PageState) {
-  if (state.loading || state.error || !state.more) return <MoreBelow {...state} />;
+function More(paging: Paging) {
+  const { t } = useI18n();
+  if (paging.loading || paging.error || !paging.more) return <MoreBelow {...paging} />;
   return (
     <p className="flex justify-center py-5">
-      <Button kind="quiet" onClick={() => void state.load()}>
-        More lists
+      <Button kind="quiet" onClick={() => void paging.load()}>
+        {t.lists.more}
       </Button>
     </p>
   );

@@ -1,33 +1,50 @@
 import { useQuery } from "@apollo/client/react";
-import { Link } from "react-router";
-import { HomePageDocument } from "../api/generated.ts";
-import { Composer, ComposerSpace } from "../posts/Composer.tsx";
+import { lazy, Suspense } from "react";
+import { Link } from "wouter";
+import { HomePageDocument } from "./Home.documents.ts";
+import { useServices } from "../app/services.ts";
+import { useI18n } from "../i18n/I18n.tsx";
+import { Composer } from "../posts/Composer.tsx";
+import { ComposerSpace } from "../posts/ComposerSpace.tsx";
 import { useViewer } from "../session/useSession.ts";
-import { Feed, scrollToTop } from "../timeline/Feed.tsx";
+import { Feed } from "../timeline/Feed.tsx";
 import { PageTitle, Problem, Skeleton } from "../ui/states.tsx";
-import { WelcomePage } from "./WelcomePage.tsx";
 
-/** The page at /: one's own timeline, or the welcome for who is not logged in. */
+const SuggestedPeople = lazy(async () => ({ default: (await import("../people/NewestUsers.tsx")).SuggestedPeople }));
+const WelcomePage = lazy(() => import("../welcome/WelcomePage.tsx"));
+
+/** The page at /: the viewer's home timeline, or the welcome page for visitors. */
 export function HomePage() {
+  const { t } = useI18n();
+  const { session } = useServices();
   const viewer = useViewer();
   const { data, error, refetch } = useQuery(HomePageDocument);
-  if (viewer === null || data?.viewer === null) return <WelcomePage />;
+  if (viewer === null || data?.viewer === null) {
+    return (
+      <Suspense fallback={<Skeleton />}>
+        <WelcomePage onLoggedIn={() => session.changed()} />
+      </Suspense>
+    );
+  }
   return (
     <>
-      <PageTitle>Home</PageTitle>
-      {viewer ? <Composer viewer={viewer} onSent={scrollToTop} /> : <ComposerSpace />}
+      <PageTitle>{t.home.title}</PageTitle>
+      {viewer ? <Composer viewer={viewer} /> : <ComposerSpace />}
       {data?.viewer ? (
         <Feed
-          timeline={data.viewer.homeTimeline}
-          label="Home timeline"
+          timelineId={data.viewer.homeTimeline.id}
+          label={t.home.timeline}
           empty={
             <>
-              <p>Nothing here yet. What you and the people you follow post is shown here.</p>
+              <p>{t.home.empty}</p>
               <p>
                 <Link to="/public" className="font-medium text-accent underline">
-                  See what everybody writes
+                  {t.home.everyone}
                 </Link>
               </p>
+              <Suspense>
+                <SuggestedPeople />
+              </Suspense>
             </>
           }
         />

@@ -1,67 +1,62 @@
 import { useQuery } from "@apollo/client/react";
 import type { ReactNode } from "react";
-import { NavLink, useNavigationType, useParams } from "react-router";
-import {
-  CommonFollowersPageDocument,
-  FollowersPageDocument,
-  FollowersYouKnowPageDocument,
-  FollowingPageDocument,
-  NewestUsersPageDocument,
-} from "../api/generated.ts";
+import { useNextPage } from "@retwis/client";
+import { CommonFollowersPageDocument, FollowersPageDocument, FollowersYouKnowPageDocument, FollowingPageDocument, NewestUsersPageDocument } from "./People.documents.ts";
+import { useI18n } from "../i18n/I18n.tsx";
 import { PeopleList } from "../people/PeopleList.tsx";
 import { ProfileHeader } from "../people/ProfileHeader.tsx";
+import { NavLink } from "../router/NavLink.tsx";
+import { useParams } from "../router/useParams.ts";
+import { useVisit } from "../router/visit.ts";
 import { expectViewer } from "../session/expectation.ts";
+import { LoginRequired } from "../session/LoginRequired.tsx";
 import { useViewer } from "../session/useSession.ts";
-import { useNextPage } from "../ui/paging.ts";
+import { Title } from "../ui/Title.tsx";
 import { PageTitle, Problem, Skeleton } from "../ui/states.tsx";
 import { NotFoundPage } from "./NotFoundPage.tsx";
 import { PublicTabs } from "./PublicPage.tsx";
-import { WelcomePage } from "./WelcomePage.tsx";
 
-/** Those who follow somebody. */
+/** The followers of a user. */
 export function FollowersPage() {
-  return <PeoplePage document={FollowersPageDocument} what="Followers" followers empty={<p>Nobody follows them yet.</p>} />;
+  const { t } = useI18n();
+  return <PeoplePage document={FollowersPageDocument} what={t.people.followers} followers empty={<p>{t.people.noFollowers}</p>} />;
 }
 
-/** Those of somebody's followers whom the viewer follows. */
+/** The followers of a user whom the viewer follows. */
 export function FollowersYouKnowPage() {
-  return (
-    <PeoplePage
-      document={FollowersYouKnowPageDocument}
-      what="Followers you follow"
-      followers
-      empty={<p>Nobody whom you follow follows them.</p>}
-    />
-  );
+  const { t } = useI18n();
+  return <PeoplePage document={FollowersYouKnowPageDocument} what={t.people.knownTitle} followers empty={<p>{t.people.noKnown}</p>} />;
 }
 
-/** Those who follow somebody and the viewer. */
+/** The people who follow both a user and the viewer. */
 export function CommonFollowersPage() {
+  const { t } = useI18n();
   const viewer = useViewer();
   if (viewer === undefined) return <Skeleton />;
-  if (viewer === null) return <WelcomePage />;
+  if (viewer === null) return <LoginRequired title={t.people.commonTitle} text={t.welcome.toSee.people} />;
   return (
     <PeoplePage
       document={CommonFollowersPageDocument}
       with={viewer.user.id}
-      what="Followers you share"
+      what={t.people.commonTitle}
       followers
-      empty={<p>Nobody follows both of you.</p>}
+      empty={<p>{t.people.noCommon}</p>}
     />
   );
 }
 
-/** Those whom somebody follows. */
+/** The people whom a user follows. */
 export function FollowingPage() {
-  return <PeoplePage document={FollowingPageDocument} what="Following" empty={<p>They do not follow anybody yet.</p>} />;
+  const { t } = useI18n();
+  return <PeoplePage document={FollowingPageDocument} what={t.people.following} empty={<p>{t.people.noFollowing}</p>} />;
 }
 
 /**
- * Lists of people are not live: what is known is shown, and read anew. Who comes back to one
- * finds it as long as it was.
+ * Lists of people are not live: the cached list is shown while it is read again. A return by
+ * Back finds the list as long as it was.
  */
-function useReadAnew() {
-  const fetchPolicy = useNavigationType() === "POP" ? "cache-first" : "cache-and-network";
+function useReadAgain() {
+  const fetchPolicy = useVisit().returning ? "cache-first" : "cache-and-network";
   return { fetchPolicy, nextFetchPolicy: "cache-first" } as const;
 }
 
@@ -74,13 +69,14 @@ interface PeoplePageProps {
 }
 
 function PeoplePage({ document, with: other, what, followers = false, empty }: PeoplePageProps) {
+  const { t } = useI18n();
   const { username = "" } = useParams();
   const variables = { username, ...(other !== undefined && { with: other }) };
-  const result = useQuery(document as typeof FollowersPageDocument, { variables, ...useReadAnew() });
+  const result = useQuery(document as typeof FollowersPageDocument, { variables, ...useReadAgain() });
   const { data, error, refetch } = result;
   const next = useNextPage(result, data?.user?.people);
-  if (data?.user === null) return <NotFoundPage what={`There is nobody called @${username}.`} />;
-  const title = <title>{`${what} of @${username} — Retwis`}</title>;
+  if (data?.user === null) return <NotFoundPage text={t.notFound.user(username)} />;
+  const title = <Title>{t.title(t.people.titleOf(what, username))}</Title>;
   if (!data?.user) {
     return (
       <>
@@ -95,21 +91,22 @@ function PeoplePage({ document, with: other, what, followers = false, empty }: P
       <ProfileHeader user={data.user} />
       <h2 className="sr-only">{what}</h2>
       {followers && <FollowersTabs username={data.user.username} userId={data.user.id} />}
-      <PeopleList edges={data.user.people.edges} state={next} label={what} empty={empty} />
+      <PeopleList edges={data.user.people.edges} paging={next} label={what} empty={empty} />
     </>
   );
 }
 
-/** Which followers: all of them, or those who have to do with the viewer. */
+/** The choice between all followers and those connected with the viewer. */
 function FollowersTabs({ username, userId }: { username: string; userId: string }) {
+  const { t } = useI18n();
   const viewer = useViewer();
   if (viewer === null || (viewer === undefined && !expectViewer())) return null;
   const base = `/u/${username}/followers`;
   return (
-    <nav aria-label="Followers" className="flex flex-wrap gap-2 border-b border-line px-4 py-3 sm:px-6">
-      <Choice to={base}>All</Choice>
-      <Choice to={`${base}/known`}>You follow</Choice>
-      {viewer?.user.id !== userId && <Choice to={`${base}/common`}>Follow you too</Choice>}
+    <nav aria-label={t.people.followers} className="flex flex-wrap gap-2 border-b border-line px-4 py-3 sm:px-6">
+      <Choice to={base}>{t.people.all}</Choice>
+      <Choice to={`${base}/known`}>{t.people.known}</Choice>
+      {viewer?.user.id !== userId && <Choice to={`${base}/common`}>{t.people.common}</Choice>}
     </nav>
   );
 }
@@ -118,7 +115,6 @@ function Choice({ to, children }: { to: string; children: string }) {
   return (
     <NavLink
       to={to}
-      end
       className="rounded-full border border-line px-3 py-1 text-sm hover:bg-wash aria-[current=page]:border-accent aria-[current=page]:bg-wash aria-[current=page]:font-semibold"
     >
       {children}
@@ -126,17 +122,18 @@ function Choice({ to, children }: { to: string; children: string }) {
   );
 }
 
-/** Those who joined last. */
+/** The people who registered last. */
 export function NewestUsersPage() {
-  const result = useQuery(NewestUsersPageDocument, useReadAnew());
+  const { t } = useI18n();
+  const result = useQuery(NewestUsersPageDocument, useReadAgain());
   const { data, error, refetch } = result;
   const next = useNextPage(result, data?.newestUsers ?? undefined);
   return (
     <>
-      <PageTitle>New people</PageTitle>
+      <PageTitle>{t.everyone.newPeople}</PageTitle>
       <PublicTabs />
       {data?.newestUsers ? (
-        <PeopleList edges={data.newestUsers.edges} state={next} label="New people" empty={<p>Nobody is here yet.</p>} />
+        <PeopleList edges={data.newestUsers.edges} paging={next} label={t.everyone.newPeople} empty={<p>{t.everyone.nobody}</p>} />
       ) : error ? (
         <Problem error={error} retry={() => void refetch()} />
       ) : (

@@ -1,18 +1,20 @@
 import { useQuery } from "@apollo/client/react";
-import { PublicPageDocument } from "../api/generated.ts";
+import { PublicPageDocument } from "./Public.documents.ts";
+import { useI18n } from "../i18n/I18n.tsx";
 import { Feed } from "../timeline/Feed.tsx";
 import { PageTitle, Problem, Skeleton } from "../ui/states.tsx";
 import { Tab, Tabs } from "../ui/Tabs.tsx";
 
-/** What everybody posts. */
+/** The public timeline. */
 export function PublicPage() {
+  const { t } = useI18n();
   const { data, error, refetch } = useQuery(PublicPageDocument);
   return (
     <>
-      <PageTitle>Everybody</PageTitle>
+      <PageTitle>{t.everyone.title}</PageTitle>
       <PublicTabs />
       {data?.publicTimeline ? (
-        <Feed timeline={data.publicTimeline} label="Everybody's posts" empty={<p>Nobody has posted anything yet.</p>} />
+        <Feed timelineId={data.publicTimeline.id} label={t.everyone.timeline} empty={<p>{t.everyone.empty}</p>} />
       ) : error ? (
         <Problem error={error} retry={() => void refetch()} />
       ) : (
@@ -22,12 +24,13 @@ export function PublicPage() {
   );
 }
 
-/** From what everybody posts to who joined last, and back. */
+/** The tabs of the public timeline and of the people who registered last. */
 export function PublicTabs() {
+  const { t } = useI18n();
   return (
-    <Tabs label="Everybody">
-      <Tab to="/public">Posts</Tab>
-      <Tab to="/public/people">New people</Tab>
+    <Tabs label={t.everyone.tabs}>
+      <Tab to="/public">{t.everyone.posts}</Tab>
+      <Tab to="/public/people">{t.everyone.newPeople}</Tab>
     </Tabs>
   );
 }

@@ -1,25 +1,37 @@
 import type { FragmentType } from "@apollo/client";
 import { useFragment, useMutation } from "@apollo/client/react";
 import { useState } from "react";
-import { describeError, sentence } from "../api/errors.ts";
-import {
-  FollowButton_UserFragmentDoc,
-  FollowUserDocument,
-  UnfollowUserDocument,
-  type FollowButton_UserFragment,
-} from "../api/generated.ts";
+import { describeError, describeUserError } from "../api/errors.ts";
+import type { FollowButton_UserFragment } from "../api/generated.ts";
+import { FollowButton_UserFragmentDoc, FollowUserDocument, UnfollowUserDocument } from "./FollowButton.documents.ts";
+import { useI18n } from "../i18n/I18n.tsx";
 import { expectViewer } from "../session/expectation.ts";
 import { useViewer } from "../session/useSession.ts";
-import { Button } from "../ui/Button.tsx";
+import { Button, buttonClass } from "../ui/Button.tsx";
 
-/** Follows and unfollows; absent for who is not logged in, and on one's own profile. */
-export function FollowButton({ user }: { user: FragmentType<FollowButton_UserFragment> }) {
+export interface FollowButtonProps {
+  user: FragmentType<FollowButton_UserFragment>;
+  /** Visitors who are not logged in see a link to the registration. */
+  invite?: boolean;
+}
+
+/** Follows and unfollows a user. Absent on the viewer's own profile. */
+export function FollowButton({ user, invite = false }: FollowButtonProps) {
+  const i18n = useI18n();
+  const { t } = i18n;
   const viewer = useViewer();
   const { data, complete } = useFragment({ fragment: FollowButton_UserFragmentDoc, fragmentName: "FollowButton_user", from: user });
   const [problem, setProblem] = useState<string>();
   const [follow, following] = useMutation(FollowUserDocument);
   const [unfollow, unfollowing] = useMutation(UnfollowUserDocument);
   if (viewer === undefined && expectViewer()) return <div className="h-10 w-28 shrink-0" />;
+  if (viewer === null && invite) {
+    return (
+      <a href="/#register" className={`shrink-0 ${buttonClass()}`}>
+        {t.welcome.registerToFollow}
+      </a>
+    );
+  }
   if (!viewer || !complete || data.id === viewer.user.id) return null;
   const toggle = async () => {
     setProblem(undefined);
@@ -28,9 +40,9 @@ export function FollowButton({ user }: { user: FragmentType<FollowButton_UserFra
       const errors = data.viewerFollows
         ? (await unfollow({ variables })).data?.unfollowUser?.userErrors
         : (await follow({ variables })).data?.followUser?.userErrors;
-      if (errors?.[0]) setProblem(sentence(errors[0].message));
+      if (errors?.[0]) setProblem(describeUserError(errors[0], i18n));
     } catch (error) {
-      setProblem(describeError(error));
+      setProblem(describeError(error, i18n));
     }
   };
   return (
@@ -38,12 +50,13 @@ export function FollowButton({ user }: { user: FragmentType<FollowButton_UserFra
       <Button
         className="min-w-28"
         kind={data.viewerFollows ? "quiet" : "strong"}
-        aria-pressed={data.viewerFollows}
-        aria-label={`Follow ${data.displayName}`}
+        data-follow={data.viewerFollows}
+        aria-label={data.viewerFollows ? t.follow.following(data.displayName) : t.follow.follow(data.displayName)}
+        aria-description={data.viewerFollows ? t.follow.unfollowHint : undefined}
         busy={following.loading || unfollowing.loading}
         onClick={() => void toggle()}
       >
-        {data.viewerFollows ? "Following" : "Follow"}
+        {data.viewerFollows ? t.follow.shortFollowing : t.follow.shortFollow}
       </Button>
       {problem && (
         <p role="alert" className="mt-1 max-w-48 text-sm text-warn">

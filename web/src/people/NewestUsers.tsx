@@ -1,41 +1,61 @@
 import { useQuery } from "@apollo/client/react";
-import { useSyncExternalStore } from "react";
-import { Link } from "react-router";
-import { NewestUsersDocument } from "../api/generated.ts";
-import { Avatar } from "./Avatar.tsx";
+import { useSyncExternalStore, type ReactNode } from "react";
+import { Link } from "wouter";
+import { NewestUsersDocument } from "./NewestUsers.documents.ts";
+import { useI18n } from "../i18n/I18n.tsx";
+import { useViewer } from "../session/useSession.ts";
+import { PersonRow } from "./PersonRow.tsx";
 
 const wide = matchMedia("(width >= 64rem)");
-const again = 60_000; // ms
+const interval = 60_000; // ms
 
-/** Those who joined last, beside the page where there is room. Elsewhere they have a page. */
+/** The people who registered last, beside the page on wide screens. Others have a page for them. */
 export function NewestUsers() {
+  const { t } = useI18n();
   const fits = useSyncExternalStore(watchWidth, () => wide.matches);
-  const { data } = useQuery(NewestUsersDocument, { skip: !fits, pollInterval: again, skipPollAttempt: () => document.hidden });
-  const people = data?.newestUsers?.edges ?? [];
   return (
-    <aside aria-label="New people" className="sticky top-0 hidden h-dvh w-64 shrink-0 overflow-y-auto px-5 py-6 lg:block xl:w-72">
-      {people.length > 0 && (
-        <>
-          <h2 className="mb-3 font-serif text-lg font-semibold">New here</h2>
-          <ul>
-            {people.map(({ node }) => (
-              <li key={node.id}>
-                <Link to={`/u/${node.username}`} className="flex items-center gap-3 rounded-lg px-2 py-2 hover:bg-wash">
-                  <Avatar {...node} />
-                  <span className="min-w-0">
-                    <bdi className="block truncate font-semibold">{node.displayName}</bdi>
-                    <span className="block truncate text-sm text-soft">@{node.username}</span>
-                  </span>
-                </Link>
-              </li>
-            ))}
-          </ul>
-          <Link to="/public/people" className="mt-3 inline-block px-2 text-sm font-medium text-accent underline">
-            All new people
-          </Link>
-        </>
+    <aside aria-label={t.everyone.newPeople} className="sticky top-0 hidden h-dvh w-72 shrink-0 overflow-y-auto px-3 py-6 lg:block">
+      {fits && (
+        <People poll>
+          <h2 className="mb-1 px-2 font-serif text-lg font-semibold">{t.everyone.newHere}</h2>
+        </People>
       )}
     </aside>
+  );
+}
+
+/** People to follow, for a timeline that has no posts yet. */
+export function SuggestedPeople() {
+  const { t } = useI18n();
+  return (
+    <div className="mx-auto max-w-sm text-left text-ink">
+      <People>
+        <h2 className="mb-1 px-2 font-serif text-lg font-semibold">{t.home.suggestions}</h2>
+      </People>
+    </div>
+  );
+}
+
+function People({ poll = false, children }: { poll?: boolean; children: ReactNode }) {
+  const { t } = useI18n();
+  const viewer = useViewer();
+  const { data } = useQuery(NewestUsersDocument, poll ? { pollInterval: interval, skipPollAttempt: () => document.hidden } : {});
+  const people = data?.newestUsers?.edges.filter(({ node }) => node.id !== viewer?.user.id).slice(0, 5) ?? [];
+  if (people.length === 0 || viewer === undefined) return null;
+  return (
+    <>
+      {children}
+      <ul>
+        {people.map(({ node }) => (
+          <li key={node.id}>
+            <PersonRow user={node} compact />
+          </li>
+        ))}
+      </ul>
+      <Link to="/public/people" className="mt-3 inline-block px-2 text-sm font-medium text-accent underline">
+        {t.everyone.allNewPeople}
+      </Link>
+    </>
   );
 }
 

@@ -1,27 +1,28 @@
 import type { FragmentType } from "@apollo/client";
+import type { Paging } from "@retwis/client";
 import type { ReactNode } from "react";
 import { Virtuoso } from "react-virtuoso";
 import type { PersonRow_UserFragment } from "../api/generated.ts";
-import { MoreBelow, type PageState } from "../timeline/MoreBelow.tsx";
+import { MoreBelow } from "../timeline/MoreBelow.tsx";
 import { Empty } from "../ui/states.tsx";
 import { PersonRow } from "./PersonRow.tsx";
 
-/** People in the first frame: a screen full. */
+/** People rendered in the first frame: a screen full. */
 const firstFrame = 16;
 
 export interface PeopleListProps {
   edges: readonly { node: { id: string } & FragmentType<PersonRow_UserFragment> }[];
-  state: PageState;
-  /** What the list is called, for those who hear it. */
+  paging: Paging;
+  /** The accessible name of the list. */
   label: string;
-  /** Shown in place of people when there are none. */
+  /** Shown if there are no people. */
   empty: ReactNode;
-  /** What can be done with somebody, where that is not to follow them. */
+  /** An action for each person, in place of following. */
   action?: ((userId: string) => ReactNode) | undefined;
 }
 
-/** A list of people that goes on as one scrolls. */
-export function PeopleList({ edges, state, label, empty, action }: PeopleListProps) {
+/** A list of people that loads more as the reader scrolls. */
+export function PeopleList({ edges, paging, label, empty, action }: PeopleListProps) {
   if (edges.length === 0) return <Empty>{empty}</Empty>;
   return (
     <section aria-label={label}>
@@ -29,16 +30,16 @@ export function PeopleList({ edges, state, label, empty, action }: PeopleListPro
         useWindowScroll
         data={edges}
         initialItemCount={Math.min(edges.length, firstFrame)}
-        context={state}
+        context={paging}
         computeItemKey={(_, edge) => edge.node.id}
         itemContent={(_, edge) => <PersonRow user={edge.node} action={action?.(edge.node.id)} />}
-        endReached={() => void state.load()}
+        endReached={() => void paging.load()}
         components={{ Footer }}
       />
     </section>
   );
 }
 
-function Footer({ context }: { context: PageState }) {
+function Footer({ context }: { context: Paging }) {
   return <MoreBelow {...context} />;
 }

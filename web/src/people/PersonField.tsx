@@ -1,27 +1,35 @@
-import { useId, useState, type KeyboardEvent, type SubmitEvent } from "react";
+import { useEffect, useId, useState, type KeyboardEvent, type SubmitEvent } from "react";
 import { describeError } from "../api/errors.ts";
+import { useI18n } from "../i18n/I18n.tsx";
 import { Field } from "../ui/Field.tsx";
 import { OptionsStatus, optionId, PeopleOptions, useActiveOption } from "./PeopleOptions.tsx";
 import { usePeopleSearch, type FoundPerson } from "./usePeopleSearch.ts";
 
 export interface PersonFieldProps {
   label: string;
-  /** Somebody was chosen from the list. */
+  /** Called with the person who was chosen. */
   onPick: (person: FoundPerson) => void;
-  /** A name was typed, and sent as it is. */
+  /** Called with a username that was submitted and that the search did not find. */
   onName: (username: string) => void;
   error?: string | undefined;
   autoFocus?: boolean;
-  /** Where those who were found are shown: over what follows, or in a place kept for them. */
+  /** The matches cover what follows. Otherwise they have a place of their own. */
   popup?: boolean;
   id?: string;
 }
 
-/** A form of one field, that finds people by how their names begin. */
+/**
+ * A form with one field that finds people. Enter chooses the selected match; without one, the
+ * person whose username is typed in full; otherwise the first match.
+ */
 export function PersonField({ label, onPick, onName, error, autoFocus = false, popup = false, id }: PersonFieldProps) {
+  const i18n = useI18n();
+  const { t } = i18n;
   const [typed, setTyped] = useState("");
   const [open, setOpen] = useState(false);
   const [problem, setProblem] = useState<string>();
+  // Submitted while the search was running: it is decided when the search has settled.
+  const [submitted, setSubmitted] = useState(false);
   const listId = useId();
   const name = typed.trim().replace(/^@/, "");
   const search = usePeopleSearch(open ? name : "");
@@ -29,21 +37,35 @@ export function PersonField({ label, onPick, onName, error, autoFocus = false, p
   const { active, setActive, onKey } = useActiveOption(people, -1);
   const shown = open && people.length > 0;
 
-  const pick = (person: FoundPerson) => {
-    setTyped("");
+  const reset = () => {
     setOpen(false);
     setProblem(undefined);
+    setSubmitted(false);
+  };
+  const pick = (person: FoundPerson) => {
+    setTyped("");
+    reset();
     onPick(person);
+  };
+  const decide = () => {
+    const exact = people.find(({ username }) => username.toLowerCase() === name.toLowerCase());
+    const first = exact ?? people[0];
+    if (first) return pick(first);
+    setSubmitted(false);
+    if (!/^\w{3,20}$/.test(name)) return setProblem(t.find.invalid);
+    reset();
+    onName(name);
   };
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    const person = shown ? people[active] : undefined;
-    if (person) return pick(person);
-    if (!/^\w{3,20}$/.test(name)) return setProblem("Names have 3 to 20 letters, digits and underscores.");
-    setProblem(undefined);
-    setOpen(false);
-    onName(name);
+    const selected = shown ? people[active] : undefined;
+    if (selected) return pick(selected);
+    setOpen(true);
+    setSubmitted(true);
   };
+  useEffect(() => {
+    if (submitted && settled) decide();
+  });
   const onKeyDown = (event: KeyboardEvent) => {
     if (onKey(event)) return setOpen(true);
     if (event.key === "Escape" && popup && shown) {
@@ -51,6 +73,7 @@ export function PersonField({ label, onPick, onName, error, autoFocus = false, p
       setOpen(false);
     }
   };
+  const hint = search.error ? describeError(search.error, i18n) : open && name !== "" && settled && people.length === 0 ? t.find.noMatches : undefined;
   return (
     <form id={id} onSubmit={submit} noValidate role="search" className="relative">
       <Field
@@ -58,7 +81,7 @@ export function PersonField({ label, onPick, onName, error, autoFocus = false, p
         name="username"
         value={typed}
         error={problem ?? error}
-        hint={search.error ? describeError(search.error) : open && name !== "" && settled && people.length === 0 ? "Nobody’s name begins like this." : undefined}
+        hint={hint}
         role="combobox"
         aria-expanded={shown}
         aria-controls={listId}
@@ -72,6 +95,7 @@ export function PersonField({ label, onPick, onName, error, autoFocus = false, p
           setTyped(event.target.value);
           setOpen(true);
           setProblem(undefined);
+          setSubmitted(false);
         }}
         onKeyDown={onKeyDown}
         onBlur={() => popup && setOpen(false)}

@@ -1,18 +1,18 @@
 import type { FragmentType } from "@apollo/client";
 import { useFragment } from "@apollo/client/react";
-import { Link } from "react-router";
-import { ProfileHeader_UserFragmentDoc, type ProfileHeader_UserFragment } from "../api/generated.ts";
+import { Link } from "wouter";
+import type { ProfileHeader_UserFragment } from "../api/generated.ts";
+import { ProfileHeader_UserFragmentDoc } from "./ProfileHeader.documents.ts";
+import { useI18n } from "../i18n/I18n.tsx";
 import { AddToList } from "../lists/AddToList.tsx";
+import { RichText } from "../posts/RichText.tsx";
 import { Tab, Tabs } from "../ui/Tabs.tsx";
 import { Avatar } from "./Avatar.tsx";
 import { FollowButton } from "./FollowButton.tsx";
 
-const joined = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
-const count = new Intl.NumberFormat("en");
-const conjunction = new Intl.ListFormat("en");
-
-/** Who somebody is, and the way to their posts and people. */
+/** A user's profile, and the tabs of their posts and people. */
 export function ProfileHeader({ user }: { user: FragmentType<ProfileHeader_UserFragment> }) {
+  const { t, format } = useI18n();
   const { data, complete } = useFragment({ fragment: ProfileHeader_UserFragmentDoc, fragmentName: "ProfileHeader_user", from: user });
   if (!complete) return null;
   const base = `/u/${data.username}`;
@@ -27,55 +27,53 @@ export function ProfileHeader({ user }: { user: FragmentType<ProfileHeader_UserF
             </h1>
             <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-soft [overflow-wrap:anywhere]">
               @{data.username}
-              {data.followsViewer && <span className="rounded bg-wash px-1.5 text-sm whitespace-nowrap text-ink">Follows you</span>}
+              {data.followsViewer && <span className="rounded bg-wash px-1.5 text-sm whitespace-nowrap text-ink">{t.profile.followsYou}</span>}
             </p>
           </div>
-          <FollowButton user={data} />
+          <FollowButton user={data} invite />
         </div>
-        {data.bio && (
-          <p dir="auto" className="post-text mt-4">
-            {data.bio}
-          </p>
-        )}
+        {data.bio && <RichText text={data.bio} mentions={[]} className="mt-4" />}
         <div className="mt-2 flex min-h-10 flex-wrap items-center justify-between gap-x-4 text-sm text-soft">
-          <p>Here since {joined.format(new Date(data.createdAt))}</p>
+          <p>{t.profile.joined(format.month(new Date(data.createdAt)))}</p>
           <AddToList userId={data.id} displayName={data.displayName} />
         </div>
         {data.known.totalCount > 0 && (
           <p className="text-sm text-soft [overflow-wrap:anywhere]">
             <Link to={`${base}/followers/known`} className="hover:underline">
-              Followed by <KnownNames {...data.known} /> you follow
+              {t.profile.followedBy(<KnownNames key="names" {...data.known} />)}
             </Link>
           </p>
         )}
       </div>
-      <Tabs label="Profile">
+      <Tabs label={t.profile.tabs}>
         <Tab to={base}>
-          <Counted value={data.postCount} one="post" many="posts" />
+          <Counted value={data.postCount} noun={t.profile.posts(data.postCount)} />
         </Tab>
         <Tab to={`${base}/followers`} inner>
-          <Counted value={data.followerCount} one="follower" many="followers" />
+          <Counted value={data.followerCount} noun={t.profile.followers(data.followerCount)} />
         </Tab>
         <Tab to={`${base}/following`}>
-          <Counted value={data.followingCount} one="following" many="following" />
+          <Counted value={data.followingCount} noun={t.profile.following} />
         </Tab>
       </Tabs>
     </>
   );
 }
 
-function Counted({ value, one, many }: { value: number; one: string; many: string }) {
+function Counted({ value, noun }: { value: number; noun: string }) {
+  const { format } = useI18n();
   return (
     <>
-      <strong className="font-semibold text-ink tabular-nums">{count.format(value)}</strong> {value === 1 ? one : many}
+      <strong className="font-semibold text-ink tabular-nums">{format.number(value)}</strong> {noun}
     </>
   );
 }
 
-/** Says who of those one follows is there too: a few names, and how many others. */
+/** The names of known followers: a few of them, and the number of others. */
 function KnownNames({ totalCount, edges }: ProfileHeader_UserFragment["known"]) {
+  const { t, format } = useI18n();
   const names = edges.map((edge) => edge.node.displayName);
   const others = totalCount - names.length;
-  if (others > 0) names.push(`${count.format(others)} ${others === 1 ? "other" : "others"}`);
-  return conjunction.formatToParts(names).map(({ type, value }, i) => (type === "element" ? <bdi key={i}>{value}</bdi> : value));
+  if (others > 0) names.push(t.profile.others(others, format.number(others)));
+  return format.list(names).map(({ type, value }, i) => (type === "element" ? <bdi key={i}>{value}</bdi> : value));
 }

@@ -1,36 +1,32 @@
-import { useMutation } from "@apollo/client/react";
-import { useId, useLayoutEffect, useRef, useState, useSyncExternalStore, type KeyboardEvent, type SubmitEvent } from "react";
-import { useLocation } from "react-router";
-import { describeError, sentence } from "../api/errors.ts";
-import { CreatePostDocument } from "../api/generated.ts";
-import { useServices } from "../app/services.ts";
+import { scrollToTop, useCreatePost } from "@retwis/client";
+import { lazy, Suspense, useId, useLayoutEffect, useRef, useState, useSyncExternalStore, type KeyboardEvent, type RefObject, type SubmitEvent } from "react";
+import { describeError, describeUserError } from "../api/errors.ts";
+import { useI18n } from "../i18n/I18n.tsx";
+import { useVisit } from "../router/visit.ts";
 import type { Viewer } from "../session/useSession.ts";
-import { prependPosts } from "../timeline/window.ts";
 import { Button } from "../ui/Button.tsx";
 import { Drafts, emptyDraft } from "./draft.ts";
 import { checkPost } from "./limits.ts";
-import { MentionMenu, useMentionMenu } from "./MentionMenu.tsx";
-import { isPending, pendingId } from "./pending.ts";
+import type { MentionMenuHandle } from "./MentionMenu.tsx";
+import { mentionBefore } from "./mentions.ts";
+
+const MentionMenu = lazy(() => import("./MentionMenu.tsx"));
 
 const drafts = new Drafts(() => localStorage);
 
-/** Writes posts. What is sent shows at the head of the home timeline at once. */
-export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => void }) {
-  const { ownPosts } = useServices();
+/** Writes posts. A post shows at the head of the home timeline at once. */
+export function Composer({ viewer }: { viewer: Viewer }) {
+  const i18n = useI18n();
+  const { t } = i18n;
   const userId = viewer.user.id;
   const draft = useSyncExternalStore(drafts.subscribe, () => drafts.read(userId));
   const [problem, setProblem] = useState<string>();
-  const [create] = useMutation(CreatePostDocument);
+  const create = useCreatePost();
   const field = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const countId = useId();
   const check = checkPost(draft.text);
-  const location = useLocation();
-  const invited = (location.state as { compose?: boolean } | null)?.compose === true;
-  // As part of showing it: whoever types on at once does not lose a letter.
-  useLayoutEffect(() => {
-    if (invited) field.current?.focus();
-  }, [invited]);
+  useInvitation(field);
 
   const send = async () => {
     const { text, key } = draft;
@@ -41,57 +37,24 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
       drafts.returned(userId, draft);
     };
     try {
-      const { data } = await ownPosts.send(userId, () => {
-        const sent = create({
-          variables: { input: { text, idempotencyKey: key } },
-          optimisticResponse: {
-            createPost: {
-              __typename: "CreatePostPayload",
-              edge: {
-                __typename: "PostEdge",
-                cursor: "",
-                node: {
-                  __typename: "Post",
-                  id: pendingId(key),
-                  text: text.trim(),
-                  createdAt: new Date().toISOString(),
-                  author: viewer.user,
-                  mentions: [],
-                } as never,
-              },
-              userErrors: [],
-            },
-          },
-          update(cache, { data: result }) {
-            const edge = result?.createPost?.edge;
-            if (!edge) return;
-            if (!isPending(edge.node.id)) ownPosts.add(edge.node.id);
-            prependPosts(cache, viewer.homeTimeline.id, [{ cursor: edge.cursor, postId: edge.node.id }]);
-            cache.modify({
-              id: cache.identify({ __typename: "User", id: userId }) ?? "",
-              fields: { postCount: (count: number) => count + 1 },
-            });
-          },
-        });
-        onSent();
-        return sent;
-      });
-      const failure = data?.createPost?.userErrors[0];
-      if (failure) return failed(sentence(failure.message));
-      drafts.arrived(userId, draft);
+      const sending = create({ text, author: viewer.user, homeTimelineId: viewer.homeTimeline.id, idempotencyKey: key });
+      scrollToTop();
+      const [failure] = await sending;
+      if (failure) failed(describeUserError(failure, i18n));
+      else drafts.sent(userId, draft);
     } catch (error) {
-      failed(describeError(error));
+      failed(`${t.composer.notSent} ${describeError(error, i18n)}`);
     }
   };
 
   const type = (text: string) => drafts.write(userId, draft.text === text ? draft : emptyDraft(text));
-  const menu = useMentionMenu(field, draft.text, type);
+  const mention = useMention(field, draft.text, type);
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (check.ok) void send();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (menu.onKey(event)) return;
+    if (mention.menu.current?.onKey(event)) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.current?.requestSubmit();
     if (event.key === "Escape") field.current?.blur();
   };
@@ -99,7 +62,7 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
   return (
     <form ref={form} onSubmit={submit} className="border-b border-line px-4 pb-4 sm:px-6">
       <label htmlFor="composer" className="sr-only">
-        What is on your mind?
+        {t.composer.label}
       </label>
       <div className="relative">
         <textarea
@@ -108,43 +71,95 @@ export function Composer({ viewer, onSent }: { viewer: Viewer; onSent: () => voi
           value={draft.text}
           dir="auto"
           rows={3}
-          placeholder="What is on your mind?"
+          placeholder={t.composer.label}
           aria-describedby={countId}
-          aria-invalid={check.left < 0 || check.problem !== undefined || undefined}
-          {...menu.aria}
+          aria-invalid={check.left < 0 || check.tooManyBytes || undefined}
+          {...mention.aria}
           onChange={(event) => {
             type(event.target.value);
-            menu.look();
+            mention.look();
           }}
-          onSelect={menu.look}
-          onBlur={menu.close}
+          onSelect={mention.look}
+          onBlur={mention.close}
           onKeyDown={onKeyDown}
           className="post-text block max-h-80 min-h-27 w-full resize-none rounded-xl border border-line bg-raised px-4 py-3 [field-sizing:content] placeholder:text-soft aria-invalid:border-warn"
         />
-        <MentionMenu {...menu} />
+        {mention.token && (
+          <Suspense fallback={null}>
+            <MentionMenu ref={mention.menu} listId={mention.listId} prefix={mention.token.prefix} onPick={mention.pick} onActive={mention.setActive} onDismiss={mention.dismiss} />
+          </Suspense>
+        )}
       </div>
       <div className="mt-2 flex items-center gap-3">
         <p role="status" className="min-w-0 flex-1 text-sm text-warn">
-          {check.problem ?? problem}
+          {check.tooManyBytes ? t.composer.tooManyBytes : problem}
         </p>
         <p id={countId} className={`text-sm tabular-nums ${check.left < 0 ? "font-semibold text-warn" : "text-soft"}`}>
           {check.left}
-          <span className="sr-only"> characters left</span>
+          <span className="sr-only"> {t.composer.charactersLeft}</span>
         </p>
         <Button type="submit" disabled={!check.ok}>
-          Post
+          {t.composer.post}
         </Button>
       </div>
     </form>
   );
 }
 
-/** The room that the composer will take. */
-export function ComposerSpace() {
-  return (
-    <div className="border-b border-line px-4 pb-4 sm:px-6">
-      <div className="h-27 rounded-xl border border-line" />
-      <div className="mt-2 h-10" />
-    </div>
-  );
+/** Focuses the field when the reader navigated here to write. */
+function useInvitation(field: RefObject<HTMLTextAreaElement | null>): void {
+  const { key, compose } = useVisit();
+  // Before the next event: what is typed at once is not lost.
+  useLayoutEffect(() => {
+    if (compose) field.current?.focus({ preventScroll: true });
+  }, [compose, key, field]);
+}
+
+/** The mention that is being written in the field, and the menu that completes it. */
+function useMention(field: RefObject<HTMLTextAreaElement | null>, text: string, onText: (text: string) => void) {
+  const [caret, setCaret] = useState<number>();
+  const [dismissed, setDismissed] = useState<number>();
+  const [active, setActive] = useState<string>();
+  const menu = useRef<MentionMenuHandle>(null);
+  const next = useRef<number | undefined>(undefined);
+  const listId = useId();
+  const found = caret === undefined ? undefined : mentionBefore(text, caret);
+  const token = found && found.at !== dismissed ? found : undefined;
+
+  // The caret moves behind an inserted name once the name is there.
+  useLayoutEffect(() => {
+    if (next.current === undefined) return;
+    field.current?.setSelectionRange(next.current, next.current);
+    setCaret(next.current);
+    next.current = undefined;
+  }, [field, text]);
+
+  return {
+    menu,
+    listId,
+    token,
+    setActive,
+    pick: (username: string) => {
+      if (!token || caret === undefined) return;
+      const rest = text.slice(caret);
+      const start = `${text.slice(0, token.at)}@${username}`;
+      next.current = start.length + 1;
+      onText(`${start} ${rest.replace(/^ /, "")}`);
+    },
+    dismiss: () => setDismissed(token?.at),
+    /** Looks where the caret is. */
+    look: () => {
+      const element = field.current;
+      const now = element && element.selectionStart === element.selectionEnd ? element.selectionStart : undefined;
+      setCaret(now);
+      // A dismissed mention gets its menu again after the caret has left it.
+      if (now === undefined || mentionBefore(element?.value ?? "", now)?.at !== dismissed) setDismissed(undefined);
+    },
+    close: () => setCaret(undefined),
+    aria: {
+      "aria-autocomplete": "list" as const,
+      "aria-controls": token && active ? listId : undefined,
+      "aria-activedescendant": token ? active : undefined,
+    },
+  };
 }

@@ -1,49 +1,47 @@
-import { useFragment } from "@apollo/client/react";
 import type { FragmentType } from "@apollo/client";
-import { useRef, useState, type KeyboardEvent, type MouseEvent } from "react";
-import { Link, useNavigate } from "react-router";
-import { PostCard_PostFragmentDoc, type PostCard_PostFragment } from "../api/generated.ts";
+import { useFragment } from "@apollo/client/react";
+import { isPending, TimelinePostFragmentDoc, useDeletePost, type TimelinePostFragment } from "@retwis/client";
+import { lazy, Suspense, useState, useSyncExternalStore, type KeyboardEvent, type MouseEvent } from "react";
+import { Link } from "wouter";
+import { useServices } from "../app/services.ts";
+import { useI18n } from "../i18n/I18n.tsx";
 import { Avatar } from "../people/Avatar.tsx";
+import { navigate } from "../router/visit.ts";
 import { useViewer } from "../session/useSession.ts";
+import { useAge } from "../ui/clock.ts";
 import { TrashIcon } from "../ui/icons.tsx";
-import { useRelativeTime } from "../ui/time.ts";
-import { splitMentions } from "./mentions.ts";
-import { DeleteQuestion } from "./DeleteQuestion.tsx";
-import { isPending } from "./pending.ts";
+import { RichText } from "./RichText.tsx";
+
+const ConfirmDialog = lazy(async () => ({ default: (await import("../ui/ConfirmDialog.tsx")).ConfirmDialog }));
 
 export interface PostCardProps {
-  post: FragmentType<PostCard_PostFragment> & { id: string };
-  /** Its place in a feed, counted from 1. */
+  post: FragmentType<TimelinePostFragment> & { id: string };
+  /** The position in a feed, counted from 1. */
   position?: number;
-  /** It is what the page is about. */
+  /** The post is the subject of the page. */
   large?: boolean;
+  /** Called before the post disappears. */
   onDeleted?: () => void;
 }
 
 /** One post. */
 export function PostCard({ post, position, large = false, onDeleted }: PostCardProps) {
-  const { data, complete } = useFragment({ fragment: PostCard_PostFragmentDoc, fragmentName: "PostCard_post", from: post });
-  const navigate = useNavigate();
+  const { data, complete } = useFragment({ fragment: TimelinePostFragmentDoc, fragmentName: "TimelinePost", from: post });
   const viewer = useViewer();
-  const [asking, setAsking] = useState(false);
-  const trash = useRef<HTMLButtonElement>(null);
-  if (!complete) return <div className="h-px" />; // deleted this very moment; lists want no empty rows
+  if (!complete) return <div className="h-px" />; // just deleted; lists want no empty rows
   const { id, text, author, mentions } = data;
   const pending = isPending(id);
   const href = `/post/${encodeURIComponent(id)}`;
-  const keep = () => {
-    setAsking(false);
-    trash.current?.focus();
-  };
   const open = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && event.target === event.currentTarget && !pending && !large) void navigate(href);
+    if (event.key === "Enter" && event.target === event.currentTarget && !pending && !large) navigate(href);
   };
   const openByText = (event: MouseEvent) => {
     const onLink = event.target instanceof Element && event.target.closest("a");
     const modified = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
     if (pending || onLink || modified || event.detail > 1 || hasSelection()) return;
-    void navigate(href);
+    navigate(href);
   };
+  const textProps = { id: `${id}-text`, text, mentions };
   return (
     <article
       data-post-id={id}
@@ -66,59 +64,55 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
               <span className="truncate text-sm text-soft">@{author.username}</span>
             </span>
             <span className="flex shrink-0 items-baseline gap-1 text-sm text-soft">
-              {!pending && viewer?.user.id === author.id && (
-                <button
-                  ref={trash}
-                  type="button"
-                  aria-label="Delete"
-                  aria-expanded={asking}
-                  aria-describedby={`${id}-text`}
-                  onClick={() => setAsking(!asking)}
-                  className="-my-1 self-center rounded-md p-1 hover:text-warn"
-                >
-                  <TrashIcon />
-                </button>
-              )}
-              {pending ? "Sending" : <PostTime iso={data.createdAt} href={href} />}
+              {!pending && viewer?.user.id === author.id && <DeleteButton postId={id} authorId={author.id} onDeleted={onDeleted} />}
+              {pending ? <PendingState /> : <PostTime iso={data.createdAt} href={href} />}
             </span>
           </p>
-          {!large && <PostText id={id} text={text} mentions={mentions} onClick={openByText} />}
+          {!large && <RichText {...textProps} className="mt-1 cursor-pointer" onClick={openByText} />}
         </div>
       </div>
-      {large && <PostText id={id} text={text} mentions={mentions} large />}
-      {asking && <DeleteQuestion postId={id} authorId={author.id} onKeep={keep} onDeleted={onDeleted} />}
+      {large && <RichText {...textProps} className="mt-4 text-xl" />}
     </article>
   );
 }
 
-interface PostTextProps {
-  id: string;
-  text: string;
-  mentions: readonly { username: string }[];
-  large?: boolean;
-  /** For the mouse; keys have the post itself. */
-  onClick?: (event: MouseEvent) => void;
+function DeleteButton({ postId, authorId, onDeleted }: { postId: string; authorId: string; onDeleted: (() => void) | undefined }) {
+  const { t } = useI18n();
+  const remove = useDeletePost();
+  const [asking, setAsking] = useState<boolean>();
+  return (
+    <>
+      <button
+        type="button"
+        aria-label={t.delete}
+        aria-describedby={`${postId}-text`}
+        onClick={() => setAsking(true)}
+        className="-my-1 self-center rounded-md p-1 hover:text-warn"
+      >
+        <TrashIcon />
+      </button>
+      {asking !== undefined && (
+        <Suspense>
+          <ConfirmDialog
+            open={asking}
+            title={t.post.deleteTitle}
+            text={t.post.deleteText}
+            action={t.delete}
+            onConfirm={() => remove(postId, authorId, onDeleted)}
+            onClose={() => setAsking(false)}
+          />
+        </Suspense>
+      )}
+    </>
+  );
 }
 
-function PostText({ id, text, mentions, large = false, onClick }: PostTextProps) {
-  return (
-    <p
-      id={`${id}-text`}
-      dir="auto"
-      onClick={onClick}
-      className={`post-text ${large ? "mt-4 text-xl" : "mt-1"} ${onClick ? "cursor-pointer" : ""}`}
-    >
-      {splitMentions(text, mentions).map((piece, i) =>
-        piece.username === undefined ? (
-          piece.text
-        ) : (
-          <Link key={i} to={`/u/${piece.username}`} className="text-accent underline decoration-1 underline-offset-2 hover:decoration-2">
-            {piece.text}
-          </Link>
-        ),
-      )}
-    </p>
-  );
+/** Says what a post waits for that has not been sent. */
+function PendingState() {
+  const { t } = useI18n();
+  const { connection } = useServices();
+  const state = useSyncExternalStore(connection.subscribe, connection.getState);
+  return <>{state === "lost" ? t.post.waiting : t.post.sending}</>;
 }
 
 /** Whether text on the page is being selected, as after dragging over it. */
@@ -127,13 +121,15 @@ function hasSelection(): boolean {
 }
 
 function PostTime({ iso, href }: { iso: string; href: string }) {
-  const relative = useRelativeTime(iso);
-  const exact = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "short" }).format(new Date(iso));
+  const { format } = useI18n();
+  const age = useAge(iso);
+  const exact = format.exact(new Date(iso));
   return (
-    <Link to={href} className="hover:underline" aria-label={`Posted ${exact}`}>
+    <Link to={href} data-permalink className="hover:underline">
       <time dateTime={iso} title={exact}>
-        {relative}
+        {age}
       </time>
+      <span className="sr-only">, {exact}</span>
     </Link>
   );
 }

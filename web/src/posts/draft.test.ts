@@ -25,7 +25,7 @@ test("what is on its way is no draft, but one after a reload", () => {
   drafts.send("me", draft);
   expect(drafts.read("me").text).toBe("");
   expect(new Drafts(() => localStorage).read("me")).toEqual(draft);
-  drafts.arrived("me", draft);
+  drafts.sent("me", draft);
   expect(localStorage.length).toBe(0);
 });
 
@@ -35,7 +35,7 @@ test("what has arrived takes nothing else along", () => {
   const [first, second] = [emptyDraft("First"), emptyDraft("Second")];
   drafts.send("me", first);
   drafts.send("me", second);
-  drafts.arrived("me", first);
+  drafts.sent("me", first);
   expect(new Drafts(() => localStorage).read("me")).toEqual(second);
 });
 

@@ -1,6 +1,8 @@
+import { newIdempotencyKey } from "@retwis/client";
+
 /**
- * What somebody is writing. The key goes with the text: sending the same text again after
- * an answer was lost makes no second post.
+ * The text of a post that is being written. The key belongs to the text: sending the same
+ * text again after its answer was lost creates no second post.
  */
 export interface Draft {
   readonly text: string;
@@ -8,9 +10,8 @@ export interface Draft {
 }
 
 /**
- * The drafts of the people who use this browser, kept over reloads. What is on its way is
- * no draft any more, yet it is kept like one until it has arrived, unless something else is
- * begun meanwhile.
+ * The drafts of the users of this browser. They survive reloads. A post that is being sent is
+ * stored like a draft until the server has it, unless another draft is begun meanwhile.
  */
 export class Drafts {
   private readonly storage: () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -38,18 +39,18 @@ export class Drafts {
     this.show(userId, draft);
   }
 
-  /** The draft is on its way. */
+  /** The draft is being sent. */
   send(userId: string, draft: Draft): void {
     this.keep(userId, draft);
     this.show(userId, emptyDraft());
   }
 
-  /** What was on its way has arrived. */
-  arrived(userId: string, draft: Draft): void {
+  /** The server has the post. */
+  sent(userId: string, draft: Draft): void {
     if (this.stored(userId).key === draft.key) this.keep(userId, this.read(userId));
   }
 
-  /** What was on its way is back, in front of what has been begun meanwhile. */
+  /** The post could not be sent: its text is put before that of a draft begun meanwhile. */
   returned(userId: string, draft: Draft): void {
     const { text } = this.read(userId);
     this.write(userId, text === "" ? draft : emptyDraft(`${draft.text}\n\n${text}`));
@@ -65,7 +66,7 @@ export class Drafts {
       if (draft.text === "") this.storage().removeItem(name(userId));
       else this.storage().setItem(name(userId), JSON.stringify(draft));
     } catch {
-      // Full, or forbidden: the draft lives as long as the page.
+      // Storage is full or forbidden: the draft lives as long as the page.
     }
   }
 
@@ -74,14 +75,14 @@ export class Drafts {
       const stored: unknown = JSON.parse(this.storage().getItem(name(userId)) ?? "null");
       if (isDraft(stored)) return stored;
     } catch {
-      // Somebody else's, or no storage at all: begin with nothing.
+      // Unreadable, or no storage: begin with an empty draft.
     }
     return emptyDraft();
   }
 }
 
 export function emptyDraft(text = ""): Draft {
-  return { text, key: newKey() };
+  return { text, key: newIdempotencyKey() };
 }
 
 function name(userId: string): string {
@@ -91,9 +92,4 @@ function name(userId: string): string {
 function isDraft(value: unknown): value is Draft {
   const draft = value as Partial<Draft> | null;
   return typeof draft?.text === "string" && typeof draft.key === "string";
-}
-
-/** Not randomUUID: browsers have that on secure origins only. */
-function newKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,16 +1,16 @@
-// What the server takes for a mention, as far as it matters here: an @ that is not part of
-// an address or a URL, and a name that ends where the letters end.
+// The server's rule for mentions, in short: an @ that is not part of an address or a URL, and
+// a username that ends where the letters end.
 const mayNotPrecede = String.raw`(?<![\p{L}\p{Nd}\p{M}_@.+\-/%=&#~])`;
 const mention = new RegExp(String.raw`${mayNotPrecede}@([A-Za-z0-9_]{3,20})(?![A-Za-z0-9_@\p{L}\p{Nd}\p{M}]|\.[A-Za-z0-9_])`, "gu");
 const beingWritten = new RegExp(String.raw`${mayNotPrecede}@([A-Za-z0-9_]{1,20})$`, "u");
 
-/** A piece of a text: plain, or a mention of the user with this name. */
+/** A piece of a text: plain, or a mention of the user with this username. */
 export interface Piece {
   text: string;
   username?: string;
 }
 
-/** Takes a text apart where it mentions one of these users. */
+/** Splits a text at the mentions of these users. */
 export function splitMentions(text: string, users: readonly { username: string }[]): Piece[] {
   if (users.length === 0) return [{ text }];
   const names = new Map(users.map(({ username }) => [username.toLowerCase(), username]));
@@ -27,7 +27,7 @@ export function splitMentions(text: string, users: readonly { username: string }
   return pieces;
 }
 
-/** The mention that ends at a place in a text: where its @ is, and how it begins. */
+/** Returns the mention that ends at a caret: the index of its @, and the username as far as it is written. */
 export function mentionBefore(text: string, caret: number): { at: number; prefix: string } | undefined {
   const before = text.slice(0, caret);
   const match = beingWritten.exec(before);

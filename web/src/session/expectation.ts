@@ -1,20 +1,20 @@
-const name = "retwis-logged-in";
+const name = "retwis-logged-in"; // index.html reads it before the first paint
 
-/** Whether somebody was logged in here the last time: room is kept for what they will see. */
+/** Reports whether a user was logged in on the last visit: space is kept for what they will see. */
 export function expectViewer(): boolean {
   try {
     return localStorage.getItem(name) !== null;
   } catch {
-    return false; // no storage: what comes may move something
+    return false; // without storage the layout may shift
   }
 }
 
-/** Remembers whether somebody is logged in. */
+/** Remembers whether a user is logged in. */
 export function noteViewer(loggedIn: boolean): void {
   try {
     if (loggedIn) localStorage.setItem(name, "yes");
     else localStorage.removeItem(name);
   } catch {
-    // no storage, no expectation
+    // without storage there is no expectation
   }
 }

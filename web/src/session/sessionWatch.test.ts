@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Observable } from "rxjs";
 import { AppCache } from "../api/cache.ts";
 import type { AppClient } from "../api/client.ts";
-import { SessionDocument } from "../api/generated.ts";
+import type { SessionDocument } from "../api/generated.ts";
 import { SessionWatch } from "./sessionWatch.ts";
 
 let answer: string | null | Error;

@@ -1,33 +1,33 @@
-import type { AppClient } from "../api/client.ts";
-import { SessionDocument } from "../api/generated.ts";
+import { ViewerTimelinesDocument, type RetwisApolloClient } from "@retwis/client";
+import { sessionChannel } from "./channel.ts";
 
-const channelName = "retwis-session";
-const verifyAfter = 1_000; // ms
+// In milliseconds.
+const verifyDelay = 1_000;
 const longestPause = 15_000;
 
 /**
- * Keeps all tabs of one mind about who is logged in. When that changes, wherever, what was
- * read as somebody else is forgotten and everything is shown anew.
+ * Keeps the tabs of a browser consistent about who is logged in. When the session changes in
+ * any of them, each forgets what it read and shows everything again.
  */
 export class SessionWatch {
-  private readonly client: AppClient;
-  private readonly forget: () => void;
+  private readonly client: RetwisApolloClient;
+  private readonly forget: () => Promise<void>;
   private readonly channel: BroadcastChannel | undefined;
   private readonly listeners = new Set<() => void>();
   private epoch = 0;
   private verifying: Promise<void> | undefined;
 
-  /** `forget` drops what other parts remember of the old session. */
-  constructor(client: AppClient, forget: () => void) {
+  /** `forget` removes everything that was read in the old session. */
+  constructor(client: RetwisApolloClient, forget: () => Promise<void>) {
     this.client = client;
     this.forget = forget;
     if (typeof BroadcastChannel !== "undefined") {
-      this.channel = new BroadcastChannel(channelName);
+      this.channel = new BroadcastChannel(sessionChannel);
       this.channel.onmessage = () => void this.reset();
     }
   }
 
-  /** Counts the sessions that this tab has seen. */
+  /** Returns the number of sessions that this tab has seen. */
   readonly getEpoch = (): number => this.epoch;
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -42,37 +42,36 @@ export class SessionWatch {
   }
 
   /**
-   * The server hinted that the session has ended: asks it, a little later, who is logged in,
-   * until it answers. Fulfilled when that is known and shown.
+   * Asks the server who is logged in, after a sign that the session has ended, until it
+   * answers. The promise is fulfilled when the answer is shown.
    *
-   * A change of password ends the session too, and its answer brings the cookie of a new
-   * one. A question that crossed it with the old cookie would get the new one deleted.
+   * It waits first: a change of password ends the session and sets the cookie of a new one. A
+   * request with the old cookie at the same time would delete the new cookie.
    */
   readonly verify = (): Promise<void> => {
-    this.verifying ??= this.ask().finally(() => (this.verifying = undefined));
+    this.verifying ??= this.askServer().finally(() => (this.verifying = undefined));
     return this.verifying;
   };
 
-  private async ask(): Promise<void> {
+  private async askServer(): Promise<void> {
     const { epoch } = this;
-    for (let pause = verifyAfter; ; pause = Math.min(pause * 2, longestPause)) {
+    for (let pause = verifyDelay; ; pause = Math.min(pause * 2, longestPause)) {
       await new Promise((resolve) => setTimeout(resolve, pause));
-      if (this.epoch !== epoch) return; // somebody logged in or out meanwhile
+      if (this.epoch !== epoch) return; // the session changed meanwhile
       try {
-        const known = this.client.readQuery({ query: SessionDocument })?.viewer?.id;
-        const { data } = await this.client.query({ query: SessionDocument, fetchPolicy: "no-cache" });
+        const known = this.client.readQuery({ query: ViewerTimelinesDocument })?.viewer?.id;
+        const { data } = await this.client.query({ query: ViewerTimelinesDocument, fetchPolicy: "no-cache" });
         if (this.epoch !== epoch) return;
         if (data && data.viewer?.id !== known) await this.reset();
         return;
       } catch {
-        // Out of reach.
+        // The server is unreachable.
       }
     }
   }
 
   private async reset(): Promise<void> {
-    await this.client.clearStore();
-    this.forget();
+    await this.forget();
     this.epoch++;
     for (const listener of this.listeners) listener();
   }

@@ -1,10 +1,10 @@
 import { useQuery } from "@apollo/client/react";
-import { SessionDocument, type SessionQuery } from "../api/generated.ts";
+import { ViewerTimelinesDocument, type ViewerTimelinesQuery } from "@retwis/client";
 
-export type Viewer = NonNullable<SessionQuery["viewer"]>;
+export type Viewer = NonNullable<ViewerTimelinesQuery["viewer"]>;
 
-/** Who is logged in: null when nobody is, undefined while that is not known. */
+/** Returns who is logged in: null if nobody is, undefined while it is not known. */
 export function useViewer(): Viewer | null | undefined {
-  const { data } = useQuery(SessionDocument);
+  const { data } = useQuery(ViewerTimelinesDocument);
   return data === undefined ? undefined : (data.viewer as Viewer | null);
 }

@@ -1,50 +1,52 @@
 import { useMutation } from "@apollo/client/react";
-import { useState, type SubmitEvent } from "react";
-import { byField } from "../api/errors.ts";
-import { DeleteAccountDocument } from "../api/generated.ts";
+import { useState } from "react";
+import { DeleteAccountDocument } from "./Settings.documents.ts";
+import { useI18n } from "../i18n/I18n.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field } from "../ui/Field.tsx";
-import { useLeaving } from "./useLeaving.ts";
+import { useForm } from "../ui/useForm.ts";
+import { FormStatus } from "./FormStatus.tsx";
+import { useLeave } from "./useLeave.ts";
 
-/** Deletes the viewer's account, after the password has been given once more. */
+/** Deletes the viewer's account, after the password was entered once more. */
 export function DeleteAccount({ username }: { username: string }) {
+  const { t } = useI18n();
   const [open, setOpen] = useState(false);
   return (
     <>
-      <p className="mb-4">Your posts, lists and follows are deleted with it, for good. The name will be free for others.</p>
+      <p className="mb-4">{t.settings.deleteAccountText}</p>
       <Button kind="danger" onClick={() => setOpen(true)}>
-        Delete my account
+        {t.settings.deleteAccount}
       </Button>
-      <Dialog open={open} title={`Delete @${username}?`} onClose={() => setOpen(false)}>
-        <PasswordQuestion username={username} onKeep={() => setOpen(false)} />
+      <Dialog open={open} title={t.settings.deleteAccountTitle(username)} onClose={() => setOpen(false)}>
+        <PasswordQuestion username={username} onCancel={() => setOpen(false)} />
       </Dialog>
     </>
   );
 }
 
-function PasswordQuestion({ username, onKeep }: { username: string; onKeep: () => void }) {
-  const { problem, leave } = useLeaving();
-  const [remove, { loading }] = useMutation(DeleteAccountDocument);
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const password = String(new FormData(event.currentTarget).get("password"));
-    void leave(async () => {
-      const errors = byField((await remove({ variables: { password } })).data?.deleteAccount?.userErrors ?? []);
-      return Object.values(errors)[0];
-    });
-  };
+function PasswordQuestion({ username, onCancel }: { username: string; onCancel: () => void }) {
+  const { t } = useI18n();
+  const leave = useLeave();
+  const [remove] = useMutation(DeleteAccountDocument);
+  const form = useForm(async ({ password = "" }) => {
+    const failures = (await remove({ variables: { password } })).data?.deleteAccount?.userErrors ?? [];
+    if (failures.length === 0) await leave();
+    return failures;
+  });
   return (
-    <form onSubmit={submit} noValidate>
-      <p className="mb-4">This cannot be undone. Give your password to go on.</p>
+    <form {...form.props}>
+      <p className="mb-4">{t.settings.deleteAccountConfirm}</p>
       <input type="hidden" name="username" autoComplete="username" value={username} />
-      <Field label="Your password" name="password" type="password" autoComplete="current-password" autoFocus error={problem} />
+      <Field label={t.settings.yourPassword} name="password" type="password" autoComplete="current-password" autoFocus error={form.errors["password"]} />
+      <FormStatus form={form} />
       <div className="mt-4 flex justify-end gap-2">
-        <Button kind="quiet" onClick={onKeep}>
-          Keep it
+        <Button kind="quiet" onClick={onCancel}>
+          {t.cancel}
         </Button>
-        <Button type="submit" kind="danger" busy={loading}>
-          Delete for good
+        <Button type="submit" kind="danger" busy={form.busy}>
+          {t.settings.deleteAccount}
         </Button>
       </div>
     </form>

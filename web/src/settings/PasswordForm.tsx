@@ -1,49 +1,40 @@
 import { useMutation } from "@apollo/client/react";
-import { useState, type SubmitEvent } from "react";
-import { byField, describeError } from "../api/errors.ts";
-import { ChangePasswordDocument, SessionsDocument } from "../api/generated.ts";
+import { ChangePasswordDocument, SessionsDocument } from "./Settings.documents.ts";
 import { useServices } from "../app/services.ts";
+import { useI18n } from "../i18n/I18n.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Field } from "../ui/Field.tsx";
-import { Verdict, type Outcome } from "./Verdict.tsx";
+import { useForm } from "../ui/useForm.ts";
+import { FormStatus } from "./FormStatus.tsx";
 
-/** Changes one's password. */
+/** Changes the viewer's password. */
 export function PasswordForm({ username }: { username: string }) {
-  const [outcome, setOutcome] = useState<Outcome>({ errors: {} });
+  const { t } = useI18n();
   const { client } = useServices();
-  const [change, { loading }] = useMutation(ChangePasswordDocument);
-  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const values = new FormData(form);
-    setOutcome({ errors: {} });
-    try {
-      const input = { currentPassword: String(values.get("currentPassword")), newPassword: String(values.get("newPassword")) };
-      const { data } = await change({ variables: { input } });
-      const errors = byField(data?.changePassword?.userErrors ?? []);
-      if (!data?.changePassword?.user) return setOutcome({ errors });
-      form.reset();
-      void client.refetchQueries({ include: [SessionsDocument] });
-      setOutcome({ errors, done: "Changed. All other sessions have ended." });
-    } catch (error) {
-      setOutcome({ errors: { "": describeError(error) } });
-    }
-  };
+  const [change] = useMutation(ChangePasswordDocument);
+  const form = useForm(async ({ currentPassword = "", newPassword = "" }, element) => {
+    const { data } = await change({ variables: { input: { currentPassword, newPassword } } });
+    const failures = data?.changePassword?.userErrors ?? [];
+    if (failures.length > 0) return failures;
+    element.reset();
+    void client.refetchQueries({ include: [SessionsDocument] });
+    return [];
+  });
   return (
-    <form onSubmit={(event) => void submit(event)} noValidate className="space-y-3">
+    <form {...form.props} className="space-y-3">
       <input type="hidden" name="username" autoComplete="username" value={username} />
-      <Field label="Current password" name="currentPassword" type="password" autoComplete="current-password" error={outcome.errors["currentPassword"]} />
+      <Field label={t.settings.currentPassword} name="currentPassword" type="password" autoComplete="current-password" error={form.errors["currentPassword"]} />
       <Field
-        label="New password"
+        label={t.settings.newPassword}
         name="newPassword"
         type="password"
         autoComplete="new-password"
-        error={outcome.errors["newPassword"]}
-        hint="At least 8 characters"
+        error={form.errors["newPassword"]}
+        hint={t.welcome.passwordHint}
       />
-      <Verdict outcome={outcome} />
-      <Button type="submit" busy={loading}>
-        Change password
+      <FormStatus form={form} done={t.settings.passwordChanged} />
+      <Button type="submit" busy={form.busy}>
+        {t.settings.changePassword}
       </Button>
     </form>
   );

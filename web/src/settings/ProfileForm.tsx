@@ -1,52 +1,47 @@
 import { useMutation } from "@apollo/client/react";
-import { useState, type SubmitEvent } from "react";
-import { byField, describeError } from "../api/errors.ts";
-import { UpdateProfileDocument } from "../api/generated.ts";
-import { countGraphemes, maxBioGraphemes, maxDisplayNameGraphemes } from "../posts/limits.ts";
+import { useState } from "react";
+import { UpdateProfileDocument } from "./Settings.documents.ts";
+import { countGraphemes, maxBioGraphemes, maxDisplayNameGraphemes } from "../api/text.ts";
+import { useI18n } from "../i18n/I18n.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Field, TextField } from "../ui/Field.tsx";
-import { Verdict, type Outcome } from "./Verdict.tsx";
+import { useForm } from "../ui/useForm.ts";
+import { FormStatus } from "./FormStatus.tsx";
 
-/** Changes what one's profile says. */
+/** Changes the viewer's profile. */
 export function ProfileForm({ user }: { user: { displayName: string; bio: string } }) {
-  const [outcome, setOutcome] = useState<Outcome>({ errors: {} });
+  const { t, format } = useI18n();
   const [displayName, setDisplayName] = useState(user.displayName);
   const [bio, setBio] = useState(user.bio);
-  const [update, { loading }] = useMutation(UpdateProfileDocument);
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    setOutcome({ errors: {} });
-    try {
-      const { data } = await update({ variables: { input: { displayName, bio } } });
-      const errors = byField(data?.updateProfile?.userErrors ?? []);
-      setOutcome(data?.updateProfile?.user ? { errors, done: "Saved." } : { errors });
-    } catch (error) {
-      setOutcome({ errors: { "": describeError(error) } });
-    }
+  const [update] = useMutation(UpdateProfileDocument);
+  const form = useForm(async () => (await update({ variables: { input: { displayName, bio } } })).data?.updateProfile?.userErrors ?? []);
+  const left = (most: number, text: string) => {
+    const count = most - countGraphemes(text);
+    return t.settings.left(count, format.number(count));
   };
   return (
-    <form onSubmit={(event) => void submit(event)} noValidate className="space-y-3">
+    <form {...form.props} className="space-y-3">
       <Field
-        label="Name to show"
+        label={t.settings.displayName}
         name="displayName"
         value={displayName}
         onChange={(event) => setDisplayName(event.target.value)}
-        error={outcome.errors["displayName"]}
-        hint={`${maxDisplayNameGraphemes - countGraphemes(displayName)} characters left`}
+        error={form.errors["displayName"]}
+        hint={left(maxDisplayNameGraphemes, displayName)}
         autoComplete="name"
       />
       <TextField
-        label="About you"
+        label={t.settings.bio}
         name="bio"
         rows={4}
         value={bio}
         onChange={(event) => setBio(event.target.value)}
-        error={outcome.errors["bio"]}
-        hint={`${maxBioGraphemes - countGraphemes(bio)} characters left`}
+        error={form.errors["bio"]}
+        hint={left(maxBioGraphemes, bio)}
       />
-      <Verdict outcome={outcome} />
-      <Button type="submit" busy={loading}>
-        Save profile
+      <FormStatus form={form} done={t.settings.saved} />
+      <Button type="submit" busy={form.busy}>
+        {t.settings.saveProfile}
       </Button>
     </form>
   );

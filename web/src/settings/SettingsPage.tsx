@@ -1,33 +1,35 @@
 import { useQuery } from "@apollo/client/react";
 import type { ReactNode } from "react";
-import { SettingsPageDocument } from "../api/generated.ts";
-import { PlaygroundLink } from "../app/PlaygroundLink.tsx";
-import { WelcomePage } from "../pages/WelcomePage.tsx";
+import { SettingsPageDocument } from "./Settings.documents.ts";
+import { PlaygroundLink } from "../ui/PlaygroundLink.tsx";
+import { useI18n } from "../i18n/I18n.tsx";
+import { LoginRequired } from "../session/LoginRequired.tsx";
 import { PageTitle, Problem, Skeleton } from "../ui/states.tsx";
 import { DeleteAccount } from "./DeleteAccount.tsx";
 import { PasswordForm } from "./PasswordForm.tsx";
 import { ProfileForm } from "./ProfileForm.tsx";
 import { Sessions } from "./Sessions.tsx";
 
-/** What one can change about oneself. */
+/** The viewer's settings. */
 export function SettingsPage() {
+  const { t } = useI18n();
   const { data, error, refetch } = useQuery(SettingsPageDocument);
-  if (data?.viewer === null) return <WelcomePage />;
+  if (data?.viewer === null) return <LoginRequired title={t.settings.title} text={t.welcome.toSee.settings} />;
   return (
     <>
-      <PageTitle>Settings</PageTitle>
+      <PageTitle>{t.settings.title}</PageTitle>
       {data?.viewer ? (
         <>
-          <Part title="Profile">
+          <Part title={t.settings.profile}>
             <ProfileForm user={data.viewer.user} />
           </Part>
-          <Part title="Password">
+          <Part title={t.settings.password}>
             <PasswordForm username={data.viewer.user.username} />
           </Part>
-          <Part title="Sessions">
+          <Part title={t.settings.sessions}>
             <Sessions />
           </Part>
-          <Part title="Account">
+          <Part title={t.settings.account}>
             <DeleteAccount username={data.viewer.user.username} />
           </Part>
           <p className="border-t border-line px-4 py-6 empty:hidden sm:px-6">

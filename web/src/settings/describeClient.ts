@@ -1,3 +1,5 @@
+import type { Messages } from "../i18n/en.ts";
+
 const browsers: [RegExp, string][] = [
   [/Edg(e|A|iOS)?\//, "Edge"],
   [/OPR\/|Opera/, "Opera"],
@@ -14,11 +16,11 @@ const systems: [RegExp, string][] = [
   [/Linux|X11/, "Linux"],
 ];
 
-/** What a client says that it is, in words people use: a browser and a system, or what else it says. */
-export function describeClient(userAgent: string | null): string {
-  if (userAgent === null || userAgent === "") return "A client that says nothing about itself";
+/** Names a client by its browser and system, or by what else its User-Agent says. */
+export function describeClient(userAgent: string | null, { settings }: Messages): string {
+  if (userAgent === null || userAgent === "") return settings.unknownClient;
   const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
-  if (browser && system) return `${browser} on ${system}`;
+  if (browser && system) return settings.browserOn(browser, system);
   return browser ?? userAgent;
 }

@@ -1,151 +1,77 @@
-import type { FragmentType } from "@apollo/client";
-import { useFragment } from "@apollo/client/react";
-import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from "react";
-import { useLocation, useNavigationType } from "react-router";
+import { postElement, useTimeline, whileSettling, type Paging, type TimelineEdge } from "@retwis/client";
+import { useMemo, useRef, type ReactNode, type RefObject } from "react";
 import { Virtuoso, type Components, type VirtuosoHandle } from "react-virtuoso";
-import { Feed_TimelineFragmentDoc, type Feed_TimelineFragment } from "../api/generated.ts";
-import { useServices } from "../app/services.ts";
 import { useShortcuts } from "../app/shortcuts.ts";
 import { PostCard } from "../posts/PostCard.tsx";
-import { usePaging } from "../ui/paging.ts";
-import { Empty, Skeleton } from "../ui/states.tsx";
+import { useI18n } from "../i18n/I18n.tsx";
+import { useVisit } from "../router/visit.ts";
+import { Empty, Problem, Skeleton } from "../ui/states.tsx";
+import { useNewPostsInTitle } from "../ui/Title.tsx";
+import { MoreBelow } from "./MoreBelow.tsx";
 import { NewPostsPill } from "./NewPostsPill.tsx";
-import { renumber, startIndex, type Numbered } from "./firstIndex.ts";
-import { MoreBelow, type PageState } from "./MoreBelow.tsx";
-import { usePlace, useReturn, type FeedHandle } from "./usePlace.ts";
-import type { Place } from "./places.ts";
-import { readAround, readPage } from "./window.ts";
 
-type Edge = Feed_TimelineFragment["posts"]["edges"][number];
-
-/** Posts in the first frame: a screen full. */
+/** Posts rendered in the first frame: a screen full. */
 const firstFrame = 16;
-/** How high a post of one line is. */
-const lineHeight = 84;
-/** Frames within which a post that the keys have gone to is on the page. */
-const arriveFrames = 60;
+/** The height of a post with one line of text, in pixels. */
+const oneLineHeight = 84;
+/** The frames within which a post that the keyboard selected is rendered. */
+const selectFrames = 60;
+/** The height of the bar at the top of phones, in pixels. */
+const phoneBar = 56;
 
 export interface FeedProps {
-  timeline: FragmentType<Feed_TimelineFragment> & { id: string };
-  /** What the list is called, for those who hear it. */
+  timelineId: string;
+  /** The accessible name of the list. */
   label: string;
-  /** Shown in place of posts when there are none. */
+  /** Shown if there are no posts. */
   empty: ReactNode;
 }
 
-/** A timeline: live, endless in both directions, and always where the reader left it. */
-export function Feed({ timeline, label, empty }: FeedProps) {
-  const { client, timelines } = useServices();
-  const live = useMemo(() => timelines.get(timeline.id), [timelines, timeline.id]);
-  const view = useSyncExternalStore(live.subscribe, live.getView);
-  const { data, complete } = useFragment({ fragment: Feed_TimelineFragmentDoc, fragmentName: "Feed_timeline", from: timeline });
-  const edges = complete ? data.posts.edges : undefined;
-  const shown = useMemo(() => edges?.filter((edge) => !view.hidden.has(edge.node.id)) ?? [], [edges, view.hidden]);
-  const waiting = (edges?.length ?? 0) - shown.length;
-
+/** A timeline as a virtual list: live, endless in both directions, and at the reader's place. */
+export function Feed({ timelineId, label, empty }: FeedProps) {
+  const { t } = useI18n();
   const list = useRef<VirtuosoHandle>(null);
-  const { key } = useLocation();
-  const returning = useNavigationType() === "POP";
-  const handle = useRef<FeedHandle>({ seek: () => {}, cursorOf: () => undefined });
-  const place = usePlace(`${timeline.id} ${key}`, returning, handle);
-  const onTheWay = useWindowAround(timeline.id, place.restored, edges);
-  useReturn(place.restored, !onTheWay, handle);
-  const atHead = edges !== undefined && data.posts?.pageInfo?.hasPreviousPage === false;
-  const first = useFirstIndex(shown, atHead, place.current);
+  const { key, returning } = useVisit();
+  const options = useMemo(
+    () => ({
+      visit: key,
+      returning,
+      scrollToIndex: (index: number) => list.current?.scrollToIndex({ index, align: "start" }),
+      topInset: () => (matchMedia("(width < 40rem)").matches ? phoneBar : 0),
+    }),
+    [key, returning],
+  );
+  const timeline = useTimeline({ timelineId }, options);
+  const { edges, older, newer, newPosts, firstIndex, restored } = timeline;
+  useNewPostsInTitle(newPosts.count);
+  const select = useSelection(timeline.edges, timeline.postInView, list);
+  useShortcuts({ j: () => select(1), k: () => select(-1), ".": () => void newPosts.show() });
 
-  // The events are followed once there is something they follow on.
-  const shownNow = useRef(shown);
-  useEffect(() => {
-    shownNow.current = shown;
-  }, [shown]);
-  useEffect(() => {
-    if (!complete || onTheWay) return;
-    return live.follow({
-      cursorInView: () => {
-        const id = place.current()?.postId;
-        return (shownNow.current.find((edge) => edge.node.id === id) ?? shownNow.current[0])?.cursor;
-      },
-    });
-  }, [live, complete, onTheWay, place]);
-
-  const older = usePaging(async () => {
-    const { pageInfo } = readPageInfo();
-    if (pageInfo?.hasNextPage && pageInfo.endCursor) await readPage(client, timeline.id, { after: pageInfo.endCursor });
-  });
-  const newer = usePaging(async () => {
-    const { pageInfo } = readPageInfo();
-    if (pageInfo?.hasPreviousPage && pageInfo.startCursor) await readPage(client, timeline.id, { before: pageInfo.startCursor });
-  });
-  const readPageInfo = () => ({ pageInfo: complete ? data.posts.pageInfo : undefined });
-
-  const reveal = useCallback(async () => {
-    await live.reveal();
-    scrollToTop();
-  }, [live]);
-
-  // Where the keys have gone to, while the list is still scrolling there.
-  const heading = useRef<string | undefined>(undefined);
-  const move = (step: 1 | -1) => {
-    const focused = document.activeElement?.closest<HTMLElement>("[data-post-id]")?.dataset["postId"];
-    const from = heading.current ?? focused;
-    const index = shown.findIndex((edge) => edge.node.id === (from ?? place.current()?.postId));
-    const to = from === undefined ? Math.max(index, 0) : index + step;
-    const target = shown[to]?.node.id;
-    if (target === undefined) return;
-    heading.current = target;
-    let frames = arriveFrames;
-    const left = document.activeElement;
-    const arrive = () => {
-      // A later key goes on from here, and whoever has gone elsewhere is not called back.
-      if (heading.current !== target) return;
-      const { activeElement } = document;
-      if (activeElement !== left && activeElement !== document.body) {
-        heading.current = undefined;
-        return;
-      }
-      const element = postElement(target);
-      element?.focus({ preventScroll: true });
-      if (element || --frames === 0) heading.current = undefined;
-      else requestAnimationFrame(arrive);
-    };
-    list.current?.scrollIntoView({ index: to });
-    arrive();
-  };
-  useShortcuts({ j: () => move(1), k: () => move(-1), ".": () => void reveal() });
-
-  useEffect(() => {
-    handle.current = {
-      seek: (postId) => {
-        const index = shown.findIndex((edge) => edge.node.id === postId);
-        if (index >= 0) list.current?.scrollToIndex({ index, align: "start" });
-      },
-      cursorOf: (postId) => shown.find((edge) => edge.node.id === postId)?.cursor || undefined,
-    };
-  }, [shown]);
-
-  const initial = useRef<number | undefined>(undefined);
-  if (edges === undefined || onTheWay) return <Skeleton />;
-  initial.current ??= place.restored ? shown.findIndex((edge) => edge.node.id === place.restored?.postId) : -1;
+  if (timeline.status === "failed") return <Problem error={timeline.error} retry={timeline.retry} />;
+  if (timeline.status === "missing") return <Empty>{t.errors.notFound}</Empty>;
+  if (timeline.status === "loading") return <Skeleton />;
   return (
-    <section aria-label={label} data-live={view.current}>
-      <NewPostsPill count={waiting} more={view.beyond && !atHead} onClick={() => void reveal()} />
-      {shown.length === 0 ? (
+    <section aria-label={label} data-live={timeline.live} className="pt-4">
+      <NewPostsPill {...newPosts} />
+      {edges.length === 0 ? (
         <Empty>{empty}</Empty>
       ) : (
-        <Virtuoso<Edge, FeedContext>
+        <Virtuoso<TimelineEdge, FeedContext>
           ref={list}
           useWindowScroll
-          data={shown}
-          context={{ label, older: { ...older, more: data.posts?.pageInfo?.hasNextPage ?? false } }}
-          firstItemIndex={first}
-          {...(initial.current >= 0
-            ? { initialTopMostItemIndex: { index: initial.current, align: "start" as const, offset: -(place.restored?.top ?? 0) } }
-            : // Posts are there in the first frame, and the list's foot where it belongs.
-              { initialItemCount: Math.min(shown.length, firstFrame) })}
-          defaultItemHeight={lineHeight}
+          data={edges}
+          context={{ label, older }}
+          firstItemIndex={firstIndex}
+          {...(restored
+            ? { initialTopMostItemIndex: { index: restored.index, align: "start" as const, offset: -restored.top } }
+            : // The first frame has posts, and the end of the list is where it belongs.
+              { initialItemCount: Math.min(edges.length, firstFrame) })}
+          defaultItemHeight={oneLineHeight}
           increaseViewportBy={{ top: 400, bottom: 1200 }}
           computeItemKey={(_, edge) => edge.node.id}
-          itemContent={(index, edge) => <PostCard post={edge.node} position={index - first + 1} />}
+          itemContent={(index, edge) => (
+            <PostCard post={edge.node} position={index - firstIndex + 1} onDeleted={() => focusNeighbour(edges, edge.node.id)} />
+          )}
           startReached={() => void newer.load()}
           endReached={() => void older.load()}
           components={components}
@@ -157,10 +83,10 @@ export function Feed({ timeline, label, empty }: FeedProps) {
 
 interface FeedContext {
   label: string;
-  older: PageState;
+  older: Paging;
 }
 
-const components: Components<Edge, FeedContext> = {
+const components: Components<TimelineEdge, FeedContext> = {
   List: ({ ref, style, children, context }) => (
     <div ref={ref} style={style} role="feed" aria-label={context.label} aria-busy={context.older.loading}>
       {children}
@@ -169,50 +95,47 @@ const components: Components<Edge, FeedContext> = {
   Footer: ({ context }) => <MoreBelow {...context.older} />,
 };
 
-/** Numbers the posts so that what is in view stays in view, whatever comes and goes around it. */
-function useFirstIndex(shown: readonly Edge[], atHead: boolean, place: () => Place | undefined): number {
-  const [numbered, setNumbered] = useState<Numbered & { shown: readonly Edge[] }>(() => ({
-    shown,
-    ids: shown.map((edge) => edge.node.id),
-    first: startIndex,
-  }));
-  if (numbered.shown === shown) return numbered.first;
-  const ids = shown.map((edge) => edge.node.id);
-  const now = place();
-  // Whoever sees the head sees what is put there: it was they who posted it, or asked for it.
-  const seesHead = atHead && now?.postId === numbered.ids[0] && now !== undefined && now.top >= 0;
-  const next = renumber(numbered, ids, seesHead ? undefined : now?.postId);
-  setNumbered({ ...next, shown });
-  return next.first;
-}
-
-/**
- * Reads the timeline around a place that is not in the window, for who comes back there
- * after a reload. Reports whether that is still going on; should it fail, the head will do.
- */
-function useWindowAround(timelineId: string, place: Place | undefined, edges: readonly Edge[] | undefined): boolean {
-  const { client } = useServices();
-  const cursor = place?.cursor;
-  const [reading, setReading] = useState(() => cursor !== undefined && !edges?.some((edge) => edge.node.id === place?.postId));
-  useEffect(() => {
-    if (!reading) return;
-    let left = false;
-    const done = () => {
-      if (!left) setReading(false);
+/** Returns a function that moves the focus to the next or the previous post. */
+function useSelection(edges: readonly TimelineEdge[], postInView: () => string | undefined, list: RefObject<VirtuosoHandle | null>) {
+  // The post that was selected last, while the list is still scrolling to it.
+  const selected = useRef<string | undefined>(undefined);
+  return (step: 1 | -1) => {
+    const focused = document.activeElement?.closest<HTMLElement>("[data-post-id]")?.dataset["postId"];
+    const from = selected.current ?? focused;
+    const index = edges.findIndex((edge) => edge.node.id === (from ?? postInView()));
+    const to = from === undefined ? Math.max(index, 0) : index + step;
+    const target = edges[to]?.node.id;
+    if (target === undefined) return;
+    selected.current = target;
+    let frames = selectFrames;
+    const before = document.activeElement;
+    const arrive = () => {
+      // A later key continues from here. A reader who moved the focus elsewhere keeps it.
+      if (selected.current !== target) return;
+      const { activeElement } = document;
+      if (activeElement !== before && activeElement !== document.body) {
+        selected.current = undefined;
+        return;
+      }
+      const element = postElement(target);
+      element?.focus({ preventScroll: true });
+      if (element || --frames === 0) selected.current = undefined;
+      else requestAnimationFrame(arrive);
     };
-    readAround(client, timelineId, cursor).then(done, done);
-    return () => {
-      left = true;
-    };
-  }, [client, timelineId, cursor, reading]);
-  return reading;
+    list.current?.scrollIntoView({ index: to });
+    arrive();
+  };
 }
 
-/** Shows the head of the list, after the list has taken in what is new there. */
-export function scrollToTop(): void {
-  requestAnimationFrame(() => requestAnimationFrame(() => window.scrollTo({ top: 0 })));
-}
-
-function postElement(id: string): HTMLElement | null {
-  return document.querySelector<HTMLElement>(`[data-post-id="${CSS.escape(id)}"]`);
+/** Moves the focus from a deleted post to the next one, or to the page if it was the only one. */
+function focusNeighbour(edges: readonly TimelineEdge[], deleted: string): void {
+  const index = edges.findIndex((edge) => edge.node.id === deleted);
+  const neighbour = (edges[index + 1] ?? edges[index - 1])?.node.id;
+  whileSettling(() => {
+    // The dialog disappears with the post. Until then nothing else can have the focus.
+    const element = (neighbour === undefined ? null : postElement(neighbour)) ?? document.getElementById("main");
+    if (postElement(deleted)) return false;
+    element?.focus({ preventScroll: true });
+    return document.activeElement === element;
+  });
 }

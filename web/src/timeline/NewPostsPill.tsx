@@ -1,15 +1,22 @@
+import type { Timeline } from "@retwis/client";
+import { useI18n } from "../i18n/I18n.tsx";
 import { UpIcon } from "../ui/icons.tsx";
 
-/** Says how many posts have arrived, and shows them when asked to. It takes up no room. */
-export function NewPostsPill({ count, more, onClick }: { count: number; more: boolean; onClick: () => void }) {
-  const label = more || count === 0 ? "New posts" : `${count} new ${count === 1 ? "post" : "posts"}`;
+/**
+ * A button with the number of new posts. It takes up no room: at the head of a list it lies
+ * between what is above and the first post.
+ */
+export function NewPostsPill({ count, more, show }: Timeline["newPosts"]) {
+  const { t, format } = useI18n();
+  const label = more || count === 0 ? t.post.moreNewPosts : t.post.newPosts(count, format.number(count));
   return (
-    <div role="status" className="pointer-events-none sticky top-16 z-10 flex h-0 justify-center sm:top-3">
+    <div role="status" className="pointer-events-none sticky top-15 z-10 -mt-4 mb-4 flex h-0 justify-center sm:top-2">
       {(count > 0 || more) && (
         <button
           type="button"
-          onClick={onClick}
-          className="pointer-events-auto flex h-10 items-center gap-1.5 rounded-full bg-accent pr-5 pl-3.5 text-sm font-semibold text-accent-ink shadow-lg shadow-black/20"
+          data-new-posts
+          onClick={() => void show()}
+          className="pointer-events-auto flex h-8 items-center gap-1 rounded-full bg-accent pr-4 pl-2.5 text-sm font-semibold text-accent-ink shadow-md shadow-black/20"
         >
           <UpIcon />
           {label}

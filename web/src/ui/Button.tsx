@@ -6,9 +6,14 @@ const kinds = {
   danger: "border-warn bg-raised text-warn hover:bg-warn-wash",
 };
 
+/** The classes of a button, for links that look like one. */
+export function buttonClass(kind: keyof typeof kinds = "strong"): string {
+  return `inline-flex min-h-10 items-center justify-center gap-2 rounded-full border px-4 font-medium whitespace-nowrap disabled:cursor-default disabled:opacity-60 aria-disabled:cursor-default aria-disabled:opacity-60 ${kinds[kind]}`;
+}
+
 export interface ButtonProps extends ComponentProps<"button"> {
   kind?: keyof typeof kinds;
-  /** What it does is being done. Unlike a disabled button it keeps the focus, for those who go on by keys. */
+  /** Its action is running. Unlike a disabled button it keeps the focus. */
   busy?: boolean;
 }
 
@@ -19,7 +24,7 @@ export function Button({ kind = "strong", busy = false, className = "", onClick,
       {...props}
       aria-disabled={busy || undefined}
       onClick={busy ? (event) => event.preventDefault() : onClick}
-      className={`inline-flex min-h-10 items-center justify-center gap-2 rounded-full border px-4 font-medium whitespace-nowrap disabled:cursor-default disabled:opacity-60 aria-disabled:cursor-default aria-disabled:opacity-60 ${kinds[kind]} ${className}`}
+      className={`${buttonClass(kind)} ${className}`}
     />
   );
 }

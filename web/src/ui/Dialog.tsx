@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, type ReactNode } from "react";
 
-/** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. */
+/** A modal dialog. The browser keeps the focus in it and restores it afterwards. */
 export function Dialog({ open, title, onClose, children }: { open: boolean; title: string; onClose: () => void; children: ReactNode }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
@@ -14,8 +14,10 @@ export function Dialog({ open, title, onClose, children }: { open: boolean; titl
       aria-labelledby={heading}
       onClose={onClose}
       onClick={(event) => {
+        event.stopPropagation();
         if (event.target === dialog.current) onClose();
       }}
+      onKeyDown={(event) => event.stopPropagation()}
       className="m-auto w-[min(28rem,calc(100vw-2rem))] rounded-2xl border border-line bg-raised p-0 text-base text-ink backdrop:bg-black/40"
     >
       {open && (

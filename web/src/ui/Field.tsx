@@ -10,7 +10,7 @@ interface Own {
 const box =
   "w-full rounded-lg border border-line bg-raised px-3 py-2 text-ink placeholder:text-soft aria-invalid:border-warn";
 
-/** An input with its label, a hint, and what is wrong with it. */
+/** An input with its label, a hint, and an error in place of the hint. */
 export function Field({ label, error, hint, ...input }: Own & ComponentProps<"input">) {
   return (
     <Labelled label={label} error={error} hint={hint}>
@@ -19,7 +19,7 @@ export function Field({ label, error, hint, ...input }: Own & ComponentProps<"in
   );
 }
 
-/** A Field of several lines. */
+/** A Field with several lines. */
 export function TextField({ label, error, hint, ...input }: Own & ComponentProps<"textarea">) {
   return (
     <Labelled label={label} error={error} hint={hint}>

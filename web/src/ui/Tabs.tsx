@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { NavLink } from "react-router";
+import { NavLink } from "../router/NavLink.tsx";
 
-/** The parts of a page that are pages of their own. */
+/** Links between the pages of one subject. */
 export function Tabs({ label, children }: { label: string; children: ReactNode }) {
   return (
     <nav aria-label={label} className="flex border-b border-line px-2 sm:px-4">
@@ -10,12 +10,12 @@ export function Tabs({ label, children }: { label: string; children: ReactNode }
   );
 }
 
-/** One of them. With `inner`, it has pages below it that it stands for too. */
+/** One of the links. With `inner` it is also current on the pages below its own. */
 export function Tab({ to, inner = false, children }: { to: string; inner?: boolean; children: ReactNode }) {
   return (
     <NavLink
       to={to}
-      end={!inner}
+      inner={inner}
       className="-mb-px border-b-2 border-transparent px-2.5 py-2.5 text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
     >
       {children}

@@ -98,3 +98,9 @@ export const AtIcon = () => (
     <path d="M15.8 8.2v5a2.6 2.6 0 0 0 5.2 0V12a9 9 0 1 0-3.6 7.2" />
   </Icon>
 );
+
+export const PenIcon = () => (
+  <Icon size={24}>
+    <path d="m4 20 1-4L16.5 4.5a2.1 2.1 0 0 1 3 3L8 19z" />
+  </Icon>
+);

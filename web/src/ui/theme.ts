@@ -1,13 +1,14 @@
-const name = "retwis-theme"; // index.html reads it before anything is painted
+const name = "retwis-theme"; // the pages read it before the first paint
 const choices = ["system", "light", "dark"] as const;
 
 export type Theme = (typeof choices)[number];
 
-/** Which colours somebody wants: those of the system, or always the same ones. */
+/** The theme that the user chose: that of the system, or always the same one. */
 export class ThemeChoice {
   private readonly listeners = new Set<() => void>();
 
   constructor() {
+    if (typeof window === "undefined") return; // rendered while building
     // Other tabs follow.
     window.addEventListener("storage", (event) => {
       if (event.key !== name && event.key !== null) return;
@@ -25,14 +26,14 @@ export class ThemeChoice {
     return () => this.listeners.delete(listener);
   };
 
-  /** Goes on to the next choice. */
+  /** Switches to the next theme. */
   readonly next = (): void => {
-    const theme = following(this.get());
+    const theme = nextTheme(this.get());
     try {
       if (theme === "system") localStorage.removeItem(name);
       else localStorage.setItem(name, theme);
     } catch {
-      // no storage: it lasts as long as the page
+      // without storage the choice lasts as long as the page
     }
     this.apply(theme);
   };
@@ -44,8 +45,8 @@ export class ThemeChoice {
   }
 }
 
-/** The choice that comes after another. */
-export function following(theme: Theme): Theme {
+/** Returns the theme after another. */
+export function nextTheme(theme: Theme): Theme {
   return choices[(choices.indexOf(theme) + 1) % choices.length] ?? "system";
 }
 

@@ -1,0 +1,15 @@
+export { RetwisCache } from "./cache.ts";
+export { type RetwisApolloClient } from "./apolloClient.ts";
+export { Connection, type ConnectionState } from "./connection.ts";
+export { hasCode, isUnreachable } from "./errors.ts";
+export { TimelinePostFragmentDoc, ViewerTimelinesDocument } from "./generated.ts";
+export type { TimelinePostFragment, TimelineWindowFragment, ViewerTimelinesQuery } from "./generated.ts";
+export { useNextPage, usePaging, type Paging } from "./paging.ts";
+export { isPending } from "./pending.ts";
+export { postElement } from "./place.ts";
+export { createRetwis, useRetwis, type Retwis, type RetwisOptions } from "./retwis.ts";
+export { RetwisProvider } from "./RetwisProvider.tsx";
+export { whileSettling } from "./settling.ts";
+export { newIdempotencyKey, useCreatePost, useDeletePost, type NewPost, type PostErrors } from "./usePosts.ts";
+export { scrollToTop, useTimeline, type Timeline, type TimelineEdge, type TimelineOptions, type TimelineSource } from "./useTimeline.ts";
+export { useUnreadCount } from "./useUnreadCount.ts";

@@ -1,0 +1,99 @@
+import { useMutation } from "@apollo/client/react";
+import { useCallback } from "react";
+import { DeletePostDocument, type CreatePostMutation } from "./generated.ts";
+import { isPending, pendingId } from "./pending.ts";
+import { useRetwis } from "./retwis.ts";
+import { prependPosts } from "./window.ts";
+
+type Payload = NonNullable<CreatePostMutation["createPost"]>;
+
+/** Why the server refused a post. Empty if it did not. */
+export type PostErrors = Payload["userErrors"];
+
+export interface NewPost {
+  text: string;
+  /** The author: the viewer's user. */
+  author: { id: string; username: string; displayName: string };
+  /** The timeline to show the post in at once: the viewer's home. */
+  homeTimelineId: string;
+  /** Sending a post again with the same key creates no second one. */
+  idempotencyKey: string;
+  /** Fields of the app's own `postFragment`, for the time until the server has answered. */
+  optimistic?: Record<string, unknown>;
+}
+
+/**
+ * Returns a function that creates a post. The post is shown at the head of the home timeline
+ * at once. While the network is down, the post waits and is sent when the network is back.
+ */
+export function useCreatePost(): (post: NewPost) => Promise<PostErrors> {
+  const { documents, ownPosts } = useRetwis();
+  const [create] = useMutation(documents.createPost);
+  return useCallback(
+    async ({ text, author, homeTimelineId, idempotencyKey, optimistic }) => {
+      const node = {
+        __typename: "Post",
+        id: pendingId(idempotencyKey),
+        text: text.trim(),
+        createdAt: new Date().toISOString(),
+        author: { __typename: "User", ...author },
+        mentions: [],
+        ...optimistic,
+      };
+      const { data } = await ownPosts.send(author.id, () =>
+        create({
+          variables: { input: { text, idempotencyKey } },
+          optimisticResponse: {
+            createPost: {
+              __typename: "CreatePostPayload",
+              edge: { __typename: "PostEdge", cursor: "", node: node as never },
+              userErrors: [],
+            },
+          },
+          update(cache, { data: result }) {
+            const edge = result?.createPost?.edge;
+            if (!edge) return;
+            if (!isPending(edge.node.id)) ownPosts.add(edge.node.id);
+            prependPosts(cache, homeTimelineId, [{ cursor: edge.cursor, postId: edge.node.id }]);
+            cache.modify({
+              id: cache.identify({ __typename: "User", id: author.id }) ?? "",
+              fields: { postCount: (count: number) => count + 1 },
+            });
+          },
+        }),
+      );
+      return data?.createPost?.userErrors ?? [];
+    },
+    [create, ownPosts],
+  );
+}
+
+/**
+ * Returns a function that deletes a post of an author. The post disappears from every
+ * timeline; `onDeleted` is called just before.
+ */
+export function useDeletePost(): (postId: string, authorId: string, onDeleted?: () => void) => Promise<PostErrors> {
+  const { client } = useRetwis();
+  const [remove] = useMutation(DeletePostDocument);
+  return useCallback(
+    async (postId, authorId, onDeleted) => {
+      const { data } = await remove({ variables: { postId } });
+      const errors = data?.deletePost?.userErrors ?? [];
+      if (errors.length > 0) return errors;
+      client.cache.modify({
+        id: client.cache.identify({ __typename: "User", id: authorId }) ?? "",
+        fields: { postCount: (count: number) => Math.max(count - 1, 0) },
+      });
+      onDeleted?.();
+      client.cache.removePost(postId);
+      return errors;
+    },
+    [client, remove],
+  );
+}
+
+/** Returns a key for a new post. */
+export function newIdempotencyKey(): string {
+  // Not randomUUID: browsers offer that on secure origins only.
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,71 @@
+import { useI18n } from "../i18n/I18n.tsx";
+import { ComposerSpace } from "../posts/ComposerSpace.tsx";
+import { Frame, mainClass } from "../ui/Frame.tsx";
+import { AtIcon, FindIcon, GearIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon } from "../ui/icons.tsx";
+import { navigationBar, navigationItem } from "../ui/navigationItem.ts";
+import { SkeletonRows } from "../ui/states.tsx";
+
+/**
+ * What the document of the app shows until the app runs, in the same layout. The attributes
+ * that index.html sets on the root element choose what fits the page and the visitor.
+ */
+export function AppSkeleton() {
+  const { t } = useI18n();
+  const ofViewer = `${navigationItem} [[data-visitor]_&]:hidden`;
+  return (
+    <Frame
+      brand={(props) => <a href="/" {...props} />}
+      navigation={
+        <nav aria-label={t.nav.main} className={navigationBar}>
+          <a href="/" className={navigationItem}>
+            <HomeIcon />
+            <span className="[[data-visitor]_&]:hidden">{t.nav.home}</span>
+            <span className="hidden [[data-visitor]_&]:inline">{t.nav.welcome}</span>
+          </a>
+          <a href="/public" className={navigationItem}>
+            <PeopleIcon />
+            {t.nav.everyone}
+          </a>
+          <a href="/find" className={navigationItem}>
+            <FindIcon />
+            {t.nav.find}
+          </a>
+          <a href="/mentions" className={ofViewer}>
+            <AtIcon />
+            {t.nav.mentions}
+          </a>
+          <a href="/lists" className={ofViewer}>
+            <ListIcon />
+            {t.nav.lists}
+          </a>
+          <span className={ofViewer}>
+            <PersonIcon />
+            {t.nav.profile}
+          </span>
+          <a href="/settings" className={`${ofViewer} max-sm:hidden`}>
+            <GearIcon />
+            {t.nav.settings}
+          </a>
+        </nav>
+      }
+      controls={<div className="h-6 sm:h-17" />}
+    >
+      <main id="main" tabIndex={-1} className={mainClass}>
+        <div className="hidden [[data-page=home]_&]:block">
+          <Heading>{t.home.title}</Heading>
+          <ComposerSpace />
+        </div>
+        <div className="hidden [[data-page=feed]_&]:block">
+          <Heading>{t.everyone.title}</Heading>
+          <div className="h-11.5 border-b border-line" />
+        </div>
+        <SkeletonRows rows={6} />
+      </main>
+      <div className="hidden w-72 shrink-0 lg:block" />
+    </Frame>
+  );
+}
+
+function Heading({ children }: { children: string }) {
+  return <p className="px-4 pt-5 pb-3 font-serif text-2xl font-semibold tracking-tight sm:px-6">{children}</p>;
+}
