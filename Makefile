@@ -11,7 +11,7 @@ tool := go tool -modfile=tools/go.mod
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-web_sources := $(shell find web/src web/public web/scripts web/*.html web/*.ts schema.graphqls -type f 2>/dev/null)
+web_sources := $(shell find web/src web/packages web/public web/scripts web/*.html web/*.ts schema.graphqls -type f 2>/dev/null)
 
 # The service replaces the shell, so that it receives the signals that are sent to it. `go run` would not
 # forward them.

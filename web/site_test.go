@@ -1,39 +1,54 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 )
 
-func testSite(t *testing.T) http.Handler {
+func testSite(t *testing.T, opts Options) http.Handler {
 	t.Helper()
-	return siteWith(t, true)
+	return siteOf(t, opts, map[string]string{
+		"index.html":              "the app",
+		"index.html.gz":           "the app, gzip",
+		"index.html.br":           "the app, brotli",
+		"index.de.html":           "die App",
+		"welcome.html":            "the welcome page",
+		"welcome.de.html":         "die Willkommensseite",
+		"offline.html":            "the offline page",
+		"offline.de.html":         "die Offline-Seite",
+		"playground.html":         "the playground",
+		"icon.svg":                "an icon",
+		"manifest.webmanifest":    "a manifest",
+		"assets/app-1a2b.js":      "a script",
+		"assets/app-1a2b.js.gz":   "a script, gzip",
+		"assets/app-1a2b.js.br":   "a script, brotli",
+		"assets/editor-3c4d.ttf":  "a font",
+		"assets/editor-3c4d.html": "a file",
+	})
 }
 
-func siteWith(t *testing.T, playground bool) http.Handler {
+func siteOf(t *testing.T, opts Options, files map[string]string) http.Handler {
 	t.Helper()
-	files := fstest.MapFS{}
-	for name, body := range map[string]string{
-		"index.html":             "the app",
-		"index.html.gz":          "the app, compressed",
-		"playground.html":        "the playground",
-		"icon.svg":               "an icon",
-		"assets/app-1a2b.js":     "a script",
-		"assets/app-1a2b.js.gz":  "a script, compressed",
-		"assets/editor-3c4d.ttf": "a font",
-	} {
-		files[name] = &fstest.MapFile{Data: []byte(body)}
+	dist := fstest.MapFS{}
+	for name, body := range files {
+		dist[name] = &fstest.MapFile{Data: []byte(body)}
 	}
-	s, err := newSite(files, playground)
+	s, err := newSite(dist, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
+
+var withPlayground = Options{Playground: true}
 
 func request(t *testing.T, h http.Handler, method, path string, header map[string]string) *httptest.ResponseRecorder {
 	t.Helper()
@@ -46,33 +61,92 @@ func request(t *testing.T, h http.Handler, method, path string, header map[strin
 	return rec
 }
 
-func TestTheAppKnowsOfThePlayground(t *testing.T) {
+func TestSite_TellsTheAppAboutThePlayground(t *testing.T) {
 	t.Parallel()
 	const hint = `<meta name="playground" content="/playground" />`
-	compressed := map[string]string{"Accept-Encoding": "gzip"}
 	for _, playground := range []bool{true, false} {
-		s, err := newSite(fstest.MapFS{
-			"index.html":      {Data: []byte("<head>" + hint + "</head>")},
-			"index.html.gz":   {Data: []byte(hint)},
-			"playground.html": {Data: []byte("the playground")},
-		}, playground)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, header := range []map[string]string{nil, compressed} {
-			body := request(t, s, http.MethodGet, "/", header).Body.String()
-			if strings.Contains(body, hint) != playground {
-				t.Errorf("with playground %t and %v, the page is %q", playground, header, body)
+		h := siteOf(t, Options{Playground: playground}, map[string]string{
+			"index.html":      "<head>" + hint + "</head>" + strings.Repeat("text ", 100),
+			"index.html.gz":   hint,
+			"index.html.br":   hint,
+			"playground.html": "the playground",
+		})
+		for _, encoding := range []string{"", "gzip", "br"} {
+			response := request(t, h, http.MethodGet, "/u/somebody", map[string]string{"Accept-Encoding": encoding})
+			if body := decoded(t, response); strings.Contains(body, hint) != playground {
+				t.Errorf("with playground %t and the encoding %q, the page is %q", playground, encoding, body)
 			}
 		}
 	}
-	page, err := fs.ReadFile(build, "dist/"+indexPage)
-	if err == nil && !playgroundHint.Match(page) {
-		t.Error("the start page of the build names no playground")
+	for _, document := range []string{appDocument, welcomeDocument} {
+		page, err := fs.ReadFile(build, "dist/"+document+".html")
+		if err == nil && (!playgroundHint.Match(page) || !demoHint.Match(page)) {
+			t.Errorf("%s of the build has no place for hints", document)
+		}
 	}
 }
 
-func TestWhatIsServed(t *testing.T) {
+func TestSite_OffersTheAccountsOfADemo(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"welcome.html": `<meta name="demo" content="[]" />`, "welcome.html.br": "stale"}
+	h := siteOf(t, Options{Demo: []DemoAccount{{"ada", `Ada "L"`, "password"}}}, files)
+	got := request(t, h, http.MethodGet, "/", map[string]string{"Accept-Encoding": "br"}).Body.String()
+	want := `<meta name="demo" content="[{&#34;username&#34;:&#34;ada&#34;,&#34;displayName&#34;:&#34;Ada \&#34;L\&#34;&#34;,&#34;password&#34;:&#34;password&#34;}]" />`
+	if got != want {
+		t.Errorf("the page is %s, want %s", got, want)
+	}
+	if got := request(t, siteOf(t, Options{}, files), http.MethodGet, "/", nil).Body.String(); got != files["welcome.html"] {
+		t.Errorf("without a demo the page is %s", got)
+	}
+}
+
+// decoded returns the body of a response without its content coding. The brotli of these tests is not compressed.
+func decoded(t *testing.T, response *httptest.ResponseRecorder) string {
+	t.Helper()
+	if response.Header().Get("Content-Encoding") != "gzip" || !bytes.HasPrefix(response.Body.Bytes(), []byte{0x1f, 0x8b}) {
+		return response.Body.String()
+	}
+	reader, err := gzip.NewReader(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func TestSite_ChoosesTheDocument(t *testing.T) {
+	t.Parallel()
+	h := testSite(t, Options{Playground: true, HasSession: func(r *http.Request) bool { _, err := r.Cookie("session"); return err == nil }})
+	const session = "session=1"
+	for _, tt := range []struct{ path, cookie, language, body, contentLanguage string }{
+		{"/", "", "", "the welcome page", "en"},
+		{"/", "", "de-AT,de;q=0.9,en;q=0.5", "die Willkommensseite", "de"},
+		{"/", "", "fr,de;q=0.3,en;q=0.2", "die Willkommensseite", "de"},
+		{"/", "", "fr", "the welcome page", "en"},
+		{"/", "", ";;;", "the welcome page", "en"},
+		{"/", session, "", "the app", "en"},
+		{"/", session, "de", "die App", "de"},
+		{"/u/somebody", "", "de", "die App", "de"},
+		{"/offline", "", "de", "die Offline-Seite", "de"},
+		{"/playground", "", "de", "the playground", "en"},
+	} {
+		response := request(t, h, http.MethodGet, tt.path, map[string]string{"Cookie": tt.cookie, "Accept-Language": tt.language})
+		if got := response.Body.String(); got != tt.body {
+			t.Errorf("%+v: got %q", tt, got)
+		}
+		if got := response.Header().Get("Content-Language"); got != tt.contentLanguage {
+			t.Errorf("%+v: Content-Language is %q", tt, got)
+		}
+		if got := strings.Join(response.Header()["Vary"], ", "); !strings.HasPrefix(got, "Accept-Language, Cookie") {
+			t.Errorf("%+v: Vary is %q", tt, got)
+		}
+	}
+}
+
+func TestSite_ServesFilesAndDocuments(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		path   string
@@ -81,22 +155,26 @@ func TestWhatIsServed(t *testing.T) {
 		kind   string
 		cache  string
 	}{
-		{"/", 200, "the app", "text/html; charset=utf-8", "no-cache"},
+		{"/", 200, "the welcome page", "text/html; charset=utf-8", "no-cache"},
 		{"/u/somebody", 200, "the app", "text/html; charset=utf-8", "no-cache"},
 		{"/post/UG9zdDox", 200, "the app", "text/html; charset=utf-8", "no-cache"},
 		{"/playground", 200, "the playground", "text/html; charset=utf-8", "no-cache"},
 		{"/playground/", 200, "the playground", "text/html; charset=utf-8", "no-cache"},
+		{"/offline", 200, "the offline page", "text/html; charset=utf-8", "no-cache"},
+		{"/manifest.webmanifest", 200, "a manifest", "application/manifest+json", "no-cache"},
 		{"/icon.svg", 200, "an icon", "image/svg+xml", "no-cache"},
 		{"/assets/app-1a2b.js", 200, "a script", "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
 		{"/assets/editor-3c4d.ttf", 200, "a font", "font/ttf", "public, max-age=31536000, immutable"},
 		{"/assets/old.js", 404, "404 page not found\n", "text/plain; charset=utf-8", ""},
+		{"/assets/app-1a2b.js.br", 404, "404 page not found\n", "text/plain; charset=utf-8", ""},
+		{"/index.html", 404, "404 page not found\n", "text/plain; charset=utf-8", ""},
 		{"/index.html.gz", 404, "404 page not found\n", "text/plain; charset=utf-8", ""},
 		{"/../embed.go", 404, "404 page not found\n", "text/plain; charset=utf-8", ""},
 	}
 	for _, tt := range tests {
 		t.Run(strings.ReplaceAll(tt.path, "/", "_"), func(t *testing.T) {
 			t.Parallel()
-			response := request(t, testSite(t), http.MethodGet, tt.path, nil)
+			response := request(t, testSite(t, withPlayground), http.MethodGet, tt.path, nil)
 			if response.Code != tt.status || response.Body.String() != tt.body {
 				t.Errorf("got %d %q, want %d %q", response.Code, response.Body.String(), tt.status, tt.body)
 			}
@@ -110,9 +188,9 @@ func TestWhatIsServed(t *testing.T) {
 	}
 }
 
-func TestThePlaygroundCanBeLeftOut(t *testing.T) {
+func TestSite_LeavesOutThePlayground(t *testing.T) {
 	t.Parallel()
-	h := siteWith(t, false)
+	h := testSite(t, Options{})
 	for _, path := range []string{"/playground", "/playground/", "/playground.html"} {
 		if response := request(t, h, http.MethodGet, path, nil); response.Code != http.StatusNotFound {
 			t.Errorf("%s: got %d %q", path, response.Code, response.Body.String())
@@ -123,44 +201,47 @@ func TestThePlaygroundCanBeLeftOut(t *testing.T) {
 	}
 }
 
-func TestCompressedFilesGoToThoseWhoTakeThem(t *testing.T) {
+func TestSite_SendsTheEncodingThatIsAccepted(t *testing.T) {
 	t.Parallel()
 	for accepted, want := range map[string]string{
-		"":                    "the app",
-		"br":                  "the app",
-		"gzip;q=0":            "the app",
-		"gzip":                "the app, compressed",
-		"deflate, GZIP;q=0.5": "the app, compressed",
+		"":                      "the app",
+		"zstd":                  "the app",
+		"gzip;q=0":              "the app",
+		"gzip":                  "the app, gzip",
+		"deflate, GZIP;q=0.5":   "the app, gzip",
+		"gzip, deflate, br":     "the app, brotli",
+		"br;q=0, gzip":          "the app, gzip",
+		"br;q=0.0, gzip;q=0.00": "the app",
 	} {
-		response := request(t, testSite(t), http.MethodGet, "/", map[string]string{"Accept-Encoding": accepted})
+		response := request(t, testSite(t, withPlayground), http.MethodGet, "/public", map[string]string{"Accept-Encoding": accepted})
 		if got := response.Body.String(); got != want {
-			t.Errorf("who accepts %q got %q", accepted, got)
+			t.Errorf("a client that accepts %q got %q", accepted, got)
 		}
-		if got := response.Header().Get("Vary"); got != "Accept-Encoding" {
+		if got := response.Header()["Vary"]; !slices.Contains(got, "Accept-Encoding") {
 			t.Errorf("Vary is %q", got)
 		}
 	}
 }
 
-func TestAnUnchangedFileIsNotSentAgain(t *testing.T) {
+func TestSite_DoesNotSendAnUnchangedFileAgain(t *testing.T) {
 	t.Parallel()
-	h := testSite(t)
-	first := request(t, h, http.MethodGet, "/", map[string]string{"Accept-Encoding": "gzip"})
+	h := testSite(t, withPlayground)
+	first := request(t, h, http.MethodGet, "/public", map[string]string{"Accept-Encoding": "gzip"})
 	tag := first.Header().Get("ETag")
-	again := request(t, h, http.MethodGet, "/", map[string]string{"Accept-Encoding": "gzip", "If-None-Match": "W/" + tag})
+	again := request(t, h, http.MethodGet, "/public", map[string]string{"Accept-Encoding": "gzip", "If-None-Match": "W/" + tag})
 	if again.Code != http.StatusNotModified || again.Body.Len() != 0 {
 		t.Errorf("got %d %q for the tag %s", again.Code, again.Body.String(), tag)
 	}
-	plain := request(t, h, http.MethodGet, "/", map[string]string{"If-None-Match": tag})
+	plain := request(t, h, http.MethodGet, "/public", map[string]string{"If-None-Match": tag})
 	if plain.Code != http.StatusOK {
 		t.Errorf("the compressed form's tag got %d for the plain form", plain.Code)
 	}
 }
 
-func TestPagesAllowNoInlineScripts(t *testing.T) {
+func TestSite_AllowsNoInlineScripts(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/", "/u/somebody", "/playground"} {
-		response := request(t, testSite(t), http.MethodGet, path, nil)
+		response := request(t, testSite(t, withPlayground), http.MethodGet, path, nil)
 		policy := response.Header().Get("Content-Security-Policy")
 		if !strings.Contains(policy, "default-src 'none'; script-src 'self';") {
 			t.Errorf("the policy of %s is %q", path, policy)
@@ -171,32 +252,34 @@ func TestPagesAllowNoInlineScripts(t *testing.T) {
 	}
 }
 
-func TestTheStartPagesOwnScriptMayRun(t *testing.T) {
+func TestSite_AllowsTheInlineElementsOfADocument(t *testing.T) {
 	t.Parallel()
-	s, err := newSite(fstest.MapFS{"index.html": {Data: []byte(`<script>paint()</script><script type="module" src="/assets/app.js"></script>`)}}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	policy := request(t, s, http.MethodGet, "/", nil).Header().Get("Content-Security-Policy")
+	h := siteOf(t, Options{}, map[string]string{
+		"index.html": `<script>paint()</script><style>paint()</style><script type="module" src="/assets/app.js"></script>`,
+	})
+	policy := request(t, h, http.MethodGet, "/public", nil).Header().Get("Content-Security-Policy")
 	// printf 'paint()' | openssl dgst -sha256 -binary | base64
-	if want := "script-src 'self' 'sha256-6Z05mR7jGVRSmyHx7iStJaiOybZYZUjxiGbPhYYXh1o=';"; !strings.Contains(policy, want) {
-		t.Errorf("the policy is %q, want %q in it", policy, want)
+	const hash = "'sha256-6Z05mR7jGVRSmyHx7iStJaiOybZYZUjxiGbPhYYXh1o='"
+	for _, want := range []string{"script-src 'self' " + hash + ";", "style-src 'self' " + hash + ";"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("the policy is %q, want %q in it", policy, want)
+		}
 	}
 }
 
-func TestOnlyReadingIsServed(t *testing.T) {
+func TestSite_ServesReadsOnly(t *testing.T) {
 	t.Parallel()
-	h := testSite(t)
+	h := testSite(t, withPlayground)
 	if response := request(t, h, http.MethodPost, "/", nil); response.Code != http.StatusMethodNotAllowed {
 		t.Errorf("POST got %d", response.Code)
 	}
-	response := request(t, h, http.MethodHead, "/", nil)
+	response := request(t, h, http.MethodHead, "/public", nil)
 	if response.Code != http.StatusOK || response.Body.Len() != 0 || response.Header().Get("Content-Length") != "7" {
 		t.Errorf("HEAD got %d %q, length %s", response.Code, response.Body.String(), response.Header().Get("Content-Length"))
 	}
 }
 
-func TestAProgramWithoutABuildSaysSo(t *testing.T) {
+func TestMissing_SaysHowToBuild(t *testing.T) {
 	t.Parallel()
 	page, err := fs.ReadFile(build, missingPage)
 	if err != nil {
@@ -213,9 +296,9 @@ func TestAProgramWithoutABuildSaysSo(t *testing.T) {
 	}
 }
 
-func TestTheHandlerServesWhatWasBuilt(t *testing.T) {
+func TestHandler_ServesTheBuild(t *testing.T) {
 	t.Parallel()
-	h, err := Handler(true)
+	h, err := Handler(withPlayground)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,13 @@ import { prerender } from "./scripts/prerender.ts";
 const api = process.env["RETWIS_DEV_API"] ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
-  plugins: [react(), tailwindcss(), prerender(), ...(process.env["QUICK"] ? [] : [compress()]), playground()],
-  // RxJS publishes its code without helpers for old browsers under this condition.
-  resolve: { conditions: ["es2015", ...defaultClientConditions] },
+  plugins: [react(), tailwindcss(), prerender(), compress(), playground()],
+  resolve: {
+    // RxJS publishes its code without helpers for old browsers under this condition.
+    conditions: ["es2015", ...defaultClientConditions],
+    // React has this hook itself since version 18.
+    alias: { "use-sync-external-store/shim/index.js": "react" },
+  },
   build: {
     target: "es2022",
     // Data URLs would need exceptions in the Content-Security-Policy.

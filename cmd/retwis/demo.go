@@ -13,6 +13,7 @@ import (
 	"retwis/internal/seed"
 	"retwis/internal/store"
 	"retwis/internal/store/bulk"
+	"retwis/web"
 )
 
 // demoSettings start a service with demo users.
@@ -62,8 +63,28 @@ type activityStore struct {
 	*store.Accounts
 }
 
+// offeredAccounts is how many accounts of a demo are offered to visitors.
+const offeredAccounts = 3
+
+// demoAccounts returns the accounts that the welcome page of a demo offers. Without a demo
+// there are none.
+func demoAccounts(demo *seed.Seeder) []web.DemoAccount {
+	if demo == nil {
+		return nil
+	}
+	var accounts []web.DemoAccount
+	for _, m := range demo.MostPopular(offeredAccounts) {
+		accounts = append(accounts, web.DemoAccount{Username: m.Username, DisplayName: m.DisplayName, Password: seed.Password})
+	}
+	return accounts
+}
+
 // announceDemo prints some demo users, in the format of the log.
-func (s logSettings) announceDemo(w io.Writer, names []string) {
+func (s logSettings) announceDemo(w io.Writer, accounts []web.DemoAccount) {
+	var names []string
+	for _, account := range accounts {
+		names = append(names, account.Username)
+	}
 	if s.LogFormat == "json" {
 		slog.New(slog.NewJSONHandler(w, nil)).Info("demo", "usernames", names, "password", seed.Password)
 		return

@@ -103,8 +103,8 @@ func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logge
 		return explainRedis(err)
 	}
 	_, _ = fmt.Fprintf(console.out, "Seeded in %s: %s.\n", time.Since(started).Round(time.Millisecond), describe(seeder.Result()))
-	for _, name := range seeder.MostPopular(1) {
-		_, _ = fmt.Fprintf(console.out, "Log in as %s, or any of them, with the password: %s\n", name, seed.Password)
+	for _, member := range seeder.MostPopular(1) {
+		_, _ = fmt.Fprintf(console.out, "Log in as %s, or any of them, with the password: %s\n", member.Username, seed.Password)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -97,7 +98,11 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	}, graph.Options{
 		Log: log, Introspection: c.Introspection, Documents: db.Documents, Trusted: trusted, Unavailable: rdb.Unavailable,
 	})
-	app, err := web.Handler(c.Introspection && !c.TrustedOnly)
+	app, err := web.Handler(web.Options{
+		Playground: c.Introspection && !c.TrustedOnly,
+		Demo:       demoAccounts(demo),
+		HasSession: hasSessionCookie,
+	})
 	if err != nil {
 		return fmt.Errorf("prepare the web app: %w", err)
 	}
@@ -153,9 +158,20 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	}
 	c.announce(console.out, ready{URL: urlOf(listener.Addr()), Redis: n.redis.name, Data: n.redis.persistence()})
 	if demo != nil {
-		c.announceDemo(console.out, demo.MostPopular(3))
+		c.announceDemo(console.out, demoAccounts(demo))
 	}
 	return waitFor(running, group)
+}
+
+// hasSessionCookie reports whether a request carries a session cookie. It does not check the
+// session.
+func hasSessionCookie(r *http.Request) bool {
+	for _, name := range []string{auth.CookieName, auth.SecureCookieName} {
+		if cookie, err := r.Cookie(name); err == nil && cookie.Value != "" {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *serveCommand) serverOptions(o server.Options) server.Options {

@@ -1,5 +1,4 @@
-// An app with Apollo Client, made as docs/react.md says, with the two files of the web app
-// that it names.
+// An app with Apollo Client and two modules of the client package of the web app.
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, gql } from '@apollo/client';
 import { SetContextLink } from '@apollo/client/link/context';
 import { OperationTypeNode } from 'graphql';
@@ -8,8 +7,8 @@ import { parsed } from './documents.mjs';
 import { openSocket } from './socket.mjs';
 import { importWeb } from './web.mjs';
 
-const { ResumingLink } = await importWeb('live/resumingLink.ts');
-const { mergePages } = await importWeb('api/pagination.ts');
+const { ResumingLink } = await importWeb('resumingLink.ts');
+const { mergePages } = await importWeb('pagination.ts');
 
 const pages = { keyArgs: false, merge: (existing, incoming, { args }) => mergePages(existing, incoming, args) };
 

@@ -129,15 +129,15 @@ func (s *Seeder) Result() Result {
 	}
 }
 
-// MostPopular returns the usernames of up to n existing members, the most popular first.
-func (s *Seeder) MostPopular(n int) []string {
-	var names []string
-	for i := 0; i < len(s.ids) && len(names) < n; i++ {
+// MostPopular returns up to n existing members, the most popular first.
+func (s *Seeder) MostPopular(n int) []Member {
+	var members []Member
+	for i := 0; i < len(s.ids) && len(members) < n; i++ {
 		if s.ids[i] != 0 {
-			names = append(names, s.population.Member(i).Username)
+			members = append(members, s.population.Member(i))
 		}
 	}
-	return names
+	return members
 }
 
 // batches splits the range 0..total-1 into batches and processes several concurrently. A

@@ -55,7 +55,7 @@ export async function untilLive(page: Page): Promise<void> {
 
 /** Writes a post and sends it. */
 export async function compose(page: Page, text: string): Promise<void> {
-  await page.getByLabel("What is on your mind?").fill(text);
+  await page.getByLabel("What’s on your mind?").fill(text);
   await page.getByRole("button", { name: "Post", exact: true }).click();
 }
 
@@ -108,7 +108,7 @@ export async function holdAnswers(page: Page, operation: string): Promise<{ rele
 
 /** The pill that says how many posts have arrived. */
 export function pill(page: Page) {
-  return page.getByRole("button", { name: /new posts?$/i });
+  return page.locator("[data-new-posts]");
 }
 
 /** Waits until nothing has moved for a while. */

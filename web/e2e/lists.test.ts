@@ -79,7 +79,7 @@ test("every page that cannot be read says so, and can be read again", async () =
     ["ListsPage", "/lists", () => main().getByRole("link", { name: /^Newest/ })],
     ["ListPage", list, () => postOf(page, "On its own page.")],
     ["ListMembersPage", `${list}/members`, () => main().getByRole("button", { name: "Remove" }).first()],
-    ["SettingsPage", "/settings", () => page.getByLabel("Name to show")],
+    ["SettingsPage", "/settings", () => page.getByLabel("Display name")],
     ["Sessions", "/settings", () => page.getByText("This session")],
   ];
   page = await visit(browser, server.url);
@@ -111,7 +111,7 @@ test("a next page that cannot be read says so, and can be read again", async () 
     // Scrolling on is another try too: it may have come first, and the button be gone.
     await again().evaluateAll((buttons: HTMLElement[]) => buttons.forEach((button) => button.click()));
     await toTheEnd(() => page.getByRole("main").getByText(last, { exact: true }).count());
-    await page.getByText("That is all.").waitFor();
+    await page.locator("[data-end-reached]").waitFor();
   }
   const { mend } = await failing("ListsPage", ({ after }) => after != null);
   await page.goto("/lists");
@@ -125,7 +125,7 @@ test("a next page that cannot be read says so, and can be read again", async () 
 test("a search that fails says so, and goes on with the next letter", async () => {
   page = await visit(browser, server.url);
   await page.goto("/public");
-  await page.getByRole("heading", { name: "Everybody" }).waitFor();
+  await page.getByRole("heading", { name: "Everyone" }).waitFor();
   const { mend } = await failing("SearchUsers");
   await page.getByRole("button", { name: "Find" }).click();
   const field = page.getByRole("combobox", { name: "Username" });

@@ -258,7 +258,7 @@ async function everyPost(page: Page): Promise<string[]> {
       .evaluateAll((all) => all.map((a) => [Number(a.ariaPosInSet), a.querySelector("p.post-text")?.textContent ?? ""] as const));
     for (const [position, text] of shown) texts.set(position, text);
     // Another page may be on its way: only the end of the list says that there is no more.
-    const ended = (await page.getByText("That is all.").count()) > 0;
+    const ended = (await page.locator("[data-end-reached]").count()) > 0;
     still = ended && texts.size === before ? still + 1 : 0;
     await page.mouse.wheel(0, 500);
     await frames(page, 3);

@@ -8,6 +8,9 @@ interface Context {
   getModuleInfo(id: string): ModuleInfo | null;
 }
 
+/** What Apollo Client and RxJS use of packages that the playground uses, too. */
+const printer = /node_modules\/(tslib|graphql\/(language\/(printer|visitor|ast|blockString|kinds|printString|characterClasses|reducer)|jsutils\/(inspect|devAssert))\.mjs)/;
+
 const root = join(import.meta.dirname, "..");
 
 /**
@@ -20,7 +23,8 @@ export function chunkOf(id: string, context: Context): string | null {
   const inWelcome = reachable(join(root, "src/welcome/main.tsx"), context).has(id);
   const inPlayground = reachable(join(root, "src/playground/main.tsx"), context).has(id);
   if (/node_modules\/(react|react-dom|scheduler)\/|^\0/.test(id)) return "react";
-  if (inPlayground) return null; // it imports all of graphql, of which the app uses little
+  // The playground uses all of graphql, the app little more than its printer.
+  if (inPlayground) return inApp && printer.test(id) ? "printer" : null;
   if (inApp && inWelcome) return "shared";
   if (inApp) return id.includes("node_modules") ? "libraries" : "app";
   return null;

@@ -6,17 +6,17 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 /** A new account. */
 export type RegisterInput = {
-  /** 3 to 20 letters a to z in either case, digits and underscores, unique without regard to case. Some names are reserved. */
+  /** 3 to 20 letters a to z in any case, digits and underscores, unique without regard to case. Some names are reserved. */
   username: string;
   /** 8 to 256 characters. */
   password: string;
-  /** The name to show; the username when it is left out. */
+  /** The name to display. The default is the username. */
   displayName?: string | null | undefined;
 };
 
-/** What to log in with. */
+/** The credentials of a log-in. */
 export type LoginInput = {
-  /** The username, in upper or lower case. */
+  /** The username, in any case. */
   username: string;
   /** The password. */
   password: string;
@@ -24,61 +24,61 @@ export type LoginInput = {
 
 /** A change of password. */
 export type ChangePasswordInput = {
-  /** The password until now. */
+  /** The current password. */
   currentPassword: string;
-  /** The password from now on, 8 to 256 characters. */
+  /** The new password, 8 to 256 characters. */
   newPassword: string;
 };
 
-/** Changes to a profile. A field that is left out, or null, stays as it is. */
+/** Changes to a profile. A field that is absent or null is not changed. */
 export type UpdateProfileInput = {
-  /** The name to show. */
+  /** The name to display. */
   displayName?: string | null | undefined;
-  /** What the user tells about themselves; the empty string clears it. */
+  /** The description that the user writes of themselves. The empty string clears it. */
   bio?: string | null | undefined;
 };
 
 /** A new list. */
 export type CreateListInput = {
-  /** What to call it: 1 to 50 characters as a reader counts them, on one line. */
+  /** The name: 1 to 50 user-perceived characters on one line. */
   name: string;
   /**
-   * 1 to 64 printable ASCII characters of the client's choice. Making a list again with the same key, within
-   * a day, makes no second list but returns the first as it is by then: use it to retry when an answer was
-   * lost. The key of a list that was deleted is `INVALID`.
+   * A key for retries: 1 to 64 printable ASCII characters chosen by the client. A repeat with the same key
+   * within a day creates no second list and returns the first as it is then. The key of a deleted list is
+   * `INVALID`.
    */
   idempotencyKey?: string | null | undefined;
 };
 
-/** Another name for a list. */
+/** A new name for a list. */
 export type RenameListInput = {
   /** The id of the list. */
   listId: string;
-  /** What to call it: 1 to 50 characters as a reader counts them, on one line. */
+  /** The name: 1 to 50 user-perceived characters on one line. */
   name: string;
 };
 
-/** The kinds of failure that a person can mend. */
+/** The kinds of validation errors. */
 export type UserErrorCode =
-  /** Nothing visible was given where something is needed. */
+  /** A required value is empty or has no visible characters. */
   | 'BLANK'
-  /** It is shorter than allowed. */
+  /** The value is shorter than allowed. */
   | 'TOO_SHORT'
-  /** It is longer than allowed. */
+  /** The value is longer than allowed. */
   | 'TOO_LONG'
-  /** It has a form or holds characters that are not allowed, or contradicts an earlier use of the same key. */
+  /** The value has an invalid format or invalid characters, or differs from an earlier request with the same idempotency key. */
   | 'INVALID'
-  /** Somebody else has it already. */
+  /** The name is taken. */
   | 'TAKEN'
-  /** There is no such thing. */
+  /** The object does not exist. */
   | 'NOT_FOUND'
   /** The name or the password is wrong. */
   | 'WRONG_CREDENTIALS'
-  /** Nobody can follow themselves. */
+  /** Users cannot follow themselves. */
   | 'SELF_FOLLOW'
-  /** The viewer has as many as one can have. */
+  /** The viewer has reached the maximum number. */
   | 'LIMIT_REACHED'
-  /** It belongs to somebody else. */
+  /** The object belongs to another user. */
   | 'NOT_OWNER';
 
 export type ListHeader_ListFragment = { __typename: 'List', id: string, name: string, size: { __typename: 'UserConnection', totalCount: number } } & { ' $fragmentName'?: 'ListHeader_ListFragment' };

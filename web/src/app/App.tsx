@@ -1,31 +1,28 @@
 import { RetwisProvider } from "@retwis/client";
-import { lazy, useSyncExternalStore, type ComponentType } from "react";
+import { useSyncExternalStore } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
 import { HomePage } from "../pages/HomePage.tsx";
 import { NotFoundPage } from "../pages/NotFoundPage.tsx";
 import { PublicPage } from "../pages/PublicPage.tsx";
 import { useAppLocation } from "../router/visit.ts";
+import { lazily } from "../ui/lazily.ts";
 import { ServicesContext, type Services } from "./services.ts";
 import { Shell } from "./Shell.tsx";
 
 // Pages that are not read first are loaded when they are needed.
-const ListsPage = page(async () => (await import("../lists/ListsPage.tsx")).ListsPage);
-const ListPage = page(async () => (await import("../lists/ListPage.tsx")).ListPage);
-const ListMembersPage = page(async () => (await import("../lists/ListMembersPage.tsx")).ListMembersPage);
-const MentionsPage = page(async () => (await import("../pages/MentionsPage.tsx")).MentionsPage);
-const PostPage = page(async () => (await import("../pages/PostPage.tsx")).PostPage);
-const ProfilePage = page(async () => (await import("../pages/ProfilePage.tsx")).ProfilePage);
-const SettingsPage = page(async () => (await import("../settings/SettingsPage.tsx")).SettingsPage);
-const FindPage = page(async () => (await import("../pages/FindPage.tsx")).FindPage);
-const FollowersPage = page(async () => (await import("../pages/PeoplePages.tsx")).FollowersPage);
-const FollowersYouKnowPage = page(async () => (await import("../pages/PeoplePages.tsx")).FollowersYouKnowPage);
-const CommonFollowersPage = page(async () => (await import("../pages/PeoplePages.tsx")).CommonFollowersPage);
-const FollowingPage = page(async () => (await import("../pages/PeoplePages.tsx")).FollowingPage);
-const NewestUsersPage = page(async () => (await import("../pages/PeoplePages.tsx")).NewestUsersPage);
-
-function page(load: () => Promise<ComponentType<object>>) {
-  return lazy(async () => ({ default: await load() }));
-}
+const ListsPage = lazily(async () => (await import("../lists/ListsPage.tsx")).ListsPage);
+const ListPage = lazily(async () => (await import("../lists/ListPage.tsx")).ListPage);
+const ListMembersPage = lazily(async () => (await import("../lists/ListMembersPage.tsx")).ListMembersPage);
+const MentionsPage = lazily(async () => (await import("../pages/MentionsPage.tsx")).MentionsPage);
+const PostPage = lazily(async () => (await import("../pages/PostPage.tsx")).PostPage);
+const ProfilePage = lazily(async () => (await import("../pages/ProfilePage.tsx")).ProfilePage);
+const SettingsPage = lazily(async () => (await import("../settings/SettingsPage.tsx")).SettingsPage);
+const FindPage = lazily(async () => (await import("../pages/FindPage.tsx")).FindPage);
+const FollowersPage = lazily(async () => (await import("../pages/PeoplePages.tsx")).FollowersPage);
+const FollowersYouKnowPage = lazily(async () => (await import("../pages/PeoplePages.tsx")).FollowersYouKnowPage);
+const CommonFollowersPage = lazily(async () => (await import("../pages/PeoplePages.tsx")).CommonFollowersPage);
+const FollowingPage = lazily(async () => (await import("../pages/PeoplePages.tsx")).FollowingPage);
+const NewestUsersPage = lazily(async () => (await import("../pages/PeoplePages.tsx")).NewestUsersPage);
 
 export function App({ services }: { services: Services }) {
   const { session } = services;

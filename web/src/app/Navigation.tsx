@@ -1,11 +1,13 @@
-import type { ReactNode } from "react";
+import { Suspense, type ReactNode } from "react";
 import { useI18n } from "../i18n/I18n.tsx";
 import { NavLink } from "../router/NavLink.tsx";
 import type { Viewer } from "../session/useSession.ts";
 import { expectViewer } from "../session/expectation.ts";
 import { AtIcon, FindIcon, GearIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon } from "../ui/icons.tsx";
+import { lazily } from "../ui/lazily.ts";
 import { navigationBar, navigationItem } from "../ui/navigationItem.ts";
-import { UnreadMentions } from "./UnreadMentions.tsx";
+
+const UnreadMentions = lazily(async () => (await import("./UnreadMentions.tsx")).default);
 
 /** The main navigation. */
 export function Navigation({ viewer, onFind }: { viewer: Viewer | null | undefined; onFind: () => void }) {
@@ -34,7 +36,9 @@ export function Navigation({ viewer, onFind }: { viewer: Viewer | null | undefin
         <>
           <Item to="/mentions" icon={<AtIcon />}>
             {t.nav.mentions}
-            <UnreadMentions viewer={viewer} />
+            <Suspense>
+              <UnreadMentions viewer={viewer} />
+            </Suspense>
           </Item>
           <Item to="/lists" icon={<ListIcon />}>
             {t.nav.lists}

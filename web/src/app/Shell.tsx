@@ -1,10 +1,11 @@
-import { lazy, Suspense, useCallback, useEffect, useRef, useState, type ReactNode } from "react";
+import { Suspense, useCallback, useEffect, useRef, useState, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { useI18n } from "../i18n/I18n.tsx";
 import { navigate } from "../router/visit.ts";
 import { noteViewer } from "../session/expectation.ts";
 import { useViewer } from "../session/useSession.ts";
 import { Frame, mainClass } from "../ui/Frame.tsx";
+import { lazily } from "../ui/lazily.ts";
 import { Skeleton } from "../ui/states.tsx";
 import { ThemeButton } from "../ui/ThemeButton.tsx";
 import { TitleProvider } from "../ui/Title.tsx";
@@ -14,13 +15,13 @@ import { useShortcuts } from "./shortcuts.ts";
 import { useScroll } from "./useScroll.ts";
 import { WriteButton } from "./WriteButton.tsx";
 
-const loadFindDialog = () => import("./FindDialog.tsx");
-const loadHelpDialog = () => import("./HelpDialog.tsx");
-const NewestUsers = lazy(async () => ({ default: (await import("../people/NewestUsers.tsx")).NewestUsers }));
-const FindDialog = lazy(loadFindDialog);
-const HelpDialog = lazy(loadHelpDialog);
+const loadFindDialog = async () => (await import("./FindDialog.tsx")).default;
+const loadHelpDialog = async () => (await import("./HelpDialog.tsx")).default;
+const NewestUsers = lazily(async () => (await import("../people/NewestUsers.tsx")).NewestUsers);
+const FindDialog = lazily(loadFindDialog);
+const HelpDialog = lazily(loadHelpDialog);
 
-/** After this time the dialogs are loaded, so that they open at once, in milliseconds. */
+/** After this time the parts that are often needed next are loaded, so that they show at once, in milliseconds. */
 const preloadDelay = 3_000;
 
 /** The frame around every page. */
@@ -35,7 +36,9 @@ export function Shell({ children }: { children: ReactNode }) {
     if (viewer !== undefined) noteViewer(viewer !== null);
   }, [viewer]);
   useEffect(() => {
-    const timer = setTimeout(() => void Promise.allSettled([loadFindDialog(), loadHelpDialog()]), preloadDelay);
+    const preload = () =>
+      void Promise.allSettled([loadFindDialog(), loadHelpDialog(), import("../pages/ProfilePage.tsx"), import("../pages/PostPage.tsx")]);
+    const timer = setTimeout(preload, preloadDelay);
     return () => clearTimeout(timer);
   }, []);
   const close = useCallback(() => setDialog(undefined), []);
@@ -62,7 +65,7 @@ export function Shell({ children }: { children: ReactNode }) {
             <ConnectionBadge />
             <button
               type="button"
-              className="-ml-2 hidden rounded-md px-2 py-1 text-left text-sm text-soft hover:text-ink sm:block"
+              className="-ml-1 hidden rounded-md px-1 py-1 text-left text-sm whitespace-nowrap text-soft hover:text-ink sm:block"
               onClick={() => setDialog("help")}
             >
               {t.nav.shortcuts}
@@ -72,11 +75,13 @@ export function Shell({ children }: { children: ReactNode }) {
           </>
         }
       >
-        <Main>{children}</Main>
+        <Main>
+          {children}
+          {viewer && <WriteButton />}
+        </Main>
         <Suspense fallback={<div className="hidden w-72 shrink-0 lg:block" />}>
           <NewestUsers />
         </Suspense>
-        {viewer && <WriteButton />}
         <ConnectionBanner />
         <Suspense>
           {opened.has("find") && <FindDialog open={dialog === "find"} onClose={close} />}

@@ -1,52 +1,57 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ago, Clock, relativeTime } from "./time.ts";
+import { describe, expect, test } from "vitest";
+import { de } from "./de.ts";
+import { en } from "./en.ts";
+import { Format } from "./format.ts";
 
 const now = Date.parse("2026-06-15T12:00:00Z");
+const american = new Format("en", ["en-US"]);
+const german = new Format("de", ["de-AT", "en-US"]);
+
+describe("age", () => {
+  const cases: [iso: string, english: string, german: string][] = [
+    ["2026-06-15T12:00:02Z", "now", "jetzt"],
+    ["2026-06-15T11:59:01Z", "now", "jetzt"],
+    ["2026-06-15T11:59:00Z", "1m", "1 Min."],
+    ["2026-06-15T11:00:01Z", "59m", "59 Min."],
+    ["2026-06-15T11:00:00Z", "1h", "1h"],
+    ["2026-06-14T12:00:01Z", "23h", "23h"],
+    ["2026-06-14T12:00:00Z", "1d", "1 T"],
+    ["2026-06-08T12:00:01Z", "6d", "6 T"],
+    ["2026-06-08T12:00:00Z", "Jun 8", "8. Juni"],
+    ["2025-06-08T12:00:00Z", "Jun 8, 2025", "8. Juni 2025"],
+  ];
+  test.each(cases)("of %s", (iso, english, inGerman) => {
+    expect(american.age(Date.parse(iso), now, en)).toBe(english);
+    expect(german.age(Date.parse(iso), now, de)).toBe(inGerman);
+  });
+});
+
+describe("age within a sentence", () => {
+  const cases: [iso: string, english: string, german: string][] = [
+    ["2026-06-15T11:59:30Z", "just now", "gerade eben"],
+    ["2026-06-15T11:58:00Z", "2 minutes ago", "vor 2 Minuten"],
+    ["2026-06-15T10:00:00Z", "2 hours ago", "vor 2 Stunden"],
+    ["2026-06-13T12:00:00Z", "2 days ago", "vor 2 Tagen"],
+    ["2026-03-08T12:00:00Z", "Mar 8", "8. März"],
+  ];
+  test.each(cases)("of %s", (iso, english, inGerman) => {
+    expect(american.ago(Date.parse(iso), now, en)).toBe(english);
+    expect(german.ago(Date.parse(iso), now, de)).toBe(inGerman);
+  });
+});
+
+test("numbers follow the browser's first locale, words the language of the page", () => {
+  const mixed = new Format("en", ["de-DE", "en-GB"]);
+  expect(mixed.number(1234.5)).toBe("1.234,5");
+  expect(mixed.month(new Date(now))).toBe("June 2026");
+  expect(new Format("en", []).number(1234)).toBe("1,234");
+});
 
 test.each([
-  ["now", "just now"],
-  ["1 min", "1 min ago"],
-  ["23 h", "23 h ago"],
-  ["6 d", "6 d ago"],
-  ["Mar 8", "Mar 8"],
-])("%s within a sentence", (relative, text) => {
-  expect(ago(relative)).toBe(text);
-});
-
-describe("how long ago", () => {
-  const cases: [iso: string, text: string][] = [
-    ["2026-06-15T12:00:02Z", "now"],
-    ["2026-06-15T11:59:01Z", "now"],
-    ["2026-06-15T11:59:00Z", "1 min"],
-    ["2026-06-15T11:00:01Z", "59 min"],
-    ["2026-06-15T11:00:00Z", "1 h"],
-    ["2026-06-14T12:00:01Z", "23 h"],
-    ["2026-06-14T12:00:00Z", "1 d"],
-    ["2026-06-08T12:00:01Z", "6 d"],
-    ["2026-06-08T12:00:00Z", "Jun 8"],
-    ["2025-06-08T12:00:00Z", "Jun 8, 2025"],
-  ];
-  test.each(cases)("%s", (iso, text) => {
-    expect(relativeTime(Date.parse(iso), now)).toBe(text);
-  });
-});
-
-describe("the clock", () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ now });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
-  test("ticks while somebody looks", () => {
-    const clock = new Clock();
-    let ticks = 0;
-    const stop = clock.subscribe(() => ticks++);
-    vi.advanceTimersByTime(60_000);
-    expect(ticks).toBeGreaterThan(0);
-    expect(clock.getNow()).toBe(now + 60_000);
-    stop();
-    expect(vi.getTimerCount()).toBe(0);
-  });
+  [0, "1 second"],
+  [59, "59 seconds"],
+  [61, "2 minutes"],
+  [7200, "2 hours"],
+])("a wait of %d seconds", (seconds, text) => {
+  expect(american.wait(seconds)).toBe(text);
 });

@@ -1,12 +1,13 @@
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { Link } from "wouter";
 import { useI18n } from "../i18n/I18n.tsx";
 import { useViewer } from "../session/useSession.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
+import { lazily } from "../ui/lazily.ts";
 import { Skeleton } from "../ui/states.tsx";
 
-const ListChoices = lazy(() => import("./ListChoices.tsx"));
+const ListChoices = lazily(async () => (await import("./ListChoices.tsx")).default);
 
 /** Opens a dialog with the viewer's lists, to add a user to them. Absent for visitors. */
 export function AddToList({ userId, displayName }: { userId: string; displayName: string }) {

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from "@apollo/client/react";
 import { useNextPage } from "@retwis/client";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { describeError, describeUserError } from "../api/errors.ts";
 import { AddListMemberDocument, FindUserDocument, ListMembersPageDocument, RemoveListMemberDocument } from "./Lists.documents.ts";
 import { useServices } from "../app/services.ts";
@@ -11,10 +11,11 @@ import { PeopleList } from "../people/PeopleList.tsx";
 import { LoginRequired } from "../session/LoginRequired.tsx";
 import { useViewer } from "../session/useSession.ts";
 import { Button } from "../ui/Button.tsx";
+import { lazily } from "../ui/lazily.ts";
 import { Problem, Skeleton } from "../ui/states.tsx";
 import { ListHeader } from "./ListHeader.tsx";
 
-const PersonField = lazy(async () => ({ default: (await import("../people/PersonField.tsx")).PersonField }));
+const PersonField = lazily(async () => (await import("../people/PersonField.tsx")).PersonField);
 
 /** The people on one of the viewer's lists. */
 export function ListMembersPage() {

@@ -12,7 +12,7 @@ export function FindPage() {
     <>
       <PageTitle>{t.find.title}</PageTitle>
       <div className="max-w-md px-4 sm:px-6">
-        <PersonField id="find-page" label={t.find.label} onPick={(person) => go(person.username)} onName={go} />
+        <PersonField popup autoFocus id="find-page" label={t.find.label} onPick={(person) => go(person.username)} onName={go} />
         <Button type="submit" form="find-page">
           {t.find.go}
         </Button>

@@ -1,5 +1,5 @@
 import { useQuery } from "@apollo/client/react";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { Link } from "wouter";
 import { HomePageDocument } from "./Home.documents.ts";
 import { useServices } from "../app/services.ts";
@@ -8,10 +8,11 @@ import { Composer } from "../posts/Composer.tsx";
 import { ComposerSpace } from "../posts/ComposerSpace.tsx";
 import { useViewer } from "../session/useSession.ts";
 import { Feed } from "../timeline/Feed.tsx";
+import { lazily } from "../ui/lazily.ts";
 import { PageTitle, Problem, Skeleton } from "../ui/states.tsx";
 
-const SuggestedPeople = lazy(async () => ({ default: (await import("../people/NewestUsers.tsx")).SuggestedPeople }));
-const WelcomePage = lazy(() => import("../welcome/WelcomePage.tsx"));
+const SuggestedPeople = lazily(async () => (await import("../people/NewestUsers.tsx")).SuggestedPeople);
+const WelcomePage = lazily(async () => (await import("../welcome/WelcomePage.tsx")).default);
 
 /** The page at /: the viewer's home timeline, or the welcome page for visitors. */
 export function HomePage() {

@@ -13,10 +13,12 @@ export interface FollowButtonProps {
   user: FragmentType<FollowButton_UserFragment>;
   /** Visitors who are not logged in see a link to the registration. */
   invite?: boolean;
+  /** A small button below a name. */
+  compact?: boolean;
 }
 
 /** Follows and unfollows a user. Absent on the viewer's own profile. */
-export function FollowButton({ user, invite = false }: FollowButtonProps) {
+export function FollowButton({ user, invite = false, compact = false }: FollowButtonProps) {
   const i18n = useI18n();
   const { t } = i18n;
   const viewer = useViewer();
@@ -46,9 +48,9 @@ export function FollowButton({ user, invite = false }: FollowButtonProps) {
     }
   };
   return (
-    <div className="shrink-0 text-right">
+    <div className={compact ? "mt-1.5" : "shrink-0 text-right"}>
       <Button
-        className="min-w-28"
+        className={compact ? "min-h-8! px-3.5! text-sm" : "min-w-28"}
         kind={data.viewerFollows ? "quiet" : "strong"}
         data-follow={data.viewerFollows}
         aria-label={data.viewerFollows ? t.follow.following(data.displayName) : t.follow.follow(data.displayName)}

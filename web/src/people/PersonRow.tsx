@@ -20,7 +20,7 @@ export function PersonRow({ user, action, compact = false }: PersonRowProps) {
   const { data, complete } = useFragment({ fragment: PersonRow_UserFragmentDoc, fragmentName: "PersonRow_user", from: user });
   if (!complete) return <div className="h-px" />;
   return (
-    <div className={`flex gap-3 ${compact ? "items-center px-2 py-2" : "items-start border-b border-line px-4 py-4 sm:px-6"}`}>
+    <div className={`flex items-start gap-3 ${compact ? "px-2 py-2.5" : "border-b border-line px-4 py-4 sm:px-6"}`}>
       <Avatar username={data.username} displayName={data.displayName} />
       <div className="min-w-0 flex-1">
         <Link to={`/u/${data.username}`} className="block truncate font-semibold hover:underline">
@@ -32,8 +32,9 @@ export function PersonRow({ user, action, compact = false }: PersonRowProps) {
             {data.bio}
           </p>
         )}
+        {compact && <FollowButton user={data} compact />}
       </div>
-      {action ?? <FollowButton user={data} />}
+      {!compact && (action ?? <FollowButton user={data} />)}
     </div>
   );
 }

@@ -1,16 +1,17 @@
 import { scrollToTop, useCreatePost } from "@retwis/client";
-import { lazy, Suspense, useId, useLayoutEffect, useRef, useState, useSyncExternalStore, type KeyboardEvent, type RefObject, type SubmitEvent } from "react";
+import { Suspense, useId, useLayoutEffect, useRef, useState, useSyncExternalStore, type KeyboardEvent, type RefObject, type SubmitEvent } from "react";
 import { describeError, describeUserError } from "../api/errors.ts";
 import { useI18n } from "../i18n/I18n.tsx";
 import { useVisit } from "../router/visit.ts";
 import type { Viewer } from "../session/useSession.ts";
 import { Button } from "../ui/Button.tsx";
+import { lazily } from "../ui/lazily.ts";
 import { Drafts, emptyDraft } from "./draft.ts";
 import { checkPost } from "./limits.ts";
 import type { MentionMenuHandle } from "./MentionMenu.tsx";
 import { mentionBefore } from "./mentions.ts";
 
-const MentionMenu = lazy(() => import("./MentionMenu.tsx"));
+const MentionMenu = lazily(async () => (await import("./MentionMenu.tsx")).default);
 
 const drafts = new Drafts(() => localStorage);
 

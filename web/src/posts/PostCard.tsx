@@ -1,7 +1,7 @@
 import type { FragmentType } from "@apollo/client";
 import { useFragment } from "@apollo/client/react";
 import { isPending, TimelinePostFragmentDoc, useDeletePost, type TimelinePostFragment } from "@retwis/client";
-import { lazy, Suspense, useState, useSyncExternalStore, type KeyboardEvent, type MouseEvent } from "react";
+import { Suspense, useState, useSyncExternalStore, type KeyboardEvent, type MouseEvent } from "react";
 import { Link } from "wouter";
 import { useServices } from "../app/services.ts";
 import { useI18n } from "../i18n/I18n.tsx";
@@ -10,9 +10,10 @@ import { navigate } from "../router/visit.ts";
 import { useViewer } from "../session/useSession.ts";
 import { useAge } from "../ui/clock.ts";
 import { TrashIcon } from "../ui/icons.tsx";
+import { lazily } from "../ui/lazily.ts";
 import { RichText } from "./RichText.tsx";
 
-const ConfirmDialog = lazy(async () => ({ default: (await import("../ui/ConfirmDialog.tsx")).ConfirmDialog }));
+const ConfirmDialog = lazily(async () => (await import("../ui/ConfirmDialog.tsx")).ConfirmDialog);
 
 export interface PostCardProps {
   post: FragmentType<TimelinePostFragment> & { id: string };

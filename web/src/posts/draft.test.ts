@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Drafts, emptyDraft } from "./draft.ts";
 
-test("a draft is there again, for the one who wrote it", () => {
+test("a draft is restored for its author", () => {
   localStorage.clear();
   const draft = emptyDraft("Half a thought");
   new Drafts(() => localStorage).write("me", draft);
@@ -9,7 +9,7 @@ test("a draft is there again, for the one who wrote it", () => {
   expect(new Drafts(() => localStorage).read("you").text).toBe("");
 });
 
-test("an empty draft leaves nothing behind", () => {
+test("an empty draft is not stored", () => {
   localStorage.clear();
   const drafts = new Drafts(() => localStorage);
   drafts.write("me", emptyDraft("x"));
@@ -17,7 +17,7 @@ test("an empty draft leaves nothing behind", () => {
   expect(localStorage.length).toBe(0);
 });
 
-test("what is on its way is no draft, but one after a reload", () => {
+test("a post that is being sent is a draft only after a reload", () => {
   localStorage.clear();
   const drafts = new Drafts(() => localStorage);
   const draft = emptyDraft("Off it goes");
@@ -29,7 +29,7 @@ test("what is on its way is no draft, but one after a reload", () => {
   expect(localStorage.length).toBe(0);
 });
 
-test("what has arrived takes nothing else along", () => {
+test("a post that was sent removes no other draft", () => {
   localStorage.clear();
   const drafts = new Drafts(() => localStorage);
   const [first, second] = [emptyDraft("First"), emptyDraft("Second")];
@@ -39,7 +39,7 @@ test("what has arrived takes nothing else along", () => {
   expect(new Drafts(() => localStorage).read("me")).toEqual(second);
 });
 
-test("what comes back is there again, with what was begun meanwhile", () => {
+test("a post that was not sent returns before a draft begun meanwhile", () => {
   localStorage.clear();
   const drafts = new Drafts(() => localStorage);
   const draft = emptyDraft("First");
@@ -60,7 +60,7 @@ test("keys are printable and differ", () => {
   for (const key of keys) expect(key).toMatch(/^[0-9a-f]{32}$/);
 });
 
-test("what is not a draft, or cannot be read, is an empty one", () => {
+test("an unreadable draft is empty", () => {
   localStorage.setItem("retwis-draft:me", "{");
   expect(new Drafts(() => localStorage).read("me").text).toBe("");
   const broken = {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { checkPost, countGraphemes } from "./limits.ts";
+import { countGraphemes } from "../api/text.ts";
+import { checkPost } from "./limits.ts";
 
-describe("a character is what a reader sees as one", () => {
+describe("counts the characters that a reader sees", () => {
   const cases: [text: string, count: number][] = [
     ["", 0],
     ["abc", 3],
@@ -21,15 +22,15 @@ describe("a character is what a reader sees as one", () => {
 
 describe("a post", () => {
   test("may have 280 characters", () => {
-    expect(checkPost("a".repeat(280))).toEqual({ left: 0, ok: true });
-    expect(checkPost("a".repeat(281))).toEqual({ left: -1, ok: false });
+    expect(checkPost("a".repeat(280))).toEqual({ left: 0, ok: true, tooManyBytes: false });
+    expect(checkPost("a".repeat(281))).toEqual({ left: -1, ok: false, tooManyBytes: false });
   });
-  test("has to say something", () => {
+  test("has to have visible text", () => {
     expect(checkPost(" \n ").ok).toBe(false);
   });
-  test("may not take too much space, however few characters it has", () => {
+  test("may not have too many bytes, however few characters it has", () => {
     const check = checkPost(`a${"\u0301\u0302".repeat(3_000)}`);
     expect(check.ok).toBe(false);
-    expect(check.problem).toContain("space");
+    expect(check.tooManyBytes).toBe(true);
   });
 });

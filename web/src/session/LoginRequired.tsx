@@ -1,8 +1,9 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { useServices } from "../app/services.ts";
+import { lazily } from "../ui/lazily.ts";
 import { PageTitle, Skeleton } from "../ui/states.tsx";
 
-const CredentialsCard = lazy(() => import("../welcome/CredentialsCard.tsx"));
+const CredentialsCard = lazily(async () => (await import("../welcome/CredentialsCard.tsx")).default);
 
 /** Asks visitors to log in before they see a page. */
 export function LoginRequired({ title, text }: { title: string; text: string }) {

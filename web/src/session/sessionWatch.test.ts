@@ -1,9 +1,7 @@
 import { ApolloClient, ApolloLink } from "@apollo/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Observable } from "rxjs";
-import { AppCache } from "../api/cache.ts";
-import type { AppClient } from "../api/client.ts";
-import type { SessionDocument } from "../api/generated.ts";
+import { RetwisCache, ViewerTimelinesDocument, type RetwisApolloClient } from "@retwis/client";
 import { SessionWatch } from "./sessionWatch.ts";
 
 let answer: string | null | Error;
@@ -17,6 +15,7 @@ const session = (id: string) => ({
     id,
     user: { __typename: "User" as const, id: `user ${id}`, username: id, displayName: id },
     homeTimeline: { __typename: "Timeline" as const, id: `home of ${id}` },
+    mentionsTimeline: { __typename: "Timeline" as const, id: `mentions of ${id}` },
   },
 });
 
@@ -25,7 +24,7 @@ beforeEach(() => {
   vi.stubGlobal("BroadcastChannel", undefined);
   asked = forgotten = 0;
   const client = new ApolloClient({
-    cache: new AppCache(),
+    cache: new RetwisCache(),
     link: new ApolloLink(
       () =>
         new Observable<ApolloLink.Result>((subscriber) => {
@@ -35,16 +34,18 @@ beforeEach(() => {
           subscriber.complete();
         }),
     ),
-  }) as AppClient;
-  client.cache.writeQuery({ query: SessionDocument, data: session("ada") });
-  watch = new SessionWatch(client, () => forgotten++);
+  }) as RetwisApolloClient;
+  client.cache.writeQuery({ query: ViewerTimelinesDocument, data: session("ada") });
+  watch = new SessionWatch(client, async () => {
+    forgotten++;
+  });
 });
 afterEach(() => {
   vi.unstubAllGlobals();
   vi.useRealTimers();
 });
 
-test("a session that has ended changes what is shown", async () => {
+test("forgets everything after the session ended", async () => {
   answer = null;
   const known = watch.verify();
   await vi.advanceTimersByTimeAsync(1_000);
@@ -52,7 +53,7 @@ test("a session that has ended changes what is shown", async () => {
   expect([watch.getEpoch(), forgotten]).toEqual([1, 1]);
 });
 
-test("one that goes on changes nothing, and many hints are one question", async () => {
+test("asks once for several signs, and changes nothing if the session goes on", async () => {
   answer = "ada";
   const hints = [watch.verify(), watch.verify(), watch.verify()];
   await vi.advanceTimersByTimeAsync(1_000);
@@ -60,7 +61,7 @@ test("one that goes on changes nothing, and many hints are one question", async 
   expect([asked, watch.getEpoch(), forgotten]).toEqual([1, 0, 0]);
 });
 
-test("a server out of reach is asked until it answers", async () => {
+test("asks an unreachable server until it answers", async () => {
   answer = new Error("no network");
   let known = false;
   void watch.verify().then(() => (known = true));
@@ -73,7 +74,7 @@ test("a server out of reach is asked until it answers", async () => {
   expect([known, watch.getEpoch()]).toEqual([true, 1]);
 });
 
-test("whoever logs in or out meanwhile has answered it", async () => {
+test("does not ask if the session changed meanwhile", async () => {
   answer = "bob";
   const known = watch.verify();
   await watch.changed();

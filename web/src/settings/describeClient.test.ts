@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { en } from "../i18n/en.ts";
 import { describeClient } from "./describeClient.ts";
 
 test.each([
@@ -9,8 +10,8 @@ test.each([
   ["Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/140.0.0.0 Mobile/15E148 Safari/604.1", "Chrome on iOS"],
   ["Mozilla/5.0 (Linux; Android 16; Pixel) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36", "Chrome on Android"],
   ["curl/8.14.1", "curl/8.14.1"],
-  ["", "A client that says nothing about itself"],
-  [null, "A client that says nothing about itself"],
+  ["", "Unknown client"],
+  [null, "Unknown client"],
 ])("%s", (userAgent, what) => {
-  expect(describeClient(userAgent)).toBe(what);
+  expect(describeClient(userAgent, en)).toBe(what);
 });

@@ -1,10 +1,10 @@
 import { postElement, useTimeline, whileSettling, type Paging, type TimelineEdge } from "@retwis/client";
-import { useMemo, useRef, type ReactNode, type RefObject } from "react";
+import { useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { Virtuoso, type Components, type VirtuosoHandle } from "react-virtuoso";
 import { useShortcuts } from "../app/shortcuts.ts";
 import { PostCard } from "../posts/PostCard.tsx";
 import { useI18n } from "../i18n/I18n.tsx";
-import { useVisit } from "../router/visit.ts";
+import { useVisit, type Visit } from "../router/visit.ts";
 import { Empty, Problem, Skeleton } from "../ui/states.tsx";
 import { useNewPostsInTitle } from "../ui/Title.tsx";
 import { MoreBelow } from "./MoreBelow.tsx";
@@ -31,7 +31,7 @@ export interface FeedProps {
 export function Feed({ timelineId, label, empty }: FeedProps) {
   const { t } = useI18n();
   const list = useRef<VirtuosoHandle>(null);
-  const { key, returning } = useVisit();
+  const { key, returning } = useOwnVisit();
   const options = useMemo(
     () => ({
       visit: key,
@@ -79,6 +79,15 @@ export function Feed({ timelineId, label, empty }: FeedProps) {
       )}
     </section>
   );
+}
+
+/** The last visit to the page of this feed. While the next page is loading, the feed is still there. */
+function useOwnVisit(): Visit {
+  const visit = useVisit();
+  const [own, setOwn] = useState(visit);
+  if (visit.pathname !== own.pathname || visit.key === own.key) return own;
+  setOwn(visit);
+  return visit;
 }
 
 interface FeedContext {

@@ -32,7 +32,7 @@ export function Frame({ brand, navigation, controls, children }: FrameProps) {
           ),
         })}
         {navigation}
-        <div className="ml-auto flex items-center sm:mt-auto sm:ml-0 sm:flex-wrap sm:justify-between sm:pl-3">{controls}</div>
+        <div className="ml-auto flex items-center sm:mt-auto sm:ml-0 sm:flex-wrap sm:justify-between sm:pl-2">{controls}</div>
       </header>
       {children}
     </div>

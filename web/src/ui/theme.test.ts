@@ -8,7 +8,7 @@ beforeEach(() => {
   delete root.dataset["theme"];
 });
 
-test("the choices follow each other, and the last is remembered", () => {
+test("the themes follow each other, and the last one is remembered", () => {
   const choice = new ThemeChoice();
   let told = 0;
   choice.subscribe(() => told++);
@@ -22,7 +22,7 @@ test("the choices follow each other, and the last is remembered", () => {
   expect(told).toBe(3);
 });
 
-test("a choice in another tab is followed", () => {
+test("a choice in another tab applies here", () => {
   const choice = new ThemeChoice();
   localStorage.setItem("retwis-theme", "dark");
   window.dispatchEvent(new StorageEvent("storage", { key: "retwis-theme" }));

@@ -1,5 +1,4 @@
 import { ApolloClient, ApolloLink, HttpLink } from "@apollo/client";
-import { SetContextLink } from "@apollo/client/link/context";
 import { ErrorLink } from "@apollo/client/link/error";
 import { RetryLink } from "@apollo/client/link/retry";
 import { OperationTypeNode } from "graphql";
@@ -43,12 +42,13 @@ export function createApolloClient(options: ApolloOptions): RetwisApolloClient {
     const refused = hasCode(error, "UNAUTHENTICATED") || hasCode(error, "FORBIDDEN");
     if (refused && operation.operationName !== "Login") onSessionEnded();
   });
-  const identify = new SetContextLink(({ headers, session: known }) => {
+  const identify = new ApolloLink((operation, forward) => {
     const bearer = token?.();
-    return {
-      session: known ?? session(),
+    operation.setContext(({ headers }: { headers?: Record<string, string> }) => ({
+      session: session(),
       headers: bearer === undefined ? headers : { ...headers, authorization: `Bearer ${bearer}` },
-    };
+    }));
+    return forward(operation);
   });
   const retry = new RetryLink({
     delay: { initial: 400, max: 3_000, jitter: true },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { FakeNetwork } from "../testing/fakeSocket.ts";
+import { FakeNetwork } from "./testing/fakeSocket.ts";
 import { Connection } from "./connection.ts";
 
 let network: FakeNetwork;
@@ -20,6 +20,7 @@ beforeEach(async () => {
   connection = new Connection({ url: "ws://server.test", onSessionEnded, webSocket: network.WebSocket });
   expect(connection.getState()).toBe("idle");
   stop = connection.client.subscribe({ query: "subscription { x }" }, { next() {}, error() {}, complete() {} });
+  await vi.dynamicImportSettled(); // graphql-ws is loaded on demand
   await vi.advanceTimersByTimeAsync(1);
 });
 afterEach(() => {
@@ -35,7 +36,7 @@ async function accept(): Promise<void> {
   await vi.advanceTimersByTimeAsync(1);
 }
 
-test("it says how it stands", async () => {
+test("reports its state", async () => {
   expect(connection.getState()).toBe("connecting");
   await accept();
   expect(connection.getState()).toBe("live");
@@ -48,7 +49,7 @@ test("it says how it stands", async () => {
   expect(connection.getState()).toBe("live");
 });
 
-test("it closes a while after nothing is watched any more", async () => {
+test("closes some time after the last subscription ended", async () => {
   await accept();
   stop();
   await vi.advanceTimersByTimeAsync(2_000);
@@ -57,7 +58,7 @@ test("it closes a while after nothing is watched any more", async () => {
   expect(connection.getState()).toBe("idle");
 });
 
-test("a connection that answers no ping is given up", async () => {
+test("gives up a connection that answers no ping", async () => {
   await accept();
   await vi.advanceTimersByTimeAsync(16_000);
   expect(network.last.sent.at(-1)?.type).toBe("ping");
@@ -65,7 +66,7 @@ test("a connection that answers no ping is given up", async () => {
   expect(connection.getState()).toBe("lost");
 });
 
-test("one that answers stays", async () => {
+test("keeps a connection that answers pings", async () => {
   await accept();
   for (let i = 0; i < 5; i++) {
     await vi.advanceTimersByTimeAsync(15_000);
@@ -76,7 +77,7 @@ test("one that answers stays", async () => {
   expect(connection.getState()).toBe("live");
 });
 
-test("after sleep it is checked at once", async () => {
+test("is checked at once when the browser is online again", async () => {
   await accept();
   const unwatch = connection.watchPage();
   window.dispatchEvent(new Event("online"));
@@ -86,7 +87,7 @@ test("after sleep it is checked at once", async () => {
   unwatch();
 });
 
-test("while it waits to try again, the network's return cuts the wait short", async () => {
+test("reconnects at once when a check interrupts the pause", async () => {
   await accept();
   for (let i = 0; i < 5; i++) {
     network.last.lose();
@@ -100,12 +101,12 @@ test("while it waits to try again, the network's return cuts the wait short", as
   expect(network.sockets).toHaveLength(before + 1);
 });
 
-test("a session that has ended is not tried again before it is known who is logged in", async () => {
+test("does not reconnect after the session ended, before it is known who is logged in", async () => {
   await accept();
   network.last.lose(4403);
   expect(ended).toBe(1);
   expect(connection.getState()).toBe("lost");
-  connection.check(); // the wake-up call of the page changes nothing about that
+  connection.check(); // which the page may do at any time
   await vi.advanceTimersByTimeAsync(60_000);
   expect(network.sockets).toHaveLength(1);
   verified();
@@ -115,7 +116,7 @@ test("a session that has ended is not tried again before it is known who is logg
   expect(connection.getState()).toBe("live");
 });
 
-test("when nothing is watched any more after that, nothing connects", async () => {
+test("does not reconnect after the session ended without subscriptions", async () => {
   await accept();
   network.last.lose(4403);
   stop();

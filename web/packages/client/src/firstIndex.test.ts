@@ -3,7 +3,7 @@ import { renumber } from "./firstIndex.ts";
 
 const before = { ids: ["d", "c", "b", "a"], first: 100 };
 
-describe("what is looked at keeps its number", () => {
+describe("the post in view keeps its number", () => {
   const cases: [name: string, ids: string[], anchor: string | undefined, first: number][] = [
     ["when nothing changes", ["d", "c", "b", "a"], "c", 100],
     ["when posts come above it", ["f", "e", "d", "c", "b", "a"], "d", 98],
@@ -17,11 +17,11 @@ describe("what is looked at keeps its number", () => {
     expect(renumber(before, ids, anchor)).toEqual({ ids, first });
   });
 
-  test("whoever looks at the head sees what is put there", () => {
+  test("new posts at the head move the others for a reader there", () => {
     expect(renumber(before, ["e", "d", "c", "b", "a"], undefined).first).toBe(100);
   });
 
-  test("a list of other posts keeps the number it had", () => {
+  test("a list of other posts keeps the first number", () => {
     expect(renumber(before, ["x", "y"], "b").first).toBe(100);
   });
 });

@@ -7,45 +7,45 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
 /** A new post. */
 export type CreatePostInput = {
   /**
-   * 1 to 280 characters as a reader counts them, and at most 10240 bytes, after white space around it is
-   * removed. Line breaks stay; control characters are refused.
+   * The text: 1 to 280 user-perceived characters and at most 10240 bytes, after leading and trailing white
+   * space is removed. Line breaks are kept; control characters are refused.
    */
   text: string;
   /**
-   * 1 to 64 printable ASCII characters of the client's choice. Posting again with the same key, within a
-   * day, makes no second post but returns the first: use it to retry when an answer was lost.
+   * A key for retries: 1 to 64 printable ASCII characters chosen by the client. A repeat with the same key
+   * within a day creates no second post and returns the first.
    */
   idempotencyKey?: string | null | undefined;
 };
 
-/** The kinds of failure that a person can mend. */
+/** The kinds of validation errors. */
 export type UserErrorCode =
-  /** Nothing visible was given where something is needed. */
+  /** A required value is empty or has no visible characters. */
   | 'BLANK'
-  /** It is shorter than allowed. */
+  /** The value is shorter than allowed. */
   | 'TOO_SHORT'
-  /** It is longer than allowed. */
+  /** The value is longer than allowed. */
   | 'TOO_LONG'
-  /** It has a form or holds characters that are not allowed, or contradicts an earlier use of the same key. */
+  /** The value has an invalid format or invalid characters, or differs from an earlier request with the same idempotency key. */
   | 'INVALID'
-  /** Somebody else has it already. */
+  /** The name is taken. */
   | 'TAKEN'
-  /** There is no such thing. */
+  /** The object does not exist. */
   | 'NOT_FOUND'
   /** The name or the password is wrong. */
   | 'WRONG_CREDENTIALS'
-  /** Nobody can follow themselves. */
+  /** Users cannot follow themselves. */
   | 'SELF_FOLLOW'
-  /** The viewer has as many as one can have. */
+  /** The viewer has reached the maximum number. */
   | 'LIMIT_REACHED'
-  /** It belongs to somebody else. */
+  /** The object belongs to another user. */
   | 'NOT_OWNER';
 
-/** Why a timeline must be fetched again. */
+/** The reason why a timeline must be fetched again. */
 export type TimelineResetReason =
-  /** The place to resume from is no longer held. */
+  /** The server no longer holds the position to resume from. */
   | 'CURSOR_TOO_OLD'
-  /** Posts came or went below the head, as when the viewer follows somebody. */
+  /** Posts were added or removed below the head, for example because the viewer followed a user. */
   | 'HISTORY_CHANGED';
 
 export type TimelinePostFragment = { __typename: 'Post', id: string, text: string, createdAt: string, author: { __typename: 'User', id: string, username: string, displayName: string }, mentions: Array<{ __typename: 'User', id: string, username: string }> } & { ' $fragmentName'?: 'TimelinePostFragment' };

@@ -12,4 +12,3 @@ export { RetwisProvider } from "./RetwisProvider.tsx";
 export { whileSettling } from "./settling.ts";
 export { newIdempotencyKey, useCreatePost, useDeletePost, type NewPost, type PostErrors } from "./usePosts.ts";
 export { scrollToTop, useTimeline, type Timeline, type TimelineEdge, type TimelineOptions, type TimelineSource } from "./useTimeline.ts";
-export { useUnreadCount } from "./useUnreadCount.ts";

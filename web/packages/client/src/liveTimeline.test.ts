@@ -2,14 +2,14 @@ import { ApolloClient, ApolloLink } from "@apollo/client";
 import { OperationTypeNode } from "graphql";
 import { Observable, type Subscriber } from "rxjs";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { AppCache } from "../api/cache.ts";
-import type { AppClient } from "../api/client.ts";
-import { TimelinePageDocument, type TimelinePageQuery } from "../api/generated.ts";
+import type { RetwisApolloClient } from "./apolloClient.ts";
+import { RetwisCache } from "./cache.ts";
+import { timelineDocuments } from "./documents.ts";
+import { TimelinePageDocument, type TimelinePageQuery } from "./generated.ts";
 import { LiveTimeline } from "./liveTimeline.ts";
 import { OwnPosts } from "./ownPosts.ts";
-import { readWindow } from "./window.ts";
 
-let client: AppClient;
+let client: RetwisApolloClient;
 let own: OwnPosts;
 let live: LiveTimeline;
 let server: Subscriber<ApolloLink.Result>;
@@ -24,7 +24,7 @@ beforeEach(() => {
   asked = [];
   posts = "cba";
   client = new ApolloClient({
-    cache: new AppCache(),
+    cache: new RetwisCache(),
     dataMasking: true,
     link: new ApolloLink(
       (operation) =>
@@ -39,10 +39,10 @@ beforeEach(() => {
           subscriber.complete();
         }),
     ),
-  }) as AppClient;
+  }) as RetwisApolloClient;
   client.cache.writeQuery({ query: TimelinePageDocument, variables: { id: "t" }, data: page({}) });
   own = new OwnPosts();
-  live = new LiveTimeline(client, own, "t");
+  live = new LiveTimeline(client, timelineDocuments(), own, "t");
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -88,7 +88,7 @@ function page({ after, before }: Record<string, unknown>): TimelinePageQuery {
   };
 }
 
-function tell(event: object): void {
+function receive(event: object): void {
   server.next({ data: { timelineEvents: event } });
 }
 const added = (letter: string, author?: string) => ({ __typename: "PostAdded", cursor: `after ${letter}`, edge: edge(letter, author) });
@@ -100,7 +100,7 @@ async function settle(): Promise<void> {
   await vi.advanceTimersByTimeAsync(100);
 }
 function window(): string {
-  return readWindow(client, "t")?.edges.map(({ node }) => node.id).join("") ?? "";
+  return live.window.read()?.edges.map(({ node }) => node.id).join("") ?? "";
 }
 function hidden(): string {
   return [...live.getView().hidden].join("");
@@ -108,62 +108,62 @@ function hidden(): string {
 const reader = (cursor?: string) => ({ cursorInView: () => cursor });
 
 describe("posts by others", () => {
-  test("wait until they are asked for", async () => {
+  test("stay hidden until they are asked for", async () => {
     live.follow(reader());
-    tell(added("d"));
-    tell(added("e"));
+    receive(added("d"));
+    receive(added("e"));
     await settle();
     expect([window(), hidden()]).toEqual(["edcba", "de"]);
-    await live.reveal();
+    await live.showNewPosts();
     expect([window(), hidden()]).toEqual(["edcba", ""]);
     expect(asked).toEqual([]);
   });
 
-  test("that are told twice are there once", async () => {
+  test("that are received twice are listed once", async () => {
     live.follow(reader());
-    for (const letter of ["d", "c", "d"]) tell(added(letter));
+    for (const letter of ["d", "c", "d"]) receive(added(letter));
     await settle();
     expect([window(), hidden()]).toEqual(["dcba", "d"]);
   });
 
-  test("vanish when they are deleted, waiting or not", async () => {
+  test("disappear when they are deleted, hidden or not", async () => {
     live.follow(reader());
-    tell(added("d"));
-    tell(added("e"));
+    receive(added("d"));
+    receive(added("e"));
     await settle();
-    tell(removed("d"));
-    tell(removed("b"));
-    tell(added("f"));
-    tell(removed("f"));
+    receive(removed("d"));
+    receive(removed("b"));
+    receive(added("f"));
+    receive(removed("f"));
     await settle();
     expect([window(), hidden()]).toEqual(["eca", "e"]);
   });
 
-  test("that were deleted do not come back with a page that was on its way", async () => {
+  test("that were deleted do not return with a page that arrives later", async () => {
     live.follow(reader());
-    tell(removed("b"));
+    receive(removed("b"));
     await settle();
     client.cache.writeQuery({ query: TimelinePageDocument, variables: { id: "t" }, data: page({}) });
     expect(window()).toBe("ca");
   });
 });
 
-describe("posts made here", () => {
-  test("show at once", async () => {
+describe("posts created in this tab", () => {
+  test("are shown at once", async () => {
     own.add("d");
     live.follow(reader());
-    tell(added("d", "me"));
+    receive(added("d", "me"));
     await settle();
     expect([window(), hidden()]).toEqual(["dcba", ""]);
   });
 
-  test("are waited for while they are on their way, and so is what comes behind them", async () => {
+  test("hold back their events, and later ones, while they are being sent", async () => {
     live.follow(reader());
     let answer = () => {};
     const sent = own.send("me", () => new Promise<void>((resolve) => (answer = resolve)));
-    tell(added("d"));
-    tell(added("e", "me"));
-    tell(added("f"));
+    receive(added("d"));
+    receive(added("e", "me"));
+    receive(added("f"));
     await settle();
     expect(window()).toBe("dcba");
     own.add("e");
@@ -173,28 +173,28 @@ describe("posts made here", () => {
     expect([window(), hidden()]).toEqual(["fedcba", "df"]);
   });
 
-  test("show once it turns out that they were, after their answers were lost", async () => {
+  test("are shown after a retry reveals that they were created", async () => {
     live.follow(reader());
     await own.send("me", async () => {});
-    tell(added("d", "me"));
+    receive(added("d", "me"));
     await settle();
     expect(hidden()).toBe("d");
     await own.send("me", async () => own.add("d"));
     expect([window(), hidden()]).toEqual(["dcba", ""]);
   });
 
-  test("in another tab wait like those of others", async () => {
+  test("in another tab are hidden like those of others", async () => {
     live.follow(reader());
-    tell(added("d", "me"));
+    receive(added("d", "me"));
     await settle();
     expect(hidden()).toBe("d");
   });
 });
 
 describe("the subscription", () => {
-  test("begins behind the page, and later behind the last event", async () => {
+  test("begins after the page, and later after the last event", async () => {
     const stop = live.follow(reader());
-    tell(added("d"));
+    receive(added("d"));
     await settle();
     stop();
     live.follow(reader());
@@ -203,7 +203,7 @@ describe("the subscription", () => {
 
   test("is opened again when the server ends it", async () => {
     live.follow(reader());
-    tell(caughtUp);
+    receive(caughtUp);
     await settle();
     expect(live.getView().current).toBe(true);
     server.error(new Error("ended"));
@@ -212,7 +212,7 @@ describe("the subscription", () => {
     expect(subscribedAfter).toEqual(["live c", "caught up"]);
   });
 
-  test("is not opened again when nobody follows any more", async () => {
+  test("is not opened again without readers", async () => {
     const stop = live.follow(reader());
     server.error(new Error("ended"));
     stop();
@@ -222,10 +222,10 @@ describe("the subscription", () => {
 });
 
 describe("a reset", () => {
-  test("reads the timeline again around the place", async () => {
+  test("reads the timeline again around the reader's place", async () => {
     posts = "hgfedcba";
     live.follow(reader("at b"));
-    tell(reset);
+    receive(reset);
     await settle();
     expect(asked).toEqual([
       { id: "t", first: 30, after: "at b" },
@@ -233,23 +233,23 @@ describe("a reset", () => {
     ]);
     expect(window()).toBe("cba");
     expect(live.getView().beyond).toBe(true);
-    await live.reveal();
+    await live.showNewPosts();
     expect([window(), live.getView().beyond]).toEqual(["hgfedcba", false]);
   });
 
-  test("loses nothing for who sees the last post", async () => {
+  test("reads the end of the timeline for a reader at the last post", async () => {
     live.follow(reader("at a"));
     posts = "dcba";
-    tell(reset);
+    receive(reset);
     await settle();
     expect(asked.at(-1)).toEqual({ id: "t", last: 30 });
     expect([window(), hidden()]).toEqual(["dcba", "d"]);
   });
 
-  test("lets what was not seen before wait", async () => {
+  test("hides posts that were not shown before", async () => {
     live.follow(reader("at c"));
     posts = "dcba";
-    tell(reset);
+    receive(reset);
     await settle();
     expect([window(), hidden()]).toEqual(["dcba", "d"]);
   });

@@ -14,34 +14,34 @@ function page(letters: string, more: { newer?: boolean; older?: boolean } = {}):
   };
 }
 
-describe("pages make one list", () => {
-  test("the first page is the list", () => {
+describe("mergePages", () => {
+  test("takes the first page as the list", () => {
     expect(mergePages(undefined, page("cba"), null)).toEqual(page("cba"));
   });
 
-  test("a page after the end is added there", () => {
+  test("appends a page after the end", () => {
     const list = mergePages(page("fed", { older: true }), page("cba"), { after: "at d" });
     expect(list).toEqual(page("fedcba"));
   });
 
-  test("a page before the start is added there", () => {
+  test("prepends a page before the start", () => {
     const list = mergePages(page("cba", { newer: true }), page("fed", { newer: true }), { before: "at c" });
     expect(list).toEqual(page("fedcba", { newer: true }));
   });
 
-  test("an empty page only says that there is no more", () => {
+  test("takes from an empty page that there is no more", () => {
     expect(mergePages(page("cba", { older: true }), page(""), { after: "at a" })).toEqual(page("cba"));
   });
 
-  test("nothing is there twice", () => {
+  test("lists nothing twice", () => {
     expect(mergePages(page("fed", { older: true }), page("dcb"), { after: "at d" }).edges).toEqual(page("fedcb").edges);
   });
 
-  test("a page for a list that has been replaced meanwhile is dropped", () => {
+  test("drops a page of a list that was replaced meanwhile", () => {
     expect(mergePages(page("zyx"), page("cba"), { after: "at d" })).toEqual(page("zyx"));
   });
 
-  test("a page without a place replaces the list", () => {
+  test("replaces the list by a page without a cursor", () => {
     expect(mergePages(page("cba"), page("fed", { older: true }), { first: 3 })).toEqual(page("fed", { older: true }));
   });
 });

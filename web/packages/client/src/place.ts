@@ -5,6 +5,9 @@ import { whileSettling } from "./settling.ts";
 /** The attribute by which the post of an element is found. */
 export const postAttribute = "data-post-id";
 
+/** The frames within which a virtual list renders the post that had the focus. */
+const focusFrames = 180;
+
 /** The reader's place in a timeline that is shown. */
 export interface ShownPlace {
   /** Returns the first post in view, as of the last scroll. */
@@ -72,23 +75,24 @@ export function usePlace(places: Places, key: string, returning: boolean, list: 
  */
 export function useReturn(place: Place | undefined, focused: string | undefined, shown: boolean, list: RefObject<ListHandle>): void {
   useLayoutEffect(() => {
-    if (!shown) return;
-    let focus = focused;
-    if (!place && focus === undefined) return;
+    if (!shown || !place) return;
     return whileSettling(() => {
-      if (focus !== undefined && isUnfocused()) {
-        const post = postElement(focus);
-        post?.focus({ preventScroll: true });
-        if (post) focus = undefined;
-      }
-      if (!place) return focus === undefined;
       const element = postElement(place.postId);
       const off = element ? element.getBoundingClientRect().top - place.top : 0;
       if (!element) list.current.seek(place.postId);
       else if (Math.abs(off) >= 1) window.scrollBy(0, off);
       return false;
     });
-  }, [place, focused, shown, list]);
+  }, [place, shown, list]);
+  useLayoutEffect(() => {
+    if (!shown || focused === undefined) return;
+    return whileSettling(() => {
+      if (!isUnfocused()) return true;
+      const post = postElement(focused);
+      post?.focus({ preventScroll: true });
+      return post !== null && document.activeElement === post; // a post cannot have it before it is visible
+    }, focusFrames);
+  }, [focused, shown]);
 }
 
 /** Returns the element of a post, if it is rendered. */

@@ -1,7 +1,7 @@
 import { ApolloClient, CombinedGraphQLErrors, InMemoryCache, gql } from "@apollo/client";
 import { createClient } from "graphql-ws";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { FakeNetwork, type FakeSocket } from "../testing/fakeSocket.ts";
+import { FakeNetwork, type FakeSocket } from "./testing/fakeSocket.ts";
 import { ResumingLink } from "./resumingLink.ts";
 
 const query = gql`
@@ -57,7 +57,7 @@ function event(socket: FakeSocket, cursor: string): void {
   });
 }
 
-test("after a loss it goes on behind the last event", async () => {
+test("resumes after the last event", async () => {
   const { seen } = watch("the page's cursor");
   const first = await accept();
   expect(first.subscribed?.payload?.variables["after"]).toBe("the page's cursor");
@@ -73,13 +73,13 @@ test("after a loss it goes on behind the last event", async () => {
   expect(seen).toHaveLength(3);
 });
 
-test("without an event it goes on where it began", async () => {
+test("resumes where it began if there was no event", async () => {
   watch("the page's cursor");
   (await accept()).lose();
   expect((await accept()).subscribed?.payload?.variables["after"]).toBe("the page's cursor");
 });
 
-test("an error of GraphQL is one for Apollo", async () => {
+test("reports GraphQL errors as Apollo does", async () => {
   const { errors } = watch(null);
   const socket = await accept();
   socket.receive({ type: "error", id: socket.subscribed?.id, payload: [{ message: "not yours" }] });
@@ -88,7 +88,7 @@ test("an error of GraphQL is one for Apollo", async () => {
   expect(CombinedGraphQLErrors.is(errors[0])).toBe(true);
 });
 
-test("unsubscribing tells the server", async () => {
+test("completes the subscription when it is unsubscribed", async () => {
   const { subscription } = watch(null);
   const socket = await accept();
   subscription.unsubscribe();

@@ -3,10 +3,9 @@ const takesOver = ["wheel", "touchstart", "keydown", "pointerdown"];
 
 /**
  * Calls `step` in every frame while a virtual list measures its rows: until `step` returns
- * true, half a second has passed, or the reader scrolls or types. Returns how to stop it.
+ * true, a number of frames has passed, or the reader scrolls or types. Returns how to stop it.
  */
-export function whileSettling(step: () => boolean): () => void {
-  let frames = settleFrames;
+export function whileSettling(step: () => boolean, frames = settleFrames): () => void {
   const next = () => {
     if (step() || --frames === 0) end();
     else frame = requestAnimationFrame(next);

@@ -1,0 +1,187 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { nameOf, Person } from "./api.ts";
+import { launch, login, postOf, problems, sent, untilLive, visit } from "./browser.ts";
+import { startServer, type Server } from "./server.ts";
+
+let server: Server;
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startServer(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
+afterEach(async () => {
+  const found = problems.get(page.context());
+  await page.context().close();
+  expect(found).toEqual([]);
+});
+
+/** What has the focus: the text of a post, or the accessible name or text of a control. */
+function focused(): Promise<string | null> {
+  return page.evaluate(() => {
+    const element = document.activeElement;
+    const post = element?.matches("article") ? element.querySelector("p.post-text") : undefined;
+    const label = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? element.labels?.[0] : undefined;
+    return (post ?? label ?? element)?.textContent ?? null;
+  });
+}
+
+/** Presses Tab until a control has the focus. */
+async function tabTo(name: string): Promise<void> {
+  for (let i = 0; i < 40; i++) {
+    if ((await focused())?.trim() === name || (await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))) === name) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab never reached ${name}`);
+}
+
+test("after a deletion the next post has the focus", async () => {
+  const person = await Person.register(server.url, "focus_delete");
+  await person.postMany(3, (i) => `Focus ${i}.`);
+  page = await visit(browser, server.url);
+  await login(page, person);
+  await untilLive(page);
+  const remove = async (text: string) => {
+    await postOf(page, text).getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").waitFor();
+    expect(await focused()).toBe("Cancel");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await postOf(page, text).waitFor({ state: "detached" });
+  };
+  await remove("Focus 3.");
+  await expect.poll(focused).toBe("Focus 2.");
+  await remove("Focus 1.");
+  await expect.poll(focused).toBe("Focus 2.");
+  await postOf(page, "Focus 2.").getByRole("button", { name: "Delete" }).click();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await postOf(page, "Focus 2.").waitFor();
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Delete");
+  await remove("Focus 2.");
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("MAIN");
+});
+
+test("Back returns the focus to the post that was opened", async () => {
+  const person = await Person.register(server.url, "focus_back");
+  await person.postMany(20, (i) => `Back ${i}.`);
+  page = await visit(browser, server.url);
+  await page.goto(`/u/${person.username}`);
+  await untilLive(page);
+  for (let i = 0; i < 4; i++) await page.keyboard.press("j");
+  await expect.poll(focused).toBe("Back 17.");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Post" }).waitFor();
+  await page.goBack();
+  await expect.poll(focused).toBe("Back 17.");
+});
+
+test("a refused form focuses the first invalid field", async () => {
+  const { username } = await Person.register(server.url, "focus_form");
+  page = await visit(browser, server.url);
+  await page.goto("/");
+  await page.getByRole("button", { name: "Register" }).click();
+  await page.getByRole("button", { name: "Create account" }).click();
+  await expect.poll(focused).toBe("Username");
+  await page.getByText("Enter a username.").waitFor();
+  await page.getByText("Enter a password.").waitFor();
+  await page.getByLabel("Username").fill(username);
+  await page.getByLabel("Password").fill("short");
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.getByText("Use at least 8 characters.").waitFor();
+  await expect.poll(focused).toBe("Password");
+  await page.getByLabel("Username").fill("no spaces");
+  await page.getByLabel("Password").fill(Person.password);
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.getByText("Use only letters, digits and underscores.").waitFor();
+  await page.getByLabel("Username").fill(username);
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.getByText("That username is taken.").waitFor();
+});
+
+test("without a mouse: register, post, follow, delete, lists, settings", async () => {
+  const author = await Person.register(server.url, "by_keys", "Keyed Author");
+  await author.post("Follow me by keys.");
+  page = await visit(browser, server.url);
+  await page.goto("/");
+  const keys = page.keyboard;
+  await tabTo("Register");
+  await keys.press("Enter");
+  await tabTo("Username");
+  await keys.type(nameOf("keyboarder"));
+  await tabTo("Password");
+  await keys.type(Person.password);
+  await keys.press("Enter");
+  await page.getByRole("heading", { name: "Home" }).waitFor();
+  await untilLive(page);
+
+  await keys.press("n");
+  await keys.type("Posted by keys.");
+  await keys.press("Control+Enter");
+  await sent(page, "Posted by keys.");
+  await keys.press("Escape");
+
+  await keys.press("/");
+  await page.getByRole("combobox").waitFor();
+  await keys.type("by_k");
+  await page.getByRole("option", { name: "Keyed Author" }).waitFor();
+  await keys.press("Enter");
+  await page.getByRole("heading", { name: "Keyed Author" }).waitFor();
+  await tabTo("Follow Keyed Author");
+  await keys.press("Enter");
+  await page.getByRole("main").getByRole("button", { name: "Following Keyed Author" }).waitFor();
+
+  await tabTo("Add to a list");
+  await keys.press("Enter");
+  await page.getByRole("dialog").getByText("You have no lists yet.").waitFor();
+  await tabTo("My lists");
+  await keys.press("Enter");
+  await page.getByRole("heading", { name: "Lists" }).waitFor();
+  await tabTo("Name of the new list");
+  await keys.type("Keyed");
+  await keys.press("Enter");
+  await page.getByRole("main").getByRole("link", { name: /^Keyed/ }).waitFor();
+  await page.getByRole("main").getByRole("link", { name: /^Keyed/ }).focus();
+  await keys.press("Enter");
+  await tabTo("Delete");
+  await keys.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  expect(await focused()).toBe("Cancel");
+  await keys.press("Tab");
+  await keys.press("Enter");
+  await page.getByText("No lists yet.").waitFor();
+
+  await page.getByRole("link", { name: "Home" }).focus();
+  await keys.press("Enter");
+  await page.getByRole("heading", { name: "Home" }).waitFor();
+  await postOf(page, "Posted by keys.").focus();
+  await tabTo("Delete");
+  await keys.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await keys.press("Tab");
+  await keys.press("Enter");
+  await postOf(page, "Posted by keys.").waitFor({ state: "detached" });
+
+  await page.getByRole("link", { name: "Settings" }).focus();
+  await keys.press("Enter");
+  await page.getByLabel("Bio").waitFor();
+  await tabTo("Bio");
+  await keys.type("Has no mouse.");
+  await tabTo("Save profile");
+  await keys.press("Enter");
+  await page.getByText("Saved.").waitFor();
+  await tabTo("Log out everywhere");
+  await keys.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  expect(await focused()).toBe("Cancel");
+  await keys.press("Escape");
+  await expect.poll(focused).toBe("Log out everywhere");
+  await keys.press("Enter");
+  await keys.press("Tab");
+  await keys.press("Enter");
+  await page.getByRole("button", { name: "Register" }).waitFor();
+});
