@@ -33,6 +33,7 @@ type API struct {
 	Options
 	policies []string // the header RateLimit-Policy
 	bodies   buffer.Pool
+	gzip     gzipWriters
 }
 
 // New returns an API.

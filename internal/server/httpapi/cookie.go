@@ -64,6 +64,13 @@ func (j *cookieJar) clearStale() {
 	j.set, j.token, j.staleBy = true, "", time.Now().Add(staleFor)
 }
 
+// holdsToken reports whether the response starts a session: its body has the token, too.
+func (j *cookieJar) holdsToken() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.set && j.token != ""
+}
+
 // write adds the change to the header, if there is one.
 func (j *cookieJar) write(h http.Header, tls bool, maxAge time.Duration) {
 	j.mu.Lock()

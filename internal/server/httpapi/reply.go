@@ -57,6 +57,15 @@ func (x *Exchange) reply(status int, media string, response *graphql.Response) {
 	}
 	x.WriteCookie()
 	h.Set("Content-Type", media+"; charset=utf-8")
+	h.Add("Vary", "Accept-Encoding")
+	if x.compresses(body) {
+		spare := x.api.bodies.Get()
+		defer x.api.bodies.Put(spare)
+		if compressed, err := x.api.gzip.append((*spare)[:0], body); err == nil {
+			*spare, body = compressed, compressed
+			h.Set("Content-Encoding", "gzip")
+		}
+	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	x.W.WriteHeader(status)
 	_, _ = x.W.Write(body) // an error means that the client is gone
