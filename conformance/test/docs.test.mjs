@@ -75,9 +75,9 @@ test('the numbers told are those of the program', async () => {
   for (const [flag, what] of [
     ['limit-reads', 'reads, by the same cost'],
     ['limit-posts', 'posts'],
-    ['limit-follows', 'follows, members of lists'],
-    ['limit-logins', 'passwords tried'],
-    ['limit-registrations', 'accounts made'],
+    ['limit-follows', 'follows and list member changes'],
+    ['limit-logins', 'password attempts'],
+    ['limit-registrations', 'registrations'],
   ]) {
     const help = stdout.slice(stdout.indexOf(`--${flag}=`)).replace(/\s+/g, ' ');
     const [, count, period] = /^[^[]*\[default (\d+)\/(\w+)/.exec(help);
