@@ -30,6 +30,8 @@ type Users interface {
 	UserByName(ctx context.Context, username string) (*retwis.User, error)
 	// Users returns users in the order of the ids, nil for those that do not exist.
 	Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error)
+	// UsersByName returns users in the order of their folded names, nil for those that do not exist.
+	UsersByName(ctx context.Context, names []string) ([]*retwis.User, error)
 	// Authors is like Users, but may answer from a cache: profiles may be a second old, counts of any age.
 	Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error)
 	// NewestUsers returns a page of the users who registered last.

@@ -133,6 +133,23 @@ func (w *fakeBackend) UserByName(_ context.Context, username string) (*retwis.Us
 	return nil, fmt.Errorf("user %q: %w", username, retwis.ErrNotFound)
 }
 
+func (w *fakeBackend) UsersByName(_ context.Context, names []string) ([]*retwis.User, error) {
+	err := w.begin("UsersByName", len(names))
+	defer w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*retwis.User, len(names))
+	for i, name := range names {
+		for _, u := range w.users {
+			if retwis.FoldUsername(u.Username) == name {
+				found[i] = w.user(u.ID)
+			}
+		}
+	}
+	return found, nil
+}
+
 func (w *fakeBackend) Users(_ context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
 	err := w.begin("Users", len(ids))
 	defer w.mu.Unlock()

@@ -79,6 +79,7 @@ type MutationResolver interface {
 type PostResolver interface {
 	Author(ctx context.Context, obj *retwis.Post) (*retwis.User, error)
 	Mentions(ctx context.Context, obj *retwis.Post) ([]*retwis.User, error)
+	Entities(ctx context.Context, obj *retwis.Post) ([]TextEntity, error)
 }
 type QueryResolver interface {
 	Node(ctx context.Context, id string) (Node, error)
@@ -99,6 +100,8 @@ type TimelineResolver interface {
 	Posts(ctx context.Context, obj *retwis.Timeline, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*PostConnection, error)
 }
 type UserResolver interface {
+	BioEntities(ctx context.Context, obj *retwis.User) ([]TextEntity, error)
+
 	Timeline(ctx context.Context, obj *retwis.User) (*retwis.Timeline, error)
 	Followers(ctx context.Context, obj *retwis.User, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error)
 	Following(ctx context.Context, obj *retwis.User, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error)
@@ -319,6 +322,11 @@ type User implements Node {
   displayName: String!
   """The description that the user wrote of themselves, or an empty string."""
   bio: String!
+  """
+  The links and mentions in ` + "`" + `bio` + "`" + `, in the order of the text. Mentions are resolved when the field is read;
+  at most the first 10 different usernames are looked up.
+  """
+  bioEntities: [TextEntity!]!
   """The time of registration."""
   createdAt: DateTime!
   """The number of posts of the user, without deleted ones."""
@@ -404,6 +412,46 @@ type Post implements Node {
   resolved when the post is created. Users who deleted their account later are omitted.
   """
   mentions: [User!]!
+  """
+  The links and mentions in the text, in its order. They do not overlap. Mentions are those of ` + "`" + `mentions` + "`" + `, each
+  as often as the text has it.
+  """
+  entities: [TextEntity!]!
+}
+
+"""
+A part of a text that refers to something. Later versions may add types, so clients should show a part of a type that
+they do not know as plain text.
+"""
+interface TextEntity {
+  """The index of the part's first Unicode code point in the text, from 0."""
+  start: Int!
+  """The index behind the part's last code point."""
+  end: Int!
+}
+
+"""
+A URL in a text. Authors choose it: link to it with ` + "`" + `rel="nofollow noopener ugc"` + "`" + `.
+"""
+type TextLink implements TextEntity {
+  """The index of the URL's first code point."""
+  start: Int!
+  """The index behind the URL's last code point."""
+  end: Int!
+  """The URL as the text has it. Its scheme is http or https, its host has a dot, and it has no username or password."""
+  url: String!
+}
+
+"""
+A mention of a user as ` + "`" + `@username` + "`" + ` in a text.
+"""
+type TextMention implements TextEntity {
+  """The index of the ` + "`" + `@` + "`" + `."""
+  start: Int!
+  """The index behind the username's last character."""
+  end: Int!
+  """The mentioned user."""
+  user: User!
 }
 
 """
@@ -1366,6 +1414,8 @@ func (ec *executionContext) childFields_Post(ctx context.Context, field graphql.
 		return ec.fieldContext_Post_author(ctx, field)
 	case "mentions":
 		return ec.fieldContext_Post_mentions(ctx, field)
+	case "entities":
+		return ec.fieldContext_Post_entities(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Post", field.Name)
 }
@@ -1500,6 +1550,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_displayName(ctx, field)
 	case "bio":
 		return ec.fieldContext_User_bio(ctx, field)
+	case "bioEntities":
+		return ec.fieldContext_User_bioEntities(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_User_createdAt(ctx, field)
 	case "postCount":
@@ -4230,6 +4282,38 @@ func (ec *executionContext) fieldContext_Post_mentions(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _Post_entities(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_entities(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().Entities(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []TextEntity) graphql.Marshaler {
+			return ec.marshalNTextEntity2ᚕretwisᚋgraphᚐTextEntityᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Post_entities(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Post",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _PostAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *retwis.PostAdded) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5418,6 +5502,153 @@ func (ec *executionContext) fieldContext_Subscription_timelineEvents(ctx context
 	return fc, nil
 }
 
+func (ec *executionContext) _TextLink_start(ctx context.Context, field graphql.CollectedField, obj *TextLink) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextLink_start(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Start, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TextLink_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextLink", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _TextLink_end(ctx context.Context, field graphql.CollectedField, obj *TextLink) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextLink_end(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.End, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TextLink_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextLink", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _TextLink_url(ctx context.Context, field graphql.CollectedField, obj *TextLink) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextLink_url(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.URL, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TextLink_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextLink", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TextMention_start(ctx context.Context, field graphql.CollectedField, obj *TextMention) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextMention_start(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Start, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TextMention_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextMention", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _TextMention_end(ctx context.Context, field graphql.CollectedField, obj *TextMention) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextMention_end(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.End, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TextMention_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextMention", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _TextMention_user(ctx context.Context, field graphql.CollectedField, obj *TextMention) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextMention_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.User, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.User) graphql.Marshaler {
+			return ec.marshalNUser2ᚖretwisᚋinternalᚋretwisᚐUser(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TextMention_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "TextMention",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Timeline_id(ctx context.Context, field graphql.CollectedField, obj *retwis.Timeline) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5809,6 +6040,38 @@ func (ec *executionContext) _User_bio(ctx context.Context, field graphql.Collect
 }
 func (ec *executionContext) fieldContext_User_bio(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("User", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _User_bioEntities(ctx context.Context, field graphql.CollectedField, obj *retwis.User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_bioEntities(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().BioEntities(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []TextEntity) graphql.Marshaler {
+			return ec.marshalNTextEntity2ᚕretwisᚋgraphᚐTextEntityᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_User_bioEntities(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _User_createdAt(ctx context.Context, field graphql.CollectedField, obj *retwis.User) (ret graphql.Marshaler) {
@@ -8268,6 +8531,29 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 	}
 }
 
+func (ec *executionContext) _TextEntity(ctx context.Context, sel ast.SelectionSet, obj TextEntity) graphql.Marshaler {
+	switch obj := (obj).(type) {
+	case nil:
+		return graphql.Null
+	case *TextMention:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._TextMention(ctx, sel, obj)
+	case *TextLink:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._TextLink(ctx, sel, obj)
+	default:
+		if typedObj, ok := obj.(graphql.Marshaler); ok {
+			return typedObj
+		} else {
+			panic(fmt.Errorf("unexpected type %T; non-generated variants of TextEntity must implement graphql.Marshaler", obj))
+		}
+	}
+}
+
 func (ec *executionContext) _TimelineEvent(ctx context.Context, sel ast.SelectionSet, obj retwis.Event) graphql.Marshaler {
 	switch obj := (obj).(type) {
 	case nil:
@@ -9261,6 +9547,44 @@ func (ec *executionContext) _Post(ctx context.Context, sel ast.SelectionSet, obj
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "entities":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_entities(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -10003,6 +10327,102 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 	}
 }
 
+var textLinkImplementors = []string{"TextLink", "TextEntity"}
+
+func (ec *executionContext) _TextLink(ctx context.Context, sel ast.SelectionSet, obj *TextLink) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, textLinkImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TextLink")
+		case "start":
+			out.Values[i] = ec._TextLink_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._TextLink_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "url":
+			out.Values[i] = ec._TextLink_url(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var textMentionImplementors = []string{"TextMention", "TextEntity"}
+
+func (ec *executionContext) _TextMention(ctx context.Context, sel ast.SelectionSet, obj *TextMention) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, textMentionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TextMention")
+		case "start":
+			out.Values[i] = ec._TextMention_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._TextMention_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "user":
+			out.Values[i] = ec._TextMention_user(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var timelineImplementors = []string{"Timeline", "Node"}
 
 func (ec *executionContext) _Timeline(ctx context.Context, sel ast.SelectionSet, obj *retwis.Timeline) graphql.Marshaler {
@@ -10354,6 +10774,44 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "bioEntities":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_bioEntities(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "createdAt":
 			out.Values[i] = ec._User_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -11846,6 +12304,32 @@ func (ec *executionContext) marshalNString2string(ctx context.Context, sel ast.S
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) marshalNTextEntity2retwisᚋgraphᚐTextEntity(ctx context.Context, sel ast.SelectionSet, v TextEntity) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._TextEntity(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNTextEntity2ᚕretwisᚋgraphᚐTextEntityᚄ(ctx context.Context, sel ast.SelectionSet, v []TextEntity) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTextEntity2retwisᚋgraphᚐTextEntity(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalNTimeline2ᚖretwisᚋinternalᚋretwisᚐTimeline(ctx context.Context, sel ast.SelectionSet, v *retwis.Timeline) graphql.Marshaler {

@@ -35,6 +35,7 @@ func hooks() exec.Hooks {
 			"User.followerCount":  selectsCounts,
 			"User.followingCount": selectsCounts,
 			"Post.mentions":       selectsMentions,
+			"Post.entities":       selectsMentions,
 		},
 		Begin: func(ctx context.Context, flags exec.Flags) {
 			loaders.From(ctx).Select(loaders.Selection{
@@ -66,10 +67,11 @@ func announcedFields() map[string]func(ctx context.Context, object any) {
 		"Post.author": func(ctx context.Context, object any) {
 			loaders.From(ctx).Authors().Announce(object.(*retwis.Post).AuthorID)
 		},
-		"Post.mentions": func(ctx context.Context, object any) {
-			users := loaders.From(ctx).Authors()
-			for _, id := range object.(*retwis.Post).Mentions {
-				users.Announce(id)
+		"Post.mentions": announceMentions,
+		"Post.entities": announceMentions,
+		"User.bioEntities": func(ctx context.Context, object any) {
+			for _, name := range bioMentions(object.(*retwis.User)) {
+				loaders.From(ctx).UsersByName.Announce(name)
 			}
 		},
 		"User.viewerFollows": func(ctx context.Context, object any) {
@@ -91,5 +93,13 @@ func announcedFields() map[string]func(ctx context.Context, object any) {
 				loaders.From(ctx).Users.Announce(id.Owner)
 			}
 		},
+	}
+}
+
+// announceMentions announces the users whom a post mentions.
+func announceMentions(ctx context.Context, object any) {
+	users := loaders.From(ctx).Authors()
+	for _, id := range object.(*retwis.Post).Mentions {
+		users.Announce(id)
 	}
 }

@@ -21,6 +21,11 @@ func (r *postResolver) Mentions(ctx context.Context, obj *retwis.Post) ([]*retwi
 	return mentions(ctx, obj)
 }
 
+// Entities is the resolver for the entities field.
+func (r *postResolver) Entities(ctx context.Context, obj *retwis.Post) ([]TextEntity, error) {
+	return postEntities(ctx, obj)
+}
+
 // Post returns PostResolver implementation.
 func (r *Resolver) Post() PostResolver { return &postResolver{r} }
 

@@ -28,6 +28,7 @@ func (r *Resolver) sources() *loaders.Sources {
 	return &loaders.Sources{
 		Users:       r.Users.Users,
 		Authors:     r.Users.Authors,
+		ByName:      r.Users.UsersByName,
 		Posts:       r.Posts.Posts,
 		Lists:       r.Lists.Lists,
 		Sessions:    r.sessionsByID,

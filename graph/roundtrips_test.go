@@ -54,6 +54,7 @@ func TestHomePage_TakesThreeRoundTrips(t *testing.T) {
 		"authors with their counts":  "author { username postCount followerCount followingCount }",
 		"authors and their ties":     "author { username viewerFollows followsViewer }",
 		"mentions":                   "mentions { id username }",
+		"entities":                   "author { username } entities { start ... on TextMention { user { username } } }",
 		"authors, ties and mentions": "author { username viewerFollows followsViewer postCount } mentions { username followerCount }",
 		"the same under two names":   "a: author { username viewerFollows } b: author { bio followsViewer } mentions { bio }",
 		"what is known without":      "author { timeline { id kind } }",
@@ -94,6 +95,7 @@ func TestAuthors_BypassTheCacheForCounts(t *testing.T) {
 		"author { username } mentions { bio }":          "remembered",
 		"author { followerCount }":                      "read anew",
 		"author { username } mentions { postCount }":    "read anew",
+		"entities { start }":                            "remembered",
 		"author { ...F }":                               "read anew",
 		"author { timeline { owner { followerCount }}}": "read anew",
 	} {

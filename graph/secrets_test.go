@@ -25,8 +25,8 @@ func everything(alice, bob *retwis.User, post retwis.PostID, list retwis.ListID,
 		"SESSION": globalSessionID(session), "HOME": globalTimelineID(retwis.Home(alice.ID)),
 	}
 	operations := []string{
-		`{ rateLimit { cost } publicTimeline { posts { edges { node { author { username } mentions { username } } } } } }`,
-		`{ user(username: "bob") { viewerFollows followsViewer followers { totalCount } following { totalCount }
+		`{ rateLimit { cost } publicTimeline { posts { edges { node { author { username } mentions { username } entities { start } } } } } }`,
+		`{ user(username: "bob") { bioEntities { start } viewerFollows followsViewer followers { totalCount } following { totalCount }
 			commonFollowers(with: "ALICE") { totalCount } followersYouKnow { totalCount } timeline { posts { liveCursor } owner { id } } } }`,
 		`{ node(id: "POST") { ... on Post { text } } nodes(ids: ["ALICE", "LIST", "SESSION", "HOME"]) { __typename } }`,
 		`{ viewer { user { username } sessions { userAgent } lists { edges { node { name members { totalCount } timeline { posts { liveCursor } } LISTHAS } } }
@@ -69,6 +69,7 @@ func everything(alice, bob *retwis.User, post retwis.PostID, list retwis.ListID,
 func exposed() (*api, context.Context, []string) {
 	a := newAPI(Options{Introspection: true})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
+	bob.Bio = "@alice"
 	post := a.addPost(alice, "hello @bob")
 	a.addFollow(alice, bob)
 	list := a.addList(alice, "friends", bob)

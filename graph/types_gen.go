@@ -40,6 +40,8 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		typeSession                 = &exec.ObjectType{Name: "Session", Satisfies: sessionImplementors}
 		typeSessionPayload          = &exec.ObjectType{Name: "SessionPayload", Satisfies: sessionPayloadImplementors}
 		typeSubscription            = &exec.ObjectType{Name: "Subscription", Satisfies: subscriptionImplementors}
+		typeTextLink                = &exec.ObjectType{Name: "TextLink", Satisfies: textLinkImplementors}
+		typeTextMention             = &exec.ObjectType{Name: "TextMention", Satisfies: textMentionImplementors}
 		typeTimeline                = &exec.ObjectType{Name: "Timeline", Satisfies: timelineImplementors}
 		typeTimelineAdvanced        = &exec.ObjectType{Name: "TimelineAdvanced", Satisfies: timelineAdvancedImplementors}
 		typeTimelineCaughtUp        = &exec.ObjectType{Name: "TimelineCaughtUp", Satisfies: timelineCaughtUpImplementors}
@@ -775,6 +777,42 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return generated.(*executionContext).fieldContext_Post_mentions(ctx, field)
 			},
 		},
+		"entities": {
+			NonNull:     true,
+			ElemNonNull: true,
+			Concrete: func(v any) (*exec.ObjectType, any) {
+				switch v := v.(type) {
+				case *TextMention:
+					if v == nil {
+						return typeTextMention, nil
+					}
+					return typeTextMention, v
+				case *TextLink:
+					if v == nil {
+						return typeTextLink, nil
+					}
+					return typeTextLink, v
+				default:
+					return nil, v
+				}
+			},
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.Entities(ctx, obj)
+				return v, err
+			},
+			Len: func(x any) int { return len(x.([]TextEntity)) },
+			At: func(x any, i int) any {
+				v := x.([]TextEntity)
+				if v[i] == nil {
+					return nil
+				}
+				return v[i]
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_entities(ctx, field)
+			},
+		},
 	}
 	typePostAdded.Fields = map[string]*exec.FieldType{
 		"cursor": {
@@ -1333,6 +1371,57 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			},
 		},
 	}
+	typeTextLink.Fields = map[string]*exec.FieldType{
+		"start": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*TextLink)
+				return exec.AppendInt(b, obj.Start)
+			},
+		},
+		"end": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*TextLink)
+				return exec.AppendInt(b, obj.End)
+			},
+		},
+		"url": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*TextLink)
+				return exec.AppendString(b, obj.URL)
+			},
+		},
+	}
+	typeTextMention.Fields = map[string]*exec.FieldType{
+		"start": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*TextMention)
+				return exec.AppendInt(b, obj.Start)
+			},
+		},
+		"end": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*TextMention)
+				return exec.AppendInt(b, obj.End)
+			},
+		},
+		"user": {
+			NonNull: true,
+			Object:  typeUser,
+			Get: func(x any) any {
+				obj := x.(*TextMention)
+				v := obj.User
+				if v == nil {
+					return nil
+				}
+				return v
+			},
+		},
+	}
 	resolveTimeline := resolvers.Timeline()
 	typeTimeline.Fields = map[string]*exec.FieldType{
 		"id": {
@@ -1488,6 +1577,42 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			Leaf: func(b []byte, x any) []byte {
 				obj := x.(*retwis.User)
 				return exec.AppendString(b, obj.Bio)
+			},
+		},
+		"bioEntities": {
+			NonNull:     true,
+			ElemNonNull: true,
+			Concrete: func(v any) (*exec.ObjectType, any) {
+				switch v := v.(type) {
+				case *TextMention:
+					if v == nil {
+						return typeTextMention, nil
+					}
+					return typeTextMention, v
+				case *TextLink:
+					if v == nil {
+						return typeTextLink, nil
+					}
+					return typeTextLink, v
+				default:
+					return nil, v
+				}
+			},
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.User)
+				v, err := resolveUser.BioEntities(ctx, obj)
+				return v, err
+			},
+			Len: func(x any) int { return len(x.([]TextEntity)) },
+			At: func(x any, i int) any {
+				v := x.([]TextEntity)
+				if v[i] == nil {
+					return nil
+				}
+				return v[i]
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_User_bioEntities(ctx, field)
 			},
 		},
 		"createdAt": {
@@ -1841,6 +1966,8 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		"Session":                 typeSession,
 		"SessionPayload":          typeSessionPayload,
 		"Subscription":            typeSubscription,
+		"TextLink":                typeTextLink,
+		"TextMention":             typeTextMention,
 		"Timeline":                typeTimeline,
 		"TimelineAdvanced":        typeTimelineAdvanced,
 		"TimelineCaughtUp":        typeTimelineCaughtUp,

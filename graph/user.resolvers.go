@@ -12,6 +12,11 @@ import (
 	"retwis/internal/retwis"
 )
 
+// BioEntities is the resolver for the bioEntities field.
+func (r *userResolver) BioEntities(ctx context.Context, obj *retwis.User) ([]TextEntity, error) {
+	return bioEntities(ctx, obj)
+}
+
 // Timeline is the resolver for the timeline field.
 func (r *userResolver) Timeline(ctx context.Context, obj *retwis.User) (*retwis.Timeline, error) {
 	return &retwis.Timeline{ID: retwis.Profile(obj.ID)}, nil

@@ -86,6 +86,8 @@ func (c *census) places(t *testing.T) map[string]spot {
 	t.Helper()
 	found := map[string]spot{
 		"Query":            {before: "{", after: "}"},
+		"TextLink":         {before: `{ user(username: "carol") { bioEntities { ... on TextLink {`, after: "} } } }"},
+		"TextMention":      {before: `{ user(username: "carol") { bioEntities { ... on TextMention {`, after: "} } } }"},
 		"PostAdded":        {before: "subscription { timelineEvents { ... on PostAdded {", after: "} } }"},
 		"PostRemoved":      {before: "subscription { timelineEvents { ... on PostRemoved {", after: "} } }"},
 		"TimelineCaughtUp": {before: "subscription { timelineEvents { ... on TimelineCaughtUp {", after: "} } }"},
@@ -166,6 +168,7 @@ func TestViewerDependentFields_AreMarked(t *testing.T) {
 	c.addFollow(alice, carol)
 	c.addFollow(carol, bob)
 	c.addPost(carol, "a post")
+	carol.Bio = "https://example.com @bob"
 	c.addList(alice, "a list", carol)
 	c.addSession(alice, "Phone/1.0")
 

@@ -20,6 +20,9 @@ func TestLimits_AcceptOperations(t *testing.T) {
 			pageInfo { hasNextPage hasPreviousPage startCursor endCursor } liveCursor } } }`, ""},
 		{"the same page with its size in a variable", `query($n: Int = 100) { publicTimeline { posts(first: $n) {
 			edges { cursor node { id text createdAt ` + everyField + ` } } } } }`, ""},
+		{"100 posts with their entities and the bios of their authors", `{ publicTimeline { posts(first: 100) { edges { node { id text
+			entities { start end ... on TextLink { url } ... on TextMention { user { username } } }
+			author { bio bioEntities { start end } } } } } } }`, ""},
 		{"100 followers with 20 posts each", `{ user(username: "alice") { followers(first: 100) {
 			totalCount edges { node { timeline { posts { edges { node { id } } } } } } } } }`, ""},
 		{"20 lists with 20 members and 20 posts each", `{ viewer { lists { edges { cursor node { id name owner { username } createdAt
@@ -66,6 +69,8 @@ func TestLimits_RefuseExpensiveOperations(t *testing.T) {
 		{"pages of pages", `{ publicTimeline { posts(first: 100) { edges { node { author { followers(first: 100) { edges { node { id } } } } } } } } }`, ""},
 		{"pages of mentioned users", `{ publicTimeline { posts(first: 100) { edges { node { mentions {
 			followers { totalCount } } } } } } }`, ""},
+		{"pages of the users whom bios mention", `{ newestUsers(first: 100) { edges { node { bioEntities { ... on TextMention { user {
+			followers { totalCount } } } } } } } }`, ""},
 		{"lists with the followers of all members", `{ viewer { lists(first: 10) { edges { node { members(first: 100) { edges { node {
 			followers { totalCount } } } } } } } } }`, ""},
 		{"pages of pages by variables", `query($n: Int, $m: Int = 100) { user(username: "alice") { followers(last: $n) { edges { node {

@@ -23,7 +23,8 @@ const (
 	mutationCost      = 500   // a write, or the hash of a password
 	schemaCost        = 1_000 // introspection is slow
 	introspectionList = 4     // assumed length of each list in an introspection query
-	mentionsPerPost   = 4     // many posts have none, a few have dozens
+	entitiesPerText   = 4     // mentions and links: many texts have none, a few have dozens
+	nameCost          = 4     // looking up the usernames in a text
 	sessionsPerViewer = 10    // the maximum is 100
 )
 
@@ -96,6 +97,8 @@ func (c calculator) field(field *ast.Field) int {
 		cost += mutationCost
 	case isConnection(field):
 		cost += pageCost
+	case field.ObjectDefinition.Name == "User" && field.Name == "bioEntities":
+		cost += nameCost
 	case field.Name == "__schema", field.Name == "__type":
 		cost += schemaCost
 	}
@@ -120,8 +123,8 @@ func (c calculator) elements(field *ast.Field) int {
 			return min(len(list), MaxIDs)
 		}
 		return 1
-	case field.ObjectDefinition.Name == "Post" && field.Name == "mentions":
-		return mentionsPerPost
+	case field.ObjectDefinition.Name == "Post" && field.Name == "mentions", field.Definition.Type.Name() == "TextEntity":
+		return entitiesPerText
 	case field.ObjectDefinition.Name == "Viewer" && field.Name == "sessions":
 		return sessionsPerViewer
 	case field.ObjectDefinition.BuiltIn:

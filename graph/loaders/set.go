@@ -13,6 +13,7 @@ import (
 type Sources struct {
 	Users    Read[retwis.UserID, *retwis.User]
 	Authors  Read[retwis.UserID, *retwis.User] // from a cache where possible: the counts may be stale
+	ByName   Read[string, *retwis.User]        // by folded username
 	Posts    Read[retwis.PostID, *retwis.Post]
 	Lists    Read[retwis.ListID, *retwis.List]
 	Sessions Read[retwis.SessionID, *retwis.Session] // of the viewer
@@ -27,6 +28,7 @@ type Sources struct {
 // live longer.
 type Set struct {
 	Users         *Loader[retwis.UserID, *retwis.User]
+	UsersByName   *Loader[string, *retwis.User] // by folded username
 	Posts         *Loader[retwis.PostID, *retwis.Post]
 	Lists         *Loader[retwis.ListID, *retwis.List]
 	Sessions      *Loader[retwis.SessionID, *retwis.Session]
@@ -65,6 +67,7 @@ func (s *Sources) With(ctx context.Context, wait time.Duration) context.Context 
 	options := Options{Wait: wait, MaxCollected: retwis.MaxPageSize, MaxAnnounced: maxAnnounced}
 	return context.WithValue(ctx, contextKey{}, &Set{
 		Users:         New(options, s.Users),
+		UsersByName:   New(options, s.ByName),
 		Posts:         New(options, s.Posts),
 		Lists:         New(options, s.Lists),
 		Sessions:      New(options, s.Sessions),

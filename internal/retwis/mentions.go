@@ -6,12 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// MentionedNames returns the names that a text mentions by @name, folded, each once, in
-// the order of the text. An @ right behind a letter, digit or other sign of an address or
-// URL begins no mention, and neither do names of a length that no user can have.
-func MentionedNames(text string) []string {
-	var names []string
-	seen := map[string]bool{}
+// MentionRange is an @name in a text.
+type MentionRange struct {
+	TextRange        // the @ is part of it
+	Name      string // folded
+}
+
+// FindMentions returns the names that a text mentions by @name, in the order of the text. An @ right behind a letter,
+// digit or other sign of an address or URL begins no mention, and neither do names of a length that no user can have.
+func FindMentions(text string) []MentionRange {
+	var mentions []MentionRange
+	counted, codePoints := 0, 0 // the bytes counted so far, and their number of code points
 	for i := 0; i < len(text); i++ {
 		if text[i] != '@' || !mentionMayBegin(text[:i]) {
 			continue
@@ -21,11 +26,25 @@ func MentionedNames(text string) []string {
 			end++
 		}
 		name := FoldUsername(text[i+1 : end])
-		if len(name) >= MinUsernameLength && len(name) <= MaxUsernameLength && mentionMayEnd(text[end:]) && !seen[name] {
-			seen[name] = true
-			names = append(names, name)
+		if len(name) >= MinUsernameLength && len(name) <= MaxUsernameLength && mentionMayEnd(text[end:]) {
+			start := codePoints + utf8.RuneCountInString(text[counted:i])
+			counted, codePoints = end, start+end-i
+			mentions = append(mentions, MentionRange{TextRange{start, codePoints}, name})
 		}
 		i = end - 1
+	}
+	return mentions
+}
+
+// MentionedNames returns the names that a text mentions, folded, each once, in the order of the text.
+func MentionedNames(text string) []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, mention := range FindMentions(text) {
+		if !seen[mention.Name] {
+			seen[mention.Name] = true
+			names = append(names, mention.Name)
+		}
 	}
 	return names
 }

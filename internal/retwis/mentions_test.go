@@ -34,6 +34,14 @@ func TestMentionedNames(t *testing.T) {
 	}
 }
 
+func TestFindMentions_CountsCodePoints(t *testing.T) {
+	got := FindMentions("👩‍👩‍👧 é @Ann, @ann")
+	want := []MentionRange{{TextRange{8, 12}, "ann"}, {TextRange{14, 18}, "ann"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
 func FuzzMentionedNames(f *testing.F) {
 	f.Add("@ann and bob@example.com, https://x.y/@z @Ünï")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -46,6 +54,13 @@ func FuzzMentionedNames(f *testing.F) {
 			if !strings.Contains(FoldUsername(text), "@"+name) {
 				t.Errorf("%q is not in %q", name, text)
 			}
+		}
+		points, end := []rune(text), 0
+		for _, mention := range FindMentions(text) {
+			if mention.Start < end || mention.End > len(points) || FoldUsername(string(points[mention.Start:mention.End])) != "@"+mention.Name {
+				t.Errorf("%q: %+v", text, mention)
+			}
+			end = mention.End
 		}
 	})
 }

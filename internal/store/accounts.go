@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -134,6 +135,50 @@ func (s *Accounts) UserByName(ctx context.Context, username string) (*retwis.Use
 		return nil, retwis.ErrNotFound
 	}
 	return users[0], nil
+}
+
+// UsersByName returns users by folded name, in the order of the names, nil for names
+// without a user.
+func (s *Accounts) UsersByName(ctx context.Context, names []string) ([]*retwis.User, error) {
+	ids, err := s.idsByName(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	found := slices.DeleteFunc(slices.Clone(ids), func(id retwis.UserID) bool { return id == 0 })
+	users, err := s.Users(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	inOrder := make([]*retwis.User, len(names))
+	for i, id := range ids {
+		if id == 0 {
+			continue
+		}
+		if user := users[0]; user != nil && !user.BeingDeleted {
+			inOrder[i] = user
+		}
+		users = users[1:]
+	}
+	return inOrder, nil
+}
+
+// idsByName returns the users who hold folded names, 0 for names that nobody holds.
+func (s *Accounts) idsByName(ctx context.Context, names []string) ([]retwis.UserID, error) {
+	pipe := s.db.Client.Pipeline()
+	claims := make([]*redis.StringCmd, len(names))
+	for i, name := range names {
+		claims[i] = pipe.Get(ctx, s.db.OfName(name).Name(name))
+	}
+	_, _ = pipe.Exec(ctx) // every claim holds its own error
+	ids := make([]retwis.UserID, len(names))
+	for i, claim := range claims {
+		id, err := rdb.UserID(claim.Result())
+		if err != nil && !errors.Is(err, redis.Nil) {
+			return nil, fmt.Errorf("look up usernames: %w", err)
+		}
+		ids[i] = id
+	}
+	return ids, nil
 }
 
 func (s *Accounts) idByName(ctx context.Context, username string) (retwis.UserID, error) {

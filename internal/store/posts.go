@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -87,31 +86,14 @@ func (s *Posts) resolveMentions(ctx context.Context, body string) ([]retwis.User
 	if len(names) == 0 {
 		return nil, nil
 	}
-	pipe := s.db.Client.Pipeline()
-	claims := make([]*redis.StringCmd, len(names))
-	for i, name := range names {
-		claims[i] = pipe.Get(ctx, s.db.OfName(name).Name(name))
-	}
-	_, _ = pipe.Exec(ctx) // every claim holds its own error
-	var ids []retwis.UserID
-	for _, claim := range claims {
-		id, err := rdb.UserID(claim.Result())
-		if errors.Is(err, redis.Nil) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("look up the names in a text: %w", err)
-		}
-		ids = append(ids, id)
-	}
-	users, err := s.accounts.Users(ctx, ids)
+	users, err := s.accounts.UsersByName(ctx, names)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("resolve mentions: %w", err)
 	}
-	found := ids[:0]
-	for i, user := range users {
-		if user != nil && !user.BeingDeleted {
-			found = append(found, ids[i])
+	var found []retwis.UserID
+	for _, user := range users {
+		if user != nil {
+			found = append(found, user.ID)
 		}
 	}
 	return found, nil

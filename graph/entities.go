@@ -1,0 +1,88 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"retwis/graph/loaders"
+	"retwis/internal/retwis"
+)
+
+// maxBioMentions is the number of different usernames that are looked up in a bio.
+const maxBioMentions = 10
+
+// TextEntity is a part of a text that refers to something: a [*TextLink] or a [*TextMention].
+type TextEntity interface{ textRange() retwis.TextRange }
+
+// TextLink is a URL in a text.
+type TextLink struct {
+	retwis.TextRange
+	URL string
+}
+
+// TextMention is the mention of a user in a text.
+type TextMention struct {
+	retwis.TextRange
+	User *retwis.User
+}
+
+func (l *TextLink) textRange() retwis.TextRange    { return l.TextRange }
+func (m *TextMention) textRange() retwis.TextRange { return m.TextRange }
+
+// postEntities returns the links in the text of a post, and the mentions of users who exist.
+func postEntities(ctx context.Context, post *retwis.Post) ([]TextEntity, error) {
+	users, err := mentions(ctx, post)
+	if err != nil {
+		return nil, err
+	}
+	return textEntities(post.Text, users), nil
+}
+
+// bioEntities returns the links in the bio of a user, and the mentions of users who exist.
+func bioEntities(ctx context.Context, user *retwis.User) ([]TextEntity, error) {
+	names := bioMentions(user)
+	reads := make([]func() (*retwis.User, error), len(names))
+	for i, name := range names {
+		reads[i] = loaders.From(ctx).UsersByName.LoadThunk(ctx, name)
+	}
+	users := make([]*retwis.User, 0, len(names))
+	for _, read := range reads {
+		user, err := read()
+		if err != nil {
+			return nil, err
+		}
+		if user != nil {
+			users = append(users, user)
+		}
+	}
+	return textEntities(user.Bio, users), nil
+}
+
+// bioMentions returns the folded usernames to look up in the bio of a user.
+func bioMentions(user *retwis.User) []string {
+	names := retwis.MentionedNames(user.Bio)
+	return names[:min(len(names), maxBioMentions)]
+}
+
+// textEntities returns the links in a text, and the mentions of these users.
+func textEntities(text string, mentioned []*retwis.User) []TextEntity {
+	entities := []TextEntity{}
+	for _, link := range retwis.FindLinks(text) {
+		entities = append(entities, &TextLink{link.TextRange, link.URL})
+	}
+	if len(mentioned) == 0 {
+		return entities
+	}
+	users := make(map[string]*retwis.User, len(mentioned))
+	for _, user := range mentioned {
+		users[retwis.FoldUsername(user.Username)] = user
+	}
+	for _, mention := range retwis.FindMentions(text) {
+		if user := users[mention.Name]; user != nil {
+			entities = append(entities, &TextMention{mention.TextRange, user})
+		}
+	}
+	slices.SortFunc(entities, func(a, b TextEntity) int { return cmp.Compare(a.textRange().Start, b.textRange().Start) })
+	return entities
+}
