@@ -28,11 +28,11 @@ export type UserErrorCode =
   | 'TOO_LONG'
   /** The value has an invalid format or invalid characters, or differs from an earlier request with the same idempotency key. */
   | 'INVALID'
-  /** The name is taken. */
+  /** The username is taken. */
   | 'TAKEN'
   /** The object does not exist. */
   | 'NOT_FOUND'
-  /** The name or the password is wrong. */
+  /** Wrong username or password. */
   | 'WRONG_CREDENTIALS'
   /** Users cannot follow themselves. */
   | 'SELF_FOLLOW'
@@ -148,6 +148,10 @@ export const DeletePostDocument = {"kind":"Document","definitions":[{"kind":"Ope
       "List",
       "Viewer",
       "Session"
+    ],
+    "TextEntity": [
+      "TextLink",
+      "TextMention"
     ],
     "TimelineEvent": [
       "PostAdded",
