@@ -48,7 +48,7 @@ test("the playground queries, changes and watches as who is logged in", async ()
   await page.getByRole("button", { name: /Documentation Explorer/ }).click();
   await page.getByText("A service for short posts and timelines.").waitFor();
   await page.getByRole("link", { name: "Query", exact: true }).click();
-  await page.getByText("Everybody's posts.").waitFor();
+  await page.getByText("The posts of all users.").waitFor();
 
   expect(foreign).toEqual([]);
   expect(problems.get(page.context())).toEqual([]);
