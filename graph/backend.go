@@ -39,6 +39,8 @@ type Users interface {
 	// SearchUsers returns a page of the users whose names begin with a prefix that [retwis.StartsUsername] accepts, in
 	// the order of names.
 	SearchUsers(ctx context.Context, prefix string, page retwis.Page) (retwis.FollowPage, error)
+	// FindUsers returns up to count users whose names match a query, the best matches first.
+	FindUsers(ctx context.Context, query string, count int) ([]*retwis.User, error)
 }
 
 // Posts creates, finds and deletes posts.

@@ -191,6 +191,10 @@ func (r spoiledQuery) SearchUsers(ctx context.Context, prefix string, first *int
 	})
 }
 
+func (r spoiledQuery) FindUsers(ctx context.Context, query string) ([]*retwis.User, error) {
+	return spoil(r.faults, "Query.FindUsers", nil, func() ([]*retwis.User, error) { return r.QueryResolver.FindUsers(ctx, query) })
+}
+
 func (r spoiledTimeline) Kind(ctx context.Context, obj *retwis.Timeline) (retwis.TimelineKind, error) {
 	return spoil(r.faults, "Timeline.Kind", obj, func() (retwis.TimelineKind, error) { return r.TimelineResolver.Kind(ctx, obj) })
 }

@@ -61,6 +61,11 @@ func (r *queryResolver) SearchUsers(ctx context.Context, prefix string, first *i
 	return r.searchUsers(ctx, prefix, first, after, last, before)
 }
 
+// FindUsers is the resolver for the findUsers field.
+func (r *queryResolver) FindUsers(ctx context.Context, query string) ([]*retwis.User, error) {
+	return r.findUsers(ctx, query)
+}
+
 // Query returns QueryResolver implementation.
 func (r *Resolver) Query() QueryResolver { return &queryResolver{r} }
 

@@ -31,7 +31,7 @@ func everything(alice, bob *retwis.User, post retwis.PostID, list retwis.ListID,
 		`{ node(id: "POST") { ... on Post { text } } nodes(ids: ["ALICE", "LIST", "SESSION", "HOME"]) { __typename } }`,
 		`{ viewer { user { username } sessions { userAgent } lists { edges { node { name members { totalCount } timeline { posts { liveCursor } } LISTHAS } } }
 			homeTimeline { posts { liveCursor } } mentionsTimeline { posts { liveCursor } } } }`,
-		`{ newestUsers { totalCount } searchUsers(prefix: "b") { totalCount } }`,
+		`{ newestUsers { totalCount } searchUsers(prefix: "b") { totalCount } findUsers(query: "b") { username } }`,
 		`subscription { timelineEvents { __typename } }`,
 		`subscription { timelineEvents(timelineId: "HOME") { __typename ... on PostAdded { edge { node { author { username } } } } } }`,
 	}

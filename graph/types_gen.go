@@ -1114,6 +1114,29 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return generated.(*executionContext).fieldContext_Query_searchUsers(ctx, field)
 			},
 		},
+		"findUsers": {
+			NonNull:     false,
+			ElemNonNull: true,
+			Object:      typeUser,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				v, err := resolveQuery.FindUsers(ctx, fc.Args["query"].(string))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Len: func(x any) int { return len(x.([]*retwis.User)) },
+			At: func(x any, i int) any {
+				v := x.([]*retwis.User)
+				if v[i] == nil {
+					return nil
+				}
+				return v[i]
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Query_findUsers(ctx, field)
+			},
+		},
 	}
 	typeRateLimitPayload.Fields = map[string]*exec.FieldType{
 		"cost": {

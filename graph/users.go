@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"retwis/graph/limits"
 	"retwis/graph/loaders"
 	"retwis/internal/retwis"
 )
@@ -67,4 +68,16 @@ func (r *Resolver) searchUsers(
 		return nil, err
 	}
 	return userConnection(ctx, users), nil
+}
+
+// findUsers returns the users whose names match a query best.
+func (r *Resolver) findUsers(ctx context.Context, query string) ([]*retwis.User, error) {
+	if len(query) > retwis.MaxSearchQuery {
+		return nil, badInput("`query` has %d bytes: %d is the limit", len(query), retwis.MaxSearchQuery)
+	}
+	users, err := r.Users.FindUsers(ctx, query, limits.MaxFoundUsers)
+	if users == nil && err == nil {
+		users = []*retwis.User{} // not null
+	}
+	return users, err
 }

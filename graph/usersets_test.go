@@ -77,6 +77,34 @@ func (w *fakeBackend) SearchUsers(_ context.Context, prefix string, page retwis.
 	return retwis.FollowPage{Follows: found, HasNextPage: more.next, HasPreviousPage: more.previous, TotalCount: len(all)}, err
 }
 
+func (w *fakeBackend) FindUsers(_ context.Context, query string, count int) ([]*retwis.User, error) {
+	err := w.begin("FindUsers", query, " ", count)
+	defer w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	var found []*retwis.User
+	for _, u := range w.users {
+		if strings.Contains(u.DisplayName, query) {
+			found = append(found, w.user(u.ID))
+		}
+	}
+	return found, nil
+}
+
+func TestFindUsers_ReturnsMatches(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	a.addUser("ann").DisplayName = "Ann Example"
+	a.addUser("bob")
+	wantData(t, a.run(as(t, nil), `{ findUsers(query: "Exam") { username } }`, ""), `{"findUsers": [{"username": "ann"}]}`)
+	wantData(t, a.run(as(t, nil), `{ findUsers(query: "nobody") { username } }`, ""), `{"findUsers": []}`)
+	wantError(t, a.run(as(t, nil), `{ findUsers(query: "`+strings.Repeat("a", 257)+`") { username } }`, ""), "BAD_USER_INPUT")
+	if got := a.called("FindUsers"); !slices.Equal(got, []string{"FindUsersExam 20", "FindUsersnobody 20"}) {
+		t.Errorf("made the calls %q", got)
+	}
+}
+
 func TestCommonFollowers_ArePaged(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})

@@ -72,6 +72,7 @@ func (c *census) note(set map[string]bool, name string) {
 var arguments = map[string]string{
 	"Query.user":           `(username: "carol")`,
 	"Query.searchUsers":    `(prefix: "c")`,
+	"Query.findUsers":      `(query: "c")`,
 	"User.commonFollowers": `(with: "` + globalUserID(1025) + `")`,
 }
 

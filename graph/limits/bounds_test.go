@@ -79,6 +79,7 @@ func TestLimits_RefuseExpensiveOperations(t *testing.T) {
 			followers { edges { node { id } } } } } } } } } } }`, ""},
 		{"pages of the users that a search finds", `{ searchUsers(prefix: "a", first: 50) { edges { node { commonFollowers(with: "x", first: 100) {
 			edges { node { id username } } } } } } }`, ""},
+		{"pages of the users that match a query", `{ findUsers(query: "a") { followers(first: 100) { edges { node { id username displayName bio } } } } }`, ""},
 		{"pages of the newest users", `{ newestUsers(first: 100) { edges { node { followersYouKnow(last: 50) { edges { node { id } } } } } } }`, ""},
 		{"pages of an invalid size", `{ user(username: "alice") { followers(first: -100000) { edges { node {
 			following(first: 2000000000) { edges { node { id } } } } } } } }`, ""},

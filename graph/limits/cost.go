@@ -14,6 +14,9 @@ import (
 // MaxIDs is the number of ids that one field may ask for.
 const MaxIDs = 100
 
+// MaxFoundUsers is the number of users that a people search returns at most.
+const MaxFoundUsers = 20
+
 // maxCost bounds the cost of an operation, which is about the number of fields in its largest possible response.
 const maxCost = 10_000
 
@@ -25,6 +28,7 @@ const (
 	introspectionList = 4     // assumed length of each list in an introspection query
 	entitiesPerText   = 4     // mentions and links: many texts have none, a few have dozens
 	nameCost          = 4     // looking up the usernames in a text
+	searchCost        = 50    // every partition is asked
 	sessionsPerViewer = 10    // the maximum is 100
 )
 
@@ -97,6 +101,8 @@ func (c calculator) field(field *ast.Field) int {
 		cost += mutationCost
 	case isConnection(field):
 		cost += pageCost
+	case isPeopleSearch(field):
+		cost += searchCost
 	case field.ObjectDefinition.Name == "User" && field.Name == "bioEntities":
 		cost += nameCost
 	case field.Name == "__schema", field.Name == "__type":
@@ -127,6 +133,8 @@ func (c calculator) elements(field *ast.Field) int {
 		return entitiesPerText
 	case field.ObjectDefinition.Name == "Viewer" && field.Name == "sessions":
 		return sessionsPerViewer
+	case isPeopleSearch(field):
+		return MaxFoundUsers
 	case field.ObjectDefinition.BuiltIn:
 		return introspectionList
 	}
@@ -165,3 +173,7 @@ func pageSize(v any) int {
 
 // isConnection reports whether a field is read in pages.
 func isConnection(field *ast.Field) bool { return field.Definition.Arguments.ForName("first") != nil }
+
+func isPeopleSearch(field *ast.Field) bool {
+	return field.ObjectDefinition.Name == "Query" && field.Name == "findUsers"
+}

@@ -69,6 +69,7 @@ type Repairer interface {
 	RepairAuthorPartition(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) error
 	RepairCounts(ctx context.Context, id retwis.UserID) error
 	RepairName(ctx context.Context, folded string, bearer retwis.UserID) (bool, error)
+	RepairSearchWords(ctx context.Context, id retwis.UserID, displayName string) error
 	RepairNewestUser(ctx context.Context, partition int, id retwis.UserID) error
 }
 

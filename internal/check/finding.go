@@ -30,6 +30,8 @@ const (
 	NameMissing Kind = "name missing" // a user's name is not claimed or not searchable
 	NameTaken   Kind = "name taken"   // a claimed name is not that of the claiming user
 
+	SearchWords Kind = "search words" // the people search does not find a user by all words of their names
+
 	NewestMissing Kind = "newest missing" // the newest users lack a user who is newer than a listed one
 	NewestExtra   Kind = "newest extra"   // the newest users list an inactive account
 )
@@ -40,7 +42,7 @@ func kinds() []Kind {
 		Missing, Extra, Duplicate, OutOfOrder,
 		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder,
 		OneWayEdge, DanglingEdge, FollowerPartition, FollowerPartitionCount, Count, NameMissing, NameTaken,
-		NewestMissing, NewestExtra,
+		SearchWords, NewestMissing, NewestExtra,
 	}
 }
 

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"retwis/internal/record"
 	"retwis/internal/retwis"
@@ -17,6 +18,12 @@ func (c *checker) inspectAccount(ctx context.Context, s subject) (inspection, er
 		return result, err
 	}
 	result.inspectName(r)
+	if words := retwis.SearchWords(r.DisplayName); r.Unindexed > 0 || !slices.Equal(words, r.SearchWords) {
+		result.add(Finding{
+			Kind: SearchWords, User: r.ID, detail: r.DisplayName, transient: true,
+			Text: fmt.Sprintf("user %s is not found by all of the words %q", r.ID, words),
+		})
+	}
 	result.inspectCounts(r)
 	result.inspectFollowerPartitions(r)
 	if r.Unlisted {

@@ -216,6 +216,12 @@ func TestRun_FindsAndRepairsDamage(t *testing.T) {
 		{"name claimed by another user", func(ctx context.Context, d *damage) error {
 			return d.Set(ctx, d.only(":name:author"), "1025", 0).Err()
 		}, map[check.Kind]int{check.NameTaken: 2}},
+		{"word of a name missing in the people search", func(ctx context.Context, d *damage) error {
+			return d.ZRem(ctx, in(d.only(":user:"+d.lone.String()), "words"), "lone "+d.lone.String()).Err()
+		}, map[check.Kind]int{check.SearchWords: 1}},
+		{"words of another display name", func(ctx context.Context, d *damage) error {
+			return d.HSet(ctx, d.only(":user:"+d.lone.String()), "display", "Renamed").Err()
+		}, map[check.Kind]int{check.SearchWords: 1}},
 		{"newest user not listed", func(ctx context.Context, d *damage) error {
 			user := d.only(":user:" + d.lone.String())
 			d.must(d.HIncrBy(ctx, user, "created", 1000).Err()) // certainly the newest of the partition

@@ -13,7 +13,11 @@ type Account struct {
 	Username  string
 	NameOwner retwis.UserID // the user who owns the name; 0 if nobody does
 	Listed    bool          // whether the search for usernames finds the name
+	Unindexed int           // number of words of the names that the people search does not find
 	Unlisted  bool          // whether the newest users lack the user although they contain older ones
+
+	DisplayName string
+	SearchWords []string // of the display name, as stored
 
 	Posts     Counted // on the profile
 	Following Counted // edges

@@ -26,7 +26,7 @@ func (s *Accounts) DeleteAccount(ctx context.Context, id retwis.UserID, hash str
 	p := s.db.OfUser(id)
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.BeginAccountDeletion,
-		Keys:   []string{p.User(id).Account(), p.User(id).Sessions(), p.Outbox(), p.NewestUsers()},
+		Keys:   []string{p.User(id).Account(), p.User(id).Sessions(), p.Outbox(), p.NewestUsers(), p.SearchWords()},
 		Args:   []any{id.String(), id.Bucket(), p.Prefix(rdb.SessionKeys), hash},
 	})
 	if err != nil {

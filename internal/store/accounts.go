@@ -71,7 +71,7 @@ func (s *Accounts) CreateUserCall(p rdb.Partition, bucket int, r retwis.Registra
 	return rdb.Call{
 		Script: script.CreateUser,
 		Keys:   []string{p.NextUser(), p.Outbox()},
-		Args:   []any{bucket, p.Prefix(rdb.AccountKeys), r.Username, folded, r.DisplayName, r.PasswordHash, r.Bio, created},
+		Args:   []any{bucket, p.Prefix(rdb.AccountKeys), r.Username, folded, r.DisplayName, r.PasswordHash, r.Bio, created, searchWords(r.DisplayName)},
 	}
 }
 
@@ -107,7 +107,7 @@ func (s *Accounts) ActivateCall(id retwis.UserID) rdb.Call {
 	p := s.db.OfUser(id)
 	return rdb.Call{
 		Script: script.ActivateUser,
-		Keys:   []string{p.User(id).Account(), p.User(id).Home(), p.NewestUsers()},
+		Keys:   []string{p.User(id).Account(), p.User(id).Home(), p.NewestUsers(), p.SearchWords()},
 		Args:   []any{id.String(), s.options.NewestUsers},
 	}
 }
@@ -235,12 +235,13 @@ func (s *Accounts) Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.Us
 func (s *Accounts) UpdateProfile(ctx context.Context, id retwis.UserID, change retwis.ProfileChange) (*retwis.User, error) {
 	fields := []any{id.String()}
 	if change.DisplayName != nil {
-		fields = append(fields, "display", *change.DisplayName)
+		fields = append(fields, "display", *change.DisplayName, "words", searchWords(*change.DisplayName))
 	}
 	if change.Bio != nil {
 		fields = append(fields, "bio", *change.Bio)
 	}
-	there, err := s.db.Do(ctx, rdb.Call{Script: script.UpdateProfile, Keys: []string{s.db.OfUser(id).User(id).Account()}, Args: fields}).Bool()
+	p := s.db.OfUser(id)
+	there, err := s.db.Do(ctx, rdb.Call{Script: script.UpdateProfile, Keys: []string{p.User(id).Account(), p.SearchWords()}, Args: fields}).Bool()
 	if err != nil {
 		return nil, fmt.Errorf("update the profile of %s: %w", id, err)
 	}

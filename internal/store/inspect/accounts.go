@@ -30,9 +30,9 @@ func (s *Inspector) AccountRecord(ctx context.Context, id retwis.UserID) (record
 	p := s.db.OfUser(id)
 	reply, err := s.db.Do(ctx, rdb.Call{
 		Script: script.InspectUser,
-		Keys:   []string{p.User(id).Account(), p.User(id).Following(), p.User(id).Profile(), p.User(id).FollowerPartitions(), p.User(id).Lists(), p.NewestUsers()}, Args: []any{id.String()},
+		Keys:   []string{p.User(id).Account(), p.User(id).Following(), p.User(id).Profile(), p.User(id).FollowerPartitions(), p.User(id).Lists(), p.NewestUsers(), p.SearchWords()}, Args: []any{id.String()},
 	}).Slice()
-	if err != nil || len(reply) != 6 {
+	if err != nil || len(reply) != 9 {
 		return r, fmt.Errorf("inspect user %s: %d fields: %w", id, len(reply), err)
 	}
 	fields, _ := reply[0].([]any)
@@ -50,6 +50,9 @@ func (s *Inspector) AccountRecord(ctx context.Context, id retwis.UserID) (record
 	r.Trimmed = rdb.Text(fields[5]) != ""
 	unlisted, _ := reply[5].(int64)
 	r.Unlisted = unlisted == 1
+	r.DisplayName, r.SearchWords = rdb.Text(reply[6]), strings.Fields(rdb.Text(reply[7]))
+	unindexed, _ := reply[8].(int64)
+	r.Unindexed = int(unindexed)
 	s.parsePartitions(&r, reply[3])
 	lists, _ := reply[4].([]any)
 	for _, list := range lists {

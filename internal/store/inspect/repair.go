@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -182,6 +183,19 @@ func (s *Repairer) RepairAuthorPartition(ctx context.Context, author retwis.User
 		return nil
 	}
 	return s.tasks.RecountFollowers(ctx, number, author)
+}
+
+// RepairSearchWords indexes a user by the words of the display name as it was inspected.
+func (s *Repairer) RepairSearchWords(ctx context.Context, id retwis.UserID, displayName string) error {
+	p := s.db.OfUser(id)
+	err := s.db.Do(ctx, rdb.Call{
+		Script: script.RepairSearchWords, Keys: []string{p.User(id).Account(), p.SearchWords()},
+		Args: []any{id.String(), displayName, strings.Join(retwis.SearchWords(displayName), " ")},
+	}).Err()
+	if err != nil {
+		return fmt.Errorf("index the names of %s: %w", id, err)
+	}
+	return nil
 }
 
 // RepairNewestUser lists a user among the newest of a partition, if the account is in use; else it

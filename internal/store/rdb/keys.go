@@ -58,6 +58,10 @@ func (p Partition) Name(folded string) string { return p.Tag + ":name:" + folded
 // id of the user behind it.
 func (p Partition) Names() string { return p.Tag + ":names" }
 
+// SearchWords is a sorted set, all scores 0: the words of the usernames and display names of active users of the
+// partition, each with a space and the id of the user behind it.
+func (p Partition) SearchWords() string { return p.Tag + ":words" }
+
 // NewestUsers is a sorted set, capped: the newest accounts, by creation time.
 func (p Partition) NewestUsers() string { return p.Tag + ":newest_users" }
 
@@ -176,7 +180,7 @@ func (p Partition) User(id retwis.UserID) UserKeys { return UserKeys{p, id} }
 
 func (u UserKeys) key(k Kind) string { return u.p.Prefix(k) + u.id.String() }
 
-// Account is a hash: name, display, bio, password, created, state, session_gen, home_gen, the counts posts,
+// Account is a hash: name, display, words, those of display for the search, bio, password, created, state, session_gen, home_gen, the counts posts,
 // followers and following, profile_trimmed once posts have left the profile, step, of the deletion, read, the
 // day the home was last read, and imported: with a source, how many posts came from there. The state is
 // pending before the name is claimed, then active; during account deletion leaving, while posts and lists are

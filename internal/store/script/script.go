@@ -34,6 +34,7 @@ const (
 	DeletePendingUser     Name = "account/delete_pending_user"
 	EndSession            Name = "account/end_session"
 	EndSessions           Name = "account/end_sessions"
+	FindUsers             Name = "account/find_users"
 	FindSession           Name = "account/find_session"
 	FinishAccountDeletion Name = "account/finish_account_deletion"
 	DeleteAccountStep     Name = "account/delete_account_step"
@@ -128,6 +129,7 @@ const (
 	RepairCounts       Name = "inspect/repair_counts"
 	RepairEdge         Name = "inspect/repair_edge"
 	RepairNewestUser   Name = "inspect/repair_newest_user"
+	RepairSearchWords  Name = "inspect/repair_search_words"
 	RepairProfileEntry Name = "inspect/repair_profile_entry"
 	RemoveEntries      Name = "inspect/remove_entries"
 )

@@ -1,9 +1,10 @@
--- activate_user ends a registration: the account can be used, has an empty home and is
--- among the newest.
+-- activate_user ends a registration: the account can be used, has an empty home, is
+-- among the newest, and is found by name.
 --
--- KEYS   1 user   2 home   3 newest users
+-- KEYS   1 user   2 home   3 newest users   4 search words
 -- ARGV   1 user   2 newest users kept
 -- Reply  1, or 0 when the account is gone
+--@include words
 local state = redis.call('HGET', KEYS[1], 'state')
 if not state then
   return 0
@@ -15,5 +16,6 @@ if state == 'pending' then
   end
   redis.call('ZADD', KEYS[3], redis.call('HGET', KEYS[1], 'created'), ARGV[1])
   redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -1 - tonumber(ARGV[2]))
+  index_user(KEYS[1], KEYS[4], ARGV[1])
 end
 return 1

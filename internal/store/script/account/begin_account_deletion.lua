@@ -2,10 +2,11 @@
 -- checked: every session ends, and the deletion of what the account owns is queued. A
 -- repeat changes nothing.
 --
--- KEYS   1 user   2 sessions   3 outbox   4 newest users
+-- KEYS   1 user   2 sessions   3 outbox   4 newest users   5 search words
 -- ARGV   1 user   2 bucket   3 session key prefix   4 password hash
 -- Reply  1, or 0 when the hash is another one by now or there is no such account
 --@include session
+--@include words
 
 local found = redis.call('HMGET', KEYS[1], 'state', 'password')
 if found[1] == 'deleting' then
@@ -19,5 +20,6 @@ redis.call('HDEL', KEYS[1], 'password')
 redis.call('HSET', KEYS[1], 'state', 'deleting', 'step', '0')
 redis.call('PUBLISH', 'retwis:authors', ARGV[1])
 redis.call('ZREM', KEYS[4], ARGV[1])
+unindex_user(KEYS[1], KEYS[5], ARGV[1])
 redis.call('XADD', KEYS[3], '*', 'kind', 'delete_account', 'user', ARGV[1], 'step', '0')
 return 1

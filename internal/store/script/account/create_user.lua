@@ -4,7 +4,7 @@
 -- KEYS   1 next user   2 outbox
 -- ARGV   1 bucket   2 user key prefix   3 username   4 folded username   5 display name
 --        6 password hash   7 bio   8 milliseconds since 1970
---        when it was made, '' for now
+--        when it was made, '' for now   9 words of the display name, separated by spaces
 -- Reply  the user's id
 --@include clock
 --@include idle
@@ -12,7 +12,7 @@
 local sequence = math.max(tonumber(redis.call('GET', KEYS[1]) or '0') + 1, unix_ms() - EPOCH * 1000)
 redis.call('SET', KEYS[1], string.format('%.0f', sequence))
 local user = string.format('%.0f', sequence * 1024 + tonumber(ARGV[1]))
-redis.call('HSET', ARGV[2] .. user, 'name', ARGV[3], 'display', ARGV[5], 'password', ARGV[6], 'state', 'pending',
+redis.call('HSET', ARGV[2] .. user, 'name', ARGV[3], 'display', ARGV[5], 'words', ARGV[9], 'password', ARGV[6], 'state', 'pending',
   'created', ARGV[8] ~= '' and ARGV[8] or string.format('%.0f', sequence + EPOCH * 1000))
 if ARGV[7] ~= '' then
   redis.call('HSET', ARGV[2] .. user, 'bio', ARGV[7])
