@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -28,41 +29,63 @@ func (db *DB) Listen(ctx context.Context, sharded bool, channel string, handle f
 }
 
 // errMoved ends a subscription whose slot has moved to another node.
-var errMoved = errors.New("the server ended the subscription: the slot has moved")
+var errMoved = errors.New("the slot of the channel has moved to another node")
 
-// subscribed listens on one subscription for as long as it lasts. go-redis reconnects
-// within it, and says so by another confirmation.
+// subscribed listens on one subscription until it fails. The driver would reconnect by itself, but it ignores the answer
+// of a node that a slot has just left: it keeps that connection, which delivers nothing. So the first error ends the
+// subscription, and the next one asks the cluster again.
 func (db *DB) subscribed(ctx context.Context, sharded bool, channel string, handle func(string, bool)) error {
-	var sub *redis.PubSub
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	subscribe := db.Blocking.Subscribe
 	if sharded {
-		sub = db.Blocking.SSubscribe(ctx, channel)
-	} else {
-		sub = db.Blocking.Subscribe(ctx, channel)
+		subscribe = db.Blocking.SSubscribe
 	}
-	defer func() { _ = sub.Close() }()
-	messages := sub.ChannelWithSubscriptions(
-		redis.WithChannelSize(1024),
-		redis.WithChannelHealthCheckInterval(db.options.Timeout),
-	)
+	sub := subscribe(ctx, channel)
+	context.AfterFunc(ctx, func() { _ = sub.Close() }) // also ends a Receive
+	var heard atomic.Int64
+	var confirmed atomic.Bool
+	go db.closeIfSilent(ctx, sub, &heard, &confirmed)
 	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case message, open := <-messages:
-			if !open {
-				return errors.New("the connection is closed")
+		message, err := sub.Receive(ctx)
+		if err != nil {
+			db.ReloadMasters(ctx)
+			return err
+		}
+		heard.Add(1)
+		switch m := message.(type) {
+		case *redis.Subscription:
+			switch m.Kind {
+			case "subscribe", "ssubscribe":
+				confirmed.Store(true)
+				handle("", true)
+			case "unsubscribe", "sunsubscribe":
+				db.ReloadMasters(ctx)
+				return errMoved
 			}
-			switch m := message.(type) {
-			case *redis.Subscription:
-				switch m.Kind {
-				case "subscribe", "ssubscribe":
-					handle("", true)
-				case "unsubscribe", "sunsubscribe":
-					return errMoved
-				}
-			case *redis.Message:
-				handle(m.Payload, false)
-			}
+		case *redis.Message:
+			handle(m.Payload, false)
+		}
+	}
+}
+
+// closeIfSilent closes a subscription that is not confirmed in time, or whose server does not answer a ping.
+func (db *DB) closeIfSilent(ctx context.Context, sub *redis.PubSub, heard *atomic.Int64, confirmed *atomic.Bool) {
+	for {
+		before := heard.Load()
+		if sleep.For(ctx, db.options.Timeout) != nil {
+			return
+		}
+		if confirmed.Load() && heard.Load() != before {
+			continue
+		}
+		_ = sub.Ping(ctx) // if it fails, no answer comes
+		if sleep.For(ctx, db.options.Timeout) != nil {
+			return
+		}
+		if !confirmed.Load() || heard.Load() == before {
+			_ = sub.Close()
+			return
 		}
 	}
 }
