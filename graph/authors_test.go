@@ -30,7 +30,7 @@ func TestAuthors_ShowOwnChangesAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := shown(); got != name {
-				t.Errorf("the process that made the change shows %q, want %q", got, name)
+				t.Errorf("the process of the change shows %q, want %q", got, name)
 			}
 		}
 	})
@@ -51,7 +51,7 @@ func TestAuthors_ShowChangesOfOtherProcesses(t *testing.T) {
 	client := server.Client()
 	heard := client.Subscribe(t.Context(), "retwis:authors")
 	defer func() { _ = heard.Close() }()
-	if _, err := heard.Receive(t.Context()); err != nil { // it is subscribed
+	if _, err := heard.Receive(t.Context()); err != nil { // the subscription is confirmed
 		t.Fatal(err)
 	}
 	messages := heard.Channel()
@@ -60,10 +60,10 @@ func TestAuthors_ShowChangesOfOtherProcesses(t *testing.T) {
 		select {
 		case m := <-messages:
 			if m.Payload != user.ID.String() {
-				t.Errorf("%s: heard of %q, want %s", of, m.Payload, user.ID)
+				t.Errorf("%s: the announcement names %q, want %s", of, m.Payload, user.ID)
 			}
 		case <-time.After(time.Minute):
-			t.Errorf("%s: nothing is heard", of)
+			t.Errorf("%s: no announcement", of)
 		}
 	}
 

@@ -15,7 +15,7 @@ const homePageQuery = `query { viewer { homeTimeline { posts(first: 20) {
 	edges { cursor node { id text createdAt author { id username displayName } } }
 	pageInfo { hasNextPage endCursor } liveCursor } } } }`
 
-// memory answers home pages at no cost.
+// memory is a backend for home pages that costs no time.
 type memory struct {
 	*fakeBackend
 	page  retwis.PostPage
@@ -52,8 +52,8 @@ func (m *memory) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.Us
 	return m.Users(ctx, ids)
 }
 
-// BenchmarkHomePage is a page of 20 posts with their authors, from the parameters of the
-// request to the JSON of its data, with the data in memory.
+// BenchmarkHomePage measures a page of 20 posts with their authors, from the parameters of the
+// request to the JSON of the response, with data in memory.
 func BenchmarkHomePage(b *testing.B) {
 	for _, by := range []struct {
 		name  string

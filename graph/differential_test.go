@@ -19,16 +19,16 @@ import (
 	"retwis/internal/retwis"
 )
 
-// These tests run operations both by gqlgen's generated code alone and by plans, each
-// over a fakeBackend of its own that is the same as the other's, and want the same bytes.
+// These tests run each operation twice, by gqlgen's generated code and by plans, on two equal
+// fake backends, and compare the responses byte by byte.
 
-// twin is one of the two.
+// twin is one of the two executors.
 type twin struct {
 	*api
 	log *recordedLog
 }
 
-// recordedLog keeps what was logged about failures, but for what differs each time.
+// recordedLog records log lines about failures, without the attributes that vary.
 type recordedLog struct {
 	slog.Handler
 	lines chan string
@@ -46,7 +46,7 @@ func (l *recordedLog) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// twins returns two executors over equal worlds, the first one gqlgen's.
+// twins returns two executors over equal backends. The first one runs gqlgen's code.
 func twins(schema *ast.Schema, hash maphash.Seed, seed uint64, rate int) [2]*twin {
 	var pair [2]*twin
 	for i := range pair {
@@ -59,7 +59,7 @@ func twins(schema *ast.Schema, hash maphash.Seed, seed uint64, rate int) [2]*twi
 			schema: schema, resolvers: faultyResolvers{resolver, &faults{hash, seed, uint64(rate)}},
 		})
 		t.executor.eventSources["timelineEvents"] = func(context.Context, map[string]any) (retwis.EventSource, error) {
-			return nil, nil // the events are given
+			return nil, nil // the test supplies the events
 		}
 		pair[i] = t
 	}
@@ -70,7 +70,7 @@ type enabled struct{ *recordedLog }
 
 func (enabled) Enabled(context.Context, slog.Level) bool { return true }
 
-// newPopulatedBackend has a little of everything.
+// newPopulatedBackend returns a backend with objects of every type.
 func newPopulatedBackend() *fakeBackend {
 	w := newFakeBackend()
 	var users []*retwis.User
@@ -94,7 +94,7 @@ func newPopulatedBackend() *fakeBackend {
 	return w
 }
 
-// literals are the arguments of random operations, good ones and bad ones.
+// literals returns the arguments of random operations, valid and invalid ones.
 func literals(w *fakeBackend) map[string][]string {
 	quoted := func(values ...string) []string {
 		for i, v := range values {
@@ -119,7 +119,7 @@ func literals(w *fakeBackend) map[string][]string {
 	}
 }
 
-// randomEvents are what happens to a subscription. The last two nobody expects.
+// randomEvents returns the events of a subscription. The last two are invalid.
 func randomEvents(c *choices, w *fakeBackend) []retwis.Event {
 	all := []retwis.Event{
 		&retwis.PostAdded{Edge: edge(retwis.Public(), w.posts[0])},
@@ -140,7 +140,7 @@ func randomEvents(c *choices, w *fakeBackend) []retwis.Event {
 	return events
 }
 
-// comparison runs operations by both.
+// comparison runs operations on both executors.
 type comparison struct {
 	schema         *ast.Schema
 	hash           maphash.Seed
@@ -149,7 +149,7 @@ type comparison struct {
 
 func newComparison() *comparison { return &comparison{schema: Schema(), hash: maphash.MakeSeed()} }
 
-// run makes an operation of the choices and runs it by both.
+// run generates an operation from the choices and runs it on both executors.
 func (both *comparison) run(t *testing.T, data []byte) {
 	t.Helper()
 	c := &choices{data}
@@ -188,7 +188,7 @@ func count(yes bool) int {
 	return 0
 }
 
-// answers are the responses to an operation, and what was logged.
+// answers returns the responses to an operation, and the log.
 func (w *twin) answers(ctx context.Context, o *randomOperation, variables map[string]string, events []retwis.Event) (answers []string, op *graphql.OperationContext) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -205,7 +205,7 @@ func (w *twin) answers(ctx context.Context, o *randomOperation, variables map[st
 	ctx = graphql.StartOperationTrace(ctx)
 	op, errs := w.executor.CreateOperationContext(ctx, params)
 	if len(errs) > 0 {
-		return []string{errs.Error()}, nil // before anything is executed
+		return []string{errs.Error()}, nil // nothing was executed
 	}
 	if op.Operation.Operation == ast.Subscription {
 		if _, errs := w.executor.Subscribe(ctx, op); len(errs) > 0 && !w.executor.unplanned {
@@ -230,8 +230,8 @@ func (w *twin) answers(ctx context.Context, o *randomOperation, variables map[st
 	return append(answers, w.logged()...), op
 }
 
-// answerOf returns the next response, the errors in an order of their own: where fields
-// are resolved side by side gqlgen reports them as they come.
+// answerOf returns the next response with sorted errors, because gqlgen reports the errors of
+// concurrently resolved fields in any order.
 func answerOf(ctx context.Context, responses graphql.ResponseHandler) (answer string, more bool) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -284,8 +284,8 @@ func TestPlans_MatchGqlgen(t *testing.T) {
 	}
 }
 
-// FuzzPlans_MatchGqlgen has the fuzzer choose the operations. Goroutines make the
-// coverage of an operation differ from run to run, so run it with -fuzzminimizetime=1x.
+// FuzzPlans_MatchGqlgen lets the fuzzer choose the operations. Because of goroutines, the
+// coverage of an operation varies between runs, so use -fuzzminimizetime=1x.
 func FuzzPlans_MatchGqlgen(f *testing.F) {
 	random := rand.NewChaCha8([32]byte{9})
 	for range 20 {

@@ -41,7 +41,7 @@ func TestErrorPresenter_HidesInternalErrors(t *testing.T) {
 			wantJSON(t, string(response.Data), `{"user": null}`)
 			for _, want := range []string{"id=" + id, "operation=Named", "path=" + tt.path} {
 				if strings.Count(a.log.String(), want) != 1 {
-					t.Errorf("%s is not once in the log:\n%s", want, a.log)
+					t.Errorf("%s is not in the log exactly once:\n%s", want, a.log)
 				}
 			}
 			if tt.name == "a panic" {
@@ -104,7 +104,7 @@ func TestErrorPresenter_LogsTimeouts(t *testing.T) {
 	})
 }
 
-// stuck answers only when it must.
+// stuck is a backend that answers only when the context is done.
 type stuck struct{ *fakeBackend }
 
 func (stuck) UserByName(ctx context.Context, _ string) (*retwis.User, error) {

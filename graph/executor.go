@@ -98,7 +98,6 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	e.Use(rootSpans{})
 	loaderSources := resolver.sources()
 	e.Use(scope{loaderSources})
-	e.Use(limits.RateLimit{Limiter: resolver.Limits})
 	return &Executor{
 		Executor:     e,
 		schema:       schema,
@@ -130,27 +129,43 @@ func newSchema(schema *ast.Schema, resolvers ResolverRoot) *executableSchema {
 	return NewExecutableSchema(Config{Schema: schema, Resolvers: resolvers}).(*executableSchema) //nolint:forcetypeassert // generated code returns no other type
 }
 
-// CreateOperationContext parses, validates and counts an operation. It returns only the first of very many errors, and
-// shortens long ones. In params it replaces the document by its normal form.
+// CreateOperationContext is [Executor.Prepare] for the transports of gqlgen.
 func (e *Executor) CreateOperationContext(
 	ctx context.Context, params *graphql.RawParams,
 ) (*graphql.OperationContext, gqlerror.List) {
-	client := limits.ClientOf(ctx)
-	if err := e.limiter.Check(client); err != nil {
-		return &graphql.OperationContext{}, gqlerror.List{gqlerror.Wrap(err)}
-	}
-	op, charged, errs := e.createOperation(ctx, client, params)
-	if len(errs) > 0 && !errors.Is(errs[0], errRateLimited) {
-		e.limiter.Spend(client, max(limits.RefusedCost-charged, 1))
-	}
-	return op, shortenErrors(errs)
+	op, _, errs := e.Prepare(ctx, params, false)
+	return op, errs
 }
 
-// createOperation also returns what the document has cost.
+// Prepare parses, validates and counts an operation. It returns only the first of very many errors, and shortens long
+// ones. With or without errors, it returns how much the client may still read; the zero budget if reads have no limit or
+// the operation was not counted. If the transport allows queries only, it refuses mutations itself. Prepare does not count
+// them, because following a link to a mutation must not use up the budget of its reader. In params it replaces the
+// document by its normal form.
+func (e *Executor) Prepare(
+	ctx context.Context, params *graphql.RawParams, queriesOnly bool,
+) (*graphql.OperationContext, ratelimit.Budget, gqlerror.List) {
+	client := limits.ClientOf(ctx)
+	if err := e.limiter.Check(client); err != nil {
+		return &graphql.OperationContext{}, ratelimit.Budget{}, gqlerror.List{gqlerror.Wrap(err)}
+	}
+	op, charged, errs := e.createOperation(ctx, client, params, queriesOnly)
+	if len(errs) > 0 && !errors.Is(errs[0], errRateLimited) {
+		e.limiter.Spend(client, max(limits.RefusedCost-charged.document, 1))
+	}
+	return op, charged.budget, shortenErrors(errs)
+}
+
+// charge is what a client was charged for a request.
+type charge struct {
+	document int              // cost of a new document
+	budget   ratelimit.Budget // that remains; zero if nothing was charged
+}
+
 func (e *Executor) createOperation(
-	ctx context.Context, client ratelimit.Client, params *graphql.RawParams,
-) (op *graphql.OperationContext, charged int, errs gqlerror.List) {
-	refused := func(err *gqlerror.Error) (*graphql.OperationContext, int, gqlerror.List) {
+	ctx context.Context, client ratelimit.Client, params *graphql.RawParams, queriesOnly bool,
+) (op *graphql.OperationContext, charged charge, errs gqlerror.List) {
+	refused := func(err *gqlerror.Error) (*graphql.OperationContext, charge, gqlerror.List) {
 		return &graphql.OperationContext{}, charged, gqlerror.List{err}
 	}
 	sent := params.Query != "" // not only the hash
@@ -170,6 +185,12 @@ func (e *Executor) createOperation(
 	}
 	params.Query = document.Text
 	op, errs = e.Executor.CreateOperationContext(ctx, params)
+	if len(errs) == 0 && !(queriesOnly && op.Operation.Operation == ast.Mutation) {
+		var err error
+		if charged.budget, err = e.limiter.Take(ctx, client, limits.CountedCost(op)); err != nil {
+			errs = gqlerror.List{gqlerror.Wrap(err)}
+		}
+	}
 	errs = shortenErrors(errs)
 	for _, err := range errs {
 		for i, at := range err.Locations {
@@ -193,23 +214,24 @@ const documentKey = "document"
 // parses it.
 func (e *Executor) readDocument(
 	ctx context.Context, client ratelimit.Client, source string,
-) (document *limits.Document, charged int, refused *gqlerror.Error) {
+) (document *limits.Document, charged charge, refused *gqlerror.Error) {
 	document, refused = limits.ReadDocument(source)
 	if refused != nil {
-		return document, 0, refused
+		return document, charge{}, refused
 	}
-	charged = document.ReadCost()
+	cost := document.ReadCost()
 	_, known := e.documents.Get(ctx, document.Text)
 	if !known {
-		charged += document.ParseCost()
+		cost += document.ParseCost()
 	}
-	if err := e.limiter.Take(ctx, client, ratelimit.Cost{Reads: charged}); err != nil {
-		return document, 0, gqlerror.Wrap(err)
+	budget, err := e.limiter.Take(ctx, client, ratelimit.Cost{Reads: cost})
+	if err != nil {
+		return document, charge{0, budget}, gqlerror.Wrap(err)
 	}
 	if known {
-		return document, charged, nil
+		return document, charge{cost, budget}, nil
 	}
-	return document, charged, document.Check()
+	return document, charge{cost, budget}, document.Check()
 }
 
 // scope is a gqlgen extension that gives every response loaders of its own.

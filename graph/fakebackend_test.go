@@ -12,8 +12,8 @@ import (
 	"retwis/internal/retwis"
 )
 
-// fakeBackend is everything behind the API, in memory. It keeps the promises that the
-// interfaces of this package make, and counts the calls.
+// fakeBackend is a backend in memory. It implements the interfaces of this package and records
+// the calls.
 type fakeBackend struct {
 	mu       sync.Mutex
 	users    []*retwis.User
@@ -23,10 +23,10 @@ type fakeBackend struct {
 	keys     map[string]retwis.PostID
 	follows  []follow                          // newest first
 	lists    []*kept                           // newest first
-	live     map[retwis.TimelineID]retwis.Sink // attached last
+	live     map[retwis.TimelineID]retwis.Sink // the last attached sink
 	calls    []string
 	names    map[string]bool  // of the calls
-	fail     map[string]error // what a call answers instead
+	fail     map[string]error // errors to return from calls
 }
 
 type follow struct {
@@ -48,7 +48,7 @@ func (w *fakeBackend) resolver() *Resolver {
 	return &Resolver{Accounts: w, Users: w, Posts: w, Follows: followsOf{w}, Lists: w, Timelines: w, Live: w, Limits: unlimited{}}
 }
 
-// begin counts a call and answers how it is to fail.
+// begin records a call and returns the error with which it must fail.
 func (w *fakeBackend) begin(call string, args ...any) error {
 	w.mu.Lock()
 	w.calls = append(w.calls, call+fmt.Sprint(args...))
@@ -56,7 +56,7 @@ func (w *fakeBackend) begin(call string, args ...any) error {
 	return w.fail[call]
 }
 
-// called returns the calls whose names are given, in order.
+// called returns the recorded calls with the given names, in order.
 func (w *fakeBackend) called(names ...string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,7 +69,7 @@ func (w *fakeBackend) called(names ...string) []string {
 	return found
 }
 
-// addUser makes the users 1025, 2049, 3073 and so on.
+// addUser adds the users 1025, 2049, 3073 and so on.
 func (w *fakeBackend) addUser(name string) *retwis.User {
 	n := len(w.users) + 1
 	u := &retwis.User{
@@ -89,7 +89,7 @@ func (w *fakeBackend) addPost(author *retwis.User, text string) *retwis.Post {
 	return p
 }
 
-// addSession logs a user in, and returns who that is.
+// addSession adds a session of a user, and returns its identity.
 func (w *fakeBackend) addSession(user *retwis.User, agent string) auth.Identity {
 	n := len(w.sessions) + 1
 	who := auth.Identity{User: user.ID, Session: retwis.SessionKey{Bucket: user.ID.Bucket(), Hash: fmt.Sprint("hash", n)}}

@@ -7,7 +7,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// followsOf keeps the methods Follows and Posts of the interfaces apart from each other.
+// followsOf separates methods of the interfaces that have the same name.
 type followsOf struct{ w *fakeBackend }
 
 func (f followsOf) Follow(_ context.Context, reader, author retwis.UserID) error {

@@ -8,12 +8,12 @@ import (
 	"retwis/internal/retwis"
 )
 
-// The lists of the fake backend.
+// These are the lists of the fake backend.
 
-// kept is a list with those on it, newest first.
+// kept is a list and its members, newest first.
 type kept struct {
 	retwis.List
-	key     string // it was made with
+	key     string // idempotency key of the creation
 	members []member
 }
 
@@ -33,7 +33,7 @@ func (k *kept) add(user retwis.UserID) {
 	}
 }
 
-// addList makes lists in the buckets of their owners.
+// addList adds a list in the bucket of its owner.
 func (w *fakeBackend) addList(owner *retwis.User, name string, members ...*retwis.User) *kept {
 	return w.keep(owner.ID, name, "", members...)
 }
@@ -58,10 +58,10 @@ func (w *fakeBackend) list(id retwis.ListID) *kept {
 	return nil
 }
 
-// deleted is the name of lists that are gone.
+// deleted is the name of deleted lists.
 const deleted = ""
 
-// owned returns an owner's list.
+// owned returns a list of an owner.
 func (w *fakeBackend) owned(owner retwis.UserID, id retwis.ListID) (*kept, error) {
 	k := w.list(id)
 	switch {
@@ -202,7 +202,7 @@ func listCursor(k *kept) retwis.Cursor {
 	}.Cursor()
 }
 
-// membersOf returns those on a list, and nobody for other connections.
+// membersOf returns the members of a list, and no users for other connections.
 func (w *fakeBackend) membersOf(of retwis.FollowConnection) []retwis.Follow {
 	k := w.list(retwis.ListID(of.User))
 	if of.Kind != retwis.Members || k == nil {

@@ -9,13 +9,13 @@ import (
 	"retwis/internal/retwis"
 )
 
-// faults makes resolvers fail in every way that there is. Whether and how is decided by
-// the field, its object and the seed alone, so it does not matter when, in which order and
-// on which goroutine they are called.
+// faults makes resolvers fail in every possible way. The field, its object and the seed alone
+// determine the failure, so it is independent of the time, the order and the goroutine of the
+// call.
 type faults struct {
 	hash maphash.Seed
 	seed uint64
-	rate uint64 // of a hundred answers so many are spoiled
+	rate uint64 // percentage of spoiled results
 }
 
 func (s *faults) pick(field string, object any, of string) uint64 {
@@ -37,11 +37,11 @@ func (s *faults) pick(field string, object any, of string) uint64 {
 
 var errInjected = errors.New("spoiled")
 
-// spoil returns what a resolver answers, or something worse.
+// spoil returns the result of a resolver, or spoils it.
 func spoil[T any](s *faults, field string, object any, resolve func() (T, error)) (T, error) {
 	v, err := resolve()
 	if limit, ok := any(v).(*RateLimitPayload); ok && limit != nil {
-		limit.ResetAt = retwis.TimeOrigin // it counts from now
+		limit.ResetAt = retwis.TimeOrigin // it depends on the current time
 	}
 	if s.pick(field, object, "whether")%100 >= s.rate {
 		return v, err
@@ -71,7 +71,7 @@ func spoil[T any](s *faults, field string, object any, resolve func() (T, error)
 	return worse, err
 }
 
-// worsen returns a value with something in it that must not be.
+// worsen returns a value with an invalid part.
 func (s *faults) worsen(v any, how uint64) any {
 	switch v := v.(type) {
 	case *retwis.User:

@@ -6,7 +6,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// faultyResolvers answer as others do, now and then worse: see [faults].
+// faultyResolvers are resolvers whose results [faults] spoils.
 type faultyResolvers struct {
 	ResolverRoot
 	*faults

@@ -108,20 +108,20 @@ func TestFilter_RefusesBadInput(t *testing.T) {
 	}
 }
 
-// log is a sink that takes down what it is told.
+// log is a sink that records its calls.
 type log struct {
-	told []string
-	full bool
+	calls []string
+	full  bool
 }
 
 func (l *log) Take(e retwis.Event) bool {
-	l.told = append(l.told, "live "+spell(e))
+	l.calls = append(l.calls, "live "+spell(e))
 	return !l.full
 }
 func (l *log) Replay(_ context.Context, e retwis.Event) {
-	l.told = append(l.told, "replayed "+spell(e))
+	l.calls = append(l.calls, "replayed "+spell(e))
 }
-func (l *log) End(reason error) { l.told = append(l.told, fmt.Sprint("end ", reason)) }
+func (l *log) End(reason error) { l.calls = append(l.calls, fmt.Sprint("end ", reason)) }
 
 func spell(e retwis.Event) string {
 	switch e := e.(type) {
@@ -138,8 +138,8 @@ func spell(e retwis.Event) string {
 	}
 }
 
-// attachFiltered returns what begins a subscription that wants posts with the word go,
-// and hands out the sink that the source gets.
+// attachFiltered returns a function that starts a subscription filtered by the word go, and
+// returns the sink of the source.
 func attachFiltered(t *testing.T, filter retwis.TimelineFilter) func(l *log) retwis.Sink {
 	t.Helper()
 	f, err := retwis.NewFilter(filter)
@@ -149,7 +149,7 @@ func attachFiltered(t *testing.T, filter retwis.TimelineFilter) func(l *log) ret
 	var given retwis.Sink
 	route := (&Resolver{}).filtered(func(_ context.Context, after retwis.Cursor, sink retwis.Sink) error {
 		if after != "here" {
-			t.Errorf("the route begins after %q", after)
+			t.Errorf("the source starts after %q", after)
 		}
 		given = sink
 		return nil
@@ -176,15 +176,15 @@ func TestFilteredSink_DeliversPassingEvents(t *testing.T) {
 	sink.Replay(t.Context(), goPost(2, "go"))
 	sink.Replay(t.Context(), &retwis.CaughtUp{Cursor: "c", Replayed: 2})
 	if !sink.Take(goPost(3, "java")) || !sink.Take(goPost(4, "go")) {
-		t.Error("the sink has no room")
+		t.Error("the sink is full")
 	}
 	l.full = true
 	if !sink.Take(goPost(5, "java")) || sink.Take(goPost(6, "go")) {
-		t.Error("whether there is room is asked for the wrong events")
+		t.Error("the wrong events reach the full sink")
 	}
 	sink.End(retwis.ErrSlowConsumer)
 
-	// What was decided before is known when the route is taken again.
+	// Earlier decisions are known when the source is started again.
 	l.full = false
 	sink = attach(l)
 	for id := range retwis.PostID(7) {
@@ -195,8 +195,8 @@ func TestFilteredSink_DeliversPassingEvents(t *testing.T) {
 		"replayed +2", "replayed caught up 1 c", "live +4", "live +6", "end " + retwis.ErrSlowConsumer.Error(),
 		"live -2", "live -4", "live -6", "live -7", "live caught up 4 d",
 	}
-	if !slices.Equal(l.told, want) {
-		t.Errorf("told %q, want %q", l.told, want)
+	if !slices.Equal(l.calls, want) {
+		t.Errorf("got the calls %q, want %q", l.calls, want)
 	}
 }
 
@@ -218,10 +218,10 @@ func TestFilteredSink_AdvancesThePosition(t *testing.T) {
 	push(advanceEvery-1, "java", take)
 	push(1, "go", take)
 	push(2*advanceEvery-1, "java", take)
-	sink.Take(&retwis.PostRemoved{Cursor: "r", PostID: id}) // held back, too
+	sink.Take(&retwis.PostRemoved{Cursor: "r", PostID: id}) // suppressed, too
 	want := []string{"replayed caught up 0 c", "live +600", "live advanced at 800", "live advanced r"}
-	if !slices.Equal(l.told, want) {
-		t.Errorf("told %q, want %q", l.told, want)
+	if !slices.Equal(l.calls, want) {
+		t.Errorf("got the calls %q, want %q", l.calls, want)
 	}
 }
 
@@ -260,7 +260,7 @@ func TestFilter_DecidesOnDeletedPostsOfASample(t *testing.T) {
 	for id := range retwis.PostID(1000) {
 		passed := told.decide(&retwis.Post{ID: id + 1})
 		if told.recall(id+1, 0) != passed || fresh.recall(id+1, 0) != passed {
-			t.Fatalf("post %d passed: %t; its deletion does not do the same", id+1, passed)
+			t.Fatalf("post %d passes: %t, unlike its deletion", id+1, passed)
 		}
 	}
 }

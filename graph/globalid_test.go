@@ -47,7 +47,7 @@ func TestParseGlobalID_RefusesUnknownIDs(t *testing.T) {
 			t.Errorf("%q is %#v", plain, got)
 		}
 	}
-	id := globalUserID(12) // two bits of its last character carry nothing
+	id := globalUserID(12) // two bits of its last character are unused
 	for _, spelled := range []string{
 		"1", "User:1", id + "=", id + "\n", id[:4] + "\r\n" + id[4:], " " + id, id[:len(id)-1] + "j", id + id,
 	} {
@@ -80,7 +80,7 @@ func FuzzGlobalID(f *testing.F) {
 			again = globalViewerID(v.ID)
 		}
 		if again != id {
-			t.Errorf("%q and %q name the same thing", id, again)
+			t.Errorf("%q and %q identify the same object", id, again)
 		}
 	})
 }

@@ -23,7 +23,7 @@ func TestCreateList_ReturnsPayload(t *testing.T) {
 	wantData(t, a.run(as(t, alice), query, `{"input": {"name": "  Friends\n"}}`), want("Friends"))
 	wantData(t, a.run(as(t, alice), query, `{"input": {"name": "Friends"}}`), want("Friends"))
 	if calls := a.called("CreateList"); len(a.lists) != 2 || calls[0] == calls[1] || len(calls[0]) < len("CreateList")+20 {
-		t.Errorf("without a key, made the calls %q, want two with keys of their own", calls)
+		t.Errorf("without a key, made the calls %q, want two with different keys", calls)
 	}
 	const repeated = `{"input": {"name": "More friends", "idempotencyKey": "k"}}`
 	wantData(t, a.run(as(t, alice), query, repeated), want("More friends"))

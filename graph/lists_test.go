@@ -82,7 +82,7 @@ func TestList_ReturnsItsFields(t *testing.T) {
 		}}]}}}`, globalListID(list.ID), globalTimelineID(retwis.ListPosts(list.ID)),
 		retwis.TimelinePosition{Timeline: retwis.ListPosts(list.ID), Post: a.posts[0].ID}.Cursor()))
 	if got := a.called("Lists", "Users"); !slices.Equal(got, []string{"Users1"}) {
-		t.Errorf("made the calls %q: what a page of lists holds is known", got)
+		t.Errorf("made the calls %q, although the page contains the lists", got)
 	}
 
 	t.Run("a page of members", func(t *testing.T) {

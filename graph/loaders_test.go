@@ -10,7 +10,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// pageOfPosts asks for as much about the authors of a page as the web app does.
+// pageOfPosts selects the fields of authors that the web app selects.
 const pageOfPosts = `{ publicTimeline { posts(first: 20) {
 	edges { cursor node { id text createdAt author { id username displayName viewerFollows followsViewer } } }
 	pageInfo { hasNextPage endCursor } liveCursor

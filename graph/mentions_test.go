@@ -9,7 +9,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// mention makes a post that names users.
+// mention adds a post that mentions users.
 func (a *api) mention(author *retwis.User, text string, users ...retwis.UserID) *retwis.Post {
 	p := a.addPost(author, text)
 	p.Mentions = users

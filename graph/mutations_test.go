@@ -11,7 +11,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// cookies records what a transport with cookies is told.
+// cookies records the session cookies that a transport sets.
 func cookies(ctx context.Context) (context.Context, *[]string) {
 	var set []string
 	return auth.WithRequest(ctx, auth.Request{SetCookie: func(token string) { set = append(set, token) }}), &set
@@ -120,7 +120,7 @@ func TestDeleteAccount_ReturnsPayload(t *testing.T) {
 		`{"deleteAccount": {"deletedUserId": "`+id+`", "userErrors": []}}`)
 	wantCookies(t, set, "")
 
-	// As long as posts of the one who left are there, they have an author.
+	// Remaining posts of a deleted account still have an author.
 	wantData(t, a.run(as(t, bob), `query($ids: [ID!]!) {
 			nodes(ids: $ids) { id } publicTimeline { posts(first: 1) { edges { node { author { username } } } } }
 		}`, `{"ids": ["`+id+`", "`+globalTimelineID(retwis.Profile(alice.ID))+`"]}`),
@@ -163,7 +163,7 @@ func TestCreatePost_ReturnsPayload(t *testing.T) {
 	wantData(t, a.run(as(t, alice), query, `{"input": {"text": "  one\n"}}`), want(1_000_000, "one", 1))
 	wantData(t, a.run(as(t, alice), query, `{"input": {"text": "one"}}`), want(2_000_000, "one", 2))
 	if calls := a.called("CreatePost"); len(calls) != 2 || calls[0] == calls[1] || len(calls[0]) < len("CreatePost")+20 {
-		t.Errorf("without a key, made the calls %q, want two with keys of their own", calls)
+		t.Errorf("without a key, made the calls %q, want two with different keys", calls)
 	}
 
 	const repeated = `{"input": {"text": "two", "idempotencyKey": "k"}}`

@@ -29,7 +29,7 @@ func TestNode_ReturnsObjectsByID(t *testing.T) {
 	tests := []struct {
 		name, id string
 		reader   *retwis.User
-		want     string // "" is null
+		want     string // empty for null
 	}{
 		{"a user", globalUserID(alice.ID), nil, `{"__typename": "User", "id": "ID", "username": "alice"}`},
 		{"a post", globalPostID(post.ID), nil,

@@ -9,8 +9,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// choices are the decisions by which a random operation is made: what is read from them
-// when they are used up is 0, which is the simplest of whatever is to be chosen.
+// choices are the decisions from which a random operation is generated. When they are used up, they
+// return 0, which selects the simplest option.
 type choices struct{ rest []byte }
 
 // of returns a number below n.
@@ -27,23 +27,23 @@ func (c *choices) of(n int) int {
 	return v % n
 }
 
-// outOf reports true with a chance of n out of a hundred.
+// outOf returns true with a probability of n percent.
 func (c *choices) outOf100(n int) bool { return c.of(100) >= 100-n }
 
 func pick[T any](c *choices, from []T) T { return from[c.of(len(from))] }
 
-// randomOperation is an operation that is nearly always valid, with variables for more
-// than one request.
+// randomOperation is an operation that is almost always valid, with variables for several
+// requests.
 type randomOperation struct {
 	*choices
 	schema *ast.Schema
-	values map[string][]string // literals for arguments, by the names of their types
+	values map[string][]string // literals for arguments, by type name
 
 	text      string
 	name      string
 	fragments []*randomFragment
 	declared  []string            // variables
-	variables []map[string]string // JSON by name, for each request
+	variables []map[string]string // JSON values by name, for each request
 	fields    int
 }
 
@@ -106,7 +106,7 @@ func (o *randomOperation) selection(of *ast.Definition, depth int) string {
 		if !strings.HasPrefix(f.Name, "__") && (isLeaf || depth > 0 && o.fields < maxRandomFields) {
 			fields = append(fields, f)
 			if !isLeaf {
-				fields = append(fields, f, f) // the deeper, the better
+				fields = append(fields, f, f) // prefer nested fields
 			}
 		}
 	}
@@ -139,7 +139,7 @@ func (o *randomOperation) conditions(of *ast.Definition) []*ast.Definition {
 	return types
 }
 
-// fragment returns the name of a fragment that fits the type.
+// fragment returns the name of a fragment that can be spread on the type.
 func (o *randomOperation) fragment(of *ast.Definition, depth int) string {
 	fitting := o.conditions(of)
 	if o.outOf100(50) {
@@ -152,7 +152,7 @@ func (o *randomOperation) fragment(of *ast.Definition, depth int) string {
 	on := pick(o.choices, fitting)
 	text := o.selections(on, depth)
 	f := &randomFragment{fmt.Sprintf("F%d", len(o.fragments)), on.Name, text}
-	o.fragments = append(o.fragments, f) // only now, or it might spread itself
+	o.fragments = append(o.fragments, f) // added last, so that it cannot spread itself
 	return f.name
 }
 
@@ -162,14 +162,14 @@ func (o *randomOperation) field(f *ast.FieldDefinition, depth int) string {
 	for _, a := range f.Arguments {
 		chance := 15
 		if a.Name == "first" {
-			chance = 85 // the pages are short, or the operation is too expensive
+			chance = 85 // short pages keep the operation within the cost limit
 		}
 		if a.Type.NonNull || o.outOf100(chance) {
 			arguments = append(arguments, a.Name+": "+o.value(a.Type, true))
 		}
 	}
 	if len(arguments) > 0 && !o.outOf100(5) {
-		text = fmt.Sprintf("a%d: %s", o.fields, f.Name) // two with one name would have to agree in these
+		text = fmt.Sprintf("a%d: %s", o.fields, f.Name) // avoids conflicts between fields with different arguments
 	}
 	if len(arguments) > 0 {
 		text += "(" + strings.Join(arguments, ", ") + ")"
@@ -181,7 +181,7 @@ func (o *randomOperation) field(f *ast.FieldDefinition, depth int) string {
 	return text
 }
 
-// alias names a field. The names are few, so that some fields meet under one.
+// alias returns a response name. There are few names, so that some fields are merged.
 func (o *randomOperation) alias(field string) string {
 	if !o.outOf100(20) {
 		return ""

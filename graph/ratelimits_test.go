@@ -10,19 +10,21 @@ import (
 	"retwis/internal/ratelimit"
 )
 
-// unlimited lets everything pass.
+// unlimited accepts all operations.
 type unlimited struct{}
 
-func (unlimited) Check(ratelimit.Client) error                                 { return nil }
-func (unlimited) Take(context.Context, ratelimit.Client, ratelimit.Cost) error { return nil }
-func (unlimited) Spend(ratelimit.Client, int)                                  {}
-func (unlimited) NotRegistered(context.Context, ratelimit.Client)              {}
-func (unlimited) LoggedIn(context.Context, ratelimit.Client, string)           {}
+func (unlimited) Check(ratelimit.Client) error { return nil }
+func (unlimited) Take(context.Context, ratelimit.Client, ratelimit.Cost) (ratelimit.Budget, error) {
+	return ratelimit.Budget{}, nil
+}
+func (unlimited) Spend(ratelimit.Client, int)                        {}
+func (unlimited) NotRegistered(context.Context, ratelimit.Client)    {}
+func (unlimited) LoggedIn(context.Context, ratelimit.Client, string) {}
 func (unlimited) Budget(context.Context, ratelimit.Client) (ratelimit.Budget, bool) {
 	return ratelimit.Budget{Rate: ratelimit.Rate{Limit: 1000, Period: time.Minute}, Remaining: 990, Reset: time.Second}, true
 }
 
-// counting notes what it is asked, and refuses when told to.
+// counting records its calls, and refuses operations with its refusal.
 type counting struct {
 	unlimited
 	refusal error
@@ -33,9 +35,9 @@ type counting struct {
 	names   []string
 }
 
-func (c *counting) Take(_ context.Context, client ratelimit.Client, cost ratelimit.Cost) error {
+func (c *counting) Take(_ context.Context, client ratelimit.Client, cost ratelimit.Cost) (ratelimit.Budget, error) {
 	c.clients, c.costs = append(c.clients, client), append(c.costs, cost)
-	return c.refusal
+	return ratelimit.Budget{}, c.refusal
 }
 
 func (c *counting) Spend(_ ratelimit.Client, cost int) { c.spent += cost }
@@ -58,7 +60,7 @@ func newCountedAPI() (*api, *counting) {
 	return a, counted
 }
 
-func TestRateLimits_LearnOfLoginsAndRegistrations(t *testing.T) {
+func TestRateLimits_RecordLoginsAndFailedRegistrations(t *testing.T) {
 	t.Parallel()
 	a, counted := newCountedAPI()
 	a.addUser("alice")
@@ -67,7 +69,7 @@ func TestRateLimits_LearnOfLoginsAndRegistrations(t *testing.T) {
 		c: register(input: {username: "alice", password: "a password"}) { token }
 		d: register(input: {username: "carol", password: "a password"}) { token } }`, "")
 	if diff := cmp.Diff([]string{"alice"}, counted.names); diff != "" || counted.failed != 1 {
-		t.Errorf("remembered %v, gave back %d registrations", counted.names, counted.failed)
+		t.Errorf("recorded logins of %v, returned %d registrations", counted.names, counted.failed)
 	}
 }
 

@@ -52,7 +52,7 @@ func (a *real) eventually(holds func() bool) {
 			return
 		}
 	}
-	a.t.Fatal("waited in vain")
+	a.t.Fatal("timed out")
 }
 
 func (a *real) register(names ...string) []*retwis.User {
@@ -101,9 +101,9 @@ func (a *real) drain() {
 	})
 }
 
-// watch subscribes to the public timeline and returns what waits for the next event,
-// which has to be as given but for its cursor, and returns that. The end of the
-// subscription is the second.
+// watch subscribes to the public timeline. The first function waits for the next event, which
+// must equal the given one except for its cursor, and returns the cursor. The second function
+// ends the subscription.
 func (a *real) watch(after retwis.Cursor, filter string) (next func(want string) retwis.Cursor, stop func()) {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), 5*time.Minute)
@@ -186,7 +186,7 @@ func TestTimelineEvents_FilterThePublicTimeline(t *testing.T) {
 		next(added(alice, last))
 		stop()
 
-		// What happened since is filtered as well, by the words where they are left.
+		// The events since then are filtered too, by words where the text still exists.
 		next, stop = a.watch(place, filter)
 		next(added(alice, last))
 		for _, post := range []*retwis.Post{no, yes, oldAlice} {

@@ -11,8 +11,8 @@ import (
 	"retwis/internal/retwis"
 )
 
-// slowBackend is a fakeBackend at a distance: each exchange with it takes a second, and a page two,
-// for the list and for its posts.
+// slowBackend is a fakeBackend with latency: each round trip takes a second, and a page takes two
+// round trips, for the list and for its posts.
 type slowBackend struct{ *fakeBackend }
 
 const exchange = time.Second
@@ -81,7 +81,7 @@ func TestHomePage_TakesThreeRoundTrips(t *testing.T) {
 					t.Fatalf("got %s %v", response.Data, response.Errors)
 				}
 				if took := time.Since(start); took > 3*exchange {
-					t.Errorf("took %d exchanges one after the other, want 3 at most", took/exchange)
+					t.Errorf("took %d sequential round trips, want at most 3", took/exchange)
 				}
 			})
 		})
@@ -120,7 +120,7 @@ func TestAuthors_BypassTheCacheForCounts(t *testing.T) {
 	}
 }
 
-// askedAuthors notes how authors were asked for.
+// askedAuthors records how authors were read.
 type askedAuthors struct {
 	anyUsers
 	how map[string]bool

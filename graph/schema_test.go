@@ -67,7 +67,7 @@ func wantArguments(t *testing.T, field string, got, want ast.ArgumentDefinitionL
 	}
 	for _, argument := range got {
 		if want.ForName(argument.Name) == nil && argument.Type.NonNull && argument.DefaultValue == nil {
-			t.Errorf("%s has the argument %s, which clients that rely on the contract do not give", field, argument.Name)
+			t.Errorf("%s has the required argument %s, which is not in the contract", field, argument.Name)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestSchema_DescribesEverything(t *testing.T) {
 	own := 0
 	for _, of := range answer.Schema.Types {
 		if strings.HasPrefix(of.Name, "__") {
-			continue // GraphQL's own
+			continue // built-in types
 		}
 		own++
 		described(of.Name, of.Description)
@@ -128,7 +128,7 @@ func TestSchema_DescribesEverything(t *testing.T) {
 	}
 	for _, directive := range answer.Schema.Directives {
 		if directive.Name == "defer" {
-			t.Error("the schema has @defer, which no transport here can answer")
+			t.Error("the schema has @defer, which no transport supports")
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// everything asks for every field of the roots, and calls everything behind the API.
+// everything selects every root field, and causes every call of the backend.
 func everything(alice, bob *retwis.User, post retwis.PostID, list retwis.ListID, session retwis.SessionID) []string {
 	id := map[string]string{
 		"ALICE": globalUserID(alice.ID), "BOB": globalUserID(bob.ID), "POST": globalPostID(post), "LIST": globalListID(list),
@@ -65,7 +65,7 @@ func everything(alice, bob *retwis.User, post retwis.PostID, list retwis.ListID,
 	return operations
 }
 
-// exposed is an API in which everything there is to ask about is there.
+// exposed returns an API whose backend has an object for every field.
 func exposed() (*api, context.Context, []string) {
 	a := newAPI(Options{Introspection: true})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
@@ -77,8 +77,8 @@ func exposed() (*api, context.Context, []string) {
 	return a, auth.WithIdentity(context.Background(), who), everything(alice, bob, post.ID, list.ID, who.SessionID())
 }
 
-// TestErrors_HideInternals lets everything behind the API fail, one call after the
-// other, in the words of what it is made of.
+// TestErrors_HideInternals makes each call of the backend fail in turn, with an error that
+// contains internal details.
 func TestErrors_HideInternals(t *testing.T) {
 	t.Parallel()
 	a, ctx, operations := exposed()
@@ -89,12 +89,12 @@ func TestErrors_HideInternals(t *testing.T) {
 		for _, field := range a.executor.schema.Types[root].Fields {
 			asked := func(operation string) bool { return strings.Contains(operation, field.Name) }
 			if !strings.HasPrefix(field.Name, "__") && !slices.ContainsFunc(operations, asked) {
-				t.Errorf("nothing asks for %s.%s: let this test do it", root, field.Name)
+				t.Errorf("no operation selects %s.%s: add one to this test", root, field.Name)
 			}
 		}
 	}
 	names := slices.Sorted(maps.Keys(a.names))
-	// The calls that the fakeBackend knows by another name, and those that nothing is asked by.
+	// Calls with another name in the fakeBackend, and calls that no operation makes.
 	others := map[string]string{"LogoutEverywhere": "EndAll", "Authors": "Users", "Attach": ""}
 	for _, part := range []any{(*Accounts)(nil), (*Users)(nil), (*Posts)(nil), (*Follows)(nil), (*Lists)(nil), (*Timelines)(nil), (*Live)(nil)} {
 		part := reflect.TypeOf(part).Elem()
@@ -104,7 +104,7 @@ func TestErrors_HideInternals(t *testing.T) {
 				name = other
 			}
 			if name != "" && !slices.Contains(names, name) {
-				t.Errorf("nothing calls %s.%s: let this test do it", part.Name(), name)
+				t.Errorf("no operation calls %s.%s: add one to this test", part.Name(), name)
 			}
 		}
 	}
@@ -131,9 +131,9 @@ func TestErrors_HideInternals(t *testing.T) {
 						if strings.Contains(answer, `"errors"`) || strings.Contains(answer, `"code"`) {
 							failed++
 						}
-						// The id of an error is drawn at random, and may spell anything.
+						// The random id of an error may contain any word.
 						for _, word := range leaks.FindAllString(ids.ReplaceAllString(answer, ""), -1) {
-							t.Errorf("it says %q: %s", word, answer)
+							t.Errorf("the response contains %q: %s", word, answer)
 						}
 					}
 				}
@@ -145,8 +145,8 @@ func TestErrors_HideInternals(t *testing.T) {
 	}
 }
 
-// answers runs an operation to its end, and returns what it was answered. Subscriptions
-// get one event.
+// answers runs an operation to its end, and returns its responses. Subscriptions receive one
+// event.
 func (a *api) answers(ctx context.Context, t *testing.T, operation string) []string {
 	t.Helper()
 	responses, ctx := a.start(ctx, operation, "")

@@ -25,7 +25,7 @@ func TestSessions_ListsTheViewersSessions(t *testing.T) {
 	ids := `{"ids": ["` + phoneID + `", "` + globalSessionID(a.sessions[0].ID) + `", "` + id + `"]}`
 	wantData(t, a.run(ctx, nodes, ids), `{"nodes": [`+other+`, null, `+mine+`]}`)
 	if calls := a.called("Sessions"); len(calls) != 2 {
-		t.Errorf("one list and one set of nodes made the calls %q", calls)
+		t.Errorf("a list and a set of nodes made the calls %q", calls)
 	}
 	for _, reader := range []*retwis.User{a.addUser("carol"), nil} {
 		wantData(t, a.run(as(t, reader), nodes, ids), `{"nodes": [null, null, null]}`)
@@ -66,7 +66,7 @@ func TestRevokeSession_EndsOneSession(t *testing.T) {
 	wantJSON(t, got, `{"revokeSession": {"revokedSessionId": "`+id+`", "userErrors": []}}`)
 	wantCookies(t, set, "")
 	if len(a.sessions) != 1 || a.sessions[0].ID != others.SessionID() {
-		t.Errorf("these are left: %+v", a.sessions)
+		t.Errorf("remaining sessions: %+v", a.sessions)
 	}
 	wantError(t, a.run(as(t, nil), query, `{"id": "`+id+`"}`), "UNAUTHENTICATED")
 }

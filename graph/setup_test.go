@@ -18,7 +18,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// api is an executor over a fakeBackend, and what it logs.
+// api is an executor over a fakeBackend, and its log.
 type api struct {
 	*fakeBackend
 	executor *Executor
@@ -46,8 +46,8 @@ func as(t *testing.T, user *retwis.User) context.Context {
 	return auth.WithIdentity(t.Context(), auth.Identity{User: user.ID})
 }
 
-// start begins an operation as a transport does. The variables are a JSON object, or
-// empty. Each response of a subscription takes the next event.
+// start starts an operation like a transport. The variables are a JSON object, or empty. Each
+// response of a subscription renders the next event.
 func (a *api) start(ctx context.Context, query, variables string) (graphql.ResponseHandler, context.Context) {
 	params := &graphql.RawParams{Query: query}
 	if variables != "" {
@@ -88,7 +88,7 @@ func (a *api) start(ctx context.Context, query, variables string) (graphql.Respo
 	}, ctx
 }
 
-// eventQueue is a sink that is read like a channel.
+// eventQueue is a sink from which events are read like from a channel.
 type eventQueue chan retwis.Event
 
 // Take implements [retwis.Sink].
@@ -118,7 +118,7 @@ func (a *api) run(ctx context.Context, query, variables string) *graphql.Respons
 	return responses(ctx)
 }
 
-// wantData compares the data of a response that should have no errors.
+// wantData compares the data of a response that must have no errors.
 func wantData(t *testing.T, response *graphql.Response, want string) {
 	t.Helper()
 	if len(response.Errors) > 0 {
@@ -148,7 +148,7 @@ func decode(t *testing.T, s string) any {
 	return v
 }
 
-// wantError returns the one error of a response, which should have the code.
+// wantError returns the only error of a response, which must have the code.
 func wantError(t *testing.T, response *graphql.Response, code string) *gqlerror.Error {
 	t.Helper()
 	if len(response.Errors) != 1 {

@@ -52,7 +52,7 @@ func TestTimelineEvents_RenderAllKinds(t *testing.T) {
 		responses(ctx)
 		responses(ctx)
 		if got := a.called("Users"); len(got) != 3 {
-			t.Errorf("three events with authors made the calls %q: each should read anew", got)
+			t.Errorf("three events with authors made the calls %q, want new reads for each", got)
 		}
 	})
 }
@@ -147,7 +147,7 @@ func TestSubscribe_RequiresExactlyOneField(t *testing.T) {
 	}
 }
 
-// endedSink is a sink that keeps the reason of its end.
+// endedSink is a sink that records the reason of its end.
 type endedSink struct {
 	eventQueue
 	reason error
@@ -177,7 +177,7 @@ func TestSubscribe_ReasonOfTheEndReachesTheSink(t *testing.T) {
 			}
 			a.live[retwis.Public()].End(retwis.ErrSlowConsumer)
 			if !errors.Is(sink.reason, retwis.ErrSlowConsumer) {
-				t.Errorf("the sink was told %v", sink.reason)
+				t.Errorf("the sink received the reason %v", sink.reason)
 			}
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// The sets of users of the fake backend.
+// These are the sets of users of the fake backend.
 
 func (f followsOf) CommonFollowers(_ context.Context, of, with retwis.UserID, page retwis.Page) (retwis.FollowPage, error) {
 	return f.userSet("CommonFollowers", retwis.CommonFollowers(of, with), page, func(e follow) bool {
@@ -68,7 +68,7 @@ func (w *fakeBackend) SearchUsers(_ context.Context, prefix string, page retwis.
 		return retwis.FollowPage{}, err
 	}
 	var all []retwis.Follow
-	for _, u := range w.users { // whose names are in order
+	for _, u := range w.users { // sorted by name
 		if strings.HasPrefix(u.Username, prefix) {
 			all = append(all, retwis.Follow{Cursor: retwis.NameCursor(u.Username), User: u})
 		}
@@ -175,7 +175,7 @@ func TestFollowersYouKnow_ArePaged(t *testing.T) {
 		wantError(t, a.run(as(t, nil), query, variables), "BAD_USER_INPUT")
 	}
 	if got := a.called("KnownFollowers")[before:]; len(got) > 0 {
-		t.Errorf("made the calls %q for somebody anonymous", got)
+		t.Errorf("made the calls %q for an anonymous viewer", got)
 	}
 }
 

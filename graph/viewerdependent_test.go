@@ -14,8 +14,8 @@ import (
 	"retwis/internal/retwis"
 )
 
-// watcher is a context that tells when something below it asks who the viewer is, but
-// not what is below another watcher.
+// watcher is a context that reports when code reads the viewer from it, except from contexts below
+// another watcher.
 type watcher struct {
 	context.Context
 	outside context.Context // without watchers
@@ -35,8 +35,8 @@ func (w watcher) Value(key any) any {
 	return w.Context.Value(key)
 }
 
-// census runs every field that can be reached, and notes what was resolved and which
-// fields asked who the viewer is.
+// census runs every reachable field, and records the resolved fields and those that read the
+// viewer.
 type census struct {
 	*api
 	schema *ast.Schema
@@ -68,7 +68,7 @@ func (c *census) note(set map[string]bool, name string) {
 	set[name] = true
 }
 
-// arguments are those without which fields make no sense here. Others are left out.
+// arguments returns the required arguments of fields. Other arguments are omitted.
 var arguments = map[string]string{
 	"Query.user":           `(username: "carol")`,
 	"Query.searchUsers":    `(prefix: "c")`,
@@ -76,13 +76,13 @@ var arguments = map[string]string{
 	"User.commonFollowers": `(with: "` + globalUserID(1025) + `")`,
 }
 
-// spot is where objects of a type are found.
+// spot is a query that returns objects of a type.
 type spot struct {
 	before, after string // the query around its selection
-	ofViewer      bool   // a field on the way is marked
+	ofViewer      bool   // a field on the path is marked
 }
 
-// places finds a way to every type, starting at the roots.
+// places finds a path to every type, starting at the roots.
 func (c *census) places(t *testing.T) map[string]spot {
 	t.Helper()
 	found := map[string]spot{
@@ -96,7 +96,7 @@ func (c *census) places(t *testing.T) map[string]spot {
 		"TimelineReset":    {before: "subscription { timelineEvents { ... on TimelineReset {", after: "} } }"},
 	}
 	queue := []string{"Query", "PostAdded"}
-	// Ways that nobody's viewer matters for come first.
+	// Paths that do not depend on the viewer come first.
 	for _, marked := range []bool{false, true} {
 		for i := 0; i < len(queue); i++ {
 			from := found[queue[i]]
@@ -122,13 +122,13 @@ func (c *census) argumentsOf(t *testing.T, name string, field *ast.FieldDefiniti
 	t.Helper()
 	for _, argument := range field.Arguments {
 		if argument.Type.NonNull && argument.DefaultValue == nil && arguments[name] == "" {
-			t.Fatalf("%s needs arguments: give it some in this test", name)
+			t.Fatalf("%s needs arguments: add them to this test", name)
 		}
 	}
 	return arguments[name]
 }
 
-// ask runs an operation as a viewer. Subscriptions get an event of each kind.
+// ask runs an operation as a viewer. Subscriptions receive an event of each kind.
 func (c *census) ask(t *testing.T, viewer *retwis.User, query string) string {
 	t.Helper()
 	ctx := graphql.StartOperationTrace(as(t, viewer))
@@ -160,8 +160,8 @@ func (c *census) ask(t *testing.T, viewer *retwis.User, query string) string {
 	return strings.ReplaceAll(all.String(), string(at), "place")
 }
 
-// Nobody may see what was rendered for another: each field that depends on the viewer
-// has to say so in the schema.
+// No viewer may see a response that was rendered for another one, so the schema must mark each
+// field that depends on the viewer.
 func TestViewerDependentFields_AreMarked(t *testing.T) {
 	t.Parallel()
 	c := newCensus()
@@ -176,7 +176,7 @@ func TestViewerDependentFields_AreMarked(t *testing.T) {
 	for name, at := range c.places(t) {
 		for _, field := range c.schema.Types[name].Fields {
 			if strings.HasPrefix(field.Name, "__") || (name == "Query" && strings.HasPrefix(field.Name, "node")) {
-				continue // node and nodes have tests of their own
+				continue // node and nodes have their own tests
 			}
 			selection := field.Name + c.argumentsOf(t, name+"."+field.Name, field)
 			if c.schema.Types[field.Type.Name()].IsCompositeType() {
@@ -195,21 +195,21 @@ func TestViewerDependentFields_AreMarked(t *testing.T) {
 		for _, field := range c.schema.Types[name].Fields {
 			full := name + "." + field.Name
 			if c.asked[full] && field.Directives.ForName(viewerDependent) == nil {
-				t.Errorf("%s asks who the viewer is and is not marked @%s", full, viewerDependent)
+				t.Errorf("%s reads the viewer and is not marked @%s", full, viewerDependent)
 			}
 			if !c.resolved[full] && !strings.HasPrefix(field.Name, "__") && !strings.HasPrefix(full, "Query.node") {
-				t.Errorf("%s was not resolved: let this test find one (%s)", full, at.before)
+				t.Errorf("%s was not resolved: add an object to this test (%s)", full, at.before)
 			}
 		}
 	}
 	for _, name := range []string{"User.viewerFollows", "User.followsViewer", "Query.viewer", "Timeline.posts"} {
 		if !c.asked[name] {
-			t.Errorf("%s was not seen to ask who the viewer is: what does this test see?", name)
+			t.Errorf("%s did not read the viewer, so this test detects nothing", name)
 		}
 	}
 }
 
-// Whatever a class says: without a viewer in its context, nothing can render for one.
+// Without a viewer in its context, no render group can render for a viewer.
 func TestRender_WithoutViewerIsAnonymous(t *testing.T) {
 	t.Parallel()
 	c := newCensus()

@@ -104,7 +104,7 @@ func TestService_WorksOnEveryRedis(t *testing.T) {
 		p := serve(t, environment("PATH="+path))
 		p.await(p.stdout, "inside this process; data is lost when the process ends")
 		line := p.await(p.stderr, "6.2.14")
-		if !strings.Contains(line, "7 or later is needed") {
+		if !strings.Contains(line, "version 7 or later is required") {
 			t.Errorf("the log line is %q", line)
 		}
 		register(t, p.url, "somebody").createPost("hello")

@@ -127,7 +127,7 @@ func TestService_EndsWithItsRedis(t *testing.T) {
 	t.Parallel()
 	p := serve(t, environment("RETWIS_DATA_DIR="+filepath.Join(t.TempDir(), "data")))
 	live := register(t, p.url, "reader").watchNow()
-	line := p.await(p.stderr, "Redis runs as a child process")
+	line := p.await(p.stderr, "embedded: redis-server started")
 	found := regexp.MustCompile(`pid=(\d+)`).FindStringSubmatch(line)
 	if found == nil {
 		t.Fatalf("no process id in %q", line)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"retwis/internal/auth"
 	"retwis/internal/ratelimit"
@@ -19,8 +18,9 @@ const RefusedCost = 250
 type Limiter interface {
 	// Check refuses a client whose budget is used up.
 	Check(client ratelimit.Client) error
-	// Take counts an operation before it runs, or refuses it as a whole.
-	Take(ctx context.Context, client ratelimit.Client, cost ratelimit.Cost) error
+	// Take counts an operation before it runs, or refuses it as a whole. In both cases it returns how much the client may
+	// still read; the zero budget if reads have no limit.
+	Take(ctx context.Context, client ratelimit.Client, cost ratelimit.Cost) (ratelimit.Budget, error)
 	// Spend counts a request that was refused after some work.
 	Spend(client ratelimit.Client, cost int)
 }
@@ -30,29 +30,9 @@ func ClientOf(ctx context.Context) ratelimit.Client {
 	return ratelimit.Client{User: auth.IdentityOf(ctx).User, Address: auth.RequestOf(ctx).Address}
 }
 
-// RateLimit is a gqlgen extension that counts operations before they run. An operation that exceeds a limit is refused
-// as a whole.
-type RateLimit struct{ Limiter Limiter }
-
-// ExtensionName implements [graphql.HandlerExtension].
-func (RateLimit) ExtensionName() string { return "RateLimit" }
-
-// Validate implements [graphql.HandlerExtension].
-func (RateLimit) Validate(graphql.ExecutableSchema) error { return nil }
-
-// MutateOperationContext implements [graphql.OperationContextMutator].
-func (l RateLimit) MutateOperationContext(ctx context.Context, op *graphql.OperationContext) *gqlerror.Error {
-	if op.Operation.Operation == ast.Mutation && ratelimit.QueriesOnly(ctx) {
-		return nil // following a link to a mutation, which is refused, must not use up the budget of its reader
-	}
-	if err := l.Limiter.Take(ctx, ClientOf(ctx), countedCost(op)); err != nil {
-		return gqlerror.Wrap(err)
-	}
-	return nil
-}
-
-// countedCost returns what an operation is about to do. The cost does not include mutations that have a limit of their own.
-func countedCost(op *graphql.OperationContext) ratelimit.Cost {
+// CountedCost returns what an operation is about to do. [OperationCost] must have computed its cost. The reads do not
+// include mutations that have a limit of their own.
+func CountedCost(op *graphql.OperationContext) ratelimit.Cost {
 	cost := ratelimit.Cost{Reads: Cost(op)}
 	if op.Operation.Operation != ast.Mutation {
 		return cost

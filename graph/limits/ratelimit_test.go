@@ -79,9 +79,8 @@ func TestRateLimit_RefusesTheWholeOperation(t *testing.T) {
 func TestRateLimit_IgnoresMutationsOfQueryOnlyRequests(t *testing.T) {
 	t.Parallel()
 	a := newAPI(graph.Options{})
-	ctx := ratelimit.WithQueriesOnly(asAlice(t))
 	for _, query := range []string{`mutation { createPost(input: {text: "a"}) { __typename } }`, `{ viewer { id } }`} {
-		_, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), &graphql.RawParams{Query: query})
+		_, _, errs := a.executor.Prepare(graphql.StartOperationTrace(asAlice(t)), &graphql.RawParams{Query: query}, true)
 		if len(errs) > 0 {
 			t.Error(errs)
 		}

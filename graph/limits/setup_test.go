@@ -166,9 +166,9 @@ type limiter struct {
 
 func (l *limiter) Check(ratelimit.Client) error { return nil }
 
-func (l *limiter) Take(_ context.Context, client ratelimit.Client, cost ratelimit.Cost) error {
+func (l *limiter) Take(_ context.Context, client ratelimit.Client, cost ratelimit.Cost) (ratelimit.Budget, error) {
 	l.clients, l.costs = append(l.clients, client), append(l.costs, cost)
-	return l.refusal
+	return ratelimit.Budget{}, l.refusal
 }
 
 func (l *limiter) Spend(_ ratelimit.Client, cost int)                 { l.spent += cost }

@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
+func TestPackages_FollowTheImportRules(t *testing.T) {
 	t.Parallel()
 	packages := list(t)
 	if len(packages) < 5 {
-		t.Fatalf("go list has found %d packages", len(packages))
+		t.Fatalf("go list found only %d packages", len(packages))
 	}
 	for _, v := range violations(packages) {
 		t.Error(v)
@@ -25,7 +25,7 @@ func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 // list returns the packages of the module.
 func list(t *testing.T) []pkg {
 	t.Helper()
-	// -e: what does not build is the compiler's to report.
+	// With -e, packages that do not build are listed too. The compiler reports them.
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Name,Imports", module+"/...")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -41,24 +41,24 @@ func list(t *testing.T) []pkg {
 			return packages
 		}
 		if err != nil {
-			t.Fatalf("go list printed what cannot be read: %v", err)
+			t.Fatalf("decode the output of go list: %v", err)
 		}
 		packages = append(packages, p)
 	}
 }
 
-func TestViolationsAreFound(t *testing.T) {
+func TestViolations_ReportsForbiddenImports(t *testing.T) {
 	t.Parallel()
 	const redis = "github.com/redis/go-redis/v9"
 	tests := []struct {
 		name     string
 		path     string
 		imported string
-		want     string // empty: it is allowed
+		want     string // empty if the import is allowed
 	}{
-		{"the domain, of the library", "internal/retwis", "encoding/base64", ""},
+		{"the domain, the standard library", "internal/retwis", "encoding/base64", ""},
 		{"the domain, a text rule", "internal/retwis", "golang.org/x/text/unicode/norm", ""},
-		{"the domain, another's code", "internal/retwis", "golang.org/x/sync/errgroup", "internal/retwis: may not import golang.org/x/sync/errgroup"},
+		{"the domain, another module", "internal/retwis", "golang.org/x/sync/errgroup", "internal/retwis: may not import golang.org/x/sync/errgroup"},
 		{"the domain, another package", "internal/retwis", "retwis/internal/store", "internal/retwis: may not import retwis/internal/store"},
 		{"the store, Redis", "internal/store", redis, ""},
 		{"below the store, Redis", "internal/store/script", redis, ""},
@@ -79,7 +79,7 @@ func TestViolationsAreFound(t *testing.T) {
 		{"the store, its inspection", "internal/store", "retwis/internal/store/inspect", "internal/store: may not import retwis/internal/store/inspect"},
 		{"the connection, the store", "internal/store/rdb", "retwis/internal/store", "internal/store/rdb: may not import retwis/internal/store"},
 		{"imports, inspection", "internal/store/bulk", "retwis/internal/store/inspect", "internal/store/bulk: may not import retwis/internal/store/inspect"},
-		{"a package named like a layer", "internal/storehouse", "retwis/internal/auth", "internal/storehouse: is not in the table of what may import what"},
+		{"a package named like a layer", "internal/storehouse", "retwis/internal/auth", "internal/storehouse: is missing in the table of allowed imports"},
 		{"the server, the graph", "internal/server", "retwis/graph", "internal/server: may not import retwis/graph"},
 		{"the server, its handlers", "internal/server", "retwis/internal/server/gqlws", ""},
 		{"the websockets, the executions", "internal/server/wsconn", "retwis/internal/server/operation", "internal/server/wsconn: may not import retwis/internal/server/operation"},
@@ -106,10 +106,10 @@ func TestViolationsAreFound(t *testing.T) {
 	}
 }
 
-func TestVagueNamesAreFound(t *testing.T) {
+func TestViolations_ReportsVagueNames(t *testing.T) {
 	t.Parallel()
 	got := violations([]pkg{{ImportPath: module + "/graph/helpers", Name: "helpers"}})
-	if diff := cmp.Diff([]string{"graph/helpers: the name helpers says nothing"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"graph/helpers: the package name helpers is too vague"}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -1,4 +1,4 @@
-// Package archtest checks that packages import only what the architecture lets them.
+// Package archtest checks the imports of all packages against the architecture.
 package archtest
 
 import (
@@ -9,18 +9,18 @@ import (
 
 const module = "retwis"
 
-// pkg is a package as go list describes it. Imports are those of its code, not of
-// its tests: a test may import what it needs.
+// pkg is a package in the output of go list. Imports do not include those of tests, which may
+// import any package.
 type pkg struct {
 	ImportPath string
 	Name       string
 	Imports    []string
 }
 
-// ours says which packages of this module a package may import. Subpackages without an entry
-// of their own may import the same, and each other. Every package under internal/ has an entry;
-// those that have none, like cmd/retwis, may import all.
-var ours = map[string][]string{
+// allowed lists the packages of this module that a package may import. Subpackages without their own
+// entry may import the same packages, and each other. Every package in internal/ needs an entry.
+// Other packages without an entry, like cmd/retwis, may import all.
+var allowed = map[string][]string{
 	"graph":              {"graph/exec", "graph/limits", "graph/loaders", "internal/retwis", "internal/auth", "internal/ratelimit"},
 	"graph/exec":         nil,
 	"graph/limits":       {"internal/retwis", "internal/auth", "internal/ratelimit"},
@@ -47,7 +47,7 @@ var ours = map[string][]string{
 	"internal/store":     {"internal/retwis", "internal/outbox", "internal/pubsub", "internal/ratelimit", "internal/store/rdb", "internal/store/script"},
 	"internal/tracing":   nil,
 
-	// The torture program knows the service by its API only.
+	// The torture program uses only the public API of the service.
 	"internal/torture":          nil,
 	"internal/torture/fault":    {"internal/redisproc"},
 	"internal/torture/history":  nil,
@@ -69,12 +69,12 @@ var ours = map[string][]string{
 	"internal/server/gqlsse":     {"internal/retwis", "internal/server/broadcast", "internal/server/buffer", "internal/server/clients", "internal/server/httpapi", "internal/server/operation"},
 	"internal/server/gqlws":      {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/server/clients", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
 	"internal/server/httpapi":    {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/buffer", "internal/server/clients", "internal/server/operation"},
-	"internal/server/operation":  {"internal/retwis", "internal/roundtrip", "internal/server/requestid"},
+	"internal/server/operation":  {"internal/retwis", "internal/ratelimit", "internal/roundtrip", "internal/server/requestid"},
 	"internal/server/requestid":  nil,
-	"internal/server/servertest": {"internal/retwis", "internal/auth", "internal/server", "internal/server/operation", "internal/server/requestid"},
+	"internal/server/servertest": {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/server", "internal/server/operation", "internal/server/requestid"},
 	"internal/server/wsconn":     {"internal/server/buffer"},
 
-	// The measurements import what they measure, and nothing imports them but their command.
+	// The measurements import the packages that they measure. Only their command imports them.
 	"internal/bench/engine":  {"internal/store/bulk", "internal/bench/measure", "internal/bench/world", "internal/retwis"},
 	"internal/bench/live":    {"internal/bench/load", "internal/bench/measure", "internal/bench/process", "internal/bench/world", "internal/retwis", "internal/store", "internal/auth", "internal/ratelimit", "internal/live", "internal/server", "graph"},
 	"internal/bench/load":    {"internal/sleep"},
@@ -84,8 +84,9 @@ var ours = map[string][]string{
 	"internal/bench/world":   {"internal/store/bulk", "internal/retwis", "internal/store", "internal/fanout", "internal/auth", "internal/redisproc", "internal/sleep"},
 }
 
-// only says who may import what; a path stands for everything below it too.
-var only = []struct {
+// restricted lists the packages that only some packages may import. A path includes its
+// subdirectories.
+var restricted = []struct {
 	path string
 	by   []string
 }{
@@ -98,26 +99,26 @@ var only = []struct {
 	{module + "/internal/bench", []string{"cmd/retwis-bench"}},
 }
 
-// fromOutside says, for packages that are meant to depend on little, which others
-// than those of the standard library they may import.
+// fromOutside lists the other modules that a package may import besides the standard library.
+// Packages without an entry may import all.
 var fromOutside = map[string][]string{
 	"internal/retwis": {"github.com/clipperhouse/uax29/v2", "golang.org/x/text"},
 }
 
-// vague names say nothing about what is in a package.
+// vague lists package names that do not describe a subject.
 var vague = []string{"util", "utils", "common", "helper", "helpers", "misc"}
 
-// violations returns what breaks the rules, a line for each.
+// violations returns a line for each violation of the rules.
 func violations(packages []pkg) []string {
 	var found []string
 	for _, p := range packages {
 		path := strings.TrimPrefix(p.ImportPath, module+"/")
 		if slices.Contains(vague, p.Name) {
-			found = append(found, fmt.Sprintf("%s: the name %s says nothing", path, p.Name))
+			found = append(found, fmt.Sprintf("%s: the package name %s is too vague", path, p.Name))
 		}
 		layer, ruled := layerOf(path)
 		if !ruled && below(path, "internal") {
-			found = append(found, path+": is not in the table of what may import what")
+			found = append(found, path+": is missing in the table of allowed imports")
 		}
 		for _, imported := range p.Imports {
 			if !mayImport(layer, ruled, path, imported) {
@@ -130,7 +131,7 @@ func violations(packages []pkg) []string {
 
 // layerOf returns the closest entry of a package in the table.
 func layerOf(path string) (layer string, found bool) {
-	for l := range ours {
+	for l := range allowed {
 		if below(path, l) && len(l) >= len(layer) {
 			layer, found = l, true
 		}
@@ -139,20 +140,20 @@ func layerOf(path string) (layer string, found bool) {
 }
 
 func mayImport(layer string, ruled bool, path, imported string) bool {
-	for _, o := range only {
+	for _, o := range restricted {
 		if below(imported, o.path) && !below(path, strings.TrimPrefix(o.path, module+"/")) && !belowAny(path, o.by) {
 			return false
 		}
 	}
 	if own, isOurs := strings.CutPrefix(imported, module+"/"); isOurs {
 		of, _ := layerOf(own)
-		return !ruled || of == layer || slices.Contains(ours[layer], of)
+		return !ruled || of == layer || slices.Contains(allowed[layer], of)
 	}
-	allowed, limited := fromOutside[layer]
-	return !limited || standard(imported) || belowAny(imported, allowed)
+	modules, limited := fromOutside[layer]
+	return !limited || standard(imported) || belowAny(imported, modules)
 }
 
-// below reports whether a path is another, or in it.
+// below reports whether a path is a directory or inside it.
 func below(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, dir+"/")
 }
@@ -161,8 +162,8 @@ func belowAny(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return below(path, dir) })
 }
 
-// standard reports whether a package is of the standard library: the others begin
-// with the name of a host.
+// standard reports whether a package belongs to the standard library. The paths of other
+// modules begin with a host name.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(first, ".")

@@ -10,59 +10,58 @@ import (
 	"retwis/internal/retwis"
 )
 
-// AccountStore is what accounts and sessions are kept in.
+// AccountStore stores accounts.
 type AccountStore interface {
-	// Register makes an account, or fails with retwis.ErrNameTaken.
+	// Register creates an account, or fails with retwis.ErrNameTaken.
 	Register(ctx context.Context, account retwis.Registration) (*retwis.User, error)
-	// Users returns users in the order asked for, nil where there is none.
+	// Users returns users in the order of the ids, nil for those that do not exist.
 	Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error)
 	UpdateProfile(ctx context.Context, user retwis.UserID, change retwis.ProfileChange) (*retwis.User, error)
 
-	// Credentials finds them by name without regard to case. It fails with
-	// retwis.ErrNotFound where there is no such account or its registration is unfinished.
+	// Credentials returns the credentials of a username, regardless of case. It fails with
+	// retwis.ErrNotFound if the account does not exist or its registration is unfinished.
 	Credentials(ctx context.Context, username string) (retwis.Credentials, error)
 	CredentialsOf(ctx context.Context, user retwis.UserID) (retwis.Credentials, error)
-	// SetPasswordHash replaces a hash by another of the same password. It fails with
-	// retwis.ErrWrongCredentials when oldHash is no longer the stored one, lest it undo
-	// a change of the password.
+	// SetPasswordHash replaces a hash by another one of the same password. It fails with
+	// retwis.ErrWrongCredentials if oldHash is no longer the stored one, so that it does not
+	// revert a change of the password.
 	SetPasswordHash(ctx context.Context, user retwis.UserID, oldHash, newHash string) error
-	// ChangePassword replaces a hash and ends every session of the user, in one step. It
-	// fails with retwis.ErrWrongCredentials when oldHash is no longer the stored one.
-	// The session that asks is known as replaced for a while.
+	// ChangePassword replaces a hash and ends all sessions of the user atomically. It fails
+	// with retwis.ErrWrongCredentials if oldHash is no longer the stored one. For a while, the
+	// store reports the session of the request as replaced.
 	ChangePassword(ctx context.Context, user retwis.UserID, asking retwis.SessionKey, oldHash, newHash string) error
-	// DeleteAccount closes an account, ends its sessions in the same step, and queues the
-	// deletion of what it owns. It fails with retwis.ErrWrongCredentials when hash is no
-	// longer the stored one.
+	// DeleteAccount closes an account, ends its sessions and queues the deletion of its data,
+	// atomically. It fails with retwis.ErrWrongCredentials if hash is no longer the stored one.
 	DeleteAccount(ctx context.Context, user retwis.UserID, hash string) error
 }
 
-// SessionStore is where sessions are kept.
+// SessionStore stores sessions.
 type SessionStore interface {
-	// CreateSession fails with retwis.ErrNotFound where there is no such account.
+	// CreateSession fails with retwis.ErrNotFound if the account does not exist.
 	CreateSession(ctx context.Context, session retwis.NewSession) error
-	// Session returns whose it is, or fails with retwis.ErrUnauthenticated; for one that
-	// was replaced just now, with retwis.ErrSessionReplaced as well.
+	// Session returns the owner of a session, or fails with retwis.ErrUnauthenticated. For a
+	// session that was replaced recently, the error is also retwis.ErrSessionReplaced.
 	Session(ctx context.Context, key retwis.SessionKey) (retwis.SessionOwner, error)
-	// Sessions returns a user's sessions, the one used last first.
+	// Sessions returns the sessions of a user, the most recently used first.
 	Sessions(ctx context.Context, user retwis.UserID) ([]retwis.Session, error)
 	RevokeSession(ctx context.Context, id retwis.SessionID) error
 	EndSession(ctx context.Context, key retwis.SessionKey) error
 	EndSessions(ctx context.Context, user retwis.UserID) error
 }
 
-// Options of [NewAccounts]. Where one is left out, its default holds.
+// Options of [NewAccounts]. A zero field selects the default.
 type Options struct {
-	Hash           HashParameters // of new hashes: 19 MiB, 2 passes, 1 lane
-	ParallelHashes int            // computed at once: half the cores
-	WaitingHashes  int            // that may wait for their turn: 64; above that logins are RATE_LIMITED
+	Hash           HashParameters // of new hashes; by default 19 MiB, 2 passes, 1 lane
+	ParallelHashes int            // concurrent hashes; by default half the cores
+	WaitingHashes  int            // hashes that may wait, by default 64; further logins are RATE_LIMITED
 	Log            *slog.Logger
 }
 
-// Accounts lets people in: it knows the rules of names and passwords, the store keeps
-// what comes of them. Its methods may be called at the same time.
+// Accounts registers and authenticates users. It applies the rules for usernames and
+// passwords; the store keeps the results. It is safe for concurrent use.
 //
-// Where several fields are wrong at once the error joins a user error for each;
-// [retwis.UserErrors] takes them apart.
+// If several fields are invalid, the error joins a user error for each of them, which
+// [retwis.UserErrors] separates.
 type Accounts struct {
 	store    AccountStore
 	sessions SessionStore
@@ -70,14 +69,14 @@ type Accounts struct {
 	log      *slog.Logger
 }
 
-// Session is a session that was opened just now.
+// Session is a new session.
 type Session struct {
 	Token string // the only copy
 	User  *retwis.User
 }
 
-// NewAccounts returns accounts kept in the store. It fails when the parameters are
-// outside of what a stored hash may ask for.
+// NewAccounts returns accounts in a store. It fails if the hash parameters are outside the
+// bounds of stored hashes.
 func NewAccounts(store AccountStore, sessions SessionStore, opts Options) (*Accounts, error) {
 	if opts.Hash == (HashParameters{}) {
 		opts.Hash = HashParameters{MemoryKiB: 19 << 10, Passes: 2, Lanes: 1}
@@ -101,9 +100,9 @@ func NewAccounts(store AccountStore, sessions SessionStore, opts Options) (*Acco
 	}, nil
 }
 
-// Register makes an account and opens its first session. Without a display name the
-// username serves. When the account was made and the session was not, the error is
-// internal, and its owner can log in.
+// Register creates an account and its first session. The default display name is the
+// username. If the account was created but not the session, the error is internal, and the
+// user can log in.
 func (a *Accounts) Register(ctx context.Context, username, password string, displayName *string, userAgent string) (Session, error) {
 	nameErr := retwis.CheckUsername(username)
 	form, passwordErr := retwis.NormalizePassword("password", password)
@@ -129,8 +128,8 @@ func (a *Accounts) Register(ctx context.Context, username, password string, disp
 	return Session{Token: token, User: user}, nil
 }
 
-// UpdateProfile changes what is not nil of the viewer's profile, and returns the user as
-// it is then.
+// UpdateProfile changes the fields of the viewer's profile that are not nil, and returns the
+// changed user.
 func (a *Accounts) UpdateProfile(ctx context.Context, who Identity, change retwis.ProfileChange) (*retwis.User, error) {
 	viewer, err := who.viewer()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestRegister(t *testing.T) {
+func TestRegister_CreatesAccountAndSession(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	a, hashes := testAccounts(t, store, cheap())
@@ -37,7 +37,7 @@ func TestRegister(t *testing.T) {
 		t.Errorf("without a display name it is %q", plain.User.DisplayName)
 	}
 	if store.accounts[plain.User.ID].hash == stored {
-		t.Error("one password has the same hash twice")
+		t.Error("two hashes of one password are equal")
 	}
 
 	if _, err := a.Register(t.Context(), "ADA", "correct horse", nil, agent); !errors.Is(err, retwis.ErrNameTaken) {
@@ -45,7 +45,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-func TestRegisterTellsEverythingThatIsWrong(t *testing.T) {
+func TestRegister_ReportsAllInvalidFields(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	a, hashes := testAccounts(t, store, cheap())
@@ -80,7 +80,7 @@ func TestRegisterTellsEverythingThatIsWrong(t *testing.T) {
 	}
 }
 
-func TestUpdateProfile(t *testing.T) {
+func TestUpdateProfile_ChangesGivenFields(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	a, _ := testAccounts(t, store, cheap())
@@ -111,10 +111,10 @@ func TestUpdateProfile(t *testing.T) {
 	}
 }
 
-func TestNewAccountsRefusesAbsurdParameters(t *testing.T) {
+func TestNewAccounts_RefusesExcessiveParameters(t *testing.T) {
 	t.Parallel()
 	if _, err := NewAccounts(newMemory(), newMemory(), Options{Hash: HashParameters{MemoryKiB: 1 << 30, Passes: 1, Lanes: 1}}); err == nil {
-		t.Error("a terabyte a hash is accepted")
+		t.Error("accepted a terabyte per hash")
 	}
 	a, err := NewAccounts(newMemory(), newMemory(), Options{})
 	if err != nil {

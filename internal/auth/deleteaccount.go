@@ -8,8 +8,9 @@ import (
 	"retwis/internal/retwis"
 )
 
-// DeleteAccount closes the viewer's account for good: every session ends, and what the
-// account owns is deleted in a while. A wrong password is WRONG_CREDENTIALS on password.
+// DeleteAccount permanently deletes the viewer's account. All sessions end at once, and the
+// data of the account is deleted in the background. The error for a wrong password is
+// WRONG_CREDENTIALS on the field password.
 func (a *Accounts) DeleteAccount(ctx context.Context, who Identity, password string) error {
 	viewer, err := who.viewer()
 	if err != nil {

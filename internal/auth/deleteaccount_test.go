@@ -9,7 +9,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestDeleteAccount(t *testing.T) {
+func TestDeleteAccount_EndsSessions(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	a, hashes := testAccounts(t, store, cheap())
@@ -49,7 +49,7 @@ func TestDeleteAccount(t *testing.T) {
 	}
 }
 
-func TestDeleteAccountWhileTheHashIsRenewed(t *testing.T) {
+func TestDeleteAccount_RetriesWhenTheHashIsRenewed(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	old, _ := testAccounts(t, store, cheap())
@@ -65,7 +65,7 @@ func TestDeleteAccountWhileTheHashIsRenewed(t *testing.T) {
 	}
 }
 
-func TestDeleteAccountWhileThePasswordChanges(t *testing.T) {
+func TestDeleteAccount_RefusesAfterAPasswordChange(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	a, _ := testAccounts(t, store, cheap())

@@ -16,19 +16,19 @@ const (
 	keyLength  = 32
 )
 
-// hasher hashes passwords, a few at a time: each takes megabytes, and a core for tens
-// of milliseconds that timelines wait for too.
+// hasher hashes passwords and bounds the number of concurrent hashes. Each hash takes
+// megabytes of memory and tens of milliseconds of CPU time.
 type hasher struct {
 	params  HashParameters
-	running chan struct{} // holds one for each hash being computed
-	present chan struct{} // and one for each of those and of those that wait
+	running chan struct{} // one element per hash being computed
+	present chan struct{} // one element per hash being computed or waiting
 	derive  func(password, salt []byte, params HashParameters, length int) []byte
 	decoy   passwordHash
 }
 
 func newHasher(params HashParameters, parallel, waiting int) *hasher {
-	// Nothing hashes to the decoy: its key is as random as its salt. Comparing with it
-	// takes what comparing with a true hash takes.
+	// No password matches the decoy, because its key is random. A comparison with it takes
+	// as long as one with a stored hash.
 	decoy := passwordHash{params: params, salt: random(saltLength), key: random(keyLength)}
 	return &hasher{
 		params:  params,
@@ -39,7 +39,7 @@ func newHasher(params HashParameters, parallel, waiting int) *hasher {
 	}
 }
 
-// hash returns a new hash of a password, in the form that is stored.
+// hash returns a new hash of a password in its stored form.
 func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	made := passwordHash{params: h.params, salt: random(saltLength)}
 	key, err := h.compute(ctx, password, made, keyLength)
@@ -50,7 +50,7 @@ func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	return made.String(), nil
 }
 
-// matches reports whether a stored hash is that of the password.
+// matches reports whether a stored hash is a hash of the password.
 func (h *hasher) matches(ctx context.Context, password, stored string) (bool, error) {
 	want, err := parsePasswordHash(stored)
 	if err != nil {
@@ -59,13 +59,13 @@ func (h *hasher) matches(ctx context.Context, password, stored string) (bool, er
 	return h.compare(ctx, password, want)
 }
 
-// matchesNothing takes as long as matches, for a name that nobody has.
+// matchesNothing takes as long as matches. It is for usernames that do not exist.
 func (h *hasher) matchesNothing(ctx context.Context, password string) error {
 	_, err := h.compare(ctx, password, h.decoy)
 	return err
 }
 
-// outdated reports whether a stored hash was made with other parameters than a new one.
+// outdated reports whether the parameters of a stored hash differ from those of new hashes.
 func (h *hasher) outdated(stored string) bool {
 	made, err := parsePasswordHash(stored)
 	return err == nil && (made.params != h.params || len(made.salt) != saltLength || len(made.key) != keyLength)
@@ -79,8 +79,8 @@ func (h *hasher) compare(ctx context.Context, password string, want passwordHash
 	return subtle.ConstantTimeCompare(got, want.key) == 1, nil
 }
 
-// compute derives a key when its turn comes. Where too many wait already the error is
-// RATE_LIMITED, at once.
+// compute waits for its turn and derives a key. If too many hashes are waiting, it fails
+// at once with RATE_LIMITED.
 func (h *hasher) compute(ctx context.Context, password string, with passwordHash, length int) ([]byte, error) {
 	select {
 	case h.present <- struct{}{}:
@@ -94,10 +94,10 @@ func (h *hasher) compute(ctx context.Context, password string, with passwordHash
 	case h.running <- struct{}{}:
 		defer func() { <-h.running }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("wait to hash a password: %w", ctx.Err())
+		return nil, fmt.Errorf("wait for password hashing: %w", ctx.Err())
 	}
-	if err := ctx.Err(); err != nil { // both may have been ready
-		return nil, fmt.Errorf("wait to hash a password: %w", err)
+	if err := ctx.Err(); err != nil { // select may have chosen either
+		return nil, fmt.Errorf("wait for password hashing: %w", err)
 	}
 	return h.derive([]byte(password), with.salt, with.params, length), nil
 }
@@ -108,6 +108,6 @@ func argon2id(password, salt []byte, params HashParameters, length int) []byte {
 
 func random(length int) []byte {
 	b := make([]byte, length)
-	_, _ = rand.Read(b) // never fails: the process ends instead
+	_, _ = rand.Read(b) // never fails; the process would crash
 	return b
 }

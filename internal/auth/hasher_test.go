@@ -10,7 +10,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestHashMatchesItsPassword(t *testing.T) {
+func TestHasher_MatchesPasswords(t *testing.T) {
 	t.Parallel()
 	h := newHasher(cheap(), 2, 2)
 	stored, err := h.hash(t.Context(), "correct horse")
@@ -24,15 +24,15 @@ func TestHashMatchesItsPassword(t *testing.T) {
 		t.Errorf("a wrong password gives %t, %v", ok, err)
 	}
 	if h.outdated(stored) {
-		t.Errorf("%s is out of date at once", stored)
+		t.Errorf("%s is outdated at once", stored)
 	}
 	if !newHasher(costlier(), 1, 1).outdated(stored) {
-		t.Errorf("%s is not out of date where the parameters are others", stored)
+		t.Errorf("%s is not outdated with other parameters", stored)
 	}
 }
 
-// TestOnlySoManyHashAtOnce has two hash, one wait, and turns away a fourth.
-func TestOnlySoManyHashAtOnce(t *testing.T) {
+// Two hashes run, one waits, and the fourth is refused.
+func TestHasher_BoundsConcurrency(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHasher(cheap(), 2, 1)
@@ -62,7 +62,7 @@ func TestOnlySoManyHashAtOnce(t *testing.T) {
 
 		var busy *retwis.Error
 		if _, err := h.hash(t.Context(), "password"); !errors.As(err, &busy) || busy.Code != retwis.CodeRateLimited || busy.RetryAfterSeconds < 1 {
-			t.Errorf("one too many gives %v", err)
+			t.Errorf("the fourth hash fails with %v", err)
 		}
 
 		close(release)
@@ -79,7 +79,7 @@ func TestOnlySoManyHashAtOnce(t *testing.T) {
 	})
 }
 
-func TestWaitingToHashEndsWithTheContext(t *testing.T) {
+func TestHasher_StopsWaitingWithTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHasher(cheap(), 1, 1)
@@ -110,7 +110,7 @@ func TestWaitingToHashEndsWithTheContext(t *testing.T) {
 		ended, end := context.WithCancel(t.Context())
 		end()
 		if _, err := h.hash(ended, "password"); !errors.Is(err, context.Canceled) {
-			t.Errorf("hashing for nobody gives %v", err)
+			t.Errorf("hashing with a done context fails with %v", err)
 		}
 	})
 }

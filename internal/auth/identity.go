@@ -6,35 +6,35 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Identity is who is asking, and by which session. The zero value is anonymous.
+// Identity is the user and the session of a request. The zero value is anonymous.
 type Identity struct {
 	User       retwis.UserID
 	Session    retwis.SessionKey
 	Generation int64 // of the session, as in [retwis.SessionOwner]
 }
 
-// SessionID returns what the session that asks is called.
+// SessionID returns the id of the session.
 func (who Identity) SessionID() retwis.SessionID { return retwis.SessionIDOf(who.User, who.Session) }
 
-// EndedBy reports whether the session is among those that ended.
+// EndedBy reports whether the session is among the ended ones.
 func (who Identity) EndedBy(end retwis.SessionEnd) bool {
 	return end.Ends(retwis.SessionOwner{User: who.User, Generation: who.Generation}, who.Session)
 }
 
 type identityKey struct{}
 
-// WithIdentity returns a context of what the identity asks for.
+// WithIdentity returns a context with the identity of a request.
 func WithIdentity(ctx context.Context, who Identity) context.Context {
 	return context.WithValue(ctx, identityKey{}, who)
 }
 
-// IdentityOf returns who is asking: anonymous where nobody said.
+// IdentityOf returns the identity in a context, anonymous if there is none.
 func IdentityOf(ctx context.Context) Identity {
 	who, _ := ctx.Value(identityKey{}).(Identity)
 	return who
 }
 
-// Viewer returns the user who is asking, or [retwis.ErrUnauthenticated].
+// Viewer returns the user in a context, or [retwis.ErrUnauthenticated].
 func Viewer(ctx context.Context) (retwis.UserID, error) {
 	return IdentityOf(ctx).viewer()
 }

@@ -10,10 +10,10 @@ import (
 func TestIdentity_TravelsInContext(t *testing.T) {
 	t.Parallel()
 	if who := IdentityOf(t.Context()); who != (Identity{}) {
-		t.Errorf("nobody is %+v", who)
+		t.Errorf("the identity without a login is %+v", who)
 	}
 	if id, err := Viewer(t.Context()); id != 0 || !errors.Is(err, retwis.ErrUnauthenticated) {
-		t.Errorf("the viewer of nobody is %s, %v", id, err)
+		t.Errorf("the viewer without a login is %s, %v", id, err)
 	}
 	want := Identity{User: 1025, Session: retwis.SessionKey{Bucket: 1, Hash: "ab"}}
 	ctx := WithIdentity(t.Context(), want)
@@ -24,6 +24,6 @@ func TestIdentity_TravelsInContext(t *testing.T) {
 		t.Errorf("the viewer is %s, %v", id, err)
 	}
 	if id, err := Viewer(WithIdentity(ctx, Identity{})); id != 0 || !errors.Is(err, retwis.ErrUnauthenticated) {
-		t.Errorf("the viewer of the anonymous is %s, %v", id, err)
+		t.Errorf("the anonymous viewer is %s, %v", id, err)
 	}
 }

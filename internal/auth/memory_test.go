@@ -12,8 +12,8 @@ import (
 // agent is the user agent of the tests.
 const agent = "Mozilla/5.0"
 
-// memory is an AccountStore for one test. The hooks run inside a call, before it does
-// anything, so that a test can put another client's step there.
+// memory is an AccountStore in memory. The hooks run at the beginning of a call, so that a
+// test can insert a step of another client.
 type memory struct {
 	mu       sync.Mutex
 	accounts map[retwis.UserID]*account
@@ -25,7 +25,7 @@ type memory struct {
 	beforeChangePassword  func()
 	beforeSetPasswordHash func()
 	beforeDeleteAccount   func()
-	fail                  error // of every call, where not nil
+	fail                  error // of every call, if not nil
 }
 
 type account struct {
@@ -49,7 +49,7 @@ func newMemory() *memory {
 	}
 }
 
-// begin locks the store for one call, after the hook ran.
+// begin runs the hook and locks the store for a call.
 func (m *memory) begin(hook *func()) (end func(), err error) {
 	if hook != nil && *hook != nil {
 		run := *hook
@@ -207,7 +207,7 @@ func (m *memory) CreateSession(_ context.Context, session retwis.NewSession) err
 	return nil
 }
 
-// holder returns whose session it is, if it has not ended.
+// holder returns the owner of a session that has not ended.
 func (m *memory) holder(key retwis.SessionKey) (retwis.SessionOwner, bool) {
 	row, ok := m.sessions[key]
 	a := m.active(row.user)
@@ -272,17 +272,17 @@ func (m *memory) EndSessions(_ context.Context, id retwis.UserID) error {
 	return err
 }
 
-// cheap parameters keep tests quick; costlier ones are for a change of parameters.
+// cheap parameters keep tests fast; costlier ones test a change of parameters.
 func cheap() HashParameters    { return HashParameters{MemoryKiB: 8, Passes: 1, Lanes: 1} }
 func costlier() HashParameters { return HashParameters{MemoryKiB: 16, Passes: 1, Lanes: 1} }
 
-// accountsAndSessions are kept in one store.
+// accountsAndSessions is a store of both.
 type accountsAndSessions interface {
 	AccountStore
 	SessionStore
 }
 
-// testAccounts returns accounts in the store that count how often they hash.
+// testAccounts returns accounts in a store, and a function that returns the number of hashes computed.
 func testAccounts(t *testing.T, store accountsAndSessions, params HashParameters) (*Accounts, func() int) {
 	t.Helper()
 	a, err := NewAccounts(store, store, Options{Hash: params})
@@ -319,10 +319,10 @@ func mustIdentify(t *testing.T, a *Accounts, session Session) Identity {
 	t.Helper()
 	who, err := a.Authenticate(t.Context(), session.Token)
 	if err != nil {
-		t.Fatalf("the session of %s is not good: %v", session.User.Username, err)
+		t.Fatalf("the session of %s is invalid: %v", session.User.Username, err)
 	}
 	if who.User != session.User.ID {
-		t.Fatalf("the session of %s is that of %s", session.User.ID, who.User)
+		t.Fatalf("the session of %s belongs to %s", session.User.ID, who.User)
 	}
 	return who
 }

@@ -7,7 +7,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// HashPassword returns a hash to store, for accounts that are made without anybody asking.
+// HashPassword returns a hash to store, for accounts that an operator imports.
 func (a *Accounts) HashPassword(ctx context.Context, password string) (string, error) {
 	form, err := retwis.NormalizePassword("password", password)
 	if err != nil {
@@ -20,7 +20,7 @@ func (a *Accounts) HashPassword(ctx context.Context, password string) (string, e
 	return hash, nil
 }
 
-// HasPassword reports whether a stored hash is that of a password.
+// HasPassword reports whether a stored hash is a hash of the password.
 func (a *Accounts) HasPassword(ctx context.Context, stored, password string) (bool, error) {
 	form, err := retwis.NormalizePassword("password", password)
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// HashParameters say how much work argon2id puts into a hash.
+// HashParameters are the cost parameters of argon2id.
 type HashParameters struct {
 	MemoryKiB uint32
 	Passes    uint32
 	Lanes     uint8
 }
 
-// Bounds of what is computed. A stored hash that asks for more than any version of the
-// service did is damaged or planted, and would stall the process.
+// Bounds of hashes. A stored hash outside of them is damaged or malicious, because no version
+// of the service used such parameters, and computing it could stall the process.
 const (
 	maxMemoryKiB = 256 << 10
 	maxPasses    = 16
@@ -38,7 +38,7 @@ func (p HashParameters) check() error {
 	return nil
 }
 
-// passwordHash is what is kept of a password.
+// passwordHash is the stored form of a password.
 type passwordHash struct {
 	params HashParameters
 	salt   []byte
@@ -53,15 +53,15 @@ func (h passwordHash) String() string {
 		"$" + base64.RawStdEncoding.EncodeToString(h.salt) + "$" + base64.RawStdEncoding.EncodeToString(h.key)
 }
 
-// parsePasswordHash reads the form that String writes, and no other. Its errors do not
-// repeat the hash.
+// parsePasswordHash parses the result of String and accepts no other form. Its errors do not
+// contain the hash.
 func parsePasswordHash(s string) (passwordHash, error) {
 	if len(s) > 512 {
 		return passwordHash{}, fmt.Errorf("password hash of %d bytes", len(s))
 	}
 	parts := strings.Split(s, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != "v=19" {
-		return passwordHash{}, errors.New("password hash is not one of argon2id, version 19")
+		return passwordHash{}, errors.New("the password hash is not of argon2id, version 19")
 	}
 	var h passwordHash
 	if _, err := fmt.Sscanf(parts[3], parameterFormat, &h.params.MemoryKiB, &h.params.Passes, &h.params.Lanes); err != nil {
@@ -72,13 +72,13 @@ func parsePasswordHash(s string) (passwordHash, error) {
 	}
 	var err error
 	if h.salt, err = base64.RawStdEncoding.DecodeString(parts[4]); err != nil || len(h.salt) < minSalt || len(h.salt) > maxSalt {
-		return passwordHash{}, errors.New("password hash with a bad salt")
+		return passwordHash{}, errors.New("invalid salt in a password hash")
 	}
 	if h.key, err = base64.RawStdEncoding.DecodeString(parts[5]); err != nil || len(h.key) < minKey || len(h.key) > maxKey {
-		return passwordHash{}, errors.New("password hash with a bad key")
+		return passwordHash{}, errors.New("invalid key in a password hash")
 	}
 	if h.String() != s {
-		return passwordHash{}, errors.New("password hash in another spelling")
+		return passwordHash{}, errors.New("the password hash is not in canonical form")
 	}
 	return h, nil
 }

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// Hashes of "password" that the reference implementation of argon2 tests itself with.
+// Hashes of "password" from the tests of the reference implementation of argon2.
 const (
 	referenceHash = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	smallHash     = "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4"
 )
 
-func TestHashesOfTheReferenceImplementationMatch(t *testing.T) {
+func TestParsePasswordHash_ReadsReferenceHashes(t *testing.T) {
 	t.Parallel()
 	h := newHasher(cheap(), 1, 1)
 	for _, stored := range []string{referenceHash, smallHash} {
@@ -27,7 +27,7 @@ func TestHashesOfTheReferenceImplementationMatch(t *testing.T) {
 	}
 }
 
-func TestParsePasswordHashRefuses(t *testing.T) {
+func TestParsePasswordHash_RefusesOtherForms(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, old, new string }{
 		{"another algorithm", "argon2id", "argon2i"},
@@ -55,8 +55,8 @@ func TestParsePasswordHashRefuses(t *testing.T) {
 		{"a line end in the salt", "c29tZXNhbHQ", "c29tZX\nNhbHQ"},
 		{"no key", "nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4", ""},
 		{"a short key", "nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4", "nf65EOgLrQMR"},
-		{"more behind it", "Gi/4", "Gi/4$"},
-		{"something before it", "$argon2id", "x$argon2id"},
+		{"a suffix", "Gi/4", "Gi/4$"},
+		{"a prefix", "$argon2id", "x$argon2id"},
 	}
 	if _, err := parsePasswordHash(smallHash); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestParsePasswordHashRefuses(t *testing.T) {
 			t.Parallel()
 			damaged := strings.Replace(smallHash, tt.old, tt.new, 1)
 			if damaged == smallHash {
-				t.Fatal("nothing was damaged")
+				t.Fatal("the case changes nothing")
 			}
 			h, err := parsePasswordHash(damaged)
 			if err == nil {
@@ -89,7 +89,7 @@ func FuzzParsePasswordHash(f *testing.F) {
 			return
 		}
 		if h.String() != s {
-			t.Fatalf("%q and %q are one hash", s, h)
+			t.Fatalf("%q and %q are the same hash", s, h)
 		}
 		if err := h.params.check(); err != nil || len(h.salt) < minSalt || len(h.key) < minKey {
 			t.Fatalf("%q is read as %+v: %v", s, h, err)

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { redistest.Main(m) }
 
-// service is accounts on a real Redis, and the ends of sessions that it announces.
+// service has accounts on a real Redis, and records the announced ends of sessions.
 type service struct {
 	*testing.T
 	*auth.Accounts
@@ -43,7 +43,7 @@ func newService(t *testing.T, url string) *service {
 	done := make(chan struct{})
 	go func() { defer close(done); _ = db.Sessions.WatchSessions(ctx, s.note) }()
 	t.Cleanup(func() { cancel(); <-done })
-	s.eventually("it listens", func() bool { return len(s.told()) > 0 })
+	s.eventually("it listens", func() bool { return len(s.announced()) > 0 })
 	return s
 }
 
@@ -53,18 +53,18 @@ func (s *service) note(end retwis.SessionEnd) {
 	s.ends = append(s.ends, end)
 }
 
-// told returns the ends announced so far. On a shared cluster there are those of others.
-func (s *service) told() []retwis.SessionEnd {
+// announced returns the announced ends. On a shared cluster, these include those of other tests.
+func (s *service) announced() []retwis.SessionEnd {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.ends)
 }
 
-// awaitEnd waits until the end of a session is announced.
+// awaitEnd waits until the end of the session is announced.
 func (s *service) awaitEnd(who auth.Identity) {
 	s.Helper()
 	s.eventually("the end is announced", func() bool {
-		return slices.ContainsFunc(s.told(), who.EndedBy)
+		return slices.ContainsFunc(s.announced(), who.EndedBy)
 	})
 }
 
@@ -80,7 +80,7 @@ func (s *service) eventually(what string, holds func() bool) {
 
 const password = "correct horse"
 
-// login logs somebody in from a client, and registers them where they are new.
+// login logs a user in with a user agent. It registers a new user.
 func (s *service) login(name, agent string) auth.Session {
 	s.Helper()
 	session, err := s.Register(s.Context(), name, password, nil, agent)
@@ -118,7 +118,7 @@ func (s *service) sessionsOf(who auth.Identity) []retwis.Session {
 	return sessions
 }
 
-func TestSessionsAreListedAndRevoked(t *testing.T) {
+func TestSessions_ListAndRevoke(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		s := newService(t, url)
@@ -162,7 +162,7 @@ func TestSessionsAreListedAndRevoked(t *testing.T) {
 			s.Errorf("revoking for nobody gives %v", err)
 		}
 		s.identify(phone)
-		for range 2 { // a repeat is no error
+		for range 2 { // repeating it succeeds
 			if err := s.RevokeSession(s.Context(), who, phoneWho.SessionID()); err != nil {
 				s.Fatal(err)
 			}
@@ -176,8 +176,8 @@ func TestSessionsAreListedAndRevoked(t *testing.T) {
 	})
 }
 
-// What ends all sessions of a user says nothing about those that begin after it.
-func TestAChangeOfPasswordEndsOlderSessionsOnly(t *testing.T) {
+// The announcement of a password change does not end sessions that begin after it.
+func TestChangePassword_EndsOnlyOlderSessions(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		s := newService(t, url)
@@ -192,7 +192,7 @@ func TestAChangeOfPasswordEndsOlderSessionsOnly(t *testing.T) {
 		s.awaitEnd(oldElsewhere)
 		s.wantEnded(asking)
 		s.wantEnded(elsewhere)
-		for _, end := range s.told() {
+		for _, end := range s.announced() {
 			if who.EndedBy(end) {
 				s.Errorf("%+v ends the new session", end)
 			}
@@ -201,7 +201,7 @@ func TestAChangeOfPasswordEndsOlderSessionsOnly(t *testing.T) {
 			s.Errorf("the sessions are %+v", left)
 		}
 
-		// Only the client that asked has a new cookie.
+		// Only the client that changed the password has a new cookie.
 		_, err = s.Authenticate(s.Context(), asking.Token)
 		if !errors.Is(err, retwis.ErrSessionReplaced) {
 			s.Errorf("the session that asked gives %v", err)

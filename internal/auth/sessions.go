@@ -8,11 +8,11 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Login opens a session. An unknown name, an account whose registration is unfinished
-// and a wrong password all give [retwis.ErrWrongCredentials], after the same work.
+// Login creates a session. For an unknown username, an unfinished registration and a wrong
+// password the error is [retwis.ErrWrongCredentials], and the computing time is the same.
 func (a *Accounts) Login(ctx context.Context, username, password, userAgent string) (Session, error) {
 	form, ok := retwis.PasswordForm(password)
-	if !ok { // of no account, whatever the name: nothing is given away by being quick
+	if !ok { // no account can have it, so the short response time reveals nothing
 		return Session{}, retwis.ErrWrongCredentials
 	}
 	checked, err := a.check(ctx, username, form)
@@ -27,7 +27,7 @@ func (a *Accounts) Login(ctx context.Context, username, password, userAgent stri
 	return session, nil
 }
 
-// check returns the credentials that a name and a password fit, or
+// check returns the credentials that match a username and a password, or
 // retwis.ErrWrongCredentials.
 func (a *Accounts) check(ctx context.Context, username, form string) (retwis.Credentials, error) {
 	credentials, err := retwis.Credentials{}, error(retwis.ErrNotFound)
@@ -53,9 +53,8 @@ func (a *Accounts) check(ctx context.Context, username, form string) (retwis.Cre
 	return credentials, nil
 }
 
-// rehashed brings a hash of other parameters up to date, while the password is at hand,
-// and returns the hash that is stored then. A failure costs nothing but another try at
-// the next login.
+// rehashed replaces a hash with outdated parameters, because only a login has the password,
+// and returns the stored hash. After a failure the next login tries again.
 func (a *Accounts) rehashed(ctx context.Context, checked retwis.Credentials, form string) string {
 	if !a.hasher.outdated(checked.PasswordHash) {
 		return checked.PasswordHash
@@ -65,23 +64,23 @@ func (a *Accounts) rehashed(ctx context.Context, checked retwis.Credentials, for
 		err = a.store.SetPasswordHash(ctx, checked.User, checked.PasswordHash, hash)
 	}
 	if err != nil {
-		a.log.WarnContext(ctx, "bringing a password hash up to date failed", "user", checked.User, "err", err)
+		a.log.WarnContext(ctx, "auth: updating a password hash failed", "user", checked.User, "err", err)
 		return checked.PasswordHash
 	}
 	return hash
 }
 
-// open opens a session of a user whose password was checked against the hash. When the
-// password has changed since, the error is retwis.ErrWrongCredentials.
+// open creates a session of a user whose password was checked. If the password has changed
+// since the check, the error is retwis.ErrWrongCredentials.
 func (a *Accounts) open(ctx context.Context, checked retwis.Credentials, form, userAgent string) (Session, error) {
 	token, session := newSession(checked.User, userAgent)
 	err := a.sessions.CreateSession(ctx, session)
 	if err != nil && !errors.Is(err, retwis.ErrNotFound) {
 		return Session{}, err
 	}
-	// A change of password ends the sessions that exist. One that was checked before the
-	// change and created after it would live on, so the check is repeated now. Where it
-	// fails the session stays behind, but nobody was told its token.
+	// A change of the password ends the existing sessions. A login checked before the change
+	// would create a session after it, so the check is repeated now. If it fails, the session
+	// remains, but nobody has received its token.
 	if err == nil {
 		err = a.recheck(ctx, checked, form)
 	}
@@ -98,7 +97,7 @@ func (a *Accounts) open(ctx context.Context, checked retwis.Credentials, form, u
 	return Session{Token: token, User: users[0]}, nil
 }
 
-// newSession returns a new session of a user, and its token.
+// newSession returns a new session of a user and its token.
 func newSession(user retwis.UserID, userAgent string) (token string, session retwis.NewSession) {
 	token, key := NewToken(user.Bucket())
 	return token, retwis.NewSession{User: user, Key: key, UserAgent: retwis.CleanUserAgent(userAgent)}
@@ -109,7 +108,7 @@ func (a *Accounts) recheck(ctx context.Context, checked retwis.Credentials, form
 	if err != nil || now.PasswordHash == checked.PasswordHash {
 		return err
 	}
-	// It may be another hash of the same password: a login beside this one renewed it.
+	// A concurrent login may have stored another hash of the same password.
 	right, err := a.hasher.matches(ctx, form, now.PasswordHash)
 	if err == nil && !right {
 		err = retwis.ErrWrongCredentials
@@ -117,8 +116,8 @@ func (a *Accounts) recheck(ctx context.Context, checked retwis.Credentials, form
 	return err
 }
 
-// Authenticate returns who shows a token, or [retwis.ErrUnauthenticated]. Where the
-// client has just been given another one the error is [retwis.ErrSessionReplaced], too.
+// Authenticate returns the identity of a token, or [retwis.ErrUnauthenticated]. If the client
+// has recently received another token, the error is also [retwis.ErrSessionReplaced].
 func (a *Accounts) Authenticate(ctx context.Context, token string) (Identity, error) {
 	key, err := ParseToken(token)
 	if err != nil {
@@ -131,7 +130,7 @@ func (a *Accounts) Authenticate(ctx context.Context, token string) (Identity, er
 	return Identity{User: holder.User, Session: key, Generation: holder.Generation}, nil
 }
 
-// Logout ends the session that is asking.
+// Logout ends the session of the request.
 func (a *Accounts) Logout(ctx context.Context, who Identity) error {
 	if _, err := who.viewer(); err != nil {
 		return err
@@ -142,7 +141,7 @@ func (a *Accounts) Logout(ctx context.Context, who Identity) error {
 	return nil
 }
 
-// Sessions returns the viewer's sessions, the one used last first.
+// Sessions returns the viewer's sessions, the most recently used first.
 func (a *Accounts) Sessions(ctx context.Context, who Identity) ([]retwis.Session, error) {
 	viewer, err := who.viewer()
 	if err != nil {
@@ -158,8 +157,8 @@ func (a *Accounts) Sessions(ctx context.Context, who Identity) ([]retwis.Session
 	return sessions, nil
 }
 
-// RevokeSession ends one session of the viewer. One that has ended is no error, another's
-// is [retwis.ErrSessionNotFound].
+// RevokeSession ends a session of the viewer. It succeeds if the session has already ended. For
+// a session of another user the error is [retwis.ErrSessionNotFound].
 func (a *Accounts) RevokeSession(ctx context.Context, who Identity, id retwis.SessionID) error {
 	viewer, err := who.viewer()
 	if err != nil {
@@ -174,7 +173,7 @@ func (a *Accounts) RevokeSession(ctx context.Context, who Identity, id retwis.Se
 	return nil
 }
 
-// LogoutEverywhere ends every session of the viewer, the one that is asking too.
+// LogoutEverywhere ends all sessions of the viewer, including that of the request.
 func (a *Accounts) LogoutEverywhere(ctx context.Context, who Identity) error {
 	viewer, err := who.viewer()
 	if err != nil {
@@ -186,10 +185,10 @@ func (a *Accounts) LogoutEverywhere(ctx context.Context, who Identity) error {
 	return nil
 }
 
-// ChangePassword gives the viewer another password, ends every session, and opens a new
-// one. A wrong current password is WRONG_CREDENTIALS on currentPassword. When the
-// password was changed and the session was not opened, the error is internal, and the
-// new password logs in.
+// ChangePassword changes the viewer's password, ends all sessions, and creates a new one. The
+// error for a wrong current password is WRONG_CREDENTIALS on the field currentPassword. If the
+// password was changed but the session was not created, the error is internal, and the user
+// can log in with the new password.
 func (a *Accounts) ChangePassword(ctx context.Context, who Identity, current, changed, userAgent string) (Session, error) {
 	if _, err := who.viewer(); err != nil {
 		return Session{}, err
@@ -213,8 +212,8 @@ func (a *Accounts) ChangePassword(ctx context.Context, who Identity, current, ch
 	return session, nil
 }
 
-// replaceTries is how often a hash may change under a change of password: each login
-// beside it may bring the hash up to date.
+// replaceTries bounds the retries of a change whose stored hash has changed meanwhile, because
+// a concurrent login may update the hash.
 const replaceTries = 3
 
 func (a *Accounts) replaceHash(ctx context.Context, who Identity, currentForm, newForm string) (retwis.Credentials, error) {

@@ -10,7 +10,7 @@ import (
 
 const password = "correct horse"
 
-func TestLogin(t *testing.T) {
+func TestLogin_AcceptsEquivalentSpellings(t *testing.T) {
 	t.Parallel()
 	a, _ := testAccounts(t, newMemory(), cheap())
 	first := mustRegister(t, a, "Ada", "cafe\u0301\u00a0au lait")
@@ -33,7 +33,7 @@ func TestLogin(t *testing.T) {
 	mustIdentify(t, a, first)
 }
 
-func TestLoginGivesNothingAway(t *testing.T) {
+func TestLogin_DoesNotRevealAccounts(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	a, hashes := testAccounts(t, store, cheap())
@@ -51,9 +51,9 @@ func TestLoginGivesNothingAway(t *testing.T) {
 		{"an empty password", "ada", "", 1},
 		{"an unknown name", "nobody_", password, 1},
 		{"an unfinished registration", "grace", password, 1},
-		{"what can be no name", "ada lovelace!", password, 1},
+		{"an impossible username", "ada lovelace!", password, 1},
 		{"a name as long as a request", strings.Repeat("a", 200_000), password, 1},
-		{"no name", "", password, 1},
+		{"an empty username", "", password, 1},
 		{"a password too long, of a known name", "ada", strings.Repeat("x", 257), 0},
 		{"a password too long, of an unknown name", "nobody_", strings.Repeat("x", 257), 0},
 		{"broken UTF-8", "ada", "\xff\xff\xff\xff\xff\xff\xff\xff", 0},
@@ -66,7 +66,7 @@ func TestLoginGivesNothingAway(t *testing.T) {
 			}
 			found, ok := retwis.UserErrors(err)
 			if !ok || len(found) != 1 || found[0] != retwis.ErrWrongCredentials {
-				t.Errorf("the client is told %+v", found)
+				t.Errorf("the client receives %+v", found)
 			}
 			if n := hashes(); n != tt.hashes {
 				t.Errorf("it took %d hashes, want %d", n, tt.hashes)
@@ -78,7 +78,7 @@ func TestLoginGivesNothingAway(t *testing.T) {
 	}
 }
 
-func TestLoginWithAnOutageIsNoWrongPassword(t *testing.T) {
+func TestSessions_ReturnInternalErrorsInAnOutage(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	a, _ := testAccounts(t, store, cheap())
@@ -105,14 +105,14 @@ func TestLoginWithAnOutageIsNoWrongPassword(t *testing.T) {
 	store.accounts[session.User.ID].hash = "$argon2id$v=19$m=4194304,t=1,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	_, err = a.Login(t.Context(), "ada", password, agent)
 	if _, ok := retwis.UserErrors(err); err == nil || ok {
-		t.Errorf("login with an absurd stored hash gives %v", err)
+		t.Errorf("login with an excessive stored hash gives %v", err)
 	}
 	if err != nil && strings.Contains(err.Error(), "CTFhFd") {
 		t.Errorf("the error repeats the hash: %v", err)
 	}
 }
 
-func TestLoginBringsHashesUpToDate(t *testing.T) {
+func TestLogin_UpdatesOutdatedHashes(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	old, _ := testAccounts(t, store, cheap())
@@ -140,7 +140,7 @@ func TestLoginBringsHashesUpToDate(t *testing.T) {
 	}
 }
 
-func TestRehashDoesNotUndoAChangeOfPassword(t *testing.T) {
+func TestLogin_KeepsAConcurrentPasswordChange(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	old, _ := testAccounts(t, store, cheap())
@@ -152,14 +152,14 @@ func TestRehashDoesNotUndoAChangeOfPassword(t *testing.T) {
 		}
 	}
 	if _, err := a.Login(t.Context(), "ada", password, agent); !errors.Is(err, retwis.ErrWrongCredentials) {
-		t.Errorf("login with the password of before gives %v", err)
+		t.Errorf("login with the old password gives %v", err)
 	}
 	if _, err := a.Login(t.Context(), "ada", "battery staple", agent); err != nil {
 		t.Errorf("login with the changed password gives %v", err)
 	}
 }
 
-func TestTwoLoginsMayRehashAtOnce(t *testing.T) {
+func TestLogin_AllowsConcurrentRehash(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	old, _ := testAccounts(t, store, cheap())
@@ -177,7 +177,7 @@ func TestTwoLoginsMayRehashAtOnce(t *testing.T) {
 	mustIdentify(t, a, session)
 }
 
-func TestASessionDoesNotOutliveThePasswordItWasOpenedWith(t *testing.T) {
+func TestLogin_FailsIfThePasswordChangesMeanwhile(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	a, _ := testAccounts(t, store, cheap())
@@ -193,7 +193,7 @@ func TestASessionDoesNotOutliveThePasswordItWasOpenedWith(t *testing.T) {
 	}
 }
 
-func TestLoginToAnAccountThatVanishes(t *testing.T) {
+func TestLogin_FailsIfTheAccountIsDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	a, _ := testAccounts(t, store, cheap())
@@ -207,7 +207,7 @@ func TestLoginToAnAccountThatVanishes(t *testing.T) {
 	}
 }
 
-func TestAuthenticateRefusesWithoutTheStore(t *testing.T) {
+func TestAuthenticate_RefusesMalformedTokensWithoutTheStore(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	a, _ := testAccounts(t, store, cheap())
@@ -221,11 +221,11 @@ func TestAuthenticateRefusesWithoutTheStore(t *testing.T) {
 	}
 	token, _ := NewToken(3)
 	if who, err := a.Authenticate(t.Context(), token); !errors.Is(err, retwis.ErrUnauthenticated) || who != (Identity{}) {
-		t.Errorf("a token of no session gives %+v, %v", who, err)
+		t.Errorf("a token without a session gives %+v, %v", who, err)
 	}
 }
 
-func TestLogout(t *testing.T) {
+func TestLogout_EndsSessions(t *testing.T) {
 	t.Parallel()
 	a, _ := testAccounts(t, newMemory(), cheap())
 	session := mustRegister(t, a, "ada", password)
@@ -234,7 +234,7 @@ func TestLogout(t *testing.T) {
 		t.Fatal(err)
 	}
 	who := mustIdentify(t, a, session)
-	for range 2 { // a repeat is no error
+	for range 2 { // repeating it succeeds
 		if err := a.Logout(t.Context(), who); err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +257,7 @@ func TestLogout(t *testing.T) {
 	}
 }
 
-func TestChangePassword(t *testing.T) {
+func TestChangePassword_ReplacesSessions(t *testing.T) {
 	t.Parallel()
 	a, _ := testAccounts(t, newMemory(), cheap())
 	before := mustRegister(t, a, "ada", password)
@@ -270,17 +270,17 @@ func TestChangePassword(t *testing.T) {
 		t.Errorf("the session is that of %+v", session.User)
 	}
 	if _, err := a.Authenticate(t.Context(), before.Token); !errors.Is(err, retwis.ErrUnauthenticated) {
-		t.Errorf("the token of before gives %v", err)
+		t.Errorf("the old token gives %v", err)
 	}
 	if _, err := a.Login(t.Context(), "ada", password, agent); !errors.Is(err, retwis.ErrWrongCredentials) {
-		t.Errorf("the password of before gives %v", err)
+		t.Errorf("the old password gives %v", err)
 	}
 	if _, err := a.Login(t.Context(), "ada", "battery staple", agent); err != nil {
 		t.Errorf("the changed password gives %v", err)
 	}
 }
 
-func TestChangePasswordRefuses(t *testing.T) {
+func TestChangePassword_RefusesInvalidInput(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	a, hashes := testAccounts(t, store, cheap())
@@ -295,8 +295,8 @@ func TestChangePasswordRefuses(t *testing.T) {
 	}{
 		{"a wrong current password", "incorrect horse", "battery staple", retwis.CodeWrongCredentials, "currentPassword", 1},
 		{"a current password too long", strings.Repeat("x", 257), "battery staple", retwis.CodeWrongCredentials, "currentPassword", 0},
-		{"a short one", password, "short", retwis.CodeTooShort, "newPassword", 0},
-		{"a long one", password, strings.Repeat("x", 257), retwis.CodeTooLong, "newPassword", 0},
+		{"a short password", password, "short", retwis.CodeTooShort, "newPassword", 0},
+		{"a long password", password, strings.Repeat("x", 257), retwis.CodeTooLong, "newPassword", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -318,7 +318,7 @@ func TestChangePasswordRefuses(t *testing.T) {
 	}
 }
 
-func TestChangePasswordWhileTheHashIsRenewed(t *testing.T) {
+func TestChangePassword_RetriesWhenTheHashIsRenewed(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	old, _ := testAccounts(t, store, cheap())
@@ -334,7 +334,7 @@ func TestChangePasswordWhileTheHashIsRenewed(t *testing.T) {
 	}
 }
 
-func TestOfTwoChangesOfPasswordOneWins(t *testing.T) {
+func TestChangePassword_AcceptsOneOfTwoConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	store := newMemory()
 	a, _ := testAccounts(t, store, cheap())

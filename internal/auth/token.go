@@ -10,32 +10,33 @@ import (
 	"retwis/internal/retwis"
 )
 
-// A token is base64url, without padding, of two bytes of bucket and 256 random bits.
-// The bucket says in which partition the session is, without a place to look it up.
+// A token is the unpadded base64url encoding of two bytes of bucket and 256 random bits. The
+// bucket determines the partition of the session without a lookup.
 const (
 	bucketBytes = 2
 	secretBytes = 32
 	tokenBytes  = bucketBytes + secretBytes
 )
 
-// NewToken makes the token of a new session of a user of the bucket. The token is told
-// once, to the client; only the key is kept.
+// NewToken returns a token for a new session of a user in a bucket, and the key of the session.
+// Only the client receives the token; the service stores the key.
 func NewToken(bucket int) (token string, key retwis.SessionKey) {
 	var b [tokenBytes]byte
 	binary.BigEndian.PutUint16(b[:bucketBytes], uint16(bucket))
-	_, _ = rand.Read(b[bucketBytes:]) // never fails: the process ends instead
+	_, _ = rand.Read(b[bucketBytes:]) // never fails; the process would crash
 	token = base64.RawURLEncoding.EncodeToString(b[:])
 	return token, keyOf(bucket, token)
 }
 
-// ParseToken returns the key of the session that a token would open. What [NewToken]
-// cannot have made is [retwis.ErrUnauthenticated], and is not worth a look at the store.
+// ParseToken returns the key of the session of a token. It fails with
+// [retwis.ErrUnauthenticated] for a text that [NewToken] cannot have returned, which needs no
+// lookup in the store.
 func ParseToken(token string) (retwis.SessionKey, error) {
 	if len(token) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
 		return retwis.SessionKey{}, errBadToken()
 	}
 	b, err := base64.RawURLEncoding.DecodeString(token)
-	// Decoding skips line ends and stray last bits: only the one true spelling passes.
+	// The decoder ignores line breaks and excess bits, so only the canonical form is accepted.
 	if err != nil || len(b) != tokenBytes || base64.RawURLEncoding.EncodeToString(b) != token {
 		return retwis.SessionKey{}, errBadToken()
 	}

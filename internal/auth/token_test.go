@@ -10,13 +10,13 @@ import (
 	"retwis/internal/retwis"
 )
 
-func TestToken(t *testing.T) {
+func TestToken_RoundTrips(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, bucket := range []int{0, 1, 7, 255, 256, 1023, 1023} {
 		token, key := NewToken(bucket)
 		if seen[token] || seen[key.Hash] {
-			t.Fatalf("token %q came twice", token)
+			t.Fatalf("token %q was returned twice", token)
 		}
 		seen[token], seen[key.Hash] = true, true
 		if len(token) != 46 || len(key.Hash) != 64 || key.Bucket != bucket || strings.Contains(key.Hash, token) {
@@ -28,16 +28,16 @@ func TestToken(t *testing.T) {
 	}
 }
 
-func TestTokenKeyIsTheHashOfTheToken(t *testing.T) {
+func TestParseToken_ReturnsTheHash(t *testing.T) {
 	t.Parallel()
 	key, err := ParseToken("AAE" + strings.Repeat("A", 43))
-	want := retwis.SessionKey{Bucket: 1, Hash: "72d03fd7571fd9260f8bf0788568541aa531cc9968fa3794b473e49c531aef5c"} // as sha256sum has it
+	want := retwis.SessionKey{Bucket: 1, Hash: "72d03fd7571fd9260f8bf0788568541aa531cc9968fa3794b473e49c531aef5c"} // computed by sha256sum
 	if err != nil || key != want {
 		t.Errorf("the key is %+v, %v, want %+v", key, err, want)
 	}
 }
 
-func TestParseTokenRefuses(t *testing.T) {
+func TestParseToken_RefusesOtherForms(t *testing.T) {
 	t.Parallel()
 	token, _ := NewToken(5)
 	of := func(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
@@ -79,7 +79,7 @@ func FuzzParseToken(f *testing.F) {
 		}
 		b, err := base64.RawURLEncoding.Strict().DecodeString(token)
 		if err != nil || len(b) != 34 || base64.RawURLEncoding.EncodeToString(b) != token {
-			t.Fatalf("%q passes for a token", token)
+			t.Fatalf("%q is accepted as a token", token)
 		}
 		if key.Bucket < 0 || key.Bucket >= retwis.Buckets || !bytes.Equal(b[:2], []byte{byte(key.Bucket >> 8), byte(key.Bucket)}) {
 			t.Fatalf("%q is in bucket %d", token, key.Bucket)

@@ -9,7 +9,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-func TestKeysExpireInProcess(t *testing.T) {
+func TestAge_ExpiresKeys(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := miniredis.NewMiniRedis()

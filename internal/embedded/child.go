@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	stallLimit    = 30 * time.Second // without an answer, or progress in loading
-	progressEvery = 5 * time.Second  // between two lines about loading
+	stallLimit    = 30 * time.Second // without an answer or progress in loading
+	progressEvery = 5 * time.Second  // between two log lines about loading
 
 	runPrefix  = "retwis"
 	socketName = "redis.sock"
 )
 
-// child is a redis-server of ours.
+// child is a redis-server that runs as a child process.
 type child struct {
 	proc   *redisproc.Process
 	lock   *os.File
-	run    string // directory of its socket
+	run    string // directory of the socket
 	socket string
 	log    *slog.Logger
 }
@@ -40,20 +40,20 @@ func startChild(ctx context.Context, path string, opts Options) (_ *Instance, er
 	}()
 
 	if opts.DataDir == "" {
-		return nil, errors.New("start Redis: no data directory is given")
+		return nil, errors.New("start Redis: no data directory was given")
 	}
 	dir, err := filepath.Abs(opts.DataDir)
 	if err != nil {
 		return nil, fmt.Errorf("start Redis: find the data directory: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("start Redis: make the data directory: %w", err)
+		return nil, fmt.Errorf("start Redis: create the data directory: %w", err)
 	}
 	if c.lock, err = lockDir(ctx, dir, opts.Log); err != nil {
 		return nil, fmt.Errorf("start Redis: %w", err)
 	}
 	if c.run, err = redisproc.SocketDir(runPrefix, socketName); err != nil {
-		return nil, fmt.Errorf("start Redis: make a directory for its socket: %w", err)
+		return nil, fmt.Errorf("start Redis: create a directory for its socket: %w", err)
 	}
 	if err := writeOwner(c.lock, owner{os.Getpid(), c.run}); err != nil {
 		return nil, fmt.Errorf("start Redis: %w", err)
@@ -62,8 +62,8 @@ func startChild(ctx context.Context, path string, opts Options) (_ *Instance, er
 
 	c.proc, err = redisproc.Start(path, redisproc.Options{
 		Args: args(c.socket, dir),
-		// The child holds the lock too: when we are killed, nobody else may use the
-		// directory before the child has written the last of its data.
+		// The child inherits the lock. If this process is killed, no other process may use
+		// the directory until the child has written its remaining data.
 		Files:       []*os.File{c.lock},
 		DeathSignal: syscall.SIGTERM,
 		Log:         func(line string) { opts.Log.Debug("redis-server: " + line) },
@@ -72,14 +72,14 @@ func startChild(ctx context.Context, path string, opts Options) (_ *Instance, er
 		return nil, fmt.Errorf("start Redis: %w", err)
 	}
 	if err := c.ready(ctx); err != nil {
-		_ = c.proc.Kill() // the error that counts is why it was not ready
+		_ = c.proc.Kill() // the error of ready is more important
 		return nil, fmt.Errorf("start Redis on %s: %w", dir, err)
 	}
-	opts.Log.InfoContext(ctx, "Redis runs as a child process", "data", dir, "socket", c.socket, "pid", c.proc.PID())
+	opts.Log.InfoContext(ctx, "embedded: redis-server started", "data", dir, "socket", c.socket, "pid", c.proc.PID())
 	return c.instance(), nil
 }
 
-// args is the whole configuration of the child: it reads no file.
+// args returns the complete configuration of the child, which reads no configuration file.
 func args(socket, dir string) []string {
 	return []string{
 		"--port", "0",
@@ -91,38 +91,38 @@ func args(socket, dir string) []string {
 		"--appendfsync", "everysec",
 		"--save", "",
 		"--maxmemory-policy", "noeviction",
-		// Keeps the sets of follows packed: 20 bytes an entry instead of 100 and more.
+		// Keeps sets of follows in packed form: 20 bytes per entry instead of 100 or more.
 		"--zset-max-listpack-entries", "1024",
-		// A push moves what stands in the first part of a list: parts of 1 KB and not of 8.
+		// A push moves the first node of a list, so nodes of 1 KB are faster than the default of 8 KB.
 		"--list-max-listpack-size", "100",
 	}
 }
 
-// ready waits until the child answers. Loading may take long, so the time is
-// bounded only while nothing gets on.
+// ready waits until the child answers. Loading may take long, so only the time without
+// progress is bounded.
 func (c *child) ready(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stall := time.AfterFunc(stallLimit, func() {
-		cancel(fmt.Errorf("nothing has happened for %s", stallLimit))
+		cancel(fmt.Errorf("no progress for %s", stallLimit))
 	})
 	defer stall.Stop()
 
 	loaded := int64(-1)
-	var told time.Time
+	var logged time.Time
 	return c.proc.Ready(ctx, "unix", c.socket, func(l redisproc.Loading) {
 		if l.Loaded != loaded {
 			loaded = l.Loaded
 			stall.Reset(stallLimit)
 		}
-		if time.Since(told) >= progressEvery {
-			told = time.Now()
-			c.log.InfoContext(ctx, "Redis is loading its data", "bytes", l.Loaded, "of", l.Total)
+		if time.Since(logged) >= progressEvery {
+			logged = time.Now()
+			c.log.InfoContext(ctx, "embedded: redis-server is loading its data", "bytes", l.Loaded, "of", l.Total)
 		}
 	})
 }
 
-// instance hands the child over, and watches it from there on.
+// instance returns the running child, and watches for its end.
 func (c *child) instance() *Instance {
 	closing := make(chan struct{})
 	watched := make(chan struct{})
@@ -145,14 +145,14 @@ func (c *child) instance() *Instance {
 		select {
 		case <-closing:
 		default:
-			c.log.Error("Redis has ended unexpectedly", "err", c.proc.Err())
+			c.log.Error("embedded: redis-server ended unexpectedly", "err", c.proc.Err())
 			close(i.done)
 		}
 	}()
 	return i
 }
 
-// release gives up what the child needed, once it has ended or was never started.
+// release releases the resources of a child that has ended or was never started.
 func (c *child) release() error {
 	var errs []error
 	if c.run != "" {

@@ -1,6 +1,6 @@
-// Package embedded runs a Redis for a start that was given none: a redis-server
-// as a child process that keeps its data in a directory, or, where there is none
-// to run, one inside this process that forgets everything.
+// Package embedded runs a Redis if none is configured: a redis-server child process that
+// stores its data in a directory or, if redis-server is not installed, an in-process Redis
+// that stores nothing.
 package embedded
 
 import (
@@ -15,37 +15,36 @@ import (
 	"retwis/internal/redisproc"
 )
 
-// ErrInUse says that another process has the data directory.
+// ErrInUse means that another process uses the data directory.
 var ErrInUse = errors.New("the data directory is in use")
 
-// Options say what Redis to run.
+// Options configure the Redis to run.
 type Options struct {
-	DataDir string       // made if missing; a Redis inside this process does not touch it
-	Log     *slog.Logger // nil drops everything
-	Memory  bool         // run Redis inside this process even where there is a redis-server
+	DataDir string       // created if missing; an in-process Redis does not use it
+	Log     *slog.Logger // nil disables logging
+	Memory  bool         // run an in-process Redis even if redis-server is installed
 }
 
 // Instance is a running Redis.
 type Instance struct {
 	url       string
 	inProcess bool
-	done      chan struct{} // closed when it ended unexpectedly
+	done      chan struct{} // closed when it has ended unexpectedly
 
 	closeOnce sync.Once
 	close     func(context.Context) error
 	closeErr  error
 }
 
-// Start runs a Redis and waits until it answers, however much data it has to
-// load, as long as it gets on with it. The error wraps [ErrInUse] when another
-// process uses the data directory. Done or not, ctx has no effect once Start has
-// returned.
+// Start runs a Redis and waits until it answers, for as long as it makes progress in loading
+// its data. The error wraps [ErrInUse] if another process uses the data directory. After
+// Start has returned, ctx has no effect.
 func Start(ctx context.Context, opts Options) (*Instance, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	if opts.Memory {
-		opts.Log.InfoContext(ctx, "running Redis inside this process, as asked: nothing is kept when it ends")
+		opts.Log.InfoContext(ctx, "embedded: running an in-process Redis as configured; its data is lost when the process ends")
 		return startInProcess()
 	}
 	path, err := redisproc.Find(ctx)
@@ -53,35 +52,34 @@ func Start(ctx context.Context, opts Options) (*Instance, error) {
 		return nil, fmt.Errorf("start Redis: %w", err)
 	}
 	if err != nil {
-		opts.Log.WarnContext(ctx, fmt.Sprintf("running Redis inside this process: nothing is kept when it ends; "+
+		opts.Log.WarnContext(ctx, fmt.Sprintf("embedded: running an in-process Redis; its data is lost when the process ends; "+
 			"to keep data, install redis-server %d or later", redisproc.MinVersion), "reason", err)
 		if HasData(opts.DataDir) {
-			opts.Log.WarnContext(ctx, "the data of earlier runs is left alone", "data", opts.DataDir)
+			opts.Log.WarnContext(ctx, "embedded: not using the data of earlier runs", "data", opts.DataDir)
 		}
 		return startInProcess()
 	}
 	return startChild(ctx, path, opts)
 }
 
-// HasData reports whether a Redis has kept data in a directory.
+// HasData reports whether a directory contains data of a Redis.
 func HasData(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "appendonlydir"))
 	return err == nil
 }
 
-// URL returns the address in the form that redis.ParseURL reads.
+// URL returns the address in the form of redis.ParseURL.
 func (i *Instance) URL() string { return i.url }
 
-// InProcess reports whether this Redis is a substitute inside this process: it
-// lacks some commands and keeps nothing.
+// InProcess reports whether this is an in-process Redis, which lacks some commands and stores
+// nothing.
 func (i *Instance) InProcess() bool { return i.inProcess }
 
-// Done is closed when the Redis has ended without being told to. [Instance.Close]
-// does not close it.
+// Done is closed when the Redis has ended unexpectedly. [Instance.Close] does not close it.
 func (i *Instance) Done() <-chan struct{} { return i.done }
 
-// Close stops the Redis after it has stored its data, and waits for that until ctx
-// is done. Later calls return what the first did.
+// Close stops the Redis and waits until it has stored its data or ctx is done. Later calls
+// return the result of the first one.
 func (i *Instance) Close(ctx context.Context) error {
 	i.closeOnce.Do(func() { i.closeErr = i.close(ctx) })
 	return i.closeErr

@@ -23,8 +23,8 @@ import (
 	"retwis/internal/redistest"
 )
 
-// asParent makes the test binary start a Redis on the directory it names, store
-// something in it, say so, and wait to be killed.
+// asParent names a data directory. With it, the test binary starts a Redis on the directory,
+// stores a value, prints a confirmation, and waits to be killed.
 const asParent = "EMBEDDED_TEST_PARENT"
 
 func TestMain(m *testing.M) {
@@ -56,7 +56,7 @@ func runParent(dir string) error {
 	return errors.New("the child ended before its parent")
 }
 
-// logged collects a log, for a test to look at while it is written.
+// logged collects a log that tests read while it is written.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -74,7 +74,7 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// start starts a Redis and closes it when the test ends, at the latest.
+// start starts a Redis that is closed at the end of the test.
 func start(t *testing.T, opts embedded.Options) (*embedded.Instance, *logged) {
 	t.Helper()
 	log := new(logged)
@@ -123,7 +123,7 @@ func set(t *testing.T, c *redis.Client, key, value string) {
 	}
 }
 
-// pid returns the process id of the server that answers.
+// pid returns the process id of the server.
 func pid(t *testing.T, c *redis.Client) int {
 	t.Helper()
 	info, err := c.InfoMap(t.Context(), "server").Result()
@@ -137,11 +137,11 @@ func pid(t *testing.T, c *redis.Client) int {
 	return n
 }
 
-func TestChildIsConfiguredByArgumentsAlone(t *testing.T) {
+func TestStart_ConfiguresTheChildByArguments(t *testing.T) {
 	t.Parallel()
 	instance, _ := start(t, embedded.Options{DataDir: t.TempDir()})
 	if instance.InProcess() {
-		t.Fatal("it runs inside this process")
+		t.Fatal("it is an in-process Redis")
 	}
 	c := client(t, instance)
 	for name, want := range map[string]string{
@@ -152,7 +152,7 @@ func TestChildIsConfiguredByArgumentsAlone(t *testing.T) {
 		"maxmemory-policy":            "noeviction",
 		"zset-max-listpack-entries":   "1024",
 		"list-max-listpack-size":      "100",
-		"zset-max-ziplist-entries":    "1024", // the name of old
+		"zset-max-ziplist-entries":    "1024", // the old name
 		"cluster-enabled":             "no",
 		"appenddirname":               "appendonlydir",
 		"replica-serve-stale-data":    "yes",
@@ -168,7 +168,7 @@ func TestChildIsConfiguredByArgumentsAlone(t *testing.T) {
 	}
 }
 
-func TestChildIsInAProcessGroupOfItsOwn(t *testing.T) {
+func TestStart_RunsTheChildInItsOwnProcessGroup(t *testing.T) {
 	t.Parallel()
 	instance, _ := start(t, embedded.Options{DataDir: t.TempDir()})
 	child := pid(t, client(t, instance))
@@ -177,9 +177,9 @@ func TestChildIsInAProcessGroupOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestDataIsKept(t *testing.T) {
+func TestStart_KeepsData(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "made", "when missing")
+	dir := filepath.Join(t.TempDir(), "created", "if missing")
 	first, _ := start(t, embedded.Options{DataDir: dir})
 	set(t, client(t, first), "k", "v")
 	closed(t, first)
@@ -189,24 +189,24 @@ func TestDataIsKept(t *testing.T) {
 	wantValue(t, client(t, second), "k", "v")
 	select {
 	case <-first.Done():
-		t.Error("a Redis that was closed counts as ended unexpectedly")
+		t.Error("Close closes Done")
 	default:
 	}
 }
 
-func TestSecondStartOnADirectoryIsRefused(t *testing.T) {
+func TestStart_RefusesADirectoryInUse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first, _ := start(t, embedded.Options{DataDir: dir})
 	_, err := embedded.Start(t.Context(), embedded.Options{DataDir: dir})
 	if !errors.Is(err, embedded.ErrInUse) || !strings.Contains(err.Error(), dir) ||
 		!strings.Contains(err.Error(), strconv.Itoa(os.Getpid())) {
-		t.Errorf("the second start ended with: %v", err)
+		t.Errorf("the second start returned %v", err)
 	}
-	set(t, client(t, first), "k", "the first one is well")
+	set(t, client(t, first), "k", "still running")
 }
 
-func TestStartFails(t *testing.T) {
+func TestStart_FailsOnUnusableDirectories(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	broken := t.TempDir()
@@ -220,12 +220,12 @@ func TestStartFails(t *testing.T) {
 	tests := []struct{ name, dir, want string }{
 		{"without a directory", "", "no data directory"},
 		{"on a file", file, "not a directory"},
-		{"on data it cannot read", broken, "manifest"},
+		{"on unreadable data", broken, "manifest"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			for range 2 { // the first has left nothing behind
+			for range 2 { // the first attempt leaves nothing behind
 				_, err := embedded.Start(t.Context(), embedded.Options{DataDir: tt.dir})
 				if err == nil || !strings.Contains(err.Error(), tt.want) || errors.Is(err, embedded.ErrInUse) {
 					t.Errorf("Start() = %v, want an error with %q", err, tt.want)
@@ -235,7 +235,7 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-func TestDeathOfTheChildIsNoticed(t *testing.T) {
+func TestInstance_ReportsTheDeathOfTheChild(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	instance, log := start(t, embedded.Options{DataDir: dir})
@@ -247,16 +247,16 @@ func TestDeathOfTheChildIsNoticed(t *testing.T) {
 		t.Errorf("logged:\n%s", log)
 	}
 	if err := instance.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "killed") {
-		t.Errorf("Close() = %v, want how it ended", err)
+		t.Errorf("Close() = %v, want the signal", err)
 	}
 	start(t, embedded.Options{DataDir: dir})
 }
 
-func TestNextStartWaitsForTheChildOfAKilledProcess(t *testing.T) {
+func TestStart_WaitsForTheChildOfAKilledProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	parent := exec.Command(os.Args[0])
-	tmp, err := os.MkdirTemp("", "em") // short, as a socket goes there
+	tmp, err := os.MkdirTemp("", "em") // short, because it contains a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,22 +274,22 @@ func TestNextStartWaitsForTheChildOfAKilledProcess(t *testing.T) {
 	killErr := parent.Process.Kill()
 	_ = parent.Wait() // it was killed
 	if err := errors.Join(readErr, killErr); err != nil || string(said) != "stored" {
-		t.Fatalf("the parent said %q, %v", said, err)
+		t.Fatalf("the parent printed %q, %v", said, err)
 	}
 
 	instance, _ := start(t, embedded.Options{DataDir: dir})
 	wantValue(t, client(t, instance), "k", "of the parent")
 	if left, err := os.ReadDir(tmp); err != nil || len(left) != 0 {
-		t.Errorf("the killed process has left %v, %v", left, err)
+		t.Errorf("the killed process has left files: %v, %v", left, err)
 	}
 }
 
-func TestLoadingIsWaitedForAndReported(t *testing.T) {
+func TestStart_WaitsForLoading(t *testing.T) {
 	// Not parallel: it changes the PATH.
 	dir := t.TempDir()
 	first, _ := start(t, embedded.Options{DataDir: dir})
 	c := client(t, first)
-	const entries = 4000 // the server answers while it loads after each 1024
+	const entries = 4000 // while loading, the server answers after each 1024
 	if _, err := c.Pipelined(t.Context(), func(p redis.Pipeliner) error {
 		for i := range entries {
 			p.Set(t.Context(), strconv.Itoa(i), "v", 0)
@@ -310,7 +310,7 @@ func TestLoadingIsWaitedForAndReported(t *testing.T) {
 	}
 }
 
-// redisServer puts a shell script in place of redis-server for the rest of the test.
+// redisServer replaces redis-server by a shell script for the rest of the test.
 func redisServer(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()

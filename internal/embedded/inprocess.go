@@ -12,11 +12,11 @@ import (
 
 func startInProcess() (*Instance, error) {
 	m := miniredis.NewMiniRedis()
-	// Its port is open to every user of this machine, so it asks for a password.
+	// All users of the machine can connect to its port, so it requires a password.
 	password := rand.Text()
 	m.RequireAuth(password)
 	if err := m.Start(); err != nil {
-		return nil, fmt.Errorf("start Redis inside this process: %w", err)
+		return nil, fmt.Errorf("start an in-process Redis: %w", err)
 	}
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -38,8 +38,8 @@ func startInProcess() (*Instance, error) {
 	}, nil
 }
 
-// age lets keys expire until ctx is done: by itself, no time passes in there. Its
-// option to look at the clock makes every command visit all keys.
+// age advances the clock of an in-process Redis until ctx is done, so that keys expire. The
+// option of miniredis to read the system clock makes every command visit all keys.
 func age(ctx context.Context, m *miniredis.Miniredis) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

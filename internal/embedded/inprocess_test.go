@@ -12,15 +12,15 @@ import (
 	"retwis/internal/embedded"
 )
 
-func TestWithoutARedisServerItRunsInThisProcess(t *testing.T) {
-	// Not parallel: its parts change the PATH.
+func TestStart_FallsBackToAnInProcessRedis(t *testing.T) {
+	// Not parallel: the subtests change the PATH.
 	tests := []struct {
 		name   string
 		script string
 		logged string
 	}{
-		{"none is installed", "", "there is no redis-server on the PATH"},
-		{"it is too old", "echo Redis server v=6.2.14 sha=00000000:0", "is version 6.2.14, and 7 or later is needed"},
+		{"not installed", "", "redis-server is not on the PATH"},
+		{"too old", "echo Redis server v=6.2.14 sha=00000000:0", "is version 6.2.14: version 7 or later is required"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestWithoutARedisServerItRunsInThisProcess(t *testing.T) {
 			if !instance.InProcess() {
 				t.Error("it runs as a child process")
 			}
-			for _, want := range []string{tt.logged, "nothing is kept", "is left alone"} {
+			for _, want := range []string{tt.logged, "its data is lost", "not using the data of earlier runs"} {
 				if !strings.Contains(log.String(), want) {
 					t.Errorf("the log lacks %q:\n%s", want, log)
 				}
@@ -48,10 +48,10 @@ func TestWithoutARedisServerItRunsInThisProcess(t *testing.T) {
 	}
 }
 
-func TestMemoryKeepsNothing(t *testing.T) {
+func TestMemory_LosesDataOnClose(t *testing.T) {
 	t.Parallel()
 	first, log := start(t, embedded.Options{Memory: true})
-	if !first.InProcess() || !strings.Contains(log.String(), "nothing is kept") {
+	if !first.InProcess() || !strings.Contains(log.String(), "its data is lost") {
 		t.Errorf("InProcess() = %v; logged:\n%s", first.InProcess(), log)
 	}
 	set(t, client(t, first), "k", "v")
@@ -64,7 +64,7 @@ func TestMemoryKeepsNothing(t *testing.T) {
 	}
 }
 
-func TestMemoryAsksForItsPassword(t *testing.T) {
+func TestMemory_RequiresThePassword(t *testing.T) {
 	t.Parallel()
 	instance, _ := start(t, embedded.Options{Memory: true})
 	opts, err := redis.ParseURL(instance.URL())
@@ -72,14 +72,14 @@ func TestMemoryAsksForItsPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	opts.Username, opts.Password = "", ""
-	stranger := redis.NewClient(opts)
-	defer stranger.Close()
-	if err := stranger.Ping(t.Context()).Err(); err == nil || !strings.Contains(err.Error(), "NOAUTH") {
-		t.Errorf("PING of a stranger: %v", err)
+	other := redis.NewClient(opts)
+	defer other.Close()
+	if err := other.Ping(t.Context()).Err(); err == nil || !strings.Contains(err.Error(), "NOAUTH") {
+		t.Errorf("PING without the password: %v", err)
 	}
 }
 
-func TestMemoryClosesWhileAReaderBlocks(t *testing.T) {
+func TestMemory_ClosesWhileAClientBlocks(t *testing.T) {
 	t.Parallel()
 	instance, _ := start(t, embedded.Options{Memory: true})
 	c := client(t, instance)
@@ -94,6 +94,6 @@ func TestMemoryClosesWhileAReaderBlocks(t *testing.T) {
 	}()
 	closed(t, instance)
 	if err := <-read; err == nil {
-		t.Error("XREAD from a Redis that was closed succeeded")
+		t.Error("XREAD succeeded on a closed Redis")
 	}
 }

@@ -15,12 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// orphanPatience bounds the wait for a redis-server whose parent was killed: it
-// has the data of a second to write, and a disk can be slow.
-const orphanPatience = 15 * time.Second
+// orphanTimeout bounds the wait for a redis-server whose parent was killed. It has to write
+// the data of one second, possibly to a slow disk.
+const orphanTimeout = 15 * time.Second
 
-// lockDir makes the directory ours until the file is closed, here and in every
-// process that inherited it. It fails with [ErrInUse] while it belongs to another.
+// lockDir locks the directory until the file is closed in this process and in every process
+// that has inherited it. It fails with [ErrInUse] if another process holds the lock.
 func lockDir(ctx context.Context, dir string, log *slog.Logger) (_ *os.File, err error) {
 	path := filepath.Join(dir, "lock")
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -29,13 +29,13 @@ func lockDir(ctx context.Context, dir string, log *slog.Logger) (_ *os.File, err
 	}
 	defer func() {
 		if err != nil {
-			_ = file.Close() // nothing was written that matters
+			_ = file.Close() // no important data was written
 		}
 	}()
 
-	ctx, cancel := context.WithTimeout(ctx, orphanPatience)
+	ctx, cancel := context.WithTimeout(ctx, orphanTimeout)
 	defer cancel()
-	for told := false; ; {
+	for logged := false; ; {
 		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if err == nil {
 			break
@@ -46,9 +46,9 @@ func lockDir(ctx context.Context, dir string, log *slog.Logger) (_ *os.File, err
 		if pid := readOwner(file).pid; alive(pid) {
 			return nil, fmt.Errorf("%w: process %d uses %s", ErrInUse, pid, dir)
 		}
-		if !told {
-			told = true
-			log.InfoContext(ctx, "waiting for the redis-server of an earlier run to end", "data", dir)
+		if !logged {
+			logged = true
+			log.InfoContext(ctx, "embedded: waiting for the redis-server of an earlier run to end", "data", dir)
 		}
 		select {
 		case <-ctx.Done():
@@ -64,10 +64,10 @@ func lockDir(ctx context.Context, dir string, log *slog.Logger) (_ *os.File, err
 	return file, nil
 }
 
-// owner is what the file says about who locked it last.
+// owner is the content of the lock file: the last process that locked it.
 type owner struct {
-	pid int    // 0 if it says none: its owner has it for an instant only, and is about to say so
-	run string // directory of the socket, which is left behind when its owner is killed
+	pid int    // 0 if the owner has not written it yet
+	run string // directory of the socket, which remains if the owner is killed
 }
 
 func readOwner(file *os.File) owner {
@@ -93,8 +93,8 @@ func writeOwner(file *os.File, o owner) error {
 	return nil
 }
 
-// removeRun removes what a killed process left: a directory of ours that holds a
-// socket at most. It does not matter much, so it may fail.
+// removeRun removes the directory of the socket of a killed process. It ignores errors, because
+// the directory does no harm.
 func removeRun(dir string) {
 	if !strings.HasPrefix(filepath.Base(dir), runPrefix) {
 		return

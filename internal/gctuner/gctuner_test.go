@@ -2,7 +2,7 @@ package gctuner
 
 import "testing"
 
-func TestLargeHeapsGetTheUsualRoom(t *testing.T) {
+func TestTune_UsesTheDefaultForLargeHeaps(t *testing.T) {
 	t.Parallel()
 	for live, want := range map[uint64]int{0: 400, 1 << 20: 400, 24 << 20: 400, 48 << 20: 200, 96 << 20: 100, 4 << 30: 100} {
 		if got := growth(live); got != want {

@@ -11,7 +11,7 @@ import (
 	"retwis/internal/store"
 )
 
-// BenchmarkTake measures what counting costs an operation: a read, which is counted in the
+// BenchmarkTake measures the counting of an operation: a read, which is counted in the
 // process, and a post, which waits for Redis.
 func BenchmarkTake(b *testing.B) {
 	db, err := store.Open(b.Context(), store.Options{URL: redistest.Server(b).URL()})
@@ -24,7 +24,7 @@ func BenchmarkTake(b *testing.B) {
 	for name, cost := range map[string]ratelimit.Cost{"read": {Reads: 1}, "post": {Reads: 1, Posts: 1}} {
 		b.Run(name, func(b *testing.B) {
 			for user := retwis.UserID(1); b.Loop(); user = user%10_000 + 1 {
-				if err := q.Take(b.Context(), ratelimit.Client{User: user}, cost); err != nil {
+				if _, err := q.Take(b.Context(), ratelimit.Client{User: user}, cost); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -8,8 +8,8 @@ import (
 	"retwis/internal/retwis"
 )
 
-// ErrUnavailable is the failure of an action that is refused while the shared budgets
-// cannot be read.
+// ErrUnavailable is the error of actions that are refused because the shared budgets cannot
+// be read.
 var ErrUnavailable = errors.New("the rate limits cannot be read")
 
 // Exceeded returns the RATE_LIMITED error of an action that may be tried again after wait.

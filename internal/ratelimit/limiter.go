@@ -86,17 +86,23 @@ func (l *Limiter) Spend(client Client, cost int) {
 	}
 }
 
-// Take counts what an operation is about to do, or refuses all of it with RATE_LIMITED. It
-// reports the remaining budget of reads to the transport. While the store does not answer,
-// actions that check or set passwords fail with [ErrUnavailable], and all others pass.
-func (l *Limiter) Take(ctx context.Context, client Client, cost Cost) error {
+// Take counts what an operation is about to do, or refuses all of it with RATE_LIMITED. With
+// or without an error, it returns how much the client may still read; the zero budget if
+// reads have no limit. While the store does not answer, actions that check or set passwords
+// fail with [ErrUnavailable], and all others pass.
+func (l *Limiter) Take(ctx context.Context, client Client, cost Cost) (Budget, error) {
+	var budget Budget
 	if l.policies.Reads.Limited() {
-		budget, wait := l.reads.take(client.Key(), cost.Reads)
-		ReportBudget(ctx, budget)
-		if wait > 0 {
-			return l.refuse(Reads, wait)
+		var wait time.Duration
+		if budget, wait = l.reads.take(client.Key(), cost.Reads); wait > 0 {
+			return budget, l.refuse(Reads, wait)
 		}
 	}
+	return budget, l.takeShared(ctx, client, cost)
+}
+
+// takeShared takes what an operation costs in shared budgets, or refuses all of it.
+func (l *Limiter) takeShared(ctx context.Context, client Client, cost Cost) error {
 	requests := l.requests(client, cost)
 	if len(requests) == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestParseRate(t *testing.T) {
+func TestParseRate_AcceptsCountAndPeriod(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Rate{
 		"10/1m":       {10, time.Minute},
@@ -30,8 +30,8 @@ func TestParseRate(t *testing.T) {
 	}
 }
 
-// Whatever the rate: a whole budget can be taken one by one, and then nothing is left.
-func TestRatesAreExact(t *testing.T) {
+// For each rate, a whole budget can be taken one by one, and then nothing is left.
+func TestRate_IsExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rate := Rate{
@@ -40,21 +40,21 @@ func TestRatesAreExact(t *testing.T) {
 		}
 		n := rapid.IntRange(0, rate.Limit).Draw(t, "n")
 		if used := time.Duration(rate.Limit) * rate.Time(1); used > rate.Period || used < rate.Period*98/100 {
-			t.Errorf("%v: one by one all of it takes %s", rate, used)
+			t.Errorf("%v: taken one by one, the budget takes %s", rate, used)
 		}
 		if rate.Time(rate.Limit) != rate.Period || rate.Remaining(0) != rate.Limit || rate.Remaining(rate.Period) != 0 || rate.Remaining(2*rate.Period) != 0 {
-			t.Errorf("%v: %s for all, %d left of it", rate, rate.Time(rate.Limit), rate.Remaining(0))
+			t.Errorf("%v: the whole budget takes %s, then %d remain", rate, rate.Time(rate.Limit), rate.Remaining(0))
 		}
 		if left := rate.Remaining(rate.Time(n)); left < rate.Limit-n || left > rate.Limit-n+1 {
-			t.Errorf("%v: %d left after %d", rate, left, n)
+			t.Errorf("%v: %d remain after %d", rate, left, n)
 		}
 		if budget := 2 * rate.Period.Microseconds(); budget >= 1<<53 {
-			t.Errorf("%v: %d µs are no exact double", rate, budget)
+			t.Errorf("%v: %d µs are not exact as a double", rate, budget)
 		}
 	})
 }
 
-func TestNetworkOf(t *testing.T) {
+func TestNetworkOf_GroupsAddresses(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"192.0.2.1":            "192.0.2.1/32",
@@ -68,7 +68,7 @@ func TestNetworkOf(t *testing.T) {
 		}
 	}
 	if got := NetworkOf(netip.Addr{}); !got.IsValid() {
-		t.Error("no address is in no network")
+		t.Error("an invalid address has no network")
 	}
 	user := Client{User: 7, Address: netip.MustParseAddr("192.0.2.1")}
 	if got := user.Key(); got != (Key{User: 7}) {
@@ -76,7 +76,7 @@ func TestNetworkOf(t *testing.T) {
 	}
 }
 
-func TestWaits(t *testing.T) {
+func TestExceeded_RoundsTheWait(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[time.Duration]string{
 		0:                       "try again in 1 second",

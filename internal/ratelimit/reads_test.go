@@ -14,7 +14,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// memoryStore is a store in memory. It knows budgets of reads only.
+// memoryStore is a store in memory for budgets of reads.
 type memoryStore struct {
 	mu     sync.Mutex
 	full   map[Key]time.Time
@@ -58,10 +58,10 @@ func (s *memoryStore) set(broken error) {
 	s.broken = broken
 }
 
-// reads is the rate of these tests: one a second, sixty at once.
+// reads is the rate of these tests: one per second, sixty at once.
 var reads = Policies{Reads: Rate{Limit: 60, Period: time.Minute}}
 
-// processes returns quotas of several processes on one store, which run until the test
+// processes returns the limiters of several processes on one store. They run until the test
 // ends.
 func processes(t *testing.T, n int, rates Policies) (*memoryStore, []*Limiter) {
 	t.Helper()
@@ -84,7 +84,7 @@ var alice = Client{User: 1025}
 
 func read(t *testing.T, q *Limiter, cost int) *retwis.Error {
 	t.Helper()
-	err := q.Take(t.Context(), alice, Cost{Reads: cost})
+	_, err := q.Take(t.Context(), alice, Cost{Reads: cost})
 	if err == nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func read(t *testing.T, q *Limiter, cost int) *retwis.Error {
 	return refused
 }
 
-func TestReadsAreCountedByCost(t *testing.T) {
+func TestTake_CountsReadsByCost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, all := processes(t, 1, reads)
@@ -109,7 +109,7 @@ func TestReadsAreCountedByCost(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if q.Check(alice) == nil {
-			t.Error("key has nothing left is let in")
+			t.Error("Check accepts a client without a budget")
 		}
 		time.Sleep(5 * time.Second)
 		if err := q.Check(alice); err != nil {
@@ -121,20 +121,20 @@ func TestReadsAreCountedByCost(t *testing.T) {
 		if err := read(t, q, 5); err != nil {
 			t.Error(err)
 		}
-		if err := q.Take(t.Context(), Client{User: 2049}, Cost{Reads: 60}); err != nil {
+		if _, err := q.Take(t.Context(), Client{User: 2049}, Cost{Reads: 60}); err != nil {
 			t.Errorf("another user: %v", err)
 		}
 		time.Sleep(time.Minute)
 		if err := read(t, q, 1_000_000); err != nil {
-			t.Errorf("what costs more than there ever is: %v", err)
+			t.Errorf("an operation above the whole budget: %v", err)
 		}
 		if read(t, q, 1) == nil {
-			t.Error("it took less than all")
+			t.Error("it took less than the whole budget")
 		}
 	})
 }
 
-func TestWhoReadsLittleIsNotWrittenDown(t *testing.T) {
+func TestTake_DoesNotReportSmallUsage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, all := processes(t, 1, reads)
@@ -150,7 +150,7 @@ func TestWhoReadsLittleIsNotWrittenDown(t *testing.T) {
 	})
 }
 
-func TestProcessesShareBudgets(t *testing.T) {
+func TestTake_SharesBudgetsBetweenProcesses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, all := processes(t, 3, reads)
@@ -166,9 +166,9 @@ func TestProcessesShareBudgets(t *testing.T) {
 				synctest.Wait()
 			}
 		}
-		// Each may have let through less than a twentieth that the others had not heard of.
+		// Each process may have accepted less than a twentieth of the budget without a report.
 		if done < 60 || done > 66 {
-			t.Errorf("%d reads passed, want 60 or few more", done)
+			t.Errorf("%d reads passed, want 60 or a few more", done)
 		}
 		if n := s.called(); n > 30 {
 			t.Errorf("the store was called %d times", n)
@@ -176,7 +176,7 @@ func TestProcessesShareBudgets(t *testing.T) {
 	})
 }
 
-func TestReadsPassWithoutAStore(t *testing.T) {
+func TestTake_CountsReadsWithoutTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, all := processes(t, 2, reads)
@@ -187,7 +187,7 @@ func TestReadsPassWithoutAStore(t *testing.T) {
 			}
 		}
 		if read(t, all[0], 1) == nil {
-			t.Error("this process does not count any more")
+			t.Error("the process has stopped counting")
 		}
 		s.set(nil)
 		time.Sleep(retryInterval)
@@ -200,7 +200,7 @@ func TestReadsPassWithoutAStore(t *testing.T) {
 	})
 }
 
-func TestAClientThatLeavesIsNoOutage(t *testing.T) {
+func TestTake_DoesNotLogDisconnectedClients(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := &memoryStore{broken: errors.New("cut off")}
@@ -212,39 +212,37 @@ func TestAClientThatLeavesIsNoOutage(t *testing.T) {
 		if left {
 			leave()
 		}
-		if err := q.Take(ctx, Client{User: 1}, Cost{Reads: 1, Posts: 1}); err != nil {
+		if _, err := q.Take(ctx, Client{User: 1}, Cost{Reads: 1, Posts: 1}); err != nil {
 			t.Error(err)
 		}
 		if (log.Len() == 0) != left {
-			t.Errorf("the client has left: %t; logged: %s", left, &log)
+			t.Errorf("the client has disconnected: %t; logged: %s", left, &log)
 		}
 	}
 }
 
-func TestAllowance(t *testing.T) {
+func TestBudget_IncludesOtherProcesses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, all := processes(t, 2, reads)
 		_ = read(t, all[0], 2)
 		left, ok := all[1].Budget(t.Context(), alice)
 		if !ok || left.Remaining != 60 {
-			t.Errorf("before anybody told: got %v", left)
+			t.Errorf("before a report: got %v", left)
 		}
 		if left, _ = all[0].Budget(t.Context(), alice); left.Remaining != 58 || left.Reset != 2*time.Second {
 			t.Errorf("got %v", left)
 		}
 		if left, _ = all[1].Budget(t.Context(), alice); left.Remaining != 58 {
-			t.Errorf("after it was told: got %v", left)
+			t.Errorf("after a report: got %v", left)
 		}
-		var told Budget
-		ctx := WithBudgetReport(t.Context(), func(left Budget) { told = left })
-		if err := all[0].Take(ctx, alice, Cost{Reads: 8}); err != nil || told.Remaining != 50 {
-			t.Errorf("told %v, %v", told, err)
+		if left, err := all[0].Take(t.Context(), alice, Cost{Reads: 8}); err != nil || left.Remaining != 50 {
+			t.Errorf("Take returns %v, %v", left, err)
 		}
 	})
 }
 
-func TestWrongRequestsUseUpTheBudget(t *testing.T) {
+func TestSpend_UsesTheBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, all := processes(t, 1, reads)
@@ -253,7 +251,7 @@ func TestWrongRequestsUseUpTheBudget(t *testing.T) {
 			q.Spend(alice, 10)
 		}
 		if q.Check(alice) == nil {
-			t.Error("key asks for nonsense only is let in")
+			t.Error("Check accepts a client that sends only invalid requests")
 		}
 		time.Sleep(75 * time.Second)
 		if err := q.Check(alice); err != nil {
@@ -262,13 +260,13 @@ func TestWrongRequestsUseUpTheBudget(t *testing.T) {
 	})
 }
 
-func TestLedgerForgets(t *testing.T) {
+func TestReadLimiter_ForgetsReaders(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, all := processes(t, 1, reads)
 		l := all[0].reads
 		for i := range maxReaders + 1000 {
-			_ = all[0].Take(t.Context(), Client{User: retwis.UserID(i + 1)}, Cost{Reads: 1})
+			_, _ = all[0].Take(t.Context(), Client{User: retwis.UserID(i + 1)}, Cost{Reads: 1})
 		}
 		l.mu.Lock()
 		n := len(l.readers)
@@ -281,22 +279,22 @@ func TestLedgerForgets(t *testing.T) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if n := len(l.readers); n != 0 {
-			t.Errorf("%d readers are held whose budgets are whole", n)
+			t.Errorf("%d readers with full budgets are held", n)
 		}
 	})
 }
 
-func TestNothingIsLimited(t *testing.T) {
+func TestLimiter_WithoutPolicies(t *testing.T) {
 	t.Parallel()
 	s, all := processes(t, 1, Policies{})
 	q := all[0]
 	for range 1000 {
 		q.Spend(alice, 1_000_000)
-		err := errors.Join(q.Check(alice), q.Take(t.Context(), alice, Cost{
+		budget, err := q.Take(t.Context(), alice, Cost{
 			Reads: 1_000_000, Posts: 9, Follows: 9, Registrations: 9, Passwords: 9, Logins: []string{"bob"},
-		}))
-		if err != nil {
-			t.Fatal(err)
+		})
+		if err = errors.Join(q.Check(alice), err); err != nil || budget != (Budget{}) {
+			t.Fatalf("got %v, %v", budget, err)
 		}
 	}
 	q.NotRegistered(t.Context(), alice)
@@ -305,7 +303,7 @@ func TestNothingIsLimited(t *testing.T) {
 	}
 }
 
-func TestWhatIsReadDuringAReportIsReportedNext(t *testing.T) {
+func TestReadLimiter_ReportsReadsDuringAReportNext(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*readLimiter, Key, time.Duration){
 		"that succeeds": func(l *readLimiter, key Key, unsent time.Duration) { l.settle(key, unsent) },
@@ -320,13 +318,13 @@ func TestWhatIsReadDuringAReportIsReportedNext(t *testing.T) {
 		l.take(key, 20)
 		end(l, key, unsent)
 		if due := l.next(); len(due) != 1 {
-			t.Errorf("after a report %s %d are due", name, len(due))
+			t.Errorf("after a report that %s, %d are due", name, len(due))
 		}
 	}
 }
 
-// What was read during an outage is not held against its reader when that is over.
-func TestLongOutage(t *testing.T) {
+// Usage from a long outage does not reduce the budget afterwards.
+func TestReadLimiter_BoundsUsageOfAnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, all := processes(t, 1, reads)
@@ -336,7 +334,7 @@ func TestLongOutage(t *testing.T) {
 		s.set(nil)
 		time.Sleep(2 * retryInterval)
 		if left, _ := all[0].Budget(t.Context(), alice); left.Remaining < 50 {
-			t.Errorf("%d are left", left.Remaining)
+			t.Errorf("%d remain", left.Remaining)
 		}
 	})
 }

@@ -26,13 +26,13 @@ func open(t *testing.T, url string) *store.Store {
 	return db
 }
 
-// patient has quotas wait for a store that is there, however busy the machine is.
+// patient extends the timeout of the store, because the machine may be busy.
 func patient(q *ratelimit.Limiter) *ratelimit.Limiter {
 	q.SetStoreTimeout(time.Minute)
 	return q
 }
 
-// slow are rates that nothing comes back of while a test runs.
+// slow returns rates whose budgets do not refill noticeably during a test.
 func slow() ratelimit.Policies {
 	return ratelimit.Policies{
 		Reads:         ratelimit.Rate{Limit: 1000, Period: 24 * time.Hour},
@@ -47,14 +47,14 @@ func at(address string) ratelimit.Client {
 	return ratelimit.Client{Address: netip.MustParseAddr(address)}
 }
 
-// passing returns how often a cost is let through, of n times.
 var alice = ratelimit.Client{User: 1025}
 
+// passing returns how many of n attempts at a cost pass.
 func passing(t *testing.T, q *ratelimit.Limiter, client ratelimit.Client, cost ratelimit.Cost, n int) int {
 	t.Helper()
 	passed := 0
 	for range n {
-		err := q.Take(t.Context(), client, cost)
+		_, err := q.Take(t.Context(), client, cost)
 		if err == nil {
 			passed++
 			continue
@@ -66,7 +66,7 @@ func passing(t *testing.T, q *ratelimit.Limiter, client ratelimit.Client, cost r
 	return passed
 }
 
-func TestBudgets(t *testing.T) {
+func TestTake_LimitsEachAction(t *testing.T) {
 	t.Parallel()
 	bob := ratelimit.Client{User: 2050, Address: alice.Address}
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
@@ -89,7 +89,7 @@ func TestBudgets(t *testing.T) {
 		check("logins with another name", passing(t, q, at("192.0.2.1"), ratelimit.Cost{Logins: []string{"bob"}}, 1), 0)
 		check("logins with the name from elsewhere", passing(t, q, at("192.0.2.2"), ratelimit.Cost{Logins: []string{"ANN"}}, 1), 0)
 		check("another name from elsewhere", passing(t, q, at("192.0.2.2"), ratelimit.Cost{Logins: []string{"cid", "dan"}}, 1), 1)
-		check("what is no name", passing(t, q, at("192.0.2.3"), ratelimit.Cost{Logins: []string{"no such name!"}}, 12), 10)
+		check("an impossible username", passing(t, q, at("192.0.2.3"), ratelimit.Cost{Logins: []string{"no such name!"}}, 12), 10)
 
 		check("IPv6", passing(t, q, at("2001:db8::1"), ratelimit.Cost{Registrations: 1}, 3), 3)
 		check("its neighbours", passing(t, q, at("2001:db8::ffff:0:1"), ratelimit.Cost{Registrations: 1}, 3), 2)
@@ -101,7 +101,7 @@ func TestBudgets(t *testing.T) {
 }
 
 // Login attempts from other networks do not lock out the owner of a username.
-func TestOwnersAreNotLockedOut(t *testing.T) {
+func TestTake_AcceptsOwnersFromFamiliarNetworks(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		q := patient(ratelimit.New(open(t, url).Limits, slow(), slog.New(slog.DiscardHandler)))
@@ -111,7 +111,7 @@ func TestOwnersAreNotLockedOut(t *testing.T) {
 			_ = passing(t, q, at(strange), ratelimit.Cost{Logins: []string{"ann"}}, 5)
 		}
 		if passing(t, q, at("198.51.100.4"), ratelimit.Cost{Logins: []string{"ann"}}, 1) != 0 {
-			t.Error("strangers may go on")
+			t.Error("other networks pass")
 		}
 		if n := passing(t, q, home, ratelimit.Cost{Logins: []string{"ann"}}, 12); n != 10 {
 			t.Errorf("the owner passed %d times", n)
@@ -119,14 +119,14 @@ func TestOwnersAreNotLockedOut(t *testing.T) {
 	})
 }
 
-func TestBudgetsComeBack(t *testing.T) {
+func TestTake_ReplenishesBudgets(t *testing.T) {
 	t.Parallel()
 	s := redistest.Server(t)
 	rates := ratelimit.Policies{Posts: ratelimit.Rate{Limit: 30, Period: 30 * time.Second}}
 	q := patient(ratelimit.New(open(t, s.URL()).Limits, rates, slog.New(slog.DiscardHandler)))
 	start, passed := time.Now(), 0
 	for passed < 32 && time.Since(start) < time.Minute {
-		if q.Take(t.Context(), alice, ratelimit.Cost{Posts: 1}) == nil {
+		if _, err := q.Take(t.Context(), alice, ratelimit.Cost{Posts: 1}); err == nil {
 			passed++
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -136,7 +136,7 @@ func TestBudgetsComeBack(t *testing.T) {
 	}
 	ttl, err := s.Client().TTL(t.Context(), firstKey(t, s, "*budget*")).Result()
 	if err != nil || ttl <= 0 || ttl > 30*time.Second {
-		t.Errorf("the budget lapses in %s, %v", ttl, err)
+		t.Errorf("the budget expires in %s, %v", ttl, err)
 	}
 }
 
@@ -149,8 +149,8 @@ func firstKey(t *testing.T, s *redistest.Node, pattern string) string {
 	return keys[0]
 }
 
-// A clock that was set back makes nobody wait longer than two periods.
-func TestClockThatIsBehind(t *testing.T) {
+// After the clock was set back, nobody waits longer than two periods.
+func TestSpend_ToleratesAClockThatIsBehind(t *testing.T) {
 	t.Parallel()
 	s := redistest.Server(t)
 	db := open(t, s.URL())
@@ -169,7 +169,7 @@ func TestClockThatIsBehind(t *testing.T) {
 	}
 }
 
-func TestReadsOfAllProcesses(t *testing.T) {
+func TestTake_SharesReadsBetweenProcesses(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -198,28 +198,28 @@ func TestReadsOfAllProcesses(t *testing.T) {
 				break
 			}
 			if time.Now().After(deadline) {
-				t.Fatalf("the other process knows of %v", left)
+				t.Fatalf("the other process has the budget %v", left)
 			}
 		}
 		if all[1].Check(alice) == nil {
-			t.Error("the other process lets them in")
+			t.Error("the other process accepts the client")
 		}
 	})
 }
 
-func TestWithoutRedis(t *testing.T) {
+func TestTake_WithoutRedis(t *testing.T) {
 	t.Parallel()
 	s := redistest.Server(t)
 	db := open(t, s.URL())
 	q := ratelimit.New(db.Limits, slow(), slog.New(slog.DiscardHandler))
 	s.Kill()
 	for _, cost := range []ratelimit.Cost{{Reads: 1}, {Posts: 1}, {Follows: 1}} {
-		if err := q.Take(t.Context(), alice, cost); err != nil {
+		if _, err := q.Take(t.Context(), alice, cost); err != nil {
 			t.Errorf("%v: %v", cost, err)
 		}
 	}
 	for _, cost := range []ratelimit.Cost{{Registrations: 1}, {Logins: []string{"ann"}}, {Passwords: 1}} {
-		if err := q.Take(t.Context(), alice, cost); !errors.Is(err, ratelimit.ErrUnavailable) {
+		if _, err := q.Take(t.Context(), alice, cost); !errors.Is(err, ratelimit.ErrUnavailable) {
 			t.Errorf("%v: got the error %v", cost, err)
 		}
 	}
@@ -234,8 +234,8 @@ func TestWithoutRedis(t *testing.T) {
 	}
 }
 
-// Where one of several masters does not answer, the budgets of the others are known.
-func TestPartOfAClusterIsGone(t *testing.T) {
+// If one of several masters does not answer, the budgets on the others remain known.
+func TestReport_WithOneMasterDown(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.SharedCluster(t)
 	q := patient(ratelimit.New(open(t, cluster.URL()).Limits, slow(), slog.New(slog.DiscardHandler)))
@@ -243,7 +243,7 @@ func TestPartOfAClusterIsGone(t *testing.T) {
 	for user := retwis.UserID(1); user <= 16; user++ { // one of each partition
 		readers = append(readers, ratelimit.Key{User: user})
 	}
-	if err := q.Report(t.Context(), readers); err != nil { // every master knows the script
+	if err := q.Report(t.Context(), readers); err != nil { // loads the script on every master
 		t.Fatal(err)
 	}
 	for _, key := range readers {
@@ -253,7 +253,7 @@ func TestPartOfAClusterIsGone(t *testing.T) {
 	cluster.Nodes()[0].Pause()
 	defer cluster.Nodes()[0].Resume()
 	if err := q.Report(t.Context(), readers); err == nil {
-		t.Error("a master that does not answer is not noticed")
+		t.Error("the report succeeds although a master does not answer")
 	}
 	unsent := 0
 	for _, key := range readers {
@@ -261,10 +261,10 @@ func TestPartOfAClusterIsGone(t *testing.T) {
 			unsent++
 		}
 		if left := q.KnownBudget(key).Remaining; left < 898 || left > 901 {
-			t.Errorf("%v has %d left", key, left)
+			t.Errorf("%v has %d remaining", key, left)
 		}
 	}
 	if unsent == 0 || unsent == len(readers) {
-		t.Errorf("%d of %d are still to be reported", unsent, len(readers))
+		t.Errorf("%d of %d are not reported yet", unsent, len(readers))
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"retwis/internal/redistest"
 )
 
-// asParent makes the test binary start a server, print its process id, and wait to
-// be killed.
+// asParent names a socket. With it, the test binary starts a server, prints its process id, and
+// waits to be killed.
 const asParent = "REDISPROC_TEST_PARENT"
 
 func TestMain(m *testing.M) {
@@ -51,9 +51,9 @@ func runParent(socket string) error {
 	return errors.New("the server ended before its parent")
 }
 
-func TestServerDiesWithItsParent(t *testing.T) {
+func TestProcess_EndsWithItsParent(t *testing.T) {
 	t.Parallel()
-	// The orphan becomes a child of ours, so that its end can be waited for.
+	// The orphan becomes a child of this process, which can then wait for it.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +81,6 @@ func TestServerDiesWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !status.Exited() || status.ExitStatus() != 0 {
-		t.Errorf("redis-server ended with status %d, want it to have stopped by itself", status)
+		t.Errorf("redis-server ended with status %d, want a normal end", status)
 	}
 }

@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-func TestFind(t *testing.T) {
+func TestFind_ChecksTheVersion(t *testing.T) {
 	tests := []struct {
 		name   string
-		script string // in place of redis-server; empty: there is none
-		want   string // in the error; empty: it is found
+		script string // replaces redis-server; empty if it is missing
+		want   string // part of the error; empty if it succeeds
 	}{
-		{"none", "", "there is no redis-server"},
+		{"none", "", "redis-server is not on the PATH"},
 		{"new", "echo Redis server v=7.0.15 sha=00000000:0", ""},
-		{"newer, of another make", "echo Valkey server v=10.1.0-rc1 sha=00000000:0", ""},
-		{"old", "echo Redis server v=6.2.14 sha=00000000:0", "is version 6.2.14, and 7 or later is needed"},
-		{"something else", "echo hello", `"hello" names no version`},
+		{"newer, another implementation", "echo Valkey server v=10.1.0-rc1 sha=00000000:0", ""},
+		{"old", "echo Redis server v=6.2.14 sha=00000000:0", "is version 6.2.14: version 7 or later is required"},
+		{"another program", "echo hello", `no version in "hello"`},
 		{"broken", "exit 3", "exit status 3"},
 	}
 	for _, tt := range tests {

@@ -12,7 +12,7 @@ const (
 	maxLine   = 4096
 )
 
-// lines hands on what is written line by line, and keeps the last few.
+// lines is a writer that passes on its input by lines, and keeps the last lines.
 type lines struct {
 	log func(string)
 
@@ -27,7 +27,7 @@ func (l *lines) Write(b []byte) (int, error) {
 	n := len(b)
 	for {
 		line, rest, found := bytes.Cut(b, []byte("\n"))
-		// What is longer than a line may be is cut off, not kept.
+		// A longer line is truncated.
 		l.partial = append(l.partial, line[:min(len(line), maxLine-len(l.partial))]...)
 		if !found {
 			return n, nil
@@ -52,7 +52,7 @@ func (l *lines) end() {
 	}
 }
 
-// tail returns the last lines as one.
+// tail returns the last lines, joined.
 func (l *lines) tail() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

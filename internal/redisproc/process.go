@@ -1,5 +1,5 @@
-// Package redisproc finds redis-server and runs it as a child process that does
-// not outlive the process that started it.
+// Package redisproc finds redis-server and runs it as a child process that does not outlive
+// its parent.
 package redisproc
 
 import (
@@ -13,34 +13,33 @@ import (
 	"time"
 )
 
-// Options say how to run a redis-server.
+// Options configure a redis-server.
 type Options struct {
-	// Args is the whole configuration: no configuration file is read.
+	// Args is the complete configuration. The server reads no configuration file.
 	Args []string
 
-	// Files are inherited by the server, and stay open for as long as it or a child
-	// of its own lives.
+	// Files are inherited by the server. They stay open while the server or one of its
+	// children runs.
 	Files []*os.File
 
-	// DeathSignal is sent to the server when this process dies, however it dies.
-	// Only Linux can do that; elsewhere a server may outlive a killed process.
+	// DeathSignal is sent to the server when this process ends for any reason. This works
+	// only on Linux; elsewhere a server may outlive a killed process.
 	DeathSignal syscall.Signal
 
-	// Log is called with each line that the server prints; nil drops them.
+	// Log is called with each line that the server prints; nil discards them.
 	Log func(line string)
 }
 
-// Process is a running redis-server, or one that has ended.
+// Process is a running or ended redis-server.
 type Process struct {
 	cmd    *exec.Cmd
 	output *lines
 	done   chan struct{}
-	err    error // how it ended; set before done is closed
+	err    error // result of the process; set before done is closed
 }
 
-// Start runs the redis-server at the path, in a process group of its own so that
-// a Ctrl-C in the terminal reaches only us. It does not wait until the server
-// answers: that is [Process.Ready].
+// Start runs the redis-server at a path, in its own process group so that Ctrl-C in a terminal
+// does not reach it. [Process.Ready] waits until the server answers.
 func Start(path string, opts Options) (*Process, error) {
 	p := &Process{
 		cmd:    exec.Command(path, opts.Args...), //nolint:noctx // it runs until it is stopped, with a signal that a context does not send
@@ -51,8 +50,8 @@ func Start(path string, opts Options) (*Process, error) {
 	p.cmd.Stderr = p.output
 	p.cmd.ExtraFiles = opts.Files
 	p.cmd.SysProcAttr = childAttr(opts.DeathSignal)
-	// A child of the server that rewrites the append-only file holds its output open
-	// for a while after the server itself was killed.
+	// After the server is killed, a child of it that rewrites the append-only file may keep
+	// the output open for a while.
 	p.cmd.WaitDelay = time.Second
 
 	started := make(chan error)
@@ -64,8 +63,8 @@ func Start(path string, opts Options) (*Process, error) {
 }
 
 func (p *Process) run(started chan<- error) {
-	// Linux sends the death signal when the thread that forked ends, which need not
-	// be when the process does. So this thread does nothing else while the child lives.
+	// Linux sends the death signal when the thread that forked ends, not when the process
+	// ends. So this thread stays locked while the child runs.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -88,8 +87,8 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Done is closed when the server has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err says how the server ended, with the last lines it printed. It is nil when
-// it still runs or ended well.
+// Err returns the reason why the server ended, with the last lines that it printed. It is nil
+// while the server runs, and after a normal end.
 func (p *Process) Err() error {
 	select {
 	case <-p.done:
@@ -99,10 +98,10 @@ func (p *Process) Err() error {
 	if p.err == nil {
 		return nil
 	}
-	return fmt.Errorf("redis-server: %w; it printed last: %s", p.err, p.output.tail())
+	return fmt.Errorf("redis-server: %w; last output: %s", p.err, p.output.tail())
 }
 
-// Signal sends a signal to the server. That it has ended already is no error.
+// Signal sends a signal to the server. It succeeds if the server has already ended.
 func (p *Process) Signal(sig syscall.Signal) error {
 	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("send %s to redis-server: %w", sig, err)
@@ -110,8 +109,8 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-// Stop asks the server to write what it holds and end, and waits until it has.
-// When ctx is done before that, the server is killed, and the error says so.
+// Stop makes the server store its data and end, and waits for it. If ctx is done first, Stop
+// kills the server and returns an error.
 func (p *Process) Stop(ctx context.Context) error {
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -120,15 +119,15 @@ func (p *Process) Stop(ctx context.Context) error {
 	case <-p.done:
 		return p.Err()
 	case <-ctx.Done():
-		return errors.Join(fmt.Errorf("redis-server did not stop, and was killed: %w", context.Cause(ctx)), p.Kill())
+		return errors.Join(fmt.Errorf("redis-server did not stop and was killed: %w", context.Cause(ctx)), p.Kill())
 	}
 }
 
-// Kill ends the server at once, and waits until it has ended.
+// Kill kills the server, and waits until it has ended.
 func (p *Process) Kill() error {
 	if err := p.Signal(syscall.SIGKILL); err != nil {
 		return err
 	}
-	<-p.done // the kernel sees to that, whatever the server was doing
+	<-p.done // the kernel guarantees this
 	return nil
 }

@@ -20,7 +20,7 @@ func args(socket string) []string {
 	return []string{"--port", "0", "--unixsocket", socket, "--save", "", "--dir", filepath.Dir(socket)}
 }
 
-// socket returns a path short enough for a unix socket, which t.TempDir is not.
+// socket returns a path short enough for a unix socket; those of t.TempDir may be too long.
 func socket(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "rp")
@@ -50,7 +50,7 @@ func start(t *testing.T, opts redisproc.Options) *redisproc.Process {
 	return p
 }
 
-func TestServerAnswersAndStops(t *testing.T) {
+func TestProcess_AnswersAndStops(t *testing.T) {
 	t.Parallel()
 	addr := socket(t)
 	p := start(t, redisproc.Options{Args: args(addr)})
@@ -71,7 +71,7 @@ func TestServerAnswersAndStops(t *testing.T) {
 	}
 }
 
-func TestServerThatDoesNotStopIsKilled(t *testing.T) {
+func TestStop_KillsAServerThatDoesNotStop(t *testing.T) {
 	t.Parallel()
 	addr := socket(t)
 	p := start(t, redisproc.Options{Args: args(addr)})
@@ -89,7 +89,7 @@ func TestServerThatDoesNotStopIsKilled(t *testing.T) {
 	<-p.Done()
 }
 
-func TestReadyTellsWhyAServerDidNotStart(t *testing.T) {
+func TestReady_ReportsTheOutputOfAFailedStart(t *testing.T) {
 	t.Parallel()
 	addr := socket(t)
 	var printed []string
@@ -99,14 +99,14 @@ func TestReadyTellsWhyAServerDidNotStart(t *testing.T) {
 	})
 	err := p.Ready(t.Context(), "unix", addr, nil)
 	if err == nil || !strings.Contains(err.Error(), "maxmemory-policy") {
-		t.Errorf("Ready() = %v, want what redis-server printed", err)
+		t.Errorf("Ready() = %v, want the output of redis-server", err)
 	}
 	if !strings.Contains(strings.Join(printed, "\n"), "FATAL CONFIG FILE ERROR") {
 		t.Errorf("logged %q", printed)
 	}
 }
 
-func TestReadyGivesUp(t *testing.T) {
+func TestReady_StopsWithTheContext(t *testing.T) {
 	t.Parallel()
 	addr := socket(t)
 	p := start(t, redisproc.Options{Args: args(addr)})
@@ -117,7 +117,7 @@ func TestReadyGivesUp(t *testing.T) {
 	}
 }
 
-func TestReadyReportsLoading(t *testing.T) {
+func TestReady_ReportsLoading(t *testing.T) {
 	t.Parallel()
 	addr := socket(t)
 	ln, err := net.Listen("unix", addr)
@@ -128,7 +128,7 @@ func TestReadyReportsLoading(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- serveLoading(ln) }()
 
-	// The server that answers is ours; the process only has to be alive.
+	// The test answers for the server; the process only has to run.
 	p := start(t, redisproc.Options{Args: args(addr + "elsewhere")})
 	var progress []redisproc.Loading
 	if err := p.Ready(t.Context(), "unix", addr, func(l redisproc.Loading) { progress = append(progress, l) }); err != nil {
@@ -142,7 +142,7 @@ func TestReadyReportsLoading(t *testing.T) {
 	}
 }
 
-// serveLoading answers one connection as a server that loads, the next as one that is ready.
+// serveLoading answers the first connection like a loading server, and the second like a ready one.
 func serveLoading(ln net.Listener) error {
 	const info = "# Persistence\r\nloading:1\r\nloading_total_bytes:120\r\nloading_loaded_bytes:30\r\n"
 	for _, replies := range [][]string{

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// Loading says how far a server has read its data.
+// Loading is the progress of a server in loading its data.
 type Loading struct{ Loaded, Total int64 } // bytes
 
-// Ready waits until the server answers at the address. It fails when the server
-// ends, or when ctx is done. While the server loads its data, loading is called
-// with the progress, many times a second; it may be nil.
+// Ready waits until the server answers at the address. It fails if the server ends or ctx is
+// done. While the server loads its data, Ready calls loading with the progress many times per
+// second; loading may be nil.
 func (p *Process) Ready(ctx context.Context, network, addr string, loading func(Loading)) error {
 	pause := time.Millisecond
 	for {
@@ -33,20 +33,20 @@ func (p *Process) Ready(ctx context.Context, network, addr string, loading func(
 			if err := p.Err(); err != nil {
 				return err
 			}
-			return fmt.Errorf("redis-server stopped before it was ready; it printed last: %s", p.output.tail())
+			return fmt.Errorf("redis-server ended before it was ready; last output: %s", p.output.tail())
 		case <-ctx.Done():
-			return fmt.Errorf("redis-server is not ready: %w; last try: %w", context.Cause(ctx), err)
+			return fmt.Errorf("redis-server is not ready: %w; last attempt: %w", context.Cause(ctx), err)
 		case <-time.After(pause):
 		}
 		pause = min(pause*3/2, 50*time.Millisecond)
 	}
 }
 
-// ping asks a server whether it is ready. When it is still loading, progress is
-// set beside the error.
+// ping checks whether a server is ready. If the server is loading its data, ping returns an
+// error and the progress.
 func ping(ctx context.Context, network, addr string) (progress *Loading, err error) {
-	// A server is here before it has anything to say: a client would make this one
-	// question into a handshake, retries and a pool.
+	// A Redis client would add a handshake, retries and a connection pool to this single
+	// command.
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
@@ -74,9 +74,9 @@ func ping(ctx context.Context, network, addr string) (progress *Loading, err err
 		if err != nil {
 			return nil, err
 		}
-		return progress, errors.New("it is loading its data")
+		return progress, errors.New("the server is loading its data")
 	default:
-		return nil, fmt.Errorf("PING was answered %q", reply)
+		return nil, fmt.Errorf("unexpected reply to PING: %q", reply)
 	}
 }
 
@@ -90,7 +90,7 @@ func readProgress(conn net.Conn, r *bufio.Reader) (*Loading, error) {
 	}
 	size, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(head, "$")))
 	if err != nil || size < 0 || size > 1<<20 {
-		return nil, fmt.Errorf("INFO was answered %q", head)
+		return nil, fmt.Errorf("unexpected reply to INFO: %q", head)
 	}
 	body := make([]byte, size)
 	if _, err := io.ReadFull(r, body); err != nil {

@@ -5,12 +5,12 @@ import (
 	"path/filepath"
 )
 
-// maxSocketPath is what a socket's address has room for on every Unix.
+// maxSocketPath is the maximum length of a socket path on every Unix.
 const maxSocketPath = 103
 
-// SocketDir makes a directory for a socket of that name. Its own name begins with the prefix,
-// and is short enough for the socket's address, however long the name of the directory for
-// temporary files is.
+// SocketDir creates a directory for a socket with a name. The name of the directory begins with
+// the prefix. If the default directory for temporary files has a path that is too long for a
+// socket, SocketDir uses /tmp.
 func SocketDir(prefix, socket string) (string, error) {
 	dir, err := os.MkdirTemp("", prefix)
 	if err != nil || len(filepath.Join(dir, socket)) <= maxSocketPath {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTheAddressOfASocketIsShort(t *testing.T) {
+func TestSocketDir_ReturnsShortPaths(t *testing.T) {
 	long := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
 	if err := os.Mkdir(long, 0o700); err != nil {
 		t.Fatal(err)
@@ -20,10 +20,10 @@ func TestTheAddressOfASocketIsShort(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
 		if path := filepath.Join(dir, "redis.sock"); len(path) > maxSocketPath || !strings.HasPrefix(filepath.Base(dir), "retwis-socket-test") {
-			t.Errorf("in %s it is at %s", temporary, path)
+			t.Errorf("with the temporary directory %s the path is %s", temporary, path)
 		}
 	}
 	if left, err := os.ReadDir(long); err != nil || len(left) > 0 {
-		t.Errorf("%d directories are left where there is no room: %v", len(left), err)
+		t.Errorf("%d directories remain in the long path: %v", len(left), err)
 	}
 }

@@ -6,29 +6,29 @@ import (
 	"unicode/utf8"
 )
 
-// Code points that the rules for texts name.
+// Code points with a rule of their own.
 const (
-	brailleBlank       = '\u2800'     // a symbol to Unicode, white to the eye
-	byteOrderMark      = '\ufeff'     // at the head of pasted files
-	blackFlag          = '\U0001f3f4' // what the flags of England, Scotland and Wales begin with
+	brailleBlank       = '\u2800'     // a symbol in Unicode, but it looks like a space
+	byteOrderMark      = '\ufeff'     // at the beginning of pasted files
+	blackFlag          = '\U0001f3f4' // the flags of England, Scotland and Wales begin with it
 	tagEnd             = '\U000e007f'
-	minFlag, maxFlag   = 3, 7 // length of the region that a flag's tags spell, such as "gbeng"
+	minFlag, maxFlag   = 3, 7 // length of a region in a flag's tags, such as "gbeng"
 	tagDigit, tagLower = '\U000e0030', '\U000e0061'
 )
 
-// newlines makes every line end a newline.
+// newlines replaces every kind of line break by a newline.
 func newlines(text string) string {
-	if !strings.ContainsAny(text, "\r\u2028\u2029") { // as nearly always
+	if !strings.ContainsAny(text, "\r\u2028\u2029") { // the usual case
 		return text
 	}
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 }
 
-// trimmed reports whether the character goes at the ends of a text: white space, and
-// the byte order mark, as in String.trim of browsers.
+// trimmed reports whether a character is removed from both ends of a text: white space and
+// the byte order mark, as by String.trim in browsers.
 func trimmed(r rune) bool { return unicode.IsSpace(r) || r == byteOrderMark }
 
-// invisible reports whether a reader of the text would see nothing at all.
+// invisible reports whether a text has no visible character.
 func invisible(text string) bool {
 	for _, r := range text {
 		switch {
@@ -42,8 +42,8 @@ func invisible(text string) bool {
 	return true
 }
 
-// firstForbidden returns the first character that a text may not have. The tags of a
-// flag are fine behind their flag, and a hiding place for text anywhere else.
+// firstForbidden returns the first forbidden character of a text. Tag characters are allowed
+// only after the flag that they belong to, because elsewhere they can hide text.
 func firstForbidden(text string) (rune, bool) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -58,12 +58,12 @@ func firstForbidden(text string) (rune, bool) {
 	return 0, false
 }
 
-// forbidden reports whether a character may not stand in a text. Of the control
-// characters only the newline may. Of the format characters those may that spelling
-// and layout need and that act on their neighbours only: joiners, the marks of
-// direction (not the embeddings, overrides and isolates, which reorder what others
-// read), hints where a line may break, and those that are drawn. Unassigned code
-// points may stand, new emoji are among them, unless they are set aside to be invisible.
+// forbidden reports whether a character is not allowed in texts. The only allowed control
+// character is the newline. Format characters are allowed if spelling and layout need them
+// and they affect only their neighbours: joiners, direction marks (not embeddings, overrides
+// and isolates, which reorder other text), line break hints, and visible ones. Unassigned
+// code points are allowed, because new emoji are among them, except those that Unicode
+// reserves for invisible characters.
 func forbidden(r rune) bool {
 	switch {
 	case r == '\n':
@@ -83,21 +83,21 @@ func allowedFormat(r rune) bool {
 	switch {
 	case r == '\u200c', r == '\u200d': // ZWNJ, ZWJ: Persian, Indic scripts, emoji
 		return true
-	case r == '\u200e', r == '\u200f', r == '\u061c': // LRM, RLM, ALM: right-to-left text
+	case r == '\u200e', r == '\u200f', r == '\u061c': // LRM, RLM, ALM: direction marks
 		return true
 	case r == '\u200b', r == '\u2060', r == '\u00ad': // ZWSP (between the words of Khmer and Thai), WJ, soft hyphen
 		return true
 	case r == '\u180e': // Mongolian vowel separator
 		return true
-	case r >= 0x13430 && r <= 0x1343f: // how hieroglyphs are stacked
+	case r >= 0x13430 && r <= 0x1343f: // hieroglyph joiners
 		return true
 	default:
-		return unicode.Is(unicode.Prepended_Concatenation_Mark, r) // drawn: Arabic number signs and the like
+		return unicode.Is(unicode.Prepended_Concatenation_Mark, r) // visible, such as Arabic number signs
 	}
 }
 
-// flagTags returns the length in bytes of the tags that make a flag of the black flag
-// before them, 0 when there are none.
+// flagTags returns the length in bytes of the tags that turn the preceding black flag into a
+// regional flag, or 0 if there are none.
 func flagTags(text string) int {
 	n := 0
 	for i, r := range text {

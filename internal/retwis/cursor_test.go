@@ -74,8 +74,8 @@ func FuzzFollowCursor(f *testing.F) {
 	})
 }
 
-// FuzzCursor feeds what no connection gave out. That a text passes for a cursor by
-// chance is possible, one in four billion; that it has a second spelling is not.
+// FuzzCursor decodes arbitrary text. A text is a valid cursor by chance with a probability of
+// one in four billion, but no cursor has a second spelling.
 func FuzzCursor(f *testing.F) {
 	f.Add("")
 	f.Add("dGVzdA")
@@ -85,10 +85,10 @@ func FuzzCursor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		cursor := Cursor(s)
 		if n, ok := cursor.open(timelineCursorKind, 7); ok && seal(timelineCursorKind, n...) != cursor {
-			t.Fatalf("%q and %q say the same", cursor, seal(timelineCursorKind, n...))
+			t.Fatalf("%q and %q encode the same position", cursor, seal(timelineCursorKind, n...))
 		}
 		if n, ok := cursor.open(followCursorKind, 4); ok && seal(followCursorKind, n...) != cursor {
-			t.Fatalf("%q and %q say the same", cursor, seal(followCursorKind, n...))
+			t.Fatalf("%q and %q encode the same position", cursor, seal(followCursorKind, n...))
 		}
 		_, err := cursor.TimelinePosition(Public())
 		if err != nil && !errors.Is(err, ErrBadCursor) {
@@ -97,7 +97,7 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-func TestCursorHasOneSpelling(t *testing.T) {
+func TestCursor_RefusesOtherSpellings(t *testing.T) {
 	t.Parallel()
 	wantBadTimelineCursor(t, "", Public())
 	if n, ok := overlong().open(followCursorKind, 4); ok {
@@ -113,8 +113,8 @@ func overlong() Cursor {
 	return Cursor(base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(body, crc32.ChecksumIEEE(body))))
 }
 
-// mangle returns the cursor with one place changed, left out, doubled and split, with
-// its case changed, and cut there.
+// mangle returns variants of a cursor with one position replaced, inserted, removed, cut, or
+// changed in case, and with characters appended.
 func mangle(cursor Cursor, at int, with byte) []Cursor {
 	s := string(cursor)
 	at = int(uint(at) % uint(len(s)))

@@ -36,7 +36,7 @@ const (
 )
 
 // Error is an error that may be shown to a client. Any other error is internal: the server
-// logs it in full, and the client learns only that it occurred.
+// logs it in full and shows the client only its id.
 type Error struct {
 	Code    Code
 	Message string

@@ -18,22 +18,22 @@ const (
 	MaxTrackedAuthors = 100
 )
 
-// TimelineFilter says which posts of a timeline somebody wants. A post has to meet every
-// criterion that is given; nil ones are not.
+// TimelineFilter selects posts of a timeline. A post must meet every criterion that is not
+// nil.
 type TimelineFilter struct {
-	Track   []string // texts, the words of one of which a post has to have
+	Track   []string // a post must contain all words of at least one of these texts
 	Authors []UserID
-	Sample  *float64 // a share of all posts
+	Sample  *float64 // fraction of all posts
 }
 
-// Filter decides which posts somebody wants. It may be used by many goroutines at once.
+// Filter selects posts. It is safe for concurrent use.
 type Filter struct {
 	track   [][]string // entries of folded words; nil without the criterion
 	authors []UserID   // sorted; nil without the criterion
 	sample  float64
 }
 
-// NewFilter checks a filter. The error says which of its fields is wrong.
+// NewFilter validates a filter. Its error names the invalid field.
 func NewFilter(of TimelineFilter) (*Filter, error) {
 	f := &Filter{sample: 1}
 	if of.Sample != nil {
@@ -70,14 +70,14 @@ func NewFilter(of TimelineFilter) (*Filter, error) {
 
 func badFilter(format string, args ...any) error { return Errorf(CodeBadUserInput, format, args...) }
 
-// Passes reports whether a post is wanted. It asks for the words of its text where they
-// matter.
+// Passes reports whether a post passes the filter. It calls wordsOf only if the filter
+// tracks words.
 func (f *Filter) Passes(post *Post, wordsOf func(*Post) Words) bool {
 	return f.MayPass(post.ID, post.AuthorID) && (f.track == nil || wordsOf(post).haveAllOfOne(f.track))
 }
 
-// MayPass reports whether a post whose text is not known could be wanted. Only a filter
-// that tracks words decides by the text.
+// MayPass reports whether a post with an unknown text may pass. It is exact for a filter
+// that does not track words.
 func (f *Filter) MayPass(id PostID, author UserID) bool {
 	if f.sample < 1 && share(id) >= f.sample {
 		return false
@@ -89,8 +89,8 @@ func (f *Filter) MayPass(id PostID, author UserID) bool {
 	return ok
 }
 
-// share maps ids evenly to numbers from 0 to 1, exclusive, and each id to the same one
-// everywhere. What a small sample has, a larger one has too.
+// share maps ids uniformly to numbers from 0 to 1, exclusive. It is the same in every
+// process, so a larger sample contains every smaller one.
 func share(id PostID) float64 {
 	// The finalizer of SplitMix64: each bit of the id changes half of the bits.
 	h := uint64(id)
@@ -102,10 +102,10 @@ func share(id PostID) float64 {
 	return float64(h>>11) / (1 << 53)
 }
 
-// Words are the words of a text, without regard to case.
+// Words are the case-folded words of a text.
 type Words map[string]struct{}
 
-// WordsOf returns the words of a text, as Unicode separates them.
+// WordsOf returns the words of a text by the word boundaries of Unicode.
 func WordsOf(text string) Words {
 	found := Words{}
 	for word := range func(yield func(string) bool) { eachWord(text, yield) } {
@@ -123,8 +123,8 @@ func (w Words) haveAllOfOne(entries [][]string) bool {
 	})
 }
 
-// eachWord yields the words of a text, folded. White space and punctuation are no words,
-// letters, digits and emoji are.
+// eachWord yields the case-folded words of a text. Words consist of letters, digits or
+// emoji, not of white space or punctuation.
 func eachWord(text string, yield func(string) bool) {
 	folded := norm.NFC.String(cases.Fold().String(norm.NFC.String(text)))
 	for segments := words.FromString(folded); segments.Next(); {

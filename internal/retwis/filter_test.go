@@ -9,7 +9,7 @@ import (
 
 func wordsOfPost(p *Post) Words { return WordsOf(p.Text) }
 
-func TestTrackedWords(t *testing.T) {
+func TestFilter_MatchesTrackedWords(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		track string
@@ -51,7 +51,7 @@ func TestTrackedWords(t *testing.T) {
 	}
 }
 
-func TestEveryCriterionHasToHold(t *testing.T) {
+func TestFilter_RequiresEveryCriterion(t *testing.T) {
 	t.Parallel()
 	const low, high PostID = 7, 3 // by their shares
 	if share(low) > share(high) {
@@ -76,19 +76,19 @@ func TestEveryCriterionHasToHold(t *testing.T) {
 			t.Errorf("%+v passes: %t", tt.post, got)
 		}
 		if tt.want && !f.MayPass(tt.post.ID, tt.post.AuthorID) {
-			t.Errorf("%+v passes, and may not", tt.post)
+			t.Errorf("%+v passes, but MayPass is false", tt.post)
 		}
 	}
 	all, err := NewFilter(TimelineFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !all.Passes(&Post{ID: high, AuthorID: 1}, func(*Post) Words { panic("nobody tracks words") }) {
+	if !all.Passes(&Post{ID: high, AuthorID: 1}, func(*Post) Words { panic("the filter does not track words") }) {
 		t.Error("a filter without criteria refuses a post")
 	}
 }
 
-func TestSamples(t *testing.T) {
+func TestFilter_SamplesUniformly(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
 	for _, sample := range []float64{0.01, 0.1, 0.5, 0.999, 1} {
@@ -98,37 +98,37 @@ func TestSamples(t *testing.T) {
 		}
 		passed := 0
 		for i := range PostID(n) {
-			// As ids are: some milliseconds apart, of 16 partitions.
+			// Realistic ids: some milliseconds apart, of 16 partitions.
 			if f.MayPass(28_000_000_000_000_000+i*7_000_000+i%16*1000+i%3, 1) {
 				passed++
 			}
 		}
-		// Five standard deviations of as many draws.
+		// Five standard deviations of a binomial distribution.
 		if diff := math.Abs(float64(passed) - n*sample); diff > 5*math.Sqrt(n*sample*(1-sample)) {
 			t.Errorf("of %d posts %d passed a sample of %v", n, passed, sample)
 		}
 	}
 	if got := share(28_000_000_000_037_005); got != 0.9822004929271524 {
-		t.Errorf("a post's share has changed to %v: nodes of another version decide otherwise", got)
+		t.Errorf("the share of a post has changed to %v: processes of another version decide differently", got)
 	}
 }
 
-func TestFiltersHaveBounds(t *testing.T) {
+func TestNewFilter_ChecksBounds(t *testing.T) {
 	t.Parallel()
 	sample := func(s float64) *float64 { return &s }
 	long := strings.Repeat("é", MaxTrackLength)
 	for name, f := range map[string]TimelineFilter{
-		"no words":         {Track: []string{}},
-		"an empty entry":   {Track: []string{"go", ""}},
-		"punctuation":      {Track: []string{"?! - ..."}},
-		"a long entry":     {Track: []string{long + "e"}},
-		"many entries":     {Track: strings.Split(strings.Repeat("go ", MaxTrackEntries)+"go", " ")},
-		"no authors":       {Authors: []UserID{}},
-		"many authors":     {Authors: make([]UserID, MaxTrackedAuthors+1)},
-		"none of them":     {Sample: sample(0)},
-		"less than none":   {Sample: sample(-0.1)},
-		"more than all":    {Sample: sample(1.01)},
-		"no number at all": {Sample: sample(math.NaN())},
+		"no words":          {Track: []string{}},
+		"an empty entry":    {Track: []string{"go", ""}},
+		"punctuation":       {Track: []string{"?! - ..."}},
+		"a long entry":      {Track: []string{long + "e"}},
+		"many entries":      {Track: strings.Split(strings.Repeat("go ", MaxTrackEntries)+"go", " ")},
+		"no authors":        {Authors: []UserID{}},
+		"many authors":      {Authors: make([]UserID, MaxTrackedAuthors+1)},
+		"a sample of none":  {Sample: sample(0)},
+		"a negative sample": {Sample: sample(-0.1)},
+		"a sample above 1":  {Sample: sample(1.01)},
+		"a sample of NaN":   {Sample: sample(math.NaN())},
 	} {
 		if _, err := NewFilter(f); !errors.Is(err, badFilter("")) {
 			t.Errorf("a filter with %s: %v", name, err)

@@ -6,37 +6,37 @@ import (
 	"time"
 )
 
-// TimeOrigin is the instant from which ids and follow times count.
+// TimeOrigin is the origin of the times in post ids and of follow times.
 var TimeOrigin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Buckets is the number of buckets that user ids are spread over. It bounds the
-// number of partitions: a partition is a bucket modulo the partition count.
+// Buckets is the number of buckets of user ids, and the maximum number of partitions. A
+// partition is a bucket modulo the partition count.
 const Buckets = 1024
 
-// UserID identifies a user: a sequence number times [Buckets], plus the bucket.
-// Valid ids are above 0 and below 2^53, so every language holds them exactly.
+// UserID identifies a user: a sequence number times [Buckets], plus the bucket. Valid ids
+// are above 0 and below 2^53, so every language represents them exactly.
 type UserID int64
 
-// maxUserID is the first number that a double no longer holds exactly.
+// maxUserID is the exclusive bound: a double represents all integers below it exactly.
 const maxUserID = 1 << 53
 
-// Bucket returns the bucket that names the user's partition, 0 to 1023.
+// Bucket returns the bucket of the user, 0 to 1023, which determines the partition.
 func (id UserID) Bucket() int { return int(id % Buckets) }
 
 func (id UserID) String() string { return strconv.FormatInt(int64(id), 10) }
 
-// ParseUserID reads the decimal form that [UserID.String] writes.
+// ParseUserID parses the result of [UserID.String].
 func ParseUserID(s string) (UserID, error) {
 	n, err := parseID(s)
 	if err != nil || n >= maxUserID {
-		return 0, fmt.Errorf("%q is no user id", s)
+		return 0, fmt.Errorf("invalid user id %q", s)
 	}
 	return UserID(n), nil
 }
 
 // PostID identifies a post: milliseconds since [TimeOrigin], then three decimal digits
-// of partition, then three of sequence. Ids are above 0, below 2^63, sort by time
-// of creation, and those of one author only ever rise.
+// of partition, then three of sequence. Ids are above 0 and below 2^63. They sort by
+// creation time, and those of one author always increase.
 type PostID int64
 
 func (id PostID) String() string { return strconv.FormatInt(int64(id), 10) }
@@ -44,22 +44,22 @@ func (id PostID) String() string { return strconv.FormatInt(int64(id), 10) }
 // Partition returns the partition that stores the post.
 func (id PostID) Partition() int { return int(id / 1000 % 1000) }
 
-// CreatedAt returns when the post was made, to the millisecond.
+// CreatedAt returns the creation time of the post in milliseconds.
 func (id PostID) CreatedAt() time.Time {
 	return TimeOrigin.Add(time.Duration(id/1_000_000) * time.Millisecond)
 }
 
-// ParsePostID reads the decimal form that [PostID.String] writes.
+// ParsePostID parses the result of [PostID.String].
 func ParsePostID(s string) (PostID, error) {
 	n, err := parseID(s)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no post id", s)
+		return 0, fmt.Errorf("invalid post id %q", s)
 	}
 	return PostID(n), nil
 }
 
-// parseID accepts only the canonical decimal spelling of a positive number, so that every id
-// has exactly one string.
+// parseID accepts only the canonical decimal form of a positive number, so that every id has
+// exactly one string.
 func parseID(s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n <= 0 || strconv.FormatInt(n, 10) != s {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestPostIDNamesTimeAndPartition(t *testing.T) {
+func TestPostID_ContainsTimeAndPartition(t *testing.T) {
 	t.Parallel()
 	id := PostID(86_400_000*1_000_000 + 37*1000 + 5)
 	if got, want := id.CreatedAt(), time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC); !got.Equal(want) {
@@ -18,7 +18,7 @@ func TestPostIDNamesTimeAndPartition(t *testing.T) {
 	}
 }
 
-func TestIDsHaveBounds(t *testing.T) {
+func TestParseIDs_RefuseOtherForms(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "0", "-1", "+1", "01", " 1", "1 ", "1_0", "0x1", "1e3", "١", "9223372036854775808"} {
 		if id, err := ParsePostID(s); err == nil {

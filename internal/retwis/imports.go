@@ -2,30 +2,27 @@ package retwis
 
 import "time"
 
-// What follows fills a database with much at once: people who were made up, or come from
-// elsewhere, with what they did there.
-
-// Claim is the account that has a name.
+// Claim is the account that owns a username. Imports use it to skip existing accounts.
 type Claim struct {
 	Credentials
-	Pending bool // its registration has not ended
+	Pending bool // the registration is unfinished
 }
 
-// Followings are the people whom a reader is to follow.
+// Followings are follows to import: the users whom a reader will follow.
 type Followings struct {
 	Reader  UserID
 	Authors []UserID
 }
 
-// PostImport is a run of posts of one author, oldest first.
+// PostImport is a batch of posts of one author to import, oldest first.
 type PostImport struct {
 	Author UserID
-	Source string // names where they come from; of each source every post is taken once
-	From   int    // how many posts of the author come before these in the source
+	Source string // name of the source; each post of a source is imported once
+	From   int    // number of the author's posts in the source before this batch
 	Posts  []PastPost
 }
 
-// PastPost is a post that was made in the past. Its text is checked and normalised.
+// PastPost is a post with a creation time in the past. Its text is normalised.
 type PastPost struct {
 	Text      string
 	CreatedAt time.Time

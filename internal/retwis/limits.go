@@ -1,7 +1,7 @@
 package retwis
 
-// Limits of texts. A grapheme cluster is what a reader sees as one character; it
-// may be made of many code points, so bytes are limited too.
+// Limits of texts. A reader sees a grapheme cluster as one character, but it may consist of
+// many code points. So bytes are limited too.
 const (
 	MaxPostGraphemes        = 280
 	MaxPostBytes            = 10_240
@@ -11,7 +11,7 @@ const (
 	MaxBioBytes             = 6_144
 )
 
-// Limits of names, passwords and keys, in characters.
+// Limits of usernames, passwords and idempotency keys, in characters.
 const (
 	MinUsernameLength       = 3
 	MaxUsernameLength       = 20

@@ -6,7 +6,7 @@ const (
 	MaxListNameBytes     = 2_048
 )
 
-// NormalizeListName returns the name of a list as it is stored: the rules are those of a
+// NormalizeListName returns the name of a list as it is stored. The rules are those of a
 // display name.
 func NormalizeListName(name string) (string, error) {
 	return textRule{

@@ -2,16 +2,16 @@ package retwis
 
 import "time"
 
-// ListID identifies a list of users. It is made like a [UserID], in the bucket of the
-// list's owner, whose partition it lives in.
+// ListID identifies a list of users. It has the form of a [UserID]. A list is in the bucket,
+// and so in the partition, of its owner.
 type ListID int64
 
 func (id ListID) String() string { return UserID(id).String() }
 
-// Bucket returns the bucket that names the partition of the list and of its owner.
+// Bucket returns the bucket of the list and of its owner, which determines the partition.
 func (id ListID) Bucket() int { return UserID(id).Bucket() }
 
-// ParseListID reads the decimal form that [ListID.String] writes.
+// ParseListID parses the result of [ListID.String].
 func ParseListID(s string) (ListID, error) {
 	id, err := ParseUserID(s)
 	return ListID(id), err
@@ -19,11 +19,11 @@ func ParseListID(s string) (ListID, error) {
 
 // Bounds of lists.
 const (
-	MaxLists       = 1000 // of one owner
+	MaxLists       = 1000 // per owner
 	MaxListMembers = 5000
 )
 
-// List is a list of users, kept by its owner, with a timeline of its members' posts.
+// List is a private list of users. Its timeline has the posts of its members.
 type List struct {
 	ID        ListID
 	OwnerID   UserID
@@ -31,13 +31,13 @@ type List struct {
 	CreatedAt time.Time
 }
 
-// ListEdge is a list at its place among its owner's.
+// ListEdge is a list and its position among the lists of its owner.
 type ListEdge struct {
 	Cursor Cursor
 	List   *List
 }
 
-// ListPage is one page of an owner's lists, newest first.
+// ListPage is one page of the lists of an owner, newest first.
 type ListPage struct {
 	Edges           []ListEdge
 	HasNextPage     bool
@@ -50,7 +50,7 @@ var (
 	ErrListNotOwned = FieldError(CodeNotOwner, "listId", "only the owner can change a list")
 )
 
-// Membership asks about a user and a list.
+// Membership is a pair of a list and a user who may be a member.
 type Membership struct {
 	List ListID
 	User UserID

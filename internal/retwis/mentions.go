@@ -12,8 +12,8 @@ type MentionRange struct {
 	Name      string // folded
 }
 
-// FindMentions returns the names that a text mentions by @name, in the order of the text. An @ right behind a letter,
-// digit or other sign of an address or URL begins no mention, and neither do names of a length that no user can have.
+// FindMentions returns the usernames that a text mentions by @name, in the order of the text. It ignores an @ that follows
+// a letter, a digit or another character of an address or URL, and names whose length no username has.
 func FindMentions(text string) []MentionRange {
 	var mentions []MentionRange
 	counted, codePoints := 0, 0 // the bytes counted so far, and their number of code points
@@ -49,8 +49,8 @@ func MentionedNames(text string) []string {
 	return names
 }
 
-// mentionMayBegin looks at what stands before an @: the word it belongs to must not be an
-// address or a URL.
+// mentionMayBegin reports whether an @ after this text may begin a mention. It may not inside
+// an address or a URL.
 func mentionMayBegin(before string) bool {
 	word := before[strings.LastIndexFunc(before, unicode.IsSpace)+1:]
 	if strings.Contains(word, "://") || strings.HasPrefix(strings.ToLower(word), "www.") {
@@ -60,8 +60,8 @@ func mentionMayBegin(before string) bool {
 	return word == "" || !unicode.In(last, unicode.Letter, unicode.Digit, unicode.Mark) && !strings.ContainsRune("_@.+-/%=&#~", last)
 }
 
-// mentionMayEnd looks at what stands behind a name: a letter of another script, another @,
-// or a dot with a letter behind it make it part of something else.
+// mentionMayEnd reports whether a mention may end before this text. It may not before a letter
+// of another script, another @, or a dot with a letter after it.
 func mentionMayEnd(after string) bool {
 	if len(after) >= 2 && after[0] == '.' && isNameByte(after[1]) {
 		return false

@@ -4,18 +4,18 @@ import "strings"
 
 const nameCursorKind = 'n'
 
-// NameCursor returns the cursor of a username in the order of names. It holds the name
-// itself, so that it goes on working when the account is gone.
+// NameCursor returns the cursor of a username in alphabetical order. It contains the name
+// itself, so it remains valid after the account is deleted.
 func NameCursor(username string) Cursor {
-	letters := make([]int64, MaxUsernameLength) // the rest stays 0
+	letters := make([]int64, MaxUsernameLength) // padded with 0
 	for i, letter := range []byte(FoldUsername(username)) {
 		letters[i] = int64(letter)
 	}
 	return seal(nameCursorKind, letters...)
 }
 
-// Name decodes a cursor that [NameCursor] made of a name that begins with the prefix,
-// both without regard to case. Any other cursor is [ErrBadCursor].
+// Name decodes a cursor of [NameCursor] whose username begins with a prefix, regardless of
+// case. Any other cursor is [ErrBadCursor].
 func (c Cursor) Name(prefix string) (string, error) {
 	letters, ok := c.open(nameCursorKind, MaxUsernameLength)
 	if !ok {

@@ -29,12 +29,12 @@ func FuzzNameCursor(f *testing.F) {
 	})
 }
 
-func TestANameCursorHoldsAName(t *testing.T) {
+func TestNameCursor_RefusesInvalidNames(t *testing.T) {
 	t.Parallel()
 	for name, letters := range map[string][]int64{
 		"a gap":                   {'a', 0, 'n', 'n'},
 		"upper case":              {'A', 'n', 'n'},
-		"no character of names":   {'a', ' ', 'n'},
+		"an invalid character":    {'a', ' ', 'n'},
 		"a character beyond byte": {256 + 'a', 'n', 'n'},
 		"too short":               {'a', 'n'},
 		"nothing":                 {},

@@ -2,9 +2,9 @@ package retwis
 
 import "strings"
 
-// CheckUsername returns a user error unless the name may be given to a new account:
-// 3 to 20 of A–Z a–z 0–9 _, and not reserved. Nothing is trimmed or changed, the case
-// is kept for display; whether the name is free is for the store to say.
+// CheckUsername returns a user error unless a new account may have the name: 3 to 20 of the
+// characters A–Z a–z 0–9 _, and not reserved. It does not change the name, whose case is kept
+// for display. The store checks whether the name is taken.
 func CheckUsername(name string) error {
 	const field = "username"
 	switch {
@@ -22,20 +22,20 @@ func CheckUsername(name string) error {
 	return nil
 }
 
-// IsUsername reports whether an account could have the name, by its length and
-// letters. It holds for reserved names, which older accounts may have.
+// IsUsername reports whether a name has the length and the characters of a username. It
+// accepts reserved names, because older accounts may have them.
 func IsUsername(name string) bool {
 	return len(name) >= MinUsernameLength && len(name) <= MaxUsernameLength && spelledAsUsername(name)
 }
 
-// StartsUsername reports whether the name of an account could begin with a text: it is
-// made of 1 to [MaxUsernameLength] characters of names.
+// StartsUsername reports whether a username could begin with a prefix of 1 to
+// [MaxUsernameLength] characters.
 func StartsUsername(prefix string) bool {
 	return prefix != "" && len(prefix) <= MaxUsernameLength && spelledAsUsername(prefix)
 }
 
-// FoldUsername returns the form in which usernames are unique: lower case. Only ASCII
-// is folded, so that no other letter (the Kelvin sign, say) turns into one of a name.
+// FoldUsername returns the lower-case form in which usernames are unique. It folds only ASCII,
+// so that no other character, such as the Kelvin sign, becomes a letter of a username.
 func FoldUsername(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {

@@ -12,7 +12,7 @@ func TestCheckUsername(t *testing.T) {
 			t.Errorf("CheckUsername(%q) = %v", name, err)
 		}
 		if !IsUsername(name) {
-			t.Errorf("%q is no username", name)
+			t.Errorf("%q is not a username", name)
 		}
 	}
 	for _, tt := range []struct {
@@ -66,7 +66,7 @@ func TestFoldUsername(t *testing.T) {
 	for name, want := range map[string]string{
 		"Ada_L0velace": "ada_l0velace",
 		"XYZ":          "xyz",
-		"\u212ait":     "\u212ait", // the Kelvin sign is no k
+		"\u212ait":     "\u212ait", // the Kelvin sign is not a k
 		"İda":          "İda",
 		"":             "",
 	} {
@@ -89,10 +89,10 @@ func FuzzUsername(f *testing.F) {
 			t.Fatalf("only one of %q and %q is a username", name, folded)
 		}
 		if (CheckUsername(folded) == nil) != (CheckUsername(name) == nil) {
-			t.Fatalf("only one of %q and %q may be given", name, folded)
+			t.Fatalf("only one of %q and %q passes CheckUsername", name, folded)
 		}
 		if CheckUsername(name) == nil && !IsUsername(name) {
-			t.Fatalf("%q may be given, and is no username", name)
+			t.Fatalf("%q passes CheckUsername but not IsUsername", name)
 		}
 		if IsUsername(name) && strings.ToLower(name) != folded {
 			t.Fatalf("%q folds to %q", name, folded)
@@ -113,8 +113,8 @@ func TestStartsUsername(t *testing.T) {
 	}
 }
 
-// The first segment of every path of the app and the API is a name nobody can have.
-func TestPathsAreReserved(t *testing.T) {
+// The first segment of every path of the app and the API is reserved.
+func TestCheckUsername_RefusesPaths(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"api", "assets", "graphql", "healthz", "login", "metrics", "playground", "post", "public", "readyz", "settings",

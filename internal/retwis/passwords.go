@@ -8,10 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// NormalizePassword returns the form of a new password that is hashed, or a user
-// error that blames the field, for it is called "password" in one input and
-// "newPassword" in another. A password has [MinPasswordLength] to [MaxPasswordLength]
-// code points, whichever they are.
+// NormalizePassword returns the form of a new password to hash, or a user error about the
+// field, which is "password" or "newPassword" depending on the input. A password has
+// [MinPasswordLength] to [MaxPasswordLength] arbitrary code points.
 func NormalizePassword(field, password string) (string, error) {
 	if password == "" {
 		return "", FieldError(CodeBlank, field, "enter a password")
@@ -32,9 +31,9 @@ func NormalizePassword(field, password string) (string, error) {
 	return form, nil
 }
 
-// PasswordForm returns the form of a password that is compared with a hash, and false
-// when no account can have the password: it is too long or not UTF-8. What is too
-// short for a new password passes, for older accounts may have been given less.
+// PasswordForm returns the form of a password to compare with a hash, and false if no
+// account can have the password, because it is too long or not UTF-8. It accepts passwords
+// that are too short for new accounts, because older accounts may have them.
 func PasswordForm(password string) (string, bool) {
 	if len(password) > maxPasswordBytes || !utf8.ValidString(password) {
 		return "", false
@@ -43,15 +42,15 @@ func PasswordForm(password string) (string, bool) {
 	return form, utf8.RuneCountInString(form) <= MaxPasswordLength
 }
 
-// maxPasswordBytes bounds the work on a password before its characters are counted.
+// maxPasswordBytes bounds the length of a password before its characters are counted.
 const maxPasswordBytes = MaxPasswordLength * utf8.UTFMax * maxShrink
 
 func tooLongPassword(field string) error {
 	return FieldError(CodeTooLong, field, "use at most %d characters", MaxPasswordLength)
 }
 
-// foldPassword makes the same password of what different keyboards send for it: NFC,
-// and every space the ASCII one, as the OpaqueString profile of RFC 8265 has it.
+// foldPassword maps the different encodings that keyboards send for a password to one: NFC
+// with ASCII spaces only, by the OpaqueString profile of RFC 8265.
 func foldPassword(password string) string {
 	return norm.NFC.String(strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Zs, r) {

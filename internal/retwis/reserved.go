@@ -5,17 +5,18 @@ import (
 	"strings"
 )
 
-// isReserved reports whether a folded name speaks for the service, looks as if it did, or
-// is or may become a path of it. Names that are too short to be given are left out.
+// isReserved reports whether a folded name is reserved: a name of the service or its staff, a
+// name that looks like one of these, or a path of the service or the app. The lists omit
+// names that are too short for a username.
 func isReserved(folded string) bool {
-	return slices.Contains(believed(), folded) || slices.Contains(meaningful(), folded) ||
+	return slices.Contains(staffNames(), folded) || slices.Contains(specialWords(), folded) ||
 		slices.Contains(paths(), folded) || imitates(folded)
 }
 
 const serviceName = "retwis"
 
-// believed are the names of those who would be.
-func believed() []string {
+// staffNames returns names that users would attribute to the service or its staff.
+func staffNames() []string {
 	return []string{
 		serviceName, "abuse", "admin", "administrator", "hostmaster", "mod", "moderator", "official", "operator",
 		"postmaster", "root", "security", "staff", "superuser", "support", "sysadmin", "sysop", "system",
@@ -23,14 +24,14 @@ func believed() []string {
 	}
 }
 
-// meaningful are words with a meaning of their own in texts and programs.
-func meaningful() []string {
+// specialWords returns words with a special meaning in texts and programs.
+func specialWords() []string {
 	return []string{
 		"all", "anonymous", "deleted", "everybody", "everyone", "nobody", "none", "null", "undefined",
 	}
 }
 
-// paths are first segments of paths, of the API and of the app, and what may become one.
+// paths returns the first segments of current and possible future paths of the API and the app.
 func paths() []string {
 	return []string{
 		"about", "account", "accounts", "api", "app", "assets", "auth", "blog", "contact", "debug", "docs", "explore",
@@ -42,30 +43,29 @@ func paths() []string {
 	}
 }
 
-// imitates reports whether a folded name looks like that of somebody who would be
-// believed, alone or put together with the name of the service: adm1n, r00t, _support_,
-// retwis_help.
+// imitates reports whether a folded name looks like one of [staffNames], alone or combined
+// with the name of the service: adm1n, r00t, _support_, retwis_help.
 func imitates(folded string) bool {
 	look, service := lookOf(folded), lookOf(serviceName)
-	if looksLikeOneOf(look, believed()) {
+	if looksLikeOneOf(look, staffNames()) {
 		return true
 	}
 	rest, found := strings.CutPrefix(look, service)
 	if !found {
 		rest, found = strings.CutSuffix(look, service)
 	}
-	return found && (looksLikeOneOf(rest, believed()) || looksLikeOneOf(rest, []string{"app", "bot", "help", "info", "news", "team"}))
+	return found && (looksLikeOneOf(rest, staffNames()) || looksLikeOneOf(rest, []string{"app", "bot", "help", "info", "news", "team"}))
 }
 
-// looksLikeOneOf compares the look of a name with that of others and of their plurals.
+// looksLikeOneOf reports whether a result of [lookOf] is that of a name or of its plural.
 func looksLikeOneOf(look string, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return look == lookOf(name) || look == lookOf(name+"s")
 	})
 }
 
-// lookOf returns what names have in common that are hard to tell apart: underscores count
-// for nothing, and digits for the letters that they are taken for.
+// lookOf returns a form that is equal for names that are easily confused: without
+// underscores, and with digits replaced by the letters that they resemble.
 func lookOf(folded string) string {
 	return strings.NewReplacer(
 		"_", "", "0", "o", "1", "l", "i", "l", "3", "e", "4", "a", "5", "s", "7", "t", "8", "b", "vv", "w", "rn", "m",

@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// SessionKey finds a session: the bucket of its user and the hexadecimal SHA-256 of
-// its token.
+// SessionKey is the key of a session in the store: the bucket of its user and the
+// hexadecimal SHA-256 of its token.
 type SessionKey struct {
 	Bucket int
 	Hash   string
 }
 
-// SessionID names a session to its user. It opens nothing, and does not tell the key.
+// SessionID identifies a session to its user. It neither grants access nor reveals the key.
 type SessionID struct {
 	User UserID
 	name string // sessionNameBytes in hexadecimal
 }
 
-// sessionNameBytes tell apart the few sessions of one user.
+// sessionNameBytes is enough to distinguish the sessions of one user.
 const sessionNameBytes = 10
 
-// SessionIDOf returns what the session of a user is called.
+// SessionIDOf returns the id of a session.
 func SessionIDOf(user UserID, key SessionKey) SessionID {
 	sum := sha256.Sum256([]byte("name of session " + key.Hash))
 	return SessionID{user, hex.EncodeToString(sum[:sessionNameBytes])}
 }
 
-// String returns the form that [ParseSessionID] reads.
+// String returns the form that [ParseSessionID] parses.
 func (id SessionID) String() string { return id.User.String() + "." + id.name }
 
-// ParseSessionID reads the id of a session, in the one spelling that it has.
+// ParseSessionID parses the result of [SessionID.String] and accepts no other form.
 func ParseSessionID(s string) (SessionID, error) {
 	user, name, _ := strings.Cut(s, ".")
 	owner, err := ParseUserID(user)
@@ -42,7 +42,7 @@ func ParseSessionID(s string) (SessionID, error) {
 	}
 	raw, err := hex.DecodeString(name)
 	if err != nil || len(raw) != sessionNameBytes || hex.EncodeToString(raw) != name {
-		return SessionID{}, fmt.Errorf("session id with the name %.40q", name)
+		return SessionID{}, fmt.Errorf("invalid name %.40q in a session id", name)
 	}
 	return SessionID{owner, name}, nil
 }
@@ -51,35 +51,35 @@ func ParseSessionID(s string) (SessionID, error) {
 type Session struct {
 	ID         SessionID
 	CreatedAt  time.Time
-	LastSeenAt time.Time // not before the last use by more than the store's SessionRenewal
-	UserAgent  *string   // as [CleanUserAgent] leaves it; nil where the client said nothing
-	Current    bool      // whether it is the session that asks
+	LastSeenAt time.Time // at most the store's SessionRenewal before the last use
+	UserAgent  *string   // result of [CleanUserAgent]; nil if the client sent none
+	Current    bool      // whether it is the session of the request
 }
 
-// NewSession is a session that is to be opened.
+// NewSession is a session to create.
 type NewSession struct {
 	User      UserID
 	Key       SessionKey
 	UserAgent string
 }
 
-// SessionOwner is whose session it is. Of a user's sessions those of an earlier
-// generation than another have all ended when the other began.
+// SessionOwner is the user of a session, and the generation of the session. All sessions of
+// a user with a lower generation ended before the first one of a higher generation began.
 type SessionOwner struct {
 	User       UserID
 	Generation int64
 }
 
-// SessionEnd says which sessions ended: one; every session of a user of a generation
-// before Generation, when the hash is empty; or, as the zero value, that news may have
-// been lost and each open session is to be checked.
+// SessionEnd reports ended sessions: one session; if the hash is empty, every session of the
+// user with a generation below Generation. The zero value means that reports may have been
+// lost, so the receiver must check all open sessions.
 type SessionEnd struct {
 	User       UserID
 	Session    SessionKey
 	Generation int64
 }
 
-// Ends reports whether the session of a holder is among those that ended.
+// Ends reports whether a session is among those that ended.
 func (e SessionEnd) Ends(holder SessionOwner, session SessionKey) bool {
 	if e.Session.Hash != "" {
 		return e.Session.Hash == session.Hash
@@ -87,11 +87,11 @@ func (e SessionEnd) Ends(holder SessionOwner, session SessionKey) bool {
 	return e.User == holder.User && holder.Generation < e.Generation
 }
 
-// maxUserAgent is how many characters of a client's name are kept.
+// maxUserAgent is the maximum length of a stored user agent.
 const maxUserAgent = 256
 
-// CleanUserAgent returns what a client says that it is in a form that can be shown and
-// logged: printable ASCII, without spaces in a row, 256 characters at most.
+// CleanUserAgent returns a user agent in a form that is safe to display and log: at most 256
+// printable ASCII characters without repeated spaces.
 func CleanUserAgent(agent string) string {
 	var b strings.Builder
 	space := false

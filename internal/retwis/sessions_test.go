@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSessionIDs(t *testing.T) {
+func TestSessionID_RoundTrips(t *testing.T) {
 	t.Parallel()
 	id := SessionIDOf(1025, SessionKey{Bucket: 1, Hash: "00ff"})
 	back, err := ParseSessionID(id.String())
@@ -13,7 +13,7 @@ func TestSessionIDs(t *testing.T) {
 		t.Errorf("%s is read as %s, %v", id, back, err)
 	}
 	if other := SessionIDOf(1025, SessionKey{Bucket: 1, Hash: "00fe"}); other == id {
-		t.Error("two sessions have one id")
+		t.Error("two sessions have the same id")
 	}
 	text := id.String()
 	for _, bad := range []string{

@@ -9,13 +9,12 @@ import (
 )
 
 // NormalizePostText returns the text of a post as it is stored, or a user error
-// that says what to change: BLANK, TOO_LONG or INVALID. Normalising a result again
-// changes nothing.
+// with the code BLANK, TOO_LONG or INVALID. It is idempotent.
 //
-// White space around the text goes, every kind of line end becomes "\n", and the
-// rest is brought to NFC; what stays of control and format characters is said at
-// [forbidden]. More than 30 combining marks in a row are broken up by U+034F, as the
-// Stream-Safe Text Format of Unicode asks.
+// It removes white space around the text, replaces every kind of line break by "\n", and
+// converts the text to NFC. [forbidden] defines which characters it refuses. It inserts
+// U+034F into runs of more than 30 combining marks, as the Stream-Safe Text Format of
+// Unicode requires.
 func NormalizePostText(text string) (string, error) {
 	return textRule{
 		field: "text", noun: "post", plural: "posts",
@@ -24,8 +23,8 @@ func NormalizePostText(text string) (string, error) {
 	}.normalize(text)
 }
 
-// NormalizeDisplayName returns the display name as it is stored: the rules are those
-// of a post, with other limits and on one line.
+// NormalizeDisplayName returns a display name as it is stored. The rules are those of a
+// post, with other limits and without line breaks.
 func NormalizeDisplayName(name string) (string, error) {
 	return textRule{
 		field: "displayName", noun: "display name", plural: "display names",
@@ -33,8 +32,8 @@ func NormalizeDisplayName(name string) (string, error) {
 	}.normalize(name)
 }
 
-// NormalizeBio returns the bio as it is stored: the rules are those of a post, with
-// other limits, and it may be empty. One in which nothing can be seen is empty.
+// NormalizeBio returns a bio as it is stored. The rules are those of a post, with other
+// limits. A bio may be empty, and one without visible characters becomes empty.
 func NormalizeBio(bio string) (string, error) {
 	return textRule{
 		field: "bio", noun: "bio", plural: "bios",
@@ -43,25 +42,25 @@ func NormalizeBio(bio string) (string, error) {
 	}.normalize(bio)
 }
 
-// textRule is what one kind of text must keep to.
+// textRule is the rule for one kind of text.
 type textRule struct {
-	field     string // of the input, for errors
-	noun      string // in messages
+	field     string // name of the input field, for errors
+	noun      string // name of the text in messages
 	plural    string // of noun
-	graphemes int    // at most, after normalising
-	bytes     int    // at most, after normalising
-	lines     bool   // may have several lines
-	optional  bool   // may be empty
+	graphemes int    // maximum after normalising
+	bytes     int    // maximum after normalising
+	lines     bool   // line breaks are allowed
+	optional  bool   // the text may be empty
 }
 
-// maxShrink is how many times shorter normalising may make a text: a Greek letter
-// spelt with its marks apart is the extreme, 3.5.
+// maxShrink bounds the factor by which normalising can shorten a text. The maximum is 3.5,
+// for a Greek letter with separate marks.
 const maxShrink = 4
 
 func (rule textRule) normalize(text string) (string, error) {
 	text = strings.TrimFunc(text, trimmed)
-	// The request may hold hundreds of kilobytes: what cannot fit is refused by its
-	// length alone, before anything looks at its characters.
+	// A request may contain hundreds of kilobytes, so a text that cannot fit is refused by
+	// its length alone.
 	if len(text) > maxShrink*rule.bytes {
 		return "", rule.fail(CodeTooLong, "%s can have up to %d characters", rule.plural, rule.graphemes)
 	}

@@ -15,27 +15,27 @@ const (
 	england = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f" // one cluster
 )
 
-func TestNormalizePostTextKeepsWhatPeopleWrite(t *testing.T) {
+func TestNormalizePostText_KeepsOrdinaryText(t *testing.T) {
 	t.Parallel()
 	// 280 clusters and 10240 bytes.
 	heaviest := strings.Repeat("x"+strings.Repeat("\u20dd", 12), 240) + strings.Repeat("x"+strings.Repeat("\u20dd", 11), 40)
 	tests := []struct{ name, text, want string }{
 		{"plain text", "hello", "hello"},
 		{"inner white space", "a  b\n\n c\u00a0d", "a  b\n\n c\u00a0d"},
-		{"not the white space around", "\u3000\u00a0\t\r\n hello \n\u2003\u0085", "hello"},
-		{"not a byte order mark around", "\ufeff hello\ufeff", "hello"},
-		{"one kind of line end", "a\r\nb\rc\u2028d\u2029e\n\rf", "a\nb\nc\nd\ne\n\nf"},
-		{"composed letters", "cafe\u0301", "café"},
+		{"surrounding white space is trimmed", "\u3000\u00a0\t\r\n hello \n\u2003\u0085", "hello"},
+		{"surrounding byte order marks are trimmed", "\ufeff hello\ufeff", "hello"},
+		{"line breaks become newlines", "a\r\nb\rc\u2028d\u2029e\n\rf", "a\nb\nc\nd\ne\n\nf"},
+		{"letters are composed", "cafe\u0301", "café"},
 		{"Hangul", "\u1112\u1161\u11ab", "한"},
-		{"singletons as what they stand for", "\u212b\u2126", "\u00c5\u03a9"},
-		{"compatibility forms as they are", "ﬁ²①", "ﬁ²①"},
+		{"singletons are replaced", "\u212b\u2126", "\u00c5\u03a9"},
+		{"compatibility forms are kept", "ﬁ²①", "ﬁ²①"},
 		{"joined emoji", family, family},
 		{"variation selectors", "❤\ufe0f ☃\ufe0e 葛\U000e0100", "❤\ufe0f ☃\ufe0e 葛\U000e0100"},
 		{"skin tones and keycaps", "👍🏽 1\ufe0f\u20e3", "👍🏽 1\ufe0f\u20e3"},
 		{"the flag of England", england, england},
 		{"flags side by side", england + england + "🇩🇪", england + england + "🇩🇪"},
 		{"Persian with ZWNJ", "می\u200cخواهم", "می\u200cخواهم"},
-		{"marks of direction", "a\u200eb\u200fc\u061cd", "a\u200eb\u200fc\u061cd"},
+		{"direction marks", "a\u200eb\u200fc\u061cd", "a\u200eb\u200fc\u061cd"},
 		{"Khmer with ZWSP", "ខ្ញុំ\u200bស្រលាញ់", "ខ្ញុំ\u200bស្រលាញ់"},
 		{"soft hyphen and word joiner", "co\u00adoperate\u2060d", "co\u00adoperate\u2060d"},
 		{"Mongolian", "ᠬᠠᠷᠭᠠᠨ\u180eᠠ", "ᠬᠠᠷᠭᠠᠨ\u180eᠠ"},
@@ -63,18 +63,18 @@ func TestNormalizePostTextKeepsWhatPeopleWrite(t *testing.T) {
 	}
 }
 
-func TestNormalizePostTextRefuses(t *testing.T) {
+func TestNormalizePostText_RefusesInvalidText(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, text string
 		code       Code
-		message    string // a part of it
+		message    string // expected part
 	}{
 		{"nothing", "", CodeBlank, "blank"},
 		{"white space", " \t\r\n\u0085\u00a0\u3000\u2028", CodeBlank, "blank"},
 		{"a byte order mark", "\ufeff", CodeBlank, "blank"},
 		{"joiners", "\u200b\u200c\u200d\u2060", CodeBlank, "blank"},
-		{"marks of direction", "\u200e\u200f", CodeBlank, "blank"},
+		{"direction marks", "\u200e\u200f", CodeBlank, "blank"},
 		{"overrides alone", "\u202e\u202c", CodeBlank, "blank"},
 		{"variation selectors", "\ufe0f\U000e0100", CodeBlank, "blank"},
 		{"Hangul fillers", "\u3164\u115f\u1160\uffa0", CodeBlank, "blank"},
@@ -107,8 +107,8 @@ func TestNormalizePostTextRefuses(t *testing.T) {
 		{"a language tag", "a\U000e0001\U000e0065b", CodeInvalid, "U+E0001"},
 		{"tags behind a letter", "a\U000e0067\U000e0062\U000e007f", CodeInvalid, "U+E0067"},
 		{"a flag without its end", england[:len(england)-4], CodeInvalid, "U+E0067"},
-		{"a flag of no region", "\U0001f3f4\U000e0067\U000e007f", CodeInvalid, "U+E0067"},
-		{"a flag that says too much", "\U0001f3f4" + strings.Repeat("\U000e0067", 8) + "\U000e007f", CodeInvalid, "U+E0067"},
+		{"a flag without a region", "\U0001f3f4\U000e0067\U000e007f", CodeInvalid, "U+E0067"},
+		{"a flag with too many tags", "\U0001f3f4" + strings.Repeat("\U000e0067", 8) + "\U000e007f", CodeInvalid, "U+E0067"},
 		{"a flag with capital tags", "\U0001f3f4\U000e0047\U000e0042\U000e0045\U000e007f", CodeInvalid, "U+E0047"},
 		{"broken UTF-8", "a\xff\xfeb", CodeInvalid, "UTF-8"},
 		{"a surrogate", "a\xed\xa0\x80b", CodeInvalid, "UTF-8"},
@@ -119,13 +119,13 @@ func TestNormalizePostTextRefuses(t *testing.T) {
 			got, err := NormalizePostText(tt.text)
 			wantUserError(t, err, tt.code, "text", tt.message)
 			if got != "" {
-				t.Errorf("a refused text comes back as %+q", got)
+				t.Errorf("returned %+q for a refused text", got)
 			}
 		})
 	}
 }
 
-func TestBidirectionalControlsAreNamed(t *testing.T) {
+func TestNormalizePostText_NamesBidirectionalControls(t *testing.T) {
 	t.Parallel()
 	for _, r := range "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" {
 		_, err := NormalizePostText("a" + string(r) + "b")
@@ -206,7 +206,7 @@ func wantUserError(t *testing.T, err error, code Code, field, message string) {
 		t.Errorf("the error is %s on %v (%s), want %s on %s", e.Code, e.Field, e.Message, code, field)
 	}
 	if !strings.Contains(e.Message, message) {
-		t.Errorf("the message %q does not say %q", e.Message, message)
+		t.Errorf("the message %q does not contain %q", e.Message, message)
 	}
 }
 

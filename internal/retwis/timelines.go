@@ -5,48 +5,48 @@ import (
 	"strings"
 )
 
-// TimelineKind tells timelines apart by what feeds them.
+// TimelineKind is the kind of a timeline.
 type TimelineKind byte
 
 // The kinds of timeline.
 const (
-	HomeTimeline     TimelineKind = 'h' // posts of a user and of those the user follows
+	HomeTimeline     TimelineKind = 'h' // posts of a user and of the users whom the user follows
 	ProfileTimeline  TimelineKind = 'u' // a user's own posts
-	PublicTimeline   TimelineKind = 'p' // everybody's posts
-	MentionsTimeline TimelineKind = 'm' // posts that name a user
+	PublicTimeline   TimelineKind = 'p' // posts of all users
+	MentionsTimeline TimelineKind = 'm' // posts that mention a user
 	ListTimeline     TimelineKind = 'l' // posts of the members of a list
 )
 
-// TimelineID names a timeline. The owner of the public timeline is 0. A list's timeline
-// has the list's id in the place of its owner's: it names the same partition.
+// TimelineID identifies a timeline. The owner of the public timeline is 0. For the timeline
+// of a list, the id of the list replaces that of the owner; both are in the same partition.
 type TimelineID struct {
 	Kind  TimelineKind
 	Owner UserID
 }
 
-// Home names a user's home timeline.
+// Home returns the id of a user's home timeline.
 func Home(user UserID) TimelineID { return TimelineID{HomeTimeline, user} }
 
-// Profile names the timeline of a user's own posts.
+// Profile returns the id of the timeline of a user's own posts.
 func Profile(user UserID) TimelineID { return TimelineID{ProfileTimeline, user} }
 
-// Mentions names the timeline of the posts that name a user.
+// Mentions returns the id of the timeline of the posts that mention a user.
 func Mentions(user UserID) TimelineID { return TimelineID{MentionsTimeline, user} }
 
-// ListPosts names the timeline of a list.
+// ListPosts returns the id of the timeline of a list.
 func ListPosts(list ListID) TimelineID { return TimelineID{ListTimeline, UserID(list)} }
 
-// List returns the list of a list's timeline.
+// List returns the list that a list timeline belongs to.
 func (t TimelineID) List() ListID { return ListID(t.Owner) }
 
-// FannedOut reports whether the timeline is fed by fan-out from those it follows, and can
-// be built anew from their profiles: a home or a list.
+// FannedOut reports whether fan-out delivers posts to the timeline, so that it can be rebuilt
+// from the profiles of the authors. This holds for home timelines and lists.
 func (t TimelineID) FannedOut() bool { return t.Kind == HomeTimeline || t.Kind == ListTimeline }
 
-// Public names the timeline of everybody's posts.
+// Public returns the id of the public timeline.
 func Public() TimelineID { return TimelineID{Kind: PublicTimeline} }
 
-// String returns the short form that presence and messages between processes use.
+// String returns the short form for presence and for messages between processes.
 func (t TimelineID) String() string {
 	if t.Kind == PublicTimeline {
 		return "p"
@@ -54,7 +54,7 @@ func (t TimelineID) String() string {
 	return string(t.Kind) + t.Owner.String()
 }
 
-// ParseTimelineID reads the form that [TimelineID.String] writes.
+// ParseTimelineID parses the result of [TimelineID.String].
 func ParseTimelineID(s string) (TimelineID, error) {
 	if s == "p" {
 		return Public(), nil
@@ -68,13 +68,13 @@ func ParseTimelineID(s string) (TimelineID, error) {
 			return TimelineID{kind, id}, nil
 		}
 	}
-	return TimelineID{}, fmt.Errorf("%q is no timeline", s)
+	return TimelineID{}, fmt.Errorf("invalid timeline id %q", s)
 }
 
-// VisibleTo reports whether a reader may see the timeline, as far as its id tells: homes
-// and mentions are their owner's alone, profiles and the public timeline are open. A
-// list's timeline is its owner's alone, whom the id does not name: it is visible to nobody
-// here. The reader 0 is anonymous.
+// VisibleTo reports whether a reader may see the timeline, as far as its id determines this.
+// Home and mentions timelines are private to their owner; profiles and the public timeline
+// are visible to all. The timeline of a list is private to the owner of the list, whom the id
+// does not contain, so the result is false. The reader 0 is anonymous.
 func (t TimelineID) VisibleTo(reader UserID) bool {
 	switch t.Kind {
 	case ProfileTimeline, PublicTimeline:
@@ -86,7 +86,7 @@ func (t TimelineID) VisibleTo(reader UserID) bool {
 	}
 }
 
-// Timeline is a timeline as a value to be resolved; its posts are read when asked for.
+// Timeline is a timeline in the API. Its posts are read when they are requested.
 type Timeline struct{ ID TimelineID }
 
 // Page bounds of connections.
@@ -95,9 +95,9 @@ const (
 	MaxPageSize     = 100
 )
 
-// Page says which page of a connection to read. Exactly one of First and Last is
-// above 0 and at most [MaxPageSize]; After goes with First, Before with Last. An
-// empty cursor is none.
+// Page selects a page of a connection. Exactly one of First and Last is above 0, and it is at
+// most [MaxPageSize]. After is used with First, and Before with Last. An empty cursor means no
+// cursor.
 type Page struct {
 	First  int
 	After  Cursor
@@ -105,7 +105,7 @@ type Page struct {
 	Before Cursor
 }
 
-// PostEdge is a post at its place in a timeline.
+// PostEdge is a post and its position in a timeline.
 type PostEdge struct {
 	Cursor Cursor
 	Post   *Post
@@ -116,5 +116,5 @@ type PostPage struct {
 	Edges           []PostEdge
 	HasNextPage     bool
 	HasPreviousPage bool
-	LiveCursor      Cursor // where the timeline stood when the page was read
+	LiveCursor      Cursor // position of the timeline when the page was read
 }

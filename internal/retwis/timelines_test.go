@@ -2,7 +2,7 @@ package retwis
 
 import "testing"
 
-func TestVisibleTo(t *testing.T) {
+func TestTimelineID_VisibleTo(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name     string
@@ -11,9 +11,9 @@ func TestVisibleTo(t *testing.T) {
 		want     bool
 	}{
 		{"a home to its owner", Home(7), 7, true},
-		{"a home to somebody else", Home(7), 8, false},
+		{"a home to another user", Home(7), 8, false},
 		{"a home to an anonymous reader", Home(7), 0, false},
-		{"a home of nobody to an anonymous reader", Home(0), 0, false},
+		{"a home without owner to an anonymous reader", Home(0), 0, false},
 		{"a profile to an anonymous reader", Profile(7), 0, true},
 		{"the public timeline to an anonymous reader", Public(), 0, true},
 	}
@@ -21,7 +21,7 @@ func TestVisibleTo(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			if got := tt.timeline.VisibleTo(tt.reader); got != tt.want {
-				t.Errorf("%s is visible to %s: %t", tt.timeline, tt.reader, got)
+				t.Errorf("VisibleTo(%s) of %s = %t", tt.reader, tt.timeline, got)
 			}
 		})
 	}

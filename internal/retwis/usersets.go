@@ -1,14 +1,13 @@
 package retwis
 
-// UserSet names a connection of users other than a [FollowConnection]: what brings its
-// users together, and whose it is.
+// UserSet identifies a connection of users that is not a [FollowConnection].
 type UserSet struct {
 	Kind UserSetKind
 	Of   UserID
 	With UserID
 }
 
-// UserSetKind tells sets of users apart.
+// UserSetKind is the kind of a [UserSet].
 type UserSetKind byte
 
 // The kinds of set.
@@ -18,20 +17,20 @@ const (
 	newestUsers     UserSetKind = 3
 )
 
-// CommonFollowers names those who follow a user and another one, too. Which of the two
-// comes first matters: the order is that of the follows of the first.
+// CommonFollowers returns the set of users who follow both users, in the order in which they
+// followed the first one.
 func CommonFollowers(of, with UserID) UserSet { return UserSet{commonFollowers, of, with} }
 
-// KnownFollowers names those of a user's followers whom the viewer follows.
+// KnownFollowers returns the set of a user's followers whom the viewer follows.
 func KnownFollowers(of, viewer UserID) UserSet { return UserSet{knownFollowers, of, viewer} }
 
-// NewestUsers names the accounts made last.
+// NewestUsers returns the set of the newest accounts.
 func NewestUsers() UserSet { return UserSet{Kind: newestUsers} }
 
-// UserSetPosition is what the cursor of a set of users says.
+// UserSetPosition is the content of a cursor of a set of users.
 type UserSetPosition struct {
 	Set   UserSet
-	Score int64 // what the set is sorted by, then by id
+	Score int64 // primary sort key; the id is the second
 	User  UserID
 }
 

@@ -10,7 +10,7 @@ import (
 	"retwis/internal/server/servertest"
 )
 
-// trickle writes a text slowly, until that fails, and returns how long it could.
+// trickle writes a text slowly until writing fails, and returns the duration.
 func trickle(c net.Conn, text string, pause time.Duration) time.Duration {
 	start := time.Now()
 	for i := range len(text) {
@@ -22,8 +22,8 @@ func trickle(c net.Conn, text string, pause time.Duration) time.Duration {
 	return time.Since(start)
 }
 
-// Clients that hold connections and say little, to use up what there is of them.
-func TestSlowClientsAreCutOff(t *testing.T) {
+// Attackers can hold many connections open by sending very slowly.
+func TestServer_DisconnectsSlowClients(t *testing.T) {
 	t.Parallel()
 	const head = "POST /graphql HTTP/1.1\r\nHost: retwis.test\r\nContent-Type: application/json\r\n"
 	for _, tt := range []struct {
@@ -32,8 +32,8 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 	}{
 		{"silence", "", "", 6 * time.Second},
 		{"slow headers", "", head + "X-Slow: " + strings.Repeat("x", 1000), 6 * time.Second},
-		{"headers without an end", head, strings.Repeat("X-Slow: x\r\n", 1000), 6 * time.Second},
-		{"a body that does not come", head + "Content-Length: 1000\r\n\r\n", "", 21 * time.Second},
+		{"endless headers", head, strings.Repeat("X-Slow: x\r\n", 1000), 6 * time.Second},
+		{"a missing body", head + "Content-Length: 1000\r\n\r\n", "", 21 * time.Second},
 		{"a slow body", head + "Content-Length: 1000\r\n\r\n", strings.Repeat("x", 1000), 22 * time.Second},
 		{"a slow body in chunks", head + "Transfer-Encoding: chunked\r\n\r\n", strings.Repeat("1\r\nx\r\n", 1000), 22 * time.Second},
 		{"nothing after a request", "GET /healthz HTTP/1.1\r\nHost: retwis.test\r\n\r\n", "", 121 * time.Second},
@@ -46,7 +46,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 				gone := make(chan struct{})
 				go func() {
 					defer close(gone)
-					_, _ = io.Copy(io.Discard, c) // what the server says, until it hangs up
+					_, _ = io.Copy(io.Discard, c) // reads until the server closes the connection
 				}()
 				if _, err := io.WriteString(c, tt.fast); err != nil {
 					h.Fatal(err)

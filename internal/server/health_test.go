@@ -19,7 +19,7 @@ type readiness struct {
 	Checks   map[string]string `json:"checks"`
 }
 
-func TestReadiness(t *testing.T) {
+func TestReadyz_ReportsChecks(t *testing.T) {
 	t.Parallel()
 	var broken bool
 	servertest.InBubble(t, func(o *server.Options) {
@@ -56,7 +56,7 @@ func TestReadiness(t *testing.T) {
 		start := time.Now()
 		expect(503, readiness{Checks: map[string]string{"redis": "ok", "live": "failing"}})
 		if waited := time.Since(start); waited != 2*time.Second {
-			h.Errorf("waited %v for a check that hangs", waited)
+			h.Errorf("waited %v for a hanging check", waited)
 		}
 		broken = false
 		h.Stop()

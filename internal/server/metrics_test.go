@@ -25,7 +25,7 @@ import (
 	"retwis/internal/server/servertest"
 )
 
-// untilLeft is an executor whose operations end when their client leaves, and then badly.
+// untilLeft is an executor whose operations run until the client disconnects, and then fail.
 type untilLeft struct{ operation.Executor }
 
 func (untilLeft) DispatchOperation(ctx context.Context, _ *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
@@ -38,7 +38,7 @@ func (untilLeft) DispatchOperation(ctx context.Context, _ *graphql.OperationCont
 	}, ctx
 }
 
-func TestAClientThatLeavesIsNoInternalError(t *testing.T) {
+func TestMetrics_DisconnectedClientIsNoInternalError(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
 	servertest.InBubble(t, func(o *server.Options) {
@@ -54,15 +54,15 @@ func TestAClientThatLeavesIsNoInternalError(t *testing.T) {
 		conn.Close()
 		synctest.Wait()
 		if left, broke := counted("failed"), counted("internal"); left != 1 || broke != 0 {
-			t.Errorf("%v operations failed, %v by internal errors, after the client of one left", left, broke)
+			t.Errorf("%v operations failed, %v with internal errors, after one client disconnected", left, broke)
 		}
 		if w, _ := h.Do("GET", "query={hello}", ""); w.StatusCode != http.StatusOK || counted("internal") != 1 {
-			t.Errorf("one that took too long got %d; internal errors: %v", w.StatusCode, counted("internal"))
+			t.Errorf("an operation above the timeout got %d; internal errors: %v", w.StatusCode, counted("internal"))
 		}
 	})
 }
 
-func TestAClientThatLeavesWhileItIsAuthenticatedIsNotLogged(t *testing.T) {
+func TestServer_DoesNotLogADisconnectDuringAuthentication(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		token := h.Login(1)
@@ -77,10 +77,10 @@ func TestAClientThatLeavesWhileItIsAuthenticatedIsNotLogged(t *testing.T) {
 			fmt.Fprintf(conn, "GET /graphql?query={hello} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", token)
 			time.Sleep(2 * time.Second)
 			if logged := strings.Contains(h.Logs.String(), "level=ERROR"); logged == leaves {
-				t.Errorf("the client leaves: %t; an error is logged: %t", leaves, logged)
+				t.Errorf("the client disconnects: %t; an error is logged: %t", leaves, logged)
 			}
 			if leaves && !strings.Contains(h.Logs.String(), "status=499") {
-				t.Errorf("its status is another one:\n%s", h.Logs)
+				t.Errorf("unexpected status:\n%s", h.Logs)
 			}
 		}
 	})
@@ -133,7 +133,7 @@ func valueOf(t *testing.T, registry *prometheus.Registry, name, outcome string) 
 	return 0
 }
 
-func TestMetricsFollowTheConventions(t *testing.T) {
+func TestMetrics_FollowTheConventions(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
 	servertest.OnTCP(t, func(o *server.Options) { o.Metrics = registry }, func(h *servertest.Harness) {

@@ -11,7 +11,7 @@ import (
 	"retwis/internal/server/servertest"
 )
 
-func TestRequestIDs(t *testing.T) {
+func TestServer_ReturnsRequestIDs(t *testing.T) {
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		own := regexp.MustCompile(`^[0-9a-f]{16}$`)
 		for _, tt := range []struct {
@@ -36,7 +36,7 @@ func TestRequestIDs(t *testing.T) {
 	})
 }
 
-func TestLogHasNoSecrets(t *testing.T) {
+func TestServer_LogsNoSecrets(t *testing.T) {
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		token := h.Login(1)
 		h.Do("POST", "", `{"query":"{ echo(value: 271828) }"}`, servertest.JSON, "Authorization: Bearer "+token)
@@ -46,15 +46,15 @@ func TestLogHasNoSecrets(t *testing.T) {
 		c.Read()
 		log := h.Logs.String()
 		if strings.Contains(log, token) || strings.Contains(log, "271828") {
-			h.Errorf("the log tells too much:\n%s", log)
+			h.Errorf("the log contains secrets:\n%s", log)
 		}
 		if !strings.Contains(log, "status=200") || !strings.Contains(log, "path=/graphql") {
-			h.Errorf("the log tells too little:\n%s", log)
+			h.Errorf("the log lacks attributes:\n%s", log)
 		}
 	})
 }
 
-func TestPlainPages(t *testing.T) {
+func TestServer_ServesHealthPages(t *testing.T) {
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		for path, want := range map[string]int{"/": 200, "/healthz": 200, "/readyz": 200, "/nowhere": 404, "/metrics": 404} {
 			if w, _ := h.Request("GET", h.URL+path, ""); w.StatusCode != want {
@@ -67,7 +67,7 @@ func TestPlainPages(t *testing.T) {
 	})
 }
 
-func TestWebGetsTheRest(t *testing.T) {
+func TestServer_PassesOtherPathsToTheWebApp(t *testing.T) {
 	web := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/broken" {
 			panic("broken page")
@@ -85,7 +85,7 @@ func TestWebGetsTheRest(t *testing.T) {
 			h.Errorf("got status %d, %s", w.StatusCode, body)
 		}
 		if !strings.Contains(h.Logs.String(), "broken page") {
-			h.Error("the log does not say what happened")
+			h.Error("the log lacks the cause")
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 func TestNew_RefusesInvalidOptions(t *testing.T) {
 	if _, err := server.New(server.Options{}); err == nil {
-		t.Error("made a server of nothing")
+		t.Error("created a server without options")
 	}
 	if _, err := server.New(server.Options{Executor: servertest.NewBackend().Executor(), Accounts: &servertest.Accounts{}, AllowedOrigins: []string{"*"}}); err == nil {
 		t.Error("accepted an origin that never matches")

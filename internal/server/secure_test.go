@@ -10,8 +10,8 @@ import (
 	"retwis/internal/server/servertest"
 )
 
-// TestEveryAnswerIsSecured looks at an answer of each kind that there is.
-func TestEveryAnswerIsSecured(t *testing.T) {
+// TestServer_SetsSecurityHeaders checks a response of each kind.
+func TestServer_SetsSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	const hello = `{"query":"{ hello }"}`
 	requests := []struct {
@@ -27,11 +27,11 @@ func TestEveryAnswerIsSecured(t *testing.T) {
 		{"another method", "PUT", "/graphql", "", nil},
 		{"a stream of events", "POST", "/graphql", hello, []string{"Content-Type: application/json", "Accept: text/event-stream"}},
 		{"a preflight", "OPTIONS", "/graphql", "", []string{"Origin: https://evil.test", "Access-Control-Request-Method: POST"}},
-		{"a foreign page", "POST", "/graphql", hello, []string{"Content-Type: application/json", "Origin: https://evil.test"}},
+		{"a page of another origin", "POST", "/graphql", hello, []string{"Content-Type: application/json", "Origin: https://evil.test"}},
 		{"health", "GET", "/healthz", "", nil},
 		{"readiness", "GET", "/readyz", "", nil},
 		{"a page", "GET", "/", "", nil},
-		{"no page", "GET", "/nowhere", "", nil},
+		{"a missing page", "GET", "/nowhere", "", nil},
 		{"a path that is not clean", "GET", "//nowhere/..", "", nil},
 		{"a panic", "GET", "/panic", "", nil},
 	}
@@ -45,7 +45,7 @@ func TestEveryAnswerIsSecured(t *testing.T) {
 		"Cache-Control":                "no-store",
 	}
 	servertest.InBubble(t, func(o *server.Options) {
-		// The other end of a pipe has no address that could be trusted.
+		// A pipe has no peer address that could be trusted.
 		o.Web = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/panic" {
 				panic("as if")
@@ -67,14 +67,14 @@ func TestEveryAnswerIsSecured(t *testing.T) {
 	})
 }
 
-func TestOverTLSBrowsersAreToldToStayThere(t *testing.T) {
+func TestServer_SetsHSTSOverTLS(t *testing.T) {
 	t.Parallel()
 	servertest.OnTCP(t, func(o *server.Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }, func(h *servertest.Harness) {
 		for _, proto := range []string{"http", "https"} {
 			got, _ := h.Request("GET", h.URL+"/healthz", "", "X-Forwarded-Proto: "+proto)
 			hsts := got.Header.Get("Strict-Transport-Security")
 			if told := strings.HasPrefix(hsts, "max-age="); told != (proto == "https") {
-				h.Errorf("over %s it says %q", proto, hsts)
+				h.Errorf("over %s the header is %q", proto, hsts)
 			}
 		}
 	})

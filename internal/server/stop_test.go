@@ -17,7 +17,7 @@ import (
 	"retwis/internal/server/servertest"
 )
 
-func TestDrainIsSpread(t *testing.T) {
+func TestStop_SpreadsTheDrain(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		const n = 10
@@ -57,7 +57,7 @@ func TestDrainIsSpread(t *testing.T) {
 	})
 }
 
-func TestStopFinishesRequests(t *testing.T) {
+func TestStop_FinishesRequests(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		var status int
@@ -75,7 +75,7 @@ func TestStopFinishesRequests(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		select {
 		case <-stopped:
-			h.Error("stopped with a request under way")
+			h.Error("stopped while a request was running")
 		default:
 		}
 		close(h.Backend.Gate("g"))
@@ -87,7 +87,7 @@ func TestStopFinishesRequests(t *testing.T) {
 	})
 }
 
-func TestStopAnswersMutationsOfSockets(t *testing.T) {
+func TestStop_AnswersMutationsOfSockets(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -102,11 +102,11 @@ func TestStopAnswersMutationsOfSockets(t *testing.T) {
 		close(h.Backend.Gate("g"))
 		c.Expect(`{"type":"next","payload":{"data":{"gate":"through"}},"id":"1"}`, `{"type":"complete","id":"1"}`)
 		c.ExpectClose(1012)
-		<-stopped // the clock of a bubble stands still for who waits within a sync.Once
+		<-stopped // in a bubble, time does not advance while a goroutine waits in a sync.Once
 	})
 }
 
-func TestStopDoesNotWaitForEver(t *testing.T) {
+func TestStop_IsBounded(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		go func() {
@@ -116,7 +116,7 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 			}
 		}()
 		c := h.Ready("")
-		c.Subscribe("1", `{ blob(size: 100000) }`) // and never reads it
+		c.Subscribe("1", `{ blob(size: 100000) }`) // without reading it
 		synctest.Wait()
 		start := time.Now()
 		h.Stop()
@@ -126,7 +126,7 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 	})
 }
 
-func TestStopWaitsForNoConnectionThatAsksForNothing(t *testing.T) {
+func TestStop_DoesNotWaitForIdleConnections(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		conn := h.Connect()
@@ -137,12 +137,12 @@ func TestStopWaitsForNoConnectionThatAsksForNothing(t *testing.T) {
 			t.Errorf("stopping took %v", took)
 		}
 		if text, err := io.ReadAll(conn); err != nil || len(text) > 0 {
-			t.Errorf("who asked nothing was told %q, %v", text, err)
+			t.Errorf("an idle connection received %q, %v", text, err)
 		}
 	})
 }
 
-func TestStoppedServerOpensNoSocket(t *testing.T) {
+func TestStop_RefusesNewSockets(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		h.Stop()
@@ -157,7 +157,7 @@ func TestStoppedServerOpensNoSocket(t *testing.T) {
 	})
 }
 
-func TestRunPicksAPort(t *testing.T) {
+func TestRun_SelectsAPort(t *testing.T) {
 	s, err := server.New(server.Options{Executor: servertest.NewBackend().Executor(), Accounts: &servertest.Accounts{}, Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -183,13 +183,13 @@ func TestRunPicksAPort(t *testing.T) {
 	}
 }
 
-func TestRunSaysWhereItCannotListen(t *testing.T) {
+func TestRun_FailsIfItCannotListen(t *testing.T) {
 	s, err := server.New(server.Options{Executor: servertest.NewBackend().Executor(), Accounts: &servertest.Accounts{}, Listen: "256.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Run(t.Context()); err == nil {
-		t.Error("listened nowhere")
+		t.Error("Run succeeded without a listener")
 	}
 }
 

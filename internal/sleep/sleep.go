@@ -1,4 +1,4 @@
-// Package sleep waits for time to pass, but not beyond a context.
+// Package sleep waits for a duration or the end of a context.
 package sleep
 
 import (
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// For returns after d, without an error, or as soon as ctx is done, with its error.
-// It does not wait where d is not above zero.
+// For waits for d and returns nil, or returns the error of ctx as soon as ctx is done. It does
+// not wait if d is not positive.
 func For(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err

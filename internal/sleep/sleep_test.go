@@ -10,21 +10,21 @@ import (
 	"retwis/internal/sleep"
 )
 
-func TestFor(t *testing.T) {
+func TestFor_ReturnsAfterTheDurationOrTheContext(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
-		endsIn time.Duration // of the context; 0: it has ended
+		endsIn time.Duration // duration of the context; 0 if it has ended
 		d      time.Duration
 		after  time.Duration
 		want   error
 	}{
 		{"the time passes", time.Hour, time.Minute, time.Minute, nil},
-		{"the context ends before", time.Minute, time.Hour, time.Minute, context.DeadlineExceeded},
+		{"the context ends first", time.Minute, time.Hour, time.Minute, context.DeadlineExceeded},
 		{"the context has ended", 0, time.Hour, 0, context.DeadlineExceeded},
-		{"nothing to wait for", time.Hour, 0, 0, nil},
-		{"it is over already", time.Hour, -time.Minute, 0, nil},
-		{"nothing to wait for, and the context has ended", 0, 0, 0, context.DeadlineExceeded},
+		{"a zero duration", time.Hour, 0, 0, nil},
+		{"a negative duration", time.Hour, -time.Minute, 0, nil},
+		{"a zero duration and the context has ended", 0, 0, 0, context.DeadlineExceeded},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package tracing sends spans to an OpenTelemetry collector, where the environment names
-// one. Everywhere else a span is a child of the one in the context: where that is not
-// recorded, nothing is.
+// Package tracing exports spans to an OpenTelemetry collector if the environment configures
+// one. Other packages create only child spans of the span in the context, so nothing is
+// recorded without a root span.
 package tracing
 
 import (
@@ -22,15 +22,15 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// flushTime bounds how long a process that ends waits for its last spans to be taken.
+// flushTime bounds the export of the remaining spans when the process ends.
 const flushTime = 2 * time.Second
 
-// Tracing is where spans go.
+// Tracing exports the spans of a process.
 type Tracing struct{ provider *sdk.TracerProvider }
 
-// Start reads the variables that OpenTelemetry defines. Without an endpoint for OTLP, or
-// with OTEL_SDK_DISABLED, or OTEL_TRACES_EXPORTER being "none", nothing is traced. The
-// errors are about the variables.
+// Start configures tracing by the variables that OpenTelemetry defines. Tracing is disabled
+// without an OTLP endpoint, by OTEL_SDK_DISABLED=true, and by OTEL_TRACES_EXPORTER=none. Errors
+// name the invalid variable.
 func Start(ctx context.Context, log *slog.Logger) (*Tracing, error) {
 	exporter, err := exporterOf(ctx)
 	if err != nil || exporter == nil {
@@ -45,12 +45,12 @@ func Start(ctx context.Context, log *slog.Logger) (*Tracing, error) {
 		return nil, fmt.Errorf("read OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
-		log.Warn("tracing", "err", err)
+		log.Warn("tracing: exporting spans failed", "err", err)
 	}))
 	return &Tracing{sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(of))}, nil
 }
 
-// exporterOf returns what sends spans away, nil where nobody wants them.
+// exporterOf returns the configured exporter, or nil if tracing is disabled.
 func exporterOf(ctx context.Context) (*otlptrace.Exporter, error) {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") {
 		return nil, nil
@@ -62,7 +62,7 @@ func exporterOf(ctx context.Context) (*otlptrace.Exporter, error) {
 	case kind != "" && kind != "otlp":
 		return nil, fmt.Errorf("OTEL_TRACES_EXPORTER is %q: choose otlp or none", kind)
 	}
-	// The exporters take what is no URL for their default, and say so to nobody.
+	// The exporters silently replace an invalid URL by their default.
 	if u, err := url.Parse(endpoint); endpoint != "" && (err != nil || u.Scheme == "" || u.Host+u.Path == "") {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT is %q: choose a URL like http://collector:4318", endpoint)
 	}
@@ -77,12 +77,12 @@ func exporterOf(ctx context.Context) (*otlptrace.Exporter, error) {
 	}
 	exporter, err := otlptrace.New(ctx, client)
 	if err != nil {
-		return nil, fmt.Errorf("trace to %s: %w", endpoint, err)
+		return nil, fmt.Errorf("export traces to %s: %w", endpoint, err)
 	}
 	return exporter, nil
 }
 
-// first returns the first of some variables that is set.
+// first returns the value of the first variable that is set.
 func first(names ...string) string {
 	for _, name := range names {
 		if value := os.Getenv(name); value != "" {
@@ -92,10 +92,10 @@ func first(names ...string) string {
 	return ""
 }
 
-// On reports whether anything is traced.
+// On reports whether tracing is enabled.
 func (t *Tracing) On() bool { return t.provider != nil }
 
-// Tracer returns what begins traces in a part of the program, nil where nothing is traced.
+// Tracer returns the tracer of a part of the program, or nil if tracing is disabled.
 func (t *Tracing) Tracer(part string) trace.Tracer {
 	if t.provider == nil {
 		return nil
@@ -103,7 +103,7 @@ func (t *Tracing) Tracer(part string) trace.Tracer {
 	return t.provider.Tracer("retwis/" + part)
 }
 
-// Close sends what is left, as far as that is quick.
+// Close exports the remaining spans within a bounded time.
 func (t *Tracing) Close(ctx context.Context) error {
 	if t.provider == nil {
 		return nil
@@ -111,7 +111,7 @@ func (t *Tracing) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
 	defer cancel()
 	if err := t.provider.Shutdown(ctx); err != nil {
-		return fmt.Errorf("send the last spans: %w", err)
+		return fmt.Errorf("export the remaining spans: %w", err)
 	}
 	return nil
 }

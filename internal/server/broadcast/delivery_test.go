@@ -65,7 +65,7 @@ func TestGroups_EachSubscriberIsAuthorised(t *testing.T) {
 		stranger := h.Ready("")
 		stranger.Subscribe("s", query)
 		if got := stranger.Read(); !strings.Contains(got, `"type":"error"`) || !strings.Contains(got, "FORBIDDEN") {
-			t.Errorf("a stranger got %s", got)
+			t.Errorf("an unauthorised subscriber got %s", got)
 		}
 		stranger.Subscribe("t", `subscription { timeline(name: "news", after: "broken") { text } }`)
 		if got := stranger.Read(); !strings.Contains(got, `"type":"error"`) || !strings.HasSuffix(got, `"id":"t"}`) {
@@ -159,7 +159,7 @@ func TestDelivery_PartialWritesKeepOrder(t *testing.T) {
 		}
 		for post := range retwis.PostID(posts) {
 			if got := c.Read(); got != servertest.Next("s", text, "c0-"+(post+1).String(), "0") {
-				t.Fatalf("message %d is another, or broken: %d bytes, %.100s", post, len(got), got)
+				t.Fatalf("unexpected message %d: %d bytes, %.100s", post, len(got), got)
 			}
 		}
 		c.ExpectAlive()

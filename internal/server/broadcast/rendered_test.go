@@ -7,16 +7,16 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-func TestOnlyTheCursorIsReplaced(t *testing.T) {
+func TestRendered_ReplacesOnlyTheCursor(t *testing.T) {
 	t.Parallel()
 	mark, earlier := newPlaceholder(), newPlaceholder()
 	if mark == earlier {
-		t.Fatal("a mark is used twice")
+		t.Fatal("two marks are equal")
 	}
 	for name, tt := range map[string]struct{ data, want string }{
 		"no cursor":            {`{"a":1}`, `{"data":{"a":1}}`},
 		"two":                  {`{"a":"` + string(mark) + `","b":"` + string(mark) + `"}`, `{"data":{"a":"mine","b":"mine"}}`},
-		"what looks like one":  {`{"a":"mark-","b":"cursor"}`, `{"data":{"a":"mark-","b":"cursor"}}`},
+		"a text like a mark":   {`{"a":"mark-","b":"cursor"}`, `{"data":{"a":"mark-","b":"cursor"}}`},
 		"that of another time": {`{"a":"` + string(earlier) + `"}`, `{"data":{"a":"` + string(earlier) + `"}}`},
 	} {
 		r, err := cutAt(mark, &graphql.Response{Data: json.RawMessage(tt.data)})

@@ -12,7 +12,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// fakeClient is a connection that keeps why it was ended.
+// fakeClient is a connection that records the reasons of its end.
 type fakeClient struct {
 	Visitor
 	left    []LeaveReason
@@ -73,7 +73,7 @@ func TestRegistry_DrainedRefusesClients(t *testing.T) {
 		r.Enter(open)
 		r.Drain(t.Context(), time.Second)
 		if len(open.left) != 1 || open.left[0] != ServerRestart {
-			t.Errorf("the open client left for the reasons %v", open.left)
+			t.Errorf("the open client was ended with the reasons %v", open.left)
 		}
 		if r.Enter(&fakeClient{}) || r.Serve(&fakeClient{}, func() { t.Error("a client is served") }) {
 			t.Error("a client was accepted")

@@ -11,7 +11,7 @@ import (
 	"retwis/internal/server/servertest"
 )
 
-func TestEndOfASessionClosesItsSockets(t *testing.T) {
+func TestRegistry_ClosesSocketsOfAnEndedSession(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		token, other := h.Login(1), h.Login(1)
@@ -32,7 +32,7 @@ func TestEndOfASessionClosesItsSockets(t *testing.T) {
 		}
 
 		h.Server.SessionEnded(retwis.SessionEnd{User: 1, Generation: 0})
-		c.ExpectAlive() // it is of generation 0, which goes on
+		c.ExpectAlive() // its generation 0 has not ended
 		newer := h.Ready(h.Accounts.Open(1, 2))
 		h.Server.SessionEnded(retwis.SessionEnd{User: 1, Generation: 2})
 		c.ExpectClose(4403)
@@ -42,12 +42,12 @@ func TestEndOfASessionClosesItsSockets(t *testing.T) {
 	})
 }
 
-func TestLostNewsHaveEverySessionChecked(t *testing.T) {
+func TestRegistry_ChecksAllSessionsAfterLostMessages(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		token := h.Login(1)
 		ended, stays, nobody := h.Ready(token), h.Ready(h.Login(2)), h.Ready("")
-		h.Accounts.End(token) // and nobody says so
+		h.Accounts.End(token) // without an announcement
 		asked := h.Accounts.Calls()
 		for range 5 {
 			h.Server.SessionEnded(retwis.SessionEnd{})
@@ -57,12 +57,12 @@ func TestLostNewsHaveEverySessionChecked(t *testing.T) {
 		nobody.ExpectAlive()
 		synctest.Wait()
 		if n := h.Accounts.Calls() - asked; n > 6 {
-			h.Errorf("asked %d times for two sessions", n)
+			h.Errorf("read sessions %d times, want two", n)
 		}
 	})
 }
 
-func TestSessionsAreCheckedNowAndThen(t *testing.T) {
+func TestRegistry_ChecksSessionsPeriodically(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		token := h.Login(1)
@@ -76,7 +76,7 @@ func TestSessionsAreCheckedNowAndThen(t *testing.T) {
 	})
 }
 
-func TestOutageEndsNoSession(t *testing.T) {
+func TestRegistry_KeepsSessionsInAnOutage(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		token := h.Login(1)
@@ -88,7 +88,7 @@ func TestOutageEndsNoSession(t *testing.T) {
 		ended.ExpectAlive()
 		stays.ExpectAlive()
 
-		// The check that failed is made up for before the next one is due.
+		// A failed check is repeated before the next periodic one.
 		h.Accounts.Set(nil, nil)
 		start := time.Now()
 		ended.ExpectClose(4403)
@@ -99,9 +99,9 @@ func TestOutageEndsNoSession(t *testing.T) {
 	})
 }
 
-// What is announced after a session was read and before its socket is in the index
-// would be lost if nobody remembered it.
-func TestEndWhileTheSocketIsAdmitted(t *testing.T) {
+// The end of a session may be announced after the session was read and before its socket is in
+// the index. The registry must remember such announcements.
+func TestAdmit_NoticesAConcurrentEndOfTheSession(t *testing.T) {
 	tests := []struct {
 		name string
 		end  func(retwis.SessionEnd) []retwis.SessionEnd
@@ -109,8 +109,8 @@ func TestEndWhileTheSocketIsAdmitted(t *testing.T) {
 	}{
 		{"of the session", func(e retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{e} }, true},
 		{"of all the user's", func(retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{{User: 1, Generation: 1}} }, true},
-		{"news lost", func(retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{{}} }, true},
-		{"behind very many others", func(e retwis.SessionEnd) []retwis.SessionEnd {
+		{"announcements lost", func(retwis.SessionEnd) []retwis.SessionEnd { return []retwis.SessionEnd{{}} }, true},
+		{"followed by very many others", func(e retwis.SessionEnd) []retwis.SessionEnd {
 			var ends []retwis.SessionEnd
 			for user := range retwis.UserID(2 * clients.MaxEnded) {
 				ends = append(ends, retwis.SessionEnd{Session: retwis.SessionKey{Hash: user.String()}})

@@ -20,7 +20,7 @@ import (
 	"retwis/internal/server/servertest"
 )
 
-func TestStreamsOfEvents(t *testing.T) {
+func TestStream_DeliversEvents(t *testing.T) {
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c, other := h.Events(servertest.News), h.Ready("")
 		c.Expect(servertest.Event("caught up", "start", "0"))
@@ -41,7 +41,7 @@ func TestStreamsOfEvents(t *testing.T) {
 	})
 }
 
-func TestStreamsResume(t *testing.T) {
+func TestStream_Resumes(t *testing.T) {
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		query := `subscription { timeline(name: "news", after: "old") { text } }`
 		h.Events(query).Expect(servertest.Event("caught up", "start", "0"))
@@ -56,7 +56,7 @@ func TestStreamsResume(t *testing.T) {
 	})
 }
 
-func TestWhatEndsAStreamOfEvents(t *testing.T) {
+func TestStream_Ends(t *testing.T) {
 	servertest.InBubble(t, func(o *server.Options) { o.SubscriptionsPerUser = 1 }, func(h *servertest.Harness) {
 		h.Events(`{ hello }`).Expect("event: next\ndata: {\"data\":{\"hello\":\"world\"}}", servertest.Complete, "")
 		h.Events(`subscription { count(to: 2) }`).Expect(
@@ -65,14 +65,14 @@ func TestWhatEndsAStreamOfEvents(t *testing.T) {
 		c := h.Events(servertest.News)
 		c.Expect(servertest.Event("caught up", "start", "0"))
 		h.Backend.Timelines.Subscriber("news", 0).Cancel(retwis.ErrSlowConsumer)
-		c.Expect("") // without "complete": to come back
+		c.Expect("") // without "complete", so that the client reconnects
 
 		token := h.Login(1025)
 		c = h.Events(servertest.News, "Authorization: Bearer "+token)
 		c.Expect(servertest.Event("caught up", "start", "0"))
 		second := h.Events(servertest.News, "Authorization: Bearer "+token)
 		if line := second.Rest(); !strings.Contains(line, "RATE_LIMITED") || !strings.HasSuffix(line, servertest.Complete+"\n\n") {
-			t.Errorf("one stream too many got %s", line)
+			t.Errorf("a stream above the limit received %s", line)
 		}
 		h.Server.SessionEnded(h.Accounts.End(token))
 		c.Expect("")
@@ -89,7 +89,7 @@ func TestWhatEndsAStreamOfEvents(t *testing.T) {
 	})
 }
 
-func TestRequestsForEventsThatAreRefused(t *testing.T) {
+func TestHandler_RefusesRequests(t *testing.T) {
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		for name, tt := range map[string]struct {
 			body, want string
@@ -113,7 +113,7 @@ func TestRequestsForEventsThatAreRefused(t *testing.T) {
 	})
 }
 
-func TestOnlySubscriptionsAreStreamsForClientsThatTakeJSON(t *testing.T) {
+func TestHandler_AnswersWithJSONIfAccepted(t *testing.T) {
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		const both = "application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed"
 		for name, tt := range map[string]struct {
@@ -128,7 +128,7 @@ func TestOnlySubscriptionsAreStreamsForClientsThatTakeJSON(t *testing.T) {
 			"older, invalid":   {http.MethodPost, "", `{"query":"{ nothing }"}`, "application/json, text/event-stream", "application/json", http.StatusOK},
 			"events preferred": {http.MethodPost, "", `{"query":"{ hello }"}`, "application/json;q=0.5, text/event-stream", servertest.MediaEvents, http.StatusOK},
 			"JSON preferred":   {http.MethodPost, "", `{"query":"{ hello }"}`, "application/json, text/event-stream;q=0.9", "application/json", http.StatusOK},
-			"anything else":    {http.MethodPost, "", `{"query":"{ hello }"}`, "text/event-stream, */*", servertest.MediaEvents, http.StatusOK},
+			"any media type":   {http.MethodPost, "", `{"query":"{ hello }"}`, "text/event-stream, */*", servertest.MediaEvents, http.StatusOK},
 			"mutation by GET":  {http.MethodGet, "query=mutation{hello}", "", both, "application/json", http.StatusMethodNotAllowed},
 		} {
 			w, body := h.Do(tt.method, tt.query, tt.body, "Accept: "+tt.accept, "Content-Type: application/json")
@@ -140,7 +140,7 @@ func TestOnlySubscriptionsAreStreamsForClientsThatTakeJSON(t *testing.T) {
 	})
 }
 
-// presented is an executor that tells with what contexts errors are presented.
+// presented is an executor that reports the state of the context in which an error is presented.
 type presented struct {
 	operation.Executor
 	ended chan error
@@ -151,8 +151,8 @@ func (p presented) DispatchError(ctx context.Context, errs gqlerror.List) *graph
 	return p.Executor.DispatchError(ctx, errs)
 }
 
-// Who presents an error has to know that its client went away, which is no failure of ours.
-func TestAStreamWhoseReaderLeavesBeforeItBegins(t *testing.T) {
+// The error presenter must see that the client has disconnected, because this is not an internal error.
+func TestStream_ClientDisconnectsBeforeTheStart(t *testing.T) {
 	t.Parallel()
 	var ended chan error
 	servertest.InBubble(t, func(o *server.Options) {
@@ -162,29 +162,29 @@ func TestAStreamWhoseReaderLeavesBeforeItBegins(t *testing.T) {
 		conn := h.Connect()
 		const body = `{"query":"subscription { timeline(name: \"never\") { text } }"}`
 		fmt.Fprintf(conn, "POST /graphql HTTP/1.1\r\nHost: x\r\n%s\r\n%s\r\nContent-Length: %d\r\n\r\n%s", servertest.AcceptEvents, servertest.JSON, len(body), body)
-		if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil { //nolint:bodyclose // it has no end
+		if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil { //nolint:bodyclose // the body is endless
 			t.Fatal(err)
 		}
 		conn.Close()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("its error is presented in a context that ended by %v", err)
+			t.Errorf("the error is presented in a context with the error %v", err)
 		}
 	})
 }
 
-func TestStreamsAreKeptAlive(t *testing.T) {
+func TestStream_SendsKeepAlives(t *testing.T) {
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Events(servertest.News)
 		c.Expect(servertest.Event("caught up", "start", "0"))
 		start := time.Now()
 		c.Expect(":", ":")
 		if d := time.Since(start); d < 40*time.Second || d > time.Minute {
-			t.Errorf("two signs of life took %s", d)
+			t.Errorf("two keep-alives took %s", d)
 		}
 	})
 }
 
-func TestAStreamWhoseReaderStops(t *testing.T) {
+func TestStream_DisconnectsASlowConsumer(t *testing.T) {
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Events(servertest.News)
 		c.Expect(servertest.Event("caught up", "start", "0"))
@@ -196,12 +196,12 @@ func TestAStreamWhoseReaderStops(t *testing.T) {
 		time.Sleep(15 * time.Second)
 		synctest.Wait()
 		if n := h.Backend.Timelines.Subscribers("news"); n != 0 {
-			t.Errorf("%d subscribers: it was not cut off", n)
+			t.Errorf("%d subscribers remain: the slow consumer was not disconnected", n)
 		}
 	})
 }
 
-func TestStreamsOfMutationsAreAnswered(t *testing.T) {
+func TestStream_CompletesMutations(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(h *servertest.Harness, token string){
 		"the session ends": func(h *servertest.Harness, token string) { h.Server.SessionEnded(h.Accounts.End(token)) },

@@ -14,20 +14,20 @@ import (
 	"retwis/internal/server/servertest"
 )
 
-// Clients come, subscribe, and go: some with a close frame, some without a word, some
-// before they have said who they are.
-func TestNothingIsLeftOfManyConnections(t *testing.T) {
+// Clients connect, subscribe and leave: some with a close frame, some without, and some before
+// they have authenticated.
+func TestHandler_ReleasesAllConnections(t *testing.T) {
 	servertest.OnTCP(t, func(o *server.Options) {
 		o.DrainTime = time.Millisecond
-		o.PingEvery = time.Hour // the first client answers no ping, and has to stay
+		o.PingEvery = time.Hour // the first client does not answer pings and must stay connected
 	}, func(h *servertest.Harness) {
-		h.Ready("").ExpectAlive() // what is started once is started
+		h.Ready("").ExpectAlive() // goroutines that start once are running
 		before := runtime.NumGoroutine()
 		var wg sync.WaitGroup
 		for worker := range 32 {
 			wg.Go(func() {
 				for i := range redistest.Size(2_000, 10_000) / 32 {
-					comeAndGo(h, worker+i)
+					connectAndLeave(h, worker+i)
 				}
 			})
 		}
@@ -43,7 +43,7 @@ func TestNothingIsLeftOfManyConnections(t *testing.T) {
 	})
 }
 
-func comeAndGo(h *servertest.Harness, i int) {
+func connectAndLeave(h *servertest.Harness, i int) {
 	ws, _, err := h.Upgrade()
 	if err != nil {
 		h.Error(err)

@@ -19,7 +19,7 @@ func rateLimited(message, id string) string {
 	return `{"type":"error","payload":[{"message":"` + message + `","extensions":{"code":"RATE_LIMITED","retryAfter":30}}],"id":"` + id + `"}`
 }
 
-func TestSubscriptionsPerSocket(t *testing.T) {
+func TestLimits_SubscriptionsPerSocket(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		const refused = "this connection has too many running subscriptions"
@@ -38,7 +38,7 @@ func TestSubscriptionsPerSocket(t *testing.T) {
 	})
 }
 
-func TestQueriesPerSocket(t *testing.T) {
+func TestLimits_QueriesPerSocket(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -50,7 +50,7 @@ func TestQueriesPerSocket(t *testing.T) {
 	})
 }
 
-func TestSubscriptionsPerUser(t *testing.T) {
+func TestLimits_SubscriptionsPerUser(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, func(o *server.Options) { o.SubscriptionsPerUser = 3 }, func(h *servertest.Harness) {
 		const refused = "this user has too many subscriptions"
@@ -70,7 +70,7 @@ func TestSubscriptionsPerUser(t *testing.T) {
 		}
 		nobody.ExpectAlive()
 
-		a.WS.Close() // frees its two
+		a.WS.Close() // releases its two subscriptions
 		synctest.Wait()
 		b.Subscribe("4", servertest.FeedA)
 		b.Subscribe("5", servertest.FeedA)
@@ -79,7 +79,7 @@ func TestSubscriptionsPerUser(t *testing.T) {
 	})
 }
 
-func TestSubscriptionsPerNetwork(t *testing.T) {
+func TestLimits_SubscriptionsPerNetwork(t *testing.T) {
 	t.Parallel()
 	servertest.OnTCP(t, func(o *server.Options) {
 		o.SubscriptionsPerNetwork = 2
@@ -112,7 +112,7 @@ func TestSubscriptionsPerNetwork(t *testing.T) {
 	})
 }
 
-func TestSocketsPerNetwork(t *testing.T) {
+func TestLimits_SocketsPerNetwork(t *testing.T) {
 	t.Parallel()
 	servertest.OnTCP(t, func(o *server.Options) {
 		o.SocketsPerNetwork, o.SocketsPerUser = 2, 1
@@ -122,18 +122,18 @@ func TestSocketsPerNetwork(t *testing.T) {
 		token := h.Login(1)
 		first, member := h.Socket(here), h.Socket(neighbour)
 		if _, status, err := h.Upgrade(here); err == nil || status != http.StatusTooManyRequests {
-			t.Errorf("one socket too many got %d, %v", status, err)
+			t.Errorf("a socket above the limit got %d, %v", status, err)
 		}
 		h.Socket(elsewhere)
 		if w, _ := h.Do(http.MethodGet, "", "", elsewhere, "Connection: Upgrade", "Upgrade: websocket"); w.StatusCode != http.StatusBadRequest {
-			t.Errorf("what is no websocket got %d", w.StatusCode)
+			t.Errorf("a plain request got %d", w.StatusCode)
 		}
-		h.Socket(elsewhere) // what came to nothing is not counted
+		h.Socket(elsewhere) // failed upgrades are not counted
 
 		init := `{"type":"connection_init","payload":{"authorization":"Bearer ` + token + `"}}`
 		member.Send(init)
 		member.Expect(`{"type":"connection_ack"}`)
-		second := h.Socket(here) // who has logged in counts for themselves
+		second := h.Socket(here) // a logged-in client counts for its user
 		second.Send(init)
 		second.ExpectClose(1013)
 		member.ExpectAlive()
@@ -148,7 +148,7 @@ func TestSocketsPerNetwork(t *testing.T) {
 	})
 }
 
-func TestNoLimitPerUser(t *testing.T) {
+func TestLimits_CanBeDisabledPerUser(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, func(o *server.Options) {
 		o.SubscriptionsPerUser = -1
@@ -162,7 +162,7 @@ func TestNoLimitPerUser(t *testing.T) {
 	})
 }
 
-func TestUpgradeThatIsNone(t *testing.T) {
+func TestHandler_RefusesAFailedUpgrade(t *testing.T) {
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
 		if err != nil {

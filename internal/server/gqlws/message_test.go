@@ -7,7 +7,7 @@ import (
 	"retwis/internal/server/httpapi"
 )
 
-func TestAuthorizationOf(t *testing.T) {
+func TestAuthorizationOf_ReadsThePayload(t *testing.T) {
 	tests := []struct {
 		payload, want string
 		ok            bool
@@ -40,7 +40,7 @@ func FuzzParseMessage(f *testing.F) {
 		m, err := parseMessage(text)
 		if err != nil {
 			if len("Invalid message: "+err.Error()) > 4096 {
-				t.Errorf("reason is too long: %v", err)
+				t.Errorf("the reason is too long: %v", err)
 			}
 			return
 		}
@@ -51,11 +51,11 @@ func FuzzParseMessage(f *testing.F) {
 			}
 			op := newSubscriber(nil, *m.ID)
 			if reply := completeMessage(op.tail); !json.Valid(reply) {
-				t.Errorf("reply is no JSON: %s", reply)
+				t.Errorf("the reply is not JSON: %s", reply)
 			}
 		case "ping":
 			if reply := pongMessage(m.Payload); !json.Valid(reply) {
-				t.Errorf("reply is no JSON: %s", reply)
+				t.Errorf("the reply is not JSON: %s", reply)
 			}
 		case "connection_init":
 			authorizationOf(m.Payload)

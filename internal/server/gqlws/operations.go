@@ -41,7 +41,7 @@ func (s *socket) subscribe(m message) {
 
 	ctx, cancel := context.WithCancel(s.ctx)
 	op.cancel = cancel
-	opCtx, failure := s.handler.Runner.Prepare(ctx, params)
+	opCtx, _, failure := s.handler.Runner.Prepare(ctx, params, false)
 	started := false
 	if failure == nil {
 		op.kind = opCtx.Operation.Operation

@@ -18,28 +18,28 @@ import (
 // maxCloseReason is the length of a close reason in bytes, by RFC 6455.
 const maxCloseReason = 123
 
-func TestInvalidMessagesCloseWith4400(t *testing.T) {
+func TestProtocol_InvalidMessageCloses(t *testing.T) {
 	tests := []struct{ name, message string }{
 		{"no JSON", `{`},
-		{"no object", `"ping"`},
+		{"not an object", `"ping"`},
 		{"null", `null`},
 		{"two values", `{"type":"ping"}{"type":"ping"}`},
 		{"no type", `{"id":"1"}`},
-		{"type of another kind", `{"type":1}`},
+		{"type is a number", `{"type":1}`},
 		{"unknown type", `{"type":"start","id":"1"}`},
 		{"a server's type", `{"type":"next","id":"1","payload":{}}`},
-		{"payload of init is no object", `{"type":"connection_init","payload":"token"}`},
-		{"payload of ping is no object", `{"type":"ping","payload":[1]}`},
+		{"payload of init is a string", `{"type":"connection_init","payload":"token"}`},
+		{"payload of ping is a list", `{"type":"ping","payload":[1]}`},
 		{"subscribe without id", `{"type":"subscribe","payload":{"query":"{hello}"}}`},
 		{"subscribe with empty id", `{"type":"subscribe","id":"","payload":{"query":"{hello}"}}`},
 		{"id is a number", `{"type":"subscribe","id":1,"payload":{"query":"{hello}"}}`},
 		{"id is too long", `{"type":"subscribe","id":"` + strings.Repeat("i", 257) + `","payload":{"query":"{hello}"}}`},
 		{"subscribe without payload", `{"type":"subscribe","id":"1"}`},
 		{"subscribe without query", `{"type":"subscribe","id":"1","payload":{}}`},
-		{"query is no text", `{"type":"subscribe","id":"1","payload":{"query":{}}}`},
-		{"variables are no object", `{"type":"subscribe","id":"1","payload":{"query":"{hello}","variables":[]}}`},
-		{"operation name is no text", `{"type":"subscribe","id":"1","payload":{"query":"{hello}","operationName":1}}`},
-		{"extensions are no object", `{"type":"subscribe","id":"1","payload":{"query":"{hello}","extensions":1}}`},
+		{"query is an object", `{"type":"subscribe","id":"1","payload":{"query":{}}}`},
+		{"variables are a list", `{"type":"subscribe","id":"1","payload":{"query":"{hello}","variables":[]}}`},
+		{"operation name is a number", `{"type":"subscribe","id":"1","payload":{"query":"{hello}","operationName":1}}`},
+		{"extensions are a number", `{"type":"subscribe","id":"1","payload":{"query":"{hello}","extensions":1}}`},
 		{"payload is a list", `{"type":"subscribe","id":"1","payload":[{"query":"{hello}"}]}`},
 		{"complete without id", `{"type":"complete"}`},
 	}
@@ -58,7 +58,7 @@ func TestInvalidMessagesCloseWith4400(t *testing.T) {
 	}
 }
 
-func TestBinaryMessageCloses(t *testing.T) {
+func TestProtocol_BinaryMessageCloses(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -69,7 +69,7 @@ func TestBinaryMessageCloses(t *testing.T) {
 	})
 }
 
-func TestMessageThatIsNotUTF8Closes(t *testing.T) {
+func TestProtocol_InvalidUTF8Closes(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -78,19 +78,19 @@ func TestMessageThatIsNotUTF8Closes(t *testing.T) {
 	})
 }
 
-func TestLargeMessageCloses(t *testing.T) {
+func TestProtocol_LargeMessageCloses(t *testing.T) {
 	t.Parallel()
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
 		c.Send(`{"type":"ping","payload":{"a":"` + strings.Repeat("x", httpapi.MaxBody-100) + `"}}`)
 		c.Read()
-		// Much more than the limit: the close code has to survive what is still on its way.
+		// Much more than the limit: the client must receive the close code although it is still sending.
 		c.Send(`{"type":"ping","payload":{"a":"` + strings.Repeat("x", 4<<20) + `"}}`)
 		c.ExpectClose(1009)
 	})
 }
 
-func TestSubscribeBeforeAckCloses(t *testing.T) {
+func TestProtocol_SubscribeBeforeAckCloses(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Socket()
@@ -99,7 +99,7 @@ func TestSubscribeBeforeAckCloses(t *testing.T) {
 	})
 }
 
-func TestMissingSubprotocolCloses(t *testing.T) {
+func TestProtocol_MissingSubprotocolCloses(t *testing.T) {
 	for _, offer := range []string{"", "graphql-ws", "soap"} {
 		t.Run("offer "+offer, func(t *testing.T) {
 			t.Parallel()
@@ -111,17 +111,17 @@ func TestMissingSubprotocolCloses(t *testing.T) {
 	}
 }
 
-func TestSubprotocolIsChosenAmongOthers(t *testing.T) {
+func TestProtocol_SelectsTheSubprotocol(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Socket("Sec-Websocket-Protocol: graphql-ws, graphql-transport-ws")
 		if got := c.WS.Subprotocol(); got != servertest.Subprotocol {
-			h.Errorf("got servertest.Subprotocol %q", got)
+			h.Errorf("got the subprotocol %q", got)
 		}
 	})
 }
 
-func TestInitTimeout(t *testing.T) {
+func TestProtocol_MissingInitCloses(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Socket()
@@ -133,7 +133,7 @@ func TestInitTimeout(t *testing.T) {
 	})
 }
 
-func TestInitInTimeStays(t *testing.T) {
+func TestProtocol_InitInTimeStaysOpen(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Socket()
@@ -145,7 +145,7 @@ func TestInitInTimeStays(t *testing.T) {
 	})
 }
 
-func TestSecondInitCloses(t *testing.T) {
+func TestProtocol_SecondInitCloses(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -154,7 +154,7 @@ func TestSecondInitCloses(t *testing.T) {
 	})
 }
 
-func TestIDInUseCloses(t *testing.T) {
+func TestProtocol_DuplicateIDCloses(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -167,7 +167,7 @@ func TestIDInUseCloses(t *testing.T) {
 	})
 }
 
-func TestPingPong(t *testing.T) {
+func TestProtocol_AnswersPings(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Socket() // also before connection_init
@@ -181,7 +181,7 @@ func TestPingPong(t *testing.T) {
 	})
 }
 
-func TestServerPingsAndDropsWhoeverIsSilent(t *testing.T) {
+func TestProtocol_DropsSilentClients(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -205,7 +205,7 @@ func TestServerPingsAndDropsWhoeverIsSilent(t *testing.T) {
 		}
 		select {
 		case err := <-gone:
-			h.Fatalf("dropped a client that answers: %v", err)
+			h.Fatalf("dropped a client that answers pings: %v", err)
 		default:
 		}
 		silent.Store(1)
@@ -217,7 +217,7 @@ func TestServerPingsAndDropsWhoeverIsSilent(t *testing.T) {
 	})
 }
 
-func TestOperations(t *testing.T) {
+func TestProtocol_RunsOperations(t *testing.T) {
 	tests := []struct {
 		name, query string
 		want        []string
@@ -253,7 +253,7 @@ func TestOperations(t *testing.T) {
 				c := h.Ready("")
 				c.Subscribe("1", tt.query)
 				c.Expect(tt.want...)
-				c.ExpectAlive() // and nothing after it
+				c.ExpectAlive() // nothing follows
 				c.Subscribe("1", `{ hello }`)
 				c.Expect(`{"type":"next","payload":{"data":{"hello":"world"}},"id":"1"}`, `{"type":"complete","id":"1"}`)
 			})
@@ -261,7 +261,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-func TestVariablesAndOperationName(t *testing.T) {
+func TestProtocol_PassesVariablesAndOperationName(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -273,7 +273,7 @@ func TestVariablesAndOperationName(t *testing.T) {
 	})
 }
 
-func TestPanicIsAnErrorWithoutDetails(t *testing.T) {
+func TestProtocol_HidesPanics(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -284,13 +284,13 @@ func TestPanicIsAnErrorWithoutDetails(t *testing.T) {
 			h.Errorf("got %s", got)
 		}
 		if !strings.Contains(h.Logs.String(), "out of cheese") {
-			h.Error("the log does not say what happened")
+			h.Error("the log lacks the cause")
 		}
 		c.ExpectAlive()
 	})
 }
 
-func TestSeveralOperationsAtOnce(t *testing.T) {
+func TestProtocol_RunsConcurrentOperations(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -312,7 +312,7 @@ func TestSeveralOperationsAtOnce(t *testing.T) {
 	})
 }
 
-func TestNothingAfterTheClientCompletes(t *testing.T) {
+func TestProtocol_CompleteStopsTheOperation(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -327,14 +327,14 @@ func TestNothingAfterTheClientCompletes(t *testing.T) {
 		if n := h.Backend.Subscriptions() + h.Backend.Waiting(); n != 0 {
 			h.Errorf("%d operations still run", n)
 		}
-		// The id is free at once, and the new operation is not taken for the old one.
+		// The id can be used again at once, and events of the old operation do not reach the new one.
 		c.Subscribe("1", servertest.FeedB)
 		h.Backend.Topic("b") <- "new"
 		c.Expect(`{"type":"next","payload":{"data":{"feed":"new"}},"id":"1"}`)
 	})
 }
 
-func TestStreamEndsWithAReason(t *testing.T) {
+func TestProtocol_ReportsTheEndOfASubscription(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -349,7 +349,7 @@ func TestStreamEndsWithAReason(t *testing.T) {
 	})
 }
 
-func TestStreamEndsAsTooSlowClosesTheSocket(t *testing.T) {
+func TestProtocol_SlowConsumerCloses(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -359,7 +359,7 @@ func TestStreamEndsAsTooSlowClosesTheSocket(t *testing.T) {
 	})
 }
 
-func TestClientMayCloseAndVanish(t *testing.T) {
+func TestProtocol_ClientMayDisconnect(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		for _, leave := range []func(*websocket.Conn){

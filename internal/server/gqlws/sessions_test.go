@@ -12,20 +12,21 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/internal/ratelimit"
 	"retwis/internal/server"
 	"retwis/internal/server/gqlws"
 	"retwis/internal/server/operation"
 	"retwis/internal/server/servertest"
 )
 
-func TestWhoOpensASocket(t *testing.T) {
+func TestSessions_IdentifyTheViewer(t *testing.T) {
 	tests := []struct {
 		name    string
-		payload string // of connection_init, with TOKEN for that of user 1
+		payload string // of connection_init; TOKEN stands for the token of user 1
 		headers []string
 		want    string // user
 	}{
-		{"nobody", ``, nil, "0"},
+		{"anonymous", ``, nil, "0"},
 		{"token", `{"authorization":"Bearer TOKEN"}`, nil, "1"},
 		{"token, key in another case", `{"Authorization":"bearer TOKEN"}`, nil, "1"},
 		{"token wins over the cookie", `{"authorization":"Bearer TOKEN"}`, []string{"Cookie: retwis_session=COOKIE"}, "1"},
@@ -57,7 +58,7 @@ func TestWhoOpensASocket(t *testing.T) {
 	}
 }
 
-func TestBadTokensCloseWith4403(t *testing.T) {
+func TestSessions_InvalidTokenCloses(t *testing.T) {
 	for _, payload := range []string{
 		`{"authorization":"Bearer nonsense"}`,
 		`{"authorization":"Bearer "}`,
@@ -68,7 +69,7 @@ func TestBadTokensCloseWith4403(t *testing.T) {
 		t.Run(payload, func(t *testing.T) {
 			t.Parallel()
 			servertest.InBubble(t, nil, func(h *servertest.Harness) {
-				c := h.Socket("Cookie: retwis_session=" + h.Login(1)) // of no use beside a bad token
+				c := h.Socket("Cookie: retwis_session=" + h.Login(1)) // ignored because there is an invalid token
 				c.Send(`{"type":"connection_init","payload":` + payload + `}`)
 				c.ExpectClose(4403)
 			})
@@ -76,7 +77,7 @@ func TestBadTokensCloseWith4403(t *testing.T) {
 	}
 }
 
-func TestBadTokenInTheHeaderClosesWith4403(t *testing.T) {
+func TestSessions_InvalidTokenInTheHeaderCloses(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Socket("Authorization: Bearer nonsense")
@@ -85,7 +86,7 @@ func TestBadTokenInTheHeaderClosesWith4403(t *testing.T) {
 	})
 }
 
-func TestSessionThatCannotBeReadMeansTryLater(t *testing.T) {
+func TestSessions_OutageMeansTryLater(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		h.Accounts.Set(errors.New("redis is down"), nil)
@@ -95,7 +96,7 @@ func TestSessionThatCannotBeReadMeansTryLater(t *testing.T) {
 	})
 }
 
-func TestLogoutOverItsOwnSocketIsAnswered(t *testing.T) {
+func TestSessions_LogoutOverItsOwnSocketIsAnswered(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		token := h.Login(1)
@@ -104,12 +105,12 @@ func TestLogoutOverItsOwnSocketIsAnswered(t *testing.T) {
 		c.Subscribe("q", `{ gate(name: "never") }`)
 		c.Subscribe("m", `mutation { gate(name: "g") }`)
 		synctest.Wait()
-		h.Server.SessionEnded(h.Accounts.End(token)) // comes before the mutation's answer
+		h.Server.SessionEnded(h.Accounts.End(token)) // arrives before the response of the mutation
 		synctest.Wait()
 		if n := h.Backend.Subscriptions(); n != 0 {
 			h.Errorf("%d subscriptions outlive the session", n)
 		}
-		c.Subscribe("late", `{ hello }`) // not answered any more
+		c.Subscribe("late", `{ hello }`) // no longer answered
 		synctest.Wait()
 		close(h.Backend.Gate("g"))
 		c.Expect(`{"type":"next","payload":{"data":{"gate":"through"}},"id":"m"}`, `{"type":"complete","id":"m"}`)
@@ -117,7 +118,7 @@ func TestLogoutOverItsOwnSocketIsAnswered(t *testing.T) {
 	})
 }
 
-func TestMutationHoldsTheEndOfASessionUpForASecond(t *testing.T) {
+func TestSessions_RunningMutationDelaysTheClose(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		token := h.Login(1)
@@ -139,15 +140,17 @@ type slowToPrepare struct {
 	gate chan struct{}
 }
 
-// CreateOperationContext implements [operation.Executor].
-func (e slowToPrepare) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
+// Prepare implements [operation.Executor].
+func (e slowToPrepare) Prepare(
+	ctx context.Context, params *graphql.RawParams, queriesOnly bool,
+) (*graphql.OperationContext, ratelimit.Budget, gqlerror.List) {
 	if params.Query == "{ hello }" {
 		<-e.gate
 	}
-	return e.Executor.CreateOperationContext(ctx, params)
+	return e.Executor.Prepare(ctx, params, queriesOnly)
 }
 
-func TestNothingBeginsOnASocketWhoseSessionHasEnded(t *testing.T) {
+func TestSessions_EndedSessionStartsNothing(t *testing.T) {
 	t.Parallel()
 	var gate chan struct{}
 	servertest.InBubble(t, func(o *server.Options) {

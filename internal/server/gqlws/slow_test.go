@@ -15,12 +15,10 @@ import (
 	"retwis/internal/server/servertest"
 )
 
-// A client that does not read gets nothing any more, costs no more memory than its
-// queue, keeps nobody waiting and leaves nothing behind.
-// messageWait is how long a message may take to arrive.
+// messageWait is the time in which a message must arrive.
 const messageWait = 20 * time.Second
 
-func TestReaderThatStops(t *testing.T) {
+func TestSlowConsumer_IsDisconnected(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		stalled, other := h.Ready(""), h.Ready("")
@@ -41,23 +39,23 @@ func TestReaderThatStops(t *testing.T) {
 			}
 		}
 		if sent < 100 || sent > 110 {
-			h.Errorf("cut off after %d events of 10 kB, want as many as 1 MB holds", sent)
+			h.Errorf("disconnected after %d events of 10 kB, want about 1 MB", sent)
 		}
 		if n := h.Backend.Subscriptions(); n != 1 {
-			h.Errorf("%d subscriptions are open, want only that of the other reader", n)
+			h.Errorf("%d subscriptions are open, want only that of the other client", n)
 		}
-		// What was half sent arrives, then the reason.
+		// The rest of the partly sent message arrives, then the close reason.
 		stalled.ExpectClose(1013)
 		other.ExpectAlive()
 	})
 }
 
-func TestReaderThatNeverComesBack(t *testing.T) {
+func TestSlowConsumer_DoesNotKeepTheSocket(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
 		c.Subscribe("1", `{ blob(size: 100000) }`)
-		// A pipe holds nothing: the first write stands still until its deadline.
+		// A pipe has no buffer, so the first write blocks until its deadline.
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
 		if n := h.Server.Stats().Clients; n != 0 {
@@ -66,7 +64,7 @@ func TestReaderThatNeverComesBack(t *testing.T) {
 	})
 }
 
-func TestMemoryOfAReaderThatStops(t *testing.T) {
+func TestSlowConsumer_UsesBoundedMemory(t *testing.T) {
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL, "http://"))
 		if err != nil {
@@ -90,11 +88,11 @@ func TestMemoryOfAReaderThatStops(t *testing.T) {
 			case <-poll.C:
 			}
 			if sent > 10_000 {
-				h.Fatal("the reader is never cut off")
+				h.Fatal("the slow consumer is not disconnected")
 			}
 		}
 		if grown := heap() - before; grown > 4<<20 {
-			h.Errorf("%d events for a reader that stopped hold %d bytes", sent, grown)
+			h.Errorf("%d events for a slow consumer use %d bytes", sent, grown)
 		}
 		c.ExpectClose(1013)
 	})
@@ -107,7 +105,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-func TestOneResponseMayBeLargerThanTheQueue(t *testing.T) {
+func TestSocket_SendsAResponseLargerThanTheQueue(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -119,7 +117,7 @@ func TestOneResponseMayBeLargerThanTheQueue(t *testing.T) {
 	})
 }
 
-func TestPingsOfAReaderThatStopsAreBounded(t *testing.T) {
+func TestSlowConsumer_PingsAreBounded(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -137,9 +135,9 @@ func TestPingsOfAReaderThatStopsAreBounded(t *testing.T) {
 	})
 }
 
-// A reader that stops has its share of a class's events queued, and then is cut off. The
-// others of the class get theirs meanwhile.
-func TestAReaderThatStopsDelaysNobodyOfItsClass(t *testing.T) {
+// The events of a render group are queued for a slow consumer until it is disconnected. The
+// other members of the group receive them meanwhile.
+func TestSlowConsumer_DoesNotDelayItsRenderGroup(t *testing.T) {
 	servertest.OnTCP(t, func(o *server.Options) { o.DrainTime = time.Millisecond }, func(h *servertest.Harness) {
 		stopped, quick := h.Ready(""), h.Ready("")
 		stopped.Subscribe("s", servertest.News)
@@ -149,12 +147,12 @@ func TestAReaderThatStopsDelaysNobodyOfItsClass(t *testing.T) {
 		text := strings.Repeat("x", 100_000)
 		for post := retwis.PostID(1); h.Server.Stats().Clients == 2; post++ {
 			if post > 1000 {
-				t.Fatal("the reader is not cut off")
+				t.Fatal("the slow consumer is not disconnected")
 			}
 			h.Backend.Timelines.Publish("news", post, text)
 			if got := quick.Read(); got != servertest.Next("s", text, "cursor1-"+post.String(), "0") &&
-				got != servertest.Next("s", text, "c0-"+post.String(), "0") { // first of the subscribers, once the other has left
-				t.Fatalf("post %d came as %d bytes: %.100s", post, len(got), got)
+				got != servertest.Next("s", text, "c0-"+post.String(), "0") { // the only subscriber after the other one has left
+				t.Fatalf("post %d arrived as %d bytes: %.100s", post, len(got), got)
 			}
 			if h.Backend.Timelines.Subscribers("news") == 1 {
 				break
@@ -163,9 +161,9 @@ func TestAReaderThatStopsDelaysNobodyOfItsClass(t *testing.T) {
 	})
 }
 
-// A message of which the last part never comes would keep its memory for as long as pongs
-// between the parts say that somebody is there.
-func TestMessagesThatDoNotEndAreCutOff(t *testing.T) {
+// A message whose last fragment is missing would occupy its memory for as long as pongs between the
+// fragments keep the connection alive.
+func TestSocket_BoundsTheTimeOfAMessage(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
@@ -177,13 +175,13 @@ func TestMessagesThatDoNotEndAreCutOff(t *testing.T) {
 			}
 		}()
 		c.Send(`{"type":"ping"}`)
-		time.Sleep(2 * messageWait) // nothing comes in meanwhile
+		time.Sleep(2 * messageWait) // without incoming messages
 		start := time.Now()
 		w, err := c.WS.NextWriter(websocket.TextMessage)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Write(make([]byte, 100<<10)); err != nil { // goes out in parts
+		if _, err := w.Write(make([]byte, 100<<10)); err != nil { // sent in fragments
 			t.Fatal(err)
 		}
 		for err == nil && time.Since(start) < 10*messageWait {
@@ -191,7 +189,7 @@ func TestMessagesThatDoNotEndAreCutOff(t *testing.T) {
 			err = c.WS.WriteControl(websocket.PongMessage, nil, time.Now().Add(time.Second))
 		}
 		if took := time.Since(start); took < messageWait || took > messageWait+5*time.Second {
-			t.Errorf("it was cut off after %s: %v", took, err)
+			t.Errorf("disconnected after %s: %v", took, err)
 		}
 	})
 }

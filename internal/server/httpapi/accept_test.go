@@ -2,10 +2,10 @@ package httpapi
 
 import "testing"
 
-func TestNegotiate(t *testing.T) {
+func TestNegotiate_SelectsTheMediaType(t *testing.T) {
 	tests := []struct {
 		accept string
-		want   string // empty: none
+		want   string // empty if none is acceptable
 	}{
 		{"", mediaJSON},
 		{"*/*", mediaJSON},

@@ -17,9 +17,9 @@ const (
 	acceptOld = "Accept: application/json"
 )
 
-// Each row is one rule of the GraphQL-over-HTTP specification, by the id that the
-// server audits of the graphql-http package give it.
-func TestGraphQLOverHTTP(t *testing.T) {
+// Each case is a rule of the GraphQL-over-HTTP specification, with its id in the server audits
+// of the graphql-http package.
+func TestAPI_FollowsGraphQLOverHTTP(t *testing.T) {
 	const typename = `{"query":"{ __typename }"}`
 	get := func(values ...string) string {
 		q := url.Values{}
@@ -32,7 +32,7 @@ func TestGraphQLOverHTTP(t *testing.T) {
 		id, query, body string
 		headers         []string
 		status          int
-		media           string // of the response; not checked when empty
+		media           string // of the response; not checked if empty
 		contains, lacks string // of its body
 	}
 	post := func(id, body string, status int, headers ...string) audit {
@@ -104,7 +104,7 @@ func TestGraphQLOverHTTP(t *testing.T) {
 	})
 }
 
-func TestRequestsThatAreRefused(t *testing.T) {
+func TestAPI_RefusesInvalidRequests(t *testing.T) {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
 	_, _ = zip.Write([]byte(`{"query":"{ hello }"}`))
@@ -136,7 +136,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"a documentId of another type", "POST", "", `{"documentId":1}`, []string{servertest.JSON}, 400, "", ""},
 		{"GET with a bad query string", "GET", "query=%zz", "", nil, 400, "", ""},
 		{"nothing acceptable", "POST", "", hello, []string{servertest.JSON, "Accept: text/html"}, 406, "", ""},
-		{"foreign page", "POST", "", hello, []string{servertest.JSON, "Origin: https://evil.example"}, 403, "", ""},
+		{"page of another origin", "POST", "", hello, []string{servertest.JSON, "Origin: https://evil.example"}, 403, "", ""},
 		{"foreign page, modern browser", "POST", "", hello, []string{servertest.JSON, "Sec-Fetch-Site: cross-site"}, 403, "", ""},
 		{"sandboxed page", "POST", "", hello, []string{servertest.JSON, "Origin: null"}, 403, "", ""},
 		{"bad token", "POST", "", hello, []string{servertest.JSON, "Authorization: Bearer nonsense"}, 401, "WWW-Authenticate", "Bearer"},
@@ -157,7 +157,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	})
 }
 
-func TestSubscriptionWithTheOldMediaTypeIsRefusedToo(t *testing.T) {
+func TestAPI_RefusesSubscriptionsAsJSON(t *testing.T) {
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		w, body := h.Do("GET", "query=subscription%7Bcount(to:1)%7D", "", acceptOld)
 		if w.StatusCode != http.StatusBadRequest || strings.Contains(body, "data") {
@@ -166,7 +166,7 @@ func TestSubscriptionWithTheOldMediaTypeIsRefusedToo(t *testing.T) {
 	})
 }
 
-func TestExecutionErrorsAreOK(t *testing.T) {
+func TestAPI_ReturnsExecutionErrorsWithStatusOK(t *testing.T) {
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		for _, accept := range []string{acceptNew, acceptOld} {
 			w, body := h.Do("POST", "", `{"query":"{ fail }"}`, servertest.JSON, accept)
@@ -180,19 +180,19 @@ func TestExecutionErrorsAreOK(t *testing.T) {
 	})
 }
 
-func TestPanicIsAServerError(t *testing.T) {
+func TestAPI_HidesPanics(t *testing.T) {
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		w, body := h.Do("POST", "", `{"query":"{ panics }"}`, servertest.JSON)
 		if w.StatusCode != http.StatusInternalServerError || !strings.Contains(body, "INTERNAL_SERVER_ERROR") || strings.Contains(body, "cheese") {
 			h.Errorf("got status %d, %s", w.StatusCode, body)
 		}
 		if !strings.Contains(h.Logs.String(), "out of cheese") {
-			h.Error("the log does not say what happened")
+			h.Error("the log lacks the cause")
 		}
 	})
 }
 
-func TestLargeNumbersKeepTheirDigits(t *testing.T) {
+func TestAPI_KeepsTheDigitsOfLargeNumbers(t *testing.T) {
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		_, body := h.Do("POST", "", `{"query":"query($n: Int!) { echo(value: $n) }","variables":{"n":9007199254740993}}`, servertest.JSON)
 		if !strings.Contains(body, "9007199254740993") {

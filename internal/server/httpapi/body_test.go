@@ -11,8 +11,8 @@ import (
 	"retwis/internal/server/servertest"
 )
 
-// A body that goes on for ever is not read to its end, and one that says so is not begun.
-func TestBodiesWithoutAnEndAreNotRead(t *testing.T) {
+// An endless body is not read to its end. A body with a length above the limit is not read at all.
+func TestBody_EndlessIsNotRead(t *testing.T) {
 	t.Parallel()
 	const head = "POST /graphql HTTP/1.1\r\nHost: retwis.test\r\nContent-Type: application/json\r\n"
 	for name, lines := range map[string]string{
@@ -58,7 +58,7 @@ func TestBodiesWithoutAnEndAreNotRead(t *testing.T) {
 					}
 				}
 				if sent > 4*httpapi.MaxBody {
-					h.Errorf("%d bytes were taken", sent)
+					h.Errorf("%d bytes were read", sent)
 				}
 				got := <-answer
 				want := http.StatusRequestEntityTooLarge
@@ -66,14 +66,14 @@ func TestBodiesWithoutAnEndAreNotRead(t *testing.T) {
 					want = http.StatusUnsupportedMediaType
 				}
 				if got.status != want || !strings.Contains(got.body, "BAD_USER_INPUT") || len(got.body) > 4<<10 {
-					h.Errorf("it is answered %d %.200s", got.status, got.body)
+					h.Errorf("got status %d, %.200s", got.status, got.body)
 				}
 			})
 		})
 	}
 }
 
-func TestBodyWithoutLengthIsLimited(t *testing.T) {
+func TestBody_WithoutLengthIsLimited(t *testing.T) {
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		body := io.MultiReader(strings.NewReader(`{"query":"`), strings.NewReader(strings.Repeat("x", httpapi.MaxBody)))
 		r, err := http.NewRequestWithContext(h.Context(), http.MethodPost, h.URL+"/graphql", body)

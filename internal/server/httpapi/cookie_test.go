@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestALateAnswerClearsNoCookie(t *testing.T) {
+func TestCookieJar_LateResponseKeepsTheCookie(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var jar cookieJar
@@ -17,9 +17,9 @@ func TestALateAnswerClearsNoCookie(t *testing.T) {
 		header := http.Header{}
 		jar.write(header, false, time.Hour)
 		if len(header) != 0 {
-			t.Errorf("a late answer has %v", header)
+			t.Errorf("a late response has %v", header)
 		}
-		jar.put("") // a logout clears it however long it takes
+		jar.put("") // a logout clears the cookie, however late
 		jar.write(header, false, time.Hour)
 		if !strings.Contains(header.Get("Set-Cookie"), "Max-Age=0") {
 			t.Errorf("a logout has %v", header)

@@ -9,7 +9,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"retwis/internal/auth"
-	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/server/clients"
 )
@@ -78,9 +77,7 @@ func (x *Exchange) WithViewer(ctx context.Context, who auth.Identity) context.Co
 // Prepare parses, validates and counts the operation of the request, and sets the rate
 // limit headers. If it refuses the operation, it returns the response.
 func (x *Exchange) Prepare(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, *graphql.Response) {
-	ctx = x.api.withBudget(ctx, x.W.Header())
-	if x.R.Method == http.MethodGet {
-		ctx = ratelimit.WithQueriesOnly(ctx)
-	}
-	return x.api.Runner.Prepare(ctx, params)
+	op, budget, failure := x.api.Runner.Prepare(ctx, params, x.R.Method == http.MethodGet)
+	x.api.setRateLimits(x.W.Header(), budget)
+	return op, failure
 }

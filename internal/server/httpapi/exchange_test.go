@@ -14,7 +14,7 @@ import (
 	"retwis/internal/server/servertest"
 )
 
-func TestWhoAsks(t *testing.T) {
+func TestExchange_IdentifiesTheViewer(t *testing.T) {
 	const query = `{"query":"{ whoami }"}`
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		one, two := h.Login(1), h.Login(2)
@@ -24,7 +24,7 @@ func TestWhoAsks(t *testing.T) {
 			want    string
 			cookie  string // set by the response
 		}{
-			{"nobody", nil, "0", ""},
+			{"anonymous", nil, "0", ""},
 			{"bearer", []string{"Authorization: Bearer " + one}, "1", ""},
 			{"bearer in lower case", []string{"authorization: bearer " + one}, "1", ""},
 			{"cookie", []string{"Cookie: retwis_session=" + two}, "2", ""},
@@ -48,7 +48,7 @@ func TestWhoAsks(t *testing.T) {
 	})
 }
 
-func TestSessionCookieIsSet(t *testing.T) {
+func TestExchange_SetsTheSessionCookie(t *testing.T) {
 	const login = `{"query":"mutation { login(token: \"fresh\") }"}`
 	servertest.OnTCP(t, func(o *server.Options) {
 		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
@@ -78,7 +78,7 @@ func TestSessionCookieIsSet(t *testing.T) {
 	})
 }
 
-func TestSessionsThatCannotBeReadAreNotBadOnes(t *testing.T) {
+func TestExchange_OutageDoesNotEndSessions(t *testing.T) {
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		h.Accounts.Set(errors.New("redis is down"), nil)
 		for _, shown := range []string{"Authorization: Bearer x", "Cookie: retwis_session=x"} {
@@ -91,14 +91,14 @@ func TestSessionsThatCannotBeReadAreNotBadOnes(t *testing.T) {
 			}
 		}
 		if !strings.Contains(h.Logs.String(), "redis is down") {
-			h.Error("the log does not say what happened")
+			h.Error("the log lacks the cause")
 		}
 	})
 }
 
-// A browser that changes its password has a new cookie with the answer. What else it asked
-// for before must not take that one away.
-func TestStaleCookies(t *testing.T) {
+// The response of a password change sets a new cookie. Responses to earlier requests of the
+// browser must not clear it.
+func TestExchange_ClearsStaleCookies(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name    string
@@ -107,7 +107,7 @@ func TestStaleCookies(t *testing.T) {
 		cleared bool
 	}{
 		{"of a session that ended", retwis.ErrUnauthenticated, []string{"Cookie: retwis_session=old"}, true},
-		{"of a session replaced just now", errors.Join(retwis.ErrUnauthenticated, retwis.ErrSessionReplaced),
+		{"of a session that was just replaced", errors.Join(retwis.ErrUnauthenticated, retwis.ErrSessionReplaced),
 			[]string{"Cookie: retwis_session=old"}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestStaleCookies(t *testing.T) {
 	}
 }
 
-func TestTheCookieOfAnotherSessionStays(t *testing.T) {
+func TestExchange_KeepsTheCookieOfAnotherSession(t *testing.T) {
 	t.Parallel()
 	const clear = `{"query":"mutation { login(token: \"\") }"}`
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
@@ -137,10 +137,10 @@ func TestTheCookieOfAnotherSessionStays(t *testing.T) {
 			headers []string
 			cleared bool
 		}{
-			"by its cookie":              {[]string{"Cookie: retwis_session=" + token}, true},
-			"by its token":               {[]string{"Authorization: Bearer " + token}, true},
-			"by both":                    {[]string{"Authorization: Bearer " + token, "Cookie: retwis_session=" + token}, true},
-			"beside the cookie of other": {[]string{"Authorization: Bearer " + token, "Cookie: retwis_session=" + other}, false},
+			"by its cookie": {[]string{"Cookie: retwis_session=" + token}, true},
+			"by its token":  {[]string{"Authorization: Bearer " + token}, true},
+			"by both":       {[]string{"Authorization: Bearer " + token, "Cookie: retwis_session=" + token}, true},
+			"by its token, with the cookie of another": {[]string{"Authorization: Bearer " + token, "Cookie: retwis_session=" + other}, false},
 		} {
 			got, body := h.Do("POST", "", clear, append(tt.headers, "Content-Type: application/json")...)
 			if cleared := strings.Contains(got.Header.Get("Set-Cookie"), "Max-Age=0"); cleared != tt.cleared {

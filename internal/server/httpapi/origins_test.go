@@ -10,7 +10,7 @@ import (
 	"retwis/internal/server/servertest"
 )
 
-func TestCORS(t *testing.T) {
+func TestOrigins_CORS(t *testing.T) {
 	const page = "Origin: https://app.example"
 	servertest.OnTCP(t, func(o *server.Options) { o.AllowedOrigins = []string{"https://App.example:443"} }, func(h *servertest.Harness) {
 		own := "Origin: " + h.URL
@@ -23,9 +23,9 @@ func TestCORS(t *testing.T) {
 			{"allowed page", "POST", []string{servertest.JSON, page, "Sec-Fetch-Site: cross-site"}, 200, "https://app.example"},
 			{"own page", "POST", []string{servertest.JSON, own}, 200, ""},
 			{"no page", "POST", []string{servertest.JSON}, 200, ""},
-			{"GET by a foreign page", "GET", []string{"Origin: https://evil.example"}, 200, ""},
+			{"GET by a page of another origin", "GET", []string{"Origin: https://evil.example"}, 200, ""},
 			{"preflight of an allowed page", "OPTIONS", []string{page, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization,content-type"}, 204, "https://app.example"},
-			{"preflight of a foreign page", "OPTIONS", []string{"Origin: https://evil.example", "Access-Control-Request-Method: POST"}, 403, ""},
+			{"preflight of a page of another origin", "OPTIONS", []string{"Origin: https://evil.example", "Access-Control-Request-Method: POST"}, 403, ""},
 			{"preflight of a page on another port", "OPTIONS", []string{"Origin: https://app.example:8443", "Access-Control-Request-Method: POST"}, 403, ""},
 			{"preflight over http", "OPTIONS", []string{"Origin: http://app.example", "Access-Control-Request-Method: POST"}, 403, ""},
 			{"options without preflight", "OPTIONS", nil, 204, ""},
@@ -58,7 +58,7 @@ func TestCORS(t *testing.T) {
 	})
 }
 
-func TestWebsocketOrigins(t *testing.T) {
+func TestOrigins_OfWebsockets(t *testing.T) {
 	servertest.OnTCP(t, func(o *server.Options) { o.AllowedOrigins = []string{"https://app.example"} }, func(h *servertest.Harness) {
 		tests := []struct {
 			name, origin string
@@ -71,7 +71,7 @@ func TestWebsocketOrigins(t *testing.T) {
 			{"null", "null", false},
 			{"own host as a suffix", "https://app.example.evil.example", false},
 			{"own host, another port", "http://127.0.0.1:1", false},
-			{"nonsense", "%zz", false},
+			{"invalid", "%zz", false},
 		}
 		for _, tt := range tests {
 			h.Run(tt.name, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestWebsocketOrigins(t *testing.T) {
 	})
 }
 
-func TestOriginsThatNeverMatchAreRefused(t *testing.T) {
+func TestParseOrigins_RefusesOriginsThatNeverMatch(t *testing.T) {
 	for _, origin := range []string{"*", "app.example", "https://app.example/", "ftp://app.example", "https://", "null", ""} {
 		if _, err := httpapi.ParseOrigins([]string{origin}); err == nil {
 			t.Errorf("accepted %q", origin)
@@ -98,7 +98,7 @@ func TestOriginsThatNeverMatchAreRefused(t *testing.T) {
 	}
 }
 
-func TestOriginsOfSockets(t *testing.T) {
+func TestOrigins_AllowWebsockets(t *testing.T) {
 	t.Parallel()
 	o, err := httpapi.ParseOrigins([]string{"https://app.test"})
 	if err != nil {
@@ -111,7 +111,7 @@ func TestOriginsOfSockets(t *testing.T) {
 	}{
 		{nil, false, true},
 		{[]string{"http://api.test:8080"}, false, true},
-		{[]string{"https://api.test:8080"}, false, true}, // TLS may end at a proxy nobody told us of
+		{[]string{"https://api.test:8080"}, false, true}, // an unknown proxy may terminate TLS
 		{[]string{"https://API.test:8080"}, true, true},
 		{[]string{"http://api.test:8080"}, true, false},
 		{[]string{"https://app.test"}, true, true},

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestClientBehindProxies(t *testing.T) {
+func TestProxies_FindTheClient(t *testing.T) {
 	t.Parallel()
 	trusted := Proxies{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
 	tests := []struct {
@@ -15,16 +15,16 @@ func TestClientBehindProxies(t *testing.T) {
 		headers    []string
 		want       string
 	}{
-		{"nobody between", "192.0.2.1:5000", nil, "192.0.2.1"},
-		{"a peer that is not trusted", "192.0.2.1:5000", []string{"X-Forwarded-For: 203.0.113.9"}, "192.0.2.1"},
-		{"a proxy that says nothing", "10.0.0.1:5000", nil, "10.0.0.1"},
+		{"no proxy", "192.0.2.1:5000", nil, "192.0.2.1"},
+		{"an untrusted peer", "192.0.2.1:5000", []string{"X-Forwarded-For: 203.0.113.9"}, "192.0.2.1"},
+		{"a proxy without headers", "10.0.0.1:5000", nil, "10.0.0.1"},
 		{"a proxy", "10.0.0.1:5000", []string{"X-Forwarded-For: 203.0.113.9"}, "203.0.113.9"},
-		{"what the client wrote itself", "10.0.0.1:5000", []string{"X-Forwarded-For: 198.51.100.1, 203.0.113.9"}, "203.0.113.9"},
+		{"a header of the client", "10.0.0.1:5000", []string{"X-Forwarded-For: 198.51.100.1, 203.0.113.9"}, "203.0.113.9"},
 		{"two proxies", "10.0.0.1:5000", []string{"X-Forwarded-For: 198.51.100.1, 203.0.113.9,10.0.0.2"}, "203.0.113.9"},
 		{"several lines", "10.0.0.1:5000", []string{"X-Forwarded-For: 198.51.100.1", "X-Forwarded-For: 203.0.113.9", "X-Forwarded-For: 10.0.0.2"}, "203.0.113.9"},
-		{"nobody but proxies", "10.0.0.1:5000", []string{"X-Forwarded-For: 10.0.0.3, 10.0.0.2"}, "10.0.0.3"},
-		{"no address", "10.0.0.1:5000", []string{"X-Forwarded-For: 203.0.113.9, unknown"}, "10.0.0.1"},
-		{"no address behind a proxy", "10.0.0.1:5000", []string{"X-Forwarded-For: 203.0.113.9, , 10.0.0.2"}, "10.0.0.2"},
+		{"only proxies", "10.0.0.1:5000", []string{"X-Forwarded-For: 10.0.0.3, 10.0.0.2"}, "10.0.0.3"},
+		{"an invalid address", "10.0.0.1:5000", []string{"X-Forwarded-For: 203.0.113.9, unknown"}, "10.0.0.1"},
+		{"an empty element", "10.0.0.1:5000", []string{"X-Forwarded-For: 203.0.113.9, , 10.0.0.2"}, "10.0.0.2"},
 		{"an empty header", "10.0.0.1:5000", []string{"X-Forwarded-For: "}, "10.0.0.1"},
 		{"a port", "10.0.0.1:5000", []string{"X-Forwarded-For: 203.0.113.9:1234"}, "203.0.113.9"},
 		{"IPv6", "[fd00::1]:5000", []string{"X-Forwarded-For: 2001:db8::9"}, "2001:db8::9"},
@@ -37,7 +37,7 @@ func TestClientBehindProxies(t *testing.T) {
 		{"Forwarded that hides the client", "10.0.0.1:5000", []string{`Forwarded: for=203.0.113.9, for=_hidden`}, "10.0.0.1"},
 		{"both headers, the same", "10.0.0.1:5000", []string{"X-Forwarded-For: 203.0.113.9", "Forwarded: for=203.0.113.9"}, "203.0.113.9"},
 		{"both headers, one of them a lie", "10.0.0.1:5000", []string{"X-Forwarded-For: 203.0.113.9", "Forwarded: for=198.51.100.1"}, "10.0.0.1"},
-		{"no address at all", "@", []string{"X-Forwarded-For: 203.0.113.9"}, "invalid IP"},
+		{"an invalid peer", "@", []string{"X-Forwarded-For: 203.0.113.9"}, "invalid IP"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestClientBehindProxies(t *testing.T) {
 	}
 }
 
-func TestTLSInFrontOfProxies(t *testing.T) {
+func TestProxies_DetectTLS(t *testing.T) {
 	t.Parallel()
 	trusted := Proxies{netip.MustParsePrefix("10.0.0.0/8")}
 	tests := []struct {
@@ -57,11 +57,11 @@ func TestTLSInFrontOfProxies(t *testing.T) {
 		headers    []string
 		want       bool
 	}{
-		{"nothing said", "10.0.0.1:5000", nil, false},
+		{"no header", "10.0.0.1:5000", nil, false},
 		{"TLS", "10.0.0.1:5000", []string{"X-Forwarded-Proto: HTTPS"}, true},
 		{"none", "10.0.0.1:5000", []string{"X-Forwarded-Proto: http", "Forwarded: proto=https"}, false},
 		{"Forwarded", "10.0.0.1:5000", []string{"Forwarded: for=192.0.2.1;proto=http, for=203.0.113.9;proto=https"}, true},
-		{"said by a stranger", "192.0.2.1:5000", []string{"X-Forwarded-Proto: https"}, false},
+		{"by an untrusted peer", "192.0.2.1:5000", []string{"X-Forwarded-Proto: https"}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func FuzzClientOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, older, newer string) {
 		r := &http.Request{RemoteAddr: "10.0.0.1:1", Header: http.Header{"X-Forwarded-For": {older}, "Forwarded": {newer}}}
 		if got := trusted.Client(r); !got.IsValid() {
-			t.Errorf("%q and %q give no address", older, newer)
+			t.Errorf("%q and %q yield no address", older, newer)
 		}
 		_ = trusted.OverTLS(r)
 	})

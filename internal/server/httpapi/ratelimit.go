@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -13,20 +12,21 @@ import (
 	"retwis/internal/ratelimit"
 )
 
-// withBudget sets the rate limit headers of the draft "RateLimit header fields for HTTP".
+// setRateLimits sets the headers of the draft "RateLimit header fields for HTTP".
 // RateLimit-Policy lists the quota of each action and its window in seconds. RateLimit
 // reports the remaining budget of reads, and the seconds until it is full again.
-func (a *API) withBudget(ctx context.Context, h http.Header) context.Context {
+func (a *API) setRateLimits(h http.Header, budget ratelimit.Budget) {
 	if a.policies != nil {
 		h["Ratelimit-Policy"] = a.policies
 	}
-	return ratelimit.WithBudgetReport(ctx, func(budget ratelimit.Budget) {
-		b := append(make([]byte, 0, 40), `"reads";r=`...)
-		b = strconv.AppendInt(b, int64(budget.Remaining), 10)
-		b = append(b, ";t="...)
-		b = strconv.AppendInt(b, int64(seconds(budget.Reset)), 10)
-		h["Ratelimit"] = []string{string(b)}
-	})
+	if !budget.Rate.Limited() {
+		return
+	}
+	b := append(make([]byte, 0, 40), `"reads";r=`...)
+	b = strconv.AppendInt(b, int64(budget.Remaining), 10)
+	b = append(b, ";t="...)
+	b = strconv.AppendInt(b, int64(seconds(budget.Reset)), 10)
+	h["Ratelimit"] = []string{string(b)}
 }
 
 // policyHeader returns the values of RateLimit-Policy, nil if nothing is limited.

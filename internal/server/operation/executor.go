@@ -6,13 +6,16 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
 // Executor executes GraphQL operations.
 type Executor interface {
-	// CreateOperationContext parses, validates and counts an operation.
-	CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List)
+	// Prepare parses, validates and counts an operation. It returns how much the client may
+	// still read; the zero budget if reads have no limit. If the transport allows queries
+	// only, mutations are not counted, because the transport refuses them.
+	Prepare(ctx context.Context, params *graphql.RawParams, queriesOnly bool) (*graphql.OperationContext, ratelimit.Budget, gqlerror.List)
 	// DispatchOperation executes a query or a mutation.
 	DispatchOperation(ctx context.Context, op *graphql.OperationContext) (graphql.ResponseHandler, context.Context)
 	// DispatchError returns the response of an operation that failed.

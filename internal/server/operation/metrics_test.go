@@ -11,8 +11,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// TestNamesOfOperationsAreBounded uses far more names than are told apart.
-func TestNamesOfOperationsAreBounded(t *testing.T) {
+// TestMetrics_BoundOperationNames uses many more names than the metrics distinguish.
+func TestMetrics_BoundOperationNames(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
 	m := NewMetrics(registry, []string{"OfTheWebApp"})
@@ -55,7 +55,7 @@ func TestNamesOfOperationsAreBounded(t *testing.T) {
 		t.Errorf("%v operations are counted, want 4004", total)
 	}
 	if n := len(names); n < maxNames || n > maxNames+3 {
-		t.Errorf("%d names are told apart, want %d and the web app's, the unnamed and the others", n, maxNames)
+		t.Errorf("the metrics have %d names, want %d plus those of the web app, the unnamed and the other operations", n, maxNames)
 	}
 	if names["OfTheWebApp"] != 1 || names[unnamed] != 1 || names[otherName] < 2 || names["Unheard"] != 0 {
 		t.Errorf("of the web app %v, unnamed %v, others %v", names["OfTheWebApp"], names[unnamed], names[otherName])

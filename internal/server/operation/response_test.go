@@ -7,7 +7,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-func TestAppendResponse(t *testing.T) {
+func TestAppendResponse_EncodesFields(t *testing.T) {
 	tests := []struct {
 		name     string
 		response graphql.Response
@@ -33,7 +33,7 @@ func TestAppendResponse(t *testing.T) {
 	}
 }
 
-func TestResponseThatHasNoJSON(t *testing.T) {
+func TestAppendResponse_FailsForUnencodableValues(t *testing.T) {
 	r := graphql.Response{Extensions: map[string]any{"x": make(chan int)}}
 	if _, err := AppendResponse(nil, &r); err == nil {
 		t.Error("encoded a channel")

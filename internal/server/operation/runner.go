@@ -16,6 +16,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"go.opentelemetry.io/otel/trace"
 
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/roundtrip"
 	"retwis/internal/server/requestid"
@@ -63,9 +64,11 @@ func (r *Runner) observe(ctx context.Context, op *graphql.OperationContext) (con
 	}
 }
 
-// Prepare parses, validates and counts a request. If it refuses the request, it returns
-// the response that gives the reason.
-func (r *Runner) Prepare(ctx context.Context, params *graphql.RawParams) (op *graphql.OperationContext, failure *graphql.Response) {
+// Prepare is [Executor.Prepare]. If it refuses the request, it returns the response that
+// gives the reason.
+func (r *Runner) Prepare(
+	ctx context.Context, params *graphql.RawParams, queriesOnly bool,
+) (op *graphql.OperationContext, budget ratelimit.Budget, failure *graphql.Response) {
 	defer func() {
 		if value := recover(); value != nil {
 			op, failure = nil, r.Panicked(ctx, "prepare an operation", value)
@@ -75,11 +78,11 @@ func (r *Runner) Prepare(ctx context.Context, params *graphql.RawParams) (op *gr
 		}
 	}()
 	params.ReadTime = graphql.TraceTiming{Start: graphql.Now(), End: graphql.Now()}
-	op, errs := r.Executor.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
+	op, budget, errs := r.Executor.Prepare(graphql.StartOperationTrace(ctx), params, queriesOnly)
 	if len(errs) > 0 {
-		return nil, r.Executor.DispatchError(graphql.WithOperationContext(ctx, op), errs)
+		return nil, budget, r.Executor.DispatchError(graphql.WithOperationContext(ctx, op), errs)
 	}
-	return op, nil
+	return op, budget, nil
 }
 
 // Run executes a query or a mutation and returns its response.

@@ -16,6 +16,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/server/operation"
 )
@@ -124,6 +125,14 @@ func (b *Backend) Executor() operation.Executor {
 type backendExecutor struct {
 	*executor.Executor
 	backend *Backend
+}
+
+// Prepare implements [operation.Executor]. It counts nothing.
+func (e *backendExecutor) Prepare(
+	ctx context.Context, params *graphql.RawParams, _ bool,
+) (*graphql.OperationContext, ratelimit.Budget, gqlerror.List) {
+	op, errs := e.CreateOperationContext(ctx, params)
+	return op, ratelimit.Budget{}, errs
 }
 
 // Subscribe implements [operation.Executor].

@@ -180,7 +180,7 @@ func TestConn_MessageRules(t *testing.T) {
 	}
 }
 
-func TestTruncateReason(t *testing.T) {
+func TestTruncateReason_KeepsRunes(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]int{
 		"short":                           5,
@@ -191,7 +191,7 @@ func TestTruncateReason(t *testing.T) {
 		strings.Repeat("\U0001F600", 100): 120,
 	} {
 		if got := truncateReason(reason); len(got) != want || !strings.HasPrefix(reason, got) {
-			t.Errorf("%.20q… is cut to %d bytes, want %d", reason, len(got), want)
+			t.Errorf("%.20q… is truncated to %d bytes, want %d", reason, len(got), want)
 		}
 	}
 }

@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// Options say what to run.
+// Options configure an environment.
 type Options struct {
 	Binary  string // path of the service's binary
-	Dir     string // for data and logs; empty at first
+	Dir     string // for data and logs; initially empty
 	Cluster bool   // three masters with a replica each, in place of one Redis
 	HomeCap int    // entries of a home; 0 takes the default of the service
 	Fsync   string // appendfsync of Redis
 }
 
-// Lease is the lease of the workers: how long the outboxes of a dead worker wait.
+// Lease is the lease of the workers: the time that the outboxes of a dead worker wait.
 const Lease = time.Second
 
 // startTime bounds how long a process may take to become ready.
@@ -77,7 +77,7 @@ func Start(ctx context.Context, o Options) (*Environment, error) {
 	return e, nil
 }
 
-// Close kills everything.
+// Close kills all processes.
 func (e *Environment) Close() {
 	for _, p := range slices.Concat(e.apis, e.workers) {
 		p.end(syscall.SIGKILL)
@@ -99,7 +99,7 @@ func (e *Environment) Endpoints() []string {
 	return urls
 }
 
-// arguments are those that all processes of the service share.
+// arguments returns the arguments that all processes of the service share.
 func (e *Environment) arguments(command string) []string {
 	args := []string{command, "--redis-url", e.redis.url(), "--worker-lease", Lease.String(), "--log-level", "warn"}
 	if e.options.HomeCap > 0 {
@@ -132,7 +132,7 @@ func (e *Environment) startAPI(ctx context.Context, address string) (*process, e
 	})
 }
 
-// startWorker starts a worker. It needs no readiness: another one serves its outboxes meanwhile.
+// startWorker starts a worker. It does not wait, because another worker serves its outboxes meanwhile.
 func (e *Environment) startWorker(context.Context) (*process, error) {
 	return e.launch(e.arguments("worker"))
 }
@@ -146,7 +146,7 @@ func (e *Environment) launch(args []string) (*process, error) {
 		return nil, fmt.Errorf("start the service: %w", err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // its last words are in the log
+		_ = p.cmd.Wait() // the reason is in the log
 		close(p.done)
 	}()
 	return p, nil

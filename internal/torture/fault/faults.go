@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Fault is something that fails. Inject returns once the environment is whole again.
+// Fault is a failure of a part. Inject returns when the environment has recovered.
 type Fault struct {
 	Name    string
 	Help    string

@@ -151,14 +151,14 @@ func (n *redisNode) role(ctx context.Context) (string, error) {
 // signal sends a signal to the node's process.
 func (n *redisNode) signal(s os.Signal) error { return n.process.Signal(s.(syscall.Signal)) }
 
-// awaitServed waits until the nodes that run agree that all slots are served.
+// awaitServed waits until the running nodes agree that all slots are served.
 func (g *redisGroup) awaitServed(ctx context.Context) error {
 	return g.await(ctx, "all slots are served", func(info string) bool {
 		return strings.Contains(info, "cluster_slots_ok:"+strconv.Itoa(clusterSlots)) && strings.Contains(info, "cluster_state:ok")
 	}, true)
 }
 
-// awaitWhole waits until all nodes run, agree, and each replica is in step.
+// awaitWhole waits until all nodes run and agree, and each replica is in sync.
 func (g *redisGroup) awaitWhole(ctx context.Context) error {
 	if !g.options.Cluster {
 		return nil
@@ -211,7 +211,7 @@ func (g *redisGroup) close() {
 	}
 }
 
-// cli runs redis-cli, for what takes many steps of a cluster.
+// cli runs redis-cli, for cluster operations with many steps.
 func cli(ctx context.Context, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -221,14 +221,14 @@ func cli(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// poll waits until something holds.
+// poll waits until a condition holds.
 func poll(ctx context.Context, what string, holds func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for !holds() {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waited in vain until %s", what)
+			return fmt.Errorf("timed out waiting until %s", what)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Kind says which operation a client invoked.
+// Kind is the kind of an operation.
 type Kind string
 
 // The operations.
@@ -24,7 +24,7 @@ const (
 	ReadHome   Kind = "read-home"   // Client reads the first page of its home, into Texts
 )
 
-// Outcome says how an operation ended.
+// Outcome is the result of an operation.
 type Outcome string
 
 // The outcomes. An operation with an unknown outcome may have taken effect, or may take effect later.
@@ -49,7 +49,7 @@ type Operation struct {
 	Outcome Outcome  `json:"outcome"`
 }
 
-// EventKind says what a subscriber received.
+// EventKind is the kind of an event.
 type EventKind string
 
 // The events of a subscription.
@@ -61,7 +61,7 @@ const (
 	Reset     EventKind = "reset" // the client fetched the timeline again, into Texts
 )
 
-// Event is something that a subscriber received.
+// Event is an event that a subscriber received.
 type Event struct {
 	Kind  EventKind `json:"kind"`
 	ID    string    `json:"id,omitempty"`
@@ -76,7 +76,7 @@ type Stream struct {
 	Events []Event `json:"events"`
 }
 
-// View is what a user's timelines and counters held once everything was quiet. Lists are newest first.
+// View has the timelines and counters of a user at the end, when the service is quiet. Lists are newest first.
 type View struct {
 	User       string   `json:"user"`
 	Home       []string `json:"home"`       // read forwards
@@ -156,7 +156,7 @@ func (h *History) Write(w io.Writer) error {
 	return nil
 }
 
-// ReadFile reads a history that Write wrote.
+// ReadFile reads a history from a file that Write has written.
 func ReadFile(path string) (*History, error) {
 	f, err := os.Open(path)
 	if err != nil {

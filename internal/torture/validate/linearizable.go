@@ -11,11 +11,11 @@ import (
 // searchTime bounds the search for a linearization. Histories of one edge or key are short.
 const searchTime = 30 * time.Second
 
-// lateEffect bounds how long after its client gave up an operation may still take effect. The deadlines of the service
-// and the longest freeze add up to less.
+// lateEffect bounds the time in which an operation may take effect after its client gave up. It exceeds the sum of the
+// deadlines of the service and the longest freeze.
 const lateEffect = 10 * time.Second
 
-// linearizable checks follow edges and idempotent posts with porcupine, each edge and each key for itself. An
+// linearizable checks follow edges and idempotent posts with porcupine, each edge and each key separately. An
 // operation with an unknown outcome takes effect until [lateEffect] has passed, or never.
 func (c *checker) linearizable() {
 	edges, keys := map[string][]porcupine.Operation{}, map[string][]porcupine.Operation{}
@@ -71,7 +71,7 @@ func edgeModel() porcupine.Model {
 	return nondeterministic.ToModel()
 }
 
-// keyModel says that an idempotency key names one post: every acknowledged attempt returns its id. An attempt with an
+// keyModel states that an idempotency key identifies one post: every acknowledged attempt returns its id. An attempt with an
 // unknown outcome may have created the post, whose id the next one returns.
 func keyModel() porcupine.Model {
 	return porcupine.Model{

@@ -2,9 +2,9 @@ package validate
 
 import "retwis/internal/torture/history"
 
-// stream replays what a subscriber received as a client would, and compares the result with the home that is read at
-// the end. A reset is allowed, a silent gap or repeat is not. The order counts among events only: pages below a full
-// list show posts that are still on their way and arrive later, which is documented.
+// stream applies the events of a subscriber like a client, and compares the result with the home timeline at the end. A
+// reset is allowed; a silent gap or repeat is not. The order is checked among events only, because pages below a full
+// list show posts that are not delivered yet and arrive later, as documented.
 func (c *checker) stream(s history.Stream) {
 	known, order := map[string]bool{}, map[string]int{}
 	received := map[string]bool{} // since the last reset

@@ -1,5 +1,5 @@
-// Package validate checks recorded histories against the promises of the service. It knows nothing of the
-// service but its API.
+// Package validate checks recorded histories against the promises of the service. It depends only on the API of
+// the service.
 package validate
 
 import (
@@ -12,10 +12,10 @@ import (
 	"retwis/internal/torture/history"
 )
 
-// Promise names what a violation breaks.
+// Promise is a promise of the service.
 type Promise string
 
-// The promises, as docs/reliability.md states them.
+// The promises of docs/reliability.md.
 const (
 	Durable        Promise = "Durable"
 	ExactlyOnce    Promise = "Exactly once"
@@ -58,14 +58,14 @@ func Check(h *history.History) []Violation {
 // Text returns the text of an author's post with a sequence number. Validators read the author and the order from it.
 func Text(author string, seq int) string { return fmt.Sprintf("%s %06d", author, seq) }
 
-// parse splits a text that [Text] made.
+// parse splits a result of [Text].
 func parse(text string) (author string, seq int) {
 	author, digits, _ := strings.Cut(text, " ")
 	seq, _ = strconv.Atoi(digits)
 	return author, seq
 }
 
-// facts are what the operations of a history establish.
+// facts are the facts that follow from the operations of a history.
 type facts struct {
 	created map[string]int64           // text → when its creation was acknowledged
 	maybe   map[string]bool            // texts whose creation has an unknown outcome
@@ -74,7 +74,7 @@ type facts struct {
 	edges   map[string]map[string]edge // follower → author
 }
 
-// edge is whether a follow exists at the end of a history.
+// edge is the state of a follow at the end of a history.
 type edge int
 
 const (
@@ -113,7 +113,7 @@ func gather(h *history.History) facts {
 	return f
 }
 
-// follow notes a change of an edge. The client of an edge retries a change until it is acknowledged, so an unknown
+// follow records a change of an edge. The client of an edge retries a change until it is acknowledged, so an unknown
 // outcome counts only where no acknowledged change comes after it.
 func (f *facts) follow(o history.Operation) {
 	if f.edges[o.Client] == nil {
@@ -129,7 +129,7 @@ func (f *facts) follow(o history.Operation) {
 	f.edges[o.Client][o.Target] = now
 }
 
-// required reports whether a post must be there at the end, and allowed whether it may be.
+// required reports whether a post must exist at the end, and allowed whether it may exist.
 func (f *facts) required(text string) bool {
 	_, created := f.created[text]
 	_, deleted := f.deleted[text]
@@ -142,7 +142,7 @@ func (f *facts) allowed(text string) bool {
 	return (created || f.maybe[text]) && !deleted
 }
 
-// certain reports whether it is known of each of an author's posts if it exists at the end.
+// certain reports whether it is known for each post of an author if it exists at the end.
 func (f *facts) certain(author string) bool {
 	for text := range f.maybe {
 		if _, created := f.created[text]; !created && by(text, author) {
@@ -162,7 +162,7 @@ func by(text, author string) bool {
 	return of == author
 }
 
-// byAuthor returns the texts that must be there at the end, for each author.
+// byAuthor returns the texts that must exist at the end, by author.
 func (f *facts) byAuthor() map[string][]string {
 	all := map[string][]string{}
 	for _, text := range slices.Sorted(maps.Keys(f.created)) {
@@ -182,7 +182,7 @@ type checker struct {
 	counts  map[Promise]int
 }
 
-// most is how many violations of one promise are reported.
+// most bounds the reported violations of one promise.
 const most = 20
 
 func (c *checker) report(p Promise, format string, args ...any) {

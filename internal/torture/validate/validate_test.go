@@ -11,7 +11,7 @@ import (
 	"retwis/internal/torture/validate"
 )
 
-// sound returns a history without violations: bob follows alice, who made three posts and deleted the second one.
+// sound returns a history without violations: bob follows alice, who created three posts and deleted the second one.
 // Carol was unfollowed.
 func sound() *history.History {
 	one, two, three := validate.Text("alice", 1), validate.Text("alice", 2), validate.Text("alice", 3)

@@ -56,7 +56,7 @@ func (c *checker) ordered(v history.View) {
 	}
 }
 
-// completePages checks that a walk backwards finds the same posts as one forwards.
+// completePages checks that reading backwards returns the same posts as reading forwards.
 func (c *checker) completePages(v history.View) {
 	backwards := slices.Clone(v.Backwards)
 	slices.Reverse(backwards)
@@ -95,7 +95,7 @@ func (c *checker) isolated(v history.View) {
 	}
 }
 
-// counted checks counters and edges that have certain values.
+// counted checks the counters and edges whose values are certain.
 func (c *checker) counted(v history.View) {
 	if c.facts.certain(v.User) {
 		if want := len(c.facts.byAuthor()[v.User]); v.Posts != want {
@@ -134,7 +134,7 @@ func (c *checker) counted(v history.View) {
 	}
 }
 
-// resurrected checks that no page that was asked for after an acknowledged deletion shows the post.
+// resurrected checks that no page requested after an acknowledged deletion contains the post.
 func (c *checker) resurrected() {
 	for _, o := range c.history.Operations {
 		if o.Kind != history.ReadHome || o.Outcome != history.OK {

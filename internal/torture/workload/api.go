@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// callTime bounds one request. It is above the deadlines of the service, so most failures are its own answers.
+// callTime bounds one request. It is above the deadlines of the service, so most failures are responses of the service.
 const callTime = 10 * time.Second
 
-// errRefused means that the service executed the request and declined it: it had no effect.
+// errRefused means that the service refused the request, which had no effect.
 var errRefused = errors.New("refused")
 
 // API calls the service at one of several addresses. A request goes to any of them.
@@ -36,8 +36,8 @@ func (a *API) endpoint(choice uint64) string {
 	return all[choice%uint64(len(all))]
 }
 
-// call executes an operation and decodes its data. An error that wraps errRefused says that it had no effect; any
-// other error leaves that open.
+// call executes an operation and decodes its data. After an error that wraps errRefused the operation had no effect;
+// after any other error the effect is unknown.
 func (a *API) call(ctx context.Context, choice uint64, token, query string, variables map[string]any, into any) error {
 	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
 	if err != nil {
@@ -45,7 +45,7 @@ func (a *API) call(ctx context.Context, choice uint64, token, query string, vari
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, a.endpoint(choice)+"/graphql", bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("make the request: %w", err)
+		return fmt.Errorf("create the request: %w", err)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	if token != "" {

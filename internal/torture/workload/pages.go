@@ -50,7 +50,7 @@ func (u *User) readHome(ctx context.Context) {
 	o := history.Operation{Client: u.Name, Kind: history.ReadHome, Call: u.recorder.Now(), Outcome: history.OK}
 	var page homePage
 	if err := u.api.call(ctx, rand.Uint64(), u.token, homeQuery, map[string]any{"first": 50}, &page); err != nil {
-		return // a read without an answer says nothing
+		return // a failed read gives no information
 	}
 	o.Texts, o.Return = page.Viewer.HomeTimeline.Posts.Edges.texts(), u.recorder.Now()
 	u.recorder.Operation(o)
@@ -95,7 +95,7 @@ func (u *User) backwards(ctx context.Context) (texts []string, err error) {
 	}
 }
 
-// view reads everything about the user.
+// view reads the timelines and counters of the user.
 func (u *User) view(ctx context.Context) (v history.View, err error) {
 	v.User = u.Name
 	if v.Home, _, err = u.home(ctx); err != nil {
@@ -148,7 +148,7 @@ func (u *User) view(ctx context.Context) (v history.View, err error) {
 	}
 }
 
-// persist repeats a read until it is answered or ctx is done.
+// persist repeats a read until it succeeds or ctx is done.
 func (u *User) persist(ctx context.Context, query string, variables map[string]any, into any) error {
 	for {
 		err := u.api.call(ctx, rand.Uint64(), u.token, query, variables, into)
@@ -157,7 +157,7 @@ func (u *User) persist(ctx context.Context, query string, variables map[string]a
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s reads: %w", u.Name, err)
+			return fmt.Errorf("read as %s: %w", u.Name, err)
 		case <-time.After(retryAfter):
 		}
 	}

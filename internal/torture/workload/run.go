@@ -13,15 +13,15 @@ import (
 	"retwis/internal/torture/history"
 )
 
-// Options size the workload.
+// Options configure the size of the workload.
 type Options struct {
 	Authors, Readers int
 	Pause            time.Duration // between the actions of one client, on average
 }
 
 const (
-	quietTime  = 3 * time.Second // without an event, after which the service counts as quiet
-	settleTime = 3 * time.Minute // that the service has to become quiet
+	quietTime  = 3 * time.Second // the service is quiet after this time without an event
+	settleTime = 3 * time.Minute // time in which the service must become quiet
 )
 
 // Workload is a population of users that act.
@@ -52,7 +52,7 @@ func New(ctx context.Context, api *API, recorder *history.Recorder, o Options) (
 	for _, reader := range w.readers {
 		for _, author := range w.authors {
 			if rand.IntN(3) > 0 && !reader.follow(ctx, author, true) {
-				return nil, fmt.Errorf("%s could not follow %s", reader.Name, author.Name)
+				return nil, fmt.Errorf("%s cannot follow %s", reader.Name, author.Name)
 			}
 		}
 	}
@@ -61,8 +61,8 @@ func New(ctx context.Context, api *API, recorder *history.Recorder, o Options) (
 
 func (w *Workload) users() []*User { return append(append([]*User(nil), w.authors...), w.readers...) }
 
-// Run lets the users act while inject runs, waits until the service is quiet, and records what everybody sees.
-// Operations that are under way when inject returns are completed.
+// Run lets the users act while inject runs, waits until the service is quiet, and records the view of each user.
+// Operations that are running when inject returns are completed.
 func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) error {
 	live, endLive := context.WithCancel(ctx)
 	defer endLive()
@@ -134,8 +134,8 @@ func (w *Workload) writeOrDelete(ctx context.Context, author *User) {
 	author.write(ctx)
 }
 
-// settle waits until every home holds what it should and no subscriber receives anything. It gives up after
-// settleTime without an error: then the validators say what is missing.
+// settle waits until every home timeline is complete and no subscriber receives events. After settleTime it returns
+// without an error, because the validators report missing posts.
 func (w *Workload) settle(ctx context.Context) error {
 	deadline := time.Now().Add(settleTime)
 	before := ""

@@ -18,14 +18,14 @@ import (
 const subscription = `subscription($after: Cursor) { timelineEvents(after: $after) { __typename cursor
 	... on PostAdded { edge { node { id text } } } ... on PostRemoved { postId } } }`
 
-// subscriber follows a user's home over websockets as the API guide tells clients to: it resumes after the last
+// subscriber watches a user's home timeline over websockets as the API guide recommends: it resumes after the last
 // cursor, and fetches the home again after a reset.
 type subscriber struct {
 	user *User
 
 	mu     sync.Mutex
 	stream history.Stream
-	last   time.Time // when the last event came
+	last   time.Time // time of the last event
 }
 
 func (s *subscriber) add(e history.Event) {
@@ -111,7 +111,7 @@ func (s *subscriber) connection(ctx context.Context, cursor *string) {
 	}
 }
 
-// event records one event, and moves the cursor.
+// event records an event and its cursor.
 func (s *subscriber) event(ctx context.Context, payload json.RawMessage, cursor *string) error {
 	var next struct {
 		Data struct {
@@ -153,14 +153,14 @@ func (s *subscriber) event(ctx context.Context, payload json.RawMessage, cursor 
 	return nil
 }
 
-// snapshot returns what was received so far.
+// snapshot returns the events received so far.
 func (s *subscriber) snapshot() history.Stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return history.Stream{Client: s.stream.Client, Events: append([]history.Event(nil), s.stream.Events...)}
 }
 
-// quiet reports whether nothing came for a while.
+// quiet reports whether no event arrived for a while.
 func (s *subscriber) quiet(length time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 // retryAfter is the pause before an operation with an unknown outcome is repeated.
 const retryAfter = 500 * time.Millisecond
 
-// User is an account that acts through the API. Its methods record what they do.
+// User is an account that acts through the API. Its methods record their operations.
 type User struct {
 	Name string
 
@@ -121,7 +121,7 @@ func (u *User) write(ctx context.Context) {
 	twins.Wait()
 }
 
-// remove deletes one of the newest own posts, if there is one.
+// remove deletes one of the newest own posts, if any.
 func (u *User) remove(ctx context.Context) {
 	u.mu.Lock()
 	if len(u.alive) == 0 {
@@ -153,7 +153,7 @@ func (u *User) checkFollow(ctx context.Context, author *User) {
 	o := history.Operation{Client: u.Name, Kind: history.ReadFollow, Target: author.Name, Call: u.recorder.Now(), Outcome: history.OK}
 	var data struct{ Node struct{ ViewerFollows bool } }
 	if err := u.api.call(ctx, rand.Uint64(), u.token, followsQuery, map[string]any{"id": author.id}, &data); err != nil {
-		return // a read without an answer says nothing
+		return // a failed read gives no information
 	}
 	o.Follows, o.Return = data.Node.ViewerFollows, u.recorder.Now()
 	u.recorder.Operation(o)
