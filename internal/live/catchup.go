@@ -82,15 +82,23 @@ func (f *feed) catchUp(ctx context.Context) error {
 		p.mu.Unlock()
 		return nil
 	}
-	from := f.position
+	from, sent := f.overlap()
+	position := f.position
 	// The read covers all messages received before it. Their loaded posts are still useful.
 	known := f.held
-	f.held, f.readAgain = nil, false
+	f.held, f.readAgain, f.verify = nil, false, false
 	p.mu.Unlock()
 
 	h.counts.catchUps.Add(1)
 	events, err := h.readSince(ctx, from)
+	if err == nil && sent != nil && !events.Found { // the list may have been trimmed
+		sent = nil
+		events, err = h.readSince(ctx, position)
+	}
 	if err != nil {
+		p.mu.Lock()
+		f.verify = f.verify || sent != nil
+		p.mu.Unlock()
 		return fmt.Errorf("read the events of timeline %s: %w", f.timeline, err)
 	}
 	if events.Gone {
@@ -100,7 +108,15 @@ func (f *feed) catchUp(ctx context.Context) error {
 		f.endBusy()
 		return nil
 	}
-	if reason := resetReason(from, events); reason != "" {
+	reason := resetReason(from, events)
+	if reason == "" && sent != nil {
+		if len(events.Arrived) < len(sent) || !slices.Equal(events.Arrived[:len(sent)], sent) {
+			reason = retwis.HistoryChanged
+		} else {
+			events.Arrived = events.Arrived[len(sent):]
+		}
+	}
+	if reason != "" {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		f.reset(events.Position, reason)

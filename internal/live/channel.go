@@ -49,7 +49,7 @@ func (p *partition) ready() error {
 }
 
 // channelSubscribed records a new subscription of the channel and makes every feed catch up:
-// messages published before it may be lost.
+// messages published before it may be lost. The feeds also verify what they sent last.
 func (p *partition) channelSubscribed() {
 	p.lastHeard = time.Now()
 	if !p.subscribed {
@@ -57,6 +57,7 @@ func (p *partition) channelSubscribed() {
 		close(p.whenSubscribed)
 	}
 	for _, f := range p.feeds {
+		f.verify = true // the channel may be that of another master
 		f.requestCatchUp()
 	}
 }

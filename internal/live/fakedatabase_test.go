@@ -188,6 +188,20 @@ func (db *fakeDatabase) changeLocked(t retwis.TimelineID, rewrite func([]retwis.
 	})
 }
 
+// rewrite replaces the entries of a list within an epoch, as only a failover does.
+func (db *fakeDatabase) rewrite(t retwis.TimelineID, entries ...retwis.PostID) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.list(t).entries = entries
+}
+
+// failOver replaces the entries of a list by those that another master has, and disconnects
+// the subscribers of its channel.
+func (db *fakeDatabase) failOver(t retwis.TimelineID, entries ...retwis.PostID) {
+	db.disconnect(db.PartitionOf(t), false)
+	db.rewrite(t, entries...)
+}
+
 // call simulates a round trip, which takes time and may fail.
 func (db *fakeDatabase) call(ctx context.Context, name string) error {
 	db.mu.Lock()

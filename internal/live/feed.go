@@ -13,6 +13,7 @@ import (
 const (
 	recentLength  = 256 // maximum number of sent posts that a feed remembers
 	removedLength = 256 // maximum number of sent removals that a feed remembers
+	verifyLength  = 64  // maximum number of sent posts that a catch-up compares with the list
 	heldLength    = 64  // maximum number of messages that a busy feed holds back
 )
 
@@ -32,6 +33,7 @@ type feed struct {
 	dropped      bool // without subscribers; another feed may serve the timeline
 	ended        bool // the timeline was deleted
 	headObserved bool // see below
+	verify       bool // the next catch-up compares the posts sent with the list
 
 	newest      retwis.PostID // greatest id in recent
 	recent      []retwis.PostID
@@ -86,10 +88,15 @@ func (f *feed) receive(m message) {
 }
 
 // pushed advances the feed if the message continues at its position. Any other message
-// except a repeated one indicates a gap, and the feed catches up.
+// except a repeated one indicates a gap, and the feed catches up. A post that is repeated
+// after another post indicates that the list has changed its order.
 func (f *feed) pushed(m message) {
 	switch {
 	case m.post <= f.newest && slices.Contains(f.recent, m.post):
+		if i := lastIndex(f.recent, m.post); i > 0 && f.recent[i-1] != m.before && f.timeline.Kind != retwis.ProfileTimeline {
+			f.verify = true
+			f.requestCatchUp()
+		}
 	case m.before == f.position.Post && f.headObserved:
 		f.advance(m.post, m.body)
 	default:
@@ -179,6 +186,19 @@ func (f *feed) send(e retwis.Event) {
 	}
 }
 
+// overlap returns the position to read from in order to verify the last posts sent, and those
+// posts. A master that failed may have published posts which its successor received in another
+// order, or not at all. A profile needs no verification: its list is sorted by id.
+func (f *feed) overlap() (from retwis.TimelinePosition, sent []retwis.PostID) {
+	from = f.position
+	if !f.verify || f.timeline.Kind == retwis.ProfileTimeline || len(f.recent) < 2 {
+		return from, nil
+	}
+	start := max(0, len(f.recent)-1-verifyLength)
+	from.Post = f.recent[start]
+	return from, slices.Clone(f.recent[start+1:])
+}
+
 // finishCatchUp sends the removals of a read and sets the position that the read reached.
 // The posts of the read have been sent.
 func (f *feed) finishCatchUp(position retwis.TimelinePosition, removed []pubsub.Removal) {
@@ -218,7 +238,7 @@ func (f *feed) endSubscriptions() {
 // setPosition sets a position that does not continue the previous one.
 func (f *feed) setPosition(position retwis.TimelinePosition) {
 	f.position, f.recent, f.newest = position, []retwis.PostID{position.Post}, position.Post
-	f.headObserved, f.positioned, f.removalFloor = false, true, position.Removal
+	f.headObserved, f.positioned, f.verify, f.removalFloor = false, true, false, position.Removal
 	f.scheduleCheck()
 }
 

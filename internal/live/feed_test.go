@@ -105,6 +105,36 @@ func TestFeed_SendsTheEventsOfItsList(t *testing.T) {
 			db.send(at(db), pushed(3, 2))
 			db.push(alice)
 		}, []string{"HISTORY_CHANGED", "+4"}, -1, nil},
+		{"resets if a new master has the sent posts in another order", func(db *fakeDatabase) {
+			db.push(alice)
+			db.push(alice)
+			synctest.Wait()
+			db.failOver(alice, 1, 2, 4, 3)
+			time.Sleep(10 * time.Second) // until the channel is subscribed again
+			db.push(alice)
+		}, []string{"+3", "+4", "HISTORY_CHANGED", "+5"}, -1, nil},
+		{"resets if a new master has another post between those sent", func(db *fakeDatabase) {
+			db.push(alice)
+			synctest.Wait()
+			db.failOver(alice, 1, 9, 2, 3)
+			time.Sleep(10 * time.Second) // until the channel is subscribed again
+			db.push(alice)
+		}, []string{"+3", "HISTORY_CHANGED", "+4"}, -1, nil},
+		{"resets if a message repeats a post after another one", func(db *fakeDatabase) {
+			db.push(alice)
+			synctest.Wait()
+			db.rewrite(alice, 1, 2, 9, 3)
+			db.send(at(db), pushed(3, 9))
+			synctest.Wait()
+			db.push(alice)
+		}, []string{"+3", "HISTORY_CHANGED", "+4"}, -1, nil},
+		{"continues if a new master has the posts in the same order", func(db *fakeDatabase) {
+			db.push(alice)
+			synctest.Wait()
+			db.failOver(alice, 1, 2, 3)
+			time.Sleep(10 * time.Second) // until the channel is subscribed again
+			db.push(alice)
+		}, []string{"+3", "+4"}, -1, nil},
 		{"finds lost messages by the periodic check", func(db *fakeDatabase) {
 			db.lose(at(db), 4)
 			db.push(alice)
