@@ -73,9 +73,9 @@ func TestDoctor_ChecksTheSettingsOfRedis(t *testing.T) {
 		{"memory is full", []string{"--maxmemory", "900kb"}, nil, "memory", "problem", "raise maxmemory"},
 		{"sorted sets are not packed", []string{"--zset-max-listpack-entries", "128"}, nil, "packing", "warning", "zset-max-listpack-entries 1024"},
 		{"few connections", []string{"--maxclients", "200"}, nil, "clients", "warning", "raise maxclients"},
-		{"a replica", []string{"--replicaof", "127.0.0.1 1"}, nil, "role", "problem", "give the URL of the master"},
+		{"a replica", []string{"--replicaof", "127.0.0.1 1"}, nil, "role", "problem", "use the URL of the master"},
 		{"a database of another version", nil, [][]any{{"HSET", "retwis:meta", "schema", "99", "partitions", "16"}}, "database", "problem", "schema version 99"},
-		{"a database of another program", nil, [][]any{{"HSET", "retwis:meta", "schema", "3", "partitions", "many"}}, "database", "problem", "no database of this program"},
+		{"a database of another program", nil, [][]any{{"HSET", "retwis:meta", "schema", "3", "partitions", "many"}}, "database", "problem", "does not belong to this program"},
 		{"scripts are forbidden", nil, [][]any{{"ACL", "SETUSER", "default", "-@scripting"}}, "scripts", "problem", "ACL +@scripting"},
 		{"channels are forbidden", nil, [][]any{{"ACL", "SETUSER", "default", "resetchannels"}}, "pub/sub", "problem", "ACL &*"},
 		{"keys are forbidden", nil, [][]any{{"ACL", "SETUSER", "default", "resetkeys", "~other:*"}}, "database", "problem", "ACL ~*"},
@@ -94,7 +94,7 @@ func TestDoctor_ChecksTheSettingsOfRedis(t *testing.T) {
 				t.Errorf("there is no finding about %s with verdict %s and %q: %+v", tt.subject, tt.verdict, tt.text, d)
 			}
 			measured := []string{"latency", "clock"} // on a busy machine they vary
-			if d.has("pub/sub", "", "comes back within") {
+			if d.has("pub/sub", "", "a published message arrives within") {
 				measured = append(measured, "pub/sub")
 			}
 			for _, f := range d.Findings {
@@ -133,7 +133,7 @@ func TestDoctor_ChecksEachNodeOfACluster(t *testing.T) {
 	group := redistest.Cluster(t, redistest.ClusterOptions{Args: []string{"--appendonly", "yes"}})
 	env := environment("RETWIS_REDIS_URL=" + group.URL())
 	d := examine(t, env)
-	if !d.has("cluster", "ok", "16384 of 16384 slots") || !d.has("replicas", "warning", "3 of 3 masters have none") || !d.has("clocks", "", "apart, of the masters") || !d.has("pub/sub", "", "comes back within") {
+	if !d.has("cluster", "ok", "16384 of 16384 slots") || !d.has("replicas", "warning", "3 of 3 masters have none") || !d.has("clocks", "", "the clocks of the masters differ by") || !d.has("pub/sub", "", "a published message arrives within") {
 		t.Errorf("a cluster without replicas: %+v", d)
 	}
 	nodes := map[string]int{}

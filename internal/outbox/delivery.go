@@ -6,7 +6,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Delivery is one call that carries an entry out at a delivery target.
+// Delivery is one call that delivers an entry to a delivery target.
 type Delivery struct {
 	Entry     Entry
 	Partition int
@@ -62,6 +62,6 @@ type Lease struct {
 	Err  error // why this is unknown
 }
 
-// ErrRejected marks an error that a script returned on purpose. A retry does not help,
-// unlike after an error of the connection, the server or the cluster.
+// ErrRejected is the error of an entry that a script rejected. A retry does not help, unlike after an error of the
+// connection, the server or the cluster.
 var ErrRejected = errors.New("the entry was rejected")

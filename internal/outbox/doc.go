@@ -1,3 +1,3 @@
-// Package outbox holds what the store and the worker agree on: the entries of an
-// author's queue, and their deliveries to the partitions that hold readers. It does no I/O.
+// Package outbox defines what the store and the worker share: the entries of an outbox, and their deliveries to
+// partitions. It does no I/O.
 package outbox

@@ -11,17 +11,16 @@ import (
 	"retwis/internal/store/script"
 )
 
-// How much one call of the end of an account does at the most.
+// Bounds of one call of account deletion.
 const (
 	postsPerStep = 50
 	listsPerStep = 20
 	edgesPerStep = 200
 )
 
-// DeleteAccount closes an account whose password hash was checked: its sessions end at
-// once, and it can do nothing any more. The worker deletes what it owns, its posts first.
-// When the stored hash is no longer the checked one, nothing happens and the error is
-// [retwis.ErrWrongCredentials].
+// DeleteAccount closes an account whose password hash was verified. Its sessions end at once. The worker deletes its
+// posts, lists and follows. If the stored hash is no longer the verified one, it returns
+// [retwis.ErrWrongCredentials] and changes nothing.
 func (s *Accounts) DeleteAccount(ctx context.Context, id retwis.UserID, hash string) error {
 	p := s.db.OfUser(id)
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
@@ -37,12 +36,12 @@ func (s *Accounts) DeleteAccount(ctx context.Context, id retwis.UserID, hash str
 	} else if !closed {
 		return retwis.ErrWrongCredentials
 	}
-	s.authors.invalidate(id) // others hear of it
+	s.authors.invalidate(id) // other processes receive a message
 	return nil
 }
 
-// DeleteAccountStep deletes the next posts and lists of a user who is leaving, and queues the step
-// after it. A step that was carried out before does nothing.
+// DeleteAccountStep carries out one account deletion step: it deletes the next posts and lists of the user and
+// queues the following step. A repeat of a step has no effect.
 func (s *Tasks) DeleteAccountStep(ctx context.Context, id retwis.UserID, step int64) error {
 	p := s.db.OfUser(id)
 	_, err := s.db.DoDurably(ctx, rdb.Call{
@@ -56,35 +55,35 @@ func (s *Tasks) DeleteAccountStep(ctx context.Context, id retwis.UserID, step in
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("delete what %s has made, step %d: %w", id, step, entryError(err))
+		return fmt.Errorf("delete posts and lists of %s, step %d: %w", id, step, entryError(err))
 	}
 	return nil
 }
 
-// BeginDetach notes that all deletions of a leaving user's posts have been told, and reports
-// whether there is still somebody to cut off.
+// BeginDetach begins to detach followers and reports whether the account is in the state detaching. Call it when
+// the deletions of all posts of the user have been delivered.
 func (s *Tasks) BeginDetach(ctx context.Context, id retwis.UserID) (bool, error) {
 	p := s.db.OfUser(id)
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.BeginDetach, Keys: []string{p.User(id).Account(), p.Online(), p.OnlineNodes()}, Args: []any{id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels)},
 	})
 	if err != nil {
-		return false, fmt.Errorf("part with %s: %w", id, entryError(err))
+		return false, fmt.Errorf("detach %s: %w", id, entryError(err))
 	}
 	return reply.Bool()
 }
 
-// ContinueDetach queues the next step of a parting that takes long.
+// ContinueDetach queues the next step of detaching a user.
 func (s *Tasks) ContinueDetach(ctx context.Context, id retwis.UserID, step int64) error {
 	p := s.db.OfUser(id)
 	_, err := s.db.DoDurably(ctx, rdb.Call{Script: script.ContinueDetach, Keys: []string{p.User(id).Account(), p.Outbox()}, Args: []any{id.String(), step}})
 	if err != nil {
-		return fmt.Errorf("part with %s: %w", id, entryError(err))
+		return fmt.Errorf("detach %s: %w", id, entryError(err))
 	}
 	return nil
 }
 
-// DetachFollowing ends the next follows of a parting user, and reports whether that was all.
+// DetachFollowing removes the next follows of a user in the state detaching, and reports whether none remain.
 func (s *Tasks) DetachFollowing(ctx context.Context, id retwis.UserID) (bool, error) {
 	p := s.db.OfUser(id)
 	reply, err := s.db.Do(ctx, rdb.Call{
@@ -93,7 +92,7 @@ func (s *Tasks) DetachFollowing(ctx context.Context, id retwis.UserID) (bool, er
 		Args:   []any{id.String(), edgesPerStep, p.Prefix(rdb.FollowerKeys)},
 	}).Slice()
 	if err != nil || len(reply) == 0 {
-		return false, fmt.Errorf("end the follows of %s: reply %v: %w", id, reply, entryError(err))
+		return false, fmt.Errorf("detach %s from authors: reply %v: %w", id, reply, entryError(err))
 	}
 	version, counted := reply[0], reply[1:]
 	if len(counted) == 0 {
@@ -104,7 +103,7 @@ func (s *Tasks) DetachFollowing(ctx context.Context, id retwis.UserID) (bool, er
 	for i := 0; i+1 < len(counted); i += 2 {
 		author, err := retwis.ParseUserID(rdb.Text(counted[i]))
 		if err != nil {
-			return false, fmt.Errorf("end the follows of %s: %w: %w", id, outbox.ErrRejected, err)
+			return false, fmt.Errorf("detach %s from authors: %w: %w", id, outbox.ErrRejected, err)
 		}
 		calls = append(calls, s.follows.FollowerCountCall(author, p, []any{version, counted[i+1]}))
 		authors = append(authors, author.String())
@@ -115,13 +114,13 @@ func (s *Tasks) DetachFollowing(ctx context.Context, id retwis.UserID) (bool, er
 		}
 	}
 	if err := s.db.Client.SRem(ctx, p.User(id).Uncounted(), authors...).Err(); err != nil {
-		return false, fmt.Errorf("end the follows of %s: %w", id, err)
+		return false, fmt.Errorf("detach %s from authors: %w", id, err)
 	}
 	return false, nil
 }
 
-// DetachFollowers takes the next followers in a partition off a parting author, or the author
-// off the next lists there, and reports whether that was all.
+// DetachFollowers removes the next followers of an author in a partition, or the author from the next lists there,
+// and reports whether none remain.
 func (s *Tasks) DetachFollowers(ctx context.Context, author retwis.UserID, number int, to outbox.TargetKind) (bool, error) {
 	p := s.db.Partition(number)
 	c := rdb.Call{
@@ -135,17 +134,17 @@ func (s *Tasks) DetachFollowers(ctx context.Context, author retwis.UserID, numbe
 	}
 	done, err := s.db.Do(ctx, c).Bool()
 	if err != nil {
-		return false, fmt.Errorf("take the followers in partition %d off %s: %w", number, author, entryError(err))
+		return false, fmt.Errorf("detach the followers of partition %d from %s: %w", number, author, entryError(err))
 	}
 	return done, nil
 }
 
-// FinishAccountDeletion ends a parting: the name is free again, and nothing is kept of the user but what
-// readers of a post may still ask for, and that for [Options.DeletedAccountTTL] only.
+// FinishAccountDeletion releases the name and deletes the keys of a user. The account itself expires after
+// [Options.DeletedAccountTTL]: until then readers can still show the author of a post on their page.
 func (s *Tasks) FinishAccountDeletion(ctx context.Context, id retwis.UserID) error {
 	users, err := s.accounts.Users(ctx, []retwis.UserID{id})
 	if err != nil {
-		return fmt.Errorf("forget %s: %w", id, err)
+		return fmt.Errorf("finish the deletion of %s: %w", id, err)
 	}
 	if users[0] == nil {
 		return nil
@@ -154,7 +153,7 @@ func (s *Tasks) FinishAccountDeletion(ctx context.Context, id retwis.UserID) err
 	claims := s.db.OfName(folded)
 	release := rdb.Call{Script: script.ReleaseName, Keys: []string{claims.Name(folded), claims.Names()}, Args: []any{id.String(), folded}}
 	if _, err := s.db.DoDurably(ctx, release); err != nil {
-		return fmt.Errorf("forget %s: release the name: %w", id, entryError(err))
+		return fmt.Errorf("finish the deletion of %s: release the name: %w", id, entryError(err))
 	}
 	p := s.db.OfUser(id)
 	_, err = s.db.DoDurably(ctx, rdb.Call{
@@ -166,7 +165,7 @@ func (s *Tasks) FinishAccountDeletion(ctx context.Context, id retwis.UserID) err
 		Args: []any{s.options.DeletedAccountTTL.Milliseconds()},
 	})
 	if err != nil {
-		return fmt.Errorf("forget %s: %w", id, entryError(err))
+		return fmt.Errorf("finish the deletion of %s: %w", id, entryError(err))
 	}
 	return nil
 }

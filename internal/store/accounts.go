@@ -16,15 +16,15 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Accounts are users with their names, profiles and passwords.
+// Accounts manages users: their names, profiles and passwords.
 type Accounts struct {
 	core
 	authors authorCache
 }
 
-// Register makes an account. Of several that register a name at once, in whatever case,
-// one succeeds and the others get [retwis.ErrNameTaken]. A registration that breaks off
-// half-way is finished, or removed where the name went to somebody else, by the worker.
+// Register creates an account. If several clients register a name at once, in any case, one succeeds and the
+// others get [retwis.ErrNameTaken]. The worker finishes an interrupted registration, or deletes its account if
+// another user got the name.
 func (s *Accounts) Register(ctx context.Context, r retwis.Registration) (*retwis.User, error) {
 	folded := retwis.FoldUsername(r.Username)
 	bucket := rand.IntN(retwis.Buckets)
@@ -35,7 +35,7 @@ func (s *Accounts) Register(ctx context.Context, r retwis.Registration) (*retwis
 	}
 	id, parseErr := rdb.UserID(reply.Text())
 	if err != nil || parseErr != nil {
-		if parseErr == nil { // it was written, but not to a replica
+		if parseErr == nil { // the account exists, but no replica has it
 			s.DropPending(ctx, id)
 		}
 		return nil, fmt.Errorf("register: create the account: %w", errors.Join(err, parseErr))
@@ -57,7 +57,7 @@ func (s *Accounts) Register(ctx context.Context, r retwis.Registration) (*retwis
 		return nil, fmt.Errorf("register: %w", err)
 	}
 	if users[0] == nil {
-		return nil, fmt.Errorf("register: account %s vanished", id)
+		return nil, fmt.Errorf("register: account %s no longer exists", id)
 	}
 	return users[0], nil
 }
@@ -90,14 +90,14 @@ func (s *Accounts) ClaimNameCall(folded string, id retwis.UserID) rdb.Call {
 	return rdb.Call{Script: script.ClaimName, Keys: []string{p.Name(folded), p.Names()}, Args: []any{id.String(), folded}}
 }
 
-// activate ends a registration whose name is claimed. It may be repeated.
+// activate activates an account whose name is claimed. A repeat has no effect.
 func (s *Accounts) activate(ctx context.Context, id retwis.UserID) error {
-	there, err := s.db.Do(ctx, s.ActivateCall(id)).Bool()
+	exists, err := s.db.Do(ctx, s.ActivateCall(id)).Bool()
 	if err != nil {
 		return fmt.Errorf("activate account %s: %w", id, err)
 	}
-	if !there {
-		return fmt.Errorf("activate account %s: it is gone", id)
+	if !exists {
+		return fmt.Errorf("activate account %s: it no longer exists", id)
 	}
 	return nil
 }
@@ -112,16 +112,16 @@ func (s *Accounts) ActivateCall(id retwis.UserID) rdb.Call {
 	}
 }
 
-// DropPending removes a pending account whose name belongs to another account. If the call fails, the worker removes
-// it later.
+// DropPending deletes a pending account whose name belongs to another account. If the call fails, the worker
+// deletes it later.
 func (s *Accounts) DropPending(ctx context.Context, id retwis.UserID) {
 	if err := s.db.Do(ctx, rdb.Call{Script: script.DeletePendingUser, Keys: []string{s.db.OfUser(id).User(id).Account()}}).Err(); err != nil {
-		s.log.WarnContext(ctx, "removing an unfinished account failed: the worker will do it", "user", id, "err", err)
+		s.log.WarnContext(ctx, "deleting a pending account failed, the worker will retry", "user", id, "err", err)
 	}
 }
 
-// UserByName finds a user by name without regard to case, or gives [retwis.ErrNotFound].
-// Who is leaving is not found by name any more.
+// UserByName returns a user by name, in any case, or [retwis.ErrNotFound]. It does not find users whose account is
+// being deleted.
 func (s *Accounts) UserByName(ctx context.Context, username string) (*retwis.User, error) {
 	id, err := s.idByName(ctx, username)
 	if err != nil {
@@ -188,13 +188,13 @@ func (s *Accounts) idByName(ctx context.Context, username string) (retwis.UserID
 		return 0, retwis.ErrNotFound
 	}
 	if err != nil {
-		return 0, fmt.Errorf("find the user of a name: %w", err)
+		return 0, fmt.Errorf("find a user by name: %w", err)
 	}
 	return retwis.ParseUserID(id)
 }
 
-// Users returns users by id, in the order asked for, nil where there is none. Who is
-// leaving is among them until nobody can be reading a post of theirs any more.
+// Users returns users in the order of their ids, nil if there is none. It also returns users whose account is being
+// deleted, until the account expires.
 func (s *Accounts) Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -231,7 +231,7 @@ func (s *Accounts) Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.Us
 	return users, nil
 }
 
-// UpdateProfile changes a profile and returns the user as it is then.
+// UpdateProfile changes a profile and returns the updated user.
 func (s *Accounts) UpdateProfile(ctx context.Context, id retwis.UserID, change retwis.ProfileChange) (*retwis.User, error) {
 	fields := []any{id.String()}
 	if change.DisplayName != nil {
@@ -241,14 +241,14 @@ func (s *Accounts) UpdateProfile(ctx context.Context, id retwis.UserID, change r
 		fields = append(fields, "bio", *change.Bio)
 	}
 	p := s.db.OfUser(id)
-	there, err := s.db.Do(ctx, rdb.Call{Script: script.UpdateProfile, Keys: []string{p.User(id).Account(), p.SearchWords()}, Args: fields}).Bool()
+	exists, err := s.db.Do(ctx, rdb.Call{Script: script.UpdateProfile, Keys: []string{p.User(id).Account(), p.SearchWords()}, Args: fields}).Bool()
 	if err != nil {
 		return nil, fmt.Errorf("update the profile of %s: %w", id, err)
 	}
-	if !there {
+	if !exists {
 		return nil, retwis.ErrNotFound
 	}
-	s.authors.invalidate(id) // others hear of it
+	s.authors.invalidate(id) // other processes receive a message
 	users, err := s.Users(ctx, []retwis.UserID{id})
 	if err != nil {
 		return nil, err
@@ -259,8 +259,7 @@ func (s *Accounts) UpdateProfile(ctx context.Context, id retwis.UserID, change r
 	return users[0], nil
 }
 
-// Credentials returns what a login under a name is checked against, or
-// [retwis.ErrNotFound].
+// Credentials returns the credentials of the user with a name, or [retwis.ErrNotFound].
 func (s *Accounts) Credentials(ctx context.Context, username string) (retwis.Credentials, error) {
 	id, err := s.idByName(ctx, username)
 	if err != nil {
@@ -269,8 +268,7 @@ func (s *Accounts) Credentials(ctx context.Context, username string) (retwis.Cre
 	return s.CredentialsOf(ctx, id)
 }
 
-// CredentialsOf returns what a user's password is checked against, or
-// [retwis.ErrNotFound].
+// CredentialsOf returns the credentials of a user, or [retwis.ErrNotFound].
 func (s *Accounts) CredentialsOf(ctx context.Context, id retwis.UserID) (retwis.Credentials, error) {
 	fields, err := s.db.Client.HMGet(ctx, s.db.OfUser(id).User(id).Account(), "state", "password").Result()
 	if err != nil {
@@ -282,9 +280,8 @@ func (s *Accounts) CredentialsOf(ctx context.Context, id retwis.UserID) (retwis.
 	return retwis.Credentials{User: id, PasswordHash: rdb.Text(fields[1])}, nil
 }
 
-// SetPasswordHash replaces a hash by another one of the same password: sessions stay. When
-// the stored hash is no longer the old one, nothing changes and the error is
-// [retwis.ErrWrongCredentials].
+// SetPasswordHash replaces a hash by another one of the same password. Sessions stay valid. If the stored hash is no
+// longer the old one, it returns [retwis.ErrWrongCredentials] and changes nothing.
 func (s *Accounts) SetPasswordHash(ctx context.Context, id retwis.UserID, oldHash, newHash string) error {
 	stored, err := s.db.Do(ctx, rdb.Call{Script: script.RehashPassword, Keys: []string{s.db.OfUser(id).User(id).Account()}, Args: []any{oldHash, newHash}}).Bool()
 	if err != nil {
@@ -296,21 +293,20 @@ func (s *Accounts) SetPasswordHash(ctx context.Context, id retwis.UserID, oldHas
 	return nil
 }
 
-// replacedSessionTTL is how long a session that was replaced is told from one that never was:
-// longer than any request can be under way.
+// replacedSessionTTL is the lifetime of the mark of a replaced session. It is longer than any request takes.
 const replacedSessionTTL = 10 * time.Minute
 
-// ChangePassword replaces the hash that was checked by another, and ends every session of
-// the user; that one which asks is known as replaced for a while. When the stored hash is no longer the checked one, nothing changes and the
-// error is [retwis.ErrWrongCredentials].
-func (s *Accounts) ChangePassword(ctx context.Context, id retwis.UserID, asking retwis.SessionKey, oldHash, newHash string) error {
+// ChangePassword replaces the verified hash and ends every session of the user. It marks the calling session as
+// replaced for a while. If the stored hash is no longer the verified one, it returns [retwis.ErrWrongCredentials]
+// and changes nothing.
+func (s *Accounts) ChangePassword(ctx context.Context, id retwis.UserID, calling retwis.SessionKey, oldHash, newHash string) error {
 	p := s.db.OfUser(id)
 	changed, err := s.db.Do(ctx, rdb.Call{
 		Script: script.ChangePassword,
 		Keys:   []string{p.User(id).Account(), p.User(id).Sessions()},
 		Args: []any{
 			id.String(), id.Bucket(), p.Prefix(rdb.SessionKeys), oldHash, newHash,
-			asking.Hash, int(replacedSessionTTL.Seconds()),
+			calling.Hash, int(replacedSessionTTL.Seconds()),
 		},
 	}).Bool()
 	if err != nil {

@@ -10,42 +10,41 @@ import (
 	"retwis/internal/store/rdb"
 )
 
-// Bounds of what is remembered of authors.
+// Bounds of the cache of authors.
 const (
 	authorTTL  = time.Second
 	maxAuthors = 16384 // twice as many at most: about 10 MB
 )
 
-// Authors is [Store.Users] for those whose names and profiles stand beside posts: it may
-// answer from memory. What a user says about themselves is what it was a second ago, or
-// later; it is as new as [Store.WatchAuthors] has heard. Their counts may be of any time.
+// Authors returns users like [Accounts.Users], but from a cache. Names and profiles are at most a second old, and
+// not older than the last message that [Accounts.WatchAuthors] has received. Counts may be older.
 func (s *Accounts) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
 	return s.authors.get(ctx, ids, s.Users)
 }
 
-// WatchAuthors forgets authors whose profiles change, on whatever node, until ctx is done.
+// WatchAuthors removes authors from the cache when a process changes their profile, until ctx is done.
 func (s *Accounts) WatchAuthors(ctx context.Context) error {
 	return s.db.Listen(ctx, false, rdb.AuthorsChannel, func(payload string, joined bool) {
 		if err := s.authors.handleMessage(payload, joined); err != nil {
-			s.log.WarnContext(ctx, "a message about an author makes no sense", "err", err)
+			s.log.WarnContext(ctx, "ignoring a malformed message about an author", "err", err)
 		}
 	})
 }
 
-// authorCache remembers users for a moment. They are shared: nobody may change them.
+// authorCache caches users for a short time. Callers share them and must not change them.
 type authorCache struct {
 	mu      sync.Mutex
 	recent  map[retwis.UserID]author
 	older   map[retwis.UserID]author // recent when it was full
-	changes int                      // how often something was forgotten
+	changes int                      // number of invalidations
 }
 
 type author struct {
-	user *retwis.User // nil where there is none
-	read time.Time    // or a little later
+	user *retwis.User // nil if there is no such user
+	read time.Time    // time before the read
 }
 
-// get returns users in the order of the ids, from memory or by read.
+// get returns users in the order of the ids, from the cache or by read.
 func (c *authorCache) get(
 	ctx context.Context, ids []retwis.UserID, read func(context.Context, []retwis.UserID) ([]*retwis.User, error),
 ) ([]*retwis.User, error) {
@@ -64,7 +63,7 @@ func (c *authorCache) get(
 		return nil, err
 	}
 	if len(found) != len(unknown) {
-		return nil, fmt.Errorf("%d users were read for %d authors", len(found), len(unknown))
+		return nil, fmt.Errorf("read returned %d users for %d ids", len(found), len(unknown))
 	}
 	for i, at := range missing {
 		users[at] = found[i]
@@ -73,7 +72,7 @@ func (c *authorCache) get(
 	return users, nil
 }
 
-// find fills in the users that are known, and returns the positions of the others.
+// find fills in the cached users and returns the indexes of the others.
 func (c *authorCache) find(now time.Time, ids []retwis.UserID, users []*retwis.User) (missing []int, changes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,8 +90,8 @@ func (c *authorCache) find(now time.Time, ids []retwis.UserID, users []*retwis.U
 	return missing, c.changes
 }
 
-// add keeps what was read, unless something changed meanwhile: the read may have come
-// before the change.
+// add caches users, unless there was an invalidation since changes was read: the users may have been read before
+// the change.
 func (c *authorCache) add(now time.Time, ids []retwis.UserID, users []*retwis.User, changes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,10 +106,10 @@ func (c *authorCache) add(now time.Time, ids []retwis.UserID, users []*retwis.Us
 	}
 }
 
-// handleMessage takes a message about an author, or that messages will come from now on.
+// handleMessage handles a message about a changed author, or the begin of a subscription.
 func (c *authorCache) handleMessage(payload string, joined bool) error {
 	if joined {
-		c.invalidateAll() // some may have changed unheard before
+		c.invalidateAll() // messages may have been lost before
 		return nil
 	}
 	id, err := retwis.ParseUserID(payload)

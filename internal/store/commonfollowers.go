@@ -13,17 +13,16 @@ import (
 	"retwis/internal/store/script"
 )
 
-// chunksAtOnce bounds what is sent to Redis at once, in full chunks: a server carries out
-// all that one client has sent before it serves the next.
+// chunksAtOnce bounds the work of one pipeline, in full chunks: a server may run the whole pipeline before it serves
+// another client.
 const chunksAtOnce = 4
 
-// maxLongScans is how many walks over large sets this process has under way: each keeps a
-// server busy for as long as it takes, up to seconds, though not for others in between.
+// maxLongScans is the number of concurrent scans of large sets in this process. A scan can load a server for
+// seconds; the server serves other clients between its steps.
 const maxLongScans = 2
 
-// CommonFollowers returns one page of those who follow a user and another one, too: the
-// newest follow of the first one first, with its time. The total is exact. The sets are
-// intersected inside Redis, in steps; what leaves it is no more than the page needs. A
+// CommonFollowers returns one page of the users who follow two users, newest follow of the first one first, with its
+// time. The total is exact. Redis intersects the sets in steps and returns only the users that the page needs. A
 // cursor of another connection is [retwis.ErrBadCursor].
 func (s *Follows) CommonFollowers(ctx context.Context, of, with retwis.UserID, page retwis.Page) (retwis.FollowPage, error) {
 	w, err := newSetWalk(retwis.CommonFollowers(of, with), page)
@@ -37,24 +36,23 @@ func (s *Follows) CommonFollowers(ctx context.Context, of, with retwis.UserID, p
 	return w.read(ctx, s.accounts, found, total)
 }
 
-// intersection is the walk over the common followers in one partition.
+// intersection is the state of the scan for common followers in one partition.
 type intersection struct {
 	partition rdb.Partition
-	length    int    // about how many followers it looks at, in all
-	walked    string // which set it walks; '' until the first call has chosen
-	at        string // score walked up to
+	length    int    // estimated number of followers to scan
+	scanned   string // the set to scan; '' until the first call has selected one
+	at        string // score scanned up to
 }
 
-// intersect counts the common followers of two users, and returns those nearest to the
-// place of a walk.
+// intersect counts the common followers of two users, and returns those nearest to the start of a page.
 func (s *Follows) intersect(ctx context.Context, of, with retwis.UserID, w setWalk) ([]edge, int, error) {
-	reach, err := s.AuthorPartitions(ctx, []retwis.UserID{of, with})
+	partitions, err := s.AuthorPartitions(ctx, []retwis.UserID{of, with})
 	if err != nil {
 		return nil, 0, err
 	}
 	var todo []intersection
-	for number, count := range reach[0].Followers {
-		if other, ok := reach[1].Followers[number]; ok {
+	for number, count := range partitions[0].Followers {
+		if other, ok := partitions[1].Followers[number]; ok {
 			todo = append(todo, intersection{partition: s.db.Partition(number), length: min(count, other)})
 		}
 	}
@@ -106,9 +104,9 @@ func length(parts []intersection) int {
 }
 
 func (s *Follows) intersectCall(of, with retwis.UserID, w setWalk, part intersection) rdb.Call {
-	place, direction := "", "older"
+	start, direction := "", "older"
 	if w.from != nil {
-		place = strconv.FormatInt(w.from.score, 10)
+		start = strconv.FormatInt(w.from.score, 10)
 	}
 	if !w.older {
 		direction = "newer"
@@ -117,9 +115,9 @@ func (s *Follows) intersectCall(of, with retwis.UserID, w setWalk, part intersec
 	return rdb.Call{
 		Script: script.CommonFollowers,
 		Keys:   []string{p.User(of).Followers(), p.User(with).Followers()},
-		// In a partition at most one edge has the time of the place, and may be on its other
-		// side: with one more, enough are left.
-		Args: []any{part.walked, part.at, s.options.Chunk, place, direction, w.count + 1},
+		// At most one edge of a partition has the time of the start. It may be outside the page, so one more
+		// is requested.
+		Args: []any{part.scanned, part.at, s.options.Chunk, start, direction, w.count + 1},
 	}
 }
 
@@ -128,7 +126,7 @@ func parseIntersection(part intersection, result *redis.Cmd) (intersection, []ed
 	if err != nil || len(reply) != 4 {
 		return part, nil, 0, fmt.Errorf("reply %v: %w", reply, err)
 	}
-	part.walked, part.at = rdb.Text(reply[0]), rdb.Text(reply[1])
+	part.scanned, part.at = rdb.Text(reply[0]), rdb.Text(reply[1])
 	common, _ := reply[2].(int64)
 	members, _ := reply[3].([]any)
 	var edges []edge
@@ -146,13 +144,12 @@ func parseIntersection(part intersection, result *redis.Cmd) (intersection, []ed
 	return part, edges, int(common), nil
 }
 
-// knownChunk is how many followers one command looks up: in a packed set it searches for
-// each from the beginning.
+// knownChunk is the number of followers that one command looks up. In a packed set, each look-up searches from the
+// beginning.
 const knownChunk = 100
 
-// KnownFollowers returns one page of those of a user's followers whom a viewer follows:
-// the newest follow of the user first, with its time. The total is exact. A cursor of
-// another connection is [retwis.ErrBadCursor].
+// KnownFollowers returns one page of the followers of a user whom a viewer follows, newest follow of the user first,
+// with its time. The total is exact. A cursor of another connection is [retwis.ErrBadCursor].
 func (s *Follows) KnownFollowers(ctx context.Context, of, viewer retwis.UserID, page retwis.Page) (retwis.FollowPage, error) {
 	w, err := newSetWalk(retwis.KnownFollowers(of, viewer), page)
 	if err != nil {
@@ -166,11 +163,11 @@ func (s *Follows) KnownFollowers(ctx context.Context, of, viewer retwis.UserID, 
 	return w.read(ctx, s.accounts, w.nearest(found), total)
 }
 
-// knownFollowers returns all of them: those a viewer follows are few, the followers of a
-// user may be many.
+// knownFollowers looks up every user whom the viewer follows, because these are few, while the followers of a user
+// may be many.
 func (s *Follows) knownFollowers(ctx context.Context, of, viewer retwis.UserID) ([]edge, error) {
-	reach, err := s.AuthorPartitions(ctx, []retwis.UserID{of})
-	if err != nil || len(reach[0].Followers) == 0 {
+	partitions, err := s.AuthorPartitions(ctx, []retwis.UserID{of})
+	if err != nil || len(partitions[0].Followers) == 0 {
 		return nil, err
 	}
 	followed, err := s.followed(ctx, retwis.Home(viewer))
@@ -180,7 +177,7 @@ func (s *Follows) knownFollowers(ctx context.Context, of, viewer retwis.UserID) 
 	groups := map[rdb.Partition][]retwis.UserID{}
 	for _, user := range followed {
 		p := s.db.OfUser(user)
-		if _, ok := reach[0].Followers[p.Number]; ok {
+		if _, ok := partitions[0].Followers[p.Number]; ok {
 			groups[p] = append(groups[p], user)
 		}
 	}
@@ -205,7 +202,7 @@ func (s *Follows) knownFollowers(ctx context.Context, of, viewer retwis.UserID) 
 			return nil, fmt.Errorf("look up followers: %w", err)
 		}
 		for i, score := range answers {
-			if score > 0 { // it is 0 where there is no such follower
+			if score > 0 { // 0 means that there is no such follower
 				found = append(found, edge{int64(score), users[i]})
 			}
 		}

@@ -14,22 +14,22 @@ import (
 	"retwis/internal/store/script"
 )
 
-// maxDeadLetters is how many dead letters a partition keeps.
+// maxDeadLetters is the number of dead letters that a partition keeps.
 const maxDeadLetters = 10_000
 
-// AddDeadLetter keeps an entry that could not be carried out, once, for somebody to look at.
+// AddDeadLetter adds an entry that failed for good to the dead-letter queue. A repeat has no effect.
 func (s *Outbox) AddDeadLetter(ctx context.Context, e outbox.Entry, reason string) error {
 	args := []any{e.ID, reason, maxDeadLetters}
 	for _, field := range fieldNames(e.Fields) {
 		args = append(args, field, e.Fields[field])
 	}
 	if err := s.db.Do(ctx, rdb.Call{Script: script.AddDeadLetter, Keys: []string{s.db.Partition(e.Outbox).DeadLetters()}, Args: args}).Err(); err != nil {
-		return fmt.Errorf("bury entry %s of outbox %d: %w", e.ID, e.Outbox, err)
+		return fmt.Errorf("add entry %s of outbox %d to the dead-letter queue: %w", e.ID, e.Outbox, err)
 	}
 	return nil
 }
 
-// DeadLetters returns every dead letter, by partition and age.
+// DeadLetters returns all dead letters, by partition and age.
 func (s *Outbox) DeadLetters(ctx context.Context) ([]outbox.DeadLetter, error) {
 	var all []outbox.DeadLetter
 	for number, p := range s.db.Partitions() {
@@ -48,8 +48,8 @@ func (s *Outbox) DeadLetters(ctx context.Context) ([]outbox.DeadLetter, error) {
 	return all, nil
 }
 
-// Requeue queues a dead letter again and reports whether it was still there. A post may
-// have newer ones of its author before it by now, so it is not pushed but merged.
+// Requeue puts a dead letter back into its outbox, and reports whether it still existed. A post becomes a repair
+// entry, because newer posts of its author may have been delivered: it has to be merged, not pushed.
 func (s *Outbox) Requeue(ctx context.Context, letter outbox.DeadLetter) (bool, error) {
 	p := s.db.Partition(letter.Entry.Outbox)
 	args := []any{letter.ID}
@@ -60,11 +60,11 @@ func (s *Outbox) Requeue(ctx context.Context, letter outbox.DeadLetter) (bool, e
 		}
 		args = append(args, field, value)
 	}
-	revived, err := s.db.Do(ctx, rdb.Call{Script: script.Requeue, Keys: []string{p.DeadLetters(), p.Outbox()}, Args: args}).Bool()
+	requeued, err := s.db.Do(ctx, rdb.Call{Script: script.Requeue, Keys: []string{p.DeadLetters(), p.Outbox()}, Args: args}).Bool()
 	if err != nil {
-		return false, fmt.Errorf("revive dead letter %s of partition %d: %w", letter.ID, letter.Entry.Outbox, err)
+		return false, fmt.Errorf("requeue dead letter %s of partition %d: %w", letter.ID, letter.Entry.Outbox, err)
 	}
-	return revived, nil
+	return requeued, nil
 }
 
 func fieldNames(fields map[string]string) []string {

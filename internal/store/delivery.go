@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Deliver carries outbox entries on, each by one call in one partition, in one pipeline a
-// node. A call does something only from the position it names, so a repeat is harmless.
-// An error that the script itself answered is marked with [outbox.ErrRejected].
+// Deliver carries out deliveries, each by one script call, in one pipeline per master. A call acts only if the
+// stored progress is the expected one, so a repeat has no effect. An error reply of a script wraps
+// [outbox.ErrRejected].
 func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result {
 	calls := make([]rdb.Call, len(deliveries))
 	for i, d := range deliveries {
@@ -70,7 +70,7 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 			},
 		}
 	}
-	to := s.audience(p, d)
+	to := s.recipients(p, d)
 	return rdb.Call{
 		Script: script.Push,
 		Keys: []string{
@@ -79,16 +79,16 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 		},
 		Args: []any{
 			e.ID, d.Progress, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
-			p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind, to.before, to.after, to.epoch, e.Author.String(), p.Tag + ":",
+			p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind, to.prefix, to.suffix, to.epoch, e.Author.String(), p.Tag + ":",
 		},
 	}
 }
 
-// removeCall tells of a deletion. The call for the followers is made in every partition
-// that the post may have come to, and tells single timelines besides.
+// removeCall returns the call that announces a deletion. The call for the followers runs in every partition that
+// the post may have been delivered to, and also announces the deletion to single timelines.
 func (s *Outbox) removeCall(d outbox.Delivery) rdb.Call {
 	o, e, p := s.options, d.Entry, s.db.Partition(d.Partition)
-	to := s.audience(p, d)
+	to := s.recipients(p, d)
 	removals := o.Removals
 	if p == s.db.OfUser(e.Author) || d.To == outbox.TargetLists {
 		removals = 0
@@ -112,22 +112,22 @@ func (s *Outbox) removeCall(d outbox.Delivery) rdb.Call {
 	return c
 }
 
-// audience is where push and remove find the timelines of a partition.
-type audience struct {
-	key           string
-	kind          string // what their names begin with
-	before, after string // of their ids, in keys
-	epoch         string // before their ids, in the keys that hold their epoch
+// recipients identifies the timelines of a partition that receive the posts of an author, and their keys.
+type recipients struct {
+	key            string // the set of their owners
+	kind           string // prefix of their names
+	prefix, suffix string // of the keys of their lists
+	epoch          string // prefix of the keys that hold their epochs
 }
 
-func (s *Outbox) audience(p rdb.Partition, d outbox.Delivery) audience {
+func (s *Outbox) recipients(p rdb.Partition, d outbox.Delivery) recipients {
 	if d.To == outbox.TargetLists {
-		return audience{p.User(d.Entry.Author).Listed(), string(retwis.ListTimeline), p.Prefix(rdb.ListKeys), rdb.ListPostsSuffix, p.Prefix(rdb.ListKeys)}
+		return recipients{p.User(d.Entry.Author).Listed(), string(retwis.ListTimeline), p.Prefix(rdb.ListKeys), rdb.ListPostsSuffix, p.Prefix(rdb.ListKeys)}
 	}
-	return audience{p.User(d.Entry.Author).Followers(), string(retwis.HomeTimeline), p.Prefix(rdb.HomeKeys), "", p.Prefix(rdb.AccountKeys)}
+	return recipients{p.User(d.Entry.Author).Followers(), string(retwis.HomeTimeline), p.Prefix(rdb.HomeKeys), "", p.Prefix(rdb.AccountKeys)}
 }
 
-// field is where a partition keeps how far it has got with an entry.
+// field returns the field of [rdb.Partition.Progress] that holds the progress of an entry at a target.
 func field(at outbox.Target) string {
 	switch at.To {
 	case outbox.TargetLists:
@@ -145,38 +145,38 @@ func field(at outbox.Target) string {
 	}
 }
 
-// MarkDone writes down that an entry was carried out at a place, where [Store.Deliver] did not.
+// MarkDone stores that an entry is done at a target that [Outbox.Deliver] does not handle.
 func (s *Outbox) MarkDone(ctx context.Context, outboxID int, at outbox.Target) error {
 	progress := s.db.Partition(at.Partition).Progress(outboxID)
 	if err := s.db.Client.HSet(ctx, progress, field(at), outbox.Done).Err(); err != nil {
-		return fmt.Errorf("note entry %s in partition %d: %w", at.Entry, at.Partition, err)
+		return fmt.Errorf("mark entry %s as done in partition %d: %w", at.Entry, at.Partition, err)
 	}
 	return nil
 }
 
-// VerifyDurable makes sure that what was carried out at some places of an outbox's entries stays,
-// before the entries are trimmed: with wait, where there are replicas, until one of them has
-// it; else the error is [retwis.ErrNotReplicated]. It returns the indexes of the places that
-// know nothing of it any more, as after a failover to a replica that lacked it, or the crash
-// of a server that had not written it down. Then it has to be done again. again says that the
-// outbox holds entries below first, which had been trimmed: the outbox has to be read anew.
-// After an error nothing is certain; try again.
-func (s *Outbox) VerifyDurable(ctx context.Context, outboxID int, first string, places []outbox.Target, wait bool) (lost []int, again bool, err error) {
-	at := map[int][]int{outboxID: nil} // indexes of places by partition
-	for i, place := range places {
-		at[place.Partition] = append(at[place.Partition], i)
+// VerifyDurable verifies that deliveries of an outbox's entries are durable, before the entries are trimmed. With
+// wait, it waits until a replica of each master that has replicas has the deliveries, or returns
+// [retwis.ErrNotReplicated].
+//
+// It returns the indexes of the targets that have lost the delivery, for example in a failover to a replica
+// without it, or in a crash of a server before it wrote to disk. Deliver to them again. If again is true, the
+// outbox holds entries below first, which were trimmed before: read the outbox again. After an error, retry.
+func (s *Outbox) VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target, wait bool) (lost []int, again bool, err error) {
+	at := map[int][]int{outboxID: nil} // indexes of targets by partition
+	for i, target := range targets {
+		at[target.Partition] = append(at[target.Partition], i)
 	}
 	groups, err := s.db.ByMaster(ctx, maps.Keys(at))
 	if err != nil {
-		return nil, false, fmt.Errorf("confirm outbox %d: %w", outboxID, err)
+		return nil, false, fmt.Errorf("verify outbox %d: %w", outboxID, err)
 	}
 
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	for master, numbers := range groups {
 		group.Go(func() error {
-			c := durabilityCheck{db: s.db, outboxID: outboxID, first: first, places: places, at: at, wait: wait && len(places) > 0}
-			if err := c.ask(ctx, master, numbers); err != nil {
+			c := durabilityCheck{db: s.db, outboxID: outboxID, first: first, targets: targets, at: at, wait: wait && len(targets) > 0}
+			if err := c.run(ctx, master, numbers); err != nil {
 				return err
 			}
 			mu.Lock()
@@ -186,19 +186,19 @@ func (s *Outbox) VerifyDurable(ctx context.Context, outboxID int, first string, 
 		})
 	}
 	if err := group.Wait(); err != nil {
-		s.db.ReloadMasters(ctx) // there may be another master by now
-		return nil, false, fmt.Errorf("confirm outbox %d: %w", outboxID, err)
+		s.db.ReloadMasters(ctx) // a failover may have happened
+		return nil, false, fmt.Errorf("verify outbox %d: %w", outboxID, err)
 	}
 	slices.Sort(lost)
 	return lost, again, nil
 }
 
-// durabilityCheck is what one server is asked.
+// durabilityCheck verifies the targets at one master.
 type durabilityCheck struct {
 	db       *rdb.DB
 	outboxID int
 	first    string
-	places   []outbox.Target
+	targets  []outbox.Target
 	at       map[int][]int
 	wait     bool
 
@@ -206,8 +206,8 @@ type durabilityCheck struct {
 	again bool
 }
 
-// ask asks about the places in some partitions, all of one master.
-func (c *durabilityCheck) ask(ctx context.Context, master rdb.Master, numbers []int) error {
+// run verifies the targets in some partitions, all of one master.
+func (c *durabilityCheck) run(ctx context.Context, master rdb.Master, numbers []int) error {
 	wait := false
 	if c.wait {
 		var err error
@@ -223,18 +223,18 @@ func (c *durabilityCheck) ask(ctx context.Context, master rdb.Master, numbers []
 		about  []int
 	}
 	var reads []read
-	var low *redis.XMessageSliceCmd
+	var trimmed *redis.XMessageSliceCmd
 	for _, number := range numbers {
 		p := c.db.Partition(number)
 		if number == c.outboxID {
-			low = pipe.XRangeN(ctx, p.Outbox(), "-", "("+c.first, 1)
-			add(low)
+			trimmed = pipe.XRangeN(ctx, p.Outbox(), "-", "("+c.first, 1)
+			add(trimmed)
 		}
 		const step = 500
 		for about := range slices.Chunk(c.at[number], step) {
 			fields := []string{"watermark"}
 			for _, i := range about {
-				fields = append(fields, field(c.places[i]))
+				fields = append(fields, field(c.targets[i]))
 			}
 			r := read{pipe.HMGet(ctx, p.Progress(c.outboxID), fields...), about}
 			reads = append(reads, r)
@@ -259,18 +259,18 @@ func (c *durabilityCheck) ask(ctx context.Context, master rdb.Master, numbers []
 			return err
 		}
 	}
-	c.again = low != nil && len(low.Val()) > 0
+	c.again = trimmed != nil && len(trimmed.Val()) > 0
 	for _, r := range reads {
 		c.compare(r.fields.Val(), r.about)
 	}
 	return nil
 }
 
-// compare notes the places whose entries are neither below the partition's mark nor done.
+// compare records the targets whose entries are neither done nor at or below the watermark.
 func (c *durabilityCheck) compare(values []any, about []int) {
-	low := rdb.Text(values[0])
+	watermark := rdb.Text(values[0])
 	for k, i := range about {
-		if rdb.Text(values[k+1]) != outbox.Done && (low == "" || outbox.Earlier(low, c.places[i].Entry)) {
+		if rdb.Text(values[k+1]) != outbox.Done && (watermark == "" || outbox.Earlier(watermark, c.targets[i].Entry)) {
 			c.lost = append(c.lost, i)
 		}
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// NewestUsers returns one page of the accounts made last, newest first. Each partition
-// lists its newest, so the list as a whole holds at least as many of the newest; the
-// total is how many it holds. A cursor of another connection is [retwis.ErrBadCursor].
+// NewestUsers returns one page of the newest users, newest first. Each partition keeps its newest users, and the
+// total counts them all. A cursor of another connection is [retwis.ErrBadCursor].
 func (s *Accounts) NewestUsers(ctx context.Context, page retwis.Page) (retwis.FollowPage, error) {
 	w, err := newSetWalk(retwis.NewestUsers(), page)
 	if err != nil {
@@ -33,20 +32,19 @@ func (s *Accounts) NewestUsers(ctx context.Context, page retwis.Page) (retwis.Fo
 		return retwis.FollowPage{}, fmt.Errorf("newest users: %w", err)
 	}
 	for i := range users.Follows {
-		users.Follows[i].FollowedAt = time.Time{} // no follow put them here
+		users.Follows[i].FollowedAt = time.Time{} // there is no follow
 	}
 	return users, nil
 }
 
-// SearchUsers finds users whose names begin with a prefix, without regard to case, in the
-// order of their names. A name that is just being registered counts towards the total, and
-// is found once that is done. The prefix is not empty and made of characters of names only.
-// A cursor that is not of a name with the prefix is [retwis.ErrBadCursor].
+// SearchUsers returns one page of the users whose names begin with a prefix, in any case, ordered by name. The total
+// includes pending registrations. The prefix must not be empty, and must consist of characters of names. A cursor
+// that is not of a name with the prefix is [retwis.ErrBadCursor].
 func (s *Accounts) SearchUsers(ctx context.Context, prefix string, page retwis.Page) (retwis.FollowPage, error) {
 	search := nameSearch{prefix: retwis.FoldUsername(prefix), backward: page.Last > 0}
 	if cursor := page.After + page.Before; cursor != "" { // one of them is empty
 		var err error
-		if search.beyond, err = cursor.Name(search.prefix); err != nil {
+		if search.from, err = cursor.Name(search.prefix); err != nil {
 			return retwis.FollowPage{}, err
 		}
 	}
@@ -57,7 +55,7 @@ func (s *Accounts) SearchUsers(ctx context.Context, prefix string, page retwis.P
 	return found, nil
 }
 
-// searchUsers reads on for as long as names without users, few as they are, shorten the page.
+// searchUsers repeats the search until the page is full, because a few names have no user.
 func (s *Accounts) searchUsers(ctx context.Context, search nameSearch, count int) (retwis.FollowPage, error) {
 	var page retwis.FollowPage
 	ahead, behind := &page.HasNextPage, &page.HasPreviousPage
@@ -85,7 +83,7 @@ func (s *Accounts) searchUsers(ctx context.Context, search nameSearch, count int
 		if !*ahead || len(page.Follows) == count {
 			break
 		}
-		search.beyond = names.last
+		search.from = names.last
 	}
 	if search.backward {
 		slices.Reverse(page.Follows)
@@ -93,33 +91,32 @@ func (s *Accounts) searchUsers(ctx context.Context, search nameSearch, count int
 	return page, nil
 }
 
-// nameSearch says which names to find, all folded.
+// nameSearch selects folded names.
 type nameSearch struct {
 	prefix   string
-	beyond   string // the name to go on from; empty for an end
+	from     string // the name to continue after; empty for an end
 	backward bool   // from the last name to the first
 }
 
-// foundNames is what a search finds.
+// foundNames is the result of a search.
 type foundNames struct {
-	ids   []retwis.UserID // of those whose names these are, in the order they were read
+	ids   []retwis.UserID // the users, in the order read
 	last  string          // the last name read
-	ahead int             // how many names there are beyond the place, these included
-	total int             // how many names have the prefix
+	ahead int             // number of names after from, including these
+	total int             // number of names with the prefix
 }
 
-// names returns the nearest names. A name lies in the partition of its hash, so all
-// partitions are asked.
+// names returns the nearest names. It reads all partitions, because names are partitioned by hash.
 func (s *Accounts) names(ctx context.Context, search nameSearch, count int) (foundNames, error) {
 	all := redis.ZRangeBy{Min: "[" + search.prefix, Max: "(" + search.prefix + "\xff"}
 	ahead := all
 	ahead.Count = int64(count)
-	// Behind a name stands a space, which sorts before all characters of names.
+	// A space follows each name. It sorts before all characters of names.
 	switch {
-	case search.beyond != "" && search.backward:
-		ahead.Max = "(" + search.beyond + " "
-	case search.beyond != "":
-		ahead.Min = "(" + search.beyond + "!"
+	case search.from != "" && search.backward:
+		ahead.Max = "(" + search.from + " "
+	case search.from != "":
+		ahead.Min = "(" + search.from + "!"
 	}
 	pipe := s.db.Client.Pipeline()
 	read := pipe.ZRangeByLex

@@ -10,11 +10,11 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Documents are GraphQL documents that clients name by their hash.
+// Documents manages GraphQL documents that clients name by their hash.
 type Documents struct{ core }
 
-// Document returns a document that was kept, by its SHA-256 in hexadecimal digits, or
-// [retwis.ErrNotFound]. One in use lives on.
+// Document returns a stored document by its SHA-256 in hexadecimal digits, or [retwis.ErrNotFound]. It renews the
+// TTL.
 func (s *Documents) Document(ctx context.Context, hash string) (string, error) {
 	p := s.partitionOf(hash)
 	text, err := s.db.Do(ctx, rdb.Call{
@@ -31,8 +31,8 @@ func (s *Documents) Document(ctx context.Context, hash string) (string, error) {
 	return text, nil
 }
 
-// StoreDocument keeps a document for some time after it was used last. Where there are too
-// many, the one unused for longest makes room.
+// StoreDocument stores a document until [Options.DocumentTTL] after its last use. If there are too many documents, it
+// deletes the least recently used ones.
 func (s *Documents) StoreDocument(ctx context.Context, hash, text string) error {
 	p := s.partitionOf(hash)
 	err := s.db.Do(ctx, rdb.Call{
@@ -41,12 +41,12 @@ func (s *Documents) StoreDocument(ctx context.Context, hash, text string) error 
 		Args:   []any{hash, text, int(s.options.DocumentTTL.Seconds()), max(1, s.options.Documents/len(s.db.Partitions())), p.Prefix(rdb.DocumentKeys)},
 	}).Err()
 	if err != nil {
-		return fmt.Errorf("keep a document: %w", err)
+		return fmt.Errorf("store a document: %w", err)
 	}
 	return nil
 }
 
-// partitionOf returns the partition that keeps a document: hashes are spread evenly.
+// partitionOf returns the partition of a document. Hashes spread evenly.
 func (s *Documents) partitionOf(hash string) rdb.Partition {
 	number := 0
 	if b, err := hex.DecodeString(hash[:min(len(hash), 4)]); err == nil {

@@ -11,17 +11,16 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Sweeps remove timelines that nobody reads.
+// Sweeps evicts timelines that nobody reads.
 type Sweeps struct{ core }
 
 const day = 24 * time.Hour
 
-// EvictIdle removes the lists of homes and of lists of users that nobody has read for
-// [Options.IdleHomeAge] and nobody watches: their next readers build them. It goes over all
-// keys in small steps, and calls pause after each with how many lists it has looked at and
-// removed in it; an error of pause ends the sweep. What is there all the while is looked at
-// at least once. A sweep that broke off is begun again.
-func (s *Sweeps) EvictIdle(ctx context.Context, pause func(ctx context.Context, looked, removed int) error) error {
+// EvictIdle evicts homes and timelines of lists that nobody has read for [Options.IdleHomeAge] and nobody watches. The
+// next read rebuilds them. It scans all keys in small steps, and after each step calls pause with the number of
+// timelines checked and evicted. An error of pause ends the sweep. A complete sweep checks every timeline that
+// exists throughout; an interrupted one cannot be continued.
+func (s *Sweeps) EvictIdle(ctx context.Context, pause func(ctx context.Context, checked, evicted int) error) error {
 	if s.options.IdleHomeAge < 0 {
 		return nil
 	}
@@ -35,11 +34,11 @@ func (s *Sweeps) EvictIdle(ctx context.Context, pause func(ctx context.Context, 
 			if keys, cursor, err = master.Scan(ctx, cursor, "{*}:[hl][oi][ms][et]:*", rdb.ScanStep).Result(); err != nil {
 				return fmt.Errorf("sweep idle timelines: scan the keys: %w", err)
 			}
-			looked, removed, err := s.evict(ctx, keys)
+			checked, evicted, err := s.evict(ctx, keys)
 			if err != nil {
 				return fmt.Errorf("sweep idle timelines: %w", err)
 			}
-			if err := pause(ctx, looked, removed); err != nil {
+			if err := pause(ctx, checked, evicted); err != nil {
 				return err
 			}
 		}
@@ -47,8 +46,8 @@ func (s *Sweeps) EvictIdle(ctx context.Context, pause func(ctx context.Context, 
 	return nil
 }
 
-// evict removes those of some lists that are idle.
-func (s *Sweeps) evict(ctx context.Context, keys []string) (looked, removed int, err error) {
+// evict evicts the timelines among some keys that are idle.
+func (s *Sweeps) evict(ctx context.Context, keys []string) (checked, evicted int, err error) {
 	var calls []rdb.Call
 	for _, key := range keys {
 		id, ok := s.timelineOfKey(key)
@@ -71,13 +70,12 @@ func (s *Sweeps) evict(ctx context.Context, keys []string) (looked, removed int,
 		if err != nil {
 			return 0, 0, err
 		}
-		removed += n
+		evicted += n
 	}
-	return len(calls), removed, nil
+	return len(calls), evicted, nil
 }
 
-// timelineOfKey returns the timeline whose entries a key holds, false when it is no key of a home or
-// of a list of users.
+// timelineOfKey returns the timeline whose entries a key holds, false if the key is not of a home or a list.
 func (s *Sweeps) timelineOfKey(key string) (retwis.TimelineID, bool) {
 	_, rest, _ := strings.Cut(key, "}:")
 	kind, value, _ := strings.Cut(rest, ":")
@@ -98,27 +96,27 @@ func (s *Sweeps) timelineOfKey(key string) (retwis.TimelineID, bool) {
 	return id, err == nil && s.db.OfTimeline(id).Timeline(id).Entries() == key
 }
 
-// AcquireSweep gives a worker the turn to sweep, or lets it keep the turn, for a while. It
-// reports false when another one has it, or the last sweep ended less than every ago.
+// AcquireSweep acquires or renews the lease of the sweep for a worker. It reports false if another worker holds the
+// lease, or if the last sweep ended less than every ago.
 func (s *Sweeps) AcquireSweep(ctx context.Context, worker string, lease, every time.Duration) (bool, error) {
-	turn, err := s.db.Do(ctx, rdb.Call{
+	held, err := s.db.Do(ctx, rdb.Call{
 		Script: script.AcquireSweep, Keys: []string{rdb.SweepKey}, Args: []any{worker, lease.Milliseconds(), every.Milliseconds()},
 	}).Bool()
 	if err != nil {
-		return false, fmt.Errorf("take the turn to sweep: %w", err)
+		return false, fmt.Errorf("acquire the lease of the sweep: %w", err)
 	}
-	return turn, nil
+	return held, nil
 }
 
-// ReleaseSweep gives the turn to sweep back, if the worker has it, and says whether everything
-// was swept.
-func (s *Sweeps) ReleaseSweep(ctx context.Context, worker string, whole bool) error {
+// ReleaseSweep releases the lease of the sweep if the worker holds it. A complete sweep starts the interval until the
+// next one.
+func (s *Sweeps) ReleaseSweep(ctx context.Context, worker string, complete bool) error {
 	swept := "0"
-	if whole {
+	if complete {
 		swept = "1"
 	}
 	if err := s.db.Do(ctx, rdb.Call{Script: script.ReleaseSweep, Keys: []string{rdb.SweepKey}, Args: []any{worker, swept}}).Err(); err != nil {
-		return fmt.Errorf("end a sweep: %w", err)
+		return fmt.Errorf("release the lease of the sweep: %w", err)
 	}
 	return nil
 }

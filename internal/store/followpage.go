@@ -12,14 +12,14 @@ import (
 	"retwis/internal/store/rdb"
 )
 
-// edge is one end of a follow, with its time.
+// edge is a member of a connection of users or lists, with its time.
 type edge struct {
-	score int64 // microseconds since the epoch
+	score int64 // microseconds since [retwis.TimeOrigin]
 	user  retwis.UserID
 }
 
-// before orders edges as connections do: newest follow first, then by id. Times are
-// unique within a partition only, so the id decides between partitions.
+// before reports whether an edge comes before another in a connection: newest first, then by id. Times are unique
+// only within a partition.
 func (e edge) before(other edge) bool {
 	if e.score != other.score {
 		return e.score > other.score
@@ -27,15 +27,14 @@ func (e edge) before(other edge) bool {
 	return e.user > other.user
 }
 
-// beyond reports whether an edge lies on the older or newer side of a place; nil is the
-// end of the connection on the other side.
-func (e edge) beyond(place *edge, older bool) bool {
-	return place == nil || (older && place.before(e)) || (!older && e.before(*place))
+// beyond reports whether an edge is older, or newer, than start. A nil start includes all edges.
+func (e edge) beyond(start *edge, older bool) bool {
+	return start == nil || (older && start.before(e)) || (!older && e.before(*start))
 }
 
-// FollowPage returns one page of a user's followers, of those the user follows, or of a
-// list's members, newest first. Followers are merged over the partitions by time and id, so that pages
-// neither skip nor repeat one. A cursor of another connection is [retwis.ErrBadCursor].
+// FollowPage returns one page of the followers of a user, of the users followed, or of the members of a list, newest
+// first. Followers of all partitions are merged by time and id, so that pages neither skip nor repeat one. A
+// cursor of another connection is [retwis.ErrBadCursor].
 func (s *Follows) FollowPage(ctx context.Context, of retwis.FollowConnection, page retwis.Page) (retwis.FollowPage, error) {
 	sets, err := s.edgeSets(ctx, of)
 	if err != nil {
@@ -48,7 +47,7 @@ func (s *Follows) FollowPage(ctx context.Context, of retwis.FollowConnection, pa
 	return s.accounts.readUsers(ctx, w, func(e edge) retwis.Cursor { return e.cursor(of) })
 }
 
-// readUsers reads the users of a window. Those whose account is gone are left out.
+// readUsers returns the page of a window. It omits users who no longer exist.
 func (s *Accounts) readUsers(ctx context.Context, w window, cursor func(edge) retwis.Cursor) (retwis.FollowPage, error) {
 	ids := make([]retwis.UserID, len(w.edges))
 	for i, e := range w.edges {
@@ -74,8 +73,8 @@ func (e edge) cursor(of retwis.FollowConnection) retwis.Cursor {
 // window is one page of edges, newest first.
 type window struct {
 	edges          []edge
-	next, previous bool // whether more follow, or precede
-	total          int  // edges in all
+	next, previous bool // whether there are pages after and before
+	total          int  // number of edges of the connection
 }
 
 // window reads a page of a connection whose edges are in sorted sets.
@@ -99,8 +98,8 @@ func (s *Follows) window(ctx context.Context, of retwis.FollowConnection, sets [
 	return newWindow(found, total, older, count, from != nil), nil
 }
 
-// newWindow makes a page of the edges on one side of a place, nearest first. One more than
-// the page holds tells that more follow.
+// newWindow returns the page of the edges nearest to its start, in this order. If found has more than count edges,
+// another page follows.
 func newWindow(found []edge, total int, older bool, count int, inside bool) window {
 	more := len(found) > count
 	w := window{edges: found[:min(count, len(found))], total: total, next: more, previous: inside}
@@ -111,7 +110,7 @@ func newWindow(found []edge, total int, older bool, count int, inside bool) wind
 	return w
 }
 
-// edgeSets returns the keys of the sorted sets that make up a connection.
+// edgeSets returns the keys of the sorted sets of a connection.
 func (s *Follows) edgeSets(ctx context.Context, of retwis.FollowConnection) ([]string, error) {
 	switch of.Kind {
 	case retwis.Following:
@@ -120,25 +119,24 @@ func (s *Follows) edgeSets(ctx context.Context, of retwis.FollowConnection) ([]s
 		return []string{s.db.OfUser(of.User).List(retwis.ListID(of.User)).Members()}, nil
 	case retwis.Followers, retwis.OwnLists:
 	}
-	reach, err := s.AuthorPartitions(ctx, []retwis.UserID{of.User})
+	partitions, err := s.AuthorPartitions(ctx, []retwis.UserID{of.User})
 	if err != nil {
 		return nil, err
 	}
 	var sets []string
-	for number := range reach[0].Followers {
+	for number := range partitions[0].Followers {
 		sets = append(sets, s.db.Partition(number).User(of.User).Followers())
 	}
 	return sets, nil
 }
 
-// nearest returns up to count edges of several sets from a place on, nearest first, and
-// how many edges the sets hold.
+// nearest returns up to count edges of several sets, nearest to from first, and the number of edges of the sets.
 func (s *core) nearest(ctx context.Context, sets []string, from *edge, older bool, count int) ([]edge, int, error) {
 	if len(sets) == 0 {
 		return nil, 0, nil
 	}
-	// In a set at most one edge has the time of the place: with one more asked for, that
-	// one can be dropped here, where the id tells on which side it is.
+	// At most one edge of a set has the time of from. It may be outside the page, depending on its id, so one
+	// more is read.
 	by := redis.ZRangeBy{Min: "-inf", Max: "+inf", Count: int64(count + 1)}
 	if from != nil && older {
 		by.Max = strconv.FormatInt(from.score, 10)
@@ -184,7 +182,7 @@ func (s *core) nearest(ctx context.Context, sets []string, from *edge, older boo
 	return nearestFirst(found, older, count), total, nil
 }
 
-// nearestFirst sorts edges on one side of a place and keeps the nearest of them.
+// nearestFirst sorts edges, nearest first, and returns the first count of them.
 func nearestFirst(edges []edge, older bool, count int) []edge {
 	slices.SortFunc(edges, func(a, b edge) int {
 		switch {
@@ -199,12 +197,12 @@ func nearestFirst(edges []edge, older bool, count int) []edge {
 	return edges[:min(count, len(edges))]
 }
 
-// setWalk is the way of one page through a set of users.
+// setWalk selects one page of a set of users.
 type setWalk struct {
 	set   retwis.UserSet
-	from  *edge // the place the page begins at; nil for an end of the set
+	from  *edge // the edge before the page; nil for an end of the set
 	older bool
-	count int // edges to find: one more than the page holds
+	count int // edges to find: one more than the page size
 }
 
 func newSetWalk(set retwis.UserSet, page retwis.Page) (setWalk, error) {
@@ -223,8 +221,7 @@ func newSetWalk(set retwis.UserSet, page retwis.Page) (setWalk, error) {
 	return w, nil
 }
 
-// nearest returns those of some edges that the page may hold, and one that tells that
-// more follow, nearest first.
+// nearest returns the edges of the page, nearest first, and one more if another page follows.
 func (w setWalk) nearest(edges []edge) []edge {
 	kept := edges[:0]
 	for _, e := range edges {
@@ -235,7 +232,7 @@ func (w setWalk) nearest(edges []edge) []edge {
 	return nearestFirst(kept, w.older, w.count)
 }
 
-// read makes the page of the nearest edges.
+// read returns the page of the nearest edges.
 func (w setWalk) read(ctx context.Context, accounts *Accounts, nearest []edge, total int) (retwis.FollowPage, error) {
 	page := newWindow(nearest, total, w.older, w.count-1, w.from != nil)
 	return accounts.readUsers(ctx, page, func(e edge) retwis.Cursor {

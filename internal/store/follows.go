@@ -16,27 +16,26 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Follows are the edges between readers and authors, and pages of them.
+// Follows manages the edges between readers and authors, and pages of them.
 type Follows struct {
 	core
 	accounts  *Accounts
-	longScans chan struct{} // holds one element for each walk over large sets
+	longScans chan struct{} // holds an element per scan of large sets
 }
 
-// Follow makes a reader follow an author, in one step for both directions, and queues the
-// back-fill of the reader's home. A repeat changes nothing. Errors that a client may see:
-// [retwis.ErrSelfFollow], [retwis.ErrUserNotFound], LIMIT_REACHED, and
-// [retwis.ErrUnauthenticated] without such a reader.
+// Follow makes a reader follow an author: it writes both directions atomically and queues the back-fill of the
+// reader's home. A repeat has no effect. It returns [retwis.ErrSelfFollow], [retwis.ErrUserNotFound],
+// LIMIT_REACHED, or [retwis.ErrUnauthenticated] if there is no such reader.
 func (s *Follows) Follow(ctx context.Context, reader, author retwis.UserID) error {
 	if reader == author {
 		return retwis.ErrSelfFollow
 	}
 	p := s.db.OfUser(reader)
-	there, err := s.AddAuthorPartition(ctx, author, "", p)
+	exists, err := s.AddAuthorPartition(ctx, author, "", p)
 	if err != nil {
 		return fmt.Errorf("%s follows %s: %w", reader, author, err)
 	}
-	if !there {
+	if !exists {
 		return retwis.ErrUserNotFound
 	}
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
@@ -58,15 +57,15 @@ func (s *Follows) Follow(ctx context.Context, reader, author retwis.UserID) erro
 		return retwis.ErrUnauthenticated
 	case "limit":
 		return retwis.FieldError(retwis.CodeLimitReached, "userId",
-			"you follow %d people, and more is not possible: unfollow somebody first", s.options.FollowLimit)
+			"you follow %d users, which is the maximum: unfollow someone first", s.options.FollowLimit)
 	default:
 		return fmt.Errorf("%s follows %s: reply %v", reader, author, answer)
 	}
 }
 
-// Unfollow ends the following of an author, in one step for both directions, and queues
-// the purge of the reader's home: from then on nothing of the author arrives there. A
-// repeat changes nothing. Without such an author the error is [retwis.ErrUserNotFound].
+// Unfollow removes both directions of a follow atomically and queues the purge of the reader's home. Afterwards
+// fan-out delivers no post of the author there. A repeat has no effect. It returns [retwis.ErrUserNotFound] if
+// there is no such author.
 func (s *Follows) Unfollow(ctx context.Context, reader, author retwis.UserID) error {
 	p, home := s.db.OfUser(reader), s.db.OfUser(author)
 	state, err := s.db.Client.HMGet(ctx, home.User(author).Account(), "state").Result()
@@ -91,11 +90,11 @@ func (s *Follows) Unfollow(ctx context.Context, reader, author retwis.UserID) er
 	return s.SetFollowerCount(ctx, author, p, answer[1:])
 }
 
-// ListPartition marks the partitions in a reach that hold lists.
+// ListPartition is the prefix of partitions with lists among the follower partitions of an author.
 const ListPartition = "l"
 
-// AddAuthorPartition adds a partition to an author's follower partitions and reports whether the author exists. It
-// must be durable before the edge is written, or posts would miss the new follower.
+// AddAuthorPartition adds a partition to an author's follower partitions and reports whether the author exists. Call
+// it before the edge is written. Otherwise posts could miss the new follower.
 func (s *Follows) AddAuthorPartition(ctx context.Context, author retwis.UserID, kind string, of rdb.Partition) (bool, error) {
 	home := s.db.OfUser(author)
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
@@ -107,7 +106,7 @@ func (s *Follows) AddAuthorPartition(ctx context.Context, author retwis.UserID, 
 	return reply.Bool()
 }
 
-// SetFollowerCount stores the number of an author's followers in a partition, as of a version. A stored newer version wins.
+// SetFollowerCount stores the number of an author's followers in a partition, unless a newer version is stored.
 func (s *Follows) SetFollowerCount(ctx context.Context, author retwis.UserID, of rdb.Partition, versionAndCount []any) error {
 	c := s.FollowerCountCall(author, of, versionAndCount)
 	if err := s.db.Do(ctx, c).Err(); err != nil {
@@ -123,7 +122,7 @@ func (s *Follows) FollowerCountCall(author retwis.UserID, of rdb.Partition, vers
 	return rdb.Call{Script: script.SetFollowerCounts, Keys: []string{home.User(author).Account(), home.User(author).FollowerPartitions()}, Args: args}
 }
 
-// Follows tells of each author whether a reader follows them.
+// Follows reports for each author whether a reader follows the author.
 func (s *Follows) Follows(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error) {
 	p := s.db.OfUser(reader)
 	pipe := s.db.Client.Pipeline()
@@ -134,7 +133,7 @@ func (s *Follows) Follows(ctx context.Context, reader retwis.UserID, authors []r
 	return edges(ctx, pipe, scores)
 }
 
-// FollowedBy tells of each user whether they follow a reader.
+// FollowedBy reports for each user whether the user follows the reader.
 func (s *Follows) FollowedBy(ctx context.Context, reader retwis.UserID, others []retwis.UserID) ([]bool, error) {
 	pipe := s.db.Client.Pipeline()
 	scores := make([]*redis.FloatCmd, len(others))
@@ -144,40 +143,40 @@ func (s *Follows) FollowedBy(ctx context.Context, reader retwis.UserID, others [
 	return edges(ctx, pipe, scores)
 }
 
+// edges runs a pipeline and reports for each score whether it exists.
 func edges(ctx context.Context, pipe redis.Pipeliner, scores []*redis.FloatCmd) ([]bool, error) {
 	if len(scores) == 0 {
 		return nil, nil
 	}
 	_, _ = pipe.Exec(ctx) // every score holds its own error
-	there := make([]bool, len(scores))
+	exist := make([]bool, len(scores))
 	for i, score := range scores {
 		switch err := score.Err(); {
 		case err == nil:
-			there[i] = true
+			exist[i] = true
 		case !errors.Is(err, redis.Nil):
 			return nil, fmt.Errorf("look up follows: %w", err)
 		}
 	}
-	return there, nil
+	return exist, nil
 }
 
-// followed returns everybody whom a home or a list follows: at most the limit of follows
-// or of members.
+// followed returns the sources of a home or a list.
 func (s *core) followed(ctx context.Context, id retwis.TimelineID) ([]retwis.UserID, error) {
 	members, err := s.db.Client.ZRange(ctx, s.db.OfTimeline(id).Timeline(id).Sources(), 0, -1).Result()
 	if err != nil {
-		return nil, fmt.Errorf("read whom timeline %s follows: %w", id, err)
+		return nil, fmt.Errorf("read the sources of timeline %s: %w", id, err)
 	}
 	authors := make([]retwis.UserID, len(members))
 	for i, member := range members {
 		if authors[i], err = retwis.ParseUserID(member); err != nil {
-			return nil, fmt.Errorf("read whom timeline %s follows: %w", id, err)
+			return nil, fmt.Errorf("read the sources of timeline %s: %w", id, err)
 		}
 	}
 	return authors, nil
 }
 
-// AuthorPartitions returns where the posts of authors go, with the counts last stored.
+// AuthorPartitions returns the partitions that the posts of authors go to, with the stored follower counts.
 func (s *Follows) AuthorPartitions(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error) {
 	pipe := s.db.Client.Pipeline()
 	rows := make([]*redis.MapStringStringCmd, len(authors))
@@ -189,7 +188,7 @@ func (s *Follows) AuthorPartitions(ctx context.Context, authors []retwis.UserID)
 	for i, row := range rows {
 		fields, err := row.Result()
 		if err != nil {
-			return nil, fmt.Errorf("read the reach of %s: %w", authors[i], err)
+			return nil, fmt.Errorf("read the follower partitions of %s: %w", authors[i], err)
 		}
 		followers := 0
 		all[i] = outbox.AuthorPartitions{Followers: make(map[int]int, len(fields)), Lists: map[int]bool{}}
@@ -198,10 +197,10 @@ func (s *Follows) AuthorPartitions(ctx context.Context, authors []retwis.UserID)
 			field, lists := strings.CutPrefix(field, ListPartition)
 			var version int64
 			if _, err := fmt.Sscanf(field+" "+value, "%d %d:%d", &number, &version, &count); err != nil {
-				return nil, fmt.Errorf("read the reach of %s: field %q is %q: %w", authors[i], field, value, err)
+				return nil, fmt.Errorf("read the follower partitions of %s: field %q is %q: %w", authors[i], field, value, err)
 			}
 			if number < 0 || number >= len(s.db.Partitions()) {
-				return nil, fmt.Errorf("read the reach of %s: no partition %d", authors[i], number)
+				return nil, fmt.Errorf("read the follower partitions of %s: no partition %d", authors[i], number)
 			}
 			if lists {
 				all[i].Lists[number] = true

@@ -16,29 +16,28 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Limits count actions against budgets.
+// Limits stores the budgets of the rate limiter.
 type Limits struct{ core }
 
-// networkTTL is how long a network is known for which somebody has logged in from it.
+// networkTTL is how long a network counts as familiar for a username after a login.
 const networkTTL = 30 * day
 
-// Spend counts actions, in one exchange with each Redis that has some of the budgets. The
-// balances are in the order of the charges. The error is why some of them are unknown; the
-// others are good. A charge whose reply is lost may be counted twice.
-func (s *Limits) Spend(ctx context.Context, charges ...ratelimit.Request) ([]ratelimit.Result, error) {
-	calls := make([]rdb.Call, len(charges))
-	for i, c := range charges {
+// Spend counts actions in one round trip per master. Results are in the order of the requests. The error says why
+// some results are unknown; the others are valid. A request whose reply is lost may be counted twice.
+func (s *Limits) Spend(ctx context.Context, requests ...ratelimit.Request) ([]ratelimit.Result, error) {
+	calls := make([]rdb.Call, len(requests))
+	for i, c := range requests {
 		calls[i] = s.spendCall(c)
 	}
-	balances := make([]ratelimit.Result, len(charges))
-	failures := make([]error, len(charges))
+	results := make([]ratelimit.Result, len(requests))
+	failures := make([]error, len(requests))
 	for i, reply := range s.db.DoAll(ctx, calls) {
 		var err error
-		if balances[i], err = parseResult(reply); err != nil {
-			failures[i] = fmt.Errorf("charge %s: %w", charges[i].Action, err)
+		if results[i], err = parseResult(reply); err != nil {
+			failures[i] = fmt.Errorf("count action %s: %w", requests[i].Action, err)
 		}
 	}
-	return balances, errors.Join(failures...)
+	return results, errors.Join(failures...)
 }
 
 func (s *Limits) spendCall(c ratelimit.Request) rdb.Call {
@@ -47,11 +46,11 @@ func (s *Limits) spendCall(c ratelimit.Request) rdb.Call {
 	if c.Familiar.IsValid() {
 		keys = append(keys, p.Familiar(c.Key.Name, c.Familiar))
 	}
-	takes := c.Cost.Microseconds()
-	if takes == 0 && c.Cost > 0 {
-		takes = 1
+	cost := c.Cost.Microseconds()
+	if cost == 0 && c.Cost > 0 {
+		cost = 1
 	}
-	return rdb.Call{Script: script.Spend, Keys: keys, Args: []any{takes, c.Rate.Period.Microseconds(), c.Done}}
+	return rdb.Call{Script: script.Spend, Keys: keys, Args: []any{cost, c.Rate.Period.Microseconds(), c.Done}}
 }
 
 func parseResult(reply *redis.Cmd) (ratelimit.Result, error) {
@@ -65,24 +64,24 @@ func parseResult(reply *redis.Cmd) (ratelimit.Result, error) {
 	return ratelimit.Result{Refused: found[0] == 1, Used: time.Duration(found[1]) * time.Microsecond}, nil
 }
 
-// RememberNetwork notes that somebody has logged in with a name from a network.
+// RememberNetwork records a login with a username from a network.
 func (s *Limits) RememberNetwork(ctx context.Context, name string, from netip.Prefix) error {
 	key := s.partitionOf(ratelimit.Key{Name: name}).Familiar(name, from)
 	if err := s.db.Client.Set(ctx, key, "", networkTTL).Err(); err != nil {
-		return fmt.Errorf("note a familiar network: %w", err)
+		return fmt.Errorf("record a familiar network: %w", err)
 	}
 	return nil
 }
 
-// partitionOf returns the partition that holds the budgets of one.
-func (s *Limits) partitionOf(who ratelimit.Key) rdb.Partition {
-	if who.User != 0 {
-		return s.db.OfUser(who.User)
+// partitionOf returns the partition that holds the budgets of a key.
+func (s *Limits) partitionOf(key ratelimit.Key) rdb.Partition {
+	if key.User != 0 {
+		return s.db.OfUser(key.User)
 	}
-	if who.Name != "" {
-		return s.db.OfName(who.Name)
+	if key.Name != "" {
+		return s.db.OfName(key.Name)
 	}
 	h := fnv.New32a()
-	_, _ = h.Write(who.Network.Addr().AsSlice()) // never fails, by its contract
+	_, _ = h.Write(key.Network.Addr().AsSlice()) // never fails, by its contract
 	return s.db.Partition(int(h.Sum32() % uint32(len(s.db.Partitions()))))
 }

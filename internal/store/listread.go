@@ -11,17 +11,16 @@ import (
 	"retwis/internal/store/script"
 )
 
-// listRange is what the page script returns.
+// listRange is a range of the list of a timeline, with the position of the timeline.
 type listRange struct {
 	at     retwis.TimelinePosition
-	last   string // the list's last entry or mark; '' of a missing list
-	from   int    // index of the first entry; -1 when the post asked for is not held
+	last   string // last entry or mark of the list; '' if the list is missing
+	from   int    // index of the first entry; -1 if the list does not hold the requested post
 	posts  []retwis.PostID
-	bottom bool // the entries reached the mark of completeness
+	bottom bool // whether the range includes [rdb.ListComplete]
 }
 
-// readList reads a stretch of a timeline's list. A home that is missing or not finished is
-// built first.
+// readList reads a range of the list of a timeline. It rebuilds a home or list first if it is missing or being built.
 func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode string, post retwis.PostID, count int) (listRange, error) {
 	for try := 0; ; try++ {
 		reply, err := s.db.Do(ctx, s.pageCall(id, mode, post, count)).Slice()
@@ -32,8 +31,8 @@ func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode str
 		if err != nil {
 			return listRange{}, fmt.Errorf("read a list: %w", err)
 		}
-		whole := got.last != "" && got.last != rdb.ListBuilding
-		if !id.FannedOut() || whole || try == 3 {
+		built := got.last != "" && got.last != rdb.ListBuilding
+		if !id.FannedOut() || built || try == 3 {
 			return got, nil
 		}
 		if err := s.Rebuild(ctx, id); err != nil && !errors.Is(err, errConcurrentChange) {
@@ -51,14 +50,13 @@ func (s *Timelines) pageCall(id retwis.TimelineID, mode string, post retwis.Post
 	}
 }
 
-// pullArgs are the arguments with which a script that reads a home first puts on it what
-// large authors posted.
+// pullArgs returns the arguments of lib/pullonread.lua, which pulls posts of large authors before a read.
 func (s *Timelines) pullArgs(id retwis.TimelineID) []any {
 	p := s.db.OfTimeline(id)
 	return []any{homeOwner(id), p.Tag + ":", s.options.HomeCap, s.options.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels)}
 }
 
-// homeOwner is whose home a timeline is, or nobody's.
+// homeOwner returns the owner of a home, empty for other timelines.
 func homeOwner(id retwis.TimelineID) string {
 	if id.Kind != retwis.HomeTimeline {
 		return ""
@@ -96,12 +94,12 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 	return got, nil
 }
 
-// parsePosition reads a generation and a removal as scripts return them.
-func parsePosition(id retwis.TimelineID, generation, removal string) (retwis.TimelinePosition, error) {
+// parsePosition parses an epoch and a removal that a script returned.
+func parsePosition(id retwis.TimelineID, epoch, removal string) (retwis.TimelinePosition, error) {
 	at := retwis.TimelinePosition{Timeline: id}
 	var err error
-	if at.Epoch, err = strconv.ParseInt(generation, 10, 64); err != nil {
-		return at, fmt.Errorf("generation %q: %w", generation, err)
+	if at.Epoch, err = strconv.ParseInt(epoch, 10, 64); err != nil {
+		return at, fmt.Errorf("epoch %q: %w", epoch, err)
 	}
 	at.Removal, err = rdb.RemovalID(removal)
 	return at, err

@@ -12,14 +12,14 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Lists are lists of users.
+// Lists manages lists of users.
 type Lists struct {
 	core
 	follows *Follows
 }
 
-// CreateList makes an empty list of an owner's, once for a key. Above
-// [retwis.MaxLists] the error is LIMIT_REACHED.
+// CreateList creates an empty list. A repeat with the same idempotency key returns the first list. It returns
+// LIMIT_REACHED if the owner has [retwis.MaxLists] lists.
 func (s *Lists) CreateList(ctx context.Context, owner retwis.UserID, name, key string) (*retwis.List, error) {
 	p := s.db.OfUser(owner)
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
@@ -39,7 +39,7 @@ func (s *Lists) CreateList(ctx context.Context, owner retwis.UserID, name, key s
 	case "no_user":
 		return nil, retwis.ErrUnauthenticated
 	default:
-		return nil, retwis.FieldError(retwis.CodeLimitReached, "name", "you have %d lists, and more is not possible: delete one first", retwis.MaxLists)
+		return nil, retwis.FieldError(retwis.CodeLimitReached, "name", "you have %d lists, which is the maximum: delete one first", retwis.MaxLists)
 	}
 	id, err := retwis.ParseListID(fields[1])
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Lists) CreateList(ctx context.Context, owner retwis.UserID, name, key s
 	return s.list(ctx, id)
 }
 
-// RenameList gives an owner's list another name.
+// RenameList changes the name of an owner's list.
 func (s *Lists) RenameList(ctx context.Context, owner retwis.UserID, id retwis.ListID, name string) (*retwis.List, error) {
 	p := s.db.OfBucket(id.Bucket())
 	state, err := s.db.Do(ctx, rdb.Call{Script: script.RenameList, Keys: []string{p.List(id).Properties()}, Args: []any{owner.String(), name}}).Text()
@@ -61,7 +61,7 @@ func (s *Lists) RenameList(ctx context.Context, owner retwis.UserID, id retwis.L
 	return s.list(ctx, id)
 }
 
-// DeleteList takes an owner's list from sight; the worker takes it apart.
+// DeleteList deletes an owner's list. The worker removes its members and posts.
 func (s *Lists) DeleteList(ctx context.Context, owner retwis.UserID, id retwis.ListID) error {
 	if s.db.OfUser(owner) != s.db.OfBucket(id.Bucket()) {
 		return s.notOwned(ctx, id)
@@ -78,15 +78,14 @@ func (s *Lists) DeleteList(ctx context.Context, owner retwis.UserID, id retwis.L
 	return listState(state)
 }
 
-// AddListMember puts a user on an owner's list and queues the back-fill of its timeline. A
-// repeat changes nothing.
+// AddListMember adds a user to an owner's list and queues the back-fill of its timeline. A repeat has no effect.
 func (s *Lists) AddListMember(ctx context.Context, owner retwis.UserID, id retwis.ListID, author retwis.UserID) error {
 	p := s.db.OfBucket(id.Bucket())
-	there, err := s.follows.AddAuthorPartition(ctx, author, ListPartition, p)
+	exists, err := s.follows.AddAuthorPartition(ctx, author, ListPartition, p)
 	if err != nil {
 		return fmt.Errorf("add %s to list %s: %w", author, id, err)
 	}
-	if !there {
+	if !exists {
 		return retwis.ErrUserNotFound
 	}
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
@@ -100,8 +99,7 @@ func (s *Lists) AddListMember(ctx context.Context, owner retwis.UserID, id retwi
 	return listState(rdb.Text(reply.Val()))
 }
 
-// RemoveListMember takes a user off an owner's list and queues the purge of its timeline.
-// A repeat changes nothing.
+// RemoveListMember removes a user from an owner's list and queues the purge of its timeline. A repeat has no effect.
 func (s *Lists) RemoveListMember(ctx context.Context, owner retwis.UserID, id retwis.ListID, author retwis.UserID) error {
 	p := s.db.OfBucket(id.Bucket())
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
@@ -115,7 +113,7 @@ func (s *Lists) RemoveListMember(ctx context.Context, owner retwis.UserID, id re
 	return listState(rdb.Text(reply.Val()))
 }
 
-// Memberships tells of each pair whether the user is on the list.
+// Memberships reports for each pair whether the user is on the list.
 func (s *Lists) Memberships(ctx context.Context, pairs []retwis.Membership) ([]bool, error) {
 	pipe := s.db.Client.Pipeline()
 	scores := make([]*redis.FloatCmd, len(pairs))
@@ -134,13 +132,13 @@ func listState(state string) error {
 	case "forbidden":
 		return retwis.ErrListNotOwned
 	case "limit":
-		return retwis.FieldError(retwis.CodeLimitReached, "userId", "the list has %d members, and more is not possible: remove one first", retwis.MaxListMembers)
+		return retwis.FieldError(retwis.CodeLimitReached, "userId", "the list has %d members, which is the maximum: remove one first", retwis.MaxListMembers)
 	default:
-		return fmt.Errorf("state %q of a list", state)
+		return fmt.Errorf("unexpected reply %q of a list script", state)
 	}
 }
 
-// notOwned is the error about a list that cannot be the caller's.
+// notOwned returns the error for a list that cannot belong to the caller.
 func (s *Lists) notOwned(ctx context.Context, id retwis.ListID) error {
 	if _, err := s.list(ctx, id); err != nil {
 		return err
@@ -159,7 +157,7 @@ func (s *Lists) list(ctx context.Context, id retwis.ListID) (*retwis.List, error
 	return lists[0], nil
 }
 
-// Lists returns lists by id, in the order asked for, nil where there is none.
+// Lists returns lists in the order of their ids, nil if there is none.
 func (s *Lists) Lists(ctx context.Context, ids []retwis.ListID) ([]*retwis.List, error) {
 	if len(ids) == 0 {
 		return nil, nil

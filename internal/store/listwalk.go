@@ -7,12 +7,11 @@ import (
 	"retwis/internal/retwis"
 )
 
-// listWalk goes over a timeline that is kept as a list in order of arrival, and on below
-// its end, where older posts are found by id in the profiles of those followed.
+// listWalk walks a timeline whose list is in order of arrival, and continues below the end of the list with older
+// posts, which it reads by id from the profiles of the sources.
 //
-// The order it walks is: the list, then by id everything that the list does not hold and
-// that is older than its newest entry. Mostly all of that is older than the whole list; but
-// posts that arrive late, many at once, push newer ones over its end.
+// The order is: the list, then by id all posts that the list does not hold and that are older than its newest entry.
+// Usually these are older than the whole list. But many posts that arrive late can displace newer ones from it.
 type listWalk struct {
 	timelines *Timelines
 	id        retwis.TimelineID
@@ -21,7 +20,7 @@ type listWalk struct {
 
 	at      retwis.TimelinePosition
 	started bool
-	tail    *tailWalk // once the walk left the part of the list that is read by place
+	tail    *tailWalk // set once the walk no longer reads the list by index
 }
 
 func (w *listWalk) position() retwis.TimelinePosition { return w.at }
@@ -64,7 +63,7 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	}
 }
 
-// nextRange reads the next entries of the list by place.
+// nextRange reads the next entries of the list by index.
 func (w *listWalk) nextRange(ctx context.Context, count int) (listRange, error) {
 	switch {
 	case w.older && w.from == nil:
@@ -80,7 +79,7 @@ func (w *listWalk) nextRange(ctx context.Context, count int) (listRange, error) 
 	}
 }
 
-// belowList goes on where the list ends.
+// belowList returns the walk that continues below the end of the list.
 func (w *listWalk) belowList(ctx context.Context) (*tailWalk, error) {
 	t, err := w.snapshot(ctx)
 	if err != nil {
@@ -91,7 +90,7 @@ func (w *listWalk) belowList(ctx context.Context) (*tailWalk, error) {
 	return t, nil
 }
 
-// afterLostEntry goes on from an entry that the list does not hold: by id.
+// afterLostEntry returns the walk that continues by id after an entry that the list no longer holds.
 func (w *listWalk) afterLostEntry(ctx context.Context) (*tailWalk, error) {
 	t, err := w.snapshot(ctx)
 	if err != nil {
@@ -102,23 +101,23 @@ func (w *listWalk) afterLostEntry(ctx context.Context) (*tailWalk, error) {
 	if w.from != nil {
 		post, deep = w.from.Post, w.from.Deep
 	}
-	// Its place in the list is where everything below it is older.
-	place := len(t.list)
-	for place > 0 && t.list[place-1] < post {
-		place--
+	// The index of the entry is the first below which all entries are older.
+	index := len(t.list)
+	for index > 0 && t.list[index-1] < post {
+		index--
 	}
 	if deep || post == 0 {
-		place = len(t.list)
+		index = len(t.list)
 	}
 	if w.older {
-		t.list, t.bound = t.list[place:], post
+		t.list, t.bound = t.list[index:], post
 		if w.from.Epoch != w.at.Epoch {
-			t.hold(t.list) // of the rest of the list this reader may have seen nothing
+			t.hold(t.list) // the reader may not have seen these entries
 		}
 		return t, nil
 	}
-	inDeep := place == len(t.list) && !t.whole
-	t.list = t.list[:place]
+	inDeep := index == len(t.list) && !t.whole
+	t.list = t.list[:index]
 	slices.Reverse(t.list)
 	if inDeep && t.deep {
 		t.climb, t.bound = true, post
@@ -126,7 +125,7 @@ func (w *listWalk) afterLostEntry(ctx context.Context) (*tailWalk, error) {
 	return t, nil
 }
 
-// snapshot reads the whole list.
+// snapshot returns a walk over the whole list, held in memory.
 func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
 	all, err := w.timelines.readList(ctx, w.id, "all", 0, 0)
 	if err != nil {
@@ -147,26 +146,26 @@ func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
 	return t, nil
 }
 
-// endOfMilli is the first id above all of a post's millisecond. Of posts of one millisecond
-// the ids do not tell which was made first, if they are of different partitions.
+// endOfMilli returns the first id after the millisecond of a post. The ids of different partitions do not order posts
+// of one millisecond by time.
 func endOfMilli(post retwis.PostID) retwis.PostID {
 	const milli = 1_000_000
 	return post - post%milli + milli
 }
 
-// tailWalk walks over what is left of a list, held in memory, and over the older posts.
+// tailWalk walks the rest of a list, held in memory, and the older posts.
 type tailWalk struct {
 	timelines *Timelines
 	id        retwis.TimelineID
 	older     bool
 
-	list   []retwis.PostID        // still to walk, nearest first
-	held   map[retwis.PostID]bool // by the list: the older posts leave it out
-	border retwis.PostID          // older posts have ids below it
-	whole  bool                   // the list ends with the oldest post there is
-	deep   bool                   // there are older posts
-	climb  bool                   // on the way to newer entries: older posts come before the list
-	bound  retwis.PostID          // where the walk over older posts is
+	list   []retwis.PostID        // remaining entries, nearest first
+	held   map[retwis.PostID]bool // posts on the list: skipped among the older posts
+	border retwis.PostID          // older posts have lower ids
+	whole  bool                   // the list holds the oldest post
+	deep   bool                   // there may be older posts
+	climb  bool                   // the walk is among older posts and goes to newer ones, then to the list
+	bound  retwis.PostID          // position among the older posts
 }
 
 func (t *tailWalk) hold(posts []retwis.PostID) {
@@ -192,7 +191,7 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	if !t.older || !t.deep {
 		return nil, true, nil
 	}
-	ahead := 0 // that will be left out
+	ahead := 0 // posts that will be skipped
 	for post := range t.held {
 		if post < t.bound {
 			ahead++
@@ -215,9 +214,9 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	return entries, end, nil
 }
 
-// newer climbs over the older posts up to the list.
+// newer walks the older posts up to the list.
 func (t *tailWalk) newer(ctx context.Context, count int) ([]entry, bool, error) {
-	ahead := 0 // that will be left out, once the walk is beside the list
+	ahead := 0 // posts that will be skipped once the walk reaches ids of the list
 	for post := range t.held {
 		if post > t.bound {
 			ahead++

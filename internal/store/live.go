@@ -17,7 +17,7 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Live is what live subscriptions need: presence, messages, and what happened since a position.
+// Live serves live subscriptions: presence, messages, and the history since a position.
 type Live struct {
 	core
 	posts     *Posts
@@ -28,30 +28,29 @@ type Live struct {
 // PartitionOf returns the number of the partition that a timeline lives in.
 func (s *Live) PartitionOf(t retwis.TimelineID) int { return s.db.OfTimeline(t).Number }
 
-// Posts returns posts by id, in the order asked for, nil where one is missing or deleted.
+// Posts returns posts in the order of their ids, nil if one is missing or deleted.
 func (s *Live) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {
 	return s.posts.Posts(ctx, ids)
 }
 
-// Bounds of one replay: a subscriber who missed more is told to refetch.
+// Bounds of one replay. A position that is further behind is unrecoverable.
 const (
 	maxReplay   = 1000
 	maxRemovals = 1000
 )
 
-// CurrentPosition returns where a timeline stands.
+// CurrentPosition returns the current position of a timeline.
 func (s *Live) CurrentPosition(ctx context.Context, id retwis.TimelineID) (retwis.TimelinePosition, error) {
 	got, err := s.timelines.readList(ctx, id, "top", 0, 0)
 	if err != nil {
-		return retwis.TimelinePosition{}, fmt.Errorf("position of timeline %s: %w", id, err)
+		return retwis.TimelinePosition{}, fmt.Errorf("read the position of timeline %s: %w", id, err)
 	}
 	return got.at, nil
 }
 
-// EventsSince tells what happened to a timeline since a position, read in one step: at most
-// 1000 arrivals and 1000 removals. When more did, or the list no longer holds the entry
-// the position stands at, Found is false. A home that is not there is built first. The
-// timeline of a list that was deleted, or of a user who has left, is Gone.
+// EventsSince returns the history of a timeline since a position, read atomically. Found is false if there are more
+// than 1000 arrivals or 1000 removals, or if the list no longer holds the post of the position. A missing home is
+// rebuilt first. If the list or the user was deleted, Gone is true.
 func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
 	id := from.Timeline
 	p := s.db.OfTimeline(id)
@@ -123,14 +122,13 @@ func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, erro
 	return replay, rdb.Text(reply[3]), nil
 }
 
-// SetOnline notes that a node serves subscriptions of timelines, all of one partition, until
-// ttl has passed. Repeat it to stay.
+// SetOnline records for ttl that a node serves subscriptions of timelines, all of one partition. Repeat it to stay
+// online.
 func (s *Live) SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error {
 	return s.presence(ctx, script.SetOnline, timelines, node, ttl.Milliseconds())
 }
 
-// SetOffline notes that a node no longer serves subscriptions of timelines, all of one
-// partition.
+// SetOffline records that a node no longer serves subscriptions of timelines, all of one partition.
 func (s *Live) SetOffline(ctx context.Context, node string, timelines []retwis.TimelineID) error {
 	return s.presence(ctx, script.SetOffline, timelines, node)
 }
@@ -142,19 +140,19 @@ func (s *Live) presence(ctx context.Context, name script.Name, timelines []retwi
 	p := s.db.OfTimeline(timelines[0])
 	for _, t := range timelines {
 		if s.db.OfTimeline(t) != p {
-			return fmt.Errorf("presence of %s and %s: not of one partition", timelines[0], t)
+			return fmt.Errorf("set the presence of %s and %s: they are in different partitions", timelines[0], t)
 		}
 		args = append(args, t.String())
 	}
 	if err := s.db.Do(ctx, rdb.Call{Script: name, Keys: []string{p.Online(), p.OnlineNodes(), p.OnlineExpiry()}, Args: args}).Err(); err != nil {
-		return fmt.Errorf("presence of %d timelines: %w", len(timelines), err)
+		return fmt.Errorf("set the presence of %d timelines: %w", len(timelines), err)
 	}
 	return nil
 }
 
-// Listen calls handle, one message after the other, with what a partition tells a node,
-// until ctx is done. It reconnects by itself; after each subscription, the first too,
-// handle gets LiveJoined, since messages may have been lost before.
+// Listen calls handle for each message of a partition to a node, one after the other, until ctx is done. It reconnects
+// after failures. After each subscription, including the first, handle receives [pubsub.Joined], because messages
+// may have been lost before.
 func (s *Live) Listen(ctx context.Context, node string, number int, handle func(pubsub.Message)) error {
 	channel := s.db.Partition(number).Live(node)
 	return s.db.Listen(ctx, s.db.Sharded(), channel, func(payload string, joined bool) {
@@ -164,14 +162,14 @@ func (s *Live) Listen(ctx context.Context, node string, number int, handle func(
 		}
 		message, err := parseMessage(payload)
 		if err != nil {
-			s.log.WarnContext(ctx, "a live message makes no sense", "channel", channel, "err", err)
+			s.log.WarnContext(ctx, "ignoring a malformed live message", "channel", channel, "err", err)
 			return
 		}
 		handle(message)
 	})
 }
 
-// parseMessage reads what publish.lua writes.
+// parseMessage parses a message of lib/publish.lua.
 func parseMessage(payload string) (pubsub.Message, error) {
 	fields := strings.Fields(payload)
 	if len(fields) == 0 || len(fields[0]) != 1 {
@@ -222,8 +220,8 @@ func parseMessage(payload string) (pubsub.Message, error) {
 	return message, nil
 }
 
-// Probe sends a node a live message of its own, over the channel of a partition and from
-// another connection than it listens on: where it does not arrive, nothing else does.
+// Probe publishes a message to a node on the channel of a partition, over another connection than the node listens on.
+// If the node does not receive it, it receives no other message either.
 func (s *Live) Probe(ctx context.Context, node string, number int) error {
 	channel := s.db.Partition(number).Live(node)
 	if err := s.db.Client.Do(ctx, s.db.Publish, channel, "?").Err(); err != nil {
@@ -232,16 +230,16 @@ func (s *Live) Probe(ctx context.Context, node string, number int) error {
 	return nil
 }
 
-// pubSubAge is how old a good answer of [Store.CheckPubSub] may be.
+// pubSubAge is how long [Live.CheckPubSub] caches a success.
 const pubSubAge = 10 * time.Second
 
-// lastSuccess remembers when something was last found to work.
+// lastSuccess is the time of the last successful check.
 type lastSuccess struct {
 	mu sync.Mutex
 	at time.Time
 }
 
-// CheckPubSub returns an error if no master delivered a published message, now or some seconds ago.
+// CheckPubSub returns an error if no master delivers a published message. It caches a success for some seconds.
 func (s *Live) CheckPubSub(ctx context.Context) error {
 	s.pubSub.mu.Lock()
 	defer s.pubSub.mu.Unlock()

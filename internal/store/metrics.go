@@ -9,33 +9,33 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// metrics are what a store tells about itself.
+// metrics are the metrics of a store.
 type metrics struct {
 	pages             prometheus.Observer
 	refills, rebuilds prometheus.Counter
 }
 
-// newMetrics registers the metrics of a store, with nil nowhere.
+// newMetrics registers the metrics of a store; nil registers none.
 func newMetrics(register prometheus.Registerer) *metrics {
 	with := promauto.With(register)
 	return &metrics{
 		pages: with.NewHistogram(prometheus.HistogramOpts{
 			Name:    "retwis_page_posts",
-			Help:    "Posts on a page of a timeline that was read.",
+			Help:    "Posts per page of a timeline.",
 			Buckets: []float64{0, 1, 5, 10, 20, 50, 100},
 		}),
 		refills: with.NewCounter(prometheus.CounterOpts{
 			Name: "retwis_page_refills_total",
-			Help: "Reads beyond the first that pages needed: posts on them were deleted, or they reach below what a list keeps.",
+			Help: "Further reads for a page, because it had deleted posts or continued below the end of a list.",
 		}),
 		rebuilds: with.NewCounter(prometheus.CounterOpts{
 			Name: "retwis_timeline_rebuilds_total",
-			Help: "Homes and lists that were built anew, since they were not there or not whole.",
+			Help: "Rebuilds of homes and lists that were missing or incomplete.",
 		}),
 	}
 }
 
-// collector asks the store for what it knows when somebody wants to know it.
+// collector reads metrics from the database on each scrape.
 type collector struct {
 	store *Store
 
@@ -44,7 +44,7 @@ type collector struct {
 	waits, exhausted          *prometheus.Desc
 }
 
-// collectTime bounds the exchange that a collection makes.
+// collectTime bounds the round trip of a scrape.
 const collectTime = 2 * time.Second
 
 func newCollector(s *Store) *collector {
@@ -53,13 +53,13 @@ func newCollector(s *Store) *collector {
 	}
 	return &collector{
 		store:       s,
-		up:          desc("retwis_redis_up", "Whether all outboxes could be read for these metrics: 1 or 0."),
-		writable:    desc("retwis_partition_writable", "Whether a partition accepted a write within the last 5 seconds: 1 or 0.", "partition"),
-		age:         desc("retwis_outbox_oldest_seconds", "Age of the oldest entry of an outbox, 0 of an empty one: how far fan-out lags behind.", "partition"),
-		length:      desc("retwis_outbox_entries", "Entries of an outbox that are not carried out, or not trimmed yet.", "partition"),
-		connections: desc("retwis_redis_connections", "Open connections to Redis for commands that do not wait, by state.", "state"),
-		waits:       desc("retwis_redis_pool_waits_total", "Commands that waited for a connection to Redis to be free."),
-		exhausted:   desc("retwis_redis_pool_timeouts_total", "Commands that failed, since no connection to Redis was free in time."),
+		up:          desc("retwis_redis_up", "1 if the last scrape could read all outboxes, else 0."),
+		writable:    desc("retwis_partition_writable", "1 if a partition accepted a write within the last 5 seconds, else 0.", "partition"),
+		age:         desc("retwis_outbox_oldest_seconds", "Age of the oldest entry of an outbox, 0 if it is empty: the lag of fan-out.", "partition"),
+		length:      desc("retwis_outbox_entries", "Entries of an outbox that are not yet delivered or not yet trimmed.", "partition"),
+		connections: desc("retwis_redis_connections", "Open connections to Redis for non-blocking commands, by state.", "state"),
+		waits:       desc("retwis_redis_pool_waits_total", "Commands that waited for a free connection to Redis."),
+		exhausted:   desc("retwis_redis_pool_timeouts_total", "Commands that failed because no connection to Redis was free in time."),
 	}
 }
 

@@ -17,27 +17,26 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Outbox is the work of fan-out: the outboxes of all partitions, the leases of workers on them, deliveries, and
-// the dead-letter queue.
+// Outbox manages the outboxes of all partitions: their entries, leases, deliveries and dead letters.
 type Outbox struct {
 	core
 	follows  *Follows
 	backlogs backlogCache
 }
 
-// Partitions returns how many partitions, and so outboxes, the database has.
+// Partitions returns the number of partitions, which is also the number of outboxes.
 func (s *Outbox) Partitions() int { return len(s.db.Partitions()) }
 
 // PartitionOf returns the number of the partition that a timeline lives in.
 func (s *Outbox) PartitionOf(t retwis.TimelineID) int { return s.db.OfTimeline(t).Number }
 
-// AuthorPartitions returns where the posts of authors go: see [Follows.Reach].
+// AuthorPartitions returns the partitions that the posts of authors go to: see [Follows.AuthorPartitions].
 func (s *Outbox) AuthorPartitions(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error) {
 	return s.follows.AuthorPartitions(ctx, authors)
 }
 
-// FreeLeases returns those of some outboxes that no worker holds the lease of. With an error, it leaves out the outboxes
-// that it could not ask about.
+// FreeLeases returns the outboxes among outboxIDs whose lease no worker holds. If it returns an error, it omits the
+// outboxes that it could not read.
 func (s *Outbox) FreeLeases(ctx context.Context, outboxIDs []int) (free []int, err error) {
 	calls := make([]rdb.Call, len(outboxIDs))
 	for i, id := range outboxIDs {
@@ -55,8 +54,8 @@ func (s *Outbox) FreeLeases(ctx context.Context, outboxIDs []int) (free []int, e
 	return free, err
 }
 
-// AcquireLeases acquires or renews the leases of outboxes for a worker. A lease spreads the work; nothing goes wrong
-// when two workers serve one outbox.
+// AcquireLeases acquires or renews the leases of outboxes for a worker. Leases only distribute the work: delivery stays
+// correct if two workers serve one outbox.
 func (s *Outbox) AcquireLeases(ctx context.Context, outboxIDs []int, worker string, ttl time.Duration) []outbox.Lease {
 	calls := make([]rdb.Call, len(outboxIDs))
 	for i, id := range outboxIDs {
@@ -75,7 +74,7 @@ func (s *Outbox) AcquireLeases(ctx context.Context, outboxIDs []int, worker stri
 	return leases
 }
 
-// ReleaseLease gives a lease up, if the worker holds it.
+// ReleaseLease releases the lease of an outbox if the worker holds it.
 func (s *Outbox) ReleaseLease(ctx context.Context, outboxID int, worker string) error {
 	err := s.db.Do(ctx, rdb.Call{Script: script.ReleaseLease, Keys: []string{s.db.Partition(outboxID).Lease()}, Args: []any{worker}}).Err()
 	if err != nil {
@@ -84,7 +83,7 @@ func (s *Outbox) ReleaseLease(ctx context.Context, outboxID int, worker string) 
 	return nil
 }
 
-// RegisterWorker says that a worker lives, until ttl has passed, and returns how many do.
+// RegisterWorker registers a worker for ttl and returns the number of registered workers.
 func (s *Outbox) RegisterWorker(ctx context.Context, worker string, ttl time.Duration) (int, error) {
 	now := time.Now()
 	pipe := s.db.Client.Pipeline()
@@ -97,7 +96,7 @@ func (s *Outbox) RegisterWorker(ctx context.Context, worker string, ttl time.Dur
 	return int(count.Val()), nil
 }
 
-// UnregisterWorker says that a worker ends.
+// UnregisterWorker removes the registration of a worker.
 func (s *Outbox) UnregisterWorker(ctx context.Context, worker string) error {
 	if err := s.db.Client.ZRem(ctx, rdb.WorkersKey, worker).Err(); err != nil {
 		return fmt.Errorf("unregister a worker: %w", err)
@@ -105,20 +104,19 @@ func (s *Outbox) UnregisterWorker(ctx context.Context, worker string) error {
 	return nil
 }
 
-// ResumeOutbox brings the outbox of a worker that ended, however it did, into a state to go
-// on from. Where any partition has learnt that everything up to an entry is carried out,
-// all learn it, and those entries are trimmed: to carry one of them out in a partition
-// that followers have entered since would put it on top of newer posts.
+// ResumeOutbox prepares an outbox for a worker that takes it over. It raises the watermark in all partitions to the
+// highest one of any partition and trims the entries up to there. To deliver one of them to a partition that got
+// followers since would put its post on top of newer ones.
 func (s *Outbox) ResumeOutbox(ctx context.Context, outboxID int) error {
 	pipe := s.db.Client.Pipeline()
-	lows := make([]*redis.StringCmd, len(s.db.Partitions()))
+	results := make([]*redis.StringCmd, len(s.db.Partitions()))
 	for i, p := range s.db.Partitions() {
-		lows[i] = pipe.HGet(ctx, p.Progress(outboxID), "watermark")
+		results[i] = pipe.HGet(ctx, p.Progress(outboxID), "watermark")
 	}
 	_, _ = pipe.Exec(ctx) // every result holds its own error
-	var low string
+	var watermark string
 	everywhere := make([]int, len(s.db.Partitions()))
-	for i, result := range lows {
+	for i, result := range results {
 		everywhere[i] = i
 		value, err := result.Result()
 		if errors.Is(err, redis.Nil) {
@@ -127,21 +125,21 @@ func (s *Outbox) ResumeOutbox(ctx context.Context, outboxID int) error {
 		if err != nil {
 			return fmt.Errorf("resume outbox %d: %w", outboxID, err)
 		}
-		if low == "" || outbox.Earlier(low, value) {
-			low = value
+		if watermark == "" || outbox.Earlier(watermark, value) {
+			watermark = value
 		}
 	}
-	if low == "" {
+	if watermark == "" {
 		return nil
 	}
-	if err := s.AdvanceWatermark(ctx, outboxID, low, everywhere); err != nil {
+	if err := s.AdvanceWatermark(ctx, outboxID, watermark, everywhere); err != nil {
 		return err
 	}
-	return s.TrimOutbox(ctx, outboxID, low)
+	return s.TrimOutbox(ctx, outboxID, watermark)
 }
 
-// ReadOutbox returns up to count entries of an outbox after one, oldest first; "0" reads
-// from the start. With block above 0 it waits that long for the first.
+// ReadOutbox returns up to count entries of an outbox after an entry, oldest first; "0" reads from the start. If block
+// is positive, it waits that long for the first entry.
 func (s *Outbox) ReadOutbox(ctx context.Context, outboxID int, after string, count int, block time.Duration) ([]outbox.Entry, error) {
 	args := &redis.XReadArgs{Streams: []string{s.db.Partition(outboxID).Outbox(), after}, Count: int64(count), Block: -1}
 	var streams []redis.XStream
@@ -167,9 +165,9 @@ func (s *Outbox) ReadOutbox(ctx context.Context, outboxID int, after string, cou
 	return entries, nil
 }
 
-// awaitEntries reads streams, and waits. The driver's reads do not end with their context, and
-// a worker that stops would be kept by the last one of each outbox; so that is left behind. It
-// changes nothing, and ends when its time is up or the store is closed.
+// awaitEntries reads streams with a blocking command. The driver does not end a blocking read when its context is
+// done, and would delay the shutdown of a worker. So awaitEntries returns, and leaves the read behind: it changes
+// nothing, and ends after its timeout or when the store is closed.
 func (s *Outbox) awaitEntries(ctx context.Context, args *redis.XReadArgs) ([]redis.XStream, error) {
 	ctx, cancel := context.WithTimeout(ctx, args.Block+s.options.Timeout)
 	defer cancel()
@@ -183,8 +181,8 @@ func (s *Outbox) awaitEntries(ctx context.Context, args *redis.XReadArgs) ([]red
 	}
 }
 
-// outboxEntry reads an entry. One that makes no sense keeps its id and gets an error: the
-// worker buries it.
+// outboxEntry parses an entry. It sets Malformed on an entry that it cannot parse, which the worker moves to the
+// dead-letter queue.
 func outboxEntry(outboxID int, message redis.XMessage) outbox.Entry {
 	e := outbox.Entry{Outbox: outboxID, ID: message.ID, Fields: map[string]string{}}
 	for field, value := range message.Values {
@@ -206,7 +204,7 @@ func outboxEntry(outboxID int, message redis.XMessage) outbox.Entry {
 	return e
 }
 
-// read parses a field, where there is one.
+// read parses a field if it exists.
 func read[T any](fields map[string]string, name string, parse func(string) (T, error), into *T) error {
 	value, ok := fields[name]
 	if !ok {
@@ -222,14 +220,14 @@ func read[T any](fields map[string]string, name string, parse func(string) (T, e
 
 func parseScore(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
 
-// PublicPartition is the partition that holds the public timeline.
+// PublicPartition returns the number of the partition of the public timeline.
 func (s *Outbox) PublicPartition() int { return s.db.Public().Number }
 
-// PartitionOfUser is the number of a user's partition.
+// PartitionOfUser returns the number of a user's partition.
 func (s *Outbox) PartitionOfUser(id retwis.UserID) int { return s.db.OfUser(id).Number }
 
-// AdvanceWatermark notes in partitions that every entry of an outbox up to one is carried out, after
-// [Store.Confirm]. Then the entries may be trimmed.
+// AdvanceWatermark advances the watermark of an outbox in partitions. Call it after [Outbox.VerifyDurable] and before
+// [Outbox.TrimOutbox].
 func (s *Outbox) AdvanceWatermark(ctx context.Context, outboxID int, upTo string, in []int) error {
 	calls := make([]rdb.Call, len(in))
 	for i, number := range in {
@@ -242,14 +240,14 @@ func (s *Outbox) AdvanceWatermark(ctx context.Context, outboxID int, upTo string
 	}
 	for _, reply := range s.db.DoAll(ctx, calls) {
 		if err := reply.Err(); err != nil {
-			return fmt.Errorf("advance outbox %d to %s: %w", outboxID, upTo, err)
+			return fmt.Errorf("advance the watermark of outbox %d to %s: %w", outboxID, upTo, err)
 		}
 	}
 	return nil
 }
 
-// TrimOutbox removes the entries of an outbox up to one. The partitions they went to must
-// have been told first, by [Store.Advance].
+// TrimOutbox removes the entries of an outbox up to an entry. Call [Outbox.AdvanceWatermark] first, for all partitions
+// that they were delivered to.
 func (s *Outbox) TrimOutbox(ctx context.Context, outboxID int, upTo string) error {
 	if err := s.db.Client.XTrimMinID(ctx, s.db.Partition(outboxID).Outbox(), outbox.NextID(upTo)).Err(); err != nil {
 		return fmt.Errorf("trim outbox %d: %w", outboxID, err)
@@ -257,7 +255,7 @@ func (s *Outbox) TrimOutbox(ctx context.Context, outboxID int, upTo string) erro
 	return nil
 }
 
-// OutboxLength returns how many entries wait in all outboxes.
+// OutboxLength returns the number of entries in all outboxes.
 func (s *Outbox) OutboxLength(ctx context.Context) (int, error) {
 	pipe := s.db.Client.Pipeline()
 	lengths := make([]*redis.IntCmd, len(s.db.Partitions()))
@@ -265,7 +263,7 @@ func (s *Outbox) OutboxLength(ctx context.Context) (int, error) {
 		lengths[i] = pipe.XLen(ctx, p.Outbox())
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return 0, fmt.Errorf("length of the outboxes: %w", err)
+		return 0, fmt.Errorf("read the length of the outboxes: %w", err)
 	}
 	total := 0
 	for _, length := range lengths {
@@ -274,26 +272,26 @@ func (s *Outbox) OutboxLength(ctx context.Context) (int, error) {
 	return total, nil
 }
 
-// Backlog is what an outbox holds.
+// Backlog is the length of an outbox and the age of its oldest entry.
 type Backlog struct {
-	Oldest  time.Duration // age of the oldest entry, by the clock of its Redis; 0 where there is none
+	Oldest  time.Duration // age of the oldest entry, by the clock of Redis; 0 if there is none
 	Entries int64
 	Err     error // why the outbox could not be read; the figures are 0 then
 }
 
-// backlogTTL is how old an answer about the outboxes may be: many may ask.
+// backlogTTL is how long backlogs are cached, because several health checks and scrapes read them.
 const backlogTTL = time.Second
 
-// backlogCache remembers the last answer.
+// backlogCache holds the last backlogs read.
 type backlogCache struct {
 	mu   sync.Mutex
 	read time.Time
 	all  []Backlog
 }
 
-// Backlogs returns what the outboxes hold, by partition, as it was a second ago at most.
-// Entries that are carried out count until they are trimmed, which waits for those before
-// them. An outbox that cannot be read has an error of its own.
+// Backlogs returns the backlogs of all outboxes by partition, at most a second old. Delivered entries count until they
+// are trimmed, which happens when all entries before them are delivered. An outbox that cannot be read has an error of
+// its own.
 func (s *Outbox) Backlogs(ctx context.Context) []Backlog {
 	b := &s.backlogs
 	b.mu.Lock()
@@ -321,12 +319,12 @@ func (s *Outbox) Backlogs(ctx context.Context) []Backlog {
 	return all
 }
 
-// CheckBacklog returns an error when an outbox holds an entry that is older than a bound. It ignores outboxes that
-// cannot be read: [Health.CheckWritable] reports those.
+// CheckBacklog returns an error if an outbox holds an entry older than a bound. It ignores outboxes that cannot be read:
+// [Health.CheckWritable] reports those.
 func (s *Outbox) CheckBacklog(ctx context.Context, oldest time.Duration) error {
 	for number, b := range s.Backlogs(ctx) {
 		if b.Oldest > oldest {
-			return fmt.Errorf("the oldest of %d entries of outbox %d is %s old, and may be %s: see that workers run and keep up",
+			return fmt.Errorf("the oldest of %d entries of outbox %d is %s old, more than %s: check that workers run and keep up",
 				b.Entries, number, b.Oldest.Round(time.Millisecond), oldest)
 		}
 	}

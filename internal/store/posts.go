@@ -14,15 +14,15 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Posts are the posts themselves.
+// Posts manages posts.
 type Posts struct {
 	core
 	accounts *Accounts
 }
 
-// CreatePost stores a post, puts it on its author's profile and home, and queues its
-// fan-out. When it returns, the post cannot be lost. A post with the same author and key
-// is made once: a repeat returns the first one, and one with another text is INVALID.
+// CreatePost stores a post, adds it to the profile and home of its author, and queues its fan-out. When it returns, a
+// replica has the post if there are replicas. A repeat with the same idempotency key returns the first post, or
+// INVALID if the text differs.
 func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.PostEdge, error) {
 	p := s.db.OfUser(post.Author)
 	o := s.options
@@ -57,9 +57,9 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 		return retwis.PostEdge{}, retwis.ErrUnauthenticated
 	case "conflict":
 		return retwis.PostEdge{}, retwis.FieldError(retwis.CodeInvalid, "idempotencyKey",
-			"the key was used for another text: choose a new key for a new post")
+			"the key was used with another text: use a new key for a new post")
 	case "full":
-		e := retwis.Errorf(retwis.CodeRateLimited, "too many posts wait to be delivered: try again later")
+		e := retwis.Errorf(retwis.CodeRateLimited, "too many posts are waiting for delivery: try again later")
 		e.RetryAfterSeconds = 5
 		return retwis.PostEdge{}, e
 	default:
@@ -80,7 +80,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	}, nil
 }
 
-// resolveMentions returns the users whom a text names, each once.
+// resolveMentions returns the users whom a text mentions, each once.
 func (s *Posts) resolveMentions(ctx context.Context, body string) ([]retwis.UserID, error) {
 	names := retwis.MentionedNames(body)
 	if len(names) == 0 {
@@ -107,17 +107,15 @@ func joinUserIDs(ids []retwis.UserID) string {
 	return strings.Join(texts, " ")
 }
 
-// DeletePost takes a viewer's post from sight: off the profile at once, and skipped by
-// readers of other timelines. A repeat succeeds. The error is [retwis.ErrPostNotFound]
-// or, for another author's post, [retwis.ErrNotOwner].
+// DeletePost deletes a viewer's post. It removes the post from the profile at once; reads of other timelines skip it. A
+// repeat has no effect. It returns [retwis.ErrPostNotFound], or [retwis.ErrNotOwner] for a post of another author.
 func (s *Posts) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.PostID) error {
 	holder, ok := s.db.OfPost(id)
 	if !ok {
 		return retwis.ErrPostNotFound
 	}
 	if p := s.db.OfUser(viewer); p != holder {
-		// The script names keys of the viewer's partition: another partition's post is
-		// another author's, or nobody's.
+		// A post of another partition cannot be of the viewer.
 		posts, err := s.Posts(ctx, []retwis.PostID{id})
 		switch {
 		case err != nil:
@@ -151,7 +149,7 @@ func (s *Posts) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.
 	}
 }
 
-// Posts returns posts by id, in the order asked for, nil where one is missing or deleted.
+// Posts returns posts in the order of their ids, nil if one is missing or deleted.
 func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -18,8 +18,7 @@ func (s *Timelines) ReadProfiles(ctx context.Context, authors []retwis.UserID, f
 	return s.readProfiles(ctx, authors, from, older, count, nil)
 }
 
-// readProfiles does so, and notes in origins, where it is not nil, where the partitions of
-// the profiles stood at the first of all readings.
+// readProfiles does the same. If origins is not nil, it adds the state of each partition before its first read.
 func (s *Timelines) readProfiles(ctx context.Context, authors []retwis.UserID, from []retwis.PostID, older bool, count int, origins origins) ([][]retwis.PostID, error) {
 	const perCall = 50 // bounds how long one call runs
 	direction := "older"
@@ -30,9 +29,9 @@ func (s *Timelines) readProfiles(ctx context.Context, authors []retwis.UserID, f
 	for i, author := range authors {
 		groups[s.db.OfUser(author)] = append(groups[s.db.OfUser(author)], i)
 	}
-	stand := "0"
+	withState := "0"
 	if origins != nil {
-		stand = "1"
+		withState = "1"
 	}
 	var calls []rdb.Call
 	var members [][]int
@@ -42,7 +41,7 @@ func (s *Timelines) readProfiles(ctx context.Context, authors []retwis.UserID, f
 			c := rdb.Call{
 				Script: script.ReadProfiles,
 				Keys:   []string{p.Clock(), p.Outbox(), p.Progress(p.Number)},
-				Args:   []any{direction, count, stand},
+				Args:   []any{direction, count, withState},
 			}
 			for _, i := range chunk {
 				c.Keys = append(c.Keys, p.User(authors[i]).Profile())
@@ -63,7 +62,7 @@ func (s *Timelines) readProfiles(ctx context.Context, authors []retwis.UserID, f
 		if err != nil {
 			return nil, fmt.Errorf("read profiles: %w", err)
 		}
-		if err := origins.note(read[n].Number, rows[0]); err != nil {
+		if err := origins.add(read[n].Number, rows[0]); err != nil {
 			return nil, fmt.Errorf("read profiles: %w", err)
 		}
 		for k, i := range members[n] {
@@ -85,11 +84,10 @@ type authored struct {
 	author retwis.UserID
 }
 
-// mergeProfiles merges the profiles of those whom a home or a list follows, and of a home's owner:
-// up to count posts from an id on, exclusive, the nearest first, and whether nothing comes
-// after them. From 0 it starts at the newest post, or at the oldest on the way to newer
-// ones. It notes in origins, where it is not nil, where the partitions of the profiles stood
-// before anything was read of them.
+// mergeProfiles merges the profiles of the sources of a home or a list, and of a home's owner. It returns up to count
+// posts after from, nearest first, and whether there are no more. A from of 0 starts at the newest post, or at the
+// oldest one when it reads towards newer posts. If origins is not nil, it adds the state of each partition before its
+// first read.
 func (s *Timelines) mergeProfiles(ctx context.Context, id retwis.TimelineID, from retwis.PostID, older bool, count int, origins origins) ([]authored, bool, error) {
 	authors, err := s.followed(ctx, id)
 	if err != nil {
@@ -137,7 +135,7 @@ type source struct {
 	posts  []retwis.PostID // read and not merged, nearest first
 	at     retwis.PostID   // the last post read
 	more   bool            // whether the profile may hold more
-	batch  int             // how many to read the next time
+	batch  int             // number of posts of the next read
 }
 
 // merger is a heap of profiles by their nearest post.
@@ -162,8 +160,8 @@ func (m *merger) Pop() any {
 	return last
 }
 
-// fill reads on in every profile that is used up, and ahead in those that nearly are, in
-// one round trip. A profile that is read again is read in larger steps.
+// fill reads more posts of every profile of which few read posts are left, in one round trip per batch size. Each
+// further read of a profile has a larger batch.
 func (m *merger) fill(ctx context.Context) error {
 	groups := map[int][]*source{}
 	for _, src := range m.sources {

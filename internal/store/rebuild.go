@@ -12,10 +12,9 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Rebuild makes a home or a list hold what its definition says: the newest posts of those
-// it follows, a home also its owner's. Posts that are there stay at their places. It may be
-// repeated, and runs once for any number of callers in this process. Without such a user
-// or list the error is [retwis.ErrNotFound].
+// Rebuild adds the missing posts to a home or a list, so that it holds the newest posts of its sources, and of the owner
+// of a home. It does not move existing entries. Concurrent callers in this process share one rebuild. It returns
+// [retwis.ErrNotFound] if there is no such user or list.
 func (s *Timelines) Rebuild(ctx context.Context, id retwis.TimelineID) error {
 	_, err, _ := s.rebuilds.Do(id.String(), func() (any, error) {
 		return nil, s.rebuild(ctx, id)
@@ -24,7 +23,7 @@ func (s *Timelines) Rebuild(ctx context.Context, id retwis.TimelineID) error {
 }
 
 func (s *Timelines) rebuild(ctx context.Context, id retwis.TimelineID) error {
-	const tries = 5 // what it follows rarely changes meanwhile
+	const tries = 5 // concurrent changes are rare
 	for range tries {
 		b, err := s.beginBuild(ctx, id)
 		if errors.Is(err, retwis.ErrNotFound) {
@@ -44,26 +43,25 @@ func (s *Timelines) rebuild(ctx context.Context, id retwis.TimelineID) error {
 	return fmt.Errorf("rebuild timeline %s: %w", id, errConcurrentChange)
 }
 
-// errConcurrentChange says that what a timeline follows changed time and again while it was built.
-// Until a building ends, its readers gather what it lacks.
-var errConcurrentChange = errors.New("what it follows changes all the time")
+// errConcurrentChange is the error of a rebuild whose sources changed during each try. The list stays marked as being
+// built, so the next read tries again.
+var errConcurrentChange = errors.New("its sources changed during each try")
 
-// build is the building of a home or a list, with what was gathered for it.
+// build is a rebuild of a home or a list in progress.
 type build struct {
-	id         retwis.TimelineID
-	generation string // of the list when it began
-	origins    origins
-	posts      []authored
-	all        bool // nothing older exists
+	id      retwis.TimelineID
+	epoch   string // of the list when the build began
+	origins origins
+	posts   []authored
+	all     bool // no older posts exist
 }
 
-// beginBuild opens a list, so that what is posted from now on arrives there, and gathers
-// what was posted before.
+// beginBuild creates a missing list, so that fan-out pushes new posts to it, and reads the older posts.
 func (s *Timelines) beginBuild(ctx context.Context, id retwis.TimelineID) (build, error) {
 	p := s.db.OfTimeline(id)
 	b := build{id: id, origins: origins{}}
 	var err error
-	b.generation, err = s.db.Do(ctx, rdb.Call{
+	b.epoch, err = s.db.Do(ctx, rdb.Call{
 		Script: script.BeginBuild, Keys: []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.LargeAuthors()}, Args: []any{homeOwner(id), p.Tag + ":"},
 	}).Text()
 	if errors.Is(err, redis.Nil) {
@@ -77,15 +75,16 @@ func (s *Timelines) beginBuild(ctx context.Context, id retwis.TimelineID) (build
 	return b, err
 }
 
-// endBuild merges what was gathered into the list. It reports false, and does nothing, where
-// that may lack something by now: the building has to begin again.
+// endBuild merges the posts into the list. It reports false and does nothing if the posts may be incomplete because of
+// a concurrent change: the build has to begin again.
 func (s *Timelines) endBuild(ctx context.Context, b build) (bool, error) {
-	added, err := s.db.Do(ctx, s.mergeCall(b.id, "whole", "", b.generation, b.all, b.origins, b.posts)).Int()
+	added, err := s.db.Do(ctx, s.mergeCall(b.id, "whole", "", b.epoch, b.all, b.origins, b.posts)).Int()
 	return added != -2, err
 }
 
-// mergeCall merges posts into a timeline: all that there are, or only the newest of them.
-func (s *Timelines) mergeCall(id retwis.TimelineID, mode, author, as string, all bool, origins origins, posts []authored) rdb.Call {
+// mergeCall returns the call that merges posts into a timeline.
+// all says that posts are complete, not only the newest ones.
+func (s *Timelines) mergeCall(id retwis.TimelineID, mode, author, score string, all bool, origins origins, posts []authored) rdb.Call {
 	p := s.db.OfTimeline(id)
 	nothingOlder := "0"
 	if all {
@@ -95,7 +94,7 @@ func (s *Timelines) mergeCall(id retwis.TimelineID, mode, author, as string, all
 		Script: script.Merge,
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Sources(), p.Timeline(id).Epoch(), p.Online(), p.OnlineNodes()},
 		Args: []any{
-			id.String(), mode, s.options.HomeCap, author, as, nothingOlder, s.db.Publish, p.Prefix(rdb.LiveChannels), homeOwner(id),
+			id.String(), mode, s.options.HomeCap, author, score, nothingOlder, s.db.Publish, p.Prefix(rdb.LiveChannels), homeOwner(id),
 		},
 	}
 	for number, o := range origins {
@@ -108,40 +107,38 @@ func (s *Timelines) mergeCall(id retwis.TimelineID, mode, author, as string, all
 	return c
 }
 
-// Recreate takes a home's or a list's entries away and gathers them anew. Subscribers are told
-// that the timeline changed, and whoever reads meanwhile builds it. Without such a user or
-// list the error is [retwis.ErrNotFound].
+// Recreate deletes the entries of a home or a list and rebuilds it. Subscribers receive a change message. It returns
+// [retwis.ErrNotFound] if there is no such user or list.
 func (s *Timelines) Recreate(ctx context.Context, id retwis.TimelineID) error {
-	there, err := s.recreate(ctx, id, "0")
-	if err == nil && !there {
+	exists, err := s.recreate(ctx, id, "0")
+	if err == nil && !exists {
 		return retwis.ErrNotFound
 	}
 	return err
 }
 
-// RecreateIfStored does the same for a timeline that is kept ready, and reports whether it is.
-// One that its next reader builds stays away.
+// RecreateIfStored does the same if the timeline has a list, and reports whether it has one.
 func (s *Timelines) RecreateIfStored(ctx context.Context, id retwis.TimelineID) (bool, error) {
 	return s.recreate(ctx, id, "1")
 }
 
-func (s *Timelines) recreate(ctx context.Context, id retwis.TimelineID, ifKept string) (bool, error) {
+func (s *Timelines) recreate(ctx context.Context, id retwis.TimelineID, ifStored string) (bool, error) {
 	p := s.db.OfTimeline(id)
-	there, err := s.db.Do(ctx, rdb.Call{
+	exists, err := s.db.Do(ctx, rdb.Call{
 		Script: script.RestartBuild,
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Online(), p.OnlineNodes()},
-		Args:   []any{id.String(), ifKept, s.db.Publish, p.Prefix(rdb.LiveChannels)},
+		Args:   []any{id.String(), ifStored, s.db.Publish, p.Prefix(rdb.LiveChannels)},
 	}).Bool()
 	if err != nil {
-		return false, fmt.Errorf("renew timeline %s: %w", id, err)
+		return false, fmt.Errorf("recreate timeline %s: %w", id, err)
 	}
-	if !there {
+	if !exists {
 		return false, nil
 	}
-	// Not by a building that is under way: it may have gathered before the entries went.
+	// Do not share a running rebuild: it may have read the list before it was emptied.
 	err = s.rebuild(ctx, id)
 	if errors.Is(err, retwis.ErrNotFound) {
-		return false, nil // the user or the list went meanwhile
+		return false, nil // the user or the list was deleted concurrently
 	}
 	return true, err
 }

@@ -14,14 +14,14 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Sessions are the sessions of users.
+// Sessions manages the sessions of users.
 type Sessions struct{ core }
 
-// CreateSession opens a session of a user. Where the user has too many, the one unused
-// for longest ends. Without such an account the error is [retwis.ErrNotFound].
+// CreateSession creates a session of a user. If the user has too many sessions, it ends the least recently used ones.
+// It returns [retwis.ErrNotFound] if there is no such account.
 func (s *Sessions) CreateSession(ctx context.Context, session retwis.NewSession) error {
 	p := s.db.OfUser(session.User)
-	there, err := s.db.Do(ctx, rdb.Call{
+	exists, err := s.db.Do(ctx, rdb.Call{
 		Script: script.CreateSession,
 		Keys:   []string{p.User(session.User).Account(), p.Session(session.Key.Hash), p.User(session.User).Sessions()},
 		Args: []any{
@@ -32,15 +32,15 @@ func (s *Sessions) CreateSession(ctx context.Context, session retwis.NewSession)
 	if err != nil {
 		return fmt.Errorf("create a session of %s: %w", session.User, err)
 	}
-	if !there {
+	if !exists {
 		return retwis.ErrNotFound
 	}
 	return nil
 }
 
-// Session returns whose session it is, or [retwis.ErrUnauthenticated] where there is none.
-// A session in use is renewed now and then. Where a change of password has just put
-// another session in its place the error is [retwis.ErrSessionReplaced], too.
+// Session returns the owner of a session, or [retwis.ErrUnauthenticated] if there is no such session. It renews the TTL
+// of a session in use from time to time. If a recent change of password has replaced the session, the error is also
+// [retwis.ErrSessionReplaced].
 func (s *Sessions) Session(ctx context.Context, key retwis.SessionKey) (retwis.SessionOwner, error) {
 	p := s.db.OfBucket(key.Bucket)
 	reply, err := s.db.Do(ctx, rdb.Call{
@@ -63,8 +63,7 @@ func (s *Sessions) Session(ctx context.Context, key retwis.SessionKey) (retwis.S
 	return retwis.SessionOwner{User: user, Generation: rdb.Number(reply[1])}, nil
 }
 
-// Sessions returns the sessions of a user, the one used last first. Which of them asks is
-// left open.
+// Sessions returns the sessions of a user, most recently used first. The caller sets which one is the current.
 func (s *Sessions) Sessions(ctx context.Context, id retwis.UserID) ([]retwis.Session, error) {
 	rows, err := s.sessionRows(ctx, id)
 	if err != nil {
@@ -107,8 +106,7 @@ func (s *Sessions) sessionRows(ctx context.Context, id retwis.UserID) ([]session
 	return rows, nil
 }
 
-// RevokeSession closes the session of that id and announces it. One that is gone stays
-// gone.
+// RevokeSession ends the session of an id and announces it. A repeat has no effect.
 func (s *Sessions) RevokeSession(ctx context.Context, id retwis.SessionID) error {
 	rows, err := s.sessionRows(ctx, id.User)
 	if err != nil {
@@ -122,7 +120,7 @@ func (s *Sessions) RevokeSession(ctx context.Context, id retwis.SessionID) error
 	return nil
 }
 
-// EndSession closes a session and announces it. One that is gone stays gone.
+// EndSession ends a session and announces it. A repeat has no effect.
 func (s *Sessions) EndSession(ctx context.Context, key retwis.SessionKey) error {
 	p := s.db.OfBucket(key.Bucket)
 	err := s.db.Do(ctx, rdb.Call{
@@ -136,7 +134,7 @@ func (s *Sessions) EndSession(ctx context.Context, key retwis.SessionKey) error 
 	return nil
 }
 
-// EndSessions closes every session of a user and announces it.
+// EndSessions ends every session of a user and announces it.
 func (s *Sessions) EndSessions(ctx context.Context, id retwis.UserID) error {
 	p := s.db.OfUser(id)
 	err := s.db.Do(ctx, rdb.Call{
@@ -150,9 +148,8 @@ func (s *Sessions) EndSessions(ctx context.Context, id retwis.UserID) error {
 	return nil
 }
 
-// WatchSessions calls handle for every session that ends, on any node, until ctx is done.
-// After each subscription, the first too, it calls handle with the zero value: sessions
-// may have ended unheard before.
+// WatchSessions calls handle for every session that ends, in any process, until ctx is done. After each subscription,
+// including the first, it calls handle with the zero value, because messages may have been lost before.
 func (s *Sessions) WatchSessions(ctx context.Context, handle func(retwis.SessionEnd)) error {
 	return s.db.Listen(ctx, false, rdb.SessionsChannel, func(payload string, joined bool) {
 		if joined {
@@ -161,15 +158,15 @@ func (s *Sessions) WatchSessions(ctx context.Context, handle func(retwis.Session
 		}
 		end, err := parseSessionEnd(payload)
 		if err != nil {
-			s.log.WarnContext(ctx, "a message about sessions makes no sense", "err", err)
+			s.log.WarnContext(ctx, "ignoring a malformed message about sessions", "err", err)
 			return
 		}
 		handle(end)
 	})
 }
 
-// parseSessionEnd reads "user bucket hash", or "user bucket", "generation" and the first
-// generation that has not ended.
+// parseSessionEnd parses "user bucket hash", or "user bucket generation n", where n is the first session generation
+// that has not ended.
 func parseSessionEnd(payload string) (retwis.SessionEnd, error) {
 	fields := strings.Fields(payload)
 	if len(fields) != 3 && len(fields) != 4 {

@@ -14,39 +14,39 @@ import (
 	"retwis/internal/store/rdb"
 )
 
-// Options say which database to open, and its bounds. Zero values take the defaults.
+// Options select the database and set its bounds. A zero value selects the default, which the comment names.
 type Options struct {
 	URL        string // one URL, or several of one cluster, separated by commas
-	Partitions int    // read when the database is created; 0 accepts what it has, or takes 16
-	Existing   bool   // refuse a Redis without a database, instead of creating one
+	Partitions int    // for a new database, 16; 0 accepts the number of an existing one
+	Existing   bool   // return an error if there is no database, instead of creating one
 	Log        *slog.Logger
 
-	HomeCap     int           // entries a home keeps, 1000
-	ProfileCap  int           // posts a profile keeps, 20 000
-	FollowLimit int           // people one may follow, 5000
-	PullAbove   int           // followers above which an author's posts are put on homes when these are read, 1 000 000
-	IdleHomeAge time.Duration // after which a home that nobody reads is given up until somebody does, in whole days, 30 days; never when it is negative
-	Slack       int           // entries a list may exceed its cap by before it is trimmed, 100
+	HomeCap     int           // entries of a home, 1000
+	ProfileCap  int           // posts of a profile, 20 000
+	FollowLimit int           // users that one user may follow, 5000
+	PullAbove   int           // push threshold: readers pull the posts of authors with more followers, 1 000 000
+	IdleHomeAge time.Duration // age of the last read after which a home is evicted, in whole days, 30 days; negative: never
+	Slack       int           // entries by which a list may exceed its cap before it is trimmed, 100
 
 	Chunk        int // followers served by one call, 500
-	CheckedChunk int // followers served by one call that looks into their lists, 50
-	OutboxLimit  int // entries that may wait in an outbox, 100 000
-	Removals     int // deletions a partition remembers, 10 000
-	NewestUsers  int // accounts a partition lists as its newest, 1000
+	CheckedChunk int // followers served by one call that searches their lists, 50
+	OutboxLimit  int // entries of an outbox, 100 000
+	Removals     int // removals that a partition keeps, 10 000
+	NewestUsers  int // newest users that a partition keeps, 1000
 
-	SessionTTL        time.Duration // a session lapses when unused for this long, 30 days
-	SessionRenewal    time.Duration // how often use of a session is written down, 10 min
+	SessionTTL        time.Duration // TTL of an unused session, 30 days
+	SessionRenewal    time.Duration // interval between renewals of a session in use, 10 min
 	SessionsPerUser   int           // 100
 	IdempotencyTTL    time.Duration // 24 h
-	DocumentTTL       time.Duration // a document that clients name by its hash lapses when unused for this long, 7 days
-	Documents         int           // of that kind, in all partitions, 4096
-	PendingGrace      time.Duration // after which an unfinished registration is finished by the worker, 30 s
-	DeletedAccountTTL time.Duration // how long the author of a post under way to a reader can be told after the account ended, 1 min
+	DocumentTTL       time.Duration // TTL of an unused document, 7 days
+	Documents         int           // documents in all partitions, 4096
+	PendingGrace      time.Duration // age after which the worker finishes a registration, 30 s
+	DeletedAccountTTL time.Duration // TTL of a deleted account, for readers whose page holds a post of the user, 1 min
 
-	Timeout  time.Duration // of one exchange with Redis, 3 s
+	Timeout  time.Duration // of one round trip to Redis, 3 s
 	PoolSize int           // connections to each Redis node, 64
 
-	Metrics prometheus.Registerer // where to register those of the store; nil nowhere
+	Metrics prometheus.Registerer // where to register the metrics of the store; nil registers none
 }
 
 func (o Options) withDefaults() Options {
@@ -55,7 +55,7 @@ func (o Options) withDefaults() Options {
 			*n = value
 		}
 	}
-	last := func(d *time.Duration, value time.Duration) {
+	setDuration := func(d *time.Duration, value time.Duration) {
 		if *d == 0 {
 			*d = value
 		}
@@ -70,16 +70,16 @@ func (o Options) withDefaults() Options {
 	set(&o.OutboxLimit, 100_000)
 	set(&o.Removals, 10_000)
 	set(&o.NewestUsers, 1000)
-	last(&o.IdleHomeAge, 30*day)
-	last(&o.SessionTTL, 30*day)
-	last(&o.SessionRenewal, 10*time.Minute)
+	setDuration(&o.IdleHomeAge, 30*day)
+	setDuration(&o.SessionTTL, 30*day)
+	setDuration(&o.SessionRenewal, 10*time.Minute)
 	set(&o.SessionsPerUser, 100)
-	last(&o.IdempotencyTTL, 24*time.Hour)
-	last(&o.DocumentTTL, 7*day)
+	setDuration(&o.IdempotencyTTL, 24*time.Hour)
+	setDuration(&o.DocumentTTL, 7*day)
 	set(&o.Documents, 4096)
-	last(&o.PendingGrace, 30*time.Second)
-	last(&o.DeletedAccountTTL, time.Minute)
-	last(&o.Timeout, 3*time.Second)
+	setDuration(&o.PendingGrace, 30*time.Second)
+	setDuration(&o.DeletedAccountTTL, time.Minute)
+	setDuration(&o.Timeout, 3*time.Second)
 	set(&o.PoolSize, 64)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -95,8 +95,7 @@ func (o Options) connection() rdb.Options {
 	}
 }
 
-// Store is an open database. Each field is a handle on one part of it, whose methods may be called
-// concurrently.
+// Store is an open database. Each field is a handle on one part of it. Its methods may be called concurrently.
 type Store struct {
 	Accounts  *Accounts
 	Sessions  *Sessions
@@ -115,7 +114,7 @@ type Store struct {
 	core
 }
 
-// core is what all handles share.
+// core holds the fields that all handles share.
 type core struct {
 	db      *rdb.DB
 	options Options
@@ -123,16 +122,16 @@ type core struct {
 	log     *slog.Logger
 }
 
-// Open connects to a database and creates it if there is none and the options allow it. It refuses what would
-// lose data or fail later: a Redis older than 7, one that evicts keys, a database of another schema version or
-// partition count. The error says what to change.
+// Open connects to a database. It creates a missing one if the options allow it. It refuses a Redis that is
+// older than 7 or evicts keys, and a database of another schema version or partition count. The error says
+// what to change.
 func Open(ctx context.Context, options Options) (*Store, error) {
 	o := options.withDefaults()
 	db, err := rdb.Open(ctx, o.connection())
 	if err != nil {
 		return nil, err
 	}
-	s := on(db, o)
+	s := newStore(db, o)
 	if o.Metrics != nil {
 		if err := o.Metrics.Register(newCollector(s)); err != nil {
 			_ = s.Close()
@@ -142,8 +141,8 @@ func Open(ctx context.Context, options Options) (*Store, error) {
 	return s, nil
 }
 
-// Connect connects to a Redis for a diagnosis: it checks nothing and creates nothing. Until
-// [rdb.DB.UsePartitions] is called, the handles may not be used.
+// Connect connects to a Redis for a diagnosis. It checks and creates nothing. Call [rdb.DB.UsePartitions] before
+// any method of a handle.
 func Connect(ctx context.Context, options Options) (*Store, error) {
 	options.Metrics = nil
 	o := options.withDefaults()
@@ -151,11 +150,11 @@ func Connect(ctx context.Context, options Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return on(db, o), nil
+	return newStore(db, o), nil
 }
 
-// on makes the handles of a database.
-func on(db *rdb.DB, o Options) *Store {
+// newStore creates the handles of a database.
+func newStore(db *rdb.DB, o Options) *Store {
 	c := core{db: db, options: o, metrics: newMetrics(o.Metrics), log: o.Log}
 	s := &Store{core: c}
 	s.Accounts = &Accounts{core: c}
@@ -174,7 +173,7 @@ func on(db *rdb.DB, o Options) *Store {
 	return s
 }
 
-// Close ends all connections.
+// Close closes all connections.
 func (s *Store) Close() error { return s.db.Close() }
 
 // DB returns the connection, for packages that inspect or fill the database.

@@ -15,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Tasks carries out what outbox entries ask for besides the delivery of posts.
+// Tasks carries out the outbox entries other than posts and deletions.
 type Tasks struct {
 	core
 	accounts  *Accounts
@@ -23,9 +23,8 @@ type Tasks struct {
 	timelines *Timelines
 }
 
-// Backfill merges an author's newest posts into a home or a list that began to follow the
-// author. It acts only while the follow is the one of the given score; 0 stands for any. A
-// home that is being built gets them by that.
+// Backfill merges an author's newest posts into a home or a list that began to follow the author. It acts only if the
+// edge still has the given score; 0 accepts any. It makes a concurrent build start again instead of merging.
 func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwis.UserID, score int64) error {
 	origins := origins{}
 	found, err := s.timelines.readProfiles(ctx, []retwis.UserID{author}, []retwis.PostID{0}, true, s.options.HomeCap, origins)
@@ -47,9 +46,8 @@ func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwi
 	return nil
 }
 
-// Purge removes an author's posts from a home or a list that no longer follows the author,
-// and refills one that had been trimmed, or that an earlier try left to be built. When it
-// follows the author again nothing is done.
+// Purge removes an author's posts from a home or a list that no longer follows the author. It rebuilds a list that was
+// trimmed, or that an earlier try left marked as being built. It does nothing if the edge exists again.
 func (s *Tasks) Purge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error {
 	p := s.db.OfTimeline(id)
 	entries, err := s.db.Client.LRange(ctx, p.Timeline(id).Entries(), 0, -1).Result()
@@ -75,11 +73,11 @@ func (s *Tasks) Purge(ctx context.Context, id retwis.TimelineID, author retwis.U
 	if err := s.timelines.Rebuild(ctx, id); !errors.Is(err, retwis.ErrNotFound) {
 		return err
 	}
-	return nil // its owner is leaving: nobody reads it any more
+	return nil // its owner is being deleted
 }
 
-// postsBy returns those of some entries that are posts of an author, deleted ones too. Their
-// author's profile may not go back as far.
+// postsBy returns the entries that are posts of an author, including deleted ones. It reads the posts, because the
+// author's profile may have been trimmed.
 func (s *Tasks) postsBy(ctx context.Context, author retwis.UserID, entries []string) ([]any, error) {
 	home := s.db.OfUser(author)
 	pipe := s.db.Client.Pipeline()
@@ -104,7 +102,7 @@ func (s *Tasks) postsBy(ctx context.Context, author retwis.UserID, entries []str
 			continue // there is no such post
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read who made post %s: %w", post, err)
+			return nil, fmt.Errorf("read the author of post %s: %w", post, err)
 		}
 		if id == author {
 			posts = append(posts, post.String())
@@ -113,8 +111,7 @@ func (s *Tasks) postsBy(ctx context.Context, author retwis.UserID, entries []str
 	return posts, nil
 }
 
-// RecountFollowers counts an author's followers in a partition again. It is what a follow
-// or unfollow that broke off left to do.
+// RecountFollowers recounts an author's followers in a partition. It completes an interrupted follow or unfollow.
 func (s *Tasks) RecountFollowers(ctx context.Context, partition int, author retwis.UserID) error {
 	p := s.db.Partition(partition)
 	answer, err := s.db.Do(ctx, rdb.Call{Script: script.CountFollowers, Keys: []string{p.Clock(), p.User(author).Followers()}}).Slice()
@@ -124,25 +121,24 @@ func (s *Tasks) RecountFollowers(ctx context.Context, partition int, author retw
 	return s.follows.SetFollowerCount(ctx, author, p, answer)
 }
 
-// DeleteListStep takes the next members off a deleted list, and reports whether that was all.
+// DeleteListStep removes the next members of a deleted list, and reports whether none remain.
 func (s *Tasks) DeleteListStep(ctx context.Context, id retwis.ListID) (bool, error) {
 	p := s.db.OfBucket(id.Bucket())
 	done, err := s.db.Do(ctx, rdb.Call{
 		Script: script.DeleteListStep, Keys: []string{p.List(id).Properties(), p.List(id).Members(), p.List(id).Posts()}, Args: []any{id.String(), 500, p.Prefix(rdb.ListedKeys)},
 	}).Bool()
 	if err != nil {
-		return false, fmt.Errorf("take list %s apart: %w", id, err)
+		return false, fmt.Errorf("remove the members of list %s: %w", id, err)
 	}
 	return done, nil
 }
 
-// RemoveOrphanEdge takes an author off a home or a list where the author was cut off from
-// everybody before the edge was written, and reports whether that was so. Whoever entered
-// the author's reach before the account ended can still write one.
+// RemoveOrphanEdge removes an edge to an author whose followers have been detached, and reports whether it did. Such an
+// edge can be written by a follow that added the author's follower partition before the account was deleted.
 func (s *Tasks) RemoveOrphanEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) (bool, error) {
 	state, err := s.db.Client.HMGet(ctx, s.db.OfUser(author).User(author).Account(), "state").Result()
 	if err != nil {
-		return false, fmt.Errorf("look after author %s: %w", author, err)
+		return false, fmt.Errorf("read the state of author %s: %w", author, err)
 	}
 	if state[0] == "active" || state[0] == "deleting" {
 		return false, nil
@@ -165,17 +161,17 @@ func (s *Tasks) RemoveOrphanEdge(ctx context.Context, id retwis.TimelineID, auth
 		}
 	}
 	if err != nil {
-		return false, fmt.Errorf("take %s, who is gone, off timeline %s: %w", author, id, entryError(err))
+		return false, fmt.Errorf("remove the deleted author %s from timeline %s: %w", author, id, entryError(err))
 	}
 	return true, nil
 }
 
-// FinishRegistration finishes a registration that broke off, or removes it when the name
-// went to somebody else. It reports false while the registration may still be under way.
+// FinishRegistration finishes an interrupted registration, or deletes the account if another user got the name. It
+// reports false while the registration may still be in progress.
 func (s *Tasks) FinishRegistration(ctx context.Context, id retwis.UserID, folded string) (bool, error) {
 	state, err := s.db.Client.HMGet(ctx, s.db.OfUser(id).User(id).Account(), "state", "created").Result()
 	if err != nil {
-		return false, fmt.Errorf("settle the registration of %s: %w", id, err)
+		return false, fmt.Errorf("finish the registration of %s: %w", id, err)
 	}
 	if state[0] != "pending" {
 		return true, nil
@@ -183,27 +179,26 @@ func (s *Tasks) FinishRegistration(ctx context.Context, id retwis.UserID, folded
 	created, _ := state[1].(string)
 	millis, err := strconv.ParseInt(created, 10, 64)
 	if err != nil {
-		return false, fmt.Errorf("settle the registration of %s: created %q: %w", id, created, err)
+		return false, fmt.Errorf("finish the registration of %s: created %q: %w", id, created, err)
 	}
 	if time.Since(time.UnixMilli(millis)) < s.options.PendingGrace {
 		return false, nil
 	}
 	holder, err := s.accounts.ClaimName(ctx, folded, id)
 	if err != nil {
-		return false, fmt.Errorf("settle the registration of %s: %w", id, err)
+		return false, fmt.Errorf("finish the registration of %s: %w", id, err)
 	}
 	if holder == id {
 		return true, s.accounts.activate(ctx, id)
 	}
 	if err := s.db.Do(ctx, rdb.Call{Script: script.DeletePendingUser, Keys: []string{s.db.OfUser(id).User(id).Account()}}).Err(); err != nil {
-		return false, fmt.Errorf("settle the registration of %s: %w", id, err)
+		return false, fmt.Errorf("finish the registration of %s: %w", id, err)
 	}
 	return true, nil
 }
 
-// RepairTimelines merges an author's newest posts into the homes of followers in a partition, or
-// into the lists there that hold the author: the next of them by score, after the one
-// given, 0 at first. It returns the score of the last one served, and false when there are
+// RepairTimelines merges an author's newest posts into the next homes of followers in a partition, or the next lists
+// that contain the author. Pass the score that the previous call returned, 0 at first. It returns false when there are
 // no more.
 func (s *Tasks) RepairTimelines(ctx context.Context, author retwis.UserID, number int, to outbox.TargetKind, after int64) (int64, bool, error) {
 	const step = 20
@@ -231,7 +226,7 @@ func (s *Tasks) RepairTimelines(ctx context.Context, author retwis.UserID, numbe
 	return after, len(found) == step, nil
 }
 
-// entryError marks what a script itself answered.
+// entryError wraps an error reply of a script in [outbox.ErrRejected].
 func entryError(err error) error {
 	if rdb.Answered(err) {
 		return fmt.Errorf("%w: %w", outbox.ErrRejected, err)

@@ -11,31 +11,30 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Timelines are what readers read: homes, profiles, mentions, the timelines of lists, and the public one.
+// Timelines reads and rebuilds timelines: homes, profiles, mentions, lists and the public timeline.
 type Timelines struct {
 	core
 	posts    *Posts
 	rebuilds singleflight.Group
 }
 
-// entry is one place of a timeline: the post that arrived there, perhaps deleted since.
+// entry is an entry of a timeline. Its post may have been deleted.
 type entry struct {
 	post retwis.PostID
-	deep bool // below the list: found by id in the profiles of those followed
+	deep bool // below the end of the list: read by id from the profiles of the sources
 }
 
-// walk goes over a timeline in one direction.
+// walk reads a timeline in one direction.
 type walk interface {
-	// next returns up to count entries, nearest first, and whether that was the last.
+	// next returns up to count entries, nearest first, and whether there are no more.
 	next(ctx context.Context, count int) (entries []entry, end bool, err error)
-	// position returns where the timeline stood when the walk began: known after next.
+	// position returns the position of the timeline when the walk began. Call it after next.
 	position() retwis.TimelinePosition
 }
 
-// Page returns one page of a timeline, newest first. Posts deleted since they were
-// delivered are left out and the page is refilled. A home that is not there is rebuilt
-// first; pages older than what a list keeps are gathered from those followed. A cursor of
-// another timeline is [retwis.ErrBadCursor].
+// Page returns one page of a timeline, newest first. It skips deleted posts and refills the page. It rebuilds a missing
+// home first. Below the end of a list it reads the profiles of the sources. A cursor of another timeline is
+// [retwis.ErrBadCursor].
 func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.Page) (retwis.PostPage, error) {
 	older, count, cursor := true, page.First, page.After
 	if page.Last > 0 {
@@ -55,15 +54,15 @@ func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.
 	} else {
 		w = &listWalk{timelines: s, id: id, from: from, older: older}
 	}
-	page0, err := s.collect(ctx, w, older, count, from != nil)
+	result, err := s.collect(ctx, w, older, count, from != nil)
 	if err != nil {
-		return retwis.PostPage{}, fmt.Errorf("page of timeline %s: %w", id, err)
+		return retwis.PostPage{}, fmt.Errorf("read a page of timeline %s: %w", id, err)
 	}
-	return page0, nil
+	return result, nil
 }
 
-// collect walks until a page is full of posts that still exist. Where some do not, many may
-// not: it goes on in larger steps.
+// collect walks until the page is full of existing posts. If the first step finds deleted posts, further steps are
+// larger, because deleted posts often come in runs.
 func (s *Timelines) collect(ctx context.Context, w walk, older bool, count int, inside bool) (retwis.PostPage, error) {
 	type found struct {
 		entry
@@ -102,10 +101,10 @@ func (s *Timelines) collect(ctx context.Context, w walk, older bool, count int, 
 	if !older {
 		slices.Reverse(all)
 	}
-	stand := w.position()
-	page := retwis.PostPage{LiveCursor: stand.Cursor()}
+	position := w.position()
+	page := retwis.PostPage{LiveCursor: position.Cursor()}
 	for _, f := range all {
-		at := stand
+		at := position
 		at.Post, at.Deep = f.entry.post, f.entry.deep
 		page.Edges = append(page.Edges, retwis.PostEdge{Cursor: at.Cursor(), Post: f.Post})
 	}
@@ -117,8 +116,7 @@ func (s *Timelines) collect(ctx context.Context, w walk, older bool, count int, 
 	return page, nil
 }
 
-// profileWalk goes over a user's own posts. Their list is sorted by id, so a place is
-// found also where its post is gone.
+// profileWalk walks the posts of a user. A profile is sorted by id, so it can continue after a deleted post.
 type profileWalk struct {
 	timelines *Timelines
 	id        retwis.TimelineID
@@ -146,11 +144,11 @@ func (w *profileWalk) next(ctx context.Context, count int) ([]entry, bool, error
 			return nil, true, nil // below all entries
 		}
 	}
-	stretches, err := w.timelines.ReadProfiles(ctx, []retwis.UserID{w.id.Owner}, []retwis.PostID{start}, w.older, count)
+	ranges, err := w.timelines.ReadProfiles(ctx, []retwis.UserID{w.id.Owner}, []retwis.PostID{start}, w.older, count)
 	if err != nil {
 		return nil, false, err
 	}
-	posts := stretches[0]
+	posts := ranges[0]
 	if !w.older {
 		slices.Reverse(posts)
 	}
@@ -162,7 +160,7 @@ func (w *profileWalk) next(ctx context.Context, count int) ([]entry, bool, error
 	return entries, len(posts) < count, nil
 }
 
-// followedAt is the time of a follow's score.
+// followedAt returns the time of a score of an edge.
 func followedAt(score int64) time.Time {
 	return retwis.TimeOrigin.Add(time.Duration(score) * time.Microsecond)
 }

@@ -12,11 +12,8 @@ import (
 	"retwis/internal/store/rdb"
 )
 
-// Importing does what single calls do, in far fewer exchanges. Each call waits for replicas
-// once, in the end; when it fails it may be repeated, and makes what is lacking.
-
-// RegisterAll makes accounts like [Store.Register]. It returns their ids in the order of
-// the registrations, 0 where somebody else has the name. A few hundred a call are well.
+// RegisterAll creates accounts like [store.Accounts.Register]. It returns their ids in the order of the registrations, 0
+// if another user holds the name. Pass at most a few hundred registrations per call.
 func (s *Importer) RegisterAll(ctx context.Context, all []retwis.Registration) (ids []retwis.UserID, err error) {
 	err = s.db.Durably(ctx, func() error {
 		ids, err = s.registerAll(ctx, all)
@@ -38,7 +35,7 @@ func (s *Importer) registerAll(ctx context.Context, all []retwis.Registration) (
 	for i, reply := range s.db.DoAll(ctx, calls) {
 		var err error
 		if ids[i], err = rdb.UserID(reply.Text()); err != nil {
-			return nil, fmt.Errorf("register many: create an account: %w", err)
+			return nil, fmt.Errorf("register accounts: create an account: %w", err)
 		}
 	}
 
@@ -49,7 +46,7 @@ func (s *Importer) registerAll(ctx context.Context, all []retwis.Registration) (
 	for i, reply := range s.db.DoAll(ctx, calls) {
 		holder, err := rdb.UserID(reply.Text())
 		if err != nil {
-			return nil, fmt.Errorf("register many: claim a name: %w", err)
+			return nil, fmt.Errorf("register accounts: claim a name: %w", err)
 		}
 		if holder != ids[i] {
 			s.accounts.DropPending(ctx, ids[i])
@@ -59,12 +56,12 @@ func (s *Importer) registerAll(ctx context.Context, all []retwis.Registration) (
 		named = append(named, holder)
 	}
 	if err := s.activateAll(ctx, named); err != nil {
-		return nil, fmt.Errorf("register many: %w", err)
+		return nil, fmt.Errorf("register accounts: %w", err)
 	}
 	return ids, nil
 }
 
-// Activate lets accounts be used whose names are claimed. It may be repeated.
+// Activate activates accounts whose names are claimed. A repeat has no effect.
 func (s *Importer) Activate(ctx context.Context, ids []retwis.UserID) error {
 	return s.db.Durably(ctx, func() error { return s.activateAll(ctx, ids) })
 }
@@ -75,9 +72,9 @@ func (s *Importer) activateAll(ctx context.Context, ids []retwis.UserID) error {
 		calls[i] = s.accounts.ActivateCall(id)
 	}
 	for i, reply := range s.db.DoAll(ctx, calls) {
-		there, err := reply.Bool()
-		if err == nil && !there {
-			err = errors.New("it is gone")
+		exists, err := reply.Bool()
+		if err == nil && !exists {
+			err = errors.New("the account no longer exists")
 		}
 		if err != nil {
 			return fmt.Errorf("activate account %s: %w", ids[i], err)
@@ -86,8 +83,7 @@ func (s *Importer) activateAll(ctx context.Context, ids []retwis.UserID) error {
 	return nil
 }
 
-// Claims returns the accounts that have names, in the order of these; a user of 0 has a
-// name that is free.
+// Claims returns the accounts that hold names, in the order of the names. The user of a free name is 0.
 func (s *Importer) Claims(ctx context.Context, usernames []string) ([]retwis.Claim, error) {
 	pipe := s.db.Client.Pipeline()
 	holders := make([]*redis.StringCmd, len(usernames))

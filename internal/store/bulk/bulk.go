@@ -1,6 +1,6 @@
-// Package bulk imports accounts, follows and posts in far fewer exchanges with Redis than single calls take,
-// and marks databases of demonstration data. Each call of an importer waits for replicas once, at the end;
-// a call that failed may be repeated, and adds what is missing.
+// Package bulk imports accounts, follows and posts in far fewer round trips to Redis than single calls take,
+// and marks databases of demonstration data. Each call of an importer waits for replicas once, at the end. A
+// failed call can be repeated, and adds what is missing.
 package bulk
 
 import (
@@ -30,10 +30,10 @@ func New(s *store.Store) *Importer {
 	}
 }
 
-// Rebuild builds a home or a list: see [store.Timelines.Rebuild].
+// Rebuild rebuilds a home or a list: see [store.Timelines.Rebuild].
 func (s *Importer) Rebuild(ctx context.Context, id retwis.TimelineID) error {
 	return s.timelines.Rebuild(ctx, id)
 }
 
-// OutboxLength returns how many entries wait in all outboxes.
+// OutboxLength returns the number of entries in all outboxes.
 func (s *Importer) OutboxLength(ctx context.Context) (int, error) { return s.outbox.OutboxLength(ctx) }

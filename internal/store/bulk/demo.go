@@ -12,12 +12,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// demoField of the description of a database says that its people are made up.
+// demoField is the field of [rdb.MetaKey] that marks a demo database.
 const demoField = "demo"
 
-// MarkAsDemo makes a database one of made-up people, and reports whether it is one now. One
-// that holds anything else becomes one only where that is asked for by anyway.
-func (s *Importer) MarkAsDemo(ctx context.Context, anyway bool) (bool, error) {
+// MarkAsDemo marks an empty database as a demo database, and reports whether it is one now. With force it also marks a
+// database that holds other data.
+func (s *Importer) MarkAsDemo(ctx context.Context, force bool) (bool, error) {
 	is, err := s.db.Client.HExists(ctx, rdb.MetaKey, demoField).Result()
 	if err != nil {
 		return false, fmt.Errorf("read the description of the database: %w", err)
@@ -25,7 +25,7 @@ func (s *Importer) MarkAsDemo(ctx context.Context, anyway bool) (bool, error) {
 	if is {
 		return true, nil
 	}
-	if !anyway {
+	if !force {
 		empty, err := s.empty(ctx)
 		if err != nil || !empty {
 			return false, err
@@ -37,9 +37,9 @@ func (s *Importer) MarkAsDemo(ctx context.Context, anyway bool) (bool, error) {
 	return true, nil
 }
 
-var errHoldsData = errors.New("it holds data")
+var errHoldsData = errors.New("the database holds data")
 
-// empty reports whether nobody has an account, and nothing of another program is there.
+// empty reports whether the Redis has neither accounts nor keys of other programs.
 func (s *Importer) empty(ctx context.Context) (bool, error) {
 	scan := func(ctx context.Context, node *redis.Client) error {
 		var cursor uint64
@@ -65,7 +65,7 @@ func (s *Importer) empty(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// allowedInEmpty reports whether a key may be there before anybody has registered.
+// allowedInEmpty reports whether a key may exist before the first registration.
 func (s *Importer) allowedInEmpty(key string) bool {
 	if slices.Contains([]string{rdb.MetaKey, rdb.WorkersKey, rdb.SweepKey}, key) {
 		return true

@@ -11,18 +11,18 @@ import (
 	"retwis/internal/store/script"
 )
 
-// How much one call does at most, which bounds how long it runs.
+// Bounds of one call, so that it does not run for long.
 const (
 	edgesPerCall  = 200
 	countsPerCall = 500
 )
 
-// FollowAll makes readers follow authors, like [Store.Follow], and returns how many follows
-// are new. A reader's home is gathered anew by its next reader, or by [Store.Rebuild], where
-// the reader follows somebody new. Authors that there are not are passed over.
+// FollowAll makes readers follow authors like [store.Follows.Follow], and returns the number of new follows. The next
+// read, or [store.Timelines.Rebuild], rebuilds the home of a reader with new follows. It skips authors who do not
+// exist.
 //
-// Where it breaks off the posts of authors reach their new followers all the same, but the
-// counts of followers may lag until it is repeated.
+// If it is interrupted, fan-out still delivers posts to the new followers. Follower counts may be outdated until it is
+// repeated.
 func (s *Importer) FollowAll(ctx context.Context, all []retwis.Followings) (added int, err error) {
 	err = s.db.Durably(ctx, func() error {
 		added, err = s.followAll(ctx, all)
@@ -32,14 +32,14 @@ func (s *Importer) FollowAll(ctx context.Context, all []retwis.Followings) (adde
 }
 
 func (s *Importer) followAll(ctx context.Context, all []retwis.Followings) (int, error) {
-	places, err := s.addAuthorPartitions(ctx, all)
+	partitions, err := s.addAuthorPartitions(ctx, all)
 	if err != nil {
-		return 0, fmt.Errorf("follow many: %w", err)
+		return 0, fmt.Errorf("import follows: %w", err)
 	}
 	var calls []rdb.Call
 	for _, f := range all {
 		authors := slices.DeleteFunc(slices.Clone(f.Authors), func(author retwis.UserID) bool {
-			return places[author] == nil || author == f.Reader
+			return partitions[author] == nil || author == f.Reader
 		})
 		for chunk := range slices.Chunk(authors, edgesPerCall) {
 			calls = append(calls, s.followAllCall(f.Reader, chunk))
@@ -50,63 +50,63 @@ func (s *Importer) followAll(ctx context.Context, all []retwis.Followings) (int,
 	for _, reply := range s.db.DoAll(ctx, calls) {
 		answer, err := reply.Slice()
 		if err != nil || len(answer) == 0 {
-			return added, fmt.Errorf("follow many: reply %v: %w", answer, err)
+			return added, fmt.Errorf("import follows: reply %v: %w", answer, err)
 		}
 		switch answer[0] {
 		case "ok":
 			n, _ := answer[1].(int64)
 			added += int(n)
-		case "no_user": // nobody is left to follow anybody
+		case "no_user": // the reader no longer exists
 		case "limit":
 			limit = retwis.Errorf(retwis.CodeLimitReached,
-				"somebody would follow more than %d people: choose fewer follows, or a greater follow limit", s.options.FollowLimit)
+				"a user would follow more than %d users: import fewer follows, or raise the follow limit", s.options.FollowLimit)
 		default:
-			return added, fmt.Errorf("follow many: reply %v", answer)
+			return added, fmt.Errorf("import follows: reply %v", answer)
 		}
 	}
-	left, err := s.countAll(ctx, places)
+	deleted, err := s.countAll(ctx, partitions)
 	if err != nil {
-		return added, fmt.Errorf("follow many: %w", err)
+		return added, fmt.Errorf("import follows: %w", err)
 	}
-	if err := s.removeOrphanEdges(ctx, all, left); err != nil {
+	if err := s.removeOrphanEdges(ctx, all, deleted); err != nil {
 		return added, err
 	}
 	return added, limit
 }
 
-// addAuthorPartitions enters the partitions of readers into the reaches of those they are to
-// follow, and returns the partitions of each author that there is.
+// addAuthorPartitions adds the partitions of readers to the follower partitions of the authors, and returns the
+// partitions of each author who exists.
 func (s *Importer) addAuthorPartitions(ctx context.Context, all []retwis.Followings) (map[retwis.UserID]map[int]bool, error) {
-	places := map[retwis.UserID]map[int]bool{}
+	partitions := map[retwis.UserID]map[int]bool{}
 	var authors []retwis.UserID
 	for _, f := range all {
 		number := s.db.OfUser(f.Reader).Number
 		for _, author := range f.Authors {
-			if places[author] == nil {
-				places[author] = map[int]bool{}
+			if partitions[author] == nil {
+				partitions[author] = map[int]bool{}
 				authors = append(authors, author)
 			}
-			places[author][number] = true
+			partitions[author][number] = true
 		}
 	}
 	calls := make([]rdb.Call, len(authors))
 	for i, author := range authors {
 		home := s.db.OfUser(author)
 		calls[i] = rdb.Call{Script: script.AddAuthorPartitions, Keys: []string{home.User(author).Account(), home.User(author).FollowerPartitions()}}
-		for number := range places[author] {
+		for number := range partitions[author] {
 			calls[i].Args = append(calls[i].Args, strconv.Itoa(number))
 		}
 	}
 	for i, reply := range s.db.DoAll(ctx, calls) {
-		there, err := reply.Bool()
+		exists, err := reply.Bool()
 		if err != nil {
-			return nil, fmt.Errorf("enter the reach of %s: %w", authors[i], err)
+			return nil, fmt.Errorf("add follower partitions of %s: %w", authors[i], err)
 		}
-		if !there {
-			delete(places, authors[i])
+		if !exists {
+			delete(partitions, authors[i])
 		}
 	}
-	return places, nil
+	return partitions, nil
 }
 
 func (s *Importer) followAllCall(reader retwis.UserID, authors []retwis.UserID) rdb.Call {
@@ -123,11 +123,11 @@ func (s *Importer) followAllCall(reader retwis.UserID, authors []retwis.UserID) 
 	return c
 }
 
-// countAll counts the followers of authors in partitions, stores the counts, and returns
-// the authors who have left meanwhile.
-func (s *Importer) countAll(ctx context.Context, places map[retwis.UserID]map[int]bool) (left map[retwis.UserID]bool, err error) {
+// countAll counts the followers of authors in partitions, stores the counts, and returns the authors whose accounts are
+// no longer active.
+func (s *Importer) countAll(ctx context.Context, partitions map[retwis.UserID]map[int]bool) (deleted map[retwis.UserID]bool, err error) {
 	in := make([][]retwis.UserID, len(s.db.Partitions()))
-	for author, numbers := range places {
+	for author, numbers := range partitions {
 		for number := range numbers {
 			in[number] = append(in[number], author)
 		}
@@ -162,27 +162,27 @@ func (s *Importer) countAll(ctx context.Context, places map[retwis.UserID]map[in
 		sets = append(sets, rdb.Call{Script: script.SetFollowerCounts, Keys: []string{home.User(author).Account(), home.User(author).FollowerPartitions()}, Args: args})
 		authors = append(authors, author)
 	}
-	left = map[retwis.UserID]bool{}
+	deleted = map[retwis.UserID]bool{}
 	for i, reply := range s.db.DoAll(ctx, sets) {
-		there, err := reply.Bool()
+		exists, err := reply.Bool()
 		if err != nil {
 			return nil, fmt.Errorf("store the followers of %s: %w", authors[i], err)
 		}
-		if !there {
-			left[authors[i]] = true
+		if !exists {
+			deleted[authors[i]] = true
 		}
 	}
-	return left, nil
+	return deleted, nil
 }
 
-// removeOrphanEdges ends the follows of authors who were leaving when they began.
-func (s *Importer) removeOrphanEdges(ctx context.Context, all []retwis.Followings, left map[retwis.UserID]bool) error {
-	if len(left) == 0 {
+// removeOrphanEdges removes the follows of authors whose accounts were being deleted.
+func (s *Importer) removeOrphanEdges(ctx context.Context, all []retwis.Followings, deleted map[retwis.UserID]bool) error {
+	if len(deleted) == 0 {
 		return nil
 	}
 	for _, f := range all {
 		for _, author := range f.Authors {
-			if !left[author] {
+			if !deleted[author] {
 				continue
 			}
 			if _, err := s.tasks.RemoveOrphanEdge(ctx, retwis.Home(f.Reader), author); err != nil {

@@ -13,14 +13,13 @@ import (
 	"retwis/internal/store/script"
 )
 
-// MaxImport is how many posts one [retwis.PostImport] may hold.
+// MaxImport is the maximum number of posts of one [retwis.PostImport].
 const MaxImport = 100
 
-// ImportPosts puts posts of the past on their authors' profiles, and returns how many are
-// new: of each source every post is taken once, in its order. Where the author has newer
-// posts already, they are dated after these. They come to the homes of those who follow the
-// author like what fan-out had to leave out. An author that there is not is passed over.
-// When too much waits for fan-out the error is RATE_LIMITED, and it may be repeated.
+// ImportPosts adds past posts to the profiles of their authors, and returns the number of new posts. It imports each
+// post of a source once, in order. It dates posts after the newest post of their author. A repair entry merges them
+// into the homes of followers. It skips authors who do not exist. If an outbox is full, it returns RATE_LIMITED; repeat
+// the call later.
 func (s *Importer) ImportPosts(ctx context.Context, imports []retwis.PostImport) (added int, err error) {
 	err = s.db.Durably(ctx, func() error {
 		added, err = s.importPosts(ctx, imports)
@@ -33,7 +32,7 @@ func (s *Importer) importPosts(ctx context.Context, imports []retwis.PostImport)
 	calls := make([]rdb.Call, len(imports))
 	for i, one := range imports {
 		if len(one.Posts) > MaxImport {
-			return 0, fmt.Errorf("import %d posts of %s: at most %d a call", len(one.Posts), one.Author, MaxImport)
+			return 0, fmt.Errorf("import %d posts of %s: the maximum is %d per call", len(one.Posts), one.Author, MaxImport)
 		}
 		calls[i] = s.importPostsCall(one)
 	}
@@ -49,8 +48,8 @@ func (s *Importer) importPosts(ctx context.Context, imports []retwis.PostImport)
 			n, _ := answer[1].(int64)
 			added += int(n)
 		case "no_user":
-		case "full", "early": // what comes before it may have found no room
-			e := retwis.Errorf(retwis.CodeRateLimited, "too much waits to be delivered: try again later")
+		case "full", "early": // "early": an earlier import of the source found a full outbox
+			e := retwis.Errorf(retwis.CodeRateLimited, "too many posts are waiting for delivery: try again later")
 			e.RetryAfterSeconds = 1
 			failed = e
 		default:
@@ -79,7 +78,7 @@ func (s *Importer) importPostsCall(one retwis.PostImport) rdb.Call {
 	return c
 }
 
-// ImportPublicTimeline puts the newest posts of authors in their places on the public timeline.
+// ImportPublicTimeline inserts the newest posts of authors into the public timeline by id.
 func (s *Importer) ImportPublicTimeline(ctx context.Context, authors []retwis.UserID) error {
 	return s.db.Durably(ctx, func() error { return s.importPublicTimeline(ctx, authors) })
 }
@@ -106,7 +105,7 @@ func (s *Importer) importPublicTimeline(ctx context.Context, authors []retwis.Us
 	return nil
 }
 
-// UnbuiltHomes returns those of some users whose homes their next readers would have to build.
+// UnbuiltHomes returns the users whose homes are missing or being built.
 func (s *Importer) UnbuiltHomes(ctx context.Context, users []retwis.UserID) ([]retwis.UserID, error) {
 	pipe := s.db.Client.Pipeline()
 	for _, id := range users {
@@ -114,7 +113,7 @@ func (s *Importer) UnbuiltHomes(ctx context.Context, users []retwis.UserID) ([]r
 	}
 	rows, err := pipe.Exec(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("look at homes: %w", err)
+		return nil, fmt.Errorf("read homes: %w", err)
 	}
 	var unbuilt []retwis.UserID
 	for i, row := range rows {

@@ -17,8 +17,8 @@ import (
 	"retwis/internal/store/script"
 )
 
-// AccountRecord reads what is stored about a user, in one step but for what lies in other
-// partitions. Of a user that is not there it says nothing.
+// AccountRecord returns the stored state of a user. It reads the user's partition atomically, and other partitions
+// afterwards. For a user who does not exist, the record is empty.
 func (s *Inspector) AccountRecord(ctx context.Context, id retwis.UserID) (record.Account, error) {
 	r := record.Account{
 		ID:                 id,
@@ -48,8 +48,8 @@ func (s *Inspector) AccountRecord(ctx context.Context, id retwis.UserID) (record
 	r.Following = record.Counted{Stored: int(rdb.Number(fields[3])), Actual: int(following)}
 	r.Followers.Stored = int(rdb.Number(fields[4]))
 	r.Trimmed = rdb.Text(fields[5]) != ""
-	unlisted, _ := reply[5].(int64)
-	r.Unlisted = unlisted == 1
+	missing, _ := reply[5].(int64)
+	r.Unlisted = missing == 1
 	r.DisplayName, r.SearchWords = rdb.Text(reply[6]), strings.Fields(rdb.Text(reply[7]))
 	unindexed, _ := reply[8].(int64)
 	r.Unindexed = int(unindexed)
@@ -66,10 +66,10 @@ func (s *Inspector) AccountRecord(ctx context.Context, id retwis.UserID) (record
 	return r, s.readPartitions(ctx, &r)
 }
 
-// isDeleted reports whether a user of a state has been cut off from everybody, or never was.
+// isDeleted reports whether the state is that of a deleted user, or of a user who never existed.
 func isDeleted(state string) bool { return state == "" || state == "deleted" }
 
-// DeletedUsers returns those of some users who are not there, or of whom nothing is left.
+// DeletedUsers returns the users among ids who are deleted or do not exist.
 func (s *Inspector) DeletedUsers(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -80,20 +80,20 @@ func (s *Inspector) DeletedUsers(ctx context.Context, ids []retwis.UserID) ([]re
 		states[i] = pipe.HMGet(ctx, s.db.OfUser(id).User(id).Account(), "state")
 	}
 	_, _ = pipe.Exec(ctx) // every state has its own error
-	var gone []retwis.UserID
+	var deleted []retwis.UserID
 	for i, state := range states {
 		fields, err := state.Result()
 		if err != nil {
 			return nil, fmt.Errorf("inspect users: %w", err)
 		}
 		if isDeleted(rdb.Text(fields[0])) {
-			gone = append(gone, ids[i])
+			deleted = append(deleted, ids[i])
 		}
 	}
-	return gone, nil
+	return deleted, nil
 }
 
-// parsePartitions reads a reach as HGETALL returns it. What makes no sense counts for nothing.
+// parsePartitions parses follower partitions. It ignores malformed fields.
 func (s *Inspector) parsePartitions(r *record.Account, reply any) {
 	fields, _ := reply.([]any)
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -113,7 +113,7 @@ func (s *Inspector) parsePartitions(r *record.Account, reply any) {
 	}
 }
 
-// readPartitions reads what is stored about a user in all partitions.
+// readPartitions reads the state of a user in all partitions.
 func (s *Inspector) readPartitions(ctx context.Context, r *record.Account) error {
 	folded := retwis.FoldUsername(r.Username)
 	home := s.db.OfName(folded)
@@ -128,7 +128,7 @@ func (s *Inspector) readPartitions(ctx context.Context, r *record.Account) error
 	}
 	_, _ = pipe.Exec(ctx) // every result holds its own error
 	if err := holder.Err(); err == nil {
-		r.NameOwner, _ = retwis.ParseUserID(holder.Val()) // what is no id is nobody's
+		r.NameOwner, _ = retwis.ParseUserID(holder.Val()) // 0 if it is not an id
 	} else if !errors.Is(err, redis.Nil) {
 		return fmt.Errorf("inspect the name of %s: %w", r.ID, err)
 	}
@@ -144,7 +144,7 @@ func (s *Inspector) readPartitions(ctx context.Context, r *record.Account) error
 		}{{followers[i], r.FollowersIn}, {lists[i], r.ListsIn}} {
 			n, err := count.result.Result()
 			if err != nil {
-				return fmt.Errorf("inspect the audience of %s: %w", r.ID, err)
+				return fmt.Errorf("inspect the followers of %s: %w", r.ID, err)
 			}
 			if n > 0 {
 				count.in[i] = int(n)
@@ -154,8 +154,7 @@ func (s *Inspector) readPartitions(ctx context.Context, r *record.Account) error
 	return nil
 }
 
-// StaleNewestUsers returns those whom a partition lists among its newest users and whose accounts
-// are not in use.
+// StaleNewestUsers returns the newest users of a partition whose accounts are not active.
 func (s *Inspector) StaleNewestUsers(ctx context.Context, partition int) ([]retwis.UserID, error) {
 	p := s.db.Partition(partition)
 	members, err := s.db.Client.ZRange(ctx, p.NewestUsers(), 0, -1).Result()
@@ -176,15 +175,15 @@ func (s *Inspector) StaleNewestUsers(ctx context.Context, partition int) ([]retw
 	if len(ids) > 0 {
 		_, _ = pipe.Exec(ctx) // every state has its own error
 	}
-	var unfit []retwis.UserID
+	var stale []retwis.UserID
 	for i, state := range states {
 		fields, err := state.Result()
 		if err != nil {
 			return nil, fmt.Errorf("inspect the newest users of partition %d: %w", partition, err)
 		}
 		if rdb.Text(fields[0]) != "active" {
-			unfit = append(unfit, ids[i])
+			stale = append(stale, ids[i])
 		}
 	}
-	return unfit, nil
+	return stale, nil
 }

@@ -12,32 +12,31 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// checkCluster says what a node makes of its cluster. They may differ in that.
+// checkCluster checks the state of the cluster as a node sees it. Nodes may differ.
 func (v nodeState) checkCluster() Finding {
-	told := func(name string) string { return rdb.InfoField(v.cluster, name) }
+	field := func(name string) string { return rdb.InfoField(v.cluster, name) }
 	f := Finding{Subject: "cluster", Verdict: OK, Message: fmt.Sprintf("state %s, %s of %d slots served",
-		told("cluster_state"), told("cluster_slots_ok"), rdb.Slots)}
+		field("cluster_state"), field("cluster_slots_ok"), rdb.Slots)}
 	switch {
-	case told("cluster_slots_assigned") != strconv.Itoa(rdb.Slots):
+	case field("cluster_slots_assigned") != strconv.Itoa(rdb.Slots):
 		f.Verdict, f.Fix = Problem, "give every slot to a master: redis-cli --cluster fix HOST:PORT"
-	case told("cluster_state") != "ok" || told("cluster_slots_fail") != "0":
-		f.Verdict, f.Fix = Problem, "see which nodes are down (CLUSTER NODES) and start them, or fail their replicas over (CLUSTER FAILOVER)"
-	case told("cluster_slots_pfail") != "0":
-		f.Verdict, f.Fix = Problem, "a master does not answer this node: see that it runs, and the network between them"
+	case field("cluster_state") != "ok" || field("cluster_slots_fail") != "0":
+		f.Verdict, f.Fix = Problem, "check which nodes are down (CLUSTER NODES) and start them, or promote their replicas (CLUSTER FAILOVER)"
+	case field("cluster_slots_pfail") != "0":
+		f.Verdict, f.Fix = Problem, "a master does not answer this node: check that it runs, and the network between them"
 	}
 	return f
 }
 
-// inspectShards looks for masters that nobody could take over from, and for moves of slots
-// that did not end.
+// inspectShards checks for masters without replicas, failed nodes and unfinished slot migrations.
 func inspectShards(ctx context.Context, cluster *redis.ClusterClient) []Finding {
 	nodes, err := cluster.ClusterNodes(ctx).Result()
 	if err != nil {
-		return []Finding{{Subject: "replicas", Verdict: Problem, Message: err.Error(), Fix: "let the service ask for the nodes of the cluster (ACL +cluster)"}}
+		return []Finding{{Subject: "replicas", Verdict: Problem, Message: err.Error(), Fix: "allow the service to read the nodes of the cluster (ACL +cluster)"}}
 	}
 	replicas := map[string]int{}   // by the id of the master
 	masters := map[string]string{} // id to address
-	var failed, moving []string
+	var failed, migrating []string
 	for line := range strings.Lines(nodes) {
 		fields := strings.Fields(line)
 		if len(fields) < 8 {
@@ -56,30 +55,30 @@ func inspectShards(ctx context.Context, cluster *redis.ClusterClient) []Finding 
 			masters[id] = addr
 		}
 		if strings.Contains(line, "->-") || strings.Contains(line, "-<-") {
-			moving = append(moving, addr)
+			migrating = append(migrating, addr)
 		}
 	}
-	var alone []string
+	var unreplicated []string
 	for id, addr := range masters {
 		if replicas[id] == 0 {
-			alone = append(alone, addr)
+			unreplicated = append(unreplicated, addr)
 		}
 	}
-	found := []Finding{{Subject: "replicas", Verdict: OK, Message: fmt.Sprintf("each of %d masters has one at least", len(masters))}}
-	if len(alone) > 0 {
-		found[0].Verdict, found[0].Message = Warning, fmt.Sprintf("%d of %d masters have none", len(alone), len(masters))
-		found[0].Fix = "add a replica to each (redis-cli --cluster add-node NEW HOST:PORT --cluster-slave): when one of these is gone, so is its share of the people"
+	found := []Finding{{Subject: "replicas", Verdict: OK, Message: fmt.Sprintf("each of %d masters has at least one", len(masters))}}
+	if len(unreplicated) > 0 {
+		found[0].Verdict, found[0].Message = Warning, fmt.Sprintf("%d of %d masters have none", len(unreplicated), len(masters))
+		found[0].Fix = "add a replica to each (redis-cli --cluster add-node NEW HOST:PORT --cluster-slave): if such a master is lost, the data of its users is lost"
 	}
 	if len(failed) > 0 {
-		found = append(found, Finding{Subject: "nodes", Verdict: Problem, Message: strings.Join(failed, ", ") + " failed", Fix: "start them, or take them out (CLUSTER FORGET)"})
+		found = append(found, Finding{Subject: "nodes", Verdict: Problem, Message: strings.Join(failed, ", ") + " failed", Fix: "start them, or remove them (CLUSTER FORGET)"})
 	}
-	if len(moving) > 0 {
-		found = append(found, Finding{Subject: "slots", Verdict: Warning, Message: "slots are being moved by " + strings.Join(moving, ", "), Fix: "where nobody is moving them, redis-cli --cluster fix HOST:PORT ends it"})
+	if len(migrating) > 0 {
+		found = append(found, Finding{Subject: "slots", Verdict: Warning, Message: "slots are being migrated by " + strings.Join(migrating, ", "), Fix: "if no migration is running, finish it: redis-cli --cluster fix HOST:PORT"})
 	}
 	return found
 }
 
-// checkClocks compares the clocks of masters: the ids of posts are made by them.
+// checkClocks compares the clocks of the masters, which the ids of posts depend on.
 func checkClocks(nodes []nodeState) []Finding {
 	var low, high time.Duration
 	first := true
@@ -93,9 +92,9 @@ func checkClocks(nodes []nodeState) []Finding {
 		low, high = min(low, v.skew), max(high, v.skew)
 	}
 	apart := high - low
-	f := Finding{Subject: "clocks", Verdict: OK, Message: fmt.Sprintf("%s apart, of the masters", apart.Round(time.Millisecond))}
+	f := Finding{Subject: "clocks", Verdict: OK, Message: fmt.Sprintf("the clocks of the masters differ by %s", apart.Round(time.Millisecond))}
 	if apart > clockSkew {
-		f.Verdict, f.Fix = Warning, "let all machines keep time by NTP: posts of different authors are sorted by it"
+		f.Verdict, f.Fix = Warning, "synchronize the clocks of all machines by NTP: timelines sort posts of different authors by them"
 	}
 	return []Finding{f}
 }

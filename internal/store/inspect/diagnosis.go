@@ -14,27 +14,27 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Verdict is what is to be done about a finding.
+// Verdict is the severity of a finding.
 type Verdict string
 
 // The verdicts.
 const (
 	OK      Verdict = "ok"
-	Warning Verdict = "warning" // it works, and could work better or more safely
-	Problem Verdict = "problem" // it does not work, or will lose data
+	Warning Verdict = "warning" // it works, but not as well or as safely as it could
+	Problem Verdict = "problem" // it does not work, or can lose data
 )
 
-// Finding is one thing that a diagnosis looked at.
+// Finding is the result of one check of a diagnosis.
 type Finding struct {
 	Subject string  `json:"subject"`
-	Node    string  `json:"node,omitempty"` // of the Redis it is about, where there are several
+	Node    string  `json:"node,omitempty"` // address of the Redis, if there are several
 	Verdict Verdict `json:"verdict"`
 	Message string  `json:"message"`
-	Fix     string  `json:"fix,omitempty"` // what to do about it
+	Fix     string  `json:"fix,omitempty"` // what the operator can do
 }
 
-// Diagnose looks at a Redis, and at the database in it, if there is one. It changes
-// nothing. The error is that it cannot be reached or used at all.
+// Diagnose checks a Redis and its database, if there is one. It changes nothing. It returns an error if it cannot
+// connect to the Redis.
 func Diagnose(ctx context.Context, options store.Options) ([]Finding, error) {
 	opened, err := store.Connect(ctx, options)
 	if err != nil {
@@ -65,14 +65,14 @@ func Diagnose(ctx context.Context, options store.Options) ([]Finding, error) {
 	return append(found, s.inspectDatabase(ctx)...), nil
 }
 
-// diagnosis is a Redis that is looked at.
+// diagnosis is a diagnosis in progress.
 type diagnosis struct {
 	db      *rdb.DB
 	options store.Options
 	outbox  *store.Outbox
 }
 
-// inspectNodes looks at every node, masters first.
+// inspectNodes reads the state of every node, masters first.
 func (s *diagnosis) inspectNodes(ctx context.Context) ([]nodeState, error) {
 	cluster, ok := s.db.Client.(*redis.ClusterClient)
 	if !ok {
@@ -89,7 +89,7 @@ func (s *diagnosis) inspectNodes(ctx context.Context) ([]nodeState, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		all = append(all, v)
-		return nil // one that fails is a finding
+		return nil // the error becomes a finding
 	})
 	slices.SortFunc(all, func(a, b nodeState) int {
 		switch {
@@ -104,7 +104,7 @@ func (s *diagnosis) inspectNodes(ctx context.Context) ([]nodeState, error) {
 	return all, err
 }
 
-// Exchanges that measure the way to a node.
+// Bounds of the measurement of round trips to a node.
 const (
 	pings    = 51
 	pingTime = 5 * time.Second
@@ -114,12 +114,12 @@ func inspectNode(ctx context.Context, node *redis.Client) (nodeState, error) {
 	v := nodeState{addr: node.Options().Addr, config: map[string]string{}}
 	info, err := node.Info(ctx).Result()
 	if err != nil {
-		return v, fmt.Errorf("ask %s about itself: %w", v.addr, err)
+		return v, fmt.Errorf("read the state of %s: %w", v.addr, err)
 	}
 	v.info = info
 	if v.field("cluster_enabled") == "1" {
 		if v.cluster, err = node.ClusterInfo(ctx).Result(); err != nil {
-			return v, fmt.Errorf("ask %s about its cluster: %w", v.addr, err)
+			return v, fmt.Errorf("read the cluster state of %s: %w", v.addr, err)
 		}
 	}
 	for _, name := range []string{"appendonly", "appendfsync", "save", "zset-max-listpack-entries", "maxclients", "cluster-require-full-coverage"} {
@@ -144,16 +144,16 @@ func inspectNode(ctx context.Context, node *redis.Client) (nodeState, error) {
 	}
 	slices.Sort(v.pings)
 	start := time.Now()
-	there, err := node.Time(ctx).Result()
+	remote, err := node.Time(ctx).Result()
 	if err != nil {
-		return v, fmt.Errorf("ask %s for the time: %w", v.addr, err)
+		return v, fmt.Errorf("read the clock of %s: %w", v.addr, err)
 	}
-	here := time.Now()
-	v.skew = there.Sub(start.Add(here.Sub(start) / 2))
+	end := time.Now()
+	v.skew = remote.Sub(start.Add(end.Sub(start) / 2))
 	return v, nil
 }
 
-// inspectPubSub sends a message to itself: on a cluster by the node of each partition.
+// inspectPubSub measures the round trip of a published message, on a cluster over several nodes.
 func (s *diagnosis) inspectPubSub(ctx context.Context) Finding {
 	f := Finding{Subject: "pub/sub", Verdict: OK}
 	channels := []string{"retwis:doctor"}
@@ -170,54 +170,54 @@ func (s *diagnosis) inspectPubSub(ctx context.Context) Finding {
 		cancel()
 		if err != nil {
 			f.Verdict, f.Message = Problem, err.Error()
-			f.Fix = "let the service subscribe and publish: see the channel permissions of its user (ACL &*), and proxies between"
+			f.Fix = "allow the service to subscribe and publish: check the channel permissions of its user (ACL &*), and any proxies"
 			return f
 		}
 		slowest = max(slowest, took)
 	}
-	f.Message = fmt.Sprintf("a message that is published comes back within %s", slowest.Round(10*time.Microsecond))
+	f.Message = fmt.Sprintf("a published message arrives within %s", slowest.Round(10*time.Microsecond))
 	if slowest > slowRoundTrip {
-		f.Verdict, f.Fix = Warning, "live events come late by as much: put the service closer to Redis, or see what keeps it busy"
+		f.Verdict, f.Fix = Warning, "live events are delayed by this time: run the service closer to Redis, or check what keeps Redis busy"
 	}
 	return f
 }
 
-// inspectDatabase looks at what the service has stored.
+// inspectDatabase checks the database of the service.
 func (s *diagnosis) inspectDatabase(ctx context.Context) []Finding {
 	meta, err := s.db.Client.HGetAll(ctx, rdb.MetaKey).Result()
 	if err != nil {
-		mend := "let the service read its keys: see the permissions of its user (ACL ~*)"
+		fix := "allow the service to read its keys: check the permissions of its user (ACL ~*)"
 		if redis.HasErrorPrefix(err, "CLUSTERDOWN") {
-			mend = "mend the cluster, as said above"
+			fix = "repair the cluster first, see above"
 		}
-		return []Finding{{Subject: "database", Verdict: Problem, Message: err.Error(), Fix: mend}}
+		return []Finding{{Subject: "database", Verdict: Problem, Message: err.Error(), Fix: fix}}
 	}
 	if len(meta) == 0 {
-		return []Finding{{Subject: "database", Verdict: OK, Message: "there is none yet: the first start creates it"}}
+		return []Finding{{Subject: "database", Verdict: OK, Message: "there is none: the first start creates it"}}
 	}
 	has, err := rdb.CheckMeta(meta["schema"], meta["partitions"], s.options.Partitions)
 	if err != nil {
-		return []Finding{{Subject: "database", Verdict: Problem, Message: err.Error(), Fix: "choose another Redis, or the configuration that this database was made with"}}
+		return []Finding{{Subject: "database", Verdict: Problem, Message: err.Error(), Fix: "use another Redis, or the configuration that the database was created with"}}
 	}
 	s.db.UsePartitions(has)
 	found := []Finding{{Subject: "database", Verdict: OK, Message: fmt.Sprintf("schema version %d, %d partitions", rdb.SchemaVersion, has)}}
 	return append(found, s.inspectOutboxes(ctx)...)
 }
 
-// staleEntry is an age of the oldest entry from which on something is amiss.
+// staleEntry is the age of the oldest entry above which the diagnosis warns.
 const staleEntry = time.Minute
 
-// inspectOutboxes looks at what is to be done, and who does it.
+// inspectOutboxes checks the backlog, the workers and the dead letters.
 func (s *diagnosis) inspectOutboxes(ctx context.Context) []Finding {
 	var oldest time.Duration
 	var entries int64
 	for _, b := range s.outbox.Backlogs(ctx) {
 		if b.Err != nil {
-			return []Finding{{Subject: "outboxes", Verdict: Problem, Message: b.Err.Error(), Fix: "see that the service may run scripts"}}
+			return []Finding{{Subject: "outboxes", Verdict: Problem, Message: b.Err.Error(), Fix: "allow the service to run scripts"}}
 		}
 		oldest, entries = max(oldest, b.Oldest), entries+b.Entries
 	}
-	work := Finding{Subject: "outboxes", Verdict: OK, Message: fmt.Sprintf("%d entries wait, the oldest for %s", entries, oldest.Round(time.Millisecond))}
+	work := Finding{Subject: "outboxes", Verdict: OK, Message: fmt.Sprintf("%d entries, the oldest %s old", entries, oldest.Round(time.Millisecond))}
 	workers, err := s.db.Client.ZCount(ctx, rdb.WorkersKey, fmt.Sprint(time.Now().UnixMilli()), "+inf").Result()
 	switch {
 	case err != nil:
@@ -225,7 +225,7 @@ func (s *diagnosis) inspectOutboxes(ctx context.Context) []Finding {
 	case entries > 0 && workers == 0:
 		work.Verdict, work.Fix = Problem, "no worker runs: start retwis worker, or retwis serve with one"
 	case oldest > staleEntry:
-		work.Verdict, work.Fix = Warning, "workers do not keep up, or one entry takes long: see their log and retwis_outbox_oldest_seconds"
+		work.Verdict, work.Fix = Warning, "workers do not keep up, or one entry takes long: check their log and retwis_outbox_oldest_seconds"
 	}
 	if work.Verdict != Problem {
 		work.Message += fmt.Sprintf("; %d workers run", workers)
@@ -238,8 +238,8 @@ func (s *diagnosis) inspectOutboxes(ctx context.Context) []Finding {
 		found = append(found, Finding{Subject: "dead letters", Verdict: Problem, Message: err.Error()})
 	case len(letters) > 0:
 		found = append(found, Finding{
-			Subject: "dead letters", Verdict: Warning, Message: fmt.Sprintf("%d entries were given up", len(letters)),
-			Fix: "retwis deadletter list says why, retwis deadletter replay tries them again",
+			Subject: "dead letters", Verdict: Warning, Message: fmt.Sprintf("%d entries failed for good", len(letters)),
+			Fix: "retwis deadletter list shows the reasons, retwis deadletter requeue retries them",
 		})
 	default:
 		found = append(found, Finding{Subject: "dead letters", Verdict: OK, Message: "none"})

@@ -14,20 +14,19 @@ import (
 	"retwis/internal/store/script"
 )
 
-// edgesPerCall is how many edges one call goes over.
+// edgesPerCall is the number of edges that one call scans.
 const edgesPerCall = 500
 
-// SourceEdges goes over those whose posts a home or a list gets, and returns the edges
-// whose two directions differ.
+// SourceEdges scans the sources of a home or a list and returns the edges whose two directions differ.
 func (s *Inspector) SourceEdges(ctx context.Context, id retwis.TimelineID) ([]record.Edge, error) {
 	p := s.db.OfTimeline(id)
-	before := p.Prefix(rdb.FollowerKeys)
+	prefix := p.Prefix(rdb.FollowerKeys)
 	if id.Kind == retwis.ListTimeline {
-		before = p.Prefix(rdb.ListedKeys)
+		prefix = p.Prefix(rdb.ListedKeys)
 	}
-	half, err := s.halfEdges(ctx, p.Timeline(id).Sources(), id.Owner, before, "")
+	half, err := s.halfEdges(ctx, p.Timeline(id).Sources(), id.Owner, prefix, "")
 	if err != nil {
-		return nil, fmt.Errorf("inspect whom timeline %s follows: %w", id, err)
+		return nil, fmt.Errorf("inspect the sources of timeline %s: %w", id, err)
 	}
 	edges := make([]record.Edge, len(half))
 	for i, h := range half {
@@ -36,15 +35,15 @@ func (s *Inspector) SourceEdges(ctx context.Context, id retwis.TimelineID) ([]re
 	return edges, nil
 }
 
-// AudienceEdges goes over the homes, or the lists, of a partition that get an author's
-// posts, and returns the edges whose two directions differ.
+// AudienceEdges scans the homes, or the lists, of a partition that receive an author's posts, and returns the edges
+// whose two directions differ.
 func (s *Inspector) AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, number int) ([]record.Edge, error) {
 	p := s.db.Partition(number)
-	before, after := p.Prefix(rdb.FollowingKeys), ""
+	prefix, suffix := p.Prefix(rdb.FollowingKeys), ""
 	if kind == retwis.ListTimeline {
-		before, after = p.Prefix(rdb.ListKeys), rdb.ListMembersSuffix
+		prefix, suffix = p.Prefix(rdb.ListKeys), rdb.ListMembersSuffix
 	}
-	half, err := s.halfEdges(ctx, s.audienceOf(p, author, kind), author, before, after)
+	half, err := s.halfEdges(ctx, s.audienceOf(p, author, kind), author, prefix, suffix)
 	if err != nil {
 		return nil, fmt.Errorf("inspect the audience of %s in partition %d: %w", author, number, err)
 	}
@@ -55,8 +54,7 @@ func (s *Inspector) AudienceEdges(ctx context.Context, author retwis.UserID, kin
 	return edges, nil
 }
 
-// audienceOf is the set of the homes, or the lists, of a partition that get an author's
-// posts.
+// audienceOf returns the key of the set of the homes, or the lists, of a partition that receive an author's posts.
 func (s *Inspector) audienceOf(p rdb.Partition, author retwis.UserID, kind retwis.TimelineKind) string {
 	if kind == retwis.ListTimeline {
 		return p.User(author).Listed()
@@ -64,17 +62,17 @@ func (s *Inspector) audienceOf(p rdb.Partition, author retwis.UserID, kind retwi
 	return p.User(author).Followers()
 }
 
-// halfEdge is a member of a set with its score, and the one it has in the other direction.
+// halfEdge is a member of a set with its score, and its score in the other direction, 0 if it is missing.
 type halfEdge struct {
 	id           retwis.UserID
 	score, other int64
 }
 
-func (s *Inspector) halfEdges(ctx context.Context, set string, owner retwis.UserID, before, after string) ([]halfEdge, error) {
+func (s *Inspector) halfEdges(ctx context.Context, set string, owner retwis.UserID, prefix, suffix string) ([]halfEdge, error) {
 	var found []halfEdge
-	for above := ""; ; {
+	for after := ""; ; {
 		reply, err := s.db.Do(ctx, rdb.Call{
-			Script: script.HalfEdges, Keys: []string{set}, Args: []any{owner.String(), before, after, above, edgesPerCall},
+			Script: script.HalfEdges, Keys: []string{set}, Args: []any{owner.String(), prefix, suffix, after, edgesPerCall},
 		}).Slice()
 		if err != nil {
 			return nil, err
@@ -89,18 +87,17 @@ func (s *Inspector) halfEdges(ctx context.Context, set string, owner retwis.User
 		if len(reply) == 0 || rdb.Text(reply[0]) == "" {
 			return found, nil
 		}
-		above = rdb.Text(reply[0])
+		after = rdb.Text(reply[0])
 	}
 }
 
-// Edges reads both directions of the edges between a timeline and authors, in the order
-// asked for.
+// Edges reads both directions of the edges between a timeline and authors, in the order of the authors.
 func (s *Inspector) Edges(ctx context.Context, id retwis.TimelineID, authors []retwis.UserID) ([]record.Edge, error) {
 	if len(authors) == 0 {
 		return nil, nil
 	}
 	p := s.db.OfTimeline(id)
-	pipe := s.db.Client.TxPipeline() // all keys are of one slot
+	pipe := s.db.Client.TxPipeline() // all keys are in one slot
 	sources := make([]*redis.FloatCmd, len(authors))
 	audiences := make([]*redis.FloatCmd, len(authors))
 	for i, author := range authors {
@@ -112,7 +109,7 @@ func (s *Inspector) Edges(ctx context.Context, id retwis.TimelineID, authors []r
 	for i, author := range authors {
 		for _, result := range []*redis.FloatCmd{sources[i], audiences[i]} {
 			if err := result.Err(); err != nil && !errors.Is(err, redis.Nil) {
-				return nil, fmt.Errorf("inspect whom timeline %s follows: %w", id, err)
+				return nil, fmt.Errorf("inspect the sources of timeline %s: %w", id, err)
 			}
 		}
 		edges[i] = record.Edge{Timeline: id, Author: author, Source: int64(sources[i].Val()), Audience: int64(audiences[i].Val())}

@@ -1,5 +1,5 @@
-// Package inspect reads a database as it is stored, for the checker; repairs what the checker finds; and
-// diagnoses the Redis that the database is on.
+// Package inspect reads the stored state of a database for the checker, repairs what the checker finds, and
+// diagnoses the Redis of a database.
 package inspect
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Database is what the checker needs: it reads a database and repairs it.
+// Database reads and repairs a database for the checker.
 type Database struct {
 	*Inspector
 	*Repairer
@@ -22,7 +22,7 @@ type Database struct {
 // New returns the database of a store.
 func New(s *store.Store) Database { return Database{NewInspector(s), NewRepairer(s)} }
 
-// Inspector reads a database as it is stored.
+// Inspector reads the stored state of a database.
 type Inspector struct {
 	db        *rdb.DB
 	options   store.Options
@@ -34,25 +34,23 @@ func NewInspector(s *store.Store) *Inspector {
 	return &Inspector{db: s.DB(), options: s.Options(), timelines: s.Timelines}
 }
 
-// Partitions returns how many partitions the database has.
+// Partitions returns the number of partitions of the database.
 func (s *Inspector) Partitions() int { return len(s.db.Partitions()) }
 
 // PartitionOfUser returns the number of a user's partition.
 func (s *Inspector) PartitionOfUser(id retwis.UserID) int { return s.db.OfUser(id).Number }
 
-// lateness is how many entries of a list's end are taken to be out of order because a post
-// arrived late, at least.
-const lateness = 256
+// minLateness is the minimum of [Inspector.Lateness].
+const minLateness = 256
 
-// Lateness is how many entries at the end of a timeline's list may be out of order because
-// a post arrived late: what is older than any of them may have left the list.
-func (s *Inspector) Lateness() int { return max(lateness, s.options.Slack) }
+// Lateness returns the number of entries at the end of a list that may be out of order because posts arrived late. The
+// list may have trimmed posts that are older than any of them.
+func (s *Inspector) Lateness() int { return max(minLateness, s.options.Slack) }
 
-// HomeCap is how many entries a timeline's list keeps, and Slack by how many it may exceed
-// that.
+// HomeCap returns the cap of lists, and by how many entries a list may exceed it.
 func (s *Inspector) HomeCap() (entries, slack int) { return s.options.HomeCap, s.options.Slack }
 
-// OutboxEnds returns the last entry of every outbox; "" of an empty one.
+// OutboxEnds returns the last entry of each outbox, "" if it is empty.
 func (s *Inspector) OutboxEnds(ctx context.Context) ([]string, error) {
 	pipe := s.db.Client.Pipeline()
 	last := make([]*redis.XMessageSliceCmd, len(s.db.Partitions()))
@@ -63,7 +61,7 @@ func (s *Inspector) OutboxEnds(ctx context.Context) ([]string, error) {
 	return messageIDs(last)
 }
 
-// OutboxStarts returns the first entry of every outbox; "" of an empty one.
+// OutboxStarts returns the first entry of each outbox, "" if it is empty.
 func (s *Inspector) OutboxStarts(ctx context.Context) ([]string, error) {
 	pipe := s.db.Client.Pipeline()
 	first := make([]*redis.XMessageSliceCmd, len(s.db.Partitions()))

@@ -9,20 +9,20 @@ import (
 	"retwis/internal/store/rdb"
 )
 
-// nodeState are what a Redis tells about itself, and what was measured of it.
+// nodeState is the reported and measured state of a Redis.
 type nodeState struct {
 	addr        string
-	err         error  // why nothing else is known
-	info        string // as INFO tells it; empty of an in-process one
-	cluster     string // as CLUSTER INFO tells it; empty of one Redis alone
+	err         error  // why the state could not be read
+	info        string // reply of INFO; empty for an in-process Redis
+	cluster     string // reply of CLUSTER INFO; empty outside a cluster
 	config      map[string]string
 	configError error
 	scriptError error
 	pings       []time.Duration // sorted
-	skew        time.Duration   // of its clock against ours
+	skew        time.Duration   // difference of its clock to the local one
 }
 
-// Bounds from which on something is to be done.
+// Bounds above or below which a check fails.
 const (
 	slowRoundTrip     = 5 * time.Millisecond
 	verySlowRoundTrip = 100 * time.Millisecond
@@ -35,16 +35,16 @@ const (
 func (v nodeState) field(name string) string { return rdb.InfoField(v.info, name) }
 
 func (v nodeState) number(name string) int64 {
-	n, _ := strconv.ParseInt(v.field(name), 10, 64) // 0 of what it does not tell
+	n, _ := strconv.ParseInt(v.field(name), 10, 64) // 0 if it is not reported
 	return n
 }
 
 func (v nodeState) isReplica() bool { return v.field("role") == "slave" }
 
-// check says what to think of a node.
+// check returns the findings about a node.
 func (v nodeState) check() []Finding {
 	if v.err != nil {
-		return []Finding{{Subject: "reachable", Verdict: Problem, Message: v.err.Error(), Fix: "start the node, or take it out of the cluster (CLUSTER FORGET)"}}
+		return []Finding{{Subject: "reachable", Verdict: Problem, Message: v.err.Error(), Fix: "start the node, or remove it from the cluster (CLUSTER FORGET)"}}
 	}
 	found := []Finding{
 		v.checkVersion(), v.checkRole(), v.checkEviction(), v.checkMemory(), v.checkPersistence(), v.checkDisk(),
@@ -54,7 +54,7 @@ func (v nodeState) check() []Finding {
 		found = append(found, v.checkCluster())
 	}
 	if v.scriptError != nil {
-		found = append(found, Finding{Subject: "scripts", Verdict: Problem, Message: v.scriptError.Error(), Fix: "let the service run scripts: see the permissions of its user (ACL +@scripting, and the commands within them)"})
+		found = append(found, Finding{Subject: "scripts", Verdict: Problem, Message: v.scriptError.Error(), Fix: "allow the service to run scripts: check the permissions of its user (ACL +@scripting, and the commands in the scripts)"})
 	}
 	return found
 }
@@ -63,7 +63,7 @@ func (v nodeState) checkVersion() Finding {
 	version := v.field("redis_version")
 	f := Finding{Subject: "version", Verdict: OK, Message: "Redis " + version}
 	if version == "" {
-		f.Message = "not told"
+		f.Message = "not reported"
 	}
 	if err := rdb.CheckVersion(version); err != nil {
 		f.Verdict, f.Message, f.Fix = Problem, err.Error(), "upgrade to Redis 7 or later"
@@ -79,9 +79,9 @@ func (v nodeState) checkRole() Finding {
 	f.Message = "replica of " + v.field("master_host") + ":" + v.field("master_port")
 	switch {
 	case v.field("cluster_enabled") != "1":
-		f.Verdict, f.Fix = Problem, "it takes no writes: give the URL of the master"
+		f.Verdict, f.Fix = Problem, "a replica accepts no writes: use the URL of the master"
 	case v.field("master_link_status") != "up":
-		f.Verdict, f.Fix = Problem, "it does not follow its master: see its log, and the network between them"
+		f.Verdict, f.Fix = Problem, "it is not connected to its master: check its log, and the network between them"
 	}
 	return f
 }
@@ -92,9 +92,9 @@ func (v nodeState) checkEviction() Finding {
 	switch policy {
 	case "noeviction":
 	case "":
-		f.Message = "not told"
+		f.Message = "not reported"
 	default:
-		f.Verdict, f.Message = Problem, f.Message+": it forgets keys, and timelines with them, when memory runs out"
+		f.Verdict, f.Message = Problem, f.Message+": it evicts keys, and so loses timelines, when memory runs out"
 		f.Fix = "set maxmemory-policy noeviction; the service refuses to start otherwise"
 	}
 	return f
@@ -108,19 +108,19 @@ func (v nodeState) checkMemory() Finding {
 		f.Message += " of " + megabytes(most)
 		switch {
 		case used > most/100*95:
-			f.Verdict, f.Fix = Problem, "writes fail when it is full: raise maxmemory, add memory, or add nodes"
+			f.Verdict, f.Fix = Problem, "writes fail when memory is full: raise maxmemory, add memory, or add nodes"
 		case used > most/100*80:
-			f.Verdict, f.Fix = Warning, "raise maxmemory or add nodes before it is full: then writes fail"
+			f.Verdict, f.Fix = Warning, "raise maxmemory or add nodes: writes fail when memory is full"
 		}
 	case system > 0 && used > system/100*70:
-		f.Message += ", of " + megabytes(system) + " that the machine has"
-		f.Verdict, f.Fix = Problem, "the system ends Redis when memory runs out, and a fork for a snapshot needs some too: add memory or nodes, and set maxmemory"
+		f.Message += " of " + megabytes(system) + " of the machine"
+		f.Verdict, f.Fix = Problem, "the system kills Redis when memory runs out, and the fork for a snapshot needs memory too: add memory or nodes, and set maxmemory"
 	case v.info != "":
 		f.Message += ", without a limit"
-		f.Verdict, f.Fix = Warning, "set maxmemory to about 70 % of what Redis may have: then writes fail when it is full, and Redis is not ended by the system"
+		f.Verdict, f.Fix = Warning, "set maxmemory to about 70 % of the memory for Redis: then writes fail when it is full, instead of the system killing Redis"
 	}
 	if ratio, err := strconv.ParseFloat(v.field("mem_fragmentation_ratio"), 64); err == nil && ratio > 1.5 && used > 1<<30 {
-		f.Message += fmt.Sprintf("; the process takes %.1f times as much", ratio)
+		f.Message += fmt.Sprintf("; the process uses %.1f times as much", ratio)
 		if f.Verdict == OK {
 			f.Verdict, f.Fix = Warning, "set activedefrag yes"
 		}
@@ -136,37 +136,37 @@ func (v nodeState) checkPersistence() Finding {
 	}
 	switch {
 	case appends == "":
-		f.Message = "not told"
-		f.Verdict, f.Fix = Warning, "see that it keeps an append-only file: without one, posts are gone after a crash of Redis"
+		f.Message = "not reported"
+		f.Verdict, f.Fix = Warning, "check that it uses an append-only file: without one, a crash of Redis loses posts"
 	case appends == "yes" && v.config["appendfsync"] == "no":
-		f.Message = "append-only file, which the system writes when it likes"
-		f.Verdict, f.Fix = Warning, "set appendfsync everysec: about a second is lost with the power, not half a minute"
+		f.Message = "append-only file without fsync"
+		f.Verdict, f.Fix = Warning, "set appendfsync everysec: a power failure then loses about a second, instead of half a minute"
 	case appends == "yes":
 		f.Message = strings.TrimSpace("append-only file " + v.config["appendfsync"])
 	case v.config["save"] == "" && v.configError == nil:
-		f.Message = "nothing is kept when Redis ends"
+		f.Message = "Redis stores nothing on disk"
 		f.Verdict, f.Fix = Problem, "set appendonly yes (CONFIG SET appendonly yes works at once; then CONFIG REWRITE)"
 	default:
 		f.Message = "snapshots only (save " + v.config["save"] + ")"
-		f.Verdict, f.Fix = Warning, "set appendonly yes: posts since the last snapshot are gone after a crash of Redis"
+		f.Verdict, f.Fix = Warning, "set appendonly yes: a crash of Redis loses the posts since the last snapshot"
 	}
 	return f
 }
 
 func (v nodeState) checkDisk() Finding {
-	f := Finding{Subject: "disk", Verdict: OK, Message: "the last writes went well"}
-	for name, says := range map[string]string{
+	f := Finding{Subject: "disk", Verdict: OK, Message: "the last writes succeeded"}
+	for name, message := range map[string]string{
 		"aof_last_write_status":     "the append-only file could not be written",
 		"aof_last_bgrewrite_status": "the append-only file could not be rewritten",
 		"rdb_last_bgsave_status":    "the last snapshot failed",
 	} {
 		if status := v.field(name); status != "" && status != "ok" {
-			f.Verdict, f.Message = Problem, says
-			f.Fix = "see the log of Redis, the space and the permissions of its directory: it refuses writes meanwhile, or loses them later"
+			f.Verdict, f.Message = Problem, message
+			f.Fix = "check the log of Redis, and the free space and permissions of its directory: it refuses writes, or loses them after a crash"
 		}
 	}
 	if v.field("loading") == "1" {
-		f.Verdict, f.Message, f.Fix = Problem, "it is loading its data", "wait until it has"
+		f.Verdict, f.Message, f.Fix = Problem, "it is loading its data", "wait until it has finished"
 	}
 	return f
 }
@@ -176,28 +176,28 @@ func (v nodeState) checkLatency() Finding {
 		return Finding{Subject: "latency", Verdict: OK, Message: "not measured"}
 	}
 	median, worst := v.pings[len(v.pings)/2], v.pings[len(v.pings)-1]
-	f := Finding{Subject: "latency", Verdict: OK, Message: fmt.Sprintf("%s for an exchange, at most %s",
+	f := Finding{Subject: "latency", Verdict: OK, Message: fmt.Sprintf("median round trip %s, at most %s",
 		median.Round(time.Microsecond), worst.Round(time.Microsecond))}
 	switch {
 	case median > verySlowRoundTrip:
-		f.Verdict, f.Fix = Problem, "a page takes three exchanges, one after the other: put the service next to Redis"
+		f.Verdict, f.Fix = Problem, "a page takes three sequential round trips: run the service next to Redis"
 	case median > slowRoundTrip:
-		f.Verdict, f.Fix = Warning, "a page takes up to three exchanges, one after the other: put the service closer to Redis, or see what keeps it busy (SLOWLOG GET)"
+		f.Verdict, f.Fix = Warning, "a page takes up to three sequential round trips: run the service closer to Redis, or check what keeps Redis busy (SLOWLOG GET)"
 	case worst > verySlowRoundTrip:
-		f.Verdict, f.Fix = Warning, "something holds Redis up now and then: see SLOWLOG GET, LATENCY DOCTOR, and whether the machine swaps"
+		f.Verdict, f.Fix = Warning, "something delays Redis from time to time: check SLOWLOG GET, LATENCY DOCTOR, and whether the machine swaps"
 	}
 	return f
 }
 
 func (v nodeState) checkClock() Finding {
 	skew := v.skew.Abs()
-	f := Finding{Subject: "clock", Verdict: OK, Message: fmt.Sprintf("%s from the one here", v.skew.Round(time.Millisecond))}
-	mend := "let both machines keep time by NTP: ids and times of posts come from the clock of Redis"
+	f := Finding{Subject: "clock", Verdict: OK, Message: fmt.Sprintf("%s from the local clock", v.skew.Round(time.Millisecond))}
+	fix := "synchronize the clocks of both machines by NTP: ids and times of posts come from the clock of Redis"
 	switch {
 	case skew > severeClockSkew:
-		f.Verdict, f.Fix = Problem, mend
+		f.Verdict, f.Fix = Problem, fix
 	case skew > clockSkew:
-		f.Verdict, f.Fix = Warning, mend
+		f.Verdict, f.Fix = Warning, fix
 	}
 	return f
 }
@@ -208,9 +208,9 @@ func (v nodeState) checkPacking() Finding {
 	n, err := strconv.Atoi(value)
 	switch {
 	case !known || err != nil:
-		f.Message = "not told"
+		f.Message = "not reported"
 	case n < listpackEntries:
-		f.Verdict, f.Fix = Warning, "set zset-max-listpack-entries 1024: a follow takes about 20 bytes then, instead of more than 100"
+		f.Verdict, f.Fix = Warning, "set zset-max-listpack-entries 1024: a follow then takes about 20 bytes instead of more than 100"
 	}
 	return f
 }
@@ -223,11 +223,11 @@ func (v nodeState) checkClients() Finding {
 	f := Finding{Subject: "clients", Verdict: OK, Message: fmt.Sprintf("%d connected, %d allowed", v.number("connected_clients"), most)}
 	switch {
 	case most == 0:
-		f.Message = "not told"
+		f.Message = "not reported"
 	case v.number("connected_clients") > most/100*80:
-		f.Verdict, f.Fix = Problem, "raise maxclients: new connections are refused before long"
+		f.Verdict, f.Fix = Problem, "raise maxclients: Redis will soon refuse new connections"
 	case most < fewClients:
-		f.Verdict, f.Fix = Warning, "raise maxclients: a process opens up to 64 connections, and one for each partition it serves or listens to"
+		f.Verdict, f.Fix = Warning, "raise maxclients: a process opens up to 64 connections, and one for each outbox that it serves and each channel that it listens to"
 	}
 	return f
 }

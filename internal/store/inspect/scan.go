@@ -14,9 +14,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Scan goes over all keys of the database, in small steps, and hands over the users and the
-// claims on names it comes by, one call at a time. What is there all the while is handed
-// over at least once, perhaps more often.
+// Scan scans all keys of the database in small steps and calls found with the users and name claims, not concurrently.
+// It finds everything that exists throughout the scan at least once.
 func (s *Inspector) Scan(ctx context.Context, found func([]retwis.UserID, []record.NameClaim) error) error {
 	var mu sync.Mutex
 	scan := func(ctx context.Context, node *redis.Client) error {
@@ -45,8 +44,8 @@ func (s *Inspector) Scan(ctx context.Context, found func([]retwis.UserID, []reco
 	return s.db.ForEachMaster(ctx, scan)
 }
 
-// sortKeys tells keys of users from keys of names. Keys of another program's, or of partitions
-// that there are not, are neither.
+// sortKeys returns the users and the names among keys. It ignores keys of other programs and of partitions that do not
+// exist.
 func (s *Inspector) sortKeys(keys []string) (users []retwis.UserID, names []string) {
 	for _, key := range keys {
 		_, rest, _ := strings.Cut(key, "}:")
@@ -65,7 +64,7 @@ func (s *Inspector) sortKeys(keys []string) (users []retwis.UserID, names []stri
 	return users, names
 }
 
-// nameClaims reads who has names. Those that nobody has any more are left out.
+// nameClaims returns the holders of names. It omits names that are free by now.
 func (s *Inspector) nameClaims(ctx context.Context, names []string) ([]record.NameClaim, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -80,17 +79,17 @@ func (s *Inspector) nameClaims(ctx context.Context, names []string) ([]record.Na
 	for i, name := range names {
 		holder, err := holders[i].Result()
 		if err != nil && !errors.Is(err, redis.Nil) {
-			return nil, fmt.Errorf("read who has a name: %w", err)
+			return nil, fmt.Errorf("read the holder of a name: %w", err)
 		}
 		if err == nil {
-			id, _ := retwis.ParseUserID(holder) // what is no id is nobody's
+			id, _ := retwis.ParseUserID(holder) // 0 if it is not an id
 			claims = append(claims, record.NameClaim{Folded: name, Owner: id})
 		}
 	}
 	return claims, nil
 }
 
-// NameOwner returns who has a name, and false when nobody has.
+// NameOwner returns the holder of a name, false if it is free.
 func (s *Inspector) NameOwner(ctx context.Context, folded string) (retwis.UserID, bool, error) {
 	claims, err := s.nameClaims(ctx, []string{folded})
 	if err != nil || len(claims) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// TimelineRecord reads the list of a timeline as it is stored, without building it.
+// TimelineRecord returns the stored state of a timeline. It does not rebuild it.
 func (s *Inspector) TimelineRecord(ctx context.Context, id retwis.TimelineID) (record.Timeline, error) {
 	p := s.db.OfTimeline(id)
 	r := record.Timeline{ID: id, Sources: map[retwis.UserID]int64{}}
@@ -50,13 +50,13 @@ func (s *Inspector) TimelineRecord(ctx context.Context, id retwis.TimelineID) (r
 		}
 		r.Sources[author] = rdb.Score(sources[i+1])
 	}
-	awaited, _ := reply[4].([]any)
-	r.Pending, _ = postIDs(awaited)
+	pending, _ := reply[4].([]any)
+	r.Pending, _ = postIDs(pending)
 	r.Gap = retwis.PostID(rdb.Number(reply[5]))
 	return r, nil
 }
 
-// postIDs reads entries of a list, and counts those that are no ids.
+// postIDs parses the entries of a list, and counts those that are not ids.
 func postIDs(entries []any) (posts []retwis.PostID, foreign int) {
 	for _, e := range entries {
 		post, err := retwis.ParsePostID(rdb.Text(e))
@@ -69,10 +69,9 @@ func postIDs(entries []any) (posts []retwis.PostID, foreign int) {
 	return posts, foreign
 }
 
-// PostsDownTo returns the posts on profiles from the newest down to an id, newest first, and at
-// most a number of each.
+// PostsDownTo returns the posts of authors from the newest down to an id, newest first, and at most most per author.
 func (s *Inspector) PostsDownTo(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.PostID, error) {
-	posted := make(map[retwis.UserID][]retwis.PostID, len(authors))
+	posts := make(map[retwis.UserID][]retwis.PostID, len(authors))
 	from := make([]retwis.PostID, len(authors))
 	for step := min(most, 16+2*most/max(len(authors), 1)); len(authors) > 0; step = min(4*step, 1000) {
 		found, err := s.timelines.ReadProfiles(ctx, authors, from, true, step)
@@ -84,20 +83,20 @@ func (s *Inspector) PostsDownTo(ctx context.Context, authors []retwis.UserID, do
 		for i, author := range authors {
 			for _, post := range found[i] {
 				if post >= downTo {
-					posted[author] = append(posted[author], post)
+					posts[author] = append(posts[author], post)
 				}
 			}
 			n := len(found[i])
-			if n == step && found[i][n-1] > downTo && len(posted[author]) < most {
+			if n == step && found[i][n-1] > downTo && len(posts[author]) < most {
 				left, next = append(left, author), append(next, found[i][n-1])
 			}
 		}
 		authors, from = left, next
 	}
-	return posted, nil
+	return posts, nil
 }
 
-// PostRecords reads posts as they are stored, in the order asked for.
+// PostRecords returns the stored state of posts, in the order of their ids.
 func (s *Inspector) PostRecords(ctx context.Context, ids []retwis.PostID) ([]record.Post, error) {
 	const step = 500
 	records := make([]record.Post, len(ids))
@@ -132,9 +131,8 @@ func (s *Inspector) PostRecords(ctx context.Context, ids []retwis.PostID) ([]rec
 	return records, nil
 }
 
-// ProfileRecord reads the ids on a user's profile, as they stand there, in steps: what is added
-// or removed meanwhile may shift one across the border of two steps. It also returns how
-// many entries are no ids.
+// ProfileRecord returns the stored ids of a user's profile and the number of entries that are not ids. It reads in
+// steps, so a concurrent change may shift an entry between two steps.
 func (s *Inspector) ProfileRecord(ctx context.Context, id retwis.UserID) (posts []retwis.PostID, foreign int, err error) {
 	const step = 2000
 	for from := int64(0); ; from += step {

@@ -20,7 +20,7 @@ type Call struct {
 	Args   []any
 }
 
-// program returns the script of a call. Names are constants and a test loads each, so it is there.
+// program returns the script of a call. Every name is a constant, and a test loads each of them.
 func (db *DB) program(c Call) *redis.Script { return db.scripts[c.Script] }
 
 // Do runs one script.
@@ -28,9 +28,9 @@ func (db *DB) Do(ctx context.Context, c Call) *redis.Cmd {
 	return db.program(c).Run(ctx, db.Client, c.Keys, c.Args...)
 }
 
-// DoAll runs scripts, in one concurrent pipeline for each master: in a pipeline over several masters, one
-// that does not answer until the deadline makes the driver fail all commands, also those that others have
-// answered. Each result has its own error.
+// DoAll runs scripts in one concurrent pipeline per master. Each result holds its own error. The driver's
+// own pipeline over several masters is not used: if one master does not answer before the deadline, it
+// fails all commands, also those that other masters have answered.
 func (db *DB) DoAll(ctx context.Context, calls []Call) []*redis.Cmd {
 	results := make([]*redis.Cmd, len(calls))
 	if len(calls) == 0 {
@@ -40,7 +40,7 @@ func (db *DB) DoAll(ctx context.Context, calls []Call) []*redis.Cmd {
 	var others sync.WaitGroup
 	for _, group := range groups[1:] {
 		others.Go(func() {
-			ctx, _ := roundtrip.WithCounter(ctx) // all of them are one exchange
+			ctx, _ := roundtrip.WithCounter(ctx) // the pipelines count as one round trip
 			db.doGroup(ctx, calls, group, results)
 		})
 	}
@@ -49,7 +49,7 @@ func (db *DB) DoAll(ctx context.Context, calls []Call) []*redis.Cmd {
 	return results
 }
 
-// byMaster returns the indexes of calls, grouped by the master that has their keys.
+// byMaster returns the indexes of calls, grouped by the master that holds their keys.
 func (db *DB) byMaster(ctx context.Context, calls []Call) [][]int {
 	cluster, ok := db.Client.(*redis.ClusterClient)
 	if !ok {
@@ -61,14 +61,14 @@ func (db *DB) byMaster(ctx context.Context, calls []Call) [][]int {
 	}
 	groups := map[*redis.Client][]int{}
 	for i, c := range calls {
-		master, _ := cluster.MasterForKey(ctx, c.Keys[0]) // if none is known, the call's error says why
+		master, _ := cluster.MasterForKey(ctx, c.Keys[0]) // without a master, the call returns the error
 		groups[master] = append(groups[master], i)
 	}
 	return slices.Collect(maps.Values(groups))
 }
 
-// doGroup runs some of the scripts in one pipeline. A server that does not know a script, such as a new
-// master, is sent its text.
+// doGroup runs a group of scripts in one pipeline. It sends the text of a script to a server that has not
+// loaded it, such as a new master.
 func (db *DB) doGroup(ctx context.Context, calls []Call, group []int, results []*redis.Cmd) {
 	pipe := db.Client.Pipeline()
 	for _, i := range group {

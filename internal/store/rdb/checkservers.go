@@ -10,12 +10,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrReplica says that a server takes no writes. It may be the master again soon.
-var ErrReplica = errors.New("it is a replica, which takes no writes")
+// ErrReplica is the error of a server that is a replica. It may become the master again soon.
+var ErrReplica = errors.New("the server is a replica, which accepts no writes")
 
-// checkServers refuses a server that is too old, that would evict keys, or that is a replica and
-// no part of a cluster. What a server does not tell, as the in-process one and some hosted
-// ones do not, is passed over.
+// checkServers refuses a server that is too old, that evicts keys, or that is a replica outside a cluster.
+// It accepts a server that does not report these facts, as the in-process one and some hosted ones do not.
 func (db *DB) checkServers(ctx context.Context) error {
 	check := func(ctx context.Context, node *redis.Client) error {
 		info, err := node.Info(ctx, "server").Result()
@@ -24,15 +23,15 @@ func (db *DB) checkServers(ctx context.Context) error {
 				return fmt.Errorf("%s: %w", node.Options().Addr, err)
 			}
 		} else if !Answered(err) {
-			return fmt.Errorf("ask Redis for its version: %w", err)
+			return fmt.Errorf("read the version of Redis: %w", err)
 		}
 		info, err = node.Info(ctx, "memory").Result()
 		if err == nil {
 			if policy := InfoField(info, "maxmemory_policy"); policy != "" && policy != "noeviction" {
-				return fmt.Errorf("%s evicts keys when memory runs out (maxmemory-policy %s), and timelines with them: set maxmemory-policy noeviction", node.Options().Addr, policy)
+				return fmt.Errorf("%s evicts keys, and so loses timelines, when memory runs out (maxmemory-policy %s): set maxmemory-policy noeviction", node.Options().Addr, policy)
 			}
 		} else if !Answered(err) {
-			return fmt.Errorf("ask Redis for its memory policy: %w", err)
+			return fmt.Errorf("read the memory policy of Redis: %w", err)
 		}
 		return nil
 	}
@@ -49,15 +48,14 @@ func (db *DB) checkServers(ctx context.Context) error {
 	}
 }
 
-// checkRole refuses a replica. On a cluster the driver finds the masters, whoever was one
-// before.
+// checkRole refuses a replica. It is not called for a cluster, where the driver finds the masters.
 func checkRole(ctx context.Context, client *redis.Client) error {
 	info, err := client.Info(ctx, "replication").Result()
 	switch {
 	case err == nil && InfoField(info, "role") == "slave":
 		return fmt.Errorf("the Redis at %s: %w", client.Options().Addr, ErrReplica)
 	case err != nil && !Answered(err):
-		return fmt.Errorf("ask Redis for its role: %w", err)
+		return fmt.Errorf("read the role of Redis: %w", err)
 	default:
 		return nil
 	}

@@ -13,8 +13,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// connect makes the clients. One URL of a server that is part of a cluster is used as a
-// cluster.
+// connect creates the clients. A single URL of a node of a cluster connects to the cluster.
 func (db *DB) connect(ctx context.Context) error {
 	nodes, err := parseURLs(db.options.URL)
 	if err != nil {
@@ -42,10 +41,10 @@ func (db *DB) connect(ctx context.Context) error {
 			return errClusterDatabase(node.DB)
 		}
 		if node.Network == "unix" {
-			return errors.New("a cluster is reached over TCP: give redis:// or rediss:// URLs")
+			return errors.New("a cluster cannot be reached over a unix socket: use redis:// or rediss:// URLs")
 		}
 		if node.Username != nodes[0].Username || node.Password != nodes[0].Password || (node.TLSConfig == nil) != (nodes[0].TLSConfig == nil) {
-			return errors.New("the URLs of one cluster must agree in user, password and TLS")
+			return errors.New("the URLs of one cluster must have the same user, password and TLS setting")
 		}
 	}
 	cluster := db.cluster(nodes, db.options.PoolSize)
@@ -60,17 +59,17 @@ func (db *DB) connect(ctx context.Context) error {
 }
 
 func errClusterDatabase(number int) error {
-	return fmt.Errorf("database %d of a cluster: a Redis Cluster has database 0 only, take it out of the URL", number)
+	return fmt.Errorf("the URL names database %d, and a Redis Cluster has database 0 only: remove the number from the URL", number)
 }
 
-// LogDriver makes the Redis driver log there what it otherwise prints to standard error. It
-// is for the whole process, and must be called before the first [Open].
+// LogDriver redirects the log of the Redis driver from standard error to log, for the whole process. Call it
+// before the first [Open].
 func LogDriver(log *slog.Logger) { redis.SetLogger(driverLog{log}) }
 
 type driverLog struct{ log *slog.Logger }
 
 func (d driverLog) Printf(ctx context.Context, format string, args ...any) {
-	d.log.DebugContext(ctx, "the Redis driver says: "+fmt.Sprintf(format, args...))
+	d.log.DebugContext(ctx, "redis driver: "+fmt.Sprintf(format, args...))
 }
 
 func parseURLs(list string) ([]*redis.Options, error) {
@@ -78,14 +77,14 @@ func parseURLs(list string) ([]*redis.Options, error) {
 	for one := range strings.SplitSeq(list, ",") {
 		node, err := redis.ParseURL(strings.TrimSpace(one))
 		if err != nil {
-			return nil, fmt.Errorf("the Redis URL %s: %w (it looks like redis://user:password@host:6379/0)", redacted(one), withoutURL(err))
+			return nil, fmt.Errorf("parse the Redis URL %s: %w (it looks like redis://user:password@host:6379/0)", redacted(one), withoutURL(err))
 		}
 		nodes = append(nodes, node)
 	}
 	return nodes, nil
 }
 
-// redacted is a list of URLs without passwords, for messages.
+// redacted returns a list of URLs without passwords, for messages.
 func redacted(list string) string {
 	var all []string
 	for one := range strings.SplitSeq(list, ",") {
@@ -99,7 +98,7 @@ func redacted(list string) string {
 	return strings.Join(all, ",")
 }
 
-// withoutURL strips the URL, and a password in it, from an error of net/url.
+// withoutURL removes the URL, which may contain a password, from an error of net/url.
 func withoutURL(err error) error {
 	if parse, ok := errors.AsType[*url.Error](err); ok {
 		return parse.Err
@@ -107,7 +106,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// single makes a client of one server; pool 0 is for commands that wait.
+// single returns a client of one server. A pool of 0 is for blocking commands.
 func (db *DB) single(node *redis.Options, pool int) *redis.Client {
 	o := *node
 	o.ContextTimeoutEnabled = true
@@ -142,14 +141,14 @@ func (db *DB) cluster(nodes []*redis.Options, pool int) *redis.ClusterClient {
 	})
 }
 
-// noMaintenanceNotices keeps the clients from asking each connection for notices of maintenance,
-// which only some hosted servers know.
+// noMaintenanceNotices disables the request for maintenance notices on each connection. Only some hosted
+// servers support them.
 func noMaintenanceNotices() *maintnotifications.Config {
 	return &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }
 
-// poolSize bounds the connections to a node. Commands that wait get one connection each:
-// one an outbox, and one a channel, of which there are at most 512.
+// poolSize returns the maximum number of connections to a node. A blocking command occupies a connection:
+// one per outbox and one per channel, and there are at most 512 of each.
 func poolSize(pool int) int {
 	if pool == 0 {
 		return 2*512 + 8
@@ -160,7 +159,7 @@ func poolSize(pool int) int {
 func clusterEnabled(ctx context.Context, client *redis.Client) (bool, error) {
 	info, err := client.Info(ctx, "cluster").Result()
 	if err != nil {
-		if Answered(err) { // the in-process Redis knows no such section
+		if Answered(err) { // the in-process Redis has no such section
 			return false, client.Ping(ctx).Err()
 		}
 		return false, err

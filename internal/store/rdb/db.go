@@ -1,6 +1,5 @@
-// Package rdb is how the store reaches Redis: connections and replicas, the keys of the database and its
-// partitions, scripts, subscriptions, and what is measured and traced of all that. It knows no operation of
-// the service.
+// Package rdb gives the store access to Redis: connections, replicas, keys, partitions, scripts and
+// subscriptions, with their metrics and traces. It knows no operation of the service.
 package rdb
 
 import (
@@ -23,14 +22,14 @@ const SchemaVersion = 3
 // DefaultPartitions is the number of partitions of a new database when the options name none.
 const DefaultPartitions = 16
 
-// Options say which database to open. Timeout, PoolSize and Log are required.
+// Options select the database to open. Timeout, PoolSize and Log are required.
 type Options struct {
 	URL        string // one URL, or several of one cluster, separated by commas
-	Partitions int    // read when the database is created; 0 accepts what it has
-	Existing   bool   // refuse a Redis without a database, instead of creating one
+	Partitions int    // for a new database; 0 accepts the number of an existing one
+	Existing   bool   // return an error if there is no database, instead of creating one
 	Log        *slog.Logger
 
-	Timeout  time.Duration // of one exchange with Redis
+	Timeout  time.Duration // of one round trip to Redis
 	PoolSize int           // connections to each Redis node
 
 	Metrics prometheus.Registerer // where to register metrics; nil registers none
@@ -38,8 +37,8 @@ type Options struct {
 
 // DB is an open database. Its methods may be called concurrently.
 type DB struct {
-	Client   redis.UniversalClient // for commands that return at once
-	Blocking redis.UniversalClient // for commands that wait, so that they delay no other
+	Client   redis.UniversalClient // for commands that do not block
+	Blocking redis.UniversalClient // for blocking commands, which would delay others
 	Publish  string                // PUBLISH, or SPUBLISH on a cluster
 
 	options    Options
@@ -50,9 +49,9 @@ type DB struct {
 	hook       *hook
 }
 
-// Open connects to a database and creates it if there is none and options allow it. It refuses what would
-// lose data or fail later: a Redis older than 7, one that evicts keys, a database of another schema version
-// or partition count. The error says what to change.
+// Open connects to a database. It creates a missing one if the options allow it. It refuses a Redis that is
+// older than 7 or evicts keys, and a database of another schema version or partition count. The error says
+// what to change.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.Partitions != 0 && !validPartitions(o.Partitions) {
 		return nil, fmt.Errorf("%d partitions: choose a power of two from 1 to 512", o.Partitions)
@@ -68,8 +67,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	return db, nil
 }
 
-// Connect connects to a Redis without checking it or reading the database. Until [DB.UsePartitions] is
-// called, only methods that name no partition may be used.
+// Connect connects to a Redis. It neither checks the server nor reads the database. Before
+// [DB.UsePartitions], call only methods that need no partition.
 func Connect(ctx context.Context, o Options) (*DB, error) {
 	scripts, err := script.Load()
 	if err != nil {
@@ -83,7 +82,7 @@ func Connect(ctx context.Context, o Options) (*DB, error) {
 	return db, nil
 }
 
-// Close ends all connections.
+// Close closes all connections.
 func (db *DB) Close() error {
 	err := db.Client.Close()
 	if e := db.Blocking.Close(); err == nil {
@@ -101,7 +100,7 @@ func (db *DB) Ping(ctx context.Context) error {
 	return nil
 }
 
-// ForEachMaster calls f for every node that takes writes, concurrently on a cluster.
+// ForEachMaster calls f for every master, concurrently on a cluster.
 func (db *DB) ForEachMaster(ctx context.Context, f func(context.Context, *redis.Client) error) error {
 	switch client := db.Client.(type) {
 	case *redis.ClusterClient:
@@ -109,11 +108,11 @@ func (db *DB) ForEachMaster(ctx context.Context, f func(context.Context, *redis.
 	case *redis.Client:
 		return f(ctx, client)
 	default:
-		return fmt.Errorf("a client of type %T", client)
+		return fmt.Errorf("unsupported client type %T", client)
 	}
 }
 
-// Masters returns the nodes that take writes, in any order.
+// Masters returns all masters, in any order.
 func (db *DB) Masters(ctx context.Context) ([]*redis.Client, error) {
 	var mu sync.Mutex
 	var all []*redis.Client
@@ -126,13 +125,13 @@ func (db *DB) Masters(ctx context.Context) ([]*redis.Client, error) {
 	return all, err
 }
 
-// ScanStep is about how many keys a server looks at in one step of a scan.
+// ScanStep is the approximate number of keys that a server examines in one step of a scan.
 const ScanStep = 1000
 
 // Log returns the logger of the options.
 func (db *DB) Log() *slog.Logger { return db.log }
 
-// Timeout returns the time that one exchange may take.
+// Timeout returns the timeout of one round trip.
 func (db *DB) Timeout() time.Duration { return db.options.Timeout }
 
 func (db *DB) prepare(ctx context.Context) error {
@@ -144,7 +143,7 @@ func (db *DB) prepare(ctx context.Context) error {
 		return fmt.Errorf("read the description of the database: %w", err)
 	}
 	if meta == nil && db.options.Existing {
-		return fmt.Errorf("there is no database at %s: give the URL of the Redis that the service runs on", redacted(db.options.URL))
+		return fmt.Errorf("there is no database at %s: use the URL of the Redis that the service uses", redacted(db.options.URL))
 	}
 	if meta == nil {
 		wanted := db.options.Partitions
@@ -168,7 +167,7 @@ func (db *DB) prepare(ctx context.Context) error {
 func (db *DB) UsePartitions(n int) { db.partitions = NewPartitions(n) }
 
 // readMeta returns the schema version and the partition count of the database, nil if there is none. It
-// writes nothing: a Redis that is full can still be read.
+// writes nothing, so that a full Redis can be opened.
 func (db *DB) readMeta(ctx context.Context) ([]string, error) {
 	fields, err := db.Client.HMGet(ctx, MetaKey, "schema", "partitions").Result()
 	if err != nil || fields[0] == nil && fields[1] == nil {
@@ -177,18 +176,18 @@ func (db *DB) readMeta(ctx context.Context) ([]string, error) {
 	return []string{Text(fields[0]), Text(fields[1])}, nil
 }
 
-// CheckMeta returns the partition count of a database, or why the database cannot be used with a wanted
-// count; 0 accepts what it has.
+// CheckMeta returns the partition count of a database. It returns an error if the schema version or the
+// count is not supported, or if the count differs from wanted, unless that is 0.
 func CheckMeta(schema, partitions string, wanted int) (int, error) {
 	if schema != strconv.Itoa(SchemaVersion) {
-		return 0, fmt.Errorf("the database has schema version %s, this program works with %d: use the program that made it, or an empty Redis", schema, SchemaVersion)
+		return 0, fmt.Errorf("the database has schema version %s and this program requires %d: use the program that created it, or an empty Redis", schema, SchemaVersion)
 	}
 	has, err := strconv.Atoi(partitions)
 	if err != nil || !validPartitions(has) {
-		return 0, fmt.Errorf("%s says %q partitions: that is no database of this program", MetaKey, partitions)
+		return 0, fmt.Errorf("%s has %q partitions: the database does not belong to this program", MetaKey, partitions)
 	}
 	if wanted != 0 && has != wanted {
-		return 0, fmt.Errorf("the database has %d partitions, the configuration says %d: the number is fixed when a database is created, set RETWIS_PARTITIONS to %d", has, wanted, has)
+		return 0, fmt.Errorf("the database has %d partitions and the configuration requires %d: the number cannot change after creation, set RETWIS_PARTITIONS to %d", has, wanted, has)
 	}
 	return has, nil
 }

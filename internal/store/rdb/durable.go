@@ -13,8 +13,7 @@ import (
 	"retwis/internal/sleep"
 )
 
-// DoDurably runs a script and, where its master has replicas, waits until one of them has
-// what was written.
+// DoDurably runs a script. If the master has replicas, it waits until one of them has the writes.
 func (db *DB) DoDurably(ctx context.Context, c Call) (*redis.Cmd, error) {
 	if db.replicas == nil {
 		reply := db.Do(ctx, c)
@@ -24,7 +23,7 @@ func (db *DB) DoDurably(ctx context.Context, c Call) (*redis.Cmd, error) {
 	var err error
 	for try := range tries {
 		if try > 0 {
-			// Failovers and moves take a moment to be known.
+			// The client learns of failovers and slot migrations with a delay.
 			if err := sleep.For(ctx, time.Duration(try)*50*time.Millisecond); err != nil {
 				return nil, err
 			}
@@ -46,16 +45,16 @@ func (db *DB) DoDurably(ctx context.Context, c Call) (*redis.Cmd, error) {
 	return nil, err
 }
 
-// doAndWait runs a script and WAIT on one connection to the master of the script's keys:
-// WAIT is about what its own connection wrote.
+// doAndWait runs a script and WAIT on one connection to the master of the script's keys, because WAIT covers
+// only the writes of its own connection.
 func (db *DB) doAndWait(ctx context.Context, master *redis.Client, c Call) (*redis.Cmd, error) {
 	pipe := master.Pipeline()
 	for run := db.program(c).EvalSha; ; run = db.program(c).Eval {
 		reply := run(ctx, pipe, c.Keys, c.Args...)
 		waited := db.wait(ctx, pipe)
-		_ = db.hook.exec(ctx, pipe, reply, waited) // both results hold their own errors
+		_ = db.hook.exec(ctx, pipe, reply, waited) // both results hold their errors
 		if redis.HasErrorPrefix(reply.Err(), "NOSCRIPT") {
-			continue // a new master is sent the text
+			continue // send the text to a new master
 		}
 		if err := reply.Err(); err != nil {
 			return reply, err
@@ -64,29 +63,29 @@ func (db *DB) doAndWait(ctx context.Context, master *redis.Client, c Call) (*red
 	}
 }
 
-// wait waits until a replica has what comes before it in a pipeline.
+// wait adds a command to a pipeline that waits until a replica has the writes before it.
 func (db *DB) wait(ctx context.Context, pipe redis.Pipeliner) *redis.Cmd {
 	return pipe.Do(ctx, "WAIT", 1, (db.options.Timeout / 3).Milliseconds())
 }
 
-// waitForAll waits until a replica has all that was written to a master by now. WAIT is about
-// what its own connection wrote last, and all that came before: so it writes to a key there.
+// waitForAll adds commands to a pipeline that wait until a replica has all writes of the master up to now.
+// WAIT covers the last write of its own connection and everything before it, so there must be a write: key.
 func (db *DB) waitForAll(ctx context.Context, pipe redis.Pipeliner, key string) (set *redis.StatusCmd, waited *redis.Cmd) {
 	set = pipe.Set(ctx, key, "", time.Second)
 	return set, db.wait(ctx, pipe)
 }
 
-// replicaTimeout is how long replicas may take to have what was written at once.
+// replicaTimeout bounds the wait for replicas after bulk writes.
 const replicaTimeout = 30 * time.Second
 
-// Durably runs what writes to any partitions, and waits until replicas have what it wrote,
-// where masters have replicas.
+// Durably calls write, which may write to any partition. Then it waits until a replica of each master that
+// has replicas has the writes.
 func (db *DB) Durably(ctx context.Context, write func() error) error {
 	if db.replicas == nil {
 		return write()
 	}
-	// The masters of now are asked in the end: where another one has taken over meanwhile,
-	// something may be lost.
+	// The masters are determined before the writes. If another master takes over during the writes, some
+	// may be lost, and the wait on the old master fails.
 	keys := map[*redis.Client]string{}
 	for _, p := range db.partitions {
 		master, err := db.replicas.client.MasterForKey(ctx, p.Written())
@@ -105,8 +104,8 @@ func (db *DB) Durably(ctx context.Context, write func() error) error {
 	return group.Wait()
 }
 
-// awaitReplica waits until a replica of a master has all that was written there. The key is
-// one of the master's, to write to.
+// awaitReplica waits until a replica of a master has all of its writes. It writes to key, which the master
+// must hold.
 func (db *DB) awaitReplica(ctx context.Context, master *redis.Client, key string) error {
 	for began := time.Now(); time.Since(began) < replicaTimeout; {
 		now, n, err := db.replicas.of(ctx, key)
@@ -118,7 +117,7 @@ func (db *DB) awaitReplica(ctx context.Context, master *redis.Client, key string
 		}
 		pipe := master.Pipeline()
 		set, waited := db.waitForAll(ctx, pipe, key)
-		_ = db.hook.exec(ctx, pipe, set, waited) // both results hold their own errors
+		_ = db.hook.exec(ctx, pipe, set, waited) // both results hold their errors
 		if err := errors.Join(set.Err(), waited.Err()); err != nil {
 			return errors.Join(retwis.ErrNotReplicated, err)
 		}

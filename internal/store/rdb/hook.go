@@ -15,14 +15,14 @@ import (
 	"retwis/internal/store/script"
 )
 
-// hook sees every exchange with Redis, but for those that wait for something to
-// happen. A pipeline is one exchange, on a cluster too, where its parts go side by side.
+// hook observes every round trip to Redis except blocking commands. A pipeline is one round trip, also on a
+// cluster, where its parts run concurrently.
 type hook struct {
 	metrics *metrics
 	scripts map[string]*program // by SHA-1
 }
 
-// program is how a program is known outside of Redis. Its metrics are there once it has run.
+// program identifies a script in metrics and traces. Its metric is created when the script first runs.
 type program struct {
 	name  string
 	times func() prometheus.Observer
@@ -90,7 +90,7 @@ func (h *hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 }
 
-// exec runs a pipeline on one node of a cluster, past the client that the hook hooks.
+// exec runs a pipeline on one node of a cluster. The client of a node has no hook, so exec calls it.
 func (h *hook) exec(ctx context.Context, pipe redis.Pipeliner, cmds ...redis.Cmder) error {
 	run := h.ProcessPipelineHook(func(ctx context.Context, _ []redis.Cmder) error {
 		_, err := pipe.Exec(ctx)
@@ -99,7 +99,7 @@ func (h *hook) exec(ctx context.Context, pipe redis.Pipeliner, cmds ...redis.Cmd
 	return run(ctx, cmds)
 }
 
-// scriptOf returns the script that a command runs, nil of other commands.
+// scriptOf returns the script that a command runs, nil for other commands.
 func (h *hook) scriptOf(cmd redis.Cmder) *program {
 	if cmd.Name() != "evalsha" {
 		return nil
@@ -108,8 +108,8 @@ func (h *hook) scriptOf(cmd redis.Cmder) *program {
 	return h.scripts[hash]
 }
 
-// isOutage reports whether an error is of the connection, the server or the cluster, and
-// not an answer; nor that a script is to be loaded first.
+// isOutage reports whether an error is a failure of the connection, the server or the cluster. Replies of a
+// command and NOSCRIPT, which asks for the text of the script, are not.
 func isOutage(err error) bool {
 	return err != nil && !errors.Is(err, redis.Nil) && !errors.Is(err, context.Canceled) && !Answered(err) &&
 		!redis.HasErrorPrefix(err, "NOSCRIPT")

@@ -11,12 +11,11 @@ import (
 	"retwis/internal/store/script"
 )
 
-// TestWhatIsObservedCostsNoMemory exchanges with a Redis that takes no time, while nothing
-// is traced.
-func TestWhatIsObservedCostsNoMemory(t *testing.T) {
+// A round trip without tracing must not allocate in the hook.
+func TestHook_DoesNotAllocate(t *testing.T) {
 	o := observed(t)
-	ctx, tally := roundtrip.WithCounter(t.Context())
-	cmd, cmds := aCall(o), []redis.Cmder{aCall(o), aCall(o)}
+	ctx, counter := roundtrip.WithCounter(t.Context())
+	cmd, cmds := scriptCall(o), []redis.Cmder{scriptCall(o), scriptCall(o)}
 	single := o.ProcessHook(func(context.Context, redis.Cmder) error { return nil })
 	pipeline := o.ProcessPipelineHook(func(context.Context, []redis.Cmder) error { return nil })
 	allocations := testing.AllocsPerRun(100, func() {
@@ -24,19 +23,19 @@ func TestWhatIsObservedCostsNoMemory(t *testing.T) {
 		_ = pipeline(ctx, cmds)
 	})
 	if allocations != 0 {
-		t.Errorf("to observe two exchanges takes %v allocations", allocations)
+		t.Errorf("observing two round trips takes %v allocations, want 0", allocations)
 	}
-	if tally.Load() != 2*101 {
-		t.Errorf("%d exchanges were counted, want %d", tally.Load(), 2*101)
+	if counter.Load() != 2*101 {
+		t.Errorf("%d round trips were counted, want %d", counter.Load(), 2*101)
 	}
 }
 
-// BenchmarkHook measures what the observation of an exchange adds to it.
+// BenchmarkHook measures the overhead of the hook per round trip.
 func BenchmarkHook(b *testing.B) {
 	o := observed(b)
 	ctx, _ := roundtrip.WithCounter(b.Context())
 	b.Run("command", func(b *testing.B) {
-		cmd := aCall(o)
+		cmd := scriptCall(o)
 		single := o.ProcessHook(func(context.Context, redis.Cmder) error { return nil })
 		for b.Loop() {
 			_ = single(ctx, cmd)
@@ -45,7 +44,7 @@ func BenchmarkHook(b *testing.B) {
 	b.Run("pipeline of 64", func(b *testing.B) {
 		var cmds []redis.Cmder
 		for range 64 {
-			cmds = append(cmds, aCall(o))
+			cmds = append(cmds, scriptCall(o))
 		}
 		pipeline := o.ProcessPipelineHook(func(context.Context, []redis.Cmder) error { return nil })
 		for b.Loop() {
@@ -63,8 +62,8 @@ func observed(tb testing.TB) *hook {
 	return newHook(scripts, newMetrics(nil))
 }
 
-// aCall is a call of a script.
-func aCall(o *hook) redis.Cmder {
+// scriptCall returns a command that calls a script.
+func scriptCall(o *hook) redis.Cmder {
 	for hash := range o.scripts {
 		return redis.NewCmd(context.Background(), "evalsha", hash, 0)
 	}

@@ -9,24 +9,25 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Every key is built here, so this file is the map of the database. The builder of a key says what the key
-// holds. Ids are decimal; times are in UTC. The keys of a partition begin with its tag; a partition has
-// builders of its own keys, and of the keys about one user, one list of users and one timeline.
+// This file builds every key and so documents the layout of the database. The comment of a builder describes
+// the value. Ids are decimal, times are UTC. The keys of a partition begin with its tag. A partition builds its
+// own keys, and the keys about one user, one list of users and one timeline.
 
 const (
 	// MetaKey is a hash: the schema version, the number of partitions, and demo if the users are made up.
 	MetaKey = "retwis:meta"
-	// WorkersKey is a sorted set: the workers, by the time their registration lapses.
+	// WorkersKey is a sorted set: the workers, by the time their registration expires.
 	WorkersKey = "retwis:workers"
-	// SweepKey is a hash: the worker that sweeps idle timelines, until when, and when the last sweep ended.
+	// SweepKey is a hash: worker, the worker that holds the lease of the sweep; until, its expiry; ended, the end
+	// of the last sweep.
 	SweepKey = "retwis:sweep"
-	// SessionsChannel announces to every API node which sessions ended.
+	// SessionsChannel announces ended sessions to every API process.
 	SessionsChannel = "retwis:sessions"
-	// AuthorsChannel announces to every API node whose profile changed.
+	// AuthorsChannel announces changed profiles to every API process.
 	AuthorsChannel = "retwis:authors"
 )
 
-// Kind is a family of keys that differ in what follows their kind.
+// Kind is the part of a key between the tag and the id.
 type Kind string
 
 // Kinds of keys that scripts build themselves, from [Partition.Prefix].
@@ -46,16 +47,16 @@ const (
 	LiveChannels      Kind = "live"
 )
 
-// Prefix returns what all keys of a kind in the partition begin with.
+// Prefix returns the common prefix of the keys of a kind in the partition.
 func (p Partition) Prefix(k Kind) string { return p.Tag + ":" + string(k) + ":" }
 
 // Accounts and sessions.
 
-// Name is a string: the id of the user who has the name.
+// Name is a string: the id of the user who holds the name.
 func (p Partition) Name(folded string) string { return p.Tag + ":name:" + folded }
 
-// Names is a sorted set, all scores 0: the names claimed in the partition, folded, each with a space and the
-// id of the user behind it.
+// Names is a sorted set, all scores 0: the folded names claimed in the partition, each followed by a space and
+// the id of the user.
 func (p Partition) Names() string { return p.Tag + ":names" }
 
 // SearchWords is a sorted set, all scores 0: the words of the usernames and display names of active users of the
@@ -65,20 +66,20 @@ func (p Partition) SearchWords() string { return p.Tag + ":words" }
 // NewestUsers is a sorted set, capped: the newest accounts, by creation time.
 func (p Partition) NewestUsers() string { return p.Tag + ":newest_users" }
 
-// NextUser is a string: the last sequence number given to a user of the partition.
+// NextUser is a string: the last sequence number assigned to a user or list of the partition.
 func (p Partition) NextUser() string { return p.Tag + ":next_user" }
 
-// Clock is a string: the last instant given out, in microseconds since [retwis.TimeOrigin]. Post ids and follow
-// times come from it.
+// Clock is a string: the last instant of the partition's clock, in microseconds since [retwis.TimeOrigin]. Post
+// ids and follow times are instants of this clock.
 func (p Partition) Clock() string { return p.Tag + ":clock" }
 
-// Session is a hash: user, gen, created, seen, and agent, the user agent of the client; it lapses when
-// unused. For a while after a change of password it holds the field replaced alone.
+// Session is a hash: user, gen (the session generation), created, seen (the time of last use) and agent (the user
+// agent). It expires when unused. After a change of password it holds only the field replaced for a while.
 func (p Partition) Session(hash string) string { return p.Prefix(SessionKeys) + hash }
 
 // Documents.
 
-// Document is a string: a GraphQL document, by its hash. It lapses when unused.
+// Document is a string: a GraphQL document, by its hash. It expires when unused.
 func (p Partition) Document(hash string) string { return p.Prefix(DocumentKeys) + hash }
 
 // Documents is a sorted set, capped: the hashes of documents, by last use.
@@ -87,7 +88,7 @@ func (p Partition) Documents() string { return p.Tag + ":documents" }
 // Rate limits.
 
 // Budget is a string: the instant, in microseconds since [retwis.TimeOrigin], at which the whole budget of a user,
-// a name or a network for an action is available again. It lapses then.
+// a name or a network for an action is available again. It expires then.
 func (p Partition) Budget(action ratelimit.Action, of ratelimit.Key) string {
 	key := p.Tag + ":budget:" + string(action)
 	switch {
@@ -100,7 +101,7 @@ func (p Partition) Budget(action ratelimit.Action, of ratelimit.Key) string {
 	}
 }
 
-// Familiar is an empty string that lapses: there was a login with the name from the network.
+// Familiar is an empty string that expires: there was a login with the name from the network.
 func (p Partition) Familiar(name string, from netip.Prefix) string {
 	return p.Tag + ":familiar:" + name + ":" + from.Addr().String()
 }
@@ -110,7 +111,7 @@ func (p Partition) Familiar(name string, from netip.Prefix) string {
 // Post is a hash: author, text and mentions, or author, mentions and deleted.
 func (p Partition) Post(id retwis.PostID) string { return p.Prefix(PostKeys) + id.String() }
 
-// Removals is a stream, capped: the posts whose deletion reached the partition.
+// Removals is a stream, capped: the posts whose deletion was delivered to the partition.
 func (p Partition) Removals() string { return p.Tag + ":removals" }
 
 // PublicTimeline is a list like a home, of all posts.
@@ -119,53 +120,53 @@ func (p Partition) PublicTimeline() string { return p.Tag + ":public" }
 // LargeAuthors is a set: the authors above the push threshold that have pulled posts in the partition.
 func (p Partition) LargeAuthors() string { return p.Tag + ":large" }
 
-// MergeMarks is a hash: timelines that posts of another partition were merged into, up to an instant of its
-// clock, and to which fan-out from its outbox may still deliver the same posts; see lib/mergemarks.lua.
+// MergeMarks is a hash: timelines of this partition that merges have read posts of another partition for. The
+// value is an instant of that partition's clock; fan-out does not push posts up to it. See lib/mergemarks.lua.
 func (p Partition) MergeMarks(outbox int) string {
 	return p.Prefix(MergeMarkKeys) + strconv.Itoa(outbox)
 }
 
-// OlderMergeMarks holds the marks that were written before those of [Partition.MergeMarks].
+// OlderMergeMarks is a hash like [Partition.MergeMarks]: older marks, which are deleted together.
 func (p Partition) OlderMergeMarks(outbox int) string { return p.MergeMarks(outbox) + ":older" }
 
-// Marks at the end of a list of posts. A list with neither had older entries, which were trimmed.
+// Marks at the end of a list of posts. A list without a mark was trimmed.
 const (
 	ListComplete = "0" // no older post exists
-	ListBuilding = "b" // older posts are being gathered
+	ListBuilding = "b" // the list is being built
 )
 
 // Fan-out.
 
-// Outbox is a stream: the entries that remain to be delivered for users of the partition.
+// Outbox is a stream: the entries of users of the partition that are not yet delivered, or not yet trimmed.
 func (p Partition) Outbox() string { return p.Tag + ":outbox" }
 
-// Progress is a hash: how far the entries of another partition's outbox are delivered here. Field low: all
-// up to it; <entry>, or more after it: a position; ah or al<author>: the author's latest entry whose delivery
-// to homes or lists has begun here.
+// Progress is a hash: how far the entries of a partition's outbox are delivered to this partition. Field
+// watermark: all entries up to it are delivered. Fields <entry> and <entry>:<target>: the progress of an entry.
+// Fields ah<author> and al<author>: the latest entry of the author whose delivery to homes or lists has begun.
 func (p Partition) Progress(outbox int) string { return p.Tag + ":progress:" + strconv.Itoa(outbox) }
 
-// Lease is a string: the worker that serves the outbox.
+// Lease is a string that expires: the worker that holds the lease of the outbox.
 func (p Partition) Lease() string { return p.Tag + ":lease" }
 
-// DeadLetters is a stream, capped: entries whose delivery failed for good.
+// DeadLetters is a stream, capped: entries that failed for good.
 func (p Partition) DeadLetters() string { return p.Tag + ":dead" }
 
-// Written is an empty string that lapses at once: a replica that has it has what was written before.
+// Written is an empty string that expires at once. A replica that has it has all earlier writes.
 func (p Partition) Written() string { return p.Tag + ":written" }
 
 // Presence.
 
-// Online is a set of timelines with an open subscription, OnlineNodes a hash of the API nodes that serve
-// them, OnlineExpiry a sorted set of both by the time the presence lapses.
+// Online is a set: the timelines with an open subscription. [Partition.OnlineNodes] has the nodes that serve
+// them, and [Partition.OnlineExpiry] the expiry.
 func (p Partition) Online() string { return p.Tag + ":online" }
 
-// OnlineNodes is described at [Partition.Online].
+// OnlineNodes is a hash: timeline → the API processes that serve it, separated by spaces.
 func (p Partition) OnlineNodes() string { return p.Tag + ":online:nodes" }
 
-// OnlineExpiry is described at [Partition.Online].
+// OnlineExpiry is a sorted set: timeline and API process, by the time the presence expires.
 func (p Partition) OnlineExpiry() string { return p.Tag + ":online:exp" }
 
-// Live is a channel: events of the timelines of the partition that a node serves.
+// Live is a channel: messages about timelines of the partition to an API process.
 func (p Partition) Live(node string) string { return p.Prefix(LiveChannels) + node }
 
 // UserKeys builds the keys about one user in one partition.
@@ -174,33 +175,41 @@ type UserKeys struct {
 	id retwis.UserID
 }
 
-// User returns the keys about a user. Most are in the partition of the user; the comment of a key says so if
+// User returns the keys about a user. Most exist only in the partition of the user. The comment of a key says if
 // other partitions have one too.
 func (p Partition) User(id retwis.UserID) UserKeys { return UserKeys{p, id} }
 
 func (u UserKeys) key(k Kind) string { return u.p.Prefix(k) + u.id.String() }
 
-// Account is a hash: name, display, words, those of display for the search, bio, password, created, state, session_gen, home_gen, the counts posts,
-// followers and following, profile_trimmed once posts have left the profile, step, of the deletion, read, the
-// day the home was last read, and imported: with a source, how many posts came from there. The state is
-// pending before the name is claimed, then active; during account deletion leaving, while posts and lists are
-// deleted, then parting, while follows are removed, and gone until it lapses.
+// Account is a hash with the fields
+//   - name, display, bio, password, created
+//   - words: the words of display, for the people search
+//   - posts, followers, following: counts
+//   - epoch: the epoch of the home
+//   - last_read: the day the home was last read, in days since 1970
+//   - profile_trimmed: exists once posts were trimmed from the profile
+//   - session_gen: the session generation
+//   - imported:<source>: how many posts of a source were imported
+//   - step: the last account deletion step that was queued
+//   - state: pending before the name is claimed, then active. Account deletion sets deleting while posts and
+//     lists are deleted, detaching while follows are removed, and deleted until the account expires.
 func (u UserKeys) Account() string { return u.key(AccountKeys) }
 
 // Sessions is a sorted set: the hashes of the user's session tokens, by last use.
 func (u UserKeys) Sessions() string { return u.key(SessionsKeys) }
 
-// Idempotency is a string: the post that a key made, and the digest of its text.
+// Idempotency is a string: the post that was created with an idempotency key, and the digest of its text, or
+// the list.
 func (u UserKeys) Idempotency(key string) string { return u.key("idem") + ":" + key }
 
 // Profile is a list: the ids of the user's posts, newest first, sorted.
 func (u UserKeys) Profile() string { return u.key("profile") }
 
-// TrimmedPosts is a list: the ids of the user's posts that the profile no longer holds, newest first,
-// deleted ones too.
+// TrimmedPosts is a list: the ids of the user's posts that were trimmed from the profile, newest first,
+// including deleted ones. Account deletion reads it.
 func (u UserKeys) TrimmedPosts() string { return u.key("trimmed_posts") }
 
-// Home is a list: the posts of the user and of those followed, newest first in the order of arrival. Its last
+// Home is a list: the posts of the user and of the users followed, in order of arrival, newest first. Its last
 // entry is [ListComplete], [ListBuilding] or a post.
 func (u UserKeys) Home() string { return u.key(HomeKeys) }
 
@@ -211,27 +220,29 @@ func (u UserKeys) Mentions() string { return u.key("mentions") }
 // partition. Any partition may have one for the author.
 func (u UserKeys) Pulled() string { return u.key("pulled") }
 
-// PullWatermarks is a hash: large author → the newest of the author's pulled posts that is on the home.
+// PullWatermarks is a hash: large author → the newest post in [UserKeys.Pulled] that the home has received.
 func (u UserKeys) PullWatermarks() string { return u.key(PullWatermarkKeys) }
 
 // Following is a sorted set: the users whom the user follows, by the time of the follow.
 func (u UserKeys) Following() string { return u.key(FollowingKeys) }
 
-// Followers is a sorted set: those users of the partition who follow the user, by the same time. An author
-// has one in many partitions, so the key is short: a key of up to 28 bytes takes 32 in Redis.
+// Followers is a sorted set: the users of the partition who follow the user, by the time of the follow. Any
+// partition may have one for the user. The kind is short because there are many such keys, and a key of up to
+// 28 bytes takes 32 in Redis.
 func (u UserKeys) Followers() string { return u.key(FollowerKeys) }
 
-// Uncounted is a set: authors whom a deleted user followed, and whose followers are still to be counted again.
+// Uncounted is a set: authors that account deletion has detached from the user, and whose followers it has not
+// counted again yet.
 func (u UserKeys) Uncounted() string { return u.key("uncounted") }
 
-// FollowerPartitions is a hash: partition → version ':' followers there, and 'l' partition for the partitions
-// with lists that hold the author.
+// FollowerPartitions is a hash: partition → version ':' number of followers there. A field 'l' and a partition
+// records that the partition has lists that contain the author.
 func (u UserKeys) FollowerPartitions() string { return u.key("follower_partitions") }
 
 // Lists is a sorted set: the user's lists, by creation time.
 func (u UserKeys) Lists() string { return u.key("lists") }
 
-// Listed is a sorted set: those lists of the partition that hold the user, by the time the user was added.
+// Listed is a sorted set: the lists of the partition that contain the user, by the time the user was added.
 // Any partition may have one for the user.
 func (u UserKeys) Listed() string { return u.key(ListedKeys) }
 
@@ -244,13 +255,14 @@ type UserListKeys struct {
 // List returns the keys about a list of users of the partition.
 func (p Partition) List(id retwis.ListID) UserListKeys { return UserListKeys{p, id} }
 
-// What follows the id of a list in its other keys.
+// Suffixes of the other keys of a list, after its id.
 const (
 	ListPostsSuffix   = ":posts"
 	ListMembersSuffix = ":members"
 )
 
-// Properties is a hash: owner, name, created, state (active or deleted), home_gen, read.
+// Properties is a hash: owner, name, created, state (active or deleted), epoch, and last_read, the day the
+// timeline was last read.
 func (l UserListKeys) Properties() string { return l.p.Prefix(ListKeys) + l.id.String() }
 
 // Posts is a list like a home, of the members' posts.
@@ -259,7 +271,7 @@ func (l UserListKeys) Posts() string { return l.Properties() + ListPostsSuffix }
 // Members is a sorted set: the users on the list, by the time they were added.
 func (l UserListKeys) Members() string { return l.Properties() + ListMembersSuffix }
 
-// TimelineKeys names the keys that a timeline consists of.
+// TimelineKeys builds the keys of one timeline.
 type TimelineKeys struct {
 	p  Partition
 	id retwis.TimelineID
@@ -284,8 +296,8 @@ func (t TimelineKeys) Entries() string {
 	}
 }
 
-// Sources is the sorted set of the authors whose posts the timeline gets: for a home those the user follows,
-// for a list its members. For other kinds it names no key that exists.
+// Sources is the sorted set of the timeline's sources: for a home the users followed, for a list the members.
+// For other kinds the key does not exist.
 func (t TimelineKeys) Sources() string {
 	if t.id.Kind == retwis.ListTimeline {
 		return t.p.List(t.id.List()).Members()
@@ -302,8 +314,8 @@ func (t TimelineKeys) Owner() string {
 	return t.p.User(t.id.Owner).Account()
 }
 
-// Epoch is the hash whose field home_gen is the epoch of the timeline. Only timelines that are fanned out to
-// have one.
+// Epoch is the hash whose field epoch is the epoch of the timeline. Only homes and lists have one; for other
+// kinds the key does not exist.
 func (t TimelineKeys) Epoch() string {
 	switch t.id.Kind {
 	case retwis.HomeTimeline, retwis.ListTimeline:

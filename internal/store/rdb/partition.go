@@ -12,16 +12,15 @@ import (
 // Slots is the number of hash slots of a Redis Cluster.
 const Slots = 16384
 
-// Partition is one share of the readers. All of its keys carry its tag, so they live in
-// one slot, and any of them may be used together in one script.
+// Partition is a share of the users. All of its keys contain its tag, so they are in one slot, and a script
+// may use any of them together.
 type Partition struct {
 	Number int
 	Tag    string // with its braces
 }
 
-// NewPartitions returns the partitions of a database that has n of them, 1 to 512. Their
-// slots lie in the middle of n equal ranges, so that nodes with contiguous ranges of
-// slots get equal shares.
+// NewPartitions returns n partitions, 1 to 512. Their slots lie in the middle of n equal ranges, so that nodes
+// with contiguous ranges of slots get equal shares.
 func NewPartitions(n int) []Partition {
 	all := make([]Partition, n)
 	for i := range all {
@@ -38,8 +37,8 @@ func NewPartitions(n int) []Partition {
 	return all
 }
 
-// slotOf is the slot of a hash tag: its CRC-16 (XMODEM) modulo the number of slots, as
-// the Redis Cluster specification defines it.
+// slotOf returns the slot of a hash tag: its CRC-16 (XMODEM) modulo the number of slots, as in the Redis
+// Cluster specification.
 func slotOf(tag string) int {
 	var crc uint16
 	for i := range len(tag) {
@@ -55,20 +54,19 @@ func slotOf(tag string) int {
 	return int(crc) % Slots
 }
 
-// SlotOfKey is the slot of a key of a partition.
+// SlotOfKey returns the slot of a key of a partition.
 func SlotOfKey(key string) int {
 	tag, _, _ := strings.Cut(strings.TrimPrefix(key, "{"), "}")
 	return slotOf(tag)
 }
 
-// OfUser returns the partition of a user. This is the one place that maps an id to its partition: all code
-// that groups, writes or reads uses it.
+// OfUser returns the partition of a user.
 func (db *DB) OfUser(user retwis.UserID) Partition { return db.OfBucket(user.Bucket()) }
 
 // OfBucket returns the partition of a bucket, or of any other number that spreads keys evenly.
 func (db *DB) OfBucket(bucket int) Partition { return db.partitions[bucket%len(db.partitions)] }
 
-// OfPost returns the partition that stores a post, false for an id that no partition gave out.
+// OfPost returns the partition that stores a post, false for an id that no partition can have assigned.
 func (db *DB) OfPost(post retwis.PostID) (Partition, bool) {
 	if n := post.Partition(); n < len(db.partitions) {
 		return db.partitions[n], true

@@ -12,28 +12,28 @@ import (
 	"retwis/internal/sleep"
 )
 
-// Sharded reports whether channels of a partition are sharded, as they are on a cluster.
+// Sharded reports whether the channels of partitions are sharded, as on a cluster.
 func (db *DB) Sharded() bool { return db.replicas != nil }
 
-// Listen subscribes to a channel and calls handle with every message, and with joined
-// after every subscription, until ctx is done.
+// Listen subscribes to a channel and calls handle with every message until ctx is done. It subscribes again
+// after a failure. After every subscription it calls handle with joined.
 func (db *DB) Listen(ctx context.Context, sharded bool, channel string, handle func(payload string, joined bool)) error {
 	for {
 		err := db.subscribed(ctx, sharded, channel, handle)
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // being told to stop is no failure
+			return nil //nolint:nilerr // a canceled context is no failure
 		}
-		db.log.WarnContext(ctx, "a subscription ended: subscribing again", "channel", channel, "err", err)
-		_ = sleep.For(ctx, 100*time.Millisecond) // the next round sees why it broke off
+		db.log.WarnContext(ctx, "subscription ended, subscribing again", "channel", channel, "err", err)
+		_ = sleep.For(ctx, 100*time.Millisecond) // the loop checks the context
 	}
 }
 
-// errMoved ends a subscription whose slot has moved to another node.
-var errMoved = errors.New("the slot of the channel has moved to another node")
+// errMoved is the error of a subscription whose slot has migrated to another node.
+var errMoved = errors.New("the slot of the channel has migrated to another node")
 
-// subscribed listens on one subscription until it fails. The driver would reconnect by itself, but it ignores the answer
-// of a node that a slot has just left: it keeps that connection, which delivers nothing. So the first error ends the
-// subscription, and the next one asks the cluster again.
+// subscribed handles the messages of one subscription until the first error. The driver would reconnect by itself, but it
+// ignores the reply of a node whose slot has migrated, and keeps a connection that delivers nothing. The caller subscribes
+// again, with the current state of the cluster.
 func (db *DB) subscribed(ctx context.Context, sharded bool, channel string, handle func(string, bool)) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -90,8 +90,8 @@ func (db *DB) closeIfSilent(ctx context.Context, sub *redis.PubSub, heard *atomi
 	}
 }
 
-// PubSubRoundTrip publishes a message on a channel of its own and waits for it. It returns
-// how long that took, the subscription left out.
+// PubSubRoundTrip subscribes to a channel, publishes a message on it and waits for the message. It returns the
+// time from publishing to receiving.
 func (db *DB) PubSubRoundTrip(ctx context.Context, channel string) (time.Duration, error) {
 	subscribe := db.Blocking.Subscribe
 	if db.Sharded() {
@@ -107,7 +107,7 @@ func (db *DB) PubSubRoundTrip(ctx context.Context, channel string) (time.Duratio
 		return 0, fmt.Errorf("publish a message: %w", err)
 	}
 	if _, err := sub.ReceiveMessage(ctx); err != nil {
-		return 0, fmt.Errorf("a published message did not come back: %w", errors.Join(err, context.Cause(ctx)))
+		return 0, fmt.Errorf("receive a published message: %w", errors.Join(err, context.Cause(ctx)))
 	}
 	return time.Since(start), nil
 }

@@ -14,17 +14,17 @@ import (
 	"retwis/internal/retwis"
 )
 
-// replicas knows how many replicas the masters of a cluster have: of each what it says
-// itself, so that nobody waits for a node that has nothing to do with what is written.
+// replicas knows the number of replicas of each master of a cluster. It asks each master about itself, so that
+// a write does not depend on other nodes.
 type replicas struct {
 	client *redis.ClusterClient
 	reads  singleflight.Group // of views
 
 	mu    sync.Mutex
-	views map[string]clusterView // by the address of the master whose it is
+	views map[string]clusterView // by the address of the master
 }
 
-// clusterView is what a master knows of its cluster.
+// clusterView is the state of the cluster as one master sees it.
 type clusterView struct {
 	ranges []slotRange
 	read   time.Time
@@ -35,15 +35,15 @@ type slotRange struct {
 	replicas int
 }
 
-// clusterViewTTL is how old a view may be: shorter than it takes a replica to be given up and the
-// writer to be waiting for one that is not there.
+// clusterViewTTL is the maximum age of a view. It is shorter than the time after which a cluster declares a
+// replica failed, so that writes do not wait for a replica that no longer exists.
 const clusterViewTTL = time.Second
 
 func newReplicas(client *redis.ClusterClient) *replicas {
 	return &replicas{client: client, views: map[string]clusterView{}}
 }
 
-// of returns the master of a partition's key, and how many replicas it has.
+// of returns the master of a key, and the number of its online replicas.
 func (r *replicas) of(ctx context.Context, key string) (*redis.Client, int, error) {
 	master, err := r.client.MasterForKey(ctx, key)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *replicas) of(ctx context.Context, key string) (*redis.Client, int, erro
 	}
 	v, err := r.view(ctx, master)
 	if err != nil {
-		return nil, 0, fmt.Errorf("ask the master of %s for its replicas: %w", key, err)
+		return nil, 0, fmt.Errorf("read the replicas of the master of %s: %w", key, err)
 	}
 	slot := SlotOfKey(key)
 	for _, s := range v.ranges {
@@ -71,7 +71,7 @@ func (r *replicas) view(ctx context.Context, master *redis.Client) (clusterView,
 		return v, nil
 	}
 	read, err, _ := r.reads.Do(addr, func() (any, error) {
-		shards, err := master.ClusterShards(context.WithoutCancel(ctx)).Result() // others wait for it, too
+		shards, err := master.ClusterShards(context.WithoutCancel(ctx)).Result() // other callers wait for the result too
 		if err != nil {
 			return clusterView{}, err
 		}
@@ -100,13 +100,13 @@ func rangesOf(shards []redis.ClusterShard) []slotRange {
 	return ranges
 }
 
-// Master is a server that takes writes.
+// Master is a Redis master.
 type Master struct {
 	db   *DB
 	node *redis.Client // nil for a single server
 }
 
-// ByMaster groups the numbers of partitions by the master that has them.
+// ByMaster groups the numbers of partitions by their master.
 func (db *DB) ByMaster(ctx context.Context, numbers iter.Seq[int]) (map[Master][]int, error) {
 	groups := map[Master][]int{}
 	for number := range numbers {
@@ -123,14 +123,14 @@ func (db *DB) ByMaster(ctx context.Context, numbers iter.Seq[int]) (map[Master][
 	return groups, nil
 }
 
-// ReloadMasters asks the cluster for its masters again: one may have changed.
+// ReloadMasters reads the masters of the cluster again, after a failover for example.
 func (db *DB) ReloadMasters(ctx context.Context) {
 	if db.replicas != nil {
 		db.replicas.client.ReloadState(ctx)
 	}
 }
 
-// Pipeline begins a pipeline on the master.
+// Pipeline returns a pipeline to the master.
 func (m Master) Pipeline() redis.Pipeliner {
 	if m.node != nil {
 		return m.node.Pipeline()
@@ -138,7 +138,8 @@ func (m Master) Pipeline() redis.Pipeliner {
 	return m.db.Client.Pipeline()
 }
 
-// HasReplicas reports whether the master has replicas to wait for, or is no longer the master of a partition.
+// HasReplicas reports whether a wait for replicas is needed: the master has replicas, or it is no longer the
+// master of the partition.
 func (m Master) HasReplicas(ctx context.Context, of Partition) (bool, error) {
 	if m.node == nil {
 		return false, nil
@@ -147,8 +148,8 @@ func (m Master) HasReplicas(ctx context.Context, of Partition) (bool, error) {
 	return n > 0 || node != m.node, err
 }
 
-// AwaitReplica makes the master's pipeline wait until a replica has all that was written there. Pass the
-// result to [Replicated] after [Master.Exec].
+// AwaitReplica adds commands to the master's pipeline that wait until a replica has all writes. Pass waited to
+// [Replicated] after [Master.Exec].
 func (m Master) AwaitReplica(ctx context.Context, pipe redis.Pipeliner, of Partition) (set *redis.StatusCmd, waited *redis.Cmd) {
 	return m.db.waitForAll(ctx, pipe, of.Written())
 }
@@ -161,10 +162,10 @@ func Replicated(waited *redis.Cmd) error {
 	return nil
 }
 
-// Exec runs a pipeline of the master. Every command holds its own error.
+// Exec runs a pipeline of the master. Each command holds its own error.
 func (m Master) Exec(ctx context.Context, pipe redis.Pipeliner, cmds ...redis.Cmder) {
 	if m.node != nil {
-		_ = m.db.hook.exec(ctx, pipe, cmds...) // the hooked client is not asked
+		_ = m.db.hook.exec(ctx, pipe, cmds...) // the client of a node has no hook
 		return
 	}
 	_, _ = pipe.Exec(ctx)

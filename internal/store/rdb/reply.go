@@ -15,25 +15,25 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Text reads a field that HMGET or a script returned; a missing one is empty.
+// Text returns a field of a reply of HMGET or a script, empty if it is missing.
 func Text(field any) string {
 	s, _ := field.(string)
 	return s
 }
 
-// Number reads a whole number that HMGET or a script returned as text; a missing one is 0.
+// Number parses a whole number that HMGET or a script returned as text, 0 if it is missing.
 func Number(field any) int64 {
 	n, _ := strconv.ParseInt(Text(field), 10, 64)
 	return n
 }
 
-// Score reads a score that a script returned, as Redis writes scores.
+// Score parses a score that a script returned.
 func Score(field any) int64 {
 	f, _ := strconv.ParseFloat(Text(field), 64)
 	return int64(f)
 }
 
-// UserID reads a reply that is a user id.
+// UserID parses a reply that is a user id.
 func UserID(s string, err error) (retwis.UserID, error) {
 	if err != nil {
 		return 0, err
@@ -41,7 +41,7 @@ func UserID(s string, err error) (retwis.UserID, error) {
 	return retwis.ParseUserID(s)
 }
 
-// UserIDs reads ids separated by spaces.
+// UserIDs parses ids separated by spaces.
 func UserIDs(s string) ([]retwis.UserID, error) {
 	var ids []retwis.UserID
 	for field := range strings.FieldsSeq(s) {
@@ -54,7 +54,7 @@ func UserIDs(s string) ([]retwis.UserID, error) {
 	return ids, nil
 }
 
-// PostID reads an entry of a list, where [ListComplete] stands for no post.
+// PostID parses an entry of a list. [ListComplete] is returned as 0, no post.
 func PostID(s string) (retwis.PostID, error) {
 	if s == ListComplete {
 		return 0, nil
@@ -62,7 +62,7 @@ func PostID(s string) (retwis.PostID, error) {
 	return retwis.ParsePostID(s)
 }
 
-// RemovalID reads the id of an entry of the removals stream.
+// RemovalID parses the id of an entry of the removals stream.
 func RemovalID(id string) (retwis.RemovalID, error) {
 	millis, seq, _ := strings.Cut(id, "-")
 	m, err := strconv.ParseInt(millis, 10, 64)
@@ -76,7 +76,7 @@ func RemovalID(id string) (retwis.RemovalID, error) {
 	return retwis.RemovalID{Millis: m, Seq: n}, nil
 }
 
-// InfoField returns a field of what INFO or CLUSTER INFO returned, empty if there is none.
+// InfoField returns a field of a reply of INFO or CLUSTER INFO, empty if it is missing.
 func InfoField(info, name string) string {
 	for line := range strings.Lines(info) {
 		if value, ok := strings.CutPrefix(line, name+":"); ok {
@@ -86,12 +86,12 @@ func InfoField(info, name string) string {
 	return ""
 }
 
-// transient matches the words of Redis errors that pass without a change of the request: the request is
-// valid, the server or the cluster is unavailable for now.
+// transient matches Redis errors after which the same request may succeed: the request is valid, and the
+// server or the cluster is temporarily unavailable.
 var transient = regexp.MustCompile(`\b(CLUSTERDOWN|LOADING|READONLY|MOVED|ASK|TRYAGAIN|NOSCRIPT|OOM|MASTERDOWN|BUSY|NOREPLICAS|MISCONF|NOAUTH|WRONGPASS|NOPERM|max number of clients|non local key|slot)\b`)
 
-// Answered reports whether err is the answer of a script or command itself, as opposed to a failure of the
-// connection, the server or the cluster that passes by itself.
+// Answered reports whether err is an error reply of a script or command, as opposed to a temporary failure of
+// the connection, the server or the cluster.
 func Answered(err error) bool {
 	var reply redis.Error
 	return errors.As(err, &reply) && !errors.Is(err, redis.Nil) && !transient.MatchString(reply.Error())

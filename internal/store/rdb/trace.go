@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// TraceOf is what an outbox entry says of the trace that made it: the ids of the trace and
-// the span, 49 bytes; empty where it is not recorded.
+// TraceOf returns the ids of the trace and the span of ctx as an outbox entry stores them, 49 bytes. It is empty
+// if the trace is not sampled.
 func TraceOf(ctx context.Context) string {
 	of := trace.SpanContextFromContext(ctx)
 	if !of.IsSampled() {
@@ -20,9 +20,8 @@ func TraceOf(ctx context.Context) string {
 	return of.TraceID().String() + "-" + of.SpanID().String()
 }
 
-// span begins a span for an exchange with Redis, where ctx is in one that is recorded. The
-// function it returns ends it. Keys and arguments are not recorded: they hold what people
-// write, and tokens.
+// span starts a span for a round trip to Redis if the span of ctx is recorded. The returned function ends it.
+// The span has no keys and arguments, because they contain posts and tokens.
 func (h *hook) span(ctx context.Context, cmds ...redis.Cmder) (context.Context, func(error)) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
@@ -38,7 +37,7 @@ func (h *hook) span(ctx context.Context, cmds ...redis.Cmder) (context.Context, 
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...))
 	return ctx, func(err error) {
 		if isOutage(err) {
-			span.SetStatus(codes.Error, "Redis did not answer, or is not well")
+			span.SetStatus(codes.Error, "Redis is unavailable")
 		}
 		span.End()
 	}
@@ -51,10 +50,10 @@ func (h *hook) nameOf(cmd redis.Cmder) string {
 	return cmd.Name()
 }
 
-// maxNames is how many names a summary has.
+// maxNames is the maximum number of names in a summary.
 const maxNames = 8
 
-// summary is which commands a pipeline has, each once.
+// summary returns the distinct commands of a pipeline.
 func (h *hook) summary(cmds []redis.Cmder) string {
 	var names []string
 	seen := map[string]bool{}

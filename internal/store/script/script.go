@@ -1,5 +1,5 @@
-// Package script holds the programs that run inside Redis. Each file names its KEYS, its ARGV and its
-// reply at the top, runs atomically on one node, and may be repeated.
+// Package script contains the Lua scripts of the store. The head of a file describes its KEYS, ARGV and reply.
+// A script runs atomically on one node, and a repeat is safe.
 package script
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Name is the path of a script in this directory, without its extension.
+// Name is the path of a script in this directory without its extension.
 type Name string
 
 // Scripts of database/.
@@ -134,7 +134,7 @@ const (
 	RemoveEntries      Name = "inspect/remove_entries"
 )
 
-// Base returns the name without its directory. It is unique too, and labels metrics and spans.
+// Base returns the name without its directory. It is unique too. Metrics and spans use it.
 func (n Name) Base() string { return path.Base(string(n)) }
 
 //go:embed *
@@ -145,7 +145,7 @@ const (
 	lib       = "lib"
 )
 
-// Load returns every script by its name. A script begins with the files of lib/ that it includes.
+// Load returns all scripts by name. The text of a script begins with the files of lib/ that it includes.
 func Load() (map[Name]*redis.Script, error) {
 	scripts := map[Name]*redis.Script{}
 	err := fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {
@@ -165,7 +165,7 @@ func Load() (map[Name]*redis.Script, error) {
 	return scripts, nil
 }
 
-// read returns the text of a script, with the files it includes in place of the lines that say so.
+// read returns the text of a script, preceded by the files that it includes.
 func read(file string) (string, error) {
 	body, err := files.ReadFile(file)
 	if err != nil {

@@ -42,7 +42,7 @@ func TestLoad_HasEveryName(t *testing.T) {
 	}
 	names := names(t)
 	if len(names) < 50 {
-		t.Fatalf("%d names were found in script.go", len(names))
+		t.Fatalf("script.go has %d names, want at least 50", len(names))
 	}
 	for name := range names {
 		if scripts[name] == nil {
@@ -61,7 +61,7 @@ func TestLoad_HasEveryName(t *testing.T) {
 	}
 }
 
-func TestScripts_BeginWithTheirContract(t *testing.T) {
+func TestScripts_DescribeKeysArgvAndReply(t *testing.T) {
 	t.Parallel()
 	for name := range names(t) {
 		text, err := files.ReadFile(string(name) + extension)

@@ -1,9 +1,9 @@
--- activate_user ends a registration: the account can be used, has an empty home, is
--- among the newest, and is found by name.
+-- activate_user finishes a registration: it makes the account usable, creates an empty home, adds the
+-- user to the newest users and indexes the user for the people search.
 --
--- KEYS   1 user   2 home   3 newest users   4 search words
--- ARGV   1 user   2 newest users kept
--- Reply  1, or 0 when the account is gone
+-- KEYS   1 account   2 home   3 newest users   4 search words
+-- ARGV   1 user   2 newest users to keep
+-- Reply  1, or 0 if the account no longer exists
 --@include words
 local state = redis.call('HGET', KEYS[1], 'state')
 if not state then

@@ -1,10 +1,10 @@
--- begin_account_deletion closes an account for good, if the password hash is still the one that was
--- checked: every session ends, and the deletion of what the account owns is queued. A
--- repeat changes nothing.
+-- begin_account_deletion closes an account permanently if its password hash is still the one that
+-- was verified. It ends every session and queues the first account deletion step. A repeat has no
+-- effect.
 --
--- KEYS   1 user   2 sessions   3 outbox   4 newest users   5 search words
+-- KEYS   1 account   2 sessions   3 outbox   4 newest users   5 search words
 -- ARGV   1 user   2 bucket   3 session key prefix   4 password hash
--- Reply  1, or 0 when the hash is another one by now or there is no such account
+-- Reply  1, or 0 if the hash has changed or there is no such account
 --@include session
 --@include words
 

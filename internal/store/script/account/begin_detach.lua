@@ -1,10 +1,10 @@
--- begin_detach notes that the deletions of all that a leaving user made have been told to
--- everybody, so that the user can be cut off. Those who watch what the user wrote find
--- that there is nothing more to come. A repeat changes nothing.
+-- begin_detach moves an account from the state deleting to detaching. The caller has announced the
+-- deletion of all posts. Subscribers of the user's timelines receive a change message, and find that
+-- the timelines have ended. A repeat has no effect.
 --
--- KEYS   1 user   2 online   3 online nodes
+-- KEYS   1 account   2 online   3 online nodes
 -- ARGV   1 user   2 PUBLISH or SPUBLISH   3 channel prefix
--- Reply  1, or 0 when there is nobody to cut off
+-- Reply  1 if the account is in the state detaching, else 0
 --@include publish
 
 local state = redis.call('HGET', KEYS[1], 'state')

@@ -1,8 +1,8 @@
--- claim_name gives a name to a user if nobody has it, and lists it with its owner.
+-- claim_name assigns a name to a user if the name is free, and adds it to the name index.
 --
 -- KEYS   1 name   2 names
 -- ARGV   1 user   2 folded name
--- Reply  the user who has the name
+-- Reply  the user who holds the name
 redis.call('SET', KEYS[1], ARGV[1], 'NX')
 local holder = redis.call('GET', KEYS[1])
 if holder == ARGV[1] then

@@ -1,8 +1,8 @@
--- continue_detach queues the next step of a parting, once for a step.
+-- continue_detach queues the next step of detaching a user. A repeat of a step has no effect.
 --
--- KEYS   1 user   2 outbox
+-- KEYS   1 account   2 outbox
 -- ARGV   1 user   2 step
--- Reply  1, or 0 when the step was followed by another before
+-- Reply  1, or 0 if the next step has been queued before
 local found = redis.call('HMGET', KEYS[1], 'state', 'step')
 if found[1] ~= 'detaching' or found[2] ~= ARGV[2] then
   return 0

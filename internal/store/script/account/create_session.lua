@@ -1,10 +1,10 @@
--- create_session opens a session. The one unused for longest makes room where there are
--- too many.
+-- create_session creates a session. If the user has too many sessions, it ends the least recently
+-- used ones.
 --
--- KEYS   1 user   2 session   3 sessions
--- ARGV   1 user   2 hash of the token   3 seconds it lives   4 sessions at the most
---        5 session key prefix   6 what the client says that it is, or ''
--- Reply  1, or 0 without such an account
+-- KEYS   1 account   2 session   3 sessions
+-- ARGV   1 user   2 hash of the token   3 TTL in seconds   4 maximum number of sessions
+--        5 session key prefix   6 user agent of the client, or ''
+-- Reply  1, or 0 if there is no such account
 --@include clock
 
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then

@@ -1,12 +1,12 @@
--- delete_account_step deletes the next of what a leaving user has made, posts and then lists, and
--- queues the step after it: once for a step, however often it runs. Where nothing is left
--- it queues the parting, behind all deletions.
+-- delete_account_step deletes the next posts of an account, then the next lists, and queues the
+-- following step. When neither posts nor lists remain, it queues the detach entry, behind all
+-- deletions. A repeat of a step has no effect.
 --
--- KEYS   1 user   2 profile   3 archive   4 lists   5 outbox   6 removals   7 online
+-- KEYS   1 account   2 profile   3 trimmed posts   4 lists   5 outbox   6 removals   7 online
 --        8 online nodes
--- ARGV   1 user   2 step   3 posts a step   4 lists a step   5 removals kept
+-- ARGV   1 user   2 step   3 posts per step   4 lists per step   5 removals to keep
 --        6 PUBLISH or SPUBLISH   7 channel prefix   8 post key prefix   9 list key prefix
--- Reply  1, or 0 when the step was done before
+-- Reply  1, or 0 if the step has been carried out before
 --@include clock
 --@include publish
 --@include tombstone
@@ -19,25 +19,25 @@ end
 local user, step = ARGV[1], string.format('%.0f', tonumber(ARGV[2]) + 1)
 redis.call('HSET', KEYS[1], 'step', step)
 
-local at = {
+local keys = {
   user = KEYS[1], lists = KEYS[4], outbox = KEYS[5], removals = KEYS[6], online = KEYS[7], nodes = KEYS[8],
   command = ARGV[6], channel = ARGV[7],
 }
-local most = tonumber(ARGV[3])
+local left = tonumber(ARGV[3])
 for _, list in ipairs({ KEYS[2], KEYS[3] }) do
-  local posts = redis.call('LRANGE', list, 0, most - 1)
+  local posts = redis.call('LRANGE', list, 0, left - 1)
   for _, post in ipairs(posts) do
-    leave_tombstone(at, ARGV[8] .. post, post, user, ARGV[5], ARGV[6], ARGV[7])
+    leave_tombstone(keys, ARGV[8] .. post, post, user, ARGV[5], ARGV[6], ARGV[7])
   end
   redis.call('LTRIM', list, #posts, -1)
-  most = most - #posts
-  if most == 0 then
+  left = left - #posts
+  if left == 0 then
     break
   end
 end
-if most > 0 then
+if left > 0 then
   for _, list in ipairs(redis.call('ZRANGE', KEYS[4], 0, tonumber(ARGV[4]) - 1)) do
-    begin_list_deletion(at, ARGV[9] .. list, list)
+    begin_list_deletion(keys, ARGV[9] .. list, list)
   end
 end
 

@@ -1,6 +1,7 @@
--- delete_pending_user removes an account whose registration did not end. One in use stays.
+-- delete_pending_user deletes an account whose registration was not finished. It does not change
+-- other accounts.
 --
--- KEYS   1 user
+-- KEYS   1 account
 -- Reply  'ok'
 if redis.call('HGET', KEYS[1], 'state') == 'pending' then
   redis.call('DEL', KEYS[1])

@@ -1,11 +1,11 @@
--- detach_followers takes the next followers in this partition off a parting author, or the
--- author off the next lists: both directions of each.
+-- detach_followers removes both directions of the next edges to an author in this partition: the
+-- followers, or the lists that contain the author.
 --
--- KEYS   1 followers of the author here, or lists that hold the author
---        2 with followers: pulled   3 with followers: large authors
--- ARGV   1 author   2 edges a call   3 and 4 what stands before and after an id in the key
---        of the other direction   5 and 6 with followers: key prefixes of users and of marks
--- Reply  1 when nothing is left, else 0
+-- KEYS   1 followers of the author, or lists that contain the author
+--        2 for followers: pulled posts   3 for followers: large authors
+-- ARGV   1 author   2 edges per call   3 and 4 prefix and suffix of the keys of the other direction
+--        5 and 6 for followers: prefixes of account keys and pull watermark keys
+-- Reply  1 if no edge remains, else 0
 local author, homes = ARGV[1], #KEYS > 1
 local found = redis.call('ZRANGE', KEYS[1], 0, tonumber(ARGV[2]) - 1)
 for _, id in ipairs(found) do

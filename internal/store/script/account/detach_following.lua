@@ -1,9 +1,9 @@
--- detach_following ends the next follows of a parting user, both directions of each. The
--- authors are noted until their followers are counted again; until then a repeat returns
--- the same ones.
+-- detach_following removes both directions of the next follows of a user in the state detaching. It
+-- records the authors until their followers have been counted; until then a repeat returns the same
+-- authors.
 --
--- KEYS   1 user   2 following   3 uncounted   4 clock
--- ARGV   1 user   2 follows a call   3 key prefix of the followers of an author here
+-- KEYS   1 account   2 following   3 uncounted   4 clock
+-- ARGV   1 user   2 follows per call   3 prefix of the keys of an author's followers
 -- Reply  { version, author, followers of the author here, author, followers, … }
 --@include clock
 

@@ -1,4 +1,4 @@
--- end_session closes one session and tells the API nodes.
+-- end_session ends one session and announces it to the API processes.
 --
 -- KEYS   1 session
 -- ARGV   1 sessions key prefix   2 bucket   3 hash of the token

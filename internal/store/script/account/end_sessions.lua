@@ -1,6 +1,6 @@
--- end_sessions closes every session of a user and tells the API nodes.
+-- end_sessions ends every session of a user and announces it to the API processes.
 --
--- KEYS   1 user   2 sessions
+-- KEYS   1 account   2 sessions
 -- ARGV   1 user   2 bucket   3 session key prefix
 -- Reply  'ok'
 --@include session

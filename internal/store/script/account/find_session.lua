@@ -1,9 +1,10 @@
--- find_session returns whose session it is, and lets one in use live on.
+-- find_session returns the owner of a session. It renews the TTL of a session that is in use.
 --
 -- KEYS   1 session
--- ARGV   1 user key prefix   2 sessions key prefix   3 hash of the token
---        4 seconds it lives   5 seconds after which it is renewed
--- Reply  the user's id and the session's generation; 'replaced'; or nothing
+-- ARGV   1 account key prefix   2 sessions key prefix   3 hash of the token   4 TTL in seconds
+--        5 seconds between renewals
+-- Reply  { user, session generation }; { 'replaced' } after a change of password; {} if there is no
+--        such session
 --@include clock
 
 local session = redis.call('HMGET', KEYS[1], 'user', 'gen', 'seen', 'replaced')

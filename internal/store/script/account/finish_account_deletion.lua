@@ -1,9 +1,9 @@
--- finish_account_deletion removes everything a parting user still has, and the account itself. Who wrote a
--- post that somebody is just reading can still be told for a while.
+-- finish_account_deletion deletes what remains of a user in the state detaching. The name and the
+-- display name stay for a while, for readers of a page that already holds a post of the user.
 --
--- KEYS   1 user   2… what the user has
--- ARGV   1 milliseconds
--- Reply  1, or 0 when there is nobody to forget
+-- KEYS   1 account   2… the user's other keys
+-- ARGV   1 TTL of the account in milliseconds
+-- Reply  1, or 0 if the account is not in the state detaching
 if redis.call('HGET', KEYS[1], 'state') ~= 'detaching' then
   return 0
 end

@@ -1,8 +1,8 @@
--- list_sessions returns the sessions of a user that have not ended, the one used last first.
+-- list_sessions returns the active sessions of a user, the most recently used first.
 --
--- KEYS   1 user   2 sessions
+-- KEYS   1 account   2 sessions
 -- ARGV   1 session key prefix
--- Reply  for each: hash of the token, created, seen, what the client said that it is
+-- Reply  for each session: hash of the token, creation time, time of last use, user agent
 local user = redis.call('HMGET', KEYS[1], 'state', 'session_gen')
 local reply = {}
 if user[1] ~= 'active' then

@@ -1,9 +1,8 @@
--- rehash_password stores another hash of the same password, unless the password was
--- changed meanwhile.
+-- rehash_password stores a new hash of the same password, unless the password has changed.
 --
--- KEYS   1 user
+-- KEYS   1 account
 -- ARGV   1 old hash   2 new hash
--- Reply  1, or 0 when the stored hash is neither
+-- Reply  1, or 0 if the stored hash is neither of them
 local stored = redis.call('HGET', KEYS[1], 'password')
 if stored == ARGV[2] then
   return 1

@@ -1,4 +1,4 @@
--- release_name takes a name back from a user. Another user's it leaves alone.
+-- release_name releases a name if the user holds it.
 --
 -- KEYS   1 name   2 names
 -- ARGV   1 user   2 folded name

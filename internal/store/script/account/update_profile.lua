@@ -1,8 +1,9 @@
--- update_profile sets fields of an active account, and tells who remembers its author.
+-- update_profile sets fields of an active account, and announces the change to the processes that
+-- cache authors.
 --
--- KEYS   1 user   2 search words
+-- KEYS   1 account   2 search words
 -- ARGV   1 user   2… field, value, …
--- Reply  1, or 0 without such an account
+-- Reply  1, or 0 if there is no such account
 --@include words
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
   return 0

@@ -1,4 +1,4 @@
--- open_database describes an empty database, and returns the description of any.
+-- open_database stores the description of a new database, and returns the stored description.
 --
 -- KEYS   1 meta
 -- ARGV   1 schema version   2 partitions

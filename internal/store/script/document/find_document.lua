@@ -1,8 +1,8 @@
--- find_document returns a document by its hash, and lets it live on.
+-- find_document returns a document by its hash and renews its TTL.
 --
 -- KEYS   1 document   2 documents by last use
--- ARGV   1 hash   2 seconds it lives unused
--- Reply  the text, or '' where there is none
+-- ARGV   1 hash   2 TTL in seconds
+-- Reply  the text, or '' if there is no such document
 --@include clock
 
 local text = redis.call('GET', KEYS[1])

@@ -1,8 +1,8 @@
--- store_document keeps a document that clients name by its hash. Those not used for longest
--- make room where there are too many.
+-- store_document stores a document that clients name by its hash. If there are too many documents,
+-- it deletes the least recently used ones.
 --
 -- KEYS   1 document   2 documents by last use
--- ARGV   1 hash   2 text   3 seconds it lives unused   4 documents at the most
+-- ARGV   1 hash   2 text   3 TTL in seconds   4 maximum number of documents
 --        5 document key prefix
 -- Reply  1
 --@include clock

@@ -1,9 +1,9 @@
--- add_author_partitions notes that partitions may hold followers of an author, or lists with the
--- author on them. It stays noted.
+-- add_author_partitions records that partitions may hold followers of an author, or lists that
+-- contain the author. Records are never removed.
 --
--- KEYS   1 author   2 reach
+-- KEYS   1 account of the author   2 follower partitions
 -- ARGV   1… partition, or 'l' and the partition
--- Reply  1, or 0 without such an author
+-- Reply  1, or 0 if there is no such author
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
   return 0
 end

@@ -1,61 +1,61 @@
--- common_followers looks for the common followers of two users in this partition: it
--- walks a stretch of one set, the smaller unless told, and looks its members up in the
--- other. Of those found it returns how many there are, and the nearest to a place by when
--- they began to follow the first user.
+-- common_followers finds common followers of two users in this partition. It scans the next members
+-- of one set, by default the smaller one, and looks them up in the other. It returns the number of
+-- common followers found, and those nearest to a start score by the time they followed the first
+-- user.
 --
--- KEYS   1 followers of the first user   2 followers of the other
--- ARGV   1 key of the set to walk, '1' or '2'; '' for the smaller   2 score walked up to, ''
---        at first   3 members a call   4 score of the place, '' for the end   5 'older' or
---        'newer' than the place, which is included   6 how many of them
--- Reply  { key walked, score walked up to or '' at the end, common followers, { follower,
---        score among the followers of the first, … } in no order }
+-- KEYS   1 followers of the first user   2 followers of the other user
+-- ARGV   1 key of the set to scan, '1' or '2'; '' for the smaller one   2 score scanned up to, '' at
+--        first   3 members per call   4 start score, '' for the end of the connection   5 'older' or
+--        'newer': the direction from the start score, inclusive   6 number of followers to return
+-- Reply  { key scanned, score scanned up to or '' at the end, common followers, { follower, score
+--        among the followers of the first user, … } in no order }
 
-local walked = tonumber(ARGV[1])
+local scanned = tonumber(ARGV[1])
 local sizes = { redis.call('ZCARD', KEYS[1]), redis.call('ZCARD', KEYS[2]) }
-if not walked then
-  walked = sizes[1] <= sizes[2] and 1 or 2
+if not scanned then
+  scanned = sizes[1] <= sizes[2] and 1 or 2
 end
-local other = 3 - walked
+local other = 3 - scanned
 
 local chunk = tonumber(ARGV[3])
-local stretch = redis.call('ZRANGEBYSCORE', KEYS[walked], ARGV[2] == '' and '-inf' or '(' .. ARGV[2], '+inf',
+local range = redis.call('ZRANGEBYSCORE', KEYS[scanned], ARGV[2] == '' and '-inf' or '(' .. ARGV[2], '+inf',
   'WITHSCORES', 'LIMIT', 0, chunk)
-local count = #stretch / 2
+local count = #range / 2
 if count == 0 then
-  return { tostring(walked), '', 0, {} }
+  return { tostring(scanned), '', 0, {} }
 end
 local names = {}
 for i = 1, count do
-  names[i] = stretch[2 * i - 1]
+  names[i] = range[2 * i - 1]
 end
 
--- A set that may be packed is searched from its beginning for each member: for many
--- members it is cheaper to read it once.
+-- Redis searches a packed set from the beginning for each member. For many members it is cheaper to
+-- read the set once.
 local PACKED, FEW = 1024, 50
-local there
+local found
 if sizes[other] <= PACKED and count > FEW then
   local score = {}
   local all = redis.call('ZRANGE', KEYS[other], 0, -1, 'WITHSCORES')
   for i = 1, #all, 2 do
     score[all[i]] = all[i + 1]
   end
-  there = {}
+  found = {}
   for i, name in ipairs(names) do
-    there[i] = score[name] or false
+    found[i] = score[name] or false
   end
 else
-  there = redis.call('ZMSCORE', KEYS[other], unpack(names))
+  found = redis.call('ZMSCORE', KEYS[other], unpack(names))
 end
 
 local older, wanted = ARGV[5] == 'older', tonumber(ARGV[6])
-local place = tonumber(ARGV[4])
+local start = tonumber(ARGV[4])
 local common, followers, scores, sorted = 0, {}, {}, {}
 for i = 1, count do
-  if there[i] then
+  if found[i] then
     common = common + 1
-    local score = walked == 1 and stretch[2 * i] or there[i]
+    local score = scanned == 1 and range[2 * i] or found[i]
     local at = tonumber(score)
-    if not place or (older and at <= place) or (not older and at >= place) then
+    if not start or (older and at <= start) or (not older and at >= start) then
       local n = #sorted + 1
       followers[n], scores[n], sorted[n] = names[i], score, at
     end
@@ -76,4 +76,4 @@ for i, follower in ipairs(followers) do
     nearest[#nearest + 1] = scores[i]
   end
 end
-return { tostring(walked), count == chunk and stretch[2 * count] or '', common, nearest }
+return { tostring(scanned), count == chunk and range[2 * count] or '', common, nearest }

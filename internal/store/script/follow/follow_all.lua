@@ -1,10 +1,10 @@
--- follow_all writes both directions of many edges of one reader. Where there are new ones
--- the reader's home is gathered anew instead of being back-filled from each author.
+-- follow_all writes both directions of many edges of one reader. If any edge is new, the reader's
+-- home is rebuilt instead of back-filled from each author.
 --
--- KEYS   1 reader   2 following   3 clock   4 home   5 online   6 online nodes
+-- KEYS   1 account of the reader   2 following   3 clock   4 home   5 online   6 online nodes
 --        7… followers of each author in this partition
--- ARGV   1 reader   2 limit   3 PUBLISH or SPUBLISH   4 channel prefix   5… authors
--- Reply  { 'ok', new edges }, { 'no_user' } without such a reader, or { 'limit' }
+-- ARGV   1 reader   2 follow limit   3 PUBLISH or SPUBLISH   4 channel prefix   5… authors
+-- Reply  { 'ok', new edges }, { 'no_user' } if there is no such reader, or { 'limit' }
 --@include clock
 --@include publish
 --@include restartbuild

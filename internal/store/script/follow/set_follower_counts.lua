@@ -1,9 +1,9 @@
--- set_follower_counts stores how many followers an author has in partitions, unless a newer version
--- is stored, and keeps the author's follower count the sum over the partitions.
+-- set_follower_counts stores the number of an author's followers in partitions, unless a newer
+-- version is stored. It keeps the author's follower count equal to the sum over the partitions.
 --
--- KEYS   1 author   2 reach
+-- KEYS   1 account of the author   2 follower partitions
 -- ARGV   1… partition, version, followers there
--- Reply  1, or 0 when there is no such author any more
+-- Reply  1, or 0 if the author does not exist or is being deleted
 local state = redis.call('HGET', KEYS[1], 'state')
 if not state or state == 'deleted' then
   return 0

@@ -1,7 +1,8 @@
 -- unfollow removes both directions of an edge and queues the purge of the reader's home.
 --
--- KEYS   1 reader   2 following   3 followers of the author in this partition   4 clock   5 outbox
--- ARGV   1 reader   2 author   3 tag
+-- KEYS   1 account of the reader   2 following   3 followers of the author in this partition
+--        4 clock   5 outbox
+-- ARGV   1 reader   2 author   3 tag of the partition and ':'
 -- Reply  { 'ok', version, followers of the author here }
 --@include clock
 

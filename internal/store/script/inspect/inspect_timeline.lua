@@ -1,37 +1,37 @@
--- inspect_timeline reads the list of a timeline as it is stored, whose posts it gets, and
--- what its next reader will put on it, in one step.
+-- inspect_timeline reads the stored list of a timeline, its sources, and the posts that its next
+-- read will pull, atomically.
 --
--- KEYS   1 list   2 sources   3 hash of the generation   4 large authors
--- ARGV   1 reader whose home it is, else ''   2 tag   3 cap
--- Reply  { state, generation, entries, source, score, …, posts that are awaited, the post
---        below which some are not kept for the home any more, or '' }
+-- KEYS   1 list   2 sources   3 hash of the epoch   4 large authors
+-- ARGV   1 reader if it is a home, else ''   2 tag of the partition and ':'   3 home cap
+-- Reply  { state, epoch, entries, { source, score, … }, posts to pull, the post below which some
+--        posts are no longer stored for pulling, or '' }
 --@include ids
 
-local awaited, gap = {}, ''
+local to_pull, gap = {}, ''
 if ARGV[1] ~= '' then
   for _, author in ipairs(redis.call('SMEMBERS', KEYS[4])) do
     if redis.call('ZSCORE', KEYS[2], author) then
-      local mark = redis.call('HGET', ARGV[2] .. 'pull_watermarks:' .. ARGV[1], author) or '0'
-      local kept = redis.call('LRANGE', ARGV[2] .. 'pulled:' .. author, 0, -1)
-      local oldest = kept[#kept]
-      for _, post in ipairs(kept) do
-        if not below(mark, post) then
+      local watermark = redis.call('HGET', ARGV[2] .. 'pull_watermarks:' .. ARGV[1], author) or '0'
+      local pulled = redis.call('LRANGE', ARGV[2] .. 'pulled:' .. author, 0, -1)
+      local oldest = pulled[#pulled]
+      for _, post in ipairs(pulled) do
+        if not below(watermark, post) then
           break
         end
-        awaited[#awaited + 1] = post
+        to_pull[#to_pull + 1] = post
       end
-      if #kept >= tonumber(ARGV[3]) and below(mark, oldest) and below(gap, oldest) then
+      if #pulled >= tonumber(ARGV[3]) and below(watermark, oldest) and below(gap, oldest) then
         gap = oldest
       end
     end
   end
 end
-local generation = redis.call('HMGET', KEYS[3], 'state', 'epoch')
+local owner = redis.call('HMGET', KEYS[3], 'state', 'epoch')
 return {
-  generation[1] or '',
-  generation[2] or '0',
+  owner[1] or '',
+  owner[2] or '0',
   redis.call('LRANGE', KEYS[1], 0, -1),
   redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES'),
-  awaited,
+  to_pull,
   gap,
 }

@@ -1,20 +1,22 @@
--- inspect_user reads what is stored about a user, in one step.
+-- inspect_user reads the stored state of a user atomically.
 --
--- KEYS   1 user   2 following   3 profile   4 reach   5 lists of the user   6 newest users   7 search words
+-- KEYS   1 account   2 following   3 profile   4 follower partitions   5 lists of the user
+--        6 newest users   7 search words
 -- ARGV   1 user
--- Reply  { { state, name, posts, following, followers, profile_trimmed }, following there,
---        posts on the profile, reach as field, value, …, lists, 1 for one who is not among the
---        newest and should be, else 0, display name, words of the display name, number of words without entry }
+-- Reply  { { state, name, posts, following, followers, profile_trimmed }, size of following,
+--        length of the profile, { follower partition, value, … }, lists, 1 if the user is missing
+--        from the newest users, else 0, display name, words of the display name, number of words
+--        without an entry }
 --@include words
 
--- Where accounts have ended, older ones are not brought back to the newest: so what is older
--- than all of these may have left them.
-local unlisted = 0
+-- A user who is older than all newest users may have been trimmed: deletions of newer accounts do not
+-- bring older ones back.
+local missing = 0
 if not redis.call('ZSCORE', KEYS[6], ARGV[1]) then
   local oldest = redis.call('ZRANGE', KEYS[6], 0, 0, 'WITHSCORES')
   local created = tonumber(redis.call('HGET', KEYS[1], 'created') or '0')
   if not oldest[2] or created > tonumber(oldest[2]) then
-    unlisted = 1
+    missing = 1
   end
 end
 
@@ -31,7 +33,7 @@ return {
   redis.call('LLEN', KEYS[3]),
   redis.call('HGETALL', KEYS[4]),
   redis.call('ZRANGE', KEYS[5], 0, -1),
-  unlisted,
+  missing,
   redis.call('HGET', KEYS[1], 'display') or '',
   redis.call('HGET', KEYS[1], 'words') or '',
   unindexed,

@@ -1,9 +1,9 @@
--- remove_entries takes posts off a timeline that cannot be built anew: all of them, or all but the
--- one that arrived first.
+-- remove_entries removes posts from a timeline that cannot be rebuilt: all entries of a post, or all
+-- but the one that arrived first.
 --
 -- KEYS   1 list   2 online   3 online nodes
 -- ARGV   1 name of the timeline   2 PUBLISH or SPUBLISH   3 channel prefix
---        4… post, how many of it are to stay: 0 or 1, …
+--        4… post, number of its entries to keep: 0 or 1, …
 -- Reply  entries removed
 --@include publish
 

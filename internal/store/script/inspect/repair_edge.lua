@@ -1,24 +1,24 @@
--- repair_edge makes both directions of an edge say the same: the one that is missing is
--- restored, with the time of the other, or both are removed where an end is gone.
+-- repair_edge makes both directions of an edge agree. It restores a missing direction with the time
+-- of the other, or removes both if the author or the reader no longer exists.
 --
--- KEYS   1 user, or hash of the list of users   2 sources of the timeline
---        3 audience of the author in this partition   4 clock
--- ARGV   1 owner of the timeline   2 author   3 '1' when there is such an author, else '0'
---        4 'h' when the edges are counted, else 'l'
+-- KEYS   1 owner of the timeline: account, or properties of the list   2 sources of the timeline
+--        3 followers of the author in this partition, or lists that contain the author   4 clock
+-- ARGV   1 owner of the timeline   2 author   3 '1' if the author exists, else '0'
+--        4 'h' if the edges are counted, else 'l'
 -- Reply  { 'restored', 'removed' or 'same', version, edges of the author here }
 --@include clock
 
-local source, audience = redis.call('ZSCORE', KEYS[2], ARGV[2]), redis.call('ZSCORE', KEYS[3], ARGV[1])
+local source, back = redis.call('ZSCORE', KEYS[2], ARGV[2]), redis.call('ZSCORE', KEYS[3], ARGV[1])
 local state = redis.call('HGET', KEYS[1], 'state')
 local done = 'same'
-if source or audience then
+if source or back then
   if ARGV[3] ~= '1' or state ~= 'active' then
     redis.call('ZREM', KEYS[2], ARGV[2])
     redis.call('ZREM', KEYS[3], ARGV[1])
     done = 'removed'
-  elseif source ~= audience then
-    redis.call('ZADD', KEYS[2], source or audience, ARGV[2])
-    redis.call('ZADD', KEYS[3], source or audience, ARGV[1])
+  elseif source ~= back then
+    redis.call('ZADD', KEYS[2], source or back, ARGV[2])
+    redis.call('ZADD', KEYS[3], source or back, ARGV[1])
     done = 'restored'
   end
 end

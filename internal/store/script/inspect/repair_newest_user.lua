@@ -1,7 +1,7 @@
--- repair_newest_user puts a user among the newest, or takes one off whose account is not in use.
+-- repair_newest_user adds an active user to the newest users, and removes any other.
 --
--- KEYS   1 user   2 newest users
--- ARGV   1 user   2 newest users kept
+-- KEYS   1 account   2 newest users
+-- ARGV   1 user   2 newest users to keep
 -- Reply  'ok'
 local account = redis.call('HMGET', KEYS[1], 'state', 'created')
 if account[1] == 'active' and account[2] then

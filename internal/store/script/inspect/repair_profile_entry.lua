@@ -1,9 +1,9 @@
--- repair_profile_entry puts a post at its place on its author's profile, once, however often and
--- wherever it was there. A post that is deleted, another's or unknown is taken off.
+-- repair_profile_entry puts a post at its position on its author's profile, and removes its other
+-- entries there. It removes a post that is deleted, unknown or of another author.
 --
 -- KEYS   1 profile   2 post
 -- ARGV   1 post   2 author
--- Reply  1 when the post is on the profile now, else 0
+-- Reply  1 if the post is on the profile now, else 0
 --@include ids
 
 redis.call('LREM', KEYS[1], 0, ARGV[1])

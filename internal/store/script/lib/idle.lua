@@ -2,8 +2,8 @@ local function today()
   return math.floor(tonumber(redis.call('TIME')[1]) / 86400)
 end
 
--- record_read writes down that a timeline is read today, once a day. Only timelines that can
--- be built anew have a hash to write to.
+-- record_read records that a timeline is read today, at most once a day. Only timelines that can be
+-- rebuilt have a hash to record it in.
 local function record_read(hash)
   local found = redis.call('HMGET', hash, 'state', 'last_read')
   if found[1] == 'active' and tonumber(found[2]) ~= today() then

@@ -1,8 +1,8 @@
--- A timeline's list ends in '0' when it is complete (nothing older exists), in 'b'
--- while it is being built, and in neither when older entries were trimmed.
+-- The list of a timeline ends in '0' if it is complete, that is, no older post exists. It ends in 'b'
+-- while it is being built. It ends in a post if older entries were trimmed.
 
--- trim removes the entries below the cap. A list that is being built stays marked: what was
--- not merged into it, because the building will bring it, is still missing.
+-- trim removes the entries below the cap. It keeps the mark of a list that is being built, because the
+-- build has not added its posts yet.
 local function trim(list, cap)
   local last = redis.call('LINDEX', list, -1)
   redis.call('LTRIM', list, 0, cap - 1)
@@ -11,6 +11,7 @@ local function trim(list, cap)
   end
 end
 
+-- push adds a post on top of a list if the list exists, and reports whether it does.
 local function push(list, post, cap, slack)
   local length = redis.call('LPUSHX', list, post)
   if length > cap + slack then
@@ -19,7 +20,7 @@ local function push(list, post, cap, slack)
   return length > 0
 end
 
--- head returns the newest entry of a list, or '0' of an empty or missing one.
+-- head returns the newest entry of a list, or '0' if the list is empty or missing.
 local function head(list)
   local first = redis.call('LINDEX', list, 0)
   if not first or first == 'b' then
@@ -28,7 +29,7 @@ local function head(list)
   return first
 end
 
--- replace writes a list anew. The caller has made sure that it is not empty.
+-- replace replaces the entries of a list. There must be at least one entry.
 local function replace(list, entries)
   redis.call('DEL', list)
   for from = 1, #entries, 500 do

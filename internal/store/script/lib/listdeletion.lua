@@ -1,11 +1,11 @@
--- begin_list_deletion takes a list from sight, queues its taking apart, and has those who watch it
--- look for themselves. It needs publish.
+-- begin_list_deletion marks a list as deleted, queues the removal of its members, and publishes a change
+-- message to its subscribers, who find that the list has ended.
 --
--- at  lists, outbox, online, nodes: keys; command, channel: see publish
-local function begin_list_deletion(at, list_key, list)
+-- keys  lists, outbox, online, nodes; also command and channel of lib/publish.lua
+local function begin_list_deletion(keys, list_key, list)
   redis.call('HSET', list_key, 'state', 'deleted')
-  redis.call('ZREM', at.lists, list)
+  redis.call('ZREM', keys.lists, list)
   redis.call('DEL', list_key .. ':posts')
-  redis.call('XADD', at.outbox, '*', 'kind', 'delete_list', 'list', list)
-  publish(at.nodes, at.command, at.channel, '!', watched(at.online, { 'l' .. list }))
+  redis.call('XADD', keys.outbox, '*', 'kind', 'delete_list', 'list', list)
+  publish(keys.nodes, keys.command, keys.channel, '!', watched(keys.online, { 'l' .. list }))
 end

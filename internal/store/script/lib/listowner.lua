@@ -1,4 +1,5 @@
--- check_owner returns 'ok' when a list is there and an owner's, else 'missing' or 'forbidden'.
+-- check_owner returns 'ok' if a list exists and belongs to the owner, 'missing' if it does not exist, and
+-- 'forbidden' if it belongs to another user.
 local function check_owner(list, owner)
   local found = redis.call('HMGET', list, 'state', 'owner')
   if found[1] ~= 'active' then

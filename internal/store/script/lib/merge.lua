@@ -1,12 +1,12 @@
--- merge_posts puts posts, newest first, among the entries of a list that are in order of
--- arrival: each below every newer entry, and above the entry that its ceiling names, if
--- any, which is the nearest older post of its author. It returns the new entries.
+-- merge_posts inserts posts, newest first, into entries that are in order of arrival. Each post goes below
+-- every newer entry. If it has a ceiling, the index of the nearest older entry of its author, it goes
+-- above that. The function returns the new entries.
 local function merge_posts(entries, posts, ceilings)
   if #entries == 0 then
     return posts
   end
-  -- greatest[i]: the newest id at or below entry i, so that the lowest newer entry of a
-  -- post is found by one walk down.
+  -- greatest[i]: the greatest id from entry i to the end. One pass finds the last newer entry of each
+  -- post.
   local greatest = {}
   for i = #entries, 1, -1 do
     local under = greatest[i + 1]
@@ -36,7 +36,7 @@ local function merge_posts(entries, posts, ceilings)
   return result
 end
 
--- rewrite replaces a list by entries and the mark at its end, '' for none, within a cap.
+-- rewrite replaces a list by entries, at most cap, and the mark ends at its end, '' for none.
 local function rewrite(list, entries, ends, cap)
   if #entries > cap then
     for i = #entries, cap + 1, -1 do
@@ -50,9 +50,9 @@ local function rewrite(list, entries, ends, cap)
   replace(list, entries)
 end
 
--- insert_post puts a post that a merge has read into its place by id, if the list lacks it
--- although it has room. It reports whether the list changed. A post that is older than the
--- end of a trimmed list had its time there; a list that is being built gets it by that.
+-- insert_post inserts a post that a merge has read into a list by id, and reports whether the list changed.
+-- It skips a post that the list holds, a post older than the end of a trimmed list, because the list
+-- trimmed it before, and a list that is being built, because the build adds the post.
 local function insert_post(list, post, cap)
   local last = redis.call('LINDEX', list, -1)
   if not last or last == 'b' or last ~= '0' and below(post, last) or redis.call('LPOS', list, post) then

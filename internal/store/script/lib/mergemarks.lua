@@ -1,18 +1,18 @@
--- Merge marks keep fan-out from pushing what a merge brought. A back-fill or a rebuild reads
--- posts that may still wait in an outbox. They may have been trimmed from the list again by
--- the time fan-out reaches them: then nothing in the list tells that they were there.
+-- Merge marks prevent fan-out from pushing posts that a merge has read. A back-fill or a rebuild reads
+-- posts whose outbox entries may still wait. The list may have trimmed such a post by the time fan-out
+-- delivers it, so a search of the list is not enough.
 --
--- So a merge marks the list, for each partition that it read posts from, with the instant of
--- that partition's clock at the reading. Everything made until then was read, or was too old
--- to have room. A rebuild's field is the name of the timeline, a back-fill's is the name, ':'
--- and the author. Field 'newest' is the greatest mark; 'last' the last entry that any of the
--- outboxes read held at the reading. When the outbox is carried out up to it, the marks are
--- not needed any more.
+-- Therefore each merge sets a mark for the list and for each partition that it read posts from. The mark
+-- is the instant of that partition's clock at the time of the read: the merge has read every post
+-- created up to then, or the list had no room for it. The field of a rebuild is the name of the
+-- timeline; the field of a back-fill is the name, ':' and the author. Field 'newest' is the greatest
+-- mark. Field 'last' is the last entry that any of the outboxes read held at the time of the read. When
+-- the watermark passes that entry, the marks are no longer needed.
 --
--- Marks come in two generations, so that all of one can be dropped at once: new marks go to
--- the first, and the second is dropped when the watermark has passed its last entry.
+-- New marks go to the first of two keys. Once the watermark has passed all marks of the second key, the
+-- second key is deleted and the first one renamed to it.
 
--- set_merge_mark marks a list, unless it has a later mark.
+-- set_merge_mark sets the mark of a list, unless the list has a later one.
 local function set_merge_mark(marks, field, instant, last)
   local known = redis.call('HMGET', marks, field, 'newest', 'last')
   local at = tonumber(instant)
@@ -27,7 +27,7 @@ local function set_merge_mark(marks, field, instant, last)
   end
 end
 
--- drop_merge_marks drops the marks that a watermark has passed.
+-- drop_merge_marks deletes the marks that a watermark has passed.
 local function drop_merge_marks(marks, older, watermark)
   local older_last, last = redis.call('HGET', older, 'last'), redis.call('HGET', marks, 'last')
   if older_last and up_to(older_last, watermark) then
@@ -41,12 +41,12 @@ local function drop_merge_marks(marks, older, watermark)
   end
 end
 
--- advance notes that every entry of an outbox up to one is carried out here, and forgets
--- the positions of those, the order that end with one of them, and the merge marks that are
--- not needed any more. It never goes back.
+-- advance moves the watermark of an outbox in this partition up to an entry. It deletes the progress of
+-- the entries up to there, the ordering fields that name one of them, and the merge marks that are no
+-- longer needed. It never moves the watermark back.
 local function advance(progress, marks, older_marks, entry)
-  local low = redis.call('HGET', progress, 'watermark')
-  if low and up_to(entry, low) then
+  local watermark = redis.call('HGET', progress, 'watermark')
+  if watermark and up_to(entry, watermark) then
     return
   end
   redis.call('HSET', progress, 'watermark', entry)
@@ -64,7 +64,7 @@ local function advance(progress, marks, older_marks, entry)
   end
 end
 
--- merge_marks_after returns those generations of marks that a post may be at or below.
+-- merge_marks_after returns the keys whose greatest mark is at or above a post.
 local function merge_marks_after(marks, older, post)
   local found = {}
   if redis.call('EXISTS', marks, older) == 0 then
@@ -80,18 +80,17 @@ local function merge_marks_after(marks, older, post)
   return found
 end
 
--- merged_already tells for each of some timelines, by index, whether a post is at or below
--- its mark.
-local function merged_already(generations, names, author, post)
+-- merged_already returns the indexes of the timelines whose mark is at or above a post, as a set.
+local function merged_already(keys, names, author, post)
   local merged = {}
-  if #generations == 0 then
+  if #keys == 0 then
     return merged
   end
   local at, fields = instant_of(post), {}
   for i, name in ipairs(names) do
     fields[2 * i - 1], fields[2 * i] = name, name .. ':' .. author
   end
-  for _, key in ipairs(generations) do
+  for _, key in ipairs(keys) do
     for i, mark in ipairs(redis.call('HMGET', key, unpack(fields))) do
       if mark and at <= tonumber(mark) then
         merged[math.ceil(i / 2)] = true

@@ -1,4 +1,5 @@
--- remove_node takes a node off a timeline, and the timeline off those online with the last one.
+-- remove_node removes a node from the nodes that serve a timeline. With the last node it removes the
+-- timeline from the online timelines.
 local function remove_node(name, node)
   redis.call('ZREM', KEYS[3], name .. ' ' .. node)
   local others = {}

@@ -1,6 +1,6 @@
--- put_on_profile adds a post that is newer than all others there. What leaves the profile is
--- still the author's, to be found when the account ends.
-local function put_on_profile(user, profile, archive, post, cap, slack)
+-- add_to_profile adds a post that is newer than all others of a profile. It moves posts above the cap to
+-- the trimmed posts, from which account deletion deletes them.
+local function add_to_profile(account, profile, trimmed_posts, post, cap, slack)
   local length = redis.call('LPUSH', profile, post)
   if length <= cap + slack then
     return
@@ -9,7 +9,7 @@ local function put_on_profile(user, profile, archive, post, cap, slack)
   local old = redis.call('LRANGE', profile, -surplus, -1)
   redis.call('LTRIM', profile, 0, -surplus - 1)
   for i = #old, 1, -1 do
-    redis.call('LPUSH', archive, old[i])
+    redis.call('LPUSH', trimmed_posts, old[i])
   end
-  redis.call('HSET', user, 'profile_trimmed', 1)
+  redis.call('HSET', account, 'profile_trimmed', 1)
 end

@@ -3,36 +3,36 @@ local function stream_id(id)
   return tonumber(ms), tonumber(seq)
 end
 
--- up_to reports whether stream id a is at or below b.
+-- up_to reports whether stream id a is less than or equal to b.
 local function up_to(a, b)
   local a_ms, a_seq = stream_id(a)
   local b_ms, b_seq = stream_id(b)
   return a_ms < b_ms or (a_ms == b_ms and a_seq <= b_seq)
 end
 
--- order_field names the field that holds the latest entry of an author which a partition's
--- homes ('h') or lists ('l') have been given.
+-- order_field returns the field with the latest entry of an author whose delivery to homes ('h') or lists
+-- ('l') of this partition has begun. Entries of one author are delivered in order.
 local function order_field(kind, author)
   return 'a' .. kind .. author
 end
 
--- entry_progress returns how far an outbox entry has been carried out here: '' not at
--- all, 'done', or the position that an earlier call stored.
+-- entry_progress returns how far an outbox entry has been delivered here: '' if delivery has not begun,
+-- 'done', or the progress that an earlier call stored.
 --
--- With a order, an entry is done too when a later one of its author has begun here. Entries
--- of an author follow each other: so whoever went on to the later one found this one done,
--- or that nobody here followed the author, and those who follow since are back-filled.
--- Pushed now, as by a worker that takes over and sees more followers, the post would come
--- on top of the newer one. That it is done is written down, for whoever confirms it.
-local function entry_progress(progress, entry, field, order)
-  local found = redis.call('HMGET', progress, 'watermark', field, order or field)
-  local low, position, latest = found[1], found[2], found[3]
-  if low and up_to(entry, low) then
+-- If an ordering field is given, an entry also counts as done when the delivery of a later entry of its
+-- author has begun here. The worker that began the later entry had finished this one, or nobody here
+-- followed the author at that time; later followers are back-filled. A worker that takes over may see
+-- followers that the first one did not see. If it delivered the entry now, the post would go on top of
+-- the newer one. The function stores 'done' so that the check for durability finds it.
+local function entry_progress(key, entry, field, order)
+  local found = redis.call('HMGET', key, 'watermark', field, order or field)
+  local watermark, progress, latest = found[1], found[2], found[3]
+  if watermark and up_to(entry, watermark) then
     return 'done'
   end
   if order and latest and not up_to(latest, entry) then
-    redis.call('HSET', progress, field, 'done')
+    redis.call('HSET', key, field, 'done')
     return 'done'
   end
-  return position or ''
+  return progress or ''
 end

@@ -1,6 +1,6 @@
--- publish sends a message to every node that serves one of the timelines: the head,
--- then for each timeline its name and, where given, the id that was at its head before.
--- Presence lapses by itself, so a name without nodes is no error.
+-- publish sends a message to every node that serves one of the timelines. The message consists of head,
+-- then for each timeline its name and, if given, the entry that was newest before. A timeline without
+-- nodes is no error, because presence expires.
 local function publish(nodes, command, channel, head, names, before)
   if #names == 0 then
     return
@@ -25,14 +25,14 @@ local function publish(nodes, command, channel, head, names, before)
   end
 end
 
--- watched returns those of the timelines that have an open subscription.
+-- watched returns the timelines that have an open subscription.
 local function watched(online, names)
   local found = {}
   if #names == 0 or redis.call('SCARD', online) == 0 then
     return found
   end
-  for i, is in ipairs(redis.call('SMISMEMBER', online, unpack(names))) do
-    if is == 1 then
+  for i, is_online in ipairs(redis.call('SMISMEMBER', online, unpack(names))) do
+    if is_online == 1 then
       found[#found + 1] = names[i]
     end
   end

@@ -1,10 +1,9 @@
--- Posts of authors with too many followers to push to are kept once a partition, in
--- 'pulled:' lists, and put on a home when it is read or watched. The reader's marks say up
--- to which post of each such author that has been done.
+-- Posts of large authors are stored once per partition, in lists with the prefix 'pulled:', and merged
+-- into a home when it is read or watched. The pull watermarks of a reader record up to which post of each
+-- large author this has been done.
 
--- ceilings_by_origin returns for each post the first older entry that its author may have
--- made: entries do not tell their authors, but the partition that made them, in the digits
--- before the last three.
+-- ceilings_by_origin returns for each post the index of the first older entry that may be of the same
+-- author. An entry does not contain its author, but the partition that created it.
 local function ceilings_by_origin(entries, posts)
   local by_origin = {}
   for i, entry in ipairs(entries) do
@@ -24,19 +23,18 @@ local function ceilings_by_origin(entries, posts)
   return ceilings
 end
 
--- How many posts may come on top of newer ones where somebody watches, as they do by
--- fan-out that lags. More are put in their places.
+-- The number of posts that a pull may push on top of newer ones if the home is watched, as delayed
+-- fan-out does. More posts are merged in order.
 local FEW = 16
 
--- newer_than_mark adds what is pulled of an author and newer than a mark to fresh, and the
--- author to those of the posts. It returns how many posts that are, and whether nothing
--- older is pulled.
-local function newer_than_mark(pulled, mark, author, fresh, author_of)
+-- read_pulled appends the pulled posts of an author that are newer than a watermark to fresh, and sets
+-- their author in author_of. It returns their number, and whether there is no older pulled post.
+local function read_pulled(pulled, watermark, author, fresh, author_of)
   local count = 0
   while true do
     local posts = redis.call('LRANGE', pulled, count, count + FEW - 1)
     for _, post in ipairs(posts) do
-      if not below(mark, post) then
+      if not below(watermark, post) then
         return count, false
       end
       count = count + 1
@@ -48,15 +46,18 @@ local function newer_than_mark(pulled, mark, author, fresh, author_of)
   end
 end
 
--- pull_posts puts on a home what it lacks of some large authors. What is newer than everything
--- there, or little and watched, is pushed, oldest first, and told is called with each post
--- and what headed the home before. Else, where something newer had arrived meanwhile, or
--- where so much was posted that some of it is not kept any more, the posts are put in their
--- places by id, what is older than a full home goes, the generation rises, and told is
--- called without a post. So are posts that a merge has read before. A home that is missing or
--- being built gets them by its building.
-local function pull_posts(tag, reader, authors, cap, slack, told)
-  local home, marks = tag .. 'home:' .. reader, tag .. 'pull_watermarks:' .. reader
+-- pull_posts adds the new posts of some large authors to a home.
+--
+-- It pushes posts, oldest first, if they are newer than every entry, or if they are few and the home is
+-- watched. It calls announce with each post and the entry that was newest before.
+--
+-- It merges the posts by id if they are older than some entry, if so many were posted that some are no
+-- longer stored, or if a merge has read them before. Then it raises the epoch of the home and calls
+-- announce without a post. Posts older than the end of a full home are dropped.
+--
+-- It does nothing if the home is missing or being built: the build adds the posts.
+local function pull_posts(tag, reader, authors, cap, slack, announce)
+  local home, watermarks = tag .. 'home:' .. reader, tag .. 'pull_watermarks:' .. reader
   local ends = redis.call('LINDEX', home, -1)
   if not ends or ends == 'b' then
     return
@@ -66,11 +67,11 @@ local function pull_posts(tag, reader, authors, cap, slack, told)
     local pulled = tag .. 'pulled:' .. author
     local newest = redis.call('LINDEX', pulled, 0)
     if newest and redis.call('ZSCORE', tag .. 'following:' .. reader, author) then
-      local mark = redis.call('HGET', marks, author) or '0'
-      if below(mark, newest) then
+      local watermark = redis.call('HGET', watermarks, author) or '0'
+      if below(watermark, newest) then
         latest[#latest + 1] = author
         latest[#latest + 1] = newest
-        local count, whole = newer_than_mark(pulled, mark, author, fresh, author_of)
+        local count, whole = read_pulled(pulled, watermark, author, fresh, author_of)
         gap = gap or (whole and count >= cap)
       end
     end
@@ -78,26 +79,26 @@ local function pull_posts(tag, reader, authors, cap, slack, told)
   if #fresh == 0 then
     return
   end
-  redis.call('HSET', marks, unpack(latest))
+  redis.call('HSET', watermarks, unpack(latest))
   table.sort(fresh, below)
   local online = redis.call('SISMEMBER', tag .. 'online', 'h' .. reader) == 1
   if online and #fresh <= FEW and not gap then
-    -- As nearly always where many homes are gone over, so without reading all of this one.
+    -- The usual case if many homes are watched. It does not read the whole home.
     local changed = false
     for _, post in ipairs(fresh) do
       local merge_marks = tag .. 'merge_marks:' .. tonumber(origin_of(post))
-      local generations = merge_marks_after(merge_marks, merge_marks .. ':older', post)
-      if merged_already(generations, { 'h' .. reader }, author_of[post], post)[1] then
+      local mark_keys = merge_marks_after(merge_marks, merge_marks .. ':older', post)
+      if merged_already(mark_keys, { 'h' .. reader }, author_of[post], post)[1] then
         changed = insert_post(home, post, cap) or changed
       elseif below(ends, post) and not redis.call('LPOS', home, post) then
         local before = head(home)
         push(home, post, cap, slack)
-        told(post, before)
+        announce(post, before)
       end
     end
     if changed then
       redis.call('HINCRBY', tag .. 'user:' .. reader, 'epoch', 1)
-      told()
+      announce()
     end
     return
   end
@@ -129,18 +130,18 @@ local function pull_posts(tag, reader, authors, cap, slack, told)
   if gap or late and (#posts > FEW or not online) then
     rewrite(home, merge_posts(entries, posts, ceilings_by_origin(entries, posts)), gap and '' or ends, cap)
     redis.call('HINCRBY', tag .. 'user:' .. reader, 'epoch', 1)
-    told()
+    announce()
     return
   end
   for i = #posts, 1, -1 do
     local before = head(home)
     push(home, posts[i], cap, slack)
-    told(posts[i], before)
+    announce(posts[i], before)
   end
 end
 
--- announcement returns a function for pull_posts that tells the nodes which serve a home.
-local function announcement(nodes, command, channel, name)
+-- publish_to_home returns the announce function of pull_posts for the nodes that serve a home.
+local function publish_to_home(nodes, command, channel, name)
   return function(post, before)
     if post then
       publish(nodes, command, channel, '+ ' .. post, { name }, { before })
@@ -150,9 +151,9 @@ local function announcement(nodes, command, channel, name)
   end
 end
 
--- mark notes that a home has, or will get by a merge, all that is pulled of some authors
--- by now.
-local function mark(tag, reader, authors)
+-- set_pull_watermarks records that a home has, or gets by a merge, all posts that are pulled of some
+-- authors now.
+local function set_pull_watermarks(tag, reader, authors)
   for _, author in ipairs(authors) do
     local newest = redis.call('LINDEX', tag .. 'pulled:' .. author, 0)
     if newest and redis.call('ZSCORE', tag .. 'following:' .. reader, author) then

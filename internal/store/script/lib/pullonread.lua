@@ -1,14 +1,13 @@
--- pull_on_read puts on a home that is about to be read what large authors posted since the last
--- time.
+-- pull_on_read pulls new posts of large authors into a home that is about to be read.
 --
 -- KEYS   4 large authors   5 online nodes
--- ARGV   from an index on: reader, '' for other timelines; tag; cap; slack; PUBLISH or
---        SPUBLISH; channel prefix
+-- ARGV   from index at: reader, '' for other timelines; tag of the partition and ':'; cap; slack;
+--        PUBLISH or SPUBLISH; channel prefix
 local function pull_on_read(keys, argv, at)
   local reader = argv[at]
   if reader == '' or redis.call('EXISTS', keys[4]) == 0 then
     return
   end
   pull_posts(argv[at + 1], reader, redis.call('SMEMBERS', keys[4]), tonumber(argv[at + 2]), tonumber(argv[at + 3]),
-    announcement(keys[5], argv[at + 4], argv[at + 5], 'h' .. reader))
+    publish_to_home(keys[5], argv[at + 4], argv[at + 5], 'h' .. reader))
 end

@@ -1,5 +1,5 @@
--- restart_build takes a timeline's entries away and leaves it as one that is being built: fan-out
--- pushes to it, and whoever reads it gathers the rest. Subscribers are told that it changed.
+-- restart_build empties the list of a timeline and marks it as being built: fan-out pushes to it, and the
+-- next read adds older posts. Subscribers receive a change message.
 local function restart_build(list, hash, online, nodes, command, channel, name)
   redis.call('DEL', list)
   redis.call('RPUSH', list, 'b')

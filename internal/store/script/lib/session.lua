@@ -1,4 +1,5 @@
--- end_all_sessions makes every session of a user worthless, and forgets those that are listed.
+-- end_all_sessions ends every session of a user and announces it. The new session generation makes
+-- sessions invalid that are missing from the sorted set.
 local function end_all_sessions(user_key, sessions, session_prefix, user, bucket)
   local generation = redis.call('HINCRBY', user_key, 'session_gen', 1)
   for _, hash in ipairs(redis.call('ZRANGE', sessions, 0, -1)) do

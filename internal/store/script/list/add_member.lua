@@ -1,9 +1,9 @@
--- add_member puts an author on a list, in one step for both directions, and queues the
--- back-fill of the list's timeline. A member stays as it is.
+-- add_member writes both directions of a membership and queues the back-fill of the list's timeline.
+-- It does not change an existing membership.
 --
--- KEYS   1 list   2 members   3 lists of this partition that hold the author   4 clock   5 outbox
--- ARGV   1 owner   2 list   3 author   4 members at the most
--- Reply  'ok', 'missing', 'forbidden' when it is another owner's, or 'limit'
+-- KEYS   1 list   2 members   3 lists of this partition that contain the author   4 clock   5 outbox
+-- ARGV   1 owner   2 list   3 author   4 maximum number of members
+-- Reply  'ok', 'missing', 'forbidden' if the list has another owner, or 'limit'
 --@include clock
 --@include listowner
 

@@ -1,9 +1,10 @@
--- create_list makes an empty list of users, once for a key.
+-- create_list creates an empty list of users. A repeat with the same idempotency key returns the
+-- first list.
 --
--- KEYS   1 owner   2 lists of the owner   3 next user   4 idempotency
--- ARGV   1 owner   2 name   3 bucket   4 lists at the most   5 list key prefix
---        6 seconds a key is kept
--- Reply  { 'ok', list }, { 'no_user' } without such an owner, or { 'limit' }
+-- KEYS   1 account of the owner   2 lists of the owner   3 next user   4 idempotency
+-- ARGV   1 owner   2 name   3 bucket   4 maximum number of lists   5 list key prefix
+--        6 TTL of the idempotency key in seconds
+-- Reply  { 'ok', list }, { 'no_user' } if there is no such owner, or { 'limit' }
 --@include clock
 
 local earlier = redis.call('GET', KEYS[4])
@@ -17,7 +18,7 @@ if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[4]) then
   return { 'limit' }
 end
 local now = unix_ms()
-local sequence = math.max(tonumber(redis.call('GET', KEYS[3]) or '0') + 1, now - EPOCH * 1000)
+local sequence = math.max(tonumber(redis.call('GET', KEYS[3]) or '0') + 1, now - TIME_ORIGIN * 1000)
 redis.call('SET', KEYS[3], string.format('%.0f', sequence))
 local list = string.format('%.0f', sequence * 1024 + tonumber(ARGV[3]))
 redis.call('HSET', ARGV[5] .. list, 'owner', ARGV[1], 'name', ARGV[2], 'created', string.format('%.0f', now), 'state', 'active')

@@ -1,15 +1,15 @@
--- delete_list takes a list from sight and queues its taking apart.
+-- delete_list marks a list as deleted and queues the removal of its members.
 --
 -- KEYS   1 list   2 lists of the owner   3 outbox   4 online   5 online nodes
 -- ARGV   1 owner   2 list   3 PUBLISH or SPUBLISH   4 channel prefix
--- Reply  'ok', 'missing' or 'forbidden' when it is another owner's
+-- Reply  'ok', 'missing', or 'forbidden' if the list has another owner
 --@include listowner
 --@include publish
 --@include listdeletion
 
 local state = check_owner(KEYS[1], ARGV[1])
 if state == 'ok' then
-  local at = { lists = KEYS[2], outbox = KEYS[3], online = KEYS[4], nodes = KEYS[5], command = ARGV[3], channel = ARGV[4] }
-  begin_list_deletion(at, KEYS[1], ARGV[2])
+  local keys = { lists = KEYS[2], outbox = KEYS[3], online = KEYS[4], nodes = KEYS[5], command = ARGV[3], channel = ARGV[4] }
+  begin_list_deletion(keys, KEYS[1], ARGV[2])
 end
 return state

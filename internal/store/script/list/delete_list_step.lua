@@ -1,9 +1,9 @@
--- delete_list_step takes the next members off a list that its owner has deleted, then the list
--- itself. A list that is not deleted it leaves alone.
+-- delete_list_step removes the next members of a deleted list, and at the end the list itself. It
+-- does not change an active list.
 --
 -- KEYS   1 list   2 members   3 posts
--- ARGV   1 list   2 members a call   3 key prefix of the lists that hold an author
--- Reply  1 when nothing is left, else 0
+-- ARGV   1 list   2 members per call   3 prefix of the keys of lists that contain an author
+-- Reply  1 if no member remains, else 0
 if redis.call('HGET', KEYS[1], 'state') == 'active' then
   return 1
 end

@@ -1,9 +1,8 @@
--- remove_member takes an author off a list, in one step for both directions, and queues the
--- purge of the list's timeline.
+-- remove_member removes both directions of a membership and queues the purge of the list's timeline.
 --
--- KEYS   1 list   2 members   3 lists of this partition that hold the author   4 outbox
+-- KEYS   1 list   2 members   3 lists of this partition that contain the author   4 outbox
 -- ARGV   1 owner   2 list   3 author
--- Reply  'ok', 'missing', or 'forbidden' when it is another owner's
+-- Reply  'ok', 'missing', or 'forbidden' if the list has another owner
 --@include listowner
 
 local state = check_owner(KEYS[1], ARGV[1])

@@ -1,8 +1,8 @@
--- rename_list gives a list another name.
+-- rename_list changes the name of a list.
 --
 -- KEYS   1 list
 -- ARGV   1 owner   2 name
--- Reply  'ok', 'missing' or 'forbidden' when it is another owner's
+-- Reply  'ok', 'missing', or 'forbidden' if the list has another owner
 --@include listowner
 
 local state = check_owner(KEYS[1], ARGV[1])

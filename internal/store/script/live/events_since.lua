@@ -1,14 +1,14 @@
--- events_since tells what happened to a timeline after a position, in one step.
+-- events_since reads the history of a timeline after a position, atomically.
 --
--- KEYS   1 list   2 hash of the generation, or any without   3 removals
---        4… see lib/pullonread.lua   6 following   7 what it belongs to: a user, a list, or any for the public one
--- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'm' mentions, 'p' public   2 owner   3 post it stood at
---        4 last removal seen   5 entries at the most   6 removals at the most
---        7 removals kept   8… see lib/pullonread.lua
--- Reply  { generation, last removal, newest entry or '0', last entry or '', '1' when
---        everything since the position is held else '0', entries newest first,
---        { removal, post, author, … } oldest first }, or nothing when it is gone with what
---        it belongs to
+-- KEYS   1 list   2 hash of the epoch, or a missing key   3 removals   4 and 5 see lib/pullonread.lua
+--        6 sources   7 owner: account, properties of the list, or any key for the public timeline
+-- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'm' mentions, 'p' public   2 owner
+--        3 post of the position   4 last removal of the position   5 maximum number of entries
+--        6 maximum number of removals   7 removals that the stream keeps
+--        8… see lib/pullonread.lua
+-- Reply  { epoch, last removal, newest entry or '0', last entry or '', '1' if the history since the
+--        position is complete, else '0', entries newest first, { removal, post, author, … } oldest
+--        first }; {} if the owner of the timeline no longer exists
 --@include ids
 --@include list
 --@include merge
@@ -30,10 +30,10 @@ pull_on_read(KEYS, ARGV, 8)
 
 local kind, owner, post = ARGV[1], ARGV[2], ARGV[3]
 local most = tonumber(ARGV[5])
-local held, entries = '1', {}
+local complete, entries = '1', {}
 
 if kind == 'u' then
-  -- A profile is sorted by id, and deleted posts have left it.
+  -- A profile is sorted by id and does not contain deleted posts.
   local from = 0
   while true do
     local chunk = redis.call('LRANGE', KEYS[1], from, from + 99)
@@ -46,13 +46,13 @@ if kind == 'u' then
       entries[#entries + 1] = entry
     end
     if not over and #chunk < 100 and redis.call('HEXISTS', KEYS[7], 'profile_trimmed') == 1 then
-      held, entries = '0', {} -- it no longer goes back as far
+      complete, entries = '0', {} -- posts after the position were trimmed
     end
     if over or #chunk < 100 then
       break
     end
     if #entries >= most then
-      held, entries = '0', {}
+      complete, entries = '0', {}
       break
     end
     from = from + 100
@@ -64,23 +64,23 @@ else
       entries = redis.call('LRANGE', KEYS[1], 0, at - 1)
     end
   elseif not (post == '0' and redis.call('EXISTS', KEYS[1]) == 0) then
-    held = '0'
+    complete = '0'
   end
 end
 
-local places
+local entry_set
 local function holds(removed_post)
-  if not places then
-    places = {}
+  if not entry_set then
+    entry_set = {}
     for _, entry in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
-      places[entry] = true
+      entry_set[entry] = true
     end
   end
-  return places[removed_post]
+  return entry_set[removed_post]
 end
 
--- An author whose account ended is followed by nobody any more; what the list held of the
--- author's posts it holds still.
+-- concerns reports whether a removal changes the timeline. Nobody follows a deleted author any more, but
+-- the list may still hold the author's posts.
 local function concerns(author, removed_post)
   if kind == 'p' then
     return true
@@ -95,14 +95,14 @@ end
 local removed = {}
 local recorded = redis.call('XRANGE', KEYS[3], '(' .. ARGV[4], '+', 'COUNT', tonumber(ARGV[6]) + 1)
 if #recorded > tonumber(ARGV[6]) then
-  held = '0'
+  complete = '0'
 elseif #recorded > 0 and redis.call('XLEN', KEYS[3]) >= tonumber(ARGV[7]) then
   local oldest = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', 1)
   if oldest[1][1] == recorded[1][1] then
-    held = '0'
+    complete = '0'
   end
 end
-if held == '1' then
+if complete == '1' then
   for _, entry in ipairs(recorded) do
     local fields = entry[2]
     if concerns(fields[4], fields[2]) then
@@ -119,7 +119,7 @@ return {
   last[1] and last[1][1] or '0-0',
   head(KEYS[1]),
   redis.call('LINDEX', KEYS[1], -1) or '',
-  held,
+  complete,
   entries,
   removed,
 }

@@ -1,4 +1,4 @@
--- set_offline notes that a node no longer serves subscriptions of timelines.
+-- set_offline records that a node no longer serves subscriptions of timelines.
 --
 -- KEYS   1 online   2 online nodes   3 online expiry
 -- ARGV   1 node   2… timelines

@@ -1,8 +1,8 @@
--- set_online notes that a node serves subscriptions of timelines, until presence lapses.
--- Lapsed presence of others is cleared on the way.
+-- set_online records that a node serves subscriptions of timelines, until its presence expires. It
+-- also removes some expired presence of any node.
 --
 -- KEYS   1 online   2 online nodes   3 online expiry
--- ARGV   1 node   2 milliseconds   3… timelines
+-- ARGV   1 node   2 TTL in milliseconds   3… timelines
 -- Reply  'ok'
 --@include clock
 --@include presence

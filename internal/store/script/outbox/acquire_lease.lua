@@ -1,8 +1,8 @@
--- acquire_lease takes or keeps the lease of an outbox.
+-- acquire_lease acquires or renews the lease of an outbox.
 --
 -- KEYS   1 lease
--- ARGV   1 worker   2 milliseconds
--- Reply  1 when the worker holds it now, else 0
+-- ARGV   1 worker   2 TTL in milliseconds
+-- Reply  1 if the worker holds the lease now, else 0
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then
   return 0

@@ -1,9 +1,9 @@
--- acquire_sweep gives a worker the turn to sweep, or lets it keep it, unless another one has it
--- or the last sweep ended a short while ago.
+-- acquire_sweep acquires or renews the lease of the sweep. It fails if another worker holds the
+-- lease, or if the last sweep ended recently.
 --
 -- KEYS   1 sweep
--- ARGV   1 worker   2 milliseconds the turn lasts   3 milliseconds between sweeps
--- Reply  1 when it is the worker's turn, else 0
+-- ARGV   1 worker   2 TTL of the lease in milliseconds   3 minimum milliseconds between sweeps
+-- Reply  1 if the worker holds the lease now, else 0
 --@include clock
 local now = unix_ms()
 local found = redis.call('HMGET', KEYS[1], 'worker', 'until', 'ended')

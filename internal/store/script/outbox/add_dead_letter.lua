@@ -1,8 +1,9 @@
--- add_dead_letter keeps an entry that could not be carried out, once.
+-- add_dead_letter adds an entry that failed for good to the dead-letter queue. A repeat has no
+-- effect.
 --
 -- KEYS   1 dead letters
--- ARGV   1 entry   2 reason   3 dead letters kept   4… fields of the entry
--- Reply  1, or 0 when it is kept already
+-- ARGV   1 entry   2 reason   3 dead letters to keep   4… fields of the entry
+-- Reply  1, or 0 if the queue already holds the entry
 for _, letter in ipairs(redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1000)) do
   if letter[2][2] == ARGV[1] then
     return 0

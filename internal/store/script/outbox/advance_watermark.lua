@@ -1,5 +1,5 @@
--- advance_watermark notes that every entry of an outbox up to one is carried out here, and forgets
--- what was kept for those. It never goes back.
+-- advance_watermark advances the watermark of an outbox in this partition. It never moves the
+-- watermark back.
 --
 -- KEYS   1 progress   2 merge marks   3 older merge marks
 -- ARGV   1 entry

@@ -1,7 +1,7 @@
--- backlog tells how much an outbox holds, and for how long its oldest entry has waited.
+-- backlog returns the length of an outbox and the age of its oldest entry.
 --
 -- KEYS   1 outbox
--- Reply  { milliseconds since the oldest entry was made, 0 without one; entries }
+-- Reply  { age of the oldest entry in milliseconds, 0 if there is none; entries }
 --@include clock
 
 local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1]

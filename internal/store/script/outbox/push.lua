@@ -1,26 +1,25 @@
--- push carries an outbox entry on: it puts a post on the homes of the author's next
--- followers in this partition, or on the next lists that hold the author, and tells those
--- that are online. It acts only from the
--- position the caller expects, so a repeat, late or early, does nothing.
+-- push delivers a post to the homes of the next followers of its author in this partition, or to the
+-- next lists that contain the author, and publishes it to those that are watched. It acts only if
+-- the stored progress is the expected one, so a repeat has no effect.
 --
--- The position is the score of the last follower served. It is marked with '*' while a
--- call works: a call that broke off half-way (a slot on the move takes keys out from
--- under a script) is repeated with a look into every list.
+-- The progress is the score of the last follower served. It ends in '*' while a call runs. Redis can
+-- break a call off if it migrates the slot and keys move away. The next call then searches
+-- every list for the post before it pushes.
 --
--- A list that a merge has marked does not get posts at or below the mark on top: see
--- mergemarks.
+-- A list with a merge mark at or above the post does not get the post on top: see
+-- lib/mergemarks.lua.
 --
--- An author who had too many followers to push to and no longer does may have posts that
--- wait to be pulled: each home gets those first, and with the last one they are forgotten.
+-- An author who used to be a large author may have posts that wait to be pulled. Each home pulls
+-- those first. After the last home they are deleted.
 --
--- KEYS   1 progress   2 followers, or lists   3 online   4 online nodes   5 merge marks
---        6 older merge marks   7 pulled   8 large authors
--- ARGV   1 entry   2 position expected, '' at first   3 post   4 followers a call
---        5 followers a call where lists are looked into   6 cap   7 slack
---        8 PUBLISH or SPUBLISH   9 channel prefix   10 field of the position
---        11 'h' for homes, 'l' for lists   12 and 13 what stands before and after an id in a
---        key   14 what stands before an id in the key of the generation   15 author   16 tag
--- Reply  { position now, lists pushed to }
+-- KEYS   1 progress   2 followers, or lists that contain the author   3 online   4 online nodes
+--        5 merge marks   6 older merge marks   7 pulled posts   8 large authors
+-- ARGV   1 entry   2 expected progress, '' at first   3 post   4 followers per call
+--        5 followers per call whose lists are searched   6 cap   7 slack   8 PUBLISH or SPUBLISH
+--        9 channel prefix   10 field of the progress   11 'h' for homes, 'l' for lists
+--        12 and 13 prefix and suffix of list keys   14 prefix of the keys that hold epochs
+--        15 author   16 tag of the partition and ':'
+-- Reply  { progress, lists that the post was pushed to }
 --@include ids
 --@include list
 --@include merge
@@ -31,43 +30,42 @@
 
 local entry, post, kind, author = ARGV[1], ARGV[3], ARGV[11], ARGV[15]
 local order = order_field(kind, author)
-local position = entry_progress(KEYS[1], entry, ARGV[10], order)
-if position == 'done' or position ~= ARGV[2] then
-  return { position, 0 }
+local progress = entry_progress(KEYS[1], entry, ARGV[10], order)
+if progress == 'done' or progress ~= ARGV[2] then
+  return { progress, 0 }
 end
-local score, broken = string.match(position, '^(%d*)(%*?)$')
-if broken == '' then
+local score, interrupted = string.match(progress, '^(%d*)(%*?)$')
+if interrupted == '' then
   redis.call('HSET', KEYS[1], ARGV[10], score .. '*', order, entry)
 end
 
-local chunk, checked_chunk = tonumber(ARGV[4]), tonumber(ARGV[5])
--- Without their scores: printing 500 of them costs more than many a push.
+local chunk, search_chunk = tonumber(ARGV[4]), tonumber(ARGV[5])
+-- Scores are read below for one follower only: formatting 500 of them costs more than many pushes.
 local found = redis.call('ZRANGEBYSCORE', KEYS[2], score == '' and '-inf' or '(' .. score, '+inf', 'LIMIT', 0, chunk)
 local count = #found
 
-local waiting = kind == 'h' and redis.call('EXISTS', KEYS[7]) == 1
-local looks = broken == '*' or waiting
-local marks = merge_marks_after(KEYS[5], KEYS[6], post)
-local watchers = redis.call('EXISTS', KEYS[3]) == 1
+local pulls = kind == 'h' and redis.call('EXISTS', KEYS[7]) == 1
+local search = interrupted == '*' or pulls
+local mark_keys = merge_marks_after(KEYS[5], KEYS[6], post)
+local watched_any = redis.call('EXISTS', KEYS[3]) == 1
 local readers, merged, online = {}, {}, {}
-if count > 0 and (#marks > 0 or watchers) then
+if count > 0 and (#mark_keys > 0 or watched_any) then
   for i = 1, count do
     readers[i] = kind .. found[i]
   end
-  merged = merged_already(marks, readers, author, post)
-  online = watchers and redis.call('SMISMEMBER', KEYS[3], unpack(readers)) or {}
+  merged = merged_already(mark_keys, readers, author, post)
+  online = watched_any and redis.call('SMISMEMBER', KEYS[3], unpack(readers)) or {}
 end
 
 local call, prefix, suffix = redis.call, ARGV[12], ARGV[13]
 local cap, slack = tonumber(ARGV[6]), tonumber(ARGV[7])
-local most = cap + slack
-local names, heads, changed, pushed, checked, served = {}, {}, {}, 0, 0, 0
--- Nobody to tell and nothing to look into, as it is nearly always: the loop below
--- without its questions.
-if not (looks or watchers) and next(merged) == nil then
+local limit = cap + slack
+local names, heads, changed, pushed, searched, served = {}, {}, {}, 0, 0, 0
+-- Fast path for the usual case: no list is watched, searched or marked.
+if not (search or watched_any) and next(merged) == nil then
   for i = 1, count do
     local length = call('LPUSHX', prefix .. found[i] .. suffix, post)
-    if length > most then
+    if length > limit then
       trim(prefix .. found[i] .. suffix, cap)
     end
     if length == 0 then
@@ -78,13 +76,13 @@ if not (looks or watchers) and next(merged) == nil then
 end
 for i = served + 1, count do
   local list = prefix .. found[i] .. suffix
-  if waiting then
+  if pulls then
     pull_posts(ARGV[16], found[i], { author }, cap, slack,
-      announcement(KEYS[4], ARGV[8], ARGV[9], 'h' .. found[i]))
+      publish_to_home(KEYS[4], ARGV[8], ARGV[9], 'h' .. found[i]))
     call('HDEL', ARGV[16] .. 'pull_watermarks:' .. found[i], author)
   end
-  if looks or merged[i] then
-    checked = checked + 1
+  if search or merged[i] then
+    searched = searched + 1
   end
   if merged[i] then
     if insert_post(list, post, cap) then
@@ -94,13 +92,13 @@ for i = served + 1, count do
         changed[#changed + 1] = readers[i]
       end
     end
-  elseif not (looks and call('LPOS', list, post)) then
+  elseif not (search and call('LPOS', list, post)) then
     local before = online[i] == 1 and head(list)
     local length = call('LPUSHX', list, post)
     if length > 0 then
       pushed = pushed + 1
     end
-    if length > most then
+    if length > limit then
       trim(list, cap)
     end
     if before then
@@ -109,7 +107,7 @@ for i = served + 1, count do
     end
   end
   served = i
-  if checked >= checked_chunk then
+  if searched >= search_chunk then
     break
   end
 end
@@ -119,7 +117,7 @@ if served < count or count == chunk then
   now = redis.call('ZSCORE', KEYS[2], found[served])
 end
 redis.call('HSET', KEYS[1], ARGV[10], now)
-if waiting and now == 'done' then
+if pulls and now == 'done' then
   redis.call('DEL', KEYS[7])
   redis.call('SREM', KEYS[8], author)
 end

@@ -1,14 +1,14 @@
--- push_to_active_followers carries the post of an author with too many followers to push to on: it keeps the
--- post for the homes of this partition, and puts it on those that are watched, some at a
--- call. The others get it when they are read.
+-- push_to_active_followers delivers the post of a large author: it stores the post for the homes of
+-- this partition, and merges it into the homes that are watched, some per call. Other homes pull it
+-- when they are read.
 --
--- The position is '@' and the cursor of the scan over what is watched.
+-- The progress is '@' and the cursor of the scan over the watched timelines.
 --
--- KEYS   1 progress   2 pulled   3 large authors   4 online   5 online nodes
--- ARGV   1 entry   2 position expected, '' at first   3 post   4 author   5 timelines a call
---        6 cap   7 slack   8 PUBLISH or SPUBLISH   9 channel prefix   10 field of the position
---        11 tag
--- Reply  { position now, 0 }
+-- KEYS   1 progress   2 pulled posts   3 large authors   4 online   5 online nodes
+-- ARGV   1 entry   2 expected progress, '' at first   3 post   4 author   5 timelines per call
+--        6 cap   7 slack   8 PUBLISH or SPUBLISH   9 channel prefix   10 field of the progress
+--        11 tag of the partition and ':'
+-- Reply  { progress, 0 }
 --@include ids
 --@include progress
 --@include list
@@ -20,22 +20,22 @@
 local post, author = ARGV[3], ARGV[4]
 local cap, slack, tag = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[11]
 local order = order_field('h', author)
-local position = entry_progress(KEYS[1], ARGV[1], ARGV[10], order)
-if position == 'done' or position ~= ARGV[2] then
-  return { position, 0 }
+local progress = entry_progress(KEYS[1], ARGV[1], ARGV[10], order)
+if progress == 'done' or progress ~= ARGV[2] then
+  return { progress, 0 }
 end
-if position == '' then
+if progress == '' then
   if not redis.call('LPOS', KEYS[2], post) and redis.call('LPUSH', KEYS[2], post) > cap + slack then
     redis.call('LTRIM', KEYS[2], 0, cap - 1)
   end
   redis.call('SADD', KEYS[3], author)
 end
 
-local scanned = redis.call('SSCAN', KEYS[4], string.match(position, '^@(%d+)$') or '0', 'COUNT', ARGV[5])
+local scanned = redis.call('SSCAN', KEYS[4], string.match(progress, '^@(%d+)$') or '0', 'COUNT', ARGV[5])
 for _, name in ipairs(scanned[2]) do
   local reader = string.match(name, '^h(%d+)$')
   if reader then
-    pull_posts(tag, reader, { author }, cap, slack, announcement(KEYS[5], ARGV[8], ARGV[9], name))
+    pull_posts(tag, reader, { author }, cap, slack, publish_to_home(KEYS[5], ARGV[8], ARGV[9], name))
   end
 end
 local now = scanned[1] == '0' and 'done' or '@' .. scanned[1]

@@ -1,13 +1,12 @@
--- push_to_timeline puts a post on one timeline that everybody, or everybody who is named, gets
--- posts on: the public timeline or somebody's mentions. It does so once for an outbox
--- entry, and looks into the list first: an entry that had been given up and is tried
--- again has another id.
+-- push_to_timeline delivers a post to a single timeline: the public timeline or the mentions of a
+-- user. It acts once per entry. It also searches the list for the post, because a requeued entry has
+-- a new id.
 --
--- KEYS   1 progress   2 list   3 online   4 online nodes   5 with mentions: the user, who
---        may have left since the post was made
+-- KEYS   1 progress   2 list   3 online   4 online nodes   5 for mentions: account of the user, who
+--        may have been deleted since
 -- ARGV   1 entry   2 post   3 cap   4 slack   5 PUBLISH or SPUBLISH   6 channel prefix
---        7 field of the position   8 name of the timeline
--- Reply  { 'done', lists pushed to }
+--        7 field of the progress   8 name of the timeline
+-- Reply  { 'done', lists that the post was pushed to }
 --@include progress
 --@include list
 --@include publish

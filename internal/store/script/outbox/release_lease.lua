@@ -1,4 +1,4 @@
--- release_lease gives the lease of an outbox up, if the worker holds it.
+-- release_lease releases the lease of an outbox if the worker holds it.
 --
 -- KEYS   1 lease
 -- ARGV   1 worker

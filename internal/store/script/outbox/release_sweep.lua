@@ -1,7 +1,7 @@
--- release_sweep gives the turn to sweep back, if the worker has it.
+-- release_sweep releases the lease of the sweep if the worker holds it.
 --
 -- KEYS   1 sweep
--- ARGV   1 worker   2 '1' when everything was swept, else '0'
+-- ARGV   1 worker   2 '1' if the sweep is complete, else '0'
 -- Reply  'ok'
 --@include clock
 if redis.call('HGET', KEYS[1], 'worker') == ARGV[1] then

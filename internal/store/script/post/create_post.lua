@@ -1,14 +1,14 @@
--- create_post stores a post, puts it on its author's profile and home, and queues its
--- fan-out: once for a key, however often it runs.
+-- create_post stores a post, adds it to the profile and the home of its author, and queues its
+-- fan-out. A repeat with the same idempotency key returns the first post.
 --
--- KEYS   1 user   2 profile   3 home   4 outbox   5 clock   6 idempotency
---        7 online   8 online nodes   9 removals   10 archive
+-- KEYS   1 account   2 profile   3 home   4 outbox   5 clock   6 idempotency
+--        7 online   8 online nodes   9 removals   10 trimmed posts
 -- ARGV   1 author   2 text   3 digest of the text   4 partition   5 profile cap
---        6 home cap   7 slack   8 post key prefix   9 seconds a key is kept
+--        6 home cap   7 slack   8 post key prefix   9 TTL of the idempotency key in seconds
 --        10 outbox limit   11 PUBLISH or SPUBLISH   12 channel prefix
---        13 users the text names, separated by spaces   14 trace, '' where it is not recorded
--- Reply  { 'ok', post, home generation, last removal }, or { 'no_user' } without such a user,
---        { 'conflict' } when the key was used with another text, { 'full' }
+--        13 mentioned users, separated by spaces   14 trace, '' if it is not recorded
+-- Reply  { 'ok', post, epoch of the home, last removal }, { 'no_user' } if there is no such author,
+--        { 'conflict' } if the key was used with another text, or { 'full' }
 --@include clock
 --@include ids
 --@include list
@@ -17,7 +17,7 @@
 
 local author = ARGV[1]
 
-local function place(post)
+local function result(post)
   local last = redis.call('XREVRANGE', KEYS[9], '+', '-', 'COUNT', 1)
   return { 'ok', post, redis.call('HGET', KEYS[1], 'epoch') or '0', last[1] and last[1][1] or '0-0' }
 end
@@ -28,7 +28,7 @@ if earlier then
   if digest ~= ARGV[3] then
     return { 'conflict' }
   end
-  return place(post)
+  return result(post)
 end
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
   return { 'no_user' }
@@ -47,7 +47,7 @@ redis.call('HINCRBY', KEYS[1], 'posts', 1)
 local home, profile = 'h' .. author, 'u' .. author
 local before = { [home] = head(KEYS[3]), [profile] = head(KEYS[2]) }
 local slack = tonumber(ARGV[7])
-put_on_profile(KEYS[1], KEYS[2], KEYS[10], post, tonumber(ARGV[5]), slack)
+add_to_profile(KEYS[1], KEYS[2], KEYS[10], post, tonumber(ARGV[5]), slack)
 push(KEYS[3], post, tonumber(ARGV[6]), slack)
 local entry = { 'kind', 'post', 'author', author, 'post', post, unpack(mentions) }
 if ARGV[14] ~= '' then
@@ -60,4 +60,4 @@ for i, name in ipairs(names) do
   heads[i] = before[name]
 end
 publish(KEYS[8], ARGV[11], ARGV[12], '+ ' .. post, names, heads)
-return place(post)
+return result(post)

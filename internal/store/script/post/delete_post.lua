@@ -1,9 +1,9 @@
--- delete_post leaves a tombstone of a post, takes it off the profile at once and queues
--- its removal elsewhere. A repeat changes nothing.
+-- delete_post replaces a post by a tombstone, removes it from the profile and queues its removal from
+-- other timelines. A repeat has no effect.
 --
--- KEYS   1 post   2 profile   3 user   4 outbox   5 removals   6 online   7 online nodes
--- ARGV   1 viewer   2 post   3 removals kept   4 PUBLISH or SPUBLISH   5 channel prefix
--- Reply  'ok', 'missing' or 'forbidden' when it is another author's
+-- KEYS   1 post   2 profile   3 account   4 outbox   5 removals   6 online   7 online nodes
+-- ARGV   1 viewer   2 post   3 removals to keep   4 PUBLISH or SPUBLISH   5 channel prefix
+-- Reply  'ok', 'missing', or 'forbidden' if the post has another author
 --@include clock
 --@include publish
 --@include tombstone

@@ -1,15 +1,15 @@
--- import_posts stores posts of the past of one author, oldest first, each at its time or, in
--- order that it comes after those that are there, as soon as possible later. How many came
--- from the source is kept with the author, so a repeat adds only what is lacking. The
--- author's home is gathered anew; those of followers get the posts by a repair.
+-- import_posts stores past posts of one author, oldest first. Each post gets its own time, or the
+-- first instant after the author's newest post. The account stores how many posts of each source
+-- were imported, so a repeat adds only the missing ones. The author's home is rebuilt; a repair entry
+-- merges the posts into the homes of followers.
 --
--- KEYS   1 user   2 profile   3 home   4 outbox   5 clock   6 online   7 online nodes
---        8 archive   9 reach
--- ARGV   1 author   2 source   3 posts of the source that come before these   4 partition
+-- KEYS   1 account   2 profile   3 home   4 outbox   5 clock   6 online   7 online nodes
+--        8 trimmed posts   9 follower partitions
+-- ARGV   1 author   2 source   3 number of posts of the source before these   4 partition
 --        5 profile cap   6 slack   7 post key prefix   8 outbox limit   9 PUBLISH or SPUBLISH
---        10 channel prefix   11… microseconds since the epoch, text
--- Reply  { 'ok', posts added }, { 'no_user' } without such a user, { 'full' }, or
---        { 'early' } when posts that come before these are lacking
+--        10 channel prefix   11… microseconds since the time origin, text
+-- Reply  { 'ok', posts added }, { 'no_user' } if there is no such author, { 'full' }, or
+--        { 'early' } if posts that come before these are missing
 --@include clock
 --@include ids
 --@include publish
@@ -46,7 +46,7 @@ for i = 11 + 2 * have, #ARGV, 2 do
     instant = instant + 1
   until redis.call('EXISTS', ARGV[7] .. post) == 0
   redis.call('HSET', ARGV[7] .. post, 'author', ARGV[1], 'text', ARGV[i + 1])
-  put_on_profile(KEYS[1], KEYS[2], KEYS[8], post, tonumber(ARGV[5]), tonumber(ARGV[6]))
+  add_to_profile(KEYS[1], KEYS[2], KEYS[8], post, tonumber(ARGV[5]), tonumber(ARGV[6]))
 end
 if after > now then
   redis.call('SET', KEYS[5], string.format('%.0f', after))

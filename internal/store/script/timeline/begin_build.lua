@@ -1,10 +1,9 @@
--- begin_build opens a list that does not exist, so that fan-out pushes to it from now on
--- while its older entries are gathered.
+-- begin_build creates the list of a timeline if it is missing. Fan-out pushes to the list from then
+-- on, while the caller reads older posts.
 --
--- KEYS   1 list   2 user, or hash of the list of users   3 large authors
--- ARGV   1 reader whose home it is, else ''   2 tag
--- Reply  the generation of the list, which the building ends with; nothing where there is
---        nobody to build for
+-- KEYS   1 list   2 owner: account, or properties of the list   3 large authors
+-- ARGV   1 reader if it is a home, else ''   2 tag of the partition and ':'
+-- Reply  the epoch of the list, to pass to merge; nothing if the owner is not active
 --@include ids
 --@include list
 --@include merge
@@ -18,11 +17,11 @@ if redis.call('HGET', KEYS[2], 'state') ~= 'active' then
 end
 if redis.call('EXISTS', KEYS[1]) == 0 then
   redis.call('RPUSH', KEYS[1], 'b')
-  -- A building of an earlier list, which is gone, does not end that of this one.
+  -- A build of an earlier list must not end the build of this one.
   redis.call('HINCRBY', KEYS[2], 'epoch', 1)
 end
--- What large authors have posted by now is among what will be gathered.
+-- The caller reads the posts that large authors have created up to now.
 if ARGV[1] ~= '' and redis.call('EXISTS', KEYS[3]) == 1 then
-  mark(ARGV[2], ARGV[1], redis.call('SMEMBERS', KEYS[3]))
+  set_pull_watermarks(ARGV[2], ARGV[1], redis.call('SMEMBERS', KEYS[3]))
 end
 return redis.call('HGET', KEYS[2], 'epoch') or '0'

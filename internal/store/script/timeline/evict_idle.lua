@@ -1,9 +1,10 @@
--- evict_idle removes the list of a timeline that nobody has read for a while and nobody watches.
--- Its next reader builds it.
+-- evict_idle deletes the list of a timeline that nobody has read for some days and nobody watches.
+-- The next read rebuilds it.
 --
--- KEYS   1 list   2 user, or hash of the list of users   3 online   4 of a home: marks
+-- KEYS   1 list   2 owner: account, or properties of the list   3 online
+--        4 for a home: pull watermarks
 -- ARGV   1 name of the timeline   2 days
--- Reply  1, or 0 when it stays
+-- Reply  1, or 0 if the list is kept
 --@include idle
 
 if redis.call('SISMEMBER', KEYS[3], ARGV[1]) == 1 then

@@ -1,6 +1,6 @@
--- import_public_timeline puts posts of the past in their places by id on the public timeline.
+-- import_public_timeline inserts imported posts into the public timeline by id.
 --
--- KEYS   1 public
+-- KEYS   1 public timeline
 -- ARGV   1 cap   2… posts, newest first
 -- Reply  posts added
 --@include ids

@@ -1,33 +1,31 @@
--- merge puts posts into a timeline's list that belong there and may still be on their
--- way by fan-out: without duplicates, each below every newer entry, but never below an
--- older post of its own author. Posts of authors whom the owner no longer follows are
--- dropped. A list that changed gets a new generation. The list is marked for each partition
--- that posts were read from, so that fan-out does not push what was read: see mergemarks.
+-- merge inserts posts into the list of a timeline in order. Fan-out may not have delivered them yet.
+-- Each post goes below every newer entry, but never below an older post of its own author. merge
+-- skips duplicates and posts of authors whom the timeline no longer follows. It raises the epoch of a
+-- list that changed. It sets a merge mark for each partition that posts were read from, so that
+-- fan-out does not push them again: see lib/mergemarks.lua.
 --
--- 'fill' adds what one author made: only above the last entry where older ones were
--- trimmed, since other authors' posts are missing there too; and only while the edge has
--- the score it had when this was asked for. 'whole' brings the newest posts of all,
--- and ends the building of a list, unless what was gathered may lack something: because
--- something has raised the generation since it began, or because an author is no longer
--- followed, whose posts took the room of others. A list that is being built gets nothing by
--- 'fill', but for another generation.
+-- Mode 'fill' adds posts of one author. If the list was trimmed, it adds them only above the last
+-- entry, because posts of other authors are missing below. It acts only while the edge has the given
+-- score. If the list is being built, it only raises the epoch, so that the build starts again.
 --
--- Posts that a partition made after its clock was read are left out: fan-out brings them.
+-- Mode 'whole' adds the newest posts of all authors and ends the build of a list. It refuses if the
+-- posts may be incomplete: if the epoch rose since the build began, or if the posts include some of an
+-- author who is no longer followed and who displaced posts of others.
 --
--- KEYS   1 list   2 following   3 hash of the generation   4 online   5 online nodes
---        6… for each partition that was read: progress of its outbox, merge marks, older ones
+-- merge skips posts that a partition created after its clock was read: fan-out pushes them.
+--
+-- KEYS   1 list   2 sources   3 hash of the epoch   4 online   5 online nodes
+--        6… for each partition read: progress of its outbox, merge marks, older merge marks
 -- ARGV   1 name of the timeline   2 'fill' or 'whole'   3 cap
---        4 with fill: author   5 with fill: score of the edge, '' for any; with whole: the
---        generation that the building began with
---        6 '1' when nothing older exists, with fill of the author   7 PUBLISH or SPUBLISH
---        8 channel prefix   9 author whose posts belong there without an edge: of a home
---        its owner, of a list ''
---        10… for each partition that was read: its number, its clock, its watermark or '', the
---        last entry of its outbox that was not carried out, or ''
---        then post, author, post, author … newest first, and every post of those authors
---        between the first and the last of them
--- Reply  posts added; -1 where there is nothing to merge into; -2 with whole, where the
---        posts have to be gathered again
+--        4 for fill: author   5 for fill: score of the edge, '' for any; for whole: the epoch when
+--        the build began   6 '1' if no older post exists, for fill of the author
+--        7 PUBLISH or SPUBLISH   8 channel prefix   9 author whose posts need no edge: the owner of
+--        a home, '' for a list
+--        10… for each partition read: its number, its clock, its watermark or '', the last entry of
+--        its outbox above the watermark or ''
+--        then post, author, post, author … newest first, with every post of those authors between
+--        the first and the last of them
+-- Reply  posts added; -1 if there is no list or no edge; -2 for whole if the posts may be incomplete
 --@include ids
 --@include list
 --@include merge
@@ -40,7 +38,7 @@ local entries = redis.call('LRANGE', KEYS[1], 0, -1)
 if #entries == 0 then
   return -1
 end
-local mark = entries[#entries]
+local last = entries[#entries]
 if whole then
   if (redis.call('HGET', KEYS[3], 'epoch') or '0') ~= ARGV[5] then
     return -2
@@ -50,20 +48,20 @@ else
   if not score or (ARGV[5] ~= '' and tonumber(score) ~= tonumber(ARGV[5])) then
     return -1
   end
-  if mark == 'b' then
+  if last == 'b' then
     redis.call('HINCRBY', KEYS[3], 'epoch', 1)
     return 0
   end
 end
 
-if mark == '0' or mark == 'b' then
+if last == '0' or last == 'b' then
   entries[#entries] = nil
 else
-  mark = ''
+  last = ''
 end
-local place = {}
+local index = {}
 for i, post in ipairs(entries) do
-  place[post] = i
+  index[post] = i
 end
 
 local followed = { [ARGV[9]] = true }
@@ -75,31 +73,31 @@ local function wanted(author)
 end
 
 local origins = (#KEYS - 5) / 3
-local first = 10 + 4 * origins -- of the posts
+local first = 10 + 4 * origins -- argument of the first post
 local clock = {}
 for n = 1, origins do
   local at = 6 + 4 * n
   clock[string.format('%03d', tonumber(ARGV[at]))] = tonumber(ARGV[at + 1])
 end
 
--- ceiling[i]: the entry above which post i must stand, the nearest older one of its author.
+-- ceiling[i]: the index of the nearest older entry of the same author. Post i must go above it.
 local ceiling, nearest = {}, {}
 for i = #ARGV - 1, first, -2 do
   local post, author = ARGV[i], ARGV[i + 1]
   ceiling[i] = nearest[author]
-  if place[post] then
-    nearest[author] = place[post]
+  if index[post] then
+    nearest[author] = index[post]
   end
 end
 
-local floor = not whole and mark == '' and entries[#entries]
+local floor = not whole and last == '' and entries[#entries]
 local posts, ceilings, added = {}, {}, 0
 for i = first, #ARGV - 1, 2 do
   local post, author = ARGV[i], ARGV[i + 1]
   if whole and not wanted(author) then
     return -2
   end
-  if not place[post] and wanted(author) and not (floor and below(post, floor))
+  if not index[post] and wanted(author) and not (floor and below(post, floor))
     and instant_of(post) <= clock[origin_of(post)] then
     added = added + 1
     posts[added] = post
@@ -109,23 +107,23 @@ end
 
 for n = 1, origins do
   local key, at = 3 + 3 * n, 6 + 4 * n
-  local progress, marks, watermark, last = KEYS[key], KEYS[key + 1], ARGV[at + 2], ARGV[at + 3]
+  local progress, marks, watermark, last_entry = KEYS[key], KEYS[key + 1], ARGV[at + 2], ARGV[at + 3]
   if watermark ~= '' then
     advance(progress, marks, KEYS[key + 2], watermark)
   end
-  local low = redis.call('HGET', progress, 'watermark')
-  if last ~= '' and not (low and up_to(last, low)) then
-    set_merge_mark(marks, whole and ARGV[1] or ARGV[1] .. ':' .. ARGV[4], ARGV[at + 1], last)
+  local stored = redis.call('HGET', progress, 'watermark')
+  if last_entry ~= '' and not (stored and up_to(last_entry, stored)) then
+    set_merge_mark(marks, whole and ARGV[1] or ARGV[1] .. ':' .. ARGV[4], ARGV[at + 1], last_entry)
   end
 end
 
-local ends = mark
-if whole and mark ~= '0' then
+local ends = last
+if whole and last ~= '0' then
   ends = ARGV[6] == '1' and '0' or ''
-elseif not whole and mark == '0' and ARGV[6] ~= '1' then
-  ends = '' -- it held everything until this author came with more than is brought
+elseif not whole and last == '0' and ARGV[6] ~= '1' then
+  ends = '' -- older posts of this author exist and are not merged
 end
-if added == 0 and ends == mark then
+if added == 0 and ends == last then
   return 0
 end
 rewrite(KEYS[1], merge_posts(entries, posts, ceilings), ends, cap)

@@ -1,11 +1,11 @@
--- purge removes the posts of an author whom the owner does not follow from a timeline's
--- list. With the edge there again it does nothing. The generation rises also when the list
--- held none of them: subscribers may have read some below the list, and a building may have
--- gathered some.
+-- purge removes the posts of an author from the list of a timeline that does not follow the author.
+-- If the edge exists again, it does nothing. It raises the epoch even if the list held no such post:
+-- subscribers may have read such posts below the list, and a build may have read some.
 --
--- KEYS   1 list   2 following   3 hash of the generation   4 online   5 online nodes
--- ARGV   1 name of the timeline   2 author   3 PUBLISH or SPUBLISH   4 channel prefix   5… posts of the author
--- Reply  { posts removed, '1' when the list has to be built }
+-- KEYS   1 list   2 sources   3 hash of the epoch   4 online   5 online nodes
+-- ARGV   1 name of the timeline   2 author   3 PUBLISH or SPUBLISH   4 channel prefix
+--        5… posts of the author
+-- Reply  { posts removed, '1' if the list has to be rebuilt, else '0' }
 --@include list
 --@include publish
 
@@ -26,7 +26,7 @@ for _, post in ipairs(entries) do
 end
 local removed = #entries - #kept
 if removed > 0 and last ~= '0' and last ~= 'b' then
-  -- Until it is refilled, at the latest by the next read, the list counts as being built.
+  -- The list counts as being built until a rebuild refills it, at the latest on the next read.
   last = 'b'
   kept[#kept + 1] = last
 end

@@ -1,11 +1,11 @@
--- read_list reads a stretch of a timeline's list, and where the timeline stands, in one step.
+-- read_list reads a range of the list of a timeline, and the position of the timeline, atomically.
 --
--- KEYS   1 list   2 hash of the generation, or any without   3 removals
+-- KEYS   1 list   2 hash of the epoch, or a missing key   3 removals
+--        4 and 5 see lib/pullonread.lua
+-- ARGV   1 'top', 'after', 'before' or 'all'   2 post, for after and before   3 count
 --        4… see lib/pullonread.lua
--- ARGV   1 'top', 'after', 'before' or 'all'   2 post, with after and before   3 count
---        4… see lib/pullonread.lua
--- Reply  { generation, last removal, newest entry or '0', last entry or '', index of the
---        first entry returned or -1 when the post is not held, entries }
+-- Reply  { epoch, last removal, newest entry or '0', last entry or '', index of the first entry
+--        returned or -1 if the list does not hold the post, entries }
 --@include ids
 --@include list
 --@include merge

@@ -1,17 +1,15 @@
--- read_profiles reads stretches of several profiles of one partition. They are sorted by id,
--- newest first, so that a place is found by bisection, also that of a deleted post.
+-- read_profiles reads ranges of several profiles of one partition. Profiles are sorted by id, newest
+-- first, so a binary search finds the place of any post, also of a deleted one.
 --
 -- KEYS   1 clock   2 outbox   3 progress of the outbox in its own partition   4… profiles
--- ARGV   1 'older' or 'newer'   2 count   3 '1' to tell where the partition stands; then for
---        each profile the post to start from, exclusive: '' for the newest (older) or the
---        oldest (newer)
--- Reply  { what the partition's clock says, the watermark of its outbox or '', the last entry
---        there that is above the watermark or '', or nothing of all this }, then for each
---        profile up to count posts, newest first, nearest to the start
+-- ARGV   1 'older' or 'newer'   2 count   3 '1' to return the state of the partition; then for each
+--        profile the post to start from, exclusive: '' for the newest (older) or the oldest (newer)
+-- Reply  { clock, watermark of the outbox or '', last entry above the watermark or '' }, or {}; then
+--        for each profile up to count posts, newest first, nearest to the start
 --@include ids
 --@include progress
 
-local function stand()
+local function partition_state()
   local watermark = redis.call('HGET', KEYS[3], 'watermark') or ''
   local newest = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
   local last = newest[1] and newest[1][1] or ''
@@ -39,7 +37,7 @@ local function first_below(profile, post)
 end
 
 local count = tonumber(ARGV[2])
-local replies = { ARGV[3] == '1' and stand() or {} }
+local replies = { ARGV[3] == '1' and partition_state() or {} }
 for i = 4, #KEYS do
   local profile, post, found = KEYS[i], ARGV[i], nil
   if ARGV[1] == 'older' then

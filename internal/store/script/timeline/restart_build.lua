@@ -1,10 +1,10 @@
--- restart_build empties a timeline's list and leaves it as one that is being built: fan-out pushes
--- to it, and whoever reads it gathers the rest. Subscribers are told that it changed.
+-- restart_build empties the list of a timeline and marks it as being built: fan-out pushes to it, and
+-- the next read adds older posts. Subscribers receive a change message.
 --
--- KEYS   1 list   2 user, or hash of the list of users   3 online   4 online nodes
--- ARGV   1 name of the timeline   2 '1' to leave one that is not there as it is, else '0'
+-- KEYS   1 list   2 owner: account, or properties of the list   3 online   4 online nodes
+-- ARGV   1 name of the timeline   2 '1' to skip a missing list, else '0'
 --        3 PUBLISH or SPUBLISH   4 channel prefix
--- Reply  1, or 0 when there is nobody to build for, or no list and none is wanted
+-- Reply  1, or 0 if the owner is not active or the list was skipped
 --@include publish
 --@include restartbuild
 
