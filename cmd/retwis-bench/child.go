@@ -9,6 +9,7 @@ import (
 	"retwis/internal/bench/live"
 	"retwis/internal/bench/page"
 	"retwis/internal/bench/process"
+	"retwis/internal/cli"
 )
 
 // childCommand runs a server whose CPU time and memory are measured. Measurements start it.
@@ -18,19 +19,19 @@ type childCommand struct {
 }
 
 // Run serves until the standard input ends.
-func (c *childCommand) Run(ctx context.Context, console console) error {
-	log := slog.New(slog.NewTextHandler(console.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+func (c *childCommand) Run(ctx context.Context, console cli.Console) error {
+	log := slog.New(slog.NewTextHandler(console.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	start := page.NewServer
 	switch c.Kind {
 	case live.Ours, live.Stock, live.Raw:
 		start = live.NewServer
 	case page.Ours, page.Gqlgen, page.Raw, page.Static:
 	default:
-		return misuse{fmt.Errorf("unknown server %q", c.Kind)}
+		return cli.Misuse(fmt.Errorf("unknown server %q", c.Kind))
 	}
 	server, err := start(ctx, c.Kind, c.RedisURL, log)
 	if err != nil {
 		return err
 	}
-	return process.Main(ctx, server, os.Stdin, console.out)
+	return process.Main(ctx, server, os.Stdin, console.Out)
 }

@@ -8,6 +8,7 @@ import (
 
 	"retwis/internal/bench/load"
 	"retwis/internal/bench/measure"
+	"retwis/internal/cli"
 )
 
 // compareCommand compares two reports.
@@ -17,9 +18,9 @@ type compareCommand struct {
 }
 
 // Run prints the comparison.
-func (c *compareCommand) Run(console console) error {
-	if err := compare(console.out, c.First, c.Second); err != nil {
-		return misuse{err}
+func (c *compareCommand) Run(console cli.Console) error {
+	if err := compare(console.Out, c.First, c.Second); err != nil {
+		return cli.Misuse(err)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"retwis/internal/cli"
 )
 
 // reserveFiles checks that reports can be written to files, before anything is measured. Empty names are
@@ -27,7 +29,7 @@ func reserveFiles(paths ...string) (release func(), err error) {
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
 		if err != nil {
 			release()
-			return nil, misusef("the report cannot be written: %w: choose another file", err)
+			return nil, cli.Misusef("the report cannot be written: %w: choose another file", err)
 		}
 		if missing {
 			created = append(created, path)
@@ -47,7 +49,7 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 		err = errors.Join(write(file), file.Close())
 	}
 	if err != nil {
-		return misusef("the report cannot be written: %w: choose another file, or free some space", err)
+		return cli.Misusef("the report cannot be written: %w: choose another file, or free some space", err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"retwis/internal/bench/load"
+	"retwis/internal/cli"
 	"retwis/internal/terminal"
 )
 
@@ -63,23 +64,23 @@ func (c *loadCommand) options() load.Options {
 }
 
 // Run carries out the load test and reports.
-func (c *loadCommand) Run(ctx context.Context, console console) error {
+func (c *loadCommand) Run(ctx context.Context, console cli.Console) error {
 	release, err := reserveFiles(c.Report, c.JSON)
 	if err != nil {
 		return err
 	}
 	defer release()
 	o := c.options()
-	o.Preparing, o.Progress = terminal.NewProgress(console.err).Part, loadView{console.err, o}.show
+	o.Preparing, o.Progress = terminal.NewProgress(console.Err).Part, loadView{console.Err, o}.show
 	report, err := load.Run(ctx, o)
 	if errors.Is(err, load.ErrSetup) && ctx.Err() == nil {
-		return misuse{err}
+		return cli.Misuse(err)
 	}
 	if err != nil {
 		return err
 	}
 	report.Program = version()
-	if err := report.Print(console.out); err != nil {
+	if err := report.Print(console.Out); err != nil {
 		return err
 	}
 	if err := errors.Join(writeFile(c.Report, report.WriteHTML), writeFile(c.JSON, report.WriteJSON)); err != nil {

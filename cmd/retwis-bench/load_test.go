@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"retwis/internal/bench/load"
+	"retwis/internal/cli"
 	"retwis/internal/redistest"
 )
 
@@ -69,7 +70,7 @@ func TestLoad_ReportsEachScenario(t *testing.T) {
 	if code, stdout, _ := invoke(t, nil, "compare", read, read); code != 0 || !strings.Contains(stdout, "1.00 ×") {
 		t.Errorf("compare: code %d, printed\n%s", code, stdout)
 	}
-	if code, _, stderr := invoke(t, nil, "compare", read, mixed); code != exitMisuse || !strings.Contains(stderr, "different scenarios") {
+	if code, _, stderr := invoke(t, nil, "compare", read, mixed); code != cli.ExitMisuse || !strings.Contains(stderr, "different scenarios") {
 		t.Errorf("compare of two scenarios: code %d, printed\n%s", code, stderr)
 	}
 }
@@ -120,7 +121,7 @@ func TestLoad_ExplainsWhyItCannotStart(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			code, _, stderr := invoke(t, nil, append([]string{"load"}, tt.args...)...)
 			lines := strings.Split(strings.TrimSpace(stderr), "\n")
-			if code != exitMisuse || !strings.Contains(lines[len(lines)-1], tt.want) {
+			if code != cli.ExitMisuse || !strings.Contains(lines[len(lines)-1], tt.want) {
 				t.Errorf("code %d, printed\n%s", code, stderr)
 			}
 		})

@@ -3,56 +3,26 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"retwis/internal/bench/process"
-	"retwis/internal/redistest"
+	"retwis/internal/programtest"
 )
 
 // The binaries under test, built once for all tests.
 var benchBinary, serviceBinary string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "retwis-bench-test")
-	if err == nil {
-		benchBinary, err = build(dir, "retwis-bench", raceDetector)
-	}
-	if err == nil {
-		serviceBinary, err = build(dir, "retwis", false)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	redistest.VerifyNoLeaks(withDirectory{m, dir})
-}
-
-// withDirectory removes a directory after the tests.
-type withDirectory struct {
-	*testing.M
-	dir string
-}
-
-func (w withDirectory) Run() int {
-	defer os.RemoveAll(w.dir)
-	return w.M.Run()
-}
-
-func build(dir, name string, race bool) (string, error) {
-	path := filepath.Join(dir, name)
-	args := []string{"build", "-o", path}
-	if race {
-		args = append(args, "-race")
-	}
-	if out, err := exec.Command("go", append(args, "../"+name)...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
-	}
-	return path, nil
+	programtest.Main(m, func(dir string) (err error) {
+		if benchBinary, err = programtest.Build(dir, "retwis-bench", programtest.RaceDetector); err != nil {
+			return err
+		}
+		serviceBinary, err = programtest.Build(dir, "retwis", false)
+		return err
+	})
 }
 
 // invoke runs retwis-bench to its end. Variables are added to the environment.

@@ -13,6 +13,7 @@ import (
 	"retwis/internal/bench/measure"
 	"retwis/internal/bench/page"
 	"retwis/internal/bench/process"
+	"retwis/internal/cli"
 	"retwis/internal/redisproc"
 )
 
@@ -88,37 +89,37 @@ func (c *measureCommand) selected() ([]measure.Measurement, error) {
 }
 
 // Run measures and reports.
-func (c *measureCommand) Run(ctx context.Context, console console) error {
+func (c *measureCommand) Run(ctx context.Context, console cli.Console) error {
 	selected, err := c.selected()
 	if err != nil {
-		return misuse{err}
+		return cli.Misuse(err)
 	}
 	release, err := reserveFiles(c.JSON)
 	if err != nil {
 		return err
 	}
 	defer release()
-	options := measure.Options{Runs: c.Runs, Small: c.Small, Service: c.Service, Log: console.err}
+	options := measure.Options{Runs: c.Runs, Small: c.Small, Service: c.Service, Log: console.Err}
 	if options.Service == "" && contains(selected, "http") {
-		_, _ = fmt.Fprintln(console.err, "building the service")
+		_, _ = fmt.Fprintln(console.Err, "building the service")
 		dir, err := os.MkdirTemp("", "retwis-bench")
 		if err != nil {
 			return err
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
 		if options.Service, err = process.BuildService(ctx, dir); err != nil {
-			return misusef("%w: run this in the repository, or name a binary with --service", err)
+			return cli.Misusef("%w: run this in the repository, or name a binary with --service", err)
 		}
 	}
 	report, err := measure.Do(ctx, selected, options)
 	if errors.Is(err, redisproc.ErrMissing) {
-		return misusef("%w: install Redis %d or later", err, redisproc.MinVersion)
+		return cli.Misusef("%w: install Redis %d or later", err, redisproc.MinVersion)
 	}
 	if err != nil {
 		return err
 	}
 	report.Program = version()
-	if err := report.Print(console.out); err != nil {
+	if err := report.Print(console.Out); err != nil {
 		return err
 	}
 	return writeFile(c.JSON, report.WriteJSON)

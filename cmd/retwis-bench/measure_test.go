@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"retwis/internal/bench/measure"
+	"retwis/internal/cli"
 )
 
 func TestMeasure_ReportsFiguresOfAllMeasurements(t *testing.T) {
@@ -72,7 +73,7 @@ func TestMeasure_ExplainsWhyItCannotStart(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			code, _, stderr := invoke(t, tt.variables, append([]string{"measure"}, tt.args...)...)
-			if code != exitMisuse || !strings.Contains(stderr, tt.want) {
+			if code != cli.ExitMisuse || !strings.Contains(stderr, tt.want) {
 				t.Errorf("code %d, printed %q", code, stderr)
 			}
 		})
@@ -114,7 +115,7 @@ func TestCompare_RefusesOtherFiles(t *testing.T) {
 		{ofLoad, old, "version 1 cannot be read"},
 		{ofLoad, filepath.Join(dir, "missing.json"), "no such file"},
 	} {
-		if code, _, stderr := invoke(t, nil, "compare", tt.first, tt.second); code != exitMisuse || !strings.Contains(stderr, tt.want) {
+		if code, _, stderr := invoke(t, nil, "compare", tt.first, tt.second); code != cli.ExitMisuse || !strings.Contains(stderr, tt.want) {
 			t.Errorf("%s and %s: code %d, printed %q", tt.first, tt.second, code, stderr)
 		}
 	}

@@ -10,15 +10,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/alecthomas/kong"
-
+	"retwis/internal/cli"
 	"retwis/internal/torture/fault"
 	"retwis/internal/torture/history"
 	"retwis/internal/torture/validate"
@@ -33,9 +30,9 @@ type commands struct {
 
 type runCommand struct {
 	Fault   []string      `help:"Faults to inject, in random order; all that suit the topology by default."`
-	Rounds  int           `default:"1" help:"How often each fault is injected."`
-	Cluster bool          `help:"Run on a cluster of three masters with replicas in place of one Redis."`
-	HomeCap int           `help:"Entries of a home, so that trimming, rebuilds and deep pages occur; 0 takes the default."`
+	Rounds  int           `default:"1" help:"Number of injections of each fault."`
+	Cluster bool          `help:"Run on a cluster of three masters with replicas instead of one Redis."`
+	HomeCap int           `help:"Capacity of home timelines; a small one causes trimming, rebuilds and deep pages. 0 selects the default."`
 	Fsync   string        `default:"always" enum:"always,everysec" help:"appendfsync of Redis (${enum})."`
 	Authors int           `default:"6" help:"Users who post."`
 	Readers int           `default:"10" help:"Users who follow them, with a subscription each."`
@@ -45,10 +42,10 @@ type runCommand struct {
 	Binary  string        `help:"Path of the service's binary; built from ./cmd/retwis by default."`
 	History string        `help:"File to write the history to." placeholder:"FILE"`
 	Results string        `help:"File to append the result to, a line of JSON." placeholder:"FILE"`
-	KeepDir bool          `help:"Keep the directory with data and logs also when nothing was found."`
+	KeepDir bool          `help:"Keep the directory with data and logs even without violations."`
 }
 
-// result is what one run found.
+// result is the result of a run.
 type result struct {
 	Time       time.Time      `json:"time"`
 	Seed       uint64         `json:"seed"`
@@ -113,7 +110,7 @@ func (c *runCommand) schedule(o fault.Options) ([]fault.Fault, error) {
 	}
 	for _, name := range c.Fault {
 		if !slices.ContainsFunc(chosen, func(f fault.Fault) bool { return f.Name == name }) {
-			return nil, fmt.Errorf("there is no fault %q: see retwis-torture list", name)
+			return nil, fmt.Errorf("unknown fault %q: see retwis-torture list", name)
 		}
 	}
 	schedule := slices.Repeat(chosen, c.Rounds)
@@ -156,7 +153,7 @@ func (c *runCommand) torture(ctx context.Context, o fault.Options, schedule []fa
 	return recorder.History(), nil
 }
 
-// write writes the history and the result, where that is asked for, and prints a summary.
+// write prints a summary, and writes the history and the result to the files of the flags.
 func (c *runCommand) write(h *history.History, violations []validate.Violation) error {
 	r := result{
 		Time: time.Now().UTC().Truncate(time.Second), Seed: c.Seed, Cluster: c.Cluster, Fsync: c.Fsync, HomeCap: c.HomeCap,
@@ -236,15 +233,9 @@ func (listCommand) Run() error { //nolint:unparam // kong's interface has an err
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	var c commands
-	k := kong.Parse(&c, kong.Name("retwis-torture"),
-		kong.Description("Checks the promises of the service from outside, under faults."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}),
-		kong.BindTo(ctx, (*context.Context)(nil)))
-	if err := k.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "retwis-torture:", err)
-		os.Exit(1)
-	}
+	cli.Program{
+		Name:        "retwis-torture",
+		Description: "Checks the promises of the service from outside, under faults.",
+		Commands:    &commands{},
+	}.Main()
 }

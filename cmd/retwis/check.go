@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"retwis/internal/check"
+	"retwis/internal/cli"
 	"retwis/internal/store/inspect"
 	"retwis/internal/terminal"
 )
@@ -41,20 +42,20 @@ func (c *checkCommand) Validate() error {
 }
 
 // Run checks the database and prints the problems. It returns an error if there are any.
-func (c *checkCommand) Run(ctx context.Context, console console) error {
+func (c *checkCommand) Run(ctx context.Context, console cli.Console) error {
 	db, err := c.open(ctx, console)
 	if err != nil && ctx.Err() != nil {
-		return misusef("stopped before the check began")
+		return cli.Misusef("stopped before the check began")
 	}
 	if err != nil {
-		return misuse{err}
+		return cli.Misuse(err)
 	}
 	defer db.close(ctx)
 	seed := rand.Uint64N(1_000_000)
 	if c.Seed != nil {
 		seed = *c.Seed
 	}
-	progress := terminal.NewProgress(console.err)
+	progress := terminal.NewProgress(console.Err)
 	report, err := check.Run(ctx, inspect.New(db.store), check.Options{
 		Sample:   c.Sample,
 		Seed:     seed,
@@ -62,20 +63,20 @@ func (c *checkCommand) Run(ctx context.Context, console console) error {
 		Progress: progress.Part,
 	})
 	if err != nil && ctx.Err() != nil {
-		return misusef("stopped, with %d problems found so far", report.Findings())
+		return cli.Misusef("stopped, with %d problems found so far", report.Findings())
 	}
 	if err != nil {
-		return misuse{explainRedis(err)}
+		return cli.Misuse(explainRedis(err))
 	}
 	write := writeReport
 	if c.JSON {
 		write = writeReportJSON
 	}
-	if err := write(console.out, report); err != nil {
-		return misuse{err}
+	if err := write(console.Out, report); err != nil {
+		return cli.Misuse(err)
 	}
 	if c.Sample > 0 && !c.JSON {
-		_, _ = fmt.Fprintf(console.out, "To check the same users again, use --sample %d --seed %d.\n", c.Sample, seed)
+		_, _ = fmt.Fprintf(console.Out, "To check the same users again, use --sample %d --seed %d.\n", c.Sample, seed)
 	}
 	return verdict(report, c.Repair)
 }
@@ -89,7 +90,7 @@ func verdict(r check.Report, repair bool) error {
 	case n > 0:
 		return fmt.Errorf("%d problems found: use --repair to repair them", n)
 	case r.Unsettled > 0:
-		return misusef("%d possible problems could not be confirmed, because pending outbox entries are not "+
+		return cli.Misusef("%d possible problems could not be confirmed, because pending outbox entries are not "+
 			"delivered: make sure that a worker is running", r.Unsettled)
 	default:
 		return nil

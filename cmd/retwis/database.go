@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"retwis/internal/cli"
 	"retwis/internal/embedded"
 	"retwis/internal/redisproc"
 	"retwis/internal/store"
@@ -53,12 +54,12 @@ func openDatabase(ctx context.Context, at, dataDir string, options store.Options
 // it creates nothing.
 func openKept(ctx context.Context, at, dataDir string, options store.Options) (*database, error) {
 	if at == "" && options.Existing && !embedded.HasData(dataDir) {
-		return nil, misusef("%s contains no data: set --data-dir (RETWIS_DATA_DIR) to the directory of the service, or %s",
+		return nil, cli.Misusef("%s contains no data: set --data-dir (RETWIS_DATA_DIR) to the directory of the service, or %s",
 			absolute(dataDir), giveRedis)
 	}
 	if at == "" {
 		if _, err := redisproc.Find(ctx); err != nil && ctx.Err() == nil {
-			return nil, misusef("%w: install Redis %d or later, or %s", err, redisproc.MinVersion, giveRedis)
+			return nil, cli.Misusef("%w: install Redis %d or later, or %s", err, redisproc.MinVersion, giveRedis)
 		}
 	}
 	return openDatabase(ctx, at, dataDir, options)
@@ -158,7 +159,7 @@ func openStore(ctx context.Context, options store.Options) (*store.Store, error)
 	case isOutage(err):
 		return nil, explainRedis(err)
 	default:
-		return nil, misuse{err}
+		return nil, cli.Misuse(err)
 	}
 }
 

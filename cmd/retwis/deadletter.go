@@ -14,6 +14,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"retwis/internal/cli"
 	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -38,15 +39,15 @@ func (s letterSettings) Validate() error {
 }
 
 // open opens an existing database, whatever its limits are.
-func (s letterSettings) open(ctx context.Context, console console) (*database, error) {
-	options := store.Options{Log: s.logger(console.err), Existing: true}
+func (s letterSettings) open(ctx context.Context, console cli.Console) (*database, error) {
+	options := store.Options{Log: s.logger(console.Err), Existing: true}
 	return openKept(ctx, s.RedisURL, s.DataDir, options)
 }
 
 type listLetters struct{ letterSettings }
 
 // Run prints a table.
-func (c *listLetters) Run(ctx context.Context, console console) error {
+func (c *listLetters) Run(ctx context.Context, console cli.Console) error {
 	db, err := c.open(ctx, console)
 	if err != nil {
 		return err
@@ -57,10 +58,10 @@ func (c *listLetters) Run(ctx context.Context, console console) error {
 		return explainRedis(err)
 	}
 	if len(letters) == 0 {
-		_, err := fmt.Fprintln(console.out, "The dead-letter queue is empty.")
+		_, err := fmt.Fprintln(console.Out, "The dead-letter queue is empty.")
 		return err
 	}
-	return printLetters(console.out, letters, time.Now())
+	return printLetters(console.Out, letters, time.Now())
 }
 
 func printLetters(w io.Writer, letters []outbox.DeadLetter, now time.Time) error {
@@ -124,9 +125,9 @@ func (c *requeueLetters) Validate() error {
 const letterIDFormat = "use an id of retwis deadletter list, like 3/1767225600000-0"
 
 // Run requeues entries and prints how many.
-func (c *requeueLetters) Run(ctx context.Context, console console) error {
+func (c *requeueLetters) Run(ctx context.Context, console cli.Console) error {
 	if !c.All && len(c.ID) == 0 {
-		return misusef("--id is empty: %s", letterIDFormat)
+		return cli.Misusef("--id is empty: %s", letterIDFormat)
 	}
 	wanted := map[string]bool{}
 	for _, id := range c.ID {
@@ -155,7 +156,7 @@ func (c *requeueLetters) Run(ctx context.Context, console console) error {
 			delete(wanted, letterID(l))
 		}
 	}
-	_, _ = fmt.Fprintf(console.out, "Requeued %d of %d entries.\n", requeued, len(letters))
+	_, _ = fmt.Fprintf(console.Out, "Requeued %d of %d entries.\n", requeued, len(letters))
 	if len(wanted) > 0 {
 		return fmt.Errorf("not in the dead-letter queue: %s", strings.Join(slices.Sorted(maps.Keys(wanted)), ", "))
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"retwis/internal/auth"
+	"retwis/internal/cli"
 	"retwis/internal/fanout"
 	"retwis/internal/seed"
 	"retwis/internal/store"
@@ -45,7 +46,7 @@ func (s demoSettings) users(ctx context.Context, db *store.Store, accounts *auth
 		return nil, fmt.Errorf("prepare the demo: %w", err)
 	}
 	if !ours {
-		return nil, misusef("the database contains other data, and --demo would add demo users: choose an empty one " +
+		return nil, cli.Misusef("the database contains other data, and --demo would add demo users: choose an empty one " +
 			"with --data-dir (RETWIS_DATA_DIR) or --redis-url (RETWIS_REDIS_URL), or add --demo-anyway")
 	}
 	seeder := seed.New(demoPopulation(), importer, accounts, seed.Options{})

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"retwis/internal/cli"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/seed"
@@ -84,7 +85,7 @@ func TestDemo_RefusesOtherData(t *testing.T) {
 			tt.fill(t, node)
 			env := environment("RETWIS_REDIS_URL=" + node.URL())
 			code, _, stderr := invoke(t, env, "serve", "--demo", "--listen", "127.0.0.1:0")
-			if code != exitMisuse || !strings.Contains(stderr, "add --demo-anyway") {
+			if code != cli.ExitMisuse || !strings.Contains(stderr, "add --demo-anyway") {
 				t.Errorf("code %d, error %q", code, stderr)
 			}
 			service := serve(t, env, "--demo", "--demo-anyway")
@@ -94,7 +95,7 @@ func TestDemo_RefusesOtherData(t *testing.T) {
 		})
 	}
 	code, _, stderr := invoke(t, environment(), "serve", "--demo-anyway")
-	if code != exitMisuse || !strings.Contains(stderr, "set both, or neither") {
+	if code != cli.ExitMisuse || !strings.Contains(stderr, "set both, or neither") {
 		t.Errorf("code %d, error %q", code, stderr)
 	}
 }

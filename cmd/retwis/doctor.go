@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"retwis/internal/cli"
 	"retwis/internal/store/inspect"
 )
 
@@ -31,19 +32,19 @@ func (*doctorCommand) Help() string {
 }
 
 // Run checks the configuration, and returns an error if it found problems.
-func (c *doctorCommand) Run(ctx context.Context, console console) error {
+func (c *doctorCommand) Run(ctx context.Context, console cli.Console) error {
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()
 	found, err := c.examine(ctx, console)
 	if err != nil {
-		return misuse{err}
+		return cli.Misuse(err)
 	}
 	write := writeFindings
 	if c.JSON {
 		write = writeFindingsJSON
 	}
-	if err := write(console.out, found); err != nil {
-		return misuse{err}
+	if err := write(console.Out, found); err != nil {
+		return cli.Misuse(err)
 	}
 	problems := 0
 	for _, f := range found {
@@ -57,9 +58,9 @@ func (c *doctorCommand) Run(ctx context.Context, console console) error {
 	return nil
 }
 
-func (c *doctorCommand) examine(ctx context.Context, console console) ([]inspect.Finding, error) {
+func (c *doctorCommand) examine(ctx context.Context, console cli.Console) ([]inspect.Finding, error) {
 	found := []inspect.Finding{{Subject: "configuration", Verdict: inspect.OK, Message: "all flags and variables are valid"}}
-	log := c.logger(console.err)
+	log := c.logger(console.Err)
 	redis, err := openRedis(ctx, c.RedisURL, c.DataDir, log)
 	if err != nil {
 		return nil, err

@@ -2,12 +2,13 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"retwis/internal/cli"
 )
 
 // variablePrefix begins the names of all variables of the program.
@@ -24,7 +25,7 @@ func dropEmptyVariables() {
 
 // warnOfUnknownVariables prints the RETWIS_* variables that no command reads. A misspelt setting would
 // silently have no effect.
-func warnOfUnknownVariables(w io.Writer, app *kong.Application) {
+func warnOfUnknownVariables(console cli.Console, app *kong.Application) {
 	var known []string
 	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error { // the function returns no error
 		if flag, ok := node.(*kong.Flag); ok {
@@ -34,7 +35,7 @@ func warnOfUnknownVariables(w io.Writer, app *kong.Application) {
 	})
 	for _, name := range variables() {
 		if !slices.Contains(known, name) {
-			_, _ = fmt.Fprintf(w, "retwis: unknown variable %s has no effect\n", name)
+			_, _ = fmt.Fprintf(console.Err, "retwis: unknown variable %s has no effect\n", name)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"retwis/internal/programtest"
 	"retwis/internal/redistest"
 )
 
@@ -68,7 +69,7 @@ func TestRegistration_BoundsMemoryUnderFlood(t *testing.T) {
 	// A hash takes 19 MB. Forty at once would take 760 MB more than one, and several times as much with the
 	// race detector.
 	most := 640 << 20
-	if raceDetector {
+	if programtest.RaceDetector {
 		most *= 2
 	}
 	if more := p.peakMemory() - before; more > most {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"retwis/internal/cli"
 	"retwis/internal/fanout"
 )
 
@@ -39,8 +40,8 @@ type node struct {
 }
 
 // open opens a process. If a part fails, it closes those that are open.
-func (s processSettings) open(ctx context.Context, console console, redisURL, dataDir string) (_ *node, err error) {
-	n := &node{log: s.logger(console.err)}
+func (s processSettings) open(ctx context.Context, console cli.Console, redisURL, dataDir string) (_ *node, err error) {
+	n := &node{log: s.logger(console.Err)}
 	defer func() {
 		if err != nil {
 			n.close(ctx)

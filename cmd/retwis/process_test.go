@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"retwis/internal/redistest"
+	"retwis/internal/programtest"
 )
 
 // patience bounds every wait. It is long, because a machine that runs many tests at once can be slow.
@@ -25,40 +23,10 @@ const patience = 60 * time.Second
 var program string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "retwis-test")
-	if err == nil {
-		program, err = build(dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	redistest.VerifyNoLeaks(within{m, dir})
-}
-
-// within removes a directory after the tests.
-type within struct {
-	*testing.M
-	dir string
-}
-
-func (w within) Run() int {
-	defer os.RemoveAll(w.dir)
-	return w.M.Run()
-}
-
-// build builds the program, with the race detector if the tests have it.
-func build(dir string) (string, error) {
-	path := filepath.Join(dir, "retwis")
-	args := []string{"build", "-o", path}
-	if raceDetector {
-		args = append(args, "-race")
-	}
-	out, err := exec.Command("go", append(args, ".")...).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build the program: %w\n%s", err, out)
-	}
-	return path, nil
+	programtest.Main(m, func(dir string) (err error) {
+		program, err = programtest.Build(dir, "retwis", programtest.RaceDetector)
+		return err
+	})
 }
 
 // process is a running program.

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"retwis/internal/cli"
 	"retwis/internal/record"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -40,7 +41,7 @@ func (c *rebuildCommand) Validate() error {
 }
 
 // Run rebuilds home timelines and prints how many.
-func (c *rebuildCommand) Run(ctx context.Context, console console) error {
+func (c *rebuildCommand) Run(ctx context.Context, console cli.Console) error {
 	db, err := c.open(ctx, console)
 	if err != nil {
 		return err
@@ -52,10 +53,10 @@ func (c *rebuildCommand) Run(ctx context.Context, console console) error {
 	return rebuildAll(ctx, db.store, console)
 }
 
-func rebuildOne(ctx context.Context, db *store.Store, name string, console console) error {
+func rebuildOne(ctx context.Context, db *store.Store, name string, console cli.Console) error {
 	user, err := db.Accounts.UserByName(ctx, name)
 	if errors.Is(err, retwis.ErrNotFound) {
-		return misusef("user %s does not exist", name)
+		return cli.Misusef("user %s does not exist", name)
 	}
 	if err == nil {
 		err = db.Timelines.Recreate(ctx, retwis.Home(user.ID))
@@ -63,14 +64,14 @@ func rebuildOne(ctx context.Context, db *store.Store, name string, console conso
 	if err != nil {
 		return explainRedis(err)
 	}
-	_, err = fmt.Fprintf(console.out, "Rebuilt the home timeline of %s.\n", user.Username)
+	_, err = fmt.Fprintf(console.Out, "Rebuilt the home timeline of %s.\n", user.Username)
 	return err
 }
 
-func rebuildAll(ctx context.Context, db *store.Store, console console) error {
+func rebuildAll(ctx context.Context, db *store.Store, console cli.Console) error {
 	const atOnce = 8 // each reads hundreds of profiles
 	began := time.Now()
-	progress := terminal.NewProgress(console.err)
+	progress := terminal.NewProgress(console.Err)
 	found := progress.Begin("users found", 0)
 	var users []retwis.UserID
 	err := inspect.New(db).Scan(ctx, func(some []retwis.UserID, _ []record.NameClaim) error {
@@ -110,7 +111,7 @@ func rebuildAll(ctx context.Context, db *store.Store, console console) error {
 		}
 		return fmt.Errorf("%d home timelines were rebuilt, then: %w", built.Load(), explainRedis(err))
 	}
-	_, err = fmt.Fprintf(console.out, "Rebuilt %d home timelines of %d users in %s.\n",
+	_, err = fmt.Fprintf(console.Out, "Rebuilt %d home timelines of %d users in %s.\n",
 		built.Load(), len(users), time.Since(began).Round(time.Millisecond))
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"retwis/internal/auth"
+	"retwis/internal/cli"
 	"retwis/internal/fanout"
 	"retwis/internal/seed"
 	"retwis/internal/store/bulk"
@@ -71,16 +72,16 @@ func (c *seedCommand) population() seed.Population {
 
 // Run fills the database and returns when all posts are delivered. When ctx is done, it completes the
 // current batches and returns.
-func (c *seedCommand) Run(ctx context.Context, console console) error {
-	log := c.logger(console.err)
+func (c *seedCommand) Run(ctx context.Context, console cli.Console) error {
+	log := c.logger(console.Err)
 	err := c.fill(ctx, console, log)
-	if err != nil && isStop(ctx, err) {
-		_, _ = fmt.Fprintln(console.out, "Stopped. Run the same command again to continue.")
+	if err != nil && cli.Stopped(ctx, err) {
+		_, _ = fmt.Fprintln(console.Out, "Stopped. Run the same command again to continue.")
 	}
 	return err
 }
 
-func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logger) error {
+func (c *seedCommand) fill(ctx context.Context, console cli.Console, log *slog.Logger) error {
 	db, err := openKept(ctx, c.RedisURL, c.DataDir, c.storeSettings.options(log))
 	if err != nil {
 		return err
@@ -92,19 +93,19 @@ func (c *seedCommand) fill(ctx context.Context, console console, log *slog.Logge
 	}
 
 	if p := c.population(); p.People > 0 && p.Follows < c.AvgFollows {
-		_, _ = fmt.Fprintf(console.err, "Each of %d users can follow at most %d others: using --avg-follows %d instead of %d.\n",
+		_, _ = fmt.Fprintf(console.Err, "Each of %d users can follow at most %d others: using --avg-follows %d instead of %d.\n",
 			p.People, p.Follows, p.Follows, c.AvgFollows)
 	}
-	progress := terminal.NewProgress(console.err)
+	progress := terminal.NewProgress(console.Err)
 	seeder := seed.New(c.population(), bulk.New(db.store), accounts, seed.Options{Parallel: c.Parallel, Progress: progress.Part})
 	started := time.Now()
 	err = besideWorker(ctx, fanout.New(db.store.Outbox, db.store.Tasks, fanout.Options{Log: log}), seeder.Run)
 	if err != nil {
 		return explainRedis(err)
 	}
-	_, _ = fmt.Fprintf(console.out, "Seeded in %s: %s.\n", time.Since(started).Round(time.Millisecond), describe(seeder.Result()))
+	_, _ = fmt.Fprintf(console.Out, "Seeded in %s: %s.\n", time.Since(started).Round(time.Millisecond), describe(seeder.Result()))
 	for _, member := range seeder.MostPopular(1) {
-		_, _ = fmt.Fprintf(console.out, "Log in as %s, or any of them, with the password: %s\n", member.Username, seed.Password)
+		_, _ = fmt.Fprintf(console.Out, "Log in as %s, or any of them, with the password: %s\n", member.Username, seed.Password)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"retwis/graph"
 	"retwis/internal/auth"
+	"retwis/internal/cli"
 	"retwis/internal/gctuner"
 	"retwis/internal/live"
 	"retwis/internal/ratelimit"
@@ -58,7 +59,7 @@ func (c *serveCommand) Validate() error {
 }
 
 // Run composes the service and runs it until ctx is done.
-func (c *serveCommand) Run(ctx context.Context, console console) error {
+func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 	// Open what the service needs: monitoring, tracing and the database.
 	if err := checkFree(ctx, "listen", c.Listen); err != nil {
 		return err
@@ -84,7 +85,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 	hub := live.NewHub(db.Live, log, live.Options{Node: rand.Text(), Metrics: metrics})
 	trusted, err := c.trusted()
 	if err != nil {
-		return misuse{err}
+		return cli.Misuse(err)
 	}
 	executor := graph.NewExecutor(&graph.Resolver{
 		Accounts:  accounts,
@@ -119,7 +120,7 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		OperationNames: web.OperationNames(),
 	}))
 	if err != nil {
-		return misuse{err}
+		return cli.Misuse(err)
 	}
 	listener, err := listen(ctx, "listen", c.Listen)
 	if err != nil {
@@ -156,9 +157,9 @@ func (c *serveCommand) Run(ctx context.Context, console console) error {
 		activity := demo.Activity(activityStore{db.Posts, db.Follows, db.Timelines, db.Accounts}, seed.ActivityOptions{Log: log})
 		group.Go(func() error { return activity.Run(running) })
 	}
-	c.announce(console.out, ready{URL: urlOf(listener.Addr()), Redis: n.redis.name, Data: n.redis.persistence()})
+	c.announce(console.Out, ready{URL: urlOf(listener.Addr()), Redis: n.redis.name, Data: n.redis.persistence()})
 	if demo != nil {
-		c.announceDemo(console.out, demoAccounts(demo))
+		c.announceDemo(console.Out, demoAccounts(demo))
 	}
 	return waitFor(running, group)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"retwis/internal/cli"
 	"retwis/internal/logsample"
 	"retwis/internal/server/requestid"
 	"retwis/internal/store"
@@ -126,8 +127,8 @@ func (s databaseSettings) check() error {
 }
 
 // open opens an existing database.
-func (s databaseSettings) open(ctx context.Context, console console) (*database, error) {
-	options := s.storeSettings.options(s.logger(console.err))
+func (s databaseSettings) open(ctx context.Context, console cli.Console) (*database, error) {
+	options := s.storeSettings.options(s.logger(console.Err))
 	options.Existing = true
 	return openKept(ctx, s.RedisURL, s.DataDir, options)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"retwis/internal/cli"
 	"retwis/internal/tracing"
 )
 
@@ -16,7 +17,7 @@ type traces struct {
 func startTracing(ctx context.Context, log *slog.Logger) (traces, error) {
 	t, err := tracing.Start(ctx, log)
 	if err != nil {
-		return traces{}, misuse{err}
+		return traces{}, cli.Misuse(err)
 	}
 	if t.On() {
 		log.InfoContext(ctx, "tracing is enabled")

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"retwis/internal/buildinfo"
+	"retwis/internal/cli"
 )
 
 // versionCommand prints the version.
 type versionCommand struct{}
 
 // Run prints the version.
-func (versionCommand) Run(console console) error {
-	_, err := fmt.Fprintln(console.out, buildinfo.Describe("retwis"))
+func (versionCommand) Run(console cli.Console) error {
+	_, err := fmt.Fprintln(console.Out, buildinfo.Describe("retwis"))
 	return err
 }

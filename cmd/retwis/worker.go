@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"retwis/internal/cli"
 	"retwis/internal/server"
 )
 
@@ -25,7 +26,7 @@ func (c *workerCommand) Validate() error {
 }
 
 // Run composes the worker and runs it until ctx is done.
-func (c *workerCommand) Run(ctx context.Context, console console) error {
+func (c *workerCommand) Run(ctx context.Context, console cli.Console) error {
 	n, err := c.open(ctx, console, c.RedisURL, "")
 	if err != nil {
 		return err
@@ -44,6 +45,6 @@ func (c *workerCommand) Run(ctx context.Context, console console) error {
 	group.Go(func() error { return n.sweeper.Run(running) })
 	group.Go(func() error { return n.store.Health.Run(running) })
 	group.Go(func() error { return n.operators.run(operatorsCtx, health) })
-	c.announceWorker(console.out, n.redis.name)
+	c.announceWorker(console.Out, n.redis.name)
 	return waitFor(running, group)
 }

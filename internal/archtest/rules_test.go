@@ -56,6 +56,8 @@ var allowed = map[string][]string{
 	"web":                       nil,
 	"internal/buildinfo":        nil,
 	"internal/terminal":         nil,
+	"internal/cli":              nil,
+	"internal/programtest":      {"internal/redistest"},
 
 	"internal/store/bulk":      {"internal/retwis", "internal/store", "internal/store/rdb", "internal/store/script"},
 	"internal/store/inspect":   {"internal/retwis", "internal/record", "internal/store", "internal/store/rdb", "internal/store/script"},
@@ -92,9 +94,10 @@ var restricted = []struct {
 }{
 	{"github.com/redis/go-redis", []string{"internal/store", "internal/embedded", "internal/redistest", "internal/bench", "internal/torture/fault"}},
 	{"github.com/alicebob/miniredis", []string{"internal/embedded"}},
-	{"testing", []string{"internal/redistest", "internal/server/servertest", "internal/store/storetest"}},
+	{"testing", []string{"internal/programtest", "internal/redistest", "internal/server/servertest", "internal/store/storetest"}},
 	{"go.uber.org/goleak", []string{"internal/redistest"}},
-	{module + "/internal/redistest", nil},
+	{module + "/internal/redistest", []string{"internal/programtest"}},
+	{module + "/internal/programtest", nil},
 	{module + "/internal/server/servertest", nil},
 	{module + "/internal/bench", []string{"cmd/retwis-bench"}},
 }

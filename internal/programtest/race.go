@@ -1,0 +1,6 @@
+//go:build race
+
+package programtest
+
+// RaceDetector reports whether the race detector is enabled.
+const RaceDetector = true
