@@ -141,13 +141,13 @@ func TestList_IsHiddenFromOthers(t *testing.T) {
 	if got := a.called("Lists"); !slices.Equal(got, []string{"Lists2"}) {
 		t.Errorf("made the calls %q, want one for the two lists", got)
 	}
-	for name, reader := range map[string]*retwis.User{"a member": bob, "somebody anonymous": nil} {
+	for name, reader := range map[string]*retwis.User{"a member": bob, "an anonymous viewer": nil} {
 		t.Run(name, func(t *testing.T) {
 			wantData(t, a.run(as(t, reader), query, ids), `{"nodes": [null, null, null, null]}`)
 		})
 	}
 
-	t.Run("whatever way a timeline came about", func(t *testing.T) {
+	t.Run("for each path to a timeline", func(t *testing.T) {
 		tests := []struct {
 			name   string
 			reader *retwis.User
@@ -199,7 +199,7 @@ func TestTimelineEvents_OfListsRequireTheOwner(t *testing.T) {
 		{"a list, anonymously", "FORBIDDEN", retwis.ListPosts(list.ID), nil},
 		{"another's list", "FORBIDDEN", retwis.ListPosts(list.ID), bob},
 		{"a list that is gone", "NOT_FOUND", retwis.ListPosts(gone.ID), alice},
-		{"a list that is nobody's, as far as others can tell", "FORBIDDEN", retwis.ListPosts(gone.ID + 1), alice},
+		{"a list that may be of another owner", "FORBIDDEN", retwis.ListPosts(gone.ID + 1), alice},
 		{"mentions, anonymously", "FORBIDDEN", retwis.Mentions(alice.ID), nil},
 		{"another's mentions", "FORBIDDEN", retwis.Mentions(alice.ID), bob},
 	}

@@ -32,7 +32,7 @@ func TestUser_ReturnsUserByName(t *testing.T) {
 		}}`, globalUserID(alice.ID), viewerFollows, followsViewer, globalTimelineID(retwis.Profile(alice.ID)))
 	}
 
-	t.Run("to somebody anonymous", func(t *testing.T) {
+	t.Run("for an anonymous viewer", func(t *testing.T) {
 		wantData(t, a.run(as(t, nil), query, `{"name": "alice"}`), want(false, false))
 	})
 	t.Run("to a follower", func(t *testing.T) {
@@ -41,11 +41,11 @@ func TestUser_ReturnsUserByName(t *testing.T) {
 	t.Run("to themselves", func(t *testing.T) {
 		wantData(t, a.run(as(t, alice), query, `{"name": "alice"}`), want(false, false))
 	})
-	t.Run("somebody who is followed", func(t *testing.T) {
+	t.Run("a followed user", func(t *testing.T) {
 		wantData(t, a.run(as(t, alice), `{ user(username: "bob") { viewerFollows followsViewer } }`, ""),
 			`{"user": {"viewerFollows": false, "followsViewer": true}}`)
 	})
-	t.Run("nobody", func(t *testing.T) {
+	t.Run("a missing user", func(t *testing.T) {
 		wantData(t, a.run(as(t, nil), query, `{"name": "carol"}`), `{"user": null}`)
 	})
 }

@@ -57,7 +57,7 @@ func TestHomePage_TakesThreeRoundTrips(t *testing.T) {
 		"entities":                   "author { username } entities { start ... on TextMention { user { username } } }",
 		"authors, ties and mentions": "author { username viewerFollows followsViewer postCount } mentions { username followerCount }",
 		"the same under two names":   "a: author { username viewerFollows } b: author { bio followsViewer } mentions { bio }",
-		"what is known without":      "author { timeline { id kind } }",
+		"fields without a read":      "author { timeline { id kind } }",
 	}
 	for name, selection := range selections {
 		t.Run(name, func(t *testing.T) {

@@ -100,7 +100,7 @@ func TestSubscribe_RefusesBadRequests(t *testing.T) {
 		name, variables, want string
 		reader                *retwis.User
 	}{
-		{"nobody's home", `{}`, "UNAUTHENTICATED", nil},
+		{"an anonymous home", `{}`, "UNAUTHENTICATED", nil},
 		{"a home, anonymously", `{"id": "` + home + `"}`, "FORBIDDEN", nil},
 		{"another's home", `{"id": "` + home + `"}`, "FORBIDDEN", bob},
 		{"an unknown profile", `{"id": "` + globalTimelineID(retwis.Profile(99)) + `"}`, "NOT_FOUND", bob},

@@ -131,7 +131,7 @@ func TestCommonFollowers_ArePaged(t *testing.T) {
 
 	before := len(a.called("CommonFollowers"))
 	tests := []struct{ name, variables, want string }{
-		{"with nobody", fmt.Sprintf(`{"with": %q}`, globalUserID(99)), "NOT_FOUND"},
+		{"with a missing user", fmt.Sprintf(`{"with": %q}`, globalUserID(99)), "NOT_FOUND"},
 		{"with a post", fmt.Sprintf(`{"with": %q}`, globalPostID(99)), "NOT_FOUND"},
 		{"with no id", `{"with": ""}`, "NOT_FOUND"},
 		{"in both directions", fmt.Sprintf(`{"with": %q, "first": 1, "last": 1}`, globalUserID(bob.ID)), "BAD_USER_INPUT"},

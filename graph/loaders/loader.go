@@ -91,7 +91,7 @@ func (l *Loader[K, V]) Prime(keys []K, values []V) {
 	l.addLocked(&batch[K, V]{keys: keys, values: values, started: true})
 }
 
-// Load returns the value of a key, reading its batch if nobody has.
+// Load returns the value of a key, reading its batch unless it was read already.
 func (l *Loader[K, V]) Load(ctx context.Context, key K) (V, error) {
 	return l.await(ctx, l.find(ctx, key))
 }

@@ -83,7 +83,7 @@ func From(ctx context.Context) *Set {
 	return ctx.Value(contextKey{}).(*Set) //nolint:forcetypeassert // resolvers run only with loaders
 }
 
-// ofViewer asks about the viewer and other users. Nobody follows an anonymous viewer, who follows nobody.
+// ofViewer reads relations between the viewer and other users. An anonymous viewer has none.
 func ofViewer(
 	ask func(context.Context, retwis.UserID, []retwis.UserID) ([]bool, error),
 ) Read[retwis.UserID, bool] {

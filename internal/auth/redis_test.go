@@ -159,7 +159,7 @@ func TestSessions_ListAndRevoke(t *testing.T) {
 			s.Errorf("revoking another's session gives %v", err)
 		}
 		if err := s.RevokeSession(s.Context(), auth.Identity{}, phoneWho.SessionID()); !errors.Is(err, retwis.ErrUnauthenticated) {
-			s.Errorf("revoking for nobody gives %v", err)
+			s.Errorf("revoking without a login gives %v", err)
 		}
 		s.identify(phone)
 		for range 2 { // repeating it succeeds

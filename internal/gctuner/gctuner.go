@@ -9,25 +9,25 @@ import (
 	"time"
 )
 
-// How far the heap may grow between two garbage collections. A page is mostly garbage, so
-// a process with little to keep would collect it all the time: four times the room saves a
-// fifth of a page's time. A large heap gets the usual room, or the process would take
+// Growth of the heap between two garbage collections. Rendering a page creates mostly garbage,
+// so a process with a small heap would collect constantly: a growth of 400 % saves a fifth of
+// the time of a page. A large heap has the default growth. Otherwise the process would use
 // several times the memory of its subscribers.
 const (
-	usualGrowth = 100 // percent
-	mostGrowth  = 400
-	ampleRoom   = 96 << 20 // bytes
+	defaultGrowth = 100 // percent
+	maxGrowth     = 400
+	headroom      = 96 << 20 // bytes
 )
 
-// growth returns how far a heap with so many bytes in use may grow, in percent.
+// growth returns the growth in percent for a heap with a number of bytes in use.
 func growth(live uint64) int {
 	if live == 0 {
-		return mostGrowth
+		return maxGrowth
 	}
-	return int(min(max(ampleRoom*100/live, usualGrowth), mostGrowth)) //nolint:gosec // it is bounded
+	return int(min(max(headroom*100/live, defaultGrowth), maxGrowth)) //nolint:gosec // it is bounded
 }
 
-// Tune gives the heap its room until ctx is done, unless GOGC does. It fails never.
+// Tune adjusts the growth to the size of the heap until ctx is done. It does nothing if GOGC is set. Its error is nil.
 func Tune(ctx context.Context) error {
 	if os.Getenv("GOGC") != "" {
 		return nil
@@ -40,7 +40,7 @@ func Tune(ctx context.Context) error {
 	for {
 		metrics.Read(sample)
 		if sample[0].Value.Kind() != metrics.KindUint64 {
-			return nil // this version of Go does not tell
+			return nil // this version of Go has no such metric
 		}
 		if wanted := growth(sample[0].Value.Uint64()); wanted < now-10 || wanted > now+10 {
 			now = wanted

@@ -149,7 +149,7 @@ func firstKey(t *testing.T, s *redistest.Node, pattern string) string {
 	return keys[0]
 }
 
-// After the clock was set back, nobody waits longer than two periods.
+// After the clock was set back, no client waits longer than two periods.
 func TestSpend_ToleratesAClockThatIsBehind(t *testing.T) {
 	t.Parallel()
 	s := redistest.Server(t)

@@ -60,7 +60,7 @@ type Registration struct {
 	DisplayName  string
 	Bio          string
 	PasswordHash string
-	CreatedAt    time.Time // the zero time stands for now
+	CreatedAt    time.Time // the zero time means now
 }
 
 // ProfileChange is a change of a profile. A nil field stays unchanged.

@@ -29,7 +29,7 @@ type Health struct {
 	Log      *slog.Logger
 }
 
-// readiness is the body of /readyz. Only operators are sent the reasons: they may contain
+// readiness is the body of /readyz. Only operators receive the reasons, which may contain
 // addresses. For other clients the reasons are in the log.
 type readiness struct {
 	Ready    bool              `json:"ready"`

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxGroups   = 4096             // beyond, each operation is rendered by itself
+	maxGroups   = 4096             // above it, each operation is rendered separately
 	maxQueues   = 8                // of one group, each with a goroutine while it is not empty
 	renderTime  = 10 * time.Second // for one event, an outage included
 	renderPause = 50 * time.Millisecond

@@ -11,7 +11,7 @@ import (
 )
 
 // Limiter bounds how many of something are open at once: for each user, and for all
-// anonymous clients of a network together. A limit below 0 is none.
+// anonymous clients of a network together. A negative limit means no limit.
 type Limiter struct {
 	perUser, perNetwork int
 
@@ -19,7 +19,7 @@ type Limiter struct {
 	open map[ratelimit.Key]int
 }
 
-// NewLimiter returns a limiter of which nothing is open.
+// NewLimiter returns a limiter that has counted nothing.
 func NewLimiter(perUser, perNetwork int) *Limiter {
 	return &Limiter{perUser: perUser, perNetwork: perNetwork, open: map[ratelimit.Key]int{}}
 }
@@ -48,8 +48,7 @@ func (l *Limiter) Release(key ratelimit.Key) {
 	}
 }
 
-// RetryAfter is how many seconds a client should wait that has too much open: until it, or
-// another client, closes some of it.
+// RetryAfter is the time in seconds after which a client above a limit should retry.
 const RetryAfter = 30
 
 // TooManySubscriptions returns the response to a subscription beyond the limit.

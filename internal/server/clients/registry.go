@@ -29,13 +29,13 @@ type Client interface {
 	Abort()
 	// Tick sends a ping when one is due. It reports false if the reader is gone.
 	Tick(now time.Time) bool
-	// User returns who the client is.
+	// User returns the user of the client, 0 if it is anonymous.
 	User() *Visitor
 	// QueuedBytes returns how many bytes wait for the reader.
 	QueuedBytes() int
 }
 
-// Visitor is who a client is. [Registry.Admit] writes it before it enters the client in
+// Visitor is the identity of a client. [Registry.Admit] writes it before it enters the client in
 // the indexes by session and user.
 type Visitor struct {
 	Identity auth.Identity
@@ -85,7 +85,7 @@ func NewRegistry(opts Options) *Registry {
 	return r
 }
 
-// Serve enters a client before it is known who it is, and calls serve in a goroutine that
+// Serve enters a client that is not authenticated yet, and calls serve in a goroutine that
 // [Registry.Drain] waits for. It reports false when the server is stopping.
 func (r *Registry) Serve(c Client, serve func()) bool {
 	r.mu.Lock()

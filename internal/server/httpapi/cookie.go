@@ -14,7 +14,7 @@ import (
 const staleFor = 2 * time.Second
 
 // cookieName returns the name of the session cookie. Browsers accept the prefixed name
-// over TLS only, and from nobody but this host.
+// over TLS only, and from this host only.
 func cookieName(tls bool) string {
 	if tls {
 		return auth.SecureCookieName

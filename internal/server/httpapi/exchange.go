@@ -29,7 +29,7 @@ type Exchange struct {
 	jar    cookieJar
 }
 
-// Begin reads who sends a request.
+// Begin returns the exchange of a request, with the credentials of the client.
 func (a *API) Begin(w http.ResponseWriter, r *http.Request) *Exchange {
 	x := &Exchange{W: w, R: r, TLS: a.Proxies.OverTLS(r), api: a}
 	if cookie, err := r.Cookie(cookieName(x.TLS)); err == nil {
