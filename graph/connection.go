@@ -29,6 +29,21 @@ type UserConnection struct {
 	TotalCount int
 }
 
+// pageKey names a page for [loaders.Once].
+type pageKey struct {
+	connection string
+	of         any // what has the connection
+	page       retwis.Page
+}
+
+// posts returns a page of a timeline.
+func (r *Resolver) posts(ctx context.Context, timeline retwis.TimelineID, page retwis.Page) (*PostConnection, error) {
+	return loaders.Once(ctx, pageKey{"posts", timeline, page}, func() (*PostConnection, error) {
+		posts, err := r.Timelines.Page(ctx, timeline, page)
+		return postConnection(ctx, posts), err
+	})
+}
+
 func postConnection(ctx context.Context, page retwis.PostPage) *PostConnection {
 	connection := &PostConnection{
 		Edges:      page.Edges,

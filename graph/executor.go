@@ -17,6 +17,7 @@ import (
 	"retwis/graph/exec"
 	"retwis/graph/limits"
 	"retwis/graph/loaders"
+	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
@@ -28,6 +29,7 @@ type Options struct {
 	Documents     limits.DocumentStore    // keeps persisted documents; nil keeps them in this process only
 	Trusted       limits.TrustedDocuments // documents known in advance
 	Unplanned     bool                    // gqlgen executes all operations; for comparisons
+	Shares        *cost.Shares            // of the process; by default of this executor
 
 	// Unavailable returns what clients see of a failure that passes by itself, and nil for any other error. By default,
 	// no failure does.
@@ -50,6 +52,7 @@ type Executor struct {
 	present      graphql.ErrorPresenterFunc
 	limiter      limits.Limiter
 	documents    *exec.DocumentCache
+	shares       *cost.Shares
 	persisted    *limits.Persisted
 	sources      *loaders.Sources
 }
@@ -81,6 +84,10 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	if options.Unavailable == nil {
 		options.Unavailable = func(error) *retwis.Error { return nil }
 	}
+	shares := options.Shares
+	if shares == nil {
+		shares = cost.NewShares()
+	}
 	present := errorPresenter(options.Log, options.Unavailable)
 	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recoverPanic)
@@ -108,6 +115,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 		present:      present,
 		limiter:      resolver.Limits,
 		documents:    documents,
+		shares:       shares,
 		persisted:    persisted,
 		sources:      loaderSources,
 	}
@@ -184,6 +192,12 @@ func (e *Executor) createOperation(
 		}
 	}
 	params.Query = document.Text
+	if charged.document > 0 {
+		if err := e.shares.Operations.Acquire(ctx, client.Key(), charged.document); err != nil {
+			return refused(gqlerror.Wrap(err))
+		}
+		defer e.shares.Operations.Release(client.Key(), charged.document)
+	}
 	op, errs = e.Executor.CreateOperationContext(ctx, params)
 	if len(errs) == 0 && !(queriesOnly && op.Operation.Operation == ast.Mutation) {
 		var err error
@@ -199,6 +213,7 @@ func (e *Executor) createOperation(
 	}
 	if len(errs) == 0 {
 		op.Stats.SetExtension(documentKey, document)
+		op.Stats.SetExtension(documentCostKey, charged.document)
 		e.documents.Know(document.Text, document.Source)
 		if sent {
 			e.persisted.Keep(ctx, params, document.Source)
@@ -207,8 +222,11 @@ func (e *Executor) createOperation(
 	return op, charged, errs
 }
 
-// documentKey names the document among the statistics of its operation.
-const documentKey = "document"
+// Names of the document, and of what it has cost, among the statistics of an operation.
+const (
+	documentKey     = "document"
+	documentCostKey = "documentCost"
+)
 
 // readDocument measures a document that was not sent in this form before. It takes the cost of a new document before it
 // parses it.
@@ -219,19 +237,19 @@ func (e *Executor) readDocument(
 	if refused != nil {
 		return document, charge{}, refused
 	}
-	cost := document.ReadCost()
+	price := document.ReadCost()
 	_, known := e.documents.Get(ctx, document.Text)
 	if !known {
-		cost += document.ParseCost()
+		price += document.ParseCost()
 	}
-	budget, err := e.limiter.Take(ctx, client, ratelimit.Cost{Reads: cost})
+	budget, err := e.limiter.Take(ctx, client, ratelimit.Cost{Reads: price})
 	if err != nil {
 		return document, charge{0, budget}, gqlerror.Wrap(err)
 	}
 	if known {
-		return document, charge{cost, budget}, nil
+		return document, charge{price, budget}, nil
 	}
-	return document, charge{cost, budget}, document.Check()
+	return document, charge{price, budget}, document.Check()
 }
 
 // scope is a gqlgen extension that gives every response loaders of its own.

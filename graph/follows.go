@@ -52,11 +52,10 @@ func (r *Resolver) followConnection(
 	if err != nil {
 		return nil, err
 	}
-	follows, err := r.Follows.FollowPage(ctx, of, page)
-	if err != nil {
-		return nil, err
-	}
-	return userConnection(ctx, follows), nil
+	return loaders.Once(ctx, pageKey{"follows", of, page}, func() (*UserConnection, error) {
+		follows, err := r.Follows.FollowPage(ctx, of, page)
+		return userConnection(ctx, follows), err
+	})
 }
 
 // commonFollowers returns a page of the users who follow both users.
@@ -79,11 +78,10 @@ func (r *Resolver) commonFollowers(
 	if user == nil {
 		return nil, retwis.ErrNotFound
 	}
-	common, err := r.Follows.CommonFollowers(ctx, of, other, page)
-	if err != nil {
-		return nil, err
-	}
-	return userConnection(ctx, common), nil
+	return loaders.Once(ctx, pageKey{"commonFollowers", retwis.CommonFollowers(of, other), page}, func() (*UserConnection, error) {
+		common, err := r.Follows.CommonFollowers(ctx, of, other, page)
+		return userConnection(ctx, common), err
+	})
 }
 
 // knownFollowers returns a page of the followers of a user whom the viewer follows. An anonymous viewer follows nobody.
@@ -98,9 +96,8 @@ func (r *Resolver) knownFollowers(
 	if viewer == 0 {
 		return userConnection(ctx, retwis.FollowPage{}), nil
 	}
-	known, err := r.Follows.KnownFollowers(ctx, of, viewer, page)
-	if err != nil {
-		return nil, err
-	}
-	return userConnection(ctx, known), nil
+	return loaders.Once(ctx, pageKey{"knownFollowers", retwis.KnownFollowers(of, viewer), page}, func() (*UserConnection, error) {
+		known, err := r.Follows.KnownFollowers(ctx, of, viewer, page)
+		return userConnection(ctx, known), err
+	})
 }

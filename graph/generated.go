@@ -893,7 +893,7 @@ A new post.
 """
 input CreatePostInput {
   """
-  The text: 1 to 280 user-perceived characters and at most 10240 bytes, after leading and trailing white
+  The text: 1 to 280 user-perceived characters and at most 4096 bytes, after leading and trailing white
   space is removed. Line breaks are kept; control characters are refused.
   """
   text: String!

@@ -5,6 +5,7 @@ import (
 
 	"retwis/graph/exec"
 	"retwis/graph/loaders"
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -43,6 +44,7 @@ func hooks() exec.Hooks {
 				Mentions: flags&selectsMentions != 0,
 			})
 		},
+		Written: func(ctx context.Context, length int) error { return cost.Of(ctx).Written(length) },
 	}
 }
 

@@ -23,11 +23,10 @@ func (r *Resolver) ownLists(
 	if err != nil {
 		return nil, err
 	}
-	lists, err := r.Lists.ListPage(ctx, owner, page)
-	if err != nil {
-		return nil, err
-	}
-	return listConnection(ctx, lists), nil
+	return loaders.Once(ctx, pageKey{"lists", owner, page}, func() (*ListConnection, error) {
+		lists, err := r.Lists.ListPage(ctx, owner, page)
+		return listConnection(ctx, lists), err
+	})
 }
 
 func listConnection(ctx context.Context, page retwis.ListPage) *ListConnection {

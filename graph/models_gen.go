@@ -54,7 +54,7 @@ type CreateListPayload struct {
 
 // A new post.
 type CreatePostInput struct {
-	// The text: 1 to 280 user-perceived characters and at most 10240 bytes, after leading and trailing white
+	// The text: 1 to 280 user-perceived characters and at most 4096 bytes, after leading and trailing white
 	// space is removed. Line breaks are kept; control characters are refused.
 	Text string `json:"text"`
 	// A key for retries: 1 to 64 printable ASCII characters chosen by the client. A repeat with the same key

@@ -7,7 +7,6 @@ package graph
 
 import (
 	"context"
-	"errors"
 
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
@@ -34,16 +33,12 @@ func (r *queryResolver) Viewer(ctx context.Context) (*retwis.Viewer, error) {
 
 // User is the resolver for the user field.
 func (r *queryResolver) User(ctx context.Context, username string) (*retwis.User, error) {
-	user, err := r.Users.UserByName(ctx, username)
-	if errors.Is(err, retwis.ErrNotFound) {
-		return nil, nil
-	}
-	return user, err
+	return r.userByName(ctx, username)
 }
 
 // RateLimit is the resolver for the rateLimit field.
 func (r *queryResolver) RateLimit(ctx context.Context) (*RateLimitPayload, error) {
-	return r.rateLimit(ctx), nil
+	return r.rateLimit(ctx)
 }
 
 // PublicTimeline is the resolver for the publicTimeline field.

@@ -20,6 +20,7 @@ func (unlimited) Take(context.Context, ratelimit.Client, ratelimit.Cost) (rateli
 func (unlimited) Spend(ratelimit.Client, int)                        {}
 func (unlimited) NotRegistered(context.Context, ratelimit.Client)    {}
 func (unlimited) LoggedIn(context.Context, ratelimit.Client, string) {}
+func (unlimited) Charge(ratelimit.Client, int) error                 { return nil }
 func (unlimited) Budget(context.Context, ratelimit.Client) (ratelimit.Budget, bool) {
 	return ratelimit.Budget{Rate: ratelimit.Rate{Limit: 1000, Period: time.Minute}, Remaining: 990, Reset: time.Second}, true
 }
@@ -77,7 +78,7 @@ func TestRateLimit_ReturnsTheBudget(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	response := a.run(as(t, nil), `{ rateLimit { cost limit remaining } viewer { id } }`, "")
-	wantData(t, response, `{"rateLimit": {"cost": 6, "limit": 1000, "remaining": 990}, "viewer": null}`)
+	wantData(t, response, `{"rateLimit": {"cost": 16, "limit": 1000, "remaining": 990}, "viewer": null}`)
 	a, _ = newCountedAPI()
 	wantData(t, a.run(as(t, nil), `{ rateLimit { cost resetAt } }`, ""), `{"rateLimit": null}`)
 }

@@ -3,21 +3,26 @@ package graph
 import (
 	"context"
 
+	"retwis/graph/loaders"
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
 
 // sessions returns the sessions of the viewer.
 func (r *Resolver) sessions(ctx context.Context) ([]*retwis.Session, error) {
-	found, err := r.Accounts.Sessions(ctx, auth.IdentityOf(ctx))
-	if err != nil {
-		return nil, err
-	}
-	sessions := make([]*retwis.Session, len(found))
-	for i := range found {
-		sessions[i] = &found[i]
-	}
-	return sessions, nil
+	type key struct{ auth.Identity }
+	who := auth.IdentityOf(ctx)
+	return loaders.Once(ctx, key{who}, func() ([]*retwis.Session, error) {
+		found, err := r.Accounts.Sessions(ctx, who)
+		if err != nil {
+			return nil, err
+		}
+		sessions := make([]*retwis.Session, len(found))
+		for i := range found {
+			sessions[i] = &found[i]
+		}
+		return sessions, nil
+	})
 }
 
 // sessionsByID returns sessions of the viewer in the order of the ids, nil for those that do not exist.

@@ -9,7 +9,10 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"retwis/graph/exec"
+	"retwis/graph/limits"
 	"retwis/graph/loaders"
+	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -66,6 +69,29 @@ func (e *Executor) subscribe(ctx context.Context, op *graphql.OperationContext) 
 	return source
 }
 
+// RenderFor is [Executor.Render] for one client, which is charged for the event. It fails with RATE_LIMITED if the client
+// has no budget left.
+func (e *Executor) RenderFor(
+	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client,
+) (*graphql.Response, error) {
+	if err := e.limiter.Check(client); err != nil {
+		return nil, err
+	}
+	price := limits.Cost(op)
+	_ = e.limiter.Charge(client, price) // the last event may use up the budget
+	if err := e.shares.Operations.Acquire(ctx, client.Key(), price); err != nil {
+		return nil, err
+	}
+	defer e.shares.Operations.Release(client.Key(), price)
+	meter := e.meter(client, op, price)
+	defer meter.Close()
+	response := e.Render(cost.With(ctx, meter), op, event)
+	if err := meter.Err(); err != nil && !errors.Is(err, cost.ErrResponseTooLarge) {
+		return nil, err
+	}
+	return response, nil
+}
+
 // Render executes a subscription for one event, as the viewer of ctx. It does not check whether the viewer may see the
 // event: [Executor.Subscribe] authorises, and the source decides which subscribers an event reaches. It returns nil if ctx is
 // done.
@@ -76,6 +102,9 @@ func (e *Executor) Render(ctx context.Context, op *graphql.OperationContext, eve
 		return nil
 	}
 	field := subscribedField(op)
+	if cost.Of(ctx) == nil { // of a group: charged to nobody, but bounded
+		ctx = cost.With(ctx, cost.NewMeter(cost.Options{}))
+	}
 	ctx = e.sources.With(e.withResponse(graphql.WithOperationContext(ctx, op)), loaders.EventWait)
 	response := e.render(ctx, op, field, event)
 	if response == nil {

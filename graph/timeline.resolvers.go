@@ -41,11 +41,7 @@ func (r *timelineResolver) Posts(ctx context.Context, obj *retwis.Timeline, firs
 	if err != nil {
 		return nil, err
 	}
-	posts, err := r.Timelines.Page(ctx, obj.ID, page)
-	if err != nil {
-		return nil, err
-	}
-	return postConnection(ctx, posts), nil
+	return r.posts(ctx, obj.ID, page)
 }
 
 // Timeline returns TimelineResolver implementation.

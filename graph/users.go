@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"retwis/graph/limits"
@@ -32,6 +33,18 @@ func existing(
 	return user, err
 }
 
+// userByName returns the user with a name, or nil.
+func (r *Resolver) userByName(ctx context.Context, name string) (*retwis.User, error) {
+	type key struct{ name string }
+	return loaders.Once(ctx, key{retwis.FoldUsername(name)}, func() (*retwis.User, error) {
+		user, err := r.Users.UserByName(ctx, name)
+		if errors.Is(err, retwis.ErrNotFound) {
+			return nil, nil
+		}
+		return user, err
+	})
+}
+
 // newestUsers returns a page of the users who registered last.
 func (r *Resolver) newestUsers(
 	ctx context.Context, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor,
@@ -40,11 +53,10 @@ func (r *Resolver) newestUsers(
 	if err != nil {
 		return nil, err
 	}
-	users, err := r.Users.NewestUsers(ctx, page)
-	if err != nil {
-		return nil, err
-	}
-	return userConnection(ctx, users), nil
+	return loaders.Once(ctx, pageKey{"newestUsers", "", page}, func() (*UserConnection, error) {
+		users, err := r.Users.NewestUsers(ctx, page)
+		return userConnection(ctx, users), err
+	})
 }
 
 // searchUsers returns a page of the users whose names begin with a prefix.
@@ -63,11 +75,10 @@ func (r *Resolver) searchUsers(
 		return nil, badInput("`prefix` is %q: it must be 1 to %d letters a to z, digits and underscores",
 			prefix, retwis.MaxUsernameLength)
 	}
-	users, err := r.Users.SearchUsers(ctx, prefix, page)
-	if err != nil {
-		return nil, err
-	}
-	return userConnection(ctx, users), nil
+	return loaders.Once(ctx, pageKey{"searchUsers", prefix, page}, func() (*UserConnection, error) {
+		users, err := r.Users.SearchUsers(ctx, prefix, page)
+		return userConnection(ctx, users), err
+	})
 }
 
 // findUsers returns the users whose names match a query best.

@@ -13,6 +13,7 @@ import (
 	"retwis/graph"
 	"retwis/internal/auth"
 	"retwis/internal/cli"
+	"retwis/internal/cost"
 	"retwis/internal/gctuner"
 	"retwis/internal/live"
 	"retwis/internal/ratelimit"
@@ -87,6 +88,7 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 	if err != nil {
 		return cli.Misuse(err)
 	}
+	shares := cost.NewShares()
 	executor := graph.NewExecutor(&graph.Resolver{
 		Accounts:  accounts,
 		Users:     db.Accounts,
@@ -98,6 +100,7 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 		Limits:    limiter,
 	}, graph.Options{
 		Log: log, Introspection: c.Introspection, Documents: db.Documents, Trusted: trusted, Unavailable: rdb.Unavailable,
+		Shares: shares,
 	})
 	app, err := web.Handler(web.Options{
 		Playground: c.Introspection && !c.TrustedOnly,
@@ -112,6 +115,7 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 		Executor: executor,
 		Accounts: accounts,
 		Log:      log,
+		Shares:   shares,
 		Checks:   append(c.checks(db), c.liveCheck(db, hub)),
 		Metrics:  metrics,
 		Tracer:   n.traces.Tracer("server"),

@@ -18,6 +18,7 @@ type execution struct {
 	generated any             // what arguments are read with
 	flags     Flags
 	begin     func(context.Context, Flags)
+	written   func(context.Context, int) error
 
 	pool    instancePool
 	root    instance    // holds the root fields; of a subscription, the event
@@ -30,6 +31,8 @@ type execution struct {
 	at         []step // position of the writer in the response
 	recovering bool   // something has panicked: each field is written with a recovery
 	failures   []failure
+	checkAt    int   // length of the response at which to call written again
+	stopped    error // of written
 }
 
 // instance is one occurrence of a resolved field in the response, with its value.

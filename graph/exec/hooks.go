@@ -22,6 +22,10 @@ type Hooks struct {
 	// response, or of a field of a mutation.
 	Flags map[string]Flags
 	Begin func(ctx context.Context, flags Flags)
+
+	// Written is called while a response is being written, with its length in bytes so far. If it fails, the rest is not
+	// written, the data of the response is null, and the error is one of the response.
+	Written func(ctx context.Context, length int) error
 }
 
 // Flags is a set of properties of an operation. Their meaning is up to [Hooks].

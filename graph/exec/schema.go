@@ -36,6 +36,9 @@ func NewSchema(c Config) *Schema {
 	if c.Hooks.Begin == nil {
 		c.Hooks.Begin = func(context.Context, Flags) {}
 	}
+	if c.Hooks.Written == nil {
+		c.Hooks.Written = func(context.Context, int) error { return nil }
+	}
 	return &Schema{
 		ExecutableSchema: c.Generated,
 		planner:          planner{schema: c.Generated.Schema(), types: c.Types, hooks: c.Hooks},
@@ -115,10 +118,16 @@ func (s *Schema) respond(
 	}
 	e.op, e.ctx, e.flags, e.begin = op, ctx, plan.flags, s.planner.hooks.Begin
 	e.generated = s.newContext(op)
-	length := int(plan.length.Load())
+	e.written, e.checkAt = s.planner.hooks.Written, checkEvery
+	length := min(int(plan.length.Load()), checkEvery)
 	e.buf = make([]byte, 0, length+length/8+128)
 	run(e)
+	e.checkLength()
 	data := e.buf
+	if e.stopped != nil {
+		data = []byte("null")
+		e.op.Error(e.rootContext(), e.stopped)
+	}
 	plan.length.Store(int64(len(data)))
 	e.reset() // not after a panic, because goroutines may still use it
 	s.executions.Put(e)

@@ -78,6 +78,12 @@ func (e *execution) writeObject(s *selection, object any, next **instance) bool 
 	start, valid := len(e.buf), true
 	e.buf = append(e.buf, '{')
 	for _, f := range s.fields {
+		if len(e.buf) >= e.checkAt {
+			e.checkLength()
+		}
+		if e.stopped != nil {
+			return true // the data is discarded
+		}
 		e.buf = append(e.buf, f.key...)
 		var ok bool
 		if e.recovering {
@@ -93,6 +99,17 @@ func (e *execution) writeObject(s *selection, object any, next **instance) bool 
 	}
 	e.buf = append(e.buf, '}')
 	return true
+}
+
+// checkEvery is how many bytes are written between two calls of [Hooks.Written].
+const checkEvery = 16 << 10
+
+// checkLength notes how long the response is, and stops the writer if it has to.
+func (e *execution) checkLength() {
+	if e.stopped == nil {
+		e.stopped = e.written(e.ctx, len(e.buf))
+	}
+	e.checkAt = len(e.buf) + checkEvery
 }
 
 // writeRecovering writes a field, or null if something panics.
@@ -193,6 +210,12 @@ func (e *execution) writeList(f *plannedField, list any, next **instance) bool {
 	start, valid, known := len(e.buf), true, len(e.failures)
 	e.buf = append(e.buf, '[')
 	for i := range n {
+		if len(e.buf) >= e.checkAt {
+			e.checkLength()
+		}
+		if e.stopped != nil {
+			return true
+		}
 		if i > 0 {
 			e.buf = append(e.buf, ',')
 		}

@@ -22,6 +22,8 @@ const maxCost = 10_000
 
 // Costs of parts of a response, besides the 1 of every field.
 const (
+	operationCost     = 10    // of every operation
+	textCost          = 3     // a text that a user wrote, beyond the 1 of the field: the excess is charged by its bytes
 	pageCost          = 10    // a page of a connection is a read of its own
 	mutationCost      = 500   // a write, or the hash of a password
 	schemaCost        = 1_000 // introspection is slow
@@ -48,7 +50,7 @@ func (OperationCost) Validate(graphql.ExecutableSchema) error { return nil }
 // MutateOperationContext implements [graphql.OperationContextMutator].
 func (OperationCost) MutateOperationContext(_ context.Context, op *graphql.OperationContext) *gqlerror.Error {
 	c := calculator{variables: op.Variables, fragments: map[*ast.FragmentDefinition]int{}}
-	cost := c.selections(op.Operation.SelectionSet)
+	cost := saturate(operationCost + c.selections(op.Operation.SelectionSet))
 	op.Stats.SetExtension(costKey, cost)
 	if cost > maxCost {
 		return tooComplex("the operation asks for too much: it costs more than %d; ask for smaller pages, or fewer fields", maxCost)
@@ -105,6 +107,8 @@ func (c calculator) field(field *ast.Field) int {
 		cost += searchCost
 	case field.ObjectDefinition.Name == "User" && field.Name == "bioEntities":
 		cost += nameCost
+	case isText(field):
+		cost += textCost
 	case field.Name == "__schema", field.Name == "__type":
 		cost += schemaCost
 	}
@@ -169,6 +173,15 @@ func pageSize(v any) int {
 		return retwis.MaxPageSize
 	}
 	return int(n)
+}
+
+// isText reports whether a field is a text of many bytes.
+func isText(field *ast.Field) bool {
+	switch field.ObjectDefinition.Name + "." + field.Name {
+	case "Post.text", "User.bio":
+		return true
+	}
+	return false
 }
 
 // isConnection reports whether a field is read in pages.

@@ -21,6 +21,8 @@ type Limiter interface {
 	// Take counts an operation before it runs, or refuses it as a whole. In both cases it returns how much the client may
 	// still read; the zero budget if reads have no limit.
 	Take(ctx context.Context, client ratelimit.Client, cost ratelimit.Cost) (ratelimit.Budget, error)
+	// Charge counts work that an operation did beyond its cost, and fails if the budget is used up.
+	Charge(client ratelimit.Client, cost int) error
 	// Spend counts a request that was refused after some work.
 	Spend(client ratelimit.Client, cost int)
 }

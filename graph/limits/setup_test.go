@@ -162,6 +162,7 @@ type limiter struct {
 	clients []ratelimit.Client
 	costs   []ratelimit.Cost
 	spent   int
+	charged int
 }
 
 func (l *limiter) Check(ratelimit.Client) error { return nil }
@@ -169,6 +170,11 @@ func (l *limiter) Check(ratelimit.Client) error { return nil }
 func (l *limiter) Take(_ context.Context, client ratelimit.Client, cost ratelimit.Cost) (ratelimit.Budget, error) {
 	l.clients, l.costs = append(l.clients, client), append(l.costs, cost)
 	return ratelimit.Budget{}, l.refusal
+}
+
+func (l *limiter) Charge(_ ratelimit.Client, cost int) error {
+	l.charged += cost
+	return l.refusal
 }
 
 func (l *limiter) Spend(_ ratelimit.Client, cost int)                 { l.spent += cost }

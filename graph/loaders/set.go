@@ -38,6 +38,7 @@ type Set struct {
 
 	cachedAuthors *Loader[retwis.UserID, *retwis.User]
 	selection     Selection
+	results       results // of reads that are no loaders
 }
 
 // Selection is what a set may know about the operation that it loads for. The zero value is right for every operation.

@@ -21,12 +21,14 @@ type pkg struct {
 // entry may import the same packages, and each other. Every package in internal/ needs an entry.
 // Other packages without an entry, like cmd/retwis, may import all.
 var allowed = map[string][]string{
-	"graph":              {"graph/exec", "graph/limits", "graph/loaders", "internal/retwis", "internal/auth", "internal/ratelimit"},
+	"graph":              {"internal/cost", "internal/fair", "graph/exec", "graph/limits", "graph/loaders", "internal/retwis", "internal/auth", "internal/ratelimit"},
 	"graph/exec":         nil,
 	"graph/limits":       {"internal/retwis", "internal/auth", "internal/ratelimit"},
 	"graph/loaders":      {"internal/retwis", "internal/auth"},
 	"internal/archtest":  nil,
 	"internal/auth":      {"internal/retwis"},
+	"internal/cost":      {"internal/fair", "internal/ratelimit", "internal/retwis"},
+	"internal/fair":      nil,
 	"internal/check":     {"internal/retwis", "internal/outbox", "internal/record"},
 	"internal/embedded":  {"internal/redisproc"},
 	"internal/fanout":    {"internal/retwis", "internal/sleep", "internal/outbox"},
@@ -41,10 +43,10 @@ var allowed = map[string][]string{
 	"internal/redistest": {"internal/redisproc"},
 	"internal/retwis":    nil,
 	"internal/seed":      {"internal/retwis", "internal/sleep"},
-	"internal/server":    {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/sleep", "internal/server/clients", "internal/server/gqlsse", "internal/server/gqlws", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
+	"internal/server":    {"internal/cost", "internal/fair", "internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/sleep", "internal/server/clients", "internal/server/gqlsse", "internal/server/gqlws", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
 	"internal/logsample": nil,
 	"internal/sleep":     nil,
-	"internal/store":     {"internal/retwis", "internal/outbox", "internal/pubsub", "internal/ratelimit", "internal/store/rdb", "internal/store/script"},
+	"internal/store":     {"internal/cost", "internal/retwis", "internal/outbox", "internal/pubsub", "internal/ratelimit", "internal/store/rdb", "internal/store/script"},
 	"internal/tracing":   nil,
 
 	// The torture program uses only the public API of the service.
@@ -61,20 +63,20 @@ var allowed = map[string][]string{
 
 	"internal/store/bulk":      {"internal/retwis", "internal/store", "internal/store/rdb", "internal/store/script"},
 	"internal/store/inspect":   {"internal/retwis", "internal/record", "internal/store", "internal/store/rdb", "internal/store/script"},
-	"internal/store/rdb":       {"internal/retwis", "internal/pubsub", "internal/ratelimit", "internal/roundtrip", "internal/sleep", "internal/store/script"},
+	"internal/store/rdb":       {"internal/cost", "internal/retwis", "internal/pubsub", "internal/ratelimit", "internal/roundtrip", "internal/sleep", "internal/store/script"},
 	"internal/store/script":    nil,
 	"internal/store/storetest": {"internal/retwis", "internal/store"},
 
-	"internal/server/broadcast":  {"internal/retwis", "internal/auth", "internal/sleep", "internal/server/operation"},
+	"internal/server/broadcast":  {"internal/ratelimit", "internal/retwis", "internal/auth", "internal/sleep", "internal/server/operation"},
 	"internal/server/buffer":     nil,
 	"internal/server/clients":    {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/sleep", "internal/server/operation"},
-	"internal/server/gqlsse":     {"internal/retwis", "internal/server/broadcast", "internal/server/buffer", "internal/server/clients", "internal/server/httpapi", "internal/server/operation"},
-	"internal/server/gqlws":      {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/server/clients", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
-	"internal/server/httpapi":    {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/buffer", "internal/server/clients", "internal/server/operation"},
-	"internal/server/operation":  {"internal/retwis", "internal/ratelimit", "internal/roundtrip", "internal/server/requestid"},
+	"internal/server/gqlsse":     {"internal/cost", "internal/fair", "internal/ratelimit", "internal/retwis", "internal/server/broadcast", "internal/server/buffer", "internal/server/clients", "internal/server/httpapi", "internal/server/operation"},
+	"internal/server/gqlws":      {"internal/cost", "internal/fair", "internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/server/clients", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
+	"internal/server/httpapi":    {"internal/cost", "internal/fair", "internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/buffer", "internal/server/clients", "internal/server/operation"},
+	"internal/server/operation":  {"internal/ratelimit", "internal/retwis", "internal/roundtrip", "internal/server/requestid"},
 	"internal/server/requestid":  nil,
-	"internal/server/servertest": {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/server", "internal/server/operation", "internal/server/requestid"},
-	"internal/server/wsconn":     {"internal/server/buffer"},
+	"internal/server/servertest": {"internal/ratelimit", "internal/retwis", "internal/auth", "internal/server", "internal/server/operation", "internal/server/requestid"},
+	"internal/server/wsconn":     {"internal/fair", "internal/server/buffer"},
 
 	// The measurements import the packages that they measure. Only their command imports them.
 	"internal/bench/engine":  {"internal/store/bulk", "internal/bench/measure", "internal/bench/world", "internal/retwis"},

@@ -86,6 +86,16 @@ func (l *Limiter) Spend(client Client, cost int) {
 	}
 }
 
+// Charge counts work that an operation did beyond what it was counted for before. If that uses up the budget, the error is
+// RATE_LIMITED: the operation has to stop.
+func (l *Limiter) Charge(client Client, cost int) error {
+	if !l.policies.Reads.Limited() {
+		return nil
+	}
+	l.reads.spend(client.Key(), cost)
+	return l.Check(client)
+}
+
 // Take counts what an operation is about to do, or refuses all of it with RATE_LIMITED. With
 // or without an error, it returns how much the client may still read; the zero budget if
 // reads have no limit. While the store does not answer, actions that check or set passwords

@@ -4,7 +4,7 @@ package retwis
 // many code points. So bytes are limited too.
 const (
 	MaxPostGraphemes        = 280
-	MaxPostBytes            = 10_240
+	MaxPostBytes            = 4_096
 	MaxDisplayNameGraphemes = 50
 	MaxDisplayNameBytes     = 2_048
 	MaxBioGraphemes         = 160

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/server/clients"
@@ -34,6 +35,7 @@ type Options struct {
 	Tracer         trace.Tracer          // nil traces nothing
 	OperationNames []string              // of operations that always have metrics of their own
 
+	Shares         *cost.Shares       // of the process, which the executor uses too; by default of this server
 	Rates          []ratelimit.Policy // announced in headers; the executor enforces them
 	Listen         string             // 127.0.0.1:8080; port 0 picks one
 	AllowedOrigins []string           // foreign origins whose pages may use the API, such as https://example.com
@@ -90,6 +92,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Web == nil {
 		o.Web = http.HandlerFunc(welcome)
+	}
+	if o.Shares == nil {
+		o.Shares = cost.NewShares()
 	}
 	orDefault(&o.DrainTime, 5*time.Second)
 	o.ShutdownDelay = min(o.ShutdownDelay, maxDelay)

@@ -97,6 +97,7 @@ func (s *Server) compose(origins *httpapi.Origins) {
 		Accounts:     s.opts.Accounts,
 		Origins:      origins,
 		Proxies:      s.opts.TrustedProxies,
+		Shares:       s.opts.Shares,
 		CookieMaxAge: s.opts.CookieMaxAge,
 		Policies:     s.opts.Rates,
 	})
@@ -117,6 +118,7 @@ func (s *Server) compose(origins *httpapi.Origins) {
 			Tasks:         &tasks,
 			SlowConsumers: &s.slowConsumers,
 		}),
+		Shares:                 s.opts.Shares,
 		Origins:                origins,
 		Draining:               s.draining.Load,
 		Log:                    s.opts.Log,
@@ -129,6 +131,7 @@ func (s *Server) compose(origins *httpapi.Origins) {
 		Groups:        s.groups,
 		Registry:      s.clients,
 		Subscriptions: subscriptions,
+		Shares:        s.opts.Shares,
 		SlowConsumers: &s.slowConsumers,
 		QueueBytes:    s.opts.QueueBytes,
 		PingEvery:     s.opts.PingEvery,

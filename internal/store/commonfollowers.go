@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
@@ -17,9 +18,9 @@ import (
 // another client.
 const chunksAtOnce = 4
 
-// maxLongScans is the number of concurrent scans of large sets in this process. A scan can load a server for
-// seconds; the server serves other clients between its steps.
-const maxLongScans = 2
+// rowsPerFollower is what a follower counts for that a script walks over: it is read, looked up in another set, and perhaps
+// sorted.
+const rowsPerFollower = 3
 
 // CommonFollowers returns one page of the users who follow two users, newest follow of the first one first, with its
 // time. The total is exact. Redis intersects the sets in steps and returns only the users that the page needs. A
@@ -56,14 +57,6 @@ func (s *Follows) intersect(ctx context.Context, of, with retwis.UserID, w setWa
 			todo = append(todo, intersection{partition: s.db.Partition(number), length: min(count, other)})
 		}
 	}
-	if length(todo) > chunksAtOnce*s.options.Chunk {
-		select {
-		case s.longScans <- struct{}{}:
-			defer func() { <-s.longScans }()
-		case <-ctx.Done():
-			return nil, 0, context.Cause(ctx)
-		}
-	}
 	var found []edge
 	total := 0
 	for len(todo) > 0 {
@@ -71,6 +64,9 @@ func (s *Follows) intersect(ctx context.Context, of, with retwis.UserID, w setWa
 		for n < len(todo) && sent < chunksAtOnce*s.options.Chunk {
 			sent += min(todo[n].length, s.options.Chunk)
 			n++
+		}
+		if err := cost.Walk(ctx, rowsPerFollower*sent); err != nil {
+			return nil, 0, err
 		}
 		calls := make([]rdb.Call, n)
 		for i, part := range todo[:n] {
@@ -93,14 +89,6 @@ func (s *Follows) intersect(ctx context.Context, of, with retwis.UserID, w setWa
 		found = w.nearest(found)
 	}
 	return found, total, nil
-}
-
-func length(parts []intersection) int {
-	sum := 0
-	for _, part := range parts {
-		sum += part.length
-	}
-	return sum
 }
 
 func (s *Follows) intersectCall(of, with retwis.UserID, w setWalk, part intersection) rdb.Call {

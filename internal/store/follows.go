@@ -19,8 +19,7 @@ import (
 // Follows manages the edges between readers and authors, and pages of them.
 type Follows struct {
 	core
-	accounts  *Accounts
-	longScans chan struct{} // holds an element per scan of large sets
+	accounts *Accounts
 }
 
 // Follow makes a reader follow an author: it writes both directions atomically and queues the back-fill of the

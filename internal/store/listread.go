@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
@@ -22,6 +23,11 @@ type listRange struct {
 
 // readList reads a range of the list of a timeline. It rebuilds a home or list first if it is missing or being built.
 func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode string, post retwis.PostID, count int) (listRange, error) {
+	if mode == "after" || mode == "before" {
+		if err := cost.Walk(ctx, s.options.HomeCap/10); err != nil { // the search for the post
+			return listRange{}, err
+		}
+	}
 	for try := 0; ; try++ {
 		reply, err := s.db.Do(ctx, s.pageCall(id, mode, post, count)).Slice()
 		if err != nil {

@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"slices"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
 )
+
+// rowsPerProfile is what the search for a place in a profile counts for.
+const rowsPerProfile = 20
 
 // ReadProfiles reads up to count posts of each of several profiles, newest first, starting after the given post of
 // each profile. A post of 0 starts at the newest post, or at the oldest one when it reads towards newer posts.
@@ -28,6 +32,9 @@ func (s *Timelines) readProfiles(ctx context.Context, authors []retwis.UserID, f
 	groups := map[rdb.Partition][]int{}
 	for i, author := range authors {
 		groups[s.db.OfUser(author)] = append(groups[s.db.OfUser(author)], i)
+	}
+	if err := cost.Walk(ctx, rowsPerProfile*len(authors)); err != nil {
+		return nil, err
 	}
 	withState := "0"
 	if origins != nil {

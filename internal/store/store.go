@@ -159,7 +159,7 @@ func newStore(db *rdb.DB, o Options) *Store {
 	s := &Store{core: c}
 	s.Accounts = &Accounts{core: c}
 	s.Sessions = &Sessions{core: c}
-	s.Follows = &Follows{core: c, accounts: s.Accounts, longScans: make(chan struct{}, maxLongScans)}
+	s.Follows = &Follows{core: c, accounts: s.Accounts}
 	s.Lists = &Lists{core: c, follows: s.Follows}
 	s.Posts = &Posts{core: c, accounts: s.Accounts}
 	s.Timelines = &Timelines{core: c, posts: s.Posts}

@@ -11,6 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/server/operation"
 	"retwis/internal/sleep"
@@ -48,13 +49,19 @@ type groupKey struct {
 type group struct {
 	groups  *Groups
 	key     groupKey
-	private bool // of one member, and not indexed
-	members int  // guarded by groups.mu
+	private bool                          // of one member, and not indexed
+	clients map[ratelimit.Key]groupClient // of the members; guarded by groups.mu
 	queues  []queue
 	next    atomic.Uint32 // chooses the queue of the next member
 
 	rendering sync.Mutex // one event at a time
 	op        *graphql.OperationContext
+}
+
+// groupClient is a client with members of a group.
+type groupClient struct {
+	ratelimit.Client
+	members int
 }
 
 // NewGroups returns groups that render until ctx is done.
@@ -75,18 +82,18 @@ func (g *Groups) Executions() int64 { return g.counts.executions.Load() }
 // Deliveries returns how often an event was sent to a subscriber.
 func (g *Groups) Deliveries() int64 { return g.counts.deliveries.Load() }
 
-// groupOf returns the group of an operation, with one more member.
-func (g *Groups) groupOf(op *graphql.OperationContext, viewer retwis.UserID) *group {
+// groupOf returns the group of an operation, with one more member, of a client.
+func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) *group {
 	shared, perViewer := g.runner.RenderGroup(op)
 	key := groupKey{operation: shared}
 	if perViewer || shared == "" {
-		key.viewer = viewer
+		key.viewer = client.User
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	found := g.byKey[key]
 	if found == nil {
-		found = &group{groups: g, key: key, op: op}
+		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}}
 		if found.private = shared == "" || len(g.byKey) >= maxGroups; !found.private {
 			g.byKey[key] = found
 		}
@@ -95,17 +102,34 @@ func (g *Groups) groupOf(op *graphql.OperationContext, viewer retwis.UserID) *gr
 			found.queues = make([]queue, max(1, min(runtime.GOMAXPROCS(0)/2, maxQueues)))
 		}
 	}
-	found.members++
+	found.clients[client.Key()] = groupClient{client, found.clients[client.Key()].members + 1}
 	return found
 }
 
-// leave removes a member.
-func (g *group) leave() {
+// leave removes a member of a client.
+func (g *group) leave(client ratelimit.Client) {
 	g.groups.mu.Lock()
 	defer g.groups.mu.Unlock()
-	if g.members--; g.members == 0 && !g.private {
+	key := client.Key()
+	if rest := g.clients[key].members - 1; rest > 0 {
+		g.clients[key] = groupClient{client, rest}
+		return
+	}
+	if delete(g.clients, key); len(g.clients) == 0 && !g.private {
 		delete(g.groups.byKey, g.key)
 	}
+}
+
+// only returns the client whom an event is charged to: that of all members, or nil if they are of several clients.
+func (g *group) only() *ratelimit.Client {
+	g.groups.mu.Lock()
+	defer g.groups.mu.Unlock()
+	if len(g.clients) == 1 {
+		for _, c := range g.clients {
+			return &c.Client
+		}
+	}
+	return nil
 }
 
 // nextQueue returns the queue of one more member.
@@ -160,5 +184,5 @@ func (g *group) executeOnce(event retwis.Event) (*graphql.Response, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTime)
 	defer cancel()
-	return g.groups.runner.Render(ctx, g.op, event)
+	return g.groups.runner.Render(ctx, g.op, event, g.only())
 }

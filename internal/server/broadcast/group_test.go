@@ -12,6 +12,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/server/operation"
 )
@@ -20,12 +21,25 @@ import (
 type counting struct {
 	operation.Executor
 	rendered int
+	charged  []ratelimit.Client // for events
+	refusal  error
 }
 
 // Render implements [operation.Executor].
 func (c *counting) Render(_ context.Context, _ *graphql.OperationContext, e retwis.Event) *graphql.Response {
 	c.rendered++
 	return &graphql.Response{Data: json.RawMessage(`"` + string(e.EventCursor()) + `"`)}
+}
+
+// RenderFor implements [operation.Executor].
+func (c *counting) RenderFor(
+	ctx context.Context, op *graphql.OperationContext, e retwis.Event, client ratelimit.Client,
+) (*graphql.Response, error) {
+	c.charged = append(c.charged, client)
+	if c.refusal != nil {
+		return nil, c.refusal
+	}
+	return c.Render(ctx, op, e), nil
 }
 
 // RenderGroup implements [operation.Executor].
@@ -41,14 +55,19 @@ func newTestGroups(ctx context.Context) (*Groups, *counting) {
 }
 
 // received is a recipient that keeps the responses.
-type received struct{ texts []string }
+type received struct {
+	texts   []string
+	stopped bool
+	reasons []error // of the end
+}
 
 func (r *received) Emit(event *Rendered, cursor retwis.Cursor, _ bool) {
 	r.texts = append(r.texts, string(event.AppendTo(nil, string(cursor))))
 }
 func (*received) WaitForRoom(context.Context) {}
 func (*received) Failed(error)                {}
-func (*received) Ended(error)                 {}
+func (r *received) Stop()                     { r.stopped = true }
+func (r *received) Ended(reason error)        { r.reasons = append(r.reasons, reason) }
 
 func post(id retwis.PostID, cursor retwis.Cursor) retwis.Event {
 	return &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: cursor, Post: &retwis.Post{ID: id}}}
@@ -65,7 +84,7 @@ func TestGroups_AreBounded(t *testing.T) {
 		var got [2]received
 		op := &graphql.OperationContext{RawQuery: "news"}
 		for i := range members {
-			groups.Join(&members[i], op, 0, &got[i])
+			groups.Join(&members[i], op, ratelimit.Client{}, &got[i])
 			members[i].Take(post(7, retwis.Cursor(fmt.Sprint("c", i))))
 		}
 		synctest.Wait()
@@ -93,7 +112,7 @@ func TestCache_ExpiresEntries(t *testing.T) {
 		groups, executor := newTestGroups(t.Context())
 		var member Member
 		var got received
-		groups.Join(&member, &graphql.OperationContext{RawQuery: "news"}, 0, &got)
+		groups.Join(&member, &graphql.OperationContext{RawQuery: "news"}, ratelimit.Client{}, &got)
 		for range 2 {
 			member.Take(post(7, "c"))
 			synctest.Wait()

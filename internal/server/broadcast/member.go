@@ -2,10 +2,12 @@ package broadcast
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -19,6 +21,8 @@ type Recipient interface {
 	Emit(event *Rendered, cursor retwis.Cursor, more bool)
 	// WaitForRoom waits until the reader has room for more, or ctx is done.
 	WaitForRoom(ctx context.Context)
+	// Stop ends the source of the subscription, which calls Ended.
+	Stop()
 	// Failed ends a subscription whose events cannot be rendered.
 	Failed(err error)
 	// Ended is the last call. The reason is nil when the reader ended the subscription.
@@ -32,17 +36,19 @@ type Member struct {
 	queue   *queue
 	to      Recipient
 	pending atomic.Int32
+	client  ratelimit.Client
+	limited atomic.Pointer[error] // set: the client has no budget left, and the subscription ends
 }
 
-// Join makes m the subscription of a viewer, which sends its events to a recipient. It is
+// Join makes m the subscription of a client, which sends its events to a recipient. It is
 // called once, before the subscription starts.
-func (g *Groups) Join(m *Member, op *graphql.OperationContext, viewer retwis.UserID, to Recipient) {
-	m.group, m.to = g.groupOf(op, viewer), to
+func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.Client, to Recipient) {
+	m.group, m.to, m.client = g.groupOf(op, client), to, client
 	m.queue = m.group.nextQueue()
 }
 
 // Withdraw undoes Join for a subscription that could not start. Otherwise End does.
-func (m *Member) Withdraw() { m.group.leave() }
+func (m *Member) Withdraw() { m.group.leave(m.client) }
 
 // Operation returns an operation of the group.
 func (m *Member) Operation() *graphql.OperationContext { return m.group.op }
@@ -60,7 +66,7 @@ func (m *Member) Take(e retwis.Event) bool {
 // at once.
 func (m *Member) Replay(ctx context.Context, e retwis.Event) {
 	m.to.WaitForRoom(ctx)
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && m.limited.Load() == nil {
 		rendered, err := m.group.render(e)
 		m.send(rendered, err, e.EventCursor(), false)
 	}
@@ -71,8 +77,26 @@ func (m *Member) End(reason error) {
 	m.queue.push(queued{to: m, reason: reason})
 }
 
+// errRateLimited matches all errors with its code.
+var errRateLimited = &retwis.Error{Code: retwis.CodeRateLimited}
+
+// ended passes on the end of the subscription. The client resumes after its last event.
+func (m *Member) ended(reason error) {
+	m.group.leave(m.client)
+	if limited := m.limited.Load(); limited != nil {
+		reason = *limited
+	}
+	m.to.Ended(reason)
+}
+
 func (m *Member) send(rendered *Rendered, err error, cursor retwis.Cursor, more bool) {
-	if err != nil {
+	switch {
+	case errors.Is(err, errRateLimited):
+		if m.limited.CompareAndSwap(nil, &err) {
+			m.to.Stop()
+		}
+		return
+	case err != nil:
 		m.to.Failed(err)
 		return
 	}

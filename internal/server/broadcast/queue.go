@@ -58,8 +58,7 @@ func (q *queue) run() {
 			if e.event != nil {
 				q.deliver(e, e.to.pending.Add(-1) > 0)
 			} else {
-				e.to.group.leave()
-				e.to.to.Ended(e.reason)
+				e.to.ended(e.reason)
 			}
 			batch[i] = queued{}
 		}
@@ -73,6 +72,9 @@ func (q *queue) run() {
 // deliver renders an event for a member, or uses the bytes of the one before. When members
 // fall behind, more of their events wait here; one write then sends them together.
 func (q *queue) deliver(e queued, more bool) {
+	if e.to.limited.Load() != nil {
+		return // it resumes after the last event that it got
+	}
 	what, ok := contentOf(e.event)
 	if ok && q.last.rendered != nil && q.last.content == what && !e.to.group.private {
 		e.to.send(q.last.rendered, nil, e.event.EventCursor(), more)

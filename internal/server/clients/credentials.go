@@ -44,7 +44,10 @@ func Authenticate(ctx context.Context, accounts Authenticator, c Credentials) (w
 	return who, false, err
 }
 
-// KeyOf returns the key under which the connections and subscriptions of a context count.
-func KeyOf(ctx context.Context) ratelimit.Key {
-	return ratelimit.Client{User: auth.IdentityOf(ctx).User, Address: auth.RequestOf(ctx).Address}.Key()
+// ClientOf returns the client of a context.
+func ClientOf(ctx context.Context) ratelimit.Client {
+	return ratelimit.Client{User: auth.IdentityOf(ctx).User, Address: auth.RequestOf(ctx).Address}
 }
+
+// KeyOf returns the key under which the connections and subscriptions of a context count.
+func KeyOf(ctx context.Context) ratelimit.Key { return ClientOf(ctx).Key() }

@@ -12,6 +12,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/server/broadcast"
 	"retwis/internal/server/buffer"
@@ -26,6 +27,7 @@ type Options struct {
 	Groups        *broadcast.Groups
 	Registry      *clients.Registry
 	Subscriptions *clients.Limiter
+	Shares        *cost.Shares
 	SlowConsumers *atomic.Int64 // counts readers that were disconnected because their queue was full
 
 	QueueBytes int           // that may wait for one reader
@@ -76,6 +78,8 @@ func (h *Handler) Serve(x *httpapi.Exchange, media string) {
 		return
 	}
 	ctx = x.WithViewer(ctx, s.Identity)
+	s.setAccount(h.Shares.Account(clients.KeyOf(ctx)))
+	defer s.drop()
 	switch {
 	case response != nil:
 		s.replaceAll(response)

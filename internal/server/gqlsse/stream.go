@@ -9,6 +9,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/internal/fair"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/server/broadcast"
 	"retwis/internal/server/clients"
@@ -26,15 +28,18 @@ type stream struct {
 	control *http.ResponseController
 	ctx     context.Context // of the request, then of the subscription
 	cancel  context.CancelFunc
-	ended   chan struct{} // closed when the subscription emits nothing any more
-	wake    chan struct{} // has an element when there may be something to write
+	stop    context.CancelFunc // ends the subscription, but not the stream
+	ended   chan struct{}      // closed when the subscription emits nothing any more
+	wake    chan struct{}      // has an element when there may be something to write
 
-	mu     sync.Mutex
-	queue  []event
-	queued int  // bytes in it
-	closed bool // nothing may be queued any more
-	pingAt time.Time
-	room   chan struct{} // closed when the queue is half empty again; nil when nobody waits
+	mu      sync.Mutex
+	queue   []event
+	queued  int                          // bytes in it
+	account *fair.Account[ratelimit.Key] // counts queued, and what is being written; nil before the client is known
+	inWrite int
+	closed  bool // nothing may be queued any more
+	pingAt  time.Time
+	room    chan struct{} // closed when the queue is half empty again; nil when nobody waits
 }
 
 func newStream(ctx context.Context, h *Handler, w http.ResponseWriter, cancel context.CancelFunc) *stream {
@@ -53,13 +58,14 @@ func newStream(ctx context.Context, h *Handler, w http.ResponseWriter, cancel co
 // subscribe starts the subscription. It returns when it has started or failed.
 func (s *stream) subscribe(ctx context.Context, op *graphql.OperationContext, after retwis.Cursor) {
 	s.ctx = ctx
+	ctx, s.stop = context.WithCancel(ctx)
 	source, failure := s.handler.Runner.Subscribe(ctx, op)
 	if failure != nil {
 		s.last(failure)
 		close(s.ended)
 		return
 	}
-	s.handler.Groups.Join(&s.Member, op, s.Identity.User, s)
+	s.handler.Groups.Join(&s.Member, op, clients.ClientOf(ctx), s)
 	if err := source(ctx, after, s); err != nil {
 		s.Withdraw()
 		s.Ended(err)
@@ -70,6 +76,9 @@ func (s *stream) subscribe(ctx context.Context, op *graphql.OperationContext, af
 func (s *stream) Emit(rendered *broadcast.Rendered, cursor retwis.Cursor, _ bool) {
 	s.push(event{shared: rendered, cursor: cursor})
 }
+
+// Stop implements [broadcast.Recipient].
+func (s *stream) Stop() { s.stop() }
 
 // Failed implements [broadcast.Recipient]. The client reconnects and resumes by cursor.
 func (s *stream) Failed(error) { s.close() }
@@ -103,6 +112,9 @@ func (s *stream) replaceAll(r *graphql.Response) {
 	defer s.mu.Unlock()
 	s.queue = []event{s.nextEvent(r), {text: []byte(completeEvent)}}
 	s.closed = true
+	if !s.countLocked(s.queue[0].cost()) {
+		s.queue[0] = s.nextEvent(operation.RateLimited(1, "too many responses wait to be read: read them first"))
+	}
 }
 
 func (s *stream) nextEvent(r *graphql.Response) event {
@@ -122,8 +134,8 @@ func (s *stream) push(e event) {
 	if s.closed {
 		return
 	}
-	if s.queued > 0 && s.queued+e.cost() > s.handler.QueueBytes {
-		s.queue, s.closed = nil, true
+	if s.queued > 0 && s.queued+e.cost() > s.handler.QueueBytes || !s.countLocked(s.queued+s.inWrite+e.cost()) {
+		s.queue, s.queued, s.closed = nil, 0, true
 		s.handler.SlowConsumers.Add(1)
 		s.cancel()
 		return
@@ -131,6 +143,23 @@ func (s *stream) push(e event) {
 	s.queue = append(s.queue, e)
 	s.queued += e.cost()
 	s.wakeLocked()
+}
+
+func (s *stream) setAccount(account *fair.Account[ratelimit.Key]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.account = account
+}
+
+// countLocked tells the account how many bytes wait. It reports false if they are too many.
+func (s *stream) countLocked(bytes int) bool { return s.account == nil || s.account.Set(bytes) }
+
+// drop drops what waits, because the stream is over.
+func (s *stream) drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue, s.queued, s.inWrite, s.closed = nil, 0, 0, true
+	s.countLocked(0)
 }
 
 // close ends the stream when the queue is written.
@@ -152,7 +181,7 @@ func (s *stream) wakeLocked() {
 func (s *stream) QueuedBytes() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.queued
+	return s.queued + s.inWrite
 }
 
 // Leave implements [clients.Client].
@@ -229,7 +258,8 @@ func (s *stream) take(buffer *[]byte) (more bool) {
 	for _, e := range s.queue {
 		*buffer = e.appendTo(*buffer)
 	}
-	s.queue, s.queued = nil, 0
+	s.queue, s.queued, s.inWrite = nil, 0, len(*buffer)
+	s.countLocked(s.inWrite)
 	if s.room != nil {
 		close(s.room)
 		s.room = nil

@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"retwis/internal/auth"
+	"retwis/internal/fair"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/server/clients"
@@ -33,7 +34,8 @@ type socket struct {
 	initTimer   *time.Timer
 
 	// Of the reading goroutine.
-	key ratelimit.Key // under which the socket counts
+	key     ratelimit.Key                // under which the socket counts
+	account *fair.Account[ratelimit.Key] // of the bytes that wait for the client
 
 	// Written by the reading goroutine, before the socket is in the indexes of the registry.
 	initialised bool // connection_init has arrived
@@ -183,6 +185,7 @@ func (s *socket) changeKey(key ratelimit.Key) bool {
 		return false
 	}
 	s.handler.Sockets.Release(s.key)
+	s.account.ChangeHolder(key)
 	s.key = key
 	return true
 }

@@ -51,6 +51,9 @@ func (o *subscriber) Emit(event *broadcast.Rendered, cursor retwis.Cursor, more 
 // WaitForRoom implements [broadcast.Recipient].
 func (o *subscriber) WaitForRoom(ctx context.Context) { o.socket.conn.WaitForRoom(ctx) }
 
+// Stop implements [broadcast.Recipient].
+func (o *subscriber) Stop() { o.cancel() }
+
 // Failed implements [broadcast.Recipient]. The client reconnects and resumes by cursor.
 func (o *subscriber) Failed(error) { o.socket.conn.Close(closeTryLater, "try again later") }
 

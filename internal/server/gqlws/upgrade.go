@@ -14,6 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"retwis/internal/auth"
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/server/broadcast"
 	"retwis/internal/server/clients"
@@ -31,6 +32,7 @@ type Options struct {
 	Sockets       *clients.Limiter
 	Subscriptions *clients.Limiter
 	Conns         *wsconn.Shared
+	Shares        *cost.Shares
 	Origins       *httpapi.Origins
 	Draining      func() bool // whether the server is stopping
 	Log           *slog.Logger
@@ -93,11 +95,13 @@ func (h *Handler) serve(ws *websocket.Conn, x *httpapi.Exchange) {
 	client := auth.Request{Address: auth.RequestOf(x.R.Context()).Address}
 	ctx := auth.WithRequest(requestid.With(h.ctx, requestid.Of(x.R.Context())), client)
 	ctx, cancel := context.WithCancel(ctx)
-	conn := wsconn.New(ws, h.Conns, h.Compression && offersCompression(x.R.Header), cancel)
+	account := h.Shares.Account(clients.KeyOf(ctx))
+	conn := wsconn.New(ws, h.Conns, h.Compression && offersCompression(x.R.Header), account, cancel)
 	s := &socket{
 		handler: h,
 		ctx:     ctx,
 		conn:    conn,
+		account: account,
 		credentials: clients.Credentials{
 			Token:  strings.Clone(x.Credentials.Token), // without the memory of the other cookies
 			Bearer: x.Credentials.Bearer,

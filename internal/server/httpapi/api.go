@@ -11,6 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/server/buffer"
@@ -24,6 +25,7 @@ type Options struct {
 	Accounts     clients.Authenticator
 	Origins      *Origins
 	Proxies      Proxies
+	Shares       *cost.Shares
 	CookieMaxAge time.Duration
 	Policies     []ratelimit.Policy // announced in headers; the executor enforces them
 }

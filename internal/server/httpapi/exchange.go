@@ -25,6 +25,7 @@ type Exchange struct {
 	Credentials clients.Credentials
 
 	api    *API
+	viewer auth.Identity
 	cookie string // the value of the session cookie; empty without one
 	jar    cookieJar
 }
@@ -71,6 +72,7 @@ func (x *Exchange) Admitted(stale bool, err error) *Refusal {
 
 // WithViewer returns a context in which the operation of the request runs.
 func (x *Exchange) WithViewer(ctx context.Context, who auth.Identity) context.Context {
+	x.viewer = who
 	return x.jar.attach(auth.WithIdentity(ctx, who))
 }
 

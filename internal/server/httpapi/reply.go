@@ -8,7 +8,9 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/internal/auth"
 	"retwis/internal/retwis"
+	"retwis/internal/server/clients"
 	"retwis/internal/server/operation"
 )
 
@@ -54,6 +56,13 @@ func (x *Exchange) reply(status int, media string, response *graphql.Response) {
 		body, _ = operation.AppendResponse(nil, &graphql.Response{Errors: gqlerror.List{
 			x.api.Runner.Failure(x.R.Context(), "encode a response", err),
 		}})
+	}
+	release, ok := x.api.Shares.Hold(clients.KeyOf(auth.WithIdentity(x.R.Context(), x.viewer)), len(body))
+	defer release()
+	if !ok {
+		status = http.StatusTooManyRequests
+		h.Set("Retry-After", "1")
+		body, _ = operation.AppendResponse(nil, operation.RateLimited(1, "too many responses wait to be read: read them first"))
 	}
 	x.WriteCookie()
 	h.Set("Content-Type", media+"; charset=utf-8")

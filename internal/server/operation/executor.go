@@ -26,6 +26,9 @@ type Executor interface {
 	// Render executes a subscription for one event, as the viewer of ctx, and authorises
 	// nobody. It returns nil when ctx is done.
 	Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response
+	// RenderFor is Render for one client, which is charged for the event. It fails with
+	// RATE_LIMITED if the client has no budget left.
+	RenderFor(ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client) (*graphql.Response, error)
 	// RenderGroup returns a key that subscriptions share when they render each event to
 	// the same bytes for the same viewer, and whether the bytes depend on the viewer. The
 	// key is empty for an operation that shares with no other.

@@ -144,14 +144,25 @@ func (r *Runner) Subscribe(ctx context.Context, op *graphql.OperationContext) (s
 }
 
 // Render executes a subscription for an event. It fails if there is no response, above all
-// because ctx is done.
-func (r *Runner) Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) (response *graphql.Response, err error) {
+// because ctx is done. The client is charged, unless it is nil; it fails with RATE_LIMITED
+// if the client has no budget left.
+func (r *Runner) Render(
+	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client *ratelimit.Client,
+) (response *graphql.Response, err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			response, err = r.Panicked(ctx, "render an event", value), nil
 		}
 	}()
-	if response = r.Executor.Render(ctx, op, event); response == nil {
+	if client != nil {
+		response, err = r.Executor.RenderFor(ctx, op, event, *client)
+	} else {
+		response = r.Executor.Render(ctx, op, event)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if response == nil {
 		return nil, cmp.Or(context.Cause(ctx), errNoResponse)
 	}
 	return response, nil

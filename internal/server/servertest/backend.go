@@ -23,7 +23,8 @@ import (
 
 // Backend is a schema that runs without generated code, on gqlgen's own executor.
 type Backend struct {
-	Timelines *Timelines
+	Timelines    *Timelines
+	ChargeEvents atomic.Pointer[error] // why events for one client are refused
 
 	schema *ast.Schema
 
@@ -151,6 +152,16 @@ func (e *backendExecutor) Render(ctx context.Context, op *graphql.OperationConte
 		return &graphql.Response{Data: json.RawMessage(`{"` + field.Alias + `":` + event.(*retwis.PostAdded).Edge.Post.Text + `}`)}
 	}
 	return e.backend.Timelines.render(ctx, event)
+}
+
+// RenderFor implements [operation.Executor].
+func (e *backendExecutor) RenderFor(
+	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client,
+) (*graphql.Response, error) {
+	if err := e.backend.ChargeEvents.Load(); err != nil {
+		return nil, *err
+	}
+	return e.Render(ctx, op, event), nil
 }
 
 // RenderGroup implements [operation.Executor].

@@ -40,6 +40,9 @@ type Conn struct {
 	restEnds bool          // rest was the close frame
 	readDone bool          // the client has sent its close frame
 	queued   int           // bytes in queue, overhead included, without an oversized frame
+	oversize int           // bytes of an oversized frame in queue
+	inWrite  int           // bytes that the writer goroutine is writing
+	counted  int           // bytes that account counts
 	queue    []Frame       // without what is being written
 	room     chan struct{} // closed when the queue is half empty again; nil when nobody waits
 	rest     []byte        // of a frame that the socket accepted a part of
@@ -48,15 +51,22 @@ type Conn struct {
 	heardAt  time.Time
 	arriving time.Time // since when a message arrives; zero while none does
 
-	ws     *websocket.Conn
-	cancel context.CancelFunc // ends what runs for the connection, once it starts to close
+	ws      *websocket.Conn
+	account Account
+	cancel  context.CancelFunc // ends what runs for the connection, once it starts to close
+}
+
+// Account counts the bytes that wait for readers, of many connections together.
+type Account interface {
+	// Set changes how many bytes wait. It reports false, and changes nothing, if they are too many.
+	Set(bytes int) bool
 }
 
 // New returns the connection of an upgraded websocket. It calls cancel when the connection
 // starts to close.
-func New(ws *websocket.Conn, shared *Shared, gzip bool, cancel context.CancelFunc) *Conn {
+func New(ws *websocket.Conn, shared *Shared, gzip bool, account Account, cancel context.CancelFunc) *Conn {
 	now := time.Now()
-	c := &Conn{ws: ws, shared: shared, gzip: gzip, cancel: cancel, direct: noDirectWriter, pingAt: now.Add(shared.PingEvery), heardAt: now}
+	c := &Conn{ws: ws, account: account, shared: shared, gzip: gzip, cancel: cancel, direct: noDirectWriter, pingAt: now.Add(shared.PingEvery), heardAt: now}
 	if !gzip {
 		c.direct = newDirectWriter(ws.NetConn())
 	}
@@ -98,13 +108,34 @@ func (c *Conn) Enqueue(f Frame, more bool) {
 	if c.isGiant(&f) {
 		full = c.giant
 	}
-	if full {
-		c.queue, c.queued = nil, 0
-		c.shared.SlowConsumers.Add(1)
-		c.closeLocked(CodeTryAgainLater, "the reader is too slow")
-		return
+	if !full {
+		c.pushLocked(f, more)
+		if c.countLocked() {
+			return
+		}
 	}
-	c.pushLocked(f, more)
+	c.dropLocked()
+	c.shared.SlowConsumers.Add(1)
+	c.closeLocked(CodeTryAgainLater, "the reader is too slow")
+}
+
+// countLocked tells the account how many bytes wait. It reports false if they are too many.
+func (c *Conn) countLocked() bool {
+	if waiting := c.waitingLocked(); waiting != c.counted {
+		if !c.account.Set(waiting) {
+			return false
+		}
+		c.counted = waiting
+	}
+	return true
+}
+
+func (c *Conn) waitingLocked() int { return c.queued + c.oversize + len(c.rest) + c.inWrite }
+
+// dropLocked drops the queue.
+func (c *Conn) dropLocked() {
+	c.queue, c.queued, c.oversize, c.giant = nil, 0, 0, false
+	c.countLocked()
 }
 
 // Flush writes the frames that wait for more.
@@ -136,7 +167,7 @@ func (c *Conn) pushLocked(f Frame, more bool) {
 	}
 	c.queue = append(c.queue, f)
 	if c.isGiant(&f) {
-		c.giant = true
+		c.giant, c.oversize = true, f.cost()
 	} else {
 		c.queued += f.cost()
 	}
@@ -161,7 +192,7 @@ func (c *Conn) writeNowLocked(last ...Frame) (all bool) {
 	if n == 0 {
 		return false
 	}
-	c.queue, c.queued, c.giant = nil, 0, false
+	c.dropLocked()
 	c.roomLocked()
 	if n < len(b) {
 		c.rest, c.restEnds = bytes.Clone(b[n:]), ending
@@ -217,7 +248,6 @@ func truncateReason(reason string) string {
 func (c *Conn) Abort() {
 	c.mu.Lock()
 	c.closing = true
-	c.rest, c.queue, c.queued = nil, nil, 0
 	c.closeSocketLocked()
 	c.mu.Unlock()
 	c.cancel()
@@ -226,6 +256,8 @@ func (c *Conn) Abort() {
 // closeSocketLocked closes the socket. Its descriptor may then belong to another file.
 func (c *Conn) closeSocketLocked() {
 	c.direct = noDirectWriter
+	c.rest, c.inWrite = nil, 0
+	c.dropLocked()
 	_ = c.ws.Close() // the connection is given up anyway
 }
 
@@ -250,7 +282,7 @@ func (c *Conn) Tick(now time.Time) bool {
 func (c *Conn) QueuedBytes() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.queued + len(c.rest)
+	return c.waitingLocked()
 }
 
 // WaitForRoom returns when at most half of the queue is full, or ctx is done.

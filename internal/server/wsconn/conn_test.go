@@ -63,7 +63,7 @@ func open(t *testing.T) (*Conn, *websocket.Conn) {
 		MessageWait: 20 * time.Second, MaxMessage: 1 << 10, BinaryCode: 4000, Tasks: &tasks, SlowConsumers: &slow,
 	})
 	_, cancel := context.WithCancel(t.Context())
-	c := New(ws, shared, false, cancel)
+	c := New(ws, shared, false, unlimited{}, cancel)
 	t.Cleanup(func() {
 		_ = client.Close()
 		c.Abort()
@@ -71,6 +71,11 @@ func open(t *testing.T) (*Conn, *websocket.Conn) {
 	})
 	return c, client
 }
+
+// unlimited is an account that refuses nothing.
+type unlimited struct{}
+
+func (unlimited) Set(int) bool { return true }
 
 // repeated is a body that consists of the insert alone, twice.
 type repeated struct{}

@@ -83,6 +83,8 @@ func (c *Conn) nextBatch(buffer *[]byte) (deadline time.Time, last, ok bool) {
 		b = f.appendTo(b)
 	}
 	*buffer = b
+	c.inWrite = len(b)
+	c.countLocked()
 	if len(b) == 0 {
 		c.idleLocked()
 		return time.Time{}, false, false
@@ -95,10 +97,15 @@ func (c *Conn) next() (f Frame, deadline time.Time, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.queue) == 0 {
+		c.inWrite = 0
+		c.countLocked()
 		c.idleLocked()
 		return Frame{}, time.Time{}, false
 	}
-	return c.takeLocked(), c.deadlineLocked(), true
+	f = c.takeLocked()
+	c.inWrite = f.length()
+	c.countLocked()
+	return f, c.deadlineLocked(), true
 }
 
 // idleLocked notes that the writer ends. An idle connection keeps no queue, and no deadline
@@ -113,7 +120,7 @@ func (c *Conn) takeLocked() Frame {
 	c.queue[0] = Frame{}
 	c.queue = c.queue[1:]
 	if c.isGiant(&f) {
-		c.giant = false
+		c.giant, c.oversize = false, 0
 	} else {
 		c.queued -= f.cost()
 	}

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"retwis/internal/roundtrip"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/cost"
+	"retwis/internal/roundtrip"
 	"retwis/internal/store/script"
 )
 
@@ -49,6 +49,16 @@ func (h *hook) DialHook(next redis.DialHook) redis.DialHook {
 
 // ProcessHook implements [redis.Hook].
 func (h *hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	observed := h.observe(next)
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if cost.Of(ctx) == nil {
+			return observed(ctx, cmd)
+		}
+		return metered(ctx, []redis.Cmder{cmd}, func() error { return observed(ctx, cmd) })
+	}
+}
+
+func (h *hook) observe(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		roundtrip.Count(ctx)
 		ctx, end := h.span(ctx, cmd)
@@ -67,8 +77,32 @@ func (h *hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// ProcessPipelineHook implements [redis.Hook].
+// ProcessPipelineHook implements [redis.Hook]. It sends the pipeline of an operation in pieces: a server runs all that was
+// sent to it on one connection before it serves the next.
 func (h *hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	observed := h.observePipeline(next)
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if cost.Of(ctx) == nil || cmds[0].Name() == "multi" {
+			return observed(ctx, cmds)
+		}
+		var failed error
+		for rest := cmds; len(rest) > 0; {
+			piece := rest[:pieceLength(rest)]
+			rest = rest[len(piece):]
+			err := metered(ctx, piece, func() error { return observed(ctx, piece) })
+			if failed == nil {
+				failed = err
+			}
+			if isOutage(err) || ctx.Err() != nil {
+				setErrors(rest, err)
+				return failed
+			}
+		}
+		return failed
+	}
+}
+
+func (h *hook) observePipeline(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		roundtrip.Count(ctx)
 		ctx, end := h.span(ctx, cmds...)
@@ -92,7 +126,7 @@ func (h *hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 
 // exec runs a pipeline on one node of a cluster. The client of a node has no hook, so exec calls it.
 func (h *hook) exec(ctx context.Context, pipe redis.Pipeliner, cmds ...redis.Cmder) error {
-	run := h.ProcessPipelineHook(func(ctx context.Context, _ []redis.Cmder) error {
+	run := h.observePipeline(func(ctx context.Context, _ []redis.Cmder) error {
 		_, err := pipe.Exec(ctx)
 		return err
 	})

@@ -1,7 +1,7 @@
 import { countGraphemes, normalizeText } from "../api/text.ts";
 
 export const maxPostGraphemes = 280;
-export const maxPostBytes = 10_240;
+export const maxPostBytes = 4_096;
 
 const encoder = new TextEncoder();
 

@@ -1,0 +1,101 @@
+package graph
+
+import (
+	"context"
+	"errors"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"retwis/graph/limits"
+	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
+)
+
+// DispatchOperation executes a query or a mutation. It counts the work and charges what exceeds the price. A query whose
+// client has no budget left stops with RATE_LIMITED, and its response has no data.
+func (e *Executor) DispatchOperation(
+	ctx context.Context, op *graphql.OperationContext,
+) (graphql.ResponseHandler, context.Context) {
+	client := limits.ClientOf(ctx)
+	meter := e.meter(client, op, limits.Cost(op))
+	responses, ctx := e.Executor.DispatchOperation(cost.With(ctx, meter), op)
+	started := false
+	return func(ctx context.Context) *graphql.Response {
+		if started {
+			return responses(ctx)
+		}
+		started = true
+		price := limits.Cost(op)
+		if e.shares.Operations.Acquire(ctx, client.Key(), price) != nil {
+			return nil // ctx is done
+		}
+		defer e.shares.Operations.Release(client.Key(), price)
+		defer meter.Close()
+		response := responses(ctx)
+		if response == nil {
+			return nil
+		}
+		return e.account(ctx, op, meter, response)
+	}, ctx
+}
+
+// meter returns the meter of an operation of a client, or of one of its events.
+func (e *Executor) meter(client ratelimit.Client, op *graphql.OperationContext, price int) *cost.Meter {
+	return cost.NewMeter(cost.Options{
+		Holder: client.Key(),
+		Price:  price,
+		Shares: e.shares,
+		Charge: func(points int) error { return e.limiter.Charge(client, points) },
+		// A mutation is charged in full before it starts; after it has changed something, its response is due.
+		NeverStops: op.Operation.Operation == ast.Mutation,
+	})
+}
+
+// account replaces the response of an operation that had to stop, and adds the final cost if the client asks for it.
+func (e *Executor) account(
+	ctx context.Context, op *graphql.OperationContext, meter *cost.Meter, response *graphql.Response,
+) *graphql.Response {
+	reason := meter.Written(len(response.Data))
+	work, beyond := meter.Close()
+	if reason != nil {
+		stopped := &graphql.Response{Errors: gqlerror.List{e.present(ctx, reason)}, Extensions: response.Extensions}
+		if errors.Is(reason, cost.ErrResponseTooLarge) {
+			stopped.Data = []byte("null")
+		}
+		response = stopped
+	}
+	if wanted, _ := op.Extensions[costExtension].(bool); wanted {
+		if response.Extensions == nil {
+			response.Extensions = map[string]any{}
+		}
+		document, _ := op.Stats.GetExtension(documentCostKey).(int)
+		price := limits.Cost(op)
+		response.Extensions[costExtension] = finalCost{
+			Total: document + price + beyond, Document: document, Price: price, Beyond: beyond,
+			Work: workDone{work.Commands, work.Scripts, work.Rows, work.Bytes},
+		}
+	}
+	return response
+}
+
+// costExtension is the extension of a request by which a client asks for the final cost, and that of the response.
+const costExtension = "cost"
+
+// finalCost is the cost of an operation by part, in points.
+type finalCost struct {
+	Total    int      `json:"total"`
+	Document int      `json:"document"` // reading, parsing and validating it; 0 if it was known
+	Price    int      `json:"price"`    // of the execution, charged before it
+	Beyond   int      `json:"beyond"`   // work that exceeded the price
+	Work     workDone `json:"work"`
+}
+
+// workDone is what the execution has done.
+type workDone struct {
+	Commands int `json:"commands"`
+	Scripts  int `json:"scripts"`
+	Rows     int `json:"rows"`
+	Bytes    int `json:"bytes"`
+}

@@ -1,0 +1,230 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+)
+
+// Attack: the bytes of a response are bounded while it is written, whichever fields it selects.
+func TestResponses_AreBounded(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{Introspection: true})
+	author := a.addUser("alice")
+	author.Bio = strings.Repeat("b", 4_000)
+	for range 100 {
+		a.addPost(author, strings.Repeat("\"", retwis.MaxPostBytes))
+	}
+	var texts, bios strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&texts, "t%d: text ", i)
+		fmt.Fprintf(&bios, "b%d: bio ", i)
+	}
+	page := func(selection string) string {
+		return `{ publicTimeline { posts(first: 100) { edges { node { ` + selection + ` } } } } }`
+	}
+	for name, query := range map[string]string{
+		"texts":           page(texts.String()),
+		"bios of authors": page("author { " + bios.String() + " }"),
+	} {
+		response := a.run(t.Context(), query, "")
+		wantError(t, response, "COMPLEXITY_LIMIT_EXCEEDED")
+		if string(response.Data) != "null" {
+			t.Errorf("%s: got %d bytes of data", name, len(response.Data))
+		}
+	}
+	if response := a.run(t.Context(), page("text"), ""); len(response.Errors) > 0 || len(response.Data) < 100*retwis.MaxPostBytes {
+		t.Errorf("a page of long posts: %v, %d bytes", response.Errors, len(response.Data))
+	}
+	if used := a.executor.shares.Bytes.Used(); used != 0 {
+		t.Errorf("%d bytes are held after the responses", used)
+	}
+	// gqlgen executes an operation with introspection, so its other fields are bounded by their price.
+	wantError(t, a.run(t.Context(), `{ __schema { description } `+strings.TrimPrefix(page(texts.String()), "{"), ""), "COMPLEXITY_LIMIT_EXCEEDED")
+}
+
+// budget charges a client against a budget.
+type budget struct {
+	unlimited
+	left int
+}
+
+func (b *budget) Charge(_ ratelimit.Client, cost int) error {
+	if b.left -= cost; b.left < 0 {
+		return ratelimit.Exceeded(ratelimit.Reads, 7*time.Second)
+	}
+	return nil
+}
+
+// ask runs an operation that asks for its final cost, and returns that.
+func (a *api) ask(t *testing.T, ctx context.Context, query string) (finalCost, *graphql.Response) {
+	t.Helper()
+	ctx = graphql.StartOperationTrace(ctx)
+	op, errs := a.executor.CreateOperationContext(ctx, &graphql.RawParams{Query: query, Extensions: map[string]any{"cost": true}})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	responses, ctx := a.executor.DispatchOperation(ctx, op)
+	response := responses(ctx)
+	found, ok := response.Extensions["cost"].(finalCost)
+	if !ok {
+		t.Fatalf("the response has no cost: %v", response.Extensions)
+	}
+	return found, response
+}
+
+// Attacks: large sets cost their readers what they take, and equal work is done once.
+func TestOperations_ArePricedByTheirWork(t *testing.T) {
+	t.Parallel()
+	a := newReal(t, redistest.Server(t).URL())
+	people := a.register("anna", "bob", "carol")
+	anna, bob, carol := people[0], people[1], people[2]
+	var many []string
+	for i := range 300 {
+		many = append(many, fmt.Sprint("user", i))
+	}
+	for _, reader := range a.register(many...) {
+		a.follow(reader, anna)
+		a.follow(reader, bob)
+		a.follow(carol, reader)
+	}
+	a.drain()
+	common := func(alias, size string) string {
+		return alias + `: user(username: "anna") { commonFollowers(first: ` + size + `, with: "` + globalUserID(bob.ID) + `") { totalCount } }`
+	}
+	small, _ := a.ask(t, t.Context(), `{ user(username: "anna") { commonFollowers(first: 1, with: "`+globalUserID(carol.ID)+`") { totalCount } } }`)
+	large, response := a.ask(t, t.Context(), `{ `+common("a", "1")+` }`)
+	wantData(t, response, `{"a": {"commonFollowers": {"totalCount": 300}}}`)
+	if large.Work.Rows < small.Work.Rows+3*300 {
+		t.Errorf("the common followers of large accounts count %+v, those of small ones %+v", large.Work, small.Work)
+	}
+	aliases := "{"
+	for i := range 20 {
+		aliases += " " + common(fmt.Sprint("a", i), "1")
+	}
+	again, _ := a.ask(t, t.Context(), aliases+"}")
+	if again.Work.Rows > large.Work.Rows+20 || again.Work.Scripts > large.Work.Scripts {
+		t.Errorf("the same page 20 times counts %+v, once %+v", again.Work, large.Work)
+	}
+	pages := "{"
+	for i := range 10 {
+		pages += " " + common(fmt.Sprint("a", i), fmt.Sprint(i+1))
+	}
+	if different, _ := a.ask(t, t.Context(), pages+"}"); different.Beyond < 9*3*300/10 || different.Total != different.Document+different.Price+different.Beyond {
+		t.Errorf("ten pages cost %+v", different)
+	}
+	known, _ := a.ask(t, as(t, carol), `{ user(username: "anna") { followersYouKnow(first: 1) { totalCount } } }`)
+	if known.Work.Rows < 600 {
+		t.Errorf("the known followers of a reader of 300 count %+v", known.Work)
+	}
+
+	// A query stops when the budget is used up, and so does nothing more.
+	resolver := a.resolver()
+	resolver.Users, resolver.Follows = a.store.Accounts, a.store.Follows
+	limited := &budget{left: 300}
+	resolver.Limits = limited
+	a.serve(resolver, Options{})
+	stopped, response := a.ask(t, t.Context(), pages+"}")
+	if err := wantError(t, response, "RATE_LIMITED"); err.Extensions["retryAfter"] != 7 || response.Data != nil {
+		t.Errorf("got %v with the data %s", err.Extensions, response.Data)
+	}
+	if stopped.Work.Rows > 300*10+2*3*300 || limited.left < -2*100 {
+		t.Errorf("an operation without budget did %+v, and left a debt of %d", stopped.Work, -limited.left)
+	}
+}
+
+// Each aliased read of the API is made once with equal arguments.
+func TestOperations_MakeEqualReadsOnce(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	reader := a.addUser("reader")
+	author := a.addUser("author")
+	a.addFollow(reader, author)
+	a.addPost(author, "text")
+	a.addSession(reader, "")
+	with := globalUserID(author.ID)
+	root := `user(username: "author") { id } newestUsers { totalCount } searchUsers(prefix: "a") { totalCount }
+		publicTimeline { posts { liveCursor } } viewer { homeTimeline { posts { liveCursor } } mentionsTimeline { posts { liveCursor } }
+			lists { pageInfo { hasNextPage } } sessions { id } user {
+			timeline { posts { liveCursor } } followers { totalCount } following { totalCount }
+			commonFollowers(with: "` + with + `") { totalCount } followersYouKnow { totalCount } viewerFollows followsViewer } }`
+	schema := a.executor.schema
+	doc := `{ nodes(ids: ["` + strings.Join(slices.Repeat([]string{globalViewerID(reader.ID)}, 50), `", "`) + `"]) { ... on Viewer { ` +
+		`homeTimeline { posts { liveCursor } } sessions { id } } } ` + root + ` again: viewer { ` +
+		`h: homeTimeline { p: posts(first: 20) { liveCursor } } l: lists(first: 20) { pageInfo { hasNextPage } } s: sessions { id } u: user {
+			t: timeline { p: posts(first: 20) { liveCursor } } a: followers(first: 20) { totalCount } b: following(first: 20) { totalCount }
+			c: commonFollowers(with: "` + with + `", first: 20) { totalCount } d: followersYouKnow(first: 20) { totalCount } } }
+		x: user(username: "AUTHOR") { id } y: newestUsers(first: 20) { totalCount } z: searchUsers(prefix: "a", first: 20) { totalCount }
+		w: publicTimeline { posts(first: 20) { liveCursor } } }`
+	for _, of := range []*ast.Definition{schema.Query, schema.Types["User"], schema.Types["Viewer"]} {
+		for _, field := range of.Fields {
+			if field.Arguments.ForName("first") != nil && !strings.Contains(root, field.Name) {
+				t.Errorf("the test does not read %s.%s", of.Name, field.Name)
+			}
+		}
+	}
+	response := a.run(as(t, reader), doc, "")
+	if len(response.Errors) > 0 {
+		t.Fatal(response.Errors)
+	}
+	seen := map[string]int{}
+	for _, call := range a.called("") {
+		most := 1
+		if strings.HasPrefix(call, "FollowPage") {
+			most = 2 // of followers, and of those followed
+		}
+		if seen[call]++; seen[call] > most {
+			t.Errorf("the call %s is made %d times", call, seen[call])
+		}
+	}
+	if len(seen) < 12 {
+		t.Errorf("only %d calls were made: %v", len(seen), seen)
+	}
+}
+
+// Attack: each event that is executed for one subscriber is charged, and the subscription ends without budget.
+func TestRenderFor_ChargesEachEvent(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	author := a.addUser("alice")
+	post := a.addPost(author, "text")
+	resolver := a.resolver()
+	limited := &budget{left: 1 << 20}
+	resolver.Limits = limited
+	a.serve(resolver, Options{})
+	ctx := auth.WithRequest(graphql.StartOperationTrace(t.Context()), auth.Request{Address: netip.MustParseAddr("192.0.2.1")})
+	op, errs := a.executor.CreateOperationContext(ctx, &graphql.RawParams{
+		Query:     `subscription($id: ID) { timelineEvents(timelineId: $id) { ... on PostAdded { edge { node { text author { followers(first: 100) { totalCount } } } } } } }`,
+		Variables: map[string]any{"id": globalTimelineID(retwis.Public())},
+	})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	event := &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "c", Post: post}}
+	for i := range 3 {
+		before := limited.left
+		response, err := a.executor.RenderFor(ctx, op, event, ratelimit.Client{User: 9})
+		if err != nil || len(response.Errors) > 0 {
+			t.Fatal(response, err)
+		}
+		if charged := before - limited.left; charged < 100 {
+			t.Errorf("event %d costs %d", i, charged)
+		}
+	}
+	before := limited.left
+	if response := a.executor.Render(ctx, op, event); len(response.Errors) > 0 || limited.left != before {
+		t.Errorf("an event of a group: %v, charged %d", response.Errors, before-limited.left)
+	}
+}

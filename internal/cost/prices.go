@@ -1,0 +1,49 @@
+// Package cost accounts for the work of GraphQL operations. Work is a weighted sum of the commands and scripts that Redis
+// runs for an operation, the rows that these read, and the bytes of the response. Its unit is the point, about 5 to 10
+// microseconds of one core of the service and Redis together.
+//
+// The price of an operation is charged before it runs. A [Meter] counts the work while the operation runs, and charges what
+// exceeds the price. The driver of Redis and the writer of responses count, so no field can work without being counted.
+package cost
+
+// Work counts what an operation has done.
+type Work struct {
+	Commands int // of Redis, without scripts
+	Scripts  int // calls of scripts of Redis
+	Rows     int // values read, looked up or walked over in Redis
+	Bytes    int // of the response
+}
+
+// The weights of work, in points.
+const (
+	PerCommand    = 1
+	PerScript     = 5
+	RowsPerPoint  = 10
+	BytesPerPoint = 200
+)
+
+// Points returns the weighted sum.
+func (w Work) Points() int {
+	return PerCommand*w.Commands + PerScript*w.Scripts + w.Rows/RowsPerPoint + w.Bytes/BytesPerPoint
+}
+
+func (w Work) plus(other Work) Work {
+	return Work{w.Commands + other.Commands, w.Scripts + other.Scripts, w.Rows + other.Rows, w.Bytes + other.Bytes}
+}
+
+// Bounds that hold without rate limits, for each process.
+const (
+	MaxResponse = 2 << 20 // bytes of one response
+
+	bytesInFlight = 256 << 20 // of responses that are being written or wait for their readers
+	bytesOfHolder = 64 << 20
+
+	redisInFlight = 1024 // units of work in Redis
+	redisOfHolder = 256
+	RedisPiece    = 128 // units that one exchange sends
+	redisMinimum  = 16  // units that an exchange counts for, at least: it takes a connection
+	ScriptUnits   = 16  // units of a script; a command has one
+
+	pointsInFlight = 40_000 // price of the operations that run
+	pointsOfHolder = 10_000
+)

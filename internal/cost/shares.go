@@ -1,0 +1,56 @@
+package cost
+
+import (
+	"context"
+
+	"retwis/internal/fair"
+	"retwis/internal/ratelimit"
+)
+
+// Shares divide what a process has between the holders of budgets: users, and networks of anonymous clients. So the
+// operations of one holder do not delay those of the others, whatever they cost.
+type Shares struct {
+	Operations *fair.Gate[ratelimit.Key] // points
+	Bytes      *fair.Gate[ratelimit.Key]
+
+	redis *fair.Gate[ratelimit.Key]
+}
+
+// NewShares returns shares of which nothing is in use.
+func NewShares() *Shares {
+	return &Shares{
+		Operations: fair.NewGate[ratelimit.Key](pointsInFlight, pointsOfHolder),
+		Bytes:      fair.NewGate[ratelimit.Key](bytesInFlight, bytesOfHolder),
+		redis:      fair.NewGate[ratelimit.Key](redisInFlight, redisOfHolder),
+	}
+}
+
+// Hold counts bytes of a response that is written or waits for its reader. It reports false if too many do. The returned
+// function has to be called when they are written.
+func (s *Shares) Hold(key ratelimit.Key, bytes int) (release func(), ok bool) {
+	if !s.Bytes.Try(key, bytes) {
+		return func() {}, false
+	}
+	return func() { s.release(key, bytes) }, true
+}
+
+func (s *Shares) release(key ratelimit.Key, bytes int) { s.Bytes.Release(key, bytes) }
+
+// Account returns an account of the bytes that wait for the reader of one connection.
+func (s *Shares) Account(key ratelimit.Key) *fair.Account[ratelimit.Key] {
+	return fair.NewAccount(s.Bytes, key)
+}
+
+// Enter waits until an exchange of some units may be sent to Redis for the operation of ctx. The returned function has to
+// be called after the exchange. Work that belongs to no operation never waits.
+func Enter(ctx context.Context, units int) (leave func(), err error) {
+	m := Of(ctx)
+	if m == nil || m.shares == nil {
+		return func() {}, nil
+	}
+	units = max(units, redisMinimum)
+	if err := m.shares.redis.Acquire(ctx, m.holder, units); err != nil {
+		return nil, err
+	}
+	return func() { m.shares.redis.Release(m.holder, units) }, nil
+}

@@ -1,0 +1,216 @@
+// Package fair shares a resource between holders, so that one that asks for much does not delay the others.
+package fair
+
+import (
+	"context"
+	"sync"
+)
+
+// Gate bounds how much of a resource is in use: by all holders together, and by each. Waiting holders take turns, however
+// much each of them asks for. Its methods are safe for concurrent use.
+type Gate[K comparable] struct {
+	capacity, share int
+
+	mu      sync.Mutex
+	used    int
+	holders map[K]*holder
+	waiting []*holder // holders that wait, in the order of their turns
+}
+
+// holder is one with a part of the resource, or that waits for it.
+type holder struct {
+	used  int
+	queue []*request // oldest first
+}
+
+type request struct {
+	n       int
+	granted chan struct{}
+}
+
+// NewGate returns a gate of a capacity, of which one holder may use a share.
+func NewGate[K comparable](capacity, share int) *Gate[K] {
+	return &Gate[K]{capacity: capacity, share: min(share, capacity), holders: map[K]*holder{}}
+}
+
+// Acquire waits until the holder may use n more, and counts that. A request for more than the share counts as the share.
+// It fails if ctx is done.
+func (g *Gate[K]) Acquire(ctx context.Context, key K, n int) error {
+	n = g.bounded(n)
+	g.mu.Lock()
+	h := g.holderLocked(key)
+	if len(h.queue) == 0 && g.passesLocked(h, n) {
+		g.takeLocked(h, n)
+		g.mu.Unlock()
+		return nil
+	}
+	r := &request{n: n, granted: make(chan struct{})}
+	if h.queue = append(h.queue, r); len(h.queue) == 1 {
+		g.waiting = append(g.waiting, h)
+	}
+	g.mu.Unlock()
+	select {
+	case <-r.granted:
+		return nil
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-r.granted:
+		g.releaseLocked(key, n)
+	default:
+		g.forgetLocked(key, r)
+	}
+	return context.Cause(ctx)
+}
+
+// Try counts n more of the holder. It reports false, and counts nothing, if that exceeds the capacity or the share.
+func (g *Gate[K]) Try(key K, n int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	h := g.holderLocked(key)
+	if g.fitsLocked(h, n) {
+		g.takeLocked(h, n)
+		return true
+	}
+	g.dropLocked(key)
+	return false
+}
+
+// Release undoes Acquire or Try.
+func (g *Gate[K]) Release(key K, n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.releaseLocked(key, g.bounded(n))
+}
+
+// give releases n, which may be more than the share.
+func (g *Gate[K]) give(key K, n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.releaseLocked(key, n)
+}
+
+// move counts n of one holder for another.
+func (g *Gate[K]) move(from, to K, n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n > 0 {
+		g.takeLocked(g.holderLocked(to), n)
+		g.releaseLocked(from, n)
+	}
+}
+
+// Used returns how much is in use.
+func (g *Gate[K]) Used() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.used
+}
+
+// UsedBy returns how much a holder uses.
+func (g *Gate[K]) UsedBy(key K) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if h := g.holders[key]; h != nil {
+		return h.used
+	}
+	return 0
+}
+
+func (g *Gate[K]) bounded(n int) int { return min(n, g.share) }
+
+func (g *Gate[K]) fitsLocked(h *holder, n int) bool {
+	return h.used+n <= g.share && g.used+n <= g.capacity
+}
+
+// passesLocked reports whether a request may overtake the waiting holders: it fits, and all of them wait only because they
+// use their own share already.
+func (g *Gate[K]) passesLocked(h *holder, n int) bool {
+	if !g.fitsLocked(h, n) {
+		return false
+	}
+	for _, other := range g.waiting {
+		if other.used+other.queue[0].n <= g.share {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *Gate[K]) takeLocked(h *holder, n int) {
+	h.used += n
+	g.used += n
+}
+
+func (g *Gate[K]) holderLocked(key K) *holder {
+	h := g.holders[key]
+	if h == nil {
+		h = &holder{}
+		g.holders[key] = h
+	}
+	return h
+}
+
+func (g *Gate[K]) dropLocked(key K) {
+	if h := g.holders[key]; h != nil && h.used == 0 && len(h.queue) == 0 {
+		delete(g.holders, key)
+	}
+}
+
+func (g *Gate[K]) releaseLocked(key K, n int) {
+	g.holders[key].used -= n
+	g.used -= n
+	g.grantLocked()
+	g.dropLocked(key)
+}
+
+// forgetLocked removes a request that is given up.
+func (g *Gate[K]) forgetLocked(key K, r *request) {
+	h := g.holders[key]
+	for i, queued := range h.queue {
+		if queued == r {
+			h.queue = append(h.queue[:i], h.queue[i+1:]...)
+			break
+		}
+	}
+	if len(h.queue) == 0 {
+		g.leaveLocked(h)
+	}
+	g.grantLocked()
+	g.dropLocked(key)
+}
+
+func (g *Gate[K]) leaveLocked(h *holder) {
+	for i, other := range g.waiting {
+		if other == h {
+			g.waiting = append(g.waiting[:i], g.waiting[i+1:]...)
+			return
+		}
+	}
+}
+
+// grantLocked grants requests, one of each holder in turn. A holder that uses its share loses its turn. If the request of
+// another does not fit the capacity, all wait for it: smaller ones would keep it waiting forever.
+func (g *Gate[K]) grantLocked() {
+	for i := 0; i < len(g.waiting); {
+		h := g.waiting[i]
+		r := h.queue[0]
+		switch {
+		case h.used+r.n > g.share:
+			i++
+			continue
+		case g.used+r.n > g.capacity:
+			return
+		}
+		g.takeLocked(h, r.n)
+		close(r.granted)
+		h.queue = h.queue[1:]
+		g.leaveLocked(h)
+		if len(h.queue) > 0 {
+			g.waiting = append(g.waiting, h)
+		}
+		i = 0
+	}
+}

@@ -1,0 +1,133 @@
+package fair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+func TestGate_ServesALightHolderAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate[string](100, 50)
+		for range 1000 {
+			go func() { _ = g.Acquire(t.Context(), "heavy", 25) }()
+		}
+		synctest.Wait()
+		if used := g.UsedBy("heavy"); used != 50 {
+			t.Fatalf("the heavy holder uses %d, want its share of 50", used)
+		}
+		for range 5 {
+			if err := g.Acquire(t.Context(), "light", 10); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if g.Try("other", 1) {
+			t.Error("more than the capacity is in use")
+		}
+		for range 1000 {
+			if g.UsedBy("heavy") > 0 {
+				g.Release("heavy", 25)
+			}
+			synctest.Wait()
+		}
+		for range 5 {
+			g.Release("light", 10)
+		}
+		if g.Used() != 0 || len(g.holders) != 0 || len(g.waiting) != 0 {
+			t.Errorf("%d in use, %d holders, %d waiting", g.Used(), len(g.holders), len(g.waiting))
+		}
+	})
+}
+
+func TestGate_HoldersTakeTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate[string](1, 1)
+		_ = g.Acquire(t.Context(), "first", 1)
+		var mu sync.Mutex
+		var order []string
+		start := func(key string) {
+			go func() {
+				_ = g.Acquire(t.Context(), key, 1)
+				mu.Lock()
+				order = append(order, key)
+				mu.Unlock()
+			}()
+			synctest.Wait()
+		}
+		for _, key := range []string{"a", "a", "a", "b", "c", "b"} {
+			start(key)
+		}
+		g.Release("first", 1)
+		for i := range 6 {
+			synctest.Wait()
+			g.Release(order[i], 1)
+		}
+		synctest.Wait()
+		if want := []string{"a", "b", "c", "a", "b", "a"}; !slices.Equal(order, want) {
+			t.Errorf("served %v, want %v", order, want)
+		}
+	})
+}
+
+func TestGate_ForgetsRequestsThatAreGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate[string](10, 10)
+		_ = g.Acquire(t.Context(), "a", 10)
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error)
+		go func() { failed <- g.Acquire(ctx, "b", 10) }()
+		synctest.Wait()
+		cancel()
+		if err := <-failed; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		g.Release("a", 10)
+		if !g.Try("c", 10) {
+			t.Error("a request that was given up still holds something")
+		}
+		g.Release("c", 10)
+		if err := g.Acquire(t.Context(), "d", 1000); err != nil || g.Used() != 10 {
+			t.Errorf("a request above the share: %v, %d in use", err, g.Used())
+		}
+	})
+}
+
+func TestGate_StaysWithinItsBounds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate[int](64, 16)
+		var group sync.WaitGroup
+		for worker := range 40 {
+			random := rand.New(rand.NewPCG(1, uint64(worker)))
+			group.Go(func() {
+				key := worker % 7
+				for range 200 {
+					ctx, cancel := context.WithCancel(t.Context())
+					if random.IntN(4) == 0 {
+						go cancel()
+					}
+					n := 1 + random.IntN(20)
+					if g.Acquire(ctx, key, n) == nil {
+						if used, by := g.Used(), g.UsedBy(key); used > 64 || by > 16 {
+							panic(fmt.Sprint(used, " in use, by one ", by))
+						}
+						g.Release(key, n)
+					}
+					cancel()
+				}
+			})
+		}
+		group.Wait()
+		if g.Used() != 0 || len(g.holders) != 0 || len(g.waiting) != 0 {
+			t.Errorf("%d in use, %d holders, %d waiting", g.Used(), len(g.holders), len(g.waiting))
+		}
+	})
+}

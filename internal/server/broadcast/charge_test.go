@@ -1,0 +1,79 @@
+package broadcast
+
+import (
+	"errors"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/internal/ratelimit"
+	"retwis/internal/retwis"
+)
+
+// Attack: a subscription must not execute for ever after it was charged once.
+func TestEvents_AreChargedToTheOnlyClientOfAGroup(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, executor := newTestGroups(t.Context())
+		alice, bob := ratelimit.Client{User: 7}, ratelimit.Client{Address: netip.MustParseAddr("192.0.2.1")}
+		var members [3]Member
+		var got [3]received
+		op := &graphql.OperationContext{RawQuery: "news"}
+		groups.Join(&members[0], op, alice, &got[0])
+		groups.Join(&members[1], op, alice, &got[1])
+		members[0].Take(post(1, "a"))
+		members[1].Take(post(1, "b"))
+		synctest.Wait()
+		if len(executor.charged) != 1 || executor.charged[0] != alice {
+			t.Errorf("charged %v, want one event to the client of both subscriptions", executor.charged)
+		}
+		groups.Join(&members[2], op, bob, &got[2])
+		members[2].Take(post(2, "c"))
+		synctest.Wait()
+		if len(executor.charged) != 1 || len(got[2].texts) != 1 {
+			t.Errorf("charged %v for an event of a group", executor.charged)
+		}
+		members[0].End(nil)
+		members[1].End(nil)
+		synctest.Wait()
+		members[2].Take(post(3, "d"))
+		synctest.Wait()
+		if len(executor.charged) != 2 || executor.charged[1] != bob {
+			t.Errorf("charged %v, want the last event to the client that is left", executor.charged)
+		}
+		members[2].End(nil)
+		synctest.Wait()
+		if groups.Len() != 0 {
+			t.Error("a group without members is left")
+		}
+	})
+}
+
+func TestEvents_EndTheSubscriptionOfAClientWithoutBudget(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, executor := newTestGroups(t.Context())
+		var member Member
+		var got received
+		groups.Join(&member, &graphql.OperationContext{RawQuery: "news"}, ratelimit.Client{User: 7}, &got)
+		member.Take(post(1, "a"))
+		synctest.Wait()
+		executor.refusal = ratelimit.Exceeded(ratelimit.Reads, 1)
+		member.Take(post(2, "b"))
+		member.Take(post(3, "c"))
+		synctest.Wait()
+		executor.refusal = nil
+		member.Take(post(4, "d"))
+		synctest.Wait()
+		if !got.stopped || len(got.texts) != 1 || executor.rendered != 1 {
+			t.Errorf("stopped %v after %q, %d events rendered; want it to stop after the first", got.stopped, got.texts, executor.rendered)
+		}
+		member.End(nil) // of the source, which was stopped
+		synctest.Wait()
+		if len(got.reasons) != 1 || !errors.Is(got.reasons[0], &retwis.Error{Code: retwis.CodeRateLimited}) {
+			t.Errorf("ended with %v", got.reasons)
+		}
+	})
+}

@@ -1,0 +1,51 @@
+package gqlws_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"retwis/internal/cost"
+	"retwis/internal/fair"
+	"retwis/internal/ratelimit"
+	"retwis/internal/server"
+	"retwis/internal/server/servertest"
+)
+
+// Attack: many sockets of one client whose answers nobody reads.
+func TestUnreadAnswers_AreBoundedForAllSocketsOfAClient(t *testing.T) {
+	t.Parallel()
+	const share = 1 << 20
+	shares := cost.NewShares()
+	shares.Bytes = fair.NewGate[ratelimit.Key](4*share, share)
+	servertest.InBubble(t, func(o *server.Options) { o.Shares = shares }, func(h *servertest.Harness) {
+		token := h.Login(7)
+		for i := range 20 {
+			c := h.Ready("")
+			for j := range 3 {
+				c.Subscribe(fmt.Sprint(j), `{ blob(size: 200000) }`)
+			}
+			synctest.Wait()
+			if used := shares.Bytes.Used(); used > share {
+				h.Fatalf("%d bytes wait for the readers after %d sockets", used, i+1)
+			}
+		}
+		// Another client is served, by all transports.
+		other := h.Ready(token)
+		other.Subscribe("1", `{ blob(size: 200000) }`)
+		if got := other.Read(); len(got) < 200_000 {
+			h.Errorf("another client got %.100s", got)
+		}
+		if w, body := h.Do("POST", "", `{"query": "{ blob(size: 200000) }"}`, servertest.JSON, "Authorization: Bearer "+token); w.StatusCode != 200 || len(body) < 200_000 {
+			h.Errorf("another client got %d %.100s", w.StatusCode, body)
+		}
+		if w, body := h.Do("POST", "", `{"query": "{ blob(size: 1000000) }"}`, servertest.JSON); w.StatusCode != 429 || w.Header.Get("Retry-After") == "" {
+			h.Errorf("the same client got %d %.100s, want to be refused", w.StatusCode, body)
+		}
+		h.Stop()
+		synctest.Wait()
+		if used := shares.Bytes.Used(); used != 0 {
+			h.Errorf("%d bytes are held after the end of all connections", used)
+		}
+	})
+}

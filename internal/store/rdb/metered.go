@@ -1,0 +1,115 @@
+package rdb
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/cost"
+)
+
+// metered runs commands of an operation that has a meter. It charges them before it sends them, and what they returned
+// afterwards. An operation that has to stop sends nothing more: its error becomes that of the commands.
+func metered(ctx context.Context, cmds []redis.Cmder, run func() error) error {
+	meter := cost.Of(ctx)
+	var sent cost.Work
+	for _, cmd := range cmds {
+		if isScript(cmd) {
+			sent.Scripts++
+		} else {
+			sent.Commands++
+		}
+	}
+	err := meter.Add(sent)
+	if err != nil {
+		setErrors(cmds, err)
+		return err
+	}
+	leave, err := cost.Enter(ctx, units(cmds))
+	if err != nil {
+		setErrors(cmds, err)
+		return err
+	}
+	err = run()
+	leave()
+	rows := 0
+	for _, cmd := range cmds {
+		rows += rowsOf(cmd)
+	}
+	_ = meter.Add(cost.Work{Rows: rows}) // the next command fails if the operation has to stop
+	return err
+}
+
+// pieceLength returns how many commands one exchange may send.
+func pieceLength(cmds []redis.Cmder) int {
+	sum := 0
+	for i, cmd := range cmds {
+		if sum += unitsOf(cmd); sum > cost.RedisPiece && i > 0 {
+			return i
+		}
+	}
+	return len(cmds)
+}
+
+func units(cmds []redis.Cmder) int {
+	sum := 0
+	for _, cmd := range cmds {
+		sum += unitsOf(cmd)
+	}
+	return sum
+}
+
+func unitsOf(cmd redis.Cmder) int {
+	if isScript(cmd) {
+		return cost.ScriptUnits
+	}
+	return 1
+}
+
+func isScript(cmd redis.Cmder) bool { return cmd.Name() == "evalsha" || cmd.Name() == "eval" }
+
+// rowsOf returns how many values a command has read: the elements of a reply that is a list or a map. The fields of one hash
+// count with their command.
+func rowsOf(cmd redis.Cmder) int {
+	switch cmd := cmd.(type) {
+	case *redis.SliceCmd:
+		return 0
+	case *redis.Cmd:
+		return elements(cmd.Val())
+	case *redis.StringSliceCmd:
+		return len(cmd.Val())
+	case *redis.ZSliceCmd:
+		return len(cmd.Val())
+	case *redis.FloatSliceCmd:
+		return len(cmd.Val())
+	case *redis.StringCmd, *redis.IntCmd, *redis.StatusCmd, *redis.BoolCmd, *redis.FloatCmd:
+		return 0
+	}
+	value := reflect.ValueOf(cmd).MethodByName("Val")
+	if !value.IsValid() || value.Type().NumIn() > 0 {
+		return 1
+	}
+	if reply := value.Call(nil)[0]; reply.Kind() == reflect.Slice || reply.Kind() == reflect.Map {
+		return reply.Len()
+	}
+	return 0
+}
+
+func elements(reply any) int {
+	list, ok := reply.([]any)
+	if !ok {
+		return 0
+	}
+	n := len(list)
+	for _, element := range list {
+		n += elements(element)
+	}
+	return n
+}
+
+func setErrors(cmds []redis.Cmder, err error) {
+	for _, cmd := range cmds {
+		cmd.SetErr(err)
+	}
+}
