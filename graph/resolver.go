@@ -1,5 +1,5 @@
-// Package graph is the GraphQL API: schema.graphqls, implemented on top of the domain. Its resolvers authorise, check
-// arguments and make one call. The interfaces that they call are declared in backend.go.
+// Package graph is the GraphQL API: schema.graphqls, implemented on top of the domain. A resolver checks access and
+// arguments, and then calls one method of the interfaces in backend.go.
 //
 // [NewExecutor] returns the executor that all transports share. A transport puts the viewer into the context, as package
 // auth describes, before it executes an operation.

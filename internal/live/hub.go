@@ -17,11 +17,12 @@
 // new subscription of the channel, after a lapse of presence, after an overflow of the
 // inbox, and periodically.
 //
-// A subscriber that resumes from a cursor reads the events after its own position, receives
-// them as a replay, and joins the chain where its reading meets the position of the feed.
+// For a subscriber that resumes, the hub reads the events after its cursor and sends them as
+// a replay. The replay ends at the position of the feed; from there the subscriber receives
+// live events.
 //
-// Stream positions of epoch and offset, and recovery from a history with a fall-back to a
-// reset, follow Centrifugo: https://centrifugal.dev/docs/server/history_and_recovery. Here
+// The design follows Centrifugo (https://centrifugal.dev/docs/server/history_and_recovery): a
+// position is an epoch and an offset, and a client that cannot recover is reset. Here
 // the history is the timeline's own list, and the offset is the id of its head.
 //
 // # Locks

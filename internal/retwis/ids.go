@@ -9,8 +9,8 @@ import (
 // TimeOrigin is the origin of the times in post ids and of follow times.
 var TimeOrigin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Buckets is the number of buckets of user ids, and the maximum number of partitions. A
-// partition is a bucket modulo the partition count.
+// Buckets is the number of buckets of user ids. The number of a user's partition is the bucket
+// modulo the partition count, which is at most 512.
 const Buckets = 1024
 
 // UserID identifies a user: a sequence number times [Buckets], plus the bucket. Valid ids

@@ -3,7 +3,7 @@
 // It knows nothing of the schema.
 //
 // Package httpapi answers queries and mutations over HTTP; gqlws and gqlsse serve
-// websockets and event streams. Both of the latter send their events through package
-// broadcast and are registered in package clients. Package wsconn is one websocket
+// websockets and event streams. gqlws and gqlsse send events through package broadcast and
+// register their connections in package clients. Package wsconn implements a websocket
 // connection, and package operation runs operations for all of them.
 package server

@@ -1,6 +1,6 @@
-// Package store keeps accounts, follows, lists of users, posts and timelines in Redis. Everything that a
-// reader needs lives in the reader's partition, which is one slot of a Redis Cluster, so that each step of
-// the engine is one atomic script on one node.
+// Package store keeps accounts, follows, lists of users, posts and timelines in Redis. The timelines and
+// follows of a reader are in the reader's partition, which is one slot of a Redis Cluster, so that a change to
+// them is one atomic script.
 package store
 
 import (
