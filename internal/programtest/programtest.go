@@ -2,6 +2,7 @@
 package programtest
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,7 +46,7 @@ func Build(dir, name string, race bool) (string, error) {
 	if race {
 		args = append(args, "-race")
 	}
-	if out, err := exec.Command("go", append(args, "../"+name)...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(context.Background(), "go", append(args, "../"+name)...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
 	}
 	return path, nil
