@@ -25,7 +25,7 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 	case http.MethodPost:
 		// A body of this type needs a preflight to be sent across origins; the check of the
 		// origin is a second line of defence.
-		if err := x.api.Origins.csrf.Check(x.R); err != nil {
+		if !x.api.Origins.MayPost(x.R, x.TLS) {
 			return nil, refuse(http.StatusForbidden, retwis.CodeForbidden, "this origin is not allowed to use the API")
 		}
 		body, refusal := x.readBody()

@@ -52,11 +52,27 @@ func (o *Origins) MayUpgrade(r *http.Request, tls bool) bool {
 		return true // not a browser
 	case 1:
 		u, err := url.Parse(values[0])
-		own := err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host) && (!tls || u.Scheme == "https")
+		own := err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host) && !o.unencrypted(r, tls)
 		return own || o.allowed[values[0]]
 	default:
 		return false
 	}
+}
+
+// MayPost reports whether the page that sends a POST request may. Like websockets, requests over TLS are refused to pages
+// that were loaded without TLS.
+func (o *Origins) MayPost(r *http.Request, tls bool) bool {
+	return o.csrf.Check(r) == nil && !o.unencrypted(r, tls)
+}
+
+// unencrypted reports whether a request over TLS comes from a page that was loaded without TLS and is not allowed.
+func (o *Origins) unencrypted(r *http.Request, tls bool) bool {
+	for _, origin := range r.Header["Origin"] {
+		if u, err := url.Parse(origin); tls && err == nil && u.Scheme == "http" && !o.allowed[origin] {
+			return true
+		}
+	}
+	return false
 }
 
 // CORS returns a handler that grants access to the pages of allowed origins and answers

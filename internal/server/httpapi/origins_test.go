@@ -130,5 +130,9 @@ func TestOrigins_AllowWebsockets(t *testing.T) {
 		if got := o.MayUpgrade(r, tt.tls); got != tt.want {
 			t.Errorf("a page of %q, TLS %t: %t", tt.origins, tt.tls, got)
 		}
+		r.Method = http.MethodPost
+		if got := o.MayPost(r, tt.tls); len(tt.origins) == 1 && tt.origins[0] != "" && tt.origins[0] == strings.ToLower(tt.origins[0]) && got != tt.want {
+			t.Errorf("a POST from a page of %q, TLS %t: %t, and a websocket %t", tt.origins, tt.tls, got, tt.want)
+		}
 	}
 }
