@@ -43,7 +43,7 @@ beforeAll(async () => {
   await others[1]!.follow(others[0]!);
   listId = await reader.list("Gardeners", others[0]!, others[2]!);
   await reader.list("People I met on the night train to Narvik");
-  postId = await reader.post("Tea, a window, rain. Nothing else planned.");
+  postId = await reader.post("Tea, a window, rain. Nothing else planned. https://example.com/weather");
   if (pictures && !existsSync(pictures)) mkdirSync(pictures, { recursive: true });
 });
 afterAll(async () => {

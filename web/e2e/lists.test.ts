@@ -126,9 +126,9 @@ test("a search that fails says so, and goes on with the next letter", async () =
   page = await visit(browser, server.url);
   await page.goto("/public");
   await page.getByRole("heading", { name: "Everyone" }).waitFor();
-  const { mend } = await failing("SearchUsers");
+  const { mend } = await failing("FindUsers");
   await page.getByRole("button", { name: "Find" }).click();
-  const field = page.getByRole("combobox", { name: "Username" });
+  const field = page.getByRole("combobox", { name: "Name or username" });
   await field.fill("star");
   await page.getByRole("dialog").getByText("Something went wrong on the server").waitFor();
   mend();

@@ -42,7 +42,7 @@ test("a list is made, filled, read live, renamed and deleted", async () => {
   await page.getByText("Nobody is on this list yet.").waitFor();
 
   await page.getByRole("link", { name: "0 people" }).click();
-  const field = page.getByRole("combobox", { name: "Add a person by username" });
+  const field = page.getByRole("combobox", { name: "Add a person by name or username" });
   await field.fill(author.username.slice(0, -2).toUpperCase());
   await page.getByRole("option", { name: "Listed Author" }).waitFor();
   await field.press("ArrowDown");
@@ -134,14 +134,18 @@ test("a mention is completed by keys, linked, and found by who is mentioned", as
   await writing.getByRole("heading", { name: "The Named" }).waitFor();
 });
 
-test("somebody is found by the beginning of their name", async () => {
+test("people are found by words of their usernames and display names", async () => {
   const first = await Person.register(server.url, "findable_1", "First Find");
   await Person.register(server.url, "findable_2", "Second Find");
   const page = await open();
   await page.goto("/public");
   await page.getByRole("heading", { name: "Everyone" }).waitFor();
   await page.keyboard.press("/");
-  const field = page.getByRole("combobox", { name: "Username" });
+  const field = page.getByRole("combobox", { name: "Name or username" });
+  await field.fill("find second");
+  await page.getByText("1 match").waitFor();
+  await page.getByRole("option", { name: "Second Find" }).waitFor();
+  await field.fill("");
   await field.pressSequentially(first.username.slice(0, -2));
   await page.getByRole("option", { name: "Second Find" }).waitFor();
   await page.getByText("2 matches").waitFor();

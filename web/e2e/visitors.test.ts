@@ -170,6 +170,28 @@ test("texts show at most one blank line in a row, and lists that fit have no foo
   expect(await page.getByText("You’ve reached the end.").count()).toBe(0);
 });
 
+test("links in posts and bios lead to their addresses, mentions to profiles", async () => {
+  const author = await Person.register(server.url, "linking");
+  const other = await Person.register(server.url, "linked");
+  await author.tellAboutThemselves(`Writes at https://example.com/é, with @${other.username}.`);
+  await author.post(`👋 @${other.username} (https://example.com/a_(b)?c=d&e#f) <https://user@example.org> javascript:alert(1)`);
+  const page = await open();
+  await page.goto(`/u/${author.username}`);
+  await untilLive(page);
+  const links = (text: string) =>
+    page
+      .locator("p.post-text")
+      .filter({ hasText: text })
+      .getByRole("link")
+      .evaluateAll((all) => all.map((a) => [a.textContent, a.getAttribute("href"), a.getAttribute("rel")]));
+  const mention = [`@${other.username}`, `/u/${other.username}`, null];
+  expect(await links("Writes at")).toEqual([["https://example.com/é", "https://example.com/é", "nofollow noopener ugc"], mention]);
+  expect(await links("👋")).toEqual([
+    mention,
+    ["https://example.com/a_(b)?c=d&e#f", "https://example.com/a_(b)?c=d&e#f", "nofollow noopener ugc"],
+  ]);
+});
+
 test("at 200 % zoom every item of the navigation can be reached", async () => {
   const person = await Person.register(server.url, "zoomed");
   const page = await open({ viewport: { width: 640, height: 400 } });

@@ -331,7 +331,10 @@ export type PersonRow_UserFragment = (
 ) & { ' $fragmentName'?: 'PersonRow_UserFragment' };
 
 export type ProfileHeader_UserFragment = (
-  { __typename: 'User', id: string, username: string, displayName: string, bio: string, createdAt: string, postCount: number, followerCount: number, followingCount: number, followsViewer: boolean, known: { __typename: 'UserConnection', totalCount: number, edges: Array<{ __typename: 'UserEdge', node: { __typename: 'User', id: string, displayName: string } }> } }
+  { __typename: 'User', id: string, username: string, displayName: string, bio: string, createdAt: string, postCount: number, followerCount: number, followingCount: number, followsViewer: boolean, bioEntities: Array<
+    | { __typename: 'TextLink', url: string, start: number, end: number }
+    | { __typename: 'TextMention', start: number, end: number, user: { __typename: 'User', id: string, username: string } }
+  >, known: { __typename: 'UserConnection', totalCount: number, edges: Array<{ __typename: 'UserEdge', node: { __typename: 'User', id: string, displayName: string } }> } }
   & { ' $fragmentRefs'?: { 'FollowButton_UserFragment': FollowButton_UserFragment } }
 ) & { ' $fragmentName'?: 'ProfileHeader_UserFragment' };
 
@@ -340,13 +343,12 @@ export type PeopleList_UsersFragment = { __typename: 'UserConnection', totalCoun
       & { ' $fragmentRefs'?: { 'PersonRow_UserFragment': PersonRow_UserFragment } }
     ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } & { ' $fragmentName'?: 'PeopleList_UsersFragment' };
 
-export type SearchUsersQueryVariables = Exact<{
-  prefix: string;
-  first: number;
+export type FindUsersQueryVariables = Exact<{
+  query: string;
 }>;
 
 
-export type SearchUsersQuery = { searchUsers: { __typename: 'UserConnection', edges: Array<{ __typename: 'UserEdge', node: { __typename: 'User', id: string, username: string, displayName: string } }> } | null };
+export type FindUsersQuery = { findUsers: Array<{ __typename: 'User', id: string, username: string, displayName: string }> | null };
 
 export type LogoutMutationVariables = Exact<{ [key: string]: never; }>;
 

@@ -13,10 +13,10 @@ import { ConnectionBadge, ConnectionBanner } from "./ConnectionBadge.tsx";
 import { Navigation, SettingsLink } from "./Navigation.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { useScroll } from "./useScroll.ts";
-import { WriteButton } from "./WriteButton.tsx";
 
 const loadFindDialog = async () => (await import("./FindDialog.tsx")).default;
 const loadHelpDialog = async () => (await import("./HelpDialog.tsx")).default;
+const WriteButton = lazily(async () => (await import("./WriteButton.tsx")).WriteButton);
 const NewestUsers = lazily(async () => (await import("../people/NewestUsers.tsx")).NewestUsers);
 const FindDialog = lazily(loadFindDialog);
 const HelpDialog = lazily(loadHelpDialog);
@@ -77,7 +77,7 @@ export function Shell({ children }: { children: ReactNode }) {
       >
         <Main>
           {children}
-          {viewer && <WriteButton />}
+          <Suspense>{viewer && <WriteButton />}</Suspense>
         </Main>
         <Suspense fallback={<div className="hidden w-72 shrink-0 lg:block" />}>
           <NewestUsers />

@@ -172,11 +172,10 @@ export const de: Messages = {
   },
   find: {
     title: "Personen suchen",
-    label: "Benutzername",
+    label: "Name oder Benutzername",
     go: "Zum Profil",
     noMatches: "Keine Treffer.",
     matches: (_, formatted) => `${formatted} Treffer. Wähle mit den Pfeiltasten.`,
-    invalid: "Benutzernamen haben 3 bis 20 Buchstaben, Ziffern und Unterstriche.",
   },
 
   lists: {
@@ -198,7 +197,7 @@ export const de: Messages = {
     noMembers: "Noch ist niemand auf dieser Liste.",
     noMembersHint: "Noch ist niemand auf dieser Liste. Suche oben nach Personen oder füge sie in ihrem Profil hinzu.",
     members: "Personen auf dieser Liste",
-    addLabel: "Person nach Benutzername hinzufügen",
+    addLabel: "Person nach Name oder Benutzername hinzufügen",
     added: (name) => `${name} ist auf der Liste.`,
     remove: "Entfernen",
     addTitle: (name) => `${name} zu Listen hinzufügen`,

@@ -168,11 +168,10 @@ export const en = {
   },
   find: {
     title: "Find people",
-    label: "Username",
+    label: "Name or username",
     go: "Go to profile",
     noMatches: "No matches.",
     matches: (count: number, formatted: string) => `${formatted} ${plural(count, "match", "matches")}. Choose with the arrow keys.`,
-    invalid: "Usernames have 3 to 20 letters, digits and underscores.",
   },
 
   lists: {
@@ -194,7 +193,7 @@ export const en = {
     noMembers: "Nobody is on this list yet.",
     noMembersHint: "Nobody is on this list yet. Find people above, or add them from their profiles.",
     members: "People on this list",
-    addLabel: "Add a person by username",
+    addLabel: "Add a person by name or username",
     added: (name: string) => `${name} is on the list.`,
     remove: "Remove",
     addTitle: (name: string) => `Add ${name} to lists`,

@@ -52,7 +52,7 @@ export function PersonField({ label, onPick, onName, error, autoFocus = false, p
     const first = exact ?? people[0];
     if (first) return pick(first);
     setSubmitted(false);
-    if (!/^\w{3,20}$/.test(name)) return setProblem(t.find.invalid);
+    if (!/^\w{3,20}$/.test(name)) return setProblem(t.find.noMatches);
     reset();
     onName(name);
   };

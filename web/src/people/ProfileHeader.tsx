@@ -32,7 +32,7 @@ export function ProfileHeader({ user }: { user: FragmentType<ProfileHeader_UserF
           </div>
           <FollowButton user={data} invite />
         </div>
-        {data.bio && <RichText text={data.bio} mentions={[]} className="mt-4" />}
+        {data.bio && <RichText text={data.bio} entities={data.bioEntities} className="mt-4" />}
         <div className="mt-2 flex min-h-10 flex-wrap items-center justify-between gap-x-4 text-sm text-soft">
           <p>{t.profile.joined(format.month(new Date(data.createdAt)))}</p>
           <AddToList userId={data.id} displayName={data.displayName} />

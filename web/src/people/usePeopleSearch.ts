@@ -1,36 +1,39 @@
 import { useQuery } from "@apollo/client/react";
 import { useEffect, useState } from "react";
-import type { SearchUsersQuery } from "../api/generated.ts";
-import { SearchUsersDocument } from "./connection.documents.ts";
+import type { FindUsersQuery } from "../api/generated.ts";
+import { FindUsersDocument } from "./connection.documents.ts";
+import { couldMatch } from "./searchWords.ts";
 
-export type FoundPerson = NonNullable<SearchUsersQuery["searchUsers"]>["edges"][number]["node"];
+export type FoundPerson = NonNullable<FindUsersQuery["findUsers"]>[number];
 
 const debounce = 150; // ms
-const pageSize = 6;
+const shown = 6;
+const maxLength = 80;
 
 export interface PeopleSearch {
-  /** The matches known by now. */
+  /** The best matches known by now. */
   people: readonly FoundPerson[];
   /** The server has answered for what is typed. */
   settled: boolean;
   error: unknown;
 }
 
-/** Finds people by the beginning of a username while it is being typed. */
+/** Finds people by words of their usernames and display names while these are being typed. */
 export function usePeopleSearch(typed: string): PeopleSearch {
-  const prefix = /^[A-Za-z0-9_]{1,20}$/.test(typed) ? typed.toLowerCase() : "";
+  const query = typed.trim().slice(0, maxLength);
   const [asked, setAsked] = useState("");
   useEffect(() => {
-    const timer = setTimeout(() => setAsked(prefix), debounce);
+    const timer = setTimeout(() => setAsked(query), debounce);
     return () => clearTimeout(timer);
-  }, [prefix]);
-  const { data, previousData, loading, error } = useQuery(SearchUsersDocument, {
-    variables: { prefix: asked, first: pageSize },
-    skip: asked === "" || prefix === "",
-    fetchPolicy: "no-cache", // results of every prefix would fill the cache
+  }, [query]);
+  const { data, previousData, loading, error } = useQuery(FindUsersDocument, {
+    variables: { query: asked },
+    skip: asked === "" || query === "",
+    fetchPolicy: "no-cache", // results of every query would fill the cache
   });
-  const found = prefix === "" ? undefined : (data ?? previousData)?.searchUsers;
-  // Matches of a shorter prefix are shown until the answer for this one arrives.
-  const people = found?.edges.map((edge) => edge.node).filter(({ username }) => username.toLowerCase().startsWith(prefix)) ?? [];
-  return { people, settled: prefix === asked && !loading, error };
+  const found = query === "" ? undefined : (data ?? previousData)?.findUsers;
+  const settled = query === asked && !loading;
+  // Matches of a shorter text are shown until the answer for this one arrives.
+  const people = found?.filter((person) => settled || couldMatch(person, query)).slice(0, shown) ?? [];
+  return { people, settled, error };
 }

@@ -30,7 +30,7 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
   const { data, complete } = useFragment({ fragment: TimelinePostFragmentDoc, fragmentName: "TimelinePost", from: post });
   const viewer = useViewer();
   if (!complete) return <div className="h-px" />; // just deleted; lists want no empty rows
-  const { id, text, author, mentions } = data;
+  const { id, text, author, entities } = data;
   const pending = isPending(id);
   const href = `/post/${encodeURIComponent(id)}`;
   const open = (event: KeyboardEvent) => {
@@ -42,7 +42,7 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
     if (pending || onLink || modified || event.detail > 1 || hasSelection()) return;
     navigate(href);
   };
-  const textProps = { id: `${id}-text`, text, mentions };
+  const textProps = { id: `${id}-text`, text, entities };
   return (
     <article
       data-post-id={id}

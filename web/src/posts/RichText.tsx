@@ -1,29 +1,40 @@
 import type { MouseEvent } from "react";
 import { Link } from "wouter";
-import { splitMentions } from "./mentions.ts";
+import { splitText, type TextEntity } from "./textPieces.ts";
 
 export interface RichTextProps {
   id?: string;
   text: string;
-  mentions: readonly { username: string }[];
+  /** The links and mentions in the text. */
+  entities: readonly TextEntity[];
   className?: string;
   /** For the mouse; the keyboard opens the post itself. */
   onClick?: (event: MouseEvent) => void;
 }
 
+const linkStyle = "text-accent underline decoration-1 underline-offset-2 hover:decoration-2";
+
 /** A text by a user, with its links. More than one blank line in a row is shown as one. */
-export function RichText({ id, text, mentions, className = "", onClick }: RichTextProps) {
+export function RichText({ id, text, entities, className = "", onClick }: RichTextProps) {
   return (
     <p id={id} dir="auto" onClick={onClick} className={`post-text ${className}`}>
-      {splitMentions(text, mentions).map((piece, i) =>
-        piece.username === undefined ? (
-          collapseBlankLines(piece.text)
-        ) : (
-          <Link key={i} to={`/u/${piece.username}`} className="text-accent underline decoration-1 underline-offset-2 hover:decoration-2">
-            {piece.text}
-          </Link>
-        ),
-      )}
+      {splitText(text, entities).map((piece, i) => {
+        if (piece.username) {
+          return (
+            <Link key={i} to={`/u/${piece.username}`} className={linkStyle}>
+              {piece.text}
+            </Link>
+          );
+        }
+        if (piece.url) {
+          return (
+            <a key={i} href={piece.url} target="_blank" rel="nofollow noopener ugc" className={linkStyle}>
+              {piece.text}
+            </a>
+          );
+        }
+        return collapseBlankLines(piece.text);
+      })}
     </p>
   );
 }

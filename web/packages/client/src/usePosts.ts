@@ -37,7 +37,7 @@ export function useCreatePost(): (post: NewPost) => Promise<PostErrors> {
         text: text.trim(),
         createdAt: new Date().toISOString(),
         author: { __typename: "User", ...author },
-        mentions: [],
+        entities: [], // the server finds them
         ...optimistic,
       };
       const { data } = await ownPosts.send(author.id, () =>

@@ -1,0 +1,31 @@
+/** A part of a text that refers to something. Positions count Unicode code points. */
+export interface TextEntity {
+  start: number;
+  end: number;
+  /** Of a link. */
+  url?: string;
+  /** Of a mention. */
+  user?: { username: string };
+}
+
+/** A piece of a text: plain, a link, or a mention. */
+export interface TextPiece {
+  text: string;
+  url?: string | undefined;
+  username?: string | undefined;
+}
+
+/** Splits a text at its entities, which are in order. Entities of types that are not known here are plain text. */
+export function splitText(text: string, entities: readonly TextEntity[]): TextPiece[] {
+  const codePoints = [...text];
+  const part = (from: number, to?: number) => codePoints.slice(from, to).join("");
+  const pieces: TextPiece[] = [];
+  let last = 0;
+  for (const { start, end, url, user } of entities) {
+    if (!url && !user) continue;
+    pieces.push({ text: part(last, start) }, { text: part(start, end), url, username: user?.username });
+    last = end;
+  }
+  pieces.push({ text: part(last) });
+  return pieces.filter((piece) => piece.text);
+}
