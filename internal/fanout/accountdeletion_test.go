@@ -9,97 +9,29 @@ import (
 	"testing"
 	"time"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
+
+	"github.com/redis/go-redis/v9"
 )
-
-// shortGrace makes the store delete the record of a deleted account soon.
-const shortGrace = 100 * time.Millisecond
-
-func (e *engine) deleteAccount(id retwis.UserID) {
-	e.t.Helper()
-	if err := e.Accounts.DeleteAccount(e.t.Context(), id, "x"); err != nil {
-		e.t.Fatal(err)
-	}
-}
-
-// nothingIsLeftOf fails the test if the database still refers to users whose accounts were
-// deleted, after the grace period. It ignores idempotency keys, which expire by themselves.
-func (e *engine) nothingIsLeftOf(ids ...retwis.UserID) {
-	e.t.Helper()
-	client := raw(e.t, e.url)
-	var left []string
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		left = left[:0]
-		for _, id := range ids {
-			for _, key := range keys(e.t, client, "*"+id.String()+"*") {
-				if !strings.Contains(key, ":idem:") {
-					left = append(left, key)
-				}
-			}
-		}
-		if len(left) == 0 {
-			break
-		}
-	}
-	if len(left) > 0 {
-		e.t.Errorf("keys of deleted accounts: %v", left)
-	}
-	for _, pattern := range []string{"*:following:*", "*:fans:*", "*:members", "*:listed:*", "*:lists:*"} {
-		for _, key := range keys(e.t, client, pattern) {
-			members, err := client.ZRange(e.t.Context(), key, 0, -1).Result()
-			if err != nil {
-				e.t.Fatal(err)
-			}
-			for _, id := range ids {
-				if slices.Contains(members, id.String()) {
-					e.t.Errorf("%s holds deleted user %s", key, id)
-				}
-			}
-		}
-	}
-	users, err := e.Accounts.Users(e.t.Context(), ids)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	for i, user := range users {
-		if user != nil {
-			e.t.Errorf("deleted user %s still exists", ids[i])
-		}
-	}
-}
 
 // endGraceOf ends the grace period during which the record of a deleted account remains, so
 // that the authors of posts in flight resolve. It first verifies that the record expires.
 func (e *engine) endGraceOf(id retwis.UserID) {
-	e.t.Helper()
-	client := raw(e.t, e.url)
-	for _, key := range keys(e.t, client, "*:user:"+id.String()) {
-		left, err := client.PTTL(e.t.Context(), key).Result()
+	e.T.Helper()
+	client := enginetest.Client(e.T, e.URL)
+	for _, key := range enginetest.Keys(e.T, client, "*:user:"+id.String()) {
+		left, err := client.PTTL(e.T.Context(), key).Result()
 		if err != nil || left <= 0 || left > time.Minute {
-			e.t.Fatalf("time to live of %s: %s, %v", key, left, err)
+			e.T.Fatalf("time to live of %s: %s, %v", key, left, err)
 		}
-		if err := client.PExpire(e.t.Context(), key, time.Millisecond).Err(); err != nil {
-			e.t.Fatal(err)
-		}
-	}
-}
-
-// createList creates a list with members.
-func (e *engine) createList(owner retwis.UserID, members ...retwis.UserID) retwis.ListID {
-	e.t.Helper()
-	list, err := e.Lists.CreateList(e.t.Context(), owner, "a list", e.key())
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	for _, member := range members {
-		if err := e.Lists.AddListMember(e.t.Context(), owner, list.ID, member); err != nil {
-			e.t.Fatal(err)
+		if err := client.PExpire(e.T.Context(), key, time.Millisecond).Err(); err != nil {
+			e.T.Fatal(err)
 		}
 	}
-	return list.ID
 }
 
 // authorsResolve reads the first pages of timelines and the authors of their posts until stop
@@ -111,22 +43,22 @@ func (e *engine) authorsResolve(stop <-chan struct{}, timelines ...retwis.Timeli
 			return
 		default:
 		}
-		page, err := e.Timelines.Page(e.t.Context(), timelines[i%len(timelines)], retwis.Page{First: 50})
+		page, err := e.Timelines.Page(e.T.Context(), timelines[i%len(timelines)], retwis.Page{First: 50})
 		if err != nil {
-			e.t.Error(err)
+			e.T.Error(err)
 			return
 		}
 		ids := make([]retwis.UserID, len(page.Edges))
 		for k, edge := range page.Edges {
 			ids[k] = edge.Post.AuthorID
 		}
-		users, err := e.Accounts.Users(e.t.Context(), ids)
+		users, err := e.Accounts.Users(e.T.Context(), ids)
 		if err != nil {
-			e.t.Error(err)
+			e.T.Error(err)
 			return
 		}
 		if k := slices.Index(users, nil); k >= 0 {
-			e.t.Errorf("post %s has no author", page.Edges[k].Post.ID)
+			e.T.Errorf("post %s has no author", page.Edges[k].Post.ID)
 			return
 		}
 	}
@@ -136,29 +68,29 @@ func TestAccountDeletion_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, Partitions: 2, ProfileCap: 20, Slack: 3})
-		e.work(fanout.Options{})
-		e.work(fanout.Options{})
-		people := e.register("Star", "friend", "other")
+		e.Work(fanout.Options{})
+		e.Work(fanout.Options{})
+		people := e.Register("Star", "friend", "other")
 		star, friend, other := people[0], people[1], people[2]
 		fans := e.fans(star, redistest.Size(450, 1000)) // more than one call detaches in a partition
-		e.follow(star, friend)
-		e.follow(star, other)
-		e.follow(friend, star)
-		e.follow(fans[0], friend)
-		e.createList(star, friend, other)
-		e.createList(star)
-		shared := e.createList(other, star, friend)
+		e.Follow(star, friend)
+		e.Follow(star, other)
+		e.Follow(friend, star)
+		e.Follow(fans[0], friend)
+		e.CreateList(star, friend, other)
+		e.CreateList(star)
+		shared := e.CreateList(other, star, friend)
 		var made []retwis.PostID
 		for i := range 80 { // more than the profile holds
-			made = append(made, e.post(star, fmt.Sprint("@other ", i)))
+			made = append(made, e.Post(star, fmt.Sprint("@other ", i)))
 		}
 		for _, post := range []retwis.PostID{made[3], made[70]} {
 			if err := e.Posts.DeletePost(t.Context(), star, post); err != nil {
 				t.Fatal(err)
 			}
 		}
-		kept := e.post(friend, "this one stays, @star")
-		e.drain()
+		kept := e.Post(friend, "this one stays, @star")
+		e.Drain()
 		before, err := e.Live.CurrentPosition(t.Context(), retwis.Home(fans[0]))
 		if err != nil {
 			t.Fatal(err)
@@ -172,9 +104,9 @@ func TestAccountDeletion_LeavesNothing(t *testing.T) {
 		if err := e.Accounts.DeleteAccount(t.Context(), star, "another hash"); !errors.Is(err, retwis.ErrWrongCredentials) {
 			t.Errorf("DeleteAccount with another hash: %v", err)
 		}
-		e.deleteAccount(star)
-		e.deleteAccount(star) // a client repeats the call after a lost reply
-		if _, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: star, Text: "x", IdempotencyKey: e.key()}); !errors.Is(err, retwis.ErrUnauthenticated) {
+		e.DeleteAccount(star)
+		e.DeleteAccount(star) // a client repeats the call after a lost reply
+		if _, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: star, Text: "x", IdempotencyKey: e.Key()}); !errors.Is(err, retwis.ErrUnauthenticated) {
 			t.Errorf("CreatePost of a deleted account: %v", err)
 		}
 		if err := e.Follows.Follow(t.Context(), other, star); !errors.Is(err, retwis.ErrUserNotFound) {
@@ -186,11 +118,11 @@ func TestAccountDeletion_LeavesNothing(t *testing.T) {
 		if _, err := e.Accounts.UserByName(t.Context(), "star"); !errors.Is(err, retwis.ErrNotFound) {
 			t.Errorf("UserByName of a deleted account: %v", err)
 		}
-		e.drain()
+		e.Drain()
 		close(stop)
 		reading.Wait()
 		e.endGraceOf(star)
-		e.nothingIsLeftOf(star)
+		e.NothingIsLeftOf(star)
 
 		replay, err := e.Live.EventsSince(t.Context(), before)
 		if err != nil || !replay.Found {
@@ -208,11 +140,11 @@ func TestAccountDeletion_LeavesNothing(t *testing.T) {
 			t.Errorf("posts of a deleted account exist: %v", err)
 		}
 		for _, id := range []retwis.TimelineID{retwis.Home(fans[0]), retwis.Public(), retwis.ListPosts(shared)} {
-			if got := e.read(id); !slices.Equal(got, []retwis.PostID{kept}) {
+			if got := e.Read(id); !slices.Equal(got, []retwis.PostID{kept}) {
 				t.Errorf("timeline %s: %v, want %v", id, got, kept)
 			}
 		}
-		if got := e.read(retwis.Mentions(other)); len(got) > 0 {
+		if got := e.Read(retwis.Mentions(other)); len(got) > 0 {
 			t.Errorf("mentions: %v", got)
 		}
 		users, err := e.Accounts.Users(t.Context(), []retwis.UserID{friend, other, fans[0], fans[1]})
@@ -224,20 +156,20 @@ func TestAccountDeletion_LeavesNothing(t *testing.T) {
 				t.Errorf("%s: %d followers, follows %d, want %v", u.ID, u.FollowerCount, u.FollowingCount, want)
 			}
 		}
-		if members, total := e.follows(retwis.ListMembers(shared)); total != 1 || len(members) != 1 {
+		if members, total := e.Connection(retwis.ListMembers(shared)); total != 1 || len(members) != 1 {
 			t.Errorf("members of the list: %v, total %d", members, total)
 		}
 
 		// Later mentions of the name do not concern the deleted account.
-		e.post(friend, "@star where are you?")
-		again := e.register("STAR")[0]
-		e.post(friend, "@star is somebody else")
-		e.drain()
-		if got := e.read(retwis.Mentions(again)); len(got) != 1 {
+		e.Post(friend, "@star where are you?")
+		again := e.Register("STAR")[0]
+		e.Post(friend, "@star is somebody else")
+		e.Drain()
+		if got := e.Read(retwis.Mentions(again)); len(got) != 1 {
 			t.Errorf("mentions of the new account with the name: %v, want 1 post", got)
 		}
-		e.nothingIsLeftOf(star)
-		e.isSound()
+		e.NothingIsLeftOf(star)
+		e.IsSound()
 	})
 }
 
@@ -245,25 +177,25 @@ func TestAccountDeletion_CompletesDespiteKilledWorkers(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		r := redistest.Rand(t)
-		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk, ProfileCap: 100, Slack: 10, DeletedAccountTTL: shortGrace})
+		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk, ProfileCap: 100, Slack: 10, DeletedAccountTTL: enginetest.ShortAccountTTL})
 		workers := []*workerProcess{startWorker(t, url), startWorker(t, url)}
-		stars := e.register("first", "second", "third")
+		stars := e.Register("first", "second", "third")
 		fans := e.fans(stars[0], redistest.Size(600, 3000))
 		for _, fan := range fans[:100] {
-			e.follow(fan, stars[1])
-			e.follow(stars[2], fan)
+			e.Follow(fan, stars[1])
+			e.Follow(stars[2], fan)
 		}
 		for _, star := range stars {
 			for range 200 {
-				e.post(star, "x")
+				e.Post(star, "x")
 			}
-			e.createList(star, fans[:5]...)
-			e.createList(fans[0], star)
+			e.CreateList(star, fans[:5]...)
+			e.CreateList(fans[0], star)
 		}
-		kept := e.post(fans[1], "x")
-		e.drain()
+		kept := e.Post(fans[1], "x")
+		e.Drain()
 		for _, star := range stars {
-			e.deleteAccount(star)
+			e.DeleteAccount(star)
 		}
 		for range redistest.Size(15, 60) {
 			time.Sleep(time.Duration(20+r.IntN(500)) * time.Millisecond)
@@ -271,9 +203,9 @@ func TestAccountDeletion_CompletesDespiteKilledWorkers(t *testing.T) {
 			workers[i].kill()
 			workers[i] = startWorker(t, url)
 		}
-		e.drainWithin(3 * time.Minute)
-		e.nothingIsLeftOf(stars...)
-		if got := e.read(retwis.Home(fans[1])); !slices.Equal(got, []retwis.PostID{kept}) {
+		e.DrainWithin(3 * time.Minute)
+		e.NothingIsLeftOf(stars...)
+		if got := e.Read(retwis.Home(fans[1])); !slices.Equal(got, []retwis.PostID{kept}) {
 			t.Errorf("home of a fan: %v, want %v", got, kept)
 		}
 		users, err := e.Accounts.Users(t.Context(), fans)
@@ -285,31 +217,31 @@ func TestAccountDeletion_CompletesDespiteKilledWorkers(t *testing.T) {
 				t.Errorf("%s: %d followers, follows %d, want none", u.ID, u.FollowerCount, u.FollowingCount)
 			}
 		}
-		e.register("first", "SECOND", "third")
+		e.Register("first", "SECOND", "third")
 		letters, err := e.Outbox.DeadLetters(t.Context())
 		if err != nil || len(letters) > 0 {
 			t.Errorf("dead letters: %v, %v", letters, err)
 		}
-		e.isSound()
+		e.IsSound()
 	})
 }
 
 func TestAccountDeletion_RemovesConcurrentEdges(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		e := newEngine(t, store.Options{URL: url, DeletedAccountTTL: shortGrace})
-		e.work(fanout.Options{})
-		e.work(fanout.Options{})
-		readers := e.crowd("reader", 8)
+		e := newEngine(t, store.Options{URL: url, DeletedAccountTTL: enginetest.ShortAccountTTL})
+		e.Work(fanout.Options{})
+		e.Work(fanout.Options{})
+		readers := e.Crowd("reader", 8)
 		lists := make([]retwis.ListID, len(readers))
 		for i, reader := range readers {
-			lists[i] = e.createList(reader)
+			lists[i] = e.CreateList(reader)
 		}
 		var authors []retwis.UserID
 		for round := range redistest.Size(25, 300) {
-			author := e.register(fmt.Sprint("author", round))[0]
+			author := e.Register(fmt.Sprint("author", round))[0]
 			authors = append(authors, author)
-			e.post(author, "x")
+			e.Post(author, "x")
 			var wg sync.WaitGroup
 			for i, reader := range readers {
 				wg.Go(func() {
@@ -322,14 +254,14 @@ func TestAccountDeletion_RemovesConcurrentEdges(t *testing.T) {
 					}
 				})
 			}
-			wg.Go(func() { e.deleteAccount(author) })
+			wg.Go(func() { e.DeleteAccount(author) })
 			wg.Wait()
 		}
 		// A follow registers its partition with the author, and completes after the deletion.
-		e.drain()
-		e.nothingIsLeftOf(authors...)
-		client := raw(t, url)
-		user := keys(t, client, "*:user:"+readers[0].String())[0]
+		e.Drain()
+		e.NothingIsLeftOf(authors...)
+		client := enginetest.Client(t, url)
+		user := enginetest.Keys(t, client, "*:user:"+readers[0].String())[0]
 		tag, _, _ := strings.Cut(user, ":user:")
 		list := tag + ":list:" + lists[0].String()
 		late := authors[0].String()
@@ -337,7 +269,7 @@ func TestAccountDeletion_RemovesConcurrentEdges(t *testing.T) {
 			{tag + ":following:" + readers[0].String(), late}, {tag + ":fans:" + late, readers[0].String()},
 			{list + ":members", late}, {tag + ":listed:" + late, lists[0].String()},
 		} {
-			if err := client.ZAdd(t.Context(), edge[0], z(1, edge[1])).Err(); err != nil {
+			if err := client.ZAdd(t.Context(), edge[0], redis.Z{Score: 1, Member: edge[1]}).Err(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -350,13 +282,13 @@ func TestAccountDeletion_RemovesConcurrentEdges(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		e.drain()
-		e.nothingIsLeftOf(authors...)
+		e.Drain()
+		e.NothingIsLeftOf(authors...)
 		for i, reader := range readers {
-			if got, total := e.follows(retwis.FollowConnection{Kind: retwis.Following, User: reader}); total != 0 {
+			if got, total := e.Connection(retwis.FollowConnection{Kind: retwis.Following, User: reader}); total != 0 {
 				t.Errorf("%s follows %v", reader, got)
 			}
-			if got, total := e.follows(retwis.ListMembers(lists[i])); total != 0 {
+			if got, total := e.Connection(retwis.ListMembers(lists[i])); total != 0 {
 				t.Errorf("members of list %s: %v", lists[i], got)
 			}
 		}
@@ -369,6 +301,10 @@ func TestAccountDeletion_RemovesConcurrentEdges(t *testing.T) {
 				t.Errorf("%s follows %d, want none", u.ID, u.FollowingCount)
 			}
 		}
-		e.isSound()
+		e.IsSound()
 	})
+}
+
+func xadd(stream string, fields []string) *redis.XAddArgs {
+	return &redis.XAddArgs{Stream: stream, Values: fields}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -19,28 +20,28 @@ func TestBackfill_KeepsAHomeMarkedForRebuild(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
-		e.work(fanout.Options{})
-		people := e.register("reader", "early", "late")
+		e.Work(fanout.Options{})
+		people := e.Register("reader", "early", "late")
 		reader, early, late := people[0], people[1], people[2]
-		e.follow(reader, early)
+		e.Follow(reader, early)
 		var made []retwis.PostID
 		for range 10 {
-			made = append(made, e.post(early, "x"), e.post(late, "x"))
+			made = append(made, e.Post(early, "x"), e.Post(late, "x"))
 		}
-		e.drain()
+		e.Drain()
 
-		client := raw(t, url)
-		home := keys(t, client, "*:home:"+reader.String())[0]
+		client := enginetest.Client(t, url)
+		home := enginetest.Keys(t, client, "*:home:"+reader.String())[0]
 		if err := client.LTrim(t.Context(), home, 0, 0).Err(); err != nil {
 			t.Fatal(err)
 		}
 		if err := client.RPush(t.Context(), home, "b").Err(); err != nil {
 			t.Fatal(err)
 		}
-		e.follow(reader, late)
-		e.drain()
-		if got, want := e.read(retwis.Home(reader)), newest(made); !slices.Equal(got, want) {
-			t.Errorf("home: missing %v, extra %v", surplus(want, got), surplus(got, want))
+		e.Follow(reader, late)
+		e.Drain()
+		if got, want := e.Read(retwis.Home(reader)), enginetest.Newest(made); !slices.Equal(got, want) {
+			t.Errorf("home: missing %v, extra %v", enginetest.Surplus(want, got), enginetest.Surplus(got, want))
 		}
 	})
 }
@@ -51,28 +52,28 @@ func TestPush_KeepsAHomeMarkedForBuilding(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
-		e.work(fanout.Options{})
-		people := e.register("reader", "early", "late")
+		e.Work(fanout.Options{})
+		people := e.Register("reader", "early", "late")
 		reader, early, late := people[0], people[1], people[2]
-		e.follow(reader, early)
+		e.Follow(reader, early)
 		var made []retwis.PostID
 		for range 10 {
-			made = append(made, e.post(early, "x"), e.post(late, "x"))
+			made = append(made, e.Post(early, "x"), e.Post(late, "x"))
 		}
-		e.drain()
+		e.Drain()
 
-		client := raw(t, url)
-		home := keys(t, client, "*:home:"+reader.String())[0]
+		client := enginetest.Client(t, url)
+		home := enginetest.Keys(t, client, "*:home:"+reader.String())[0]
 		if err := client.RPush(t.Context(), home, "b").Err(); err != nil {
 			t.Fatal(err)
 		}
-		e.follow(reader, late)
-		e.drain()
+		e.Follow(reader, late)
+		e.Drain()
 		for range 3 {
-			made = append(made, e.post(early, "x"))
-			e.drain()
+			made = append(made, e.Post(early, "x"))
+			e.Drain()
 		}
-		if got, want := e.read(retwis.Home(reader)), newest(made); !slices.Equal(got, want) {
+		if got, want := e.Read(retwis.Home(reader)), enginetest.Newest(made); !slices.Equal(got, want) {
 			t.Errorf("home: %v, want %v", got, want)
 		}
 	})
@@ -83,18 +84,18 @@ func TestPurge_EndsWhatAnEarlierTryBegan(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
-		_, stop := e.work(fanout.Options{})
-		people := e.register("reader", "stays", "goes")
+		_, stop := e.Work(fanout.Options{})
+		people := e.Register("reader", "stays", "goes")
 		reader, stays, goes := people[0], people[1], people[2]
-		e.follow(reader, stays)
+		e.Follow(reader, stays)
 		for range 10 {
-			e.post(stays, "x")
+			e.Post(stays, "x")
 		}
-		e.drain()
+		e.Drain()
 		stop()
 
-		client := raw(t, url)
-		home := keys(t, client, "*:home:"+reader.String())[0]
+		client := enginetest.Client(t, url)
+		home := enginetest.Keys(t, client, "*:home:"+reader.String())[0]
 		if err := client.LSet(t.Context(), home, -1, "b").Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -112,23 +113,23 @@ func TestPurge_RemovesPostsThatLeftTheProfile(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 100, ProfileCap: 10, Slack: 2})
-		e.work(fanout.Options{})
-		people := e.register("reader", "stays", "goes")
+		e.Work(fanout.Options{})
+		people := e.Register("reader", "stays", "goes")
 		reader, stays, goes := people[0], people[1], people[2]
-		e.follow(reader, stays)
-		e.follow(reader, goes)
-		e.drain()
+		e.Follow(reader, stays)
+		e.Follow(reader, goes)
+		e.Drain()
 		for range 30 {
-			e.post(goes, "x")
+			e.Post(goes, "x")
 		}
-		kept := e.post(stays, "x")
-		e.drain()
-		if got := e.read(retwis.Home(reader)); len(got) != 31 {
+		kept := e.Post(stays, "x")
+		e.Drain()
+		if got := e.Read(retwis.Home(reader)); len(got) != 31 {
 			t.Fatalf("home holds %d posts, want 31", len(got))
 		}
-		e.unfollow(reader, goes)
-		e.drain()
-		if got := e.read(retwis.Home(reader)); !slices.Equal(got, []retwis.PostID{kept}) {
+		e.Unfollow(reader, goes)
+		e.Drain()
+		if got := e.Read(retwis.Home(reader)); !slices.Equal(got, []retwis.PostID{kept}) {
 			t.Errorf("home: %v, want %v", got, []retwis.PostID{kept})
 		}
 	})
@@ -138,20 +139,20 @@ func TestBackfill_BeforeFanOutDeliversOnce(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
-		authors, readers := e.crowd("author", 20), e.crowd("reader", 20)
+		authors, readers := e.Crowd("author", 20), e.Crowd("reader", 20)
 		want := make([][]retwis.PostID, len(authors))
 		for i := range authors {
-			want[i] = []retwis.PostID{e.post(authors[i], "second"), e.post(authors[i], "first")}
-			e.follow(readers[i], authors[i])
+			want[i] = []retwis.PostID{e.Post(authors[i], "second"), e.Post(authors[i], "first")}
+			e.Follow(readers[i], authors[i])
 			if err := e.Tasks.Backfill(t.Context(), retwis.Home(readers[i]), authors[i], 0); err != nil {
 				t.Fatal(err)
 			}
 		}
-		e.work(fanout.Options{})
-		e.drain()
+		e.Work(fanout.Options{})
+		e.Drain()
 		for i, reader := range readers {
-			if got := e.read(retwis.Home(reader)); !slices.Equal(got, newest(want[i])) {
-				t.Errorf("home of %s: %v, want %v", reader, got, newest(want[i]))
+			if got := e.Read(retwis.Home(reader)); !slices.Equal(got, enginetest.Newest(want[i])) {
+				t.Errorf("home of %s: %v, want %v", reader, got, enginetest.Newest(want[i]))
 			}
 		}
 	})
@@ -161,17 +162,17 @@ func TestUnfollow_RemovesPostsCreatedConcurrently(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
-		e.work(fanout.Options{})
+		e.Work(fanout.Options{})
 		r := redistest.Rand(t)
 		var readers []retwis.UserID
 		for round := range redistest.Size(60, 500) {
-			people := e.crowd(fmt.Sprintf("r%d_", round), 2)
+			people := e.Crowd(fmt.Sprintf("r%d_", round), 2)
 			author, reader := people[0], people[1]
-			e.follow(reader, author)
+			e.Follow(reader, author)
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				for range 5 {
-					if _, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: e.key()}); err != nil {
+					if _, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: e.Key()}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -186,9 +187,9 @@ func TestUnfollow_RemovesPostsCreatedConcurrently(t *testing.T) {
 			wg.Wait()
 			readers = append(readers, reader)
 		}
-		e.drain()
+		e.Drain()
 		for round, reader := range readers {
-			if left := e.read(retwis.Home(reader)); len(left) > 0 {
+			if left := e.Read(retwis.Home(reader)); len(left) > 0 {
 				t.Errorf("round %d: %d posts remain", round, len(left))
 			}
 		}

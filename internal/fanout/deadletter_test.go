@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -15,28 +16,28 @@ func TestRejectedEntry_MovesToTheDeadLetterQueueAndIsRequeued(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
-		worker, _ := e.work(fanout.Options{})
-		people := e.register("author", "broken", "sound", "other")
+		worker, _ := e.Work(fanout.Options{})
+		people := e.Register("author", "broken", "sound", "other")
 		author, broken, sound, other := people[0], people[1], people[2], people[3]
 		for _, reader := range []retwis.UserID{broken, sound} {
-			e.follow(reader, author)
+			e.Follow(reader, author)
 		}
-		e.follow(sound, other)
-		e.drain()
+		e.Follow(sound, other)
+		e.Drain()
 
 		// A home of the wrong type makes the script itself fail.
-		client := raw(t, url)
-		home := keys(t, client, "*:home:"+broken.String())[0]
+		client := enginetest.Client(t, url)
+		home := enginetest.Keys(t, client, "*:home:"+broken.String())[0]
 		if err := client.Set(t.Context(), home, "no list", 0).Err(); err != nil {
 			t.Fatal(err)
 		}
-		lost := e.post(author, "lost on the way")
-		passing := e.post(other, "held up by nothing")
-		e.drain()
+		lost := e.Post(author, "lost on the way")
+		passing := e.Post(other, "held up by nothing")
+		e.Drain()
 		if n := worker.Stats().DeadLetters; n != 1 {
 			t.Errorf("%d dead letters, want 1", n)
 		}
-		if got := e.read(retwis.Home(sound)); !slices.Contains(got, passing) {
+		if got := e.Read(retwis.Home(sound)); !slices.Contains(got, passing) {
 			t.Errorf("another author's post did not arrive: %v", got)
 		}
 		letters, err := e.Outbox.DeadLetters(t.Context())
@@ -50,22 +51,22 @@ func TestRejectedEntry_MovesToTheDeadLetterQueueAndIsRequeued(t *testing.T) {
 		if err := client.Del(t.Context(), home).Err(); err != nil {
 			t.Fatal(err)
 		}
-		later := e.post(author, "newer than the dead letter")
-		e.drain()
+		later := e.Post(author, "newer than the dead letter")
+		e.Drain()
 		if revived, err := e.Outbox.Requeue(t.Context(), letters[0]); err != nil || !revived {
 			t.Fatal(revived, err)
 		}
 		if revived, err := e.Outbox.Requeue(t.Context(), letters[0]); err != nil || revived {
 			t.Errorf("a dead letter was revived twice: %v", err)
 		}
-		e.drain()
+		e.Drain()
 		for _, reader := range []retwis.UserID{broken, sound} {
-			got := slices.DeleteFunc(e.read(retwis.Home(reader)), func(id retwis.PostID) bool { return id == passing })
+			got := slices.DeleteFunc(e.Read(retwis.Home(reader)), func(id retwis.PostID) bool { return id == passing })
 			if !slices.Equal(got, []retwis.PostID{later, lost}) {
 				t.Errorf("home of %s: %v, want %v", reader, got, []retwis.PostID{later, lost})
 			}
 		}
-		if got := e.read(retwis.Public()); len(got) != 3 || len(surplus(got, []retwis.PostID{lost, later, passing})) > 0 {
+		if got := e.Read(retwis.Public()); len(got) != 3 || len(enginetest.Surplus(got, []retwis.PostID{lost, later, passing})) > 0 {
 			t.Errorf("public timeline: %v", got)
 		}
 		if letters, err := e.Outbox.DeadLetters(t.Context()); err != nil || len(letters) > 0 {
@@ -77,18 +78,18 @@ func TestRejectedEntry_MovesToTheDeadLetterQueueAndIsRequeued(t *testing.T) {
 func TestMalformedEntry_DoesNotBlockOtherEntries(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, store.Options{URL: redistest.Server(t).URL(), Partitions: 1})
-	people := e.register("author", "reader")
-	e.follow(people[1], people[0])
-	client := raw(t, e.url)
-	outbox := keys(t, client, "*:outbox")[0]
+	people := e.Register("author", "reader")
+	e.Follow(people[1], people[0])
+	client := enginetest.Client(t, e.URL)
+	outbox := enginetest.Keys(t, client, "*:outbox")[0]
 	for _, fields := range [][]string{{"kind", "post", "author", "nobody"}, {"kind", "dance"}, {"x", "y"}} {
 		if err := client.XAdd(t.Context(), xadd(outbox, fields)).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	post := e.post(people[0], "behind them")
-	e.work(fanout.Options{})
-	e.drain()
+	post := e.Post(people[0], "behind them")
+	e.Work(fanout.Options{})
+	e.Drain()
 	e.everyFanHas(people[1:], []retwis.PostID{post})
 	letters, err := e.Outbox.DeadLetters(t.Context())
 	if err != nil || len(letters) != 3 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -16,20 +17,20 @@ func TestWorker_DeliversPostsToFollowers(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
-		e.work(fanout.Options{})
-		people := e.register("ann", "bob", "cid")
+		e.Work(fanout.Options{})
+		people := e.Register("ann", "bob", "cid")
 		ann, bob, cid := people[0], people[1], people[2]
-		early := e.post(ann, "before anybody followed")
-		e.follow(bob, ann)
-		e.drain()
-		late := e.post(ann, "after bob followed")
-		e.drain()
-		own := e.post(bob, "bob's own")
-		e.drain()
+		early := e.Post(ann, "before anybody followed")
+		e.Follow(bob, ann)
+		e.Drain()
+		late := e.Post(ann, "after bob followed")
+		e.Drain()
+		own := e.Post(bob, "bob's own")
+		e.Drain()
 
 		check := func(what string, id retwis.TimelineID, want ...retwis.PostID) {
 			t.Helper()
-			if diff := cmp.Diff(want, e.read(id)); diff != "" {
+			if diff := cmp.Diff(want, e.Read(id)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", what, diff)
 			}
 		}
@@ -37,7 +38,7 @@ func TestWorker_DeliversPostsToFollowers(t *testing.T) {
 		check("ann's home", retwis.Home(ann), late, early)
 		check("cid's home", retwis.Home(cid))
 		check("ann's profile", retwis.Profile(ann), late, early)
-		if got := e.read(retwis.Public()); !slices.Equal(newest(got), newest([]retwis.PostID{own, late, early})) {
+		if got := e.Read(retwis.Public()); !slices.Equal(enginetest.Newest(got), enginetest.Newest([]retwis.PostID{own, late, early})) {
 			t.Errorf("public timeline: %v", got)
 		}
 
@@ -47,8 +48,8 @@ func TestWorker_DeliversPostsToFollowers(t *testing.T) {
 		check("bob's home after ann deleted a post", retwis.Home(bob), own, early)
 		check("ann's profile after she deleted a post", retwis.Profile(ann), early)
 
-		e.unfollow(bob, ann)
-		e.drain()
+		e.Unfollow(bob, ann)
+		e.Drain()
 		check("bob's home after he unfollowed ann", retwis.Home(bob), own)
 
 		users, err := e.Accounts.Users(t.Context(), people)

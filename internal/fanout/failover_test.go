@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/outbox"
 	"retwis/internal/redistest"
@@ -25,55 +26,55 @@ func TestFailover_LosesNoDelivery(t *testing.T) {
 	const masters = 3
 	cluster := redistest.Cluster(t, redistest.ClusterOptions{Masters: masters, Replicas: 1})
 	e := newEngine(t, store.Options{URL: cluster.URL()})
-	_, stop := e.work(fanout.Options{})
-	client := raw(t, cluster.URL())
+	_, stop := e.Work(fanout.Options{})
+	client := enginetest.Client(t, cluster.URL())
 	masterOf := func(user retwis.UserID) *redistest.Node {
-		return cluster.Master(cluster.Slot(keys(t, client, "*:user:"+user.String())[0]))
+		return cluster.Master(cluster.Slot(enginetest.Keys(t, client, "*:user:"+user.String())[0]))
 	}
-	people := e.crowd("user", 12)
-	author, other := people[0], e.register("other")[0]
-	old := e.post(other, "waits for a follower")
+	people := e.Crowd("user", 12)
+	author, other := people[0], e.Register("other")[0]
+	old := e.Post(other, "waits for a follower")
 	elsewhere := func(user retwis.UserID) bool { return masterOf(user) != masterOf(author) }
 	reader := people[slices.IndexFunc(people, elsewhere)]
 	doomed := masterOf(reader)
 	var fans []retwis.UserID // on the failing master and on others
 	for _, fan := range people[1:] {
-		e.read(retwis.Home(fan))
-		e.follow(fan, author)
+		e.Read(retwis.Home(fan))
+		e.Follow(fan, author)
 		fans = append(fans, fan)
 	}
-	list, err := e.Lists.CreateList(t.Context(), reader, "some", e.key())
+	list, err := e.Lists.CreateList(t.Context(), reader, "some", e.Key())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Lists.AddListMember(t.Context(), reader, list.ID, author); err != nil {
 		t.Fatal(err)
 	}
-	e.read(retwis.ListPosts(list.ID))
+	e.Read(retwis.ListPosts(list.ID))
 	var late retwis.UserID // her home is back-filled while the replica receives nothing
 	for i := 0; late == 0; i++ {
-		if one := e.register(fmt.Sprint("late", i))[0]; masterOf(one) == doomed {
+		if one := e.Register(fmt.Sprint("late", i))[0]; masterOf(one) == doomed {
 			late = one
 		}
 	}
-	e.read(retwis.Home(late))
-	first, second := e.post(author, "hello"), e.post(author, "to be deleted")
-	e.drain()
+	e.Read(retwis.Home(late))
+	first, second := e.Post(author, "hello"), e.Post(author, "to be deleted")
+	e.Drain()
 	stop()
-	e.follow(late, other)
+	e.Follow(late, other)
 	awaitReplicasKnown(t, cluster)
-	keysUsed := e.keys
+	before := e
 	e = newEngine(t, store.Options{URL: cluster.URL()}) // with the current topology of the cluster
-	e.keys = keysUsed
+	e.ContinueKeys(before.Engine)
 
 	replica := cluster.Nodes()[slices.Index(cluster.Nodes(), doomed)+masters]
 	cutOff(t, replica.Client())
-	worker, _ := e.work(fanout.Options{})
-	lost := e.post(author, "hello @user"+"0, "+"on the way")
+	worker, _ := e.Work(fanout.Options{})
+	lost := e.Post(author, "hello @user"+"0, "+"on the way")
 	if err := e.Posts.DeletePost(t.Context(), author, second); err != nil {
 		t.Fatal(err)
 	}
-	for !slices.Contains(e.read(retwis.Home(reader)), lost) || !slices.Contains(e.read(retwis.Home(late)), old) {
+	for !slices.Contains(e.Read(retwis.Home(reader)), lost) || !slices.Contains(e.Read(retwis.Home(late)), old) {
 		time.Sleep(time.Millisecond)
 	}
 	// Wait until the entry leaves the outbox, which it must not do before the failover.
@@ -85,23 +86,23 @@ func TestFailover_LosesNoDelivery(t *testing.T) {
 	doomed.Kill()
 	cluster.AwaitAvailable()
 
-	key := e.key()
+	key := e.Key()
 	third := retryFor(t, 30*time.Second, func() (retwis.PostEdge, error) {
 		return e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "after", IdempotencyKey: key})
 	}).Post.ID
-	e.drain()
+	e.Drain()
 	want := []retwis.PostID{third, lost, first}
 	e.everyFanHas(fans, want)
-	if got := e.read(retwis.ListPosts(list.ID)); !slices.Equal(got, want) {
+	if got := e.Read(retwis.ListPosts(list.ID)); !slices.Equal(got, want) {
 		t.Errorf("list timeline: %v, want %v", got, want)
 	}
-	if got, want := newest(e.read(retwis.Public())), newest(append(want, old)); !slices.Equal(got, want) {
+	if got, want := enginetest.Newest(e.Read(retwis.Public())), enginetest.Newest(append(want, old)); !slices.Equal(got, want) {
 		t.Errorf("the public timeline holds %v, want %v", got, want)
 	}
-	if got := e.read(retwis.Home(late)); !slices.Equal(got, []retwis.PostID{old}) {
+	if got := e.Read(retwis.Home(late)); !slices.Equal(got, []retwis.PostID{old}) {
 		t.Errorf("back-filled home: %v, want %v", got, []retwis.PostID{old})
 	}
-	e.isSound()
+	e.IsSound()
 	if n := worker.Stats().DeadLetters; n > 0 {
 		t.Errorf("%d dead letters, want none", n)
 	}
@@ -113,30 +114,30 @@ func TestRestore_OfAnEarlierStateRepeatsLostDeliveries(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
 	e := newEngine(t, store.Options{URL: server.URL()})
-	_, stop := e.work(fanout.Options{})
-	author := e.register("author")[0]
+	_, stop := e.Work(fanout.Options{})
+	author := e.Register("author")[0]
 	fans := e.fans(author, 20)
-	e.drain()
+	e.Drain()
 	for _, fan := range fans {
-		e.read(retwis.Home(fan))
+		e.Read(retwis.Home(fan))
 	}
 	stop()
-	lost := e.post(author, "delivered, which is forgotten")
-	if err := raw(t, server.URL()).Save(t.Context()).Err(); err != nil {
+	lost := e.Post(author, "delivered, which is forgotten")
+	if err := enginetest.Client(t, server.URL()).Save(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	e.work(fanout.Options{})
-	e.drain()
+	e.Work(fanout.Options{})
+	e.Drain()
 	e.everyFanHas(fans, []retwis.PostID{lost})
 	server.Kill()
 	server.Start()
-	key := e.key()
+	key := e.Key()
 	after := retryFor(t, 30*time.Second, func() (retwis.PostEdge, error) {
 		return e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "after", IdempotencyKey: key})
 	}).Post.ID
-	e.drain()
+	e.Drain()
 	e.everyFanHas(fans, []retwis.PostID{after, lost})
-	e.isSound()
+	e.IsSound()
 }
 
 // unanswered is an outbox whose replicas never confirm a write.
@@ -156,12 +157,12 @@ func (u *unanswered) VerifyDurable(ctx context.Context, outboxID int, first stri
 func TestTrim_WaitsForReplicasUntilReplicaTimeout(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
-	author := e.register("author")[0]
+	author := e.Register("author")[0]
 	db := &unanswered{Outbox: e.Outbox}
-	e.workOn(db, e.Tasks, fanout.Options{ReplicaTimeout: 500 * time.Millisecond})
-	post := e.post(author, "x")
-	e.drain()
-	if got := e.read(retwis.Public()); !slices.Equal(got, []retwis.PostID{post}) {
+	e.WorkOn(db, e.Tasks, fanout.Options{ReplicaTimeout: 500 * time.Millisecond})
+	post := e.Post(author, "x")
+	e.Drain()
+	if got := e.Read(retwis.Public()); !slices.Equal(got, []retwis.PostID{post}) {
 		t.Errorf("the public timeline holds %v, want %v", got, post)
 	}
 	if n := db.waits.Load(); n < 2 {

@@ -6,30 +6,20 @@ import (
 	"testing"
 	"time"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/store"
 )
 
-// letCatchUp waits while fan-out lags. A post that arrives late by more than the slack of a
-// small home may push newer posts out of the list.
-func (e *engine) letCatchUp() {
-	for {
-		if waiting, err := e.Outbox.OutboxLength(e.t.Context()); err != nil || waiting < 5 {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
 // comeAndGo runs short-lived workers that constantly take over outboxes from each other, until
 // settle is called.
-func (e *engine) comeAndGo(r *rand.Rand) (settle func()) {
+func (e *engine) ComeAndGo(r *rand.Rand) (settle func()) {
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		for {
-			_, stop := e.work(fanout.Options{Lease: shortLease})
+			_, stop := e.Work(fanout.Options{Lease: enginetest.ShortLease})
 			select {
 			case <-over:
 				return
@@ -56,12 +46,12 @@ func TestHomes_EqualTheirDefinitionAfterRandomActions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			redistest.OnEachRedis(t, func(t *testing.T, url string) {
 				options := tt.options
-				options.URL, options.DeletedAccountTTL = url, shortGrace
+				options.URL, options.DeletedAccountTTL = url, enginetest.ShortAccountTTL
 				e := newEngine(t, options)
-				e.work(fanout.Options{Lease: shortLease})
+				e.Work(fanout.Options{Lease: enginetest.ShortLease})
 				r := redistest.Rand(t)
-				settle := e.comeAndGo(rand.New(rand.NewPCG(r.Uint64(), 1)))
-				m := newModel(e.crowd("user", redistest.Size(80, 200)))
+				settle := e.ComeAndGo(rand.New(rand.NewPCG(r.Uint64(), 1)))
+				m := enginetest.NewModel(e.Crowd("user", redistest.Size(80, 200)))
 				const goroutines = 8
 				var wg sync.WaitGroup
 				for g := range goroutines {
@@ -69,10 +59,10 @@ func TestHomes_EqualTheirDefinitionAfterRandomActions(t *testing.T) {
 					wg.Go(func() {
 						for range redistest.Size(3000, 20_000) / goroutines {
 							if options.Slack > 0 {
-								e.letCatchUp()
+								e.LetCatchUp()
 							}
-							user := m.people[own.IntN(len(m.people)/goroutines)*goroutines+g]
-							if err := m.act(e, own, user); err != nil {
+							user := m.People[own.IntN(len(m.People)/goroutines)*goroutines+g]
+							if err := m.Act(e.Engine, own, user); err != nil {
 								t.Error(err)
 								return
 							}
@@ -81,10 +71,10 @@ func TestHomes_EqualTheirDefinitionAfterRandomActions(t *testing.T) {
 				}
 				wg.Wait()
 				settle()
-				e.drain()
-				t.Logf("%d accounts were deleted", len(m.gone))
-				m.verify(e, options.HomeCap, max(options.Slack, 1))
-				e.isSound()
+				e.Drain()
+				t.Logf("%d accounts were deleted", len(m.Gone))
+				m.Verify(e.Engine, options.HomeCap, max(options.Slack, 1))
+				e.IsSound()
 			})
 		})
 	}

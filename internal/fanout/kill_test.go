@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -25,7 +26,7 @@ func startWorker(t *testing.T, url string) *workerProcess {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
 	cmd.Env = append(os.Environ(), workerURL+"="+url)
-	cmd.Stdout, cmd.Stderr = testWriter{t}, testWriter{t}
+	cmd.Stdout, cmd.Stderr = enginetest.LogWriter{T: t}, enginetest.LogWriter{T: t}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -48,39 +49,39 @@ func (p *workerProcess) signal(signal syscall.Signal) {
 
 // fans registers n users who follow an author.
 func (e *engine) fans(author retwis.UserID, n int) []retwis.UserID {
-	e.t.Helper()
+	e.T.Helper()
 	fans := make([]retwis.UserID, n)
 	var wg sync.WaitGroup
 	const goroutines = 16
 	for g := range goroutines {
 		wg.Go(func() {
 			for i := g; i < n; i += goroutines {
-				user, err := e.Accounts.Register(e.t.Context(), retwis.Registration{Username: fmt.Sprint("fan", i), PasswordHash: "x"})
+				user, err := e.Accounts.Register(e.T.Context(), retwis.Registration{Username: fmt.Sprint("fan", i), PasswordHash: "x"})
 				if err == nil {
 					fans[i] = user.ID
-					err = e.Follows.Follow(e.t.Context(), user.ID, author)
+					err = e.Follows.Follow(e.T.Context(), user.ID, author)
 				}
 				if err != nil {
-					e.t.Error(err)
+					e.T.Error(err)
 					return
 				}
 			}
 		})
 	}
 	wg.Wait()
-	if e.t.Failed() {
-		e.t.FailNow()
+	if e.T.Failed() {
+		e.T.FailNow()
 	}
 	return fans
 }
 
 // everyFanHas verifies the homes of all fans.
 func (e *engine) everyFanHas(fans []retwis.UserID, want []retwis.PostID) {
-	e.t.Helper()
+	e.T.Helper()
 	for _, fan := range fans {
-		if got := e.read(retwis.Home(fan)); !slices.Equal(got, want) {
-			e.t.Fatalf("home of %s: missing %v, extra or duplicate %v, in order %v",
-				fan, surplus(want, got), surplus(got, want), slices.Equal(got, newest(got)))
+		if got := e.Read(retwis.Home(fan)); !slices.Equal(got, want) {
+			e.T.Fatalf("home of %s: missing %v, extra or duplicate %v, in order %v",
+				fan, enginetest.Surplus(want, got), enginetest.Surplus(got, want), slices.Equal(got, enginetest.Newest(got)))
 		}
 	}
 }
@@ -90,17 +91,17 @@ func TestKilledWorkers_LoseAndDuplicateNothing(t *testing.T) {
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		r := redistest.Rand(t)
 		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk})
-		author := e.register("author")[0]
+		author := e.Register("author")[0]
 		worker := startWorker(t, url)
 		fans := e.fans(author, redistest.Size(1000, 5000))
-		e.drain()
+		e.Drain()
 
 		kills, hits := redistest.Size(15, 50), 0
 		workers := []*workerProcess{worker, startWorker(t, url)}
 		var want []retwis.PostID
 		for range kills {
 			for range 5 {
-				want = append(want, e.post(author, "x"))
+				want = append(want, e.Post(author, "x"))
 			}
 			time.Sleep(time.Duration(20+r.IntN(600)) * time.Millisecond)
 			waiting, err := e.Outbox.OutboxLength(t.Context())
@@ -118,9 +119,9 @@ func TestKilledWorkers_LoseAndDuplicateNothing(t *testing.T) {
 			t.Errorf("%d of %d kills interrupted deliveries, want at least %d", hits, kills, kills/5)
 		}
 		t.Logf("%d of %d kills interrupted deliveries, %d posts", hits, kills, len(want))
-		e.drainWithin(3 * time.Minute)
-		e.everyFanHas(fans, newest(want))
-		e.isSound()
+		e.DrainWithin(3 * time.Minute)
+		e.everyFanHas(fans, enginetest.Newest(want))
+		e.IsSound()
 	})
 }
 
@@ -128,27 +129,27 @@ func TestSuspendedWorker_DoesNoHarmWhenItResumes(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk})
-		author := e.register("author")[0]
+		author := e.Register("author")[0]
 		sleeper := startWorker(t, url)
 		fans := e.fans(author, redistest.Size(800, 3000))
-		e.drain()
+		e.Drain()
 		for round := range redistest.Size(3, 10) {
-			deleted, kept := e.post(author, "deleted"), e.post(author, "kept")
+			deleted, kept := e.Post(author, "deleted"), e.Post(author, "kept")
 			time.Sleep(15 * time.Millisecond)
 			sleeper.signal(syscall.SIGSTOP)
 			// The lease expires, and another worker takes over.
-			_, stop := e.work(slowWorker())
+			_, stop := e.Work(slowWorker())
 			if err := e.Posts.DeletePost(t.Context(), author, deleted); err != nil {
 				t.Fatal(err)
 			}
-			e.drain()
+			e.Drain()
 			sleeper.signal(syscall.SIGCONT)
-			third := e.post(author, "after")
-			e.drain()
+			third := e.Post(author, "after")
+			e.Drain()
 			stop()
 			want := []retwis.PostID{third, kept}
 			for _, fan := range fans {
-				if got := e.read(retwis.Home(fan)); !slices.Equal(got, want) {
+				if got := e.Read(retwis.Home(fan)); !slices.Equal(got, want) {
 					t.Fatalf("round %d: home of %s: %v, want %v", round, fan, got, want)
 				}
 			}
@@ -157,8 +158,8 @@ func TestSuspendedWorker_DoesNoHarmWhenItResumes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			e.drain()
+			e.Drain()
 		}
-		e.isSound()
+		e.IsSound()
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -14,20 +15,20 @@ import (
 // watch reads the posts that arrive on a timeline until the outboxes are empty. It returns
 // the posts in the order of arrival, and each position by the number of posts before it.
 func (e *engine) watch(id retwis.TimelineID, since retwis.Cursor) (arrived []retwis.PostID, stood map[int]retwis.TimelinePosition) {
-	e.t.Helper()
+	e.T.Helper()
 	at, err := since.TimelinePosition(id)
 	if err != nil {
-		e.t.Fatal(err)
+		e.T.Fatal(err)
 	}
 	stood = map[int]retwis.TimelinePosition{0: at}
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		waiting, err := e.Outbox.OutboxLength(e.t.Context())
+		waiting, err := e.Outbox.OutboxLength(e.T.Context())
 		if err != nil {
-			e.t.Fatal(err)
+			e.T.Fatal(err)
 		}
-		news, err := e.Live.EventsSince(e.t.Context(), at)
+		news, err := e.Live.EventsSince(e.T.Context(), at)
 		if err != nil {
-			e.t.Fatal(err)
+			e.T.Fatal(err)
 		}
 		if !news.Found { // the list was trimmed faster than watch read it
 			arrived, stood = nil, map[int]retwis.TimelinePosition{}
@@ -38,7 +39,7 @@ func (e *engine) watch(id retwis.TimelineID, since retwis.Cursor) (arrived []ret
 			return arrived, stood
 		}
 	}
-	e.t.Fatal("the outboxes are not empty after a minute")
+	e.T.Fatal("the outboxes are not empty after a minute")
 	return nil, nil
 }
 
@@ -50,17 +51,17 @@ func TestLag_HidesNoPosts(t *testing.T) {
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 400, Slack: 10})
 		r := redistest.Rand(t)
-		reader := e.register("reader")[0]
-		people := e.crowd("user", 8)
+		reader := e.Register("reader")[0]
+		people := e.Crowd("user", 8)
 		slow := people[0]
 		quick := people[slices.IndexFunc(people, func(id retwis.UserID) bool { return e.Outbox.PartitionOfUser(id) != e.Outbox.PartitionOfUser(slow) })]
-		m := newModel(append(people, reader))
+		m := enginetest.NewModel(append(people, reader))
 		for _, author := range []retwis.UserID{slow, quick} {
-			e.follow(reader, author)
-			m.follows[reader][author] = true
+			e.Follow(reader, author)
+			m.Follows[reader][author] = true
 		}
-		_, stop := e.work(fanout.Options{})
-		e.drain()
+		_, stop := e.Work(fanout.Options{})
+		e.Drain()
 		stop()
 
 		const idleWorker = "idle worker"
@@ -69,16 +70,16 @@ func TestLag_HidesNoPosts(t *testing.T) {
 			t.Fatal(lease.Err)
 		}
 		post := func(author retwis.UserID) {
-			m.posts[author] = append(m.posts[author], e.post(author, "x"))
+			m.Posts[author] = append(m.Posts[author], e.Post(author, "x"))
 		}
 		for i := range 700 {
 			if post(slow); i%20 == 0 {
 				post(quick)
 			}
 		}
-		e.work(fanout.Options{})
-		last := m.posts[quick][len(m.posts[quick])-1]
-		for deadline := time.Now().Add(time.Minute); !slices.Contains(e.read(retwis.Home(reader)), last); time.Sleep(5 * time.Millisecond) {
+		e.Work(fanout.Options{})
+		last := m.Posts[quick][len(m.Posts[quick])-1]
+		for deadline := time.Now().Add(time.Minute); !slices.Contains(e.Read(retwis.Home(reader)), last); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatal("the posts that are not delayed did not arrive")
 			}
@@ -110,12 +111,12 @@ func TestLag_HidesNoPosts(t *testing.T) {
 			t.Error("no position is recoverable")
 		}
 
-		want := m.home(reader)
-		forward, _ := e.walk(r, id, true, "")
-		if !slices.Equal(newest(forward), want) {
-			t.Errorf("pages: missing %v, extra or duplicate %v", surplus(want, forward), surplus(forward, want))
+		want := m.Home(reader)
+		forward, _ := e.Walk(r, id, true, "")
+		if !slices.Equal(enginetest.Newest(forward), want) {
+			t.Errorf("pages: missing %v, extra or duplicate %v", enginetest.Surplus(want, forward), enginetest.Surplus(forward, want))
 		}
-		backward, _ := e.walk(r, id, false, "")
+		backward, _ := e.Walk(r, id, false, "")
 		slices.Reverse(backward)
 		if !slices.Equal(forward, backward) {
 			t.Errorf("pages forward %v\nbackward %v", forward, backward)

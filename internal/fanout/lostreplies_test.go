@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -36,58 +37,58 @@ func TestLostReplies_LoseAndDuplicateNothing(t *testing.T) {
 				return !redistest.Handshake(request) && r.IntN(100) < 3
 			})
 			e := newEngine(t, store.Options{URL: proxy.URL(), HomeCap: tt.homeCap, Slack: 10})
-			_, stop := e.work(fanout.Options{})
-			m := newModel(e.registerDespiteLoss("user", 30))
+			_, stop := e.Work(fanout.Options{})
+			m := enginetest.NewModel(e.registerDespiteLoss("user", 30))
 			acts := redistest.Size(1000, 10_000)
 			for i := range acts {
 				switch i {
 				case acts / 4:
 					stop()
 				case 3 * acts / 4:
-					e.work(fanout.Options{})
+					e.Work(fanout.Options{})
 				}
-				m.actDespiteLoss(e, own)
+				actDespiteLoss(m, e, own)
 			}
 			if proxy.DroppedReplies() == 0 {
 				t.Fatal("no reply was lost")
 			}
 			t.Logf("%d replies were lost", proxy.DroppedReplies())
 			proxy.DropRepliesIf(nil)
-			e.drain()
-			m.verify(e, tt.homeCap, tt.late)
+			e.Drain()
+			m.Verify(e.Engine, tt.homeCap, tt.late)
 		})
 	}
 }
 
 // registerDespiteLoss registers n users while replies are lost.
 func (e *engine) registerDespiteLoss(prefix string, n int) []retwis.UserID {
-	e.t.Helper()
+	e.T.Helper()
 	ids := make([]retwis.UserID, n)
 	for i := range ids {
-		ids[i] = retry(e.t, func() (*retwis.User, error) {
-			return e.Accounts.Register(e.t.Context(), retwis.Registration{Username: fmt.Sprint(prefix, i), PasswordHash: "x"})
+		ids[i] = retry(e.T, func() (*retwis.User, error) {
+			return e.Accounts.Register(e.T.Context(), retwis.Registration{Username: fmt.Sprint(prefix, i), PasswordHash: "x"})
 		}).ID
 	}
 	return ids
 }
 
 // actDespiteLoss makes a random user post, follow or unfollow while replies are lost.
-func (m *model) actDespiteLoss(e *engine, r *rand.Rand) {
-	e.t.Helper()
-	user, other := m.people[r.IntN(len(m.people))], m.people[r.IntN(len(m.people))]
+func actDespiteLoss(m *enginetest.Model, e *engine, r *rand.Rand) {
+	e.T.Helper()
+	user, other := m.People[r.IntN(len(m.People))], m.People[r.IntN(len(m.People))]
 	switch n := r.IntN(4); {
 	case n < 2:
-		key := e.key()
-		edge := retry(e.t, func() (retwis.PostEdge, error) {
-			return e.Posts.CreatePost(e.t.Context(), retwis.NewPost{Author: user, Text: "x", IdempotencyKey: key})
+		key := e.Key()
+		edge := retry(e.T, func() (retwis.PostEdge, error) {
+			return e.Posts.CreatePost(e.T.Context(), retwis.NewPost{Author: user, Text: "x", IdempotencyKey: key})
 		})
-		m.posts[user] = append(m.posts[user], edge.Post.ID)
+		m.Posts[user] = append(m.Posts[user], edge.Post.ID)
 	case other == user:
 	case n == 2:
-		retry(e.t, func() (any, error) { return nil, e.Follows.Follow(e.t.Context(), user, other) })
-		m.follows[user][other] = true
+		retry(e.T, func() (any, error) { return nil, e.Follows.Follow(e.T.Context(), user, other) })
+		m.Follows[user][other] = true
 	default:
-		retry(e.t, func() (any, error) { return nil, e.Follows.Unfollow(e.t.Context(), user, other) })
-		delete(m.follows[user], other)
+		retry(e.T, func() (any, error) { return nil, e.Follows.Unfollow(e.T.Context(), user, other) })
+		delete(m.Follows[user], other)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/store"
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 
 func workForever(url string) error {
 	ctx := context.Background()
-	s, err := store.Open(ctx, store.Options{URL: url, Chunk: slowChunk, DeletedAccountTTL: shortGrace})
+	s, err := store.Open(ctx, store.Options{URL: url, Chunk: slowChunk, DeletedAccountTTL: enginetest.ShortAccountTTL})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -19,14 +20,14 @@ import (
 
 // sweep evicts idle timelines and returns their number.
 func (e *engine) sweep() int {
-	e.t.Helper()
+	e.T.Helper()
 	evicted := 0
-	err := e.Sweeps.EvictIdle(e.t.Context(), func(_ context.Context, _, removed int) error {
+	err := e.Sweeps.EvictIdle(e.T.Context(), func(_ context.Context, _, removed int) error {
 		evicted += removed
 		return nil
 	})
 	if err != nil {
-		e.t.Fatal(err)
+		e.T.Fatal(err)
 	}
 	return evicted
 }
@@ -36,22 +37,22 @@ func daysAgo(n int) int64 { return time.Now().Unix()/86400 - int64(n) }
 
 // readOn sets the day on which a timeline was last read.
 func (e *engine) readOn(client redis.UniversalClient, id retwis.TimelineID, day int64) {
-	e.t.Helper()
-	if err := client.HSet(e.t.Context(), e.ownerKey(client, id), "last_read", day).Err(); err != nil {
-		e.t.Fatal(err)
+	e.T.Helper()
+	if err := client.HSet(e.T.Context(), e.ownerKey(client, id), "last_read", day).Err(); err != nil {
+		e.T.Fatal(err)
 	}
 }
 
 // ownerKey returns the key of the hash that holds the day of a timeline's last read.
 func (e *engine) ownerKey(client redis.UniversalClient, id retwis.TimelineID) string {
-	e.t.Helper()
+	e.T.Helper()
 	pattern := "*:user:" + id.Owner.String()
 	if id.Kind == retwis.ListTimeline {
 		pattern = "*:list:" + id.Owner.String()
 	}
-	found := keys(e.t, client, pattern)
+	found := enginetest.Keys(e.T, client, pattern)
 	if len(found) != 1 {
-		e.t.Fatalf("keys like %s: %v", pattern, found)
+		e.T.Fatalf("keys like %s: %v", pattern, found)
 	}
 	return found[0]
 }
@@ -60,20 +61,20 @@ func TestSweep_EvictsIdleHomesUntilTheyAreRead(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 20, Slack: 3})
-		e.work(fanout.Options{})
-		client := raw(t, url)
-		author := e.register("author")[0]
-		readers := e.register("idle", "late", "never", "new", "watching")
+		e.Work(fanout.Options{})
+		client := enginetest.Client(t, url)
+		author := e.Register("author")[0]
+		readers := e.Register("idle", "late", "never", "new", "watching")
 		idle, late, never, watching := readers[0], readers[1], readers[2], readers[4]
 		for _, reader := range readers {
-			e.follow(reader, author)
+			e.Follow(reader, author)
 		}
-		members := retwis.ListPosts(e.createList(idle, author))
+		members := retwis.ListPosts(e.CreateList(idle, author))
 		var want []retwis.PostID
 		for range 50 {
-			want = append(want, e.post(author, "x"))
+			want = append(want, e.Post(author, "x"))
 		}
-		e.drain()
+		e.Drain()
 		for _, id := range []retwis.TimelineID{retwis.Home(idle), members, retwis.Home(late), retwis.Home(watching)} {
 			e.readOn(client, id, daysAgo(31))
 		}
@@ -90,7 +91,7 @@ func TestSweep_EvictsIdleHomesUntilTheyAreRead(t *testing.T) {
 			t.Errorf("%d timelines were evicted, want 3", n)
 		}
 		var left []string
-		for _, key := range append(keys(t, client, "*:home:*"), keys(t, client, "*:posts")...) {
+		for _, key := range append(enginetest.Keys(t, client, "*:home:*"), enginetest.Keys(t, client, "*:posts")...) {
 			_, name, _ := strings.Cut(key, "}:")
 			left = append(left, name)
 		}
@@ -103,13 +104,13 @@ func TestSweep_EvictsIdleHomesUntilTheyAreRead(t *testing.T) {
 		if !slices.Equal(left, stay) {
 			t.Errorf("timelines after the sweep: %v, want %v", left, stay)
 		}
-		e.isSound()
+		e.IsSound()
 
 		// Delivery skips evicted homes, and the first read of each rebuilds it completely.
-		want = append(want, e.post(author, "while they were idle"))
-		e.drain()
+		want = append(want, e.Post(author, "while they were idle"))
+		e.Drain()
 		for _, id := range []retwis.TimelineID{retwis.Home(idle), members, retwis.Home(never)} {
-			if got := keys(t, client, "*:home:"+id.Owner.String()); len(got) > 0 {
+			if got := enginetest.Keys(t, client, "*:home:"+id.Owner.String()); len(got) > 0 {
 				t.Errorf("%v exists before the first read", got)
 			}
 			page, err := e.Timelines.Page(t.Context(), id, retwis.Page{First: 10})
@@ -120,10 +121,10 @@ func TestSweep_EvictsIdleHomesUntilTheyAreRead(t *testing.T) {
 			for _, edge := range page.Edges {
 				got = append(got, edge.Post.ID)
 			}
-			if !slices.Equal(got, newest(want)[:10]) || !page.HasNextPage {
-				t.Errorf("first page of %s: %v, want %v", id, got, newest(want)[:10])
+			if !slices.Equal(got, enginetest.Newest(want)[:10]) || !page.HasNextPage {
+				t.Errorf("first page of %s: %v, want %v", id, got, enginetest.Newest(want)[:10])
 			}
-			if got := e.read(id); !slices.Equal(got, newest(want)) {
+			if got := e.Read(id); !slices.Equal(got, enginetest.Newest(want)) {
 				t.Errorf("all of %s: %d posts, want %d", id, len(got), len(want))
 			}
 			if day, err := client.HGet(t.Context(), e.ownerKey(client, id), "last_read").Int64(); err != nil || day < daysAgo(1) {
@@ -133,7 +134,7 @@ func TestSweep_EvictsIdleHomesUntilTheyAreRead(t *testing.T) {
 		if n := e.sweep(); n > 0 {
 			t.Errorf("%d timelines were evicted right after they were read", n)
 		}
-		e.isSound()
+		e.IsSound()
 	})
 }
 
@@ -150,13 +151,13 @@ func TestSweep_RepeatedEvictionsLoseAndDuplicateNothing(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			redistest.OnEachRedis(t, func(t *testing.T, url string) {
 				options := tt.options
-				options.URL, options.DeletedAccountTTL = url, shortGrace
+				options.URL, options.DeletedAccountTTL = url, enginetest.ShortAccountTTL
 				e := newEngine(t, options)
-				e.work(fanout.Options{})
-				client := raw(t, url)
+				e.Work(fanout.Options{})
+				client := enginetest.Client(t, url)
 				r := redistest.Rand(t)
-				m := newModel(e.crowd("user", 40))
-				hashes := keys(t, client, "*:user:*")
+				m := enginetest.NewModel(e.Crowd("user", 40))
+				hashes := enginetest.Keys(t, client, "*:user:*")
 				const goroutines = 4
 				var acting, sweeping sync.WaitGroup
 				done := make(chan struct{})
@@ -181,10 +182,10 @@ func TestSweep_RepeatedEvictionsLoseAndDuplicateNothing(t *testing.T) {
 					own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
 					acting.Go(func() {
 						for range redistest.Size(1600, 20_000) / goroutines {
-							e.letCatchUp()
-							user := m.people[own.IntN(len(m.people)/goroutines)*goroutines+g]
-							err := m.act(e, own, user)
-							if err == nil && own.IntN(4) == 0 && !m.left(user) {
+							e.LetCatchUp()
+							user := m.People[own.IntN(len(m.People)/goroutines)*goroutines+g]
+							err := m.Act(e.Engine, own, user)
+							if err == nil && own.IntN(4) == 0 && !m.HasLeft(user) {
 								_, err = e.Timelines.Page(t.Context(), retwis.Home(user), retwis.Page{First: 10})
 							}
 							if err != nil {
@@ -197,17 +198,17 @@ func TestSweep_RepeatedEvictionsLoseAndDuplicateNothing(t *testing.T) {
 				acting.Wait()
 				close(done)
 				sweeping.Wait()
-				e.drain()
-				if gone < len(m.people) {
-					t.Errorf("%d timelines were evicted, want at least %d", gone, len(m.people))
+				e.Drain()
+				if gone < len(m.People) {
+					t.Errorf("%d timelines were evicted, want at least %d", gone, len(m.People))
 				}
 				t.Logf("%d timelines were evicted", gone)
 				// The test may have written to a user's hash just after the end of the account.
-				for user := range m.gone {
-					client.Del(t.Context(), keys(t, client, "*:user:"+user.String())...)
+				for user := range m.Gone {
+					client.Del(t.Context(), enginetest.Keys(t, client, "*:user:"+user.String())...)
 				}
-				m.verify(e, options.HomeCap, max(options.Slack, 1))
-				e.isSound()
+				m.Verify(e.Engine, options.HomeCap, max(options.Slack, 1))
+				e.IsSound()
 			})
 		})
 	}
@@ -217,8 +218,8 @@ func TestSweeper_OnlyOneSweepsAtATime(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
-		people := e.crowd("user", 5)
-		client := raw(t, url)
+		people := e.Crowd("user", 5)
+		client := enginetest.Client(t, url)
 		for _, user := range people[:3] {
 			e.readOn(client, retwis.Home(user), daysAgo(40))
 		}

@@ -32,26 +32,26 @@ func TestTakeover_KeepsTheOrderOfAnAuthor(t *testing.T) {
 				options := tt.options
 				options.URL = url
 				e := newEngine(t, options)
-				_, stop := e.work(fanout.Options{})
-				author, reader := e.register("author")[0], e.register("reader")[0]
+				_, stop := e.Work(fanout.Options{})
+				author, reader := e.Register("author")[0], e.Register("reader")[0]
 				for i, followers := 0, 0; followers < 3; i++ { // above the push threshold
-					other := e.register(fmt.Sprint("other", i))[0]
+					other := e.Register(fmt.Sprint("other", i))[0]
 					if e.Outbox.PartitionOfUser(other) != e.Outbox.PartitionOfUser(reader) {
-						e.follow(other, author)
+						e.Follow(other, author)
 						followers++
 					}
 				}
-				e.drain()
+				e.Drain()
 				stop()
 
-				first, second := e.post(author, "first"), e.post(author, "second")
+				first, second := e.Post(author, "first"), e.Post(author, "second")
 				entries, err := e.Outbox.ReadOutbox(t.Context(), e.Outbox.PartitionOfUser(author), "0", 10, time.Second)
 				if err != nil || len(entries) != 2 {
 					t.Fatalf("the outbox holds %v, %v", entries, err)
 				}
 				timeline := retwis.Home(reader)
 				if tt.to == outbox.TargetLists {
-					list, err := e.Lists.CreateList(t.Context(), reader, "a list", e.key())
+					list, err := e.Lists.CreateList(t.Context(), reader, "a list", e.Key())
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -60,7 +60,7 @@ func TestTakeover_KeepsTheOrderOfAnAuthor(t *testing.T) {
 						t.Fatal(err)
 					}
 				} else {
-					e.follow(reader, author)
+					e.Follow(reader, author)
 				}
 				for i, want := range []int{1, 0} { // the second post, then the first again
 					at := outbox.Delivery{Entry: entries[1-i], Partition: e.Outbox.PartitionOfUser(reader), To: tt.to}
@@ -69,12 +69,12 @@ func TestTakeover_KeepsTheOrderOfAnAuthor(t *testing.T) {
 						t.Fatalf("delivery of post %d: %+v, want done with %d pushes", 2-i, got, want)
 					}
 				}
-				if got, want := e.read(timeline), []retwis.PostID{second}; !slices.Equal(got, want) {
+				if got, want := e.Read(timeline), []retwis.PostID{second}; !slices.Equal(got, want) {
 					t.Errorf("timeline before the back-fill: %v, want %v", got, want)
 				}
-				e.work(fanout.Options{})
-				e.drain()
-				if got, want := e.read(timeline), []retwis.PostID{second, first}; !slices.Equal(got, want) {
+				e.Work(fanout.Options{})
+				e.Drain()
+				if got, want := e.Read(timeline), []retwis.PostID{second, first}; !slices.Equal(got, want) {
 					t.Errorf("timeline after the back-fill: %v, want %v", got, want)
 				}
 			})
@@ -87,14 +87,14 @@ func TestKilledWorkers_AnotherWorkerTakesOver(t *testing.T) {
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk})
 		workers := []*workerProcess{startWorker(t, url), startWorker(t, url), startWorker(t, url)}
-		author := e.register("author")[0]
+		author := e.Register("author")[0]
 		fans := e.fans(author, 50)
-		e.drain()
+		e.Drain()
 		workers[0].kill()
 		workers[1].kill()
-		post := e.post(author, "x")
-		e.drain()
+		post := e.Post(author, "x")
+		e.Drain()
 		e.everyFanHas(fans, []retwis.PostID{post})
-		e.isSound()
+		e.IsSound()
 	})
 }

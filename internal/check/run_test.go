@@ -1,71 +1,25 @@
-package fanout_test
+package check_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"retwis/internal/check"
 	"retwis/internal/embedded"
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
-	"retwis/internal/store/inspect"
+
+	"github.com/redis/go-redis/v9"
 )
-
-// check checks the database.
-func (e *engine) check(options check.Options) check.Report {
-	e.t.Helper()
-	report, err := check.Run(e.t.Context(), inspect.New(e.Store), options)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return report
-}
-
-// isSound fails the test if the check has findings.
-func (e *engine) isSound() {
-	e.t.Helper()
-	report := e.check(check.Options{})
-	if report.Findings() > 0 || report.Unsettled > 0 {
-		e.t.Errorf("check found %v, unsettled %d, want no findings", report.Counts, report.Unsettled)
-		for _, f := range report.Examples {
-			e.t.Errorf("%s: %s", f.Kind, f.Text)
-		}
-	}
-}
-
-// keepBusy makes users act until stop is called. stop waits for the last action.
-func (m *model) keepBusy(e *engine, r *rand.Rand) (stop func()) {
-	ctx, cancel := context.WithCancel(e.t.Context())
-	const goroutines = 4
-	var wg sync.WaitGroup
-	for g := range goroutines {
-		own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				if waiting, err := e.Outbox.OutboxLength(ctx); err == nil && waiting > 200 {
-					time.Sleep(time.Millisecond)
-					continue
-				}
-				user := m.people[own.IntN(len(m.people)/goroutines)*goroutines+g]
-				if err := m.act(e, own, user); err != nil {
-					e.t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	return func() { cancel(); wg.Wait() }
-}
 
 func TestRun_FindsNothingInABusyDatabase(t *testing.T) {
 	t.Parallel()
@@ -83,20 +37,20 @@ func TestRun_FindsNothingInABusyDatabase(t *testing.T) {
 				options := tt.options
 				options.URL = url
 				e := newEngine(t, options)
-				e.work(fanout.Options{})
+				e.Work(fanout.Options{})
 				r := redistest.Rand(t)
-				stop := newModel(e.crowd("user", 40)).keepBusy(e, r)
+				stop := enginetest.NewModel(e.Crowd("user", 40)).KeepBusy(e.Engine, r)
 				for range redistest.Size(8, 80) {
-					e.isSound()
+					e.IsSound()
 				}
-				if report := e.check(check.Options{Inspections: 1}); report.Findings() > 0 {
+				if report := e.Check(check.Options{Inspections: 1}); report.Findings() > 0 {
 					t.Errorf("a single inspection reports %v, want no findings", report.Counts)
 				} else {
 					t.Logf("%d entries, %d unsettled differences", report.Entries, report.Unsettled)
 				}
 				stop()
-				e.drain()
-				e.isSound()
+				e.Drain()
+				e.IsSound()
 			})
 		})
 	}
@@ -107,10 +61,10 @@ func TestRun_FindsAndRepairsDamage(t *testing.T) {
 	home := func(d *damage) string { return d.only(":home:" + d.reader.String()) }
 	profile := func(d *damage) string { return d.only(":profile:" + d.author.String()) }
 	swap := func(d *damage, key string, a, b retwis.PostID) {
-		entries := d.LRange(d.t.Context(), key, 0, -1).Val()
+		entries := d.LRange(d.T.Context(), key, 0, -1).Val()
 		i, j := slices.Index(entries, a.String()), slices.Index(entries, b.String())
-		d.must(d.LSet(d.t.Context(), key, int64(i), b.String()).Err())
-		d.must(d.LSet(d.t.Context(), key, int64(j), a.String()).Err())
+		d.must(d.LSet(d.T.Context(), key, int64(i), b.String()).Err())
+		d.must(d.LSet(d.T.Context(), key, int64(j), a.String()).Err())
 	}
 	tests := []struct {
 		name    string
@@ -127,7 +81,7 @@ func TestRun_FindsAndRepairsDamage(t *testing.T) {
 			return d.LRem(ctx, d.only(":list:"+d.list.String()+":posts"), 0, d.posts[4].String()).Err()
 		}, map[check.Kind]int{check.Missing: 1}},
 		{"extra entry", func(ctx context.Context, d *damage) error {
-			return d.LPush(ctx, d.only(":home:"+d.other.String()), d.post(d.lone, "alone").String()).Err()
+			return d.LPush(ctx, d.only(":home:"+d.other.String()), d.Post(d.lone, "alone").String()).Err()
 		}, map[check.Kind]int{check.Extra: 1}},
 		{"entry without a post", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, home(d), "123456000000").Err()
@@ -149,7 +103,7 @@ func TestRun_FindsAndRepairsDamage(t *testing.T) {
 			return d.LPush(ctx, d.only(":mentions:"+d.reader.String()), d.posts[3].String()).Err()
 		}, map[check.Kind]int{check.Duplicate: 1}},
 		{"mentions that do not mention the user", func(ctx context.Context, d *damage) error {
-			return d.LPush(ctx, d.only(":mentions:"+d.reader.String()), d.post(d.lone, "hm").String(), 123456000000).Err()
+			return d.LPush(ctx, d.only(":mentions:"+d.reader.String()), d.Post(d.lone, "hm").String(), 123456000000).Err()
 		}, map[check.Kind]int{check.Extra: 2}},
 		{"two entries of a profile swapped", func(_ context.Context, d *damage) error {
 			swap(d, profile(d), d.posts[2], d.posts[3])
@@ -159,7 +113,7 @@ func TestRun_FindsAndRepairsDamage(t *testing.T) {
 			return d.LPush(ctx, profile(d), d.posts[2].String()).Err()
 		}, map[check.Kind]int{check.ProfileDuplicate: 1, check.Count: 1}},
 		{"post of another user on a profile", func(ctx context.Context, d *damage) error {
-			return d.LPush(ctx, profile(d), d.post(d.lone, "hm").String()).Err()
+			return d.LPush(ctx, profile(d), d.Post(d.lone, "hm").String()).Err()
 		}, map[check.Kind]int{check.ProfileExtra: 1, check.Count: 1}},
 		{"post missing on its profile", func(ctx context.Context, d *damage) error {
 			return d.LRem(ctx, profile(d), 0, d.posts[5].String()).Err()
@@ -175,7 +129,7 @@ func TestRun_FindsAndRepairsDamage(t *testing.T) {
 			return d.ZIncrBy(ctx, d.only(":following:"+d.reader.String()), 5, d.author.String()).Err()
 		}, map[check.Kind]int{check.OneWayEdge: 1}},
 		{"follow of a user who does not exist", func(ctx context.Context, d *damage) error {
-			return d.ZAdd(ctx, d.only(":following:"+d.reader.String()), z(77, "12345")).Err()
+			return d.ZAdd(ctx, d.only(":following:"+d.reader.String()), redis.Z{Score: 77, Member: "12345"}).Err()
 		}, map[check.Kind]int{check.OneWayEdge: 1, check.DanglingEdge: 1, check.Count: 1}},
 		{"list member without the author's edge", func(ctx context.Context, d *damage) error {
 			return d.ZRem(ctx, d.only(":listed:"+d.author.String()), d.list.String()).Err()
@@ -228,7 +182,7 @@ func TestRun_FindsAndRepairsDamage(t *testing.T) {
 			return d.ZRem(ctx, in(user, "newest_users"), d.lone.String()).Err()
 		}, map[check.Kind]int{check.NewestMissing: 1}},
 		{"newest users list a user who does not exist", func(ctx context.Context, d *damage) error {
-			return d.ZAdd(ctx, in(d.only(":user:"+d.lone.String()), "newest_users"), z(99, "12345")).Err()
+			return d.ZAdd(ctx, in(d.only(":user:"+d.lone.String()), "newest_users"), redis.Z{Score: 99, Member: "12345"}).Err()
 		}, map[check.Kind]int{check.NewestExtra: 1}},
 		{"post held three times on the public timeline", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, d.only(":public"), d.posts[3].String(), d.posts[3].String()).Err()
@@ -239,21 +193,21 @@ func TestRun_FindsAndRepairsDamage(t *testing.T) {
 	}
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		whole := newDamage(t, url)
-		whole.isSound()
+		whole.IsSound()
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				d := whole.in(t)
-				before := d.read(retwis.Home(d.reader))
+				before := d.Read(retwis.Home(d.reader))
 				d.must(tt.corrupt(t.Context(), d))
-				d.drain()
-				found := d.check(check.Options{})
+				d.Drain()
+				found := d.Check(check.Options{})
 				if !maps.Equal(found.Counts, tt.want) {
 					t.Errorf("found %v, want %v: %v", found.Counts, tt.want, found.Examples)
 				}
-				d.check(check.Options{Repair: true})
-				d.drain()
-				d.isSound()
-				if after := d.read(retwis.Home(d.reader)); !slices.Equal(newest(after), newest(before)) {
+				d.Check(check.Options{Repair: true})
+				d.Drain()
+				d.IsSound()
+				if after := d.Read(retwis.Home(d.reader)); !slices.Equal(enginetest.Newest(after), enginetest.Newest(before)) {
 					t.Errorf("home after the repair: %v, want %v", after, before)
 				}
 			})
@@ -273,15 +227,15 @@ func TestRun_WorksWithAnInProcessRedis(t *testing.T) {
 		}
 	})
 	d := newDamage(t, own.URL())
-	d.isSound()
+	d.IsSound()
 	home := d.only(":home:" + d.reader.String())
 	d.must(d.LRem(t.Context(), home, 0, d.posts[4].String()).Err())
 	d.must(d.LPush(t.Context(), home, d.posts[3].String()).Err())
-	found := d.check(check.Options{Repair: true})
+	found := d.Check(check.Options{Repair: true})
 	if !maps.Equal(found.Counts, map[check.Kind]int{check.Missing: 1, check.Duplicate: 1}) {
 		t.Errorf("found %v: %v", found.Counts, found.Examples)
 	}
-	d.isSound()
+	d.IsSound()
 }
 
 // The test damages and repairs homes while users post, follow and read. At the end the
@@ -289,16 +243,16 @@ func TestRun_WorksWithAnInProcessRedis(t *testing.T) {
 func TestRun_RepairsABusyDatabase(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		e := newEngine(t, store.Options{URL: url, DeletedAccountTTL: shortGrace})
-		e.work(fanout.Options{})
-		client := raw(t, url)
+		e := newEngine(t, store.Options{URL: url, DeletedAccountTTL: enginetest.ShortAccountTTL})
+		e.Work(fanout.Options{})
+		client := enginetest.Client(t, url)
 		r := redistest.Rand(t)
-		m := newModel(e.crowd("user", 40))
-		stop := m.keepBusy(e, r)
+		m := enginetest.NewModel(e.Crowd("user", 40))
+		stop := m.KeepBusy(e.Engine, r)
 		repaired := 0
 		for range redistest.Size(3, 50) {
 			time.Sleep(50 * time.Millisecond)
-			for _, home := range keys(t, client, "*:home:*") {
+			for _, home := range enginetest.Keys(t, client, "*:home:*") {
 				var err error
 				switch length := client.LLen(t.Context(), home).Val(); {
 				case length < 3:
@@ -311,17 +265,17 @@ func TestRun_RepairsABusyDatabase(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			repaired += e.check(check.Options{Repair: true}).Repaired
+			repaired += e.Check(check.Options{Repair: true}).Repaired
 		}
 		stop()
-		e.drain()
-		repaired += e.check(check.Options{Repair: true}).Repaired
+		e.Drain()
+		repaired += e.Check(check.Options{Repair: true}).Repaired
 		if repaired == 0 {
 			t.Error("no finding was repaired")
 		}
 		t.Logf("%d findings were repaired", repaired)
-		e.drain()
-		m.verify(e, 1000, 100)
+		e.Drain()
+		m.Verify(e.Engine, 1000, 100)
 	})
 }
 
@@ -333,7 +287,7 @@ func TestRun_SampleIsRepeatable(t *testing.T) {
 			d.must(d.HSet(t.Context(), d.only(":user:"+user.String()), "posts", 99).Err())
 		}
 		one := func(seed uint64) retwis.UserID {
-			report := d.check(check.Options{Sample: 1, Seed: seed})
+			report := d.Check(check.Options{Sample: 1, Seed: seed})
 			if report.Users != 1 || report.Findings() != 1 {
 				t.Fatalf("report %+v, want one user and one finding", report)
 			}
@@ -357,13 +311,13 @@ func TestRun_WithoutAWorkerReportsUnsettledDifferences(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
-		_, stop := e.work(fanout.Options{})
-		people := e.register("reader", "author")
-		e.follow(people[0], people[1])
-		e.drain()
+		_, stop := e.Work(fanout.Options{})
+		people := e.Register("reader", "author")
+		e.Follow(people[0], people[1])
+		e.Drain()
 		stop()
-		e.post(people[1], "hello")
-		report := e.check(check.Options{SettleTimeout: 50 * time.Millisecond})
+		e.Post(people[1], "hello")
+		report := e.Check(check.Options{SettleTimeout: 50 * time.Millisecond})
 		if report.Findings() != 0 || report.Unsettled != 1 {
 			t.Errorf("report %+v, want no findings and one unsettled difference", report)
 		}

@@ -1,4 +1,4 @@
-package fanout_test
+package store_test
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ func TestRegister_OneOfManyConcurrentClaimsWins(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
-		e.work(fanout.Options{})
+		e.Work(fanout.Options{})
 		const contenders = 50
 		spelt := func(i int) string {
 			return strings.Map(func(c rune) rune {
@@ -53,6 +53,6 @@ func TestRegister_OneOfManyConcurrentClaimsWins(t *testing.T) {
 		if err != nil || got.ID != winner.ID {
 			t.Errorf("UserByName: %v, %v; want %s", got, err, winner.ID)
 		}
-		e.drain()
+		e.Drain()
 	})
 }

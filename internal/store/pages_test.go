@@ -1,4 +1,4 @@
-package fanout_test
+package store_test
 
 import (
 	"errors"
@@ -7,107 +7,79 @@ import (
 	"slices"
 	"testing"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
+
+	"github.com/redis/go-redis/v9"
 )
 
-// walk reads a timeline page by page in one direction, from a cursor.
-func (e *engine) walk(r *rand.Rand, id retwis.TimelineID, older bool, from retwis.Cursor) (posts []retwis.PostID, cursors []retwis.Cursor) {
-	e.t.Helper()
-	for {
-		n := 1 + r.IntN(15)
-		page := retwis.Page{First: n, After: from}
-		if !older {
-			page = retwis.Page{Last: n, Before: from}
-		}
-		got, err := e.Timelines.Page(e.t.Context(), id, page)
-		if err != nil {
-			e.t.Fatal(err)
-		}
-		edges, more := got.Edges, got.HasNextPage
-		if !older {
-			edges, more = slices.Clone(edges), got.HasPreviousPage
-			slices.Reverse(edges)
-		}
-		for _, edge := range edges {
-			posts, cursors = append(posts, edge.Post.ID), append(cursors, edge.Cursor)
-			from = edge.Cursor
-		}
-		if more && len(edges) != n {
-			e.t.Fatalf("%s: a page of %d has %d posts, and more follow", id, n, len(edges))
-		}
-		if !more {
-			return posts, cursors
-		}
-	}
-}
-
-func TestPagesNeitherSkipNorRepeat(t *testing.T) {
+func TestPage_NeitherSkipsNorRepeats(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 40, Slack: 5})
-		e.work(fanout.Options{})
+		e.Work(fanout.Options{})
 		r := redistest.Rand(t)
-		people := e.crowd("user", 10)
+		people := e.Crowd("user", 10)
 		reader, authors := people[0], people[1:]
-		m := newModel(people)
+		m := enginetest.NewModel(people)
 		for _, author := range authors {
-			e.follow(reader, author)
-			m.follows[reader][author] = true
+			e.Follow(reader, author)
+			m.Follows[reader][author] = true
 		}
 		for range 150 {
 			author := people[r.IntN(len(people))]
-			m.posts[author] = append(m.posts[author], e.post(author, "x"))
+			m.Posts[author] = append(m.Posts[author], e.Post(author, "x"))
 		}
-		e.drain()
-		for author, posts := range m.posts {
+		e.Drain()
+		for author, posts := range m.Posts {
 			for _, post := range posts {
 				if r.IntN(6) == 0 {
-					m.deleted[post] = true
+					m.Deleted[post] = true
 					if err := e.Posts.DeletePost(t.Context(), author, post); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
 		}
-		e.drain()
+		e.Drain()
 		for _, id := range []retwis.TimelineID{retwis.Home(reader), retwis.Profile(authors[0]), retwis.Public()} {
-			forward, cursors := e.walk(r, id, true, "")
-			backward, _ := e.walk(r, id, false, "")
+			forward, cursors := e.Walk(r, id, true, "")
+			backward, _ := e.Walk(r, id, false, "")
 			slices.Reverse(backward)
 			if !slices.Equal(forward, backward) {
 				t.Errorf("%s: forward %v\nbackward %v", id, forward, backward)
 			}
 			switch id.Kind {
 			case retwis.HomeTimeline:
-				if !slices.Equal(newest(forward), m.home(reader)) {
-					t.Errorf("%s: %d posts, want %d", id, len(forward), len(m.home(reader)))
+				if !slices.Equal(enginetest.Newest(forward), m.Home(reader)) {
+					t.Errorf("%s: %d posts, want %d", id, len(forward), len(m.Home(reader)))
 				}
 			case retwis.ProfileTimeline:
-				if !slices.Equal(forward, m.profile(id.Owner)) {
-					t.Errorf("%s: %v, want %v", id, forward, m.profile(id.Owner))
+				if !slices.Equal(forward, m.Profile(id.Owner)) {
+					t.Errorf("%s: %v, want %v", id, forward, m.Profile(id.Owner))
 				}
 			}
 			for range 20 {
 				i := r.IntN(len(forward))
-				if got, _ := e.walk(r, id, true, cursors[i]); !slices.Equal(got, forward[i+1:]) {
+				if got, _ := e.Walk(r, id, true, cursors[i]); !slices.Equal(got, forward[i+1:]) {
 					t.Errorf("%s after post %d: %v\nwant %v", id, i, got, forward[i+1:])
 				}
-				got, _ := e.walk(r, id, false, cursors[i])
+				got, _ := e.Walk(r, id, false, cursors[i])
 				slices.Reverse(got)
 				if !slices.Equal(got, forward[:i]) {
 					t.Errorf("%s before post %d: %v\nwant %v", id, i, got, forward[:i])
 				}
 			}
 		}
-		// A cursor outlives its post, and the trimming of its entry: then it goes on by id.
+		// A cursor stays valid when its post is deleted and its entry trimmed. The page then continues by id.
 		id := retwis.Home(reader)
-		before, cursors := e.walk(r, id, true, "")
+		before, cursors := e.Walk(r, id, true, "")
 		place := 10
 		gone := before[place]
-		for author, posts := range m.posts {
+		for author, posts := range m.Posts {
 			if slices.Contains(posts, gone) {
 				if err := e.Posts.DeletePost(t.Context(), author, gone); err != nil {
 					t.Fatal(err)
@@ -115,35 +87,35 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 			}
 		}
 		for range 60 {
-			e.post(authors[1], "newer")
+			e.Post(authors[1], "newer")
 		}
-		e.drain()
-		older := slices.DeleteFunc(newest(before), func(post retwis.PostID) bool { return post >= gone })
-		if got, _ := e.walk(r, id, true, cursors[place]); !slices.Equal(newest(got), older) {
-			t.Errorf("after a deleted and trimmed post: missing %v, extra %v", surplus(older, got), surplus(got, older))
+		e.Drain()
+		older := slices.DeleteFunc(enginetest.Newest(before), func(post retwis.PostID) bool { return post >= gone })
+		if got, _ := e.Walk(r, id, true, cursors[place]); !slices.Equal(enginetest.Newest(got), older) {
+			t.Errorf("after a deleted and trimmed post: missing %v, extra %v", enginetest.Surplus(older, got), enginetest.Surplus(got, older))
 		}
 	})
 }
 
-func TestFollowPagesNeitherSkipNorRepeat(t *testing.T) {
+func TestFollowPage_NeitherSkipsNorRepeats(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
 		r := redistest.Rand(t)
-		star := e.register("star")[0]
-		fans := e.crowd("fan", 60)
+		star := e.Register("star")[0]
+		fans := e.Crowd("fan", 60)
 		for _, fan := range fans {
-			e.follow(fan, star)
+			e.Follow(fan, star)
 		}
 		// Equal times in different partitions, as when two servers count the same microsecond.
-		client := raw(t, url)
-		for _, key := range keys(t, client, "*:fans:"+star.String()) {
+		client := enginetest.Client(t, url)
+		for _, key := range enginetest.Keys(t, client, "*:fans:"+star.String()) {
 			members, err := client.ZRange(t.Context(), key, 0, -1).Result()
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, member := range members {
-				if err := client.ZAdd(t.Context(), key, z(float64(1000+i), member)).Err(); err != nil {
+				if err := client.ZAdd(t.Context(), key, redis.Z{Score: float64(1000 + i), Member: member}).Err(); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -165,7 +137,7 @@ func TestFollowPagesNeitherSkipNorRepeat(t *testing.T) {
 }
 
 func (e *engine) walkFollows(r *rand.Rand, of retwis.FollowConnection, older bool) (users []retwis.UserID) {
-	e.t.Helper()
+	e.T.Helper()
 	var from retwis.Cursor
 	for {
 		n := 1 + r.IntN(9)
@@ -173,9 +145,9 @@ func (e *engine) walkFollows(r *rand.Rand, of retwis.FollowConnection, older boo
 		if !older {
 			page = retwis.Page{Last: n, Before: from}
 		}
-		got, err := e.Follows.FollowPage(e.t.Context(), of, page)
+		got, err := e.Follows.FollowPage(e.T.Context(), of, page)
 		if err != nil {
-			e.t.Fatal(err)
+			e.T.Fatal(err)
 		}
 		follows, more := got.Follows, got.HasNextPage
 		if !older {
@@ -187,7 +159,7 @@ func (e *engine) walkFollows(r *rand.Rand, of retwis.FollowConnection, older boo
 			from = f.Cursor
 		}
 		if got.TotalCount != 60 {
-			e.t.Errorf("total %d", got.TotalCount)
+			e.T.Errorf("total %d", got.TotalCount)
 		}
 		if !more {
 			return users
@@ -195,12 +167,12 @@ func (e *engine) walkFollows(r *rand.Rand, of retwis.FollowConnection, older boo
 	}
 }
 
-func TestForeignCursorsAreRefused(t *testing.T) {
+func TestPage_RefusesCursorsOfOtherTimelines(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
-		people := e.register("ann", "bob")
-		e.post(people[0], "x")
+		people := e.Register("ann", "bob")
+		e.Post(people[0], "x")
 		page, err := e.Timelines.Page(t.Context(), retwis.Profile(people[0]), retwis.Page{First: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -213,25 +185,25 @@ func TestForeignCursorsAreRefused(t *testing.T) {
 	})
 }
 
-func TestColdHomeIsRebuiltWhenRead(t *testing.T) {
+func TestPage_RebuildsAMissingHome(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 50, Slack: 5})
-		e.work(fanout.Options{})
-		people := e.crowd("user", 6)
+		e.Work(fanout.Options{})
+		people := e.Crowd("user", 6)
 		reader, authors := people[0], people[1:]
-		m := newModel(people)
+		m := enginetest.NewModel(people)
 		for _, author := range authors {
-			e.follow(reader, author)
-			m.follows[reader][author] = true
+			e.Follow(reader, author)
+			m.Follows[reader][author] = true
 		}
 		for i := range 120 {
 			author := authors[i%len(authors)]
-			m.posts[author] = append(m.posts[author], e.post(author, "x"))
+			m.Posts[author] = append(m.Posts[author], e.Post(author, "x"))
 		}
-		e.drain()
-		client := raw(t, url)
-		home := keys(t, client, "*:home:"+reader.String())[0]
+		e.Drain()
+		client := enginetest.Client(t, url)
+		home := enginetest.Keys(t, client, "*:home:"+reader.String())[0]
 		for _, state := range []string{"missing", "half built"} {
 			if err := client.Del(t.Context(), home).Err(); err != nil {
 				t.Fatal(err)
@@ -242,12 +214,12 @@ func TestColdHomeIsRebuiltWhenRead(t *testing.T) {
 				}
 			}
 			author := authors[0]
-			m.posts[author] = append(m.posts[author], e.post(author, "x"))
-			if got, want := e.read(retwis.Home(reader)), m.home(reader); !slices.Equal(newest(got), want) {
+			m.Posts[author] = append(m.Posts[author], e.Post(author, "x"))
+			if got, want := e.Read(retwis.Home(reader)), m.Home(reader); !slices.Equal(enginetest.Newest(got), want) {
 				t.Errorf("%s home: %d posts, want %d", state, len(got), len(want))
 			}
-			e.drain()
-			if got, want := e.read(retwis.Home(reader)), m.home(reader); !slices.Equal(newest(got), want) {
+			e.Drain()
+			if got, want := e.Read(retwis.Home(reader)), m.Home(reader); !slices.Equal(enginetest.Newest(got), want) {
 				t.Errorf("%s home, drained: %d posts, want %d", state, len(got), len(want))
 			}
 		}
@@ -256,20 +228,20 @@ func TestColdHomeIsRebuiltWhenRead(t *testing.T) {
 
 // A page below the list goes on by id when the home was built anew, and the list is walked
 // after it: nothing comes twice, in either direction.
-func TestPagesOfAHomeThatWasBuiltAnewRepeatNothing(t *testing.T) {
+func TestPage_RepeatsNothingAfterARebuild(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
-		e.work(fanout.Options{})
+		e.Work(fanout.Options{})
 		r := redistest.Rand(t)
-		people := e.register("reader", "author")
+		people := e.Register("reader", "author")
 		home := retwis.Home(people[0])
-		e.follow(people[0], people[1])
+		e.Follow(people[0], people[1])
 		for range 30 {
-			e.post(people[1], "x")
+			e.Post(people[1], "x")
 		}
-		e.drain()
-		forward, cursors := e.walk(r, home, true, "")
+		e.Drain()
+		forward, cursors := e.Walk(r, home, true, "")
 		if len(forward) != 30 {
 			t.Fatalf("%d posts, want 30", len(forward))
 		}
@@ -277,10 +249,10 @@ func TestPagesOfAHomeThatWasBuiltAnewRepeatNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, cursor := range cursors {
-			if got, _ := e.walk(r, home, true, cursor); !slices.Equal(got, forward[i+1:]) {
+			if got, _ := e.Walk(r, home, true, cursor); !slices.Equal(got, forward[i+1:]) {
 				t.Errorf("after post %d: %v\nwant %v", i, got, forward[i+1:])
 			}
-			got, _ := e.walk(r, home, false, cursor)
+			got, _ := e.Walk(r, home, false, cursor)
 			slices.Reverse(got)
 			if !slices.Equal(got, forward[:i]) {
 				t.Errorf("before post %d: %v\nwant %v", i, got, forward[:i])
@@ -291,61 +263,61 @@ func TestPagesOfAHomeThatWasBuiltAnewRepeatNothing(t *testing.T) {
 
 // A timeline that was empty, and so complete, gets no more of an author's posts than it
 // holds: the older ones are gathered from the author's profile.
-func TestTheOldestPostsOfTheOnlyAuthorAreRead(t *testing.T) {
+func TestPage_ReadsTheOldestPostsOfASingleAuthor(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		const homeCap = 20
 		e := newEngine(t, store.Options{URL: url, HomeCap: homeCap, Slack: 5})
-		e.work(fanout.Options{})
-		people := e.crowd("user", 3)
+		e.Work(fanout.Options{})
+		people := e.Crowd("user", 3)
 		reader, author, other := people[0], people[1], people[2]
 		var posts []retwis.PostID
 		for range homeCap + 7 {
-			posts = append(posts, e.post(author, "x"))
+			posts = append(posts, e.Post(author, "x"))
 		}
-		e.drain()
-		e.follow(reader, author)
-		list := e.createList(other, author)
-		e.drain()
+		e.Drain()
+		e.Follow(reader, author)
+		list := e.CreateList(other, author)
+		e.Drain()
 		for _, id := range []retwis.TimelineID{retwis.Home(reader), retwis.ListPosts(list)} {
-			if got, want := e.read(id), newest(posts); !slices.Equal(got, want) {
+			if got, want := e.Read(id), enginetest.Newest(posts); !slices.Equal(got, want) {
 				t.Errorf("%s: %d posts, want %d", id, len(got), len(want))
 			}
 		}
-		e.isSound()
+		e.IsSound()
 	})
 }
 
 // A large author posted more than is kept for the homes since one of them was last read.
-func TestAHomeLeftForLongHasNoGap(t *testing.T) {
+func TestPage_HasNoGapAfterALongAbsence(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		const homeCap, slack = 20, 5
 		for _, friendly := range []int{0, 3} {
 			e := newEngine(t, store.Options{URL: url, HomeCap: homeCap, Slack: slack, PullAbove: 1})
-			e.work(fanout.Options{})
-			people := e.crowd(fmt.Sprint("user", friendly), 4)
+			e.Work(fanout.Options{})
+			people := e.Crowd(fmt.Sprint("user", friendly), 4)
 			reader, author, friend := people[0], people[1], people[2]
-			e.follow(reader, author)
-			e.follow(people[3], author)
-			e.follow(reader, friend)
-			posts := []retwis.PostID{e.post(author, "x")}
+			e.Follow(reader, author)
+			e.Follow(people[3], author)
+			e.Follow(reader, friend)
+			posts := []retwis.PostID{e.Post(author, "x")}
 			for range friendly {
-				posts = append(posts, e.post(friend, "x"))
+				posts = append(posts, e.Post(friend, "x"))
 			}
-			e.drain()
-			if got, want := newest(e.read(retwis.Home(reader))), newest(posts); !slices.Equal(got, want) {
+			e.Drain()
+			if got, want := enginetest.Newest(e.Read(retwis.Home(reader))), enginetest.Newest(posts); !slices.Equal(got, want) {
 				t.Fatalf("%d posts, want %d", len(got), len(want))
 			}
 			// With the first one: what is kept has just been trimmed, and fits on the home.
 			for range homeCap + 4*(slack+1) - 1 {
-				posts = append(posts, e.post(author, "x"))
+				posts = append(posts, e.Post(author, "x"))
 			}
-			e.drain()
-			if got, want := newest(e.read(retwis.Home(reader))), newest(posts); !slices.Equal(got, want) {
+			e.Drain()
+			if got, want := enginetest.Newest(e.Read(retwis.Home(reader))), enginetest.Newest(posts); !slices.Equal(got, want) {
 				t.Errorf("after %d posts of others: %d posts, want %d", friendly, len(got), len(want))
 			}
-			e.isSound()
+			e.IsSound()
 		}
 	})
 }

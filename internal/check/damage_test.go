@@ -1,4 +1,4 @@
-package fanout_test
+package check_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -25,18 +26,18 @@ type damage struct {
 
 // only returns the key with a suffix, of which there must be exactly one.
 func (d *damage) only(end string) string {
-	d.t.Helper()
-	found := keys(d.t, d.UniversalClient, "*"+end)
+	d.T.Helper()
+	found := enginetest.Keys(d.T, d.UniversalClient, "*"+end)
 	if len(found) != 1 {
-		d.t.Fatalf("keys that end in %s: %v", end, found)
+		d.T.Fatalf("keys that end in %s: %v", end, found)
 	}
 	return found[0]
 }
 
 func (d *damage) must(err error) {
-	d.t.Helper()
+	d.T.Helper()
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 }
 
@@ -45,29 +46,28 @@ func in(key, rest string) string { return key[:strings.Index(key, "}")+1] + ":" 
 
 func newDamage(t *testing.T, url string) *damage {
 	e := newEngine(t, store.Options{URL: url})
-	e.work(fanout.Options{})
-	people := e.register("reader", "author", "other", "lone")
-	d := &damage{engine: e, UniversalClient: raw(t, url), reader: people[0], author: people[1], other: people[2], lone: people[3]}
+	e.Work(fanout.Options{})
+	people := e.Register("reader", "author", "other", "lone")
+	d := &damage{engine: e, UniversalClient: enginetest.Client(t, url), reader: people[0], author: people[1], other: people[2], lone: people[3]}
 	for i := range 12 {
-		d.posts = append(d.posts, e.post(d.author, fmt.Sprint("post ", i, " for @reader")))
-		e.post(d.other, "hello")
+		d.posts = append(d.posts, e.Post(d.author, fmt.Sprint("post ", i, " for @reader")))
+		e.Post(d.other, "hello")
 	}
 	slices.Reverse(d.posts)
-	e.follow(d.reader, d.author)
-	e.follow(d.reader, d.other)
-	e.follow(d.other, d.author)
-	list, err := e.Lists.CreateList(t.Context(), d.reader, "some", e.key())
+	e.Follow(d.reader, d.author)
+	e.Follow(d.reader, d.other)
+	e.Follow(d.other, d.author)
+	list, err := e.Lists.CreateList(t.Context(), d.reader, "some", e.Key())
 	d.must(err)
 	d.list = list.ID
 	d.must(e.Lists.AddListMember(t.Context(), d.reader, d.list, d.author))
-	e.drain()
+	e.Drain()
 	return d
 }
 
 // in returns the same database for a subtest.
 func (d *damage) in(t *testing.T) *damage {
 	part := *d
-	part.engine = &engine{Store: d.Store, url: d.url, t: t, keys: d.keys}
-	d.keys += 1000 // subtests use different idempotency keys
+	part.engine = &engine{d.ForSubtest(t)}
 	return &part
 }

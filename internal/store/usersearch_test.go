@@ -1,4 +1,4 @@
-package fanout_test
+package store_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -18,21 +19,21 @@ import (
 
 // search returns the names of the users found.
 func (e *engine) search(prefix string, count int) (names []string, page retwis.FollowPage) {
-	e.t.Helper()
-	page, err := e.Accounts.SearchUsers(e.t.Context(), prefix, retwis.Page{First: count})
+	e.T.Helper()
+	page, err := e.Accounts.SearchUsers(e.T.Context(), prefix, retwis.Page{First: count})
 	if err != nil {
-		e.t.Fatal(err)
+		e.T.Fatal(err)
 	}
 	for _, f := range page.Follows {
 		names = append(names, f.User.Username)
 		if !f.FollowedAt.IsZero() || f.Cursor == "" {
-			e.t.Errorf("%s is found by a follow at %s, with the cursor %q", f.User.Username, f.FollowedAt, f.Cursor)
+			e.T.Errorf("%s has the follow time %s and the cursor %q", f.User.Username, f.FollowedAt, f.Cursor)
 		}
 	}
 	return names, page
 }
 
-func TestSearchUsers(t *testing.T) {
+func TestSearchUsers_FindsPrefixesInAnyCase(t *testing.T) {
 	t.Parallel()
 	for _, partitions := range []int{1, 16} {
 		t.Run(fmt.Sprint(partitions, " partitions"), func(t *testing.T) {
@@ -42,7 +43,7 @@ func TestSearchUsers(t *testing.T) {
 					"Ann", "ann_", "ann0", "anna", "ANNABELLE", "Annabel_", "anton", "bob", "Bob_1", "__x", "zzz", "zzz9",
 					"a2345678901234567890", "a234567890123456789",
 				}
-				e.register(names...)
+				e.Register(names...)
 				slices.SortFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
 				for _, name := range slices.Concat(names, []string{"x", "annac", "zzzz"}) {
 					for n := 1; n <= len(name); n++ {
@@ -71,13 +72,13 @@ func TestSearchUsers(t *testing.T) {
 	}
 }
 
-func TestASearchIsReadOn(t *testing.T) {
+func TestSearchUsers_ContinuesPastNamesWithoutUsers(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
-		client := raw(t, url)
+		client := enginetest.Client(t, url)
 		names := []string{"ann", "ann0", "Ann_", "anna", "annA1", "annab", "annz"}
-		people := e.register(slices.Concat(names, []string{"am0", "ao0"})...)
+		people := e.Register(slices.Concat(names, []string{"am0", "ao0"})...)
 		for count := 1; count <= len(names)+1; count++ {
 			e.wantSearch(names, "an", count, false)
 			e.wantSearch(names, "an", count, true)
@@ -112,16 +113,16 @@ func TestASearchIsReadOn(t *testing.T) {
 
 // wantSearch reads a search to its end, from the first name or from the last.
 func (e *engine) wantSearch(want []string, prefix string, count int, backward bool) {
-	e.t.Helper()
+	e.T.Helper()
 	var got []string
 	for at := retwis.Cursor(""); ; {
 		page := retwis.Page{First: count, After: at}
 		if backward {
 			page = retwis.Page{Last: count, Before: at}
 		}
-		found, err := e.Accounts.SearchUsers(e.t.Context(), prefix, page)
+		found, err := e.Accounts.SearchUsers(e.T.Context(), prefix, page)
 		if err != nil {
-			e.t.Fatal(err)
+			e.T.Fatal(err)
 		}
 		ahead, behind := found.HasNextPage, found.HasPreviousPage
 		if backward {
@@ -129,14 +130,14 @@ func (e *engine) wantSearch(want []string, prefix string, count int, backward bo
 			slices.Reverse(found.Follows)
 		}
 		if behind != (at != "") {
-			e.t.Errorf("after %d of %d: a page behind: %t", len(got), len(want), behind)
+			e.T.Errorf("after %d of %d: a page behind: %t", len(got), len(want), behind)
 		}
 		for _, f := range found.Follows {
 			got = append(got, f.User.Username)
 			at = f.Cursor
 		}
 		if len(found.Follows) < count && ahead {
-			e.t.Errorf("a page of %d has %d, and more follow", count, len(found.Follows))
+			e.T.Errorf("a page of %d has %d, and more follow", count, len(found.Follows))
 		}
 		if !ahead || len(got) > len(want) {
 			break
@@ -146,17 +147,17 @@ func (e *engine) wantSearch(want []string, prefix string, count int, backward bo
 		slices.Reverse(got)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		e.t.Errorf("%q by pages of %d (-want +got):\n%s", prefix, count, diff)
+		e.T.Errorf("%q by pages of %d (-want +got):\n%s", prefix, count, diff)
 	}
 }
 
-// A registration that broke off is no user yet. Its end makes one that is found.
-func TestARegistrationThatBrokeOffIsListedInTheEnd(t *testing.T) {
+// An interrupted registration is not found. Once finished, its user is found.
+func TestFinishRegistration_ListsTheUser(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, PendingGrace: time.Nanosecond})
-		client := raw(t, url)
-		people := e.register("before", "broken", "broken2")
+		client := enginetest.Client(t, url)
+		people := e.Register("before", "broken", "broken2")
 		want := func(listed []retwis.UserID, found ...string) {
 			t.Helper()
 			page, err := e.Accounts.NewestUsers(t.Context(), retwis.Page{First: 10})
@@ -175,8 +176,7 @@ func TestARegistrationThatBrokeOffIsListedInTheEnd(t *testing.T) {
 		all := slices.Sorted(slices.Values(people))
 		want(all, "broken", "broken2")
 
-		// As a crash leaves it before the name is claimed, and before the account is
-		// activated.
+		// Crashes before the name is claimed, and before the account is activated.
 		users, err := e.Accounts.Users(t.Context(), people[1:])
 		if err != nil {
 			t.Fatal(err)
@@ -193,7 +193,7 @@ func TestARegistrationThatBrokeOffIsListedInTheEnd(t *testing.T) {
 		}
 		want(all, "broken", "broken2")
 
-		// The name of another is not taken.
+		// The name of another user stays with that user.
 		breakOff(t, client, users[1], true)
 		if settled, err := e.Tasks.FinishRegistration(t.Context(), users[1].ID, users[0].Username); !settled || err != nil {
 			t.Errorf("settling: %t, %v", settled, err)
@@ -202,11 +202,11 @@ func TestARegistrationThatBrokeOffIsListedInTheEnd(t *testing.T) {
 	})
 }
 
-// breakOff takes an account back to where its registration was not yet over.
+// breakOff turns an account into one whose registration was interrupted.
 func breakOff(t *testing.T, client redis.UniversalClient, user *retwis.User, unclaimed bool) {
 	t.Helper()
 	ctx, id, name := t.Context(), user.ID, user.Username
-	key := keys(t, client, "*:user:"+id.String())[0]
+	key := enginetest.Keys(t, client, "*:user:"+id.String())[0]
 	partition, _, _ := strings.Cut(key, ":")
 	commands := []redis.Cmder{
 		client.HSet(ctx, key, "state", "pending"),
@@ -214,7 +214,7 @@ func breakOff(t *testing.T, client redis.UniversalClient, user *retwis.User, unc
 		client.ZRem(ctx, partition+":newest_users", id.String()),
 	}
 	if unclaimed {
-		key := keys(t, client, "*:name:"+name)[0]
+		key := enginetest.Keys(t, client, "*:name:"+name)[0]
 		partition, _, _ := strings.Cut(key, ":")
 		commands = append(commands, client.Del(ctx, key), client.ZRem(ctx, partition+":names", name+" "+id.String()))
 	}

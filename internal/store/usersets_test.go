@@ -1,4 +1,4 @@
-package fanout_test
+package store_test
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -22,7 +23,7 @@ type usersPage func(retwis.Page) (retwis.FollowPage, error)
 
 // everybody reads a connection of users page by page, newest first, in one direction.
 func (e *engine) everybody(r *rand.Rand, read usersPage, older bool, from retwis.Cursor) (users []retwis.Follow, total int) {
-	e.t.Helper()
+	e.T.Helper()
 	for {
 		n := 1 + r.IntN(12)
 		page := retwis.Page{First: n, After: from}
@@ -31,7 +32,7 @@ func (e *engine) everybody(r *rand.Rand, read usersPage, older bool, from retwis
 		}
 		got, err := read(page)
 		if err != nil {
-			e.t.Fatal(err)
+			e.T.Fatal(err)
 		}
 		more, back := got.HasNextPage, got.HasPreviousPage
 		if older {
@@ -41,10 +42,10 @@ func (e *engine) everybody(r *rand.Rand, read usersPage, older bool, from retwis
 			users = slices.Concat(got.Follows, users)
 		}
 		if back != (from != "") {
-			e.t.Errorf("from %q on, a page says %t of what lies behind it", from, back)
+			e.T.Errorf("from %q on, a page says %t of what lies behind it", from, back)
 		}
 		if more && len(got.Follows) != n {
-			e.t.Fatalf("a page of %d has %d users, and more follow", n, len(got.Follows))
+			e.T.Fatalf("a page of %d has %d users, and more follow", n, len(got.Follows))
 		}
 		if !more {
 			return users, got.TotalCount
@@ -58,23 +59,23 @@ func (e *engine) everybody(r *rand.Rand, read usersPage, older bool, from retwis
 // wantEverybody reads a connection in both directions, from the ends and from places
 // within, and compares it with what it should hold.
 func (e *engine) wantEverybody(r *rand.Rand, name string, read usersPage, want []retwis.UserID) {
-	e.t.Helper()
+	e.T.Helper()
 	forward, total := e.everybody(r, read, true, "")
 	if got := idsOf(forward); !slices.Equal(got, want) || total != len(want) {
-		e.t.Errorf("%s: %v (total %d), want %v", name, got, total, want)
+		e.T.Errorf("%s: %v (total %d), want %v", name, got, total, want)
 		return
 	}
 	backward, total := e.everybody(r, read, false, "")
 	if got := idsOf(backward); !slices.Equal(got, want) || total != len(want) {
-		e.t.Errorf("%s, backward: %v (total %d), want %v", name, got, total, want)
+		e.T.Errorf("%s, backward: %v (total %d), want %v", name, got, total, want)
 	}
 	for range min(5, len(want)) {
 		i := r.IntN(len(want))
 		if got, _ := e.everybody(r, read, true, forward[i].Cursor); !slices.Equal(idsOf(got), want[i+1:]) {
-			e.t.Errorf("%s after %d: %v, want %v", name, i, idsOf(got), want[i+1:])
+			e.T.Errorf("%s after %d: %v, want %v", name, i, idsOf(got), want[i+1:])
 		}
 		if got, _ := e.everybody(r, read, false, forward[i].Cursor); !slices.Equal(idsOf(got), want[:i]) {
-			e.t.Errorf("%s before %d: %v, want %v", name, i, idsOf(got), want[:i])
+			e.T.Errorf("%s before %d: %v, want %v", name, i, idsOf(got), want[:i])
 		}
 	}
 }
@@ -89,17 +90,17 @@ func idsOf(follows []retwis.Follow) []retwis.UserID {
 
 // followTimes reads when the followers of a user began to follow, as it is stored.
 func (e *engine) followTimes(client redis.UniversalClient, of retwis.UserID) map[retwis.UserID]float64 {
-	e.t.Helper()
+	e.T.Helper()
 	times := map[retwis.UserID]float64{}
-	for _, key := range keys(e.t, client, "*:fans:"+of.String()) {
-		edges, err := client.ZRangeWithScores(e.t.Context(), key, 0, -1).Result()
+	for _, key := range enginetest.Keys(e.T, client, "*:fans:"+of.String()) {
+		edges, err := client.ZRangeWithScores(e.T.Context(), key, 0, -1).Result()
 		if err != nil {
-			e.t.Fatal(err)
+			e.T.Fatal(err)
 		}
 		for _, edge := range edges {
 			id, err := retwis.ParseUserID(fmt.Sprint(edge.Member))
 			if err != nil {
-				e.t.Fatal(err)
+				e.T.Fatal(err)
 			}
 			times[id] = edge.Score
 		}
@@ -124,7 +125,7 @@ func settings() map[string]store.Options {
 	}
 }
 
-func TestCommonFollowers(t *testing.T) {
+func TestCommonFollowers_EqualsTheIntersection(t *testing.T) {
 	t.Parallel()
 	for name, options := range settings() {
 		t.Run(name, func(t *testing.T) {
@@ -132,20 +133,20 @@ func TestCommonFollowers(t *testing.T) {
 				options := options
 				options.URL = url
 				e := newEngine(t, options)
-				client := raw(t, url)
+				client := enginetest.Client(t, url)
 				r := redistest.Rand(t)
-				stars := e.register("ann", "bob", "eve")
-				fans := e.crowd("fan", 150)
+				stars := e.Register("ann", "bob", "eve")
+				fans := e.Crowd("fan", 150)
 				follows := map[retwis.UserID]map[retwis.UserID]bool{}
 				for _, star := range stars[:2] {
 					follows[star] = map[retwis.UserID]bool{}
 					for _, i := range r.Perm(len(fans))[:100] {
-						e.follow(fans[i], star)
+						e.Follow(fans[i], star)
 						follows[star][fans[i]] = true
 					}
 					for fan := range follows[star] {
 						if r.IntN(6) == 0 {
-							e.unfollow(fan, star)
+							e.Unfollow(fan, star)
 							delete(follows[star], fan)
 						}
 					}
@@ -181,7 +182,7 @@ func TestCommonFollowers(t *testing.T) {
 }
 
 func (e *engine) wantCommonFollowers(r *rand.Rand, client redis.UniversalClient, of, with retwis.UserID, follows map[retwis.UserID]map[retwis.UserID]bool) {
-	e.t.Helper()
+	e.T.Helper()
 	var want []retwis.UserID
 	for fan := range follows[of] {
 		if follows[with][fan] {
@@ -190,24 +191,24 @@ func (e *engine) wantCommonFollowers(r *rand.Rand, client redis.UniversalClient,
 	}
 	times := e.followTimes(client, of)
 	e.wantEverybody(r, fmt.Sprintf("common followers of %s and %s", of, with), func(page retwis.Page) (retwis.FollowPage, error) {
-		got, err := e.Follows.CommonFollowers(e.t.Context(), of, with, page)
+		got, err := e.Follows.CommonFollowers(e.T.Context(), of, with, page)
 		for _, f := range got.Follows {
 			if at := float64(f.FollowedAt.Sub(retwis.TimeOrigin).Microseconds()); at != times[f.User.ID] {
-				e.t.Errorf("%s follows %s since %v, want %v", f.User.ID, of, at, times[f.User.ID])
+				e.T.Errorf("%s follows %s since %v, want %v", f.User.ID, of, at, times[f.User.ID])
 			}
 		}
 		return got, err
 	}, newestFollows(want, times))
 }
 
-func TestManyLongWalksTakeTurns(t *testing.T) {
+func TestCommonFollowers_LimitsConcurrentLongScans(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, Partitions: 2, Chunk: 2})
-		stars := e.register("ann", "bob")
-		for _, fan := range e.crowd("fan", 60) {
-			e.follow(fan, stars[0])
-			e.follow(fan, stars[1])
+		stars := e.Register("ann", "bob")
+		for _, fan := range e.Crowd("fan", 60) {
+			e.Follow(fan, stars[0])
+			e.Follow(fan, stars[1])
 		}
 		var wg sync.WaitGroup
 		for i := range 12 {
@@ -232,19 +233,19 @@ func TestManyLongWalksTakeTurns(t *testing.T) {
 
 // addGhosts adds followers to each set of a user's followers, more than a packed set has.
 func (e *engine) addGhosts(client redis.UniversalClient, of, first retwis.UserID) {
-	e.t.Helper()
+	e.T.Helper()
 	ghosts := make([]redis.Z, 1200)
 	for i := range ghosts {
-		ghosts[i] = z(float64(i+1), (first + retwis.UserID(i)).String())
+		ghosts[i] = redis.Z{Score: float64(i + 1), Member: (first + retwis.UserID(i)).String()}
 	}
-	for _, key := range keys(e.t, client, "*:fans:"+of.String()) {
-		if err := client.ZAdd(e.t.Context(), key, ghosts...).Err(); err != nil {
-			e.t.Fatal(err)
+	for _, key := range enginetest.Keys(e.T, client, "*:fans:"+of.String()) {
+		if err := client.ZAdd(e.T.Context(), key, ghosts...).Err(); err != nil {
+			e.T.Fatal(err)
 		}
 	}
 }
 
-func TestKnownFollowers(t *testing.T) {
+func TestKnownFollowers_EqualsTheIntersection(t *testing.T) {
 	t.Parallel()
 	for name, options := range settings() {
 		t.Run(name, func(t *testing.T) {
@@ -252,26 +253,26 @@ func TestKnownFollowers(t *testing.T) {
 				options := options
 				options.URL = url
 				e := newEngine(t, options)
-				client := raw(t, url)
+				client := enginetest.Client(t, url)
 				r := redistest.Rand(t)
-				people := e.register("star", "viewer", "stranger")
+				people := e.Register("star", "viewer", "stranger")
 				star, viewer, stranger := people[0], people[1], people[2]
 				var want []retwis.UserID
-				for _, fan := range e.crowd("fan", 250) {
+				for _, fan := range e.Crowd("fan", 250) {
 					followed, following := r.IntN(3) > 0, r.IntN(3) > 0
 					if followed {
-						e.follow(viewer, fan)
+						e.Follow(viewer, fan)
 					}
 					if following {
-						e.follow(fan, star)
+						e.Follow(fan, star)
 					}
 					if followed && following {
 						want = append(want, fan)
 					}
 				}
 				for range 5 {
-					e.unfollow(want[0], star)
-					e.unfollow(viewer, want[1])
+					e.Unfollow(want[0], star)
+					e.Unfollow(viewer, want[1])
 					want = want[2:]
 				}
 				known := func(of, viewer retwis.UserID) usersPage {
@@ -282,7 +283,7 @@ func TestKnownFollowers(t *testing.T) {
 				e.wantEverybody(r, "those the viewer knows", known(star, viewer), newestFollows(want, e.followTimes(client, star)))
 				e.wantEverybody(r, "those a stranger knows", known(star, stranger), nil)
 				e.wantEverybody(r, "followers of nobody", known(stranger, viewer), nil)
-				e.follow(viewer, star)
+				e.Follow(viewer, star)
 				e.wantEverybody(r, "of somebody the viewer follows", known(star, viewer), newestFollows(want, e.followTimes(client, star)))
 			})
 		})

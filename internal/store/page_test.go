@@ -1,4 +1,4 @@
-package fanout_test
+package store_test
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -17,25 +18,25 @@ func TestPage_ContinuesAfterAnUnfollow(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 20, Slack: 5})
-		e.work(fanout.Options{})
+		e.Work(fanout.Options{})
 		r := redistest.Rand(t)
-		people := e.crowd("user", 3)
+		people := e.Crowd("user", 3)
 		reader, stays, goes := people[0], people[1], people[2]
-		e.follow(reader, stays)
-		e.follow(reader, goes)
+		e.Follow(reader, stays)
+		e.Follow(reader, goes)
 		var kept []retwis.PostID
 		for range 30 {
-			kept = append(kept, e.post(stays, "x"))
-			e.drain() // so that posts arrive in the order of creation
-			e.post(goes, "x")
-			e.drain()
+			kept = append(kept, e.Post(stays, "x"))
+			e.Drain() // so that posts arrive in the order of creation
+			e.Post(goes, "x")
+			e.Drain()
 		}
 		id := retwis.Home(reader)
-		before, cursors := e.walk(r, id, true, "")
-		e.unfollow(reader, goes)
-		e.drain()
+		before, cursors := e.Walk(r, id, true, "")
+		e.Unfollow(reader, goes)
+		e.Drain()
 		for _, place := range []int{4, 8, 30} { // within the list, and below it
-			want := slices.DeleteFunc(newest(kept), func(post retwis.PostID) bool { return post >= before[place] })
+			want := slices.DeleteFunc(enginetest.Newest(kept), func(post retwis.PostID) bool { return post >= before[place] })
 			page, err := e.Timelines.Page(t.Context(), id, retwis.Page{First: 60, After: cursors[place]})
 			if err != nil {
 				t.Fatal(err)
@@ -45,7 +46,7 @@ func TestPage_ContinuesAfterAnUnfollow(t *testing.T) {
 				got = append(got, edge.Post.ID)
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("after post %d: missing %v, extra or duplicate %v", place, surplus(want, got), surplus(got, want))
+				t.Errorf("after post %d: missing %v, extra or duplicate %v", place, enginetest.Surplus(want, got), enginetest.Surplus(got, want))
 			}
 		}
 	})
@@ -56,7 +57,7 @@ func TestPage_ContinuesAfterAnUnfollow(t *testing.T) {
 func TestPage_IncludesPostsOfTheSameMillisecond(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, store.Options{URL: redistest.Server(t).URL(), HomeCap: 5, Slack: 1})
-	people := e.crowd("user", 20)
+	people := e.Crowd("user", 20)
 	reader, low, high := people[0], people[1], people[1]
 	for _, id := range people[1:] {
 		if e.Outbox.PartitionOfUser(id) < e.Outbox.PartitionOfUser(low) {
@@ -66,29 +67,29 @@ func TestPage_IncludesPostsOfTheSameMillisecond(t *testing.T) {
 			high = id
 		}
 	}
-	e.follow(reader, low)
-	e.follow(reader, high)
-	e.work(fanout.Options{})
-	e.drain()
+	e.Follow(reader, low)
+	e.Follow(reader, high)
+	e.Work(fanout.Options{})
+	e.Drain()
 
-	client := raw(t, e.url)
+	client := enginetest.Client(t, e.URL)
 	ahead := (time.Since(retwis.TimeOrigin) + time.Hour).Truncate(time.Millisecond)
 	for _, author := range []retwis.UserID{low, high} {
-		tag, _, _ := strings.Cut(keys(t, client, "*:user:"+author.String())[0], ":")
+		tag, _, _ := strings.Cut(enginetest.Keys(t, client, "*:user:"+author.String())[0], ":")
 		if err := client.Set(t.Context(), tag+":clock", ahead.Microseconds(), 0).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	made := []retwis.PostID{e.post(high, "x")}
-	e.drain()
+	made := []retwis.PostID{e.Post(high, "x")}
+	e.Drain()
 	for range 10 {
-		made = append(made, e.post(low, "x"))
+		made = append(made, e.Post(low, "x"))
 	}
-	e.drain()
+	e.Drain()
 	if slices.Max(made) != made[0] || made[0]/1_000_000 != made[10]/1_000_000 {
 		t.Fatalf("the first post has not the greatest id of its millisecond: %v", made)
 	}
-	if got := e.read(retwis.Home(reader)); !slices.Equal(newest(got), newest(made)) {
-		t.Errorf("pages: missing %v, extra or duplicate %v", surplus(made, got), surplus(got, made))
+	if got := e.Read(retwis.Home(reader)); !slices.Equal(enginetest.Newest(got), enginetest.Newest(made)) {
+		t.Errorf("pages: missing %v, extra or duplicate %v", enginetest.Surplus(made, got), enginetest.Surplus(got, made))
 	}
 }

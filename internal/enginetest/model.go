@@ -1,4 +1,4 @@
-package fanout_test
+package enginetest
 
 import (
 	"errors"
@@ -11,95 +11,97 @@ import (
 	"retwis/internal/retwis"
 )
 
-// model holds the expected contents of the database. One goroutine performs all actions of a
+// Model holds the expected contents of the database. One goroutine performs all actions of a
 // user, so that their order is known. The lock protects the maps only.
-type model struct {
+type Model struct {
 	mu      sync.Mutex
-	people  []retwis.UserID
-	posts   map[retwis.UserID][]retwis.PostID // by author, in the order of creation
-	deleted map[retwis.PostID]bool
-	gone    map[retwis.UserID]bool                   // users who deleted their accounts
-	follows map[retwis.UserID]map[retwis.UserID]bool // reader → authors
+	People  []retwis.UserID
+	Posts   map[retwis.UserID][]retwis.PostID // by author, in the order of creation
+	Deleted map[retwis.PostID]bool
+	Gone    map[retwis.UserID]bool                   // users who deleted their accounts
+	Follows map[retwis.UserID]map[retwis.UserID]bool // reader → authors
 	lists   map[retwis.UserID][]retwis.ListID
 	members map[retwis.ListID]map[retwis.UserID]bool
 	named   map[retwis.UserID][]retwis.PostID // posts that mention a user
 }
 
-func newModel(people []retwis.UserID) *model {
-	m := &model{
-		people:  people,
-		posts:   map[retwis.UserID][]retwis.PostID{},
-		deleted: map[retwis.PostID]bool{},
-		gone:    map[retwis.UserID]bool{},
-		follows: map[retwis.UserID]map[retwis.UserID]bool{},
+// NewModel returns the model of a database in which people have registered and done nothing else.
+func NewModel(people []retwis.UserID) *Model {
+	m := &Model{
+		People:  people,
+		Posts:   map[retwis.UserID][]retwis.PostID{},
+		Deleted: map[retwis.PostID]bool{},
+		Gone:    map[retwis.UserID]bool{},
+		Follows: map[retwis.UserID]map[retwis.UserID]bool{},
 		lists:   map[retwis.UserID][]retwis.ListID{},
 		members: map[retwis.ListID]map[retwis.UserID]bool{},
 		named:   map[retwis.UserID][]retwis.PostID{},
 	}
 	for _, id := range people {
-		m.follows[id] = map[retwis.UserID]bool{}
+		m.Follows[id] = map[retwis.UserID]bool{}
 	}
 	return m
 }
 
-// act performs one random action of a user, on the database and on the model.
-func (m *model) act(e *engine, r *rand.Rand, user retwis.UserID) error {
-	i := r.IntN(len(m.people))
-	other := m.people[i]
-	if m.left(user) {
+// Act performs one random action of a user, on the database and on the model.
+func (m *Model) Act(e *Engine, r *rand.Rand, user retwis.UserID) error {
+	i := r.IntN(len(m.People))
+	other := m.People[i]
+	if m.HasLeft(user) {
 		return nil
 	}
 	if r.IntN(redistest.Size(500, 1000)) == 0 && m.leave(user) {
-		return e.Accounts.DeleteAccount(e.t.Context(), user, "x")
+		return e.Accounts.DeleteAccount(e.T.Context(), user, "x")
 	}
 	err := m.step(e, r, user, i)
-	if m.left(other) && errors.Is(err, retwis.ErrNotFound) {
+	if m.HasLeft(other) && errors.Is(err, retwis.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
 // leave records that a user deletes the account, unless a quarter of the users already have.
-func (m *model) leave(user retwis.UserID) bool {
+func (m *Model) leave(user retwis.UserID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if 4*len(m.gone) > len(m.people) {
+	if 4*len(m.Gone) > len(m.People) {
 		return false
 	}
-	m.gone[user] = true
+	m.Gone[user] = true
 	return true
 }
 
-func (m *model) left(user retwis.UserID) bool {
+// HasLeft reports whether a user has deleted the account.
+func (m *Model) HasLeft(user retwis.UserID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.gone[user]
+	return m.Gone[user]
 }
 
 // step performs one random action of a user, which may concern the i-th user.
-func (m *model) step(e *engine, r *rand.Rand, user retwis.UserID, i int) error {
-	ctx := e.t.Context()
-	other := m.people[i]
+func (m *Model) step(e *Engine, r *rand.Rand, user retwis.UserID, i int) error {
+	ctx := e.T.Context()
+	other := m.People[i]
 	switch n := r.IntN(130); {
 	case n < 50:
 		text := fmt.Sprint("post ", n)
 		mentions := n < 10
 		if mentions {
-			text = fmt.Sprintf("@user%d and @user%d again, but not me@user%d", i, i, (i+1)%len(m.people))
+			text = fmt.Sprintf("@user%d and @user%d again, but not me@user%d", i, i, (i+1)%len(m.People))
 		}
-		edge, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: user, Text: text, IdempotencyKey: e.key()})
+		edge, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: user, Text: text, IdempotencyKey: e.Key()})
 		if err != nil {
 			return err
 		}
 		m.mu.Lock()
-		m.posts[user] = append(m.posts[user], edge.Post.ID)
+		m.Posts[user] = append(m.Posts[user], edge.Post.ID)
 		if mentions {
 			m.named[other] = append(m.named[other], edge.Post.ID)
 		}
 		m.mu.Unlock()
 	case n < 60:
 		m.mu.Lock()
-		made := m.posts[user]
+		made := m.Posts[user]
 		m.mu.Unlock()
 		if len(made) == 0 {
 			return nil
@@ -109,7 +111,7 @@ func (m *model) step(e *engine, r *rand.Rand, user retwis.UserID, i int) error {
 			return err
 		}
 		m.mu.Lock()
-		m.deleted[post] = true
+		m.Deleted[post] = true
 		m.mu.Unlock()
 	case other == user:
 	case n < 85:
@@ -117,7 +119,7 @@ func (m *model) step(e *engine, r *rand.Rand, user retwis.UserID, i int) error {
 			return err
 		}
 		m.mu.Lock()
-		m.follows[user][other] = true
+		m.Follows[user][other] = true
 		m.mu.Unlock()
 	case n >= 120:
 		_, err := e.Timelines.Page(ctx, retwis.Home(other), retwis.Page{First: 1 + r.IntN(20)})
@@ -129,20 +131,20 @@ func (m *model) step(e *engine, r *rand.Rand, user retwis.UserID, i int) error {
 			return err
 		}
 		m.mu.Lock()
-		delete(m.follows[user], other)
+		delete(m.Follows[user], other)
 		m.mu.Unlock()
 	}
 	return nil
 }
 
 // actOnLists performs one random action on the lists of a user.
-func (m *model) actOnLists(e *engine, r *rand.Rand, user, other retwis.UserID) error {
-	ctx := e.t.Context()
+func (m *Model) actOnLists(e *Engine, r *rand.Rand, user, other retwis.UserID) error {
+	ctx := e.T.Context()
 	m.mu.Lock()
 	lists := m.lists[user]
 	m.mu.Unlock()
 	if len(lists) < 2 {
-		list, err := e.Lists.CreateList(ctx, user, "a list", e.key())
+		list, err := e.Lists.CreateList(ctx, user, "a list", e.Key())
 		if err != nil {
 			return err
 		}

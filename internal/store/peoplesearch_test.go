@@ -1,10 +1,11 @@
-package fanout_test
+package store_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -13,27 +14,27 @@ import (
 
 // registerAs registers a user with a display name.
 func (e *engine) registerAs(username, displayName string) retwis.UserID {
-	e.t.Helper()
-	user, err := e.Accounts.Register(e.t.Context(), retwis.Registration{Username: username, DisplayName: displayName, PasswordHash: "hash"})
+	e.T.Helper()
+	user, err := e.Accounts.Register(e.T.Context(), retwis.Registration{Username: username, DisplayName: displayName, PasswordHash: "hash"})
 	if err != nil {
-		e.t.Fatal(err)
+		e.T.Fatal(err)
 	}
 	return user.ID
 }
 
 // finds fails the test unless the people search finds these usernames, in their order.
 func (e *engine) finds(query string, want ...string) {
-	e.t.Helper()
-	users, err := e.Accounts.FindUsers(e.t.Context(), query, 10)
+	e.T.Helper()
+	users, err := e.Accounts.FindUsers(e.T.Context(), query, 10)
 	if err != nil {
-		e.t.Fatal(err)
+		e.T.Fatal(err)
 	}
 	var got []string
 	for _, user := range users {
 		got = append(got, user.Username)
 	}
 	if !slices.Equal(got, want) {
-		e.t.Errorf("%q finds %q, want %q", query, got, want)
+		e.T.Errorf("%q finds %q, want %q", query, got, want)
 	}
 }
 
@@ -75,7 +76,7 @@ func TestFindUsers_FollowsRenamesAndDeletions(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
-		e.work(fanout.Options{})
+		e.Work(fanout.Options{})
 		ann, bob := e.registerAs("ann", "Ann Before"), e.registerAs("bob", "Bob")
 		rename := func(id retwis.UserID, name string) {
 			t.Helper()
@@ -95,19 +96,19 @@ func TestFindUsers_FollowsRenamesAndDeletions(t *testing.T) {
 		}
 		e.finds("bob", "bob")
 		e.finds("after")
-		e.isSound()
+		e.IsSound()
 
 		if err := e.Accounts.DeleteAccount(t.Context(), ann, "hash"); err != nil {
 			t.Fatal(err)
 		}
 		e.finds("something")
 		e.finds("ann")
-		e.drain()
-		words := keys(t, raw(t, url), "*:words")
+		e.Drain()
+		words := enginetest.Keys(t, enginetest.Client(t, url), "*:words")
 		if len(words) != 1 {
 			t.Errorf("the indexes are %q, want that of bob alone", words)
 		}
-		e.isSound()
+		e.IsSound()
 	})
 }
 

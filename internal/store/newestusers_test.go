@@ -1,4 +1,4 @@
-package fanout_test
+package store_test
 
 import (
 	"cmp"
@@ -14,10 +14,10 @@ import (
 )
 
 func (e *engine) newest(page retwis.Page) (retwis.FollowPage, error) {
-	got, err := e.Accounts.NewestUsers(e.t.Context(), page)
+	got, err := e.Accounts.NewestUsers(e.T.Context(), page)
 	for _, f := range got.Follows {
 		if !f.FollowedAt.IsZero() {
-			e.t.Errorf("%s is among the newest users by a follow at %s", f.User.ID, f.FollowedAt)
+			e.T.Errorf("%s is among the newest users by a follow at %s", f.User.ID, f.FollowedAt)
 		}
 	}
 	return got, err
@@ -26,7 +26,7 @@ func (e *engine) newest(page retwis.Page) (retwis.FollowPage, error) {
 // registerAtOnce registers n users, several at a time, so that some are made in the same
 // millisecond. It returns them sorted as the newest users are.
 func (e *engine) registerAtOnce(prefix string, n int) []*retwis.User {
-	e.t.Helper()
+	e.T.Helper()
 	const goroutines = 8
 	users := make([]*retwis.User, n)
 	var wg sync.WaitGroup
@@ -35,15 +35,15 @@ func (e *engine) registerAtOnce(prefix string, n int) []*retwis.User {
 			for i := g; i < n; i += goroutines {
 				name := fmt.Sprint(prefix, i)
 				var err error
-				if users[i], err = e.Accounts.Register(e.t.Context(), retwis.Registration{Username: name, DisplayName: name, PasswordHash: "x"}); err != nil {
-					e.t.Error(err)
+				if users[i], err = e.Accounts.Register(e.T.Context(), retwis.Registration{Username: name, DisplayName: name, PasswordHash: "x"}); err != nil {
+					e.T.Error(err)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	if e.t.Failed() {
-		e.t.FailNow()
+	if e.T.Failed() {
+		e.T.FailNow()
 	}
 	slices.SortFunc(users, func(a, b *retwis.User) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
@@ -59,7 +59,7 @@ func userIDs(users []*retwis.User) []retwis.UserID {
 	return ids
 }
 
-func TestNewestUsers(t *testing.T) {
+func TestNewestUsers_PagesByCreationTime(t *testing.T) {
 	t.Parallel()
 	for name, options := range settings() {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestNewestUsers(t *testing.T) {
 	}
 }
 
-func TestNewestUsersAreBounded(t *testing.T) {
+func TestNewestUsers_AreCapped(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		const partitions, most = 4, 10

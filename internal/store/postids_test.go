@@ -1,4 +1,4 @@
-package fanout_test
+package store_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -17,11 +18,11 @@ func TestPostIDs_IncreaseWhenTheClockJumpsBack(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, Partitions: 2})
-		people := e.crowd("user", 8)
+		people := e.Crowd("user", 8)
 		for i := 0; !slices.ContainsFunc(people, func(id retwis.UserID) bool {
 			return e.Outbox.PartitionOfUser(id) != e.Outbox.PartitionOfUser(people[0])
 		}); i++ {
-			people = append(people, e.register(fmt.Sprint("other", i))...) // until both partitions have users
+			people = append(people, e.Register(fmt.Sprint("other", i))...) // until both partitions have users
 		}
 		each := func() map[retwis.UserID][]retwis.PostID {
 			const goroutines = 64
@@ -33,7 +34,7 @@ func TestPostIDs_IncreaseWhenTheClockJumpsBack(t *testing.T) {
 				wg.Go(func() {
 					var last retwis.PostID
 					for range 20 {
-						edge, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: e.key()})
+						edge, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: e.Key()})
 						if err != nil {
 							t.Error(err)
 							return
@@ -53,8 +54,8 @@ func TestPostIDs_IncreaseWhenTheClockJumpsBack(t *testing.T) {
 		}
 		before := each()
 		ahead := time.Since(retwis.TimeOrigin) + time.Hour
-		client := raw(t, url)
-		clocks := keys(t, client, "*:clock")
+		client := enginetest.Client(t, url)
+		clocks := enginetest.Keys(t, client, "*:clock")
 		if len(clocks) != 2 {
 			t.Fatalf("clocks: %v", clocks)
 		}
@@ -76,11 +77,11 @@ func TestPostIDs_IncreaseWhenTheClockJumpsBack(t *testing.T) {
 				t.Errorf("post ids of %s decreased", author)
 			}
 		}
-		e.work(fanout.Options{})
-		reader := e.register("reader")[0]
-		e.follow(reader, people[0])
-		e.drain()
-		if got, want := e.read(retwis.Home(reader)), newest(append(before[people[0]], after[people[0]]...)); !slices.Equal(got, want) {
+		e.Work(fanout.Options{})
+		reader := e.Register("reader")[0]
+		e.Follow(reader, people[0])
+		e.Drain()
+		if got, want := e.Read(retwis.Home(reader)), enginetest.Newest(append(before[people[0]], after[people[0]]...)); !slices.Equal(got, want) {
 			t.Errorf("home: %d posts, want %d", len(got), len(want))
 		}
 	})

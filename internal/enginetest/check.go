@@ -1,0 +1,57 @@
+package enginetest
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"retwis/internal/check"
+	"retwis/internal/store/inspect"
+)
+
+// Check checks the database.
+func (e *Engine) Check(options check.Options) check.Report {
+	e.T.Helper()
+	report, err := check.Run(e.T.Context(), inspect.New(e.Store), options)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	return report
+}
+
+// IsSound fails the test if the check has findings.
+func (e *Engine) IsSound() {
+	e.T.Helper()
+	report := e.Check(check.Options{})
+	if report.Findings() > 0 || report.Unsettled > 0 {
+		e.T.Errorf("check found %v, unsettled %d, want no findings", report.Counts, report.Unsettled)
+		for _, f := range report.Examples {
+			e.T.Errorf("%s: %s", f.Kind, f.Text)
+		}
+	}
+}
+
+// KeepBusy makes users act until stop is called. stop waits for the last action.
+func (m *Model) KeepBusy(e *Engine, r *rand.Rand) (stop func()) {
+	ctx, cancel := context.WithCancel(e.T.Context())
+	const goroutines = 4
+	var wg sync.WaitGroup
+	for g := range goroutines {
+		own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				if waiting, err := e.Outbox.OutboxLength(ctx); err == nil && waiting > 200 {
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				user := m.People[own.IntN(len(m.People)/goroutines)*goroutines+g]
+				if err := m.Act(e, own, user); err != nil {
+					e.T.Error(err)
+					return
+				}
+			}
+		})
+	}
+	return func() { cancel(); wg.Wait() }
+}

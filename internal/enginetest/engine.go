@@ -1,0 +1,263 @@
+// Package enginetest runs a store and workers for tests, with a model of the expected contents. Its helpers fail the
+// test on errors.
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"retwis/internal/fanout"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+	"retwis/internal/store/bulk"
+	"retwis/internal/store/inspect"
+)
+
+// Engine is a store on a test Redis.
+type Engine struct {
+	*store.Store
+	URL string
+	T   *testing.T
+
+	mu       sync.Mutex
+	keys     int // idempotency keys used
+	subtests int
+}
+
+// New opens a store for the duration of a test.
+func New(t *testing.T, options store.Options) *Engine {
+	t.Helper()
+	options.Log = slog.New(slog.NewTextHandler(LogWriter{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s, err := store.Open(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return &Engine{Store: s, URL: options.URL, T: t}
+}
+
+// ForSubtest returns the same engine for a subtest, with other idempotency keys.
+func (e *Engine) ForSubtest(t *testing.T) *Engine {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.subtests++
+	return &Engine{Store: e.Store, URL: e.URL, T: t, keys: e.keys + 1000*e.subtests}
+}
+
+// ContinueKeys makes the engine use other idempotency keys than an earlier engine of the same database.
+func (e *Engine) ContinueKeys(earlier *Engine) {
+	earlier.mu.Lock()
+	used := earlier.keys
+	earlier.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.keys = used
+}
+
+// LogWriter writes logs to the test while the test runs.
+type LogWriter struct{ T *testing.T }
+
+func (w LogWriter) Write(line []byte) (int, error) {
+	if w.T.Context().Err() == nil {
+		w.T.Log(strings.TrimSpace(string(line)))
+	}
+	return len(line), nil
+}
+
+// ShortLease makes other workers take over soon. On a busy machine they also take over from a
+// healthy worker, so that entries are processed again.
+const ShortLease = 500 * time.Millisecond
+
+// Work runs a worker until the test ends or stop is called.
+func (e *Engine) Work(options fanout.Options) (worker *fanout.Worker, stop func()) {
+	e.T.Helper()
+	return e.WorkOn(e.Outbox, e.Tasks, options)
+}
+
+// WorkOn runs a worker on an outbox and tasks that may differ from those of the engine.
+func (e *Engine) WorkOn(outbox fanout.Outbox, tasks fanout.Tasks, options fanout.Options) (worker *fanout.Worker, stop func()) {
+	e.T.Helper()
+	options.Log = slog.New(slog.NewTextHandler(LogWriter{e.T}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	worker = fanout.New(outbox, tasks, options)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = worker.Run(ctx)
+	}()
+	stop = sync.OnceFunc(func() { cancel(); <-done })
+	e.T.Cleanup(stop)
+	return worker, stop
+}
+
+// Importer returns an importer to the store.
+func (e *Engine) Importer() *bulk.Importer { return bulk.New(e.Store) }
+
+// Register registers users with these names.
+func (e *Engine) Register(names ...string) []retwis.UserID {
+	e.T.Helper()
+	ids := make([]retwis.UserID, len(names))
+	for i, name := range names {
+		user, err := e.Accounts.Register(e.T.Context(), retwis.Registration{Username: name, DisplayName: name, PasswordHash: "x"})
+		if err != nil {
+			e.T.Fatal(err)
+		}
+		ids[i] = user.ID
+	}
+	return ids
+}
+
+// Crowd registers n users whose names begin with prefix.
+func (e *Engine) Crowd(prefix string, n int) []retwis.UserID {
+	e.T.Helper()
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s%d", prefix, i)
+	}
+	return e.Register(names...)
+}
+
+// Apart registers n users of different partitions.
+func (e *Engine) Apart(n int) []retwis.UserID {
+	e.T.Helper()
+	var users []retwis.UserID
+	taken := map[int]bool{}
+	for i := 0; len(users) < n; i++ {
+		user := e.Register(fmt.Sprint("apart", i))[0]
+		if partition := e.Outbox.PartitionOfUser(user); !taken[partition] {
+			taken[partition] = true
+			users = append(users, user)
+		}
+	}
+	return users
+}
+
+// Post creates a post.
+func (e *Engine) Post(author retwis.UserID, text string) retwis.PostID {
+	e.T.Helper()
+	edge, err := e.Posts.CreatePost(e.T.Context(), retwis.NewPost{Author: author, Text: text, IdempotencyKey: e.Key()})
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	return edge.Post.ID
+}
+
+// Key returns an unused idempotency key.
+func (e *Engine) Key() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.keys++
+	return fmt.Sprint("key", e.keys)
+}
+
+// Follow makes a reader follow an author.
+func (e *Engine) Follow(reader, author retwis.UserID) {
+	e.T.Helper()
+	if err := e.Follows.Follow(e.T.Context(), reader, author); err != nil {
+		e.T.Fatal(err)
+	}
+}
+
+// Unfollow makes a reader unfollow an author.
+func (e *Engine) Unfollow(reader, author retwis.UserID) {
+	e.T.Helper()
+	if err := e.Follows.Unfollow(e.T.Context(), reader, author); err != nil {
+		e.T.Fatal(err)
+	}
+}
+
+// Drain waits until the outboxes are empty.
+func (e *Engine) Drain() {
+	e.T.Helper()
+	e.DrainWithin(time.Minute)
+}
+
+// DrainWithin waits until the outboxes are empty, at most for limit.
+func (e *Engine) DrainWithin(limit time.Duration) {
+	e.T.Helper()
+	var waiting int
+	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		var err error
+		if waiting, err = e.Outbox.OutboxLength(e.T.Context()); err == nil && waiting == 0 {
+			return
+		}
+	}
+	e.T.Fatalf("%d outbox entries remain after %s", waiting, limit)
+}
+
+// HoldOutbox keeps workers from an author's outbox until release is called. None may run yet.
+func (e *Engine) HoldOutbox(author retwis.UserID) (release func()) {
+	e.T.Helper()
+	const nobody = "a worker that does nothing"
+	outbox := e.Outbox.PartitionOfUser(author)
+	if lease := e.Outbox.AcquireLeases(e.T.Context(), []int{outbox}, nobody, time.Hour)[0]; !lease.Held {
+		e.T.Fatal(lease.Err)
+	}
+	return func() {
+		e.T.Helper()
+		if err := e.Outbox.ReleaseLease(e.T.Context(), outbox, nobody); err != nil {
+			e.T.Fatal(err)
+		}
+	}
+}
+
+// DrainAllBut waits until all outboxes but one are empty.
+func (e *Engine) DrainAllBut(outbox int) {
+	e.T.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		first, err := inspect.NewInspector(e.Store).OutboxStarts(e.T.Context())
+		if err != nil {
+			e.T.Fatal(err)
+		}
+		first[outbox] = ""
+		if !slices.ContainsFunc(first, func(entry string) bool { return entry != "" }) {
+			return
+		}
+	}
+	e.T.Fatal("outbox entries still wait")
+}
+
+// Read reads all pages of a timeline, newest first.
+func (e *Engine) Read(id retwis.TimelineID) []retwis.PostID {
+	e.T.Helper()
+	var all []retwis.PostID
+	var after retwis.Cursor
+	for {
+		page, err := e.Timelines.Page(e.T.Context(), id, retwis.Page{First: 100, After: after})
+		if err != nil {
+			e.T.Fatal(err)
+		}
+		for _, edge := range page.Edges {
+			all = append(all, edge.Post.ID)
+			after = edge.Cursor
+		}
+		if !page.HasNextPage {
+			return all
+		}
+	}
+}
+
+// Newest returns posts sorted by id, newest first.
+func Newest(ids []retwis.PostID) []retwis.PostID {
+	sorted := slices.Clone(ids)
+	slices.Sort(sorted)
+	slices.Reverse(sorted)
+	return sorted
+}
+
+// LetCatchUp waits while fan-out lags. A post that arrives late by more than the slack of a
+// small home may push newer posts out of the list.
+func (e *Engine) LetCatchUp() {
+	for {
+		if waiting, err := e.Outbox.OutboxLength(e.T.Context()); err != nil || waiting < 5 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -1,0 +1,242 @@
+package enginetest
+
+import (
+	"maps"
+	"slices"
+
+	"retwis/internal/retwis"
+)
+
+// made returns all posts of authors, including deleted ones, newest first.
+func (m *Model) made(authors map[retwis.UserID]bool) []retwis.PostID {
+	var all []retwis.PostID
+	for author := range authors {
+		all = append(all, m.Posts[author]...)
+	}
+	return Newest(all)
+}
+
+// kept returns the undeleted posts among posts.
+func (m *Model) kept(posts []retwis.PostID) []retwis.PostID {
+	return slices.DeleteFunc(slices.Clone(posts), func(post retwis.PostID) bool { return m.Deleted[post] })
+}
+
+// present returns the users who have an account.
+func (m *Model) present(users map[retwis.UserID]bool) map[retwis.UserID]bool {
+	users = maps.Clone(users)
+	maps.DeleteFunc(users, func(id retwis.UserID, _ bool) bool { return m.Gone[id] })
+	return users
+}
+
+// sources returns the users whose posts a home receives.
+func (m *Model) sources(reader retwis.UserID) map[retwis.UserID]bool {
+	all := maps.Clone(m.Follows[reader])
+	all[reader] = true
+	return all
+}
+
+// Home returns the definition of a home without its cap: the undeleted posts of the reader and
+// of the users the reader follows, newest first.
+func (m *Model) Home(reader retwis.UserID) []retwis.PostID {
+	return m.kept(m.made(m.sources(reader)))
+}
+
+// Profile returns the undeleted posts of an author, newest first.
+func (m *Model) Profile(author retwis.UserID) []retwis.PostID {
+	return m.kept(Newest(m.Posts[author]))
+}
+
+func (m *Model) authors() map[retwis.PostID]retwis.UserID {
+	of := map[retwis.PostID]retwis.UserID{}
+	for author, posts := range m.Posts {
+		for _, post := range posts {
+			of[post] = author
+		}
+	}
+	return of
+}
+
+// Verify compares the database with the model, once the outboxes are drained.
+func (m *Model) Verify(e *Engine, homeCap, slack int) {
+	e.T.Helper()
+	author := m.authors()
+	for user := range m.Gone {
+		for _, post := range m.Posts[user] {
+			m.Deleted[post] = true
+		}
+	}
+	e.NothingIsLeftOf(slices.Collect(maps.Keys(m.Gone))...)
+	for _, user := range m.People {
+		if m.Gone[user] {
+			continue
+		}
+		m.verifyFannedOut(e, retwis.Home(user), m.sources(user), author, homeCap, slack)
+		for _, list := range m.lists[user] {
+			m.verifyFannedOut(e, retwis.ListPosts(list), m.members[list], author, homeCap, slack)
+		}
+		if got, want := e.Read(retwis.Profile(user)), m.Profile(user); !slices.Equal(got, want) {
+			e.T.Errorf("profile of %s: %v, want %v", user, got, want)
+		}
+		// Mentions beyond the cap are lost: no other data contains them.
+		named := Newest(m.named[user])
+		got, want := e.Read(retwis.Mentions(user)), m.kept(named)
+		sure := m.kept(named[:min(len(named), homeCap-slack)])
+		if len(Surplus(got, want)) > 0 || len(Surplus(sure, got)) > 0 {
+			e.T.Errorf("mentions of %s: missing %v, extra or duplicate %v", user, Surplus(sure, got), Surplus(got, want))
+		}
+		m.verifyFollows(e, user)
+		m.verifyLists(e, user)
+		if e.T.Failed() {
+			return
+		}
+	}
+	e.IsSound()
+}
+
+// verifyFannedOut compares a home or list timeline with the posts of its sources.
+func (m *Model) verifyFannedOut(e *Engine, id retwis.TimelineID, sources map[retwis.UserID]bool, author map[retwis.PostID]retwis.UserID, homeCap, slack int) {
+	e.T.Helper()
+	var kept, all []retwis.PostID // posts in the list, and including those gathered below it
+	var after retwis.Cursor
+	for more := true; more; {
+		page, err := e.Timelines.Page(e.T.Context(), id, retwis.Page{First: 37, After: after})
+		if err != nil {
+			e.T.Fatal(err)
+		}
+		for _, edge := range page.Edges {
+			at, err := edge.Cursor.TimelinePosition(id)
+			if err != nil {
+				e.T.Fatal(err)
+			}
+			all = append(all, at.Post)
+			if !at.Deep {
+				kept = append(kept, at.Post)
+			}
+			after = edge.Cursor
+		}
+		more = page.HasNextPage
+	}
+	// Posts of deleted accounts may still have entries in the list.
+	sources = maps.Clone(sources)
+	maps.Copy(sources, m.Gone)
+	made := m.made(sources)
+	if want := m.kept(made); !slices.Equal(Newest(all), want) {
+		e.T.Errorf("%s: missing %v, extra or duplicate %v (of %d)", id, Surplus(want, all), Surplus(all, want), len(want))
+	}
+	if len(kept) > homeCap+slack {
+		e.T.Errorf("%s holds %d entries, want at most %d", id, len(kept), homeCap+slack)
+	}
+	// Pages gather posts that are older than the list. The newest posts must be in the list
+	// itself, in which deleted posts keep their entries.
+	if missing := Surplus(m.kept(made[:max(0, min(homeCap-slack, len(made)))]), kept); len(missing) > 0 {
+		e.T.Errorf("%s: not in the list: %v", id, missing)
+	}
+	last := map[retwis.UserID]retwis.PostID{}
+	for _, post := range kept {
+		by := author[post]
+		if newer, ok := last[by]; ok && newer <= post {
+			e.T.Errorf("%s: %s is below %s of the same author", id, post, newer)
+		}
+		last[by] = post
+	}
+}
+
+func (m *Model) verifyLists(e *Engine, owner retwis.UserID) {
+	e.T.Helper()
+	page, err := e.Lists.ListPage(e.T.Context(), owner, retwis.Page{First: 100})
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	var got []retwis.ListID
+	for _, edge := range page.Edges {
+		got = append(got, edge.List.ID)
+		users, total := e.Connection(retwis.ListMembers(edge.List.ID))
+		want := m.present(m.members[edge.List.ID])
+		if total != len(want) || len(users) != len(want) || slices.ContainsFunc(users, func(id retwis.UserID) bool { return !want[id] }) {
+			e.T.Errorf("members of list %s: %v (total %d), want %v", edge.List.ID, users, total, want)
+		}
+		var pairs []retwis.Membership
+		for _, user := range m.People {
+			pairs = append(pairs, retwis.Membership{List: edge.List.ID, User: user})
+		}
+		memberships, err := e.Lists.Memberships(e.T.Context(), pairs)
+		if err != nil {
+			e.T.Fatal(err)
+		}
+		for i, pair := range pairs {
+			if memberships[i] != want[pair.User] {
+				e.T.Errorf("membership of %s in list %s: %t, want %t", pair.User, pair.List, memberships[i], want[pair.User])
+			}
+		}
+	}
+	want := slices.Clone(m.lists[owner])
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		e.T.Errorf("lists of %s: %v, want %v", owner, got, want)
+	}
+}
+
+func (m *Model) verifyFollows(e *Engine, user retwis.UserID) {
+	e.T.Helper()
+	var following, followers []retwis.UserID
+	for author := range m.present(m.Follows[user]) {
+		following = append(following, author)
+	}
+	for reader, authors := range m.Follows {
+		if authors[user] && !m.Gone[reader] {
+			followers = append(followers, reader)
+		}
+	}
+	for kind, want := range map[retwis.FollowKind][]retwis.UserID{retwis.Followers: followers, retwis.Following: following} {
+		got, total := e.Connection(retwis.FollowConnection{Kind: kind, User: user})
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) || total != len(want) {
+			e.T.Errorf("connection %d of %s: %d users (total %d), want %d", kind, user, len(got), total, len(want))
+		}
+	}
+	users, err := e.Accounts.Users(e.T.Context(), []retwis.UserID{user})
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	if u := users[0]; u.FollowerCount != len(followers) || u.FollowingCount != len(following) || u.PostCount != len(m.Profile(user)) {
+		e.T.Errorf("%s: counts %d %d %d, want %d %d %d", user, u.FollowerCount, u.FollowingCount, u.PostCount,
+			len(followers), len(following), len(m.Profile(user)))
+	}
+}
+
+// Connection reads all pages of a connection. It returns the users and the total count.
+func (e *Engine) Connection(of retwis.FollowConnection) ([]retwis.UserID, int) {
+	e.T.Helper()
+	var all []retwis.UserID
+	var after retwis.Cursor
+	for {
+		page, err := e.Follows.FollowPage(e.T.Context(), of, retwis.Page{First: 7, After: after})
+		if err != nil {
+			e.T.Fatal(err)
+		}
+		for _, f := range page.Follows {
+			all = append(all, f.User.ID)
+			after = f.Cursor
+		}
+		if !page.HasNextPage {
+			return all, page.TotalCount
+		}
+	}
+}
+
+// Surplus returns the posts that a contains more often than b.
+func Surplus(a, b []retwis.PostID) []retwis.PostID {
+	count := map[retwis.PostID]int{}
+	for _, id := range b {
+		count[id]++
+	}
+	var more []retwis.PostID
+	for _, id := range a {
+		if count[id]--; count[id] < 0 {
+			more = append(more, id)
+		}
+	}
+	return more
+}
