@@ -134,41 +134,35 @@ func TestAuthorsThatChangeAreForgotten(t *testing.T) {
 // What is remembered here does not lapse: only the message of the other process ends it.
 func TestAuthorsThatChangeElsewhereAreForgotten(t *testing.T) {
 	t.Parallel()
-	for name, url := range map[string]string{
-		"one Redis": redistest.Server(t).URL(),
-		"cluster":   redistest.SharedCluster(t).URL(),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			here, there := open(t, Options{URL: url}), open(t, Options{URL: url})
-			author := people(t, there, "author")
-			watching := make(chan error, 1)
-			ctx, cancel := context.WithCancel(t.Context())
-			go func() { watching <- here.Accounts.WatchAuthors(ctx) }()
-			defer func() {
-				cancel()
-				<-watching
-			}()
-			eventually(t, func() bool {
-				_, changes := here.Accounts.authors.find(time.Now(), nil, nil)
-				return changes > 0 // it listens from now on
-			})
-			old := []*retwis.User{{ID: author[0], DisplayName: "before"}}
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		here, there := open(t, Options{URL: url}), open(t, Options{URL: url})
+		author := people(t, there, "author")
+		watching := make(chan error, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { watching <- here.Accounts.WatchAuthors(ctx) }()
+		defer func() {
+			cancel()
+			<-watching
+		}()
+		eventually(t, func() bool {
 			_, changes := here.Accounts.authors.find(time.Now(), nil, nil)
-			here.Accounts.authors.add(time.Now().Add(24*time.Hour), author, old, changes)
-			after := "after"
-			eventually(t, func() bool { // nobody promises that a message arrives
-				if _, err := there.Accounts.UpdateProfile(t.Context(), author[0], retwis.ProfileChange{DisplayName: &after}); err != nil {
-					t.Fatal(err)
-				}
-				users, err := here.Accounts.Authors(t.Context(), author)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return users[0].DisplayName == after
-			})
+			return changes > 0 // it listens from now on
 		})
-	}
+		old := []*retwis.User{{ID: author[0], DisplayName: "before"}}
+		_, changes := here.Accounts.authors.find(time.Now(), nil, nil)
+		here.Accounts.authors.add(time.Now().Add(24*time.Hour), author, old, changes)
+		after := "after"
+		eventually(t, func() bool { // nobody promises that a message arrives
+			if _, err := there.Accounts.UpdateProfile(t.Context(), author[0], retwis.ProfileChange{DisplayName: &after}); err != nil {
+				t.Fatal(err)
+			}
+			users, err := here.Accounts.Authors(t.Context(), author)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return users[0].DisplayName == after
+		})
+	})
 }
 
 func TestAuthorsAreBounded(t *testing.T) {
