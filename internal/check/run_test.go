@@ -144,11 +144,11 @@ func TestRun_FindsAndRepairsDamage(t *testing.T) {
 			return d.HSet(ctx, d.only(":user:"+d.reader.String()), "following", -1, "followers", 7).Err()
 		}, map[check.Kind]int{check.Count: 2}},
 		{"wrong count in a follower partition", func(ctx context.Context, d *damage) error {
-			reach := d.only(":follower_partitions:" + d.author.String())
-			for partition, value := range d.HGetAll(ctx, reach).Val() {
+			partitions := d.only(":follower_partitions:" + d.author.String())
+			for partition, value := range d.HGetAll(ctx, partitions).Val() {
 				version, _, _ := strings.Cut(value, ":")
 				if !strings.HasPrefix(partition, "l") {
-					return d.HSet(ctx, reach, partition, version+":9").Err()
+					return d.HSet(ctx, partitions, partition, version+":9").Err()
 				}
 			}
 			return errors.New("no follower partition")
@@ -157,8 +157,8 @@ func TestRun_FindsAndRepairsDamage(t *testing.T) {
 			return d.Del(ctx, d.only(":follower_partitions:"+d.other.String())).Err()
 		}, map[check.Kind]int{check.FollowerPartition: 1, check.Count: 1}},
 		{"missing partition of lists", func(ctx context.Context, d *damage) error {
-			reach := d.only(":follower_partitions:" + d.author.String())
-			return d.HDel(ctx, reach, fmt.Sprint("l", d.Outbox.PartitionOfUser(d.reader))).Err()
+			partitions := d.only(":follower_partitions:" + d.author.String())
+			return d.HDel(ctx, partitions, fmt.Sprint("l", d.Outbox.PartitionOfUser(d.reader))).Err()
 		}, map[check.Kind]int{check.FollowerPartition: 1}},
 		{"name not claimed", func(ctx context.Context, d *damage) error {
 			return d.Del(ctx, d.only(":name:author")).Err()

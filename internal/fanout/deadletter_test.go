@@ -53,11 +53,11 @@ func TestRejectedEntry_MovesToTheDeadLetterQueueAndIsRequeued(t *testing.T) {
 		}
 		later := e.Post(author, "newer than the dead letter")
 		e.Drain()
-		if revived, err := e.Outbox.Requeue(t.Context(), letters[0]); err != nil || !revived {
-			t.Fatal(revived, err)
+		if requeued, err := e.Outbox.Requeue(t.Context(), letters[0]); err != nil || !requeued {
+			t.Fatal(requeued, err)
 		}
-		if revived, err := e.Outbox.Requeue(t.Context(), letters[0]); err != nil || revived {
-			t.Errorf("a dead letter was revived twice: %v", err)
+		if requeued, err := e.Outbox.Requeue(t.Context(), letters[0]); err != nil || requeued {
+			t.Errorf("a dead letter was requeued twice: %v", err)
 		}
 		e.Drain()
 		for _, reader := range []retwis.UserID{broken, sound} {

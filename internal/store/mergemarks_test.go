@@ -14,8 +14,8 @@ import (
 	"retwis/internal/store/inspect"
 )
 
-// A merge brings posts that still wait in an outbox, and others displace them before fan-out
-// reaches them. They had their time on the timeline: they must not come on top of newer ones.
+// A merge adds posts that still wait in an outbox. Other posts displace them before fan-out
+// reaches them. They were on the timeline before, so they must not go on top of newer ones.
 func TestMerge_DoesNotRestoreTrimmedPosts(t *testing.T) {
 	t.Parallel()
 	list := func(e *engine, reader, author retwis.UserID) retwis.TimelineID {

@@ -87,7 +87,7 @@ func (s *Accounts) matches(ctx context.Context, query string) ([]retwis.UserID, 
 // usernameOf returns the username that a query may be.
 func usernameOf(query string) string { return strings.TrimPrefix(strings.TrimSpace(query), "@") }
 
-// ranking returns a function that tells how well a user matches a query: the lower, the better.
+// ranking returns a function that rates how well a user matches a query. Lower is better.
 func ranking(query string) func(*retwis.User) int {
 	name, words := retwis.FoldUsername(usernameOf(query)), retwis.SearchWords(query)
 	return func(user *retwis.User) int {
