@@ -45,7 +45,7 @@ func (s ownRedis) cliQuietly(args ...string) string {
 	return string(out)
 }
 
-func cli(t *testing.T, args ...string) string {
+func redisCLI(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "redis-cli", args...).CombinedOutput()
 	if err != nil || regexp.MustCompile(`(?m)^(ERR|\(error\)|\[ERR\])`).Match(out) {
@@ -84,8 +84,8 @@ func TestBackup_RestoresOneRedis(t *testing.T) {
 	source := tcpRedis(t, "--appendonly", "yes")
 	reader := populated(t, source.URL())
 	backup := filepath.Join(t.TempDir(), "retwis.rdb")
-	cli(t, "-p", source.port, "--rdb", backup)
-	cli(t, "-p", source.port, "flushall") // the data loss
+	redisCLI(t, "-p", source.port, "--rdb", backup)
+	redisCLI(t, "-p", source.port, "flushall") // the data loss
 
 	dir := t.TempDir()
 	content, err := os.ReadFile(backup)
@@ -96,12 +96,12 @@ func TestBackup_RestoresOneRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	restored := redisIn(t, dir, "--appendonly", "no")
-	cli(t, "-p", restored.port, "config", "set", "appendonly", "yes")
+	redisCLI(t, "-p", restored.port, "config", "set", "appendonly", "yes")
 	eventually(t, "the append-only file is written", func() bool {
 		info := restored.cliQuietly("info", "persistence")
 		return strings.Contains(info, "aof_rewrite_in_progress:0") && strings.Contains(info, "aof_rewrite_scheduled:0") && strings.Contains(info, "aof_enabled:1")
 	})
-	cli(t, "-p", restored.port, "shutdown", "nosave")
+	redisCLI(t, "-p", restored.port, "shutdown", "nosave")
 	eventually(t, "Redis has ended", func() bool { return !strings.Contains(restored.cliQuietly("ping"), "PONG") })
 	checkRestored(t, redisIn(t, dir, "--appendonly", "yes").URL(), reader)
 }
@@ -121,7 +121,7 @@ func TestMove_FromOneRedisToACluster(t *testing.T) {
 	var backups []string
 	for i, node := range group.Nodes() {
 		backup := filepath.Join(t.TempDir(), fmt.Sprint(i, ".rdb"))
-		cli(t, "-u", strings.TrimSuffix(node.URL(), "/0"), "--rdb", backup)
+		redisCLI(t, "-u", strings.TrimSuffix(node.URL(), "/0"), "--rdb", backup)
 		backups = append(backups, backup)
 	}
 	other := redistest.Cluster(t, redistest.ClusterOptions{Args: []string{"--appendonly", "no"}})
@@ -149,7 +149,7 @@ func TestMove_FromOneRedisToACluster(t *testing.T) {
 func importInto(t *testing.T, group *redistest.Group, source ownRedis) {
 	t.Helper()
 	first := strings.TrimSuffix(strings.TrimPrefix(group.Nodes()[0].URL(), "redis://"), "/0")
-	out := cli(t, "--cluster", "import", first, "--cluster-from", "127.0.0.1:"+source.port, "--cluster-copy", "--cluster-replace")
+	out := redisCLI(t, "--cluster", "import", first, "--cluster-from", "127.0.0.1:"+source.port, "--cluster-copy", "--cluster-replace")
 	if strings.Contains(out, "[ERR]") || strings.Contains(out, "Source 127.0.0.1") && strings.Contains(out, "rror") {
 		t.Fatalf("the import failed:\n%s", out)
 	}
