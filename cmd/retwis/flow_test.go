@@ -138,7 +138,7 @@ func TestService_WorksOnEveryRedis(t *testing.T) {
 		flow(t, one.url, "2")
 		for _, url := range []string{group.URL(), group.Nodes()[0].URL()} {
 			code, _, stderr := invoke(t, environment(), "serve", "--redis-url", strings.ReplaceAll(url, "/0", "/3"))
-			if code == 0 || !strings.Contains(stderr, "cluster") {
+			if code == 0 || !strings.Contains(stderr, "Redis Cluster") {
 				t.Errorf("database 3 of a cluster: code %d, %s", code, stderr)
 			}
 		}

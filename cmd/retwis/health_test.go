@@ -97,7 +97,7 @@ func TestReadiness_FailsWhileFanOutLags(t *testing.T) {
 	author.createPost("not delivered yet")
 	eventually(t, "the API is not ready", func() bool {
 		status, body := get(t, operators+"/readyz")
-		return status == http.StatusServiceUnavailable && strings.Contains(body, `"outbox":"the oldest of `) && strings.Contains(body, "see that workers run")
+		return status == http.StatusServiceUnavailable && strings.Contains(body, `"outbox":"the oldest of `) && strings.Contains(body, "check that workers run")
 	})
 	if got := scrape(t, operators); sum(got, "retwis_outbox_oldest_seconds") <= 0 || sum(got, "retwis_outbox_entries") < 1 {
 		t.Error("the metrics do not show the lag")
