@@ -5,15 +5,34 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
+// output is a log that a test reads while timers write.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
 func TestHandler_SuppressesRepeatsAndCountsThem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out output
 		log := slog.New(New(slog.NewTextHandler(&out, nil))).With("worker", "w")
 		for range 250 {
 			log.Error("it failed")
@@ -38,7 +57,7 @@ func TestHandler_SuppressesRepeatsAndCountsThem(t *testing.T) {
 		const summary = `msg="log: repeated messages suppressed" message="it failed" count=240 within=10s`
 		for _, level := range []string{"level=ERROR ", "level=WARN "} {
 			if got := lines(level + summary); got != 1 {
-				t.Errorf("%d lines contain %s, want 1, in:\n%s", got, level+summary, &out)
+				t.Errorf("%d lines contain %s, want 1, in:\n%s", got, level+summary, out.String())
 			}
 		}
 		log.Error("it failed")
@@ -51,7 +70,7 @@ func TestHandler_SuppressesRepeatsAndCountsThem(t *testing.T) {
 func TestHandler_BoundsItsMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out output
 		h := New(slog.NewTextHandler(&out, nil))
 		log := slog.New(h)
 		for i := range 2 * maxMessages {
@@ -60,9 +79,13 @@ func TestHandler_BoundsItsMemory(t *testing.T) {
 		if got := strings.Count(out.String(), "\n"); got != 2*maxMessages {
 			t.Errorf("%d of %d different messages passed", got, 2*maxMessages)
 		}
-		if got := len(h.(handler).sampler.seen); got != maxMessages {
+		s := h.(handler).sampler
+		s.mu.Lock()
+		if got := len(s.seen); got != maxMessages {
 			t.Errorf("the handler counts %d messages", got)
 		}
+		s.mu.Unlock()
 		time.Sleep(interval)
+		synctest.Wait()
 	})
 }
