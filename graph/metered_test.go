@@ -69,7 +69,7 @@ func (b *budget) Charge(_ ratelimit.Client, cost int) error {
 }
 
 // ask runs an operation that asks for its final cost, and returns that.
-func (a *api) ask(t *testing.T, ctx context.Context, query string) (finalCost, *graphql.Response) {
+func (a *api) ask(ctx context.Context, t *testing.T, query string) (finalCost, *graphql.Response) {
 	t.Helper()
 	ctx = graphql.StartOperationTrace(ctx)
 	op, errs := a.executor.CreateOperationContext(ctx, &graphql.RawParams{Query: query, Extensions: map[string]any{"cost": true}})
@@ -104,8 +104,8 @@ func TestOperations_ArePricedByTheirWork(t *testing.T) {
 	common := func(alias, size string) string {
 		return alias + `: user(username: "anna") { commonFollowers(first: ` + size + `, with: "` + globalUserID(bob.ID) + `") { totalCount } }`
 	}
-	small, _ := a.ask(t, t.Context(), `{ user(username: "anna") { commonFollowers(first: 1, with: "`+globalUserID(carol.ID)+`") { totalCount } } }`)
-	large, response := a.ask(t, t.Context(), `{ `+common("a", "1")+` }`)
+	small, _ := a.ask(t.Context(), t, `{ user(username: "anna") { commonFollowers(first: 1, with: "`+globalUserID(carol.ID)+`") { totalCount } } }`)
+	large, response := a.ask(t.Context(), t, `{ `+common("a", "1")+` }`)
 	wantData(t, response, `{"a": {"commonFollowers": {"totalCount": 300}}}`)
 	if large.Work.Rows < small.Work.Rows+3*300 {
 		t.Errorf("the common followers of large accounts count %+v, those of small ones %+v", large.Work, small.Work)
@@ -114,7 +114,7 @@ func TestOperations_ArePricedByTheirWork(t *testing.T) {
 	for i := range 20 {
 		aliases += " " + common(fmt.Sprint("a", i), "1")
 	}
-	again, _ := a.ask(t, t.Context(), aliases+"}")
+	again, _ := a.ask(t.Context(), t, aliases+"}")
 	if again.Work.Rows > large.Work.Rows+20 || again.Work.Scripts > large.Work.Scripts {
 		t.Errorf("the same page 20 times counts %+v, once %+v", again.Work, large.Work)
 	}
@@ -122,10 +122,10 @@ func TestOperations_ArePricedByTheirWork(t *testing.T) {
 	for i := range 10 {
 		pages += " " + common(fmt.Sprint("a", i), fmt.Sprint(i+1))
 	}
-	if different, _ := a.ask(t, t.Context(), pages+"}"); different.Beyond < 9*3*300/10 || different.Total != different.Document+different.Price+different.Beyond {
+	if different, _ := a.ask(t.Context(), t, pages+"}"); different.Beyond < 9*3*300/10 || different.Total != different.Document+different.Price+different.Beyond {
 		t.Errorf("ten pages cost %+v", different)
 	}
-	known, _ := a.ask(t, as(t, carol), `{ user(username: "anna") { followersYouKnow(first: 1) { totalCount } } }`)
+	known, _ := a.ask(as(t, carol), t, `{ user(username: "anna") { followersYouKnow(first: 1) { totalCount } } }`)
 	if known.Work.Rows < 600 {
 		t.Errorf("the known followers of a reader of 300 count %+v", known.Work)
 	}
@@ -136,7 +136,7 @@ func TestOperations_ArePricedByTheirWork(t *testing.T) {
 	limited := &budget{left: 300}
 	resolver.Limits = limited
 	a.serve(resolver, Options{})
-	stopped, response := a.ask(t, t.Context(), pages+"}")
+	stopped, response := a.ask(t.Context(), t, pages+"}")
 	if err := wantError(t, response, "RATE_LIMITED"); err.Extensions["retryAfter"] != 7 || response.Data != nil {
 		t.Errorf("got %v with the data %s", err.Extensions, response.Data)
 	}

@@ -26,7 +26,7 @@ func TestMeter_ChargesWhatExceedsThePrice(t *testing.T) {
 	if beyond != 70 || charged != 70 {
 		t.Errorf("charged %d, says %d, want 70", charged, beyond)
 	}
-	if work, beyond = m.Close(); beyond != 70 || charged != 70 {
+	if _, beyond = m.Close(); beyond != 70 || charged != 70 {
 		t.Errorf("a second call of Close charges %d more", charged-70)
 	}
 	m = NewMeter(Options{Price: 100, Charge: func(int) error { t.Error("charged work that was paid for"); return nil }})

@@ -1,6 +1,7 @@
 package gqlws_test
 
 import (
+	"net/http"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -36,10 +37,10 @@ func TestUnreadAnswers_AreBoundedForAllSocketsOfAClient(t *testing.T) {
 		if got := other.Read(); len(got) < 200_000 {
 			h.Errorf("another client got %.100s", got)
 		}
-		if w, body := h.Do("POST", "", `{"query": "{ blob(size: 200000) }"}`, servertest.JSON, "Authorization: Bearer "+token); w.StatusCode != 200 || len(body) < 200_000 {
+		if w, body := h.Do("POST", "", `{"query": "{ blob(size: 200000) }"}`, servertest.JSON, "Authorization: Bearer "+token); w.StatusCode != http.StatusOK || len(body) < 200_000 {
 			h.Errorf("another client got %d %.100s", w.StatusCode, body)
 		}
-		if w, body := h.Do("POST", "", `{"query": "{ blob(size: 1000000) }"}`, servertest.JSON); w.StatusCode != 429 || w.Header.Get("Retry-After") == "" {
+		if w, body := h.Do("POST", "", `{"query": "{ blob(size: 1000000) }"}`, servertest.JSON); w.StatusCode != http.StatusTooManyRequests || w.Header.Get("Retry-After") == "" {
 			h.Errorf("the same client got %d %.100s, want to be refused", w.StatusCode, body)
 		}
 		h.Stop()
