@@ -1,8 +1,8 @@
 package gqlws_test
 
 import (
-	"net/http"
 	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 
