@@ -51,7 +51,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Somebody for each time that somebody new is needed. */
+/** Users who register during a test. A repeated test takes the next one. */
 const newcomers: [name: string, displayName: string, text: string][] = [
   ["vera_k", "Vera Kant", "Moved in today. The kettle was the first thing out of its box."],
   ["omar_b", "Omar Bey", "Four wrong trains and one right one: I am here."],
@@ -62,6 +62,8 @@ const newcomers: [name: string, displayName: string, text: string][] = [
   ["lin_w", "Lin Wei", "The lake is the colour of slate today."],
   ["juno_d", "Juno Dahl", "A letter arrived, by hand, with a stamp."],
 ];
+
+let registered = 0;
 
 interface Look {
   name: string;
@@ -101,8 +103,8 @@ const loggedIn: Look[] = [
     path: "/",
     ready: async (page) => {
       await untilLive(page);
-      const [name, displayName, text] = newcomers.pop()!;
-      const other = await Person.register(server.url, name, displayName);
+      const [name, displayName, text] = newcomers[registered % newcomers.length]!;
+      const other = await Person.register(server.url, `${name}${registered++}`, displayName);
       await reader.follow(other);
       await other.post(text);
       await page.getByRole("button", { name: /new post/ }).waitFor();
@@ -122,7 +124,7 @@ const loggedIn: Look[] = [
     name: "list-add",
     path: "members",
     ready: async (page) => {
-      await page.getByLabel("Add a person by username").fill("to");
+      await page.getByLabel("Add a person by name or username").fill("to");
       await page.getByRole("option").first().waitFor();
     },
   },

@@ -7,7 +7,7 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
 /** A new post. */
 export type CreatePostInput = {
   /**
-   * The text: 1 to 280 user-perceived characters and at most 10240 bytes, after leading and trailing white
+   * The text: 1 to 280 user-perceived characters and at most 4096 bytes, after leading and trailing white
    * space is removed. Line breaks are kept; control characters are refused.
    */
   text: string;
