@@ -50,7 +50,7 @@ func NewMeter(o Options) *Meter {
 type contextKey struct{}
 
 // With returns a context whose work a meter counts. The meter travels in the context, as traces do, because only the driver
-// of Redis sees all commands, and it has nothing but the context to tell for whom they are.
+// of Redis sees all commands, and the context is its only link between a command and its operation.
 func With(ctx context.Context, m *Meter) context.Context {
 	return context.WithValue(ctx, contextKey{}, m)
 }

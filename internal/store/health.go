@@ -34,22 +34,12 @@ func (h *Health) Run(ctx context.Context) error {
 	h.mu.Unlock()
 	ticker := time.NewTicker(probeEvery)
 	defer ticker.Stop()
-	var probes sync.WaitGroup
-	defer probes.Wait()
-	running := make(chan struct{}, 1) // slow probes are not followed by more
 	for {
-		select {
-		case running <- struct{}{}:
-			probes.Go(func() {
-				defer func() { <-running }()
-				h.probe(ctx)
-			})
-		default:
-		}
+		h.probe(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-ticker.C:
+		case <-ticker.C: // a slow probe skips ticks
 		}
 	}
 }
