@@ -26,6 +26,7 @@ type fakeBackend struct {
 	live     map[retwis.TimelineID]retwis.Sink // the last attached sink
 	calls    []string
 	names    map[string]bool  // of the calls
+	reads    map[string]int   // of users, by their ids
 	fail     map[string]error // errors to return from calls
 }
 
@@ -41,6 +42,7 @@ func newFakeBackend() *fakeBackend {
 		live:    map[retwis.TimelineID]retwis.Sink{},
 		fail:    map[string]error{},
 		names:   map[string]bool{},
+		reads:   map[string]int{},
 	}
 }
 
@@ -156,6 +158,7 @@ func (w *fakeBackend) Users(_ context.Context, ids []retwis.UserID) ([]*retwis.U
 	if err != nil {
 		return nil, err
 	}
+	w.reads[fmt.Sprint(ids)]++
 	found := make([]*retwis.User, len(ids))
 	for i, id := range ids {
 		found[i] = w.user(id)

@@ -54,30 +54,30 @@ type Hub struct {
 
 	wg sync.WaitGroup // the goroutines of the hub and the open subscriptions
 
+	started chan struct{} // closed when Run begins
+
 	mu         sync.Mutex
-	started    bool
 	running    context.Context // context of Run; nil unless Run runs
 	partitions map[int]*partition
 }
 
-var errNotRunning = errors.New("live hub is not running")
+// retryAfter is the number of seconds after which a client should subscribe again.
+const retryAfter = 1
+
+var errNotRunning = fmt.Errorf("live hub is not running: %w", retwis.Unavailable(retryAfter))
 
 // NewHub returns a hub that serves subscriptions while [Hub.Run] runs.
 func NewHub(source Source, log *slog.Logger, options Options) *Hub {
-	h := &Hub{source: source, log: log, options: options.withDefaults(), partitions: map[int]*partition{}}
+	h := &Hub{source: source, log: log, options: options.withDefaults(), started: make(chan struct{}), partitions: map[int]*partition{}}
 	h.counts.register(options.Metrics)
 	return h
 }
 
 // Run serves subscriptions until ctx is done, then closes the open ones. A hub runs once.
 func (h *Hub) Run(ctx context.Context) error {
-	h.mu.Lock()
-	if h.started {
-		h.mu.Unlock()
-		return errors.New("live hub has already run")
+	if err := h.start(ctx); err != nil {
+		return err
 	}
-	h.started, h.running = true, ctx
-	h.mu.Unlock()
 	h.queue.open(func() { h.wg.Go(func() { h.runCatchUps(ctx) }) }, h.options.Parallel)
 
 	<-ctx.Done()
@@ -90,6 +90,19 @@ func (h *Hub) Run(ctx context.Context) error {
 		p.stop()
 	}
 	h.wg.Wait()
+	return nil
+}
+
+func (h *Hub) start(ctx context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	select {
+	case <-h.started:
+		return errors.New("live hub has already run")
+	default:
+	}
+	h.running = ctx
+	close(h.started)
 	return nil
 }
 
@@ -110,8 +123,14 @@ func (h *Hub) Ready(percent int) error {
 }
 
 // partition returns the running partition of a timeline, and the context of the hub. It
-// starts the partition at the first call.
-func (h *Hub) partition(timeline retwis.TimelineID) (*partition, context.Context, error) {
+// starts the partition at the first call. A process accepts connections while its hub
+// starts: partition waits for that until ctx is done.
+func (h *Hub) partition(ctx context.Context, timeline retwis.TimelineID) (*partition, context.Context, error) {
+	select {
+	case <-h.started:
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
 	index := h.source.PartitionOf(timeline)
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -36,14 +36,34 @@ func TestHub_SharesEventsAmongTheSubscribersOfAFeed(t *testing.T) {
 	})
 }
 
-func TestHub_RefusesSubscriptionsUnlessItRuns(t *testing.T) {
+func TestHub_WaitsUntilItRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := newFakeDatabase()
 		h := NewHub(db, slog.New(slog.DiscardHandler), Options{})
-		if _, err := h.Subscribe(t.Context(), alice, ""); !errors.Is(err, errNotRunning) {
+		var code *retwis.Error
+		if _, err := h.Subscribe(t.Context(), alice, ""); !errors.Is(err, errJoinTimeout) || !errors.As(err, &code) || code.Code != retwis.CodeUnavailable {
+			t.Errorf("Subscribe without Run: %v", err)
+		}
+		early := make(chan error)
+		go func() {
+			_, err := h.Subscribe(t.Context(), alice, "")
+			early <- err
+		}()
+		synctest.Wait()
+		stop := start(t, h)
+		if err := <-early; err != nil {
 			t.Errorf("Subscribe before Run: %v", err)
 		}
+		stop()
+	})
+}
+
+func TestHub_RefusesSubscriptionsAfterItRan(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := newFakeDatabase()
+		h := NewHub(db, slog.New(slog.DiscardHandler), Options{})
 		stop := start(t, h)
 		idle, behind := subscribe(t, h, alice, ""), subscribe(t, h, alice, "")
 		idle.want("caught up 0")

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"retwis/internal/retwis"
@@ -12,7 +11,7 @@ import (
 // joining subscriber receives a reset.
 const maxJoinReads = 4
 
-var errJoinTimeout = errors.New("timed out waiting for the timeline's events")
+var errJoinTimeout = fmt.Errorf("timed out waiting for the timeline's events: %w", retwis.Unavailable(retryAfter))
 
 // Attach sends the events of a timeline to a sink until ctx is done: first a replay of the
 // events after the cursor, then live events. An empty cursor begins with live events. The
@@ -31,23 +30,29 @@ func (h *Hub) Attach(ctx context.Context, timeline retwis.TimelineID, after retw
 		}
 		from = &position
 	}
-	p, life, err := h.partition(timeline)
+	s := newSubscription(ctx, h, sink)
+	if err := h.join(s, timeline, from); err != nil {
+		s.cancel()
+		return fmt.Errorf("subscribe to timeline %s: %w", timeline, err)
+	}
+	return nil
+}
+
+func (h *Hub) join(s *subscription, timeline retwis.TimelineID, from *retwis.TimelinePosition) error {
+	ctx, stop := context.WithTimeoutCause(s.ctx, h.options.JoinTimeout, errJoinTimeout)
+	defer stop()
+	p, life, err := h.partition(ctx, timeline)
 	if err != nil {
 		return err
 	}
-
-	s := newSubscription(ctx, h, sink)
-	joining, cancel := context.WithCancelCause(s.ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(life, func() { cancel(errNotRunning) })()
-	joining, stop := context.WithTimeoutCause(joining, h.options.JoinTimeout, errJoinTimeout)
-	defer stop()
-	if err := p.join(joining, s, timeline, from); err != nil {
-		if joining.Err() != nil {
-			err = context.Cause(joining)
+	if err := p.join(ctx, s, timeline, from); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		s.cancel()
-		return fmt.Errorf("subscribe to timeline %s: %w", timeline, err)
+		return err
 	}
 	return nil
 }
