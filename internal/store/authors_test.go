@@ -34,7 +34,7 @@ func (n *names) read(_ context.Context, ids []retwis.UserID) ([]*retwis.User, er
 	return users, nil
 }
 
-func TestAuthorsAreRememberedForASecond(t *testing.T) {
+func TestAuthors_AreCachedForASecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		cache, n := &authorCache{}, &names{name: "before", reads: map[retwis.UserID]int{}}
@@ -65,7 +65,7 @@ func TestAuthorsAreRememberedForASecond(t *testing.T) {
 	})
 }
 
-func TestAnAuthorIsAsOldAsTheRead(t *testing.T) {
+func TestAuthors_ExpireByTheTimeOfTheRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		cache, n := &authorCache{}, &names{name: "before", reads: map[retwis.UserID]int{}, slow: authorTTL - 1}
@@ -88,7 +88,7 @@ func TestAnAuthorIsAsOldAsTheRead(t *testing.T) {
 	})
 }
 
-func TestAuthorsThatChangeAreForgotten(t *testing.T) {
+func TestAuthors_AreDroppedWhenTheyChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		cache, n := &authorCache{}, &names{name: "before", reads: map[retwis.UserID]int{}}
@@ -132,11 +132,11 @@ func TestAuthorsThatChangeAreForgotten(t *testing.T) {
 }
 
 // What is remembered here does not lapse: only the message of the other process ends it.
-func TestAuthorsThatChangeElsewhereAreForgotten(t *testing.T) {
+func TestAuthors_AreDroppedWhenTheyChangeElsewhere(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		here, there := open(t, Options{URL: url}), open(t, Options{URL: url})
-		author := people(t, there, "author")
+		author := register(t, there, "author")
 		watching := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { watching <- here.Accounts.WatchAuthors(ctx) }()
@@ -165,7 +165,7 @@ func TestAuthorsThatChangeElsewhereAreForgotten(t *testing.T) {
 	})
 }
 
-func TestAuthorsAreBounded(t *testing.T) {
+func TestAuthors_CacheIsBounded(t *testing.T) {
 	t.Parallel()
 	cache, n := &authorCache{}, &names{reads: map[retwis.UserID]int{}}
 	for i := range 5 * maxAuthors {
@@ -178,7 +178,7 @@ func TestAuthorsAreBounded(t *testing.T) {
 	}
 }
 
-func TestAuthorsThatCannotBeReadAreNotRemembered(t *testing.T) {
+func TestAuthors_FailedReadsAreNotCached(t *testing.T) {
 	t.Parallel()
 	cache, n := &authorCache{}, &names{reads: map[retwis.UserID]int{}, err: errors.New("an outage")}
 	if _, err := cache.get(t.Context(), []retwis.UserID{1}, n.read); !errors.Is(err, n.err) {

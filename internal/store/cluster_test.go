@@ -58,7 +58,7 @@ func hasReplicas(t *testing.T, db *rdb.DB, p rdb.Partition) (bool, error) {
 	return false, nil
 }
 
-func TestAMasterThatHangsIsNoTroubleOfTheOthers(t *testing.T) {
+func TestStore_FrozenMasterLeavesOthersUsable(t *testing.T) {
 	t.Parallel()
 	cluster, s := replicated(t)
 	var names []string
@@ -105,7 +105,7 @@ func TestAMasterThatHangsIsNoTroubleOfTheOthers(t *testing.T) {
 	}
 }
 
-func TestAnImportWaitsForReplicas(t *testing.T) {
+func TestImport_WaitsForReplicas(t *testing.T) {
 	t.Parallel()
 	cluster, s := replicated(t)
 	ids := storetest.Register(t, s, "reader", "author")

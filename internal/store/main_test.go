@@ -20,18 +20,18 @@ func open(t *testing.T, options Options) *Store {
 	return s
 }
 
-// eventually waits until something is so.
-func eventually(t *testing.T, so func() bool) {
+// eventually waits until the condition holds.
+func eventually(t *testing.T, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it did not become so")
+			t.Fatal("the condition did not become true within a minute")
 		}
 	}
 }
 
-// people registers users of those names.
-func people(t *testing.T, s *Store, names ...string) []retwis.UserID {
+// register registers users with the given names and returns their ids.
+func register(t *testing.T, s *Store, names ...string) []retwis.UserID {
 	t.Helper()
 	ids := make([]retwis.UserID, len(names))
 	for i, name := range names {

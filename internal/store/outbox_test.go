@@ -10,7 +10,7 @@ import (
 	"retwis/internal/redistest"
 )
 
-func TestAWaitForEntriesEndsWithItsContext(t *testing.T) {
+func TestOutbox_WaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{URL: redistest.Server(t).URL()})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -17,7 +17,7 @@ import (
 )
 
 // What a building gathered may lack the posts of those whom the reader follows since.
-func TestABuildingThatAFollowOvertakesBeginsAgain(t *testing.T) {
+func TestRebuild_StartsAgainAfterAFollow(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
@@ -146,7 +146,7 @@ func TestRebuild_BeginsAgainAfterAnUnfollow(t *testing.T) {
 }
 
 // A home whose building is overtaken all the time can be read all the same.
-func TestAHomeIsReadWhileItsBuildingIsOvertaken(t *testing.T) {
+func TestRebuild_PagesAreReadDuringRestarts(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
 	s := storetest.Open(t, store.Options{URL: server.URL()})
