@@ -11,7 +11,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// names are users that can be read, and how often each was.
+// names is a source of users that counts the reads of each.
 type names struct {
 	name  string
 	reads map[retwis.UserID]int
@@ -131,7 +131,7 @@ func TestAuthors_AreDroppedWhenTheyChange(t *testing.T) {
 	})
 }
 
-// What is remembered here does not lapse: only the message of the other process ends it.
+// Entries do not expire in this test: only the message of the other process drops them.
 func TestAuthors_AreDroppedWhenTheyChangeElsewhere(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {

@@ -17,8 +17,8 @@ import (
 	"retwis/internal/store/storetest"
 )
 
-// replicated starts a cluster with replicas, and opens a database there once its masters
-// know that these follow. Nodes that hang from then on are not given up while a test runs.
+// replicated starts a cluster with replicas and opens a database on it when every master
+// has a connected replica. The node timeout is longer than any test.
 func replicated(t *testing.T) (*redistest.Group, *store.Store) {
 	t.Helper()
 	cluster := redistest.Cluster(t, redistest.ClusterOptions{Masters: 3, Replicas: 1})

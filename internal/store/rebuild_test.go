@@ -16,7 +16,7 @@ import (
 	"retwis/internal/store/storetest"
 )
 
-// What a building gathered may lack the posts of those whom the reader follows since.
+// A rebuild may lack the posts of authors whom the reader followed after it began.
 func TestRebuild_StartsAgainAfterAFollow(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -79,8 +79,8 @@ func TestRebuild_StartsAgainAfterAFollow(t *testing.T) {
 	}
 }
 
-// A building gathers a bounded number of posts. Those of an author whom the reader unfollows
-// meanwhile leave room for others, which it has to gather.
+// A rebuild reads a bounded number of posts. When the reader unfollows an author during the
+// rebuild, it has to read older posts of the others in their place.
 func TestRebuild_BeginsAgainAfterAnUnfollow(t *testing.T) {
 	t.Parallel()
 	for _, purged := range []bool{true, false} {
@@ -145,7 +145,7 @@ func TestRebuild_BeginsAgainAfterAnUnfollow(t *testing.T) {
 	}
 }
 
-// A home whose building is overtaken all the time can be read all the same.
+// A home can be read even if every rebuild is interrupted by another follow.
 func TestRebuild_PagesAreReadDuringRestarts(t *testing.T) {
 	t.Parallel()
 	server := redistest.Server(t)
@@ -175,8 +175,8 @@ func TestRebuild_PagesAreReadDuringRestarts(t *testing.T) {
 	}
 }
 
-// overtaking raises the generation of a home whenever several things are read at once, as
-// profiles are for a building.
+// overtaking is a hook that raises the generation of a home before each pipeline, such as
+// the one that reads profiles for a rebuild.
 type overtaking struct {
 	*redis.Client
 	user string
