@@ -76,7 +76,7 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 		Script: script.Push,
 		Keys: []string{
 			p.Progress(e.Outbox), to.key, p.Online(), p.OnlineNodes(), p.MergeMarks(e.Outbox), p.OlderMergeMarks(e.Outbox),
-			p.User(e.Author).Pulled(), p.LargeAuthors(),
+			p.User(e.Author).Pulled(), p.LargeAuthors(), p.Clock(),
 		},
 		Args: []any{
 			e.ID, d.Progress, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,

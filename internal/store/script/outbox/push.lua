@@ -2,9 +2,13 @@
 -- next lists that contain the author, and publishes it to those that are watched. It acts only if
 -- the stored progress is the expected one, so a repeat has no effect.
 --
--- The progress is the score of the last follower served. It ends in '*' while a call runs. Redis can
--- break a call off if it migrates the slot and keys move away. The next call then searches
--- every list for the post before it pushes.
+-- The progress is the score of the last follower served, '/', and the partition's clock at the first
+-- call. Calls serve followers up to that clock only: the back-fill of a later follower reads the post.
+-- Without this bound, a reader who was served, unfollowed and followed again would be served twice.
+--
+-- The progress ends in '*' while a call runs. Redis can break a call off if it migrates the slot and
+-- keys move away. The next call then searches the list of every follower whom the first one may have
+-- served before it pushes.
 --
 -- A list with a merge mark at or above the post does not get the post on top: see
 -- lib/mergemarks.lua.
@@ -13,7 +17,7 @@
 -- those first. After the last home they are deleted.
 --
 -- KEYS   1 progress   2 followers, or lists that contain the author   3 online   4 online nodes
---        5 merge marks   6 older merge marks   7 pulled posts   8 large authors
+--        5 merge marks   6 older merge marks   7 pulled posts   8 large authors   9 clock
 -- ARGV   1 entry   2 expected progress, '' at first   3 post   4 followers per call
 --        5 followers per call whose lists are searched   6 cap   7 slack   8 PUBLISH or SPUBLISH
 --        9 channel prefix   10 field of the progress   11 'h' for homes, 'l' for lists
@@ -34,14 +38,17 @@ local progress = entry_progress(KEYS[1], entry, ARGV[10], order)
 if progress == 'done' or progress ~= ARGV[2] then
   return { progress, 0 }
 end
-local score, interrupted = string.match(progress, '^(%d*)(%*?)$')
+local score, latest, interrupted = string.match(progress, '^(%d*)/(%d+)(%*?)$')
+if progress == '' then
+  score, latest, interrupted = '', redis.call('GET', KEYS[9]) or '0', ''
+end
 if interrupted == '' then
-  redis.call('HSET', KEYS[1], ARGV[10], score .. '*', order, entry)
+  redis.call('HSET', KEYS[1], ARGV[10], score .. '/' .. latest .. '*', order, entry)
 end
 
 local chunk, search_chunk = tonumber(ARGV[4]), tonumber(ARGV[5])
 -- Scores are read below for one follower only: formatting 500 of them costs more than many pushes.
-local found = redis.call('ZRANGEBYSCORE', KEYS[2], score == '' and '-inf' or '(' .. score, '+inf', 'LIMIT', 0, chunk)
+local found = redis.call('ZRANGEBYSCORE', KEYS[2], score == '' and '-inf' or '(' .. score, latest, 'LIMIT', 0, chunk)
 local count = #found
 
 local pulls = kind == 'h' and redis.call('EXISTS', KEYS[7]) == 1
@@ -107,14 +114,14 @@ for i = served + 1, count do
     end
   end
   served = i
-  if searched >= search_chunk then
-    break
+  if searched >= search_chunk and interrupted == '' then
+    break -- after an interrupted call, the next one must not find followers that both have served
   end
 end
 
 local now = 'done'
 if served < count or count == chunk then
-  now = redis.call('ZSCORE', KEYS[2], found[served])
+  now = redis.call('ZSCORE', KEYS[2], found[served]) .. '/' .. latest
 end
 redis.call('HSET', KEYS[1], ARGV[10], now)
 if pulls and now == 'done' then

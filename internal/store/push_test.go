@@ -1,0 +1,110 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+
+	"retwis/internal/enginetest"
+	"retwis/internal/fanout"
+	"retwis/internal/outbox"
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+// delivery returns the delivery of the last entry of the only outbox to the followers of its author.
+func (e *engine) delivery() outbox.Delivery {
+	e.T.Helper()
+	entries, err := e.Outbox.ReadOutbox(e.T.Context(), 0, "0", 100, 0)
+	if err != nil || len(entries) == 0 {
+		e.T.Fatalf("%d entries: %v", len(entries), err)
+	}
+	return outbox.Delivery{Entry: entries[len(entries)-1], To: outbox.TargetFollowers}
+}
+
+// deliver makes one call of a delivery, and reports whether the delivery is complete.
+func (e *engine) deliver(d *outbox.Delivery) bool {
+	e.T.Helper()
+	result := e.Outbox.Deliver(e.T.Context(), []outbox.Delivery{*d})[0]
+	if result.Err != nil {
+		e.T.Fatal(result.Err)
+	}
+	d.Progress = result.Progress
+	return d.Progress == outbox.Done
+}
+
+// fans returns users who follow an author, with homes.
+func (e *engine) fans(author retwis.UserID, n int) []retwis.UserID {
+	e.T.Helper()
+	_, stop := e.Work(fanout.Options{})
+	fans := e.Crowd("fan", n)
+	for _, fan := range fans {
+		e.Follow(fan, author)
+		e.Read(retwis.Home(fan))
+	}
+	e.Drain()
+	stop()
+	return fans
+}
+
+// everyFanHasOnce verifies that every home holds a post, once.
+func (e *engine) everyFanHasOnce(fans []retwis.UserID, post retwis.PostID) {
+	e.T.Helper()
+	for i, fan := range fans {
+		if got := e.Read(retwis.Home(fan)); !slices.Equal(got, []retwis.PostID{post}) {
+			e.T.Errorf("the home of fan %d holds %v, want %v once", i, got, post)
+		}
+	}
+}
+
+// A reader whom an earlier call of a delivery served follows the author anew, and so stands behind the position of the
+// delivery. The next calls must not serve the reader again.
+func TestPush_ServesAReaderOnceWhoFollowsAgainMeanwhile(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, Partitions: 1, Chunk: 4})
+		author := e.Register("author")[0]
+		fans := e.fans(author, 10)
+		post := e.Post(author, "x")
+		d := e.delivery()
+		if e.deliver(&d) {
+			t.Fatal("one call served all followers")
+		}
+		for _, again := range []retwis.UserID{fans[0], fans[9]} { // served, and not served yet
+			e.Unfollow(again, author)
+			e.Follow(again, author)
+		}
+		for !e.deliver(&d) {
+		}
+		e.Work(fanout.Options{})
+		e.Drain()
+		e.everyFanHasOnce(fans, post)
+		e.IsSound()
+	})
+}
+
+// A call that broke off may have served more followers than one call that searches lists may serve.
+func TestPush_ServesEveryReaderOnceAfterAnInterruptedCall(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, Partitions: 1, Chunk: 6, CheckedChunk: 2})
+		author := e.Register("author")[0]
+		fans := e.fans(author, 10)
+		post := e.Post(author, "x")
+		d := e.delivery()
+		client := enginetest.Client(t, url)
+		get := func(pattern string) string { return enginetest.Keys(t, client, pattern)[0] }
+		for _, fan := range fans[:5] {
+			if err := client.LPush(t.Context(), get("*:home:"+fan.String()), post.String()).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d.Progress = "/" + client.Get(t.Context(), get("*:clock")).Val() + "*"
+		if err := client.HSet(t.Context(), get("*:progress:0"), d.Entry.ID, d.Progress).Err(); err != nil {
+			t.Fatal(err)
+		}
+		for !e.deliver(&d) {
+		}
+		e.everyFanHasOnce(fans, post)
+	})
+}
