@@ -19,7 +19,7 @@ type Source interface {
 	SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error
 	SetOffline(ctx context.Context, node string, timelines []retwis.TimelineID) error
 	// Listen hands over the messages of a partition in the order they were sent, until
-	// ctx is done. It says LiveJoined whenever some may have been lost.
+	// ctx is done. It says pubsub.Joined whenever some may have been lost.
 	Listen(ctx context.Context, node string, partition int, handle func(pubsub.Message)) error
 	// Probe publishes a message to the node's own channel of a partition.
 	Probe(ctx context.Context, node string, partition int) error
