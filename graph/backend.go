@@ -32,7 +32,7 @@ type Users interface {
 	Users(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error)
 	// UsersByName returns users in the order of their folded names, nil for those that do not exist.
 	UsersByName(ctx context.Context, names []string) ([]*retwis.User, error)
-	// Authors is like Users, but may answer from a cache: profiles may be a second old, counts of any age.
+	// Authors is like Users, but may answer from a cache with users that are up to a second old.
 	Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error)
 	// NewestUsers returns a page of the users who registered last.
 	NewestUsers(ctx context.Context, page retwis.Page) (retwis.FollowPage, error)
@@ -85,7 +85,7 @@ type Lists interface {
 	Memberships(ctx context.Context, pairs []retwis.Membership) ([]bool, error)
 }
 
-// Timelines reads timelines. It does not check whether the viewer may.
+// Timelines reads timelines. It does not check access.
 type Timelines interface {
 	Page(ctx context.Context, timeline retwis.TimelineID, page retwis.Page) (retwis.PostPage, error)
 }
@@ -100,7 +100,7 @@ type Live interface {
 // RateLimits count the operations of clients and refuse those that exceed a limit, with the code RATE_LIMITED.
 type RateLimits interface {
 	limits.Limiter
-	// NotRegistered returns the cost of a registration that created no account.
+	// NotRegistered refunds the cost of a registration that created no account.
 	NotRegistered(ctx context.Context, client ratelimit.Client)
 	// LoggedIn records that a client has logged in with a username.
 	LoggedIn(ctx context.Context, client ratelimit.Client, name string)

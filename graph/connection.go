@@ -7,7 +7,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// PageInfo says where a page is within its connection.
+// PageInfo is the Relay PageInfo of a page.
 type PageInfo struct {
 	HasNextPage     bool
 	HasPreviousPage bool

@@ -12,7 +12,7 @@ import (
 // maxBioMentions is the number of different usernames that are looked up in a bio.
 const maxBioMentions = 10
 
-// TextEntity is a part of a text that refers to something: a [*TextLink] or a [*TextMention].
+// TextEntity is a link or a mention in a text: a [*TextLink] or a [*TextMention].
 type TextEntity interface{ textRange() retwis.TextRange }
 
 // TextLink is a URL in a text.

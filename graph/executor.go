@@ -28,10 +28,10 @@ type Options struct {
 	Introspection bool                    // clients may read the schema, and errors suggest its names
 	Documents     limits.DocumentStore    // keeps persisted documents; nil keeps them in this process only
 	Trusted       limits.TrustedDocuments // documents known in advance
-	Unplanned     bool                    // gqlgen executes all operations; for comparisons
+	Unplanned     bool                    // disable plans, for comparison with gqlgen
 	Shares        *cost.Shares            // of the process; by default of this executor
 
-	// Unavailable returns what clients see of a failure that passes by itself, and nil for any other error. By default,
+	// Unavailable returns what clients see of a transient failure, and nil for any other error. By default,
 	// no failure does.
 	Unavailable func(error) *retwis.Error
 
@@ -145,11 +145,10 @@ func (e *Executor) CreateOperationContext(
 	return op, errs
 }
 
-// Prepare parses, validates and counts an operation. It returns only the first of very many errors, and shortens long
-// ones. With or without errors, it returns how much the client may still read; the zero budget if reads have no limit or
-// the operation was not counted. If the transport allows queries only, it refuses mutations itself. Prepare does not count
-// them, because following a link to a mutation must not use up the budget of its reader. In params it replaces the
-// document by its normal form.
+// Prepare parses, validates and counts an operation. It limits the number and the length of the errors. With or without
+// errors, it returns how much the client may still read; the zero budget if reads have no limit or the operation was not
+// counted. If the transport allows queries only, it refuses mutations itself. Prepare does not count them, because a
+// forged link to a mutation must not use up the user's budget. In params it replaces the document by its normal form.
 func (e *Executor) Prepare(
 	ctx context.Context, params *graphql.RawParams, queriesOnly bool,
 ) (*graphql.OperationContext, ratelimit.Budget, gqlerror.List) {

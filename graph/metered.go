@@ -13,8 +13,8 @@ import (
 	"retwis/internal/ratelimit"
 )
 
-// DispatchOperation executes a query or a mutation. It counts the work and charges what exceeds the price. A query whose
-// client has no budget left stops with RATE_LIMITED, and its response has no data.
+// DispatchOperation executes a query or a mutation. It counts the work and charges what exceeds the price. If the budget
+// is used up, a query stops with RATE_LIMITED, and its response has no data.
 func (e *Executor) DispatchOperation(
 	ctx context.Context, op *graphql.OperationContext,
 ) (graphql.ResponseHandler, context.Context) {

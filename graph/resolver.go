@@ -9,7 +9,7 @@ import "retwis/graph/loaders"
 
 //go:generate go run ./exec/generate
 
-// Resolver resolves the fields that are not plain fields of their object. All exported fields must be set.
+// Resolver resolves the fields that are not read directly from a struct. All exported fields must be set.
 type Resolver struct {
 	Accounts  Accounts
 	Users     Users

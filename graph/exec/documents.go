@@ -19,9 +19,8 @@ const (
 	bytesPerField     = 600 // of a plan
 )
 
-// DocumentCache keeps valid documents by their text in normal form, and the plans of their operations. It evicts the least
-// recently used. Of each document it knows the form in which a client sent it last, so that most texts need not be put into
-// normal form.
+// DocumentCache keeps valid documents by their text in normal form, and the plans of their operations. It evicts the
+// least recently used. It also caches the last source text of each document, to skip normalisation.
 type DocumentCache struct {
 	maxBytes int
 
@@ -58,7 +57,7 @@ func (c *DocumentCache) Find(source string) (text string, ok bool) {
 	return found.Value.(*document).text, true //nolint:forcetypeassert // the list holds nothing else
 }
 
-// Know notes in which form a document was sent, if the cache has it.
+// Know records the source text of a cached document.
 func (c *DocumentCache) Know(text, source string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

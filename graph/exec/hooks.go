@@ -2,7 +2,7 @@ package exec
 
 import "context"
 
-// Hooks are what the owner of a schema knows about its fields. Fields are named by their type and name, like
+// Hooks configure how the fields of a schema are executed. Fields are named by their type and name, like
 // "User.posts".
 type Hooks struct {
 	// Immediate names fields whose resolvers wait for nothing. They are called one after the other, without a context of
@@ -10,8 +10,8 @@ type Hooks struct {
 	Immediate map[string]bool
 
 	// Announce tells loaders the keys that the resolver of a field is going to load. Only fields whose resolvers read
-	// nothing but loaders may be here: the resolver that runs first has the keys of all read at once, so they are called one
-	// after the other, like those of Immediate.
+	// nothing but loaders may be here: the first resolver reads all announced keys in one batch, so the resolvers run
+	// sequentially, like those of Immediate.
 	Announce map[string]func(ctx context.Context, object any)
 
 	// Prefetch reads the value of a field below another one while that one is being resolved. It is keyed by the outer

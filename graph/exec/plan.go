@@ -10,7 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// Plan is an operation made ready to run. It holds for all requests whose @skip and @include directives come out the same.
+// Plan is an operation made ready to run. It is valid for all requests with the same results of @skip and @include.
 type Plan struct {
 	root   *selection
 	fields int // of all selections

@@ -20,7 +20,7 @@ var errFormTooLong = errors.New("the normal form of the operation is too long")
 // viewerDependent. The key is empty for operations that share nothing.
 //
 // The arguments of the root field are not part of the key: they decide which events reach a subscriber, not how these
-// look. Neither are white space, fragments, and the names of variables and of the operation.
+// look. The key also ignores white space, fragments, and the names of variables and of the operation.
 func RenderGroup(schema *ast.Schema, viewerDependent string, op *graphql.OperationContext) (key string, ofViewer bool) {
 	if op.Operation.Operation != ast.Subscription {
 		return "", false

@@ -84,8 +84,8 @@ func (s *Schema) PrepareRoot(
 	return f.Prepare(ctx, s.newContext(op), field)
 }
 
-// Render executes the plan of a subscription for one event, whose field the context has to know. It returns the data of
-// the response, and adds errors to those of the context.
+// Render executes the plan of a subscription for one event. The context must contain its field (see PrepareRoot). It
+// returns the data of the response, and adds errors to those of the context.
 func (s *Schema) Render(ctx context.Context, op *graphql.OperationContext, plan *Plan, event any) *graphql.Response {
 	return s.respond(ctx, op, plan, func(e *execution) { e.event(plan.root.fields[0], event) })
 }

@@ -14,7 +14,7 @@ type ObjectType struct {
 }
 
 // FieldType describes how the value of a field is found and written. A plain field is read from its object. Any other
-// field is resolved, and the functions below that take an x are given the resolved value in place of the object.
+// field is resolved, and functions with a parameter x receive the resolved value instead of the object.
 type FieldType struct {
 	Unsupported string // why gqlgen has to execute operations with the field; empty if it does not
 	NonNull     bool
@@ -39,7 +39,7 @@ type FieldType struct {
 	At       func(x any, i int) any
 }
 
-// Null is the length of a list that is null.
+// Null is the length that represents a null list.
 const Null = -1
 
 func (f *FieldType) isList() bool     { return f.Len != nil }

@@ -3,5 +3,5 @@
 //
 // The executor applies them in this order: [Persisted] finds the document, [ReadDocument] measures it, its cost is taken
 // from the budget of the client if it has to be parsed, [Document.Check] refuses what would be expensive to validate, and
-// after validation [OperationCost] computes the cost that [RateLimit] takes.
+// after validation [OperationCost] computes the cost that [CountedCost] returns to the limiter.
 package limits

@@ -31,8 +31,8 @@ func (NoIntrospection) MutateOperationContext(_ context.Context, op *graphql.Ope
 	return nil
 }
 
-// RulesWithoutSuggestions returns the rules of validation, those that suggest names of the schema replaced by rules that
-// do not. The executor itself replaces two more when its suggestions are disabled.
+// RulesWithoutSuggestions returns the validation rules, without suggestions of schema names. The executor itself replaces
+// two more when its suggestions are disabled.
 func RulesWithoutSuggestions() *rules.Rules {
 	r := rules.NewDefaultRules()
 	for _, swap := range []struct{ suggesting, silent validator.Rule }{

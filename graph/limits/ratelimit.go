@@ -32,8 +32,8 @@ func ClientOf(ctx context.Context) ratelimit.Client {
 	return ratelimit.Client{User: auth.IdentityOf(ctx).User, Address: auth.RequestOf(ctx).Address}
 }
 
-// CountedCost returns what an operation is about to do. [OperationCost] must have computed its cost. The reads do not
-// include mutations that have a limit of their own.
+// CountedCost returns the cost of an operation for each rate limit. [OperationCost] must have computed its cost. The
+// reads do not include mutations that have a limit of their own.
 func CountedCost(op *graphql.OperationContext) ratelimit.Cost {
 	cost := ratelimit.Cost{Reads: Cost(op)}
 	if op.Operation.Operation != ast.Mutation {

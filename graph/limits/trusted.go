@@ -16,8 +16,8 @@ import (
 	"retwis/internal/retwis"
 )
 
-// TrustedDocuments are documents that the service knows before any client sends them. The zero value trusts none and
-// admits every document.
+// TrustedDocuments are documents that the service knows before any client sends them. The zero value has no trusted
+// documents and allows all documents.
 type TrustedDocuments struct {
 	only   bool // no other document runs
 	byID   map[string]string

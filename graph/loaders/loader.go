@@ -1,9 +1,9 @@
-// Package loaders turns the many reads of single values that one response asks for into few reads of many values.
+// Package loaders batches the reads of one response.
 //
 // A [Loader] knows keys in three ways. Keys of one page are known before anybody asks for them: [Loader.Expect] makes
 // them one batch, read when the first of them is asked for. Keys that an executor meets one by one before it runs
-// resolvers are added to a batch with [Loader.Announce]. Neither needs a timer or a goroutine. Only keys that nobody
-// foresaw are collected for a short time, as the dataloader libraries do for all keys.
+// resolvers are added to a batch with [Loader.Announce]. Neither needs a timer or a goroutine. All other keys are
+// collected for a short time, as the dataloader libraries do for all keys.
 package loaders
 
 import (
@@ -21,7 +21,7 @@ type Read[K comparable, V any] func(context.Context, []K) ([]V, error)
 
 // Options bound the batches of a loader.
 type Options struct {
-	Wait         time.Duration // how long keys are collected that were neither expected nor announced
+	Wait         time.Duration // collection time for all other keys
 	MaxCollected int           // keys in one such batch
 	MaxAnnounced int           // keys in one announced batch
 }
@@ -84,7 +84,7 @@ func (l *Loader[K, V]) Announce(key K) {
 	l.extendLocked(l.announced, key)
 }
 
-// Prime stores values that were read by other means. The loader keeps both slices.
+// Prime stores values that were read elsewhere. The loader keeps both slices.
 func (l *Loader[K, V]) Prime(keys []K, values []V) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *Loader[K, V]) Load(ctx context.Context, key K) (V, error) {
 }
 
 // LoadThunk returns a function that waits for the value of a key. Keys that were neither expected nor announced are
-// read in the background, so that several loaders can read side by side.
+// read in the background, so that several loaders can read concurrently.
 func (l *Loader[K, V]) LoadThunk(ctx context.Context, key K) func() (V, error) {
 	at := l.find(ctx, key)
 	return func() (V, error) { return l.await(ctx, at) }

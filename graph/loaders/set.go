@@ -9,7 +9,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Sources are the reads that the loaders of a set batch. All of them must be set, and answer in the order of the keys.
+// Sources are the batch functions of the loaders. All of them must be set, and answer in the order of the keys.
 type Sources struct {
 	Users    Read[retwis.UserID, *retwis.User]
 	Authors  Read[retwis.UserID, *retwis.User] // from a cache where possible: the counts may be stale
@@ -41,7 +41,7 @@ type Set struct {
 	results       results // of reads that are no loaders
 }
 
-// Selection is what a set may know about the operation that it loads for. The zero value is right for every operation.
+// Selection contains hints about the operation. The zero value is always safe.
 type Selection struct {
 	NoCounts bool // the operation selects no counts of users, so stale ones do no harm
 	Mentions bool // the operation selects the users that posts mention
@@ -109,9 +109,9 @@ func (s *Set) Authors() *Loader[retwis.UserID, *retwis.User] {
 	return s.Users
 }
 
-// ExpectAuthors announces the authors of a page of posts, and the users whom these mention; ids may repeat. Whatever is
-// then asked about one of them is read for all of them at once. The mentioned users share the read if the operation
-// selects them. Otherwise they have one of their own, which is rarely made.
+// ExpectAuthors announces the authors of a page of posts, and the users whom these mention; ids may repeat. A read for
+// one of them reads all of them in one batch. The mentioned users share the read if the operation selects them. Otherwise
+// the mentioned users form a separate batch, which is usually not read.
 func (s *Set) ExpectAuthors(authors, mentioned []retwis.UserID) {
 	if s.selection.Mentions {
 		s.expect(s.Authors(), append(authors, mentioned...))

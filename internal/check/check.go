@@ -1,5 +1,5 @@
-// Package check compares a database with its definition and repairs the differences. It works
-// while the service runs.
+// Package check compares derived data with the posts, follows and users that it derives from, and repairs differences. It
+// works while the service runs.
 //
 // # Definition of a home
 //
@@ -8,23 +8,22 @@
 // the members of the list. A stored list may differ from the definition in four ways that are
 // not errors:
 //
-//   - It holds at most the cap of entries. After trimming, posts that are older than any of the
-//     last entries (lateness) may be missing: a late post may have displaced a newer one.
-//   - It lacks posts of large authors until its next reader merges them (Awaited, Gap).
+//   - It holds at most the cap of entries. After trimming, posts that are not newer than all of the
+//     last entries (lateness) may be missing, because a late post can displace a newer one.
+//   - It lacks posts of large authors until its next reader merges them (see [record.Timeline]).
 //   - Deleted posts keep their entries until they are trimmed; readers skip them.
 //   - Posts of different authors are in order of arrival, not of their ids.
 //
-// Mentions and the public timeline have no definition by other data. The check verifies their
-// entries only.
+// Mentions and the public timeline cannot be derived from other data. The check verifies their entries only.
 //
 // The check also compares both directions of each edge, the counts, the follower partitions,
 // the username claims, the profiles and the newest users with the data that they derive from.
 //
 // # Concurrent changes
 //
-// A difference may result from an entry that the worker has not yet delivered. The check
-// therefore waits until the outboxes have passed their current ends, and inspects the subject
-// again. It reports only differences that persist.
+// A difference may result from an entry that the worker has not yet delivered. The check therefore waits until the worker
+// has processed all entries that are in the outboxes now, and inspects the subject again. It reports only differences
+// that persist.
 package check
 
 import (

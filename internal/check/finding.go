@@ -46,7 +46,7 @@ func kinds() []Kind {
 	}
 }
 
-// OfEntries reports whether findings of the kind concern single entries of timelines.
+// OfEntries reports whether findings of the kind concern entries of timelines.
 func (k Kind) OfEntries() bool {
 	return k == Missing || k == Extra || k == Duplicate || k == OutOfOrder
 }

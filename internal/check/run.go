@@ -33,7 +33,7 @@ type checker struct {
 // maxSuspects bounds the number of subjects that wait for their next inspection.
 const maxSuspects = 500
 
-// Run checks a database and repairs findings if the options say so. Its duration is
+// Run checks a database and repairs findings if Options.Repair is set. Its duration is
 // proportional to the size of the database.
 func Run(ctx context.Context, db Database, options Options) (Report, error) {
 	c := &checker{

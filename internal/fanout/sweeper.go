@@ -48,8 +48,8 @@ func (o SweeperOptions) withDefaults() SweeperOptions {
 	return o
 }
 
-// Sweeper evicts idle timelines once a day. The next read rebuilds an evicted timeline. Of all
-// sweepers on a database only one works at a time.
+// Sweeper evicts idle timelines once a day. The next read rebuilds an evicted timeline. Only one sweeper per database
+// works at a time.
 type Sweeper struct {
 	store   SweepStore
 	options SweeperOptions

@@ -47,7 +47,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Outbox is what a worker needs of the outboxes.
+// Outbox is the store interface for outboxes, leases and deliveries.
 type Outbox interface {
 	Partitions() int
 	PublicPartition() int
@@ -71,7 +71,7 @@ type Outbox interface {
 	AddDeadLetter(ctx context.Context, e outbox.Entry, reason string) error
 }
 
-// Tasks are what a worker carries out besides deliveries.
+// Tasks executes the entries that are not deliveries.
 type Tasks interface {
 	Backfill(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID, score int64) error
 	Purge(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID) error

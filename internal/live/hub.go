@@ -106,8 +106,8 @@ func (h *Hub) start(ctx context.Context) error {
 	return nil
 }
 
-// Ready returns nil if the channels of at least a percentage of the partitions in use are
-// subscribed and recently delivered a message or a probe.
+// Ready returns nil if at least percent % of the partitions in use have a subscribed channel that recently delivered a
+// message or a probe.
 func (h *Hub) Ready(percent int) error {
 	all := h.snapshot()
 	var reasons []error

@@ -30,7 +30,7 @@ func valueOf(n *atomic.Int64) func() float64 {
 	return func() float64 { return float64(n.Load()) }
 }
 
-// Stats are counts of a [Hub] since its creation.
+// Stats are statistics of a [Hub]: the current numbers of subscribers and feeds, and counts since its creation.
 type Stats struct {
 	Subscribers       int64 // open subscriptions
 	Feeds             int64 // timelines with at least one subscriber

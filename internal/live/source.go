@@ -18,10 +18,10 @@ type Source interface {
 	// about the timelines to the node. All timelines must be of one partition.
 	SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error
 	SetOffline(ctx context.Context, node string, timelines []retwis.TimelineID) error
-	// Listen hands over the messages of a partition in the order they were sent, until
-	// ctx is done. It says pubsub.Joined whenever some may have been lost.
+	// Listen calls handle for each message of a partition, in the order they were sent, until ctx is done. It passes a
+	// message of kind pubsub.Joined whenever messages may have been lost.
 	Listen(ctx context.Context, node string, partition int, handle func(pubsub.Message)) error
-	// Probe publishes a message to the node's own channel of a partition.
+	// Probe publishes a message to the channel from a partition to the API process.
 	Probe(ctx context.Context, node string, partition int) error
 	// Posts returns the posts in the order of the ids, nil for each deleted post.
 	Posts(context.Context, []retwis.PostID) ([]*retwis.Post, error)

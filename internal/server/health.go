@@ -15,8 +15,7 @@ func ServeAlive(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-// Check tests a part that must work for the process to be ready. Run has to return when its
-// context ends.
+// Check is a readiness check. Run has to return when its context ends.
 type Check struct {
 	Name string
 	Run  func(context.Context) error

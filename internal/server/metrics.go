@@ -11,7 +11,8 @@ import (
 	"retwis/internal/server/operation"
 )
 
-// Stats are figures about long-lived connections and their subscriptions.
+// Stats are statistics of long-lived connections and their subscriptions: the current numbers of clients and render
+// groups, and counts since the start.
 type Stats struct {
 	Clients      int   // open websockets and event streams
 	RenderGroups int   // with members
@@ -19,7 +20,7 @@ type Stats struct {
 	Deliveries   int64 // of events to subscribers
 }
 
-// Stats returns the figures since the server was made.
+// Stats returns the statistics of the server.
 func (s *Server) Stats() Stats {
 	return Stats{
 		Clients:      s.clients.Len(),

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ServeOperators serves the metrics at /metrics, and the health with the reasons of
-// failures. It ends at once when ctx is done, and closes the listener.
+// ServeOperators serves the metrics at /metrics, and detailed health checks. It ends at once when ctx is done, and closes
+// the listener.
 func ServeOperators(ctx context.Context, listener net.Listener, metrics http.Handler, health Health) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)

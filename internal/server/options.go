@@ -18,8 +18,8 @@ import (
 	"retwis/internal/server/operation"
 )
 
-// Options say what to serve and how. Executor and Accounts are required; the other fields
-// have defaults.
+// Options configure a [Server]. Executor and Accounts are required; the other fields have
+// defaults.
 type Options struct {
 	Executor operation.Executor
 	Accounts clients.Authenticator

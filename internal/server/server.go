@@ -25,7 +25,7 @@ import (
 	"retwis/internal/sleep"
 )
 
-// Server serves the API until its Run ends. It is made for one Run.
+// Server serves the API until its Run ends. Run may be called once.
 type Server struct {
 	opts     Options
 	api      *httpapi.API
@@ -153,8 +153,8 @@ func (s *Server) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	s.api.ServeHTTP(w, r)
 }
 
-// Handler returns everything the server answers, for a listener of the caller. Without Run
-// nobody closes its websockets, nor checks their sessions periodically.
+// Handler returns everything the server answers, for a listener of the caller. If Run is not used, websockets are not
+// closed and their sessions are not rechecked.
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Health returns the health of the server, for other listeners.

@@ -22,8 +22,8 @@ type Accounts struct {
 	authors authorCache
 }
 
-// Register creates an account. If several clients register a name at once, in any case, one succeeds and the
-// others get [retwis.ErrNameTaken]. The worker finishes an interrupted registration, or deletes its account if
+// Register creates an account. If several clients register a name concurrently, in upper or lower case, one succeeds
+// and the others get [retwis.ErrNameTaken]. The worker finishes an interrupted registration, or deletes its account if
 // another user got the name.
 func (s *Accounts) Register(ctx context.Context, r retwis.Registration) (*retwis.User, error) {
 	folded := retwis.FoldUsername(r.Username)

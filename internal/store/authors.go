@@ -16,8 +16,8 @@ const (
 	maxAuthors = 16384 // twice as many at most: about 10 MB
 )
 
-// Authors returns users like [Accounts.Users], but from a cache. Names and profiles are at most a second old, and
-// not older than the last message that [Accounts.WatchAuthors] has received. Counts may be older.
+// Authors returns users like [Accounts.Users], but from a cache. They are at most a second old; names and profiles are
+// also not older than the last message that [Accounts.WatchAuthors] has received.
 func (s *Accounts) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwis.User, error) {
 	return s.authors.get(ctx, ids, s.Users)
 }

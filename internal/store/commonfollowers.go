@@ -22,8 +22,8 @@ const chunksAtOnce = 4
 // sorted.
 const rowsPerFollower = 3
 
-// CommonFollowers returns one page of the users who follow two users, newest follow of the first one first, with its
-// time. The total is exact. Redis intersects the sets in steps and returns only the users that the page needs. A
+// CommonFollowers returns one page of the users who follow both users, ordered by the time they followed the first one,
+// newest first. The total is exact. Redis intersects the sets in steps and returns only the users that the page needs. A
 // cursor of another connection is [retwis.ErrBadCursor].
 func (s *Follows) CommonFollowers(ctx context.Context, of, with retwis.UserID, page retwis.Page) (retwis.FollowPage, error) {
 	w, err := newSetWalk(retwis.CommonFollowers(of, with), page)
@@ -136,8 +136,8 @@ func parseIntersection(part intersection, result *redis.Cmd) (intersection, []ed
 // beginning.
 const knownChunk = 100
 
-// KnownFollowers returns one page of the followers of a user whom a viewer follows, newest follow of the user first,
-// with its time. The total is exact. A cursor of another connection is [retwis.ErrBadCursor].
+// KnownFollowers returns one page of the followers of a user that the viewer also follows, newest follow of the user
+// first, with its time. The total is exact. A cursor of another connection is [retwis.ErrBadCursor].
 func (s *Follows) KnownFollowers(ctx context.Context, of, viewer retwis.UserID, page retwis.Page) (retwis.FollowPage, error) {
 	w, err := newSetWalk(retwis.KnownFollowers(of, viewer), page)
 	if err != nil {

@@ -155,9 +155,8 @@ func (s *Outbox) MarkDone(ctx context.Context, outboxID int, at outbox.Target) e
 	return nil
 }
 
-// VerifyDurable verifies that deliveries of an outbox's entries are durable, before the entries are trimmed. With
-// wait, it waits until a replica of each master that has replicas has the deliveries, or returns
-// [retwis.ErrNotReplicated].
+// VerifyDurable verifies that deliveries of an outbox's entries are durable, before the entries are trimmed. If wait is
+// set, it waits for one replica of each replicated master, or returns [retwis.ErrNotReplicated].
 //
 // It returns the indexes of the targets that have lost the delivery, for example in a failover to a replica
 // without it, or in a crash of a server before it wrote to disk. Deliver to them again. If again is true, the

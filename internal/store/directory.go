@@ -170,9 +170,9 @@ const (
 func searchWords(text string) string { return strings.Join(retwis.SearchWords(text), " ") }
 
 // FindUsers returns up to count users whose names match a query, the best matches first: a username that is the query,
-// display names with the words of the query and no others, names with all of its words, then names with words that
-// begin with those of the query. Users of one rank are in the order of their usernames. Where a great many users match,
-// the search looks at some of them only.
+// display names with the words of the query and no others, names with all of its words, then names with words that begin
+// with those of the query. Users of one rank are in the order of their usernames. If very many users match, the search
+// examines only some of them.
 func (s *Accounts) FindUsers(ctx context.Context, query string, count int) ([]*retwis.User, error) {
 	ids, err := s.matches(ctx, query)
 	if err != nil {

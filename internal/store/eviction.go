@@ -97,7 +97,7 @@ func (s *Sweeps) timelineOfKey(key string) (retwis.TimelineID, bool) {
 }
 
 // AcquireSweep acquires or renews the lease of the sweep for a worker. It reports false if another worker holds the
-// lease, or if the last sweep ended less than every ago.
+// lease, or if the last sweep ended within the interval.
 func (s *Sweeps) AcquireSweep(ctx context.Context, worker string, lease, every time.Duration) (bool, error) {
 	held, err := s.db.Do(ctx, rdb.Call{
 		Script: script.AcquireSweep, Keys: []string{rdb.SweepKey}, Args: []any{worker, lease.Milliseconds(), every.Milliseconds()},

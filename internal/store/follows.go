@@ -89,7 +89,7 @@ func (s *Follows) Unfollow(ctx context.Context, reader, author retwis.UserID) er
 	return s.SetFollowerCount(ctx, author, p, answer[1:])
 }
 
-// ListPartition is the prefix of partitions with lists among the follower partitions of an author.
+// ListPartition prefixes the follower partitions of an author that have lists containing the author.
 const ListPartition = "l"
 
 // AddAuthorPartition adds a partition to an author's follower partitions and reports whether the author exists. Call

@@ -26,8 +26,8 @@ type Health struct {
 	reason  error       // of the last failed probe
 }
 
-// Run writes to each master every second until ctx is done. Where a master has replicas, it waits until one of them
-// has what was written.
+// Run writes to each master every second until ctx is done. If a master has replicas, it waits until one acknowledges the
+// write.
 func (h *Health) Run(ctx context.Context) error {
 	h.mu.Lock()
 	h.written = slices.Repeat([]time.Time{time.Now()}, len(h.db.Partitions())) // the database was just opened

@@ -48,9 +48,9 @@ func (s *Live) CurrentPosition(ctx context.Context, id retwis.TimelineID) (retwi
 	return got.at, nil
 }
 
-// EventsSince returns the history of a timeline since a position, read atomically. Found is false if there are more
-// than 1000 arrivals or 1000 removals, or if the list no longer holds the post of the position. A missing home is
-// rebuilt first. If the list or the user was deleted, Gone is true.
+// EventsSince returns the history of a timeline since a position, read atomically. Found is false if there are more than
+// 1000 arrivals or 1000 removals, if removals since the position have expired, or if the list no longer holds the post of
+// the position. A missing home or list is rebuilt first. If the list or the user was deleted, Gone is true.
 func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
 	id := from.Timeline
 	p := s.db.OfTimeline(id)
@@ -122,8 +122,8 @@ func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, erro
 	return replay, rdb.Text(reply[3]), nil
 }
 
-// SetOnline records for ttl that a node serves subscriptions of timelines, all of one partition. Repeat it to stay
-// online.
+// SetOnline records for ttl that a node serves subscriptions of timelines, all of one partition. Call it again before ttl
+// expires.
 func (s *Live) SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error {
 	return s.presence(ctx, script.SetOnline, timelines, node, ttl.Milliseconds())
 }
@@ -220,8 +220,8 @@ func parseMessage(payload string) (pubsub.Message, error) {
 	return message, nil
 }
 
-// Probe publishes a message to a node on the channel of a partition, over another connection than the node listens on.
-// If the node does not receive it, it receives no other message either.
+// Probe publishes a message to a node on the channel of a partition, over a separate connection. If the probe does not
+// arrive, the listening connection is dead.
 func (s *Live) Probe(ctx context.Context, node string, number int) error {
 	channel := s.db.Partition(number).Live(node)
 	if err := s.db.Client.Do(ctx, s.db.Publish, channel, "?").Err(); err != nil {

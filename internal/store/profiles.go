@@ -17,7 +17,7 @@ import (
 const rowsPerProfile = 20
 
 // ReadProfiles reads up to count posts of each of several profiles, newest first, starting after the given post of
-// each profile. A post of 0 starts at the newest post, or at the oldest one when it reads towards newer posts.
+// each profile. A post of 0 starts at the newest post, or, towards newer posts, at the oldest.
 func (s *Timelines) ReadProfiles(ctx context.Context, authors []retwis.UserID, from []retwis.PostID, older bool, count int) ([][]retwis.PostID, error) {
 	return s.readProfiles(ctx, authors, from, older, count, nil)
 }

@@ -117,7 +117,7 @@ func (s *Timelines) Recreate(ctx context.Context, id retwis.TimelineID) error {
 	return err
 }
 
-// RecreateIfStored does the same if the timeline has a list, and reports whether it has one.
+// RecreateIfStored recreates the timeline like Recreate, if its list is stored, and reports whether it has one.
 func (s *Timelines) RecreateIfStored(ctx context.Context, id retwis.TimelineID) (bool, error) {
 	return s.recreate(ctx, id, "1")
 }

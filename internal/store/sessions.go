@@ -63,7 +63,7 @@ func (s *Sessions) Session(ctx context.Context, key retwis.SessionKey) (retwis.S
 	return retwis.SessionOwner{User: user, Generation: rdb.Number(reply[1])}, nil
 }
 
-// Sessions returns the sessions of a user, most recently used first. The caller sets which one is the current.
+// Sessions returns the sessions of a user, most recently used first. The caller marks the current one.
 func (s *Sessions) Sessions(ctx context.Context, id retwis.UserID) ([]retwis.Session, error) {
 	rows, err := s.sessionRows(ctx, id)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Sessions) sessionRows(ctx context.Context, id retwis.UserID) ([]session
 	return rows, nil
 }
 
-// RevokeSession ends the session of an id and announces it. A repeat has no effect.
+// RevokeSession ends the session with an id and announces it. A repeat has no effect.
 func (s *Sessions) RevokeSession(ctx context.Context, id retwis.SessionID) error {
 	rows, err := s.sessionRows(ctx, id.User)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package store keeps accounts, follows, lists of users, posts and timelines in Redis. The timelines and
-// follows of a reader are in the reader's partition, which is one slot of a Redis Cluster, so that a change to
-// them is one atomic script.
+// Package store keeps accounts, follows, lists of users, posts and timelines in Redis. The timelines and follows of a
+// reader are in the reader's partition, which is one slot of a Redis Cluster, so one atomic script can change them.
 package store
 
 import (
@@ -14,7 +13,7 @@ import (
 	"retwis/internal/store/rdb"
 )
 
-// Options select the database and set its bounds. A zero value selects the default, which the comment names.
+// Options select the database and set its bounds. Zero values select the defaults given in the comments.
 type Options struct {
 	URL        string // one URL, or several of one cluster, separated by commas
 	Partitions int    // for a new database, 16; 0 accepts the number of an existing one
@@ -41,7 +40,7 @@ type Options struct {
 	DocumentTTL       time.Duration // TTL of an unused document, 7 days
 	Documents         int           // documents in all partitions, 4096
 	PendingGrace      time.Duration // age after which the worker finishes a registration, 30 s
-	DeletedAccountTTL time.Duration // TTL of a deleted account, for readers whose page holds a post of the user, 1 min
+	DeletedAccountTTL time.Duration // TTL of a deleted account, so that pages already loaded can still show the author, 1 min
 
 	Timeout  time.Duration // of one round trip to Redis, 3 s
 	PoolSize int           // connections to each Redis node, 64

@@ -23,8 +23,8 @@ type Tasks struct {
 	timelines *Timelines
 }
 
-// Backfill merges an author's newest posts into a home or a list that began to follow the author. It acts only if the
-// edge still has the given score; 0 accepts any. It makes a concurrent build start again instead of merging.
+// Backfill merges an author's newest posts into a home or list that gained the author as a source. It acts only if the
+// edge still has the given score; 0 accepts any. If the list is being built, it restarts the build instead of merging.
 func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwis.UserID, score int64) error {
 	origins := origins{}
 	found, err := s.timelines.readProfiles(ctx, []retwis.UserID{author}, []retwis.PostID{0}, true, s.options.HomeCap, origins)

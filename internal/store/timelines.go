@@ -33,8 +33,8 @@ type walk interface {
 }
 
 // Page returns one page of a timeline, newest first. It skips deleted posts and refills the page. It rebuilds a missing
-// home first. Below the end of a list it reads the profiles of the sources. A cursor of another timeline is
-// [retwis.ErrBadCursor].
+// home or list first. Below the end of the stored list of a home or list, it reads the profiles of the sources. It
+// returns [retwis.ErrBadCursor] for a cursor of another timeline.
 func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.Page) (retwis.PostPage, error) {
 	older, count, cursor := true, page.First, page.After
 	if page.Last > 0 {

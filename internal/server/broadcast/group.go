@@ -24,12 +24,11 @@ const (
 	renderPause = 50 * time.Millisecond
 )
 
-// Groups are the render groups that have members. The operation of a subscription is
-// rendered once per event and group, and not once per subscriber.
+// Groups is the set of active render groups. The operation of a subscription is rendered
+// once per event and group, and not once per subscriber.
 //
-// A group renders as the anonymous viewer, unless the operation selects a field that
-// depends on the viewer: then the group belongs to that viewer alone. So even a field that
-// lacks its mark in the schema reveals nothing of one viewer to another.
+// A group renders as the anonymous viewer, unless the operation selects a field that depends on the viewer: then the
+// group belongs to that viewer alone. So a field without its @viewerDependent directive cannot leak data between viewers.
 type Groups struct {
 	runner *operation.Runner
 	ctx    context.Context // ends with the server
@@ -69,7 +68,7 @@ func NewGroups(ctx context.Context, runner *operation.Runner) *Groups {
 	return &Groups{runner: runner, ctx: ctx, byKey: map[groupKey]*group{}}
 }
 
-// Len returns how many groups have members and may have more.
+// Len returns the number of active groups.
 func (g *Groups) Len() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -16,8 +16,8 @@ const maxPending = 1024
 
 // Recipient is the connection's side of a subscription.
 type Recipient interface {
-	// Emit sends an event, without waiting. If more follows at once, or the end, it may
-	// leave the write to that.
+	// Emit sends an event, without waiting. If more is true, another event or the end follows immediately, and the write
+	// may be deferred.
 	Emit(event *Rendered, cursor retwis.Cursor, more bool)
 	// WaitForRoom waits until the reader has room for more, or ctx is done.
 	WaitForRoom(ctx context.Context)
@@ -47,7 +47,7 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 	m.queue = m.group.nextQueue()
 }
 
-// Withdraw undoes Join for a subscription that could not start. Otherwise End does.
+// Withdraw undoes Join for a subscription that could not start. If it started, End leaves the group.
 func (m *Member) Withdraw() { m.group.leave(m.client) }
 
 // Operation returns an operation of the group.

@@ -20,7 +20,7 @@ func (p *Pool) Get() *[]byte {
 	return &b
 }
 
-// Put gives a buffer back.
+// Put returns a buffer to the pool.
 func (p *Pool) Put(b *[]byte) {
 	if cap(*b) <= maxKept {
 		*b = (*b)[:0]

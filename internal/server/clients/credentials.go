@@ -13,7 +13,7 @@ import (
 // authTimeout bounds the reading of one session.
 const authTimeout = 5 * time.Second
 
-// Credentials are what a client sends to prove who it is. Without a token it is anonymous.
+// Credentials are what a client sends to authenticate. Without a token it is anonymous.
 type Credentials struct {
 	Token  string
 	Bearer bool // sent on purpose, so an invalid one is an error; a cookie may simply be stale
@@ -28,9 +28,8 @@ type Authenticator interface {
 // Authenticate returns the identity that credentials prove. For an invalid bearer token
 // the error is retwis.ErrUnauthenticated.
 //
-// A stale cookie yields the anonymous identity, and is reported as stale so that it can be
-// cleared. A cookie that was replaced just now is not reported: the client would lose the
-// new one.
+// A stale cookie yields the anonymous identity, and is reported as stale so that it can be cleared. A recently
+// replaced cookie is not reported as stale, because clearing it would delete the new cookie.
 func Authenticate(ctx context.Context, accounts Authenticator, c Credentials) (who auth.Identity, stale bool, err error) {
 	if !c.Bearer && c.Token == "" {
 		return auth.Identity{}, false, nil

@@ -10,7 +10,7 @@ import (
 	"retwis/internal/server/operation"
 )
 
-// Limiter bounds how many of something are open at once: for each user, and for all
+// Limiter limits concurrent connections or subscriptions: for each user, and for all
 // anonymous clients of a network together. A negative limit means no limit.
 type Limiter struct {
 	perUser, perNetwork int

@@ -27,11 +27,11 @@ type Client interface {
 	Leave(reason LeaveReason)
 	// Abort closes the connection at once.
 	Abort()
-	// Tick sends a ping when one is due. It reports false if the reader is gone.
+	// Tick sends a ping when one is due. It reports false if the client no longer answers.
 	Tick(now time.Time) bool
-	// User returns the user of the client, 0 if it is anonymous.
+	// User returns the identity of the client.
 	User() *Visitor
-	// QueuedBytes returns how many bytes wait for the reader.
+	// QueuedBytes returns how many bytes are queued for the client.
 	QueuedBytes() int
 }
 

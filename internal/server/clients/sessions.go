@@ -29,7 +29,7 @@ type admission struct {
 
 // Admit authenticates a client and enters it in the indexes. It returns
 // retwis.ErrUnauthenticated for an invalid bearer token, and if the session ends
-// meanwhile. It reports a stale cookie, with which the client is anonymous.
+// meanwhile. It reports a stale cookie; the client is then anonymous.
 func (r *Registry) Admit(ctx context.Context, c Client, credentials Credentials) (stale bool, err error) {
 	a := &admission{}
 	r.mu.Lock()

@@ -51,7 +51,7 @@ func New(opts Options) *Handler { return &Handler{Options: opts} }
 // The id of an event is its cursor, so that a client that reconnects with Last-Event-ID
 // resumes after it. A client should reconnect after a stream that ends without "complete".
 //
-// If the client accepts another media type equally, only subscriptions are streams.
+// If the client accepts another media type with equal preference, only subscriptions are streams.
 func (h *Handler) Serve(x *httpapi.Exchange, media string) {
 	ctx, cancel := context.WithCancel(x.R.Context())
 	defer cancel()

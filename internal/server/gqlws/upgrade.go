@@ -49,7 +49,7 @@ type Handler struct {
 	upgrader *websocket.Upgrader
 }
 
-// New returns a handler. The operations of its sockets end with ctx.
+// New returns a handler. Canceling ctx ends all operations.
 func New(ctx context.Context, opts Options) *Handler {
 	return &Handler{Options: opts, ctx: ctx, upgrader: &websocket.Upgrader{
 		EnableCompression: opts.Compression,
@@ -62,8 +62,8 @@ func New(ctx context.Context, opts Options) *Handler {
 	}}
 }
 
-// Upgrade upgrades a request to a websocket and returns at once: the socket lives on
-// without the request, whose buffers are freed.
+// Upgrade upgrades a request to a websocket and returns at once: the socket outlives the request, whose buffers are
+// freed.
 func (h *Handler) Upgrade(x *httpapi.Exchange) {
 	switch {
 	case !h.Origins.MayUpgrade(x.R, x.TLS):

@@ -16,7 +16,7 @@ const (
 // MediaEvents is the media type of an event stream.
 const MediaEvents = "text/event-stream"
 
-// PrefersEvents reports whether the client names event streams and prefers no other type.
+// PrefersEvents reports whether the client accepts text/event-stream explicitly, with the highest quality.
 // It also returns a type that the client accepts equally, for operations with one response.
 func PrefersEvents(accept []string) (media string, ok bool) {
 	ranges := acceptRanges(accept)

@@ -51,8 +51,7 @@ func BearerToken(value string) (string, bool) {
 	return strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")
 }
 
-// Admitted takes the result of the authentication. It returns why the request is not
-// executed, if it is not, and clears a stale cookie.
+// Admitted handles the result of the authentication: it returns a refusal or nil, and clears a stale cookie.
 func (x *Exchange) Admitted(stale bool, err error) *Refusal {
 	switch {
 	case errors.Is(err, retwis.ErrUnauthenticated):

@@ -41,10 +41,10 @@ func ParseOrigins(list []string) (*Origins, error) {
 	return o, nil
 }
 
-// MayUpgrade reports whether the page that asks for a websocket may have one. Browsers send
+// MayUpgrade reports whether the Origin of a websocket request is allowed. Browsers send
 // cookies with the request and apply no CORS to websockets, so this check is the only one.
-// If the service is reached over TLS, a page that was loaded without TLS is foreign:
-// anybody on the network may have written it.
+// If the service is reached over TLS, a page that was loaded without TLS is foreign: a
+// network attacker could have altered it.
 func (o *Origins) MayUpgrade(r *http.Request, tls bool) bool {
 	values := r.Header["Origin"]
 	switch len(values) {
@@ -59,8 +59,8 @@ func (o *Origins) MayUpgrade(r *http.Request, tls bool) bool {
 	}
 }
 
-// MayPost reports whether the page that sends a POST request may. Like websockets, requests over TLS are refused to pages
-// that were loaded without TLS.
+// MayPost reports whether the Origin of a POST request is allowed. Like websockets, requests over TLS are refused to
+// pages that were loaded without TLS.
 func (o *Origins) MayPost(r *http.Request, tls bool) bool {
 	return o.csrf.Check(r) == nil && !o.unencrypted(r, tls)
 }

@@ -23,8 +23,8 @@ func (p Proxies) Trust(address netip.Addr) bool {
 // Client returns the address of the client of a request: that of the peer or, if the peer
 // is a trusted proxy, the last forwarded address that is not one of a trusted proxy.
 //
-// A proxy writes one of two headers and passes the other on from the client. So if the two
-// disagree neither is honoured, and the result is the proxy itself.
+// A proxy writes one of two headers and passes the other on from the client. If they disagree, Client ignores both and
+// returns the proxy's address.
 func (p Proxies) Client(r *http.Request) netip.Addr {
 	peer := PeerOf(r)
 	if !peer.IsValid() || !p.Trust(peer) {

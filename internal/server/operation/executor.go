@@ -23,8 +23,8 @@ type Executor interface {
 	// Subscribe authorises a subscription for the viewer of ctx and returns the source of
 	// its events, or the errors that a client is shown.
 	Subscribe(ctx context.Context, op *graphql.OperationContext) (retwis.EventSource, gqlerror.List)
-	// Render executes a subscription for one event, as the viewer of ctx, and authorises
-	// nobody. It returns nil when ctx is done.
+	// Render executes a subscription for one event, as the viewer of ctx, and performs no authorisation. It returns nil
+	// when ctx is done.
 	Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response
 	// RenderFor is Render for one client, which is charged for the event. It fails with
 	// RATE_LIMITED if the client has no budget left.

@@ -78,8 +78,7 @@ func Refused(reason *retwis.Error) *graphql.Response {
 	return &graphql.Response{Errors: gqlerror.List{err}}
 }
 
-// RateLimited returns the response of an operation that may be tried again after some
-// seconds.
+// RateLimited returns the response of an operation that may be retried after retryAfter seconds.
 func RateLimited(retryAfter int, format string, args ...any) *graphql.Response {
 	reason := retwis.Errorf(retwis.CodeRateLimited, format, args...)
 	reason.RetryAfterSeconds = retryAfter

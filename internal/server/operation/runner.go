@@ -25,8 +25,8 @@ import (
 // Timeout bounds the execution of a query or a mutation.
 const Timeout = 30 * time.Second
 
-// Runner runs operations on an executor. It turns panics into errors: the parser and the
-// coercion of variables run outside the recovery of generated code.
+// Runner runs operations on an executor. It recovers from panics, including those of the parser and of the coercion of
+// variables.
 type Runner struct {
 	RunnerOptions
 }

@@ -48,8 +48,8 @@ func Valid(id string) bool {
 	return id != "" && len(id) <= maxLength
 }
 
-// LogHandler returns a handler that adds two attributes to the lines that are logged with
-// the context of a request: the request's id, and the id of the trace if it is recorded.
+// LogHandler returns a handler that adds the id of the request to log records, and the id of the trace if
+// it is recorded.
 func LogHandler(next slog.Handler) slog.Handler { return logHandler{next} }
 
 type logHandler struct{ slog.Handler }

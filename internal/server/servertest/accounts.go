@@ -38,7 +38,7 @@ func (a *Accounts) End(token string) retwis.SessionEnd {
 	return retwis.SessionEnd{Session: who.Session}
 }
 
-// Set lets all reads of sessions fail, and calls during in the next one. Nil does neither.
+// Set makes reads of sessions fail with broken, if it is not nil, and calls during, if it is not nil, in the next read.
 func (a *Accounts) Set(broken error, during func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

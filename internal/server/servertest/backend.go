@@ -71,7 +71,7 @@ const (
 	NewsMine = `subscription { timeline(name: "news") { text cursor mine } }` // renders for each viewer
 )
 
-// NewBackend returns a backend in which nothing happens by itself.
+// NewBackend returns a backend without automatic events.
 func NewBackend() *Backend {
 	return &Backend{
 		schema:    gqlparser.MustLoadSchema(&ast.Source{Input: schema}),

@@ -28,7 +28,7 @@ import (
 // JSON is the content type of a request.
 const JSON = "Content-Type: application/json"
 
-// Harness is a server that listens, on pipes in a bubble, elsewhere on TCP.
+// Harness runs a server on in-memory pipes in a synctest bubble, and elsewhere on TCP.
 type Harness struct {
 	*testing.T
 	Server   *server.Server
@@ -51,7 +51,7 @@ func InBubble(t *testing.T, change func(*server.Options), test func(*Harness)) {
 	})
 }
 
-// OnTCP runs a test on what a pipe does not have: buffers, and resets. On a busy machine
+// OnTCP runs a test over TCP, which has buffers and connection resets. On a busy machine
 // clients need time to authenticate.
 func OnTCP(t *testing.T, change func(*server.Options), test func(*Harness)) {
 	t.Helper()

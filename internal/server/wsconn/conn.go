@@ -1,5 +1,5 @@
 // Package wsconn is the server's side of one websocket: frames, queue, deadlines, pings
-// and the closing handshake. It knows nothing of what the messages mean.
+// and the closing handshake. It is independent of the content of messages.
 package wsconn
 
 import (
@@ -96,7 +96,7 @@ func (c *Conn) Send(message []byte) {
 // long posts may be. That is not the reader's fault, so one such frame may wait.
 func (c *Conn) isGiant(f *Frame) bool { return f.cost() > c.shared.QueueBytes }
 
-// Enqueue queues a frame. If more frames follow at once, the write may wait for them; the
+// Enqueue queues a frame. If more is true, another frame follows and the write may be deferred; the
 // caller then has to enqueue the last one without more, or to call [Conn.Flush].
 func (c *Conn) Enqueue(f Frame, more bool) {
 	c.mu.Lock()
@@ -204,8 +204,8 @@ func (c *Conn) writeNowLocked(last ...Frame) (all bool) {
 	return true
 }
 
-// Close sends what is queued and then the close frame, within a few seconds or not at all.
-// The first call decides the code.
+// Close sends what is queued and then the close frame, and aborts after a timeout. The
+// first call decides the code.
 func (c *Conn) Close(code int, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

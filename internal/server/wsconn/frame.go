@@ -7,8 +7,7 @@ const (
 	batchBytes    = 32 << 10 // that are written at once
 )
 
-// Body is a part of a message that many connections share, but for a text of each
-// connection that is inserted in places.
+// Body is a payload shared by many connections, into which a text of each connection is inserted.
 type Body interface {
 	Len(insert string) int
 	AppendTo(b []byte, insert string) []byte

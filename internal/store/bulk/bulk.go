@@ -1,6 +1,5 @@
-// Package bulk imports accounts, follows and posts in far fewer round trips to Redis than single calls take,
-// and marks databases of demonstration data. Each call of an importer waits for replicas once, at the end. A
-// failed call can be repeated, and adds what is missing.
+// Package bulk imports accounts, follows and posts in batches, and marks demo databases. Each call of an importer waits
+// for replicas once, at the end. A failed call can be repeated, and adds what is missing.
 package bulk
 
 import (

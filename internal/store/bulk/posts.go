@@ -16,10 +16,10 @@ import (
 // MaxImport is the maximum number of posts of one [retwis.PostImport].
 const MaxImport = 100
 
-// ImportPosts adds past posts to the profiles of their authors, and returns the number of new posts. It imports each
-// post of a source once, in order. It dates posts after the newest post of their author. A repair entry merges them
-// into the homes of followers. It skips authors who do not exist. If an outbox is full, it returns RATE_LIMITED; repeat
-// the call later.
+// ImportPosts adds past posts to the profiles of their authors, and returns the number of new posts. It imports each post
+// of a source once, in order. Imported posts get creation times after the newest post of their author. A repair entry
+// merges them into the homes of followers. It skips authors who do not exist. If an outbox is full, it returns
+// RATE_LIMITED; repeat the call later.
 func (s *Importer) ImportPosts(ctx context.Context, imports []retwis.PostImport) (added int, err error) {
 	err = s.db.Durably(ctx, func() error {
 		added, err = s.importPosts(ctx, imports)

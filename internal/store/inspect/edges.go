@@ -35,8 +35,7 @@ func (s *Inspector) SourceEdges(ctx context.Context, id retwis.TimelineID) ([]re
 	return edges, nil
 }
 
-// AudienceEdges scans the homes, or the lists, of a partition that receive an author's posts, and returns the edges
-// whose two directions differ.
+// AudienceEdges returns the inconsistent edges from the homes or lists of a partition to an author.
 func (s *Inspector) AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, number int) ([]record.Edge, error) {
 	p := s.db.Partition(number)
 	prefix, suffix := p.Prefix(rdb.FollowingKeys), ""

@@ -80,7 +80,7 @@ func (s *Repairer) RepairCounts(ctx context.Context, id retwis.UserID) error {
 	return nil
 }
 
-// RepairName makes the holder of a name agree with the accounts. It releases the name if the holder's account has
+// RepairName makes the claim of a name consistent with the accounts. It releases the name if the holder's account has
 // another name. It assigns the free name to user if the user's account has it. It reports whether the name is now
 // free or held by a user whose account has it.
 func (s *Repairer) RepairName(ctx context.Context, folded string, user retwis.UserID) (bool, error) {

@@ -1,5 +1,5 @@
 // Package rdb gives the store access to Redis: connections, replicas, keys, partitions, scripts and
-// subscriptions, with their metrics and traces. It knows no operation of the service.
+// subscriptions, with their metrics and traces. It is independent of the service's operations.
 package rdb
 
 import (

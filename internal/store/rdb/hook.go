@@ -77,8 +77,8 @@ func (h *hook) observe(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// ProcessPipelineHook implements [redis.Hook]. It sends the pipeline of an operation in pieces: a server runs all that was
-// sent to it on one connection before it serves the next.
+// ProcessPipelineHook implements [redis.Hook]. It sends the pipeline of an operation in pieces: a server executes a whole
+// pipeline before it serves other connections.
 func (h *hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	observed := h.observePipeline(next)
 	return func(ctx context.Context, cmds []redis.Cmder) error {

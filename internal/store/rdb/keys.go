@@ -60,7 +60,7 @@ func (p Partition) Name(folded string) string { return p.Tag + ":name:" + folded
 func (p Partition) Names() string { return p.Tag + ":names" }
 
 // SearchWords is a sorted set, all scores 0: the words of the usernames and display names of active users of the
-// partition, each with a space and the id of the user behind it.
+// partition, each followed by a space and the user id.
 func (p Partition) SearchWords() string { return p.Tag + ":words" }
 
 // NewestUsers is a sorted set, capped: the newest accounts, by creation time.
@@ -120,7 +120,7 @@ func (p Partition) PublicTimeline() string { return p.Tag + ":public" }
 // LargeAuthors is a set: the authors above the push threshold that have pulled posts in the partition.
 func (p Partition) LargeAuthors() string { return p.Tag + ":large" }
 
-// MergeMarks is a hash: timelines of this partition that merges have read posts of another partition for. The
+// MergeMarks is a hash: timelines of this partition into which posts of another partition were merged. The
 // value is an instant of that partition's clock; fan-out does not push posts up to it. See lib/mergemarks.lua.
 func (p Partition) MergeMarks(outbox int) string {
 	return p.Prefix(MergeMarkKeys) + strconv.Itoa(outbox)
@@ -175,8 +175,7 @@ type UserKeys struct {
 	id retwis.UserID
 }
 
-// User returns the keys about a user. Most exist only in the partition of the user. The comment of a key says if
-// other partitions have one too.
+// User returns the keys about a user. Most exist only in the partition of the user. Exceptions are noted at the key.
 func (p Partition) User(id retwis.UserID) UserKeys { return UserKeys{p, id} }
 
 func (u UserKeys) key(k Kind) string { return u.p.Prefix(k) + u.id.String() }

@@ -54,7 +54,7 @@ func UserIDs(s string) ([]retwis.UserID, error) {
 	return ids, nil
 }
 
-// PostID parses an entry of a list. [ListComplete] is returned as 0, no post.
+// PostID parses an entry of a list. It returns 0 for [ListComplete].
 func PostID(s string) (retwis.PostID, error) {
 	if s == ListComplete {
 		return 0, nil
@@ -106,8 +106,8 @@ const (
 // full matches the words of Redis errors about a lack of memory or disk space.
 var full = regexp.MustCompile(`\b(OOM|MISCONF)\b`)
 
-// Unavailable returns what a client sees of a failure that passes without a change of the request: one of the
-// connection, the server or the cluster. It returns nil for any other error.
+// Unavailable returns what a client sees of a transient failure: one of the connection, the server or the cluster. It
+// returns nil for any other error.
 func Unavailable(err error) *retwis.Error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return nil
