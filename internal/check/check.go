@@ -17,7 +17,8 @@
 // Mentions and the public timeline cannot be derived from other data. The check verifies their entries only.
 //
 // The check also compares both directions of each edge, the counts, the follower partitions,
-// the username claims, the profiles and the newest users with the data that they derive from.
+// the username claims, the people search, the profiles and the newest users with the data that they
+// derive from.
 //
 // # Concurrent changes
 //
@@ -50,6 +51,7 @@ type Database interface {
 	Partitions() int
 	PartitionOfUser(id retwis.UserID) int
 	StaleNewestUsers(ctx context.Context, partition int) ([]retwis.UserID, error)
+	StaleSearchEntries(ctx context.Context, partition int) ([]record.SearchEntry, error)
 
 	HomeCap() (entries, slack int)
 	Lateness() int
@@ -69,6 +71,7 @@ type Repairer interface {
 	RepairCounts(ctx context.Context, id retwis.UserID) error
 	RepairName(ctx context.Context, folded string, bearer retwis.UserID) (bool, error)
 	RepairSearchWords(ctx context.Context, id retwis.UserID, displayName string) error
+	RepairSearchEntry(ctx context.Context, partition int, entry record.SearchEntry) error
 	RepairNewestUser(ctx context.Context, partition int, id retwis.UserID) error
 }
 

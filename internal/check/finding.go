@@ -31,6 +31,7 @@ const (
 	NameTaken   Kind = "name taken"   // a claimed name is not that of the claiming user
 
 	SearchWords Kind = "search words" // the people search does not find a user by all words of their names
+	SearchExtra Kind = "search extra" // the people search holds an entry that is not a word of an active user
 
 	NewestMissing Kind = "newest missing" // the newest users lack a user who is newer than a listed one
 	NewestExtra   Kind = "newest extra"   // the newest users list an inactive account
@@ -42,7 +43,7 @@ func kinds() []Kind {
 		Missing, Extra, Duplicate, OutOfOrder,
 		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder,
 		OneWayEdge, DanglingEdge, FollowerPartition, FollowerPartitionCount, Count, NameMissing, NameTaken,
-		SearchWords, NewestMissing, NewestExtra,
+		SearchWords, SearchExtra, NewestMissing, NewestExtra,
 	}
 }
 

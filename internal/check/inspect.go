@@ -20,14 +20,31 @@ func (result *inspection) add(f Finding) { result.findings = append(result.findi
 // inspectNewestUsers inspects whether the newest users of a partition have active accounts.
 func (c *checker) inspectNewestUsers(ctx context.Context, s subject) (inspection, error) {
 	var result inspection
-	unfit, err := c.db.StaleNewestUsers(ctx, s.newest)
+	unfit, err := c.db.StaleNewestUsers(ctx, s.partition)
 	if err != nil {
 		return result, err
 	}
 	for _, id := range unfit {
 		result.add(Finding{
-			Kind: NewestExtra, User: id, partition: s.newest, transient: true,
+			Kind: NewestExtra, User: id, partition: s.partition, transient: true,
 			Text: fmt.Sprintf("user %s is among the newest users, but the account is not active", id),
+		})
+	}
+	return result, nil
+}
+
+// inspectPeopleSearch inspects whether the people search of a partition finds active users only,
+// and by no other words than those of their names.
+func (c *checker) inspectPeopleSearch(ctx context.Context, s subject) (inspection, error) {
+	var result inspection
+	stale, err := c.db.StaleSearchEntries(ctx, s.partition)
+	if err != nil {
+		return result, err
+	}
+	for _, entry := range stale {
+		result.add(Finding{
+			Kind: SearchExtra, User: entry.User, partition: s.partition, detail: entry.Text, transient: true,
+			Text: fmt.Sprintf("the entry %q of the people search is not a word of an active user", entry.Text),
 		})
 	}
 	return result, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 )
 
@@ -12,7 +13,7 @@ import (
 // after it has repaired edges and profiles, and rebuilds the timelines that still differ.
 func (c *checker) repair(ctx context.Context, suspects []suspect, look func(context.Context, subject) (inspection, error)) error {
 	for _, repair := range []func(context.Context, []Finding) error{
-		c.repairNames, c.repairEdges, c.repairFollowerPartitions, c.repairProfiles, c.repairCounts, c.repairSearchWords, c.repairNewestUsers,
+		c.repairNames, c.repairEdges, c.repairFollowerPartitions, c.repairProfiles, c.repairCounts, c.repairSearchWords, c.repairSearchEntries, c.repairNewestUsers,
 	} {
 		for _, s := range suspects {
 			if err := repair(ctx, s.found); err != nil {
@@ -88,6 +89,12 @@ func (c *checker) repairCounts(ctx context.Context, found []Finding) error {
 
 func (c *checker) repairSearchWords(ctx context.Context, found []Finding) error {
 	return c.each(found, func(f Finding) error { return c.db.RepairSearchWords(ctx, f.User, f.detail) }, SearchWords)
+}
+
+func (c *checker) repairSearchEntries(ctx context.Context, found []Finding) error {
+	return c.each(found, func(f Finding) error {
+		return c.db.RepairSearchEntry(ctx, f.partition, record.SearchEntry{Text: f.detail, User: f.User})
+	}, SearchExtra)
 }
 
 func (c *checker) repairNewestUsers(ctx context.Context, found []Finding) error {

@@ -14,12 +14,12 @@ import (
 	"retwis/internal/retwis"
 )
 
-// subject is a unit of inspection: a user, a name, or the newest users of a partition. The
-// zero subject is the public timeline.
+// subject is a unit of inspection: a user, a name, or an index of a partition. The zero subject
+// is the public timeline.
 type subject struct {
-	user   retwis.UserID
-	name   string
-	newest int
+	user      retwis.UserID
+	name      string
+	partition int
 }
 
 type checker struct {
@@ -55,6 +55,7 @@ func Run(ctx context.Context, db Database, options Options) (Report, error) {
 		{"names", names, c.inspectNameClaim},
 		{"accounts", users, c.inspectAccount},
 		{"newest users", c.partitions(), c.inspectNewestUsers},
+		{"people search", c.partitions(), c.inspectPeopleSearch},
 		{"timelines", users, c.inspectTimelines},
 		{"public timeline", []subject{{}}, c.inspectPublic},
 	} {
@@ -101,7 +102,7 @@ func (c *checker) subjects(ctx context.Context) (users, names []subject, err err
 func (c *checker) partitions() []subject {
 	all := make([]subject, c.db.Partitions())
 	for i := range all {
-		all[i].newest = i
+		all[i].partition = i
 	}
 	return all
 }

@@ -176,6 +176,19 @@ func TestRun_FindsAndRepairsDamage(t *testing.T) {
 		{"words of another display name", func(ctx context.Context, d *damage) error {
 			return d.HSet(ctx, d.only(":user:"+d.lone.String()), "display", "Renamed").Err()
 		}, map[check.Kind]int{check.SearchWords: 1}},
+		{"people search finds a user who does not exist", func(ctx context.Context, d *damage) error {
+			return d.ZAdd(ctx, in(d.only(":user:"+d.lone.String()), "words"), redis.Z{Member: "ghost 12345"}).Err()
+		}, map[check.Kind]int{check.SearchExtra: 1}},
+		{"people search finds a deleted user", func(ctx context.Context, d *damage) error {
+			gone := d.Register("gone")[0]
+			words := in(d.only(":user:"+gone.String()), "words")
+			d.DeleteAccount(gone)
+			return d.ZAdd(ctx, words, redis.Z{Member: "gone " + gone.String()}).Err()
+		}, map[check.Kind]int{check.SearchExtra: 1}},
+		{"people search finds a user by words of other names, and by none", func(ctx context.Context, d *damage) error {
+			words := in(d.only(":user:"+d.lone.String()), "words")
+			return d.ZAdd(ctx, words, redis.Z{Member: "alone " + d.lone.String()}, redis.Z{Member: d.lone.String()}, redis.Z{Member: "two words 77"}).Err()
+		}, map[check.Kind]int{check.SearchExtra: 3}},
 		{"newest user not listed", func(ctx context.Context, d *damage) error {
 			user := d.only(":user:" + d.lone.String())
 			d.must(d.HIncrBy(ctx, user, "created", 1000).Err()) // certainly the newest of the partition

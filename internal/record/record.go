@@ -42,6 +42,12 @@ type FollowerPartition struct {
 	Count   int
 }
 
+// SearchEntry is an entry of the people search of a partition: a word and a user.
+type SearchEntry struct {
+	Text string        // as stored
+	User retwis.UserID // 0 if the entry names none
+}
+
 // ListEnd is the state that the last element of a timeline's list records.
 type ListEnd byte
 

@@ -187,3 +187,25 @@ func (s *Inspector) StaleNewestUsers(ctx context.Context, partition int) ([]retw
 	}
 	return stale, nil
 }
+
+// StaleSearchEntries returns the entries of the people search of a partition that are not a word of the names of an
+// active user. It reads the index in small steps.
+func (s *Inspector) StaleSearchEntries(ctx context.Context, partition int) ([]record.SearchEntry, error) {
+	p := s.db.Partition(partition)
+	var stale []record.SearchEntry
+	for cursor := "0"; ; {
+		reply, err := s.db.Do(ctx, rdb.Call{
+			Script: script.StaleSearchWords, Keys: []string{p.SearchWords()}, Args: []any{p.Prefix(rdb.AccountKeys), cursor, rdb.ScanStep},
+		}).StringSlice()
+		if err != nil || len(reply) == 0 {
+			return nil, fmt.Errorf("inspect the people search of partition %d: %d fields: %w", partition, len(reply), err)
+		}
+		for _, text := range reply[1:] {
+			user, _ := retwis.ParseUserID(text[strings.LastIndexByte(text, ' ')+1:]) // 0 if it is not an id
+			stale = append(stale, record.SearchEntry{Text: text, User: user})
+		}
+		if cursor = reply[0]; cursor == "0" {
+			return stale, nil
+		}
+	}
+}

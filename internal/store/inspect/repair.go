@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
 	"retwis/internal/store/rdb"
@@ -194,6 +195,18 @@ func (s *Repairer) RepairSearchWords(ctx context.Context, id retwis.UserID, disp
 	}).Err()
 	if err != nil {
 		return fmt.Errorf("index the names of %s: %w", id, err)
+	}
+	return nil
+}
+
+// RepairSearchEntry removes an entry of the people search of a partition, unless it is a word of an active user.
+func (s *Repairer) RepairSearchEntry(ctx context.Context, partition int, entry record.SearchEntry) error {
+	p := s.db.Partition(partition)
+	err := s.db.Do(ctx, rdb.Call{
+		Script: script.RepairSearchEntry, Keys: []string{p.User(entry.User).Account(), p.SearchWords()}, Args: []any{entry.Text},
+	}).Err()
+	if err != nil {
+		return fmt.Errorf("repair the entry %q of the people search: %w", entry.Text, err)
 	}
 	return nil
 }

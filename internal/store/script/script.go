@@ -129,9 +129,11 @@ const (
 	RepairCounts       Name = "inspect/repair_counts"
 	RepairEdge         Name = "inspect/repair_edge"
 	RepairNewestUser   Name = "inspect/repair_newest_user"
+	RepairSearchEntry  Name = "inspect/repair_search_entry"
 	RepairSearchWords  Name = "inspect/repair_search_words"
 	RepairProfileEntry Name = "inspect/repair_profile_entry"
 	RemoveEntries      Name = "inspect/remove_entries"
+	StaleSearchWords   Name = "inspect/stale_search_words"
 )
 
 // Base returns the name without its directory. It is unique too. Metrics and spans use it.
