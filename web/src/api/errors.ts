@@ -35,7 +35,14 @@ export function describeError(error: unknown, { t, format }: Texts): string {
     case "NOT_FOUND":
       return t.errors.notFound;
     case "RATE_LIMITED":
-      return t.errors.rateLimited(format.wait(Number(extensions["retryAfter"]) || 1));
+      return t.errors.rateLimited(format.wait(retryAfter(extensions)));
+    case "UNAVAILABLE":
+      return t.errors.unavailable(format.wait(retryAfter(extensions)));
+    case "BAD_USER_INPUT":
+    case "GRAPHQL_PARSE_FAILED":
+    case "GRAPHQL_VALIDATION_FAILED":
+    case "PERSISTED_QUERY_NOT_FOUND":
+      return t.errors.incompatible;
     case "COMPLEXITY_LIMIT_EXCEEDED":
       return t.errors.tooMuch;
     case "INTERNAL_SERVER_ERROR": {
@@ -45,6 +52,11 @@ export function describeError(error: unknown, { t, format }: Texts): string {
     default:
       return t.errors.unknown;
   }
+}
+
+/** The seconds after which a request may succeed. */
+function retryAfter(extensions: Record<string, unknown>): number {
+  return Number(extensions["retryAfter"]) || 1;
 }
 
 /** A failure that a mutation reports. */

@@ -253,6 +253,8 @@ export const de: Messages = {
     forbidden: "Das ist nicht erlaubt.",
     notFound: "Das gibt es nicht mehr.",
     rateLimited: (wait) => `Zu viele Versuche. Versuche es in ${wait} erneut.`,
+    unavailable: (wait) => `Der Dienst ist vorübergehend nicht verfügbar. Versuche es in ${wait} erneut.`,
+    incompatible: "Der Server versteht diese Version der App nicht. Lade die Seite neu.",
     tooMuch: "Diese Anfrage ist zu groß für den Server.",
     server: (id) => `Auf dem Server ist etwas schiefgegangen${id === "" ? "" : ` (${id})`}. Versuche es erneut.`,
     unknown: "Etwas ist schiefgegangen. Versuche es erneut.",

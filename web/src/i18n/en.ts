@@ -249,6 +249,8 @@ export const en = {
     forbidden: "You are not allowed to do this.",
     notFound: "This does not exist any more.",
     rateLimited: (wait: string) => `Too many attempts. Try again in ${wait}.`,
+    unavailable: (wait: string) => `The service is temporarily unavailable. Try again in ${wait}.`,
+    incompatible: "The server did not understand this version of the app. Reload the page.",
     tooMuch: "This request is too large for the server.",
     server: (id: string) => `Something went wrong on the server${id === "" ? "" : ` (${id})`}. Try again.`,
     unknown: "Something went wrong. Try again.",
