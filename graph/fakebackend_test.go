@@ -71,12 +71,15 @@ func (w *fakeBackend) called(names ...string) []string {
 	return found
 }
 
+// newYear is the time that the fake backend counts from.
+var newYear = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // addUser adds the users 1025, 2049, 3073 and so on.
 func (w *fakeBackend) addUser(name string) *retwis.User {
 	n := len(w.users) + 1
 	u := &retwis.User{
 		ID: retwis.UserID(n*retwis.Buckets + 1), Username: name, DisplayName: strings.ToUpper(name),
-		CreatedAt: retwis.TimeOrigin.Add(time.Duration(n) * time.Hour),
+		CreatedAt: newYear.Add(time.Duration(n) * time.Hour),
 	}
 	w.users = append(w.users, u)
 	w.secrets[u.ID] = name + "'s password"
@@ -84,8 +87,11 @@ func (w *fakeBackend) addUser(name string) *retwis.User {
 }
 
 func (w *fakeBackend) addPost(author *retwis.User, text string) *retwis.Post {
-	id := retwis.PostID((len(w.posts) + 1) * 1_000_000)
-	p := &retwis.Post{ID: id, AuthorID: author.ID, Text: text, CreatedAt: id.CreatedAt()}
+	n := len(w.posts) + 1
+	p := &retwis.Post{
+		ID: retwis.PostID(n * 1_000_000), AuthorID: author.ID, Text: text,
+		CreatedAt: newYear.Add(time.Duration(n) * time.Millisecond),
+	}
 	w.posts = slices.Insert(w.posts, 0, p)
 	author.PostCount++
 	return p
@@ -95,7 +101,7 @@ func (w *fakeBackend) addPost(author *retwis.User, text string) *retwis.Post {
 func (w *fakeBackend) addSession(user *retwis.User, agent string) auth.Identity {
 	n := len(w.sessions) + 1
 	who := auth.Identity{User: user.ID, Session: retwis.SessionKey{Bucket: user.ID.Bucket(), Hash: fmt.Sprint("hash", n)}}
-	at := retwis.TimeOrigin.Add(time.Duration(n) * time.Hour)
+	at := newYear.Add(time.Duration(n) * time.Hour)
 	session := retwis.Session{ID: who.SessionID(), CreatedAt: at, LastSeenAt: at.Add(time.Minute)}
 	if agent != "" {
 		session.UserAgent = &agent
@@ -105,7 +111,7 @@ func (w *fakeBackend) addSession(user *retwis.User, agent string) auth.Identity 
 }
 
 func (w *fakeBackend) addFollow(reader, author *retwis.User) {
-	at := retwis.TimeOrigin.Add(time.Duration(len(w.follows)+1) * time.Minute)
+	at := newYear.Add(time.Duration(len(w.follows)+1) * time.Minute)
 	w.follows = slices.Insert(w.follows, 0, follow{reader.ID, author.ID, at})
 	reader.FollowingCount++
 	author.FollowerCount++

@@ -26,7 +26,7 @@ func (f followsOf) Follow(_ context.Context, reader, author retwis.UserID) error
 			u.FollowerCount++
 		}
 	}
-	f.w.follows = append(f.w.follows, follow{reader, author, retwis.TimeOrigin})
+	f.w.follows = append(f.w.follows, follow{reader, author, newYear})
 	return nil
 }
 
@@ -56,7 +56,7 @@ func (f followsOf) FollowPage(_ context.Context, of retwis.FollowConnection, pag
 			from, to = to, from
 		}
 		if from == of.User && of.Kind != retwis.Members {
-			position := retwis.FollowPosition{Connection: of, Score: e.at.Sub(retwis.TimeOrigin).Microseconds(), User: to}
+			position := retwis.FollowPosition{Connection: of, Score: e.at.UnixMicro(), User: to}
 			all = append(all, retwis.Follow{Cursor: position.Cursor(), User: f.w.user(to), FollowedAt: e.at})
 		}
 	}

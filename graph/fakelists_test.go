@@ -40,7 +40,7 @@ func (w *fakeBackend) addList(owner *retwis.User, name string, members ...*retwi
 
 func (w *fakeBackend) keep(owner retwis.UserID, name, key string, members ...*retwis.User) *kept {
 	id := retwis.ListID((1000+len(w.lists))*retwis.Buckets + owner.Bucket())
-	at := retwis.TimeOrigin.Add(time.Duration(len(w.lists)+1) * time.Hour)
+	at := newYear.Add(time.Duration(len(w.lists)+1) * time.Hour)
 	k := &kept{List: retwis.List{ID: id, OwnerID: owner, Name: name, CreatedAt: at}, key: key}
 	for _, m := range members {
 		k.add(m.ID)
@@ -210,7 +210,7 @@ func (w *fakeBackend) membersOf(of retwis.FollowConnection) []retwis.Follow {
 	}
 	var all []retwis.Follow
 	for _, m := range k.members {
-		position := retwis.FollowPosition{Connection: of, Score: m.at.Sub(retwis.TimeOrigin).Microseconds(), User: m.user}
+		position := retwis.FollowPosition{Connection: of, Score: m.at.UnixMicro(), User: m.user}
 		all = append(all, retwis.Follow{Cursor: position.Cursor(), User: w.user(m.user), FollowedAt: m.at})
 	}
 	return all

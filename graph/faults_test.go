@@ -41,8 +41,8 @@ var errInjected = errors.New("spoiled")
 func spoil[T any](s *faults, field string, object any, resolve func() (T, error)) (T, error) {
 	v, err := resolve()
 	if limit, ok := any(v).(*RateLimitPayload); ok && limit != nil {
-		fixed := *limit                   // equal fields share it
-		fixed.ResetAt = retwis.TimeOrigin // it depends on the current time
+		fixed := *limit         // equal fields share it
+		fixed.ResetAt = newYear // it depends on the current time
 		v, _ = any(&fixed).(T)
 	}
 	if s.pick(field, object, "whether")%100 >= s.rate {

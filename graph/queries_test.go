@@ -161,14 +161,14 @@ func TestFollowConnections_ArePaged(t *testing.T) {
 
 	first := retwis.FollowPosition{
 		Connection: retwis.FollowConnection{Kind: retwis.Followers, User: alice.ID},
-		Score:      a.follows[1].at.Sub(retwis.TimeOrigin).Microseconds(), User: carol.ID,
+		Score:      a.follows[1].at.UnixMicro(), User: carol.ID,
 	}.Cursor()
 	wantData(t, a.run(as(t, nil), `query($after: Cursor!) { user(username: "alice") { followers(after: $after) {
 			pageInfo { hasPreviousPage startCursor } edges { node { username } } } } }`, fmt.Sprintf(`{"after": %q}`, first)),
 		fmt.Sprintf(`{"user": {"followers": {"edges": [{"node": {"username": "bob"}}],
 			"pageInfo": {"hasPreviousPage": true, "startCursor": %q}}}}`, retwis.FollowPosition{
 			Connection: retwis.FollowConnection{Kind: retwis.Followers, User: alice.ID},
-			Score:      a.follows[2].at.Sub(retwis.TimeOrigin).Microseconds(), User: bob.ID,
+			Score:      a.follows[2].at.UnixMicro(), User: bob.ID,
 		}.Cursor()))
 
 	for _, field := range []string{"followers", "following"} {

@@ -38,7 +38,7 @@ func (f followsOf) userSet(call string, set retwis.UserSet, page retwis.Page, in
 	var all []retwis.Follow
 	for _, e := range f.w.follows {
 		if in(e) {
-			cursor := retwis.UserSetPosition{Set: set, Score: e.at.Sub(retwis.TimeOrigin).Microseconds(), User: e.reader}.Cursor()
+			cursor := retwis.UserSetPosition{Set: set, Score: e.at.UnixMicro(), User: e.reader}.Cursor()
 			all = append(all, retwis.Follow{Cursor: cursor, User: f.w.user(e.reader), FollowedAt: e.at})
 		}
 	}
@@ -119,7 +119,7 @@ func TestCommonFollowers_ArePaged(t *testing.T) {
 			totalCount edges { followedAt node { username } } pageInfo { hasNextPage hasPreviousPage endCursor }
 		} } }`
 	cursor := retwis.UserSetPosition{
-		Set: retwis.CommonFollowers(alice.ID, bob.ID), Score: a.follows[2].at.Sub(retwis.TimeOrigin).Microseconds(), User: dave.ID,
+		Set: retwis.CommonFollowers(alice.ID, bob.ID), Score: a.follows[2].at.UnixMicro(), User: dave.ID,
 	}.Cursor()
 	wantData(t, a.run(as(t, nil), query, fmt.Sprintf(`{"with": %q, "first": 1}`, globalUserID(bob.ID))), fmt.Sprintf(`{"user": {
 		"commonFollowers": {"totalCount": 2, "pageInfo": {"hasNextPage": true, "hasPreviousPage": false, "endCursor": %q},
@@ -166,7 +166,7 @@ func TestFollowersYouKnow_ArePaged(t *testing.T) {
 	wantData(t, a.run(as(t, bob), query, ""), fmt.Sprintf(`{"user": {"followersYouKnow": {"totalCount": 1,
 		"edges": [{"followedAt": "2026-01-01T00:01:00.000Z", "node": {"username": "carol"}}],
 		"pageInfo": {"hasNextPage": false, "hasPreviousPage": false, "startCursor": %q}} }}`, retwis.UserSetPosition{
-		Set: retwis.KnownFollowers(alice.ID, bob.ID), Score: a.follows[2].at.Sub(retwis.TimeOrigin).Microseconds(), User: carol.ID,
+		Set: retwis.KnownFollowers(alice.ID, bob.ID), Score: a.follows[2].at.UnixMicro(), User: carol.ID,
 	}.Cursor()))
 	wantData(t, a.run(as(t, dave), query, ""), nobody)
 	before := len(a.called("KnownFollowers"))

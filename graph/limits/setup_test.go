@@ -44,7 +44,7 @@ func newAPI(options graph.Options) *api {
 
 // alice is the one user.
 func alice() *retwis.User {
-	return &retwis.User{ID: retwis.Buckets + 1, Username: "alice", DisplayName: "Alice", CreatedAt: retwis.TimeOrigin}
+	return &retwis.User{ID: retwis.Buckets + 1, Username: "alice", DisplayName: "Alice", CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 }
 
 // backend counts the calls. It panics in those that no test expects.
@@ -109,7 +109,7 @@ func (b *backend) Page(_ context.Context, timeline retwis.TimelineID, page retwi
 			return retwis.PostPage{}, err
 		}
 	}
-	post := &retwis.Post{ID: 1_000_000, AuthorID: alice().ID, Text: "one", CreatedAt: retwis.TimeOrigin}
+	post := &retwis.Post{ID: 1_000_000, AuthorID: alice().ID, Text: "one", CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	return retwis.PostPage{Edges: []retwis.PostEdge{{Cursor: "c", Post: post}}}, nil
 }
 

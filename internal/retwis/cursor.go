@@ -27,7 +27,7 @@ type RemovalID struct{ Millis, Seq int64 }
 // FollowPosition is the content of a cursor of a followers or following connection.
 type FollowPosition struct {
 	Connection FollowConnection
-	Score      int64 // time of the follow, microseconds since [TimeOrigin]
+	Score      int64 // time of the follow, microseconds since 1970
 	User       UserID
 }
 

@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// TimeOrigin is the origin of the times in post ids and of follow times.
-var TimeOrigin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// Buckets is the number of buckets of user ids. The number of a user's partition is the bucket
-// modulo the partition count, which is at most 512.
-const Buckets = 1024
+// Ids name a bucket, never a partition. The number of a partition is a bucket modulo the
+// partition count, a power of two up to [PostBuckets]. An id therefore still names its
+// partition after the count was doubled.
+const (
+	Buckets     = 1024 // of the ids of users and lists
+	PostBuckets = 512  // of the ids of posts: the bucket of the author modulo this number
+)
 
 // UserID identifies a user: a sequence number times [Buckets], plus the bucket. Valid ids
 // are above 0 and below 2^53, so every language represents them exactly.
@@ -22,6 +23,9 @@ const maxUserID = 1 << 53
 
 // Bucket returns the bucket of the user, 0 to 1023, which determines the partition.
 func (id UserID) Bucket() int { return int(id % Buckets) }
+
+// PostBucket returns the bucket of the user's posts, 0 to 511.
+func (id UserID) PostBucket() int { return id.Bucket() % PostBuckets }
 
 func (id UserID) String() string { return strconv.FormatInt(int64(id), 10) }
 
@@ -34,20 +38,23 @@ func ParseUserID(s string) (UserID, error) {
 	return UserID(n), nil
 }
 
-// PostID identifies a post: milliseconds since [TimeOrigin], then three decimal digits
-// of partition, then three of sequence. Ids are above 0 and below 2^63. They sort by
-// creation time, and those of one author always increase.
+// PostID identifies a post: milliseconds since 1970, then three decimal digits of bucket,
+// then three of sequence, which is unique within the bucket and the millisecond. Ids are
+// above 0 and below 2^63. They sort by creation time, and those of one author always increase.
 type PostID int64
 
 func (id PostID) String() string { return strconv.FormatInt(int64(id), 10) }
 
-// Partition returns the partition that stores the post.
-func (id PostID) Partition() int { return int(id / 1000 % 1000) }
+// Bucket returns the bucket of the post, which determines the partition. An id that was never
+// assigned may have a bucket of [PostBuckets] or above, up to 999.
+func (id PostID) Bucket() int { return int(id / 1000 % 1000) }
 
 // CreatedAt returns the creation time of the post in milliseconds.
-func (id PostID) CreatedAt() time.Time {
-	return TimeOrigin.Add(time.Duration(id/1_000_000) * time.Millisecond)
-}
+func (id PostID) CreatedAt() time.Time { return time.UnixMilli(int64(id / 1_000_000)).UTC() }
+
+// EndOfMilli returns the first id after the millisecond of the post. The ids of different
+// buckets do not order the posts of one millisecond by time.
+func (id PostID) EndOfMilli() PostID { return (id/1_000_000 + 1) * 1_000_000 }
 
 // ParsePostID parses the result of [PostID.String].
 func ParsePostID(s string) (PostID, error) {

@@ -7,14 +7,17 @@ import (
 	"time"
 )
 
-func TestPostID_ContainsTimeAndPartition(t *testing.T) {
+func TestPostID_ContainsTimeAndBucket(t *testing.T) {
 	t.Parallel()
-	id := PostID(86_400_000*1_000_000 + 37*1000 + 5)
-	if got, want := id.CreatedAt(), time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC); !got.Equal(want) {
+	id := PostID(86_400_000*1_000_000 + 437*1000 + 5)
+	if got, want := id.CreatedAt(), time.Date(1970, 1, 2, 0, 0, 0, 0, time.UTC); !got.Equal(want) {
 		t.Errorf("%s was made at %s, want %s", id, got, want)
 	}
-	if got := id.Partition(); got != 37 {
-		t.Errorf("%s is in partition %d, want 37", id, got)
+	if got := id.Bucket(); got != 437 {
+		t.Errorf("%s is in bucket %d, want 437", id, got)
+	}
+	if got, want := id.EndOfMilli(), PostID(86_400_001*1_000_000); got != want {
+		t.Errorf("the millisecond of %s ends before %s, want %s", id, got, want)
 	}
 }
 
@@ -56,8 +59,8 @@ func FuzzParseIDs(f *testing.F) {
 			if id.String() != s {
 				t.Fatalf("%q and %q both name post %d", s, id, id)
 			}
-			if id <= 0 || id.Partition() < 0 || id.Partition() > 999 {
-				t.Fatalf("%q is read as post %d of partition %d", s, id, id.Partition())
+			if id <= 0 || id.Bucket() < 0 || id.Bucket() > 999 {
+				t.Fatalf("%q is read as post %d of bucket %d", s, id, id.Bucket())
 			}
 		}
 	})

@@ -67,7 +67,7 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 			Keys:   []string{p.Progress(e.Outbox), p.User(e.Author).Pulled(), p.LargeAuthors(), p.Online(), p.OnlineNodes()},
 			Args: []any{
 				e.ID, d.Progress, e.Post.String(), e.Author.String(), o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
-				p.Prefix(rdb.LiveChannels), field(d.Target()), p.Tag + ":",
+				p.Prefix(rdb.LiveChannels), field(d.Target()), p.Tag + ":", len(s.db.Partitions()),
 			},
 		}
 	}
@@ -80,7 +80,7 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 		},
 		Args: []any{
 			e.ID, d.Progress, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
-			p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind, to.prefix, to.suffix, to.epoch, e.Author.String(), p.Tag + ":",
+			p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind, to.prefix, to.suffix, to.epoch, e.Author.String(), p.Tag + ":", len(s.db.Partitions()),
 		},
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // edge is a member of a connection of users or lists, with its time.
 type edge struct {
-	score int64 // microseconds since [retwis.TimeOrigin]
+	score int64 // microseconds since 1970
 	user  retwis.UserID
 }
 

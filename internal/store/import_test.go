@@ -111,3 +111,30 @@ func TestImport_EqualsSingleCalls(t *testing.T) {
 		}
 	})
 }
+
+func TestImport_KeepsTimesBefore2026(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
+	author := e.Register("author")[0]
+	times := []time.Time{
+		time.Date(1999, 12, 31, 23, 59, 59, 0, time.UTC),
+		time.Date(2025, 12, 31, 23, 59, 59, 999_000_000, time.UTC),
+	}
+	run := retwis.PostImport{Author: author, Source: "archive"}
+	for _, at := range times {
+		run.Posts = append(run.Posts, retwis.PastPost{Text: at.String(), CreatedAt: at})
+	}
+	if added, err := e.Importer().ImportPosts(t.Context(), []retwis.PostImport{run}); err != nil || added != len(times) {
+		t.Fatalf("%d posts added: %v", added, err)
+	}
+	now := e.Post(author, "now")
+	page, err := e.Timelines.Page(t.Context(), retwis.Profile(author), retwis.Page{First: 10})
+	if err != nil || len(page.Edges) != 3 || page.Edges[0].Post.ID != now {
+		t.Fatalf("the profile has %d posts: %v", len(page.Edges), err)
+	}
+	for i, want := range times {
+		if post := page.Edges[2-i].Post; !post.CreatedAt.Equal(want) || post.Text != want.String() {
+			t.Errorf("post %q was created at %s, want %s", post.Text, post.CreatedAt, want)
+		}
+	}
+}

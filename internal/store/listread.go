@@ -59,7 +59,7 @@ func (s *Timelines) pageCall(id retwis.TimelineID, mode string, post retwis.Post
 // pullArgs returns the arguments of lib/pullonread.lua, which pulls posts of large authors before a read.
 func (s *Timelines) pullArgs(id retwis.TimelineID) []any {
 	p := s.db.OfTimeline(id)
-	return []any{homeOwner(id), p.Tag + ":", s.options.HomeCap, s.options.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels)}
+	return []any{homeOwner(id), p.Tag + ":", s.options.HomeCap, s.options.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels), len(s.db.Partitions())}
 }
 
 // homeOwner returns the owner of a home, empty for other timelines.

@@ -141,16 +141,9 @@ func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
 	}
 	t.hold(all.posts)
 	if len(all.posts) > 0 {
-		t.border = endOfMilli(slices.Max(all.posts))
+		t.border = slices.Max(all.posts).EndOfMilli()
 	}
 	return t, nil
-}
-
-// endOfMilli returns the first id after the millisecond of a post. The ids of different partitions do not order posts
-// of one millisecond by time.
-func endOfMilli(post retwis.PostID) retwis.PostID {
-	const milli = 1_000_000
-	return post - post%milli + milli
 }
 
 // tailWalk walks the rest of a list, held in memory, and the older posts.

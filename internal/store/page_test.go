@@ -73,10 +73,10 @@ func TestPage_IncludesPostsOfTheSameMillisecond(t *testing.T) {
 	e.Drain()
 
 	client := enginetest.Client(t, e.URL)
-	ahead := (time.Since(retwis.TimeOrigin) + time.Hour).Truncate(time.Millisecond)
+	ahead := time.Now().Add(time.Hour).Truncate(time.Millisecond)
 	for _, author := range []retwis.UserID{low, high} {
 		tag, _, _ := strings.Cut(enginetest.Keys(t, client, "*:user:"+author.String())[0], ":")
-		if err := client.Set(t.Context(), tag+":clock", ahead.Microseconds(), 0).Err(); err != nil {
+		if err := client.Set(t.Context(), tag+":clock", ahead.UnixMicro(), 0).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -39,7 +39,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 			p.User(post.Author).TrimmedPosts(),
 		},
 		Args: []any{
-			post.Author.String(), post.Text, hex.EncodeToString(digest[:16]), p.Number, o.ProfileCap, o.HomeCap,
+			post.Author.String(), post.Text, hex.EncodeToString(digest[:16]), post.Author.PostBucket(), o.ProfileCap, o.HomeCap,
 			o.Slack, p.Prefix(rdb.PostKeys), int(o.IdempotencyTTL.Seconds()), o.OutboxLimit, s.db.Publish, p.Prefix(rdb.LiveChannels),
 			joinUserIDs(mentions), rdb.TraceOf(ctx),
 		},

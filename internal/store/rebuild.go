@@ -95,6 +95,7 @@ func (s *Timelines) mergeCall(id retwis.TimelineID, mode, author, score string, 
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Sources(), p.Timeline(id).Epoch(), p.Online(), p.OnlineNodes()},
 		Args: []any{
 			id.String(), mode, s.options.HomeCap, author, score, nothingOlder, s.db.Publish, p.Prefix(rdb.LiveChannels), homeOwner(id),
+			len(s.db.Partitions()),
 		},
 	}
 	for number, o := range origins {

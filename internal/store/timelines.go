@@ -162,5 +162,5 @@ func (w *profileWalk) next(ctx context.Context, count int) ([]entry, bool, error
 
 // followedAt returns the time of a score of an edge.
 func followedAt(score int64) time.Time {
-	return retwis.TimeOrigin.Add(time.Duration(score) * time.Microsecond)
+	return time.UnixMicro(score).UTC()
 }

@@ -193,7 +193,7 @@ func (e *engine) wantCommonFollowers(r *rand.Rand, client redis.UniversalClient,
 	e.wantEverybody(r, fmt.Sprintf("common followers of %s and %s", of, with), func(page retwis.Page) (retwis.FollowPage, error) {
 		got, err := e.Follows.CommonFollowers(e.T.Context(), of, with, page)
 		for _, f := range got.Follows {
-			if at := float64(f.FollowedAt.Sub(retwis.TimeOrigin).Microseconds()); at != times[f.User.ID] {
+			if at := float64(f.FollowedAt.UnixMicro()); at != times[f.User.ID] {
 				e.T.Errorf("%s follows %s since %v, want %v", f.User.ID, of, at, times[f.User.ID])
 			}
 		}

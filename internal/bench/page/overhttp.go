@@ -156,7 +156,7 @@ func importPosts(ctx context.Context, w *world.World, authors []retwis.UserID, f
 		n := min(bulk.MaxImport, each-had)
 		past := make([]retwis.PastPost, n)
 		for i := range past {
-			past[i] = retwis.PastPost{Text: world.PostText, CreatedAt: retwis.TimeOrigin.Add(time.Duration(had+i+1) * time.Minute)}
+			past[i] = retwis.PastPost{Text: world.PostText, CreatedAt: time.Date(2026, 1, 1, 0, had+i+1, 0, 0, time.UTC)}
 		}
 		err := world.Concurrently(ctx, len(authors), func(ctx context.Context, i int) error {
 			_, err := bulk.New(w.Store).ImportPosts(ctx, []retwis.PostImport{{Author: authors[i], Source: "bench", From: had, Posts: past}})

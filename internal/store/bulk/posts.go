@@ -68,12 +68,12 @@ func (s *Importer) importPostsCall(one retwis.PostImport) rdb.Call {
 			p.User(author).TrimmedPosts(), p.User(author).FollowerPartitions(),
 		},
 		Args: []any{
-			author.String(), one.Source, one.From, p.Number, o.ProfileCap, o.Slack, p.Prefix(rdb.PostKeys), o.OutboxLimit, s.db.Publish,
+			author.String(), one.Source, one.From, author.PostBucket(), o.ProfileCap, o.Slack, p.Prefix(rdb.PostKeys), o.OutboxLimit, s.db.Publish,
 			p.Prefix(rdb.LiveChannels),
 		},
 	}
 	for _, post := range one.Posts {
-		c.Args = append(c.Args, max(post.CreatedAt.Sub(retwis.TimeOrigin).Microseconds(), 1000), post.Text)
+		c.Args = append(c.Args, max(post.CreatedAt.UnixMicro(), 1000), post.Text)
 	}
 	return c
 }

@@ -69,7 +69,7 @@ func (p Partition) NewestUsers() string { return p.Tag + ":newest_users" }
 // NextUser is a string: the last sequence number assigned to a user or list of the partition.
 func (p Partition) NextUser() string { return p.Tag + ":next_user" }
 
-// Clock is a string: the last instant of the partition's clock, in microseconds since [retwis.TimeOrigin]. Post
+// Clock is a string: the last instant of the partition's clock, in microseconds since 1970. Post
 // ids and follow times are instants of this clock.
 func (p Partition) Clock() string { return p.Tag + ":clock" }
 
@@ -87,7 +87,7 @@ func (p Partition) Documents() string { return p.Tag + ":documents" }
 
 // Rate limits.
 
-// Budget is a string: the instant, in microseconds since [retwis.TimeOrigin], at which the whole budget of a user,
+// Budget is a string: the instant, in microseconds since 1970, at which the whole budget of a user,
 // a name or a network for an action is available again. It expires then.
 func (p Partition) Budget(action ratelimit.Action, of ratelimit.Key) string {
 	key := p.Tag + ":budget:" + string(action)

@@ -3,7 +3,6 @@ package rdb
 import (
 	"hash/fnv"
 	"iter"
-	"strconv"
 	"strings"
 
 	"retwis/internal/retwis"
@@ -19,20 +18,14 @@ type Partition struct {
 	Tag    string // with its braces
 }
 
-// NewPartitions returns n partitions, 1 to 512. Their slots lie in the middle of n equal ranges, so that nodes
-// with contiguous ranges of slots get equal shares.
+// NewPartitions returns n partitions, 1 to 512.
 func NewPartitions(n int) []Partition {
-	all := make([]Partition, n)
-	for i := range all {
-		low, high := i*Slots/n, (i+1)*Slots/n
-		quarter := (high - low) / 4
-		for k := 0; ; k++ {
-			tag := strconv.Itoa(i) + "." + strconv.FormatInt(int64(k), 36)
-			if slot := slotOf(tag); slot >= low+quarter && slot < high-quarter {
-				all[i] = Partition{Number: i, Tag: "{" + tag + "}"}
-				break
-			}
+	all := make([]Partition, 0, n)
+	for word := range strings.FieldsSeq(tagWords) {
+		if len(all) == n {
+			break
 		}
+		all = append(all, Partition{Number: len(all), Tag: "{" + word + "}"})
 	}
 	return all
 }
@@ -68,8 +61,8 @@ func (db *DB) OfBucket(bucket int) Partition { return db.partitions[bucket%len(d
 
 // OfPost returns the partition that stores a post, false for an id that no partition can have assigned.
 func (db *DB) OfPost(post retwis.PostID) (Partition, bool) {
-	if n := post.Partition(); n < len(db.partitions) {
-		return db.partitions[n], true
+	if bucket := post.Bucket(); bucket < retwis.PostBuckets {
+		return db.OfBucket(bucket), true
 	}
 	return Partition{}, false
 }

@@ -9,11 +9,11 @@
 --@include clock
 --@include idle
 
-local sequence = math.max(tonumber(redis.call('GET', KEYS[1]) or '0') + 1, unix_ms() - TIME_ORIGIN * 1000)
+local sequence = math.max(tonumber(redis.call('GET', KEYS[1]) or '0') + 1, unix_ms())
 redis.call('SET', KEYS[1], string.format('%.0f', sequence))
 local user = string.format('%.0f', sequence * 1024 + tonumber(ARGV[1]))
 redis.call('HSET', ARGV[2] .. user, 'name', ARGV[3], 'display', ARGV[5], 'words', ARGV[9], 'password', ARGV[6], 'state', 'pending',
-  'created', ARGV[8] ~= '' and ARGV[8] or string.format('%.0f', sequence + TIME_ORIGIN * 1000))
+  'created', ARGV[8] ~= '' and ARGV[8] or string.format('%.0f', sequence))
 if ARGV[7] ~= '' then
   redis.call('HSET', ARGV[2] .. user, 'bio', ARGV[7])
 end

@@ -2,18 +2,18 @@
 -- into a home when it is read or watched. The pull watermarks of a reader record up to which post of each
 -- large author this has been done.
 
--- ceilings_by_origin returns for each post the index of the first older entry that may be of the same
--- author. An entry does not contain its author, but the partition that created it.
-local function ceilings_by_origin(entries, posts)
-  local by_origin = {}
+-- ceilings_by_bucket returns for each post the index of the first older entry that may be of the same
+-- author. An entry does not contain its author, but the bucket of the author.
+local function ceilings_by_bucket(entries, posts)
+  local by_bucket = {}
   for i, entry in ipairs(entries) do
-    local origin = origin_of(entry)
-    by_origin[origin] = by_origin[origin] or {}
-    table.insert(by_origin[origin], i)
+    local bucket = bucket_of(entry)
+    by_bucket[bucket] = by_bucket[bucket] or {}
+    table.insert(by_bucket[bucket], i)
   end
   local ceilings = {}
   for k, post in ipairs(posts) do
-    for _, i in ipairs(by_origin[origin_of(post)] or {}) do
+    for _, i in ipairs(by_bucket[bucket_of(post)] or {}) do
       if below(entries[i], post) then
         ceilings[k] = i
         break
@@ -56,7 +56,7 @@ end
 -- announce without a post. Posts older than the end of a full home are dropped.
 --
 -- It does nothing if the home is missing or being built: the build adds the posts.
-local function pull_posts(tag, reader, authors, cap, slack, announce)
+local function pull_posts(tag, partitions, reader, authors, cap, slack, announce)
   local home, watermarks = tag .. 'home:' .. reader, tag .. 'pull_watermarks:' .. reader
   local ends = redis.call('LINDEX', home, -1)
   if not ends or ends == 'b' then
@@ -86,7 +86,7 @@ local function pull_posts(tag, reader, authors, cap, slack, announce)
     -- The usual case if many homes are watched. It does not read the whole home.
     local changed = false
     for _, post in ipairs(fresh) do
-      local merge_marks = tag .. 'merge_marks:' .. tonumber(origin_of(post))
+      local merge_marks = tag .. 'merge_marks:' .. bucket_of(post) % partitions
       local mark_keys = merge_marks_after(merge_marks, merge_marks .. ':older', post)
       if merged_already(mark_keys, { 'h' .. reader }, author_of[post], post)[1] then
         changed = insert_post(home, post, cap) or changed
@@ -128,7 +128,7 @@ local function pull_posts(tag, reader, authors, cap, slack, announce)
     return
   end
   if gap or late and (#posts > FEW or not online) then
-    rewrite(home, merge_posts(entries, posts, ceilings_by_origin(entries, posts)), gap and '' or ends, cap)
+    rewrite(home, merge_posts(entries, posts, ceilings_by_bucket(entries, posts)), gap and '' or ends, cap)
     redis.call('HINCRBY', tag .. 'user:' .. reader, 'epoch', 1)
     announce()
     return

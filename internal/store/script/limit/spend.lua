@@ -12,7 +12,7 @@ if KEYS[2] and redis.call('EXISTS', KEYS[2]) == 1 then
   return {0, 0}
 end
 local time = redis.call('TIME')
-local now = (tonumber(time[1]) - TIME_ORIGIN) * 1000000 + tonumber(time[2])
+local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local cost, budget = tonumber(ARGV[1]), tonumber(ARGV[2])
 local used = math.max(tonumber(redis.call('GET', KEYS[1]) or '0') - now, 0)
 -- If a failover moved the clock back, clients do not have to wait until it catches up.

@@ -18,7 +18,7 @@ if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[4]) then
   return { 'limit' }
 end
 local now = unix_ms()
-local sequence = math.max(tonumber(redis.call('GET', KEYS[3]) or '0') + 1, now - TIME_ORIGIN * 1000)
+local sequence = math.max(tonumber(redis.call('GET', KEYS[3]) or '0') + 1, now)
 redis.call('SET', KEYS[3], string.format('%.0f', sequence))
 local list = string.format('%.0f', sequence * 1024 + tonumber(ARGV[3]))
 redis.call('HSET', ARGV[5] .. list, 'owner', ARGV[1], 'name', ARGV[2], 'created', string.format('%.0f', now), 'state', 'active')

@@ -22,7 +22,7 @@
 --        5 followers per call whose lists are searched   6 cap   7 slack   8 PUBLISH or SPUBLISH
 --        9 channel prefix   10 field of the progress   11 'h' for homes, 'l' for lists
 --        12 and 13 prefix and suffix of list keys   14 prefix of the keys that hold epochs
---        15 author   16 tag of the partition and ':'
+--        15 author   16 tag of the partition and ':'   17 number of partitions
 -- Reply  { progress, lists that the post was pushed to }
 --@include ids
 --@include list
@@ -84,7 +84,7 @@ end
 for i = served + 1, count do
   local list = prefix .. found[i] .. suffix
   if pulls then
-    pull_posts(ARGV[16], found[i], { author }, cap, slack,
+    pull_posts(ARGV[16], tonumber(ARGV[17]), found[i], { author }, cap, slack,
       publish_to_home(KEYS[4], ARGV[8], ARGV[9], 'h' .. found[i]))
     call('HDEL', ARGV[16] .. 'pull_watermarks:' .. found[i], author)
   end

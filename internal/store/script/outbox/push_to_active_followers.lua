@@ -7,7 +7,7 @@
 -- KEYS   1 progress   2 pulled posts   3 large authors   4 online   5 online nodes
 -- ARGV   1 entry   2 expected progress, '' at first   3 post   4 author   5 timelines per call
 --        6 cap   7 slack   8 PUBLISH or SPUBLISH   9 channel prefix   10 field of the progress
---        11 tag of the partition and ':'
+--        11 tag of the partition and ':'   12 number of partitions
 -- Reply  { progress, 0 }
 --@include ids
 --@include progress
@@ -35,7 +35,7 @@ local scanned = redis.call('SSCAN', KEYS[4], string.match(progress, '^@(%d+)$') 
 for _, name in ipairs(scanned[2]) do
   local reader = string.match(name, '^h(%d+)$')
   if reader then
-    pull_posts(tag, reader, { author }, cap, slack, publish_to_home(KEYS[5], ARGV[8], ARGV[9], name))
+    pull_posts(tag, tonumber(ARGV[12]), reader, { author }, cap, slack, publish_to_home(KEYS[5], ARGV[8], ARGV[9], name))
   end
 end
 local now = scanned[1] == '0' and 'done' or '@' .. scanned[1]

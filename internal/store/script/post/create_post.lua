@@ -3,7 +3,7 @@
 --
 -- KEYS   1 account   2 profile   3 home   4 outbox   5 clock   6 idempotency
 --        7 online   8 online nodes   9 removals   10 trimmed posts
--- ARGV   1 author   2 text   3 digest of the text   4 partition   5 profile cap
+-- ARGV   1 author   2 text   3 digest of the text   4 bucket   5 profile cap
 --        6 home cap   7 slack   8 post key prefix   9 TTL of the idempotency key in seconds
 --        10 outbox limit   11 PUBLISH or SPUBLISH   12 channel prefix
 --        13 mentioned users, separated by spaces   14 trace, '' if it is not recorded

@@ -5,9 +5,9 @@
 --
 -- KEYS   1 account   2 profile   3 home   4 outbox   5 clock   6 online   7 online nodes
 --        8 trimmed posts   9 follower partitions
--- ARGV   1 author   2 source   3 number of posts of the source before these   4 partition
+-- ARGV   1 author   2 source   3 number of posts of the source before these   4 bucket
 --        5 profile cap   6 slack   7 post key prefix   8 outbox limit   9 PUBLISH or SPUBLISH
---        10 channel prefix   11… microseconds since the time origin, text
+--        10 channel prefix   11… microseconds since 1970, text
 -- Reply  { 'ok', posts added }, { 'no_user' } if there is no such author, { 'full' }, or
 --        { 'early' } if posts that come before these are missing
 --@include clock

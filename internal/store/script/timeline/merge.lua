@@ -20,8 +20,8 @@
 --        4 for fill: author   5 for fill: score of the edge, '' for any; for whole: the epoch when
 --        the build began   6 '1' if no older post exists, for fill of the author
 --        7 PUBLISH or SPUBLISH   8 channel prefix   9 author whose posts need no edge: the owner of
---        a home, '' for a list
---        10… for each partition read: its number, its clock, its watermark or '', the last entry of
+--        a home, '' for a list   10 number of partitions
+--        11… for each partition read: its number, its clock, its watermark or '', the last entry of
 --        its outbox above the watermark or ''
 --        then post, author, post, author … newest first, with every post of those authors between
 --        the first and the last of them
@@ -72,12 +72,12 @@ local function wanted(author)
   return followed[author]
 end
 
-local origins = (#KEYS - 5) / 3
-local first = 10 + 4 * origins -- argument of the first post
+local origins, partitions = (#KEYS - 5) / 3, tonumber(ARGV[10])
+local first = 11 + 4 * origins -- argument of the first post
 local clock = {}
 for n = 1, origins do
-  local at = 6 + 4 * n
-  clock[string.format('%03d', tonumber(ARGV[at]))] = tonumber(ARGV[at + 1])
+  local at = 7 + 4 * n
+  clock[tonumber(ARGV[at])] = tonumber(ARGV[at + 1])
 end
 
 -- ceiling[i]: the index of the nearest older entry of the same author. Post i must go above it.
@@ -98,7 +98,7 @@ for i = first, #ARGV - 1, 2 do
     return -2
   end
   if not index[post] and wanted(author) and not (floor and below(post, floor))
-    and instant_of(post) <= clock[origin_of(post)] then
+    and instant_of(post) <= clock[bucket_of(post) % partitions] then
     added = added + 1
     posts[added] = post
     ceilings[added] = ceiling[i]
@@ -106,7 +106,7 @@ for i = first, #ARGV - 1, 2 do
 end
 
 for n = 1, origins do
-  local key, at = 3 + 3 * n, 6 + 4 * n
+  local key, at = 3 + 3 * n, 7 + 4 * n
   local progress, marks, watermark, last_entry = KEYS[key], KEYS[key + 1], ARGV[at + 2], ARGV[at + 3]
   if watermark ~= '' then
     advance(progress, marks, KEYS[key + 2], watermark)
