@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"retwis/graph/loaders"
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -36,7 +37,7 @@ func postEntities(ctx context.Context, post *retwis.Post) ([]TextEntity, error) 
 	if err != nil {
 		return nil, err
 	}
-	return textEntities(post.Text, users), nil
+	return textEntities(ctx, post.Text, users)
 }
 
 // bioEntities returns the links in the bio of a user, and the mentions of users who exist.
@@ -56,7 +57,7 @@ func bioEntities(ctx context.Context, user *retwis.User) ([]TextEntity, error) {
 			users = append(users, user)
 		}
 	}
-	return textEntities(user.Bio, users), nil
+	return textEntities(ctx, user.Bio, users)
 }
 
 // bioMentions returns the folded usernames to look up in the bio of a user.
@@ -65,14 +66,20 @@ func bioMentions(user *retwis.User) []string {
 	return names[:min(len(names), maxBioMentions)]
 }
 
+// bytesPerRow is how many bytes of a text are searched in the time that Redis takes to read a row.
+const bytesPerRow = 2
+
 // textEntities returns the links in a text, and the mentions of these users.
-func textEntities(text string, mentioned []*retwis.User) []TextEntity {
+func textEntities(ctx context.Context, text string, mentioned []*retwis.User) ([]TextEntity, error) {
+	if err := cost.Walk(ctx, len(text)/bytesPerRow); err != nil {
+		return nil, err
+	}
 	entities := []TextEntity{}
 	for _, link := range retwis.FindLinks(text) {
 		entities = append(entities, &TextLink{link.TextRange, link.URL})
 	}
 	if len(mentioned) == 0 {
-		return entities
+		return entities, nil
 	}
 	users := make(map[string]*retwis.User, len(mentioned))
 	for _, user := range mentioned {
@@ -84,5 +91,5 @@ func textEntities(text string, mentioned []*retwis.User) []TextEntity {
 		}
 	}
 	slices.SortFunc(entities, func(a, b TextEntity) int { return cmp.Compare(a.textRange().Start, b.textRange().Start) })
-	return entities
+	return entities, nil
 }

@@ -13,13 +13,14 @@ import (
 	"retwis/internal/ratelimit"
 )
 
-// DispatchOperation executes a query or a mutation. It counts the work and charges what exceeds the price. If the budget
-// is used up, a query stops with RATE_LIMITED, and its response has no data.
+// DispatchOperation executes a query or a mutation. It counts the work, charges what exceeds the price, and gives back
+// the part of the price that was not used. If the budget is used up, a query stops with RATE_LIMITED, and its response has no
+// data.
 func (e *Executor) DispatchOperation(
 	ctx context.Context, op *graphql.OperationContext,
 ) (graphql.ResponseHandler, context.Context) {
 	client := limits.ClientOf(ctx)
-	meter := e.meter(client, op, limits.Cost(op))
+	meter := e.meter(client, op, limits.Price(op))
 	responses, ctx := e.Executor.DispatchOperation(cost.With(ctx, meter), op)
 	started := false
 	return func(ctx context.Context) *graphql.Response {
@@ -42,14 +43,15 @@ func (e *Executor) DispatchOperation(
 }
 
 // meter returns the meter of an operation of a client, or of one of its events.
-func (e *Executor) meter(client ratelimit.Client, op *graphql.OperationContext, price int) *cost.Meter {
+func (e *Executor) meter(client ratelimit.Client, op *graphql.OperationContext, price cost.Price) *cost.Meter {
 	return cost.NewMeter(cost.Options{
 		Holder: client.Key(),
 		Price:  price,
 		Shares: e.shares,
 		Charge: func(points int) error { return e.limiter.Charge(client, points) },
+		Refund: func(points int) { e.limiter.Refund(client, points) },
 		// A mutation is charged in full before it starts; after it has changed something, its response is due.
-		NeverStops: op.Operation.Operation == ast.Mutation,
+		HasEffects: op.Operation.Operation == ast.Mutation,
 	})
 }
 
@@ -58,7 +60,7 @@ func (e *Executor) account(
 	ctx context.Context, op *graphql.OperationContext, meter *cost.Meter, response *graphql.Response,
 ) *graphql.Response {
 	reason := meter.Written(len(response.Data))
-	work, beyond := meter.Close()
+	final := meter.Close()
 	if reason != nil {
 		stopped := &graphql.Response{Errors: gqlerror.List{e.present(ctx, reason)}, Extensions: response.Extensions}
 		if errors.Is(reason, cost.ErrResponseTooLarge) {
@@ -71,10 +73,11 @@ func (e *Executor) account(
 			response.Extensions = map[string]any{}
 		}
 		document, _ := op.Stats.GetExtension(documentCostKey).(int)
-		price := limits.Cost(op)
+		price := limits.Price(op).Charged
 		response.Extensions[costExtension] = finalCost{
-			Total: document + price + beyond, Document: document, Price: price, Beyond: beyond,
-			Work: workDone{work.Commands, work.Scripts, work.Rows, work.Bytes},
+			Total:    document + price + final.Beyond - final.Refunded,
+			Document: document, Price: price, Beyond: final.Beyond, Refunded: final.Refunded,
+			Work: workDone{final.Work.Commands, final.Work.Scripts, final.Work.Rows, final.Work.Bytes},
 		}
 	}
 	return response
@@ -89,6 +92,7 @@ type finalCost struct {
 	Document int      `json:"document"` // reading, parsing and validating it; 0 if it was known
 	Price    int      `json:"price"`    // of the execution, charged before it
 	Beyond   int      `json:"beyond"`   // work that exceeded the price
+	Refunded int      `json:"refunded"` // the part of the price that the work did not use
 	Work     workDone `json:"work"`
 }
 

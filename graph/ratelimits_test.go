@@ -18,6 +18,7 @@ func (unlimited) Take(context.Context, ratelimit.Client, ratelimit.Cost) (rateli
 	return ratelimit.Budget{}, nil
 }
 func (unlimited) Spend(ratelimit.Client, int)                        {}
+func (unlimited) Refund(ratelimit.Client, int)                       {}
 func (unlimited) NotRegistered(context.Context, ratelimit.Client)    {}
 func (unlimited) LoggedIn(context.Context, ratelimit.Client, string) {}
 func (unlimited) Charge(ratelimit.Client, int) error                 { return nil }

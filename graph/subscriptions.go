@@ -77,12 +77,12 @@ func (e *Executor) RenderFor(
 	if err := e.limiter.Check(client); err != nil {
 		return nil, err
 	}
-	price := limits.Cost(op)
-	_ = e.limiter.Charge(client, price) // the last event may use up the budget
-	if err := e.shares.Operations.Acquire(ctx, client.Key(), price); err != nil {
+	price := limits.Price(op)
+	_ = e.limiter.Charge(client, price.Charged) // the last event may use up the budget
+	if err := e.shares.Operations.Acquire(ctx, client.Key(), price.Charged); err != nil {
 		return nil, err
 	}
-	defer e.shares.Operations.Release(client.Key(), price)
+	defer e.shares.Operations.Release(client.Key(), price.Charged)
 	meter := e.meter(client, op, price)
 	defer meter.Close()
 	response := e.Render(cost.With(ctx, meter), op, event)

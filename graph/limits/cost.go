@@ -8,6 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -22,7 +23,6 @@ const maxCost = 10_000
 
 // Costs of parts of a response, besides the 1 of every field.
 const (
-	operationCost     = 10    // of every operation
 	textCost          = 3     // a text that a user wrote, beyond the 1 of the field: the excess is charged by its bytes
 	pageCost          = 10    // a page of a connection is a read of its own
 	mutationCost      = 500   // a write, or the hash of a password
@@ -34,8 +34,14 @@ const (
 	sessionsPerViewer = 10    // the maximum is 100
 )
 
-// costKey names the cost among the statistics of an operation.
-const costKey = "cost"
+// coveredWork is the work, in points, of a mutation that has a limit of its own.
+const coveredWork = 100
+
+// Names of the cost, and of its part for introspection, among the statistics of an operation.
+const (
+	costKey          = "cost"
+	introspectionKey = "introspectionCost"
+)
 
 // OperationCost is a gqlgen extension that computes the cost of each operation, for [Cost], and refuses operations that
 // cost too much. It runs on valid documents.
@@ -50,9 +56,10 @@ func (OperationCost) Validate(graphql.ExecutableSchema) error { return nil }
 // MutateOperationContext implements [graphql.OperationContextMutator].
 func (OperationCost) MutateOperationContext(_ context.Context, op *graphql.OperationContext) *gqlerror.Error {
 	c := calculator{variables: op.Variables, fragments: map[*ast.FragmentDefinition]int{}}
-	cost := saturate(operationCost + c.selections(op.Operation.SelectionSet))
-	op.Stats.SetExtension(costKey, cost)
-	if cost > maxCost {
+	total := saturate(cost.PerOperation + c.selections(op.Operation.SelectionSet))
+	op.Stats.SetExtension(costKey, total)
+	op.Stats.SetExtension(introspectionKey, c.introspection)
+	if total > maxCost {
 		return tooComplex("the operation asks for too much: it costs more than %d; ask for smaller pages, or fewer fields", maxCost)
 	}
 	return nil
@@ -60,18 +67,34 @@ func (OperationCost) MutateOperationContext(_ context.Context, op *graphql.Opera
 
 // Cost returns the cost that [OperationCost] computed for an operation.
 func Cost(op *graphql.OperationContext) int {
-	cost, _ := op.Stats.GetExtension(costKey).(int)
-	return cost
+	total, _ := op.Stats.GetExtension(costKey).(int)
+	return total
+}
+
+// Price returns what an operation is charged before it runs. [OperationCost] must have computed its cost. Introspection and
+// mutations do work that no meter sees, so their costs are due in full.
+func Price(op *graphql.OperationContext) cost.Price {
+	schema, _ := op.Stats.GetExtension(introspectionKey).(int)
+	price := cost.Price{Charged: CountedCost(op).Reads, Fixed: cost.PerOperation + schema}
+	if op.Operation.Operation != ast.Mutation {
+		return price
+	}
+	fields := len(graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Mutation"}))
+	own := (Cost(op) - price.Charged) / mutationCost // with a limit of their own
+	price.Fixed += mutationCost * (fields - own)
+	price.Covered = mutationCost*(fields-own) + coveredWork*own
+	return price
 }
 
 // calculator computes the cost of the operation of a valid document. It visits each fragment once, however often it is
 // spread.
 type calculator struct {
-	variables map[string]any
-	fragments map[*ast.FragmentDefinition]int
+	variables     map[string]any
+	fragments     map[*ast.FragmentDefinition]int
+	introspection int // the part of the cost for reading the schema
 }
 
-func (c calculator) selections(set ast.SelectionSet) int {
+func (c *calculator) selections(set ast.SelectionSet) int {
 	total := 0
 	for _, selection := range set {
 		switch selection := selection.(type) {
@@ -87,7 +110,7 @@ func (c calculator) selections(set ast.SelectionSet) int {
 	return total
 }
 
-func (c calculator) fragment(fragment *ast.FragmentDefinition) int {
+func (c *calculator) fragment(fragment *ast.FragmentDefinition) int {
 	known, ok := c.fragments[fragment]
 	if !ok {
 		known = c.selections(fragment.SelectionSet)
@@ -96,27 +119,28 @@ func (c calculator) fragment(fragment *ast.FragmentDefinition) int {
 	return known
 }
 
-func (c calculator) field(field *ast.Field) int {
-	cost := saturate(1 + c.elements(field)*c.selections(field.SelectionSet))
+func (c *calculator) field(field *ast.Field) int {
+	price := saturate(1 + c.elements(field)*c.selections(field.SelectionSet))
 	switch {
 	case field.ObjectDefinition.Name == "Mutation":
-		cost += mutationCost
+		price += mutationCost
 	case isConnection(field):
-		cost += pageCost
+		price += pageCost
 	case isPeopleSearch(field):
-		cost += searchCost
+		price += searchCost
 	case field.ObjectDefinition.Name == "User" && field.Name == "bioEntities":
-		cost += nameCost
+		price += nameCost
 	case isText(field):
-		cost += textCost
+		price += textCost
 	case field.Name == "__schema", field.Name == "__type":
-		cost += schemaCost
+		price += schemaCost
+		c.introspection = saturate(c.introspection + price)
 	}
-	return saturate(cost)
+	return saturate(price)
 }
 
 // elements returns how many times the children of a field may be in the response.
-func (c calculator) elements(field *ast.Field) int {
+func (c *calculator) elements(field *ast.Field) int {
 	switch {
 	case isConnection(field):
 		for _, name := range []string{"first", "last"} {
@@ -146,7 +170,7 @@ func (c calculator) elements(field *ast.Field) int {
 }
 
 // argument returns the value of an argument, unless it is absent or null.
-func (c calculator) argument(field *ast.Field, name string) (any, bool) {
+func (c *calculator) argument(field *ast.Field, name string) (any, bool) {
 	argument := field.Arguments.ForName(name)
 	if argument == nil {
 		return nil, false

@@ -23,6 +23,8 @@ type Limiter interface {
 	Take(ctx context.Context, client ratelimit.Client, cost ratelimit.Cost) (ratelimit.Budget, error)
 	// Charge counts work that an operation did beyond its cost, and fails if the budget is used up.
 	Charge(client ratelimit.Client, cost int) error
+	// Refund gives back what an operation was counted for and did not use.
+	Refund(client ratelimit.Client, cost int)
 	// Spend counts a request that was refused after some work.
 	Spend(client ratelimit.Client, cost int)
 }

@@ -177,6 +177,7 @@ func (l *limiter) Charge(_ ratelimit.Client, cost int) error {
 	return l.refusal
 }
 
+func (l *limiter) Refund(_ ratelimit.Client, cost int)                { l.charged -= cost }
 func (l *limiter) Spend(_ ratelimit.Client, cost int)                 { l.spent += cost }
 func (l *limiter) NotRegistered(context.Context, ratelimit.Client)    {}
 func (l *limiter) LoggedIn(context.Context, ratelimit.Client, string) {}

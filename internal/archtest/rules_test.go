@@ -23,7 +23,7 @@ type pkg struct {
 var allowed = map[string][]string{
 	"graph":               {"internal/cost", "internal/fair", "graph/exec", "graph/limits", "graph/loaders", "internal/retwis", "internal/auth", "internal/ratelimit"},
 	"graph/exec":          nil,
-	"graph/limits":        {"internal/retwis", "internal/auth", "internal/ratelimit"},
+	"graph/limits":        {"internal/cost", "internal/retwis", "internal/auth", "internal/ratelimit"},
 	"graph/loaders":       {"internal/retwis", "internal/auth"},
 	"internal/archtest":   nil,
 	"internal/auth":       {"internal/retwis"},

@@ -15,36 +15,52 @@ const step = 50
 var ErrResponseTooLarge = retwis.Errorf(retwis.CodeTooComplex,
 	"the response is larger than %d MB: request smaller pages or fewer fields", MaxResponse>>20)
 
+// errTooMuchWork is the error of a mutation whose response takes more work than [MaxUnpaid].
+var errTooMuchWork = retwis.Errorf(retwis.CodeTooComplex,
+	"the mutation was carried out, but its response takes too much work: select fewer fields")
+
 // Options of a [Meter].
 type Options struct {
 	Holder ratelimit.Key
-	Price  int // charged before
+	Price  Price
 	Shares *Shares
 
 	// Charge takes points from the budget of the holder after the work was done. It fails if the budget is used up.
 	Charge func(points int) error
-	// NeverStops is set for an operation that is not stopped when the budget is used up: it has changed something.
-	NeverStops bool
+	// Refund gives points back that were charged before and not used.
+	Refund func(points int)
+	// HasEffects is set for an operation that changes something. It is not stopped when the budget is used up, only when its
+	// work exceeds [MaxUnpaid].
+	HasEffects bool
+}
+
+// Price is what an operation was charged before it runs.
+type Price struct {
+	Charged int
+	Fixed   int // the part that is due whatever the operation does; the rest pays for work, and is given back otherwise
+	Covered int // points of work that the fixed part, or another limit, pays for
 }
 
 // Meter accounts for the work of one operation, or of one event of a subscription. Its methods are safe for concurrent use.
 type Meter struct {
 	holder     ratelimit.Key
 	shares     *Shares
+	price      Price
 	charge     func(points int) error
-	neverStops bool
+	refund     func(points int)
+	hasEffects bool
 
-	mu      sync.Mutex
-	price   int
-	work    Work
-	charged int // beyond the price
-	held    int // bytes in flight
-	err     error
+	mu     sync.Mutex
+	work   Work
+	beyond int // points charged beyond the price
+	held   int // bytes in flight
+	closed bool
+	err    error
 }
 
 // NewMeter returns a meter that has counted nothing.
 func NewMeter(o Options) *Meter {
-	return &Meter{holder: o.Holder, shares: o.Shares, charge: o.Charge, neverStops: o.NeverStops, price: o.Price}
+	return &Meter{holder: o.Holder, shares: o.Shares, price: o.Price, charge: o.Charge, refund: o.Refund, hasEffects: o.HasEffects}
 }
 
 type contextKey struct{}
@@ -61,7 +77,7 @@ func Of(ctx context.Context) *Meter {
 	return m
 }
 
-// Walk counts rows that a script is about to walk over without returning them. It fails if the operation has to stop.
+// Walk counts rows that are about to be walked over without being returned by Redis. It fails if the operation has to stop.
 func Walk(ctx context.Context, rows int) error { return Of(ctx).Add(Work{Rows: rows}) }
 
 // Add counts work, and charges what exceeds the price. It fails if the operation has to stop; once it has failed, it counts
@@ -72,17 +88,19 @@ func (m *Meter) Add(w Work) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.err != nil && !m.neverStops {
+	if m.err != nil {
 		return m.err
 	}
 	m.work = m.work.plus(w)
-	if beyond := m.work.Points() - m.price - m.charged; beyond >= step {
-		m.chargeLocked(beyond)
-	}
-	if m.neverStops {
-		return nil
+	if due := m.dueLocked(); due >= step {
+		m.chargeLocked(due)
 	}
 	return m.err
+}
+
+// dueLocked returns the points of the work that are not charged yet. It is negative if more was charged.
+func (m *Meter) dueLocked() int {
+	return m.price.Fixed + max(m.work.Points()-m.price.Covered, 0) - m.price.Charged - m.beyond
 }
 
 // Written notes that the response has reached a length in bytes. It fails if the operation has to stop.
@@ -128,12 +146,17 @@ func (m *Meter) fail(err error) error {
 }
 
 func (m *Meter) chargeLocked(points int) {
-	m.charged += points
+	m.beyond += points
 	if m.charge == nil {
 		return
 	}
-	if err := m.charge(points); err != nil && m.err == nil && !m.neverStops {
+	err := m.charge(points)
+	switch {
+	case m.err != nil:
+	case !m.hasEffects:
 		m.err = err
+	case m.beyond > MaxUnpaid:
+		m.err = errTooMuchWork
 	}
 }
 
@@ -147,17 +170,30 @@ func (m *Meter) Err() error {
 	return m.err
 }
 
-// Close charges the rest of the work, and gives back the bytes in flight. It returns what was counted, and the points
-// charged beyond the price.
-func (m *Meter) Close() (work Work, beyond int) {
+// Final is the final account of an operation.
+type Final struct {
+	Work     Work
+	Beyond   int // points charged beyond the price
+	Refunded int // points of the price that were given back
+}
+
+// Close charges the rest of the work, or gives back what was charged too much, and releases the bytes in flight.
+func (m *Meter) Close() Final {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if rest := m.work.Points() - m.price - m.charged; rest > 0 {
-		m.chargeLocked(rest)
+	due := m.dueLocked()
+	final := Final{Work: m.work, Refunded: max(-due, 0)}
+	if !m.closed && due > 0 {
+		m.chargeLocked(due)
 	}
+	if !m.closed && due < 0 && m.refund != nil {
+		m.refund(-due)
+	}
+	m.closed = true
+	final.Beyond = m.beyond
 	if m.held > 0 {
 		m.shares.release(m.holder, m.held)
 		m.held = 0
 	}
-	return m.work, m.charged
+	return final
 }

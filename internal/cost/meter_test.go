@@ -10,7 +10,7 @@ import (
 func TestMeter_ChargesWhatExceedsThePrice(t *testing.T) {
 	t.Parallel()
 	charged := 0
-	m := NewMeter(Options{Price: 100, Charge: func(points int) error { charged += points; return nil }})
+	m := NewMeter(Options{Price: Price{Charged: 100}, Charge: func(points int) error { charged += points; return nil }})
 	for range 10 {
 		if err := m.Add(Work{Commands: 3, Scripts: 2, Rows: 20}); err != nil { // 15 points
 			t.Fatal(err)
@@ -19,21 +19,48 @@ func TestMeter_ChargesWhatExceedsThePrice(t *testing.T) {
 	if err := m.Written(4_000); err != nil {
 		t.Fatal(err)
 	}
-	work, beyond := m.Close()
+	final := m.Close()
+	work, beyond := final.Work, final.Beyond
 	if want := (Work{Commands: 30, Scripts: 20, Rows: 200, Bytes: 4_000}); work != want || work.Points() != 170 {
 		t.Errorf("counted %v, %d points", work, work.Points())
 	}
 	if beyond != 70 || charged != 70 {
 		t.Errorf("charged %d, says %d, want 70", charged, beyond)
 	}
-	if _, beyond = m.Close(); beyond != 70 || charged != 70 {
+	if final = m.Close(); final.Beyond != 70 || charged != 70 {
 		t.Errorf("a second call of Close charges %d more", charged-70)
 	}
-	m = NewMeter(Options{Price: 100, Charge: func(int) error { t.Error("charged work that was paid for"); return nil }})
-	if err := m.Add(Work{Commands: 100}); err != nil {
-		t.Error(err)
+}
+
+func TestMeter_RefundsWhatTheWorkDoesNotUse(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		price        Price
+		work         Work
+		refund, more int
+	}{
+		"less work than paid for":        {Price{Charged: 100, Fixed: 10}, Work{Commands: 30}, 60, 0},
+		"exactly what was paid for":      {Price{Charged: 40, Fixed: 10}, Work{Commands: 30}, 0, 0},
+		"more than was paid for":         {Price{Charged: 30, Fixed: 10}, Work{Commands: 30}, 0, 10},
+		"less than the fixed part":       {Price{Charged: 600, Fixed: 510, Covered: 500}, Work{Commands: 300}, 90, 0},
+		"more than the fixed part":       {Price{Charged: 600, Fixed: 510, Covered: 500}, Work{Commands: 550}, 40, 0},
+		"work that another limit covers": {Price{Charged: 20, Fixed: 10, Covered: 100}, Work{Commands: 105}, 5, 0},
+	} {
+		charged, refunded := 0, 0
+		m := NewMeter(Options{
+			Price:  tt.price,
+			Charge: func(points int) error { charged += points; return nil },
+			Refund: func(points int) { refunded += points },
+		})
+		if err := m.Add(tt.work); err != nil {
+			t.Error(err)
+		}
+		final := m.Close()
+		_ = m.Close()
+		if refunded != tt.refund || charged != tt.more || final.Refunded != refunded || final.Beyond != charged {
+			t.Errorf("%s: refunded %d, charged %d, says %+v; want %d and %d", name, refunded, charged, final, tt.refund, tt.more)
+		}
 	}
-	m.Close()
 }
 
 func TestMeter_StopsAnOperationWithoutBudget(t *testing.T) {
@@ -50,10 +77,13 @@ func TestMeter_StopsAnOperationWithoutBudget(t *testing.T) {
 	if err := m.Written(1); !errors.Is(err, spent) {
 		t.Errorf("got %v", err)
 	}
-	options.NeverStops = true
+	options.HasEffects = true
 	m = NewMeter(options)
-	if err := m.Add(Work{Commands: 1000}); err != nil {
+	if err := m.Add(Work{Commands: MaxUnpaid}); err != nil {
 		t.Errorf("a mutation was stopped: %v", err)
+	}
+	if err := m.Add(Work{Commands: step}); !errors.Is(err, errTooMuchWork) {
+		t.Errorf("a mutation with %d points of unpaid work: %v", MaxUnpaid+step, err)
 	}
 }
 

@@ -2,8 +2,8 @@
 // runs for an operation, the rows that these read, and the bytes of the response. Its unit is the point, about 5 to 10
 // microseconds of one core of the service and Redis together.
 //
-// The price of an operation is charged before it runs. A [Meter] counts the work while the operation runs, and charges what
-// exceeds the price. The driver of Redis and the writer of responses count, so no field can work without being counted.
+// The price of an operation is charged before it runs. A [Meter] counts the work while the operation runs, charges what
+// exceeds the price, and gives back what the operation did not use. The driver of Redis and the writer of responses count, so no field can work without being counted.
 package cost
 
 // Work counts what an operation has done.
@@ -16,6 +16,7 @@ type Work struct {
 
 // The weights of work, in points.
 const (
+	PerOperation  = 10 // whatever it does
 	PerCommand    = 1
 	PerScript     = 5
 	RowsPerPoint  = 10
@@ -34,6 +35,7 @@ func (w Work) plus(other Work) Work {
 // Bounds that hold without rate limits, for each process.
 const (
 	MaxResponse = 2 << 20 // bytes of one response
+	MaxUnpaid   = 10_000  // points of work beyond the price of a mutation, which does not stop without budget
 
 	bytesInFlight = 256 << 20 // of responses that are being written or wait for their readers
 	bytesOfHolder = 64 << 20

@@ -92,8 +92,15 @@ func (l *Limiter) Charge(client Client, cost int) error {
 	if !l.policies.Reads.Limited() {
 		return nil
 	}
-	l.reads.spend(client.Key(), cost)
+	l.reads.charge(client.Key(), cost)
 	return l.Check(client)
+}
+
+// Refund gives back what an operation was counted for before and did not use.
+func (l *Limiter) Refund(client Client, cost int) {
+	if l.policies.Reads.Limited() {
+		l.reads.refund(client.Key(), cost)
+	}
 }
 
 // Take counts what an operation is about to do, or refuses all of it with RATE_LIMITED. With

@@ -13,6 +13,7 @@ const (
 	maxReports    = 256                    // readers reported in one call
 	sweepInterval = time.Second            // between sweeps for readers whose budget is full
 	sweepBatch    = 20_000                 // readers examined by one sweep
+	maxDebt       = 2                      // usage of one reader, in whole budgets; the store has the same bound
 	retryInterval = 500 * time.Millisecond // between attempts to report
 )
 
@@ -35,7 +36,8 @@ type readLimiter struct {
 // reader is the usage of one reader, as far as this process knows.
 type reader struct {
 	full    time.Time     // when the whole budget is available again
-	unsent  time.Duration // usage that is not reported yet
+	shared  time.Time     // the same in the store, after the last report
+	unsent  time.Duration // usage that is not reported yet; negative if more was given back
 	pending bool          // whether a report is due or under way
 }
 
@@ -74,6 +76,32 @@ func (l *readLimiter) spend(key Key, cost int) {
 		return // the debt does not grow further
 	}
 	l.useLocked(key, r, now, used+takes, takes)
+}
+
+// charge counts what an operation has done beyond its cost, also above the whole budget.
+func (l *readLimiter) charge(key Key, cost int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	r := l.readerLocked(key)
+	takes := l.takes(cost)
+	l.useLocked(key, r, now, min(r.used(now)+takes, maxDebt*l.rate.Period), takes)
+}
+
+// refund gives back a part of a cost that was counted before.
+func (l *readLimiter) refund(key Key, cost int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.readers[key]
+	if r == nil {
+		return
+	}
+	now := time.Now()
+	used := r.used(now)
+	gives := min(l.takes(cost), used)
+	r.full = now.Add(used - gives)
+	r.addUnsent(now, -gives)
+	l.reportLocked(key, r)
 }
 
 // wait returns how long a reader without any budget has to wait; at most 0 for others.
@@ -128,16 +156,21 @@ func (l *readLimiter) forgetLocked() {
 
 func (l *readLimiter) useLocked(key Key, r *reader, now time.Time, used, takes time.Duration) {
 	if used == takes {
-		r.unsent = 0 // all earlier usage is replenished
+		r.unsent = min(r.unsent, 0) // all earlier usage is replenished
 	}
 	r.full = now.Add(used)
-	r.unsent += takes
+	r.addUnsent(now, takes)
 	l.reportLocked(key, r)
+}
+
+// addUnsent adds usage to report, or gives it back: not more than the store still counts.
+func (r *reader) addUnsent(now time.Time, usage time.Duration) {
+	r.unsent = max(r.unsent, -max(r.shared.Sub(now), 0)) + usage
 }
 
 // reportLocked queues a report of a reader with enough unreported usage.
 func (l *readLimiter) reportLocked(key Key, r *reader) {
-	if r.unsent < l.chunk || r.pending {
+	if max(r.unsent, -r.unsent) < l.chunk || r.pending {
 		return
 	}
 	r.pending = true
@@ -153,7 +186,9 @@ func (l *readLimiter) begin(key Key) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.readerLocked(key)
-	unsent := min(r.unsent, r.used(time.Now())) // the rest was replenished during a slow report
+	now := time.Now()
+	r.addUnsent(now, 0)
+	unsent := min(r.unsent, r.used(now)) // the rest was replenished during a slow report
 	r.unsent = 0
 	return unsent
 }
@@ -164,7 +199,9 @@ func (l *readLimiter) settle(key Key, used time.Duration) {
 	defer l.mu.Unlock()
 	r := l.readerLocked(key)
 	r.pending = false
-	r.full = time.Now().Add(used + r.unsent)
+	now := time.Now()
+	r.shared = now.Add(used)
+	r.full = now.Add(max(used+r.unsent, 0))
 	l.reportLocked(key, r) // reads during the report
 }
 

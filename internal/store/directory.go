@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
@@ -166,6 +167,12 @@ const (
 	entriesPerPartition = 500 // read to find users with several words
 )
 
+// What it counts for to compare the words of a user with those of a query, in a script and here.
+const (
+	rowsPerComparison = 3
+	rowsPerRank       = 20
+)
+
 // searchWords returns the words of a text as scripts take them.
 func searchWords(text string) string { return strings.Join(retwis.SearchWords(text), " ") }
 
@@ -183,10 +190,23 @@ func (s *Accounts) FindUsers(ctx context.Context, query string, count int) ([]*r
 		return nil, fmt.Errorf("find users by %q: %w", query, err)
 	}
 	users = slices.DeleteFunc(users, func(user *retwis.User) bool { return user == nil || user.BeingDeleted })
+	if err := cost.Walk(ctx, rowsPerRank*len(users)); err != nil {
+		return nil, fmt.Errorf("find users by %q: %w", query, err)
+	}
+	type match struct {
+		*retwis.User
+		rank int
+		name string
+	}
 	rank := ranking(query)
-	slices.SortFunc(users, func(a, b *retwis.User) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(retwis.FoldUsername(a.Username), retwis.FoldUsername(b.Username)))
-	})
+	ranked := make([]match, len(users))
+	for i, user := range users {
+		ranked[i] = match{user, rank(user), retwis.FoldUsername(user.Username)}
+	}
+	slices.SortFunc(ranked, func(a, b match) int { return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.name, b.name)) })
+	for i, m := range ranked {
+		users[i] = m.User
+	}
 	return users[:min(count, len(users))], nil
 }
 
@@ -214,12 +234,16 @@ func (s *Accounts) matches(ctx context.Context, query string) ([]retwis.UserID, 
 		}
 	}
 	for _, result := range s.db.DoAll(ctx, calls) {
-		found, err := result.StringSlice()
-		if err != nil {
+		reply, err := result.Slice()
+		if err != nil || len(reply) == 0 {
+			return nil, fmt.Errorf("reply %v: %w", reply, err)
+		}
+		compared, _ := reply[0].(int64)
+		if err := cost.Walk(ctx, rowsPerComparison*int(compared)); err != nil {
 			return nil, err
 		}
-		for _, text := range found {
-			id, err := retwis.ParseUserID(text)
+		for _, found := range reply[1:] {
+			id, err := retwis.ParseUserID(rdb.Text(found))
 			if err != nil {
 				return nil, err
 			}

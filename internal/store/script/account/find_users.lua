@@ -3,7 +3,7 @@
 --
 -- KEYS   1 search words
 -- ARGV   1 user key prefix   2 users to find   3 entries to read   4… words
--- Reply  the ids of users who have all words
+-- Reply  { number of users whose words were compared, the ids of users who have all words… }
 --@include words
 
 local function range(word)
@@ -18,7 +18,9 @@ for i = 4, #ARGV do
   end
 end
 
+local compared = 0
 local function has_all(user)
+  compared = compared + 1
   local text = ' ' .. table.concat(name_words(ARGV[1] .. user), ' ')
   for i = 4, #ARGV do
     if not string.find(text, ' ' .. ARGV[i], 1, true) then
@@ -40,4 +42,4 @@ for _, entry in ipairs(redis.call('ZRANGEBYLEX', KEYS[1], from, to, 'LIMIT', 0, 
   end
   seen[user or ''] = true
 end
-return found
+return { compared, unpack(found) }

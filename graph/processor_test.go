@@ -1,0 +1,83 @@
+package graph
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// timed is an operation with the processor time that it took.
+type timed struct {
+	priced
+	service, server time.Duration // of the process of the test and of Redis, for one execution
+}
+
+// perPoint returns the microseconds per point.
+func (m timed) perPoint() float64 {
+	return float64((m.service + m.server).Microseconds()) / float64(m.charged())
+}
+
+// String implements [fmt.Stringer].
+func (m timed) String() string {
+	return fmt.Sprintf("service %v, Redis %v: %v", m.service, m.server, m.priced)
+}
+
+// measureProcessor requires that the processor time per point of no operation is more than a multiple of the median. It
+// runs each operation until it has cost enough to be measured.
+func (db *pricedDB) measureProcessor(t *testing.T, operations []priced) {
+	t.Helper()
+	const enough = 10_000 // points
+	client := db.server.Client()
+	idle := serverTime(t, client)
+	idle = serverTime(t, client) - idle // what asking takes
+	var all []timed
+	for _, one := range operations {
+		times := min(enough/one.charged()+1, 300)
+		service, server := serviceTime(t), serverTime(t, client)
+		for range times {
+			if _, _, ok := db.run(t, one.params); !ok {
+				t.Fatal("an accepted operation is refused when it is repeated")
+			}
+		}
+		n := time.Duration(times)
+		all = append(all, timed{one, (serviceTime(t) - service) / n, max(serverTime(t, client)-server-idle, 0) / n})
+	}
+	requireEven(t, "processor time in microseconds", all, timed.perPoint)
+}
+
+// serviceTime returns the processor time of this process.
+func serviceTime(t *testing.T) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// serverTime returns the processor time of a Redis.
+func serverTime(t *testing.T, client *redis.Client) time.Duration {
+	t.Helper()
+	info, err := client.Info(t.Context(), "cpu").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var total time.Duration
+	for line := range strings.Lines(info) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if name != "used_cpu_sys" && name != "used_cpu_user" {
+			continue
+		}
+		seconds, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += time.Duration(seconds * float64(time.Second))
+	}
+	return total
+}
