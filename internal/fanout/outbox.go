@@ -2,8 +2,10 @@ package fanout
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 )
 
@@ -23,12 +25,22 @@ func (r *runner) resume(ctx context.Context) bool {
 	}
 }
 
-// read reads the entries of the outbox in order and passes them to the runner, until ctx is
-// done.
+// read reads the entries of the outbox in order and passes them to the runner once they are
+// durable, until ctx is done.
 func (r *runner) read(ctx context.Context) {
 	after, pause := "0", minBackoff
 	for ctx.Err() == nil {
 		entries, err := r.store.ReadOutbox(ctx, r.outboxID, after, window/4, time.Second)
+		if err == nil && len(entries) > 0 {
+			err = r.store.VerifyEntries(ctx, r.outboxID, entries[len(entries)-1].ID)
+		}
+		if errors.Is(err, retwis.ErrNotReplicated) {
+			if ctx.Err() == nil {
+				r.log.WarnContext(ctx, "fanout: entries of the outbox are not durable yet, retrying", "err", err)
+			}
+			_ = sleep.For(ctx, minBackoff)
+			continue
+		}
 		if err != nil {
 			if ctx.Err() == nil {
 				r.log.ErrorContext(ctx, "fanout: reading the outbox failed, retrying", "err", err)

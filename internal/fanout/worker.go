@@ -12,7 +12,8 @@
 //
 // A runner serves one outbox:
 //
-//  1. A goroutine reads the entries in order. The runner queues each entry under its ordering
+//  1. A goroutine reads the entries in order. It waits until a replica has them: a failover
+//     must not lose a post that was delivered. The runner queues each entry under its ordering
 //     key. Entries with the same key are processed in order; other entries are independent.
 //  2. A round takes the entry at the head of each queue and makes up to 128 delivery calls in
 //     one pipeline. Each entry first has a bounded share of the round, and large authors use
@@ -62,6 +63,7 @@ type Outbox interface {
 
 	ResumeOutbox(ctx context.Context, outboxID int) error
 	ReadOutbox(ctx context.Context, outboxID int, after string, count int, block time.Duration) ([]outbox.Entry, error)
+	VerifyEntries(ctx context.Context, outboxID int, upTo string) error
 	AuthorPartitions(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error)
 	Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result
 	MarkDone(ctx context.Context, outboxID int, at outbox.Target) error

@@ -21,7 +21,8 @@ type listRange struct {
 	bottom bool // whether the range includes [rdb.ListComplete]
 }
 
-// readList reads a range of the list of a timeline. It rebuilds a home or list first if it is missing or being built.
+// readList reads a range of the list of a timeline. It rebuilds a home or list first if it is missing or being built. It
+// returns a list that is being built if its sources changed during each try, or if no replica has some of its posts yet.
 func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode string, post retwis.PostID, count int) (listRange, error) {
 	if mode == "after" || mode == "before" {
 		if err := cost.Walk(ctx, s.options.HomeCap/10); err != nil { // the search for the post
@@ -38,10 +39,13 @@ func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode str
 			return listRange{}, fmt.Errorf("read a list: %w", err)
 		}
 		built := got.last != "" && got.last != rdb.ListBuilding
-		if !id.FannedOut() || built || try == 3 {
+		if !id.FannedOut() || built || try >= 3 {
 			return got, nil
 		}
-		if err := s.Rebuild(ctx, id); err != nil && !errors.Is(err, errConcurrentChange) {
+		switch err := s.Rebuild(ctx, id); {
+		case errors.Is(err, retwis.ErrNotReplicated):
+			try = 3
+		case err != nil && !errors.Is(err, errConcurrentChange):
 			return listRange{}, err
 		}
 	}

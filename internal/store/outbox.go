@@ -165,6 +165,20 @@ func (s *Outbox) ReadOutbox(ctx context.Context, outboxID int, after string, cou
 	return entries, nil
 }
 
+// VerifyEntries verifies that the entries of an outbox up to one that was read are durable, as [rdb.DB.VerifyRecords] does.
+// Process no entry before: a failover may lose it with its post, and its deliveries would remain. After
+// [retwis.ErrNotReplicated], read the entries again.
+func (s *Outbox) VerifyEntries(ctx context.Context, outboxID int, upTo string) error {
+	held := func(ctx context.Context, pipe redis.Pipeliner) (redis.Cmder, func() bool) {
+		cmd := pipe.XRangeN(ctx, s.db.Partition(outboxID).Outbox(), upTo, upTo, 1)
+		return cmd, func() bool { return len(cmd.Val()) > 0 }
+	}
+	if err := s.db.VerifyRecords(ctx, map[int]rdb.Record{outboxID: held}); err != nil {
+		return fmt.Errorf("verify entry %s of outbox %d: %w", upTo, outboxID, err)
+	}
+	return nil
+}
+
 // awaitEntries reads streams with a blocking command. The driver does not end a blocking read when its context is
 // done, and would delay the shutdown of a worker. So awaitEntries returns, and leaves the read behind: it changes
 // nothing, and ends after its timeout or when the store is closed.

@@ -72,7 +72,28 @@ func (s *Timelines) beginBuild(ctx context.Context, id retwis.TimelineID) (build
 	}
 	s.metrics.rebuilds.Inc()
 	b.posts, b.all, err = s.mergeProfiles(ctx, id, 0, true, s.options.HomeCap, b.origins)
-	return b, err
+	if err != nil {
+		return b, err
+	}
+	return b, s.verifyPosts(ctx, b.posts)
+}
+
+// verifyPosts verifies that posts which were read for a merge are durable, as [rdb.DB.VerifyRecords] does. A failover may
+// lose others, and a list would hold posts that do not exist.
+func (s *Timelines) verifyPosts(ctx context.Context, posts []authored) error {
+	newest := map[int]retwis.PostID{} // the others of its partition were written before
+	for _, p := range posts {
+		number := s.db.OfUser(p.author).Number
+		newest[number] = max(newest[number], p.post)
+	}
+	records := map[int]rdb.Record{}
+	for number, post := range newest {
+		records[number] = func(ctx context.Context, pipe redis.Pipeliner) (redis.Cmder, func() bool) {
+			cmd := pipe.Exists(ctx, s.db.Partition(number).Post(post))
+			return cmd, func() bool { return cmd.Val() == 1 }
+		}
+	}
+	return s.db.VerifyRecords(ctx, records)
 }
 
 // endBuild merges the posts into the list. It reports false and does nothing if the posts may be incomplete because of

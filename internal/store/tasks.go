@@ -35,6 +35,9 @@ func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwi
 	for i, post := range found[0] {
 		posts[i] = authored{post, author}
 	}
+	if err := s.timelines.verifyPosts(ctx, posts); err != nil {
+		return fmt.Errorf("back-fill timeline %s with %s: %w", id, author, err)
+	}
 	edge := ""
 	if score != 0 {
 		edge = fmt.Sprint(score)

@@ -44,6 +44,7 @@ type DB struct {
 	options    Options
 	log        *slog.Logger
 	replicas   *replicas // nil for a single server
+	silent     silence
 	partitions []Partition
 	scripts    map[script.Name]*redis.Script
 	hook       *hook

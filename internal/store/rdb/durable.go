@@ -75,7 +75,8 @@ func (db *DB) waitForAll(ctx context.Context, pipe redis.Pipeliner, key string) 
 	return set, db.wait(ctx, pipe)
 }
 
-// replicaTimeout bounds the wait for replicas after bulk writes.
+// replicaTimeout bounds the wait for replicas after bulk writes, and before records are delivered. It is longer than a
+// failover takes.
 const replicaTimeout = 30 * time.Second
 
 // Durably calls write, which may write to any partition. Then it waits until a replica of each master that
