@@ -33,9 +33,11 @@ type runCommand struct {
 	Rounds  int           `default:"1" help:"Number of injections of each fault."`
 	Cluster bool          `help:"Run on a cluster of three masters with replicas instead of one Redis."`
 	HomeCap int           `help:"Capacity of home timelines; a small one causes trimming, rebuilds and deep pages. 0 selects the default."`
+	Pull    int           `help:"Followers above which an author is a large author, whose posts are delivered on read. 0 selects the default."`
 	Fsync   string        `default:"always" enum:"always,everysec" help:"appendfsync of Redis (${enum})."`
 	Authors int           `default:"6" help:"Users who post."`
 	Readers int           `default:"10" help:"Users who follow them, with a subscription each."`
+	Leavers int           `default:"2" help:"Authors who delete their accounts during the run."`
 	Pause   time.Duration `default:"50ms" help:"Average pause between the actions of one client."`
 	Between time.Duration `default:"500ms" help:"Pause between two faults."`
 	Seed    uint64        `help:"Seed of the order of the faults; random by default."`
@@ -52,6 +54,7 @@ type result struct {
 	Cluster    bool           `json:"cluster"`
 	Fsync      string         `json:"fsync"`
 	HomeCap    int            `json:"homeCap"`
+	Pull       int            `json:"pull"`
 	Faults     map[string]int `json:"faults"`
 	Posts      int            `json:"posts"`
 	Operations int            `json:"operations"`
@@ -66,7 +69,10 @@ func (c *runCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("create a directory: %w", err)
 	}
-	options := fault.Options{Dir: dir, Cluster: c.Cluster, HomeCap: c.HomeCap, Fsync: c.Fsync, Binary: c.Binary}
+	options := fault.Options{
+		Dir: dir, Cluster: c.Cluster, HomeCap: c.HomeCap, Fsync: c.Fsync, Binary: c.Binary, PullAbove: c.Pull,
+		Clock: len(c.Fault) == 0 || slices.Contains(c.Fault, "clock-step"),
+	}
 	schedule, err := c.schedule(options)
 	if err != nil {
 		return err
@@ -128,7 +134,7 @@ func (c *runCommand) torture(ctx context.Context, o fault.Options, schedule []fa
 	defer environment.Close()
 	recorder := history.NewRecorder(c.Seed)
 	users, err := workload.New(ctx, workload.NewAPI(environment.Endpoints), recorder,
-		workload.Options{Authors: c.Authors, Readers: c.Readers, Pause: c.Pause})
+		workload.Options{Authors: c.Authors, Readers: c.Readers, Leavers: c.Leavers, Pause: c.Pause})
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +162,7 @@ func (c *runCommand) torture(ctx context.Context, o fault.Options, schedule []fa
 // write prints a summary, and writes the history and the result to the files of the flags.
 func (c *runCommand) write(h *history.History, violations []validate.Violation) error {
 	r := result{
-		Time: time.Now().UTC().Truncate(time.Second), Seed: c.Seed, Cluster: c.Cluster, Fsync: c.Fsync, HomeCap: c.HomeCap,
+		Time: time.Now().UTC().Truncate(time.Second), Seed: c.Seed, Cluster: c.Cluster, Fsync: c.Fsync, HomeCap: c.HomeCap, Pull: c.Pull,
 		Faults: map[string]int{}, Operations: len(h.Operations), Violations: map[string]int{},
 	}
 	for _, name := range h.Faults {
@@ -227,7 +233,7 @@ func (listCommand) Run() error { //nolint:unparam // kong's interface has an err
 		if f.Cluster {
 			where = append(where, "cluster only")
 		}
-		fmt.Printf("%-14s %s\n", f.Name, strings.Join(append([]string{f.Help}, where...), "; "))
+		fmt.Printf("%-22s %s\n", f.Name, strings.Join(append([]string{f.Help}, where...), "; "))
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func TestSweep_EvictsIdleHomesUntilTheyAreRead(t *testing.T) {
 		if err := client.HSet(t.Context(), e.ownerKey(client, retwis.Home(never)), "created", created).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Live.SetOnline(t.Context(), "node", []retwis.TimelineID{retwis.Home(watching)}, time.Hour); err != nil {
+		if _, err := e.Live.SetOnline(t.Context(), "node", []retwis.TimelineID{retwis.Home(watching)}, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 

@@ -338,17 +338,20 @@ func (db *fakeDatabase) Posts(ctx context.Context, ids []retwis.PostID) ([]*retw
 	return posts, ctx.Err()
 }
 
-func (db *fakeDatabase) SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error {
+func (db *fakeDatabase) SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) (absent []retwis.TimelineID, err error) {
 	if err := db.call(ctx, "Enter"); err != nil {
-		return err
+		return nil, err
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.calls["longest Enter"] = max(db.calls["longest Enter"], len(timelines))
 	for _, t := range timelines {
+		if _, ok := db.online[t]; !ok {
+			absent = append(absent, t)
+		}
 		db.online[t] = time.Now().Add(ttl)
 	}
-	return nil
+	return absent, nil
 }
 
 func (db *fakeDatabase) SetOffline(ctx context.Context, node string, timelines []retwis.TimelineID) error {

@@ -114,7 +114,8 @@ func (p *partition) sendEntries(ctx context.Context) {
 
 // enter registers the presence of a batch of feeds. The call may take a third of the TTL. A
 // feed whose presence is older than two thirds of the TTL may therefore miss messages before
-// the call takes effect, and catches up afterwards.
+// the call takes effect, and catches up afterwards. So does a feed whose presence was lost in
+// a failover, or by a step of the clock of Redis.
 func (p *partition) enter(ctx context.Context, feeds []*feed) error {
 	ttl, began := p.hub.options.PresenceTTL, time.Now()
 	var names []retwis.TimelineID
@@ -136,15 +137,22 @@ func (p *partition) enter(ctx context.Context, feeds []*feed) error {
 
 	ctx, cancel := context.WithTimeout(ctx, min(p.hub.options.CallTimeout, ttl/3))
 	defer cancel()
-	if err := p.hub.source.SetOnline(ctx, p.hub.options.Node, names, ttl); err != nil {
+	absent, err := p.hub.source.SetOnline(ctx, p.hub.options.Node, names, ttl)
+	if err != nil {
 		return err
 	}
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	lost := make(map[retwis.TimelineID]bool, len(absent))
+	for _, t := range absent {
+		lost[t] = true
+	}
 	for _, f := range entering {
 		if f.enteredAt.IsZero() {
 			close(f.entered)
+		} else if lost[f.timeline] {
+			late = append(late, f)
 		}
 		f.enteredAt = began
 	}

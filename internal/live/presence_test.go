@@ -97,3 +97,22 @@ func TestPresence_LapseMakesFeedsCatchUp(t *testing.T) {
 		r.want("+1")
 	})
 }
+
+// A failover, or a step of the clock of the database, ends presence that the hub refreshed in time.
+func TestPresence_LossMakesFeedsCatchUp(t *testing.T) {
+	inBubble(t, Options{PresenceTTL: 30 * time.Second, CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		r := subscribe(t, h, alice, "")
+		r.want("caught up 0")
+		if err := db.SetOffline(t.Context(), h.options.Node, []retwis.TimelineID{alice}); err != nil {
+			t.Fatal(err)
+		}
+		db.push(alice)
+		r.want()
+		time.Sleep(11 * time.Second)
+		r.want("+1")
+		time.Sleep(time.Minute)
+		if n := h.Stats().CatchUps; n != 1 {
+			t.Errorf("%d catch-ups, want 1", n)
+		}
+	})
+}

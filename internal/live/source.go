@@ -15,8 +15,9 @@ type Source interface {
 	EventsSince(context.Context, retwis.TimelinePosition) (pubsub.Replay, error)
 	CurrentPosition(context.Context, retwis.TimelineID) (retwis.TimelinePosition, error)
 	// SetOnline registers presence: for the duration of ttl the partition publishes messages
-	// about the timelines to the node. All timelines must be of one partition.
-	SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error
+	// about the timelines to the node. All timelines must be of one partition. It returns the
+	// timelines without presence before the call.
+	SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) (absent []retwis.TimelineID, err error)
 	SetOffline(ctx context.Context, node string, timelines []retwis.TimelineID) error
 	// Listen calls handle for each message of a partition, in the order they were sent, until ctx is done. It passes a
 	// message of kind pubsub.Joined whenever messages may have been lost.

@@ -18,6 +18,9 @@ type Options struct {
 	// Args is the complete configuration. The server reads no configuration file.
 	Args []string
 
+	// Env is the environment of the server; nil selects that of this process.
+	Env []string
+
 	// Files are inherited by the server. They stay open while the server or one of its
 	// children runs.
 	Files []*os.File
@@ -48,6 +51,7 @@ func Start(path string, opts Options) (*Process, error) {
 	}
 	p.cmd.Stdout = p.output
 	p.cmd.Stderr = p.output
+	p.cmd.Env = opts.Env
 	p.cmd.ExtraFiles = opts.Files
 	p.cmd.SysProcAttr = childAttr(opts.DeathSignal)
 	// After the server is killed, a child of it that rewrites the append-only file may keep

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"retwis/internal/pubsub"
 
 	"retwis/internal/retwis"
@@ -123,31 +125,49 @@ func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, erro
 }
 
 // SetOnline records for ttl that a node serves subscriptions of timelines, all of one partition. Call it again before ttl
-// expires.
-func (s *Live) SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) error {
-	return s.presence(ctx, script.SetOnline, timelines, node, ttl.Milliseconds())
+// expires. It returns the timelines that were not recorded before: the node received no messages about them.
+func (s *Live) SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) ([]retwis.TimelineID, error) {
+	reply, err := s.presence(ctx, script.SetOnline, timelines, node, ttl.Milliseconds())
+	if err != nil || reply == nil {
+		return nil, err
+	}
+	names, err := reply.StringSlice()
+	if err != nil {
+		return nil, fmt.Errorf("set the presence of %d timelines: %w", len(timelines), err)
+	}
+	absent := make([]retwis.TimelineID, len(names))
+	for i, name := range names {
+		at := slices.IndexFunc(timelines, func(t retwis.TimelineID) bool { return t.String() == name })
+		if at < 0 {
+			return nil, fmt.Errorf("set the presence of %d timelines: reply %v", len(timelines), names)
+		}
+		absent[i] = timelines[at]
+	}
+	return absent, nil
 }
 
 // SetOffline records that a node no longer serves subscriptions of timelines, all of one partition.
 func (s *Live) SetOffline(ctx context.Context, node string, timelines []retwis.TimelineID) error {
-	return s.presence(ctx, script.SetOffline, timelines, node)
+	_, err := s.presence(ctx, script.SetOffline, timelines, node)
+	return err
 }
 
-func (s *Live) presence(ctx context.Context, name script.Name, timelines []retwis.TimelineID, args ...any) error {
+func (s *Live) presence(ctx context.Context, name script.Name, timelines []retwis.TimelineID, args ...any) (*redis.Cmd, error) {
 	if len(timelines) == 0 {
-		return nil
+		return nil, nil
 	}
 	p := s.db.OfTimeline(timelines[0])
 	for _, t := range timelines {
 		if s.db.OfTimeline(t) != p {
-			return fmt.Errorf("set the presence of %s and %s: they are in different partitions", timelines[0], t)
+			return nil, fmt.Errorf("set the presence of %s and %s: they are in different partitions", timelines[0], t)
 		}
 		args = append(args, t.String())
 	}
-	if err := s.db.Do(ctx, rdb.Call{Script: name, Keys: []string{p.Online(), p.OnlineNodes(), p.OnlineExpiry()}, Args: args}).Err(); err != nil {
-		return fmt.Errorf("set the presence of %d timelines: %w", len(timelines), err)
+	reply := s.db.Do(ctx, rdb.Call{Script: name, Keys: []string{p.Online(), p.OnlineNodes(), p.OnlineExpiry()}, Args: args})
+	if err := reply.Err(); err != nil {
+		return nil, fmt.Errorf("set the presence of %d timelines: %w", len(timelines), err)
 	}
-	return nil
+	return reply, nil
 }
 
 // Listen calls handle for each message of a partition to a node, one after the other, until ctx is done. It reconnects

@@ -102,7 +102,7 @@ func TestMerge_InsertsMissingPostsInOrder(t *testing.T) {
 				people := e.Apart(3)
 				reader, quick, slow := people[0], people[1], people[2]
 				home := retwis.Home(reader)
-				if err := e.Live.SetOnline(t.Context(), "node", []retwis.TimelineID{home}, time.Hour); err != nil {
+				if _, err := e.Live.SetOnline(t.Context(), "node", []retwis.TimelineID{home}, time.Hour); err != nil {
 					t.Fatal(err)
 				}
 				_, stop := e.Work(fanout.Options{})

@@ -18,11 +18,13 @@ import (
 
 // Options configure an environment.
 type Options struct {
-	Binary  string // path of the service's binary
-	Dir     string // for data and logs; initially empty
-	Cluster bool   // three masters with a replica each, in place of one Redis
-	HomeCap int    // entries of a home; 0 takes the default of the service
-	Fsync   string // appendfsync of Redis
+	Binary    string // path of the service's binary
+	Dir       string // for data and logs; initially empty
+	Cluster   bool   // three masters with a replica each, in place of one Redis
+	HomeCap   int    // entries of a home; 0 takes the default of the service
+	Fsync     string // appendfsync of Redis
+	Clock     bool   // whether the clock of Redis can be moved
+	PullAbove int    // followers above which an author is a large author; 0 takes the default of the service
 }
 
 // Lease is the lease of the workers: the time that the outboxes of a dead worker wait.
@@ -104,6 +106,9 @@ func (e *Environment) arguments(command string) []string {
 	args := []string{command, "--redis-url", e.redis.url(), "--worker-lease", Lease.String(), "--log-level", "warn"}
 	if e.options.HomeCap > 0 {
 		args = append(args, "--home-cap", fmt.Sprint(e.options.HomeCap))
+	}
+	if e.options.PullAbove > 0 {
+		args = append(args, "--pull-above", fmt.Sprint(e.options.PullAbove))
 	}
 	return args
 }

@@ -16,16 +16,20 @@ type Fault struct {
 	Help    string
 	Cluster bool // whether it needs a cluster
 	Single  bool // whether it needs a single Redis
+	Clock   bool // whether it needs a clock that can be moved
 	Inject  func(context.Context, *Environment) error
 }
 
 // Suits reports whether the fault can be injected into an environment of the options.
-func (f Fault) Suits(o Options) bool { return (!f.Cluster || o.Cluster) && (!f.Single || !o.Cluster) }
+func (f Fault) Suits(o Options) bool {
+	return (!f.Cluster || o.Cluster) && (!f.Single || !o.Cluster) && (!f.Clock || o.Clock)
+}
 
 // All returns the faults.
 func All() []Fault {
-	return []Fault{
-		{Name: "kill-worker", Help: "kill -9 of a worker", Inject: func(ctx context.Context, e *Environment) error { return e.replaceWorker(ctx, syscall.SIGKILL) }},
+	worker := func(ctx context.Context, e *Environment) error { return e.replaceWorker(ctx, syscall.SIGKILL) }
+	return append([]Fault{
+		{Name: "kill-worker", Help: "kill -9 of a worker", Inject: worker},
 		{Name: "stop-worker", Help: "SIGTERM of a worker", Inject: func(ctx context.Context, e *Environment) error { return e.replaceWorker(ctx, syscall.SIGTERM) }},
 		{Name: "freeze-worker", Help: "a worker stops for twice its lease", Inject: func(ctx context.Context, e *Environment) error {
 			return freeze(ctx, e.workers[rand.IntN(len(e.workers))].cmd.Process.Signal, 2*Lease)
@@ -35,12 +39,10 @@ func All() []Fault {
 		{Name: "freeze-api", Help: "an API process stops for a second", Inject: func(ctx context.Context, e *Environment) error {
 			return freeze(ctx, e.apis[rand.IntN(len(e.apis))].cmd.Process.Signal, time.Second)
 		}},
-		{Name: "kill-redis", Help: "kill -9 and restart of Redis", Single: true, Inject: func(ctx context.Context, e *Environment) error {
-			n := e.redis.nodes[0]
-			if err := n.process.Kill(); err != nil {
-				return err
-			}
-			return e.redis.start(ctx, n)
+		{Name: "rolling-deploy", Help: "SIGTERM of all processes of the service, one after the other", Inject: rollingDeploy},
+		{Name: "kill-redis", Help: "kill -9 and restart of Redis", Single: true, Inject: killRedis},
+		{Name: "kill-redis-and-worker", Help: "both at once", Single: true, Inject: func(ctx context.Context, e *Environment) error {
+			return together(ctx, e, worker, killRedis)
 		}},
 		{Name: "freeze-redis", Help: "a master stops for 5 seconds", Inject: func(ctx context.Context, e *Environment) error {
 			n, err := e.redis.master(ctx)
@@ -57,22 +59,48 @@ func All() []Fault {
 		{Name: "kill-master", Help: "kill -9 of a master, failover, return as a replica", Cluster: true, Inject: killMaster},
 		{Name: "failover", Help: "a replica takes over from its master", Cluster: true, Inject: failover},
 		{Name: "reshard", Help: "1000 slots move between masters", Cluster: true, Inject: reshard},
+		{Name: "kill-master-and-worker", Help: "both at once", Cluster: true, Inject: func(ctx context.Context, e *Environment) error {
+			return together(ctx, e, worker, killMaster)
+		}},
+		{Name: "kill-master-behind-lag", Help: "kill -9 of a master whose replica lags by half a second", Cluster: true, Inject: killMasterBehindLag},
+		{Name: "disk-full", Help: "the append-only file of a master cannot grow", Inject: diskFull},
+		{Name: "clock-step", Help: "the clock of Redis goes an hour ahead or back for 2 seconds", Clock: true, Inject: clockStep},
+	}, network()...)
+}
+
+func killRedis(ctx context.Context, e *Environment) error {
+	n := e.redis.nodes[0]
+	if err := n.process.Kill(); err != nil {
+		return err
 	}
+	return e.redis.start(context.WithoutCancel(ctx), n)
+}
+
+func clockStep(ctx context.Context, e *Environment) error {
+	step := time.Hour
+	if rand.IntN(2) == 0 {
+		step = -step
+	}
+	if err := e.redis.clock.set(step); err != nil {
+		return err
+	}
+	wait(ctx, 2*time.Second)
+	return e.redis.clock.set(0)
 }
 
 func freeze(ctx context.Context, signal func(os.Signal) error, length time.Duration) error {
 	if err := signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(length):
-	}
+	wait(ctx, length)
 	return signal(syscall.SIGCONT)
 }
 
 func (e *Environment) replaceWorker(ctx context.Context, sig syscall.Signal) error {
-	i := rand.IntN(len(e.workers))
+	return e.replaceWorkerAt(ctx, rand.IntN(len(e.workers)), sig)
+}
+
+func (e *Environment) replaceWorkerAt(ctx context.Context, i int, sig syscall.Signal) error {
 	e.workers[i].end(sig)
 	worker, err := e.startWorker(context.WithoutCancel(ctx))
 	if err != nil {
@@ -84,7 +112,10 @@ func (e *Environment) replaceWorker(ctx context.Context, sig syscall.Signal) err
 
 // replaceAPI ends an API process and starts another one at the same address.
 func (e *Environment) replaceAPI(ctx context.Context, sig syscall.Signal) error {
-	i := rand.IntN(len(e.apis))
+	return e.replaceAPIAt(ctx, rand.IntN(len(e.apis)), sig)
+}
+
+func (e *Environment) replaceAPIAt(ctx context.Context, i int, sig syscall.Signal) error {
 	e.apis[i].end(sig)
 	api, err := e.startAPI(context.WithoutCancel(ctx), strings.TrimPrefix(e.apis[i].url, "http://"))
 	if err != nil {
@@ -96,6 +127,20 @@ func (e *Environment) replaceAPI(ctx context.Context, sig syscall.Signal) error 
 	return nil
 }
 
+func rollingDeploy(ctx context.Context, e *Environment) error {
+	for i := range e.apis {
+		if err := e.replaceAPIAt(ctx, i, syscall.SIGTERM); err != nil {
+			return err
+		}
+	}
+	for i := range e.workers {
+		if err := e.replaceWorkerAt(ctx, i, syscall.SIGTERM); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func outOfMemory(ctx context.Context, e *Environment) error {
 	n, err := e.redis.master(ctx)
 	if err != nil {
@@ -104,10 +149,7 @@ func outOfMemory(ctx context.Context, e *Environment) error {
 	if err := n.client.ConfigSet(ctx, "maxmemory", "1mb").Err(); err != nil {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(2 * time.Second):
-	}
+	wait(ctx, 2*time.Second)
 	return n.client.ConfigSet(context.WithoutCancel(ctx), "maxmemory", "0").Err()
 }
 
@@ -126,6 +168,36 @@ func killMaster(ctx context.Context, e *Environment) error {
 		return err
 	}
 	if err := n.process.Kill(); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := e.redis.awaitServed(ctx); err != nil {
+		return err
+	}
+	if err := e.redis.start(ctx, n); err != nil {
+		return err
+	}
+	return e.redis.awaitWhole(ctx)
+}
+
+// killMasterBehindLag stops the replica of a master for a while, so that it misses writes, and kills the master.
+func killMasterBehindLag(ctx context.Context, e *Environment) error {
+	n, err := e.redis.master(ctx)
+	if err != nil {
+		return err
+	}
+	replica, err := e.redis.replicaOf(ctx, n)
+	if err != nil {
+		return err
+	}
+	if err := replica.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	wait(ctx, 500*time.Millisecond)
+	if err := n.process.Kill(); err != nil {
+		return err
+	}
+	if err := replica.signal(syscall.SIGCONT); err != nil {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/faultproxy"
 	"retwis/internal/redisproc"
 )
 
@@ -29,10 +30,13 @@ type redisGroup struct {
 	options Options
 	binary  string
 	nodes   []*redisNode
+	proxy   *faultproxy.Proxy // in front of a single Redis
+	clock   *clock            // nil if the clock of the system is used
 }
 
 type redisNode struct {
 	address string
+	dir     string
 	args    []string
 	process *redisproc.Process
 	client  *redis.Client
@@ -48,6 +52,11 @@ func startRedis(ctx context.Context, o Options) (_ *redisGroup, err error) {
 			g.close()
 		}
 	}()
+	if o.Clock {
+		if g.clock, err = newClock(ctx, o.Dir); err != nil {
+			return nil, err
+		}
+	}
 	count := 1
 	if o.Cluster {
 		count = 2 * clusterMasters
@@ -63,7 +72,8 @@ func startRedis(ctx context.Context, o Options) (_ *redisGroup, err error) {
 		}
 	}
 	if !o.Cluster {
-		return g, nil
+		g.proxy, err = faultproxy.New("tcp", g.nodes[0].address)
+		return g, err
 	}
 	args := []string{"--cluster", "create"}
 	for _, n := range g.nodes {
@@ -98,7 +108,7 @@ func (g *redisGroup) newNode(ctx context.Context) (*redisNode, error) {
 			"--cluster-config-file", "nodes.conf")
 	}
 	return &redisNode{
-		address: address, args: args,
+		address: address, dir: dir, args: args,
 		client: redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1, ContextTimeoutEnabled: true, ReadTimeout: 3 * time.Second}),
 	}, nil
 }
@@ -112,7 +122,13 @@ func busPort(address string) int {
 
 // start runs a node and waits until it answers.
 func (g *redisGroup) start(ctx context.Context, n *redisNode) (err error) {
-	if n.process, err = redisproc.Start(g.binary, redisproc.Options{Args: n.args, DeathSignal: syscall.SIGKILL}); err != nil {
+	// Redis reports a file at its size limit as a full disk if the signal for it is ignored.
+	args := append([]string{"-c", `trap "" XFSZ; exec "$0" "$@"`, g.binary}, n.args...)
+	o := redisproc.Options{Args: args, DeathSignal: syscall.SIGKILL}
+	if g.clock != nil {
+		o.Env = g.clock.environment()
+	}
+	if n.process, err = redisproc.Start("/bin/sh", o); err != nil {
 		return err
 	}
 	return n.process.Ready(ctx, "tcp", n.address, nil)
@@ -120,7 +136,7 @@ func (g *redisGroup) start(ctx context.Context, n *redisNode) (err error) {
 
 func (g *redisGroup) url() string {
 	if !g.options.Cluster {
-		return "redis://" + g.nodes[0].address + "/0"
+		return g.proxy.URL()
 	}
 	urls := make([]string, len(g.nodes))
 	for i, n := range g.nodes {
@@ -146,6 +162,18 @@ func (n *redisNode) role(ctx context.Context) (string, error) {
 	}
 	name, _ := role[0].(string)
 	return name, nil
+}
+
+// replicaOf returns the replica of a master.
+func (g *redisGroup) replicaOf(ctx context.Context, master *redisNode) (*redisNode, error) {
+	_, port, _ := net.SplitHostPort(master.address)
+	for _, n := range g.nodes {
+		info, err := n.client.Info(ctx, "replication").Result()
+		if err == nil && strings.Contains(info, "role:slave") && strings.Contains(info, "master_port:"+port+"\r") {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("no Redis is a replica of %s", master.address)
 }
 
 // signal sends a signal to the node's process.
@@ -203,6 +231,9 @@ func (g *redisGroup) await(ctx context.Context, what string, is func(info string
 }
 
 func (g *redisGroup) close() {
+	if g.proxy != nil {
+		g.proxy.Close()
+	}
 	for _, n := range g.nodes {
 		if n.process != nil {
 			_ = n.process.Kill()

@@ -22,6 +22,9 @@ const (
 	Unfollow   Kind = "unfollow"    // Client unfollows Target
 	ReadFollow Kind = "read-follow" // Client reads whether it follows Target, into Follows
 	ReadHome   Kind = "read-home"   // Client reads the first page of its home, into Texts
+	AddMember  Kind = "add-member"  // Client adds Target to its list
+	DropMember Kind = "drop-member" // Client removes Target from its list
+	Leave      Kind = "leave"       // Client deletes its account
 )
 
 // Outcome is the result of an operation.
@@ -82,6 +85,8 @@ type View struct {
 	Home       []string `json:"home"`       // read forwards
 	Backwards  []string `json:"backwards"`  // the home read backwards, in the order of reading
 	Profile    []string `json:"profile"`    // own posts
+	List       []string `json:"list"`       // posts of the members of the user's list
+	Mentions   []string `json:"mentions"`   // posts that mention the user
 	Following  []string `json:"following"`  // usernames
 	Posts      int      `json:"posts"`      // postCount
 	Followers  int      `json:"followers"`  // followerCount

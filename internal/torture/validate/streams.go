@@ -31,7 +31,8 @@ func (c *checker) stream(s history.Stream) {
 	}
 	home := set(view.Home)
 	for text := range known {
-		if _, deleted := c.facts.deleted[text]; !home[text] && !deleted && !c.facts.leaving[text] {
+		author, _ := parse(text)
+		if _, deleted := c.facts.deleted[text]; !home[text] && !deleted && !c.facts.leaving[text] && !c.facts.gone[author] {
 			c.report(Resumable, "%s knows %q from its subscription, and its home lacks it", s.Client, text)
 		}
 	}

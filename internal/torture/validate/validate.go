@@ -41,6 +41,7 @@ func Check(h *history.History) []Violation {
 	c := &checker{history: h, facts: gather(h), counts: map[Promise]int{}}
 	for _, view := range h.Views {
 		c.durable(view)
+		c.mentioned(view)
 		c.exactlyOnce(view)
 		c.ordered(view)
 		c.completePages(view)
@@ -58,11 +59,21 @@ func Check(h *history.History) []Violation {
 // Text returns the text of an author's post with a sequence number. Validators read the author and the order from it.
 func Text(author string, seq int) string { return fmt.Sprintf("%s %06d", author, seq) }
 
-// parse splits a result of [Text].
+// Mentioning returns the same text with the mention of a user.
+func Mentioning(author string, seq int, user string) string { return Text(author, seq) + " @" + user }
+
+// parse splits a result of [Text] or [Mentioning].
 func parse(text string) (author string, seq int) {
-	author, digits, _ := strings.Cut(text, " ")
+	author, rest, _ := strings.Cut(text, " ")
+	digits, _, _ := strings.Cut(rest, " ")
 	seq, _ = strconv.Atoi(digits)
 	return author, seq
+}
+
+// mentioned returns the user whom a text mentions, ” for none.
+func mentioned(text string) string {
+	_, user, _ := strings.Cut(text, "@")
+	return user
 }
 
 // facts are the facts that follow from the operations of a history.
@@ -72,6 +83,8 @@ type facts struct {
 	deleted map[string]int64           // text → when its deletion was acknowledged
 	leaving map[string]bool            // texts whose deletion has an unknown outcome
 	edges   map[string]map[string]edge // follower → author
+	members map[string]map[string]edge // owner of a list → author
+	gone    map[string]bool            // users who deleted their accounts
 }
 
 // edge is the state of a follow at the end of a history.
@@ -87,12 +100,17 @@ func gather(h *history.History) facts {
 	f := facts{
 		created: map[string]int64{}, maybe: map[string]bool{},
 		deleted: map[string]int64{}, leaving: map[string]bool{},
-		edges: map[string]map[string]edge{},
+		edges: map[string]map[string]edge{}, members: map[string]map[string]edge{}, gone: map[string]bool{},
 	}
+	left := map[string]bool{} // users whose deletion has an unknown outcome so far
 	operations := slices.Clone(h.Operations)
 	slices.SortStableFunc(operations, func(a, b history.Operation) int { return int(a.Call - b.Call) })
 	for _, o := range operations {
 		switch {
+		case o.Kind == history.Leave:
+			// A session ends with its account, so a repeat is refused.
+			f.gone[o.Client] = f.gone[o.Client] || o.Outcome == history.OK || o.Outcome == history.Refused && left[o.Client]
+			left[o.Client] = true
 		case o.Outcome == history.Refused:
 		case o.Kind == history.Post && o.Outcome == history.OK:
 			if at, ok := f.created[o.Text]; !ok || o.Return < at {
@@ -107,39 +125,51 @@ func gather(h *history.History) facts {
 		case o.Kind == history.Delete:
 			f.leaving[o.Text] = true
 		case o.Kind == history.Follow || o.Kind == history.Unfollow:
-			f.follow(o)
+			f.change(f.edges, o, o.Kind == history.Follow)
+		case o.Kind == history.AddMember || o.Kind == history.DropMember:
+			f.change(f.members, o, o.Kind == history.AddMember)
 		}
 	}
 	return f
 }
 
-// follow records a change of an edge. The client of an edge retries a change until it is acknowledged, so an unknown
+// change records a change of an edge. The client of an edge retries a change until it is acknowledged, so an unknown
 // outcome counts only where no acknowledged change comes after it.
-func (f *facts) follow(o history.Operation) {
-	if f.edges[o.Client] == nil {
-		f.edges[o.Client] = map[string]edge{}
+func (f *facts) change(edges map[string]map[string]edge, o history.Operation, on bool) {
+	if edges[o.Client] == nil {
+		edges[o.Client] = map[string]edge{}
 	}
 	now := absent
-	if o.Kind == history.Follow {
+	if on {
 		now = present
 	}
-	if o.Outcome == history.Unknown && f.edges[o.Client][o.Target] != now {
+	if o.Outcome == history.Unknown && edges[o.Client][o.Target] != now {
 		now = uncertain
 	}
-	f.edges[o.Client][o.Target] = now
+	edges[o.Client][o.Target] = now
+}
+
+// state returns the state of an edge at the end. The deletion of an account removes its edges.
+func (f *facts) state(edges map[string]map[string]edge, client, target string) edge {
+	if f.gone[client] || f.gone[target] {
+		return absent
+	}
+	return edges[client][target]
 }
 
 // required reports whether a post must exist at the end, and allowed whether it may exist.
 func (f *facts) required(text string) bool {
 	_, created := f.created[text]
 	_, deleted := f.deleted[text]
-	return created && !deleted && !f.leaving[text]
+	author, _ := parse(text)
+	return created && !deleted && !f.leaving[text] && !f.gone[author]
 }
 
 func (f *facts) allowed(text string) bool {
 	_, created := f.created[text]
 	_, deleted := f.deleted[text]
-	return (created || f.maybe[text]) && !deleted
+	author, _ := parse(text)
+	return (created || f.maybe[text]) && !deleted && !f.gone[author]
 }
 
 // certain reports whether it is known for each post of an author if it exists at the end.

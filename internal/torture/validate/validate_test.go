@@ -14,7 +14,7 @@ import (
 // sound returns a history without violations: bob follows alice, who created three posts and deleted the second one.
 // Carol was unfollowed.
 func sound() *history.History {
-	one, two, three := validate.Text("alice", 1), validate.Text("alice", 2), validate.Text("alice", 3)
+	one, two, three, gone := validate.Text("alice", 1), validate.Text("alice", 2), validate.Mentioning("alice", 3, "bob"), validate.Text("dave", 1)
 	home := []string{three, one}
 	return &history.History{
 		Operations: []history.Operation{
@@ -29,6 +29,12 @@ func sound() *history.History {
 			{Client: "bob", Kind: history.ReadHome, Texts: []string{two, one}, Call: 17, Return: 18, Outcome: history.OK},
 			{Client: "alice", Kind: history.Delete, Text: two, ID: "b", Call: 19, Return: 20, Outcome: history.OK},
 			{Client: "alice", Kind: history.Post, Text: three, Key: "3", ID: "c", Call: 21, Return: 22, Outcome: history.OK},
+			{Client: "bob", Kind: history.AddMember, Target: "alice", Call: 23, Return: 24, Outcome: history.OK},
+			{Client: "bob", Kind: history.Follow, Target: "dave", Call: 25, Return: 26, Outcome: history.OK},
+			{Client: "bob", Kind: history.AddMember, Target: "dave", Call: 27, Return: 28, Outcome: history.OK},
+			{Client: "dave", Kind: history.Post, Text: gone, Key: "1", ID: "e", Call: 29, Return: 30, Outcome: history.OK},
+			{Client: "dave", Kind: history.Leave, Call: 31, Return: 32, Outcome: history.Unknown},
+			{Client: "dave", Kind: history.Leave, Call: 33, Return: 34, Outcome: history.Refused},
 		},
 		Streams: []history.Stream{{Client: "bob", Events: []history.Event{
 			{Kind: history.Reset}, {Kind: history.Added, ID: "a", Text: one}, {Kind: history.Added, ID: "b", Text: two},
@@ -36,7 +42,10 @@ func sound() *history.History {
 		}}},
 		Views: []history.View{
 			{User: "alice", Home: home, Backwards: []string{one, three}, Profile: home, Posts: 2, Followers: 1},
-			{User: "bob", Home: home, Backwards: []string{one, three}, Following: []string{"alice"}, Followings: 1},
+			{
+				User: "bob", Home: home, Backwards: []string{one, three}, Following: []string{"alice"}, Followings: 1,
+				List: home, Mentions: []string{three},
+			},
 			{User: "carol"},
 		},
 	}
@@ -51,7 +60,7 @@ func TestCheck_FindsNothingInASoundHistory(t *testing.T) {
 
 func TestCheck_FindsPlantedErrors(t *testing.T) {
 	t.Parallel()
-	one, two, three := validate.Text("alice", 1), validate.Text("alice", 2), validate.Text("alice", 3)
+	one, two, three, gone := validate.Text("alice", 1), validate.Text("alice", 2), validate.Mentioning("alice", 3, "bob"), validate.Text("dave", 1)
 	bob := func(h *history.History) *history.View { return &h.Views[1] }
 	tests := []struct {
 		name  string
@@ -63,6 +72,18 @@ func TestCheck_FindsPlantedErrors(t *testing.T) {
 			bob(h).Home, bob(h).Backwards = []string{three}, []string{three}
 		}, validate.Durable},
 		{"a follow is lost", func(h *history.History) { bob(h).Following = nil }, validate.Durable},
+		{"a list lacks a post of a member", func(h *history.History) { bob(h).List = []string{three} }, validate.Durable},
+		{"a mention is lost", func(h *history.History) { bob(h).Mentions = nil }, validate.Durable},
+		{"a post that mentions nobody is a mention", func(h *history.History) { bob(h).Mentions = []string{three, one} }, validate.Isolation},
+		{"a mention is there twice", func(h *history.History) { bob(h).Mentions = []string{three, three} }, validate.ExactlyOnce},
+		{"a list is out of order", func(h *history.History) { bob(h).List = []string{one, three} }, validate.Ordered},
+		{"a list holds a post of somebody else", func(h *history.History) {
+			h.Operations[11].Kind = history.DropMember
+		}, validate.Isolation},
+		{"a home holds a post of a deleted account", func(h *history.History) {
+			bob(h).Home, bob(h).Backwards = []string{gone, three, one}, []string{one, three, gone}
+		}, validate.Isolation},
+		{"a deleted account is still followed", func(h *history.History) { bob(h).Following = []string{"alice", "dave"} }, validate.Isolation},
 		{"a home holds a post twice", func(h *history.History) { bob(h).Home = []string{three, one, one} }, validate.ExactlyOnce},
 		{"a post is delivered twice", func(h *history.History) {
 			h.Streams[0].Events = append(h.Streams[0].Events, history.Event{Kind: history.Added, ID: "c", Text: three})

@@ -6,17 +6,44 @@ import (
 	"retwis/internal/torture/history"
 )
 
-// durable checks that every acknowledged post is on its author's profile, and on the home of its author and of every
-// follower.
+// durable checks that every acknowledged post is on its author's profile, on the home of its author and of every
+// follower, and on every list that contains the author.
 func (c *checker) durable(v history.View) {
 	byAuthor := c.facts.byAuthor()
 	c.contains(v.User+"'s profile", v.Profile, byAuthor[v.User])
 	c.contains(v.User+"'s home", v.Home, byAuthor[v.User])
-	for author, e := range c.facts.edges[v.User] {
-		if e == present {
+	for author := range c.facts.edges[v.User] {
+		if c.facts.state(c.facts.edges, v.User, author) == present {
 			c.contains(v.User+"'s home", v.Home, byAuthor[author])
 		}
 	}
+	for author := range c.facts.members[v.User] {
+		if c.facts.state(c.facts.members, v.User, author) == present {
+			c.contains(v.User+"'s list", v.List, byAuthor[author])
+		}
+	}
+}
+
+// mentioned checks that the mentions of a user hold the posts that mention the user, and no others. The workload mentions a
+// user less often than a timeline of mentions has room for.
+func (c *checker) mentioned(v history.View) {
+	for _, texts := range c.facts.byAuthor() {
+		for _, text := range texts {
+			if mentioned(text) == v.User {
+				c.contains(v.User+"'s mentions", v.Mentions, []string{text})
+			}
+		}
+	}
+	for _, text := range v.Mentions {
+		if mentioned(text) != v.User {
+			c.report(Isolation, "%s's mentions hold %q", v.User, text)
+		}
+	}
+}
+
+// lists returns the timelines of a view by name.
+func lists(v history.View) map[string][]string {
+	return map[string][]string{"home": v.Home, "profile": v.Profile, "list": v.List, "mentions": v.Mentions}
 }
 
 func (c *checker) contains(where string, list, wanted []string) {
@@ -29,7 +56,9 @@ func (c *checker) contains(where string, list, wanted []string) {
 }
 
 func (c *checker) exactlyOnce(v history.View) {
-	for where, list := range map[string][]string{"home": v.Home, "home read backwards": v.Backwards, "profile": v.Profile} {
+	all := lists(v)
+	all["home read backwards"] = v.Backwards
+	for where, list := range all {
 		seen := map[string]bool{}
 		for _, text := range list {
 			if seen[text] {
@@ -42,7 +71,7 @@ func (c *checker) exactlyOnce(v history.View) {
 
 // ordered checks that the posts of each author are in the order of their creation.
 func (c *checker) ordered(v history.View) {
-	for where, list := range map[string][]string{"home": v.Home, "profile": v.Profile} {
+	for where, list := range lists(v) {
 		last := map[string]string{}
 		for _, text := range list {
 			author, seq := parse(text)
@@ -78,19 +107,28 @@ func (c *checker) completePages(v history.View) {
 	}
 }
 
-// isolated checks that a home holds posts of its owner and of followed authors only, and no deleted or invented post.
+// isolated checks that timelines hold no deleted or invented post, a home only posts of its owner and of followed authors,
+// and a list only posts of its members.
 func (c *checker) isolated(v history.View) {
-	for _, text := range slices.Concat(v.Home, v.Profile) {
-		author, _ := parse(text)
-		switch {
-		case !c.facts.allowed(text):
-			if _, deleted := c.facts.deleted[text]; deleted {
-				c.report(NoResurrection, "%s still sees %q, whose deletion was acknowledged", v.User, text)
-			} else {
-				c.report(Isolation, "%s sees %q, which nobody created", v.User, text)
+	for where, list := range lists(v) {
+		for _, text := range list {
+			author, _ := parse(text)
+			if !c.facts.allowed(text) {
+				_, deleted := c.facts.deleted[text]
+				switch {
+				case deleted:
+					c.report(NoResurrection, "%s's %s holds %q, whose deletion was acknowledged", v.User, where, text)
+				case c.facts.gone[author]:
+					c.report(Isolation, "%s's %s holds %q of a deleted account", v.User, where, text)
+				default:
+					c.report(Isolation, "%s's %s holds %q, which nobody created", v.User, where, text)
+				}
+				continue
 			}
-		case author != v.User && c.facts.edges[v.User][author] == absent:
-			c.report(Isolation, "%s's home holds %q of somebody not followed", v.User, text)
+			if where == "home" && author != v.User && c.facts.state(c.facts.edges, v.User, author) == absent ||
+				where == "list" && c.facts.state(c.facts.members, v.User, author) == absent {
+				c.report(Isolation, "%s's %s holds %q of somebody not followed", v.User, where, text)
+			}
 		}
 	}
 }
@@ -104,8 +142,8 @@ func (c *checker) counted(v history.View) {
 	}
 	followings, certain := 0, true
 	held := set(v.Following)
-	for author, e := range c.facts.edges[v.User] {
-		switch {
+	for author := range c.facts.edges[v.User] {
+		switch e := c.facts.state(c.facts.edges, v.User, author); {
 		case e == uncertain:
 			certain = false
 		case e == present:
@@ -121,8 +159,8 @@ func (c *checker) counted(v history.View) {
 		c.report(Counts, "%s follows %d users, and followingCount says %d", v.User, followings, v.Followings)
 	}
 	followers, certain := 0, true
-	for _, edges := range c.facts.edges {
-		switch edges[v.User] {
+	for follower := range c.facts.edges {
+		switch c.facts.state(c.facts.edges, follower, v.User) {
 		case uncertain:
 			certain = false
 		case present:

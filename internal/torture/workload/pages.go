@@ -13,7 +13,10 @@ import (
 const (
 	homeQuery = `query($first: Int, $after: Cursor, $last: Int, $before: Cursor) { viewer { homeTimeline { posts(first: $first, after: $after, last: $last, before: $before) {
 		liveCursor edges { node { text } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } } }`
-	profileQuery = `query($name: String!, $after: Cursor) { user(username: $name) { postCount followerCount followingCount
+	listQuery = `query($id: ID!, $after: Cursor) { node(id: $id) { ... on List {
+		timeline { posts(first: 100, after: $after) { edges { node { text } } pageInfo { hasNextPage endCursor } } } } } }`
+	mentionsQuery = `query($after: Cursor) { viewer { mentionsTimeline { posts(first: 100, after: $after) { edges { node { text } } pageInfo { hasNextPage endCursor } } } } }`
+	profileQuery  = `query($name: String!, $after: Cursor) { user(username: $name) { postCount followerCount followingCount
 		timeline { posts(first: 100, after: $after) { edges { node { text } } pageInfo { hasNextPage endCursor } } } } }`
 	followingQuery = `query($name: String!, $after: Cursor) { user(username: $name) { following(first: 100, after: $after) { edges { node { username } } pageInfo { hasNextPage endCursor } } } }`
 )
@@ -31,6 +34,13 @@ func (e textEdges) texts() []string {
 		found[i] = edge.Node.Text
 	}
 	return found
+}
+
+type postsPage struct {
+	Posts struct {
+		Edges    textEdges
+		PageInfo pageInfo
+	}
 }
 
 type homePage struct {
@@ -95,6 +105,38 @@ func (u *User) backwards(ctx context.Context) (texts []string, err error) {
 	}
 }
 
+// listed reads the timeline of the user's list.
+func (u *User) listed(ctx context.Context) (texts []string, err error) {
+	for after := any(nil); ; {
+		var data struct{ Node struct{ Timeline postsPage } }
+		if err := u.persist(ctx, listQuery, map[string]any{"id": u.list, "after": after}, &data); err != nil {
+			return nil, err
+		}
+		posts := data.Node.Timeline.Posts
+		if texts = append(texts, posts.Edges.texts()...); !posts.PageInfo.HasNextPage {
+			return texts, nil
+		}
+		after = posts.PageInfo.EndCursor
+	}
+}
+
+// mentioned reads the posts that mention the user.
+func (u *User) mentioned(ctx context.Context) (texts []string, err error) {
+	for after := any(nil); ; {
+		var data struct {
+			Viewer struct{ MentionsTimeline postsPage }
+		}
+		if err := u.persist(ctx, mentionsQuery, map[string]any{"after": after}, &data); err != nil {
+			return nil, err
+		}
+		posts := data.Viewer.MentionsTimeline.Posts
+		if texts = append(texts, posts.Edges.texts()...); !posts.PageInfo.HasNextPage {
+			return texts, nil
+		}
+		after = posts.PageInfo.EndCursor
+	}
+}
+
 // view reads the timelines and counters of the user.
 func (u *User) view(ctx context.Context) (v history.View, err error) {
 	v.User = u.Name
@@ -102,6 +144,14 @@ func (u *User) view(ctx context.Context) (v history.View, err error) {
 		return v, err
 	}
 	if v.Backwards, err = u.backwards(ctx); err != nil {
+		return v, err
+	}
+	if u.list != "" {
+		if v.List, err = u.listed(ctx); err != nil {
+			return v, err
+		}
+	}
+	if v.Mentions, err = u.mentioned(ctx); err != nil {
 		return v, err
 	}
 	for after := any(nil); ; {

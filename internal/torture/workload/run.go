@@ -16,6 +16,7 @@ import (
 // Options configure the size of the workload.
 type Options struct {
 	Authors, Readers int
+	Leavers          int           // authors who delete their accounts during the run
 	Pause            time.Duration // between the actions of one client, on average
 }
 
@@ -29,6 +30,7 @@ type Workload struct {
 	options     Options
 	recorder    *history.Recorder
 	authors     []*User
+	leavers     []*User
 	readers     []*User
 	subscribers []*subscriber
 }
@@ -41,16 +43,22 @@ func New(ctx context.Context, api *API, recorder *history.Recorder, o Options) (
 	for i := range o.Authors {
 		w.authors = append(w.authors, user(fmt.Sprintf("author%d", i)))
 	}
+	for i := range o.Leavers {
+		w.leavers = append(w.leavers, user(fmt.Sprintf("leaver%d", i)))
+	}
 	for i := range o.Readers {
 		w.readers = append(w.readers, user(fmt.Sprintf("reader%d", i)))
 	}
-	for _, u := range w.users() {
+	for _, u := range append(w.users(), w.leavers...) {
 		if err := u.register(ctx); err != nil {
 			return nil, err
 		}
 	}
 	for _, reader := range w.readers {
-		for _, author := range w.authors {
+		if err := reader.createList(ctx); err != nil {
+			return nil, err
+		}
+		for _, author := range append(w.leavers, w.authors...) {
 			if rand.IntN(3) > 0 && !reader.follow(ctx, author, true) {
 				return nil, fmt.Errorf("%s cannot follow %s", reader.Name, author.Name)
 			}
@@ -78,8 +86,18 @@ func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) 
 	for _, author := range w.authors {
 		actors.Go(func() { w.act(ctx, acting, func() { w.writeOrDelete(ctx, author) }) })
 	}
+	for _, leaver := range w.leavers {
+		actors.Go(func() { w.writeAndLeave(ctx, acting, leaver) })
+	}
 	for i, reader := range w.readers {
 		actors.Go(func() { w.act(ctx, acting, func() { reader.readHome(ctx) }) })
+		on := true
+		actors.Go(func() {
+			w.act(ctx, acting, func() {
+				reader.enlist(ctx, w.authors[rand.IntN(len(w.authors))], on)
+				on = rand.IntN(3) > 0
+			})
+		})
 		if i%2 == 1 { // the others keep their follows
 			author := w.authors[i%len(w.authors)]
 			on := false
@@ -131,25 +149,39 @@ func (w *Workload) writeOrDelete(ctx context.Context, author *User) {
 		author.remove(ctx)
 		return
 	}
-	author.write(ctx)
+	author.write(ctx, w.readers)
 }
 
-// settle waits until every home timeline is complete and no subscriber receives events. After settleTime it returns
+// writeAndLeave creates posts for a while, and deletes the account, at the latest when the run ends.
+func (w *Workload) writeAndLeave(ctx, acting context.Context, leaver *User) {
+	leaving, stop := context.WithTimeout(acting, time.Duration(1+rand.IntN(20))*time.Second)
+	defer stop()
+	w.act(ctx, leaving, func() { w.writeOrDelete(ctx, leaver) })
+	leaver.leave(ctx)
+}
+
+// settle waits until every home timeline is complete and every subscriber has received it, because events may be late. After settleTime it returns
 // without an error, because the validators report missing posts.
 func (w *Workload) settle(ctx context.Context) error {
 	deadline := time.Now().Add(settleTime)
 	before := ""
 	for time.Now().Before(deadline) {
 		var homes strings.Builder
-		for _, u := range w.readers {
+		complete := true
+		for i, u := range w.readers {
 			texts, _, err := u.home(ctx)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(&homes, u.Name, texts)
+			listed, err := u.listed(ctx)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(&homes, u.Name, texts, listed)
+			complete = complete && w.subscribers[i].has(texts)
 		}
 		now := homes.String()
-		quiet := now == before
+		quiet := complete && now == before
 		for _, s := range w.subscribers {
 			quiet = quiet && s.quiet(quietTime)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -158,6 +159,22 @@ func (s *subscriber) snapshot() history.Stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return history.Stream{Client: s.stream.Client, Events: append([]history.Event(nil), s.stream.Events...)}
+}
+
+// has reports whether the subscriber knows all of these texts, from events or pages.
+func (s *subscriber) has(texts []string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := map[string]bool{}
+	for _, e := range s.stream.Events {
+		if e.Kind == history.Added {
+			known[e.Text] = true
+		}
+		for _, text := range e.Texts {
+			known[text] = true
+		}
+	}
+	return !slices.ContainsFunc(texts, func(text string) bool { return !known[text] })
 }
 
 // quiet reports whether no event arrived for a while.

@@ -25,10 +25,13 @@ type User struct {
 	texts    *sync.Map // id of a post → text, of all users
 	id       string
 	token    string
+	list     string // id of the user's list
 
 	mu    sync.Mutex
 	seq   int
 	alive []post // own posts that were not deleted, oldest first
+
+	mentions map[string]int // how often the user mentioned others
 }
 
 type post struct{ id, text string }
@@ -39,6 +42,10 @@ const (
 	deleteMutation   = `mutation($id: ID!) { deletePost(input: {postId: $id}) { userErrors { code message } } }`
 	followMutation   = `mutation($id: ID!) { followUser(input: {userId: $id}) { userErrors { code message } } }`
 	unfollowMutation = `mutation($id: ID!) { unfollowUser(input: {userId: $id}) { userErrors { code message } } }`
+	listMutation     = `mutation { createList(input: {name: "a list", idempotencyKey: "1"}) { list { id } userErrors { code message } } }`
+	addMutation      = `mutation($id: ID!, $list: ID!) { addListMember(input: {userId: $id, listId: $list}) { userErrors { code message } } }`
+	dropMutation     = `mutation($id: ID!, $list: ID!) { removeListMember(input: {userId: $id, listId: $list}) { userErrors { code message } } }`
+	leaveMutation    = `mutation { deleteAccount(input: {password: "torture test"}) { userErrors { code message } } }`
 	followsQuery     = `query($id: ID!) { node(id: $id) { ... on User { viewerFollows } } }`
 )
 
@@ -84,14 +91,63 @@ func (u *User) attempt(ctx context.Context, o history.Operation, invoke func(*hi
 	}
 }
 
-// write creates one post. A repeat after an unknown outcome has the same idempotency key, and sometimes a second
+// createList creates the list of the user. It is done before faults begin.
+func (u *User) createList(ctx context.Context) error {
+	var data struct {
+		CreateList struct{ List struct{ ID string } }
+	}
+	if err := u.api.call(ctx, 0, u.token, listMutation, nil, &data); err != nil {
+		return fmt.Errorf("create a list of %s: %w", u.Name, err)
+	}
+	u.list = data.CreateList.List.ID
+	return nil
+}
+
+// enlist changes whether the user's list contains an author.
+func (u *User) enlist(ctx context.Context, author *User, on bool) {
+	kind, mutation := history.AddMember, addMutation
+	if !on {
+		kind, mutation = history.DropMember, dropMutation
+	}
+	u.attempt(ctx, history.Operation{Kind: kind, Target: author.Name}, func(*history.Operation) error {
+		return u.api.call(ctx, rand.Uint64(), u.token, mutation, map[string]any{"id": author.id, "list": u.list}, nil)
+	})
+}
+
+// leave deletes the account.
+func (u *User) leave(ctx context.Context) {
+	u.attempt(ctx, history.Operation{Kind: history.Leave}, func(*history.Operation) error {
+		return u.api.call(ctx, rand.Uint64(), u.token, leaveMutation, nil, nil)
+	})
+}
+
+// maxMentions bounds how often one user mentions another, because a timeline of mentions has a capacity.
+const maxMentions = 10
+
+// mention returns the text of a post: sometimes with a mention of one of others.
+func (u *User) mention(seq int, others []*User) string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.mentions == nil {
+		u.mentions = map[string]int{}
+	}
+	if rand.IntN(5) == 0 && len(others) > 0 {
+		if other := others[rand.IntN(len(others))].Name; u.mentions[other] < maxMentions {
+			u.mentions[other]++
+			return validate.Mentioning(u.Name, seq, other)
+		}
+	}
+	return validate.Text(u.Name, seq)
+}
+
+// write creates one post, which may mention one of others. A repeat after an unknown outcome has the same idempotency key, and sometimes a second
 // client sends it at the same time.
-func (u *User) write(ctx context.Context) {
+func (u *User) write(ctx context.Context, others []*User) {
 	u.mu.Lock()
 	u.seq++
 	seq := u.seq
 	u.mu.Unlock()
-	text, key := validate.Text(u.Name, seq), strconv.Itoa(seq)
+	text, key := u.mention(seq, others), strconv.Itoa(seq)
 	once := func() {
 		u.attempt(ctx, history.Operation{Kind: history.Post, Text: text, Key: key}, func(o *history.Operation) error {
 			var data struct {
