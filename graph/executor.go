@@ -163,6 +163,14 @@ func (e *Executor) Prepare(
 	return op, charged.budget, shortenErrors(errs)
 }
 
+// Admit refuses a client whose budget of reads is used up.
+func (e *Executor) Admit(ctx context.Context) error { return e.limiter.Check(limits.ClientOf(ctx)) }
+
+// Refused charges a client for a request that the transport refused after reading its bytes.
+func (e *Executor) Refused(ctx context.Context, bytes int) {
+	e.limiter.Spend(limits.ClientOf(ctx), limits.RefusedCost+bytes/limits.RefusedBytesPerPoint)
+}
+
 // charge is what a client was charged for a request.
 type charge struct {
 	document int              // cost of a new document

@@ -14,6 +14,9 @@ import (
 // operations do.
 const RefusedCost = 250
 
+// RefusedBytesPerPoint is how many bytes of a malformed request cost a point more.
+const RefusedBytesPerPoint = 512
+
 // Limiter counts the operations of clients and refuses those that exceed a rate limit, with the code RATE_LIMITED.
 type Limiter interface {
 	// Check refuses a client whose budget is used up.

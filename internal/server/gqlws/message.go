@@ -19,6 +19,9 @@ const subprotocol = "graphql-transport-ws"
 // maxID is the length of an operation's id, in bytes.
 const maxID = 256
 
+// maxPingPayload is the length of the payload of a ping or a pong, in bytes: that of a control frame.
+const maxPingPayload = 125
+
 // nextHead precedes the response in a "next" message.
 const nextHead = `{"type":"next","payload":`
 
@@ -33,7 +36,7 @@ type message struct {
 // parseMessage reads a message. Its errors are close reasons.
 func parseMessage(text []byte) (message, error) {
 	var m message
-	if err := httpapi.DecodeJSON(text, &m); err != nil {
+	if err := httpapi.DecodeJSON(text, &m, "type", "id", "payload"); err != nil {
 		return message{}, err
 	}
 	if bytes.Equal(m.Payload, []byte("null")) {
@@ -41,8 +44,11 @@ func parseMessage(text []byte) (message, error) {
 	}
 	switch m.Type {
 	case "connection_init", "ping", "pong":
-		if len(m.Payload) > 0 && m.Payload[0] != '{' {
+		switch {
+		case len(m.Payload) > 0 && m.Payload[0] != '{':
 			return message{}, fmt.Errorf("the payload of %s is not an object", m.Type)
+		case len(m.Payload) > maxPingPayload && m.Type != "connection_init":
+			return message{}, fmt.Errorf("the payload of %s can have up to %d bytes", m.Type, maxPingPayload)
 		}
 	case "subscribe", "complete":
 		switch {

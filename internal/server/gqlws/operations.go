@@ -23,6 +23,7 @@ func (s *socket) subscribe(m message) {
 	}
 	params, err := httpapi.DecodeParams(m.Payload)
 	if err != nil {
+		s.handler.Runner.Refused(s.ctx, len(m.Payload))
 		s.conn.Close(CloseInvalid, "Invalid message: "+err.Error())
 		return
 	}

@@ -30,6 +30,12 @@ func TestProtocol_InvalidMessageCloses(t *testing.T) {
 		{"a server's type", `{"type":"next","id":"1","payload":{}}`},
 		{"payload of init is a string", `{"type":"connection_init","payload":"token"}`},
 		{"payload of ping is a list", `{"type":"ping","payload":[1]}`},
+		{"payload of ping is too long", `{"type":"ping","payload":{"a":"` + strings.Repeat("x", 120) + `"}}`},
+		{"payload of pong is too long", `{"type":"pong","payload":{"a":"` + strings.Repeat("x", 120) + `"}}`},
+		{"a key in another case", `{"Type":"ping"}`},
+		{"a key twice", `{"type":"pong","type":"ping"}`},
+		{"a key of the payload in another case", `{"type":"subscribe","id":"1","payload":{"QUERY":"{hello}"}}`},
+		{"a key of the variables twice", `{"type":"subscribe","id":"1","payload":{"query":"{hello}","variables":{"a":1,"a":2}}}`},
 		{"subscribe without id", `{"type":"subscribe","payload":{"query":"{hello}"}}`},
 		{"subscribe with empty id", `{"type":"subscribe","id":"","payload":{"query":"{hello}"}}`},
 		{"id is a number", `{"type":"subscribe","id":1,"payload":{"query":"{hello}"}}`},
@@ -52,6 +58,9 @@ func TestProtocol_InvalidMessageCloses(t *testing.T) {
 				reason := c.ExpectClose(4400)
 				if reason == "" || len(reason) > maxCloseReason {
 					h.Errorf("got reason %q, want a short one", reason)
+				}
+				if h.Backend.RefusedBytes.Load() == 0 {
+					h.Error("the message is not charged")
 				}
 			})
 		})
@@ -82,7 +91,8 @@ func TestProtocol_LargeMessageCloses(t *testing.T) {
 	t.Parallel()
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
-		c.Send(`{"type":"ping","payload":{"a":"` + strings.Repeat("x", httpapi.MaxBody-100) + `"}}`)
+		c.Subscribe("1", `{ hello } # `+strings.Repeat("x", httpapi.MaxBody-100))
+		c.Read()
 		c.Read()
 		// Much more than the limit: the client must receive the close code although it is still sending.
 		c.Send(`{"type":"ping","payload":{"a":"` + strings.Repeat("x", 4<<20) + `"}}`)
@@ -179,6 +189,50 @@ func TestProtocol_AnswersPings(t *testing.T) {
 		c.Send(`{"type":"pong","payload":null}`)
 		c.ExpectAlive()
 	})
+}
+
+func TestProtocol_BoundsPings(t *testing.T) {
+	t.Parallel()
+	for name, ping := range map[string]func(*servertest.Socket){
+		"messages": func(c *servertest.Socket) { _ = c.WS.WriteMessage(websocket.TextMessage, []byte(`{"type":"ping"}`)) },
+		"pongs":    func(c *servertest.Socket) { _ = c.WS.WriteMessage(websocket.TextMessage, []byte(`{"type":"pong"}`)) },
+		"frames": func(c *servertest.Socket) {
+			_ = c.WS.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servertest.InBubble(t, nil, func(h *servertest.Harness) {
+				c := h.Ready("")
+				ended := make(chan error, 1)
+				go func() {
+					for {
+						if _, _, err := c.WS.ReadMessage(); err != nil {
+							ended <- err
+							return
+						}
+					}
+				}()
+				for range 300 {
+					ping(c)
+					time.Sleep(time.Second)
+				}
+				select {
+				case err := <-ended:
+					h.Fatalf("one ping per second: %v", err)
+				default:
+				}
+				for range 100 {
+					ping(c)
+				}
+				synctest.Wait()
+				ping(c)
+				if err := <-ended; !websocket.IsCloseError(err, websocket.ClosePolicyViolation) {
+					h.Errorf("a burst: %v", err)
+				}
+			})
+		})
+	}
 }
 
 func TestProtocol_DropsSilentClients(t *testing.T) {

@@ -119,8 +119,13 @@ func (s *socket) handle(text []byte) {
 			s.conn.Close(closeInternal, "internal error")
 		}
 	}()
+	if s.handler.Runner.Admit(s.ctx, len(text)) != nil {
+		s.conn.Close(closeTryLater, "the rate limit is used up")
+		return
+	}
 	m, err := parseMessage(text)
 	if err != nil {
+		s.handler.Runner.Refused(s.ctx, len(text))
 		s.conn.Close(CloseInvalid, "Invalid message: "+err.Error())
 		return
 	}
@@ -128,7 +133,11 @@ func (s *socket) handle(text []byte) {
 	case "connection_init":
 		s.initialise(m)
 	case "ping":
-		s.conn.Send(pongMessage(m.Payload))
+		if s.conn.Pinged() {
+			s.conn.Send(pongMessage(m.Payload))
+		}
+	case "pong":
+		s.conn.Pinged()
 	case "subscribe":
 		s.subscribe(m)
 	case "complete":

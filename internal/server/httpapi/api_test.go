@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"retwis/internal/retwis"
 	"retwis/internal/server/httpapi"
 	"retwis/internal/server/servertest"
 )
@@ -129,6 +130,11 @@ func TestAPI_RefusesInvalidRequests(t *testing.T) {
 		{"too large", "POST", "", `{"query":"{ hello } #` + strings.Repeat("x", httpapi.MaxBody) + `"}`, []string{servertest.JSON}, 413, "", ""},
 		{"a list", "POST", "", `[` + hello + `]`, []string{servertest.JSON}, 400, "", ""},
 		{"very many values", "POST", "", `{"query":"{ hello }","variables":{"a":[` + strings.Repeat("0,", httpapi.MaxValues) + `0]}}`, []string{servertest.JSON}, 400, "", ""},
+		{"a key in another case", "POST", "", `{"Query":"{ hello }"}`, []string{servertest.JSON}, 400, "", ""},
+		{"a key twice", "POST", "", `{"query":"{ hello }","query":"{ hello }"}`, []string{servertest.JSON}, 400, "", ""},
+		{"a nested key twice", "POST", "", `{"query":"{ hello }","variables":{"a":[{"b":1,"\u0062":2}]}}`, []string{servertest.JSON}, 400, "", ""},
+		{"GET with a parameter twice", "GET", "query={hello}&query={hello}", "", nil, 400, "", ""},
+		{"GET with a key twice", "GET", `query={hello}&variables={"a":1,"a":2}`, "", nil, 400, "", ""},
 		{"two requests", "POST", "", hello + hello, []string{servertest.JSON}, 400, "", ""},
 		{"not UTF-8", "POST", "", "{\"query\":\"{ hello } # \xff\"}", []string{servertest.JSON}, 400, "", ""},
 		{"GET without query", "GET", "operationName=A", "", nil, 400, "", ""},
@@ -153,6 +159,34 @@ func TestAPI_RefusesInvalidRequests(t *testing.T) {
 					t.Errorf("got body %s", body)
 				}
 			})
+		}
+	})
+}
+
+// Malformed requests are charged by their length, and large ones are not decoded for a client without budget.
+func TestAPI_ChargesRefusedBytes(t *testing.T) {
+	t.Parallel()
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		large := `{"query":"{ hello }","x":"` + strings.Repeat("x", 200<<10) + `"`
+		if w, body := h.Do("POST", "", large, servertest.JSON); w.StatusCode != 400 {
+			h.Errorf("a malformed request: status %d: %s", w.StatusCode, body)
+		}
+		if n := h.Backend.RefusedBytes.Load(); n != int64(len(large)) {
+			h.Errorf("%d bytes are charged, want %d", n, len(large))
+		}
+		if w, _ := h.Do("POST", "", large+"}", servertest.JSON); w.StatusCode != 200 || h.Backend.RefusedBytes.Load() != int64(len(large)) {
+			h.Errorf("a valid request: status %d, %d bytes are charged", w.StatusCode, h.Backend.RefusedBytes.Load())
+		}
+		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
+		h.Backend.Spent.Store(&spent)
+		for name, text := range map[string]string{"malformed": large, "valid": large + "}"} {
+			w, body := h.Do("POST", "", text, servertest.JSON)
+			if w.StatusCode != 429 || w.Header.Get("Retry-After") != "7" || !strings.Contains(body, "RATE_LIMITED") {
+				h.Errorf("a %s large request without budget: status %d, Retry-After %q: %s", name, w.StatusCode, w.Header.Get("Retry-After"), body)
+			}
+		}
+		if w, body := h.Do("POST", "", `{"query":"{ hello }"}`, servertest.JSON); w.StatusCode != 200 {
+			h.Errorf("a small request is decoded: status %d: %s", w.StatusCode, body)
 		}
 	})
 }

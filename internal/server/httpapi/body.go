@@ -19,6 +19,7 @@ const allowedMethods = "GET, POST, OPTIONS"
 func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 	var params *graphql.RawParams
 	var err error
+	length := len(x.R.URL.RawQuery)
 	switch x.R.Method {
 	case http.MethodGet:
 		params, err = decodeQuery(x.R.URL.RawQuery)
@@ -32,12 +33,17 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		if refusal != nil {
 			return nil, refusal
 		}
+		length = len(body)
+		if err := x.api.Runner.Admit(x.R.Context(), length); err != nil {
+			return nil, &Refusal{http.StatusTooManyRequests, err}
+		}
 		params, err = DecodeParams(body)
 	default:
 		x.W.Header().Set("Allow", allowedMethods)
 		return nil, refuse(http.StatusMethodNotAllowed, retwis.CodeBadUserInput, "use POST, or GET for queries")
 	}
 	if err != nil {
+		x.api.Runner.Refused(x.R.Context(), length)
 		return nil, refuse(http.StatusBadRequest, retwis.CodeBadUserInput, "%s", err)
 	}
 	params.Headers = x.R.Header

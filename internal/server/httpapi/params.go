@@ -46,7 +46,7 @@ func DecodeParams(body []byte) (*graphql.RawParams, error) {
 		return nil, err
 	}
 	var p wireParams
-	if err := DecodeJSON(body, &p); err != nil {
+	if err := DecodeJSON(body, &p, "query", "documentId", "operationName", "variables", "extensions"); err != nil {
 		return nil, err
 	}
 	// A persisted query is named by its hash in the extensions.
@@ -73,6 +73,11 @@ func decodeQuery(raw string) (*graphql.RawParams, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return nil, errors.New("the query string is malformed")
+	}
+	for name, given := range values {
+		if len(given) > 1 {
+			return nil, fmt.Errorf("the parameter %s is given twice", shortened(name))
+		}
 	}
 	params := &graphql.RawParams{
 		Query:         values.Get("query"),
@@ -133,9 +138,13 @@ func checkValues(text []byte) error {
 }
 
 // DecodeJSON decodes one JSON value and refuses anything after it. Numbers keep their
-// digits: ids and cursors may exceed the precision of a float64. The client is shown its
-// errors.
-func DecodeJSON(text []byte, into any) error {
+// digits: ids and cursors may exceed the precision of a float64. Keys are compared with
+// their case, and two equal keys of an object are refused; known are the keys that the value
+// may have. The client is shown its errors.
+func DecodeJSON(text []byte, into any, known ...string) error {
+	if err := checkKeys(text, known); err != nil {
+		return err
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	err := d.Decode(into)

@@ -85,6 +85,31 @@ func (r *Runner) Prepare(
 	return op, budget, nil
 }
 
+// LargeRequest is the length in bytes from which decoding a request takes longer than refusing it.
+const LargeRequest = 16 << 10
+
+// Admit refuses a large request of a client that has no budget left. Call it before decoding the request. It returns nil, or
+// the error for the client.
+func (r *Runner) Admit(ctx context.Context, bytes int) *gqlerror.Error {
+	if bytes < LargeRequest {
+		return nil
+	}
+	err := r.Executor.Admit(ctx)
+	if err == nil {
+		return nil
+	}
+	if shown, ok := errors.AsType[*retwis.Error](err); ok {
+		return Refused(shown).Errors[0]
+	}
+	return r.Failure(ctx, "check a budget", err)
+}
+
+// Refused counts a request that the transport refused after reading its bytes.
+func (r *Runner) Refused(ctx context.Context, bytes int) {
+	r.Metrics.refused.Inc()
+	r.Executor.Refused(ctx, bytes)
+}
+
 // Run executes a query or a mutation and returns its response.
 func (r *Runner) Run(ctx context.Context, op *graphql.OperationContext) (response *graphql.Response) {
 	ctx, end := r.observe(ctx, op)

@@ -25,6 +25,8 @@ import (
 type Backend struct {
 	Timelines    *Timelines
 	ChargeEvents atomic.Pointer[error] // why events for one client are refused
+	Spent        atomic.Pointer[error] // why large requests are refused
+	RefusedBytes atomic.Int64          // of requests that a transport refused
 
 	schema *ast.Schema
 
@@ -126,6 +128,19 @@ func (b *Backend) Executor() operation.Executor {
 type backendExecutor struct {
 	*executor.Executor
 	backend *Backend
+}
+
+// Admit implements [operation.Executor].
+func (e *backendExecutor) Admit(context.Context) error {
+	if err := e.backend.Spent.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Refused implements [operation.Executor].
+func (e *backendExecutor) Refused(_ context.Context, bytes int) {
+	e.backend.RefusedBytes.Add(int64(bytes))
 }
 
 // Prepare implements [operation.Executor]. It counts nothing.

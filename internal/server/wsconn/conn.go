@@ -16,6 +16,7 @@ const (
 	maxCloseReason = 123 // bytes, by RFC 6455
 	closeWait      = 5 * time.Second
 	lingerWait     = 2 * time.Second
+	maxPings       = 100 // at once
 )
 
 // Conn is one websocket: it reads messages and writes frames. Sending never waits: what
@@ -51,6 +52,8 @@ type Conn struct {
 	heardAt  time.Time
 	arriving time.Time // since when a message arrives; zero while none does
 
+	pings   int       // that the client may still send
+	pinged  time.Time // when pings was last replenished
 	ws      *websocket.Conn
 	account Account
 	cancel  context.CancelFunc // ends what runs for the connection, once it starts to close
@@ -66,13 +69,16 @@ type Account interface {
 // starts to close.
 func New(ws *websocket.Conn, shared *Shared, gzip bool, account Account, cancel context.CancelFunc) *Conn {
 	now := time.Now()
-	c := &Conn{ws: ws, account: account, shared: shared, gzip: gzip, cancel: cancel, direct: noDirectWriter, pingAt: now.Add(shared.PingEvery), heardAt: now}
+	c := &Conn{ws: ws, account: account, shared: shared, gzip: gzip, cancel: cancel, direct: noDirectWriter, pingAt: now.Add(shared.PingEvery), heardAt: now, pings: maxPings, pinged: now}
 	if !gzip {
 		c.direct = newDirectWriter(ws.NetConn())
 	}
-	ws.SetPongHandler(func(string) error { c.alive(); return nil })
+	ws.SetPongHandler(func(string) error { c.alive(); c.Pinged(); return nil })
 	ws.SetPingHandler(func(data string) error {
 		c.alive()
+		if !c.Pinged() {
+			return nil
+		}
 		c.Enqueue(Frame{Kind: websocket.PongMessage, Data: []byte(data)}, false)
 		return nil
 	})
@@ -85,6 +91,24 @@ func New(ws *websocket.Conn, shared *Shared, gzip bool, account Account, cancel 
 		return nil
 	})
 	return c
+}
+
+// Pinged counts a ping, or another message that starts nothing. A client may send [maxPings] of them at once, and one per
+// second. If it sends more, Pinged closes the connection and reports false.
+func (c *Conn) Pinged() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if more := int(now.Sub(c.pinged) / time.Second); more > 0 {
+		c.pings, c.pinged = min(c.pings+more, maxPings), now
+	}
+	if c.pings--; c.pings >= 0 {
+		return true
+	}
+	if !c.closing {
+		c.closeLocked(websocket.ClosePolicyViolation, "too many pings")
+	}
+	return false
 }
 
 // Send queues a text message. On a connection that is closing it does nothing.
