@@ -1,7 +1,7 @@
 -- merge inserts posts into the list of a timeline in order. Fan-out may not have delivered them yet.
 -- Each post goes below every newer entry, but never below an older post of its own author. merge
 -- skips duplicates and posts of authors whom the timeline no longer follows. It raises the epoch of a
--- list that changed. It sets a merge mark for each partition that posts were read from, so that
+-- list that changed, and after a new edge to an author with posts also if the list did not change. It sets a merge mark for each partition that posts were read from, so that
 -- fan-out does not push them again: see lib/mergemarks.lua.
 --
 -- Mode 'fill' adds posts of one author. If the list was trimmed, it adds them only above the last
@@ -123,10 +123,15 @@ if whole and last ~= '0' then
 elseif not whole and last == '0' and ARGV[6] ~= '1' then
   ends = '' -- older posts of this author exist and are not merged
 end
-if added == 0 and ends == last then
+local stored = added > 0 or ends ~= last
+-- After a new edge, pages below the list show the author's posts too.
+local followed_now = not whole and ARGV[5] ~= '' and first <= #ARGV
+if not stored and not followed_now then
   return 0
 end
-rewrite(KEYS[1], merge_posts(entries, posts, ceilings), ends, cap)
+if stored then
+  rewrite(KEYS[1], merge_posts(entries, posts, ceilings), ends, cap)
+end
 redis.call('HINCRBY', KEYS[3], 'epoch', 1)
 publish(KEYS[5], ARGV[7], ARGV[8], '!', watched(KEYS[4], { ARGV[1] }))
 return added
