@@ -18,7 +18,14 @@ type TimelinePosition struct {
 	Post     PostID    // the post at the position; 0 below all posts
 	Deep     bool      // whether the post was below the end of the stored list
 	Removal  RemovalID // the last removal seen
+
+	// Older are the next older entries of the stored list, nearest first, 0 for none. If the
+	// list no longer holds the post, a page continues at the first that it still holds.
+	Older [CursorReserve]PostID
 }
+
+// CursorReserve is the number of older entries that a cursor holds.
+const CursorReserve = 3
 
 // RemovalID is a position in the removals of a partition: the two halves of a Redis stream
 // id. The zero value is before all removals.
@@ -45,13 +52,14 @@ func (p TimelinePosition) Cursor() Cursor {
 		deep = 1
 	}
 	return seal(timelineCursorKind, int64(p.Timeline.Kind), int64(p.Timeline.Owner),
-		p.Epoch, int64(p.Post), p.Removal.Millis, p.Removal.Seq, deep)
+		p.Epoch, int64(p.Post), p.Removal.Millis, p.Removal.Seq, deep,
+		int64(p.Older[0]), int64(p.Older[1]), int64(p.Older[2]))
 }
 
 // TimelinePosition decodes a cursor of the given timeline. Any other cursor is
 // [ErrBadCursor].
 func (c Cursor) TimelinePosition(of TimelineID) (TimelinePosition, error) {
-	n, ok := c.open(timelineCursorKind, 7)
+	n, ok := c.open(timelineCursorKind, 7+CursorReserve)
 	if !ok || n[6] > 1 || n[0] != int64(of.Kind) || n[1] != int64(of.Owner) {
 		return TimelinePosition{}, ErrBadCursor
 	}
@@ -61,6 +69,7 @@ func (c Cursor) TimelinePosition(of TimelineID) (TimelinePosition, error) {
 		Post:     PostID(n[3]),
 		Removal:  RemovalID{n[4], n[5]},
 		Deep:     n[6] == 1,
+		Older:    [CursorReserve]PostID{PostID(n[7]), PostID(n[8]), PostID(n[9])},
 	}, nil
 }
 
@@ -80,7 +89,7 @@ func (c Cursor) FollowPosition(of FollowConnection) (FollowPosition, error) {
 }
 
 func seal(kind byte, numbers ...int64) Cursor {
-	b := make([]byte, 1, 64)
+	b := make([]byte, 1, 96)
 	b[0] = kind
 	for _, n := range numbers {
 		b = binary.AppendUvarint(b, uint64(n))

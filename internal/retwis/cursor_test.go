@@ -11,11 +11,11 @@ import (
 )
 
 func FuzzTimelineCursor(f *testing.F) {
-	f.Add(byte('h'), int64(1025), int64(3), int64(28_000_000_000_037_005), int64(1_790_000_000_000), int64(2), true, 0, byte('A'))
-	f.Add(byte('u'), int64(1), int64(0), int64(0), int64(0), int64(0), false, 5, byte('\n'))
-	f.Add(byte('p'), int64(0), int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), false, 9, byte('='))
-	f.Fuzz(func(t *testing.T, kind byte, owner, generation, post, millis, seq int64, deep bool, at int, with byte) {
-		if min(owner, generation, post, millis, seq) < 0 {
+	f.Add(byte('h'), int64(1025), int64(3), int64(28_000_000_000_037_005), int64(1_790_000_000_000), int64(2), true, int64(5), int64(0), 0, byte('A'))
+	f.Add(byte('u'), int64(1), int64(0), int64(0), int64(0), int64(0), false, int64(0), int64(0), 5, byte('\n'))
+	f.Add(byte('p'), int64(0), int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), false, int64(math.MaxInt64), int64(1), 9, byte('='))
+	f.Fuzz(func(t *testing.T, kind byte, owner, generation, post, millis, seq int64, deep bool, older, oldest int64, at int, with byte) {
+		if min(owner, generation, post, millis, seq, older, oldest) < 0 {
 			return
 		}
 		position := TimelinePosition{
@@ -24,6 +24,7 @@ func FuzzTimelineCursor(f *testing.F) {
 			Post:     PostID(post),
 			Deep:     deep,
 			Removal:  RemovalID{millis, seq},
+			Older:    [CursorReserve]PostID{PostID(older), 0, PostID(oldest)},
 		}
 		cursor := position.Cursor()
 		if got, err := cursor.TimelinePosition(position.Timeline); err != nil || got != position {

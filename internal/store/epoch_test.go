@@ -85,7 +85,7 @@ func listenForChanges(t *testing.T, e *engine, id retwis.TimelineID) (announced 
 	if m := <-messages; m.Kind != pubsub.Joined {
 		t.Fatalf("the first message is %+v", m)
 	}
-	if err := e.Live.SetOnline(ctx, node, []retwis.TimelineID{id}, time.Minute); err != nil {
+	if _, err := e.Live.SetOnline(ctx, node, []retwis.TimelineID{id}, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	return func() bool {

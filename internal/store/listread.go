@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"retwis/internal/cost"
 	"retwis/internal/retwis"
@@ -16,21 +17,24 @@ import (
 type listRange struct {
 	at     retwis.TimelinePosition
 	last   string // last entry or mark of the list; '' if the list is missing
-	from   int    // index of the first entry; -1 if the list does not hold the requested post
+	found  bool   // whether the list holds the requested post, or one of the older ones of its cursor
 	posts  []retwis.PostID
-	bottom bool // whether the range includes [rdb.ListComplete]
+	below  []retwis.PostID // the next entries below the range, up to [retwis.CursorReserve]
+	bottom bool            // whether the range includes [rdb.ListComplete]
 }
 
-// readList reads a range of the list of a timeline. It rebuilds a home or list first if it is missing or being built. It
-// returns a list that is being built if its sources changed during each try, or if no replica has some of its posts yet.
-func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode string, post retwis.PostID, count int) (listRange, error) {
+// readList reads a range of the list of a timeline. The modes after and before read from the first of some posts that
+// the list holds: the range excludes the first post, and for after it includes any other. It rebuilds a home or list
+// first if it is missing or being built. It returns a list that is being built if its sources changed during each try,
+// or if no replica has some of its posts yet.
+func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode string, from []retwis.PostID, count int) (listRange, error) {
 	if mode == "after" || mode == "before" {
 		if err := cost.Walk(ctx, s.options.HomeCap/10); err != nil { // the search for the post
 			return listRange{}, err
 		}
 	}
 	for try := 0; ; try++ {
-		reply, err := s.db.Do(ctx, s.pageCall(id, mode, post, count)).Slice()
+		reply, err := s.db.Do(ctx, s.pageCall(id, mode, from, count)).Slice()
 		if err != nil {
 			return listRange{}, fmt.Errorf("read a list: %w", err)
 		}
@@ -51,12 +55,16 @@ func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode str
 	}
 }
 
-func (s *Timelines) pageCall(id retwis.TimelineID, mode string, post retwis.PostID, count int) rdb.Call {
+func (s *Timelines) pageCall(id retwis.TimelineID, mode string, from []retwis.PostID, count int) rdb.Call {
 	p := s.db.OfTimeline(id)
+	posts := make([]string, len(from))
+	for i, post := range from {
+		posts[i] = post.String()
+	}
 	return rdb.Call{
 		Script: script.ReadList,
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Removals(), p.LargeAuthors(), p.OnlineNodes()},
-		Args:   append([]any{mode, post.String(), count}, s.pullArgs(id)...),
+		Args:   append([]any{mode, strings.Join(posts, " "), count, retwis.CursorReserve}, s.pullArgs(id)...),
 	}
 }
 
@@ -85,20 +93,25 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 	if at.Post, err = rdb.PostID(rdb.Text(reply[2])); err != nil {
 		return listRange{}, err
 	}
-	from, _ := reply[4].(int64)
-	got := listRange{at: at, last: rdb.Text(reply[3]), from: int(from)}
+	size, _ := reply[4].(int64)
+	got := listRange{at: at, last: rdb.Text(reply[3]), found: size >= 0}
 	entries, _ := reply[5].([]any)
-	for _, e := range entries {
+	for i, e := range entries {
+		inRange := i < int(size)
 		switch rdb.Text(e) {
 		case rdb.ListComplete:
-			got.bottom = true
+			got.bottom = inRange
 		case rdb.ListBuilding:
 		default:
 			post, err := retwis.ParsePostID(rdb.Text(e))
 			if err != nil {
 				return listRange{}, err
 			}
-			got.posts = append(got.posts, post)
+			if inRange {
+				got.posts = append(got.posts, post)
+			} else {
+				got.below = append(got.below, post)
+			}
 		}
 	}
 	return got, nil

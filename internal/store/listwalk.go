@@ -36,19 +36,18 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	if !w.started {
 		w.at, w.started = got.at, true
 	}
-	if got.from < 0 {
+	if !got.found {
 		if w.tail, err = w.afterLostEntry(ctx); err != nil {
 			return nil, false, err
 		}
 		return w.tail.next(ctx, count)
 	}
+	entries := entriesOf(got.posts, got.below)
 	if !w.older {
-		slices.Reverse(got.posts)
+		slices.Reverse(entries)
 	}
-	entries := make([]entry, len(got.posts))
-	for i, post := range got.posts {
-		entries[i] = entry{post: post}
-		w.from = &retwis.TimelinePosition{Post: post}
+	if n := len(entries); n > 0 {
+		w.from = &retwis.TimelinePosition{Post: entries[n-1].post, Older: entries[n-1].older}
 	}
 	switch {
 	case len(entries) == count:
@@ -63,20 +62,45 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	}
 }
 
+// entriesOf returns entries of a list, newest first, each with the next older entries. below are the entries after
+// the last one.
+func entriesOf(posts, below []retwis.PostID) []entry {
+	all := slices.Concat(posts, below)
+	entries := make([]entry, len(posts))
+	for i, post := range posts {
+		entries[i].post = post
+		copy(entries[i].older[:], all[i+1:])
+	}
+	return entries
+}
+
 // nextRange reads the next entries of the list by index.
 func (w *listWalk) nextRange(ctx context.Context, count int) (listRange, error) {
 	switch {
 	case w.older && w.from == nil:
-		return w.timelines.readList(ctx, w.id, "top", 0, count)
+		return w.timelines.readList(ctx, w.id, "top", nil, count)
 	case w.older && w.from.Post == 0:
-		return w.timelines.readList(ctx, w.id, "top", 0, 0)
+		return w.timelines.readList(ctx, w.id, "top", nil, 0)
 	case w.older:
-		return w.timelines.readList(ctx, w.id, "after", w.from.Post, count)
-	case w.from == nil:
-		return w.timelines.readList(ctx, w.id, "before", 0, count)
+		return w.timelines.readList(ctx, w.id, "after", w.candidates(), count)
 	default:
-		return w.timelines.readList(ctx, w.id, "before", w.from.Post, count)
+		return w.timelines.readList(ctx, w.id, "before", w.candidates(), count)
 	}
+}
+
+// candidates returns the posts to continue at: the post of the cursor and the next older entries. Without a cursor it
+// returns 0, which is the mark at the end of a complete list.
+func (w *listWalk) candidates() []retwis.PostID {
+	if w.from == nil {
+		return []retwis.PostID{0}
+	}
+	posts := []retwis.PostID{w.from.Post}
+	for _, post := range w.from.Older {
+		if post != 0 {
+			posts = append(posts, post)
+		}
+	}
+	return posts
 }
 
 // belowList returns the walk that continues below the end of the list.
@@ -127,7 +151,7 @@ func (w *listWalk) afterLostEntry(ctx context.Context) (*tailWalk, error) {
 
 // snapshot returns a walk over the whole list, held in memory.
 func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
-	all, err := w.timelines.readList(ctx, w.id, "all", 0, 0)
+	all, err := w.timelines.readList(ctx, w.id, "all", nil, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -177,6 +201,9 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 		entries := make([]entry, n)
 		for i, post := range t.list[:n] {
 			entries[i] = entry{post: post}
+		}
+		if t.older {
+			entries = entriesOf(t.list[:n], t.list[n:])
 		}
 		t.list = t.list[n:]
 		return entries, len(t.list) == 0 && !(t.older && t.deep), nil

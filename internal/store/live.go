@@ -43,7 +43,7 @@ const (
 
 // CurrentPosition returns the current position of a timeline.
 func (s *Live) CurrentPosition(ctx context.Context, id retwis.TimelineID) (retwis.TimelinePosition, error) {
-	got, err := s.timelines.readList(ctx, id, "top", 0, 0)
+	got, err := s.timelines.readList(ctx, id, "top", nil, 0)
 	if err != nil {
 		return retwis.TimelinePosition{}, fmt.Errorf("read the position of timeline %s: %w", id, err)
 	}

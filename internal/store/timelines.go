@@ -22,6 +22,8 @@ type Timelines struct {
 type entry struct {
 	post retwis.PostID
 	deep bool // below the end of the list: read by id from the profiles of the sources
+
+	older [retwis.CursorReserve]retwis.PostID // the next older entries of the list
 }
 
 // walk reads a timeline in one direction.
@@ -105,7 +107,7 @@ func (s *Timelines) collect(ctx context.Context, w walk, older bool, count int, 
 	page := retwis.PostPage{LiveCursor: position.Cursor()}
 	for _, f := range all {
 		at := position
-		at.Post, at.Deep = f.entry.post, f.entry.deep
+		at.Post, at.Deep, at.Older = f.entry.post, f.entry.deep, f.entry.older
 		page.Edges = append(page.Edges, retwis.PostEdge{Cursor: at.Cursor(), Post: f.Post})
 	}
 	if older {
@@ -131,7 +133,7 @@ func (w *profileWalk) position() retwis.TimelinePosition { return w.at }
 
 func (w *profileWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	if !w.started {
-		now, err := w.timelines.readList(ctx, w.id, "top", 0, 0)
+		now, err := w.timelines.readList(ctx, w.id, "top", nil, 0)
 		if err != nil {
 			return nil, false, err
 		}

@@ -2,10 +2,14 @@
 --
 -- KEYS   1 list   2 hash of the epoch, or a missing key   3 removals
 --        4 and 5 see lib/pullonread.lua
--- ARGV   1 'top', 'after', 'before' or 'all'   2 post, for after and before   3 count
---        4… see lib/pullonread.lua
--- Reply  { epoch, last removal, newest entry or '0', last entry or '', index of the first entry
---        returned or -1 if the list does not hold the post, entries }
+-- ARGV   1 'top', 'after', 'before' or 'all'   2 for after and before: post, and the posts below it,
+--        separated by spaces   3 count   4 number of further entries to return below the last one
+--        5… see lib/pullonread.lua
+-- Reply  { epoch, last removal, newest entry or '0', last entry or '', number of entries in the range
+--        or -1 if the list holds none of the posts, entries of the range and below it }
+--
+-- If the list does not hold the post, the range begins or ends at the first of the posts below it that
+-- the list still holds.
 --@include ids
 --@include list
 --@include merge
@@ -17,25 +21,42 @@
 --@include idle
 
 record_read(KEYS[2])
-pull_on_read(KEYS, ARGV, 4)
+pull_on_read(KEYS, ARGV, 5)
 
-local mode, count = ARGV[1], tonumber(ARGV[3])
+-- place returns the index of the first of the posts that the list holds, and whether it is the first.
+local function place(posts)
+  local first = true
+  for post in string.gmatch(posts, '%d+') do
+    local at = redis.call('LPOS', KEYS[1], post)
+    if at then
+      return at, first
+    end
+    first = false
+  end
+end
+
+local mode, count, below_range = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
 local from, to = 0, count - 1
 if mode == 'all' then
   to = redis.call('LLEN', KEYS[1]) - 1
 elseif mode ~= 'top' then
-  local at = redis.call('LPOS', KEYS[1], ARGV[2])
+  local at, exact = place(ARGV[2])
   if not at then
     from, to = -1, -2
   elseif mode == 'after' then
-    from, to = at + 1, at + count
+    from = exact and at + 1 or at
+    to = from + count - 1
   else
     from, to = math.max(0, at - count), at - 1
   end
 end
-local entries = {}
-if from >= 0 and to >= from then
-  entries = redis.call('LRANGE', KEYS[1], from, to)
+local entries, size = {}, -1
+if from >= 0 then
+  size = to - from + 1
+  if size > 0 then
+    entries = redis.call('LRANGE', KEYS[1], from, to + below_range)
+    size = math.min(size, #entries)
+  end
 end
 local removal = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)
 return {
@@ -43,6 +64,6 @@ return {
   removal[1] and removal[1][1] or '0-0',
   head(KEYS[1]),
   redis.call('LINDEX', KEYS[1], -1) or '',
-  from,
+  size,
   entries,
 }
