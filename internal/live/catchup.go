@@ -72,7 +72,8 @@ func (h *Hub) runCatchUps(ctx context.Context) {
 }
 
 // catchUp reads the events after the feed's position from the list and sends them to the
-// subscribers. After an error the feed keeps the position that it reached and stays busy
+// subscribers. If the feed must verify the posts that it sent, it verifies at least half of those
+// that the list still holds. After an error the feed keeps the position that it reached and stays busy
 // until a retry succeeds.
 func (f *feed) catchUp(ctx context.Context) error {
 	h, p := f.partition.hub, f.partition
@@ -83,7 +84,6 @@ func (f *feed) catchUp(ctx context.Context) error {
 		return nil
 	}
 	from, sent := f.overlap()
-	position := f.position
 	// The read covers all messages received before it. Their loaded posts are still useful.
 	known := f.held
 	f.held, f.readAgain, f.verify = nil, false, false
@@ -91,9 +91,10 @@ func (f *feed) catchUp(ctx context.Context) error {
 
 	h.counts.catchUps.Add(1)
 	events, err := h.readSince(ctx, from)
-	if err == nil && sent != nil && !events.Found { // the list may have been trimmed
-		sent = nil
-		events, err = h.readSince(ctx, position)
+	for err == nil && len(sent) > 0 && !events.Found && !events.Gone { // the list was trimmed: verify fewer posts
+		half := (len(sent) + 1) / 2
+		from.Post, sent = sent[half-1], sent[half:]
+		events, err = h.readSince(ctx, from)
 	}
 	if err != nil {
 		p.mu.Lock()

@@ -120,6 +120,15 @@ func TestFeed_SendsTheEventsOfItsList(t *testing.T) {
 			time.Sleep(10 * time.Second) // until the channel is subscribed again
 			db.push(alice)
 		}, []string{"+3", "HISTORY_CHANGED", "+4"}, -1, nil},
+		{"resets if a new master with a trimmed list has another post between those sent", func(db *fakeDatabase) {
+			for range 3 {
+				db.push(alice)
+			}
+			synctest.Wait()
+			db.failOver(alice, 3, 4, 9, 5)
+			time.Sleep(10 * time.Second) // until the channel is subscribed again
+			db.push(alice)
+		}, []string{"+3", "+4", "+5", "HISTORY_CHANGED", "+6"}, -1, nil},
 		{"resets if a message repeats a post after another one", func(db *fakeDatabase) {
 			db.push(alice)
 			synctest.Wait()

@@ -21,12 +21,19 @@ var ErrMissing = errors.New("redis-server is not on the PATH")
 // Find returns the path of the redis-server on the PATH. It fails with [ErrMissing] if there is
 // none, and with another error if it cannot be used.
 func Find(ctx context.Context) (string, error) {
-	path, err := exec.LookPath("redis-server")
+	path, err := FindProgram(ctx, "redis-server")
 	if errors.Is(err, exec.ErrNotFound) {
 		return "", ErrMissing
 	}
+	return path, err
+}
+
+// FindProgram returns the path of a program that is compatible with redis-server, such as
+// valkey-server. It fails if the program is missing or cannot be used.
+func FindProgram(ctx context.Context, program string) (string, error) {
+	path, err := exec.LookPath(program)
 	if err != nil {
-		return "", fmt.Errorf("find redis-server: %w", err)
+		return "", fmt.Errorf("find %s: %w", program, err)
 	}
 
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

@@ -28,9 +28,15 @@ import (
 // tests at once can be slow.
 const patience = 60 * time.Second
 
+// program is an environment variable that names another program for the tests, such as valkey-server.
+const program = "RETWIS_TEST_REDIS"
+
 // find returns the path of the redis-server that all tests use. It searches once per test
 // binary, because asking for the version takes as long as a start.
 var find = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals // it never changes
+	if name := os.Getenv(program); name != "" {
+		return redisproc.FindProgram(context.Background(), name)
+	}
 	path, err := redisproc.Find(context.Background())
 	if err != nil {
 		return "", fmt.Errorf("tests need redis-server %d or later (apt-get install redis-server): %w",

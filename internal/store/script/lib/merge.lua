@@ -50,18 +50,49 @@ local function rewrite(list, entries, ends, cap)
   replace(list, entries)
 end
 
+-- ceilings_by_bucket returns for each post the index of the first older entry that may be of the same
+-- author. An entry does not contain its author, but the bucket of the author.
+local function ceilings_by_bucket(entries, posts)
+  local by_bucket = {}
+  for i, entry in ipairs(entries) do
+    local bucket = bucket_of(entry)
+    by_bucket[bucket] = by_bucket[bucket] or {}
+    table.insert(by_bucket[bucket], i)
+  end
+  local ceilings = {}
+  for k, post in ipairs(posts) do
+    for _, i in ipairs(by_bucket[bucket_of(post)] or {}) do
+      if below(entries[i], post) then
+        ceilings[k] = i
+        break
+      end
+    end
+  end
+  return ceilings
+end
+
+-- holds_older reports whether a list holds an older post that may be of the same author.
+local function holds_older(list, post)
+  return ceilings_by_bucket(redis.call('LRANGE', list, 0, -1), { post })[1] ~= nil
+end
+
 -- insert_post inserts a post that a merge has read into a list by id, and reports whether the list changed.
--- It skips a post that the list holds, a post older than the end of a trimmed list, because the list
--- trimmed it before, and a list that is being built, because the build adds the post.
+-- It skips a post that the list holds, and a list that is being built, because the build adds the post. It
+-- skips a post older than the end of a trimmed list, because the list trimmed it before, or had no room for
+-- it. But if the list holds an older post of the author, which arrived late, the post goes above that.
 local function insert_post(list, post, cap)
   local last = redis.call('LINDEX', list, -1)
-  if not last or last == 'b' or last ~= '0' and below(post, last) or redis.call('LPOS', list, post) then
+  if not last or last == 'b' or redis.call('LPOS', list, post) then
     return false
   end
   local entries = redis.call('LRANGE', list, 0, -1)
   if last == '0' then
     entries[#entries] = nil
   end
-  rewrite(list, merge_posts(entries, { post }, {}), last == '0' and '0' or '', cap)
+  local ceilings = ceilings_by_bucket(entries, { post })
+  if last ~= '0' and below(post, last) and not ceilings[1] then
+    return false
+  end
+  rewrite(list, merge_posts(entries, { post }, ceilings), last == '0' and '0' or '', cap)
   return true
 end

@@ -2,27 +2,6 @@
 -- into a home when it is read or watched. The pull watermarks of a reader record up to which post of each
 -- large author this has been done.
 
--- ceilings_by_bucket returns for each post the index of the first older entry that may be of the same
--- author. An entry does not contain its author, but the bucket of the author.
-local function ceilings_by_bucket(entries, posts)
-  local by_bucket = {}
-  for i, entry in ipairs(entries) do
-    local bucket = bucket_of(entry)
-    by_bucket[bucket] = by_bucket[bucket] or {}
-    table.insert(by_bucket[bucket], i)
-  end
-  local ceilings = {}
-  for k, post in ipairs(posts) do
-    for _, i in ipairs(by_bucket[bucket_of(post)] or {}) do
-      if below(entries[i], post) then
-        ceilings[k] = i
-        break
-      end
-    end
-  end
-  return ceilings
-end
-
 -- The number of posts that a pull may push on top of newer ones if the home is watched, as delayed
 -- fan-out does. More posts are merged in order.
 local FEW = 16
@@ -53,7 +32,8 @@ end
 --
 -- It merges the posts by id if they are older than some entry, if so many were posted that some are no
 -- longer stored, or if a merge has read them before. Then it raises the epoch of the home and calls
--- announce without a post. Posts older than the end of a full home are dropped.
+-- announce without a post. Posts older than the end of a full home are dropped, unless the home holds
+-- an older post of their author.
 --
 -- It does nothing if the home is missing or being built: the build adds the posts.
 local function pull_posts(tag, partitions, reader, authors, cap, slack, announce)
@@ -90,7 +70,7 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
       local mark_keys = merge_marks_after(merge_marks, merge_marks .. ':older', post)
       if merged_already(mark_keys, { 'h' .. reader }, author_of[post], post)[1] then
         changed = insert_post(home, post, cap) or changed
-      elseif below(ends, post) and not redis.call('LPOS', home, post) then
+      elseif not redis.call('LPOS', home, post) and (below(ends, post) or holds_older(home, post)) then
         local before = head(home)
         push(home, post, cap, slack)
         announce(post, before)
@@ -117,9 +97,9 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
     end
   end
   local floor = ends == '' and entries[#entries] or '0'
-  local posts, late = {}, false
+  local posts, late, above = {}, false, ceilings_by_bucket(entries, fresh)
   for i = #fresh, 1, -1 do
-    if not held[fresh[i]] and below(floor, fresh[i]) then
+    if not held[fresh[i]] and (above[i] or below(floor, fresh[i])) then
       posts[#posts + 1] = fresh[i]
       late = late or below(fresh[i], newest)
     end

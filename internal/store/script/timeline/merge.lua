@@ -5,7 +5,8 @@
 -- fan-out does not push them again: see lib/mergemarks.lua.
 --
 -- Mode 'fill' adds posts of one author. If the list was trimmed, it adds them only above the last
--- entry, because posts of other authors are missing below. It acts only while the edge has the given
+-- entry, because posts of other authors are missing below, or above an older post of the author, which
+-- arrived late. It acts only while the edge has the given
 -- score. If the list is being built, it only raises the epoch, so that the build starts again.
 --
 -- Mode 'whole' adds the newest posts of all authors and ends the build of a list. It refuses if the
@@ -97,7 +98,7 @@ for i = first, #ARGV - 1, 2 do
   if whole and not wanted(author) then
     return -2
   end
-  if not index[post] and wanted(author) and not (floor and below(post, floor))
+  if not index[post] and wanted(author) and not (floor and below(post, floor) and not ceiling[i])
     and instant_of(post) <= clock[bucket_of(post) % partitions] then
     added = added + 1
     posts[added] = post
