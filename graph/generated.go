@@ -836,7 +836,7 @@ A new account.
 input RegisterInput {
   """3 to 20 letters a to z in any case, digits and underscores, unique without regard to case. Some names are reserved."""
   username: String!
-  """8 to 256 characters."""
+  """8 to 256 characters. The most common passwords are refused."""
   password: String!
   """The name to display. The default is the username."""
   displayName: String
@@ -858,7 +858,7 @@ A change of password.
 input ChangePasswordInput {
   """The current password."""
   currentPassword: String!
-  """The new password, 8 to 256 characters."""
+  """The new password, 8 to 256 characters. The most common passwords are refused."""
   newPassword: String!
 }
 

@@ -30,7 +30,7 @@ type AddListMemberPayload struct {
 type ChangePasswordInput struct {
 	// The current password.
 	CurrentPassword string `json:"currentPassword"`
-	// The new password, 8 to 256 characters.
+	// The new password, 8 to 256 characters. The most common passwords are refused.
 	NewPassword string `json:"newPassword"`
 }
 
@@ -160,7 +160,7 @@ type RateLimitPayload struct {
 type RegisterInput struct {
 	// 3 to 20 letters a to z in any case, digits and underscores, unique without regard to case. Some names are reserved.
 	Username string `json:"username"`
-	// 8 to 256 characters.
+	// 8 to 256 characters. The most common passwords are refused.
 	Password string `json:"password"`
 	// The name to display. The default is the username.
 	DisplayName *string `json:"displayName,omitempty"`

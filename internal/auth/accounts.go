@@ -105,7 +105,7 @@ func NewAccounts(store AccountStore, sessions SessionStore, opts Options) (*Acco
 // user can log in.
 func (a *Accounts) Register(ctx context.Context, username, password string, displayName *string, userAgent string) (Session, error) {
 	nameErr := retwis.CheckUsername(username)
-	form, passwordErr := retwis.NormalizePassword("password", password)
+	form, passwordErr := retwis.NewPassword("password", password)
 	shown, shownErr := username, error(nil)
 	if displayName != nil {
 		shown, shownErr = retwis.NormalizeDisplayName(*displayName)

@@ -193,7 +193,7 @@ func (a *Accounts) ChangePassword(ctx context.Context, who Identity, current, ch
 	if _, err := who.viewer(); err != nil {
 		return Session{}, err
 	}
-	newForm, err := retwis.NormalizePassword("newPassword", changed)
+	newForm, err := retwis.NewPassword("newPassword", changed)
 	if err != nil {
 		return Session{}, err
 	}

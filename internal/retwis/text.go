@@ -24,12 +24,18 @@ func NormalizePostText(text string) (string, error) {
 }
 
 // NormalizeDisplayName returns a display name as it is stored. The rules are those of a
-// post, with other limits and without line breaks.
+// post, with other limits and without line breaks. It refuses names that look like those of
+// the service or its staff.
 func NormalizeDisplayName(name string) (string, error) {
-	return textRule{
-		field: "displayName", noun: "display name", plural: "display names",
+	const field = "displayName"
+	normal, err := textRule{
+		field: field, noun: "display name", plural: "display names",
 		graphemes: MaxDisplayNameGraphemes, bytes: MaxDisplayNameBytes,
 	}.normalize(name)
+	if err == nil && imitatesStaff(normal) {
+		return "", FieldError(CodeInvalid, field, "the name looks like one of the service: choose another one")
+	}
+	return normal, err
 }
 
 // NormalizeBio returns a bio as it is stored. The rules are those of a post, with other

@@ -8,7 +8,7 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 export type RegisterInput = {
   /** 3 to 20 letters a to z in any case, digits and underscores, unique without regard to case. Some names are reserved. */
   username: string;
-  /** 8 to 256 characters. */
+  /** 8 to 256 characters. The most common passwords are refused. */
   password: string;
   /** The name to display. The default is the username. */
   displayName?: string | null | undefined;
@@ -26,7 +26,7 @@ export type LoginInput = {
 export type ChangePasswordInput = {
   /** The current password. */
   currentPassword: string;
-  /** The new password, 8 to 256 characters. */
+  /** The new password, 8 to 256 characters. The most common passwords are refused. */
   newPassword: string;
 };
 

@@ -281,6 +281,7 @@ export const de: Messages = {
       BLANK: "Gib ein Passwort ein.",
       TOO_SHORT: "Verwende mindestens 8 Zeichen.",
       TOO_LONG: "Verwende höchstens 256 Zeichen.",
+      INVALID: "Dieses Passwort ist zu verbreitet. Wähle eines, das andere nicht verwenden.",
       WRONG_CREDENTIALS: "Falsches Passwort.",
     },
     listName: {
@@ -288,7 +289,10 @@ export const de: Messages = {
       INVALID: "Verwende eine Zeile ohne Steuerzeichen.",
       LIMIT_REACHED: "Du hast das Limit von 1000 Listen erreicht.",
     },
-    displayName: { BLANK: "Gib einen Anzeigenamen ein.", INVALID: "Verwende eine Zeile ohne Steuerzeichen." },
+    displayName: {
+      BLANK: "Gib einen Anzeigenamen ein.",
+      INVALID: "Verwende eine Zeile ohne Steuerzeichen, und keinen Namen, der wie einer des Dienstes aussieht.",
+    },
     longDisplayName: (most, actual) => `Anzeigenamen haben bis zu ${most} Zeichen (deiner hat ${actual}).`,
     longBio: (most, actual) => `Hier sind bis zu ${most} Zeichen möglich (du hast ${actual}).`,
     longListName: (most, actual) => `Listennamen haben bis zu ${most} Zeichen (deiner hat ${actual}).`,

@@ -277,6 +277,7 @@ export const en = {
       BLANK: "Enter a password.",
       TOO_SHORT: "Use at least 8 characters.",
       TOO_LONG: "Use at most 256 characters.",
+      INVALID: "This password is too common. Choose one that others do not use.",
       WRONG_CREDENTIALS: "Wrong password.",
     } as Record<string, string>,
     listName: {
@@ -284,7 +285,10 @@ export const en = {
       INVALID: "Use a single line without control characters.",
       LIMIT_REACHED: "You have reached the limit of 1000 lists.",
     } as Record<string, string>,
-    displayName: { BLANK: "Enter a display name.", INVALID: "Use a single line without control characters." } as Record<string, string>,
+    displayName: {
+      BLANK: "Enter a display name.",
+      INVALID: "Use a single line without control characters, and no name that looks like one of the service.",
+    } as Record<string, string>,
     longDisplayName: (most: string, actual: string) => `Display names can have up to ${most} characters (yours has ${actual}).`,
     longBio: (most: string, actual: string) => `Bios can have up to ${most} characters (yours has ${actual}).`,
     longListName: (most: string, actual: string) => `List names can have up to ${most} characters (yours has ${actual}).`,
