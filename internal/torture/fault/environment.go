@@ -33,11 +33,18 @@ const Lease = time.Second
 // startTime bounds how long a process may take to become ready.
 const startTime = 30 * time.Second
 
-// process is one process of the service.
+// restartPause is the pause before a process that ended by itself is started again.
+const restartPause = 200 * time.Millisecond
+
+// process is one process of the service. It is started again when it ends by itself, as a supervisor does: a process
+// that starts during an outage of Redis ends with an error.
 type process struct {
 	url  string // of an API process
-	cmd  *exec.Cmd
 	done chan struct{}
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	ending bool // whether it must not be started again
 }
 
 // Environment is a running service: two API processes and two workers.
@@ -143,24 +150,55 @@ func (e *Environment) startWorker(context.Context) (*process, error) {
 }
 
 func (e *Environment) launch(args []string) (*process, error) {
-	p := &process{cmd: exec.Command(e.options.Binary, args...), done: make(chan struct{})} //nolint:noctx // it runs until a fault ends it
-	p.cmd.Stdout, p.cmd.Stderr = io.Discard, e.log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "RETWIS_") })
+	command := func() *exec.Cmd {
+		cmd := exec.Command(e.options.Binary, args...) //nolint:noctx // it runs until a fault ends it
+		cmd.Stdout, cmd.Stderr = io.Discard, e.log
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "RETWIS_") })
+		return cmd
+	}
+	p := &process{cmd: command(), done: make(chan struct{})}
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the service: %w", err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // the reason is in the log
-		close(p.done)
+		defer close(p.done)
+		for {
+			_ = p.cmd.Wait() // the reason is in the log
+			time.Sleep(restartPause)
+			if !p.restart(command()) {
+				return
+			}
+		}
 	}()
 	return p, nil
 }
 
+// restart starts the process again, unless it was ended.
+func (p *process) restart(cmd *exec.Cmd) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ending || cmd.Start() != nil {
+		return false
+	}
+	p.cmd = cmd
+	return true
+}
+
+// signal sends a signal to the process.
+func (p *process) signal(sig os.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cmd.Process.Signal(sig)
+}
+
 // end sends a signal that ends the process, and waits until it has ended.
 func (p *process) end(sig syscall.Signal) {
+	p.mu.Lock()
+	p.ending = true
 	_ = p.cmd.Process.Signal(syscall.SIGCONT)
 	_ = p.cmd.Process.Signal(sig)
+	p.mu.Unlock()
 	<-p.done
 }
 
@@ -170,9 +208,9 @@ func (p *process) await(ctx context.Context, ready func() bool) error {
 	for !ready() {
 		select {
 		case <-p.done:
-			return fmt.Errorf("%s ended before it was ready: %s", p.cmd, p.cmd.ProcessState)
+			return fmt.Errorf("the process at %s cannot be started", p.url)
 		case <-ctx.Done():
-			return fmt.Errorf("%s was not ready in %s", p.cmd, startTime)
+			return fmt.Errorf("the process at %s was not ready in %s", p.url, startTime)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

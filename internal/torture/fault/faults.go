@@ -32,12 +32,12 @@ func All() []Fault {
 		{Name: "kill-worker", Help: "kill -9 of a worker", Inject: worker},
 		{Name: "stop-worker", Help: "SIGTERM of a worker", Inject: func(ctx context.Context, e *Environment) error { return e.replaceWorker(ctx, syscall.SIGTERM) }},
 		{Name: "freeze-worker", Help: "a worker stops for twice its lease", Inject: func(ctx context.Context, e *Environment) error {
-			return freeze(ctx, e.workers[rand.IntN(len(e.workers))].cmd.Process.Signal, 2*Lease)
+			return freeze(ctx, e.workers[rand.IntN(len(e.workers))].signal, 2*Lease)
 		}},
 		{Name: "kill-api", Help: "kill -9 of an API process", Inject: func(ctx context.Context, e *Environment) error { return e.replaceAPI(ctx, syscall.SIGKILL) }},
 		{Name: "stop-api", Help: "SIGTERM of an API process, as in a rolling restart", Inject: func(ctx context.Context, e *Environment) error { return e.replaceAPI(ctx, syscall.SIGTERM) }},
 		{Name: "freeze-api", Help: "an API process stops for a second", Inject: func(ctx context.Context, e *Environment) error {
-			return freeze(ctx, e.apis[rand.IntN(len(e.apis))].cmd.Process.Signal, time.Second)
+			return freeze(ctx, e.apis[rand.IntN(len(e.apis))].signal, time.Second)
 		}},
 		{Name: "rolling-deploy", Help: "SIGTERM of all processes of the service, one after the other", Inject: rollingDeploy},
 		{Name: "kill-redis", Help: "kill -9 and restart of Redis", Single: true, Inject: killRedis},
