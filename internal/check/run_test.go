@@ -262,8 +262,8 @@ func TestRun_RepairsABusyDatabase(t *testing.T) {
 		r := redistest.Rand(t)
 		m := enginetest.NewModel(e.Crowd("user", 40))
 		stop := m.KeepBusy(e.Engine, r)
-		repaired := 0
-		for range redistest.Size(3, 50) {
+		repaired, rounds := 0, redistest.Size(3, 50)
+		for range rounds {
 			time.Sleep(50 * time.Millisecond)
 			for _, home := range enginetest.Keys(t, client, "*:home:*") {
 				var err error
@@ -288,7 +288,10 @@ func TestRun_RepairsABusyDatabase(t *testing.T) {
 		}
 		t.Logf("%d findings were repaired", repaired)
 		e.Drain()
-		m.Verify(e.Engine, 1000, 100)
+		// A check cannot distinguish an entry that was removed from the end of a trimmed list from one that a late
+		// post displaced, and leaves it to the pages. Each round removes at most one entry of a home.
+		const lateness = 256
+		m.Verify(e.Engine, 1000, lateness+rounds)
 	})
 }
 
