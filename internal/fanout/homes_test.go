@@ -40,7 +40,7 @@ func TestHomes_EqualTheirDefinitionAfterRandomActions(t *testing.T) {
 		{"room for all", store.Options{HomeCap: 20_000}},
 		{"small homes", store.Options{HomeCap: 60, Slack: 20, Chunk: 5}},
 		{"large authors", store.Options{HomeCap: 20_000, PullAbove: 6, Chunk: 5}},
-		{"large authors, small homes", store.Options{HomeCap: 60, Slack: 20, PullAbove: 6, Chunk: 5}},
+		{"large authors, small homes", store.Options{HomeCap: 60, Slack: 20, PullAbove: 6, Chunk: 5, Partitions: redistest.Size(16, 64)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
