@@ -21,6 +21,7 @@ import (
 func measurements() []measure.Measurement {
 	return []measure.Measurement{
 		{Name: "fanout", Help: "deliveries per second to many followers", Do: engine.FanOut},
+		{Name: "merge-marks", Help: "the same to followers whose homes were just built", Do: engine.MergeMarks},
 		{Name: "scale", Help: "cost of a delivery from 100 to 100 000 followers", Do: engine.Scale},
 		{Name: "small", Help: "delay of small authors while a large author's post is delivered", Do: engine.SmallAuthors},
 		{Name: "accounts", Help: "memory of Redis per account, session and post", Do: engine.Accounts},
