@@ -15,6 +15,7 @@ import (
 
 	"retwis/graph/limits"
 	"retwis/graph/loaders"
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -27,11 +28,15 @@ const (
 	errorOverhead   = 130 // of the JSON around message and path
 )
 
+// rowsPerError is what the presentation of an error, with its path, counts for.
+const rowsPerError = 100
+
 // errorPresenter returns the function that turns an error into what the client sees. A [retwis.Error] keeps its message
 // and code. An error that unavailable recognises is logged, and the client is asked to retry. Any other error is logged
 // in full under an id, and the client sees only that id.
 func errorPresenter(log *slog.Logger, unavailable func(error) *retwis.Error) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
+		_ = cost.Walk(ctx, rowsPerError) // an operation that has to stop reports its errors, too
 		if shown, ok := errors.AsType[*retwis.Error](err); ok {
 			return present(ctx, shown.Message, extensions(shown))
 		}

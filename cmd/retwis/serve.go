@@ -89,6 +89,7 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 		return cli.Misuse(err)
 	}
 	shares := cost.NewShares()
+	shares.Register(metrics)
 	executor := graph.NewExecutor(&graph.Resolver{
 		Accounts:  accounts,
 		Users:     db.Accounts,

@@ -56,6 +56,7 @@ type Meter struct {
 	held   int // bytes in flight
 	closed bool
 	err    error
+	stop   stop // why err is set
 }
 
 // NewMeter returns a meter that has counted nothing.
@@ -109,7 +110,7 @@ func (m *Meter) Written(length int) error {
 		return nil
 	}
 	if length > MaxResponse {
-		return m.fail(ErrResponseTooLarge)
+		return m.fail(ErrResponseTooLarge, largeResponse)
 	}
 	m.mu.Lock()
 	more := length - m.work.Bytes
@@ -118,7 +119,7 @@ func (m *Meter) Written(length int) error {
 		return m.Err()
 	}
 	if m.shares != nil && !m.shares.Bytes.Try(m.holder, more) {
-		return m.fail(ErrTooManyBytes())
+		return m.fail(ErrTooManyBytes(), unreadBytes)
 	}
 	if m.shares != nil {
 		m.mu.Lock()
@@ -136,11 +137,11 @@ func ErrTooManyBytes() error {
 	return err
 }
 
-func (m *Meter) fail(err error) error {
+func (m *Meter) fail(err error, reason stop) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err == nil {
-		m.err = err
+		m.err, m.stop = err, reason
 	}
 	return m.err
 }
@@ -152,11 +153,11 @@ func (m *Meter) chargeLocked(points int) {
 	}
 	err := m.charge(points)
 	switch {
-	case m.err != nil:
-	case !m.hasEffects:
-		m.err = err
-	case m.beyond > MaxUnpaid:
-		m.err = errTooMuchWork
+	case m.err != nil, m.closed:
+	case err != nil && !m.hasEffects:
+		m.err, m.stop = err, noBudget
+	case m.hasEffects && m.beyond > MaxUnpaid:
+		m.err, m.stop = errTooMuchWork, unpaidWork
 	}
 }
 
@@ -183,14 +184,18 @@ func (m *Meter) Close() Final {
 	defer m.mu.Unlock()
 	due := m.dueLocked()
 	final := Final{Work: m.work, Refunded: max(-due, 0)}
-	if !m.closed && due > 0 {
+	first := !m.closed
+	m.closed = true
+	if first && due > 0 {
 		m.chargeLocked(due)
 	}
-	if !m.closed && due < 0 && m.refund != nil {
+	if first && due < 0 && m.refund != nil {
 		m.refund(-due)
 	}
-	m.closed = true
 	final.Beyond = m.beyond
+	if first && m.shares != nil {
+		m.shares.totals.add(final, m.stop)
+	}
 	if m.held > 0 {
 		m.shares.release(m.holder, m.held)
 		m.held = 0

@@ -13,7 +13,8 @@ type Shares struct {
 	Operations *fair.Gate[ratelimit.Key] // points
 	Bytes      *fair.Gate[ratelimit.Key]
 
-	redis *fair.Gate[ratelimit.Key]
+	redis  *fair.Gate[ratelimit.Key]
+	totals *totals
 }
 
 // NewShares returns shares of which nothing is in use.
@@ -22,6 +23,7 @@ func NewShares() *Shares {
 		Operations: fair.NewGate[ratelimit.Key](pointsInFlight, pointsOfHolder),
 		Bytes:      fair.NewGate[ratelimit.Key](bytesInFlight, bytesOfHolder),
 		redis:      fair.NewGate[ratelimit.Key](redisInFlight, redisOfHolder),
+		totals:     newTotals(),
 	}
 }
 
