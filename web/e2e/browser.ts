@@ -1,9 +1,10 @@
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Locator, type Page } from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type LaunchOptions, type Locator, type Page } from "playwright-core";
 import { Person } from "./api.ts";
 
 /** Starts a browser with a profile of its own, that is empty. */
-export function launch(): Promise<Browser> {
+export function launch(options: LaunchOptions = {}): Promise<Browser> {
   return chromium.launch({
+    ...options,
     timeout: 100_000,
     executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
     args: [

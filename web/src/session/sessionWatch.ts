@@ -1,5 +1,6 @@
 import { ViewerTimelinesDocument, type RetwisApolloClient } from "@retwis/client";
 import { sessionChannel } from "./channel.ts";
+import { expectedViewer } from "./expectation.ts";
 
 // In milliseconds.
 const verifyDelay = 1_000;
@@ -51,6 +52,17 @@ export class SessionWatch {
   readonly verify = (): Promise<void> => {
     this.verifying ??= this.askServer().finally(() => (this.verifying = undefined));
     return this.verifying;
+  };
+
+  /**
+   * The page came back from the browser's cache of pages. If the session has changed meanwhile, the page is hidden
+   * before it is painted, and read again.
+   */
+  readonly returned = (): void => {
+    const shown = this.client.readQuery({ query: ViewerTimelinesDocument })?.viewer?.id ?? null;
+    if (shown === expectedViewer()) return;
+    document.documentElement.hidden = true;
+    location.reload();
   };
 
   private async askServer(): Promise<void> {

@@ -2,6 +2,8 @@ import { useMutation } from "@apollo/client/react";
 import { useState } from "react";
 import { DeleteAccountDocument } from "./Settings.documents.ts";
 import { useI18n } from "../i18n/I18n.tsx";
+import { forgetUser } from "../session/expectation.ts";
+import { useViewer } from "../session/useSession.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field } from "../ui/Field.tsx";
@@ -29,10 +31,13 @@ export function DeleteAccount({ username }: { username: string }) {
 function PasswordQuestion({ username, onCancel }: { username: string; onCancel: () => void }) {
   const { t } = useI18n();
   const leave = useLeave();
+  const viewer = useViewer();
   const [remove] = useMutation(DeleteAccountDocument);
   const form = useForm(async ({ password = "" }) => {
     const failures = (await remove({ variables: { password } })).data?.deleteAccount?.userErrors ?? [];
-    if (failures.length === 0) await leave();
+    if (failures.length > 0) return failures;
+    await leave();
+    if (viewer) forgetUser(viewer.user.id, viewer.mentionsTimeline.id);
     return failures;
   });
   return (

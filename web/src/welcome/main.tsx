@@ -4,6 +4,7 @@ import { I18nProvider } from "../i18n/I18n.tsx";
 import { loadMessages, pageLanguage } from "../i18n/language.ts";
 import { registerOfflinePage } from "../offline/register.ts";
 import { sessionChannel } from "../session/channel.ts";
+import { noteViewer } from "../session/expectation.ts";
 import "../styles.css";
 import { Welcome } from "./Welcome.tsx";
 
@@ -20,6 +21,7 @@ const enter = async () => {
 };
 
 registerOfflinePage();
+noteViewer(null);
 const language = pageLanguage();
 const messages = await loadMessages(language);
 hydrateRoot(
