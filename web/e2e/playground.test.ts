@@ -38,12 +38,19 @@ test("the playground queries, changes and watches as who is logged in", async ()
   await result.getByText("TimelineCaughtUp").waitFor();
   await person.post("There while watching");
   await result.getByText("There while watching").waitFor();
+  await person.post("There a moment later");
+  await result.getByText("There a moment later").waitFor();
+  // The earlier events are still there, below it.
+  await result.hover();
+  await page.mouse.wheel(0, 5_000);
+  await result.getByText("TimelineCaughtUp").waitFor();
+  await page.mouse.wheel(0, -5_000);
   await page.getByRole("button", { name: /^Stop/ }).click();
 
   await tab(page, "Post");
   await run.click();
   await result.getByText("Hello from the playground").waitFor();
-  expect(await person.homeLength()).toBe(3);
+  expect(await person.homeLength()).toBe(4);
 
   await page.getByRole("button", { name: /Documentation Explorer/ }).click();
   await page.getByText("A service for short posts and timelines.").waitFor();
@@ -74,6 +81,25 @@ test("on a phone the editor stands above the result, each as wide as the page", 
   expect((await page.locator(".graphiql-plugin").boundingBox())!.width).toBeGreaterThan(phone.width * 0.9);
   await docs.click();
   await page.locator(".graphiql-response").waitFor();
+  expect(problems.get(page.context())).toEqual([]);
+  await page.context().close();
+});
+
+test("the comments of the first tabs fit in the editor", async () => {
+  const page = await visit(browser, server.url, { viewport: phone });
+  for (const viewport of [phone, { width: 1200, height: 800 }]) {
+    await page.setViewportSize(viewport);
+    await page.goto("/playground");
+    for (const name of ["Everybody", "Post", "Watch"]) {
+      await tab(page, name);
+      const editor = (await page.locator(".graphiql-query-editor .monaco-editor").first().boundingBox())!;
+      const ends = await page
+        .locator(".graphiql-query-editor .view-line > span")
+        .evaluateAll((lines) => lines.filter((line) => line.textContent?.startsWith("#")).map((line) => line.getBoundingClientRect().right));
+      expect(ends.length, name).toBeGreaterThan(0);
+      expect(Math.max(...ends), `${name}, ${viewport.width}`).toBeLessThanOrEqual(editor.x + editor.width);
+    }
+  }
   expect(problems.get(page.context())).toEqual([]);
   await page.context().close();
 });

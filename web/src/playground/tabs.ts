@@ -1,6 +1,7 @@
 /** What a new tab begins with. */
-export const welcome = `# Ctrl Space completes, Ctrl Enter runs, and the book at the left opens the documentation.
-# Log in at / first, and you act as yourself here.
+export const welcome = `# Ctrl Space completes, Ctrl Enter runs.
+# The book opens the documentation.
+# Log in at / to act as yourself here.
 {
   viewer {
     user {
@@ -13,7 +14,8 @@ export const welcome = `# Ctrl Space completes, Ctrl Enter runs, and the book at
 /** The tabs of a first visit: a query, a mutation and a subscription. */
 export const starterTabs = [
   {
-    query: `# What everybody posts, newest first. Go on with after: pageInfo.endCursor.
+    query: `# The posts of all users, newest first.
+# Next page: after = pageInfo.endCursor
 query Everybody($after: Cursor) {
   publicTimeline {
     id
@@ -39,7 +41,8 @@ query Everybody($after: Cursor) {
 `,
   },
   {
-    query: `# Needs a login: log in at /, or run the mutation login here.
+    query: `# Log in first: at /, or with the
+# mutation login.
 mutation Post($input: CreatePostInput!) {
   createPost(input: $input) {
     edge {
@@ -60,8 +63,9 @@ mutation Post($input: CreatePostInput!) {
     variables: '{\n  "input": {\n    "text": "Hello from the playground"\n  }\n}',
   },
   {
-    query: `# Your home timeline as it happens. Run it, then post in another tab.
-# Logged out, give the id of a public timeline as timelineId.
+    query: `# Your home timeline, live. Run it, then
+# post in another tab. Logged out, pass
+# the id of a public timeline.
 subscription Watch($timelineId: ID, $after: Cursor) {
   timelineEvents(timelineId: $timelineId, after: $after) {
     __typename
