@@ -8,7 +8,7 @@ export const de: Messages = {
   titleWithNew: (count, title) => `(${count}) ${title}`,
   loading: "Wird geladen",
   loadingMore: "Weitere werden geladen",
-  endReached: "Das ist das Ende.",
+  endReached: "Du bist am Ende angekommen.",
   tryAgain: "Erneut versuchen",
   cancel: "Abbrechen",
   close: "Schließen",
@@ -40,9 +40,9 @@ export const de: Messages = {
     dark: "dunkel",
   },
   connection: {
-    connecting: "Verbinden",
+    connecting: "Verbinde …",
     live: "Live",
-    lost: "Neu verbinden",
+    lost: "Verbinde neu …",
     banner: "Du bist offline. Neue Beiträge erscheinen, sobald die Verbindung wieder da ist.",
   },
   shortcuts: {
@@ -140,7 +140,7 @@ export const de: Messages = {
     empty: (username) => `@${username} hat noch nichts geschrieben.`,
     joined: (month) => `Dabei seit ${month}`,
     followsYou: "Folgt dir",
-    followedBy: (names) => ["Gefolgt von ", names, " aus deinen Gefolgten"],
+    followedBy: (names) => ["Gefolgt von Personen, denen du folgst: ", names, ""],
     others: (count, formatted) => `${formatted} ${plural(count, "weiteren Person", "weiteren")}`,
     posts: (count) => plural(count, "Beitrag", "Beiträge"),
     followers: () => "Follower",
@@ -239,7 +239,7 @@ export const de: Messages = {
 
   offline: {
     title: "Du bist offline",
-    text: "Retwis benötigt eine Verbindung. Diese Seite lädt neu, sobald die Verbindung wieder da ist.",
+    text: "Retwis benötigt eine Verbindung. Die Seite wird neu geladen, sobald die Verbindung wieder da ist.",
   },
 
   time: {
