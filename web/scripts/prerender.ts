@@ -1,7 +1,8 @@
 import react from "@vitejs/plugin-react";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createServer, type Plugin } from "vite";
+import { build, createServer, type Plugin } from "vite";
+import type { EarlyRequests } from "../src/early/requests.ts";
 
 type Prerender = typeof import("../src/prerender.tsx");
 
@@ -34,7 +35,7 @@ export function prerender(): Plugin {
         });
         try {
           const { render, languages, earlyRequests } = (await server.ssrLoadModule("/src/prerender.tsx")) as Prerender;
-          const early = earlyScript(await earlyRequests());
+          const early = await earlyScript(root, await earlyRequests());
           const [index, welcome, offline] = await Promise.all(
             ["index", "welcome", "offline"].map((name) => readFile(join(out, `${name}.html`), "utf8")),
           );
@@ -66,15 +67,17 @@ export function prerender(): Plugin {
   };
 }
 
-/** A script that sends the first requests of a page while the app is loading. */
-function earlyScript(requests: Awaited<ReturnType<Prerender["earlyRequests"]>>): string {
-  const json = JSON.stringify(requests).replaceAll("<", "\\u003c");
-  return `<script>{
-const requests = ${json};
-window.earlyRequests = new Map((requests[location.pathname] ?? requests["*"]).map(({ headers, body }) => {
-  const response = fetch("/graphql", { method: "POST", headers, body });
-  response.catch(() => {});
-  return [body, response];
-}));
-}</script>`;
+/** The script that runs while the app is loading, with the requests that it sends. */
+async function earlyScript(root: string, requests: EarlyRequests): Promise<string> {
+  const result = await build({
+    root,
+    configFile: false,
+    logLevel: "warn",
+    define: { EARLY_REQUESTS: JSON.stringify(requests) },
+    build: { write: false, target: "es2022", rolldownOptions: { input: join(root, "src/early/main.ts"), output: { format: "iife" } } },
+  });
+  const output = Array.isArray(result) || !("output" in result) ? [] : result.output;
+  const [chunk, ...others] = output;
+  if (chunk?.type !== "chunk" || others.length > 0) throw new Error("the early script is not one file");
+  return `<script>${chunk.code.replaceAll("</", "<\\/")}</script>`;
 }

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { createApolloClient } from "../packages/client/src/apolloClient.ts";
 import { ViewerTimelinesDocument } from "@retwis/client";
 import { AppSkeleton } from "./app/AppSkeleton.tsx";
+import type { EarlyRequest, EarlyRequests } from "./early/requests.ts";
 import { I18nProvider } from "./i18n/I18n.tsx";
 import { loadMessages, type Language } from "./i18n/language.ts";
 import { HomePageDocument } from "./pages/Home.documents.ts";
@@ -48,14 +49,8 @@ export async function render(language: Language): Promise<Contents> {
   };
 }
 
-/** A request as Apollo Client sends it. */
-interface RecordedRequest {
-  headers: Record<string, string>;
-  body: string;
-}
-
 /** Returns the requests that pages send first, by their paths, with those of all other pages under "*". */
-export async function earlyRequests(): Promise<Record<string, RecordedRequest[]>> {
+export async function earlyRequests(): Promise<EarlyRequests> {
   const viewer = await record(ViewerTimelinesDocument);
   return {
     "*": [viewer],
@@ -64,8 +59,8 @@ export async function earlyRequests(): Promise<Record<string, RecordedRequest[]>
   };
 }
 
-async function record(query: DocumentNode): Promise<RecordedRequest> {
-  const requests: RecordedRequest[] = [];
+async function record(query: DocumentNode): Promise<EarlyRequest> {
+  const requests: EarlyRequest[] = [];
   const client = createApolloClient({
     url: "/graphql",
     connection: { client: { subscribe: () => () => {} }, restored: async () => {} },

@@ -1,5 +1,8 @@
 import { useI18n } from "../i18n/I18n.tsx";
+import { earlyPart, earlyPost, earlyRows } from "../early/elements.ts";
+import { avatarClass } from "../people/Avatar.tsx";
 import { ComposerSpace } from "../posts/ComposerSpace.tsx";
+import { besideAvatar, PostLayout } from "../posts/PostLayout.tsx";
 import { Frame, mainClass } from "../ui/Frame.tsx";
 import { AtIcon, FindIcon, GearIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon } from "../ui/icons.tsx";
 import { navigationBar, navigationItem } from "../ui/navigationItem.ts";
@@ -59,7 +62,10 @@ export function AppSkeleton() {
           <Heading>{t.everyone.title}</Heading>
           <div className="h-11.5 border-b border-line" />
         </div>
-        <SkeletonRows rows={6} />
+        <div {...{ [earlyRows]: "" }}>
+          <SkeletonRows rows={6} />
+        </div>
+        <EarlyPost />
       </main>
       <div className="hidden w-72 shrink-0 lg:block" />
     </Frame>
@@ -68,4 +74,26 @@ export function AppSkeleton() {
 
 function Heading({ children }: { children: string }) {
   return <p className="px-4 pt-5 pb-3 font-serif text-2xl font-semibold tracking-tight sm:px-6">{children}</p>;
+}
+
+/** A post without its content, which the early script fills in. */
+function EarlyPost() {
+  return (
+    <template {...{ [earlyPost]: "" }}>
+      <PostLayout
+        avatar={<span aria-hidden="true" className={avatarClass(false)} {...part("avatar")} />}
+        author={(className) => (
+          <a className={className} {...part("author")}>
+            <bdi {...part("name")} />
+          </a>
+        )}
+        username={<span {...part("username")} />}
+        text={<p dir="auto" className={`post-text ${besideAvatar}`} {...part("text")} />}
+      />
+    </template>
+  );
+}
+
+function part(name: "author" | "avatar" | "name" | "text" | "username"): object {
+  return { [earlyPart]: name };
 }

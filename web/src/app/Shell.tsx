@@ -33,7 +33,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const [opened, setOpened] = useState<ReadonlySet<"find" | "help">>(new Set());
   if (dialog && !opened.has(dialog)) setOpened(new Set([...opened, dialog]));
   useEffect(() => {
-    if (viewer !== undefined) noteViewer(viewer !== null);
+    if (viewer !== undefined) noteViewer(viewer?.id ?? null);
   }, [viewer]);
   useEffect(() => {
     const preload = () =>

@@ -1,9 +1,4 @@
-declare global {
-  interface Window {
-    /** The responses to requests that the page sent before the app was loaded, by the requests' bodies. */
-    earlyRequests?: Map<string, Promise<Response>>;
-  }
-}
+import type {} from "../early/requests.ts";
 
 /**
  * Sends a request, unless the page has sent the same one while the app was loading. An early

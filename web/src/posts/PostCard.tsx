@@ -11,6 +11,7 @@ import { useViewer } from "../session/useSession.ts";
 import { useAge } from "../ui/clock.ts";
 import { TrashIcon } from "../ui/icons.tsx";
 import { lazily } from "../ui/lazily.ts";
+import { besideAvatar, PostLayout } from "./PostLayout.tsx";
 import { RichText } from "./RichText.tsx";
 
 const ConfirmDialog = lazily(async () => (await import("../ui/ConfirmDialog.tsx")).ConfirmDialog);
@@ -44,7 +45,7 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
   };
   const textProps = { id: `${id}-text`, text, entities };
   return (
-    <article
+    <PostLayout
       data-post-id={id}
       aria-labelledby={`${id}-author`}
       aria-describedby={`${id}-text`}
@@ -52,28 +53,24 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
       {...(position !== undefined && { "aria-posinset": position, "aria-setsize": -1 })}
       tabIndex={large ? undefined : 0}
       onKeyDown={open}
-      className={`scroll-mt-16 border-b border-line px-4 py-4 outline-offset-[-2px] sm:scroll-mt-2 sm:px-6 ${pending ? "opacity-70" : ""}`}
+      faint={pending}
+      avatar={<Avatar {...author} />}
+      author={(className) => (
+        <Link id={`${id}-author`} to={`/u/${author.username}`} className={className}>
+          <bdi>{author.displayName}</bdi>
+        </Link>
+      )}
+      username={`@${author.username}`}
+      aside={
+        <>
+          {!pending && viewer?.user.id === author.id && <DeleteButton postId={id} authorId={author.id} onDeleted={onDeleted} />}
+          {pending ? <PendingState /> : <PostTime iso={data.createdAt} href={href} />}
+        </>
+      }
+      text={!large && <RichText {...textProps} className={`${besideAvatar} cursor-pointer`} onClick={openByText} />}
     >
-      <div className="flex gap-3">
-        <Avatar {...author} />
-        <div className="min-w-0 flex-1">
-          <p className="flex items-baseline gap-2 leading-tight">
-            <span className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-2">
-              <Link id={`${id}-author`} to={`/u/${author.username}`} className="max-w-full truncate font-semibold hover:underline">
-                <bdi>{author.displayName}</bdi>
-              </Link>
-              <span className="truncate text-sm text-soft">@{author.username}</span>
-            </span>
-            <span className="flex shrink-0 items-baseline gap-1 text-sm text-soft">
-              {!pending && viewer?.user.id === author.id && <DeleteButton postId={id} authorId={author.id} onDeleted={onDeleted} />}
-              {pending ? <PendingState /> : <PostTime iso={data.createdAt} href={href} />}
-            </span>
-          </p>
-          {!large && <RichText {...textProps} className="mt-1 cursor-pointer" onClick={openByText} />}
-        </div>
-      </div>
       {large && <RichText {...textProps} className="mt-4 text-xl" />}
-    </article>
+    </PostLayout>
   );
 }
 

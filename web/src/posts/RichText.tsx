@@ -1,6 +1,6 @@
 import type { MouseEvent } from "react";
 import { Link } from "wouter";
-import { splitText, type TextEntity } from "./textPieces.ts";
+import { collapseBlankLines, splitText, type TextEntity } from "./textPieces.ts";
 
 export interface RichTextProps {
   id?: string;
@@ -37,8 +37,4 @@ export function RichText({ id, text, entities, className = "", onClick }: RichTe
       })}
     </p>
   );
-}
-
-function collapseBlankLines(text: string): string {
-  return text.replace(/\n(?:[^\S\n]*\n){2,}/g, "\n\n");
 }

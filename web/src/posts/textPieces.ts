@@ -29,3 +29,8 @@ export function splitText(text: string, entities: readonly TextEntity[]): TextPi
   pieces.push({ text: part(last) });
   return pieces.filter((piece) => piece.text);
 }
+
+/** The text with one blank line where it has several in a row. */
+export function collapseBlankLines(text: string): string {
+  return text.replace(/\n(?:[^\S\n]*\n){2,}/g, "\n\n");
+}

@@ -1,19 +1,26 @@
-import { postElement, useTimeline, whileSettling, type Paging, type TimelineEdge } from "@retwis/client";
-import { useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
-import { Virtuoso, type Components, type VirtuosoHandle } from "react-virtuoso";
+import { postElement, useTimeline, whileSettling, type TimelineEdge } from "@retwis/client";
+import { Suspense, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { useShortcuts } from "../app/shortcuts.ts";
+import { feedClass } from "../early/elements.ts";
 import { PostCard } from "../posts/PostCard.tsx";
 import { useI18n } from "../i18n/I18n.tsx";
 import { useVisit, type Visit } from "../router/visit.ts";
+import { lazily } from "../ui/lazily.ts";
 import { Empty, Problem, Skeleton } from "../ui/states.tsx";
 import { useNewPostsInTitle } from "../ui/Title.tsx";
-import { MoreBelow } from "./MoreBelow.tsx";
+import { FirstPosts } from "./FirstPosts.tsx";
 import { NewPostsPill } from "./NewPostsPill.tsx";
+import type { ListRef } from "./VirtualPosts.tsx";
+
+const VirtualPosts = lazily(async () => (await import("./VirtualPosts.tsx")).VirtualPosts);
+
+/** Loads the virtual list, which every feed needs. Fulfilled also if that fails: a feed tries again. */
+export async function preloadFeed(): Promise<void> {
+  await import("./VirtualPosts.tsx").catch(() => {});
+}
 
 /** Posts rendered in the first frame: a screen full. */
 const firstFrame = 16;
-/** The height of a post with one line of text, in pixels. */
-const oneLineHeight = 84;
 /** The frames within which a post that the keyboard selected is rendered. */
 const selectFrames = 60;
 /** The height of the bar at the top of phones, in pixels. */
@@ -30,7 +37,7 @@ export interface FeedProps {
 /** A timeline as a virtual list: live, endless in both directions, and at the reader's place. */
 export function Feed({ timelineId, label, empty }: FeedProps) {
   const { t } = useI18n();
-  const list = useRef<VirtuosoHandle>(null);
+  const list = useRef<ListRef>(null);
   const { key, returning } = useOwnVisit();
   const options = useMemo(
     () => ({
@@ -42,40 +49,28 @@ export function Feed({ timelineId, label, empty }: FeedProps) {
     [key, returning],
   );
   const timeline = useTimeline({ timelineId }, options);
-  const { edges, older, newer, newPosts, firstIndex, restored } = timeline;
+  const { edges, newPosts, restored } = timeline;
   useNewPostsInTitle(newPosts.count);
   const select = useSelection(timeline.edges, timeline.postInView, list);
   useShortcuts({ j: () => select(1), k: () => select(-1), ".": () => void newPosts.show() });
+
+  const handOver = useHandOver();
+  const row = (edge: TimelineEdge, position: number) => (
+    <PostCard post={edge.node} position={position} onDeleted={() => focusNeighbour(edges, edge.node.id)} />
+  );
 
   if (timeline.status === "failed") return <Problem error={timeline.error} retry={timeline.retry} />;
   if (timeline.status === "missing") return <Empty>{t.errors.notFound}</Empty>;
   if (timeline.status === "loading") return <Skeleton />;
   return (
-    <section aria-label={label} data-live={timeline.live} className="pt-4">
+    <section aria-label={label} data-live={timeline.live} className={feedClass}>
       <NewPostsPill {...newPosts} />
       {edges.length === 0 ? (
         <Empty>{empty}</Empty>
       ) : (
-        <Virtuoso<TimelineEdge, FeedContext>
-          ref={list}
-          useWindowScroll
-          data={edges}
-          context={{ label, older }}
-          firstItemIndex={firstIndex}
-          {...(restored
-            ? { initialTopMostItemIndex: { index: restored.index, align: "start" as const, offset: -restored.top } }
-            : // The first frame has posts, and the end of the list is where it belongs.
-              { initialItemCount: Math.min(edges.length, firstFrame) })}
-          defaultItemHeight={oneLineHeight}
-          increaseViewportBy={{ top: 400, bottom: 1200 }}
-          computeItemKey={(_, edge) => edge.node.id}
-          itemContent={(index, edge) => (
-            <PostCard post={edge.node} position={index - firstIndex + 1} onDeleted={() => focusNeighbour(edges, edge.node.id)} />
-          )}
-          startReached={() => void newer.load()}
-          endReached={() => void older.load()}
-          components={components}
-        />
+        <Suspense fallback={restored ? <Skeleton /> : <FirstPosts label={label} row={row} edges={edges.slice(0, firstFrame)} onHide={handOver.before} />}>
+          <VirtualPosts label={label} row={row} {...timeline} ref={list} firstFrame={firstFrame} onShown={handOver.after} />
+        </Suspense>
       )}
     </section>
   );
@@ -90,27 +85,30 @@ function useOwnVisit(): Visit {
   return visit;
 }
 
-interface FeedContext {
-  label: string;
-  older: Paging;
+/** Keeps the focus on a post while one list replaces the other. */
+function useHandOver(): { before: () => void; after: () => void } {
+  const focused = useRef<string | undefined>(undefined);
+  return useMemo(
+    () => ({
+      before: () => {
+        focused.current = focusedPost();
+      },
+      after: () => {
+        const id = focused.current;
+        focused.current = undefined;
+        if (id !== undefined) whileSettling(() => focusPost(id));
+      },
+    }),
+    [],
+  );
 }
 
-const components: Components<TimelineEdge, FeedContext> = {
-  List: ({ ref, style, children, context }) => (
-    <div ref={ref} style={style} role="feed" aria-label={context.label} aria-busy={context.older.loading}>
-      {children}
-    </div>
-  ),
-  Footer: ({ context }) => <MoreBelow {...context.older} />,
-};
-
 /** Returns a function that moves the focus to the next or the previous post. */
-function useSelection(edges: readonly TimelineEdge[], postInView: () => string | undefined, list: RefObject<VirtuosoHandle | null>) {
+function useSelection(edges: readonly TimelineEdge[], postInView: () => string | undefined, list: RefObject<ListRef | null>) {
   // The post that was selected last, while the list is still scrolling to it.
   const selected = useRef<string | undefined>(undefined);
   return (step: 1 | -1) => {
-    const focused = document.activeElement?.closest<HTMLElement>("[data-post-id]")?.dataset["postId"];
-    const from = selected.current ?? focused;
+    const from = selected.current ?? focusedPost();
     const index = edges.findIndex((edge) => edge.node.id === (from ?? postInView()));
     const to = from === undefined ? Math.max(index, 0) : index + step;
     const target = edges[to]?.node.id;
@@ -147,4 +145,16 @@ function focusNeighbour(edges: readonly TimelineEdge[], deleted: string): void {
     element?.focus({ preventScroll: true });
     return document.activeElement === element;
   });
+}
+
+/** Returns the id of the post that has the focus, or in which something has it. */
+function focusedPost(): string | undefined {
+  return document.activeElement?.closest<HTMLElement>("[data-post-id]")?.dataset["postId"];
+}
+
+/** Moves the focus to a post, if it is rendered. */
+function focusPost(id: string): boolean {
+  const element = postElement(id);
+  element?.focus({ preventScroll: true });
+  return element !== null && document.activeElement === element;
 }

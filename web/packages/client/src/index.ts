@@ -7,6 +7,7 @@ export type { TimelinePostFragment, TimelineWindowFragment, ViewerTimelinesQuery
 export { useNextPage, usePaging, type Paging } from "./paging.ts";
 export { isPending } from "./pending.ts";
 export { postElement } from "./place.ts";
+export { isReturn } from "./places.ts";
 export { createRetwis, useRetwis, type Retwis, type RetwisOptions } from "./retwis.ts";
 export { RetwisProvider } from "./RetwisProvider.tsx";
 export { whileSettling } from "./settling.ts";

@@ -76,7 +76,7 @@ function put<T>(map: Map<string, T>, key: string, value: T): void {
 }
 
 /** Reports whether the page was reloaded, or reached by Back or Forward. */
-function isReturn(): boolean {
+export function isReturn(): boolean {
   const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
   return navigation?.type === "reload" || navigation?.type === "back_forward";
 }

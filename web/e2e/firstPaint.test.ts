@@ -1,0 +1,125 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { Person } from "./api.ts";
+import { launch, login, phone, postOf, problems, untilLive, visit } from "./browser.ts";
+import { startServer, type Server } from "./server.ts";
+
+let server: Server;
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startServer(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
+afterEach(async () => {
+  const found = problems.get(page.context());
+  await page.context().close();
+  expect(found).toEqual([]);
+});
+
+/** Holds the scripts of the app back until they are released. */
+async function holdScripts(): Promise<{ release: () => void }> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/assets/*.js", async (route) => {
+    await released;
+    await route.continue();
+  });
+  return { release };
+}
+
+/** Where the texts of the first posts are. */
+function places(): Promise<[text: string, top: number, left: number, width: number][]> {
+  return page.locator("article p.post-text").evaluateAll((all) =>
+    all.slice(0, 5).map((element) => {
+      const { top, left, width } = element.getBoundingClientRect();
+      return [element.textContent ?? "", Math.round(top), Math.round(left), Math.round(width)];
+    }),
+  );
+}
+
+test.each([
+  ["/", phone],
+  ["/", { width: 1200, height: 800 }],
+  ["/public", phone],
+])("the newest posts of %s are shown before the app runs, at their place", async (path, viewport) => {
+  const person = await Person.register(server.url, `early_${viewport.width}${path.length}`, "Early Person");
+  await person.postMany(20, (i) => `Early ${i}.${"\n".repeat(i % 5)}With @${person.username} and https://example.com/`);
+  page = await visit(browser, server.url, { viewport });
+  await login(page, person);
+  const held = await holdScripts();
+  await page.goto(path, { waitUntil: "commit" });
+  await postOf(page, "Early 20.").waitFor();
+  expect(await page.locator("[data-connection]").count()).toBe(0);
+  expect(await page.locator("[data-early-rows]").count()).toBe(0);
+  const early = await places();
+  expect(early.length).toBe(5);
+  expect(await page.locator("article a").first().getAttribute("href")).toBe(`/u/${person.username}`);
+  held.release();
+  await untilLive(page);
+  expect(await page.locator("[data-early-posts]").count()).toBe(0);
+  expect(await places()).toEqual(early);
+});
+
+test("between the early posts and those of the app there are no placeholders", async () => {
+  const person = await Person.register(server.url, "no_flash");
+  await person.postMany(3, (i) => `Steady ${i}.`);
+  page = await visit(browser, server.url);
+  await login(page, person);
+  const held = await holdScripts();
+  await page.goto("/", { waitUntil: "commit" });
+  await postOf(page, "Steady 3.").waitFor();
+  await page.evaluate(() => {
+    const seen = window as never as { fewest: number };
+    seen.fewest = Infinity;
+    const count = () => {
+      seen.fewest = Math.min(seen.fewest, document.querySelectorAll("article").length);
+      requestAnimationFrame(count);
+    };
+    count();
+  });
+  held.release();
+  await untilLive(page);
+  expect(await page.evaluate(() => (window as never as { fewest: number }).fewest)).toBe(3);
+});
+
+test("the responses of the API are compressed", async () => {
+  const person = await Person.register(server.url, "compressed");
+  await person.postMany(20, (i) => `Compressed ${i}.`);
+  page = await visit(browser, server.url);
+  await login(page, person);
+  const response = page.waitForResponse((response) => response.request().postData()?.includes("HomePage") ?? false);
+  await page.goto("/");
+  expect((await (await response).allHeaders())["content-encoding"]).toMatch(/^(gzip|zstd|br)$/);
+});
+
+test("visitors see the welcome page at once, and nothing of Home before it", async () => {
+  page = await visit(browser, server.url);
+  const held = await holdScripts();
+  await page.goto("/", { waitUntil: "commit" });
+  await page.getByRole("button", { name: "Register" }).waitFor();
+  expect(await page.getByText("Home", { exact: true }).count()).toBe(0);
+  expect(await page.locator("[data-early-rows], [role=feed], article").count()).toBe(0);
+  const words = await page.locator("#root").innerText();
+  held.release();
+  await page.getByRole("button", { name: "Register" }).click();
+  await page.getByRole("button", { name: "Create account" }).waitFor();
+  await page.getByRole("button", { name: "Log in" }).first().click();
+  // The link to the playground is for browsers that run scripts.
+  expect((await page.locator("#root").innerText()).replace(/\s*API playground$/, "")).toBe(words.trimEnd());
+});
+
+test("on a slow connection every page begins with its frame", async () => {
+  page = await visit(browser, server.url);
+  const held = await holdScripts();
+  for (const path of ["/find", "/u/nobody", "/settings"]) {
+    await page.goto(path, { waitUntil: "commit" });
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Everyone" }).waitFor();
+    await page.locator("[data-early-rows]").waitFor();
+  }
+  held.release();
+});

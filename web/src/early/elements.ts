@@ -1,0 +1,10 @@
+/** The attribute of the placeholders that the early posts replace. */
+export const earlyRows = "data-early-rows";
+/** The attribute of the template of an early post. */
+export const earlyPost = "data-early-post";
+/** The attribute of the list of early posts. */
+export const earlyPosts = "data-early-posts";
+/** The class of a list of posts: room for the button that shows new ones. */
+export const feedClass = "pt-4";
+/** The attribute of the elements within an early post: author, avatar, name, text or username. */
+export const earlyPart = "data-early-part";

@@ -1,0 +1,50 @@
+import { colourOf, initialOf } from "../people/avatarLook.ts";
+import { collapseBlankLines } from "../posts/textPieces.ts";
+import { earlyPart, earlyPost, earlyPosts, earlyRows, feedClass } from "./elements.ts";
+
+/** How many posts are shown: a screen full. */
+const shown = 16;
+
+interface Post {
+  text: string;
+  author: { username: string; displayName: string };
+}
+
+/** What is needed of the answer for a page with a timeline. */
+export interface TimelineAnswer {
+  data?: {
+    viewer?: { homeTimeline?: Timeline } | null;
+    publicTimeline?: Timeline | null;
+  } | null;
+}
+
+interface Timeline {
+  posts: { edges: readonly { node: Post }[] };
+}
+
+/** Shows the newest posts in place of the placeholders, until the app renders the page. */
+export function showPosts({ data }: TimelineAnswer): void {
+  const edges = (data?.viewer?.homeTimeline ?? data?.publicTimeline)?.posts.edges.slice(0, shown) ?? [];
+  const rows = document.querySelector(`[${earlyRows}]`);
+  const template = document.querySelector<HTMLTemplateElement>(`template[${earlyPost}]`);
+  if (!rows || !template || edges.length === 0) return;
+  const list = document.createElement("div");
+  list.setAttribute(earlyPosts, "");
+  list.className = feedClass;
+  list.ariaBusy = "true";
+  list.append(...edges.map(({ node }) => copy(template, node)));
+  rows.replaceWith(list);
+}
+
+function copy(template: HTMLTemplateElement, { text, author }: Post): Node {
+  const post = document.importNode(template.content, true);
+  const part = (name: string) => post.querySelector<HTMLElement>(`[${earlyPart}=${name}]`);
+  const fill = (name: string, content: string) => part(name)?.append(content);
+  fill("avatar", initialOf(author.displayName));
+  part("avatar")?.style.setProperty("background-color", colourOf(author.username));
+  fill("name", author.displayName);
+  part("author")?.setAttribute("href", `/u/${author.username}`);
+  fill("username", `@${author.username}`);
+  fill("text", collapseBlankLines(text));
+  return post;
+}

@@ -1,0 +1,39 @@
+import type { ComponentProps, ReactNode } from "react";
+
+export interface PostLayoutProps extends Omit<ComponentProps<"article">, "className"> {
+  avatar: ReactNode;
+  /** The author's display name, as a link with the given classes. */
+  author: (className: string) => ReactNode;
+  /** The author's username, with the sign. */
+  username: ReactNode;
+  /** What stands at the end of the first line. */
+  aside?: ReactNode;
+  /** The text beside the avatar. */
+  text?: ReactNode;
+  faint?: boolean;
+}
+
+/** The layout of a post, which the app shares with its document. */
+export function PostLayout({ avatar, author, username, aside, text, faint = false, children, ...article }: PostLayoutProps) {
+  return (
+    <article {...article} className={`scroll-mt-16 border-b border-line px-4 py-4 outline-offset-[-2px] sm:scroll-mt-2 sm:px-6 ${faint ? "opacity-70" : ""}`}>
+      <div className="flex gap-3">
+        {avatar}
+        <div className="min-w-0 flex-1">
+          <p className="flex items-baseline gap-2 leading-tight">
+            <span className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-2">
+              {author("max-w-full truncate font-semibold hover:underline")}
+              <span className="truncate text-sm text-soft">{username}</span>
+            </span>
+            <span className="flex shrink-0 items-baseline gap-1 text-sm text-soft">{aside}</span>
+          </p>
+          {text}
+        </div>
+      </div>
+      {children}
+    </article>
+  );
+}
+
+/** The class of a text beside the avatar. */
+export const besideAvatar = "mt-1";
