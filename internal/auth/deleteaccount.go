@@ -16,26 +16,12 @@ func (a *Accounts) DeleteAccount(ctx context.Context, who Identity, password str
 	if err != nil {
 		return err
 	}
-	form, ok := retwis.PasswordForm(password)
-	if !ok {
-		return errWrongPassword()
-	}
 	for range replaceTries {
-		stored, err := a.store.CredentialsOf(ctx, viewer)
-		if errors.Is(err, retwis.ErrNotFound) {
-			return retwis.ErrUnauthenticated
-		}
+		stored, err := a.checkPassword(ctx, viewer, "password", password)
 		if err != nil {
 			return fmt.Errorf("delete an account: %w", err)
 		}
-		right, err := a.hasher.matches(ctx, form, stored.PasswordHash)
-		if err != nil {
-			return fmt.Errorf("check the password of %s: %w", viewer, err)
-		}
-		if !right {
-			return errWrongPassword()
-		}
-		err = a.store.DeleteAccount(ctx, viewer, stored.PasswordHash)
+		err = a.store.DeleteAccount(ctx, viewer, stored)
 		if err == nil {
 			return nil
 		}
@@ -43,9 +29,5 @@ func (a *Accounts) DeleteAccount(ctx context.Context, who Identity, password str
 			return fmt.Errorf("delete an account: %w", err)
 		}
 	}
-	return errWrongPassword()
-}
-
-func errWrongPassword() error {
-	return retwis.FieldError(retwis.CodeWrongCredentials, "password", "wrong password")
+	return errWrongPassword("password")
 }

@@ -186,7 +186,8 @@ func (a *Accounts) LogoutEverywhere(ctx context.Context, who Identity) error {
 }
 
 // ChangePassword changes the viewer's password, ends all sessions, and creates a new one. The
-// error for a wrong current password is WRONG_CREDENTIALS on the field currentPassword. If the
+// error for a wrong current password is WRONG_CREDENTIALS on the field currentPassword; it is
+// joined with the error for an invalid new password, so that the user can correct both. If the
 // password was changed but the session was not created, the error is internal, and the user
 // can log in with the new password.
 func (a *Accounts) ChangePassword(ctx context.Context, who Identity, current, changed, userAgent string) (Session, error) {
@@ -195,13 +196,13 @@ func (a *Accounts) ChangePassword(ctx context.Context, who Identity, current, ch
 	}
 	newForm, err := retwis.NewPassword("newPassword", changed)
 	if err != nil {
-		return Session{}, err
+		_, wrong := a.checkPassword(ctx, who.User, "currentPassword", current)
+		if _, ok := retwis.UserErrors(wrong); wrong != nil && !ok {
+			return Session{}, fmt.Errorf("change the password: %w", wrong)
+		}
+		return Session{}, errors.Join(wrong, err)
 	}
-	currentForm, ok := retwis.PasswordForm(current)
-	if !ok {
-		return Session{}, errWrongCurrentPassword()
-	}
-	credentials, err := a.replaceHash(ctx, who, currentForm, newForm)
+	credentials, err := a.replaceHash(ctx, who, current, newForm)
 	if err != nil {
 		return Session{}, fmt.Errorf("change the password: %w", err)
 	}
@@ -216,30 +217,20 @@ func (a *Accounts) ChangePassword(ctx context.Context, who Identity, current, ch
 // a concurrent login may update the hash.
 const replaceTries = 3
 
-func (a *Accounts) replaceHash(ctx context.Context, who Identity, currentForm, newForm string) (retwis.Credentials, error) {
+func (a *Accounts) replaceHash(ctx context.Context, who Identity, current, newForm string) (retwis.Credentials, error) {
 	user := who.User
 	var hash string
 	for range replaceTries {
-		stored, err := a.store.CredentialsOf(ctx, user)
-		if errors.Is(err, retwis.ErrNotFound) {
-			return retwis.Credentials{}, retwis.ErrUnauthenticated
-		}
+		stored, err := a.checkPassword(ctx, user, "currentPassword", current)
 		if err != nil {
 			return retwis.Credentials{}, err
-		}
-		right, err := a.hasher.matches(ctx, currentForm, stored.PasswordHash)
-		if err != nil {
-			return retwis.Credentials{}, fmt.Errorf("check the password of %s: %w", user, err)
-		}
-		if !right {
-			return retwis.Credentials{}, errWrongCurrentPassword()
 		}
 		if hash == "" {
 			if hash, err = a.hasher.hash(ctx, newForm); err != nil {
 				return retwis.Credentials{}, err
 			}
 		}
-		err = a.store.ChangePassword(ctx, user, who.Session, stored.PasswordHash, hash)
+		err = a.store.ChangePassword(ctx, user, who.Session, stored, hash)
 		if err == nil {
 			return retwis.Credentials{User: user, PasswordHash: hash}, nil
 		}
@@ -247,9 +238,33 @@ func (a *Accounts) replaceHash(ctx context.Context, who Identity, currentForm, n
 			return retwis.Credentials{}, err
 		}
 	}
-	return retwis.Credentials{}, errWrongCurrentPassword()
+	return retwis.Credentials{}, errWrongPassword("currentPassword")
 }
 
-func errWrongCurrentPassword() error {
-	return retwis.FieldError(retwis.CodeWrongCredentials, "currentPassword", "wrong current password")
+// checkPassword returns the stored hash of a user's password if it is the given one. The error for
+// a wrong password names the input field.
+func (a *Accounts) checkPassword(ctx context.Context, user retwis.UserID, field, password string) (string, error) {
+	form, ok := retwis.PasswordForm(password)
+	if !ok {
+		return "", errWrongPassword(field)
+	}
+	stored, err := a.store.CredentialsOf(ctx, user)
+	if errors.Is(err, retwis.ErrNotFound) {
+		return "", retwis.ErrUnauthenticated
+	}
+	if err != nil {
+		return "", err
+	}
+	right, err := a.hasher.matches(ctx, form, stored.PasswordHash)
+	if err != nil {
+		return "", fmt.Errorf("check the password of %s: %w", user, err)
+	}
+	if !right {
+		return "", errWrongPassword(field)
+	}
+	return stored.PasswordHash, nil
+}
+
+func errWrongPassword(field string) error {
+	return retwis.FieldError(retwis.CodeWrongCredentials, field, "wrong password")
 }
