@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"retwis/internal/redistest"
+	"retwis/internal/store/rdb"
 )
 
 // diagnosis is the JSON output of retwis doctor.
@@ -75,7 +76,7 @@ func TestDoctor_ChecksTheSettingsOfRedis(t *testing.T) {
 		{"few connections", []string{"--maxclients", "200"}, nil, "clients", "warning", "raise maxclients"},
 		{"a replica", []string{"--replicaof", "127.0.0.1 1"}, nil, "role", "problem", "use the URL of the master"},
 		{"a database of another version", nil, [][]any{{"HSET", "retwis:meta", "schema", "99", "partitions", "16"}}, "database", "problem", "schema version 99"},
-		{"a database of another program", nil, [][]any{{"HSET", "retwis:meta", "schema", "3", "partitions", "many"}}, "database", "problem", "does not belong to this program"},
+		{"a database of another program", nil, [][]any{{"HSET", "retwis:meta", "schema", rdb.SchemaVersion, "partitions", "many"}}, "database", "problem", "does not belong to this program"},
 		{"scripts are forbidden", nil, [][]any{{"ACL", "SETUSER", "default", "-@scripting"}}, "scripts", "problem", "ACL +@scripting"},
 		{"channels are forbidden", nil, [][]any{{"ACL", "SETUSER", "default", "resetchannels"}}, "pub/sub", "problem", "ACL &*"},
 		{"keys are forbidden", nil, [][]any{{"ACL", "SETUSER", "default", "resetkeys", "~other:*"}}, "database", "problem", "ACL ~*"},

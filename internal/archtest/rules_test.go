@@ -41,7 +41,8 @@ var allowed = map[string][]string{
 	"internal/record":     {"internal/retwis"},
 	"internal/roundtrip":  nil,
 	"internal/redisproc":  nil,
-	"internal/redistest":  {"internal/redisproc"},
+	"internal/faultproxy": nil,
+	"internal/redistest":  {"internal/faultproxy", "internal/redisproc"},
 	"internal/retwis":     nil,
 	"internal/seed":       {"internal/retwis", "internal/sleep"},
 	"internal/server":     {"internal/cost", "internal/fair", "internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/sleep", "internal/server/clients", "internal/server/gqlsse", "internal/server/gqlws", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
@@ -52,7 +53,7 @@ var allowed = map[string][]string{
 
 	// The torture program uses only the public API of the service.
 	"internal/torture":          nil,
-	"internal/torture/fault":    {"internal/redisproc"},
+	"internal/torture/fault":    {"internal/faultproxy", "internal/redisproc"},
 	"internal/torture/history":  nil,
 	"internal/torture/validate": {"internal/torture/history"},
 	"internal/torture/workload": {"internal/torture/history", "internal/torture/validate"},
