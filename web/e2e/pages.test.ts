@@ -76,6 +76,23 @@ test("everybody's posts and a single post are there without a login", async () =
   expect(await page.getByRole("main").getByRole("button", { name: /follow/i }).count()).toBe(0);
 });
 
+test("the page of a post shows its text large, and leads to its author", async () => {
+  const person = await Person.register(server.url, "one_post", "Author Of One");
+  await person.post("To be read by itself");
+  page = await visit(browser, server.url);
+  await page.goto(`/u/${person.username}`);
+  const size = () => page.getByText("To be read by itself").evaluate((element) => parseFloat(getComputedStyle(element).fontSize));
+  let inList = NaN; // until the list has replaced the posts of the first paint
+  await expect.poll(async () => (inList = await size())).toBeGreaterThan(0);
+  await page.getByText("To be read by itself").click();
+  await page.getByRole("heading", { name: "Post" }).waitFor();
+  await expect.poll(size).toBeGreaterThan(inList);
+  const author = page.getByRole("region", { name: "Author" });
+  await author.getByRole("link", { name: "Author Of One", exact: true }).waitFor();
+  await author.getByRole("link", { name: /All posts/ }).click();
+  await page.getByRole("heading", { name: "Author Of One" }).waitFor();
+});
+
 test("a click on a post's text opens it, and selecting the text does not", async () => {
   const person = await Person.register(server.url, "clicked");
   await person.post("Text to click on");
@@ -138,6 +155,11 @@ test("settings change the profile and the password", async () => {
   await page.getByLabel("New password").fill("another password");
   await page.getByRole("button", { name: "Change password" }).click();
   await expect.poll(() => page.getByLabel("Current password").getAttribute("aria-invalid")).toBe("true");
+  await page.getByLabel("New password").fill("short");
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.getByText("Use at least 8 characters.").waitFor();
+  expect(await page.getByText("Wrong password.").count()).toBe(1); // both at once
+  await page.getByLabel("New password").fill("another password");
   await page.getByLabel("Current password").fill(Person.password);
   await page.getByRole("button", { name: "Change password" }).click();
   await page.getByText("Password changed.").waitFor();
