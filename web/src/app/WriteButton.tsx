@@ -6,12 +6,12 @@ import { PenIcon } from "../ui/icons.tsx";
 /** From this scroll position on, the composer of the home page is out of view, in pixels. */
 const composerHeight = 200;
 
-/** On phones, a floating link to the composer where the composer is out of view. */
+/** On phones, a floating link to the composer where the composer is out of view. In the settings it would cover their forms. */
 export function WriteButton() {
   const { t } = useI18n();
-  const atHome = useLocation()[0] === "/";
+  const [path] = useLocation();
   const scrolled = useSyncExternalStore(watchScroll, () => window.scrollY > composerHeight);
-  if (atHome && !scrolled) return null;
+  if ((path === "/" && !scrolled) || path === "/settings") return null;
   return (
     <Link
       to="/"
