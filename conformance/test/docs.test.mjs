@@ -73,7 +73,7 @@ test('the numbers told are those of the program', async () => {
   const { stdout } = await promisify(execFile)(process.env.PROGRAM, ['serve', '--help']);
   const units = { '1m': 'a minute', '1h': 'an hour' };
   for (const [flag, what] of [
-    ['limit-reads', 'reads, by the same cost'],
+    ['limit-reads', 'reads, by cost'],
     ['limit-posts', 'posts'],
     ['limit-follows', 'follows and list member changes'],
     ['limit-logins', 'password attempts'],
