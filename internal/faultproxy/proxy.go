@@ -3,6 +3,7 @@ package faultproxy
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -200,7 +201,9 @@ func (p *Proxy) forward(client net.Conn) {
 		c.close(reset)
 		return
 	}
-	server, err := net.DialTimeout(p.network, p.target, dialTime)
+	ctx, cancel := context.WithTimeout(context.Background(), dialTime)
+	defer cancel()
+	server, err := new(net.Dialer).DialContext(ctx, p.network, p.target)
 	if err != nil {
 		c.close(reset) // the server is not running
 		return

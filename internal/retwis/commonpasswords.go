@@ -13,7 +13,7 @@ import (
 // (c) 2012-2016 Dan Wheeler and Dropbox, Inc., MIT licence.
 //
 //go:embed commonpasswords.bin
-var commonHashes string //nolint:gochecknoglobals // an embedded file needs a variable
+var commonHashes string
 
 const commonHashLength = 5
 

@@ -168,24 +168,24 @@ func TestAPI_ChargesRefusedBytes(t *testing.T) {
 	t.Parallel()
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		large := `{"query":"{ hello }","x":"` + strings.Repeat("x", 200<<10) + `"`
-		if w, body := h.Do("POST", "", large, servertest.JSON); w.StatusCode != 400 {
+		if w, body := h.Do("POST", "", large, servertest.JSON); w.StatusCode != http.StatusBadRequest {
 			h.Errorf("a malformed request: status %d: %s", w.StatusCode, body)
 		}
 		if n := h.Backend.RefusedBytes.Load(); n != int64(len(large)) {
 			h.Errorf("%d bytes are charged, want %d", n, len(large))
 		}
-		if w, _ := h.Do("POST", "", large+"}", servertest.JSON); w.StatusCode != 200 || h.Backend.RefusedBytes.Load() != int64(len(large)) {
+		if w, _ := h.Do("POST", "", large+"}", servertest.JSON); w.StatusCode != http.StatusOK || h.Backend.RefusedBytes.Load() != int64(len(large)) {
 			h.Errorf("a valid request: status %d, %d bytes are charged", w.StatusCode, h.Backend.RefusedBytes.Load())
 		}
 		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
 		h.Backend.Spent.Store(&spent)
 		for name, text := range map[string]string{"malformed": large, "valid": large + "}"} {
 			w, body := h.Do("POST", "", text, servertest.JSON)
-			if w.StatusCode != 429 || w.Header.Get("Retry-After") != "7" || !strings.Contains(body, "RATE_LIMITED") {
+			if w.StatusCode != http.StatusTooManyRequests || w.Header.Get("Retry-After") != "7" || !strings.Contains(body, "RATE_LIMITED") {
 				h.Errorf("a %s large request without budget: status %d, Retry-After %q: %s", name, w.StatusCode, w.Header.Get("Retry-After"), body)
 			}
 		}
-		if w, body := h.Do("POST", "", `{"query":"{ hello }"}`, servertest.JSON); w.StatusCode != 200 {
+		if w, body := h.Do("POST", "", `{"query":"{ hello }"}`, servertest.JSON); w.StatusCode != http.StatusOK {
 			h.Errorf("a small request is decoded: status %d: %s", w.StatusCode, body)
 		}
 	})
