@@ -131,17 +131,16 @@ func (s *Live) SetOnline(ctx context.Context, node string, timelines []retwis.Ti
 	if err != nil || reply == nil {
 		return nil, err
 	}
-	names, err := reply.StringSlice()
+	positions, err := reply.Int64Slice()
 	if err != nil {
 		return nil, fmt.Errorf("set the presence of %d timelines: %w", len(timelines), err)
 	}
-	absent := make([]retwis.TimelineID, len(names))
-	for i, name := range names {
-		at := slices.IndexFunc(timelines, func(t retwis.TimelineID) bool { return t.String() == name })
-		if at < 0 {
-			return nil, fmt.Errorf("set the presence of %d timelines: reply %v", len(timelines), names)
+	absent := make([]retwis.TimelineID, len(positions))
+	for i, at := range positions {
+		if at < 1 || at > int64(len(timelines)) {
+			return nil, fmt.Errorf("set the presence of %d timelines: reply %v", len(timelines), positions)
 		}
-		absent[i] = timelines[at]
+		absent[i] = timelines[at-1]
 	}
 	return absent, nil
 }

@@ -4,13 +4,8 @@
 -- ARGV   1 entry
 -- Reply  'ok'
 --@include words
-local found = string.match(ARGV[1], '^(%S+) %d+$')
-if redis.call('HGET', KEYS[1], 'state') == 'active' then
-  for _, word in ipairs(name_words(KEYS[1])) do
-    if word == found then
-      return 'ok'
-    end
-  end
+
+if not is_word_of_active(KEYS[1], string.match(ARGV[1], '^(%S+) %d+$')) then
+  redis.call('ZREM', KEYS[2], ARGV[1])
 end
-redis.call('ZREM', KEYS[2], ARGV[1])
 return 'ok'

@@ -10,13 +10,7 @@ local reply = { scanned[1] }
 for i = 1, #scanned[2], 2 do
   local entry = scanned[2][i]
   local word, user = string.match(entry, '^(%S+) (%d+)$')
-  local valid = false
-  if user and redis.call('HGET', ARGV[1] .. user, 'state') == 'active' then
-    for _, own in ipairs(name_words(ARGV[1] .. user)) do
-      valid = valid or own == word
-    end
-  end
-  if not valid then
+  if not (user and is_word_of_active(ARGV[1] .. user, word)) then
     reply[#reply + 1] = entry
   end
 end

@@ -28,3 +28,16 @@ local function unindex_user(account, index, user)
     redis.call('ZREM', index, word .. ' ' .. user)
   end
 end
+
+-- is_word_of_active reports whether a word is one of the words of an active account.
+local function is_word_of_active(account, word)
+  if redis.call('HGET', account, 'state') ~= 'active' then
+    return false
+  end
+  for _, own in ipairs(name_words(account)) do
+    if own == word then
+      return true
+    end
+  end
+  return false
+end

@@ -3,7 +3,8 @@
 --
 -- KEYS   1 online   2 online nodes   3 online expiry
 -- ARGV   1 node   2 TTL in milliseconds   3… timelines
--- Reply  the timelines that the node was not recorded for before: their messages did not reach it
+-- Reply  the positions, from 1, of the timelines that the node was not recorded for before: their
+--        messages did not reach it
 --@include clock
 --@include presence
 
@@ -16,7 +17,7 @@ for i = 3, #ARGV do
   if not string.find(' ' .. nodes .. ' ', ' ' .. ARGV[1] .. ' ', 1, true) then
     redis.call('HSET', KEYS[2], name, nodes == '' and ARGV[1] or nodes .. ' ' .. ARGV[1])
     redis.call('SADD', KEYS[1], name)
-    absent[#absent + 1] = name
+    absent[#absent + 1] = i - 2
   end
   redis.call('ZADD', KEYS[3], lapses, name .. ' ' .. ARGV[1])
 end
