@@ -19,15 +19,11 @@ import (
 func FanOut(ctx context.Context, r *measure.Run) error {
 	const kept = 800 // entries of each home timeline
 	followers, posts := r.Size(10_000, 20), r.Size(60, 5)
-	w, err := world.Start(ctx)
+	w, author, err := startWithAuthor(ctx, followers)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	author, err := w.AddAuthor(ctx, followers)
-	if err != nil {
-		return err
-	}
 	if err := w.FillHomes(ctx, kept); err != nil {
 		return err
 	}
@@ -88,15 +84,11 @@ func Scale(ctx context.Context, r *measure.Run) error {
 // deliveryCost returns the time of one delivery in microseconds, the best of three: other processes
 // only make it slower.
 func deliveryCost(ctx context.Context, followers, posts int) (float64, error) {
-	w, err := world.Start(ctx)
+	w, author, err := startWithAuthor(ctx, followers)
 	if err != nil {
 		return 0, err
 	}
 	defer w.Close()
-	author, err := w.AddAuthor(ctx, followers)
-	if err != nil {
-		return 0, err
-	}
 	if _, err := deliver(ctx, w, author, 4, followers); err != nil { // to warm up
 		return 0, err
 	}
@@ -109,6 +101,20 @@ func deliveryCost(ctx context.Context, followers, posts int) (float64, error) {
 		best = max(best, rate)
 	}
 	return 1e6 / best, nil
+}
+
+// startWithAuthor starts a database with one author who has followers. The caller closes it.
+func startWithAuthor(ctx context.Context, followers int) (*world.World, retwis.UserID, error) {
+	w, err := world.Start(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	author, err := w.AddAuthor(ctx, followers)
+	if err != nil {
+		w.Close()
+		return nil, 0, err
+	}
+	return w, author, nil
 }
 
 // deliver creates posts, then starts a worker and returns how many deliveries a second it makes.
@@ -140,15 +146,11 @@ func deliverBehind(ctx context.Context, w *world.World, author retwis.UserID, po
 // to 200 000 followers of another author.
 func SmallAuthors(ctx context.Context, r *measure.Run) error {
 	followers, small := r.Size(200_000, 500), r.Size(400, 10)
-	w, err := world.Start(ctx)
+	w, star, err := startWithAuthor(ctx, followers)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	star, err := w.AddAuthor(ctx, followers)
-	if err != nil {
-		return err
-	}
 	authors, err := w.AddUsers(ctx, "small", small)
 	if err != nil {
 		return err

@@ -15,15 +15,11 @@ import (
 func MergeMarks(ctx context.Context, r *measure.Run) error {
 	const kept = 800 // entries of each home timeline
 	followers, posts := r.Size(10_000, 20), r.Size(100, 5)
-	w, err := world.Start(ctx)
+	w, author, err := startWithAuthor(ctx, followers)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	author, err := w.AddAuthor(ctx, followers)
-	if err != nil {
-		return err
-	}
 	if _, err := deliver(ctx, w, author, 4, followers); err != nil { // to warm up
 		return err
 	}
@@ -36,14 +32,14 @@ func MergeMarks(ctx context.Context, r *measure.Run) error {
 	if err := w.FillHomes(ctx, kept); err != nil {
 		return err
 	}
-	if marks, err := w.Raw.Keys(ctx, "*:merge_marks:*").Result(); err != nil || len(marks) == 0 {
+	if marks, err := markKeys(ctx, w); err != nil || len(marks) == 0 {
 		return errors.Join(errors.New("no home has a merge mark"), err)
 	}
 	marked, err := deliverBehind(ctx, w, author, posts, followers, 1)
 	if err != nil {
 		return err
 	}
-	if marks, err := w.Raw.Keys(ctx, "*:merge_marks:*").Result(); err != nil || len(marks) > 0 {
+	if marks, err := markKeys(ctx, w); err != nil || len(marks) > 0 {
 		return errors.Join(fmt.Errorf("%d keys of merge marks remain", len(marks)), err)
 	}
 	unmarked, err := deliver(ctx, w, author, posts, followers)
@@ -57,7 +53,11 @@ func MergeMarks(ctx context.Context, r *measure.Run) error {
 	return nil
 }
 
-// buildHomes builds the homes of an author's followers anew.
+func markKeys(ctx context.Context, w *world.World) ([]string, error) {
+	return w.Raw.Keys(ctx, "*:merge_marks:*").Result()
+}
+
+// buildHomes builds the homes of an author's followers again.
 func buildHomes(ctx context.Context, w *world.World, author retwis.UserID, followers int) error {
 	keys, err := w.Raw.Keys(ctx, "*:fans:"+author.String()).Result()
 	if err != nil {

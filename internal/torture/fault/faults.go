@@ -170,6 +170,11 @@ func killMaster(ctx context.Context, e *Environment) error {
 	if err := n.process.Kill(); err != nil {
 		return err
 	}
+	return rejoin(ctx, e, n)
+}
+
+// rejoin starts a killed master again once another node serves its slots.
+func rejoin(ctx context.Context, e *Environment, n *redisNode) error {
 	ctx = context.WithoutCancel(ctx)
 	if err := e.redis.awaitServed(ctx); err != nil {
 		return err
@@ -200,14 +205,7 @@ func killMasterBehindLag(ctx context.Context, e *Environment) error {
 	if err := replica.signal(syscall.SIGCONT); err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx)
-	if err := e.redis.awaitServed(ctx); err != nil {
-		return err
-	}
-	if err := e.redis.start(ctx, n); err != nil {
-		return err
-	}
-	return e.redis.awaitWhole(ctx)
+	return rejoin(ctx, e, n)
 }
 
 func failover(ctx context.Context, e *Environment) error {
