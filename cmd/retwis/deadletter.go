@@ -20,7 +20,7 @@ import (
 	"retwis/internal/store"
 )
 
-// letterCommands manage the dead-letter queue: the outbox entries that failed for good.
+// letterCommands manage the dead-letter queue: the outbox entries that failed permanently.
 type letterCommands struct {
 	List    listLetters    `cmd:"" help:"List the entries of the dead-letter queue, with their errors."`
 	Requeue requeueLetters `cmd:"" aliases:"replay" help:"Put entries back into their outboxes, after the cause is fixed."`

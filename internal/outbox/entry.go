@@ -66,7 +66,7 @@ func parseID(id string) (millis, seq int64) {
 	return millis, seq
 }
 
-// DeadLetter is an entry that failed for good.
+// DeadLetter is an entry that failed permanently.
 type DeadLetter struct {
 	ID     string
 	Reason string

@@ -279,7 +279,7 @@ func (c *durabilityCheck) compare(values []any, about []int) {
 // maxDeadLetters is the number of dead letters that a partition keeps.
 const maxDeadLetters = 10_000
 
-// AddDeadLetter adds an entry that failed for good to the dead-letter queue. A repeat has no effect.
+// AddDeadLetter adds an entry that failed permanently to the dead-letter queue. A repeat has no effect.
 func (s *Outbox) AddDeadLetter(ctx context.Context, e outbox.Entry, reason string) error {
 	args := []any{e.ID, reason, maxDeadLetters}
 	for _, field := range fieldNames(e.Fields) {

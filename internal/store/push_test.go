@@ -57,8 +57,8 @@ func (e *engine) everyFanHasOnce(fans []retwis.UserID, post retwis.PostID) {
 	}
 }
 
-// A reader whom an earlier call of a delivery served follows the author anew, and so stands behind the position of the
-// delivery. The next calls must not serve the reader again.
+// An earlier call of a delivery has served a reader, who then unfollows the author and follows again. The new follow is
+// after the position of the delivery; the next calls must not serve the reader a second time.
 func TestPush_ServesAReaderOnceWhoFollowsAgainMeanwhile(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {

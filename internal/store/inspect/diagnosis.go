@@ -238,7 +238,7 @@ func (s *diagnosis) inspectOutboxes(ctx context.Context) []Finding {
 		found = append(found, Finding{Subject: "dead letters", Verdict: Problem, Message: err.Error()})
 	case len(letters) > 0:
 		found = append(found, Finding{
-			Subject: "dead letters", Verdict: Warning, Message: fmt.Sprintf("%d entries failed for good", len(letters)),
+			Subject: "dead letters", Verdict: Warning, Message: fmt.Sprintf("%d entries failed permanently", len(letters)),
 			Fix: "retwis deadletter list shows the reasons, retwis deadletter requeue retries them",
 		})
 	default:

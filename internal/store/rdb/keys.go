@@ -148,7 +148,7 @@ func (p Partition) Progress(outbox int) string { return p.Tag + ":progress:" + s
 // Lease is a string that expires: the worker that holds the lease of the outbox.
 func (p Partition) Lease() string { return p.Tag + ":lease" }
 
-// DeadLetters is a stream, capped: entries that failed for good.
+// DeadLetters is a stream, capped: entries that failed permanently.
 func (p Partition) DeadLetters() string { return p.Tag + ":dead" }
 
 // Written is an empty string that expires at once. A replica that has it has all earlier writes.
