@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -61,5 +62,60 @@ func TestMerge_PlacesAPostAboveLatePostsOfItsAuthor(t *testing.T) {
 		release()
 		e.Drain()
 		wantNewest("after the delivery")
+	})
+}
+
+// Late posts of an author stand on top of newer posts. A rebuild reads only newer posts of the author, and must still place
+// them above the late ones.
+func TestRebuild_PlacesPostsAboveLatePostsThatItDoesNotRead(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
+		people := e.Apart(4)
+		reader, quick, slow, other := people[0], people[1], people[2], people[3]
+		home, held := retwis.Home(reader), e.Outbox.PartitionOfUser(slow)
+		_, stop := e.Work(fanout.Options{})
+		for _, author := range []retwis.UserID{quick, slow, other} {
+			e.Follow(reader, author)
+		}
+		e.Read(home)
+		e.Drain()
+		stop()
+		release := e.HoldOutbox(slow)
+		e.Work(fanout.Options{})
+		late := e.Post(slow, "late")
+		var newer []retwis.PostID
+		for i := range 15 {
+			e.Post(quick, fmt.Sprint(i))
+			if i%5 == 0 {
+				newer = append(newer, e.Post(slow, fmt.Sprint("newer ", i)))
+			}
+			if i == 12 {
+				e.Post(other, "other")
+			}
+			e.DrainAllBut(held)
+		}
+		entries, err := e.Outbox.ReadOutbox(t.Context(), held, "0", 1, 0)
+		if err != nil || len(entries) != 1 {
+			t.Fatalf("%d entries: %v", len(entries), err)
+		}
+		delivery := outbox.Delivery{Entry: entries[0], Partition: e.Outbox.PartitionOfUser(reader), To: outbox.TargetFollowers}
+		if !e.deliver(&delivery) {
+			t.Fatal("one call did not deliver a post to one follower")
+		}
+
+		e.Unfollow(reader, other) // removes an entry, so that the home is rebuilt
+		e.DrainAllBut(held)
+		ofSlow := func() []retwis.PostID { // in the list, not below it
+			return slices.DeleteFunc(e.Read(home)[:10], func(id retwis.PostID) bool { return id != late && !slices.Contains(newer, id) })
+		}
+		if got, want := ofSlow(), []retwis.PostID{newer[2], late}; !slices.Equal(got, want) {
+			t.Errorf("after the rebuild, the list holds %v of the author, want %v", got, want)
+		}
+		release()
+		e.Drain()
+		if got := ofSlow(); !slices.IsSortedFunc(got, func(a, b retwis.PostID) int { return cmp.Compare(b, a) }) {
+			t.Errorf("after the delivery, the list holds %v of the author, want the newest first", got)
+		}
 	})
 }

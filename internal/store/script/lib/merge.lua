@@ -50,18 +50,30 @@ local function rewrite(list, entries, ends, cap)
   replace(list, entries)
 end
 
--- ceilings_by_bucket returns for each post the index of the first older entry that may be of the same
--- author. An entry does not contain its author, but the bucket of the author.
-local function ceilings_by_bucket(entries, posts)
-  local by_bucket = {}
+-- older_by_bucket returns the indexes of the entries that are older than a post, in ascending order, by
+-- bucket. An entry does not contain its author, but the bucket of the author.
+local function older_by_bucket(entries, post)
+  local older = {}
   for i, entry in ipairs(entries) do
-    local bucket = bucket_of(entry)
-    by_bucket[bucket] = by_bucket[bucket] or {}
-    table.insert(by_bucket[bucket], i)
+    if below(entry, post) then
+      local bucket = bucket_of(entry)
+      older[bucket] = older[bucket] or {}
+      table.insert(older[bucket], i)
+    end
   end
-  local ceilings = {}
+  return older
+end
+
+-- ceilings_by_bucket returns for each post the index of the first older entry that may be of the same
+-- author.
+local function ceilings_by_bucket(entries, posts)
+  local newest = posts[1]
+  for _, post in ipairs(posts) do
+    newest = below(newest, post) and post or newest
+  end
+  local older, ceilings = older_by_bucket(entries, newest), {}
   for k, post in ipairs(posts) do
-    for _, i in ipairs(by_bucket[bucket_of(post)] or {}) do
+    for _, i in ipairs(older[bucket_of(post)] or {}) do
       if below(entries[i], post) then
         ceilings[k] = i
         break

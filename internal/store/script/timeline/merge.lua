@@ -91,6 +91,20 @@ for i = #ARGV - 1, first, -2 do
   end
 end
 
+-- An older post of the author than those given may stand on top, because it arrived late. Any older entry
+-- of the author's bucket that stands below the author's newer posts may be one.
+local late, newer = first <= #ARGV and older_by_bucket(entries, ARGV[#ARGV - 1]) or {}, {}
+for i = first, #ARGV - 1, 2 do
+  local post, author = ARGV[i], ARGV[i + 1]
+  newer[author] = index[post] or newer[author]
+  for _, at in ipairs(not ceiling[i] and late[bucket_of(post)] or {}) do
+    if at > (newer[author] or 0) then
+      ceiling[i] = at
+      break
+    end
+  end
+end
+
 local floor = not whole and last == '' and entries[#entries]
 local posts, ceilings, added = {}, {}, 0
 for i = first, #ARGV - 1, 2 do
