@@ -1,25 +1,12 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { launch, login, phone, postOf, problems, untilLive, visit } from "./browser.ts";
-import { startServer, type Server } from "./server.ts";
+import { login, phone, postOf, untilLive, visit } from "./browser.ts";
+import { browser, server, startForTests } from "./suite.ts";
 
-let server: Server;
-let browser: Browser;
 let page: Page;
 
-beforeAll(async () => {
-  [server, browser] = await Promise.all([startServer(), launch()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.stop();
-});
-afterEach(async () => {
-  const found = problems.get(page.context());
-  await page.context().close();
-  expect(found).toEqual([]);
-});
+startForTests();
 
 /** Holds the scripts of the app back until they are released. */
 async function holdScripts(): Promise<{ release: () => void }> {

@@ -1,25 +1,12 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { nameOf, Person } from "./api.ts";
-import { launch, login, postOf, problems, sent, untilLive, visit } from "./browser.ts";
-import { startServer, type Server } from "./server.ts";
+import { login, postOf, sent, untilLive, visit } from "./browser.ts";
+import { browser, server, startForTests } from "./suite.ts";
 
-let server: Server;
-let browser: Browser;
 let page: Page;
 
-beforeAll(async () => {
-  [server, browser] = await Promise.all([startServer(), launch()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.stop();
-});
-afterEach(async () => {
-  const found = problems.get(page.context());
-  await page.context().close();
-  expect(found).toEqual([]);
-});
+startForTests();
 
 /** What has the focus: the text of a post, or the accessible name or text of a control. */
 function focused(): Promise<string | null> {

@@ -1,21 +1,19 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { frames, launch, login, postOf, problems, visit } from "./browser.ts";
-import { startServer, type Server } from "./server.ts";
+import { frames, login, postOf, visit } from "./browser.ts";
+import { browser, server, startForTests } from "./suite.ts";
 
 const crowd = 40;
 
-let server: Server;
-let browser: Browser;
 let page: Page;
 let reader: Person;
 let star: Person;
 let listId: string;
 let postId: string;
 
+startForTests();
 beforeAll(async () => {
-  [server, browser] = await Promise.all([startServer(), launch()]);
   reader = await Person.register(server.url, "reader_f");
   star = await Person.register(server.url, "star_f");
   const followers = [];
@@ -32,15 +30,6 @@ beforeAll(async () => {
   postId = await star.post("On its own page.");
   for (let i = 1; i <= 50; i++) await reader.list(`List ${i}`);
   listId = await reader.list("Newest", star, ...followers);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.stop();
-});
-afterEach(async () => {
-  const found = problems.get(page.context());
-  await page.context().close();
-  expect(found).toEqual([]);
 });
 
 /** Has an operation fail on the server, until it is mended. `when` says for which variables. */

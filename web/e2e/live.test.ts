@@ -1,32 +1,14 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { compose, frames, holdAnswers, launch, login, pill, postOf, problems, scrollTo, sent, settled, untilLive, visit } from "./browser.ts";
+import { compose, frames, holdAnswers, login, pill, postOf, scrollTo, sent, settled, untilLive, visit } from "./browser.ts";
 import { Proxy } from "./proxy.ts";
-import { startServer, type Server } from "./server.ts";
+import { browser, server, startForTests } from "./suite.ts";
 
-let server: Server;
-let browser: Browser;
-let pages: Page[] = [];
+startForTests();
 
-beforeAll(async () => {
-  [server, browser] = await Promise.all([startServer(), launch()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.stop();
-});
-afterEach(async () => {
-  const found = pages.flatMap((page) => problems.get(page.context()) ?? []);
-  await Promise.all(pages.map((page) => page.context().close()));
-  pages = [];
-  expect(found).toEqual([]);
-});
-
-async function open(url = server.url): Promise<Page> {
-  const page = await visit(browser, url);
-  pages.push(page);
-  return page;
+function open(url = server.url): Promise<Page> {
+  return visit(browser, url);
 }
 
 /** Somebody, and a reader who follows them and has so many of their posts. */

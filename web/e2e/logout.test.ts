@@ -1,26 +1,13 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { frames, launch, login, postOf, problems, untilLive, visit } from "./browser.ts";
-import { startServer, type Server } from "./server.ts";
+import { frames, login, postOf, untilLive, visit } from "./browser.ts";
+import { browser, server, startForTests } from "./suite.ts";
 
-let server: Server;
-let browser: Browser;
 let page: Page;
 
-beforeAll(async () => {
-  // With the cache of pages, which the driver switches off otherwise.
-  [server, browser] = await Promise.all([startServer(), launch({ ignoreDefaultArgs: ["--disable-back-forward-cache"] })]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.stop();
-});
-afterEach(async () => {
-  const found = problems.get(page.context());
-  await page.context().close();
-  expect(found).toEqual([]);
-});
+// With the cache of pages, which the driver switches off otherwise.
+startForTests({ ignoreDefaultArgs: ["--disable-back-forward-cache"] });
 
 const draft = "Half a secret thought";
 

@@ -1,19 +1,9 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { launch, problems, visit } from "./browser.ts";
-import { startServer, type Server } from "./server.ts";
+import { problems, visit } from "./browser.ts";
+import { browser, server, startForTests } from "./suite.ts";
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  [server, browser] = await Promise.all([startServer(), launch()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.stop();
-});
+startForTests();
 
 const image = `<img src=x onerror="document.title='taken over'">`;
 const inPath = encodeURIComponent("<img src=x onerror=alert(1)>");

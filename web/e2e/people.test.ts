@@ -1,31 +1,13 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { compose, launch, login, phone, pill, postOf, problems, untilLive, visit } from "./browser.ts";
-import { startServer, type Server } from "./server.ts";
+import { compose, login, phone, pill, postOf, untilLive, visit } from "./browser.ts";
+import { browser, server, startForTests } from "./suite.ts";
 
-let server: Server;
-let browser: Browser;
-let pages: Page[] = [];
+startForTests();
 
-beforeAll(async () => {
-  [server, browser] = await Promise.all([startServer(), launch()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.stop();
-});
-afterEach(async () => {
-  const found = pages.flatMap((page) => problems.get(page.context()) ?? []);
-  await Promise.all(pages.map((page) => page.context().close()));
-  pages = [];
-  expect(found).toEqual([]);
-});
-
-async function open(options: Parameters<typeof visit>[2] = {}): Promise<Page> {
-  const page = await visit(browser, server.url, options);
-  pages.push(page);
-  return page;
+function open(options: Parameters<typeof visit>[2] = {}): Promise<Page> {
+  return visit(browser, server.url, options);
 }
 
 test("a list is made, filled, read live, renamed and deleted", async () => {

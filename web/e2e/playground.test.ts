@@ -1,19 +1,10 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { launch, login, phone, problems, visit } from "./browser.ts";
-import { startServer, type Server } from "./server.ts";
+import { login, phone, problems, visit } from "./browser.ts";
+import { browser, server, startForTests } from "./suite.ts";
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  [server, browser] = await Promise.all([startServer(), launch()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.stop();
-});
+startForTests();
 
 test("the playground queries, changes and watches as who is logged in", async () => {
   const person = await Person.register(server.url, "player");

@@ -1,30 +1,19 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { compose, frames, holdAnswers, launch, login, pill, postOf, problems, scrollTo, sent, settled, untilLive, visit } from "./browser.ts";
+import { compose, frames, holdAnswers, login, pill, postOf, scrollTo, sent, settled, untilLive, visit } from "./browser.ts";
 import { Proxy } from "./proxy.ts";
-import { startServer, type Server } from "./server.ts";
+import { browser, server, startForTests } from "./suite.ts";
 
 const many = 5_000;
 
-let server: Server;
-let browser: Browser;
 let page: Page;
 let writer: Person;
 
+startForTests();
 beforeAll(async () => {
-  [server, browser] = await Promise.all([startServer(), launch()]);
   writer = await Person.register(server.url, "writer");
   await writer.postMany(200, (i) => `Number ${i}.`);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.stop();
-});
-afterEach(async () => {
-  const found = problems.get(page.context());
-  await page.context().close();
-  expect(found).toEqual([]);
 });
 
 test("scrolling goes on to the very first post", async () => {

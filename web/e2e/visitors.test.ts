@@ -1,31 +1,13 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { launch, login, phone, pill, postOf, problems, scrollTo, untilLive, visit } from "./browser.ts";
-import { startServer, type Server } from "./server.ts";
+import { login, phone, pill, postOf, scrollTo, untilLive, visit } from "./browser.ts";
+import { browser, server, startForTests } from "./suite.ts";
 
-let server: Server;
-let browser: Browser;
-let pages: Page[] = [];
+startForTests();
 
-beforeAll(async () => {
-  [server, browser] = await Promise.all([startServer(), launch()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await server.stop();
-});
-afterEach(async () => {
-  const found = pages.flatMap((page) => problems.get(page.context()) ?? []);
-  await Promise.all(pages.map((page) => page.context().close()));
-  pages = [];
-  expect(found).toEqual([]);
-});
-
-async function open(options: Parameters<typeof visit>[2] = {}): Promise<Page> {
-  const page = await visit(browser, server.url, options);
-  pages.push(page);
-  return page;
+function open(options: Parameters<typeof visit>[2] = {}): Promise<Page> {
+  return visit(browser, server.url, options);
 }
 
 test("after a deep reload, the link to the page leads to its head at once", async () => {
