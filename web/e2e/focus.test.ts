@@ -114,8 +114,8 @@ test("without a mouse: register, post, follow, delete, lists, settings", async (
 
   await keys.press("/");
   await page.getByRole("combobox").waitFor();
-  await keys.type("by_k");
-  await page.getByRole("option", { name: "Keyed Author" }).waitFor();
+  await keys.type(author.username);
+  await page.getByRole("option", { name: `@${author.username}` }).waitFor();
   await keys.press("Enter");
   await page.getByRole("heading", { name: "Keyed Author" }).waitFor();
   await tabTo("Follow Keyed Author");
@@ -168,6 +168,7 @@ test("without a mouse: register, post, follow, delete, lists, settings", async (
   await keys.press("Escape");
   await expect.poll(focused).toBe("Log out everywhere");
   await keys.press("Enter");
+  await expect.poll(focused).toBe("Cancel");
   await keys.press("Tab");
   await keys.press("Enter");
   await page.getByRole("button", { name: "Register" }).waitFor();
