@@ -42,12 +42,11 @@ type runner struct {
 	finished   chan taskResult
 	arrivals   chan []outbox.Entry
 
-	last              string // id of the last entry admitted
-	trimming          bool   // a trim is in progress
-	trimmed           chan trimResult
-	lastTrim          time.Time // start of the last trim
-	trimAt            time.Time // earliest time of the next trim after a failure
-	unreplicatedSince time.Time // since when no replica has confirmed the deliveries; zero if one has
+	last     string // id of the last entry admitted
+	trimming bool   // a trim is in progress
+	trimmed  chan trimResult
+	lastTrim time.Time // start of the last trim
+	trimAt   time.Time // earliest time of the next trim after a failure
 
 	// Posts of entries below repairBelow may have been delivered and lost again in a failover.
 	// The runner processes them as repairs.

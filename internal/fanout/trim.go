@@ -2,21 +2,18 @@ package fanout
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"retwis/internal/outbox"
-	"retwis/internal/retwis"
 )
 
 // trimResult is the result of a trim.
 type trimResult struct {
-	entries      int // number of completed entries, the oldest ones
-	delivered    []deliveredTarget
-	lost         []int // indexes of delivered whose targets lost the delivery
-	reappeared   bool  // the outbox holds entries that had been trimmed
-	unreplicated bool  // no replica confirmed the deliveries
-	err          error
+	entries    int // number of completed entries, the oldest ones
+	delivered  []deliveredTarget
+	lost       []int // indexes of delivered whose targets lost the delivery
+	reappeared bool  // the outbox holds entries that had been trimmed
+	err        error
 }
 
 // deliveredTarget is a target to which an entry was delivered.
@@ -66,12 +63,8 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	if n > 0 {
 		upTo = r.entries[n-1].ID
 	}
-	requireReplica := r.unreplicatedSince.IsZero() || time.Since(r.unreplicatedSince) < r.options.ReplicaTimeout
 	go func() {
-		result.lost, result.reappeared, result.err = r.store.VerifyDurable(ctx, r.outboxID, first, targets, true)
-		if result.unreplicated = errors.Is(result.err, retwis.ErrNotReplicated); result.unreplicated && !requireReplica {
-			result.lost, result.reappeared, result.err = r.store.VerifyDurable(ctx, r.outboxID, first, targets, false)
-		}
+		result.lost, result.reappeared, result.err = r.store.VerifyDurable(ctx, r.outboxID, first, targets)
 		if result.err == nil && len(result.lost) == 0 && !result.reappeared && upTo != "" {
 			result.err = r.store.AdvanceWatermark(ctx, r.outboxID, upTo, partitions)
 			if result.err == nil {
@@ -85,11 +78,6 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 // trimDone processes the result of a trim.
 func (r *runner) trimDone(ctx context.Context, result trimResult) {
 	r.trimming = false
-	if !result.unreplicated {
-		r.unreplicatedSince = time.Time{}
-	} else if r.unreplicatedSince.IsZero() {
-		r.unreplicatedSince = time.Now()
-	}
 	switch {
 	case ctx.Err() != nil:
 	case result.err != nil:

@@ -67,7 +67,7 @@ type Outbox interface {
 	AuthorPartitions(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error)
 	Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result
 	MarkDone(ctx context.Context, outboxID int, at outbox.Target) error
-	VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target, wait bool) (lost []int, reappeared bool, err error)
+	VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target) (lost []int, reappeared bool, err error)
 	AdvanceWatermark(ctx context.Context, outboxID int, upTo string, in []int) error
 	TrimOutbox(ctx context.Context, outboxID int, upTo string) error
 	AddDeadLetter(ctx context.Context, e outbox.Entry, reason string) error
@@ -104,10 +104,6 @@ type Options struct {
 	Pause time.Duration // pause after each round; 0 by default; fault tests use it to slow down deliveries
 	Log   *slog.Logger
 
-	// ReplicaTimeout bounds the time that completed entries stay in the outbox while no replica
-	// confirms the deliveries. It must be longer than a failover takes; 30 s by default.
-	ReplicaTimeout time.Duration
-
 	Metrics prometheus.Registerer // registry of the worker's metrics; nil registers none
 	Tracer  trace.Tracer          // tracer of entries whose creation was traced; nil traces none
 }
@@ -118,9 +114,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Lease == 0 {
 		o.Lease = 5 * time.Second
-	}
-	if o.ReplicaTimeout == 0 {
-		o.ReplicaTimeout = 30 * time.Second
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

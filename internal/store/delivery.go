@@ -155,13 +155,14 @@ func (s *Outbox) MarkDone(ctx context.Context, outboxID int, at outbox.Target) e
 	return nil
 }
 
-// VerifyDurable verifies that deliveries of an outbox's entries are durable, before the entries are trimmed. If wait is
-// set, it waits for one replica of each replicated master, or returns [retwis.ErrNotReplicated].
+// VerifyDurable verifies that deliveries of an outbox's entries are durable, before the entries are trimmed. It waits for
+// one replica of each replicated master, or returns [retwis.ErrNotReplicated]. It no longer waits for the replicas of a
+// master if none has confirmed a write for [rdb.TrimTimeout].
 //
 // It returns the indexes of the targets that have lost the delivery, for example in a failover to a replica
 // without it, or in a crash of a server before it wrote to disk. Deliver to them again. If again is true, the
 // outbox holds entries below first, which were trimmed before: read the outbox again. After an error, retry.
-func (s *Outbox) VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target, wait bool) (lost []int, again bool, err error) {
+func (s *Outbox) VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target) (lost []int, again bool, err error) {
 	at := map[int][]int{outboxID: nil} // indexes of targets by partition
 	for i, target := range targets {
 		at[target.Partition] = append(at[target.Partition], i)
@@ -175,7 +176,7 @@ func (s *Outbox) VerifyDurable(ctx context.Context, outboxID int, first string, 
 	group, ctx := errgroup.WithContext(ctx)
 	for master, numbers := range groups {
 		group.Go(func() error {
-			c := durabilityCheck{db: s.db, outboxID: outboxID, first: first, targets: targets, at: at, wait: wait && len(targets) > 0}
+			c := durabilityCheck{db: s.db, outboxID: outboxID, first: first, targets: targets, at: at, wait: len(targets) > 0}
 			if err := c.run(ctx, master, numbers); err != nil {
 				return err
 			}
@@ -255,7 +256,7 @@ func (c *durabilityCheck) run(ctx context.Context, master rdb.Master, numbers []
 		}
 	}
 	if waited != nil {
-		if err := rdb.Replicated(waited); err != nil {
+		if err := master.Confirmed(waited, rdb.TrimTimeout); err != nil {
 			return err
 		}
 	}

@@ -44,7 +44,7 @@ type DB struct {
 	options    Options
 	log        *slog.Logger
 	replicas   *replicas // nil for a single server
-	silent     silence
+	silences   *silences
 	partitions []Partition
 	scripts    map[script.Name]*redis.Script
 	hook       *hook
@@ -75,7 +75,7 @@ func Connect(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{options: o, log: o.Log, scripts: scripts, Publish: "PUBLISH"}
+	db := &DB{options: o, log: o.Log, scripts: scripts, silences: newSilences(o.Timeout), Publish: "PUBLISH"}
 	db.hook = newHook(scripts, newMetrics(o.Metrics))
 	if err := db.connect(ctx); err != nil {
 		return nil, err

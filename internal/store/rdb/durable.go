@@ -75,9 +75,13 @@ func (db *DB) waitForAll(ctx context.Context, pipe redis.Pipeliner, key string) 
 	return set, db.wait(ctx, pipe)
 }
 
-// replicaTimeout bounds the wait for replicas after bulk writes, and before records are delivered. It is longer than a
+// ReplicaTimeout bounds the wait for replicas after bulk writes, and before records are delivered. It is longer than a
 // failover takes.
-const replicaTimeout = 30 * time.Second
+const ReplicaTimeout = 30 * time.Second
+
+// TrimTimeout bounds the wait for replicas before entries leave an outbox. It is longer than [ReplicaTimeout]: entries
+// that were delivered without a replica stay in the outbox for as long as a failover takes, which may lose the deliveries.
+const TrimTimeout = 2 * ReplicaTimeout
 
 // Durably calls write, which may write to any partition. Then it waits until a replica of each master that
 // has replicas has the writes.
@@ -108,7 +112,7 @@ func (db *DB) Durably(ctx context.Context, write func() error) error {
 // awaitReplica waits until a replica of a master has all of its writes. It writes to key, which the master
 // must hold.
 func (db *DB) awaitReplica(ctx context.Context, master *redis.Client, key string) error {
-	for began := time.Now(); time.Since(began) < replicaTimeout; {
+	for began := time.Now(); time.Since(began) < ReplicaTimeout; {
 		now, n, err := db.replicas.of(ctx, key)
 		if err != nil {
 			return errors.Join(retwis.ErrNotReplicated, err)

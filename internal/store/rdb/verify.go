@@ -20,7 +20,7 @@ type Record func(context.Context, redis.Pipeliner) (cmd redis.Cmder, found func(
 
 // VerifyRecords verifies that records which were read are durable: the master of their partition has them, and, if it has
 // replicas, one of them has all its writes up to now. Otherwise it returns [retwis.ErrNotReplicated]: a failover has lost
-// the records, or may lose them. Once no replica of a master has confirmed a write for replicaTimeout, the method no
+// the records, or may lose them. Once no replica of a master has confirmed a write for [ReplicaTimeout], the method no
 // longer waits for its replicas. On a single server it does nothing.
 func (db *DB) VerifyRecords(ctx context.Context, records map[int]Record) error {
 	if db.replicas == nil || len(records) == 0 {
@@ -75,34 +75,50 @@ func (db *DB) verifyAt(ctx context.Context, master Master, numbers []int, record
 	if waited == nil {
 		return nil
 	}
-	err = Replicated(waited)
-	if db.silent.record(master.node.Options().Addr, err == nil, time.Now()) > replicaTimeout {
+	return master.Confirmed(waited, ReplicaTimeout)
+}
+
+// Confirmed returns [retwis.ErrNotReplicated] unless the wait of [Master.AwaitReplica] found a replica, or no replica of
+// the master has confirmed any wait for longer than limit. Callers repeat the wait until it succeeds.
+func (m Master) Confirmed(waited *redis.Cmd, limit time.Duration) error {
+	err := Replicated(waited)
+	if m.db.silences.record(m.node.Options().Addr, err == nil) > limit {
 		return nil
 	}
 	return err
 }
 
-// silence records since when no replica of a master has confirmed a write. Its zero value is ready for use.
-type silence struct {
-	mu    sync.Mutex
-	since map[string]time.Time // by the address of the master
+// silences records the periods in which no replica of a master has confirmed a write. All waits share the periods, so
+// that their limits are comparable.
+type silences struct {
+	now func() time.Time
+	gap time.Duration // longest time between two waits of one period; nobody knows what happened in a longer one
+
+	mu      sync.Mutex
+	periods map[string]period // by the address of the master
+}
+
+// period is the time between two waits that no replica confirmed.
+type period struct{ first, last time.Time }
+
+func newSilences(timeout time.Duration) *silences {
+	return &silences{now: time.Now, gap: ReplicaTimeout/2 + timeout, periods: map[string]period{}}
 }
 
 // record records the result of a wait for the replicas of a master, and returns for how long none has confirmed.
-func (s *silence) record(master string, confirmed bool, now time.Time) time.Duration {
+func (s *silences) record(master string, confirmed bool) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if confirmed {
-		delete(s.since, master)
+		delete(s.periods, master)
 		return 0
 	}
-	since, ok := s.since[master]
-	if !ok {
-		if s.since == nil {
-			s.since = map[string]time.Time{}
-		}
-		since = now
-		s.since[master] = now
+	now := s.now()
+	p, ok := s.periods[master]
+	if !ok || now.Sub(p.last) > s.gap {
+		p.first = now
 	}
-	return now.Sub(since)
+	p.last = now
+	s.periods[master] = p
+	return p.last.Sub(p.first)
 }
