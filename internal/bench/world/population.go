@@ -14,6 +14,7 @@ import (
 	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 	"retwis/internal/store/bulk"
+	"retwis/internal/store/rdb"
 )
 
 // PostText is a post of the usual length.
@@ -107,7 +108,7 @@ func (w *World) AddPostOf(ctx context.Context, author retwis.UserID, text string
 	return err
 }
 
-// FillHomes gives every home timeline the same number of entries.
+// FillHomes gives every home timeline the same number of entries, below those that it has.
 func (w *World) FillHomes(ctx context.Context, entries int) error {
 	homes, err := w.Raw.Keys(ctx, "*:home:*").Result()
 	if err != nil {
@@ -115,12 +116,14 @@ func (w *World) FillHomes(ctx context.Context, entries int) error {
 	}
 	values := make([]any, entries)
 	for i := range values {
-		values[i] = PostID(i)
+		values[i] = PostID(entries - i)
 	}
 	for chunk := range slices.Chunk(homes, 100) {
 		pipe := w.Raw.Pipeline()
 		for _, home := range chunk {
-			pipe.LPush(ctx, home, values...)
+			pipe.RPop(ctx, home) // the end marker
+			pipe.RPush(ctx, home, values...)
+			pipe.RPush(ctx, home, rdb.ListComplete)
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
 			return err
