@@ -188,7 +188,9 @@ func (c *serveCommand) serverOptions(o server.Options) server.Options {
 	o.DrainTime = max(c.DrainTime, 1)                    // 0 selects the default
 	o.ShutdownDelay = c.ShutdownDelay
 	o.Compression = c.Compression
+	o.ConnectionsPerNetwork = c.LimitConnections
 	if c.RateLimits == "off" {
+		o.ConnectionsPerNetwork = -1
 		o.SocketsPerUser, o.SocketsPerNetwork = -1, -1
 		o.SubscriptionsPerUser, o.SubscriptionsPerNetwork = -1, -1
 	}

@@ -43,6 +43,7 @@ func TestCommandLine_RefusesInvalidSettings(t *testing.T) {
 		{"an unknown log format", nil, []string{"serve", "--log-format", "xml"}, `must be one of "text","json"`},
 		{"an unknown log level", nil, []string{"serve", "--log-level", "loud"}, `must be one of "debug","info","warn","error"`},
 		{"limits that are neither on nor off", nil, []string{"serve", "--rate-limits", "some"}, `must be one of "on","off"`},
+		{"no connections", nil, []string{"serve", "--limit-connections", "0"}, "--limit-connections (RETWIS_LIMIT_CONNECTIONS) is 0: choose at least 1"},
 		{"a rate without a time", nil, []string{"serve", "--limit-posts", "60"}, `--limit-posts (RETWIS_LIMIT_POSTS): invalid rate "60": use a form like 10/1m`},
 		{"a rate of 0", []string{"RETWIS_LIMIT_LOGINS=0/1m"}, []string{"serve"}, "with a count from 1 to 10000000, or off"},
 		{"an invalid origin", nil, []string{"serve", "--allowed-origins", "example.com"}, "--allowed-origins (RETWIS_ALLOWED_ORIGINS): allowed origin \"example.com\": use the form https://example.com"},
@@ -230,6 +231,7 @@ func TestHelp_ListsAllSettings(t *testing.T) {
 		"--limit-follows=RATE", "[default 120/1m, RETWIS_LIMIT_FOLLOWS]",
 		"--limit-logins=RATE", "[default 10/1m, RETWIS_LIMIT_LOGINS]",
 		"--limit-registrations=RATE", "[default 5/1h, RETWIS_LIMIT_REGISTRATIONS]",
+		"--limit-connections=N", "[default 1000, RETWIS_LIMIT_CONNECTIONS]",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("serve -h does not print %s", want)

@@ -40,6 +40,9 @@ const (
 	bytesInFlight = 256 << 20 // of responses that are being written or wait for their readers
 	bytesOfHolder = 64 << 20
 
+	requestsInFlight = 512 << 20 // bytes of large requests that are arriving
+	requestsOfHolder = 16 << 20
+
 	redisInFlight = 1024 // units of work in Redis
 	redisOfHolder = 256
 	RedisPiece    = 128 // units that one exchange sends

@@ -11,7 +11,8 @@ import (
 // operations of one holder do not delay those of the others, whatever they cost.
 type Shares struct {
 	Operations *fair.Gate[ratelimit.Key] // points
-	Bytes      *fair.Gate[ratelimit.Key]
+	Bytes      *fair.Gate[ratelimit.Key] // of responses that are written or wait for their readers
+	Requests   *fair.Gate[ratelimit.Key] // bytes of large requests that are still arriving
 
 	redis  *fair.Gate[ratelimit.Key]
 	totals *totals
@@ -22,6 +23,7 @@ func NewShares() *Shares {
 	return &Shares{
 		Operations: fair.NewGate[ratelimit.Key](pointsInFlight, pointsOfHolder),
 		Bytes:      fair.NewGate[ratelimit.Key](bytesInFlight, bytesOfHolder),
+		Requests:   fair.NewGate[ratelimit.Key](requestsInFlight, requestsOfHolder),
 		redis:      fair.NewGate[ratelimit.Key](redisInFlight, redisOfHolder),
 		totals:     newTotals(),
 	}
@@ -36,11 +38,25 @@ func (s *Shares) Hold(key ratelimit.Key, bytes int) (release func(), ok bool) {
 	return func() { s.release(key, bytes) }, true
 }
 
+// Receive counts a large request of at most some bytes that is arriving. It reports false if too many are. The returned
+// function has to be called when the request was read.
+func (s *Shares) Receive(key ratelimit.Key, bytes int) (release func(), ok bool) {
+	if !s.Requests.Try(key, bytes) {
+		return func() {}, false
+	}
+	return func() { s.Requests.Release(key, bytes) }, true
+}
+
 func (s *Shares) release(key ratelimit.Key, bytes int) { s.Bytes.Release(key, bytes) }
 
 // Account returns an account of the bytes that wait for the reader of one connection.
 func (s *Shares) Account(key ratelimit.Key) *fair.Account[ratelimit.Key] {
 	return fair.NewAccount(s.Bytes, key)
+}
+
+// RequestAccount returns an account of the large request that arrives on one connection.
+func (s *Shares) RequestAccount(key ratelimit.Key) *fair.Account[ratelimit.Key] {
+	return fair.NewAccount(s.Requests, key)
 }
 
 // Enter waits until an exchange of some units may be sent to Redis for the operation of ctx. The returned function has to

@@ -41,6 +41,10 @@ func (s *Server) register(with prometheus.Registerer) {
 	}
 	gauge("retwis_clients", "Open websockets and event streams.",
 		func() float64 { return float64(s.clients.Len()) })
+	gauge("retwis_http_connections", "Open HTTP connections, without websockets.",
+		func() float64 { return float64(s.networks.open.Load()) })
+	counter("retwis_http_connections_refused_total", "Connections, and requests behind trusted proxies, refused because their network had too many.",
+		s.networks.refused.Load)
 	gauge("retwis_client_queue_bytes", "Bytes that wait for the readers of all websockets and event streams.",
 		func() float64 { return float64(s.clients.QueuedBytes()) })
 	gauge("retwis_render_groups", "Render groups with members. A render group is a set of subscriptions that are sent the same bytes.",

@@ -56,6 +56,10 @@ type Options struct {
 	SocketsPerUser    int // 1000; below 0 there is no limit
 	SocketsPerNetwork int // of all clients of a network that are anonymous or not authenticated yet: 10 000; below 0 there is no limit
 
+	// ConnectionsPerNetwork is the limit of the open HTTP connections of a network, and of its running requests behind
+	// trusted proxies: 1000; below 0 there is no limit.
+	ConnectionsPerNetwork int
+
 	InitTimeout  time.Duration // for connection_init to arrive: 3 s
 	PingEvery    time.Duration // between pings of a websocket: 25 s
 	PongWait     time.Duration // for the answer to a ping: 15 s
@@ -105,6 +109,7 @@ func (o Options) withDefaults() (Options, error) {
 	orDefault(&o.SubscriptionsPerNetwork, 10_000)
 	orDefault(&o.SocketsPerUser, 1000)
 	orDefault(&o.SocketsPerNetwork, 10_000)
+	orDefault(&o.ConnectionsPerNetwork, 1000)
 	orDefault(&o.InitTimeout, 3*time.Second)
 	orDefault(&o.PingEvery, 25*time.Second)
 	orDefault(&o.PongWait, 15*time.Second)

@@ -36,6 +36,7 @@ type Server struct {
 	handler  http.Handler
 	security httpapi.SecurityHeaders
 	requests *requestMetrics
+	networks *connections
 
 	clientsCancel context.CancelFunc // ends what runs for websockets
 	slowConsumers atomic.Int64
@@ -56,6 +57,7 @@ func New(opts Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{opts: opts, security: httpapi.NewSecurityHeaders(), requests: newRequestMetrics(opts.Metrics)}
+	s.networks = newConnections(opts.ConnectionsPerNetwork, opts.TrustedProxies)
 	s.compose(origins)
 	s.register(opts.Metrics)
 
@@ -65,7 +67,7 @@ func New(opts Options) (*Server, error) {
 	mux.HandleFunc("GET /readyz", s.Health().ServeReady)
 	mux.HandleFunc("/metrics", noMetrics)
 	mux.Handle("/", opts.Web)
-	s.handler = s.observe(mux)
+	s.handler = s.observe(s.networks.bound(mux))
 	return s, nil
 }
 
@@ -114,6 +116,7 @@ func (s *Server) compose(origins *httpapi.Origins) {
 			PongWait:      s.opts.PongWait,
 			MessageWait:   readTimeout,
 			MaxMessage:    httpapi.MaxBody,
+			LargeMessage:  operation.LargeRequest,
 			BinaryCode:    gqlws.CloseInvalid,
 			Tasks:         &tasks,
 			SlowConsumers: &s.slowConsumers,
@@ -195,9 +198,12 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	defer cancelRequests()
 	var fresh newConns
 	srv := &http.Server{
-		Handler:           s.handler,
-		BaseContext:       func(net.Listener) context.Context { return requests },
-		ConnState:         fresh.note,
+		Handler:     s.handler,
+		BaseContext: func(net.Listener) context.Context { return requests },
+		ConnState: func(conn net.Conn, state http.ConnState) {
+			fresh.note(conn, state)
+			s.networks.note(conn, state)
+		},
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       readTimeout,
@@ -207,11 +213,14 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	srv.RegisterOnShutdown(fresh.close)
 
-	listener, overflow := guardDescriptors(listener, s.opts.Log)
 	group, running := errgroup.WithContext(ctx)
-	if overflow != nil {
-		group.Go(func() error { return s.serveOverflow(running, overflow) })
+	listener, rest := guardDescriptors(listener, s.opts.Log)
+	if rest != nil {
+		group.Go(func() error { return s.serveOverflow(running, rest) })
 	}
+	refusing := newOverflow(listener.Addr(), maxRefusing, refuseNetwork)
+	group.Go(func() error { return s.serveOverflow(running, refusing) })
+	listener = &connectionListener{listener, s.networks, refusing}
 	group.Go(func() error {
 		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)

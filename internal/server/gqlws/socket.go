@@ -34,8 +34,9 @@ type socket struct {
 	initTimer   *time.Timer
 
 	// Of the reading goroutine.
-	key     ratelimit.Key                // under which the socket counts
-	account *fair.Account[ratelimit.Key] // of the bytes that wait for the client
+	key      ratelimit.Key                // under which the socket counts
+	account  *fair.Account[ratelimit.Key] // of the bytes that wait for the client
+	arrivals *fair.Account[ratelimit.Key] // of the large message that is arriving
 
 	// Written by the reading goroutine, before the socket is in the indexes of the registry.
 	initialised bool // connection_init has arrived
@@ -195,6 +196,7 @@ func (s *socket) changeKey(key ratelimit.Key) bool {
 	}
 	s.handler.Sockets.Release(s.key)
 	s.account.ChangeHolder(key)
+	s.arrivals.ChangeHolder(key)
 	s.key = key
 	return true
 }

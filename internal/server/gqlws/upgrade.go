@@ -96,12 +96,14 @@ func (h *Handler) serve(ws *websocket.Conn, x *httpapi.Exchange) {
 	ctx := auth.WithRequest(requestid.With(h.ctx, requestid.Of(x.R.Context())), client)
 	ctx, cancel := context.WithCancel(ctx)
 	account := h.Shares.Account(clients.KeyOf(ctx))
-	conn := wsconn.New(ws, h.Conns, h.Compression && offersCompression(x.R.Header), account, cancel)
+	arrivals := h.Shares.RequestAccount(clients.KeyOf(ctx))
+	conn := wsconn.New(ws, h.Conns, h.Compression && offersCompression(x.R.Header), account, arrivals, cancel)
 	s := &socket{
-		handler: h,
-		ctx:     ctx,
-		conn:    conn,
-		account: account,
+		handler:  h,
+		ctx:      ctx,
+		conn:     conn,
+		account:  account,
+		arrivals: arrivals,
 		credentials: clients.Credentials{
 			Token:  strings.Clone(x.Credentials.Token), // without the memory of the other cookies
 			Bearer: x.Credentials.Bearer,

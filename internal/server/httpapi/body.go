@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"retwis/internal/retwis"
+	"retwis/internal/server/clients"
+	"retwis/internal/server/operation"
 )
 
 const allowedMethods = "GET, POST, OPTIONS"
@@ -77,7 +80,20 @@ func (x *Exchange) readBody() ([]byte, *Refusal) {
 		x.W.Header().Set("Connection", "close") // the body will not be read
 		return nil, tooLarge()
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(x.W, x.R.Body, MaxBody))
+	// A large body may arrive slowly, so few of them may arrive at once.
+	arriving := http.MaxBytesReader(x.W, x.R.Body, MaxBody)
+	body, err := io.ReadAll(io.LimitReader(arriving, operation.LargeRequest))
+	if err == nil && len(body) == operation.LargeRequest {
+		release, ok := x.api.Shares.Receive(clients.KeyOf(x.R.Context()), MaxBody)
+		if !ok {
+			x.W.Header().Set("Connection", "close") // the rest will not be read
+			return nil, &Refusal{http.StatusTooManyRequests, operation.RateLimited(1, "too many large requests of your network are arriving").Errors[0]}
+		}
+		defer release()
+		all := bytes.NewBuffer(body)
+		_, err = all.ReadFrom(arriving)
+		body = all.Bytes()
+	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, tooLarge()
 	}

@@ -2,11 +2,19 @@ package httpapi_test
 
 import (
 	"bufio"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"retwis/internal/cost"
+	"retwis/internal/fair"
+	"retwis/internal/ratelimit"
+	"retwis/internal/server"
 	"retwis/internal/server/httpapi"
 	"retwis/internal/server/servertest"
 )
@@ -88,6 +96,56 @@ func TestBody_WithoutLengthIsLimited(t *testing.T) {
 		defer w.Body.Close()
 		if w.StatusCode != http.StatusRequestEntityTooLarge {
 			h.Errorf("got status %d", w.StatusCode)
+		}
+	})
+}
+
+// Attack: many large bodies that arrive slowly, and never completely.
+func TestBody_LargeOnesThatArriveAreBoundedPerNetwork(t *testing.T) {
+	t.Parallel()
+	const most = 3
+	shares := cost.NewShares()
+	shares.Requests = fair.NewGate[ratelimit.Key](2*most*httpapi.MaxBody, most*httpapi.MaxBody)
+	servertest.InBubble(t, func(o *server.Options) { o.Shares = shares }, func(h *servertest.Harness) {
+		const length = 100 << 10
+		begin := func() net.Conn {
+			c := h.Connect()
+			go func() { // a refusal interrupts it
+				_, _ = fmt.Fprintf(c, "POST /graphql HTTP/1.1\r\nHost: retwis.test\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", length)
+				_, _ = io.WriteString(c, `{"query":"{hello}"}`+strings.Repeat(" ", 50<<10))
+			}()
+			synctest.Wait()
+			return c
+		}
+		answer := func(c net.Conn) int {
+			response, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				h.Fatal(err)
+			}
+			_ = response.Body.Close()
+			if response.StatusCode == http.StatusTooManyRequests && response.Header.Get("Retry-After") == "" {
+				h.Error("the refusal has no Retry-After")
+			}
+			return response.StatusCode
+		}
+		first := begin()
+		for range most - 1 {
+			begin()
+		}
+		if got := answer(begin()); got != http.StatusTooManyRequests {
+			h.Errorf("one more body: status %d", got)
+		}
+		if w, body := h.Do("POST", "", `{"query":"{hello}"}`, servertest.JSON); w.StatusCode != http.StatusOK {
+			h.Errorf("a small body: status %d %s", w.StatusCode, body)
+		}
+		go func() { _, _ = io.WriteString(first, strings.Repeat(" ", length-(50<<10)-len(`{"query":"{hello}"}`))) }()
+		if got := answer(first); got != http.StatusOK {
+			h.Errorf("a body that has arrived: status %d", got)
+		}
+		time.Sleep(time.Minute) // the others are given up
+		synctest.Wait()
+		if used := shares.Requests.Used(); used != 0 {
+			h.Errorf("%d bytes count after the bodies have arrived or been given up", used)
 		}
 	})
 }

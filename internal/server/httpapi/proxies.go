@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -139,4 +140,13 @@ func plain(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") 
 func PeerOf(r *http.Request) netip.Addr {
 	address, _ := parseAddress(r.RemoteAddr)
 	return address
+}
+
+// AddressOf returns the address of one end of a connection. It is not valid for a connection without addresses.
+func AddressOf(end net.Addr) netip.Addr {
+	tcp, ok := end.(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	return plain(tcp.AddrPort().Addr())
 }

@@ -52,24 +52,25 @@ type Conn struct {
 	heardAt  time.Time
 	arriving time.Time // since when a message arrives; zero while none does
 
-	pings   int       // that the client may still send
-	pinged  time.Time // when pings was last replenished
-	ws      *websocket.Conn
-	account Account
-	cancel  context.CancelFunc // ends what runs for the connection, once it starts to close
+	pings    int       // that the client may still send
+	pinged   time.Time // when pings was last replenished
+	ws       *websocket.Conn
+	account  Account            // of the bytes that wait for the client
+	arrivals Account            // of the large message that is arriving
+	cancel   context.CancelFunc // ends what runs for the connection, once it starts to close
 }
 
-// Account counts the bytes that wait for readers, of many connections together.
+// Account counts bytes of many connections together.
 type Account interface {
-	// Set changes how many bytes wait. It reports false, and changes nothing, if they are too many.
+	// Set changes how many bytes of this connection there are. It reports false, and changes nothing, if they are too many.
 	Set(bytes int) bool
 }
 
-// New returns the connection of an upgraded websocket. It calls cancel when the connection
-// starts to close.
-func New(ws *websocket.Conn, shared *Shared, gzip bool, account Account, cancel context.CancelFunc) *Conn {
+// New returns the connection of an upgraded websocket. The accounts count the bytes that wait for the client, and those of
+// large messages that arrive. New calls cancel when the connection starts to close.
+func New(ws *websocket.Conn, shared *Shared, gzip bool, account, arrivals Account, cancel context.CancelFunc) *Conn {
 	now := time.Now()
-	c := &Conn{ws: ws, account: account, shared: shared, gzip: gzip, cancel: cancel, direct: noDirectWriter, pingAt: now.Add(shared.PingEvery), heardAt: now, pings: maxPings, pinged: now}
+	c := &Conn{ws: ws, account: account, arrivals: arrivals, shared: shared, gzip: gzip, cancel: cancel, direct: noDirectWriter, pingAt: now.Add(shared.PingEvery), heardAt: now, pings: maxPings, pinged: now}
 	if !gzip {
 		c.direct = newDirectWriter(ws.NetConn())
 	}

@@ -60,10 +60,10 @@ func open(t *testing.T) (*Conn, *websocket.Conn) {
 	var slow atomic.Int64
 	shared := NewShared(Settings{
 		QueueBytes: 1 << 20, WriteWait: 10 * time.Second, PingEvery: 25 * time.Second, PongWait: 15 * time.Second,
-		MessageWait: 20 * time.Second, MaxMessage: 1 << 10, BinaryCode: 4000, Tasks: &tasks, SlowConsumers: &slow,
+		MessageWait: 20 * time.Second, MaxMessage: 1 << 10, LargeMessage: 512, BinaryCode: 4000, Tasks: &tasks, SlowConsumers: &slow,
 	})
 	_, cancel := context.WithCancel(t.Context())
-	c := New(ws, shared, false, unlimited{}, cancel)
+	c := New(ws, shared, false, unlimited{}, unlimited{}, cancel)
 	t.Cleanup(func() {
 		_ = client.Close()
 		c.Abort()

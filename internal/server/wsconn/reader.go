@@ -1,6 +1,7 @@
 package wsconn
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"time"
@@ -20,9 +21,12 @@ func (c *Conn) Receive(handle func(message []byte)) {
 		if !c.messageStarts() {
 			continue
 		}
-		message, err := io.ReadAll(io.LimitReader(r, int64(c.shared.MaxMessage)+1))
+		message, err := c.readMessage(r)
 		switch {
+		case errors.Is(err, errTooManyArrive):
+			c.Close(CodeTryAgainLater, "too many large messages arrive")
 		case err != nil:
+			c.arrivals.Set(0)
 			c.Abort()
 			return
 		case len(message) > c.shared.MaxMessage:
@@ -35,7 +39,27 @@ func (c *Conn) Receive(handle func(message []byte)) {
 			c.messageArrived()
 			handle(message)
 		}
+		if len(message) >= c.shared.LargeMessage {
+			c.arrivals.Set(0)
+		}
 	}
+}
+
+var errTooManyArrive = errors.New("too many large messages arrive")
+
+// readMessage reads a message, and one byte more if it is too big. A large message may arrive slowly, so it counts while it
+// is arriving.
+func (c *Conn) readMessage(r io.Reader) ([]byte, error) {
+	message, err := io.ReadAll(io.LimitReader(r, int64(c.shared.LargeMessage)))
+	if err != nil || len(message) < c.shared.LargeMessage {
+		return message, err
+	}
+	if !c.arrivals.Set(c.shared.MaxMessage) {
+		return message, errTooManyArrive
+	}
+	all := bytes.NewBuffer(message)
+	_, err = all.ReadFrom(io.LimitReader(r, int64(c.shared.MaxMessage-len(message))+1))
+	return all.Bytes(), err
 }
 
 // alive notes a sign of life.

@@ -17,13 +17,14 @@ const (
 
 // Settings are shared by all connections. All fields are required.
 type Settings struct {
-	QueueBytes  int           // that may wait for one reader
-	WriteWait   time.Duration // for one write
-	PingEvery   time.Duration // between pings
-	PongWait    time.Duration // for the answer to a ping
-	MessageWait time.Duration // for a message to arrive completely
-	MaxMessage  int           // bytes of a message
-	BinaryCode  int           // with which a connection is closed that sends a binary message
+	QueueBytes   int           // that may wait for one reader
+	WriteWait    time.Duration // for one write
+	PingEvery    time.Duration // between pings
+	PongWait     time.Duration // for the answer to a ping
+	MessageWait  time.Duration // for a message to arrive completely
+	MaxMessage   int           // bytes of a message
+	LargeMessage int           // bytes from which on an arriving message counts
+	BinaryCode   int           // with which a connection is closed that sends a binary message
 
 	Tasks         *sync.WaitGroup // counts the writers
 	SlowConsumers *atomic.Int64   // counts readers that were disconnected because their queue was full

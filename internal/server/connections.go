@@ -1,0 +1,98 @@
+package server
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+
+	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
+	"retwis/internal/server/clients"
+	"retwis/internal/server/httpapi"
+)
+
+// maxRefusing is the number of connections of networks at their limit that are told so at once.
+const maxRefusing = 16
+
+// connections bounds the open HTTP connections of each network. Trusted proxies have as many as they like; there, the
+// requests that run at once count, for the network of their client. Websockets have limits of their own, so they stop
+// counting with the upgrade.
+type connections struct {
+	limiter *clients.Limiter
+	proxies httpapi.Proxies
+
+	open    atomic.Int64
+	refused atomic.Int64
+}
+
+func newConnections(perNetwork int, proxies httpapi.Proxies) *connections {
+	return &connections{limiter: clients.NewLimiter(-1, perNetwork), proxies: proxies}
+}
+
+// keyOf returns the key of a network whose connections or requests count, given one of its addresses. It reports false for
+// trusted proxies, and for Unix sockets, which have no address.
+func (c *connections) keyOf(address netip.Addr) (ratelimit.Key, bool) {
+	if !address.IsValid() || c.proxies.Trust(address) {
+		return ratelimit.Key{}, false
+	}
+	return ratelimit.Key{Network: ratelimit.NetworkOf(address)}, true
+}
+
+// accept counts a connection that was accepted. It reports false if its network has too many.
+func (c *connections) accept(conn net.Conn) bool {
+	if key, counts := c.keyOf(httpapi.AddressOf(conn.RemoteAddr())); counts && !c.limiter.Acquire(key) {
+		c.refused.Add(1)
+		return false
+	}
+	c.open.Add(1)
+	return true
+}
+
+// note is the server's hook for changes of connections.
+func (c *connections) note(conn net.Conn, state http.ConnState) {
+	if state != http.StateClosed && state != http.StateHijacked {
+		return
+	}
+	c.open.Add(-1)
+	if key, counts := c.keyOf(httpapi.AddressOf(conn.RemoteAddr())); counts {
+		c.limiter.Release(key)
+	}
+}
+
+// bound returns a handler that bounds the requests behind trusted proxies.
+func (c *connections) bound(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		peer := httpapi.PeerOf(r)
+		key, counts := c.keyOf(auth.RequestOf(r.Context()).Address)
+		if !counts || !peer.IsValid() || !c.proxies.Trust(peer) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if !c.limiter.Acquire(key) {
+			c.refused.Add(1)
+			refuseNetwork(w, r)
+			return
+		}
+		defer c.limiter.Release(key)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// connectionListener accepts the connections of networks below their limit. The others go to the overflow.
+type connectionListener struct {
+	net.Listener
+	connections *connections
+	overflow    *overflow
+}
+
+// Accept implements [net.Listener].
+func (l *connectionListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil || l.connections.accept(conn) {
+			return conn, err
+		}
+		l.overflow.take(conn)
+	}
+}
