@@ -77,6 +77,7 @@ func TestLag_HidesNoPosts(t *testing.T) {
 				post(quick)
 			}
 		}
+		post(quick) // newer than every post that displaces it
 		e.Work(fanout.Options{})
 		last := m.Posts[quick][len(m.Posts[quick])-1]
 		for deadline := time.Now().Add(time.Minute); !slices.Contains(e.Read(retwis.Home(reader)), last); time.Sleep(5 * time.Millisecond) {

@@ -52,6 +52,12 @@ func Earlier(a, b string) bool {
 	return cmp.Or(cmp.Compare(am, bm), cmp.Compare(as, bs)) < 0
 }
 
+// CreatedAt returns when the entry of an id was added, in milliseconds since 1970.
+func CreatedAt(id string) int64 {
+	millis, _ := parseID(id)
+	return millis
+}
+
 // NextID returns the lowest entry id above id.
 func NextID(id string) string {
 	millis, seq := parseID(id)

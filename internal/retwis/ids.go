@@ -2,6 +2,7 @@ package retwis
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -55,6 +56,12 @@ func (id PostID) CreatedAt() time.Time { return time.UnixMilli(int64(id / 1_000_
 // EndOfMilli returns the first id after the millisecond of the post. The ids of different
 // buckets do not order the posts of one millisecond by time.
 func (id PostID) EndOfMilli() PostID { return (id/1_000_000 + 1) * 1_000_000 }
+
+// FirstPostID returns the lowest id of a millisecond since 1970.
+func FirstPostID(millis int64) PostID { return PostID(millis * 1_000_000) }
+
+// MaxPostID is the highest post id.
+const MaxPostID PostID = math.MaxInt64
 
 // ParsePostID parses the result of [PostID.String].
 func ParsePostID(s string) (PostID, error) {

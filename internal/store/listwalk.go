@@ -10,7 +10,7 @@ import (
 // listWalk walks a timeline whose list is in order of arrival, and continues below the end of the list with older
 // posts, which it reads by id from the profiles of the sources.
 //
-// The order is: the list, then by id all posts that the list does not hold and that are older than its newest entry.
+// The order is: the list, then by id all posts that the list does not hold, except those that may still arrive on it.
 // Usually these are older than the whole list. But many posts that arrive late can displace newer ones from it.
 type listWalk struct {
 	timelines *Timelines
@@ -110,7 +110,7 @@ func (w *listWalk) belowList(ctx context.Context) (*tailWalk, error) {
 		return nil, err
 	}
 	t.list = nil
-	t.bound = t.border
+	t.bound = retwis.MaxPostID
 	return t, nil
 }
 
@@ -162,10 +162,11 @@ func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
 		list:      all.posts,
 		whole:     all.bottom || all.last == "",
 		deep:      w.id.FannedOut() && !all.bottom && all.last != "",
+		origins:   origins{},
 	}
 	t.hold(all.posts)
 	if len(all.posts) > 0 {
-		t.border = slices.Max(all.posts).EndOfMilli()
+		t.newest = slices.Max(all.posts)
 	}
 	return t, nil
 }
@@ -178,11 +179,19 @@ type tailWalk struct {
 
 	list   []retwis.PostID        // remaining entries, nearest first
 	held   map[retwis.PostID]bool // posts on the list: skipped among the older posts
-	border retwis.PostID          // older posts have lower ids
+	newest retwis.PostID          // the highest id on the list, 0 if it is empty
 	whole  bool                   // the list holds the oldest post
 	deep   bool                   // there may be older posts
 	climb  bool                   // the walk is among older posts and goes to newer ones, then to the list
 	bound  retwis.PostID          // position among the older posts
+
+	origins origins // state of the partitions of the older posts at the first read
+}
+
+// arrived reports whether fan-out has delivered a post that the list does not hold. It has if no earlier entry waits in an
+// outbox and, unless its author lags behind others, if the list holds a newer post. An empty list is not built yet.
+func (t *tailWalk) arrived(post retwis.PostID) bool {
+	return t.newest == 0 || post < max(t.newest.EndOfMilli(), t.origins.delivered())
 }
 
 func (t *tailWalk) hold(posts []retwis.PostID) {
@@ -217,14 +226,14 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 			ahead++
 		}
 	}
-	posts, end, err := t.timelines.mergeProfiles(ctx, t.id, t.bound, true, count+ahead, nil)
+	posts, end, err := t.timelines.mergeProfiles(ctx, t.id, t.bound, true, count+ahead, t.origins)
 	if err != nil {
 		return nil, false, err
 	}
 	var entries []entry
 	for i, p := range posts {
 		t.bound = p.post
-		if !t.held[p.post] {
+		if !t.held[p.post] && t.arrived(p.post) {
 			entries = append(entries, entry{post: p.post, deep: true})
 		}
 		if len(entries) == count {
@@ -245,14 +254,14 @@ func (t *tailWalk) newer(ctx context.Context, count int) ([]entry, bool, error) 
 	if ahead == len(t.held) {
 		ahead = 0
 	}
-	posts, end, err := t.timelines.mergeProfiles(ctx, t.id, t.bound, false, count+ahead, nil)
+	posts, end, err := t.timelines.mergeProfiles(ctx, t.id, t.bound, false, count+ahead, t.origins)
 	if err != nil {
 		return nil, false, err
 	}
 	var entries []entry
 	for _, p := range posts {
 		t.bound = p.post
-		if p.post >= t.border {
+		if !t.arrived(p.post) {
 			end = true
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"retwis/internal/cost"
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
@@ -238,4 +239,16 @@ func (o origins) add(number int, reply any) error {
 		o[number] = origin{clock, rdb.Text(fields[1]), rdb.Text(fields[2])}
 	}
 	return nil
+}
+
+// delivered returns the end of the ids of posts that fan-out has delivered everywhere. Entries of an outbox have the time
+// of their posts.
+func (o origins) delivered() retwis.PostID {
+	end := retwis.MaxPostID
+	for _, origin := range o {
+		if origin.last != "" {
+			end = min(end, retwis.FirstPostID(outbox.CreatedAt(origin.watermark)))
+		}
+	}
+	return end
 }
