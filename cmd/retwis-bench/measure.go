@@ -27,6 +27,7 @@ func measurements() []measure.Measurement {
 		{Name: "accounts", Help: "memory of Redis per account, session and post", Do: engine.Accounts},
 		{Name: "memory", Help: "memory of Redis per timeline entry and follow", Do: engine.Memory},
 		{Name: "http", Help: "posts and home pages per second from the service's binary", Do: page.Service},
+		{Name: "http-seeded", Help: "deliveries per second to new followers, from the service's binary", Do: page.AfterSeed},
 		{Name: "page-memory", Help: "CPU and allocations of a home page, data in memory", Do: page.InMemory},
 		{Name: "page-http", Help: "CPU, rate and latency of a home page over HTTP", Do: page.OverHTTP},
 		{Name: "page-posts", Help: "the same with up to 1 000 000 posts stored", Do: page.ByPosts},
@@ -40,7 +41,7 @@ type measureCommand struct {
 
 	Runs    int    `default:"1" placeholder:"N" help:"Repeat everything, and report medians."`
 	JSON    string `name:"json" placeholder:"FILE" help:"Write the report as JSON, for compare."`
-	Service string `placeholder:"FILE" help:"Binary of the service to measure in http; by default it is built from the source in the working directory."`
+	Service string `placeholder:"FILE" help:"Binary of the service to measure in http and http-seeded; by default it is built from the source in the working directory."`
 	Small   bool   `hidden:"" help:"Use small sizes, to test this program. The figures mean nothing."`
 }
 
@@ -101,7 +102,7 @@ func (c *measureCommand) Run(ctx context.Context, console cli.Console) error {
 	}
 	defer release()
 	options := measure.Options{Runs: c.Runs, Small: c.Small, Service: c.Service, Log: console.Err}
-	if options.Service == "" && contains(selected, "http") {
+	if options.Service == "" && needService(selected) {
 		_, _ = fmt.Fprintln(console.Err, "building the service")
 		dir, err := os.MkdirTemp("", "retwis-bench")
 		if err != nil {
@@ -126,6 +127,7 @@ func (c *measureCommand) Run(ctx context.Context, console cli.Console) error {
 	return writeFile(c.JSON, report.WriteJSON)
 }
 
-func contains(all []measure.Measurement, name string) bool {
-	return slices.ContainsFunc(all, func(m measure.Measurement) bool { return m.Name == name })
+// needService reports whether a measurement needs the service's binary.
+func needService(selected []measure.Measurement) bool {
+	return slices.ContainsFunc(selected, func(m measure.Measurement) bool { return m.Name == "http" || m.Name == "http-seeded" })
 }

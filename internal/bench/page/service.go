@@ -56,10 +56,9 @@ func posting(ctx context.Context, r *measure.Run, w *world.World, c *load.Client
 	if err := w.AwaitDelivery(ctx); err != nil {
 		return err
 	}
-	request := load.NewRequest(`mutation { createPost(input: { text: "`+world.PostText+`" }) { edge { node { id } } userErrors { code } } }`, nil)
 	start := time.Now()
 	posts, err := load.Loop{Clients: posters}.Repeat(ctx, r.Duration(5*time.Second, 200*time.Millisecond), func(ctx context.Context) error {
-		return c.Do(ctx, token, request, nil)
+		return c.Do(ctx, token, createPost(), nil)
 	})
 	if err != nil {
 		return err
@@ -106,6 +105,18 @@ func reading(ctx context.Context, r *measure.Run, w *world.World, c *load.Client
 	})
 	r.Add(measure.Figure{Name: name + ", p99", Unit: "ms", Value: pages.P99()})
 	return nil
+}
+
+func createPost() load.Request {
+	return load.NewRequest(`mutation { createPost(input: { text: "`+world.PostText+`" }) { edge { node { id } } userErrors { code } } }`, nil)
+}
+
+// logIn returns a session token of an account.
+func logIn(ctx context.Context, c *load.Client, name, password string) (string, error) {
+	var data struct{ Login struct{ Token string } }
+	query := fmt.Sprintf(`mutation { login(input: { username: %q, password: %q }) { token } }`, name, password)
+	err := c.Do(ctx, "", load.NewRequest(query, nil), &data)
+	return data.Login.Token, err
 }
 
 // register creates an account over the API and returns its token and id.
