@@ -99,7 +99,7 @@ compare: conformance/node_modules/.package-lock.json ## Compare the schema with 
 
 .PHONY: soak
 soak: prerequisites ## Run the Go tests at full size (takes up to an hour)
-	RETWIS_SOAK=1 go test -count=1 -timeout=60m ./...
+	RETWIS_SOAK=1 RAPID_CHECKS=1000 go test -count=1 -timeout=60m ./...
 
 .PHONY: bench
 bench: prerequisites ## Measure this version beside its baselines

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"retwis/internal/fanout"
@@ -19,11 +18,26 @@ import (
 	"retwis/internal/store/inspect"
 )
 
+// T is a running test: a [testing.T], or a rapid.T, which repeats a sequence of actions to shrink it.
+type T interface {
+	Helper()
+	Context() context.Context
+	Cleanup(f func())
+	Failed() bool
+	FailNow()
+	Log(args ...any)
+	Logf(format string, args ...any)
+	Error(args ...any)
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // Engine is a store on a test Redis.
 type Engine struct {
 	*store.Store
 	URL string
-	T   *testing.T
+	T   T
 
 	mu       sync.Mutex
 	keys     int // idempotency keys used
@@ -31,7 +45,7 @@ type Engine struct {
 }
 
 // New opens a store for the duration of a test.
-func New(t *testing.T, options store.Options) *Engine {
+func New(t T, options store.Options) *Engine {
 	t.Helper()
 	options.Log = slog.New(slog.NewTextHandler(LogWriter{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s, err := store.Open(t.Context(), options)
@@ -43,7 +57,7 @@ func New(t *testing.T, options store.Options) *Engine {
 }
 
 // ForSubtest returns the same engine for a subtest, with other idempotency keys.
-func (e *Engine) ForSubtest(t *testing.T) *Engine {
+func (e *Engine) ForSubtest(t T) *Engine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.subtests++
@@ -61,7 +75,7 @@ func (e *Engine) ContinueKeys(earlier *Engine) {
 }
 
 // LogWriter writes logs to the test while the test runs.
-type LogWriter struct{ T *testing.T }
+type LogWriter struct{ T T }
 
 func (w LogWriter) Write(line []byte) (int, error) {
 	if w.T.Context().Err() == nil {

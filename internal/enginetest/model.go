@@ -45,30 +45,30 @@ func NewModel(people []retwis.UserID) *Model {
 
 // Act performs one random action of a user, on the database and on the model.
 func (m *Model) Act(e *Engine, r *rand.Rand, user retwis.UserID) error {
-	i := r.IntN(len(m.People))
-	other := m.People[i]
+	other := m.People[r.IntN(len(m.People))]
 	if m.HasLeft(user) {
 		return nil
 	}
-	if r.IntN(redistest.Size(500, 1000)) == 0 && m.leave(user) {
-		return e.Accounts.DeleteAccount(e.T.Context(), user, "x")
+	if r.IntN(redistest.Size(500, 1000)) == 0 {
+		return m.Leave(e, user)
 	}
-	err := m.step(e, r, user, i)
+	err := m.step(e, r, user, other)
 	if m.HasLeft(other) && errors.Is(err, retwis.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
-// leave records that a user deletes the account, unless a quarter of the users already have.
-func (m *Model) leave(user retwis.UserID) bool {
+// Leave deletes the account of a user, unless a quarter of the users have already left.
+func (m *Model) Leave(e *Engine, user retwis.UserID) error {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	if 4*len(m.Gone) > len(m.People) {
-		return false
+		m.mu.Unlock()
+		return nil
 	}
 	m.Gone[user] = true
-	return true
+	m.mu.Unlock()
+	return e.Accounts.DeleteAccount(e.T.Context(), user, "x")
 }
 
 // HasLeft reports whether a user has deleted the account.
@@ -78,67 +78,110 @@ func (m *Model) HasLeft(user retwis.UserID) bool {
 	return m.Gone[user]
 }
 
-// step performs one random action of a user, which may concern the i-th user.
-func (m *Model) step(e *Engine, r *rand.Rand, user retwis.UserID, i int) error {
-	ctx := e.T.Context()
-	other := m.People[i]
+// step performs one random action of a user, which may concern another one.
+func (m *Model) step(e *Engine, r *rand.Rand, user, other retwis.UserID) error {
 	switch n := r.IntN(130); {
+	case n < 10:
+		return m.Mention(e, user, other)
 	case n < 50:
-		text := fmt.Sprint("post ", n)
-		mentions := n < 10
-		if mentions {
-			text = fmt.Sprintf("@user%d and @user%d again, but not me@user%d", i, i, (i+1)%len(m.People))
-		}
-		edge, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: user, Text: text, IdempotencyKey: e.Key()})
-		if err != nil {
-			return err
-		}
-		m.mu.Lock()
-		m.Posts[user] = append(m.Posts[user], edge.Post.ID)
-		if mentions {
-			m.named[other] = append(m.named[other], edge.Post.ID)
-		}
-		m.mu.Unlock()
+		return m.Post(e, user, fmt.Sprint("post ", n))
 	case n < 60:
-		m.mu.Lock()
-		made := m.Posts[user]
-		m.mu.Unlock()
-		if len(made) == 0 {
-			return nil
-		}
-		post := made[r.IntN(len(made))]
-		if err := e.Posts.DeletePost(ctx, user, post); err != nil {
-			return err
-		}
-		m.mu.Lock()
-		m.Deleted[post] = true
-		m.mu.Unlock()
+		return m.Delete(e, user, r.IntN)
 	case other == user:
+		return nil
 	case n < 85:
-		if err := e.Follows.Follow(ctx, user, other); err != nil {
-			return err
-		}
-		m.mu.Lock()
-		m.Follows[user][other] = true
-		m.mu.Unlock()
+		return m.Follow(e, user, other)
 	case n >= 120:
-		_, err := e.Timelines.Page(ctx, retwis.Home(other), retwis.Page{First: 1 + r.IntN(20)})
-		return err
+		return m.Page(e, other, 1+r.IntN(20))
 	case n >= 100:
-		return m.actOnLists(e, r, user, other)
+		return m.ChangeLists(e, user, other, r.IntN)
 	default:
-		if err := e.Follows.Unfollow(ctx, user, other); err != nil {
-			return err
-		}
-		m.mu.Lock()
-		delete(m.Follows[user], other)
-		m.mu.Unlock()
+		return m.Unfollow(e, user, other)
 	}
+}
+
+// Post creates a post.
+func (m *Model) Post(e *Engine, user retwis.UserID, text string) error {
+	_, err := m.post(e, user, text)
+	return err
+}
+
+// Mention creates a post that mentions another user, unless the account has been deleted.
+func (m *Model) Mention(e *Engine, user, other retwis.UserID) error {
+	users, err := e.Accounts.Users(e.T.Context(), []retwis.UserID{other})
+	if err != nil || users[0] == nil {
+		return err
+	}
+	name := users[0].Username
+	post, err := m.post(e, user, fmt.Sprintf("@%s and @%s again, but not me@%s", name, name, name))
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.named[other] = append(m.named[other], post)
 	return nil
 }
 
-// actOnLists performs one random action on the lists of a user.
-func (m *Model) actOnLists(e *Engine, r *rand.Rand, user, other retwis.UserID) error {
+func (m *Model) post(e *Engine, user retwis.UserID, text string) (retwis.PostID, error) {
+	edge, err := e.Posts.CreatePost(e.T.Context(), retwis.NewPost{Author: user, Text: text, IdempotencyKey: e.Key()})
+	if err != nil {
+		return 0, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.Posts[user] = append(m.Posts[user], edge.Post.ID)
+	return edge.Post.ID, nil
+}
+
+// Delete deletes one of the user's posts; intN chooses among n of them. It may be deleted already.
+func (m *Model) Delete(e *Engine, user retwis.UserID, intN func(n int) int) error {
+	m.mu.Lock()
+	made := m.Posts[user]
+	m.mu.Unlock()
+	if len(made) == 0 {
+		return nil
+	}
+	post := made[intN(len(made))]
+	if err := e.Posts.DeletePost(e.T.Context(), user, post); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.Deleted[post] = true
+	return nil
+}
+
+// Follow makes a user follow another one.
+func (m *Model) Follow(e *Engine, user, other retwis.UserID) error {
+	if err := e.Follows.Follow(e.T.Context(), user, other); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.Follows[user][other] = true
+	return nil
+}
+
+// Unfollow makes a user unfollow another one.
+func (m *Model) Unfollow(e *Engine, user, other retwis.UserID) error {
+	if err := e.Follows.Unfollow(e.T.Context(), user, other); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.Follows[user], other)
+	return nil
+}
+
+// Page reads the first page of a user's home, of n posts.
+func (m *Model) Page(e *Engine, user retwis.UserID, n int) error {
+	_, err := e.Timelines.Page(e.T.Context(), retwis.Home(user), retwis.Page{First: n})
+	return err
+}
+
+// ChangeLists creates or deletes a list of a user, or adds or removes another user; intN makes the choices.
+func (m *Model) ChangeLists(e *Engine, user, other retwis.UserID, intN func(n int) int) error {
 	ctx := e.T.Context()
 	m.mu.Lock()
 	lists := m.lists[user]
@@ -154,8 +197,8 @@ func (m *Model) actOnLists(e *Engine, r *rand.Rand, user, other retwis.UserID) e
 		m.mu.Unlock()
 		return nil
 	}
-	i := r.IntN(len(lists))
-	switch n := r.IntN(20); {
+	i := intN(len(lists))
+	switch n := intN(20); {
 	case n < 12:
 		if err := e.Lists.AddListMember(ctx, user, lists[i], other); err != nil {
 			return err

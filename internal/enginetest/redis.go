@@ -4,13 +4,12 @@ import (
 	"context"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/redis/go-redis/v9"
 )
 
 // Client returns a client that bypasses the store.
-func Client(t *testing.T, url string) redis.UniversalClient {
+func Client(t T, url string) redis.UniversalClient {
 	t.Helper()
 	options, err := redis.ParseURL(strings.Split(url, ",")[0])
 	if err != nil {
@@ -26,7 +25,7 @@ func Client(t *testing.T, url string) redis.UniversalClient {
 }
 
 // Keys returns the keys that match a pattern.
-func Keys(t *testing.T, client redis.UniversalClient, pattern string) []string {
+func Keys(t T, client redis.UniversalClient, pattern string) []string {
 	t.Helper()
 	var mu sync.Mutex
 	var all []string

@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/retwis"
 )
 
 // retry repeats a call as a client would: after any error except one of the service.
-func retry[T any](t *testing.T, act func() (T, error)) T {
+func retry[V any](t enginetest.T, act func() (V, error)) V {
 	t.Helper()
 	for try := 0; ; try++ {
 		value, err := act()

@@ -132,7 +132,7 @@ func BenchmarkServer(b *testing.B) {
 func TestServer_MissingBinaryNamesPackage(t *testing.T) {
 	t.Parallel()
 	binary := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServer_IsPrivate$")
-	binary.Env = append(os.Environ(), "PATH="+t.TempDir())
+	binary.Env = append(os.Environ(), "PATH="+t.TempDir(), "RETWIS_TEST_REDIS=")
 	out, err := binary.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "apt-get install redis-server") {
 		t.Errorf("without redis-server the test ended with %v and printed:\n%s", err, out)
