@@ -77,7 +77,7 @@ func (e *Executor) account(
 		response.Extensions[costExtension] = finalCost{
 			Total:    document + price + final.Beyond - final.Refunded,
 			Document: document, Price: price, Beyond: final.Beyond, Refunded: final.Refunded,
-			Work: workDone{final.Work.Commands, final.Work.Scripts, final.Work.Rows, final.Work.Bytes},
+			Work: workDone{final.Work.Commands, final.Work.Scripts, final.Work.RoundTrips, final.Work.Rows, final.Work.Bytes},
 		}
 	}
 	return response
@@ -98,8 +98,9 @@ type finalCost struct {
 
 // workDone is what the execution has done.
 type workDone struct {
-	Commands int `json:"commands"`
-	Scripts  int `json:"scripts"`
-	Rows     int `json:"rows"`
-	Bytes    int `json:"bytes"`
+	Commands   int `json:"commands"`
+	Scripts    int `json:"scripts"`
+	RoundTrips int `json:"roundTrips"`
+	Rows       int `json:"rows"`
+	Bytes      int `json:"bytes"`
 }

@@ -25,9 +25,10 @@ import (
 const maxSpread = 5
 
 // exchanges counts what passes on connections to Redis, independently of the meters of operations.
-type exchanges struct{ commands, scripts, values atomic.Int64 }
+type exchanges struct{ commands, scripts, values, trips atomic.Int64 }
 
 func (e *exchanges) count(cmds ...redis.Cmder) {
+	e.trips.Add(1)
 	for _, cmd := range cmds {
 		if cmd.Name() == "evalsha" || cmd.Name() == "eval" {
 			e.scripts.Add(1)
@@ -77,9 +78,11 @@ func (e *exchanges) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 }
 
 // since returns what has passed since an earlier count, and the count.
-func (e *exchanges) since(last [3]int64) (done cost.Work, now [3]int64) {
-	now = [3]int64{e.commands.Load(), e.scripts.Load(), e.values.Load()}
-	return cost.Work{Commands: int(now[0] - last[0]), Scripts: int(now[1] - last[1]), Rows: int(now[2] - last[2])}, now
+func (e *exchanges) since(last [4]int64) (done cost.Work, now [4]int64) {
+	now = [4]int64{e.commands.Load(), e.scripts.Load(), e.values.Load(), e.trips.Load()}
+	return cost.Work{
+		Commands: int(now[0] - last[0]), Scripts: int(now[1] - last[1]), Rows: int(now[2] - last[2]), RoundTrips: int(now[3] - last[3]),
+	}, now
 }
 
 // calls returns how many commands the server has run, those of scripts included.
@@ -115,8 +118,8 @@ func (p priced) charged() int { return p.final.Total - p.final.Document }
 
 // perPoint returns the work per point that was charged.
 func (p priced) perPoint() float64 {
-	return (float64(cost.PerOperation+p.work.Commands*cost.PerCommand+p.work.Scripts*cost.PerScript) + float64(p.work.Rows)/cost.RowsPerPoint +
-		float64(p.work.Bytes)/cost.BytesPerPoint) / float64(p.charged())
+	return (float64(cost.PerOperation+p.work.Commands*cost.PerCommand+p.work.Scripts*cost.PerScript+p.work.RoundTrips*cost.PerRoundTrip) +
+		float64(p.work.Rows)/cost.RowsPerPoint + float64(p.work.Bytes)/cost.BytesPerPoint) / float64(p.charged())
 }
 
 // operationsToPrice returns operations that do much work for their size, and random ones.
@@ -187,7 +190,7 @@ func TestPrices_BoundTheWorkOfRandomOperations(t *testing.T) {
 		random = redistest.Rand(t)
 	}
 	client := db.server.Client()
-	_, last := db.exchange.since([3]int64{})
+	_, last := db.exchange.since([4]int64{})
 	called := db.calls(t, client)
 	var all []priced
 	for _, params := range db.operationsToPrice(t, random, redistest.Size(400, 4_000)) {

@@ -1,5 +1,5 @@
 // Package cost accounts for the work of GraphQL operations. Work is a weighted sum of the commands and scripts that Redis
-// runs for an operation, the rows that these read, and the bytes of the response. Its unit is the point, about 5 to 10
+// runs for an operation, the round trips that these take, the rows that they read, and the bytes of the response. Its unit is the point, about 5 to 10
 // microseconds of one core of the service and Redis together.
 //
 // The price of an operation is charged before it runs. A [Meter] counts the work while the operation runs, charges what
@@ -8,10 +8,11 @@ package cost
 
 // Work counts what an operation has done.
 type Work struct {
-	Commands int // of Redis, without scripts
-	Scripts  int // calls of scripts of Redis
-	Rows     int // values read, looked up or walked over in Redis
-	Bytes    int // of the response
+	Commands   int // of Redis, without scripts
+	Scripts    int // calls of scripts of Redis
+	RoundTrips int // to Redis, with a command or with many
+	Rows       int // values read, looked up or walked over in Redis
+	Bytes      int // of the response
 }
 
 // The weights of work, in points.
@@ -19,17 +20,20 @@ const (
 	PerOperation  = 10 // whatever it does
 	PerCommand    = 1
 	PerScript     = 5
+	PerRoundTrip  = 4
 	RowsPerPoint  = 10
 	BytesPerPoint = 200
 )
 
 // Points returns the weighted sum.
 func (w Work) Points() int {
-	return PerCommand*w.Commands + PerScript*w.Scripts + w.Rows/RowsPerPoint + w.Bytes/BytesPerPoint
+	return PerCommand*w.Commands + PerScript*w.Scripts + PerRoundTrip*w.RoundTrips + w.Rows/RowsPerPoint + w.Bytes/BytesPerPoint
 }
 
 func (w Work) plus(other Work) Work {
-	return Work{w.Commands + other.Commands, w.Scripts + other.Scripts, w.Rows + other.Rows, w.Bytes + other.Bytes}
+	return Work{
+		w.Commands + other.Commands, w.Scripts + other.Scripts, w.RoundTrips + other.RoundTrips, w.Rows + other.Rows, w.Bytes + other.Bytes,
+	}
 }
 
 // Bounds that hold without rate limits, for each process.

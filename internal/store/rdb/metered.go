@@ -13,7 +13,7 @@ import (
 // afterwards. An operation that has to stop sends nothing more: its error becomes that of the commands.
 func metered(ctx context.Context, cmds []redis.Cmder, run func() error) error {
 	meter := cost.Of(ctx)
-	var sent cost.Work
+	sent := cost.Work{RoundTrips: 1}
 	for _, cmd := range cmds {
 		if isScript(cmd) {
 			sent.Scripts++
