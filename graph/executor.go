@@ -184,8 +184,14 @@ func (e *Executor) createOperation(
 		return &graphql.OperationContext{}, charged, gqlerror.List{err}
 	}
 	sent := params.Query != "" // not only the hash
-	if err := e.persisted.Find(ctx, params); err != nil {
-		return refused(err)
+	found, refusal := e.persisted.Find(ctx, params)
+	if refusal != nil {
+		return refused(refusal)
+	}
+	if found > 0 {
+		if _, err := e.limiter.Take(ctx, client, ratelimit.Cost{Reads: found}); err != nil {
+			return refused(gqlerror.Wrap(err))
+		}
 	}
 	if err := limits.CheckVariables(params.Variables); err != nil {
 		return refused(err)
@@ -220,11 +226,19 @@ func (e *Executor) createOperation(
 	}
 	if len(errs) == 0 {
 		op.Stats.SetExtension(documentKey, document)
-		op.Stats.SetExtension(documentCostKey, charged.document)
 		e.documents.Know(document.Text, document.Source)
 		if sent {
-			e.persisted.Keep(ctx, params, document.Source)
+			e.persisted.Keep(ctx, params, document.Source, func(points int) error {
+				budget, err := e.limiter.Take(ctx, client, ratelimit.Cost{Reads: points})
+				if err == nil {
+					charged.budget, found = budget, points
+				}
+				return err //nolint:wrapcheck // the caller looks whether it failed
+			})
 		}
+	}
+	if len(errs) == 0 {
+		op.Stats.SetExtension(documentCostKey, charged.document+found)
 	}
 	return op, charged, errs
 }

@@ -86,9 +86,12 @@ func (r *Resolver) findUsers(ctx context.Context, query string) ([]*retwis.User,
 	if len(query) > retwis.MaxSearchQuery {
 		return nil, badInput("`query` has %d bytes: %d is the limit", len(query), retwis.MaxSearchQuery)
 	}
-	users, err := r.Users.FindUsers(ctx, query, limits.MaxFoundUsers)
-	if users == nil && err == nil {
-		users = []*retwis.User{} // not null
-	}
-	return users, err
+	type key struct{ foundBy string }
+	return loaders.Once(ctx, key{query}, func() ([]*retwis.User, error) {
+		users, err := r.Users.FindUsers(ctx, query, limits.MaxFoundUsers)
+		if users == nil && err == nil {
+			users = []*retwis.User{} // not null
+		}
+		return users, err
+	})
 }

@@ -13,9 +13,10 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
-	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -23,15 +24,18 @@ import (
 type DocumentStore interface {
 	// Document fails with [retwis.ErrNotFound] if there is none.
 	Document(ctx context.Context, hash string) (string, error)
-	StoreDocument(ctx context.Context, hash, text string) error
+	// StoreDocument stores a document for a holder of a budget, who has a share of the store.
+	StoreDocument(ctx context.Context, holder ratelimit.Key, hash, text string) error
 }
 
 // Bounds of persisted documents. A longer document runs, and its client has to send it each time.
 const (
-	maxPersistedBytes = 16 << 10    // of one document
-	maxCached         = 1024        // documents in this process
+	maxPersistedBytes = 16 << 10 // of one document
+	maxCached         = 1024     // documents in this process
+	maxCachedOfHolder = maxCached / 4
 	rewriteInterval   = time.Minute // between two writes of the same document
 	storeTimeout      = time.Second
+	keptBytesPerPoint = 32 // of a document that is kept, or read from the store
 )
 
 // codeNotPersisted tells clients to send the document.
@@ -45,7 +49,7 @@ type Persisted struct {
 	store   DocumentStore // nil keeps documents in this process only
 	log     *slog.Logger
 	trusted TrustedDocuments
-	cache   graphql.Cache[*persistedDocument]
+	cache   *documentCache
 }
 
 // persistedDocument is a document that was found valid.
@@ -58,65 +62,71 @@ type persistedDocument struct {
 
 // NewPersisted returns persisted documents. A nil store keeps documents in this process only.
 func NewPersisted(store DocumentStore, trusted TrustedDocuments, log *slog.Logger) *Persisted {
-	return &Persisted{store: store, trusted: trusted, log: log, cache: lru.New[*persistedDocument](maxCached)}
+	return &Persisted{store: store, trusted: trusted, log: log, cache: newDocumentCache(maxCached, maxCachedOfHolder)}
 }
 
-// Find finds the document of a request, unless the request contains it. It refuses documents that are not trusted, if only
-// trusted ones may run.
-func (p *Persisted) Find(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
-	if err := p.resolve(ctx, params); err != nil {
-		return err
+// Find finds the document of a request, unless the request contains it, and returns what that cost. It refuses documents
+// that are not trusted, if only trusted ones may run.
+func (p *Persisted) Find(ctx context.Context, params *graphql.RawParams) (points int, refused *gqlerror.Error) {
+	points, refused = p.resolve(ctx, params)
+	if refused == nil {
+		refused = p.trusted.admit(params.Query)
 	}
-	return p.trusted.admit(params.Query)
+	return points, refused
 }
 
-func (p *Persisted) resolve(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
+func (p *Persisted) resolve(ctx context.Context, params *graphql.RawParams) (points int, refused *gqlerror.Error) {
 	id, hasID, err := documentID(params)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	hash, hasHash, err := persistedHash(params)
 	switch {
 	case err != nil:
-		return err
+		return 0, err
 	case hasID && (params.Query != "" || hasHash):
-		return badParams("send either a documentId or a query, not both")
+		return 0, badParams("send either a documentId or a query, not both")
 	case hasID:
 		return p.find(ctx, id, params, "unknown documentId")
 	case !hasHash:
-		return nil
+		return 0, nil
 	case params.Query == "":
 		return p.find(ctx, hash, params, "PersistedQueryNotFound")
 	case hashOf(params.Query) != hash:
-		return badParams("sha256Hash is not the SHA-256 of the query")
+		return 0, badParams("sha256Hash is not the SHA-256 of the query")
 	}
-	return nil
+	return 0, nil
 }
 
 // find sets the document of a request: a trusted one by its id, any other by its hash.
-func (p *Persisted) find(ctx context.Context, id string, params *graphql.RawParams, missing string) *gqlerror.Error {
+func (p *Persisted) find(
+	ctx context.Context, id string, params *graphql.RawParams, missing string,
+) (points int, refused *gqlerror.Error) {
 	if text, ok := p.trusted.find(id); ok {
 		params.Query = text
-		return nil
+		return 0, nil
 	}
 	if hash, ok := parseHash(id); ok && !p.trusted.only {
+		if known := p.cache.find(hash); known != nil {
+			params.Query = known.text
+			return 0, nil
+		}
 		if text, ok := p.lookUp(ctx, hash); ok {
 			params.Query = text
-			return nil
+			return persistedCost(text), nil
 		}
 	}
 	err := gqlerror.Errorf("%s", missing)
 	errcode.Set(err, codeNotPersisted)
-	return err
+	return 0, err
 }
 
+// lookUp reads a document from the store.
 func (p *Persisted) lookUp(ctx context.Context, hash string) (string, bool) {
-	if known, ok := p.cache.Get(ctx, hash); ok {
-		return known.text, true
-	}
 	if p.store == nil {
 		return "", false
 	}
+	holder := ClientOf(ctx).Key()
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	text, err := p.store.Document(ctx, hash)
@@ -130,30 +140,37 @@ func (p *Persisted) lookUp(ctx context.Context, hash string) (string, bool) {
 		p.log.WarnContext(ctx, "persisted documents: stored text does not match its hash", "hash", hash)
 		return "", false
 	}
-	p.cache.Add(ctx, hash, &persistedDocument{text: text})
+	p.cache.add(holder, hash, text)
 	return text, true
 }
 
-// Keep persists the text of a request whose client sent its hash too. Call it after the operation was found valid.
-func (p *Persisted) Keep(ctx context.Context, params *graphql.RawParams, text string) {
+// Keep persists the text of a request whose client sent its hash too. It takes what this costs first, and keeps nothing if
+// that fails. Call it after the operation was found valid.
+func (p *Persisted) Keep(ctx context.Context, params *graphql.RawParams, text string, take func(points int) error) {
 	hash, ok, err := persistedHash(params)
 	if !ok || err != nil || p.trusted.only || len(text) > maxPersistedBytes {
 		return
 	}
-	document, known := p.cache.Get(ctx, hash)
-	if !known {
-		document = &persistedDocument{text: text}
-		p.cache.Add(ctx, hash, document)
+	holder := ClientOf(ctx).Key()
+	document := p.cache.find(hash)
+	if document == nil {
+		if take(persistedCost(text)) != nil {
+			return
+		}
+		document = p.cache.add(holder, hash, text)
 	}
 	if p.store == nil || !document.startWrite(time.Now()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	if err := p.store.StoreDocument(ctx, hash, document.text); err != nil {
+	if err := p.store.StoreDocument(ctx, holder, hash, document.text); err != nil {
 		p.warn(ctx, "persisted documents: write failed", err)
 	}
 }
+
+// persistedCost returns what keeping a document, or reading it from the store, costs in points.
+func persistedCost(text string) int { return cost.PerOperation + len(text)/keptBytesPerPoint }
 
 // warn logs a failure, unless the client has disconnected.
 func (p *Persisted) warn(ctx context.Context, event string, err error) {

@@ -13,6 +13,7 @@ import (
 
 	"retwis/graph"
 	"retwis/graph/limits"
+	"retwis/internal/ratelimit"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -36,7 +37,7 @@ func (a *documentStore) Document(_ context.Context, hash string) (string, error)
 	return text, a.broken
 }
 
-func (a *documentStore) StoreDocument(_ context.Context, hash, text string) error {
+func (a *documentStore) StoreDocument(_ context.Context, _ ratelimit.Key, hash, text string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.writes++
@@ -169,4 +170,37 @@ func TestPersisted_SurvivesABrokenStore(t *testing.T) {
 	documents = &documentStore{texts: map[string]string{hashOf(kindQuery): `{ viewer { id } }`}}
 	a = newAPI(graph.Options{Documents: documents})
 	wantError(t, a.ask(t, "", byHash(kindQuery)), "PERSISTED_QUERY_NOT_FOUND")
+}
+
+// Attack: long documents that are cheap to run, because they consist of a comment.
+func TestPersisted_ChargesWhatIsKeptAndRead(t *testing.T) {
+	t.Parallel()
+	documents := &documentStore{texts: map[string]string{}}
+	long := kindQuery + "#" + strings.Repeat("x", 15<<10)
+	kept := 10 + len(long)/32
+	one, other := newAPI(graph.Options{Documents: documents}), newAPI(graph.Options{Documents: documents})
+	for _, tt := range []struct {
+		name  string
+		api   *api
+		query string
+		want  int // times the cost is taken
+	}{
+		{"keeping", one, long, 1},
+		{"sending it again", one, long, 0},
+		{"its hash", one, "", 0},
+		{"its hash, in another process", other, "", 1},
+		{"its hash again", other, "", 0},
+	} {
+		tt.api.limiter.costs = nil
+		wantData(t, tt.api.ask(t, tt.query, byHash(long)), kindData)
+		got := 0
+		for _, cost := range tt.api.limiter.costs {
+			if cost.Reads == kept {
+				got++
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: took %v, want %d points %d times", tt.name, tt.api.limiter.costs, kept, tt.want)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
@@ -32,13 +33,15 @@ func (s *Documents) Document(ctx context.Context, hash string) (string, error) {
 }
 
 // StoreDocument stores a document until [Options.DocumentTTL] after its last use. If there are too many documents, it
-// deletes the least recently used ones.
-func (s *Documents) StoreDocument(ctx context.Context, hash, text string) error {
+// deletes the least recently used ones; if the holder of a budget has stored more than a quarter of them, it deletes the
+// ones that this holder stored first.
+func (s *Documents) StoreDocument(ctx context.Context, holder ratelimit.Key, hash, text string) error {
 	p := s.partitionOf(hash)
+	most := max(1, s.options.Documents/len(s.db.Partitions()))
 	err := s.db.Do(ctx, rdb.Call{
 		Script: script.StoreDocument,
-		Keys:   []string{p.Document(hash), p.Documents()},
-		Args:   []any{hash, text, int(s.options.DocumentTTL.Seconds()), max(1, s.options.Documents/len(s.db.Partitions())), p.Prefix(rdb.DocumentKeys)},
+		Keys:   []string{p.Document(hash), p.Documents(), p.DocumentsOf(holder)},
+		Args:   []any{hash, text, int(s.options.DocumentTTL.Seconds()), most, max(1, most/4), p.Prefix(rdb.DocumentKeys)},
 	}).Err()
 	if err != nil {
 		return fmt.Errorf("store a document: %w", err)

@@ -85,19 +85,28 @@ func (p Partition) Document(hash string) string { return p.Prefix(DocumentKeys) 
 // Documents is a sorted set, capped: the hashes of documents, by last use.
 func (p Partition) Documents() string { return p.Tag + ":documents" }
 
+// DocumentsOf is a sorted set, capped: the hashes of documents that a holder of a budget has stored, by the time. It expires
+// with them.
+func (p Partition) DocumentsOf(holder ratelimit.Key) string {
+	return p.Documents() + ofHolder(holder)
+}
+
 // Rate limits.
 
 // Budget is a string: the instant, in microseconds since 1970, at which the whole budget of a user,
 // a name or a network for an action is available again. It expires then.
 func (p Partition) Budget(action ratelimit.Action, of ratelimit.Key) string {
-	key := p.Tag + ":budget:" + string(action)
+	return p.Tag + ":budget:" + string(action) + ofHolder(of)
+}
+
+func ofHolder(key ratelimit.Key) string {
 	switch {
-	case of.User != 0:
-		return key + ":user:" + of.User.String()
-	case of.Name != "":
-		return key + ":name:" + of.Name
+	case key.User != 0:
+		return ":user:" + key.User.String()
+	case key.Name != "":
+		return ":name:" + key.Name
 	default:
-		return key + ":net:" + of.Network.Addr().String()
+		return ":net:" + key.Network.Addr().String()
 	}
 }
 

@@ -1,0 +1,44 @@
+package limits
+
+import (
+	"fmt"
+	"testing"
+
+	"retwis/internal/ratelimit"
+)
+
+// Attack: one client fills the cache, so that the documents of all others are evicted.
+func TestDocumentCache_LimitsTheShareOfAHolder(t *testing.T) {
+	t.Parallel()
+	c := newDocumentCache(8, 2)
+	one, other := ratelimit.Key{User: 1}, ratelimit.Key{User: 2}
+	c.add(other, "a", "{ a }")
+	for i := range 20 {
+		hash := fmt.Sprint(i)
+		c.add(one, hash, "{ flood }")
+		if got := c.add(one, hash, "{ again }"); got.text != "{ flood }" {
+			t.Errorf("a document was replaced by %q", got.text)
+		}
+	}
+	if c.find("a") == nil || c.find("19") == nil || c.find("18") == nil || c.find("17") != nil {
+		t.Error("the share of a holder is not limited to its latest documents")
+	}
+	for i := range 20 { // everybody together
+		c.add(ratelimit.Key{User: 3}, fmt.Sprint("x", i), "{ x }")
+		c.add(ratelimit.Key{User: 4}, fmt.Sprint("y", i), "{ y }")
+		c.add(ratelimit.Key{User: 5}, fmt.Sprint("z", i), "{ z }")
+		if c.find("18") == nil {
+			t.Error("a document in use was evicted")
+		}
+	}
+	if c.find("a") != nil || c.order.Len() != 8 || len(c.entries) != 8 {
+		t.Errorf("%d documents are cached, want the 8 used most recently", c.order.Len())
+	}
+	held := 0
+	for _, n := range c.held {
+		held += n
+	}
+	if held != 8 {
+		t.Errorf("holders have %d documents of 8", held)
+	}
+}
