@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -34,8 +35,7 @@ func (db *DB) DoDurably(ctx context.Context, c Call) (*redis.Cmd, error) {
 			continue
 		}
 		if n == 0 {
-			reply := db.Do(ctx, c)
-			return reply, reply.Err()
+			return db.doUnreplicated(ctx, master, c)
 		}
 		var reply *redis.Cmd
 		if reply, err = db.doAndWait(ctx, master, c); err == nil || errors.Is(err, retwis.ErrNotReplicated) || Answered(err) {
@@ -43,6 +43,25 @@ func (db *DB) DoDurably(ctx context.Context, c Call) (*redis.Cmd, error) {
 		}
 	}
 	return nil, err
+}
+
+// doUnreplicated runs a script at a master without replicas. If the master took long to answer, it may have got a replica
+// meanwhile, which then replaced it: it does not know that when it resumes after a freeze. So the method then looks again,
+// and waits for the replica.
+func (db *DB) doUnreplicated(ctx context.Context, master *redis.Client, c Call) (*redis.Cmd, error) {
+	sent := time.Now()
+	reply := db.Do(ctx, c)
+	if err := reply.Err(); err != nil || time.Since(sent) < clusterViewTTL {
+		return reply, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, db.options.Timeout)
+	defer cancel()
+	for _, p := range db.partitions {
+		if strings.HasPrefix(c.Keys[0], p.Tag+":") {
+			return reply, db.awaitReplica(ctx, master, p.Written())
+		}
+	}
+	return reply, nil
 }
 
 // doAndWait runs a script and WAIT on one connection to the master of the script's keys, because WAIT covers
