@@ -34,7 +34,7 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 		for _, w := range ready {
 			for spent := 0; w.next < len(w.targets) && spent < share && cost < maxPushes && len(calls) < maxCalls; w.next++ {
 				t := w.targets[w.next]
-				if t.done {
+				if t.done || t.late {
 					continue
 				}
 				price := callCost + min(t.expected, 500)
@@ -69,6 +69,10 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 		}
 		r.counts.calls.Add(1)
 		r.counts.pushed.Add(int64(result.Pushed))
+		if result.Progress == outbox.Late {
+			t.late = true
+			continue
+		}
 		if result.Progress == t.progress {
 			continue
 		}
@@ -89,8 +93,11 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 			r.fail(ctx, w, err)
 			continue
 		}
-		if allDone(w.targets) {
+		switch {
+		case allDone(w.targets):
 			r.complete(w)
+		case onlyLate(w.targets):
+			w.repairLate()
 		}
 	}
 }

@@ -37,6 +37,7 @@ type target struct {
 	progress  string        // progress that the target last reported
 	expected  int           // estimated number of followers
 	done      bool          // the target reported completion
+	late      bool          // the target has a later post of the author: a repair has to merge the post there
 }
 
 // single reports whether the target is a single timeline.

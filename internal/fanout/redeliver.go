@@ -59,3 +59,14 @@ func (w *workItem) extendRepair(other *target) {
 	}
 	w.progress.remaining = append(w.progress.remaining, w.targets[i])
 }
+
+// repairLate turns a post into a repair of its late targets, the only ones that are not done.
+func (w *workItem) repairLate() {
+	w.Kind, w.progress = outbox.KindRepair, repairProgress{redelivery: true}
+	for _, t := range w.targets {
+		if t.late {
+			t.late = false
+			w.extendRepair(t)
+		}
+	}
+}

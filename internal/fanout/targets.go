@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"retwis/internal/outbox"
 	"retwis/internal/retwis"
@@ -77,10 +78,10 @@ func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartiti
 }
 
 func allDone(targets []*target) bool {
-	for _, t := range targets {
-		if !t.done {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(targets, func(t *target) bool { return !t.done })
+}
+
+// onlyLate reports whether all targets are done or late.
+func onlyLate(targets []*target) bool {
+	return !slices.ContainsFunc(targets, func(t *target) bool { return !t.done && !t.late })
 }

@@ -49,6 +49,9 @@ type AuthorPartitions struct {
 // Done is the progress of an entry that a target has received completely.
 const Done = "done"
 
+// Late is the progress of a post at a target that has begun to receive a later post of its author. The post must be merged.
+const Late = "late"
+
 // Result is the result of a [Delivery].
 type Result struct {
 	Progress string // the progress stored at the target; another worker may have advanced it

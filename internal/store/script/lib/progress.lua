@@ -19,20 +19,18 @@ end
 -- entry_progress returns how far an outbox entry has been delivered here: '' if delivery has not begun,
 -- 'done', or the progress that an earlier call stored.
 --
--- If an ordering field is given, an entry also counts as done when the delivery of a later entry of its
--- author has begun here. The worker that began the later entry had finished this one, or nobody here
--- followed the author at that time; later followers are back-filled. A worker that takes over may see
--- followers that the first one did not see. If it delivered the entry now, the post would go on top of
--- the newer one. The function stores 'done' so that the check for durability finds it.
+-- If an ordering field is given, the function returns 'late' when the delivery of a later entry of the
+-- author has begun here. A worker that takes over may see followers that the first one did not see, or a
+-- failover may have lost the delivery. If the entry was delivered now, the post would go on top of the
+-- newer one. It has to be merged.
 local function entry_progress(key, entry, field, order)
   local found = redis.call('HMGET', key, 'watermark', field, order or field)
   local watermark, progress, latest = found[1], found[2], found[3]
   if watermark and up_to(entry, watermark) then
     return 'done'
   end
-  if order and latest and not up_to(latest, entry) then
-    redis.call('HSET', key, field, 'done')
-    return 'done'
+  if progress ~= 'done' and order and latest and not up_to(latest, entry) then
+    return 'late'
   end
   return progress or ''
 end

@@ -23,7 +23,7 @@
 --        9 channel prefix   10 field of the progress   11 'h' for homes, 'l' for lists
 --        12 and 13 prefix and suffix of list keys   14 prefix of the keys that hold epochs
 --        15 author   16 tag of the partition and ':'   17 number of partitions
--- Reply  { progress, lists that the post was pushed to }
+-- Reply  { progress, or 'late' for a post that has to be merged; lists that the post was pushed to }
 --@include ids
 --@include list
 --@include merge

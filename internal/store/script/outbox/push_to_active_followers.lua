@@ -8,7 +8,7 @@
 -- ARGV   1 entry   2 expected progress, '' at first   3 post   4 author   5 timelines per call
 --        6 cap   7 slack   8 PUBLISH or SPUBLISH   9 channel prefix   10 field of the progress
 --        11 tag of the partition and ':'   12 number of partitions
--- Reply  { progress, 0 }
+-- Reply  { progress, or 'late' for a post that has to be merged; 0 }
 --@include ids
 --@include progress
 --@include list
