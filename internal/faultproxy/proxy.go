@@ -50,7 +50,12 @@ type pair struct {
 
 // New starts a proxy on a port of 127.0.0.1 in front of the server at an address. [Proxy.Close] stops it.
 func New(targetNetwork, targetAddr string) (*Proxy, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	return NewAt("127.0.0.1:0", targetNetwork, targetAddr)
+}
+
+// NewAt is like [New] for a proxy at a TCP address.
+func NewAt(addr, targetNetwork, targetAddr string) (*Proxy, error) {
+	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen for the proxy: %w", err)
 	}

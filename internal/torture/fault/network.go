@@ -9,36 +9,36 @@ import (
 	"retwis/internal/faultproxy"
 )
 
-// network returns the faults between the service and its Redis. Connections to a cluster take no proxy, because its nodes
-// announce their own addresses.
+// network returns the faults between the service and its Redis. On a cluster they affect all nodes or one of them, but not
+// the connections among the nodes.
 func network() []Fault {
-	with := func(name, help string, inject func(context.Context, *faultproxy.Proxy)) Fault {
-		return Fault{Name: name, Help: help, Single: true, Inject: func(ctx context.Context, e *Environment) error {
-			inject(ctx, e.redis.proxy)
+	during := func(name, help string, length time.Duration, begin, end func(*faultproxy.Proxy)) Fault {
+		return Fault{Name: name, Help: help, Inject: func(ctx context.Context, e *Environment) error {
+			nodes := e.redis.nodes
+			if rand.IntN(2) == 0 {
+				nodes = nodes[rand.IntN(len(nodes)):][:1]
+			}
+			for _, n := range nodes {
+				begin(n.proxy)
+			}
+			wait(ctx, length)
+			for _, n := range nodes {
+				end(n.proxy)
+			}
 			return nil
 		}}
 	}
+	nothing := func(*faultproxy.Proxy) {}
 	return []Fault{
-		with("drop-replies", "connections break for 3 seconds, each 30th time before a reply arrives", func(ctx context.Context, p *faultproxy.Proxy) {
+		during("drop-replies", "connections break for 3 seconds, each 30th time before a reply arrives", 3*time.Second, func(p *faultproxy.Proxy) {
 			p.DropRepliesIf(func(request []byte) bool { return !faultproxy.Handshake(request) && rand.IntN(30) == 0 })
-			wait(ctx, 3*time.Second)
-			p.DropRepliesIf(nil)
-		}),
-		with("cut", "all connections to Redis break", func(_ context.Context, p *faultproxy.Proxy) { p.ResetAll() }),
-		with("delay", "replies take 100 ms longer for 2 seconds", func(ctx context.Context, p *faultproxy.Proxy) {
-			p.Delay(100 * time.Millisecond)
-			wait(ctx, 2*time.Second)
-			p.Delay(0)
-		}),
-		with("black-hole", "nothing passes between the service and Redis for 4 seconds", func(ctx context.Context, p *faultproxy.Proxy) {
-			p.BlackHole(true)
-			wait(ctx, 4*time.Second)
-			p.BlackHole(false)
-		}),
-		with("silent-pubsub", "connections stay open, and published messages do not arrive", func(ctx context.Context, p *faultproxy.Proxy) {
-			p.DropPushes()
-			wait(ctx, 5*time.Second)
-		}),
+		}, func(p *faultproxy.Proxy) { p.DropRepliesIf(nil) }),
+		during("cut", "all connections to Redis break", 0, (*faultproxy.Proxy).ResetAll, nothing),
+		during("delay", "replies take 100 ms longer for 2 seconds", 2*time.Second,
+			func(p *faultproxy.Proxy) { p.Delay(100 * time.Millisecond) }, func(p *faultproxy.Proxy) { p.Delay(0) }),
+		during("black-hole", "nothing passes between the service and Redis for 4 seconds", 4*time.Second,
+			func(p *faultproxy.Proxy) { p.BlackHole(true) }, func(p *faultproxy.Proxy) { p.BlackHole(false) }),
+		during("silent-pubsub", "connections stay open, and published messages do not arrive", 5*time.Second, (*faultproxy.Proxy).DropPushes, nothing),
 	}
 }
 

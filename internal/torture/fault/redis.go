@@ -30,8 +30,7 @@ type redisGroup struct {
 	options Options
 	binary  string
 	nodes   []*redisNode
-	proxy   *faultproxy.Proxy // in front of a single Redis
-	clock   *clock            // nil if the clock of the system is used
+	clock   *clock // nil if the clock of the system is used
 }
 
 type redisNode struct {
@@ -40,7 +39,13 @@ type redisNode struct {
 	args    []string
 	process *redisproc.Process
 	client  *redis.Client
+	proxy   *faultproxy.Proxy // through which the service connects
 }
+
+// proxyHost is the address of the proxies. The nodes of a cluster announce it as their host name, so that clients connect
+// to the proxy at the port of a node, and the nodes to each other without proxies. All of 127.0.0.0/8 is the loopback
+// interface on Linux.
+const proxyHost = "127.0.0.2"
 
 func startRedis(ctx context.Context, o Options) (_ *redisGroup, err error) {
 	g := &redisGroup{options: o}
@@ -72,8 +77,7 @@ func startRedis(ctx context.Context, o Options) (_ *redisGroup, err error) {
 		}
 	}
 	if !o.Cluster {
-		g.proxy, err = faultproxy.New("tcp", g.nodes[0].address)
-		return g, err
+		return g, nil
 	}
 	args := []string{"--cluster", "create"}
 	for _, n := range g.nodes {
@@ -105,10 +109,14 @@ func (g *redisGroup) newNode(ctx context.Context) (*redisNode, error) {
 	}
 	if g.options.Cluster {
 		args = append(args, "--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-require-full-coverage", "no",
-			"--cluster-config-file", "nodes.conf")
+			"--cluster-config-file", "nodes.conf", "--cluster-announce-hostname", proxyHost, "--cluster-preferred-endpoint-type", "hostname")
+	}
+	proxy, err := faultproxy.NewAt(net.JoinHostPort(proxyHost, port), "tcp", address)
+	if err != nil {
+		return nil, err
 	}
 	return &redisNode{
-		address: address, dir: dir, args: args,
+		address: address, dir: dir, args: args, proxy: proxy,
 		client: redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1, ContextTimeoutEnabled: true, ReadTimeout: 3 * time.Second}),
 	}, nil
 }
@@ -135,12 +143,9 @@ func (g *redisGroup) start(ctx context.Context, n *redisNode) (err error) {
 }
 
 func (g *redisGroup) url() string {
-	if !g.options.Cluster {
-		return g.proxy.URL()
-	}
 	urls := make([]string, len(g.nodes))
 	for i, n := range g.nodes {
-		urls[i] = "redis://" + n.address
+		urls[i] = n.proxy.URL()
 	}
 	return strings.Join(urls, ",")
 }
@@ -231,10 +236,8 @@ func (g *redisGroup) await(ctx context.Context, what string, is func(info string
 }
 
 func (g *redisGroup) close() {
-	if g.proxy != nil {
-		g.proxy.Close()
-	}
 	for _, n := range g.nodes {
+		n.proxy.Close()
 		if n.process != nil {
 			_ = n.process.Kill()
 		}
