@@ -9,7 +9,7 @@ import (
 )
 
 func edge(timeline retwis.TimelineID, p *retwis.Post) retwis.PostEdge {
-	return retwis.PostEdge{Cursor: retwis.TimelinePosition{Timeline: timeline, Post: p.ID}.Cursor(), Post: p}
+	return retwis.PostEdge{Cursor: retwis.TimelinePosition{Timeline: timeline, Element: retwis.Plain(p.ID)}.Cursor(), Post: p}
 }
 
 func (w *fakeBackend) belongs(p *retwis.Post, timeline retwis.TimelineID) bool {
@@ -39,7 +39,7 @@ func (w *fakeBackend) Page(_ context.Context, timeline retwis.TimelineID, page r
 	}
 	live := retwis.TimelinePosition{Timeline: timeline}
 	if len(all) > 0 {
-		live.Post = all[0].Post.ID
+		live.Element = retwis.Plain(all[0].Post.ID)
 	}
 	found, more, err := cut(all, page, func(e retwis.PostEdge) retwis.Cursor { return e.Cursor })
 	return retwis.PostPage{Edges: found, HasNextPage: more.next, HasPreviousPage: more.previous, LiveCursor: live.Cursor()}, err

@@ -80,7 +80,7 @@ func TestList_ReturnsItsFields(t *testing.T) {
 			"timeline": {"id": %q, "kind": "LIST", "owner": {"username": "alice"},
 				"posts": {"edges": [{"node": {"text": "from carol"}}, {"node": {"text": "from bob"}}], "liveCursor": %q}}
 		}}]}}}`, globalListID(list.ID), globalTimelineID(retwis.ListPosts(list.ID)),
-		retwis.TimelinePosition{Timeline: retwis.ListPosts(list.ID), Post: a.posts[0].ID}.Cursor()))
+		retwis.TimelinePosition{Timeline: retwis.ListPosts(list.ID), Element: retwis.Plain(a.posts[0].ID)}.Cursor()))
 	if got := a.called("Lists", "Users"); !slices.Equal(got, []string{"Users1"}) {
 		t.Errorf("made the calls %q, although the page contains the lists", got)
 	}

@@ -157,7 +157,7 @@ func TestCreatePost_ReturnsPayload(t *testing.T) {
 	want := func(id retwis.PostID, text string, postCount int) string {
 		return fmt.Sprintf(`{"createPost": {"edge": {"cursor": %q, "node": {
 				"id": %q, "text": %q, "author": {"username": "alice", "postCount": %d}}}, "userErrors": []}}`,
-			retwis.TimelinePosition{Timeline: retwis.Home(alice.ID), Post: id}.Cursor(), globalPostID(id), text, postCount)
+			retwis.TimelinePosition{Timeline: retwis.Home(alice.ID), Element: retwis.Plain(id)}.Cursor(), globalPostID(id), text, postCount)
 	}
 
 	wantData(t, a.run(as(t, alice), query, `{"input": {"text": "  one\n"}}`), want(1_000_000, "one", 1))

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -113,7 +114,7 @@ func newPricedDB(t *testing.T) *pricedDB {
 	must(err)
 	db.deep = string(retwis.TimelinePosition{
 		Timeline: retwis.Home(db.reader.ID), Epoch: mustPosition(t, page.LiveCursor, retwis.Home(db.reader.ID)).Epoch,
-		Post: firstPost(t, seeding, ids[2:22]), Deep: true,
+		Element: retwis.Plain(firstPost(t, seeding, ids[2:22])), Deep: true,
 	}.Cursor())
 	db.literals = map[string][]string{
 		"Int": {"20", "5", "100", "50", "1"}, "Float": {"0.5"}, "Boolean": {"true", "false"},
@@ -154,7 +155,7 @@ func firstPost(t *testing.T, db *store.Store, authors []retwis.UserID) retwis.Po
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.Max(slices.Concat(found...))
+	return slices.MaxFunc(slices.Concat(found...), func(a, b retwis.Element) int { return cmp.Compare(a.ID, b.ID) }).ID
 }
 
 func quoted(values ...string) []string {

@@ -62,7 +62,7 @@ func TestSubscribe_StartsAtTheCursor(t *testing.T) {
 	a := newAPI(Options{})
 	alice := a.addUser("alice")
 	home, profile := retwis.Home(alice.ID), retwis.Profile(alice.ID)
-	after := retwis.TimelinePosition{Timeline: profile, Post: 7}.Cursor()
+	after := retwis.TimelinePosition{Timeline: profile, Element: retwis.Plain(7)}.Cursor()
 	tests := []struct {
 		name, variables, want string
 		reader                *retwis.User
@@ -95,7 +95,7 @@ func TestSubscribe_RefusesBadRequests(t *testing.T) {
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
 	home := globalTimelineID(retwis.Home(alice.ID))
-	elsewhere := retwis.TimelinePosition{Timeline: retwis.Profile(alice.ID), Post: 7}.Cursor()
+	elsewhere := retwis.TimelinePosition{Timeline: retwis.Profile(alice.ID), Element: retwis.Plain(7)}.Cursor()
 	tests := []struct {
 		name, variables, want string
 		reader                *retwis.User

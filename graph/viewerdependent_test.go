@@ -147,7 +147,7 @@ func (c *census) ask(t *testing.T, viewer *retwis.User, query string) string {
 	if len(errs) > 0 {
 		t.Fatalf("%s: %v", query, errs)
 	}
-	at := retwis.TimelinePosition{Timeline: retwis.Home(viewer.ID), Post: 7}.Cursor()
+	at := retwis.TimelinePosition{Timeline: retwis.Home(viewer.ID), Element: retwis.Plain(7)}.Cursor()
 	for _, e := range []retwis.Event{
 		&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "place", Post: c.posts[0]}},
 		&retwis.PostRemoved{Cursor: at, PostID: 1},

@@ -14,6 +14,9 @@
 //   - Deleted posts keep their entries until they are trimmed; readers skip them.
 //   - Posts of different authors are in order of arrival, not of their ids.
 //
+// An entry is the element that the record of its post or repost determines. An author's posts, replies and reposts
+// are those of the author's profile.
+//
 // Mentions and the public timeline cannot be derived from other data. The check verifies their entries only.
 //
 // The check also compares both directions of each edge, the counts, the follower partitions,
@@ -39,10 +42,10 @@ import (
 type Database interface {
 	Scan(ctx context.Context, found func([]retwis.UserID, []record.NameClaim) error) error
 	AccountRecord(ctx context.Context, id retwis.UserID) (record.Account, error)
-	ProfileRecord(ctx context.Context, id retwis.UserID) (posts []retwis.PostID, foreign int, err error)
+	ProfileRecord(ctx context.Context, id retwis.UserID) (entries []retwis.Element, foreign int, err error)
 	TimelineRecord(ctx context.Context, id retwis.TimelineID) (record.Timeline, error)
 	PostRecords(ctx context.Context, ids []retwis.PostID) ([]record.Post, error)
-	PostsDownTo(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.PostID, error)
+	PostsDownTo(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.Element, error)
 	SourceEdges(ctx context.Context, id retwis.TimelineID) ([]record.Edge, error)
 	AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) ([]record.Edge, error)
 	Edges(ctx context.Context, id retwis.TimelineID, authors []retwis.UserID) ([]record.Edge, error)
@@ -64,8 +67,8 @@ type Database interface {
 // Repairer repairs findings. Each operation is idempotent and safe while the service runs.
 type Repairer interface {
 	RecreateIfStored(ctx context.Context, id retwis.TimelineID) (bool, error)
-	RemoveEntries(ctx context.Context, id retwis.TimelineID, stay map[retwis.PostID]int) error
-	RepairProfileEntry(ctx context.Context, author retwis.UserID, post retwis.PostID) error
+	RemoveEntries(ctx context.Context, id retwis.TimelineID, stay map[retwis.Element]int) error
+	RepairProfileEntry(ctx context.Context, author retwis.UserID, entry retwis.Element) error
 	RepairEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error
 	RepairAuthorPartition(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) error
 	RepairCounts(ctx context.Context, id retwis.UserID) error

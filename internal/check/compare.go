@@ -17,25 +17,25 @@ func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 		return nil // the next read builds the list
 	}
 	epoch := strconv.FormatInt(r.Epoch, 10)
-	author := map[retwis.PostID]retwis.UserID{}
+	author := map[retwis.Element]retwis.UserID{}
 	for by, posts := range k.posted {
 		for _, post := range posts {
 			author[post] = by
 		}
 	}
 	var found []Finding
-	add := func(kind Kind, user retwis.UserID, post retwis.PostID, witness, format string, args ...any) {
+	add := func(kind Kind, user retwis.UserID, post retwis.Element, witness, format string, args ...any) {
 		found = append(found, entryFinding(kind, r.ID, user, post, witness, format, args...))
 	}
 	if r.Foreign > 0 {
-		add(Extra, 0, 0, "", "holds %d entries that are not post ids", r.Foreign)
+		add(Extra, 0, retwis.Element{}, "", "holds %d entries that are not elements", r.Foreign)
 	}
 
-	times := map[retwis.PostID]int{}
+	times := map[retwis.Element]int{}
 	for _, post := range r.Entries {
 		times[post]++
 	}
-	lines := map[retwis.UserID][]retwis.PostID{} // entries by author, in the order of the list
+	lines := map[retwis.UserID][]retwis.Element{} // entries by author, in the order of the list
 	for _, post := range r.Entries {
 		n := times[post]
 		if n == 0 {
@@ -47,9 +47,13 @@ func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 		}
 		by, ok := author[post]
 		if !ok {
-			record := k.records[post]
+			record := k.records[post.ID]
 			if !record.Exists {
 				add(Extra, 0, post, epoch, "holds %s, which does not exist", post)
+				continue
+			}
+			if want := record.Element(post.ID); post != want {
+				add(Extra, record.Author, post, epoch, "holds %s, which should be %s", post, want)
 				continue
 			}
 			if record.Deleted {
@@ -71,8 +75,8 @@ func compareTimeline(r record.Timeline, k evidence, lateness int) []Finding {
 		}
 	}
 	for _, missing := range missingPosts(r, k.posted, lateness) {
-		record := k.records[missing.post]
-		if record.Exists && !record.Deleted && record.Author == missing.author {
+		record := k.records[missing.post.ID]
+		if record.Exists && !record.Deleted && record.Author == missing.author && record.Element(missing.post.ID) == missing.post {
 			// The time of the follow is the witness: only fan-out adds the post to the list
 			// while the follow is the same.
 			add(Missing, missing.author, missing.post, fmt.Sprint(r.Sources[missing.author]), "lacks post %s of %s", missing.post, missing.author)
@@ -90,16 +94,18 @@ func isOwnHome(id retwis.TimelineID, user retwis.UserID) bool {
 // owner, and that it occurs once.
 func compareMentions(r record.Timeline, records map[retwis.PostID]record.Post) []Finding {
 	var found []Finding
-	times := map[retwis.PostID]int{}
+	times := map[retwis.Element]int{}
 	for _, post := range r.Entries {
 		if times[post]++; times[post] > 1 {
-			found = append(found, entryFinding(Duplicate, r.ID, records[post].Author, post, "", "hold post %s more than once", post))
+			found = append(found, entryFinding(Duplicate, r.ID, records[post.ID].Author, post, "", "hold post %s more than once", post))
 			continue
 		}
-		record := records[post]
+		record := records[post.ID]
 		switch {
 		case !record.Exists:
 			found = append(found, entryFinding(Extra, r.ID, 0, post, "", "hold %s, which does not exist", post))
+		case record.Element(post.ID) != post:
+			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", "hold %s, which should be %s", post, record.Element(post.ID)))
 		case !slices.Contains(record.Mentions, r.ID.Owner):
 			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", "hold post %s of %s, which does not mention them", post, record.Author))
 		}
@@ -111,12 +117,14 @@ func compareMentions(r record.Timeline, records map[retwis.PostID]record.Post) [
 // one, and that it occurs once.
 func comparePublic(r record.Timeline, records map[retwis.PostID]record.Post) []Finding {
 	var found []Finding
-	seen := map[retwis.PostID]bool{}
+	seen := map[retwis.Element]bool{}
 	for _, post := range r.Entries {
-		record := records[post]
+		record := records[post.ID]
 		switch {
 		case !record.Exists:
 			found = append(found, entryFinding(Extra, r.ID, 0, post, "", "holds %s, which does not exist", post))
+		case record.Element(post.ID) != post:
+			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", "holds %s, which should be %s", post, record.Element(post.ID)))
 		case seen[post]:
 			found = append(found, entryFinding(Duplicate, r.ID, record.Author, post, "", "holds post %s more than once", post))
 		}
@@ -127,23 +135,23 @@ func comparePublic(r record.Timeline, records map[retwis.PostID]record.Post) []F
 
 // compareProfile verifies that each entry of a profile is an undeleted post of the user, that
 // it occurs once, and that the entries are newest first.
-func compareProfile(user retwis.UserID, posts []retwis.PostID, records map[retwis.PostID]record.Post) []Finding {
+func compareProfile(user retwis.UserID, posts []retwis.Element, records map[retwis.PostID]record.Post) []Finding {
 	id := retwis.Profile(user)
 	var found []Finding
-	times := map[retwis.PostID]int{}
+	times := map[retwis.Element]int{}
 	for _, post := range posts {
 		times[post]++
 	}
-	var line []retwis.PostID
+	var line []retwis.Element
 	for _, post := range posts {
 		n := times[post]
 		if n == 0 {
 			continue
 		}
 		times[post] = 0
-		record := records[post]
+		record := records[post.ID]
 		switch {
-		case !record.Exists || record.Deleted || record.Author != user:
+		case !record.Exists || record.Deleted || record.Author != user || record.Element(post.ID) != post:
 			found = append(found, entryFinding(ProfileExtra, id, user, post, "", "holds %s, which is not a post of the user", post))
 		case n > 1:
 			found = append(found, entryFinding(ProfileDuplicate, id, user, post, "", "holds post %s %d times", post, n))

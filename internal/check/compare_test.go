@@ -17,7 +17,7 @@ func TestCompareTimeline_FindsDifferencesFromDefinition(t *testing.T) {
 		late                     = 2
 	)
 	type ids = []retwis.PostID
-	posted := map[retwis.UserID][]retwis.PostID{author: {90, 80, 70, 60, 50}, reader: {85}}
+	posted := map[retwis.UserID][]retwis.Element{author: plain(90, 80, 70, 60, 50), reader: plain(85)}
 	records := map[retwis.PostID]record.Post{
 		75: {Exists: true, Author: author, Deleted: true},
 		76: {Exists: true, Author: stranger},
@@ -25,7 +25,7 @@ func TestCompareTimeline_FindsDifferencesFromDefinition(t *testing.T) {
 	}
 	for by, posts := range posted {
 		for _, post := range posts {
-			records[post] = record.Post{Exists: true, Author: by}
+			records[post.ID] = record.Post{Exists: true, Author: by}
 		}
 	}
 	tests := []struct {
@@ -56,7 +56,7 @@ func TestCompareTimeline_FindsDifferencesFromDefinition(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			r := record.Timeline{
-				ID: retwis.Home(reader), End: tt.end, Entries: tt.entries, Pending: tt.awaited,
+				ID: retwis.Home(reader), End: tt.end, Entries: plain(tt.entries...), Pending: plain(tt.awaited...),
 				Sources: map[retwis.UserID]int64{author: 7},
 			}
 			var got map[Kind]ids
@@ -74,4 +74,13 @@ func TestCompareTimeline_FindsDifferencesFromDefinition(t *testing.T) {
 			}
 		})
 	}
+}
+
+// plain returns the elements of plain posts.
+func plain(ids ...retwis.PostID) []retwis.Element {
+	var elements []retwis.Element
+	for _, id := range ids {
+		elements = append(elements, retwis.Plain(id))
+	}
+	return elements
 }

@@ -60,7 +60,7 @@ type findingKey struct {
 	kind      Kind
 	user      retwis.UserID
 	timeline  retwis.TimelineID
-	post      retwis.PostID
+	element   retwis.Element
 	partition int
 	detail    string
 }
@@ -70,9 +70,10 @@ type Finding struct {
 	Kind     Kind              `json:"kind"`
 	User     retwis.UserID     `json:"user,omitempty,string"` // affected user; the author of an edge
 	Timeline retwis.TimelineID `json:"-"`
-	Post     retwis.PostID     `json:"post,omitempty,string"`
-	Text     string            `json:"text"` // description for operators
+	Post     retwis.PostID     `json:"post,omitempty,string"` // leading id of the entry
+	Text     string            `json:"text"`                  // description for operators
 
+	element   retwis.Element
 	partition int
 	detail    string // further part of the key
 	witness   string // state that accompanied the difference; if it changes, the difference may be a new one
@@ -80,7 +81,7 @@ type Finding struct {
 }
 
 func (f Finding) key() findingKey {
-	return findingKey{f.Kind, f.User, f.Timeline, f.Post, f.partition, f.detail}
+	return findingKey{f.Kind, f.User, f.Timeline, f.element, f.partition, f.detail}
 }
 
 // describe returns a description of a timeline for operators.
@@ -102,9 +103,9 @@ func describe(id retwis.TimelineID) string {
 }
 
 // entryFinding returns a finding about an entry of a timeline.
-func entryFinding(kind Kind, id retwis.TimelineID, user retwis.UserID, post retwis.PostID, witness, format string, args ...any) Finding {
+func entryFinding(kind Kind, id retwis.TimelineID, user retwis.UserID, element retwis.Element, witness, format string, args ...any) Finding {
 	return Finding{
-		Kind: kind, User: user, Timeline: id, Post: post, witness: witness, transient: true,
+		Kind: kind, User: user, Timeline: id, Post: element.ID, element: element, witness: witness, transient: true,
 		Text: describe(id) + " " + fmt.Sprintf(format, args...),
 	}
 }

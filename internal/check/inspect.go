@@ -50,8 +50,12 @@ func (c *checker) inspectPeopleSearch(ctx context.Context, s subject) (inspectio
 	return result, nil
 }
 
-// records returns the records of posts by their ids.
-func (c *checker) records(ctx context.Context, ids []retwis.PostID) (map[retwis.PostID]record.Post, error) {
+// records returns the records of the posts and reposts of entries, by their leading ids.
+func (c *checker) records(ctx context.Context, entries []retwis.Element) (map[retwis.PostID]record.Post, error) {
+	ids := make([]retwis.PostID, len(entries))
+	for i, e := range entries {
+		ids[i] = e.ID
+	}
 	records, err := c.db.PostRecords(ctx, ids)
 	if err != nil {
 		return nil, err

@@ -146,19 +146,19 @@ func edgeFinding(e record.Edge) Finding {
 }
 
 func (c *checker) inspectProfile(ctx context.Context, user retwis.UserID, result *inspection) error {
-	posts, foreign, err := c.db.ProfileRecord(ctx, user)
+	entries, foreign, err := c.db.ProfileRecord(ctx, user)
 	if err != nil {
 		return err
 	}
-	records, err := c.records(ctx, posts)
+	records, err := c.records(ctx, entries)
 	if err != nil {
 		return err
 	}
-	for _, f := range compareProfile(user, posts, records) {
+	for _, f := range compareProfile(user, entries, records) {
 		result.add(f)
 	}
 	if foreign > 0 {
-		result.add(entryFinding(ProfileExtra, retwis.Profile(user), user, 0, "", "holds %d entries that are not post ids", foreign))
+		result.add(entryFinding(ProfileExtra, retwis.Profile(user), user, retwis.Element{}, "", "holds %d entries that are not elements", foreign))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,9 @@ import (
 	"retwis/internal/record"
 	"retwis/internal/retwis"
 )
+
+// byID orders elements by their leading ids.
+func byID(a, b retwis.Element) int { return cmp.Compare(a.ID, b.ID) }
 
 // inspectTimelines compares the home, mentions and list timelines of a user with their
 // definitions.
@@ -50,7 +54,7 @@ func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, res
 	}
 	var downTo retwis.PostID
 	if r.End == record.ListTrimmed {
-		downTo = slices.Min(r.Entries)
+		downTo = slices.MinFunc(r.Entries, byID).ID
 	}
 	gone, err := c.db.DeletedUsers(ctx, authors)
 	if err != nil {
@@ -84,15 +88,15 @@ func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, res
 
 // missingFromProfile returns the user's own posts that the home holds and the profile lacks,
 // although the profile holds older posts.
-func missingFromProfile(entries, profile []retwis.PostID, records map[retwis.PostID]record.Post, user retwis.UserID) []retwis.PostID {
+func missingFromProfile(entries, profile []retwis.Element, records map[retwis.PostID]record.Post, user retwis.UserID) []retwis.Element {
 	if len(profile) == 0 {
 		return nil
 	}
-	oldest := slices.Min(profile)
-	var posts []retwis.PostID
+	oldest := slices.MinFunc(profile, byID).ID
+	var posts []retwis.Element
 	for _, post := range entries {
-		record := records[post]
-		if record.Exists && !record.Deleted && record.Author == user && post > oldest && !slices.Contains(profile, post) {
+		record := records[post.ID]
+		if record.Exists && !record.Deleted && record.Author == user && record.Element(post.ID) == post && post.ID > oldest && !slices.Contains(profile, post) {
 			posts = append(posts, post)
 		}
 	}

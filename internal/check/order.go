@@ -10,10 +10,10 @@ import (
 // descending order. The remaining posts are a longest decreasing subsequence, computed in
 // O(n log n) by the algorithm of Fredman, "On computing the length of longest increasing
 // subsequences", 1975 (patience sorting).
-func outOfOrder(posts []retwis.PostID) []retwis.PostID {
+func outOfOrder(posts []retwis.Element) []retwis.Element {
 	descends := true
 	for i := 1; i < len(posts); i++ {
-		descends = descends && posts[i] < posts[i-1]
+		descends = descends && posts[i].ID < posts[i-1].ID
 	}
 	if descends {
 		return nil
@@ -24,8 +24,8 @@ func outOfOrder(posts []retwis.PostID) []retwis.PostID {
 	var last []int
 	before := make([]int, len(posts))
 	for i, post := range posts {
-		n, _ := slices.BinarySearchFunc(last, post, func(at int, post retwis.PostID) int {
-			if posts[at] > post {
+		n, _ := slices.BinarySearchFunc(last, post, func(at int, post retwis.Element) int {
+			if posts[at].ID > post.ID {
 				return -1
 			}
 			return 1
@@ -44,7 +44,7 @@ func outOfOrder(posts []retwis.PostID) []retwis.PostID {
 	for i := last[len(last)-1]; i >= 0; i = before[i] {
 		kept[i] = true
 	}
-	var out []retwis.PostID
+	var out []retwis.Element
 	for i, post := range posts {
 		if !kept[i] {
 			out = append(out, post)

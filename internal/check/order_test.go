@@ -27,7 +27,7 @@ func TestOutOfOrder_ReturnsMisplacedPosts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := outOfOrder(tt.line); !slices.Equal(got, tt.out) {
+			if got := outOfOrder(plain(tt.line...)); !slices.Equal(got, plain(tt.out...)) {
 				t.Errorf("outOfOrder(%v) = %v, want %v", tt.line, got, tt.out)
 			}
 		})
@@ -55,7 +55,7 @@ func TestOutOfOrder_ReturnsFewestPosts(t *testing.T) {
 				least = min(least, len(line)-len(rest))
 			}
 		}
-		if got := outOfOrder(line); len(got) != least {
+		if got := outOfOrder(plain(line...)); len(got) != least {
 			t.Fatalf("outOfOrder(%v) = %v, want %d posts", line, got, least)
 		}
 	}

@@ -76,7 +76,7 @@ func (c *checker) repairFollowerPartitions(ctx context.Context, found []Finding)
 
 func (c *checker) repairProfiles(ctx context.Context, found []Finding) error {
 	return c.each(found, func(f Finding) error {
-		if err := c.db.RepairProfileEntry(ctx, f.User, f.Post); err != nil || f.Kind != ProfileMissing {
+		if err := c.db.RepairProfileEntry(ctx, f.User, f.element); err != nil || f.Kind != ProfileMissing {
 			return err
 		}
 		return c.db.RepairCounts(ctx, f.User)
@@ -105,7 +105,7 @@ func (c *checker) repairNewestUsers(ctx context.Context, found []Finding) error 
 // and duplicate entries from mentions and the public timeline, which cannot be rebuilt.
 func (c *checker) repairTimelines(ctx context.Context, found []Finding, now []Finding) error {
 	rebuild := map[retwis.TimelineID]bool{}
-	deduplicate := map[retwis.TimelineID]map[retwis.PostID]int{}
+	deduplicate := map[retwis.TimelineID]map[retwis.Element]int{}
 	for _, f := range now {
 		if !f.Kind.OfEntries() || !slices.ContainsFunc(found, func(s Finding) bool { return s.Timeline == f.Timeline && s.Kind.OfEntries() }) {
 			continue
@@ -115,12 +115,12 @@ func (c *checker) repairTimelines(ctx context.Context, found []Finding, now []Fi
 			continue
 		}
 		if deduplicate[f.Timeline] == nil {
-			deduplicate[f.Timeline] = map[retwis.PostID]int{}
+			deduplicate[f.Timeline] = map[retwis.Element]int{}
 		}
-		if _, ok := deduplicate[f.Timeline][f.Post]; !ok || f.Kind == Extra {
-			deduplicate[f.Timeline][f.Post] = 0
+		if _, ok := deduplicate[f.Timeline][f.element]; !ok || f.Kind == Extra {
+			deduplicate[f.Timeline][f.element] = 0
 			if f.Kind == Duplicate {
-				deduplicate[f.Timeline][f.Post] = 1
+				deduplicate[f.Timeline][f.element] = 1
 			}
 		}
 	}

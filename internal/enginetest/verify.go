@@ -108,9 +108,9 @@ func (m *Model) verifyFannedOut(e *Engine, id retwis.TimelineID, sources map[ret
 			if err != nil {
 				e.T.Fatal(err)
 			}
-			all = append(all, at.Post)
+			all = append(all, at.Element.ID)
 			if !at.Deep {
-				kept = append(kept, at.Post)
+				kept = append(kept, at.Element.ID)
 			}
 			after = edge.Cursor
 		}

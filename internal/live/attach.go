@@ -49,10 +49,10 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 func (f *feed) replayUpTo(r reading) (replay, bool) {
 	read := r.events.Position
 	if read.Epoch != f.position.Epoch ||
-		f.removals-r.removals > len(f.removed) || compareRemovals(read.Removal, f.removalFloor) < 0 {
+		f.removals-r.removals > len(f.removed) || compareChanges(read.Change, f.changeFloor) < 0 {
 		return replay{}, false
 	}
-	behind := lastIndex(f.recent, read.Post) // recent continues the reading from here
+	behind := lastIndex(f.recent, read.Element.ID) // recent continues the reading from here
 	if r.from == nil {
 		return replay{end: f.joinPosition(r)}, behind >= 0
 	}
@@ -63,9 +63,9 @@ func (f *feed) replayUpTo(r reading) (replay, bool) {
 	arrived := r.events.Arrived
 	if behind >= 0 {
 		arrived = slices.Concat(arrived, f.recent[behind+1:])
-	} else if i := lastIndex(arrived, f.position.Post); i >= 0 {
+	} else if i := lastIndex(arrived, f.position.Element.ID); i >= 0 {
 		arrived = arrived[:i+1] // the feed will send the later posts as live events
-	} else if f.position.Post == r.from.Post {
+	} else if f.position.Element == r.from.Element {
 		arrived = nil
 	} else {
 		return replay{}, false
@@ -74,11 +74,11 @@ func (f *feed) replayUpTo(r reading) (replay, bool) {
 	return replay{from: *r.from, arrived: arrived, removed: r.events.Removed, end: f.joinPosition(r)}, true
 }
 
-// joinPosition returns the position at which a new subscriber joins: the post of the feed
-// and the last removal of the subscriber's own reading.
+// joinPosition returns the position at which a new subscriber joins: the entry of the feed
+// and the last change of the subscriber's own reading.
 func (f *feed) joinPosition(r reading) retwis.TimelinePosition {
 	end := f.position
-	end.Removal = r.events.Position.Removal
+	end.Change = r.events.Position.Change
 	return end
 }
 

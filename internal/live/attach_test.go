@@ -196,7 +196,7 @@ func TestAttach_ResetsAfterRepeatedConcurrentChanges(t *testing.T) {
 		from := db.cursor(alice)
 		first := subscribe(t, h, alice, "")
 		first.want("caught up 0")
-		change := func() { db.changeLocked(alice, func(e []retwis.PostID) []retwis.PostID { return e }) }
+		change := func() { db.changeLocked(alice, func(e []retwis.Element) []retwis.Element { return e }) }
 		db.lose(db.PartitionOf(alice), 1000)
 		change()
 		db.afterRead = change // each reply is outdated when it arrives

@@ -93,7 +93,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 	events, err := h.readSince(ctx, from)
 	for err == nil && len(sent) > 0 && !events.Found && !events.Gone { // the list was trimmed: verify fewer posts
 		half := (len(sent) + 1) / 2
-		from.Post, sent = sent[half-1], sent[half:]
+		from.Element, sent = sent[half-1], sent[half:]
 		events, err = h.readSince(ctx, from)
 	}
 	if err != nil {
@@ -124,14 +124,14 @@ func (f *feed) catchUp(ctx context.Context) error {
 		f.endBusy()
 		return nil
 	}
-	for ids := range slices.Chunk(events.Arrived, postBatch) {
-		posts, err := h.loadPosts(ctx, known, ids)
+	for arrived := range slices.Chunk(events.Arrived, postBatch) {
+		posts, err := h.loadPosts(ctx, known, arrived)
 		if err != nil {
 			return fmt.Errorf("load the posts of timeline %s: %w", f.timeline, err)
 		}
 		p.mu.Lock()
-		for i, id := range ids {
-			f.advance(id, posts[i])
+		for i, e := range arrived {
+			f.advance(e, posts[i])
 		}
 		p.mu.Unlock()
 	}
@@ -142,19 +142,19 @@ func (f *feed) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// loadPosts returns posts. It takes them from known messages where possible and loads the
-// others. A deleted post is nil.
-func (h *Hub) loadPosts(ctx context.Context, known []message, ids []retwis.PostID) ([]*retwis.Post, error) {
-	posts := make([]*retwis.Post, len(ids))
+// loadPosts returns the posts that elements show. It takes them from known messages where
+// possible and loads the others. A deleted post is nil.
+func (h *Hub) loadPosts(ctx context.Context, known []message, elements []retwis.Element) ([]*retwis.Post, error) {
+	posts := make([]*retwis.Post, len(elements))
 	var missing []retwis.PostID
 	var indexes []int
-	for i, id := range ids {
-		m := slices.IndexFunc(known, func(m message) bool { return m.kind == pubsub.Pushed && m.post == id })
+	for i, e := range elements {
+		m := slices.IndexFunc(known, func(m message) bool { return m.kind == pubsub.Pushed && m.element == e })
 		if m >= 0 {
 			posts[i] = known[m].body
 			continue
 		}
-		missing, indexes = append(missing, id), append(indexes, i)
+		missing, indexes = append(missing, e.Shown()), append(indexes, i)
 	}
 	loaded, err := h.posts(ctx, missing)
 	if err != nil {

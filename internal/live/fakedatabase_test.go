@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -30,6 +31,7 @@ type fakeDatabase struct {
 	failing     map[string]bool
 	calls       map[string]int
 	lastPost    retwis.PostID
+	elementOf   func(retwis.PostID) retwis.Element // the element of a new post or repost
 	lists       map[retwis.TimelineID]*list
 	posts       map[retwis.PostID]*retwis.Post // undeleted posts
 	removals    map[int][]removal              // by partition, oldest first
@@ -44,12 +46,12 @@ type fakeDatabase struct {
 }
 
 type list struct {
-	entries    []retwis.PostID // oldest first
+	entries    []retwis.Element // oldest first
 	trimmed    bool
 	sorted     bool // a profile: in the order of ids, without deleted posts
 	epoch      int64
-	pushed     []retwis.PostID // all posts ever pushed, in order
-	epochStart map[int64]int   // length of pushed at the start of each epoch
+	pushed     []retwis.Element // all entries ever pushed, in order
+	epochStart map[int64]int    // length of pushed at the start of each epoch
 }
 
 type removal struct {
@@ -65,6 +67,7 @@ func newFakeDatabase() *fakeDatabase {
 		rng:         rand.New(rand.NewPCG(1, 2)),
 		failing:     map[string]bool{},
 		calls:       map[string]int{},
+		elementOf:   retwis.Plain,
 		lists:       map[retwis.TimelineID]*list{},
 		posts:       map[retwis.PostID]*retwis.Post{},
 		removals:    map[int][]removal{},
@@ -85,9 +88,9 @@ func (db *fakeDatabase) list(t retwis.TimelineID) *list {
 	return l
 }
 
-func (l *list) head() retwis.PostID {
+func (l *list) head() retwis.Element {
 	if len(l.entries) == 0 {
-		return 0
+		return retwis.Element{}
 	}
 	return l.entries[len(l.entries)-1]
 }
@@ -96,19 +99,19 @@ func (l *list) head() retwis.PostID {
 func (l *list) after(at retwis.TimelinePosition) int {
 	n := l.epochStart[at.Epoch]
 	if l.sorted {
-		for n < len(l.pushed) && l.pushed[n] <= at.Post {
+		for n < len(l.pushed) && l.pushed[n].ID <= at.Element.ID {
 			n++
 		}
 		return n
 	}
-	return max(n, lastIndex(l.pushed, at.Post)+1)
+	return max(n, lastIndex(l.pushed, at.Element.ID)+1)
 }
 
 func (db *fakeDatabase) position(t retwis.TimelineID) retwis.TimelinePosition {
 	l := db.list(t)
-	at := retwis.TimelinePosition{Timeline: t, Epoch: l.epoch, Post: l.head()}
+	at := retwis.TimelinePosition{Timeline: t, Epoch: l.epoch, Element: l.head()}
 	if stream := db.removals[db.PartitionOf(t)]; len(stream) > 0 {
-		at.Removal = stream[len(stream)-1].ID
+		at.Change = stream[len(stream)-1].ID
 	}
 	return at
 }
@@ -125,25 +128,26 @@ func (db *fakeDatabase) push(timelines ...retwis.TimelineID) retwis.PostID {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.lastPost++
-	id := db.lastPost
+	e := db.elementOf(db.lastPost)
+	id := e.Shown()
 	db.posts[id] = &retwis.Post{ID: id, Text: "post " + id.String()}
-	db.deliver(id, timelines...)
+	db.deliver(e, timelines...)
 	return id
 }
 
-func (db *fakeDatabase) deliver(id retwis.PostID, timelines ...retwis.TimelineID) {
+func (db *fakeDatabase) deliver(e retwis.Element, timelines ...retwis.TimelineID) {
 	to := map[int][]pubsub.Recipient{}
 	for _, t := range timelines {
 		l := db.list(t)
-		to[db.PartitionOf(t)] = append(to[db.PartitionOf(t)], pubsub.Recipient{Timeline: t, Before: l.head()})
-		l.entries = append(l.entries, id)
-		l.pushed = append(l.pushed, id)
+		to[db.PartitionOf(t)] = append(to[db.PartitionOf(t)], pubsub.Recipient{Timeline: t, Before: l.head().ID})
+		l.entries = append(l.entries, e)
+		l.pushed = append(l.pushed, e)
 		if extra := len(l.entries) - db.capacity; extra > 0 {
 			l.entries, l.trimmed = slices.Clone(l.entries[extra:]), true
 		}
 	}
 	for partition, recipients := range to {
-		db.publish(partition, pubsub.Message{Kind: pubsub.Pushed, Post: id, Recipients: recipients})
+		db.publish(partition, pubsub.Message{Kind: pubsub.Pushed, Element: e, Recipients: recipients})
 	}
 }
 
@@ -155,14 +159,14 @@ func (db *fakeDatabase) remove(id retwis.PostID, timelines ...retwis.TimelineID)
 	to := map[int][]retwis.TimelineID{}
 	for _, t := range timelines {
 		if l := db.list(t); l.sorted {
-			l.entries = slices.DeleteFunc(l.entries, func(e retwis.PostID) bool { return e == id })
+			l.entries = slices.DeleteFunc(l.entries, func(e retwis.Element) bool { return e.Shown() == id })
 		}
 		to[db.PartitionOf(t)] = append(to[db.PartitionOf(t)], t)
 	}
 	for partition, concerned := range to {
 		n := int64(len(db.removals[partition]) + 1)
 		db.removals[partition] = append(db.removals[partition],
-			removal{pubsub.Removal{ID: retwis.RemovalID{Millis: 1000 + n/3, Seq: n % 3}, Post: id}, concerned})
+			removal{pubsub.Removal{ID: retwis.ChangeID{Millis: 1000 + n/3, Seq: n % 3}, Post: id}, concerned})
 		m := pubsub.Message{Kind: pubsub.Removed, Post: id}
 		for _, t := range concerned {
 			m.Recipients = append(m.Recipients, pubsub.Recipient{Timeline: t})
@@ -172,13 +176,13 @@ func (db *fakeDatabase) remove(id retwis.PostID, timelines ...retwis.TimelineID)
 }
 
 // change rewrites a list and starts a new epoch, as a purge or a back-fill does.
-func (db *fakeDatabase) change(t retwis.TimelineID, rewrite func([]retwis.PostID) []retwis.PostID) {
+func (db *fakeDatabase) change(t retwis.TimelineID, rewrite func([]retwis.Element) []retwis.Element) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.changeLocked(t, rewrite)
 }
 
-func (db *fakeDatabase) changeLocked(t retwis.TimelineID, rewrite func([]retwis.PostID) []retwis.PostID) {
+func (db *fakeDatabase) changeLocked(t retwis.TimelineID, rewrite func([]retwis.Element) []retwis.Element) {
 	l := db.list(t)
 	l.entries = rewrite(slices.Clone(l.entries))
 	l.epoch++
@@ -192,7 +196,11 @@ func (db *fakeDatabase) changeLocked(t retwis.TimelineID, rewrite func([]retwis.
 func (db *fakeDatabase) rewrite(t retwis.TimelineID, entries ...retwis.PostID) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.list(t).entries = entries
+	rewritten := make([]retwis.Element, len(entries))
+	for i, id := range entries {
+		rewritten[i] = retwis.Plain(id)
+	}
+	db.list(t).entries = rewritten
 }
 
 // failOver replaces the entries of a list by those that another master has, and disconnects
@@ -298,12 +306,12 @@ func (db *fakeDatabase) pass() {
 func (db *fakeDatabase) since(from retwis.TimelinePosition) pubsub.Replay {
 	l := db.list(from.Timeline)
 	replay := pubsub.Replay{Position: db.position(from.Timeline), Found: true}
-	at := lastIndex(l.entries, from.Post)
+	at := lastIndex(l.entries, from.Element.ID)
 	switch {
 	case l.sorted:
-		at, _ = slices.BinarySearch(l.entries, from.Post+1)
+		at, _ = slices.BinarySearchFunc(l.entries, from.Element.ID+1, func(e retwis.Element, id retwis.PostID) int { return cmp.Compare(e.ID, id) })
 		at--
-	case at < 0 && (from.Post != 0 || l.trimmed):
+	case at < 0 && (from.Element.ID != 0 || l.trimmed):
 		replay.Found = false
 		return replay
 	}
@@ -313,14 +321,14 @@ func (db *fakeDatabase) since(from retwis.TimelinePosition) pubsub.Replay {
 		return replay
 	}
 	for _, r := range db.removals[db.PartitionOf(from.Timeline)] {
-		if removedLater(r.ID, from.Removal) && slices.Contains(r.timelines, from.Timeline) {
+		if removedLater(r.ID, from.Change) && slices.Contains(r.timelines, from.Timeline) {
 			replay.Removed = append(replay.Removed, r.Removal)
 		}
 	}
 	return replay
 }
 
-func removedLater(a, b retwis.RemovalID) bool {
+func removedLater(a, b retwis.ChangeID) bool {
 	return a.Millis > b.Millis || (a.Millis == b.Millis && a.Seq > b.Seq)
 }
 

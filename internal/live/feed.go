@@ -35,24 +35,24 @@ type feed struct {
 	headObserved bool // see below
 	verify       bool // the next catch-up compares the posts sent with the list
 
-	newest      retwis.PostID // greatest id in recent
-	recent      []retwis.PostID
+	newest      retwis.PostID // greatest leading id in recent
+	recent      []retwis.Element
 	subscribers []*subscription
 	removed     []pubsub.Removal // the last removals sent
 	partition   *partition
 
-	// position is the position of the subscribers. recent ends with position.Post and holds
-	// the posts that arrived before it, without a gap. Messages do not contain the offsets of
-	// removals in the partition's stream of removals. position.Removal is therefore from the
+	// position is the position of the subscribers. recent ends with position.Element and holds
+	// the entries that arrived before it, without a gap. Messages do not contain the offsets of
+	// removals in the partition's stream of changes. position.Change is therefore from the
 	// last read: a subscriber that resumes may receive removals again, but misses none.
 	//
 	// headObserved reports that the feed saw the head of the list arrive, by a message or by
 	// a read. A head that the feed merely found may be at the head for the second time:
 	// posts once pushed on top of it were purged, and their messages may still be in flight.
 	// The feed therefore verifies the first push onto such a head against the list.
-	position     retwis.TimelinePosition
-	removals     int              // number of removals sent
-	removalFloor retwis.RemovalID // the feed may not have sent removals up to here
+	position    retwis.TimelinePosition
+	removals    int             // number of removals sent
+	changeFloor retwis.ChangeID // the feed may not have sent removals up to here
 
 	timeline  retwis.TimelineID
 	joining   int           // subscribers that are joining
@@ -65,11 +65,11 @@ type feed struct {
 
 // message is the content of a live message that concerns one feed.
 type message struct {
-	kind   pubsub.Kind
-	post   retwis.PostID
-	author retwis.UserID // of LiveRemoved
-	before retwis.PostID // of LivePushed
-	body   *retwis.Post  // of LivePushed; nil if deleted
+	kind    pubsub.Kind
+	element retwis.Element // of Pushed
+	before  retwis.PostID  // of Pushed
+	body    *retwis.Post   // of Pushed; nil if deleted
+	removal pubsub.Removal // of Removed
 }
 
 // receive processes a message, or holds it back while the feed is busy.
@@ -81,7 +81,7 @@ func (f *feed) receive(m message) {
 	case m.kind == pubsub.Pushed:
 		f.pushed(m)
 	case m.kind == pubsub.Removed:
-		f.sendRemoval(pubsub.Removal{Post: m.post, Author: m.author})
+		f.sendRemoval(m.removal)
 	default:
 		f.requestCatchUp()
 	}
@@ -92,13 +92,13 @@ func (f *feed) receive(m message) {
 // after another post indicates that the list has changed its order.
 func (f *feed) pushed(m message) {
 	switch {
-	case m.post <= f.newest && slices.Contains(f.recent, m.post):
-		if i := lastIndex(f.recent, m.post); i > 0 && f.recent[i-1] != m.before && f.timeline.Kind != retwis.ProfileTimeline {
+	case m.element.ID <= f.newest && lastIndex(f.recent, m.element.ID) >= 0:
+		if i := lastIndex(f.recent, m.element.ID); i > 0 && f.recent[i-1].ID != m.before && f.timeline.Kind != retwis.ProfileTimeline {
 			f.verify = true
 			f.requestCatchUp()
 		}
-	case m.before == f.position.Post && f.headObserved:
-		f.advance(m.post, m.body)
+	case m.before == f.position.Element.ID && f.headObserved:
+		f.advance(m.element, m.body)
 	default:
 		f.held = append(f.held, m) // the catch-up need not load the post again
 		f.requestCatchUp()
@@ -155,13 +155,13 @@ func (f *feed) whenIdle() <-chan struct{} {
 	return f.idle
 }
 
-// advance moves the position to a post that arrived at the head, and sends the post unless
-// it is deleted. A post is deleted if it could not be loaded, or if the feed sent its removal
+// advance moves the position to an entry that arrived at the head, and sends its post unless
+// that is deleted. A post is deleted if it could not be loaded, or if the feed sent its removal
 // after it was loaded.
-func (f *feed) advance(id retwis.PostID, post *retwis.Post) {
-	f.position.Post, f.headObserved = id, true
-	f.recent, f.newest = appendBounded(f.recent, id, recentLength), max(f.newest, id)
-	if post != nil && !f.sentRemoval(id) {
+func (f *feed) advance(e retwis.Element, post *retwis.Post) {
+	f.position.Element, f.headObserved = e, true
+	f.recent, f.newest = appendBounded(f.recent, e, recentLength), max(f.newest, e.ID)
+	if post != nil && !f.sentRemoval(e.Shown()) {
 		f.send(&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: f.position.Cursor(), Post: post}})
 	}
 }
@@ -189,13 +189,13 @@ func (f *feed) send(e retwis.Event) {
 // overlap returns the position to read from in order to verify the last posts sent, and those
 // posts. A master that failed may have published posts which its successor received in another
 // order, or not at all. A profile needs no verification: its list is sorted by id.
-func (f *feed) overlap() (from retwis.TimelinePosition, sent []retwis.PostID) {
+func (f *feed) overlap() (from retwis.TimelinePosition, sent []retwis.Element) {
 	from = f.position
 	if !f.verify || f.timeline.Kind == retwis.ProfileTimeline || len(f.recent) < 2 {
 		return from, nil
 	}
 	start := max(0, len(f.recent)-1-verifyLength)
-	from.Post = f.recent[start]
+	from.Element = f.recent[start]
 	return from, slices.Clone(f.recent[start+1:])
 }
 
@@ -203,16 +203,16 @@ func (f *feed) overlap() (from retwis.TimelinePosition, sent []retwis.PostID) {
 // The posts of the read have been sent.
 func (f *feed) finishCatchUp(position retwis.TimelinePosition, removed []pubsub.Removal) {
 	for _, r := range removed {
-		f.position.Removal = r.ID
+		f.position.Change = r.ID
 		f.sendRemoval(r)
 	}
-	if position.Post != f.position.Post {
-		// The posts above position.Post were deleted from the list itself, as from a profile.
+	if position.Element != f.position.Element {
+		// The posts above position.Element were deleted from the list itself, as from a profile.
 		f.headObserved = false
-		if i := lastIndex(f.recent, position.Post); i >= 0 {
+		if i := lastIndex(f.recent, position.Element.ID); i >= 0 {
 			f.recent = f.recent[:i+1]
 		} else {
-			f.recent, f.newest = []retwis.PostID{position.Post}, position.Post
+			f.recent, f.newest = []retwis.Element{position.Element}, position.Element.ID
 		}
 	}
 	f.position = position
@@ -237,8 +237,8 @@ func (f *feed) endSubscriptions() {
 
 // setPosition sets a position that does not continue the previous one.
 func (f *feed) setPosition(position retwis.TimelinePosition) {
-	f.position, f.recent, f.newest = position, []retwis.PostID{position.Post}, position.Post
-	f.headObserved, f.positioned, f.verify, f.removalFloor = false, true, false, position.Removal
+	f.position, f.recent, f.newest = position, []retwis.Element{position.Element}, position.Element.ID
+	f.headObserved, f.positioned, f.verify, f.changeFloor = false, true, false, position.Change
 	f.scheduleCheck()
 }
 
@@ -248,9 +248,10 @@ func (f *feed) scheduleCheck() {
 	f.checkAt = time.Now().Add(every*3/4 + rand.N(every/2+1))
 }
 
-func lastIndex(ids []retwis.PostID, id retwis.PostID) int {
-	for i, candidate := range slices.Backward(ids) {
-		if candidate == id {
+// lastIndex returns the index of the last element with a leading id, or -1.
+func lastIndex(elements []retwis.Element, id retwis.PostID) int {
+	for i, e := range slices.Backward(elements) {
+		if e.ID == id {
 			return i
 		}
 	}
@@ -266,6 +267,6 @@ func appendBounded[T any](list []T, one T, limit int) []T {
 	return append(list, one)
 }
 
-func compareRemovals(a, b retwis.RemovalID) int {
+func compareChanges(a, b retwis.ChangeID) int {
 	return cmp.Or(cmp.Compare(a.Millis, b.Millis), cmp.Compare(a.Seq, b.Seq))
 }

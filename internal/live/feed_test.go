@@ -14,7 +14,7 @@ func TestFeed_SendsTheEventsOfItsList(t *testing.T) {
 	at := func(db *fakeDatabase) int { return db.PartitionOf(alice) }
 	pushed := func(post, before retwis.PostID) pubsub.Message {
 		return pubsub.Message{
-			Kind: pubsub.Pushed, Post: post, Recipients: []pubsub.Recipient{{Timeline: alice, Before: before}},
+			Kind: pubsub.Pushed, Element: retwis.Plain(post), Recipients: []pubsub.Recipient{{Timeline: alice, Before: before}},
 		}
 	}
 	removed := func(post retwis.PostID) pubsub.Message {

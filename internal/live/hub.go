@@ -5,7 +5,7 @@
 // # Position chain
 //
 // Published messages are hints; the list of a timeline is authoritative. A position is an
-// epoch, the post at the head of the list, and the last removal. Each timeline with a
+// epoch, the post at the head of the list, and the last change. Each timeline with a
 // subscriber in this process has one feed, and all its subscribers are at the position of
 // the feed. A push message names the post that headed the list before the push. If that is
 // the feed's position, the message continues the chain: the feed sends the post and advances

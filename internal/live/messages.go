@@ -28,19 +28,20 @@ func (p *partition) apply(ctx context.Context) {
 	}
 }
 
-// loadPosts returns the posts of a batch that were pushed to feeds of this process. A
+// loadPosts returns the posts that the entries of a batch show which were pushed to feeds of this process. A
 // deleted post has a nil entry.
 func (p *partition) loadPosts(ctx context.Context, batch []pubsub.Message) (map[retwis.PostID]*retwis.Post, error) {
 	posts := map[retwis.PostID]*retwis.Post{}
 	var ids []retwis.PostID
 	p.mu.Lock()
 	for _, m := range batch {
-		if _, seen := posts[m.Post]; m.Kind != pubsub.Pushed || seen {
+		shown := m.Element.Shown()
+		if _, seen := posts[shown]; m.Kind != pubsub.Pushed || seen {
 			continue
 		}
 		if slices.ContainsFunc(m.Recipients, func(r pubsub.Recipient) bool { return p.feeds[r.Timeline] != nil }) {
-			posts[m.Post] = nil
-			ids = append(ids, m.Post)
+			posts[shown] = nil
+			ids = append(ids, shown)
 		}
 	}
 	p.mu.Unlock()
@@ -65,7 +66,7 @@ func (p *partition) handle(m pubsub.Message, posts map[retwis.PostID]*retwis.Pos
 		p.channelSubscribed()
 		return
 	}
-	body, loaded := posts[m.Post]
+	body, loaded := posts[m.Element.Shown()]
 	for _, r := range m.Recipients {
 		f := p.feeds[r.Timeline]
 		switch {
@@ -73,7 +74,9 @@ func (p *partition) handle(m pubsub.Message, posts map[retwis.PostID]*retwis.Pos
 		case m.Kind == pubsub.Pushed && !loaded:
 			f.requestCatchUp()
 		default:
-			f.receive(message{kind: m.Kind, post: m.Post, author: m.Author, before: r.Before, body: body})
+			f.receive(message{
+				kind: m.Kind, element: m.Element, before: r.Before, body: body, removal: pubsub.Removal{Post: m.Post, Author: m.Author},
+			})
 		}
 	}
 }

@@ -76,6 +76,7 @@ func play(t *testing.T, seed uint64, latency time.Duration, script []step) []str
 	db := newFakeDatabase()
 	db.rng = rand.New(rand.NewPCG(seed, 0))
 	db.latency, db.capacity, db.longest = latency, 30, 25
+	db.lastPost, db.elementOf = 1_790_000_000_000_000_000, mixedElement
 	g := &game{
 		fakeDatabase: db,
 		timelines:    []retwis.TimelineID{alice, bob, carol, aliceProfile, retwis.Public()},
@@ -113,6 +114,18 @@ func play(t *testing.T, seed uint64, latency time.Duration, script []step) []str
 	}
 	stop()
 	return g.problems
+}
+
+// mixedElement returns the elements of plain posts, replies, and reposts of posts that the timelines lack.
+func mixedElement(id retwis.PostID) retwis.Element {
+	switch id % 4 {
+	case 1:
+		return retwis.Element{ID: id, Author: 5, Answered: 6}
+	case 2:
+		return retwis.Element{ID: id, Author: 5, Reposted: id - 1_000_000_000}
+	default:
+		return retwis.Plain(id)
+	}
 }
 
 func (g *game) do(ctx context.Context, s step) {
@@ -191,19 +204,19 @@ func (g *game) join(ctx context.Context, on int, now bool) {
 func (g *game) delete(t retwis.TimelineID, n int) {
 	g.mu.Lock()
 	pushed := g.list(t).pushed
-	if len(pushed) < n || g.posts[pushed[len(pushed)-n]] == nil {
+	if len(pushed) < n || g.posts[pushed[len(pushed)-n].Shown()] == nil {
 		g.mu.Unlock()
 		return
 	}
-	id := pushed[len(pushed)-n]
+	element := pushed[len(pushed)-n]
 	var holders []retwis.TimelineID
 	for _, t := range g.timelines {
-		if slices.Contains(g.list(t).pushed, id) {
+		if slices.Contains(g.list(t).pushed, element) {
 			holders = append(holders, t)
 		}
 	}
 	g.mu.Unlock()
-	g.remove(id, holders...)
+	g.remove(element.Shown(), holders...)
 }
 
 // purge removes the newest n entries of a home, or every other entry.
@@ -211,7 +224,7 @@ func (g *game) purge(t retwis.TimelineID, n int, newest bool) {
 	if t.Kind != retwis.HomeTimeline {
 		return
 	}
-	g.change(t, func(entries []retwis.PostID) []retwis.PostID {
+	g.change(t, func(entries []retwis.Element) []retwis.Element {
 		kept := entries[:0]
 		for i, e := range entries {
 			if i == 0 || (newest && i < len(entries)-n) || (!newest && i%2 == n%2) {
@@ -227,11 +240,12 @@ func (g *game) merge(t retwis.TimelineID, n int) {
 	if t.Kind != retwis.HomeTimeline {
 		return
 	}
-	g.change(t, func(entries []retwis.PostID) []retwis.PostID {
+	g.change(t, func(entries []retwis.Element) []retwis.Element {
 		for i := range n {
 			g.lastPost++
-			g.posts[g.lastPost] = &retwis.Post{ID: g.lastPost}
-			entries = slices.Insert(entries, max(0, len(entries)-i), g.lastPost)
+			e := g.elementOf(g.lastPost)
+			g.posts[e.Shown()] = &retwis.Post{ID: e.Shown()}
+			entries = slices.Insert(entries, max(0, len(entries)-i), e)
 		}
 		return entries
 	})

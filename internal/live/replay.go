@@ -36,7 +36,7 @@ func resetReason(from retwis.TimelinePosition, events pubsub.Replay) retwis.Rese
 // cursor and the position at which it joins the feed.
 type replay struct {
 	from    retwis.TimelinePosition
-	arrived []retwis.PostID
+	arrived []retwis.Element
 	removed []pubsub.Removal
 	reset   retwis.ResetReason // if not empty, sent instead of the events
 	end     retwis.TimelinePosition
@@ -45,19 +45,19 @@ type replay struct {
 // send sends the replay at the pace of the subscriber. It returns early when the
 // subscription ends.
 //
-// The cursors of replayed posts keep the removal of the old cursor. A subscriber that
+// The cursors of replayed posts keep the change of the old cursor. A subscriber that
 // resumes within the replay receives all removals again and misses none.
 func (r *replay) send(s *subscription) {
 	sent := 0
 	at := r.from
 	at.Deep = false
-	for ids := range slices.Chunk(r.arrived, postBatch) {
-		posts := s.hub.loadPostsRetrying(s.ctx, ids)
+	for arrived := range slices.Chunk(r.arrived, postBatch) {
+		posts := s.hub.loadPostsRetrying(s.ctx, arrived)
 		for i, post := range posts {
 			if post == nil {
 				continue
 			}
-			at.Post = ids[i]
+			at.Element = arrived[i]
 			s.sink.Replay(s.ctx, &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: at.Cursor(), Post: post}})
 			sent++
 		}
@@ -67,17 +67,18 @@ func (r *replay) send(s *subscription) {
 	}
 	at = r.end
 	for _, removal := range r.removed {
-		at.Removal = removal.ID
+		at.Change = removal.ID
 		s.sink.Replay(s.ctx, &retwis.PostRemoved{Cursor: at.Cursor(), PostID: removal.Post, AuthorID: removal.Author})
 		sent++
 	}
 	s.sink.Replay(s.ctx, &retwis.CaughtUp{Cursor: r.end.Cursor(), Replayed: sent})
 }
 
-// loadPostsRetrying loads posts and retries until it succeeds. It returns nil when ctx ends.
-func (h *Hub) loadPostsRetrying(ctx context.Context, ids []retwis.PostID) []*retwis.Post {
+// loadPostsRetrying loads the posts that elements show and retries until it succeeds. It returns
+// nil when ctx ends.
+func (h *Hub) loadPostsRetrying(ctx context.Context, elements []retwis.Element) []*retwis.Post {
 	for failures := 0; ; failures++ {
-		posts, err := h.posts(ctx, ids)
+		posts, err := h.loadPosts(ctx, nil, elements)
 		if err == nil {
 			return posts
 		}

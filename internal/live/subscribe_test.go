@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,11 +82,11 @@ func TestSubscribe_ResumesFromACursor(t *testing.T) {
 }
 
 // without returns a rewrite of a list that takes posts out.
-func without(gone ...retwis.PostID) func([]retwis.PostID) []retwis.PostID {
-	return func(entries []retwis.PostID) []retwis.PostID {
-		var kept []retwis.PostID
+func without(gone ...retwis.PostID) func([]retwis.Element) []retwis.Element {
+	return func(entries []retwis.Element) []retwis.Element {
+		var kept []retwis.Element
 		for _, e := range entries {
-			if lastIndex(gone, e) < 0 {
+			if !slices.Contains(gone, e.ID) {
 				kept = append(kept, e)
 			}
 		}

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"retwis/internal/retwis"
@@ -23,7 +24,7 @@ type verifyingClient struct {
 	cursor      retwis.Cursor // cursor of the last event; empty to begin now
 	position    retwis.TimelinePosition
 	next        int                    // index in list.pushed of the next expected post
-	removalBase retwis.RemovalID       // later removals are expected
+	removalBase retwis.ChangeID        // later removals are expected
 	removed     map[retwis.PostID]bool // removals received
 	log         []string
 }
@@ -35,7 +36,7 @@ func newVerifyingClient(db *fakeDatabase, h *Hub, timeline retwis.TimelineID, af
 	}
 	if after != "" {
 		c.position, _ = after.TimelinePosition(timeline)
-		c.next, c.removalBase = db.list(timeline).after(c.position), c.position.Removal
+		c.next, c.removalBase = db.list(timeline).after(c.position), c.position.Change
 	}
 	return c
 }
@@ -95,7 +96,7 @@ func (c *verifyingClient) read(s Subscription, pushed int) {
 // begin sets the position at which a subscription without a cursor began.
 func (c *verifyingClient) begin(cursor retwis.Cursor, pushed int) {
 	at, _ := cursor.TimelinePosition(c.timeline)
-	c.next, c.removalBase = c.db.list(c.timeline).after(at), at.Removal
+	c.next, c.removalBase = c.db.list(c.timeline).after(at), at.Change
 	c.wantDeleted("before now", c.next, pushed)
 	c.position = at
 }
@@ -112,7 +113,7 @@ func (c *verifyingClient) check(e retwis.Event) {
 	switch e := e.(type) {
 	case *retwis.PostAdded:
 		id := e.Edge.Post.ID
-		index := lastIndex(l.pushed, id)
+		index := slices.IndexFunc(l.pushed, func(e retwis.Element) bool { return e.Shown() == id })
 		if index < c.next {
 			c.report(fmt.Sprintf("post %s was repeated or never pushed", id))
 			return
@@ -138,12 +139,12 @@ func (c *verifyingClient) check(e retwis.Event) {
 		case next < c.next:
 			c.report("reset to an earlier position")
 		}
-		c.next, c.removalBase = next, at.Removal
+		c.next, c.removalBase = next, at.Change
 	}
 	c.wantDeleted("skipped by the cursor", c.next, next)
 	c.wantDeleted("repeated by the cursor", next, c.next)
 	for _, r := range c.db.removals[c.db.PartitionOf(c.timeline)] {
-		if !removedLater(r.ID, at.Removal) {
+		if !removedLater(r.ID, at.Change) {
 			c.wantRemovalSent(r)
 		}
 	}
@@ -155,7 +156,7 @@ func (c *verifyingClient) check(e retwis.Event) {
 func (c *verifyingClient) wantDeleted(problem string, from, to int) {
 	pushed := c.db.list(c.timeline).pushed
 	for i := from; i < to; i++ {
-		if c.db.posts[pushed[i]] != nil {
+		if c.db.posts[pushed[i].Shown()] != nil {
 			c.report(fmt.Sprintf("post %s is %s", pushed[i], problem))
 		}
 	}

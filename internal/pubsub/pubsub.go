@@ -9,8 +9,9 @@ import "retwis/internal/retwis"
 // lost; the timeline's list is authoritative.
 type Message struct {
 	Kind       Kind
-	Post       retwis.PostID // of Pushed and Removed
-	Author     retwis.UserID // of Removed: the author of the post
+	Element    retwis.Element // of Pushed: the entry
+	Post       retwis.PostID  // of Removed
+	Author     retwis.UserID  // of Removed: the author of the post
 	Recipients []Recipient
 }
 
@@ -20,7 +21,7 @@ type Kind byte
 // The kinds of message.
 const (
 	Joined  Kind = 'j' // the channel was subscribed or resubscribed; earlier messages may have been lost
-	Pushed  Kind = '+' // the post was pushed to the recipients' lists
+	Pushed  Kind = '+' // the entry was pushed to the recipients' lists
 	Removed Kind = '-' // the post was deleted
 	Probe   Kind = '?' // a probe; the channel works
 	Changed Kind = '!' // the recipients' lists changed below their heads, with a new epoch, or no longer exist
@@ -29,7 +30,7 @@ const (
 // Recipient is a timeline that a message concerns.
 type Recipient struct {
 	Timeline retwis.TimelineID
-	Before   retwis.PostID // of Pushed: the previous head of the list; 0 for an empty list
+	Before   retwis.PostID // of Pushed: the leading id of the previous head of the list; 0 for an empty list
 }
 
 // Replay is the history of a timeline since a position, read in one step.
@@ -37,13 +38,13 @@ type Replay struct {
 	Gone     bool                    // the timeline no longer exists; the other fields are not set
 	Position retwis.TimelinePosition // the current position of the timeline
 	Found    bool                    // whether the history since the position is complete
-	Arrived  []retwis.PostID         // posts that arrived since the position, in order of arrival, deleted ones included
+	Arrived  []retwis.Element        // entries that arrived since the position, in order of arrival, those of deleted posts included
 	Removed  []Removal               // since the position, oldest first
 }
 
 // Removal is the deletion of a post.
 type Removal struct {
-	ID     retwis.RemovalID
+	ID     retwis.ChangeID
 	Post   retwis.PostID
 	Author retwis.UserID
 }

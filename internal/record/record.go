@@ -64,19 +64,30 @@ type Timeline struct {
 	ID      retwis.TimelineID
 	End     ListEnd
 	Epoch   int64
-	Entries []retwis.PostID         // newest first
-	Foreign int                     // number of entries that are not post ids
+	Entries []retwis.Element        // newest first
+	Foreign int                     // number of entries that are not elements
 	Sources map[retwis.UserID]int64 // authors whose posts it receives besides its owner's, by the time of the follow
-	Pending []retwis.PostID         // posts that the next read merges into the list
+	Pending []retwis.Element        // entries that the next read merges into the list
 	Gap     retwis.PostID           // below it, posts that the next read would merge are not all held; 0 if they are
 }
 
-// Post is a stored post; it may be deleted.
+// Post is a stored post or repost; it may be deleted.
 type Post struct {
 	Exists   bool
-	Author   retwis.UserID
+	Author   retwis.UserID // the author or the reposter
+	Answered retwis.UserID // of a reply: the author of the post answered, if another user
+	Reposted retwis.PostID // of a repost
 	Deleted  bool
 	Mentions []retwis.UserID
+}
+
+// Element returns the element by which lists hold the post or repost with an id.
+func (p Post) Element(id retwis.PostID) retwis.Element {
+	e := retwis.Element{ID: id, Answered: p.Answered, Reposted: p.Reposted}
+	if e.Answered != 0 || e.Reposted != 0 {
+		e.Author = p.Author
+	}
+	return e
 }
 
 // Edge says that a timeline receives an author's posts: a home by a follow, a list by

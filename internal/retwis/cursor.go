@@ -10,26 +10,27 @@ import (
 // Cursor is a position in a connection, opaque to clients.
 type Cursor string
 
-// TimelinePosition is the content of a timeline cursor: the post it points at, and what a
+// TimelinePosition is the content of a timeline cursor: the entry it points at, and what a
 // subscriber needs to resume there.
 type TimelinePosition struct {
 	Timeline TimelineID
-	Epoch    int64     // of the list, when the cursor was made
-	Post     PostID    // the post at the position; 0 below all posts
-	Deep     bool      // whether the post was below the end of the stored list
-	Removal  RemovalID // the last removal seen
+	Epoch    int64    // of the list, when the cursor was made
+	Filter   int64    // the filter epoch of the viewer; 0 for an anonymous one
+	Element  Element  // the entry at the position; zero below all entries
+	Deep     bool     // whether the entry was below the end of the stored list
+	Change   ChangeID // the last change seen
 
-	// Older are the next older entries of the stored list, nearest first, 0 for none. If the
-	// list no longer holds the post, a page continues at the first that it still holds.
-	Older [CursorReserve]PostID
+	// Older are the next older entries of the stored list, nearest first, zero for none. If the
+	// list no longer holds the entry, a page continues at the first that it still holds.
+	Older [CursorReserve]Element
 }
 
 // CursorReserve is the number of older entries that a cursor holds.
 const CursorReserve = 3
 
-// RemovalID is a position in the removals of a partition: the two halves of a Redis stream
-// id. The zero value is before all removals.
-type RemovalID struct{ Millis, Seq int64 }
+// ChangeID is a position in the changes of a partition: the two halves of a Redis stream
+// id. The zero value is before all changes.
+type ChangeID struct{ Millis, Seq int64 }
 
 // FollowPosition is the content of a cursor of a followers or following connection.
 type FollowPosition struct {
@@ -45,32 +46,79 @@ const (
 	followCursorKind   = 'f'
 )
 
+// timelineNumbers is how many numbers a timeline cursor has before those of its elements. The last one
+// is the shape: bit 0 is Deep, and two bits for each element are its form.
+const timelineNumbers = 7
+
+// The forms of an element in a cursor. A plain post is one number, the others are three.
+const (
+	plainForm = iota
+	replyForm
+	repostForm
+)
+
 // Cursor encodes the position.
 func (p TimelinePosition) Cursor() Cursor {
-	var deep int64
+	var shape int64
 	if p.Deep {
-		deep = 1
+		shape = 1
 	}
-	return seal(timelineCursorKind, int64(p.Timeline.Kind), int64(p.Timeline.Owner),
-		p.Epoch, int64(p.Post), p.Removal.Millis, p.Removal.Seq, deep,
-		int64(p.Older[0]), int64(p.Older[1]), int64(p.Older[2]))
+	numbers := make([]int64, timelineNumbers, timelineNumbers+3*(1+CursorReserve))
+	add := func(e Element, shift int) {
+		switch {
+		case e.Reposted != 0:
+			shape |= repostForm << shift
+			numbers = append(numbers, int64(e.ID), int64(e.Author), int64(e.Reposted))
+		case e.Answered != 0:
+			shape |= replyForm << shift
+			numbers = append(numbers, int64(e.ID), int64(e.Author), int64(e.Answered))
+		default:
+			numbers = append(numbers, int64(e.ID))
+		}
+	}
+	add(p.Element, 1)
+	for i, e := range p.Older {
+		add(e, 3+2*i)
+	}
+	copy(numbers, []int64{int64(p.Timeline.Kind), int64(p.Timeline.Owner), p.Epoch, p.Filter, p.Change.Millis, p.Change.Seq, shape})
+	return seal(timelineCursorKind, numbers...)
 }
 
 // TimelinePosition decodes a cursor of the given timeline. Any other cursor is
 // [ErrBadCursor].
 func (c Cursor) TimelinePosition(of TimelineID) (TimelinePosition, error) {
-	n, ok := c.open(timelineCursorKind, 7+CursorReserve)
-	if !ok || n[6] > 1 || n[0] != int64(of.Kind) || n[1] != int64(of.Owner) {
+	n, ok := c.open(timelineCursorKind)
+	if !ok || len(n) < timelineNumbers || n[0] != int64(of.Kind) || n[1] != int64(of.Owner) {
 		return TimelinePosition{}, ErrBadCursor
 	}
-	return TimelinePosition{
-		Timeline: of,
-		Epoch:    n[2],
-		Post:     PostID(n[3]),
-		Removal:  RemovalID{n[4], n[5]},
-		Deep:     n[6] == 1,
-		Older:    [CursorReserve]PostID{PostID(n[7]), PostID(n[8]), PostID(n[9])},
-	}, nil
+	shape, rest := n[6], n[timelineNumbers:]
+	next := func(shift int) (e Element) {
+		form, size := shape>>shift&3, 3
+		if form == plainForm {
+			size = 1
+		}
+		if ok = ok && form <= repostForm && len(rest) >= size; !ok {
+			return Element{}
+		}
+		switch e.ID = PostID(rest[0]); form {
+		case replyForm:
+			e.Author, e.Answered = UserID(rest[1]), UserID(rest[2])
+		case repostForm:
+			e.Author, e.Reposted = UserID(rest[1]), PostID(rest[2])
+		}
+		rest = rest[size:]
+		ok = e.valid() && (form == plainForm) == (e.Author == 0)
+		return e
+	}
+	p := TimelinePosition{Timeline: of, Epoch: n[2], Filter: n[3], Change: ChangeID{n[4], n[5]}, Deep: shape&1 == 1}
+	p.Element = next(1)
+	for i := range p.Older {
+		p.Older[i] = next(3 + 2*i)
+	}
+	if !ok || len(rest) > 0 || shape>>(3+2*CursorReserve) != 0 {
+		return TimelinePosition{}, ErrBadCursor
+	}
+	return p, nil
 }
 
 // Cursor encodes the position.
@@ -81,8 +129,8 @@ func (p FollowPosition) Cursor() Cursor {
 // FollowPosition decodes a cursor of the given connection. Any other cursor is
 // [ErrBadCursor].
 func (c Cursor) FollowPosition(of FollowConnection) (FollowPosition, error) {
-	n, ok := c.open(followCursorKind, 4)
-	if !ok || n[0] != int64(of.Kind) || n[1] != int64(of.User) {
+	n, ok := c.open(followCursorKind)
+	if !ok || len(n) != 4 || n[0] != int64(of.Kind) || n[1] != int64(of.User) {
 		return FollowPosition{}, ErrBadCursor
 	}
 	return FollowPosition{Connection: of, Score: n[2], User: UserID(n[3])}, nil
@@ -98,22 +146,21 @@ func seal(kind byte, numbers ...int64) Cursor {
 	return Cursor(base64.RawURLEncoding.EncodeToString(b))
 }
 
-// open decodes a cursor that seal returned. It returns exactly want numbers, none negative.
-func (c Cursor) open(kind byte, want int) ([]int64, bool) {
+// open decodes a cursor that seal returned. No number is negative.
+func (c Cursor) open(kind byte) ([]int64, bool) {
 	b, err := base64.RawURLEncoding.DecodeString(string(c))
-	if err != nil || len(b) == 0 {
+	if err != nil || len(b) <= crc32.Size {
 		return nil, false
 	}
-	numbers := make([]int64, want)
-	rest := b[1:]
-	for i := range numbers {
+	numbers := make([]int64, 0, timelineNumbers+1+CursorReserve)
+	for rest := b[1 : len(b)-crc32.Size]; len(rest) > 0; {
 		n, size := binary.Uvarint(rest)
 		if size <= 0 || n > math.MaxInt64 {
 			return nil, false
 		}
-		numbers[i], rest = int64(n), rest[size:]
+		numbers, rest = append(numbers, int64(n)), rest[size:]
 	}
-	// Sealing the numbers again compares kind, length and checksum at once, and admits only one
+	// Sealing the numbers again compares kind and checksum at once, and admits only one
 	// spelling: base64 alone would accept line ends, and uvarints padding.
 	return numbers, seal(kind, numbers...) == c
 }

@@ -11,20 +11,22 @@ import (
 )
 
 func FuzzTimelineCursor(f *testing.F) {
-	f.Add(byte('h'), int64(1025), int64(3), int64(28_000_000_000_037_005), int64(1_790_000_000_000), int64(2), true, int64(5), int64(0), 0, byte('A'))
-	f.Add(byte('u'), int64(1), int64(0), int64(0), int64(0), int64(0), false, int64(0), int64(0), 5, byte('\n'))
-	f.Add(byte('p'), int64(0), int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), false, int64(math.MaxInt64), int64(1), 9, byte('='))
-	f.Fuzz(func(t *testing.T, kind byte, owner, generation, post, millis, seq int64, deep bool, older, oldest int64, at int, with byte) {
-		if min(owner, generation, post, millis, seq, older, oldest) < 0 {
+	f.Add(byte('h'), int64(1025), int64(3), int64(28_000_000_000_037_005), "1790000000000007001", int64(1_790_000_000_000), int64(2), true, "5", "", 0, byte('A'))
+	f.Add(byte('u'), int64(1), int64(0), int64(0), "1790000000000007001:7:8", int64(0), int64(0), false, "1790000000000007001~7~5", "", 5, byte('\n'))
+	f.Add(byte('p'), int64(0), int64(math.MaxInt64), int64(math.MaxInt64), "9223372036854775807", int64(math.MaxInt64), int64(math.MaxInt64), false,
+		"9223372036854775807~9007199254740991~9223372036854775807", "9223372036854775807:9007199254740991:9007199254740991", 9, byte('='))
+	f.Fuzz(func(t *testing.T, kind byte, owner, epoch, filter int64, element string, millis, seq int64, deep bool, older, oldest string, at int, with byte) {
+		if min(owner, epoch, filter, millis, seq) < 0 {
 			return
 		}
 		position := TimelinePosition{
 			Timeline: TimelineID{TimelineKind(kind), UserID(owner)},
-			Epoch:    generation,
-			Post:     PostID(post),
+			Epoch:    epoch,
+			Filter:   filter,
+			Element:  elementOrZero(element),
 			Deep:     deep,
-			Removal:  RemovalID{millis, seq},
-			Older:    [CursorReserve]PostID{PostID(older), 0, PostID(oldest)},
+			Change:   ChangeID{millis, seq},
+			Older:    [CursorReserve]Element{elementOrZero(older), {}, elementOrZero(oldest)},
 		}
 		cursor := position.Cursor()
 		if got, err := cursor.TimelinePosition(position.Timeline); err != nil || got != position {
@@ -80,28 +82,64 @@ func FuzzFollowCursor(f *testing.F) {
 func FuzzCursor(f *testing.F) {
 	f.Add("")
 	f.Add("dGVzdA")
-	f.Add(string(TimelinePosition{Timeline: Public(), Post: 1}.Cursor()))
+	f.Add(string(TimelinePosition{Timeline: Public(), Element: Plain(1)}.Cursor()))
 	f.Add(string(FollowPosition{Connection: FollowConnection{Followers, 1}, Score: 2, User: 3}.Cursor()))
 	f.Add(string(overlong()))
 	f.Fuzz(func(t *testing.T, s string) {
 		cursor := Cursor(s)
-		if n, ok := cursor.open(timelineCursorKind, 7); ok && seal(timelineCursorKind, n...) != cursor {
+		if n, ok := cursor.open(timelineCursorKind); ok && seal(timelineCursorKind, n...) != cursor {
 			t.Fatalf("%q and %q encode the same position", cursor, seal(timelineCursorKind, n...))
 		}
-		if n, ok := cursor.open(followCursorKind, 4); ok && seal(followCursorKind, n...) != cursor {
+		if n, ok := cursor.open(followCursorKind); ok && seal(followCursorKind, n...) != cursor {
 			t.Fatalf("%q and %q encode the same position", cursor, seal(followCursorKind, n...))
 		}
-		_, err := cursor.TimelinePosition(Public())
+		position, err := cursor.TimelinePosition(Public())
+		if err == nil && position.Cursor() != cursor {
+			t.Fatalf("%q and %q encode the same position", cursor, position.Cursor())
+		}
 		if err != nil && !errors.Is(err, ErrBadCursor) {
 			t.Fatalf("%q is refused with %v", s, err)
 		}
 	})
 }
 
+// elementOrZero parses an element. It returns the zero value for any other text.
+func elementOrZero(s string) Element {
+	e, _ := ParseElement(s)
+	return e
+}
+
+func TestCursor_RefusesElementsThatNoListHolds(t *testing.T) {
+	t.Parallel()
+	const id = 1_790_000_000_000_007_001
+	seal := func(shape int64, elements ...int64) Cursor {
+		return seal(timelineCursorKind, append([]int64{int64(PublicTimeline), 0, 1, 2, 3, 4, shape}, elements...)...)
+	}
+	if _, err := seal(replyForm<<1|repostForm<<3, id, 5, 6, id, 7, id, 0, 0).TimelinePosition(Public()); err != nil {
+		t.Fatal(err)
+	}
+	for name, cursor := range map[string]Cursor{
+		"too few numbers":            seal(replyForm<<1, id, 5, 6, 0, 0),
+		"too many numbers":           seal(0, id, 0, 0, 0, 0),
+		"no numbers":                 seal(0),
+		"unknown form":               seal(3<<1, id, 5, 6, 0, 0, 0),
+		"fifth element":              seal(1<<9, id, 0, 0, 0),
+		"reply without an author":    seal(replyForm<<1, id, 0, 6, 0, 0, 0),
+		"reply to nobody":            seal(replyForm<<1, id, 5, 0, 0, 0, 0),
+		"repost of nothing":          seal(repostForm<<1, id, 5, 0, 0, 0, 0),
+		"reply with a short id":      seal(replyForm<<1, 7, 5, 6, 0, 0, 0),
+		"reply by an unknown author": seal(replyForm<<1, id, maxUserID, 6, 0, 0, 0),
+	} {
+		if got, err := cursor.TimelinePosition(Public()); !errors.Is(err, ErrBadCursor) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
 func TestCursor_RefusesOtherSpellings(t *testing.T) {
 	t.Parallel()
 	wantBadTimelineCursor(t, "", Public())
-	if n, ok := overlong().open(followCursorKind, 4); ok {
+	if n, ok := overlong().open(followCursorKind); ok {
 		t.Errorf("a cursor with an overlong number is read as %v", n)
 	}
 }

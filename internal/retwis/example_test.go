@@ -22,7 +22,7 @@ func ExampleNormalizePostText() {
 
 // A cursor contains a position. It is valid only in the timeline that returned it.
 func ExampleCursor() {
-	position := retwis.TimelinePosition{Timeline: retwis.Home(1025), Epoch: 3, Post: 28_000_000_000_037_005}
+	position := retwis.TimelinePosition{Timeline: retwis.Home(1025), Epoch: 3, Element: retwis.Plain(28_000_000_000_037_005)}
 	cursor := position.Cursor()
 	read, err := cursor.TimelinePosition(retwis.Home(1025))
 	fmt.Println(read == position, err)

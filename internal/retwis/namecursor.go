@@ -17,8 +17,8 @@ func NameCursor(username string) Cursor {
 // Name decodes a cursor of [NameCursor] whose username begins with a prefix, regardless of
 // case. Any other cursor is [ErrBadCursor].
 func (c Cursor) Name(prefix string) (string, error) {
-	letters, ok := c.open(nameCursorKind, MaxUsernameLength)
-	if !ok {
+	letters, ok := c.open(nameCursorKind)
+	if !ok || len(letters) != MaxUsernameLength {
 		return "", ErrBadCursor
 	}
 	var name strings.Builder

@@ -43,8 +43,8 @@ func (p UserSetPosition) Cursor() Cursor {
 
 // UserSetPosition decodes a cursor of the given set. Any other cursor is [ErrBadCursor].
 func (c Cursor) UserSetPosition(of UserSet) (UserSetPosition, error) {
-	n, ok := c.open(userSetCursorKind, 5)
-	if !ok || n[0] != int64(of.Kind) || n[1] != int64(of.Of) || n[2] != int64(of.With) {
+	n, ok := c.open(userSetCursorKind)
+	if !ok || len(n) != 5 || n[0] != int64(of.Kind) || n[1] != int64(of.Of) || n[2] != int64(of.With) {
 		return UserSetPosition{}, ErrBadCursor
 	}
 	return UserSetPosition{Set: of, Score: n[3], User: UserID(n[4])}, nil

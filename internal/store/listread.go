@@ -15,21 +15,21 @@ import (
 
 // listRange is a range of the list of a timeline, with the position of the timeline.
 type listRange struct {
-	at     retwis.TimelinePosition
-	last   string // last entry or mark of the list; '' if the list is missing
-	found  bool   // whether the list holds the requested post, or one of the older ones of its cursor
-	posts  []retwis.PostID
-	below  []retwis.PostID // the next entries below the range, up to [retwis.CursorReserve]
-	bottom bool            // whether the range includes [rdb.ListComplete]
+	at      retwis.TimelinePosition
+	last    string // last entry or mark of the list; '' if the list is missing
+	found   bool   // whether the list holds the requested entry, or one of the older ones of its cursor
+	entries []retwis.Element
+	below   []retwis.Element // the next entries below the range, up to [retwis.CursorReserve]
+	bottom  bool             // whether the range includes [rdb.ListComplete]
 }
 
-// readList reads a range of the list of a timeline. The modes after and before read from the first of some posts that
-// the list holds: the range excludes the first post, and for after it includes any other. It rebuilds a home or list
+// readList reads a range of the list of a timeline. The modes after and before read from the first of some entries
+// that the list holds: the range excludes the first one, and for after it includes any other. It rebuilds a home or list
 // first if it is missing or being built. It returns a list that is being built if its sources changed during each try,
 // or if no replica has some of its posts yet.
-func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode string, from []retwis.PostID, count int) (listRange, error) {
+func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode string, from []retwis.Element, count int) (listRange, error) {
 	if mode == "after" || mode == "before" {
-		if err := cost.Walk(ctx, s.options.HomeCap/10); err != nil { // the search for the post
+		if err := cost.Walk(ctx, s.options.HomeCap/10); err != nil { // the search for the entry
 			return listRange{}, err
 		}
 	}
@@ -55,16 +55,16 @@ func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode str
 	}
 }
 
-func (s *Timelines) pageCall(id retwis.TimelineID, mode string, from []retwis.PostID, count int) rdb.Call {
+func (s *Timelines) pageCall(id retwis.TimelineID, mode string, from []retwis.Element, count int) rdb.Call {
 	p := s.db.OfTimeline(id)
-	posts := make([]string, len(from))
-	for i, post := range from {
-		posts[i] = post.String()
+	elements := make([]string, len(from))
+	for i, e := range from {
+		elements[i] = e.String()
 	}
 	return rdb.Call{
 		Script: script.ReadList,
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Removals(), p.LargeAuthors(), p.OnlineNodes()},
-		Args:   append([]any{mode, strings.Join(posts, " "), count, retwis.CursorReserve}, s.pullArgs(id)...),
+		Args:   append([]any{mode, strings.Join(elements, " "), count, retwis.CursorReserve}, s.pullArgs(id)...),
 	}
 }
 
@@ -90,7 +90,7 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 	if err != nil {
 		return listRange{}, err
 	}
-	if at.Post, err = rdb.PostID(rdb.Text(reply[2])); err != nil {
+	if at.Element, err = rdb.Element(rdb.Text(reply[2])); err != nil {
 		return listRange{}, err
 	}
 	size, _ := reply[4].(int64)
@@ -103,27 +103,27 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 			got.bottom = inRange
 		case rdb.ListBuilding:
 		default:
-			post, err := retwis.ParsePostID(rdb.Text(e))
+			element, err := retwis.ParseElement(rdb.Text(e))
 			if err != nil {
 				return listRange{}, err
 			}
 			if inRange {
-				got.posts = append(got.posts, post)
+				got.entries = append(got.entries, element)
 			} else {
-				got.below = append(got.below, post)
+				got.below = append(got.below, element)
 			}
 		}
 	}
 	return got, nil
 }
 
-// parsePosition parses an epoch and a removal that a script returned.
-func parsePosition(id retwis.TimelineID, epoch, removal string) (retwis.TimelinePosition, error) {
+// parsePosition parses an epoch and a change id that a script returned.
+func parsePosition(id retwis.TimelineID, epoch, change string) (retwis.TimelinePosition, error) {
 	at := retwis.TimelinePosition{Timeline: id}
 	var err error
 	if at.Epoch, err = strconv.ParseInt(epoch, 10, 64); err != nil {
 		return at, fmt.Errorf("epoch %q: %w", epoch, err)
 	}
-	at.Removal, err = rdb.RemovalID(removal)
+	at.Change, err = rdb.ChangeID(change)
 	return at, err
 }

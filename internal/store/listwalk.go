@@ -42,19 +42,19 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 		}
 		return w.tail.next(ctx, count)
 	}
-	entries := entriesOf(got.posts, got.below)
+	entries := entriesOf(got.entries, got.below)
 	if !w.older {
 		slices.Reverse(entries)
 	}
 	if n := len(entries); n > 0 {
-		w.from = &retwis.TimelinePosition{Post: entries[n-1].post, Older: entries[n-1].older}
+		w.from = &retwis.TimelinePosition{Element: entries[n-1].element, Older: entries[n-1].older}
 	}
 	switch {
 	case len(entries) == count:
 		return entries, false, nil
 	case !w.older || got.bottom || got.last == "" || !w.id.FannedOut():
 		return entries, true, nil
-	case w.from != nil && w.from.Post == 0:
+	case w.from != nil && w.from.Element.ID == 0:
 		return entries, true, nil // below all entries
 	default:
 		w.tail, err = w.belowList(ctx)
@@ -64,11 +64,11 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 
 // entriesOf returns entries of a list, newest first, each with the next older entries. below are the entries after
 // the last one.
-func entriesOf(posts, below []retwis.PostID) []entry {
-	all := slices.Concat(posts, below)
-	entries := make([]entry, len(posts))
-	for i, post := range posts {
-		entries[i].post = post
+func entriesOf(elements, below []retwis.Element) []entry {
+	all := slices.Concat(elements, below)
+	entries := make([]entry, len(elements))
+	for i, e := range elements {
+		entries[i].element = e
 		copy(entries[i].older[:], all[i+1:])
 	}
 	return entries
@@ -79,7 +79,7 @@ func (w *listWalk) nextRange(ctx context.Context, count int) (listRange, error) 
 	switch {
 	case w.older && w.from == nil:
 		return w.timelines.readList(ctx, w.id, "top", nil, count)
-	case w.older && w.from.Post == 0:
+	case w.older && w.from.Element.ID == 0:
 		return w.timelines.readList(ctx, w.id, "top", nil, 0)
 	case w.older:
 		return w.timelines.readList(ctx, w.id, "after", w.candidates(), count)
@@ -88,19 +88,19 @@ func (w *listWalk) nextRange(ctx context.Context, count int) (listRange, error) 
 	}
 }
 
-// candidates returns the posts to continue at: the post of the cursor and the next older entries. Without a cursor it
-// returns 0, which is the mark at the end of a complete list.
-func (w *listWalk) candidates() []retwis.PostID {
+// candidates returns the entries to continue at: the entry of the cursor and the next older ones. Without a cursor it
+// returns the zero element, whose string is the mark at the end of a complete list.
+func (w *listWalk) candidates() []retwis.Element {
 	if w.from == nil {
-		return []retwis.PostID{0}
+		return []retwis.Element{{}}
 	}
-	posts := []retwis.PostID{w.from.Post}
-	for _, post := range w.from.Older {
-		if post != 0 {
-			posts = append(posts, post)
+	elements := []retwis.Element{w.from.Element}
+	for _, e := range w.from.Older {
+		if e.ID != 0 {
+			elements = append(elements, e)
 		}
 	}
-	return posts
+	return elements
 }
 
 // belowList returns the walk that continues below the end of the list.
@@ -120,21 +120,21 @@ func (w *listWalk) afterLostEntry(ctx context.Context) (*tailWalk, error) {
 	if err != nil {
 		return nil, err
 	}
-	var post retwis.PostID
+	var from retwis.PostID
 	deep := false
 	if w.from != nil {
-		post, deep = w.from.Post, w.from.Deep
+		from, deep = w.from.Element.ID, w.from.Deep
 	}
 	// The index of the entry is the first below which all entries are older.
 	index := len(t.list)
-	for index > 0 && t.list[index-1] < post {
+	for index > 0 && t.list[index-1].ID < from {
 		index--
 	}
-	if deep || post == 0 {
+	if deep || from == 0 {
 		index = len(t.list)
 	}
 	if w.older {
-		t.list, t.bound = t.list[index:], post
+		t.list, t.bound = t.list[index:], from
 		if w.from.Epoch != w.at.Epoch {
 			t.hold(t.list) // the reader may not have seen these entries
 		}
@@ -144,7 +144,7 @@ func (w *listWalk) afterLostEntry(ctx context.Context) (*tailWalk, error) {
 	t.list = t.list[:index]
 	slices.Reverse(t.list)
 	if inDeep && t.deep {
-		t.climb, t.bound = true, post
+		t.climb, t.bound = true, from
 	}
 	return t, nil
 }
@@ -159,14 +159,14 @@ func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
 		timelines: w.timelines,
 		id:        w.id,
 		older:     w.older,
-		list:      all.posts,
+		list:      all.entries,
 		whole:     all.bottom || all.last == "",
 		deep:      w.id.FannedOut() && !all.bottom && all.last != "",
 		origins:   origins{},
 	}
-	t.hold(all.posts)
-	if len(all.posts) > 0 {
-		t.newest = slices.Max(all.posts)
+	t.hold(all.entries)
+	for _, e := range all.entries {
+		t.newest = max(t.newest, e.ID)
 	}
 	return t, nil
 }
@@ -177,9 +177,9 @@ type tailWalk struct {
 	id        retwis.TimelineID
 	older     bool
 
-	list   []retwis.PostID        // remaining entries, nearest first
-	held   map[retwis.PostID]bool // posts on the list: skipped among the older posts
-	newest retwis.PostID          // the highest id on the list, 0 if it is empty
+	list   []retwis.Element       // remaining entries, nearest first
+	held   map[retwis.PostID]bool // leading ids of the list: skipped among the older posts
+	newest retwis.PostID          // the highest leading id of the list, 0 if it is empty
 	whole  bool                   // the list holds the oldest post
 	deep   bool                   // there may be older posts
 	climb  bool                   // the walk is among older posts and goes to newer ones, then to the list
@@ -194,10 +194,10 @@ func (t *tailWalk) arrived(post retwis.PostID) bool {
 	return t.newest == 0 || post < max(t.newest.EndOfMilli(), t.origins.delivered())
 }
 
-func (t *tailWalk) hold(posts []retwis.PostID) {
-	t.held = make(map[retwis.PostID]bool, len(posts))
-	for _, post := range posts {
-		t.held[post] = true
+func (t *tailWalk) hold(elements []retwis.Element) {
+	t.held = make(map[retwis.PostID]bool, len(elements))
+	for _, e := range elements {
+		t.held[e.ID] = true
 	}
 }
 
@@ -208,8 +208,8 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	if len(t.list) > 0 {
 		n := min(count, len(t.list))
 		entries := make([]entry, n)
-		for i, post := range t.list[:n] {
-			entries[i] = entry{post: post}
+		for i, e := range t.list[:n] {
+			entries[i] = entry{element: e}
 		}
 		if t.older {
 			entries = entriesOf(t.list[:n], t.list[n:])
@@ -232,9 +232,9 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	}
 	var entries []entry
 	for i, p := range posts {
-		t.bound = p.post
-		if !t.held[p.post] && t.arrived(p.post) {
-			entries = append(entries, entry{post: p.post, deep: true})
+		t.bound = p.element.ID
+		if !t.held[p.element.ID] && t.arrived(p.element.ID) {
+			entries = append(entries, entry{element: p.element, deep: true})
 		}
 		if len(entries) == count {
 			return entries, end && i == len(posts)-1, nil
@@ -260,13 +260,13 @@ func (t *tailWalk) newer(ctx context.Context, count int) ([]entry, bool, error) 
 	}
 	var entries []entry
 	for _, p := range posts {
-		t.bound = p.post
-		if !t.arrived(p.post) {
+		t.bound = p.element.ID
+		if !t.arrived(p.element.ID) {
 			end = true
 			break
 		}
-		if !t.held[p.post] {
-			entries = append(entries, entry{post: p.post, deep: true})
+		if !t.held[p.element.ID] {
+			entries = append(entries, entry{element: p.element, deep: true})
 		}
 		if len(entries) == count {
 			return entries, false, nil

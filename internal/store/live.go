@@ -60,8 +60,8 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 		Script: script.EventsSince,
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Removals(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Sources(), p.Timeline(id).Owner()},
 		Args: append([]any{
-			string(id.Kind), id.Owner.String(), from.Post.String(),
-			fmt.Sprintf("%d-%d", from.Removal.Millis, from.Removal.Seq), maxReplay, maxRemovals, s.options.Removals,
+			string(id.Kind), id.Owner.String(), from.Element.String(),
+			fmt.Sprintf("%d-%d", from.Change.Millis, from.Change.Seq), maxReplay, maxRemovals, s.options.Removals,
 		}, s.timelines.pullArgs(id)...),
 	}
 	for try := 0; ; try++ {
@@ -93,21 +93,17 @@ func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, erro
 	if err != nil {
 		return pubsub.Replay{}, "", err
 	}
-	if at.Post, err = rdb.PostID(rdb.Text(reply[2])); err != nil {
+	if at.Element, err = rdb.Element(rdb.Text(reply[2])); err != nil {
 		return pubsub.Replay{}, "", err
 	}
 	replay := pubsub.Replay{Position: at, Found: rdb.Text(reply[4]) == "1"}
-	arrived, _ := reply[5].([]any)
-	for _, entry := range slices.Backward(arrived) {
-		post, err := retwis.ParsePostID(rdb.Text(entry))
-		if err != nil {
-			return pubsub.Replay{}, "", err
-		}
-		replay.Arrived = append(replay.Arrived, post)
+	if replay.Arrived, err = rdb.Elements(reply[5]); err != nil {
+		return pubsub.Replay{}, "", err
 	}
+	slices.Reverse(replay.Arrived)
 	removed, _ := reply[6].([]any)
 	for i := 0; i+2 < len(removed); i += 3 {
-		removal, err := rdb.RemovalID(rdb.Text(removed[i]))
+		change, err := rdb.ChangeID(rdb.Text(removed[i]))
 		if err != nil {
 			return pubsub.Replay{}, "", err
 		}
@@ -119,7 +115,7 @@ func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, erro
 		if err != nil {
 			return pubsub.Replay{}, "", err
 		}
-		replay.Removed = append(replay.Removed, pubsub.Removal{ID: removal, Post: post, Author: author})
+		replay.Removed = append(replay.Removed, pubsub.Removal{ID: change, Post: post, Author: author})
 	}
 	return replay, rdb.Text(reply[3]), nil
 }
@@ -198,27 +194,27 @@ func parseMessage(payload string) (pubsub.Message, error) {
 	rest := fields[1:]
 	step := 1
 	switch message.Kind {
-	case pubsub.Pushed, pubsub.Removed:
+	case pubsub.Pushed:
 		if len(rest) == 0 {
-			return message, errors.New("no post")
+			return message, errors.New("no element")
+		}
+		var err error
+		if message.Element, err = retwis.ParseElement(rest[0]); err != nil {
+			return message, err
+		}
+		rest, step = rest[1:], 2
+	case pubsub.Removed:
+		if len(rest) < 2 {
+			return message, errors.New("no post and author")
 		}
 		var err error
 		if message.Post, err = retwis.ParsePostID(rest[0]); err != nil {
 			return message, err
 		}
-		rest = rest[1:]
-		if message.Kind == pubsub.Removed {
-			if len(rest) == 0 {
-				return message, errors.New("no author")
-			}
-			if message.Author, err = retwis.ParseUserID(rest[0]); err != nil {
-				return message, err
-			}
-			rest = rest[1:]
+		if message.Author, err = retwis.ParseUserID(rest[1]); err != nil {
+			return message, err
 		}
-		if message.Kind == pubsub.Pushed {
-			step = 2
-		}
+		rest = rest[2:]
 	case pubsub.Changed, pubsub.Probe:
 	default:
 		return message, fmt.Errorf("kind %q", fields[0])
@@ -230,9 +226,11 @@ func parseMessage(payload string) (pubsub.Message, error) {
 		}
 		to := pubsub.Recipient{Timeline: timeline}
 		if step == 2 {
-			if to.Before, err = rdb.PostID(rest[i+1]); err != nil {
+			before, err := rdb.Element(rest[i+1])
+			if err != nil {
 				return message, err
 			}
+			to.Before = before.ID
 		}
 		message.Recipients = append(message.Recipients, to)
 	}

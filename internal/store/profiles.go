@@ -17,14 +17,14 @@ import (
 // rowsPerProfile is what the search for a place in a profile counts for.
 const rowsPerProfile = 20
 
-// ReadProfiles reads up to count posts of each of several profiles, newest first, starting after the given post of
-// each profile. A post of 0 starts at the newest post, or, towards newer posts, at the oldest.
-func (s *Timelines) ReadProfiles(ctx context.Context, authors []retwis.UserID, from []retwis.PostID, older bool, count int) ([][]retwis.PostID, error) {
+// ReadProfiles reads up to count entries of each of several profiles, newest first, starting after the given
+// leading id of each profile. An id of 0 starts at the newest post, or, towards newer posts, at the oldest.
+func (s *Timelines) ReadProfiles(ctx context.Context, authors []retwis.UserID, from []retwis.PostID, older bool, count int) ([][]retwis.Element, error) {
 	return s.readProfiles(ctx, authors, from, older, count, nil)
 }
 
 // readProfiles does the same. If origins is not nil, it adds the state of each partition before its first read.
-func (s *Timelines) readProfiles(ctx context.Context, authors []retwis.UserID, from []retwis.PostID, older bool, count int, origins origins) ([][]retwis.PostID, error) {
+func (s *Timelines) readProfiles(ctx context.Context, authors []retwis.UserID, from []retwis.PostID, older bool, count int, origins origins) ([][]retwis.Element, error) {
 	const perCall = 50 // bounds how long one call runs
 	direction := "older"
 	if !older {
@@ -64,7 +64,7 @@ func (s *Timelines) readProfiles(ctx context.Context, authors []retwis.UserID, f
 			read = append(read, p)
 		}
 	}
-	found := make([][]retwis.PostID, len(authors))
+	found := make([][]retwis.Element, len(authors))
 	for n, result := range s.db.DoAll(ctx, calls) {
 		rows, err := result.Slice()
 		if err != nil {
@@ -74,22 +74,18 @@ func (s *Timelines) readProfiles(ctx context.Context, authors []retwis.UserID, f
 			return nil, fmt.Errorf("read profiles: %w", err)
 		}
 		for k, i := range members[n] {
-			row, _ := rows[k+1].([]any)
-			found[i] = make([]retwis.PostID, len(row))
-			for j, post := range row {
-				if found[i][j], err = retwis.ParsePostID(rdb.Text(post)); err != nil {
-					return nil, fmt.Errorf("read the profile of %s: %w", authors[i], err)
-				}
+			if found[i], err = rdb.Elements(rows[k+1]); err != nil {
+				return nil, fmt.Errorf("read the profile of %s: %w", authors[i], err)
 			}
 		}
 	}
 	return found, nil
 }
 
-// authored is a post with its author.
+// authored is an entry of a profile, with the user of the profile.
 type authored struct {
-	post   retwis.PostID
-	author retwis.UserID
+	element retwis.Element
+	author  retwis.UserID
 }
 
 // mergeProfiles merges the profiles of the sources of a home or a list, and of a home's owner. It returns up to count
@@ -140,10 +136,10 @@ func (s *Timelines) mergeProfiles(ctx context.Context, id retwis.TimelineID, fro
 // source is one author's profile while it is merged.
 type source struct {
 	author retwis.UserID
-	posts  []retwis.PostID // read and not merged, nearest first
-	at     retwis.PostID   // the last post read
-	more   bool            // whether the profile may hold more
-	batch  int             // number of posts of the next read
+	posts  []retwis.Element // read and not merged, nearest first
+	at     retwis.PostID    // the leading id of the last one read
+	more   bool             // whether the profile may hold more
+	batch  int              // number of posts of the next read
 }
 
 // merger is a heap of profiles by their nearest post.
@@ -157,7 +153,7 @@ type merger struct {
 
 func (m *merger) Len() int { return len(m.sources) }
 func (m *merger) Less(i, j int) bool {
-	c := cmp.Compare(m.sources[i].posts[0], m.sources[j].posts[0])
+	c := cmp.Compare(m.sources[i].posts[0].ID, m.sources[j].posts[0].ID)
 	return (c > 0) == m.older
 }
 func (m *merger) Swap(i, j int) { m.sources[i], m.sources[j] = m.sources[j], m.sources[i] }
@@ -195,7 +191,7 @@ func (m *merger) fill(ctx context.Context) error {
 			src.posts = append(src.posts, posts...)
 			src.more = len(posts) == batch
 			if len(posts) > 0 {
-				src.at = posts[len(posts)-1]
+				src.at = posts[len(posts)-1].ID
 			}
 			src.batch = min(4*batch, 1000)
 		}

@@ -84,7 +84,7 @@ func (s *Timelines) verifyPosts(ctx context.Context, posts []authored) error {
 	newest := map[int]retwis.PostID{} // the others of its partition were written before
 	for _, p := range posts {
 		number := s.db.OfUser(p.author).Number
-		newest[number] = max(newest[number], p.post)
+		newest[number] = max(newest[number], p.element.ID)
 	}
 	records := map[int]rdb.Record{}
 	for number, post := range newest {
@@ -124,7 +124,7 @@ func (s *Timelines) mergeCall(id retwis.TimelineID, mode, author, score string, 
 		c.Args = append(c.Args, number, o.clock, o.watermark, o.last)
 	}
 	for _, post := range posts {
-		c.Args = append(c.Args, post.post.String(), post.author.String())
+		c.Args = append(c.Args, post.element.String(), post.author.String())
 	}
 	return c
 }

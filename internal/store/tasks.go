@@ -32,8 +32,8 @@ func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwi
 		return fmt.Errorf("back-fill timeline %s with %s: %w", id, author, err)
 	}
 	posts := make([]authored, len(found[0]))
-	for i, post := range found[0] {
-		posts[i] = authored{post, author}
+	for i, element := range found[0] {
+		posts[i] = authored{element, author}
 	}
 	if err := s.timelines.verifyPosts(ctx, posts); err != nil {
 		return fmt.Errorf("back-fill timeline %s with %s: %w", id, author, err)
@@ -57,7 +57,7 @@ func (s *Tasks) Purge(ctx context.Context, id retwis.TimelineID, author retwis.U
 	if err != nil {
 		return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
 	}
-	unwanted, err := s.postsBy(ctx, author, entries)
+	unwanted, err := s.entriesOfAuthor(ctx, author, entries)
 	if err != nil {
 		return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
 	}
@@ -79,26 +79,32 @@ func (s *Tasks) Purge(ctx context.Context, id retwis.TimelineID, author retwis.U
 	return nil // its owner is being deleted
 }
 
-// postsBy returns the entries that are posts of an author, including deleted ones. It reads the posts, because the
-// author's profile may have been trimmed.
-func (s *Tasks) postsBy(ctx context.Context, author retwis.UserID, entries []string) ([]any, error) {
+// entriesOfAuthor returns the entries that are posts, replies or reposts of an author, including deleted ones. It reads
+// plain posts, because the author's profile may have been trimmed; other elements name their author.
+func (s *Tasks) entriesOfAuthor(ctx context.Context, author retwis.UserID, entries []string) ([]any, error) {
 	home := s.db.OfUser(author)
 	pipe := s.db.Client.Pipeline()
 	authors := map[retwis.PostID]*redis.StringCmd{}
+	var found []any
 	for _, e := range entries {
 		if e == rdb.ListComplete || e == rdb.ListBuilding {
 			continue
 		}
-		post, err := retwis.ParsePostID(e)
+		element, err := retwis.ParseElement(e)
 		if err != nil {
 			return nil, err
 		}
-		if p, ok := s.db.OfPost(post); ok && p == home {
-			authors[post] = pipe.HGet(ctx, p.Post(post), "author")
+		if element.Author != 0 {
+			if element.Author == author {
+				found = append(found, e)
+			}
+			continue
+		}
+		if p, ok := s.db.OfPost(element.ID); ok && p == home {
+			authors[element.ID] = pipe.HGet(ctx, p.Post(element.ID), "author")
 		}
 	}
 	_, _ = pipe.Exec(ctx) // every author has its own error
-	var posts []any
 	for post, reply := range authors {
 		id, err := rdb.UserID(reply.Result())
 		if errors.Is(err, redis.Nil) {
@@ -108,10 +114,10 @@ func (s *Tasks) postsBy(ctx context.Context, author retwis.UserID, entries []str
 			return nil, fmt.Errorf("read the author of post %s: %w", post, err)
 		}
 		if id == author {
-			posts = append(posts, post.String())
+			found = append(found, post.String())
 		}
 	}
-	return posts, nil
+	return found, nil
 }
 
 // RecountFollowers recounts an author's followers in a partition. It completes an interrupted follow or unfollow.

@@ -20,10 +20,10 @@ type Timelines struct {
 
 // entry is an entry of a timeline. Its post may have been deleted.
 type entry struct {
-	post retwis.PostID
-	deep bool // below the end of the list: read by id from the profiles of the sources
+	element retwis.Element
+	deep    bool // below the end of the list: read by id from the profiles of the sources
 
-	older [retwis.CursorReserve]retwis.PostID // the next older entries of the list
+	older [retwis.CursorReserve]retwis.Element // the next older entries of the list
 }
 
 // walk reads a timeline in one direction.
@@ -85,7 +85,7 @@ func (s *Timelines) collect(ctx context.Context, w walk, older bool, count int, 
 		}
 		ids := make([]retwis.PostID, len(entries))
 		for i, e := range entries {
-			ids[i] = e.post
+			ids[i] = e.element.Shown()
 		}
 		posts, err := s.posts.Posts(ctx, ids)
 		if err != nil {
@@ -107,7 +107,7 @@ func (s *Timelines) collect(ctx context.Context, w walk, older bool, count int, 
 	page := retwis.PostPage{LiveCursor: position.Cursor()}
 	for _, f := range all {
 		at := position
-		at.Post, at.Deep, at.Older = f.entry.post, f.entry.deep, f.entry.older
+		at.Element, at.Deep, at.Older = f.entry.element, f.entry.deep, f.entry.older
 		page.Edges = append(page.Edges, retwis.PostEdge{Cursor: at.Cursor(), Post: f.Post})
 	}
 	if older {
@@ -141,7 +141,7 @@ func (w *profileWalk) next(ctx context.Context, count int) ([]entry, bool, error
 	}
 	var start retwis.PostID
 	if w.from != nil {
-		start = w.from.Post
+		start = w.from.Element.ID
 		if start == 0 && w.older {
 			return nil, true, nil // below all entries
 		}
@@ -150,16 +150,16 @@ func (w *profileWalk) next(ctx context.Context, count int) ([]entry, bool, error
 	if err != nil {
 		return nil, false, err
 	}
-	posts := ranges[0]
+	elements := ranges[0]
 	if !w.older {
-		slices.Reverse(posts)
+		slices.Reverse(elements)
 	}
-	entries := make([]entry, len(posts))
-	for i, post := range posts {
-		entries[i] = entry{post: post}
-		w.from = &retwis.TimelinePosition{Post: post}
+	entries := make([]entry, len(elements))
+	for i, e := range elements {
+		entries[i] = entry{element: e}
+		w.from = &retwis.TimelinePosition{Element: e}
 	}
-	return entries, len(posts) < count, nil
+	return entries, len(elements) < count, nil
 }
 
 // followedAt returns the time of a score of an edge.

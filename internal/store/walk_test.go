@@ -209,8 +209,8 @@ func (w *walkModel) losesAllPlaces(cursor retwis.Cursor, author retwis.UserID) b
 	if err != nil {
 		w.e.T.Fatal(err)
 	}
-	return w.author[at.Post] == author && !slices.ContainsFunc(at.Older[:], func(post retwis.PostID) bool {
-		return post != 0 && w.author[post] != author
+	return w.author[at.Element.ID] == author && !slices.ContainsFunc(at.Older[:], func(e retwis.Element) bool {
+		return e.ID != 0 && w.author[e.ID] != author
 	})
 }
 

@@ -105,7 +105,7 @@ func newPageData() *pageData {
 		d.users[author] = &retwis.User{ID: author, Username: fmt.Sprint("author", i), DisplayName: fmt.Sprint("Author ", i)}
 		id := retwis.PostID((i + 1) * 1_000_000)
 		d.page.Edges = append(d.page.Edges, retwis.PostEdge{
-			Cursor: retwis.TimelinePosition{Timeline: retwis.Home(d.reader), Post: id}.Cursor(),
+			Cursor: retwis.TimelinePosition{Timeline: retwis.Home(d.reader), Element: retwis.Plain(id)}.Cursor(),
 			Post:   &retwis.Post{ID: id, AuthorID: author, Text: world.PostText, CreatedAt: id.CreatedAt()},
 		})
 	}

@@ -85,14 +85,14 @@ func (s *Importer) ImportPublicTimeline(ctx context.Context, authors []retwis.Us
 
 func (s *Importer) importPublicTimeline(ctx context.Context, authors []retwis.UserID) error {
 	o := s.options
-	var newest []retwis.PostID
+	var newest []retwis.Element
 	for chunk := range slices.Chunk(authors, 100) {
 		found, err := s.timelines.ReadProfiles(ctx, chunk, make([]retwis.PostID, len(chunk)), true, o.HomeCap)
 		if err != nil {
 			return fmt.Errorf("import the public timeline: %w", err)
 		}
 		newest = slices.Concat(append(found, newest)...)
-		slices.SortFunc(newest, func(a, b retwis.PostID) int { return cmp.Compare(b, a) })
+		slices.SortFunc(newest, func(a, b retwis.Element) int { return cmp.Compare(b.ID, a.ID) })
 		newest = newest[:min(len(newest), o.HomeCap)]
 	}
 	args := []any{o.HomeCap}

@@ -36,20 +36,20 @@ func (s *Repairer) RecreateIfStored(ctx context.Context, id retwis.TimelineID) (
 	return s.timelines.RecreateIfStored(ctx, id)
 }
 
-// RemoveEntries removes entries of posts from a timeline that cannot be rebuilt. The map has the number of entries to
-// keep for each post: 0, or 1 for the one that arrived first.
-func (s *Repairer) RemoveEntries(ctx context.Context, id retwis.TimelineID, keep map[retwis.PostID]int) error {
+// RemoveEntries removes entries from a timeline that cannot be rebuilt. The map has the number to keep of each entry: 0,
+// or 1 for the one that arrived first.
+func (s *Repairer) RemoveEntries(ctx context.Context, id retwis.TimelineID, keep map[retwis.Element]int) error {
 	const step = 100 // bounds how long one call runs
 	p := s.db.OfTimeline(id)
 	var calls []rdb.Call
-	for post, count := range keep {
+	for element, count := range keep {
 		if n := len(calls); n == 0 || len(calls[n-1].Args) >= 3+2*step {
 			calls = append(calls, rdb.Call{
 				Script: script.RemoveEntries, Keys: []string{p.Timeline(id).Entries(), p.Online(), p.OnlineNodes()}, Args: []any{id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels)},
 			})
 		}
 		last := &calls[len(calls)-1]
-		last.Args = append(last.Args, post.String(), count)
+		last.Args = append(last.Args, element.String(), count)
 	}
 	for _, reply := range s.db.DoAll(ctx, calls) {
 		if err := reply.Err(); err != nil {
@@ -59,13 +59,13 @@ func (s *Repairer) RemoveEntries(ctx context.Context, id retwis.TimelineID, keep
 	return nil
 }
 
-// RepairProfileEntry puts a post at its position on its author's profile, once. It removes a post that is deleted or of
-// another author.
-func (s *Repairer) RepairProfileEntry(ctx context.Context, author retwis.UserID, post retwis.PostID) error {
+// RepairProfileEntry puts an entry at its position on its author's profile, once. It removes an entry whose post is
+// deleted or of another author.
+func (s *Repairer) RepairProfileEntry(ctx context.Context, author retwis.UserID, entry retwis.Element) error {
 	p := s.db.OfUser(author)
-	err := s.db.Do(ctx, rdb.Call{Script: script.RepairProfileEntry, Keys: []string{p.User(author).Profile(), p.Post(post)}, Args: []any{post.String(), author.String()}}).Err()
+	err := s.db.Do(ctx, rdb.Call{Script: script.RepairProfileEntry, Keys: []string{p.User(author).Profile(), p.Post(entry.ID)}, Args: []any{entry.String(), author.String()}}).Err()
 	if err != nil {
-		return fmt.Errorf("repair post %s on the profile of %s: %w", post, author, err)
+		return fmt.Errorf("repair entry %s on the profile of %s: %w", entry, author, err)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (s *Inspector) TimelineRecord(ctx context.Context, id retwis.TimelineID) (r
 		case rdb.ListBuilding:
 			r.End, entries = record.ListBuilding, entries[:len(entries)-1]
 		}
-		r.Entries, r.Foreign = postIDs(entries)
+		r.Entries, r.Foreign = elements(entries)
 	}
 	sources, _ := reply[3].([]any)
 	for i := 0; i+1 < len(sources); i += 2 {
@@ -51,27 +51,33 @@ func (s *Inspector) TimelineRecord(ctx context.Context, id retwis.TimelineID) (r
 		r.Sources[author] = rdb.Score(sources[i+1])
 	}
 	pending, _ := reply[4].([]any)
-	r.Pending, _ = postIDs(pending)
-	r.Gap = retwis.PostID(rdb.Number(reply[5]))
+	r.Pending, _ = elements(pending)
+	if gap := rdb.Text(reply[5]); gap != "" {
+		e, err := retwis.ParseElement(gap)
+		if err != nil {
+			return r, fmt.Errorf("inspect timeline %s: %w", id, err)
+		}
+		r.Gap = e.ID
+	}
 	return r, nil
 }
 
-// postIDs parses the entries of a list, and counts those that are not ids.
-func postIDs(entries []any) (posts []retwis.PostID, foreign int) {
-	for _, e := range entries {
-		post, err := retwis.ParsePostID(rdb.Text(e))
+// elements parses the entries of a list, and counts those that are not elements.
+func elements(entries []any) (parsed []retwis.Element, foreign int) {
+	for _, entry := range entries {
+		e, err := retwis.ParseElement(rdb.Text(entry))
 		if err != nil {
 			foreign++
 			continue
 		}
-		posts = append(posts, post)
+		parsed = append(parsed, e)
 	}
-	return posts, foreign
+	return parsed, foreign
 }
 
-// PostsDownTo returns the posts of authors from the newest down to an id, newest first, and at most most per author.
-func (s *Inspector) PostsDownTo(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.PostID, error) {
-	posts := make(map[retwis.UserID][]retwis.PostID, len(authors))
+// PostsDownTo returns the entries of the profiles of authors from the newest down to an id, newest first, and at most most per author.
+func (s *Inspector) PostsDownTo(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.Element, error) {
+	posts := make(map[retwis.UserID][]retwis.Element, len(authors))
 	from := make([]retwis.PostID, len(authors))
 	for step := min(most, 16+2*most/max(len(authors), 1)); len(authors) > 0; step = min(4*step, 1000) {
 		found, err := s.timelines.ReadProfiles(ctx, authors, from, true, step)
@@ -82,13 +88,13 @@ func (s *Inspector) PostsDownTo(ctx context.Context, authors []retwis.UserID, do
 		var next []retwis.PostID
 		for i, author := range authors {
 			for _, post := range found[i] {
-				if post >= downTo {
+				if post.ID >= downTo {
 					posts[author] = append(posts[author], post)
 				}
 			}
 			n := len(found[i])
-			if n == step && found[i][n-1] > downTo && len(posts[author]) < most {
-				left, next = append(left, author), append(next, found[i][n-1])
+			if n == step && found[i][n-1].ID > downTo && len(posts[author]) < most {
+				left, next = append(left, author), append(next, found[i][n-1].ID)
 			}
 		}
 		authors, from = left, next
@@ -96,7 +102,7 @@ func (s *Inspector) PostsDownTo(ctx context.Context, authors []retwis.UserID, do
 	return posts, nil
 }
 
-// PostRecords returns the stored state of posts, in the order of their ids.
+// PostRecords returns the stored state of posts and reposts, in the order of their ids.
 func (s *Inspector) PostRecords(ctx context.Context, ids []retwis.PostID) ([]record.Post, error) {
 	const step = 500
 	records := make([]record.Post, len(ids))
@@ -105,7 +111,7 @@ func (s *Inspector) PostRecords(ctx context.Context, ids []retwis.PostID) ([]rec
 		rows := map[int]*redis.SliceCmd{}
 		for i := from; i < min(from+step, len(ids)); i++ {
 			if p, ok := s.db.OfPost(ids[i]); ok {
-				rows[i] = pipe.HMGet(ctx, p.Post(ids[i]), "author", "deleted", "mentions")
+				rows[i] = pipe.HMGet(ctx, p.Post(ids[i]), "author", "deleted", "mentions", "answered", "reposted")
 			}
 		}
 		if len(rows) == 0 {
@@ -125,31 +131,34 @@ func (s *Inspector) PostRecords(ctx context.Context, ids []retwis.PostID) ([]rec
 			if err != nil {
 				return nil, fmt.Errorf("inspect post %s: %w", ids[i], err)
 			}
-			records[i] = record.Post{Exists: true, Author: author, Deleted: rdb.Text(fields[1]) != "", Mentions: mentions}
+			records[i] = record.Post{
+				Exists: true, Author: author, Deleted: rdb.Text(fields[1]) != "", Mentions: mentions,
+				Answered: retwis.UserID(rdb.Number(fields[3])), Reposted: retwis.PostID(rdb.Number(fields[4])),
+			}
 		}
 	}
 	return records, nil
 }
 
-// ProfileRecord returns the stored ids of a user's profile and the number of entries that are not ids. It reads in
+// ProfileRecord returns the entries of a user's profile and the number of those that are not elements. It reads in
 // steps, so a concurrent change may shift an entry between two steps.
-func (s *Inspector) ProfileRecord(ctx context.Context, id retwis.UserID) (posts []retwis.PostID, foreign int, err error) {
+func (s *Inspector) ProfileRecord(ctx context.Context, id retwis.UserID) (entries []retwis.Element, foreign int, err error) {
 	const step = 2000
 	for from := int64(0); ; from += step {
-		entries, err := s.db.Client.LRange(ctx, s.db.OfUser(id).User(id).Profile(), from, from+step-1).Result()
+		chunk, err := s.db.Client.LRange(ctx, s.db.OfUser(id).User(id).Profile(), from, from+step-1).Result()
 		if err != nil {
 			return nil, 0, fmt.Errorf("inspect the profile of %s: %w", id, err)
 		}
-		for _, e := range entries {
-			post, err := retwis.ParsePostID(e)
+		for _, text := range chunk {
+			e, err := retwis.ParseElement(text)
 			if err != nil {
 				foreign++
 				continue
 			}
-			posts = append(posts, post)
+			entries = append(entries, e)
 		}
-		if len(entries) < step {
-			return posts, foreign, nil
+		if len(chunk) < step {
+			return entries, foreign, nil
 		}
 	}
 }

@@ -54,26 +54,39 @@ func UserIDs(s string) ([]retwis.UserID, error) {
 	return ids, nil
 }
 
-// PostID parses an entry of a list. It returns 0 for [ListComplete].
-func PostID(s string) (retwis.PostID, error) {
+// Element parses an entry of a list. It returns the zero value for [ListComplete].
+func Element(s string) (retwis.Element, error) {
 	if s == ListComplete {
-		return 0, nil
+		return retwis.Element{}, nil
 	}
-	return retwis.ParsePostID(s)
+	return retwis.ParseElement(s)
 }
 
-// RemovalID parses the id of an entry of the removals stream.
-func RemovalID(id string) (retwis.RemovalID, error) {
+// Elements parses the elements of a reply, which must hold no marks.
+func Elements(reply any) ([]retwis.Element, error) {
+	entries, _ := reply.([]any)
+	elements := make([]retwis.Element, len(entries))
+	for i, e := range entries {
+		var err error
+		if elements[i], err = retwis.ParseElement(Text(e)); err != nil {
+			return nil, err
+		}
+	}
+	return elements, nil
+}
+
+// ChangeID parses the id of an entry of the changes stream.
+func ChangeID(id string) (retwis.ChangeID, error) {
 	millis, seq, _ := strings.Cut(id, "-")
 	m, err := strconv.ParseInt(millis, 10, 64)
 	if err != nil {
-		return retwis.RemovalID{}, fmt.Errorf("stream id %q: %w", id, err)
+		return retwis.ChangeID{}, fmt.Errorf("stream id %q: %w", id, err)
 	}
 	n, err := strconv.ParseInt(seq, 10, 64)
 	if err != nil {
-		return retwis.RemovalID{}, fmt.Errorf("stream id %q: %w", id, err)
+		return retwis.ChangeID{}, fmt.Errorf("stream id %q: %w", id, err)
 	}
-	return retwis.RemovalID{Millis: m, Seq: n}, nil
+	return retwis.ChangeID{Millis: m, Seq: n}, nil
 }
 
 // InfoField returns a field of a reply of INFO or CLUSTER INFO, empty if it is missing.

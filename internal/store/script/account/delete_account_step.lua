@@ -8,6 +8,7 @@
 --        6 PUBLISH or SPUBLISH   7 channel prefix   8 post key prefix   9 list key prefix
 -- Reply  1, or 0 if the step has been carried out before
 --@include clock
+--@include ids
 --@include publish
 --@include tombstone
 --@include listdeletion
@@ -25,12 +26,13 @@ local keys = {
 }
 local left = tonumber(ARGV[3])
 for _, list in ipairs({ KEYS[2], KEYS[3] }) do
-  local posts = redis.call('LRANGE', list, 0, left - 1)
-  for _, post in ipairs(posts) do
+  local entries = redis.call('LRANGE', list, 0, left - 1)
+  for _, entry in ipairs(entries) do
+    local post = leading(entry)
     leave_tombstone(keys, ARGV[8] .. post, post, user, ARGV[5], ARGV[6], ARGV[7])
   end
-  redis.call('LTRIM', list, #posts, -1)
-  left = left - #posts
+  redis.call('LTRIM', list, #entries, -1)
+  left = left - #entries
   if left == 0 then
     break
   end

@@ -3,7 +3,7 @@
 -- KEYS   1 list   2 hash of the epoch, or a missing key   3 removals   4 and 5 see lib/pullonread.lua
 --        6 sources   7 owner: account, properties of the list, or any key for the public timeline
 -- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'm' mentions, 'p' public   2 owner
---        3 post of the position   4 last removal of the position   5 maximum number of entries
+--        3 entry of the position   4 last removal of the position   5 maximum number of entries
 --        6 maximum number of removals   7 removals that the stream keeps
 --        8… see lib/pullonread.lua
 -- Reply  { epoch, last removal, newest entry or '0', last entry or '', '1' if the history since the
@@ -28,7 +28,7 @@ end
 record_read(KEYS[2])
 pull_on_read(KEYS, ARGV, 8)
 
-local kind, owner, post = ARGV[1], ARGV[2], ARGV[3]
+local kind, owner, position = ARGV[1], ARGV[2], ARGV[3]
 local most = tonumber(ARGV[5])
 local complete, entries = '1', {}
 
@@ -39,7 +39,7 @@ if kind == 'u' then
     local chunk = redis.call('LRANGE', KEYS[1], from, from + 99)
     local over = false
     for _, entry in ipairs(chunk) do
-      if not below(post, entry) then
+      if not below(position, entry) then
         over = true
         break
       end
@@ -58,25 +58,26 @@ if kind == 'u' then
     from = from + 100
   end
 else
-  local at = redis.call('LPOS', KEYS[1], post)
+  local at = redis.call('LPOS', KEYS[1], position)
   if at and at <= most then
     if at > 0 then
       entries = redis.call('LRANGE', KEYS[1], 0, at - 1)
     end
-  elseif not (post == '0' and redis.call('EXISTS', KEYS[1]) == 0) then
+  elseif not (position == '0' and redis.call('EXISTS', KEYS[1]) == 0) then
     complete = '0'
   end
 end
 
-local entry_set
-local function holds(removed_post)
-  if not entry_set then
-    entry_set = {}
+-- holds reports whether the list holds an entry that shows a post.
+local shown_posts
+local function holds(post)
+  if not shown_posts then
+    shown_posts = {}
     for _, entry in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
-      entry_set[entry] = true
+      shown_posts[shown(entry)] = true
     end
   end
-  return entry_set[removed_post]
+  return shown_posts[post]
 end
 
 -- concerns reports whether a removal changes the timeline. Nobody follows a deleted author any more, but

@@ -5,6 +5,7 @@
 -- ARGV   1 viewer   2 post   3 removals to keep   4 PUBLISH or SPUBLISH   5 channel prefix
 -- Reply  'ok', 'missing', or 'forbidden' if the post has another author
 --@include clock
+--@include ids
 --@include publish
 --@include tombstone
 
@@ -18,7 +19,8 @@ end
 if redis.call('HEXISTS', KEYS[1], 'deleted') == 1 then
   return 'ok'
 end
-redis.call('LREM', KEYS[2], 1, ARGV[2])
+local answered = redis.call('HGET', KEYS[1], 'answered')
+redis.call('LREM', KEYS[2], 1, element_of(ARGV[2], author, answered))
 leave_tombstone({ user = KEYS[3], outbox = KEYS[4], removals = KEYS[5], online = KEYS[6], nodes = KEYS[7] },
   KEYS[1], ARGV[2], author, ARGV[3], ARGV[4], ARGV[5])
 return 'ok'

@@ -1,11 +1,11 @@
--- purge removes the posts of an author from the list of a timeline that does not follow the author.
--- If the edge exists again, it does nothing. It raises the epoch even if the list held no such post:
+-- purge removes the posts, replies and reposts of an author from the list of a timeline that does not follow the author.
+-- If the edge exists again, it does nothing. It raises the epoch even if the list held no such entry:
 -- subscribers may have read such posts below the list, and a build may have read some.
 --
 -- KEYS   1 list   2 sources   3 hash of the epoch   4 online   5 online nodes
 -- ARGV   1 name of the timeline   2 author   3 PUBLISH or SPUBLISH   4 channel prefix
---        5… posts of the author
--- Reply  { posts removed, '1' if the list has to be rebuilt, else '0' }
+--        5… entries of the author
+-- Reply  { entries removed, '1' if the list has to be rebuilt, else '0' }
 --@include list
 --@include publish
 
@@ -19,9 +19,9 @@ end
 local entries = redis.call('LRANGE', KEYS[1], 0, -1)
 local last = entries[#entries]
 local kept = {}
-for _, post in ipairs(entries) do
-  if not unwanted[post] then
-    kept[#kept + 1] = post
+for _, entry in ipairs(entries) do
+  if not unwanted[entry] then
+    kept[#kept + 1] = entry
   end
 end
 local removed = #entries - #kept

@@ -2,14 +2,14 @@
 --
 -- KEYS   1 list   2 hash of the epoch, or a missing key   3 removals
 --        4 and 5 see lib/pullonread.lua
--- ARGV   1 'top', 'after', 'before' or 'all'   2 for after and before: post, and the posts below it,
---        separated by spaces   3 count   4 number of further entries to return below the last one
+-- ARGV   1 'top', 'after', 'before' or 'all'   2 for after and before: entry, and the entries below
+--        it, separated by spaces   3 count   4 number of further entries to return below the last one
 --        5… see lib/pullonread.lua
 -- Reply  { epoch, last removal, newest entry or '0', last entry or '', number of entries in the range
---        or -1 if the list holds none of the posts, entries of the range and below it }
+--        or -1 if the list holds none of the entries, entries of the range and below it }
 --
--- If the list does not hold the post, the range begins or ends at the first of the posts below it that
--- the list still holds.
+-- If the list does not hold the entry, the range begins or ends at the first of those below it that the
+-- list still holds.
 --@include ids
 --@include list
 --@include merge
@@ -23,11 +23,11 @@
 record_read(KEYS[2])
 pull_on_read(KEYS, ARGV, 5)
 
--- place returns the index of the first of the posts that the list holds, and whether it is the first.
-local function place(posts)
+-- place returns the index of the first of some entries that the list holds, and whether it is the first.
+local function place(candidates)
   local first = true
-  for post in string.gmatch(posts, '%d+') do
-    local at = redis.call('LPOS', KEYS[1], post)
+  for entry in string.gmatch(candidates, '%S+') do
+    local at = redis.call('LPOS', KEYS[1], entry)
     if at then
       return at, first
     end

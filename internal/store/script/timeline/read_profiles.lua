@@ -3,9 +3,9 @@
 --
 -- KEYS   1 clock   2 outbox   3 progress of the outbox in its own partition   4… profiles
 -- ARGV   1 'older' or 'newer'   2 count   3 '1' to return the state of the partition; then for each
---        profile the post to start from, exclusive: '' for the newest (older) or the oldest (newer)
+--        profile the leading id to start from, exclusive: '' for the newest (older) or the oldest (newer)
 -- Reply  { clock, watermark of the outbox or '', last entry above the watermark or '' }, or {}; then
---        for each profile up to count posts, newest first, nearest to the start
+--        for each profile up to count entries, newest first, nearest to the start
 --@include ids
 --@include progress
 
@@ -19,15 +19,15 @@ local function partition_state()
   return { redis.call('GET', KEYS[1]) or '0', watermark, last }
 end
 
--- first_below returns the index of the first entry with an id below the post's.
-local function first_below(profile, post)
+-- first_below returns the index of the first entry with a leading id below another.
+local function first_below(profile, id)
   local low, high = 0, redis.call('LLEN', profile)
-  if high > 0 and below(redis.call('LINDEX', profile, 0), post) then
+  if high > 0 and below(redis.call('LINDEX', profile, 0), id) then
     return 0
   end
   while low < high do
     local middle = math.floor((low + high) / 2)
-    if below(redis.call('LINDEX', profile, middle), post) then
+    if below(redis.call('LINDEX', profile, middle), id) then
       high = middle
     else
       low = middle + 1
@@ -39,15 +39,15 @@ end
 local count = tonumber(ARGV[2])
 local replies = { ARGV[3] == '1' and partition_state() or {} }
 for i = 4, #KEYS do
-  local profile, post, found = KEYS[i], ARGV[i], nil
+  local profile, id, found = KEYS[i], ARGV[i], nil
   if ARGV[1] == 'older' then
-    local from = post == '' and 0 or first_below(profile, post)
+    local from = id == '' and 0 or first_below(profile, id)
     found = redis.call('LRANGE', profile, from, from + count - 1)
   else
     local to = redis.call('LLEN', profile)
-    if post ~= '' then
-      to = first_below(profile, post)
-      if redis.call('LINDEX', profile, to - 1) == post then
+    if id ~= '' then
+      to = first_below(profile, id)
+      if to > 0 and leading(redis.call('LINDEX', profile, to - 1)) == id then
         to = to - 1
       end
     end
