@@ -18,7 +18,9 @@ type Entry struct {
 	User      retwis.UserID     // the user of a registration or of an account deletion
 	Timeline  retwis.TimelineID // the timeline of a back-fill or purge
 	List      retwis.ListID     // the deleted list
-	Post      retwis.PostID
+	Post      retwis.PostID     // the post, or the repost
+	Answered  retwis.UserID     // if Post is a reply: the author of the post answered
+	Reposted  retwis.PostID     // if Post is a repost: the post
 	Mentions  []retwis.UserID   // users whom Post mentions
 	Score     int64             // time of the follow that a back-fill belongs to
 	Step      int64             // step of an account deletion, or of detaching followers
@@ -26,6 +28,11 @@ type Entry struct {
 	Trace     string            // ids of the trace and span that created the entry; empty without tracing
 	Fields    map[string]string // all fields, as stored
 	Malformed error             // why the fields cannot be interpreted, or nil
+}
+
+// Element returns the element by which lists hold Post.
+func (e Entry) Element() retwis.Element {
+	return retwis.NewElement(e.Post, e.Author, e.Answered, e.Reposted)
 }
 
 // Kind is the kind of an entry.

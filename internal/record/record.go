@@ -83,11 +83,7 @@ type Post struct {
 
 // Element returns the element by which lists hold the post or repost with an id.
 func (p Post) Element(id retwis.PostID) retwis.Element {
-	e := retwis.Element{ID: id, Answered: p.Answered, Reposted: p.Reposted}
-	if e.Answered != 0 || e.Reposted != 0 {
-		e.Author = p.Author
-	}
-	return e
+	return retwis.NewElement(id, p.Author, p.Answered, p.Reposted)
 }
 
 // Edge says that a timeline receives an author's posts: a home by a follow, a list by

@@ -25,6 +25,15 @@ const minContextID = 1e15
 // Plain returns the element of a post, or of a continuation of the author's own thread.
 func Plain(id PostID) Element { return Element{ID: id} }
 
+// NewElement returns the element of a post or repost of an author. Answered is the author of the post that a
+// reply answers, and reposted the post of a repost; both are 0 for a plain post.
+func NewElement(id PostID, author, answered UserID, reposted PostID) Element {
+	if answered == 0 && reposted == 0 {
+		return Plain(id)
+	}
+	return Element{ID: id, Author: author, Answered: answered, Reposted: reposted}
+}
+
 // Shown returns the post that the element shows.
 func (e Element) Shown() PostID {
 	if e.Reposted != 0 {

@@ -58,7 +58,7 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 		return rdb.Call{
 			Script: script.PushToTimeline,
 			Keys:   keys,
-			Args:   []any{e.ID, e.Post.String(), o.HomeCap, o.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), id.String()},
+			Args:   []any{e.ID, e.Element().String(), o.HomeCap, o.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), id.String()},
 		}
 	}
 	if d.To == outbox.TargetActiveFollowers {
@@ -66,7 +66,7 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 			Script: script.PushToActiveFollowers,
 			Keys:   []string{p.Progress(e.Outbox), p.User(e.Author).Pulled(), p.LargeAuthors(), p.Online(), p.OnlineNodes()},
 			Args: []any{
-				e.ID, d.Progress, e.Post.String(), e.Author.String(), o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
+				e.ID, d.Progress, e.Element().String(), e.Author.String(), o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
 				p.Prefix(rdb.LiveChannels), field(d.Target()), p.Tag + ":", len(s.db.Partitions()),
 			},
 		}
@@ -79,7 +79,7 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 			p.User(e.Author).Pulled(), p.LargeAuthors(), p.Clock(),
 		},
 		Args: []any{
-			e.ID, d.Progress, e.Post.String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
+			e.ID, d.Progress, e.Element().String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
 			p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind, to.prefix, to.suffix, to.epoch, e.Author.String(), p.Tag + ":", len(s.db.Partitions()),
 		},
 	}

@@ -211,6 +211,8 @@ func outboxEntry(outboxID int, message redis.XMessage) outbox.Entry {
 		read(e.Fields, "timeline", retwis.ParseTimelineID, &e.Timeline),
 		read(e.Fields, "list", retwis.ParseListID, &e.List),
 		read(e.Fields, "post", retwis.ParsePostID, &e.Post),
+		read(e.Fields, "answered", retwis.ParseUserID, &e.Answered),
+		read(e.Fields, "reposted", retwis.ParsePostID, &e.Reposted),
 		read(e.Fields, "mentions", rdb.UserIDs, &e.Mentions),
 		read(e.Fields, "score", parseScore, &e.Score),
 		read(e.Fields, "step", parseScore, &e.Step),

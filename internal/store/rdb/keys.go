@@ -117,7 +117,8 @@ func (p Partition) Familiar(name string, from netip.Prefix) string {
 
 // Posts and timelines.
 
-// Post is a hash: author, text and mentions, or author, mentions and deleted.
+// Post is a hash: author, text and mentions, or author, mentions and deleted. A reply to another user also has answered,
+// the author of the post answered. A repost has author and reposted, the post.
 func (p Partition) Post(id retwis.PostID) string { return p.Prefix(PostKeys) + id.String() }
 
 // Removals is a stream, capped: the posts whose deletion was delivered to the partition.

@@ -1,4 +1,4 @@
--- push delivers a post to the homes of the next followers of its author in this partition, or to the
+-- push delivers a post or repost to the homes of the next followers of its author in this partition, or to the
 -- next lists that contain the author, and publishes it to those that are watched. It acts only if
 -- the stored progress is the expected one, so a repeat has no effect.
 --
@@ -18,12 +18,12 @@
 --
 -- KEYS   1 progress   2 followers, or lists that contain the author   3 online   4 online nodes
 --        5 merge marks   6 older merge marks   7 pulled posts   8 large authors   9 clock
--- ARGV   1 entry   2 expected progress, '' at first   3 post   4 followers per call
+-- ARGV   1 entry   2 expected progress, '' at first   3 element   4 followers per call
 --        5 followers per call whose lists are searched   6 cap   7 slack   8 PUBLISH or SPUBLISH
 --        9 channel prefix   10 field of the progress   11 'h' for homes, 'l' for lists
 --        12 and 13 prefix and suffix of list keys   14 prefix of the keys that hold epochs
 --        15 author   16 tag of the partition and ':'   17 number of partitions
--- Reply  { progress, or 'late' for a post that has to be merged; lists that the post was pushed to }
+-- Reply  { progress, or 'late' for an element that has to be merged; lists that the element was pushed to }
 --@include ids
 --@include list
 --@include merge
@@ -32,7 +32,7 @@
 --@include mergemarks
 --@include pull
 
-local entry, post, kind, author = ARGV[1], ARGV[3], ARGV[11], ARGV[15]
+local entry, element, kind, author = ARGV[1], ARGV[3], ARGV[11], ARGV[15]
 local order = order_field(kind, author)
 local progress = entry_progress(KEYS[1], entry, ARGV[10], order)
 if progress == 'done' or progress ~= ARGV[2] then
@@ -53,14 +53,14 @@ local count = #found
 
 local pulls = kind == 'h' and redis.call('EXISTS', KEYS[7]) == 1
 local search = interrupted == '*' or pulls
-local mark_keys = merge_marks_after(KEYS[5], KEYS[6], post)
+local mark_keys = merge_marks_after(KEYS[5], KEYS[6], element)
 local watched_any = redis.call('EXISTS', KEYS[3]) == 1
 local readers, merged, online = {}, {}, {}
 if count > 0 and (#mark_keys > 0 or watched_any) then
   for i = 1, count do
     readers[i] = kind .. found[i]
   end
-  merged = merged_already(mark_keys, readers, author, post)
+  merged = merged_already(mark_keys, readers, author, element)
   online = watched_any and redis.call('SMISMEMBER', KEYS[3], unpack(readers)) or {}
 end
 
@@ -71,7 +71,7 @@ local names, heads, changed, pushed, searched, served = {}, {}, {}, 0, 0, 0
 -- Fast path for the usual case: no list is watched, searched or marked.
 if not (search or watched_any) and next(merged) == nil then
   for i = 1, count do
-    local length = call('LPUSHX', prefix .. found[i] .. suffix, post)
+    local length = call('LPUSHX', prefix .. found[i] .. suffix, element)
     if length > limit then
       trim(prefix .. found[i] .. suffix, cap)
     end
@@ -92,16 +92,16 @@ for i = served + 1, count do
     searched = searched + 1
   end
   if merged[i] then
-    if insert_post(list, post, cap) then
+    if insert_post(list, element, cap) then
       pushed = pushed + 1
       call('HINCRBY', ARGV[14] .. found[i], 'epoch', 1)
       if online[i] == 1 then
         changed[#changed + 1] = readers[i]
       end
     end
-  elseif not (search and call('LPOS', list, post)) then
+  elseif not (search and call('LPOS', list, element)) then
     local before = online[i] == 1 and head(list)
-    local length = call('LPUSHX', list, post)
+    local length = call('LPUSHX', list, element)
     if length > 0 then
       pushed = pushed + 1
     end
@@ -128,6 +128,6 @@ if pulls and now == 'done' then
   redis.call('DEL', KEYS[7])
   redis.call('SREM', KEYS[8], author)
 end
-publish(KEYS[4], ARGV[8], ARGV[9], '+ ' .. post, names, heads)
+publish(KEYS[4], ARGV[8], ARGV[9], '+ ' .. element, names, heads)
 publish(KEYS[4], ARGV[8], ARGV[9], '!', changed)
 return { now, pushed }

@@ -1,11 +1,11 @@
--- push_to_active_followers delivers the post of a large author: it stores the post for the homes of
+-- push_to_active_followers delivers the post or repost of a large author: it stores the element for the homes of
 -- this partition, and merges it into the homes that are watched, some per call. Other homes pull it
 -- when they are read.
 --
 -- The progress is '@' and the cursor of the scan over the watched timelines.
 --
 -- KEYS   1 progress   2 pulled posts   3 large authors   4 online   5 online nodes
--- ARGV   1 entry   2 expected progress, '' at first   3 post   4 author   5 timelines per call
+-- ARGV   1 entry   2 expected progress, '' at first   3 element   4 author   5 timelines per call
 --        6 cap   7 slack   8 PUBLISH or SPUBLISH   9 channel prefix   10 field of the progress
 --        11 tag of the partition and ':'   12 number of partitions
 -- Reply  { progress, or 'late' for a post that has to be merged; 0 }
@@ -17,7 +17,7 @@
 --@include mergemarks
 --@include pull
 
-local post, author = ARGV[3], ARGV[4]
+local element, author = ARGV[3], ARGV[4]
 local cap, slack, tag = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[11]
 local order = order_field('h', author)
 local progress = entry_progress(KEYS[1], ARGV[1], ARGV[10], order)
@@ -25,7 +25,7 @@ if progress == 'done' or progress ~= ARGV[2] then
   return { progress, 0 }
 end
 if progress == '' then
-  if not redis.call('LPOS', KEYS[2], post) and redis.call('LPUSH', KEYS[2], post) > cap + slack then
+  if not redis.call('LPOS', KEYS[2], element) and redis.call('LPUSH', KEYS[2], element) > cap + slack then
     redis.call('LTRIM', KEYS[2], 0, cap - 1)
   end
   redis.call('SADD', KEYS[3], author)

@@ -1,17 +1,17 @@
--- push_to_timeline delivers a post to a single timeline: the public timeline or the mentions of a
--- user. It acts once per entry. It also searches the list for the post, because a requeued entry has
+-- push_to_timeline delivers a post or repost to a single timeline: the public timeline or the mentions of a
+-- user. It acts once per entry. It also searches the list for the element, because a requeued entry has
 -- a new id.
 --
 -- KEYS   1 progress   2 list   3 online   4 online nodes   5 for mentions: account of the user, who
 --        may have been deleted since
--- ARGV   1 entry   2 post   3 cap   4 slack   5 PUBLISH or SPUBLISH   6 channel prefix
+-- ARGV   1 entry   2 element   3 cap   4 slack   5 PUBLISH or SPUBLISH   6 channel prefix
 --        7 field of the progress   8 name of the timeline
--- Reply  { 'done', lists that the post was pushed to }
+-- Reply  { 'done', lists that the element was pushed to }
 --@include progress
 --@include list
 --@include publish
 
-local entry, post = ARGV[1], ARGV[2]
+local entry, element = ARGV[1], ARGV[2]
 if entry_progress(KEYS[1], entry, ARGV[7]) == 'done' then
   return { 'done', 0 }
 end
@@ -23,10 +23,10 @@ if redis.call('EXISTS', KEYS[2]) == 0 then
   redis.call('RPUSH', KEYS[2], '0')
 end
 redis.call('HSET', KEYS[1], ARGV[7], 'done')
-if redis.call('LPOS', KEYS[2], post) then
+if redis.call('LPOS', KEYS[2], element) then
   return { 'done', 0 }
 end
 local before = head(KEYS[2])
-push(KEYS[2], post, tonumber(ARGV[3]), tonumber(ARGV[4]))
-publish(KEYS[4], ARGV[5], ARGV[6], '+ ' .. post, watched(KEYS[3], { ARGV[8] }), { before })
+push(KEYS[2], element, tonumber(ARGV[3]), tonumber(ARGV[4]))
+publish(KEYS[4], ARGV[5], ARGV[6], '+ ' .. element, watched(KEYS[3], { ARGV[8] }), { before })
 return { 'done', 1 }

@@ -1,0 +1,67 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+// Reply stores a reply to a post of another user, and queues its delivery. No mutation creates replies yet.
+func Reply(t testing.TB, s *store.Store, author, answered retwis.UserID) retwis.Element {
+	t.Helper()
+	return plant(t, s, retwis.Element{Author: author, Answered: answered})
+}
+
+// Repost stores a repost, and queues its delivery. No mutation creates reposts yet.
+func Repost(t testing.TB, s *store.Store, reposter retwis.UserID, post retwis.PostID) retwis.Element {
+	t.Helper()
+	return plant(t, s, retwis.Element{Author: reposter, Reposted: post})
+}
+
+// plant stores a reply or a repost as create_post stores a post. No other client may use the partition of the author
+// meanwhile.
+func plant(t testing.TB, s *store.Store, e retwis.Element) retwis.Element {
+	t.Helper()
+	ctx, author, p := t.Context(), e.Author, s.DB().OfUser(e.Author)
+	clock, err := s.DB().Client.Get(ctx, p.Clock()).Int64()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		t.Fatal(err)
+	}
+	instant := max(clock+1, time.Now().UnixMicro())
+	e.ID = retwis.PostID(instant/1000*1_000_000 + int64(author.PostBucket())*1000 + instant%1000)
+	record := []any{"author", author.String(), "text", "a reply"}
+	entry := []any{"kind", "post", "author", author.String(), "post", e.ID.String()}
+	if e.Reposted == 0 {
+		record, entry = append(record, "answered", e.Answered.String()), append(entry, "answered", e.Answered.String())
+	} else {
+		record, entry = []any{"author", author.String(), "reposted", e.Reposted.String()}, append(entry, "reposted", e.Reposted.String())
+	}
+	_, err = s.DB().Client.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+		pipe.Set(ctx, p.Clock(), instant, 0)
+		pipe.HSet(ctx, p.Post(e.ID), record...)
+		pipe.HIncrBy(ctx, p.User(author).Account(), "posts", 1)
+		pipe.LPush(ctx, p.User(author).Profile(), e.String())
+		pipe.LPushX(ctx, p.User(author).Home(), e.String())
+		pipe.XAdd(ctx, &redis.XAddArgs{Stream: p.Outbox(), Values: entry})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Entries returns the stored entries of a timeline, newest first, with the mark at the end.
+func Entries(t testing.TB, s *store.Store, id retwis.TimelineID) []string {
+	t.Helper()
+	entries, err := s.DB().Client.LRange(t.Context(), s.DB().OfTimeline(id).Timeline(id).Entries(), 0, -1).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
