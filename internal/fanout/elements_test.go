@@ -18,13 +18,14 @@ import (
 // mixed is a database in which an author and another user wrote plain posts, replies and reposts.
 type mixed struct {
 	*engine
+	t                     *testing.T
 	reader, author, other retwis.UserID
 	elements              []retwis.Element // of both users, newest first
 	by                    map[retwis.Element]retwis.UserID
 }
 
 func newMixed(t *testing.T, options store.Options, audience func(*mixed)) *mixed {
-	m := &mixed{engine: newEngine(t, options)}
+	m := &mixed{engine: newEngine(t, options), t: t}
 	m.Work(fanout.Options{})
 	people := m.Register("reader", "author", "other")
 	m.reader, m.author, m.other = people[0], people[1], people[2]
@@ -67,7 +68,7 @@ func (m *mixed) holds(id retwis.TimelineID, want []retwis.Element) {
 	m.T.Helper()
 	all := m.Read(id) // builds a missing list
 	var stored []string
-	for _, e := range storetest.Entries(m.T, m.Store, id) {
+	for _, e := range storetest.Entries(m.t, m.Store, id) {
 		if e != "0" {
 			stored = append(stored, e)
 		}
