@@ -56,7 +56,7 @@ func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartition
 }
 
 // targetsOfDelete returns the partitions that may hold the post. The call for the followers
-// adds the removal to the partition's stream of removals. The same call serves the public
+// adds the removal to the partition's stream of changes. The same call serves the public
 // timeline and mentions, which therefore need no call of their own.
 func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartitions) []*target {
 	expected := map[int]int{r.store.PublicPartition(): 0}

@@ -135,7 +135,19 @@ func (db *fakeDatabase) push(timelines ...retwis.TimelineID) retwis.PostID {
 	return id
 }
 
+// hide pushes a post onto timelines whose readers do not see it.
+func (db *fakeDatabase) hide(timelines ...retwis.TimelineID) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.lastPost++
+	db.deliverAs(pubsub.Hidden, db.elementOf(db.lastPost), timelines...)
+}
+
 func (db *fakeDatabase) deliver(e retwis.Element, timelines ...retwis.TimelineID) {
+	db.deliverAs(pubsub.Pushed, e, timelines...)
+}
+
+func (db *fakeDatabase) deliverAs(kind pubsub.Kind, e retwis.Element, timelines ...retwis.TimelineID) {
 	to := map[int][]pubsub.Recipient{}
 	for _, t := range timelines {
 		l := db.list(t)
@@ -147,7 +159,7 @@ func (db *fakeDatabase) deliver(e retwis.Element, timelines ...retwis.TimelineID
 		}
 	}
 	for partition, recipients := range to {
-		db.publish(partition, pubsub.Message{Kind: pubsub.Pushed, Element: e, Recipients: recipients})
+		db.publish(partition, pubsub.Message{Kind: kind, Element: e, Recipients: recipients})
 	}
 }
 

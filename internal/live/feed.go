@@ -15,6 +15,7 @@ const (
 	removedLength = 256 // maximum number of sent removals that a feed remembers
 	verifyLength  = 64  // maximum number of sent posts that a catch-up compares with the list
 	heldLength    = 64  // maximum number of messages that a busy feed holds back
+	advanceEvery  = 200 // entries without an event after which subscribers get the new position
 )
 
 // feed is the state of one timeline that has subscribers in this process. The partition's
@@ -52,6 +53,7 @@ type feed struct {
 	// The feed therefore verifies the first push onto such a head against the list.
 	position    retwis.TimelinePosition
 	removals    int             // number of removals sent
+	unsent      int             // entries in a row that the feed advanced to without an event
 	changeFloor retwis.ChangeID // the feed may not have sent removals up to here
 
 	timeline  retwis.TimelineID
@@ -156,13 +158,17 @@ func (f *feed) whenIdle() <-chan struct{} {
 }
 
 // advance moves the position to an entry that arrived at the head, and sends its post unless
-// that is deleted. A post is deleted if it could not be loaded, or if the feed sent its removal
-// after it was loaded.
+// that is deleted or hidden, so that it was not loaded, or the feed sent its removal after it
+// was loaded.
 func (f *feed) advance(e retwis.Element, post *retwis.Post) {
 	f.position.Element, f.headObserved = e, true
 	f.recent, f.newest = appendBounded(f.recent, e, recentLength), max(f.newest, e.ID)
 	if post != nil && !f.sentRemoval(e.Shown()) {
 		f.send(&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: f.position.Cursor(), Post: post}})
+		return
+	}
+	if f.unsent++; f.unsent == advanceEvery {
+		f.send(&retwis.Advanced{Cursor: f.position.Cursor()})
 	}
 }
 
@@ -181,6 +187,7 @@ func (f *feed) sentRemoval(id retwis.PostID) bool {
 }
 
 func (f *feed) send(e retwis.Event) {
+	f.unsent = 0
 	for _, s := range f.subscribers {
 		s.deliver(e)
 	}

@@ -252,3 +252,32 @@ func TestFeed_HoldsMessagesBackWhileBusy(t *testing.T) {
 		r.want(want...)
 	})
 }
+
+func TestFeed_AdvancesPastHiddenEntries(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		db.push(alice)
+		r := subscribe(t, h, alice, "")
+		db.push(alice)
+		r.want("caught up 0", "+2")
+		reads := db.callCount("Since")
+		for range advanceEvery - 1 {
+			db.hide(alice)
+		}
+		r.want()
+		db.push(alice)
+		r.want("+202")
+		for range advanceEvery {
+			db.hide(alice)
+		}
+		r.want("advanced")
+		if at := position(t, alice, r.cursor); at.Element != retwis.Plain(402) {
+			t.Errorf("the position is %v, want the last hidden entry", at.Element)
+		}
+		db.hide(alice)
+		r.want()
+		if n := db.callCount("Since") - reads; n != 0 {
+			t.Errorf("the list was read %d times, want 0", n)
+		}
+		subscribe(t, h, alice, r.cursor).want("caught up 0")
+	})
+}

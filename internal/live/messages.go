@@ -67,15 +67,19 @@ func (p *partition) handle(m pubsub.Message, posts map[retwis.PostID]*retwis.Pos
 		return
 	}
 	body, loaded := posts[m.Element.Shown()]
+	kind := m.Kind
+	if kind == pubsub.Hidden {
+		kind, body, loaded = pubsub.Pushed, nil, true // the feed advances and sends nothing
+	}
 	for _, r := range m.Recipients {
 		f := p.feeds[r.Timeline]
 		switch {
 		case f == nil:
-		case m.Kind == pubsub.Pushed && !loaded:
+		case kind == pubsub.Pushed && !loaded:
 			f.requestCatchUp()
 		default:
 			f.receive(message{
-				kind: m.Kind, element: m.Element, before: r.Before, body: body, removal: pubsub.Removal{Post: m.Post, Author: m.Author},
+				kind: kind, element: m.Element, before: r.Before, body: body, removal: pubsub.Removal{Post: m.Post, Author: m.Author},
 			})
 		}
 	}

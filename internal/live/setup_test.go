@@ -104,6 +104,8 @@ func describe(e retwis.Event) string {
 		return fmt.Sprintf("caught up %d", e.Replayed)
 	case *retwis.Reset:
 		return string(e.Reason)
+	case *retwis.Advanced:
+		return "advanced"
 	default:
 		return fmt.Sprintf("%T", e)
 	}

@@ -9,7 +9,7 @@ import "retwis/internal/retwis"
 // lost; the timeline's list is authoritative.
 type Message struct {
 	Kind       Kind
-	Element    retwis.Element // of Pushed: the entry
+	Element    retwis.Element // of Pushed and Hidden: the entry
 	Post       retwis.PostID  // of Removed
 	Author     retwis.UserID  // of Removed: the author of the post
 	Recipients []Recipient
@@ -22,6 +22,7 @@ type Kind byte
 const (
 	Joined  Kind = 'j' // the channel was subscribed or resubscribed; earlier messages may have been lost
 	Pushed  Kind = '+' // the entry was pushed to the recipients' lists
+	Hidden  Kind = '~' // the entry was pushed to the recipients' lists, and their readers do not see it
 	Removed Kind = '-' // the post was deleted
 	Probe   Kind = '?' // a probe; the channel works
 	Changed Kind = '!' // the recipients' lists changed below their heads, with a new epoch, or no longer exist
@@ -30,7 +31,7 @@ const (
 // Recipient is a timeline that a message concerns.
 type Recipient struct {
 	Timeline retwis.TimelineID
-	Before   retwis.PostID // of Pushed: the leading id of the previous head of the list; 0 for an empty list
+	Before   retwis.PostID // of Pushed and Hidden: the leading id of the previous head of the list; 0 for an empty list
 }
 
 // Replay is the history of a timeline since a position, read in one step.

@@ -20,8 +20,8 @@ type CaughtUp struct {
 	Replayed int // events replayed before it
 }
 
-// Advanced reports that a filter dropped events, so that the subscriber's position does not
-// become too old.
+// Advanced reports that entries arrived which the subscriber does not see, so that its position
+// does not become too old.
 type Advanced struct{ Cursor Cursor }
 
 // Reset reports that the events since the subscriber's cursor cannot be replayed. The client

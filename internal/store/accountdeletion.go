@@ -47,10 +47,10 @@ func (s *Tasks) DeleteAccountStep(ctx context.Context, id retwis.UserID, step in
 	_, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.DeleteAccountStep,
 		Keys: []string{
-			p.User(id).Account(), p.User(id).Profile(), p.User(id).TrimmedPosts(), p.User(id).Lists(), p.Outbox(), p.Removals(), p.Online(), p.OnlineNodes(),
+			p.User(id).Account(), p.User(id).Profile(), p.User(id).TrimmedPosts(), p.User(id).Lists(), p.Outbox(), p.Changes(), p.Online(), p.OnlineNodes(),
 		},
 		Args: []any{
-			id.String(), step, postsPerStep, listsPerStep, s.options.Removals, s.db.Publish, p.Prefix(rdb.LiveChannels), p.Prefix(rdb.PostKeys),
+			id.String(), step, postsPerStep, listsPerStep, s.options.Changes, s.db.Publish, p.Prefix(rdb.LiveChannels), p.Prefix(rdb.PostKeys),
 			p.Prefix(rdb.ListKeys),
 		},
 	})

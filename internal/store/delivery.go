@@ -80,7 +80,7 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 		},
 		Args: []any{
 			e.ID, d.Progress, e.Element().String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
-			p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind, to.prefix, to.suffix, to.epoch, e.Author.String(), p.Tag + ":", len(s.db.Partitions()),
+			p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind, to.prefix, to.suffix, to.epoch, e.Author.String(), p.Tag + ":", len(s.db.Partitions()), o.HideReplies,
 		},
 	}
 }
@@ -90,14 +90,14 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 func (s *Outbox) removeCall(d outbox.Delivery) rdb.Call {
 	o, e, p := s.options, d.Entry, s.db.Partition(d.Partition)
 	to := s.recipients(p, d)
-	removals := o.Removals
+	keep := o.Changes
 	if p == s.db.OfUser(e.Author) || d.To == outbox.TargetLists {
-		removals = 0
+		keep = 0
 	}
 	c := rdb.Call{
 		Script: script.AnnounceRemoval,
-		Keys:   []string{p.Progress(e.Outbox), to.key, p.Online(), p.OnlineNodes(), p.Removals()},
-		Args:   []any{e.ID, d.Progress, e.Post.String(), e.Author.String(), o.Chunk, removals, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind},
+		Keys:   []string{p.Progress(e.Outbox), to.key, p.Online(), p.OnlineNodes(), p.Changes()},
+		Args:   []any{e.ID, d.Progress, e.Post.String(), e.Author.String(), o.Chunk, keep, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind},
 	}
 	if d.To == outbox.TargetLists {
 		return c

@@ -63,7 +63,7 @@ func (s *Timelines) pageCall(id retwis.TimelineID, mode string, from []retwis.El
 	}
 	return rdb.Call{
 		Script: script.ReadList,
-		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Removals(), p.LargeAuthors(), p.OnlineNodes()},
+		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes()},
 		Args:   append([]any{mode, strings.Join(elements, " "), count, retwis.CursorReserve}, s.pullArgs(id)...),
 	}
 }

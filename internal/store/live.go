@@ -37,8 +37,8 @@ func (s *Live) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, 
 
 // Bounds of one replay. A position that is further behind is unrecoverable.
 const (
-	maxReplay   = 1000
-	maxRemovals = 1000
+	maxReplay  = 1000
+	maxChanges = 1000
 )
 
 // CurrentPosition returns the current position of a timeline.
@@ -51,17 +51,17 @@ func (s *Live) CurrentPosition(ctx context.Context, id retwis.TimelineID) (retwi
 }
 
 // EventsSince returns the history of a timeline since a position, read atomically. Found is false if there are more than
-// 1000 arrivals or 1000 removals, if removals since the position have expired, or if the list no longer holds the post of
+// 1000 arrivals or 1000 changes, if changes since the position have expired, or if the list no longer holds the post of
 // the position. A missing home or list is rebuilt first. If the list or the user was deleted, Gone is true.
 func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
 	id := from.Timeline
 	p := s.db.OfTimeline(id)
 	c := rdb.Call{
 		Script: script.EventsSince,
-		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Removals(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Sources(), p.Timeline(id).Owner()},
+		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Sources(), p.Timeline(id).Owner()},
 		Args: append([]any{
 			string(id.Kind), id.Owner.String(), from.Element.String(),
-			fmt.Sprintf("%d-%d", from.Change.Millis, from.Change.Seq), maxReplay, maxRemovals, s.options.Removals,
+			fmt.Sprintf("%d-%d", from.Change.Millis, from.Change.Seq), maxReplay, maxChanges, s.options.Changes,
 		}, s.timelines.pullArgs(id)...),
 	}
 	for try := 0; ; try++ {
@@ -194,7 +194,7 @@ func parseMessage(payload string) (pubsub.Message, error) {
 	rest := fields[1:]
 	step := 1
 	switch message.Kind {
-	case pubsub.Pushed:
+	case pubsub.Pushed, pubsub.Hidden:
 		if len(rest) == 0 {
 			return message, errors.New("no element")
 		}

@@ -35,7 +35,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 		Script: script.CreatePost,
 		Keys: []string{
 			p.User(post.Author).Account(), p.User(post.Author).Profile(), p.User(post.Author).Home(), p.Outbox(), p.Clock(),
-			p.User(post.Author).Idempotency(post.IdempotencyKey), p.Online(), p.OnlineNodes(), p.Removals(),
+			p.User(post.Author).Idempotency(post.IdempotencyKey), p.Online(), p.OnlineNodes(), p.Changes(),
 			p.User(post.Author).TrimmedPosts(),
 		},
 		Args: []any{
@@ -129,10 +129,10 @@ func (s *Posts) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.DeletePost,
 		Keys: []string{
-			holder.Post(id), holder.User(viewer).Profile(), holder.User(viewer).Account(), holder.Outbox(), holder.Removals(),
+			holder.Post(id), holder.User(viewer).Profile(), holder.User(viewer).Account(), holder.Outbox(), holder.Changes(),
 			holder.Online(), holder.OnlineNodes(),
 		},
-		Args: []any{viewer.String(), id.String(), s.options.Removals, s.db.Publish, holder.Prefix(rdb.LiveChannels)},
+		Args: []any{viewer.String(), id.String(), s.options.Changes, s.db.Publish, holder.Prefix(rdb.LiveChannels)},
 	})
 	if err != nil {
 		return fmt.Errorf("delete post %s: %w", id, err)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
 	"retwis/internal/pubsub"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -51,5 +53,57 @@ func TestSince_TrimmedProfileIsUnrecoverable(t *testing.T) {
 	}
 	if later := since(replay.Position); !later.Found || len(later.Arrived) != 8 {
 		t.Errorf("replay of 8 posts: %d posts, found %v", len(later.Arrived), later.Found)
+	}
+}
+
+// Only removals are produced so far. Replays understand the other changes.
+func TestSince_UnderstandsEveryKindOfChange(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, store.Options{URL: redistest.Server(t).URL()})
+	people := storetest.Register(t, s, "author", "stranger")
+	author, home := people[0], retwis.Home(people[0])
+	edge, err := s.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: "key"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := edge.Post.ID
+	type change struct {
+		kind, subject string
+		author        retwis.UserID
+	}
+	for _, tt := range []struct {
+		name    string
+		changes []change
+		found   bool
+		removed int
+	}{
+		{"removed", []change{{"removed", post.String(), author}}, true, 1},
+		{"hidden", []change{{"hidden", post.String(), author}}, true, 1},
+		{"hidden and restored", []change{{"hidden", post.String(), author}, {"restored", post.String(), author}}, true, 0},
+		{"restored and hidden", []change{{"restored", post.String(), author}, {"hidden", post.String(), author}}, true, 1},
+		{"state of the author", []change{{"state", "limited", author}}, false, 0},
+		{"state of a stranger", []change{{"state", "limited", people[1]}}, true, 0},
+		{"post of a stranger", []change{{"removed", "1790000000000000001", people[1]}}, true, 0},
+		{"unknown kind", []change{{"renamed", post.String(), author}}, true, 0},
+	} {
+		from, err := s.Live.CurrentPosition(t.Context(), home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range tt.changes {
+			err := s.DB().Client.XAdd(t.Context(), &redis.XAddArgs{
+				Stream: s.DB().OfTimeline(home).Changes(), Values: []any{c.kind, c.subject, "author", c.author.String()},
+			}).Err()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		replay, err := s.Live.EventsSince(t.Context(), from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if replay.Found != tt.found || len(replay.Removed) != tt.removed || replay.Position.Change == from.Change {
+			t.Errorf("%s: found %t, removed %v, change %v", tt.name, replay.Found, replay.Removed, replay.Position.Change)
+		}
 	}
 }

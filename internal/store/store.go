@@ -30,8 +30,11 @@ type Options struct {
 	Chunk        int // followers served by one call, 500
 	CheckedChunk int // followers served by one call that searches their lists, 50
 	OutboxLimit  int // entries of an outbox, 100 000
-	Removals     int // removals that a partition keeps, 10 000
+	Changes      int // changes that a partition keeps, 10 000
 	NewestUsers  int // newest users that a partition keeps, 1000
+
+	// HideReplies announces replies to users whom a reader does not follow as hidden. Pages and replays show them.
+	HideReplies bool
 
 	SessionTTL        time.Duration // TTL of an unused session, 30 days
 	SessionRenewal    time.Duration // interval between renewals of a session in use, 10 min
@@ -67,7 +70,7 @@ func (o Options) withDefaults() Options {
 	set(&o.Chunk, 500)
 	set(&o.CheckedChunk, 50)
 	set(&o.OutboxLimit, 100_000)
-	set(&o.Removals, 10_000)
+	set(&o.Changes, 10_000)
 	set(&o.NewestUsers, 1000)
 	setDuration(&o.IdleHomeAge, 30*day)
 	setDuration(&o.SessionTTL, 30*day)

@@ -121,8 +121,8 @@ func (p Partition) Familiar(name string, from netip.Prefix) string {
 // the author of the post answered. A repost has author and reposted, the post.
 func (p Partition) Post(id retwis.PostID) string { return p.Prefix(PostKeys) + id.String() }
 
-// Removals is a stream, capped: the posts whose deletion was delivered to the partition.
-func (p Partition) Removals() string { return p.Tag + ":removals" }
+// Changes is a stream, capped: the changes that reached the partition, other than new posts. See lib/changes.lua.
+func (p Partition) Changes() string { return p.Tag + ":changes" }
 
 // PublicTimeline is a list like a home, of all posts.
 func (p Partition) PublicTimeline() string { return p.Tag + ":public" }

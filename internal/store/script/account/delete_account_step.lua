@@ -2,14 +2,15 @@
 -- following step. When neither posts nor lists remain, it queues the detach entry, behind all
 -- deletions. A repeat of a step has no effect.
 --
--- KEYS   1 account   2 profile   3 trimmed posts   4 lists   5 outbox   6 removals   7 online
+-- KEYS   1 account   2 profile   3 trimmed posts   4 lists   5 outbox   6 changes   7 online
 --        8 online nodes
--- ARGV   1 user   2 step   3 posts per step   4 lists per step   5 removals to keep
+-- ARGV   1 user   2 step   3 posts per step   4 lists per step   5 changes to keep
 --        6 PUBLISH or SPUBLISH   7 channel prefix   8 post key prefix   9 list key prefix
 -- Reply  1, or 0 if the step has been carried out before
 --@include clock
 --@include ids
 --@include publish
+--@include changes
 --@include tombstone
 --@include listdeletion
 
@@ -21,7 +22,7 @@ local user, step = ARGV[1], string.format('%.0f', tonumber(ARGV[2]) + 1)
 redis.call('HSET', KEYS[1], 'step', step)
 
 local keys = {
-  user = KEYS[1], lists = KEYS[4], outbox = KEYS[5], removals = KEYS[6], online = KEYS[7], nodes = KEYS[8],
+  user = KEYS[1], lists = KEYS[4], outbox = KEYS[5], changes = KEYS[6], online = KEYS[7], nodes = KEYS[8],
   command = ARGV[6], channel = ARGV[7],
 }
 local left = tonumber(ARGV[3])

@@ -2,8 +2,8 @@
 -- the removal to the watched timelines of its author. The caller updates the profile. A repeat has no
 -- effect.
 --
--- keys  user, outbox, removals, online, nodes
-local function leave_tombstone(keys, post_key, post, author, removals, command, channel)
+-- keys  user, outbox, changes, online, nodes
+local function leave_tombstone(keys, post_key, post, author, changes_kept, command, channel)
   if redis.call('HEXISTS', post_key, 'deleted') == 1 then
     return
   end
@@ -13,6 +13,6 @@ local function leave_tombstone(keys, post_key, post, author, removals, command, 
   local mentions = redis.call('HGET', post_key, 'mentions')
   redis.call('XADD', keys.outbox, '*', 'kind', 'delete', 'author', author, 'post', post,
     unpack(mentions and { 'mentions', mentions } or {}))
-  redis.call('XADD', keys.removals, 'MAXLEN', removals, '*', 'post', post, 'author', author)
+  add_change(keys.changes, changes_kept, 'removed', post, author)
   publish(keys.nodes, command, channel, '- ' .. post .. ' ' .. author, watched(keys.online, { 'h' .. author, 'u' .. author }))
 end

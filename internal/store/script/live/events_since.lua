@@ -1,13 +1,13 @@
 -- events_since reads the history of a timeline after a position, atomically.
 --
--- KEYS   1 list   2 hash of the epoch, or a missing key   3 removals   4 and 5 see lib/pullonread.lua
+-- KEYS   1 list   2 hash of the epoch, or a missing key   3 changes   4 and 5 see lib/pullonread.lua
 --        6 sources   7 owner: account, properties of the list, or any key for the public timeline
 -- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'm' mentions, 'p' public   2 owner
---        3 entry of the position   4 last removal of the position   5 maximum number of entries
---        6 maximum number of removals   7 removals that the stream keeps
+--        3 entry of the position   4 last change of the position   5 maximum number of entries
+--        6 maximum number of changes   7 changes that the stream keeps
 --        8… see lib/pullonread.lua
--- Reply  { epoch, last removal, newest entry or '0', last entry or '', '1' if the history since the
---        position is complete, else '0', entries newest first, { removal, post, author, … } oldest
+-- Reply  { epoch, last change, newest entry or '0', last entry or '', '1' if the history since the
+--        position is complete, else '0', entries newest first, { change, post, author, … } oldest
 --        first }; {} if the owner of the timeline no longer exists
 --@include ids
 --@include list
@@ -80,7 +80,7 @@ local function holds(post)
   return shown_posts[post]
 end
 
--- concerns reports whether a removal changes the timeline. Nobody follows a deleted author any more, but
+-- concerns reports whether a change of a post changes the timeline. Nobody follows a deleted author any more, but
 -- the list may still hold the author's posts.
 local function concerns(author, removed_post)
   if kind == 'p' then
@@ -103,14 +103,24 @@ elseif #recorded > 0 and redis.call('XLEN', KEYS[3]) >= tonumber(ARGV[7]) then
     complete = '0'
   end
 end
-if complete == '1' then
-  for _, entry in ipairs(recorded) do
-    local fields = entry[2]
-    if concerns(fields[4], fields[2]) then
+-- A hidden post is removed from the timelines of readers, unless it was restored later. The replay cannot describe
+-- what a new state of an author changes.
+local restored = {}
+for i, entry in ipairs(recorded) do
+  if entry[2][1] == 'restored' then
+    restored[entry[2][2]] = i
+  end
+end
+for i, entry in ipairs(complete == '1' and recorded or {}) do
+  local change, subject, author = entry[2][1], entry[2][2], entry[2][4]
+  if change == 'removed' or change == 'hidden' and i > (restored[subject] or 0) then
+    if concerns(author, subject) then
       removed[#removed + 1] = entry[1]
-      removed[#removed + 1] = fields[2]
-      removed[#removed + 1] = fields[4]
+      removed[#removed + 1] = subject
+      removed[#removed + 1] = author
     end
+  elseif change == 'state' and concerns(author, '') then
+    complete = '0'
   end
 end
 

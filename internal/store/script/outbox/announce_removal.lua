@@ -1,18 +1,19 @@
--- announce_removal delivers the deletion of a post. It adds the post to the partition's removals,
+-- announce_removal delivers the deletion of a post. It adds a change to the partition's changes,
 -- once, and publishes the removal to the watched timelines among the next followers of the author,
 -- or among the next lists that contain the author. The lists keep the post; reads skip it.
 --
 -- The progress is the score of the last follower processed.
 --
 -- KEYS   1 progress   2 followers, or lists that contain the author   3 online   4 online nodes
---        5 removals
+--        5 changes
 -- ARGV   1 entry   2 expected progress, '' at first   3 post   4 author   5 followers per call
---        6 removals to keep; 0 if the author's own script or the call for the followers adds the
---        removal   7 PUBLISH or SPUBLISH   8 channel prefix   9 field of the progress
+--        6 changes to keep; 0 if the author's own script or the call for the followers adds the
+--        change   7 PUBLISH or SPUBLISH   8 channel prefix   9 field of the progress
 --        10 'h' for homes, 'l' for lists   11… further timelines of this partition
 -- Reply  { progress, 0 }
 --@include progress
 --@include publish
+--@include changes
 
 local entry, post = ARGV[1], ARGV[3]
 local progress = entry_progress(KEYS[1], entry, ARGV[9])
@@ -20,7 +21,7 @@ if progress == 'done' or progress ~= ARGV[2] then
   return { progress, 0 }
 end
 if progress == '' and ARGV[6] ~= '0' then
-  redis.call('XADD', KEYS[5], 'MAXLEN', ARGV[6], '*', 'post', post, 'author', ARGV[4])
+  add_change(KEYS[5], ARGV[6], 'removed', post, ARGV[4])
 end
 
 local now = 'done'

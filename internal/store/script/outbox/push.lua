@@ -23,6 +23,7 @@
 --        9 channel prefix   10 field of the progress   11 'h' for homes, 'l' for lists
 --        12 and 13 prefix and suffix of list keys   14 prefix of the keys that hold epochs
 --        15 author   16 tag of the partition and ':'   17 number of partitions
+--        18 '1' if a watched home hides replies to users other than its reader and those followed
 -- Reply  { progress, or 'late' for an element that has to be merged; lists that the element was pushed to }
 --@include ids
 --@include list
@@ -67,6 +68,13 @@ end
 local call, prefix, suffix = redis.call, ARGV[12], ARGV[13]
 local cap, slack = tonumber(ARGV[6]), tonumber(ARGV[7])
 local limit = cap + slack
+local _, answered = answered_by(element)
+local replies_hide = kind == 'h' and ARGV[18] == '1' and answered
+-- hides reports whether a reader does not see the element. The feed of the home passes it.
+local function hides(reader)
+  return replies_hide and reader ~= answered and not call('ZSCORE', ARGV[16] .. 'following:' .. reader, answered)
+end
+local hidden, hidden_heads = {}, {}
 local names, heads, changed, pushed, searched, served = {}, {}, {}, 0, 0, 0
 -- Fast path for the usual case: no list is watched, searched or marked.
 if not (search or watched_any) and next(merged) == nil then
@@ -108,7 +116,10 @@ for i = served + 1, count do
     if length > limit then
       trim(list, cap)
     end
-    if before then
+    if before and hides(found[i]) then
+      hidden[#hidden + 1] = readers[i]
+      hidden_heads[#hidden_heads + 1] = before
+    elseif before then
       names[#names + 1] = readers[i]
       heads[#heads + 1] = before
     end
@@ -129,5 +140,6 @@ if pulls and now == 'done' then
   redis.call('SREM', KEYS[8], author)
 end
 publish(KEYS[4], ARGV[8], ARGV[9], '+ ' .. element, names, heads)
+publish(KEYS[4], ARGV[8], ARGV[9], '~ ' .. element, hidden, hidden_heads)
 publish(KEYS[4], ARGV[8], ARGV[9], '!', changed)
 return { now, pushed }

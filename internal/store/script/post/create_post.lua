@@ -2,12 +2,12 @@
 -- fan-out. A repeat with the same idempotency key returns the first post.
 --
 -- KEYS   1 account   2 profile   3 home   4 outbox   5 clock   6 idempotency
---        7 online   8 online nodes   9 removals   10 trimmed posts
+--        7 online   8 online nodes   9 changes   10 trimmed posts
 -- ARGV   1 author   2 text   3 digest of the text   4 bucket   5 profile cap
 --        6 home cap   7 slack   8 post key prefix   9 TTL of the idempotency key in seconds
 --        10 outbox limit   11 PUBLISH or SPUBLISH   12 channel prefix
 --        13 mentioned users, separated by spaces   14 trace, '' if it is not recorded
--- Reply  { 'ok', post, epoch of the home, last removal }, { 'no_user' } if there is no such author,
+-- Reply  { 'ok', post, epoch of the home, last change }, { 'no_user' } if there is no such author,
 --        { 'conflict' } if the key was used with another text, or { 'full' }
 --@include clock
 --@include ids

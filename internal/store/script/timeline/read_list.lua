@@ -1,11 +1,11 @@
 -- read_list reads a range of the list of a timeline, and the position of the timeline, atomically.
 --
--- KEYS   1 list   2 hash of the epoch, or a missing key   3 removals
+-- KEYS   1 list   2 hash of the epoch, or a missing key   3 changes
 --        4 and 5 see lib/pullonread.lua
 -- ARGV   1 'top', 'after', 'before' or 'all'   2 for after and before: entry, and the entries below
 --        it, separated by spaces   3 count   4 number of further entries to return below the last one
 --        5… see lib/pullonread.lua
--- Reply  { epoch, last removal, newest entry or '0', last entry or '', number of entries in the range
+-- Reply  { epoch, last change, newest entry or '0', last entry or '', number of entries in the range
 --        or -1 if the list holds none of the entries, entries of the range and below it }
 --
 -- If the list does not hold the entry, the range begins or ends at the first of those below it that the
@@ -58,10 +58,10 @@ if from >= 0 then
     size = math.min(size, #entries)
   end
 end
-local removal = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)
+local change = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)
 return {
   redis.call('HGET', KEYS[2], 'epoch') or '0',
-  removal[1] and removal[1][1] or '0-0',
+  change[1] and change[1][1] or '0-0',
   head(KEYS[1]),
   redis.call('LINDEX', KEYS[1], -1) or '',
   size,
