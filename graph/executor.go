@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -20,6 +21,7 @@ import (
 	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 // Options configure an executor.
@@ -153,18 +155,32 @@ func (e *Executor) Prepare(
 	ctx context.Context, params *graphql.RawParams, queriesOnly bool,
 ) (*graphql.OperationContext, ratelimit.Budget, gqlerror.List) {
 	client := limits.ClientOf(ctx)
-	if err := e.limiter.Check(client); err != nil {
+	if err := e.Admit(ctx); err != nil {
 		return &graphql.OperationContext{}, ratelimit.Budget{}, gqlerror.List{gqlerror.Wrap(err)}
 	}
 	op, charged, errs := e.createOperation(ctx, client, params, queriesOnly)
-	if len(errs) > 0 && !errors.Is(errs[0], errRateLimited) {
+	switch {
+	case len(errs) == 0:
+	case errors.Is(errs[0], errRateLimited):
+		_ = sleep.For(ctx, refusalDelay)
+	default:
 		e.limiter.Spend(client, max(limits.RefusedCost-charged.document, 1))
 	}
 	return op, charged.budget, shortenErrors(errs)
 }
 
+// refusalDelay is the time after which a client beyond a rate limit is refused. Refusals cost the client nothing, so without
+// the delay one that never stops asking would keep the process busy with them.
+const refusalDelay = 250 * time.Millisecond
+
 // Admit refuses a client whose budget of reads is used up.
-func (e *Executor) Admit(ctx context.Context) error { return e.limiter.Check(limits.ClientOf(ctx)) }
+func (e *Executor) Admit(ctx context.Context) error {
+	err := e.limiter.Check(limits.ClientOf(ctx))
+	if err != nil {
+		_ = sleep.For(ctx, refusalDelay)
+	}
+	return err //nolint:wrapcheck // for the client
+}
 
 // Refused charges a client for a request that the transport refused after reading its bytes.
 func (e *Executor) Refused(ctx context.Context, bytes int) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -105,4 +106,31 @@ func TestRateLimit_ChargesRefusedRequests(t *testing.T) {
 			t.Errorf("%s costs %d, want %d", query, total, limits.RefusedCost)
 		}
 	}
+}
+
+// Attack: a client without budget that never stops asking.
+func TestRateLimit_DelaysRefusals(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAPI(graph.Options{})
+		took := func(query string) time.Duration {
+			start := time.Now()
+			a.run(t, query, "")
+			return time.Since(start)
+		}
+		if got := took(kindQuery); got > 0 {
+			t.Errorf("an operation takes %v", got)
+		}
+		a.limiter.refusal = ratelimit.Exceeded(ratelimit.Reads, time.Second)
+		if got := took(kindQuery); got < 200*time.Millisecond || got > time.Second {
+			t.Errorf("a refusal takes %v", got)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		start := time.Now()
+		a.send(ctx, &graphql.RawParams{Query: kindQuery})
+		if got := time.Since(start); got > 0 {
+			t.Errorf("the refusal of a client that is gone takes %v", got)
+		}
+	})
 }
