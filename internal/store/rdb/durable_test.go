@@ -20,7 +20,7 @@ func TestDoDurably_DoesNotTrustASlowMasterWithoutReplicas(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	db, err := Open(t.Context(), Options{URL: cluster.URL(), Timeout: 5 * time.Second})
+	db, err := Open(t.Context(), Options{URL: cluster.URL(), Timeout: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -247,7 +247,7 @@ func (g *redisGroup) close() {
 
 // cli runs redis-cli, for cluster operations with many steps.
 func cli(ctx context.Context, args ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, "redis-cli", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("redis-cli %s: %w: %.500s", strings.Join(args, " "), err, out)
