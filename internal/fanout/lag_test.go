@@ -124,3 +124,43 @@ func TestLag_HidesNoPosts(t *testing.T) {
 		}
 	})
 }
+
+// A page ends at a late post with newer posts below it. All of these are trimmed before the next page, which must show them.
+func TestLag_NextPageShowsNewerPostsThatWereTrimmed(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
+		people := e.Apart(3)
+		reader, quick, slow := people[0], people[1], people[2]
+		home := retwis.Home(reader)
+		_, stop := e.Work(fanout.Options{})
+		e.Follow(reader, quick)
+		e.Follow(reader, slow)
+		e.Read(home)
+		e.Drain()
+		stop()
+
+		release := e.HoldOutbox(slow)
+		e.Work(fanout.Options{})
+		late := e.Post(slow, "late")
+		var newer []retwis.PostID
+		for range 5 {
+			newer = append(newer, e.Post(quick, "newer"))
+		}
+		e.DrainAllBut(e.Outbox.PartitionOfUser(slow))
+		release()
+		e.Drain()
+		page, err := e.Timelines.Page(t.Context(), home, retwis.Page{First: 1})
+		if err != nil || len(page.Edges) != 1 || page.Edges[0].Post.ID != late {
+			t.Fatalf("the home begins with %v, want %v: %v", page.Edges, late, err)
+		}
+		for range 15 {
+			e.Post(quick, "afterwards")
+		}
+		e.Drain()
+		next, _ := e.Walk(redistest.Rand(t), home, true, page.Edges[0].Cursor)
+		if want := enginetest.Newest(newer); !slices.Equal(next, want) {
+			t.Errorf("after the late post, pages show %v, want %v", next, want)
+		}
+	})
+}

@@ -138,6 +138,10 @@ func (w *listWalk) afterLostEntry(ctx context.Context) (*tailWalk, error) {
 		if w.from.Epoch != w.at.Epoch {
 			t.hold(t.list) // the reader may not have seen these entries
 		}
+		t.held[from] = true
+		for _, next := range w.from.Older { // which are newer if their authors lagged less
+			t.bound = max(t.bound, next.ID+1)
+		}
 		return t, nil
 	}
 	inDeep := index == len(t.list) && !t.whole
