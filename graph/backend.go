@@ -94,7 +94,7 @@ type Timelines interface {
 type Live interface {
 	// Attach sends a sink the events after a cursor, or from now on if the cursor is empty, until ctx is done. After an
 	// error it does not call the sink.
-	Attach(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error
+	Attach(ctx context.Context, who retwis.Subscriber, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error
 }
 
 // RateLimits count the operations of clients and refuse those that exceed a limit, with the code RATE_LIMITED.

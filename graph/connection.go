@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"retwis/graph/loaders"
+	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
 
@@ -38,6 +39,7 @@ type pageKey struct {
 
 // posts returns a page of a timeline.
 func (r *Resolver) posts(ctx context.Context, timeline retwis.TimelineID, page retwis.Page) (*PostConnection, error) {
+	page.FilterEpoch = auth.IdentityOf(ctx).FilterEpoch
 	return loaders.Once(ctx, pageKey{"posts", timeline, page}, func() (*PostConnection, error) {
 		posts, err := r.Timelines.Page(ctx, timeline, page)
 		return postConnection(ctx, posts), err

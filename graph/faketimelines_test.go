@@ -70,7 +70,7 @@ func cut[T any](all []T, page retwis.Page, cursorOf func(T) retwis.Cursor) ([]T,
 	return all[from:to], more{next: to < len(all), previous: from > 0}, nil
 }
 
-func (w *fakeBackend) Attach(_ context.Context, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error {
+func (w *fakeBackend) Attach(_ context.Context, _ retwis.Subscriber, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error {
 	err := w.begin("Attach", timeline, " ", after)
 	defer w.mu.Unlock()
 	if err == nil {

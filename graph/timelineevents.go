@@ -33,8 +33,9 @@ func (r *Resolver) timelineEvents(ctx context.Context, args map[string]any) (ret
 	if err != nil {
 		return nil, err
 	}
+	who := auth.IdentityOf(ctx)
 	return r.filtered(func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
-		return r.Live.Attach(ctx, timeline, cmp.Or(after, from), sink)
+		return r.Live.Attach(ctx, retwis.Subscriber{User: who.User, FilterEpoch: who.FilterEpoch}, timeline, cmp.Or(after, from), sink)
 	}, wanted), nil
 }
 

@@ -11,6 +11,8 @@ type Identity struct {
 	User       retwis.UserID
 	Session    retwis.SessionKey
 	Generation int64 // of the session, as in [retwis.SessionOwner]
+
+	FilterEpoch int64 // of the user, when the session was read
 }
 
 // SessionID returns the id of the session.

@@ -127,7 +127,7 @@ func (a *Accounts) Authenticate(ctx context.Context, token string) (Identity, er
 	if err != nil {
 		return Identity{}, fmt.Errorf("authenticate: %w", err)
 	}
-	return Identity{User: holder.User, Session: key, Generation: holder.Generation}, nil
+	return Identity{User: holder.User, Session: key, Generation: holder.Generation, FilterEpoch: holder.FilterEpoch}, nil
 }
 
 // Logout ends the session of the request.

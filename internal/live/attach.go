@@ -17,16 +17,17 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 	if fresh {
 		f.setPosition(r.events.Position)
 	}
-	begin, ok := f.replayUpTo(r)
+	begin, ok := f.replayUpTo(r, s.filter)
 	if !ok {
 		if !force {
 			return false
 		}
 		begin = replay{end: f.joinPosition(r)}
 		if r.from != nil {
-			begin.reset = cmp.Or(resetReason(*r.from, r.events), retwis.HistoryChanged)
+			begin.reset = cmp.Or(r.resetReason(s.filter), retwis.HistoryChanged)
 		}
 	}
+	begin.end.Filter, begin.from.Filter = s.filter, s.filter
 	s.index = len(f.subscribers)
 	f.subscribers = append(f.subscribers, s)
 	s.start(begin)
@@ -46,7 +47,7 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 // the feed. Within an epoch the list is a log, and recent is an excerpt of it. The two
 // positions are therefore comparable if one of them occurs in the posts that the other side
 // has read. Otherwise replayUpTo reports false.
-func (f *feed) replayUpTo(r reading) (replay, bool) {
+func (f *feed) replayUpTo(r reading, filter int64) (replay, bool) {
 	read := r.events.Position
 	if read.Epoch != f.position.Epoch ||
 		f.removals-r.removals > len(f.removed) || compareChanges(read.Change, f.changeFloor) < 0 {
@@ -56,7 +57,7 @@ func (f *feed) replayUpTo(r reading) (replay, bool) {
 	if r.from == nil {
 		return replay{end: f.joinPosition(r)}, behind >= 0
 	}
-	if reason := resetReason(*r.from, r.events); reason != "" {
+	if reason := r.resetReason(filter); reason != "" {
 		return replay{reset: reason, end: f.joinPosition(r)}, behind >= 0
 	}
 

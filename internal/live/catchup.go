@@ -84,9 +84,10 @@ func (f *feed) catchUp(ctx context.Context) error {
 		return nil
 	}
 	from, sent := f.overlap()
+	viewers := f.viewers()
 	// The read covers all messages received before it. Their loaded posts are still useful.
 	known := f.held
-	f.held, f.readAgain, f.verify = nil, false, false
+	f.held, f.readAgain, f.verify, f.compareFilters = nil, false, false, false
 	p.mu.Unlock()
 
 	h.counts.catchUps.Add(1)
@@ -96,9 +97,13 @@ func (f *feed) catchUp(ctx context.Context) error {
 		from.Element, sent = sent[half-1], sent[half:]
 		events, err = h.readSince(ctx, from)
 	}
+	filters := map[retwis.UserID]int64{}
+	if err == nil {
+		filters, err = h.readFilters(ctx, viewers)
+	}
 	if err != nil {
 		p.mu.Lock()
-		f.verify = f.verify || sent != nil
+		f.verify, f.compareFilters = f.verify || sent != nil, f.compareFilters || viewers != nil
 		p.mu.Unlock()
 		return fmt.Errorf("read the events of timeline %s: %w", f.timeline, err)
 	}
@@ -121,6 +126,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		f.reset(events.Position, reason)
+		f.resetFiltered(filters)
 		f.endBusy()
 		return nil
 	}
@@ -138,6 +144,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f.finishCatchUp(events.Position, events.Removed)
+	f.resetFiltered(filters)
 	f.endBusy()
 	return nil
 }

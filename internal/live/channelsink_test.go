@@ -32,14 +32,19 @@ type channelSink struct {
 	err     error
 }
 
-// Subscribe is [Hub.Attach] with a channel for the events.
+// Subscribe is [Hub.Attach] of an anonymous subscriber, with a channel for the events.
 func (h *Hub) Subscribe(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor) (Subscription, error) {
+	return h.SubscribeAs(ctx, retwis.Subscriber{}, timeline, after)
+}
+
+// SubscribeAs is [Hub.Attach] with a channel for the events.
+func (h *Hub) SubscribeAs(ctx context.Context, who retwis.Subscriber, timeline retwis.TimelineID, after retwis.Cursor) (Subscription, error) {
 	s := &channelSink{
 		hub:    h,
 		events: make(chan retwis.Event, channelLength),
 		ended:  make(chan struct{}),
 	}
-	if err := h.Attach(ctx, timeline, after, s); err != nil {
+	if err := h.Attach(ctx, who, timeline, after, s); err != nil {
 		return Subscription{}, err
 	}
 	return Subscription{Events: s.events, Err: s.reason}, nil

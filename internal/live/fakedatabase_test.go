@@ -30,6 +30,7 @@ type fakeDatabase struct {
 	latency     time.Duration // maximum latency of a call and of a message
 	failing     map[string]bool
 	calls       map[string]int
+	filters     map[retwis.UserID]int64 // filter epochs
 	lastPost    retwis.PostID
 	elementOf   func(retwis.PostID) retwis.Element // the element of a new post or repost
 	lists       map[retwis.TimelineID]*list
@@ -68,6 +69,7 @@ func newFakeDatabase() *fakeDatabase {
 		failing:     map[string]bool{},
 		calls:       map[string]int{},
 		elementOf:   retwis.Plain,
+		filters:     map[retwis.UserID]int64{},
 		lists:       map[retwis.TimelineID]*list{},
 		posts:       map[retwis.PostID]*retwis.Post{},
 		removals:    map[int][]removal{},
@@ -342,6 +344,30 @@ func (db *fakeDatabase) since(from retwis.TimelinePosition) pubsub.Replay {
 
 func removedLater(a, b retwis.ChangeID) bool {
 	return a.Millis > b.Millis || (a.Millis == b.Millis && a.Seq > b.Seq)
+}
+
+// raiseFilter raises the filter epoch of a user. With a timeline it publishes a change message.
+func (db *fakeDatabase) raiseFilter(user retwis.UserID, watched ...retwis.TimelineID) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.filters[user]++
+	for _, t := range watched {
+		db.publish(db.PartitionOf(t), pubsub.Message{Kind: pubsub.Changed, Recipients: []pubsub.Recipient{{Timeline: t}}})
+	}
+}
+
+// FilterEpochs implements [Source].
+func (db *fakeDatabase) FilterEpochs(ctx context.Context, users []retwis.UserID) ([]int64, error) {
+	if err := db.call(ctx, "FilterEpochs"); err != nil {
+		return nil, err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	epochs := make([]int64, len(users))
+	for i, user := range users {
+		epochs[i] = db.filters[user]
+	}
+	return epochs, nil
 }
 
 func (db *fakeDatabase) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {

@@ -36,6 +36,8 @@ type feed struct {
 	headObserved bool // see below
 	verify       bool // the next catch-up compares the posts sent with the list
 
+	compareFilters bool // the next catch-up compares the filter epochs of the viewers
+
 	newest      retwis.PostID // greatest leading id in recent
 	recent      []retwis.Element
 	subscribers []*subscription
@@ -85,6 +87,7 @@ func (f *feed) receive(m message) {
 	case m.kind == pubsub.Removed:
 		f.sendRemoval(m.removal)
 	default:
+		f.compareFilters = true
 		f.requestCatchUp()
 	}
 }
@@ -110,6 +113,7 @@ func (f *feed) pushed(m message) {
 // hold keeps a message until the feed is no longer busy. If there are too many, or if a
 // message requires a read, the feed catches up again instead.
 func (f *feed) hold(m message) {
+	f.compareFilters = f.compareFilters || m.kind == pubsub.Changed
 	switch {
 	case f.readAgain: // the next read covers the message
 	case len(f.held) >= heldLength || (m.kind != pubsub.Pushed && m.kind != pubsub.Removed):
@@ -184,13 +188,6 @@ func (f *feed) sendRemoval(r pubsub.Removal) {
 
 func (f *feed) sentRemoval(id retwis.PostID) bool {
 	return slices.ContainsFunc(f.removed, func(r pubsub.Removal) bool { return r.Post == id })
-}
-
-func (f *feed) send(e retwis.Event) {
-	f.unsent = 0
-	for _, s := range f.subscribers {
-		s.deliver(e)
-	}
 }
 
 // overlap returns the position to read from in order to verify the last posts sent, and those

@@ -32,6 +32,15 @@ func resetReason(from retwis.TimelinePosition, events pubsub.Replay) retwis.Rese
 	}
 }
 
+// resetReason is [resetReason] for a viewer with a filter epoch. The position of an earlier one is
+// of another view of the timeline.
+func (r reading) resetReason(filter int64) retwis.ResetReason {
+	if r.from.Filter != filter {
+		return retwis.HistoryChanged
+	}
+	return resetReason(*r.from, r.events)
+}
+
 // replay holds the events that a subscriber receives before live events: those between its
 // cursor and the position at which it joins the feed.
 type replay struct {

@@ -13,6 +13,8 @@ type Source interface {
 	PartitionOf(retwis.TimelineID) int
 	// EventsSince returns all events of a timeline after a position, in one atomic read.
 	EventsSince(context.Context, retwis.TimelinePosition) (pubsub.Replay, error)
+	// FilterEpochs returns the filter epochs of users, in their order.
+	FilterEpochs(context.Context, []retwis.UserID) ([]int64, error)
 	CurrentPosition(context.Context, retwis.TimelineID) (retwis.TimelinePosition, error)
 	// SetOnline registers presence: for the duration of ttl the partition publishes messages
 	// about the timelines to the node. All timelines must be of one partition. It returns the

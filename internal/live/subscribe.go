@@ -13,7 +13,7 @@ const maxJoinReads = 4
 
 var errJoinTimeout = fmt.Errorf("timed out waiting for the timeline's events: %w", retwis.Unavailable(retryAfter))
 
-// Attach sends the events of a timeline to a sink until ctx is done: first a replay of the
+// Attach sends the events of a timeline to the sink of a subscriber until ctx is done: first a replay of the
 // events after the cursor, then live events. An empty cursor begins with live events. The
 // caller must have authorised the subscriber. After an error Attach does not call the sink.
 //
@@ -21,7 +21,7 @@ var errJoinTimeout = fmt.Errorf("timed out waiting for the timeline's events: %w
 // and with [retwis.ErrTimelineGone] if the timeline was deleted. Later the subscription ends
 // with [retwis.ErrSlowConsumer] if the sink does not keep up, and with [retwis.ErrTimelineGone]
 // if the timeline is deleted.
-func (h *Hub) Attach(ctx context.Context, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error {
+func (h *Hub) Attach(ctx context.Context, who retwis.Subscriber, timeline retwis.TimelineID, after retwis.Cursor, sink retwis.Sink) error {
 	var from *retwis.TimelinePosition
 	if after != "" {
 		position, err := after.TimelinePosition(timeline)
@@ -31,6 +31,10 @@ func (h *Hub) Attach(ctx context.Context, timeline retwis.TimelineID, after retw
 		from = &position
 	}
 	s := newSubscription(ctx, h, sink)
+	s.viewer, s.filter = who.User, who.FilterEpoch
+	if from != nil && from.Filter > s.filter {
+		s.filter = from.Filter // read later than the session was
+	}
 	if err := h.join(s, timeline, from); err != nil {
 		s.cancel()
 		return fmt.Errorf("subscribe to timeline %s: %w", timeline, err)

@@ -24,7 +24,9 @@ type subscription struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	index  int // in the feed's subscribers; guarded by the partition's lock
+	viewer retwis.UserID // 0 for an anonymous subscriber
+	filter int64         // last known filter epoch of the viewer; guarded by the partition's lock
+	index  int           // in the feed's subscribers; guarded by the partition's lock
 }
 
 func newSubscription(ctx context.Context, h *Hub, sink retwis.Sink) *subscription {

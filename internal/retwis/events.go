@@ -1,5 +1,11 @@
 package retwis
 
+// Subscriber is the viewer of a subscription. The zero value is anonymous.
+type Subscriber struct {
+	User        UserID
+	FilterEpoch int64 // as known when the user was authenticated
+}
+
 // Event is one of [PostAdded], [PostRemoved], [CaughtUp], [Advanced] and [Reset]. Its
 // cursor is the position to resume from.
 type Event interface{ EventCursor() Cursor }

@@ -66,8 +66,9 @@ type NewSession struct {
 // SessionOwner is the user of a session, and the generation of the session. All sessions of
 // a user with a lower generation ended before the first one of a higher generation began.
 type SessionOwner struct {
-	User       UserID
-	Generation int64
+	User        UserID
+	Generation  int64
+	FilterEpoch int64 // of the user
 }
 
 // SessionEnd reports ended sessions: one session; if the hash is empty, every session of the

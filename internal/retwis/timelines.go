@@ -103,6 +103,8 @@ type Page struct {
 	After  Cursor
 	Last   int
 	Before Cursor
+
+	FilterEpoch int64 // of the viewer, for the cursors of a timeline; 0 for an anonymous one
 }
 
 // PostEdge is a post and its position in a timeline.

@@ -120,6 +120,44 @@ func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, erro
 	return replay, rdb.Text(reply[3]), nil
 }
 
+// FilterEpochs returns the filter epochs of users, in their order.
+func (s *Live) FilterEpochs(ctx context.Context, users []retwis.UserID) ([]int64, error) {
+	pipe := s.db.Client.Pipeline()
+	reads := make([]*redis.SliceCmd, len(users))
+	for i, user := range users {
+		reads[i] = pipe.HMGet(ctx, s.db.OfUser(user).User(user).Account(), "filter_epoch")
+	}
+	_, _ = pipe.Exec(ctx) // every read holds its own error
+	epochs := make([]int64, len(users))
+	for i, read := range reads {
+		fields, err := read.Result()
+		if err != nil {
+			return nil, fmt.Errorf("read the filter epochs of %d users: %w", len(users), err)
+		}
+		epochs[i] = rdb.Number(fields[0])
+	}
+	return epochs, nil
+}
+
+// RaiseFilterEpoch raises the filter epoch of a user, because the user sees timelines differently from now on, and returns
+// it. The subscriptions of the user are reset. It returns [retwis.ErrNotFound] if there is no such user.
+func (s *Live) RaiseFilterEpoch(ctx context.Context, user retwis.UserID) (int64, error) {
+	p := s.db.OfUser(user)
+	reply, err := s.db.DoDurably(ctx, rdb.Call{
+		Script: script.RaiseFilterEpoch,
+		Keys:   []string{p.User(user).Account(), p.Online(), p.OnlineNodes()},
+		Args:   []any{user.String(), s.db.Publish, p.Prefix(rdb.LiveChannels)},
+	})
+	if err != nil {
+		return 0, fmt.Errorf("raise the filter epoch of %s: %w", user, err)
+	}
+	epoch, err := reply.Int64()
+	if err == nil && epoch == 0 {
+		err = retwis.ErrNotFound
+	}
+	return epoch, err
+}
+
 // SetOnline records for ttl that a node serves subscriptions of timelines, all of one partition. Call it again before ttl
 // expires. It returns the timelines that were not recorded before: the node received no messages about them.
 func (s *Live) SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) ([]retwis.TimelineID, error) {

@@ -73,7 +73,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
-	at.Element = retwis.Plain(id)
+	at.Element, at.Filter = retwis.Plain(id), rdb.Number(fields[4])
 	return retwis.PostEdge{
 		Cursor: at.Cursor(),
 		Post:   &retwis.Post{ID: id, AuthorID: post.Author, Text: post.Text, Mentions: mentions, CreatedAt: id.CreatedAt()},

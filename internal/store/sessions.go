@@ -60,7 +60,7 @@ func (s *Sessions) Session(ctx context.Context, key retwis.SessionKey) (retwis.S
 	if err != nil {
 		return retwis.SessionOwner{}, fmt.Errorf("find a session: %w", err)
 	}
-	return retwis.SessionOwner{User: user, Generation: rdb.Number(reply[1])}, nil
+	return retwis.SessionOwner{User: user, Generation: rdb.Number(reply[1]), FilterEpoch: rdb.Number(reply[2])}, nil
 }
 
 // Sessions returns the sessions of a user, most recently used first. The caller marks the current one.

@@ -56,7 +56,7 @@ func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.
 	} else {
 		w = &listWalk{timelines: s, id: id, from: from, older: older}
 	}
-	result, err := s.collect(ctx, w, older, count, from != nil)
+	result, err := s.collect(ctx, w, older, count, from != nil, page.FilterEpoch)
 	if err != nil {
 		return retwis.PostPage{}, fmt.Errorf("read a page of timeline %s: %w", id, err)
 	}
@@ -65,7 +65,7 @@ func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.
 
 // collect walks until the page is full of existing posts. If the first step finds deleted posts, further steps are
 // larger, because deleted posts often come in runs.
-func (s *Timelines) collect(ctx context.Context, w walk, older bool, count int, inside bool) (retwis.PostPage, error) {
+func (s *Timelines) collect(ctx context.Context, w walk, older bool, count int, inside bool, filter int64) (retwis.PostPage, error) {
 	type found struct {
 		entry
 		*retwis.Post
@@ -104,6 +104,7 @@ func (s *Timelines) collect(ctx context.Context, w walk, older bool, count int, 
 		slices.Reverse(all)
 	}
 	position := w.position()
+	position.Filter = filter
 	page := retwis.PostPage{LiveCursor: position.Cursor()}
 	for _, f := range all {
 		at := position

@@ -195,6 +195,7 @@ func (u UserKeys) key(k Kind) string { return u.p.Prefix(k) + u.id.String() }
 //   - words: the words of display, for the people search
 //   - posts, followers, following: counts
 //   - epoch: the epoch of the home
+//   - filter_epoch: the filter epoch; missing until it first rises
 //   - last_read: the day the home was last read, in days since 1970
 //   - profile_trimmed: exists once posts were trimmed from the profile
 //   - session_gen: the session generation

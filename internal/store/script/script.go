@@ -42,6 +42,7 @@ const (
 	DetachFollowers       Name = "account/detach_followers"
 	DetachFollowing       Name = "account/detach_following"
 	RehashPassword        Name = "account/rehash_password"
+	RaiseFilterEpoch      Name = "account/raise_filter_epoch"
 	ReleaseName           Name = "account/release_name"
 	UpdateProfile         Name = "account/update_profile"
 )

@@ -3,7 +3,7 @@
 -- KEYS   1 session
 -- ARGV   1 account key prefix   2 sessions key prefix   3 hash of the token   4 TTL in seconds
 --        5 seconds between renewals
--- Reply  { user, session generation }; { 'replaced' } after a change of password; {} if there is no
+-- Reply  { user, session generation, filter epoch }; { 'replaced' } after a change of password; {} if there is no
 --        such session
 --@include clock
 
@@ -14,7 +14,7 @@ end
 if not session[1] then
   return {}
 end
-local user = redis.call('HMGET', ARGV[1] .. session[1], 'state', 'session_gen')
+local user = redis.call('HMGET', ARGV[1] .. session[1], 'state', 'session_gen', 'filter_epoch')
 if user[1] ~= 'active' or (user[2] or '0') ~= session[2] then
   return {}
 end
@@ -26,4 +26,4 @@ if now - tonumber(session[3]) > 1000 * tonumber(ARGV[5]) then
   redis.call('ZADD', sessions, string.format('%.0f', now), ARGV[3])
   redis.call('EXPIRE', sessions, ARGV[4])
 end
-return { session[1], session[2] }
+return { session[1], session[2], user[3] or '0' }

@@ -7,7 +7,8 @@
 --        6 home cap   7 slack   8 post key prefix   9 TTL of the idempotency key in seconds
 --        10 outbox limit   11 PUBLISH or SPUBLISH   12 channel prefix
 --        13 mentioned users, separated by spaces   14 trace, '' if it is not recorded
--- Reply  { 'ok', post, epoch of the home, last change }, { 'no_user' } if there is no such author,
+-- Reply  { 'ok', post, epoch of the home, last change,
+--        filter epoch }, { 'no_user' } if there is no such author,
 --        { 'conflict' } if the key was used with another text, or { 'full' }
 --@include clock
 --@include ids
@@ -19,7 +20,8 @@ local author = ARGV[1]
 
 local function result(post)
   local last = redis.call('XREVRANGE', KEYS[9], '+', '-', 'COUNT', 1)
-  return { 'ok', post, redis.call('HGET', KEYS[1], 'epoch') or '0', last[1] and last[1][1] or '0-0' }
+  local epochs = redis.call('HMGET', KEYS[1], 'epoch', 'filter_epoch')
+  return { 'ok', post, epochs[1] or '0', last[1] and last[1][1] or '0-0', epochs[2] or '0' }
 end
 
 local earlier = redis.call('GET', KEYS[6])

@@ -1,0 +1,77 @@
+package live
+
+import (
+	"context"
+	"slices"
+
+	"retwis/internal/retwis"
+)
+
+// filterBatch is the maximum number of filter epochs read by one call.
+const filterBatch = 500
+
+// viewers returns the viewers of the subscribers, each once. Without a due comparison there are none.
+func (f *feed) viewers() []retwis.UserID {
+	var viewers []retwis.UserID
+	for _, s := range f.subscribers {
+		if f.compareFilters && s.viewer != 0 {
+			viewers = append(viewers, s.viewer)
+		}
+	}
+	slices.Sort(viewers)
+	return slices.Compact(viewers)
+}
+
+// readFilters returns the filter epochs of viewers.
+func (h *Hub) readFilters(ctx context.Context, viewers []retwis.UserID) (map[retwis.UserID]int64, error) {
+	epochs := make(map[retwis.UserID]int64, len(viewers))
+	for some := range slices.Chunk(viewers, filterBatch) {
+		ctx, cancel := h.callContext(ctx)
+		read, err := h.source.FilterEpochs(ctx, some)
+		cancel()
+		if err != nil {
+			return nil, err
+		}
+		for i, viewer := range some {
+			epochs[viewer] = read[i]
+		}
+	}
+	return epochs, nil
+}
+
+// resetFiltered resets the subscribers whose filter epoch has changed.
+func (f *feed) resetFiltered(epochs map[retwis.UserID]int64) {
+	for _, s := range f.subscribers {
+		if epoch, ok := epochs[s.viewer]; ok && epoch != s.filter {
+			s.filter = epoch
+			f.partition.hub.counts.resets.Add(1)
+			s.deliver(&retwis.Reset{Cursor: f.cursorFor(s), Reason: retwis.HistoryChanged})
+		}
+	}
+}
+
+// cursorFor returns the cursor of the feed's position for a subscriber.
+func (f *feed) cursorFor(s *subscription) retwis.Cursor {
+	at := f.position
+	at.Filter = s.filter
+	return at.Cursor()
+}
+
+// send sends an event at the feed's position to all subscribers. Those with the same filter epoch, usually all, share it.
+func (f *feed) send(e retwis.Event) {
+	f.unsent = 0
+	var others map[int64]retwis.Event
+	for _, s := range f.subscribers {
+		if s.filter == 0 {
+			s.deliver(e)
+			continue
+		}
+		if others == nil {
+			others = map[int64]retwis.Event{}
+		}
+		if others[s.filter] == nil {
+			others[s.filter] = retwis.AtCursor(e, f.cursorFor(s))
+		}
+		s.deliver(others[s.filter])
+	}
+}

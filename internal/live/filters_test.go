@@ -1,0 +1,77 @@
+package live
+
+import (
+	"testing"
+	"time"
+
+	"retwis/internal/retwis"
+)
+
+func subscribeAs(t *testing.T, h *Hub, who retwis.Subscriber, timeline retwis.TimelineID, after retwis.Cursor) *reader {
+	t.Helper()
+	s, err := h.SubscribeAs(t.Context(), who, timeline, after)
+	if err != nil {
+		t.Fatalf("SubscribeAs: %v", err)
+	}
+	return &reader{Subscription: s, t: t, cursor: after}
+}
+
+func TestFilters_ResetOnlyTheViewerWhoseEpochChanged(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Minute}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		const viewer, other = retwis.UserID(7), retwis.UserID(8)
+		public := retwis.Public()
+		db.push(public)
+		mine := subscribeAs(t, h, retwis.Subscriber{User: viewer}, public, "")
+		theirs := subscribeAs(t, h, retwis.Subscriber{User: other}, public, "")
+		anonymous := subscribe(t, h, public, "")
+		for _, r := range []*reader{mine, theirs, anonymous} {
+			r.want("caught up 0")
+		}
+
+		db.raiseFilter(viewer)
+		db.push(public)
+		mine.want("+2") // no message reaches the public timeline: the regular check finds the change
+		time.Sleep(2 * time.Minute)
+		mine.want("HISTORY_CHANGED")
+		if got := position(t, public, mine.cursor).Filter; got != 1 {
+			t.Errorf("the cursor has the filter epoch %d, want 1", got)
+		}
+		db.raiseFilter(viewer, public)
+		mine.want("HISTORY_CHANGED")
+		db.push(public)
+		mine.want("+3")
+		if got := position(t, public, mine.cursor).Filter; got != 2 {
+			t.Errorf("the cursor has the filter epoch %d, want 2", got)
+		}
+		theirs.want("+2", "+3")
+		anonymous.want("+2", "+3")
+		time.Sleep(2 * time.Minute)
+		for _, r := range []*reader{mine, theirs, anonymous} {
+			r.want()
+		}
+
+		// A cursor of an earlier epoch is reset, and one of the same epoch is replayed.
+		subscribeAs(t, h, retwis.Subscriber{User: viewer, FilterEpoch: 2}, public, theirs.cursor).want("HISTORY_CHANGED", "caught up 0")
+		cursor := mine.cursor
+		db.push(public)
+		mine.want("+4")
+		again := subscribeAs(t, h, retwis.Subscriber{User: viewer, FilterEpoch: 1}, public, cursor) // the session was read earlier
+		again.want("+4", "caught up 1")
+		if got := position(t, public, again.cursor).Filter; got != 2 {
+			t.Errorf("the cursor of the replay has the filter epoch %d, want 2", got)
+		}
+	})
+}
+
+func TestFilters_RetryAfterAnOutage(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		r := subscribeAs(t, h, retwis.Subscriber{User: 7}, alice, "")
+		r.want("caught up 0")
+		db.fail(true, "FilterEpochs")
+		db.raiseFilter(7, alice)
+		r.want()
+		db.fail(false, "FilterEpochs")
+		time.Sleep(20 * time.Second)
+		r.want("HISTORY_CHANGED")
+	})
+}
