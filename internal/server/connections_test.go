@@ -18,8 +18,15 @@ import (
 	"retwis/internal/server/servertest"
 )
 
+// answer is the head of a response.
+type answer struct {
+	StatusCode int
+	Status     string
+	Header     http.Header
+}
+
 // exchange sends a request for a path on a connection, and returns the response with its body.
-func exchange(h *servertest.Harness, c net.Conn, path string, headers ...string) (*http.Response, string) {
+func exchange(h *servertest.Harness, c net.Conn, path string, headers ...string) (answer, string) {
 	h.Helper()
 	if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: retwis.test\r\n%s\r\n", path, strings.Join(append(headers, ""), "\r\n")); err != nil {
 		h.Fatal(err)
@@ -33,7 +40,7 @@ func exchange(h *servertest.Harness, c net.Conn, path string, headers ...string)
 	if err != nil {
 		h.Fatal(err)
 	}
-	return response, string(body)
+	return answer{response.StatusCode, response.Status, response.Header}, string(body)
 }
 
 // dialFrom opens a connection from an address.
@@ -48,7 +55,7 @@ func dialFrom(h *servertest.Harness, address string) net.Conn {
 	return c
 }
 
-func wantTooMany(h *servertest.Harness, what string, response *http.Response, body string) {
+func wantTooMany(h *servertest.Harness, what string, response answer, body string) {
 	h.Helper()
 	if response.StatusCode != http.StatusTooManyRequests || response.Header.Get("Retry-After") == "" || !strings.Contains(body, `"RATE_LIMITED"`) {
 		h.Errorf("%s: status %d, header %v, %s", what, response.StatusCode, response.Header, body)
