@@ -222,10 +222,11 @@ func (e *Executor) createOperation(
 	}
 	params.Query = document.Text
 	if charged.document > 0 {
-		if err := e.shares.Operations.Acquire(ctx, client.Key(), charged.document); err != nil {
+		done, err := e.shares.Run(ctx, client.Key(), charged.document)
+		if err != nil {
 			return refused(gqlerror.Wrap(err))
 		}
-		defer e.shares.Operations.Release(client.Key(), charged.document)
+		defer done()
 	}
 	op, errs = e.Executor.CreateOperationContext(ctx, params)
 	if len(errs) == 0 && !(queriesOnly && op.Operation.Operation == ast.Mutation) {

@@ -28,11 +28,15 @@ func (e *Executor) DispatchOperation(
 			return responses(ctx)
 		}
 		started = true
-		price := limits.Cost(op)
-		if e.shares.Operations.Acquire(ctx, client.Key(), price) != nil {
+		run := e.shares.RunQuery
+		if op.Operation.Operation == ast.Mutation {
+			run = e.shares.Run
+		}
+		done, err := run(ctx, client.Key(), limits.Cost(op))
+		if err != nil {
 			return nil // ctx is done
 		}
-		defer e.shares.Operations.Release(client.Key(), price)
+		defer done()
 		defer meter.Close()
 		response := responses(ctx)
 		if response == nil {

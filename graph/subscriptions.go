@@ -79,10 +79,11 @@ func (e *Executor) RenderFor(
 	}
 	price := limits.Price(op)
 	_ = e.limiter.Charge(client, price.Charged) // the last event may use up the budget
-	if err := e.shares.Operations.Acquire(ctx, client.Key(), price.Charged); err != nil {
+	done, err := e.shares.Run(ctx, client.Key(), price.Charged)
+	if err != nil {
 		return nil, err
 	}
-	defer e.shares.Operations.Release(client.Key(), price.Charged)
+	defer done()
 	meter := e.meter(client, op, price)
 	defer meter.Close()
 	response := e.Render(cost.With(ctx, meter), op, event)

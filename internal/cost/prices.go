@@ -53,6 +53,7 @@ const (
 	redisMinimum  = 16  // units that an exchange counts for, at least: it takes a connection
 	ScriptUnits   = 16  // units of a script; a command has one
 
-	pointsInFlight = 40_000 // price of the operations that run
-	pointsOfHolder = 10_000
+	pointsOfHolder = 2_000 // price of the light operations that run
+	pointsPerCore  = 4_000 // of all holders
+	maxLight       = 1_000 // price of a light query; a heavy one takes more than 10 ms of a core
 )

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"context"
+	"runtime"
 
 	"retwis/internal/fair"
 	"retwis/internal/ratelimit"
@@ -10,23 +11,48 @@ import (
 // Shares divide what a process has between the holders of budgets: users, and networks of anonymous clients. So the
 // operations of one holder do not delay those of the others, whatever they cost.
 type Shares struct {
-	Operations *fair.Gate[ratelimit.Key] // points
-	Bytes      *fair.Gate[ratelimit.Key] // of responses that are written or wait for their readers
-	Requests   *fair.Gate[ratelimit.Key] // bytes of large requests that are still arriving
+	Bytes    *fair.Gate[ratelimit.Key] // of responses that are written or wait for their readers
+	Requests *fair.Gate[ratelimit.Key] // bytes of large requests that are still arriving
 
+	light  *fair.Gate[ratelimit.Key] // points of the light operations that run
+	heavy  *fair.Gate[ratelimit.Key] // number of the heavy queries that run
 	redis  *fair.Gate[ratelimit.Key]
 	totals *totals
 }
 
 // NewShares returns shares of which nothing is in use.
 func NewShares() *Shares {
+	cores := runtime.GOMAXPROCS(0)
 	return &Shares{
-		Operations: fair.NewGate[ratelimit.Key](pointsInFlight, pointsOfHolder),
-		Bytes:      fair.NewGate[ratelimit.Key](bytesInFlight, bytesOfHolder),
-		Requests:   fair.NewGate[ratelimit.Key](requestsInFlight, requestsOfHolder),
-		redis:      fair.NewGate[ratelimit.Key](redisInFlight, redisOfHolder),
-		totals:     newTotals(),
+		Bytes:    fair.NewGate[ratelimit.Key](bytesInFlight, bytesOfHolder),
+		Requests: fair.NewGate[ratelimit.Key](requestsInFlight, requestsOfHolder),
+		light:    fair.NewGate[ratelimit.Key](cores*pointsPerCore, pointsOfHolder),
+		heavy:    fair.NewGate[ratelimit.Key](max(1, cores/2), 1),
+		redis:    fair.NewGate[ratelimit.Key](redisInFlight, redisOfHolder),
+		totals:   newTotals(),
 	}
+}
+
+// Run waits until work of some points may be done: the parsing of a document, a mutation, or an event. The returned function
+// has to be called when it is done.
+func (s *Shares) Run(ctx context.Context, key ratelimit.Key, points int) (done func(), err error) {
+	return pass(ctx, s.light, key, points)
+}
+
+// RunQuery does the same for a query of a price. A heavy query waits for other heavy queries, which use half of the cores at
+// most, and one per holder. It does not delay light ones.
+func (s *Shares) RunQuery(ctx context.Context, key ratelimit.Key, price int) (done func(), err error) {
+	if price > maxLight {
+		return pass(ctx, s.heavy, key, 1)
+	}
+	return pass(ctx, s.light, key, price)
+}
+
+func pass(ctx context.Context, gate *fair.Gate[ratelimit.Key], key ratelimit.Key, n int) (leave func(), err error) {
+	if err := gate.Acquire(ctx, key, n); err != nil {
+		return nil, err
+	}
+	return func() { gate.Release(key, n) }, nil
 }
 
 // Hold counts bytes of a response that is written or waits for its reader. It reports false if too many do. The returned

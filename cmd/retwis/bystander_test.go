@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"retwis/internal/programtest"
+	"retwis/internal/redistest"
+)
+
+// maxDelay bounds how much longer a light client waits while others use their whole budgets: the 99th percentile, as a
+// multiple of the one without load.
+const maxDelay = 5
+
+// TestBystander_IsNotDelayedByHeavyClients runs clients that use their whole budgets, and then do not stop asking, beside
+// one that reads a few posts. At full size, it compares how long the light client waits with and without them. At the
+// usual size, where other tests use the processor too, it requires only that the light client is answered.
+func TestBystander_IsNotDelayedByHeavyClients(t *testing.T) {
+	if !redistest.Soak() {
+		t.Parallel()
+	}
+	env := environment("RETWIS_REDIS_URL="+redistest.Server(t).URL(), "RETWIS_RATE_LIMITS=on", "RETWIS_TRUSTED_PROXIES=127.0.0.1")
+	people := redistest.Size(200, 3000)
+	if code, _, stderr := invoke(t, env, "seed", "--users", fmt.Sprint(people), "--avg-follows", "20",
+		"--posts", fmt.Sprint(5*people), "--star", fmt.Sprint(people)); code != 0 {
+		t.Fatal(stderr)
+	}
+	p := serve(t, env)
+	star := newClient(t, p.url).do(`{ user(username: "star") { id } newestUsers(first: 1) { edges { node { id } } } }`, nil).Data.User.ID
+	loads := []struct {
+		name                   string
+		addresses, connections int // of each
+	}{
+		{"one address with many connections", 1, 200},
+		{"one address", 1, 16},
+		{"many addresses", 20, 2},
+	}
+	for _, load := range loads[:redistest.Size(1, len(loads))] {
+		t.Run(load.name, func(t *testing.T) {
+			var quiet, loaded []time.Duration
+			var refused atomic.Int64
+			windows, requests := redistest.Size(1, 3), redistest.Size(50, 300)
+			for window := range windows {
+				quiet = append(quiet, slowest(t, p.url, requests))
+				ctx, cancel := context.WithCancel(t.Context())
+				var running sync.WaitGroup
+				for i := range load.addresses {
+					for j := range load.connections {
+						address := fmt.Sprintf("198.%d.%d.%d", len(load.name), window, i) // with a full budget
+						running.Go(func() { refused.Add(ask(ctx, p.url, address, heavyOperations(star, j))) })
+					}
+				}
+				loaded = append(loaded, slowest(t, p.url, requests))
+				cancel()
+				running.Wait()
+			}
+			slices.Sort(quiet)
+			slices.Sort(loaded)
+			before, during := quiet[len(quiet)/2], loaded[len(loaded)/2]
+			t.Logf("p99 without load %v, with load %v: %.1f times; %d heavy operations were refused", before, during, float64(during)/float64(before), refused.Load())
+			if redistest.Soak() && !programtest.RaceDetector && during > maxDelay*before {
+				t.Errorf("a light client waits %.1f times as long", float64(during)/float64(before))
+			}
+		})
+	}
+	p.stop()
+}
+
+// slowest sends requests of a light client, one after the other, and returns the 99th percentile of how long they take.
+func slowest(t *testing.T, url string, requests int) time.Duration {
+	t.Helper()
+	c := newClient(t, url)
+	var took []time.Duration
+	for range requests {
+		start := time.Now()
+		got, body := c.request(http.MethodPost, "/graphql",
+			[]byte(`{"query": "{ publicTimeline { posts(first: 3) { edges { node { text author { username } } } } } }"}`),
+			"Content-Type: application/json", "X-Forwarded-For: 203.0.113.1")
+		took = append(took, time.Since(start))
+		if got.status != http.StatusOK || !strings.Contains(string(body), `"text"`) {
+			t.Fatalf("a light client gets %d %s", got.status, body)
+		}
+	}
+	slices.Sort(took)
+	return took[len(took)*99/100]
+}
+
+// heavyOperations returns operations that take much work, different ones for each number.
+func heavyOperations(star string, number int) []string {
+	common := strings.Builder{}
+	for i := range 10 {
+		fmt.Fprintf(&common, `a%d: user(username: "star") { commonFollowers(first: %d, with: \"%s\") { totalCount } } `, i, 1+(i+number)%50, star)
+	}
+	return []string{
+		`{"query": "{ ` + strings.ReplaceAll(common.String(), `"star"`, `\"star\"`) + `}"}`,
+		`{"query": "{ publicTimeline { posts(first: 100) { edges { node { text author { username bio followers(first: 20) { edges { node { username } } } } } } } } }"}`,
+		`{"query": "{ publicTimeline { posts(first: 100) { edges { node { text entities { start } mentions { username bio } author { bio bioEntities { start } } } } } } }"}`,
+		`{"query": "{ a: findUsers(query: \"reader\") { id } b: findUsers(query: \"star\") { id } }"}`,
+	}
+}
+
+// ask sends operations without a pause until ctx is done, and returns how many were refused.
+func ask(ctx context.Context, url, address string, operations []string) (refused int64) {
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	c := &http.Client{Transport: transport}
+	for n := 0; ctx.Err() == nil; n++ {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/graphql", strings.NewReader(operations[n%len(operations)]))
+		if err != nil {
+			return refused
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-Forwarded-For", address)
+		response, err := c.Do(r)
+		if err != nil {
+			continue // ctx is done
+		}
+		if response.StatusCode == http.StatusTooManyRequests {
+			refused++
+		}
+		_ = response.Body.Close()
+	}
+	return refused
+}

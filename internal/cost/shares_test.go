@@ -1,0 +1,55 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+
+	"retwis/internal/ratelimit"
+)
+
+// Heavy queries of any number of clients leave half of the cores to light queries, mutations and events.
+func TestShares_HeavyQueriesDoNotDelayLightOnes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := NewShares()
+		key := func(n int) ratelimit.Key { return ratelimit.Key{Name: fmt.Sprint(n)} }
+		for n := range 20 {
+			for range 5 {
+				go func() {
+					if done, err := s.RunQuery(ctx, key(n), maxLight+1); err == nil {
+						<-ctx.Done()
+						done()
+					}
+				}()
+			}
+		}
+		synctest.Wait()
+		if used, want := s.heavy.Used(), max(1, runtime.GOMAXPROCS(0)/2); used != want {
+			t.Errorf("%d heavy queries run, want %d", used, want)
+		}
+		for n := range 20 {
+			if running := s.heavy.UsedBy(key(n)); running > 1 {
+				t.Errorf("%d heavy queries of one client run", running)
+			}
+		}
+		light, err := s.RunQuery(ctx, key(0), maxLight)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mutation, err := s.Run(ctx, key(1), pointsOfHolder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mutation()
+		light()
+		cancel()
+		synctest.Wait()
+		if s.heavy.Used() != 0 || s.light.Used() != 0 {
+			t.Errorf("%d heavy queries and %d points are still counted", s.heavy.Used(), s.light.Used())
+		}
+	})
+}
