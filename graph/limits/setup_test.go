@@ -159,6 +159,8 @@ func (f follows) FollowPage(context.Context, retwis.FollowConnection, retwis.Pag
 // limiter records what it counts, and refuses with its refusal.
 type limiter struct {
 	refusal error
+
+	mu      sync.Mutex
 	clients []ratelimit.Client
 	costs   []ratelimit.Cost
 	spent   int
@@ -168,17 +170,31 @@ type limiter struct {
 func (l *limiter) Check(ratelimit.Client) error { return nil }
 
 func (l *limiter) Take(_ context.Context, client ratelimit.Client, cost ratelimit.Cost) (ratelimit.Budget, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.clients, l.costs = append(l.clients, client), append(l.costs, cost)
 	return ratelimit.Budget{}, l.refusal
 }
 
 func (l *limiter) Charge(_ ratelimit.Client, cost int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.charged += cost
 	return l.refusal
 }
 
-func (l *limiter) Refund(_ ratelimit.Client, cost int)                { l.charged -= cost }
-func (l *limiter) Spend(_ ratelimit.Client, cost int)                 { l.spent += cost }
+func (l *limiter) Refund(_ ratelimit.Client, cost int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.charged -= cost
+}
+
+func (l *limiter) Spend(_ ratelimit.Client, cost int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spent += cost
+}
+
 func (l *limiter) NotRegistered(context.Context, ratelimit.Client)    {}
 func (l *limiter) LoggedIn(context.Context, ratelimit.Client, string) {}
 func (l *limiter) Budget(context.Context, ratelimit.Client) (ratelimit.Budget, bool) {

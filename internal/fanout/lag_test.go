@@ -159,6 +159,7 @@ func TestLag_NextPageShowsNewerPostsThatWereTrimmed(t *testing.T) {
 		}
 		e.Drain()
 		next, _ := e.Walk(redistest.Rand(t), home, true, page.Edges[0].Cursor)
+		next = slices.DeleteFunc(next, func(id retwis.PostID) bool { return id == late }) // which may come again
 		if want := enginetest.Newest(newer); !slices.Equal(next, want) {
 			t.Errorf("after the late post, pages show %v, want %v", next, want)
 		}
