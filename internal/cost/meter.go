@@ -161,6 +161,13 @@ func (m *Meter) chargeLocked(points int) {
 	}
 }
 
+// points returns the work done so far.
+func (m *Meter) points() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.work.Points()
+}
+
 // Err returns why the operation has to stop, or nil.
 func (m *Meter) Err() error {
 	if m == nil {

@@ -53,6 +53,10 @@ const (
 	redisMinimum  = 16  // units that an exchange counts for, at least: it takes a connection
 	ScriptUnits   = 16  // units of a script; a command has one
 
+	longWork          = 250 // points of work after which the exchanges of an operation wait for each other
+	longRedisInFlight = 64  // units of work in Redis of such operations
+	longRedisOfHolder = 32
+
 	pointsOfHolder = 2_000 // price of the light operations that run
 	pointsPerCore  = 4_000 // of all holders
 	maxLight       = 1_000 // price of a light query; a heavy one takes more than 10 ms of a core

@@ -17,6 +17,7 @@ type Shares struct {
 	light  *fair.Gate[ratelimit.Key] // points of the light operations that run
 	heavy  *fair.Gate[ratelimit.Key] // number of the heavy queries that run
 	redis  *fair.Gate[ratelimit.Key]
+	long   *fair.Gate[ratelimit.Key] // like redis, for operations that have done much work
 	totals *totals
 }
 
@@ -29,6 +30,7 @@ func NewShares() *Shares {
 		light:    fair.NewGate[ratelimit.Key](cores*pointsPerCore, pointsOfHolder),
 		heavy:    fair.NewGate[ratelimit.Key](max(1, cores/2), 1),
 		redis:    fair.NewGate[ratelimit.Key](redisInFlight, redisOfHolder),
+		long:     fair.NewGate[ratelimit.Key](longRedisInFlight, longRedisOfHolder),
 		totals:   newTotals(),
 	}
 }
@@ -86,15 +88,16 @@ func (s *Shares) RequestAccount(key ratelimit.Key) *fair.Account[ratelimit.Key] 
 }
 
 // Enter waits until an exchange of some units may be sent to Redis for the operation of ctx. The returned function has to
-// be called after the exchange. Work that belongs to no operation never waits.
+// be called after the exchange. Redis serves one command after the other. Operations that have done much work therefore
+// have few exchanges in flight, so that others do not wait behind them. Work that belongs to no operation never waits.
 func Enter(ctx context.Context, units int) (leave func(), err error) {
 	m := Of(ctx)
 	if m == nil || m.shares == nil {
 		return func() {}, nil
 	}
-	units = max(units, redisMinimum)
-	if err := m.shares.redis.Acquire(ctx, m.holder, units); err != nil {
-		return nil, err
+	gate := m.shares.redis
+	if m.points() > longWork {
+		gate = m.shares.long
 	}
-	return func() { m.shares.redis.Release(m.holder, units) }, nil
+	return pass(ctx, gate, m.holder, max(units, redisMinimum))
 }
