@@ -1,8 +1,9 @@
 package limits
 
 import (
-	"container/list"
 	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"retwis/internal/ratelimit"
 )
@@ -10,67 +11,58 @@ import (
 // documentCache holds the most recently used persisted documents of this process. A holder that adds more than its share
 // replaces its own documents, so it cannot evict those of others. Its methods are safe for concurrent use.
 type documentCache struct {
-	most, share int
+	share int
 
-	mu      sync.Mutex
-	entries map[string]*list.Element // of cachedDocument, by hash
-	order   *list.List               // most recently used first
-	held    map[ratelimit.Key]int
+	mu        sync.Mutex
+	documents *simplelru.LRU[string, cachedDocument] // by hash
+	held      map[ratelimit.Key]int
 }
 
 type cachedDocument struct {
-	hash     string
 	holder   ratelimit.Key
 	document *persistedDocument
 }
 
 func newDocumentCache(most, share int) *documentCache {
-	return &documentCache{most: most, share: share, entries: map[string]*list.Element{}, order: list.New(), held: map[ratelimit.Key]int{}}
+	c := &documentCache{share: share, held: map[ratelimit.Key]int{}}
+	c.documents, _ = simplelru.NewLRU(most, func(_ string, evicted cachedDocument) { // fails only if most is not positive
+		if c.held[evicted.holder]--; c.held[evicted.holder] == 0 {
+			delete(c.held, evicted.holder)
+		}
+	})
+	return c
 }
 
 // find returns a document by its hash, or nil.
 func (c *documentCache) find(hash string) *persistedDocument {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.entries[hash]
-	if e == nil {
-		return nil
-	}
-	c.order.MoveToFront(e)
-	return e.Value.(cachedDocument).document //nolint:forcetypeassert // nothing else is stored
+	known, _ := c.documents.Get(hash)
+	return known.document
 }
 
 // add adds a document of a holder. It returns the one that has the hash already, if there is one.
 func (c *documentCache) add(holder ratelimit.Key, hash, text string) *persistedDocument {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.entries[hash]; e != nil {
-		return e.Value.(cachedDocument).document //nolint:forcetypeassert // nothing else is stored
+	if known, ok := c.documents.Peek(hash); ok {
+		return known.document
 	}
-	switch {
-	case c.held[holder] >= c.share:
-		c.evictLocked(func(d cachedDocument) bool { return d.holder == holder })
-	case len(c.entries) >= c.most:
-		c.evictLocked(func(cachedDocument) bool { return true })
+	if c.held[holder] >= c.share {
+		c.evictLocked(holder)
 	}
 	document := &persistedDocument{text: text}
-	c.entries[hash] = c.order.PushFront(cachedDocument{hash, holder, document})
+	c.documents.Add(hash, cachedDocument{holder, document})
 	c.held[holder]++
 	return document
 }
 
-// evictLocked removes the least recently used of some documents.
-func (c *documentCache) evictLocked(of func(cachedDocument) bool) {
-	for e := c.order.Back(); e != nil; e = e.Prev() {
-		d := e.Value.(cachedDocument) //nolint:forcetypeassert // nothing else is stored
-		if !of(d) {
-			continue
+// evictLocked removes the least recently used document of a holder.
+func (c *documentCache) evictLocked(holder ratelimit.Key) {
+	for _, hash := range c.documents.Keys() { // oldest first
+		if d, _ := c.documents.Peek(hash); d.holder == holder {
+			c.documents.Remove(hash)
+			return
 		}
-		c.order.Remove(e)
-		delete(c.entries, d.hash)
-		if c.held[d.holder]--; c.held[d.holder] == 0 {
-			delete(c.held, d.holder)
-		}
-		return
 	}
 }

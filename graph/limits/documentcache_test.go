@@ -31,8 +31,8 @@ func TestDocumentCache_LimitsTheShareOfAHolder(t *testing.T) {
 			t.Error("a document in use was evicted")
 		}
 	}
-	if c.find("a") != nil || c.order.Len() != 8 || len(c.entries) != 8 {
-		t.Errorf("%d documents are cached, want the 8 used most recently", c.order.Len())
+	if c.find("a") != nil || c.documents.Len() != 8 {
+		t.Errorf("%d documents are cached, want the 8 used most recently", c.documents.Len())
 	}
 	held := 0
 	for _, n := range c.held {

@@ -204,7 +204,7 @@ func (m *Meter) Close() Final {
 		m.shares.totals.add(final, m.stop)
 	}
 	if m.held > 0 {
-		m.shares.release(m.holder, m.held)
+		m.shares.Bytes.Release(m.holder, m.held)
 		m.held = 0
 	}
 	return final

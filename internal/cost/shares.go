@@ -60,22 +60,21 @@ func pass(ctx context.Context, gate *fair.Gate[ratelimit.Key], key ratelimit.Key
 // Hold counts bytes of a response that is written or waits for its reader. It reports false if too many do. The returned
 // function has to be called when they are written.
 func (s *Shares) Hold(key ratelimit.Key, bytes int) (release func(), ok bool) {
-	if !s.Bytes.Try(key, bytes) {
-		return func() {}, false
-	}
-	return func() { s.release(key, bytes) }, true
+	return try(s.Bytes, key, bytes)
 }
 
 // Receive counts a large request of at most some bytes that is arriving. It reports false if too many are. The returned
 // function has to be called when the request was read.
 func (s *Shares) Receive(key ratelimit.Key, bytes int) (release func(), ok bool) {
-	if !s.Requests.Try(key, bytes) {
-		return func() {}, false
-	}
-	return func() { s.Requests.Release(key, bytes) }, true
+	return try(s.Requests, key, bytes)
 }
 
-func (s *Shares) release(key ratelimit.Key, bytes int) { s.Bytes.Release(key, bytes) }
+func try(gate *fair.Gate[ratelimit.Key], key ratelimit.Key, n int) (release func(), ok bool) {
+	if !gate.Try(key, n) {
+		return func() {}, false
+	}
+	return func() { gate.Release(key, n) }, true
+}
 
 // Account returns an account of the bytes that wait for the reader of one connection.
 func (s *Shares) Account(key ratelimit.Key) *fair.Account[ratelimit.Key] {

@@ -152,6 +152,22 @@ func (e *Engine) Apart(n int) []retwis.UserID {
 	return users
 }
 
+// ReaderApart registers a reader with a home, and n authors whom the reader follows, of different partitions. No worker
+// runs, and nothing waits for one.
+func (e *Engine) ReaderApart(n int) (reader retwis.UserID, authors []retwis.UserID) {
+	e.T.Helper()
+	people := e.Apart(1 + n)
+	reader, authors = people[0], people[1:]
+	_, stop := e.Work(fanout.Options{})
+	for _, author := range authors {
+		e.Follow(reader, author)
+	}
+	e.Read(retwis.Home(reader))
+	e.Drain()
+	stop()
+	return reader, authors
+}
+
 // Post creates a post.
 func (e *Engine) Post(author retwis.UserID, text string) retwis.PostID {
 	e.T.Helper()

@@ -63,6 +63,13 @@ func (m *mixed) of(user retwis.UserID) []retwis.Element {
 	return slices.DeleteFunc(slices.Clone(m.elements), func(e retwis.Element) bool { return m.by[e] != user })
 }
 
+// followBoth makes the reader follow both authors, and builds the reader's home.
+func (m *mixed) followBoth() {
+	m.Follow(m.reader, m.author)
+	m.Follow(m.reader, m.other)
+	m.Read(retwis.Home(m.reader))
+}
+
 // holds compares the stored list and the pages of a timeline with elements, newest first.
 func (m *mixed) holds(id retwis.TimelineID, want []retwis.Element) {
 	m.T.Helper()
@@ -88,11 +95,7 @@ func (m *mixed) holds(id retwis.TimelineID, want []retwis.Element) {
 func TestElements_AreDeliveredAndPaged(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		m := newMixed(t, store.Options{URL: url}, func(m *mixed) {
-			m.Follow(m.reader, m.author)
-			m.Follow(m.reader, m.other)
-			m.Read(retwis.Home(m.reader))
-		})
+		m := newMixed(t, store.Options{URL: url}, (*mixed).followBoth)
 		home := retwis.Home(m.reader)
 		m.holds(home, m.elements)
 		m.holds(retwis.Public(), m.elements)
@@ -165,11 +168,7 @@ func TestElements_AreMergedAndRebuilt(t *testing.T) {
 func TestElements_AreReadBelowTheList(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		m := newMixed(t, store.Options{URL: url, HomeCap: 3, Slack: 1}, func(m *mixed) {
-			m.Follow(m.reader, m.author)
-			m.Follow(m.reader, m.other)
-			m.Read(retwis.Home(m.reader))
-		})
+		m := newMixed(t, store.Options{URL: url, HomeCap: 3, Slack: 1}, (*mixed).followBoth)
 		home := retwis.Home(m.reader)
 		r := redistest.Rand(t)
 		for _, older := range []bool{true, false} {
@@ -199,11 +198,7 @@ func TestElements_AreReadBelowTheList(t *testing.T) {
 func TestElements_AreReplayedAndRemoved(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		m := newMixed(t, store.Options{URL: url, Partitions: 1}, func(m *mixed) {
-			m.Follow(m.reader, m.other)
-			m.Follow(m.reader, m.author)
-			m.Read(retwis.Home(m.reader))
-		})
+		m := newMixed(t, store.Options{URL: url, Partitions: 1}, (*mixed).followBoth)
 		home, ctx := retwis.Home(m.reader), t.Context()
 		now, err := m.Live.CurrentPosition(ctx, home)
 		if err != nil {
@@ -282,11 +277,7 @@ func TestElements_ArePulledFromLargeAuthors(t *testing.T) {
 func TestElements_AreCheckedAgainstTheirRecords(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		m := newMixed(t, store.Options{URL: url}, func(m *mixed) {
-			m.Follow(m.reader, m.author)
-			m.Follow(m.reader, m.other)
-			m.Read(retwis.Home(m.reader))
-		})
+		m := newMixed(t, store.Options{URL: url}, (*mixed).followBoth)
 		client := enginetest.Client(t, url)
 		for key, index := range map[string]int64{"*:home:" + m.reader.String(): 4, "*:profile:" + m.author.String(): 2, "{*:public": 3} {
 			list := enginetest.Keys(t, client, key)[0]

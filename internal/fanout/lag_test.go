@@ -130,16 +130,8 @@ func TestLag_NextPageShowsNewerPostsThatWereTrimmed(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
-		people := e.Apart(3)
-		reader, quick, slow := people[0], people[1], people[2]
-		home := retwis.Home(reader)
-		_, stop := e.Work(fanout.Options{})
-		e.Follow(reader, quick)
-		e.Follow(reader, slow)
-		e.Read(home)
-		e.Drain()
-		stop()
-
+		reader, authors := e.ReaderApart(2)
+		home, quick, slow := retwis.Home(reader), authors[0], authors[1]
 		release := e.HoldOutbox(slow)
 		e.Work(fanout.Options{})
 		late := e.Post(slow, "late")

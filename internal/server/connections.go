@@ -12,7 +12,7 @@ import (
 	"retwis/internal/server/httpapi"
 )
 
-// maxRefusing is the number of connections of networks at their limit that are told so at once.
+// maxRefusing bounds the connections that wait for, or receive, the refusal of a network at its limit. Further ones are closed.
 const maxRefusing = 16
 
 // connections bounds the open HTTP connections of each network. Trusted proxies have as many as they like; there, the

@@ -20,15 +20,8 @@ func TestMerge_PlacesAPostAboveLatePostsOfItsAuthor(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
-		people := e.Apart(3)
-		reader, quick, slow := people[0], people[1], people[2]
-		home := retwis.Home(reader)
-		_, stop := e.Work(fanout.Options{})
-		e.Follow(reader, quick)
-		e.Follow(reader, slow)
-		e.Read(home)
-		e.Drain()
-		stop()
+		reader, authors := e.ReaderApart(2)
+		home, quick, slow := retwis.Home(reader), authors[0], authors[1]
 		release := e.HoldOutbox(slow)
 		e.Work(fanout.Options{})
 		first, second := e.Post(slow, "first"), e.Post(slow, "second")
@@ -71,16 +64,9 @@ func TestRebuild_PlacesPostsAboveLatePostsThatItDoesNotRead(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
-		people := e.Apart(4)
-		reader, quick, slow, other := people[0], people[1], people[2], people[3]
+		reader, authors := e.ReaderApart(3)
+		quick, slow, other := authors[0], authors[1], authors[2]
 		home, held := retwis.Home(reader), e.Outbox.PartitionOfUser(slow)
-		_, stop := e.Work(fanout.Options{})
-		for _, author := range []retwis.UserID{quick, slow, other} {
-			e.Follow(reader, author)
-		}
-		e.Read(home)
-		e.Drain()
-		stop()
 		release := e.HoldOutbox(slow)
 		e.Work(fanout.Options{})
 		late := e.Post(slow, "late")

@@ -18,6 +18,16 @@ import (
 // Service measures the service's own binary over HTTP: how fast it creates posts, while it delivers
 // them, and how fast it serves home pages.
 func Service(ctx context.Context, r *measure.Run) error {
+	return withService(ctx, r, func(w *world.World, c *load.Client) error {
+		if err := posting(ctx, r, w, c); err != nil {
+			return err
+		}
+		return reading(ctx, r, w, c)
+	})
+}
+
+// withService calls run with an empty world and a client of the service's binary, which runs on it.
+func withService(ctx context.Context, r *measure.Run, run func(*world.World, *load.Client) error) error {
 	w, err := world.Start(ctx)
 	if err != nil {
 		return err
@@ -33,10 +43,7 @@ func Service(ctx context.Context, r *measure.Run) error {
 		return err
 	}
 	defer c.Close()
-	if err := posting(ctx, r, w, c); err != nil {
-		return err
-	}
-	return reading(ctx, r, w, c)
+	return run(w, c)
 }
 
 func posting(ctx context.Context, r *measure.Run, w *world.World, c *load.Client) error {

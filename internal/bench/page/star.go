@@ -11,7 +11,6 @@ import (
 	"retwis/internal/auth"
 	"retwis/internal/bench/load"
 	"retwis/internal/bench/measure"
-	"retwis/internal/bench/process"
 	"retwis/internal/bench/world"
 	"retwis/internal/seed"
 	"retwis/internal/store/bulk"
@@ -20,22 +19,11 @@ import (
 // AfterSeed measures the delivery of posts that an author creates over HTTP right after retwis seed --star registered the
 // author with 10 000 followers. The baseline is the same database once no merge mark remains.
 func AfterSeed(ctx context.Context, r *measure.Run) error {
+	return withService(ctx, r, func(w *world.World, c *load.Client) error { return afterSeed(ctx, r, w, c) })
+}
+
+func afterSeed(ctx context.Context, r *measure.Run, w *world.World, c *load.Client) error {
 	followers, posts := r.Size(10_000, 20), r.Size(100, 5)
-	w, err := world.Start(ctx)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	service, err := process.StartService(ctx, r.Service(), "--redis-url", w.URL, "--rate-limits", "off")
-	if err != nil {
-		return err
-	}
-	defer service.Stop()
-	c, err := load.NewClient(service.URL, 64, timeout)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
 	accounts, err := auth.NewAccounts(w.Accounts, w.Sessions, auth.Options{})
 	if err != nil {
 		return err
