@@ -54,7 +54,7 @@ func (h *hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if cost.Of(ctx) == nil {
 			return observed(ctx, cmd)
 		}
-		return metered(ctx, []redis.Cmder{cmd}, func() error { return observed(ctx, cmd) })
+		return metered(ctx, []redis.Cmder{cmd}, func(ctx context.Context) error { return observed(ctx, cmd) })
 	}
 }
 
@@ -89,7 +89,7 @@ func (h *hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 		for rest := cmds; len(rest) > 0; {
 			piece := rest[:pieceLength(rest)]
 			rest = rest[len(piece):]
-			err := metered(ctx, piece, func() error { return observed(ctx, piece) })
+			err := metered(ctx, piece, func(ctx context.Context) error { return observed(ctx, piece) })
 			if failed == nil {
 				failed = err
 			}

@@ -11,7 +11,10 @@ import (
 
 // metered runs commands of an operation that has a meter. It charges them before it sends them, and what they returned
 // afterwards. An operation that has to stop sends nothing more: its error becomes that of the commands.
-func metered(ctx context.Context, cmds []redis.Cmder, run func() error) error {
+//
+// The context of run has no meter. The driver may open a connection with it, whose first commands pass the hook too. They
+// belong to no operation: if they waited for units that exchanges like this one hold, none of these would ever end.
+func metered(ctx context.Context, cmds []redis.Cmder, run func(context.Context) error) error {
 	meter := cost.Of(ctx)
 	sent := cost.Work{RoundTrips: 1}
 	for _, cmd := range cmds {
@@ -31,7 +34,7 @@ func metered(ctx context.Context, cmds []redis.Cmder, run func() error) error {
 		setErrors(cmds, err)
 		return err
 	}
-	err = run()
+	err = run(cost.With(ctx, nil))
 	leave()
 	rows := 0
 	for _, cmd := range cmds {
