@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,6 +21,7 @@ import (
 // counting is an executor that renders the cursor of each event.
 type counting struct {
 	operation.Executor
+	mu       sync.Mutex // groups render at the same time
 	rendered int
 	charged  []ratelimit.Client // for events
 	refusal  error
@@ -27,6 +29,8 @@ type counting struct {
 
 // Render implements [operation.Executor].
 func (c *counting) Render(_ context.Context, _ *graphql.OperationContext, e retwis.Event) *graphql.Response {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.rendered++
 	return &graphql.Response{Data: json.RawMessage(`"` + string(e.EventCursor()) + `"`)}
 }
@@ -35,7 +39,9 @@ func (c *counting) Render(_ context.Context, _ *graphql.OperationContext, e retw
 func (c *counting) RenderFor(
 	ctx context.Context, op *graphql.OperationContext, e retwis.Event, client ratelimit.Client,
 ) (*graphql.Response, error) {
+	c.mu.Lock()
 	c.charged = append(c.charged, client)
+	c.mu.Unlock()
 	if c.refusal != nil {
 		return nil, c.refusal
 	}
