@@ -62,7 +62,9 @@ func (s *Timelines) beginBuild(ctx context.Context, id retwis.TimelineID) (build
 	b := build{id: id, origins: origins{}}
 	var err error
 	b.epoch, err = s.db.Do(ctx, rdb.Call{
-		Script: script.BeginBuild, Keys: []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.LargeAuthors()}, Args: []any{homeOwner(id), p.Tag + ":"},
+		Script: script.BeginBuild,
+		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.LargeAuthors(), p.OnlineNodes()},
+		Args:   s.pullArgs(id),
 	}).Text()
 	if errors.Is(err, redis.Nil) {
 		return b, retwis.ErrNotFound

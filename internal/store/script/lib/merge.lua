@@ -36,13 +36,14 @@ local function merge_posts(entries, posts, ceilings)
   return result
 end
 
--- rewrite replaces a list by entries, at most cap, and the mark ends at its end, '' for none.
+-- rewrite replaces a list by entries, at most cap, and the mark ends at its end, '' for none. A list that is
+-- being built keeps its mark.
 local function rewrite(list, entries, ends, cap)
   if #entries > cap then
     for i = #entries, cap + 1, -1 do
       entries[i] = nil
     end
-    ends = ''
+    ends = ends == 'b' and ends or ''
   end
   if ends ~= '' or #entries == 0 then
     entries[#entries + 1] = ends ~= '' and ends or '0'
@@ -88,23 +89,25 @@ local function holds_older(list, post)
   return ceilings_by_bucket(redis.call('LRANGE', list, 0, -1), { post })[1] ~= nil
 end
 
--- insert_post inserts a post that a merge has read into a list by id, and reports whether the list changed.
--- It skips a post that the list holds, and a list that is being built, because the build adds the post. It
--- skips a post older than the end of a trimmed list, because the list trimmed it before, or had no room for
--- it. But if the list holds an older post of the author, which arrived late, the post goes above that.
+-- insert_post inserts a post that a merge has read into a list by id, and reports whether the epoch has to
+-- rise. It skips a post that the list holds. It skips a post older than the end of a trimmed list, because the
+-- list trimmed it before, or had no room for it. It skips a post for a list that is being built, because the
+-- build adds the post, or has no room for it. But if the list holds an older post of the author, the post
+-- goes above that: it arrived late, or the clock of its partition is behind, and the build may not read it.
+-- The end of the build raises the epoch.
 local function insert_post(list, post, cap)
   local last = redis.call('LINDEX', list, -1)
-  if not last or last == 'b' or redis.call('LPOS', list, post) then
+  if not last or redis.call('LPOS', list, post) then
     return false
   end
-  local entries = redis.call('LRANGE', list, 0, -1)
-  if last == '0' then
-    entries[#entries] = nil
+  local entries, ends = redis.call('LRANGE', list, 0, -1), ''
+  if last == '0' or last == 'b' then
+    entries[#entries], ends = nil, last
   end
   local ceilings = ceilings_by_bucket(entries, { post })
-  if last ~= '0' and below(post, last) and not ceilings[1] then
+  if not ceilings[1] and (ends == 'b' or ends == '' and below(post, last)) then
     return false
   end
-  rewrite(list, merge_posts(entries, { post }, ceilings), last == '0' and '0' or '', cap)
-  return true
+  rewrite(list, merge_posts(entries, { post }, ceilings), ends, cap)
+  return ends ~= 'b'
 end

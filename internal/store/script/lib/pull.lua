@@ -35,13 +35,15 @@ end
 -- announce without a post. Posts older than the end of a full home are dropped, unless the home holds
 -- an older post of their author.
 --
--- It does nothing if the home is missing or being built: the build adds the posts.
+-- It does nothing if the home is missing. If it is being built, the build adds the posts and raises the epoch.
+-- Only posts whose author has an older post in the home are added at once, because the build may not read them.
 local function pull_posts(tag, partitions, reader, authors, cap, slack, announce)
   local home, watermarks = tag .. 'home:' .. reader, tag .. 'pull_watermarks:' .. reader
   local ends = redis.call('LINDEX', home, -1)
-  if not ends or ends == 'b' then
+  if not ends then
     return
   end
+  local building = ends == 'b'
   local fresh, author_of, latest, gap = {}, {}, {}, false
   for _, author in ipairs(authors) do
     local pulled = tag .. 'pulled:' .. author
@@ -59,10 +61,12 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
   if #fresh == 0 then
     return
   end
-  redis.call('HSET', watermarks, unpack(latest))
+  if not building then
+    redis.call('HSET', watermarks, unpack(latest))
+  end
   table.sort(fresh, below)
   local online = redis.call('SISMEMBER', tag .. 'online', 'h' .. reader) == 1
-  if online and #fresh <= FEW and not gap then
+  if online and #fresh <= FEW and not gap and not building then
     -- The usual case if many homes are watched. It does not read the whole home.
     local changed = false
     for _, post in ipairs(fresh) do
@@ -84,7 +88,7 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
   end
 
   local entries, held = redis.call('LRANGE', home, 0, -1), {}
-  if ends == '0' then
+  if ends == '0' or building then
     entries[#entries] = nil
   else
     ends = ''
@@ -99,12 +103,16 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
   local floor = ends == '' and entries[#entries] or '0'
   local posts, late, above = {}, false, ceilings_by_bucket(entries, fresh)
   for i = #fresh, 1, -1 do
-    if not held[fresh[i]] and (above[i] or below(floor, fresh[i])) then
+    if not held[fresh[i]] and (above[i] or not building and below(floor, fresh[i])) then
       posts[#posts + 1] = fresh[i]
       late = late or below(fresh[i], newest)
     end
   end
   if #posts == 0 then
+    return
+  end
+  if building then
+    rewrite(home, merge_posts(entries, posts, ceilings_by_bucket(entries, posts)), ends, cap)
     return
   end
   if gap or late and (#posts > FEW or not online) then

@@ -1,6 +1,6 @@
 -- events_since reads the history of a timeline after a position, atomically.
 --
--- KEYS   1 list   2 hash of the epoch, or a missing key   3 changes   4 and 5 see lib/pullonread.lua
+-- KEYS   1 list   2 hash of the epoch, or a missing key   3 changes   4 large authors   5 online nodes
 --        6 sources   7 owner: account, properties of the list, or any key for the public timeline
 -- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'm' mentions, 'p' public   2 owner
 --        3 entry of the position   4 last change of the position   5 maximum number of entries
@@ -26,7 +26,7 @@ if ARGV[1] ~= 'p' then
   end
 end
 record_read(KEYS[2])
-pull_on_read(KEYS, ARGV, 8)
+pull_on_read(KEYS[4], KEYS[5], ARGV, 8)
 
 local kind, owner, position = ARGV[1], ARGV[2], ARGV[3]
 local most = tonumber(ARGV[5])

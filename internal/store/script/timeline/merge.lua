@@ -1,13 +1,15 @@
 -- merge inserts posts into the list of a timeline in order. Fan-out may not have delivered them yet.
 -- Each post goes below every newer entry, but never below an older post of its own author. merge
 -- skips duplicates and posts of authors whom the timeline no longer follows. It raises the epoch of a
--- list that changed, and after a new edge to an author with posts also if the list did not change. It sets a merge mark for each partition that posts were read from, so that
--- fan-out does not push them again: see lib/mergemarks.lua.
+-- list that changed, and after a new edge to an author with posts also if the list did not change. It sets a
+-- merge mark for each partition that posts were read from, so that fan-out does not push them again: see
+-- lib/mergemarks.lua.
 --
 -- Mode 'fill' adds posts of one author. If the list was trimmed, it adds them only above the last
 -- entry, because posts of other authors are missing below, or above an older post of the author, which
--- arrived late. It acts only while the edge has the given
--- score. If the list is being built, it only raises the epoch, so that the build starts again.
+-- arrived late. If the list is being built, it adds them only above an older post of the author, which the
+-- build may not read, and raises the epoch, so that the build starts again. It acts only while the edge has
+-- the given score.
 --
 -- Mode 'whole' adds the newest posts of all authors and ends the build of a list. It refuses if the
 -- posts may be incomplete: if the epoch rose since the build began, or if the posts include some of an
@@ -49,12 +51,9 @@ else
   if not score or (ARGV[5] ~= '' and tonumber(score) ~= tonumber(ARGV[5])) then
     return -1
   end
-  if last == 'b' then
-    redis.call('HINCRBY', KEYS[3], 'epoch', 1)
-    return 0
-  end
 end
 
+local building = not whole and last == 'b'
 if last == '0' or last == 'b' then
   entries[#entries] = nil
 else
@@ -112,8 +111,8 @@ for i = first, #ARGV - 1, 2 do
   if whole and not wanted(author) then
     return -2
   end
-  if not index[post] and wanted(author) and not (floor and below(post, floor) and not ceiling[i])
-    and instant_of(post) <= clock[bucket_of(post) % partitions] then
+  local fits = ceiling[i] or not building and not (floor and below(post, floor))
+  if fits and not index[post] and wanted(author) and instant_of(post) <= clock[bucket_of(post) % partitions] then
     added = added + 1
     posts[added] = post
     ceilings[added] = ceiling[i]
@@ -141,7 +140,7 @@ end
 local stored = added > 0 or ends ~= last
 -- After a new edge, pages below the list show the author's posts too.
 local followed_now = not whole and ARGV[5] ~= '' and first <= #ARGV
-if not stored and not followed_now then
+if not stored and not followed_now and not building then
   return 0
 end
 if stored then

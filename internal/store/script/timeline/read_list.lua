@@ -1,7 +1,7 @@
 -- read_list reads a range of the list of a timeline, and the position of the timeline, atomically.
 --
 -- KEYS   1 list   2 hash of the epoch, or a missing key   3 changes
---        4 and 5 see lib/pullonread.lua
+--        4 large authors   5 online nodes
 -- ARGV   1 'top', 'after', 'before' or 'all'   2 for after and before: entry, and the entries below
 --        it, separated by spaces   3 count   4 number of further entries to return below the last one
 --        5… see lib/pullonread.lua
@@ -21,7 +21,7 @@
 --@include idle
 
 record_read(KEYS[2])
-pull_on_read(KEYS, ARGV, 5)
+pull_on_read(KEYS[4], KEYS[5], ARGV, 5)
 
 -- place returns the index of the first of some entries that the list holds, and whether it is the first.
 local function place(candidates)
