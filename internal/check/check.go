@@ -42,12 +42,13 @@ import (
 type Database interface {
 	Scan(ctx context.Context, found func([]retwis.UserID, []record.NameClaim) error) error
 	AccountRecord(ctx context.Context, id retwis.UserID) (record.Account, error)
+	AccountState(ctx context.Context, id retwis.UserID) (record.AccountState, error)
 	ProfileRecord(ctx context.Context, id retwis.UserID) (entries []retwis.Element, foreign int, err error)
 	TimelineRecord(ctx context.Context, id retwis.TimelineID) (record.Timeline, error)
 	PostRecords(ctx context.Context, ids []retwis.PostID) ([]record.Post, error)
 	PostsDownTo(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.Element, error)
-	SourceEdges(ctx context.Context, id retwis.TimelineID) ([]record.Edge, error)
-	AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) ([]record.Edge, error)
+	SourceEdges(ctx context.Context, ids []retwis.TimelineID) ([]record.Edge, error)
+	AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partitions []int) ([]record.Edge, error)
 	Edges(ctx context.Context, id retwis.TimelineID, authors []retwis.UserID) ([]record.Edge, error)
 	DeletedUsers(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID, error)
 	NameOwner(ctx context.Context, folded string) (retwis.UserID, bool, error)

@@ -17,7 +17,7 @@ type suspect struct {
 // inspection it waits until the worker has delivered the entries that existed at the previous
 // one. A finding whose witness changed may be a new instance of the same difference, caused by
 // a user who is constantly active. confirm inspects such a suspect up to Inspections times.
-func (c *checker) confirm(ctx context.Context, suspects []suspect, look func(context.Context, subject) (inspection, error)) error {
+func (c *checker) confirm(ctx context.Context, suspects []suspect, look inspect) error {
 	var confirmed []suspect
 	for round := 1; len(suspects) > 0 && round < c.options.Inspections; round++ {
 		settled, err := c.settle(ctx)
@@ -28,7 +28,7 @@ func (c *checker) confirm(ctx context.Context, suspects []suspect, look func(con
 		for i, s := range suspects {
 			subjects[i] = s.subject
 		}
-		again, err := c.inspectAll(ctx, subjects, look, false)
+		again, err := c.inspectAll(ctx, inspector{c.db}, subjects, look, false)
 		if err != nil {
 			return err
 		}

@@ -17,10 +17,16 @@ type inspection struct {
 
 func (result *inspection) add(f Finding) { result.findings = append(result.findings, f) }
 
+// inspector inspects subjects, as the data of a database shows them.
+type inspector struct{ db Database }
+
+// inspect is a kind of inspection: a method of inspector.
+type inspect func(inspector, context.Context, subject) (inspection, error)
+
 // inspectNewestUsers inspects whether the newest users of a partition have active accounts.
-func (c *checker) inspectNewestUsers(ctx context.Context, s subject) (inspection, error) {
+func (i inspector) inspectNewestUsers(ctx context.Context, s subject) (inspection, error) {
 	var result inspection
-	unfit, err := c.db.StaleNewestUsers(ctx, s.partition)
+	unfit, err := i.db.StaleNewestUsers(ctx, s.partition)
 	if err != nil {
 		return result, err
 	}
@@ -35,9 +41,9 @@ func (c *checker) inspectNewestUsers(ctx context.Context, s subject) (inspection
 
 // inspectPeopleSearch inspects whether the people search of a partition finds active users only,
 // and by no other words than those of their names.
-func (c *checker) inspectPeopleSearch(ctx context.Context, s subject) (inspection, error) {
+func (i inspector) inspectPeopleSearch(ctx context.Context, s subject) (inspection, error) {
 	var result inspection
-	stale, err := c.db.StaleSearchEntries(ctx, s.partition)
+	stale, err := i.db.StaleSearchEntries(ctx, s.partition)
 	if err != nil {
 		return result, err
 	}
@@ -51,12 +57,12 @@ func (c *checker) inspectPeopleSearch(ctx context.Context, s subject) (inspectio
 }
 
 // records returns the records of the posts and reposts of entries, by their leading ids.
-func (c *checker) records(ctx context.Context, entries []retwis.Element) (map[retwis.PostID]record.Post, error) {
+func (i inspector) records(ctx context.Context, entries []retwis.Element) (map[retwis.PostID]record.Post, error) {
 	ids := make([]retwis.PostID, len(entries))
 	for i, e := range entries {
 		ids[i] = e.ID
 	}
-	records, err := c.db.PostRecords(ctx, ids)
+	records, err := i.db.PostRecords(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -68,15 +74,15 @@ func (c *checker) records(ctx context.Context, entries []retwis.Element) (map[re
 }
 
 // inspectNameClaim inspects whether the user who claims a name has that name.
-func (c *checker) inspectNameClaim(ctx context.Context, s subject) (inspection, error) {
+func (i inspector) inspectNameClaim(ctx context.Context, s subject) (inspection, error) {
 	var result inspection
-	holder, held, err := c.db.NameOwner(ctx, s.name)
+	holder, held, err := i.db.NameOwner(ctx, s.name)
 	if err != nil || !held {
 		return result, err
 	}
-	r := record.Account{}
+	var r record.AccountState
 	if holder != 0 {
-		if r, err = c.db.AccountRecord(ctx, holder); err != nil {
+		if r, err = i.db.AccountState(ctx, holder); err != nil {
 			return result, err
 		}
 	}

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"retwis/internal/record"
@@ -11,9 +12,9 @@ import (
 
 // inspectAccount compares an account, its profile and its edges with their definitions. It
 // ignores inactive accounts.
-func (c *checker) inspectAccount(ctx context.Context, s subject) (inspection, error) {
+func (i inspector) inspectAccount(ctx context.Context, s subject) (inspection, error) {
 	var result inspection
-	r, err := c.db.AccountRecord(ctx, s.user)
+	r, err := i.db.AccountRecord(ctx, s.user)
 	if err != nil || !r.Active {
 		return result, err
 	}
@@ -28,14 +29,14 @@ func (c *checker) inspectAccount(ctx context.Context, s subject) (inspection, er
 	result.inspectFollowerPartitions(r)
 	if r.Unlisted {
 		result.add(Finding{
-			Kind: NewestMissing, User: r.ID, partition: c.db.PartitionOfUser(r.ID), transient: true,
+			Kind: NewestMissing, User: r.ID, partition: i.db.PartitionOfUser(r.ID), transient: true,
 			Text: fmt.Sprintf("user %s is not among the newest users, although older users are", r.ID),
 		})
 	}
-	if err := c.inspectEdges(ctx, r, &result); err != nil {
+	if err := i.inspectEdges(ctx, r, &result); err != nil {
 		return result, err
 	}
-	return result, c.inspectProfile(ctx, s.user, &result)
+	return result, i.inspectProfile(ctx, s.user, &result)
 }
 
 func (result *inspection) inspectName(r record.Account) {
@@ -98,29 +99,25 @@ func (result *inspection) inspectFollowerPartitions(r record.Account) {
 }
 
 // inspectEdges compares the two directions of all edges of a user.
-func (c *checker) inspectEdges(ctx context.Context, r record.Account, result *inspection) error {
+func (i inspector) inspectEdges(ctx context.Context, r record.Account, result *inspection) error {
 	ids := []retwis.TimelineID{retwis.Home(r.ID)}
 	for _, list := range r.Lists {
 		ids = append(ids, retwis.ListPosts(list))
 	}
-	for _, id := range ids {
-		edges, err := c.db.SourceEdges(ctx, id)
-		if err != nil {
-			return err
-		}
-		result.addEdges(edges)
+	edges, err := i.db.SourceEdges(ctx, ids)
+	if err != nil {
+		return err
 	}
+	result.addEdges(edges)
 	for _, audience := range []struct {
 		kind retwis.TimelineKind
 		in   map[int]int
 	}{{retwis.HomeTimeline, r.FollowersIn}, {retwis.ListTimeline, r.ListsIn}} {
-		for partition := range audience.in {
-			edges, err := c.db.AudienceEdges(ctx, r.ID, audience.kind, partition)
-			if err != nil {
-				return err
-			}
-			result.addEdges(edges)
+		edges, err := i.db.AudienceEdges(ctx, r.ID, audience.kind, slices.Collect(maps.Keys(audience.in)))
+		if err != nil {
+			return err
 		}
+		result.addEdges(edges)
 	}
 	return nil
 }
@@ -145,12 +142,12 @@ func edgeFinding(e record.Edge) Finding {
 	}
 }
 
-func (c *checker) inspectProfile(ctx context.Context, user retwis.UserID, result *inspection) error {
-	entries, foreign, err := c.db.ProfileRecord(ctx, user)
+func (i inspector) inspectProfile(ctx context.Context, user retwis.UserID, result *inspection) error {
+	entries, foreign, err := i.db.ProfileRecord(ctx, user)
 	if err != nil {
 		return err
 	}
-	records, err := c.records(ctx, entries)
+	records, err := i.records(ctx, entries)
 	if err != nil {
 		return err
 	}

@@ -15,9 +15,9 @@ func byID(a, b retwis.Element) int { return cmp.Compare(a.ID, b.ID) }
 
 // inspectTimelines compares the home, mentions and list timelines of a user with their
 // definitions.
-func (c *checker) inspectTimelines(ctx context.Context, s subject) (inspection, error) {
+func (i inspector) inspectTimelines(ctx context.Context, s subject) (inspection, error) {
 	var result inspection
-	r, err := c.db.AccountRecord(ctx, s.user)
+	r, err := i.db.AccountState(ctx, s.user)
 	if err != nil || !r.Active {
 		return result, err
 	}
@@ -26,17 +26,17 @@ func (c *checker) inspectTimelines(ctx context.Context, s subject) (inspection, 
 		ids = append(ids, retwis.ListPosts(list))
 	}
 	for _, id := range ids {
-		if err := c.inspectTimeline(ctx, id, &result); err != nil {
+		if err := i.inspectTimeline(ctx, id, &result); err != nil {
 			return result, err
 		}
 	}
-	return result, c.inspectMentions(ctx, s.user, &result)
+	return result, i.inspectMentions(ctx, s.user, &result)
 }
 
 // inspectTimeline compares one list with its definition. It reads the list first, then the
 // profiles, then the posts, so that it recognises posts that are deleted meanwhile.
-func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, result *inspection) error {
-	r, err := c.db.TimelineRecord(ctx, id)
+func (i inspector) inspectTimeline(ctx context.Context, id retwis.TimelineID, result *inspection) error {
+	r, err := i.db.TimelineRecord(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, res
 	if r.End == record.ListTrimmed {
 		downTo = slices.MinFunc(r.Entries, byID).ID
 	}
-	gone, err := c.db.DeletedUsers(ctx, authors)
+	gone, err := i.db.DeletedUsers(ctx, authors)
 	if err != nil {
 		return err
 	}
@@ -66,13 +66,13 @@ func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, res
 			Text: fmt.Sprintf("%s has the deleted user %s as a source", describe(id), author),
 		})
 	}
-	size, slack := c.db.HomeCap()
-	posted, err := c.db.PostsDownTo(ctx, authors, downTo, size+slack+1)
+	size, slack := i.db.HomeCap()
+	posted, err := i.db.PostsDownTo(ctx, authors, downTo, size+slack+1)
 	if err != nil {
 		return err
 	}
-	lateness := c.db.Lateness()
-	records, err := c.records(ctx, unrecordedPosts(r, posted, lateness))
+	lateness := i.db.Lateness()
+	records, err := i.records(ctx, unrecordedPosts(r, posted, lateness))
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (c *checker) inspectTimeline(ctx context.Context, id retwis.TimelineID, res
 			result.add(entryFinding(ProfileMissing, retwis.Profile(owner), owner, post, "", "lacks post %s", post))
 		}
 	}
-	return c.inspectUnfollowedAuthors(ctx, id, found, result)
+	return i.inspectUnfollowedAuthors(ctx, id, found, result)
 }
 
 // missingFromProfile returns the user's own posts that the home holds and the profile lacks,
@@ -105,14 +105,14 @@ func missingFromProfile(entries, profile []retwis.Element, records map[retwis.Po
 
 // inspectUnfollowedAuthors inspects the edges from a timeline to authors whose posts it holds
 // without following them: the author's direction of the edge may be left over.
-func (c *checker) inspectUnfollowedAuthors(ctx context.Context, id retwis.TimelineID, found []Finding, result *inspection) error {
+func (i inspector) inspectUnfollowedAuthors(ctx context.Context, id retwis.TimelineID, found []Finding, result *inspection) error {
 	var strangers []retwis.UserID
 	for _, f := range found {
 		if f.Kind == Extra && f.User != 0 && !slices.Contains(strangers, f.User) {
 			strangers = append(strangers, f.User)
 		}
 	}
-	edges, err := c.db.Edges(ctx, id, strangers)
+	edges, err := i.db.Edges(ctx, id, strangers)
 	if err != nil {
 		return err
 	}
@@ -124,14 +124,14 @@ func (c *checker) inspectUnfollowedAuthors(ctx context.Context, id retwis.Timeli
 	return nil
 }
 
-func (c *checker) inspectMentions(ctx context.Context, user retwis.UserID, result *inspection) error {
-	r, err := c.db.TimelineRecord(ctx, retwis.Mentions(user))
+func (i inspector) inspectMentions(ctx context.Context, user retwis.UserID, result *inspection) error {
+	r, err := i.db.TimelineRecord(ctx, retwis.Mentions(user))
 	if err != nil {
 		return err
 	}
 	result.timelines++
 	result.entries += len(r.Entries)
-	records, err := c.records(ctx, r.Entries)
+	records, err := i.records(ctx, r.Entries)
 	if err != nil {
 		return err
 	}
@@ -142,13 +142,13 @@ func (c *checker) inspectMentions(ctx context.Context, user retwis.UserID, resul
 // inspectPublic inspects the entries of the public timeline. It does not search for missing
 // posts, since imported posts are not on the public timeline. The report counts timelines of
 // users only.
-func (c *checker) inspectPublic(ctx context.Context, _ subject) (inspection, error) {
+func (i inspector) inspectPublic(ctx context.Context, _ subject) (inspection, error) {
 	var result inspection
-	r, err := c.db.TimelineRecord(ctx, retwis.Public())
+	r, err := i.db.TimelineRecord(ctx, retwis.Public())
 	if err != nil {
 		return result, err
 	}
-	records, err := c.records(ctx, r.Entries)
+	records, err := i.records(ctx, r.Entries)
 	if err != nil {
 		return result, err
 	}

@@ -11,7 +11,7 @@ import (
 
 // repair repairs findings in the order of their dependencies. It inspects each timeline again
 // after it has repaired edges and profiles, and rebuilds the timelines that still differ.
-func (c *checker) repair(ctx context.Context, suspects []suspect, look func(context.Context, subject) (inspection, error)) error {
+func (c *checker) repair(ctx context.Context, suspects []suspect, look inspect) error {
 	for _, repair := range []func(context.Context, []Finding) error{
 		c.repairNames, c.repairEdges, c.repairFollowerPartitions, c.repairProfiles, c.repairCounts, c.repairSearchWords, c.repairSearchEntries, c.repairNewestUsers,
 	} {
@@ -25,7 +25,7 @@ func (c *checker) repair(ctx context.Context, suspects []suspect, look func(cont
 		if !slices.ContainsFunc(s.found, func(f Finding) bool { return f.Kind.OfEntries() }) {
 			continue
 		}
-		now, err := look(ctx, s.subject)
+		now, err := look(inspector{c.db}, ctx, s.subject)
 		if err == nil {
 			err = c.repairTimelines(ctx, s.found, now.findings)
 		}

@@ -24,6 +24,7 @@ type subject struct {
 
 type checker struct {
 	db      Database
+	first   inspector // of first inspections, whose findings are confirmed
 	options Options
 
 	mu     sync.Mutex
@@ -38,6 +39,7 @@ const maxSuspects = 500
 func Run(ctx context.Context, db Database, options Options) (Report, error) {
 	c := &checker{
 		db:      db,
+		first:   inspector{newRemembered(db, maxRememberedEntries)},
 		options: options.withDefaults(),
 		report:  Report{Counts: map[Kind]int{}, Examples: []Finding{}, edges: map[findingKey]bool{}},
 	}
@@ -50,14 +52,14 @@ func Run(ctx context.Context, db Database, options Options) (Report, error) {
 	for _, part := range []struct {
 		name     string
 		subjects []subject
-		look     func(context.Context, subject) (inspection, error)
+		look     inspect
 	}{
-		{"names", names, c.inspectNameClaim},
-		{"accounts", users, c.inspectAccount},
-		{"newest users", c.partitions(), c.inspectNewestUsers},
-		{"people search", c.partitions(), c.inspectPeopleSearch},
-		{"timelines", users, c.inspectTimelines},
-		{"public timeline", []subject{{}}, c.inspectPublic},
+		{"names", names, inspector.inspectNameClaim},
+		{"accounts", users, inspector.inspectAccount},
+		{"newest users", c.partitions(), inspector.inspectNewestUsers},
+		{"people search", c.partitions(), inspector.inspectPeopleSearch},
+		{"timelines", users, inspector.inspectTimelines},
+		{"public timeline", []subject{{}}, inspector.inspectPublic},
 	} {
 		if err := c.checkAll(ctx, part.name, part.subjects, part.look); err != nil {
 			return c.report, fmt.Errorf("check %s: %w", part.name, err)
@@ -108,7 +110,7 @@ func (c *checker) partitions() []subject {
 }
 
 // checkAll inspects all subjects, and confirms their findings by repeated inspections.
-func (c *checker) checkAll(ctx context.Context, name string, subjects []subject, look func(context.Context, subject) (inspection, error)) error {
+func (c *checker) checkAll(ctx context.Context, name string, subjects []subject, look inspect) error {
 	if len(subjects) == 0 {
 		return nil
 	}
@@ -116,7 +118,7 @@ func (c *checker) checkAll(ctx context.Context, name string, subjects []subject,
 	defer end()
 	var suspects []suspect
 	for batch := range slices.Chunk(subjects, 8*c.options.Parallel) {
-		found, err := c.inspectAll(ctx, batch, look, true)
+		found, err := c.inspectAll(ctx, c.first, batch, look, true)
 		if err != nil {
 			return err
 		}
@@ -137,17 +139,17 @@ func (c *checker) checkAll(ctx context.Context, name string, subjects []subject,
 }
 
 // inspectAll inspects subjects concurrently. It returns the findings of each subject.
-func (c *checker) inspectAll(ctx context.Context, subjects []subject, inspect func(context.Context, subject) (inspection, error), count bool) ([][]Finding, error) {
+func (c *checker) inspectAll(ctx context.Context, i inspector, subjects []subject, look inspect, count bool) ([][]Finding, error) {
 	found := make([][]Finding, len(subjects))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.options.Parallel)
-	for i, s := range subjects {
+	for n, s := range subjects {
 		group.Go(func() error {
-			l, err := inspect(ctx, s)
+			l, err := look(i, ctx, s)
 			if err != nil {
 				return err
 			}
-			found[i] = distinct(l.findings)
+			found[n] = distinct(l.findings)
 			if count {
 				c.mu.Lock()
 				defer c.mu.Unlock()

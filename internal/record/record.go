@@ -7,10 +7,9 @@ import "retwis/internal/retwis"
 
 // Account is the stored state of a user, the counters beside what they count.
 type Account struct {
+	AccountState
+
 	ID        retwis.UserID
-	Active    bool
-	Gone      bool // whether the user does not exist, or is deleted completely
-	Username  string
 	NameOwner retwis.UserID // the user who owns the name; 0 if nobody does
 	Listed    bool          // whether the search for usernames finds the name
 	Unindexed int           // number of words of the names that the people search does not find
@@ -29,8 +28,14 @@ type Account struct {
 	ListPartitions     map[int]bool              // partitions stored as holding lists with the user on them
 	FollowersIn        map[int]int               // actual followers by partition, where there are any
 	ListsIn            map[int]int               // actual lists by partition, where there are any
+}
 
-	Lists []retwis.ListID
+// AccountState is the part of an [Account] that other inspections need.
+type AccountState struct {
+	Active   bool
+	Gone     bool // whether the user does not exist, or is deleted completely
+	Username string
+	Lists    []retwis.ListID
 }
 
 // Counted is a stored counter and the actual count.

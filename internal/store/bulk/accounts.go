@@ -32,7 +32,7 @@ func (s *Importer) registerAll(ctx context.Context, all []retwis.Registration) (
 		calls[i] = s.accounts.CreateUserCall(p, bucket, r, folded[i])
 	}
 	ids := make([]retwis.UserID, len(all))
-	for i, reply := range s.db.DoAll(ctx, calls) {
+	for i, reply := range s.doAll(ctx, calls) {
 		var err error
 		if ids[i], err = rdb.UserID(reply.Text()); err != nil {
 			return nil, fmt.Errorf("register accounts: create an account: %w", err)
@@ -43,7 +43,7 @@ func (s *Importer) registerAll(ctx context.Context, all []retwis.Registration) (
 		calls[i] = s.accounts.ClaimNameCall(folded[i], id)
 	}
 	var named []retwis.UserID
-	for i, reply := range s.db.DoAll(ctx, calls) {
+	for i, reply := range s.doAll(ctx, calls) {
 		holder, err := rdb.UserID(reply.Text())
 		if err != nil {
 			return nil, fmt.Errorf("register accounts: claim a name: %w", err)
@@ -71,7 +71,7 @@ func (s *Importer) activateAll(ctx context.Context, ids []retwis.UserID) error {
 	for i, id := range ids {
 		calls[i] = s.accounts.ActivateCall(id)
 	}
-	for i, reply := range s.db.DoAll(ctx, calls) {
+	for i, reply := range s.doAll(ctx, calls) {
 		exists, err := reply.Bool()
 		if err == nil && !exists {
 			err = errors.New("the account no longer exists")

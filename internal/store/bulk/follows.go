@@ -47,7 +47,7 @@ func (s *Importer) followAll(ctx context.Context, all []retwis.Followings) (int,
 	}
 	added := 0
 	var limit error
-	for _, reply := range s.db.DoAll(ctx, calls) {
+	for _, reply := range s.doAll(ctx, calls) {
 		answer, err := reply.Slice()
 		if err != nil || len(answer) == 0 {
 			return added, fmt.Errorf("import follows: reply %v: %w", answer, err)
@@ -97,7 +97,7 @@ func (s *Importer) addAuthorPartitions(ctx context.Context, all []retwis.Followi
 			calls[i].Args = append(calls[i].Args, strconv.Itoa(number))
 		}
 	}
-	for i, reply := range s.db.DoAll(ctx, calls) {
+	for i, reply := range s.doAll(ctx, calls) {
 		exists, err := reply.Bool()
 		if err != nil {
 			return nil, fmt.Errorf("add follower partitions of %s: %w", authors[i], err)
@@ -146,7 +146,7 @@ func (s *Importer) countAll(ctx context.Context, partitions map[retwis.UserID]ma
 		}
 	}
 	args := map[retwis.UserID][]any{}
-	for n, reply := range s.db.DoAll(ctx, counts) {
+	for n, reply := range s.doAll(ctx, counts) {
 		answer, err := reply.Slice()
 		if err != nil || len(answer) != 1+len(counted[n]) {
 			return nil, fmt.Errorf("count followers: %d answers: %w", len(answer), err)
@@ -163,7 +163,7 @@ func (s *Importer) countAll(ctx context.Context, partitions map[retwis.UserID]ma
 		authors = append(authors, author)
 	}
 	deleted = map[retwis.UserID]bool{}
-	for i, reply := range s.db.DoAll(ctx, sets) {
+	for i, reply := range s.doAll(ctx, sets) {
 		exists, err := reply.Bool()
 		if err != nil {
 			return nil, fmt.Errorf("store the followers of %s: %w", authors[i], err)

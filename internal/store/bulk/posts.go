@@ -38,7 +38,7 @@ func (s *Importer) importPosts(ctx context.Context, imports []retwis.PostImport)
 	}
 	added := 0
 	var failed error
-	for i, reply := range s.db.DoAll(ctx, calls) {
+	for i, reply := range s.doAll(ctx, calls) {
 		answer, err := reply.Slice()
 		if err != nil || len(answer) == 0 {
 			return added, fmt.Errorf("import posts of %s: reply %v: %w", imports[i].Author, answer, err)

@@ -39,9 +39,7 @@ func (s *Inspector) AccountRecord(ctx context.Context, id retwis.UserID) (record
 	if len(fields) != 6 {
 		return r, fmt.Errorf("inspect user %s: %d fields", id, len(fields))
 	}
-	r.Active = rdb.Text(fields[0]) == "active"
-	r.Gone = isDeleted(rdb.Text(fields[0]))
-	r.Username = rdb.Text(fields[1])
+	r.AccountState = accountState(rdb.Text(fields[0]), rdb.Text(fields[1]))
 	following, _ := reply[1].(int64)
 	posts, _ := reply[2].(int64)
 	r.Posts = record.Counted{Stored: int(rdb.Number(fields[2])), Actual: int(posts)}
@@ -56,14 +54,39 @@ func (s *Inspector) AccountRecord(ctx context.Context, id retwis.UserID) (record
 	s.parsePartitions(&r, reply[3])
 	lists, _ := reply[4].([]any)
 	for _, list := range lists {
-		if id, err := retwis.ParseListID(rdb.Text(list)); err == nil {
-			r.Lists = append(r.Lists, id)
-		}
+		addList(&r.AccountState, rdb.Text(list))
 	}
 	if !r.Active {
 		return r, nil
 	}
 	return r, s.readPartitions(ctx, &r)
+}
+
+// AccountState returns the state of a user. For a user who does not exist, it says so.
+func (s *Inspector) AccountState(ctx context.Context, id retwis.UserID) (record.AccountState, error) {
+	keys := s.db.OfUser(id).User(id)
+	pipe := s.db.Client.Pipeline()
+	account := pipe.HMGet(ctx, keys.Account(), "state", "name")
+	lists := pipe.ZRange(ctx, keys.Lists(), 0, -1)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return record.AccountState{}, fmt.Errorf("inspect user %s: %w", id, err)
+	}
+	r := accountState(rdb.Text(account.Val()[0]), rdb.Text(account.Val()[1]))
+	for _, list := range lists.Val() {
+		addList(&r, list)
+	}
+	return r, nil
+}
+
+func accountState(state, name string) record.AccountState {
+	return record.AccountState{Active: state == "active", Gone: isDeleted(state), Username: name}
+}
+
+// addList adds a list of the user. It ignores a malformed id.
+func addList(r *record.AccountState, text string) {
+	if id, err := retwis.ParseListID(text); err == nil {
+		r.Lists = append(r.Lists, id)
+	}
 }
 
 // isDeleted reports whether the state is that of a deleted user, or of a user who never existed.

@@ -17,38 +17,48 @@ import (
 // edgesPerCall is the number of edges that one call scans.
 const edgesPerCall = 500
 
-// SourceEdges scans the sources of a home or a list and returns the edges whose two directions differ.
-func (s *Inspector) SourceEdges(ctx context.Context, id retwis.TimelineID) ([]record.Edge, error) {
-	p := s.db.OfTimeline(id)
-	prefix := p.Prefix(rdb.FollowerKeys)
-	if id.Kind == retwis.ListTimeline {
-		prefix = p.Prefix(rdb.ListedKeys)
+// SourceEdges scans the sources of homes and lists and returns the edges whose two directions differ.
+func (s *Inspector) SourceEdges(ctx context.Context, ids []retwis.TimelineID) ([]record.Edge, error) {
+	scans := make([]*edgeScan, len(ids))
+	for i, id := range ids {
+		p := s.db.OfTimeline(id)
+		prefix := p.Prefix(rdb.FollowerKeys)
+		if id.Kind == retwis.ListTimeline {
+			prefix = p.Prefix(rdb.ListedKeys)
+		}
+		scans[i] = &edgeScan{set: p.Timeline(id).Sources(), owner: id.Owner, prefix: prefix}
 	}
-	half, err := s.halfEdges(ctx, p.Timeline(id).Sources(), id.Owner, prefix, "")
-	if err != nil {
-		return nil, fmt.Errorf("inspect the sources of timeline %s: %w", id, err)
+	if err := s.scanEdges(ctx, scans); err != nil {
+		return nil, fmt.Errorf("inspect the sources of timelines: %w", err)
 	}
-	edges := make([]record.Edge, len(half))
-	for i, h := range half {
-		edges[i] = record.Edge{Timeline: id, Author: h.id, Source: h.score, Audience: h.other}
+	var edges []record.Edge
+	for i, scan := range scans {
+		for _, h := range scan.half {
+			edges = append(edges, record.Edge{Timeline: ids[i], Author: h.id, Source: h.score, Audience: h.other})
+		}
 	}
 	return edges, nil
 }
 
-// AudienceEdges returns the inconsistent edges from the homes or lists of a partition to an author.
-func (s *Inspector) AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, number int) ([]record.Edge, error) {
-	p := s.db.Partition(number)
-	prefix, suffix := p.Prefix(rdb.FollowingKeys), ""
-	if kind == retwis.ListTimeline {
-		prefix, suffix = p.Prefix(rdb.ListKeys), rdb.ListMembersSuffix
+// AudienceEdges returns the inconsistent edges from the homes or lists of partitions to an author.
+func (s *Inspector) AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partitions []int) ([]record.Edge, error) {
+	scans := make([]*edgeScan, len(partitions))
+	for i, number := range partitions {
+		p := s.db.Partition(number)
+		prefix, suffix := p.Prefix(rdb.FollowingKeys), ""
+		if kind == retwis.ListTimeline {
+			prefix, suffix = p.Prefix(rdb.ListKeys), rdb.ListMembersSuffix
+		}
+		scans[i] = &edgeScan{set: s.audienceOf(p, author, kind), owner: author, prefix: prefix, suffix: suffix}
 	}
-	half, err := s.halfEdges(ctx, s.audienceOf(p, author, kind), author, prefix, suffix)
-	if err != nil {
-		return nil, fmt.Errorf("inspect the audience of %s in partition %d: %w", author, number, err)
+	if err := s.scanEdges(ctx, scans); err != nil {
+		return nil, fmt.Errorf("inspect the audience of %s: %w", author, err)
 	}
-	edges := make([]record.Edge, len(half))
-	for i, h := range half {
-		edges[i] = record.Edge{Timeline: retwis.TimelineID{Kind: kind, Owner: h.id}, Author: author, Source: h.other, Audience: h.score}
+	var edges []record.Edge
+	for _, scan := range scans {
+		for _, h := range scan.half {
+			edges = append(edges, record.Edge{Timeline: retwis.TimelineID{Kind: kind, Owner: h.id}, Author: author, Source: h.other, Audience: h.score})
+		}
 	}
 	return edges, nil
 }
@@ -67,27 +77,56 @@ type halfEdge struct {
 	score, other int64
 }
 
-func (s *Inspector) halfEdges(ctx context.Context, set string, owner retwis.UserID, prefix, suffix string) ([]halfEdge, error) {
-	var found []halfEdge
-	for after := ""; ; {
-		reply, err := s.db.Do(ctx, rdb.Call{
-			Script: script.HalfEdges, Keys: []string{set}, Args: []any{owner.String(), prefix, suffix, after, edgesPerCall},
-		}).Slice()
-		if err != nil {
-			return nil, err
-		}
-		for i := 1; i+2 < len(reply); i += 3 {
-			id, err := retwis.ParseUserID(rdb.Text(reply[i]))
-			if err != nil {
-				return nil, err
+// edgeScan is a scan of the edges of a set, whose other direction is in the sets named by a prefix and a suffix.
+type edgeScan struct {
+	set            string
+	owner          retwis.UserID
+	prefix, suffix string
+
+	after string // the score of the last edge scanned
+	half  []halfEdge
+}
+
+// scanEdges runs scans to their ends, each by [edgesPerCall] edges at a time.
+func (s *Inspector) scanEdges(ctx context.Context, scans []*edgeScan) error {
+	for len(scans) > 0 {
+		calls := make([]rdb.Call, len(scans))
+		for i, scan := range scans {
+			calls[i] = rdb.Call{
+				Script: script.HalfEdges, Keys: []string{scan.set}, Args: []any{scan.owner.String(), scan.prefix, scan.suffix, scan.after, edgesPerCall},
 			}
-			found = append(found, halfEdge{id, rdb.Score(reply[i+1]), rdb.Score(reply[i+2])})
 		}
-		if len(reply) == 0 || rdb.Text(reply[0]) == "" {
-			return found, nil
+		var left []*edgeScan
+		for i, reply := range s.db.DoAll(ctx, calls) {
+			more, err := scans[i].add(reply.Slice())
+			if err != nil {
+				return err
+			}
+			if more {
+				left = append(left, scans[i])
+			}
 		}
-		after = rdb.Text(reply[0])
+		scans = left
 	}
+	return nil
+}
+
+// add adds the reply to a call. It reports whether there are more edges.
+func (scan *edgeScan) add(reply []any, err error) (more bool, _ error) {
+	if err != nil {
+		return false, err
+	}
+	for i := 1; i+2 < len(reply); i += 3 {
+		id, err := retwis.ParseUserID(rdb.Text(reply[i]))
+		if err != nil {
+			return false, err
+		}
+		scan.half = append(scan.half, halfEdge{id, rdb.Score(reply[i+1]), rdb.Score(reply[i+2])})
+	}
+	if len(reply) > 0 {
+		scan.after = rdb.Text(reply[0])
+	}
+	return scan.after != "", nil
 }
 
 // Edges reads both directions of the edges between a timeline and authors, in the order of the authors.
