@@ -61,7 +61,7 @@ func TestPush_KeepsAHomeMarkedForBuilding(t *testing.T) {
 
 		client := enginetest.Client(t, url)
 		home := enginetest.Keys(t, client, "*:home:"+reader.String())[0]
-		if err := client.RPush(t.Context(), home, "b").Err(); err != nil {
+		if err := client.LSet(t.Context(), home, -1, "b").Err(); err != nil {
 			t.Fatal(err)
 		}
 		e.Follow(reader, late)
