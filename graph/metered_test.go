@@ -206,6 +206,42 @@ func TestOperations_MakeEqualReadsOnce(t *testing.T) {
 	}
 }
 
+// Attack: a post may mention many more users than its price assumes. The response is charged by what it holds.
+func TestMentions_AreChargedByWhatIsReturned(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	author := a.addUser("alice")
+	var named []retwis.UserID
+	for i := range 56 { // as many as a text of the greatest length holds
+		named = append(named, a.addUser(fmt.Sprint("user", i)).ID)
+	}
+	for range 100 {
+		a.mention(author, "text", named...)
+	}
+	resolver := a.resolver()
+	limited := &budget{left: 1 << 20}
+	resolver.Limits = limited
+	a.serve(resolver, Options{})
+	query := func(fields string) string {
+		return `{ publicTimeline { posts(first: 100) { edges { node { mentions { ` + fields + ` } } } } } }`
+	}
+	final, response := a.ask(t.Context(), t, query("id username displayName createdAt"))
+	if n := strings.Count(string(response.Data), `"id"`); n != 100*len(named) {
+		t.Fatalf("%d users were returned: %v", n, response.Errors)
+	}
+	work := len(response.Data) / cost.BytesPerPoint
+	if work < final.Price {
+		t.Fatalf("a response of %d bytes does not exceed the price of %d", len(response.Data), final.Price)
+	}
+	if charged := 1<<20 - limited.left; charged < work-final.Price || final.Total < work {
+		t.Errorf("it costs %d, of which %d after it began; its work takes %d", final.Total, charged, work)
+	}
+	limited.left = 100
+	if _, response := a.ask(t.Context(), t, query("id username displayName createdAt __typename")); response.Data != nil {
+		t.Errorf("without budget, %d bytes are returned", len(response.Data))
+	}
+}
+
 // Attack: each event that is executed for one subscriber is charged, and the subscription ends without budget.
 func TestRenderFor_ChargesEachEvent(t *testing.T) {
 	t.Parallel()
