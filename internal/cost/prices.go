@@ -52,9 +52,11 @@ const (
 	RedisPiece    = 128 // units that one exchange sends
 	redisMinimum  = 16  // units that an exchange counts for, at least: it takes a connection
 	ScriptUnits   = 16  // units of a script; a command has one
+	SearchUnits   = 32  // units of a script that searches
+	WalkUnits     = 160 // units of a script that walks over many followers: more than a piece, so that it is sent alone
 
 	longWork          = 250 // points of work after which the exchanges of an operation wait for each other
-	longRedisInFlight = 64  // units of work in Redis of such operations
+	longRedisInFlight = 64  // units of work in Redis of such operations, and of exchanges longer than a piece
 	longRedisOfHolder = 32
 
 	pointsOfHolder = 2_000 // price of the light operations that run

@@ -87,15 +87,16 @@ func (s *Shares) RequestAccount(key ratelimit.Key) *fair.Account[ratelimit.Key] 
 }
 
 // Enter waits until an exchange of some units may be sent to Redis for the operation of ctx. The returned function has to
-// be called after the exchange. Redis serves one command after the other. Operations that have done much work therefore
-// have few exchanges in flight, so that others do not wait behind them. Work that belongs to no operation never waits.
+// be called after the exchange. Redis serves one command after the other. Long exchanges, and operations that have done much
+// work, therefore have few exchanges in flight, so that others do not wait behind them. Work that belongs to no operation never
+// waits.
 func Enter(ctx context.Context, units int) (leave func(), err error) {
 	m := Of(ctx)
 	if m == nil || m.shares == nil {
 		return func() {}, nil
 	}
 	gate := m.shares.redis
-	if m.points() > longWork {
+	if units > RedisPiece || m.points() > longWork {
 		gate = m.shares.long
 	}
 	return pass(ctx, gate, m.holder, max(units, redisMinimum))

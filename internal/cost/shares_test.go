@@ -53,3 +53,48 @@ func TestShares_HeavyQueriesDoNotDelayLightOnes(t *testing.T) {
 		}
 	})
 }
+
+// Long exchanges of any number of clients leave Redis to short ones.
+func TestEnter_LongExchangesDoNotDelayShortOnes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := NewShares()
+		operation := func(n int) context.Context {
+			return With(ctx, NewMeter(Options{Holder: ratelimit.Key{Name: fmt.Sprint(n)}, Shares: s, Charge: func(int) error { return nil }}))
+		}
+		worked := operation(100) // an operation that has done much
+		if err := Walk(worked, (longWork+1)*RowsPerPoint); err != nil {
+			t.Fatal(err)
+		}
+		enter := func(ctx context.Context, units int) {
+			if leave, err := Enter(ctx, units); err == nil {
+				<-ctx.Done()
+				leave()
+			}
+		}
+		for n := range 20 {
+			for range 5 {
+				go enter(operation(n), WalkUnits)
+			}
+		}
+		go enter(worked, RedisPiece)
+		synctest.Wait()
+		if used := s.long.Used(); used != longRedisInFlight {
+			t.Errorf("%d units of long exchanges are in flight, want %d", used, longRedisInFlight)
+		}
+		if used := s.redis.Used(); used != 0 {
+			t.Errorf("long exchanges use %d units of short ones", used)
+		}
+		leave, err := Enter(operation(0), RedisPiece)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave()
+		cancel()
+		synctest.Wait()
+		if s.long.Used() != 0 || s.redis.Used() != 0 {
+			t.Errorf("%d and %d units are still counted", s.long.Used(), s.redis.Used())
+		}
+	})
+}

@@ -25,6 +25,7 @@ type hook struct {
 // program identifies a script in metrics and traces. Its metric is created when the script first runs.
 type program struct {
 	name  string
+	units int // of work in Redis
 	times func() prometheus.Observer
 }
 
@@ -34,9 +35,20 @@ func newHook(scripts map[script.Name]*redis.Script, m *metrics) *hook {
 	h := &hook{metrics: m, scripts: map[string]*program{}}
 	for name, s := range scripts {
 		times := sync.OnceValue(func() prometheus.Observer { return m.scripts.WithLabelValues(name.Base()) })
-		h.scripts[s.Hash()] = &program{name.Base(), times}
+		h.scripts[s.Hash()] = &program{name.Base(), unitsOf(name), times}
 	}
 	return h
+}
+
+// unitsOf returns the units of work of a script in Redis. One that walks over followers takes as long as a hundred commands.
+func unitsOf(name script.Name) int {
+	switch name {
+	case script.CommonFollowers:
+		return cost.WalkUnits
+	case script.FindUsers:
+		return cost.SearchUnits
+	}
+	return cost.ScriptUnits
 }
 
 // DialHook implements [redis.Hook].
@@ -54,7 +66,7 @@ func (h *hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if cost.Of(ctx) == nil {
 			return observed(ctx, cmd)
 		}
-		return metered(ctx, []redis.Cmder{cmd}, func(ctx context.Context) error { return observed(ctx, cmd) })
+		return h.metered(ctx, []redis.Cmder{cmd}, func(ctx context.Context) error { return observed(ctx, cmd) })
 	}
 }
 
@@ -87,9 +99,9 @@ func (h *hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 		}
 		var failed error
 		for rest := cmds; len(rest) > 0; {
-			piece := rest[:pieceLength(rest)]
+			piece := rest[:h.pieceLength(rest)]
 			rest = rest[len(piece):]
-			err := metered(ctx, piece, func(ctx context.Context) error { return observed(ctx, piece) })
+			err := h.metered(ctx, piece, func(ctx context.Context) error { return observed(ctx, piece) })
 			if failed == nil {
 				failed = err
 			}

@@ -14,7 +14,7 @@ import (
 //
 // The context of run has no meter. The driver may open a connection with it, whose first commands pass the hook too. They
 // belong to no operation: if they waited for units that exchanges like this one hold, none of these would ever end.
-func metered(ctx context.Context, cmds []redis.Cmder, run func(context.Context) error) error {
+func (h *hook) metered(ctx context.Context, cmds []redis.Cmder, run func(context.Context) error) error {
 	meter := cost.Of(ctx)
 	sent := cost.Work{RoundTrips: 1}
 	for _, cmd := range cmds {
@@ -29,7 +29,7 @@ func metered(ctx context.Context, cmds []redis.Cmder, run func(context.Context) 
 		setErrors(cmds, err)
 		return err
 	}
-	leave, err := cost.Enter(ctx, units(cmds))
+	leave, err := cost.Enter(ctx, h.units(cmds))
 	if err != nil {
 		setErrors(cmds, err)
 		return err
@@ -45,29 +45,32 @@ func metered(ctx context.Context, cmds []redis.Cmder, run func(context.Context) 
 }
 
 // pieceLength returns how many commands one exchange may send.
-func pieceLength(cmds []redis.Cmder) int {
+func (h *hook) pieceLength(cmds []redis.Cmder) int {
 	sum := 0
 	for i, cmd := range cmds {
-		if sum += unitsOf(cmd); sum > cost.RedisPiece && i > 0 {
+		if sum += h.unitsOf(cmd); sum > cost.RedisPiece && i > 0 {
 			return i
 		}
 	}
 	return len(cmds)
 }
 
-func units(cmds []redis.Cmder) int {
+func (h *hook) units(cmds []redis.Cmder) int {
 	sum := 0
 	for _, cmd := range cmds {
-		sum += unitsOf(cmd)
+		sum += h.unitsOf(cmd)
 	}
 	return sum
 }
 
-func unitsOf(cmd redis.Cmder) int {
-	if isScript(cmd) {
-		return cost.ScriptUnits
+func (h *hook) unitsOf(cmd redis.Cmder) int {
+	if !isScript(cmd) {
+		return 1
 	}
-	return 1
+	if s := h.scriptOf(cmd); s != nil {
+		return s.units
+	}
+	return cost.ScriptUnits
 }
 
 func isScript(cmd redis.Cmder) bool { return cmd.Name() == "evalsha" || cmd.Name() == "eval" }

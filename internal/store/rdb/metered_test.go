@@ -12,6 +12,7 @@ import (
 
 	"retwis/internal/cost"
 	"retwis/internal/redistest"
+	"retwis/internal/store/script"
 )
 
 // The driver opens connections within the exchanges of an operation. Their first commands must not wait for the units that
@@ -42,5 +43,34 @@ func TestMetered_LeavesOutTheCommandsOfNewConnections(t *testing.T) {
 	}
 	if sent := meter.Close().Work.Commands; sent != parallel {
 		t.Errorf("%d commands were counted, want %d", sent, parallel)
+	}
+}
+
+// An exchange holds as much work as Redis does in about a millisecond.
+func TestPieces_HoldOneLongScript(t *testing.T) {
+	t.Parallel()
+	db, err := Open(t.Context(), Options{URL: redistest.Server(t).URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	for _, tt := range []struct {
+		script script.Name // none for a command
+		want   int
+	}{{"", 128}, {script.ReadList, 8}, {script.FindUsers, 4}, {script.CommonFollowers, 1}} {
+		pipe := db.Client.Pipeline()
+		for range 200 {
+			if tt.script == "" {
+				pipe.HMGet(t.Context(), "key", "field")
+			} else {
+				db.scripts[tt.script].EvalSha(t.Context(), pipe, []string{"key"})
+			}
+		}
+		if got := db.hook.pieceLength(pipe.Cmds()); got != tt.want {
+			t.Errorf("an exchange sends %d commands %q, want %d", got, tt.script, tt.want)
+		}
+	}
+	if unitsOf(script.CommonFollowers) <= cost.RedisPiece {
+		t.Error("a walk over followers is no long exchange")
 	}
 }
