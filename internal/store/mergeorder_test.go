@@ -105,3 +105,75 @@ func TestRebuild_PlacesPostsAboveLatePostsThatItDoesNotRead(t *testing.T) {
 		}
 	})
 }
+
+// A list names the buckets of authors only. An older post of another author of the bucket arrived late and stands above a
+// newer post of the author. The author's post between these two, which the list has trimmed, must not go above the
+// newer one.
+func TestMerge_KeepsTheOrderOfAuthorsOfOneBucket(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
+		reader, authors := e.ReaderApart(1)
+		home, quick := retwis.Home(reader), authors[0]
+		author, other := e.ofOneBucket(reader, quick)
+		_, stop := e.Work(fanout.Options{})
+		e.Follow(reader, other)
+		e.Drain()
+		stop()
+		held := e.Outbox.PartitionOfUser(author)
+		release := e.HoldOutbox(author)
+		e.Work(fanout.Options{})
+		e.Post(other, "late")
+		trimmed := e.Post(author, "trimmed")
+		quickPosts := func(n int) {
+			t.Helper()
+			for i := range n {
+				e.Post(quick, fmt.Sprint(i))
+				e.DrainAllBut(held)
+			}
+		}
+		quickPosts(4)
+		newer := e.Post(author, "newer")
+		e.Follow(reader, author)
+		quickPosts(6) // the last one trims the list
+		client := enginetest.Client(t, url)
+		list := enginetest.Keys(t, client, "*:home:"+reader.String())[0]
+		if got := client.LRange(t.Context(), list, 0, -1).Val(); slices.Contains(got, trimmed.String()) || !slices.Contains(got, newer.String()) {
+			t.Fatalf("the list holds %v, want %s without %s", got, newer, trimmed)
+		}
+		entries, err := e.Outbox.ReadOutbox(t.Context(), held, "0", 10, 0)
+		if err != nil || len(entries) != 3 {
+			t.Fatalf("%d entries: %v", len(entries), err)
+		}
+		for _, entry := range entries {
+			delivery := outbox.Delivery{Entry: entry, Partition: e.Outbox.PartitionOfUser(reader), To: outbox.TargetFollowers}
+			if !e.deliver(&delivery) {
+				t.Fatal("one call did not deliver a post to one follower")
+			}
+		}
+		release()
+		e.Drain()
+		got := slices.DeleteFunc(e.Read(home), func(id retwis.PostID) bool { return id != trimmed && id != newer })
+		if want := []retwis.PostID{newer, trimmed}; !slices.Equal(got, want) {
+			t.Errorf("the home holds %v of the author, want %v", got, want)
+		}
+	})
+}
+
+// ofOneBucket registers two users whose posts have the same bucket, in another partition than others.
+func (e *engine) ofOneBucket(others ...retwis.UserID) (retwis.UserID, retwis.UserID) {
+	e.T.Helper()
+	taken, byBucket := map[int]bool{}, map[int]retwis.UserID{}
+	for _, user := range others {
+		taken[e.Outbox.PartitionOfUser(user)] = true
+	}
+	for i := 0; ; i++ {
+		user := e.Register(fmt.Sprint("bucket", i))[0]
+		if first, ok := byBucket[user.PostBucket()]; ok {
+			return first, user
+		}
+		if !taken[e.Outbox.PartitionOfUser(user)] {
+			byBucket[user.PostBucket()] = user
+		}
+	}
+}

@@ -51,42 +51,55 @@ local function rewrite(list, entries, ends, cap)
   replace(list, entries)
 end
 
--- older_by_bucket returns the indexes of the entries that are older than a post, in ascending order, by
--- bucket. An entry does not contain its author, but the bucket of the author.
-local function older_by_bucket(entries, post)
-  local older = {}
+-- by_bucket returns the indexes of entries by the bucket of their author, in ascending order. An entry of a plain
+-- post does not contain its author.
+local function by_bucket(entries)
+  local indexes = {}
   for i, entry in ipairs(entries) do
-    if below(entry, post) then
-      local bucket = bucket_of(entry)
-      older[bucket] = older[bucket] or {}
-      table.insert(older[bucket], i)
+    local bucket = bucket_of(entry)
+    indexes[bucket] = indexes[bucket] or {}
+    table.insert(indexes[bucket], i)
+  end
+  return indexes
+end
+
+-- holds_newer reports whether an entry below index at is newer than a post and of its bucket.
+local function holds_newer(entries, indexes, post, at)
+  for _, i in ipairs(indexes) do
+    if i > at and below(post, entries[i]) then
+      return true
     end
   end
-  return older
+  return false
 end
 
 -- ceilings_by_bucket returns for each post the index of the first older entry that may be of the same
--- author.
+-- author. It also reports whether the place of a post is unknown: an older entry of its bucket stands above a
+-- newer one. Only one of them can be of the author, and the post goes above the first or below the second.
 local function ceilings_by_bucket(entries, posts)
-  local newest = posts[1]
-  for _, post in ipairs(posts) do
-    newest = below(newest, post) and post or newest
-  end
-  local older, ceilings = older_by_bucket(entries, newest), {}
+  local indexes, ceilings, unknown = by_bucket(entries), {}, false
   for k, post in ipairs(posts) do
-    for _, i in ipairs(older[bucket_of(post)] or {}) do
+    local of_bucket = indexes[bucket_of(post)] or {}
+    for _, i in ipairs(of_bucket) do
       if below(entries[i], post) then
         ceilings[k] = i
+        unknown = unknown or holds_newer(entries, of_bucket, post, i)
         break
       end
     end
   end
-  return ceilings
+  return ceilings, unknown
 end
 
--- holds_older reports whether a list holds an older post that may be of the same author.
+-- holds_older reports whether a trimmed list holds an older post that may be of the same author.
 local function holds_older(list, post)
   return ceilings_by_bucket(redis.call('LRANGE', list, 0, -1), { post })[1] ~= nil
+end
+
+-- build_again empties a list and marks it as being built: the next read adds the posts, in order of their ids.
+-- The caller raises the epoch.
+local function build_again(list)
+  replace(list, { 'b' })
 end
 
 -- insert_post inserts a post that a merge has read into a list by id, and reports whether the epoch has to
@@ -94,7 +107,7 @@ end
 -- list trimmed it before, or had no room for it. It skips a post for a list that is being built, because the
 -- build adds the post, or has no room for it. But if the list holds an older post of the author, the post
 -- goes above that: it arrived late, or the clock of its partition is behind, and the build may not read it.
--- The end of the build raises the epoch.
+-- The end of the build raises the epoch. If the place of the post is unknown, the list is built again.
 local function insert_post(list, post, cap)
   local last = redis.call('LINDEX', list, -1)
   if not last or redis.call('LPOS', list, post) then
@@ -104,9 +117,13 @@ local function insert_post(list, post, cap)
   if last == '0' or last == 'b' then
     entries[#entries], ends = nil, last
   end
-  local ceilings = ceilings_by_bucket(entries, { post })
+  local ceilings, unknown = ceilings_by_bucket(entries, { post })
   if not ceilings[1] and (ends == 'b' or ends == '' and below(post, last)) then
     return false
+  end
+  if unknown then
+    build_again(list)
+    return true
   end
   rewrite(list, merge_posts(entries, { post }, ceilings), ends, cap)
   return ends ~= 'b'

@@ -111,14 +111,17 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
   if #posts == 0 then
     return
   end
-  if building then
-    rewrite(home, merge_posts(entries, posts, ceilings_by_bucket(entries, posts)), ends, cap)
-    return
-  end
-  if gap or late and (#posts > FEW or not online) then
-    rewrite(home, merge_posts(entries, posts, ceilings_by_bucket(entries, posts)), gap and '' or ends, cap)
-    redis.call('HINCRBY', tag .. 'user:' .. reader, 'epoch', 1)
-    announce()
+  if building or gap or late and (#posts > FEW or not online) then
+    local ceilings, unknown = ceilings_by_bucket(entries, posts)
+    if unknown then
+      build_again(home)
+    else
+      rewrite(home, merge_posts(entries, posts, ceilings), gap and not building and '' or ends, cap)
+    end
+    if unknown or not building then
+      redis.call('HINCRBY', tag .. 'user:' .. reader, 'epoch', 1)
+      announce()
+    end
     return
   end
   for i = #posts, 1, -1 do

@@ -28,7 +28,8 @@
 --        its outbox above the watermark or ''
 --        then post, author, post, author … newest first, with every post of those authors between
 --        the first and the last of them
--- Reply  posts added; -1 if there is no list or no edge; -2 for whole if the posts may be incomplete
+-- Reply  posts added; -1 if there is no list or no edge; -2 for whole if the posts may be incomplete, and if the
+--        place of a post is unknown: then the list is built again
 --@include ids
 --@include list
 --@include merge
@@ -92,16 +93,24 @@ end
 
 -- An older post of the author than those given may stand on top, because it arrived late. Any older entry
 -- of the author's bucket that stands below the author's newer posts may be one.
-local late, newer = first <= #ARGV and older_by_bucket(entries, ARGV[#ARGV - 1]) or {}, {}
+local indexes, oldest, newer, unknown = by_bucket(entries), ARGV[#ARGV - 1], {}, false
 for i = first, #ARGV - 1, 2 do
   local post, author = ARGV[i], ARGV[i + 1]
   newer[author] = index[post] or newer[author]
-  for _, at in ipairs(not ceiling[i] and late[bucket_of(post)] or {}) do
-    if at > (newer[author] or 0) then
+  local of_bucket = not ceiling[i] and not index[post] and indexes[bucket_of(post)] or {}
+  for _, at in ipairs(of_bucket) do
+    if at > (newer[author] or 0) and below(entries[at], oldest) then
       ceiling[i] = at
+      unknown = unknown or holds_newer(entries, of_bucket, post, at)
       break
     end
   end
+end
+if unknown then
+  build_again(KEYS[1])
+  redis.call('HINCRBY', KEYS[3], 'epoch', 1)
+  publish(KEYS[5], ARGV[7], ARGV[8], '!', watched(KEYS[4], { ARGV[1] }))
+  return -2
 end
 
 local floor = not whole and last == '' and entries[#entries]
