@@ -31,7 +31,7 @@ func diskFull(ctx context.Context, e *Environment) error {
 	case <-n.process.Done():
 		wait(ctx, time.Second)
 		if e.options.Cluster {
-			if err := e.redis.awaitServed(ctx); err != nil {
+			if err := e.redis.awaitTakeOver(ctx); err != nil {
 				return err
 			}
 		}

@@ -176,7 +176,7 @@ func killMaster(ctx context.Context, e *Environment) error {
 // rejoin starts a killed master again once another node serves its slots.
 func rejoin(ctx context.Context, e *Environment, n *redisNode) error {
 	ctx = context.WithoutCancel(ctx)
-	if err := e.redis.awaitServed(ctx); err != nil {
+	if err := e.redis.awaitTakeOver(ctx); err != nil {
 		return err
 	}
 	if err := e.redis.start(ctx, n); err != nil {

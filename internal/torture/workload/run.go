@@ -70,8 +70,10 @@ func New(ctx context.Context, api *API, recorder *history.Recorder, o Options) (
 func (w *Workload) users() []*User { return append(append([]*User(nil), w.authors...), w.readers...) }
 
 // Run lets the users act while inject runs, waits until the service is quiet, and records the view of each user.
-// Operations that are running when inject returns are completed.
+// Operations that are running when inject returns are completed, unless it fails.
 func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	live, endLive := context.WithCancel(ctx)
 	defer endLive()
 	group, live := errgroup.WithContext(live)
@@ -108,6 +110,9 @@ func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) 
 		}
 	}
 	injected := inject(acting)
+	if injected != nil {
+		stop() // the service may never answer again
+	}
 	rest()
 	actors.Wait()
 	if injected != nil {
