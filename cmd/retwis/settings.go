@@ -39,7 +39,7 @@ func (s logSettings) logger(w *os.File) *slog.Logger {
 
 // redisSettings name the Redis.
 type redisSettings struct {
-	RedisURL string `name:"redis-url" env:"RETWIS_REDIS_URL" placeholder:"URL" help:"URL of Redis: redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path; for a cluster, several URLs separated by commas. The value memory runs a Redis inside this process, which loses its data when the process ends. By default, redis-server is started as a child process that keeps its data in the data directory; if it is not installed, the default is memory."`
+	RedisURL string `name:"redis-url" env:"RETWIS_REDIS_URL" placeholder:"URL" help:"URL of Redis: redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path; for a cluster, several URLs separated by commas. The value memory runs a Redis inside this process, which loses its data when the process ends. By default, redis-server, or else valkey-server, is started as a child process that keeps its data in the data directory; if it is not installed, the default is memory."`
 }
 
 // checkPersistent returns an error for a Redis that loses the work of a command when it ends.

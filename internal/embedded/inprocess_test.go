@@ -19,7 +19,7 @@ func TestStart_FallsBackToAnInProcessRedis(t *testing.T) {
 		script string
 		logged string
 	}{
-		{"not installed", "", "redis-server is not on the PATH"},
+		{"not installed", "", "neither redis-server nor valkey-server is on the PATH"},
 		{"too old", "echo Redis server v=6.2.14 sha=00000000:0", "is version 6.2.14: version 7 or later is required"},
 	}
 	for _, tt := range tests {

@@ -15,17 +15,19 @@ import (
 // sharded pub/sub nor the script flags that the store uses.
 const MinVersion = 7
 
-// ErrMissing means that redis-server is not on the PATH.
-var ErrMissing = errors.New("redis-server is not on the PATH")
+// ErrMissing means that neither redis-server nor valkey-server is on the PATH.
+var ErrMissing = errors.New("neither redis-server nor valkey-server is on the PATH")
 
-// Find returns the path of the redis-server on the PATH. It fails with [ErrMissing] if there is
-// none, and with another error if it cannot be used.
+// Find returns the path of the redis-server on the PATH, or else of the valkey-server. It fails with
+// [ErrMissing] if there is neither, and with another error if the one found cannot be used.
 func Find(ctx context.Context) (string, error) {
-	path, err := FindProgram(ctx, "redis-server")
-	if errors.Is(err, exec.ErrNotFound) {
-		return "", ErrMissing
+	for _, program := range []string{"redis-server", "valkey-server"} {
+		path, err := FindProgram(ctx, program)
+		if !errors.Is(err, exec.ErrNotFound) {
+			return path, err
+		}
 	}
-	return path, err
+	return "", ErrMissing
 }
 
 // FindProgram returns the path of a program that is compatible with redis-server, such as
