@@ -263,7 +263,7 @@ func TestRenderFor_ChargesEachEvent(t *testing.T) {
 	event := &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "c", Post: post}}
 	for i := range 3 {
 		before := limited.left
-		response, err := a.executor.RenderFor(ctx, op, event, ratelimit.Client{User: 9})
+		response, err := a.executor.RenderFor(ctx, op, event, ratelimit.Client{User: 9}, i > 0)
 		if err != nil || len(response.Errors) > 0 {
 			t.Fatal(response, err)
 		}

@@ -70,15 +70,24 @@ func (e *Executor) subscribe(ctx context.Context, op *graphql.OperationContext) 
 }
 
 // RenderFor is [Executor.Render] for one client, which is charged for the event. It fails with RATE_LIMITED if the client
-// has no budget left.
+// has no budget left. If the event is also for other clients, they must not wait for the shares of the one that pays.
 func (e *Executor) RenderFor(
-	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client,
+	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client, alone bool,
 ) (*graphql.Response, error) {
 	if err := e.limiter.Check(client); err != nil {
 		return nil, err
 	}
 	price := limits.Price(op)
 	_ = e.limiter.Charge(client, price.Charged) // the last event may use up the budget
+	if !alone {
+		meter := cost.NewMeter(cost.Options{
+			Holder: client.Key(), Price: price,
+			Charge: func(points int) error { _ = e.limiter.Charge(client, points); return nil },
+			Refund: func(points int) { e.limiter.Refund(client, points) },
+		})
+		defer meter.Close()
+		return e.Render(cost.With(ctx, meter), op, event), nil
+	}
 	done, err := e.shares.Run(ctx, client.Key(), price.Charged)
 	if err != nil {
 		return nil, err
@@ -103,7 +112,7 @@ func (e *Executor) Render(ctx context.Context, op *graphql.OperationContext, eve
 		return nil
 	}
 	field := subscribedField(op)
-	if cost.Of(ctx) == nil { // of a group: charged to nobody, but bounded
+	if cost.Of(ctx) == nil { // charged to nobody, but bounded
 		ctx = cost.With(ctx, cost.NewMeter(cost.Options{}))
 	}
 	ctx = e.sources.With(e.withResponse(graphql.WithOperationContext(ctx, op)), loaders.EventWait)

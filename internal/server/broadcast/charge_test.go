@@ -3,6 +3,7 @@ package broadcast
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // Attack: a subscription must not execute for ever after it was charged once.
-func TestEvents_AreChargedToTheOnlyClientOfAGroup(t *testing.T) {
+func TestEvents_AreChargedToTheClientThatGetsThemFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		groups, executor := newTestGroups(t.Context())
@@ -26,21 +27,21 @@ func TestEvents_AreChargedToTheOnlyClientOfAGroup(t *testing.T) {
 		members[0].Take(post(1, "a"))
 		members[1].Take(post(1, "b"))
 		synctest.Wait()
-		if len(executor.charged) != 1 || executor.charged[0] != alice {
+		if !slices.Equal(executor.charged, []ratelimit.Client{alice}) || !executor.alone[0] {
 			t.Errorf("charged %v, want one event to the client of both subscriptions", executor.charged)
 		}
 		groups.Join(&members[2], op, bob, &got[2])
 		members[2].Take(post(2, "c"))
 		synctest.Wait()
-		if len(executor.charged) != 1 || len(got[2].texts) != 1 {
-			t.Errorf("charged %v for an event of a group", executor.charged)
+		if len(executor.charged) != 2 || executor.charged[1] != bob || executor.alone[1] || len(got[2].texts) != 1 {
+			t.Errorf("charged %v for an event of a group, want the client that got it first", executor.charged)
 		}
 		members[0].End(nil)
 		members[1].End(nil)
 		synctest.Wait()
 		members[2].Take(post(3, "d"))
 		synctest.Wait()
-		if len(executor.charged) != 2 || executor.charged[1] != bob {
+		if len(executor.charged) != 3 || executor.charged[2] != bob || !executor.alone[2] {
 			t.Errorf("charged %v, want the last event to the client that is left", executor.charged)
 		}
 		members[2].End(nil)
@@ -48,6 +49,54 @@ func TestEvents_AreChargedToTheOnlyClientOfAGroup(t *testing.T) {
 		if groups.Len() != 0 {
 			t.Error("a group without members is left")
 		}
+	})
+}
+
+// A client without budget ends its own subscriptions, not those of the other clients of the group.
+func TestEvents_GoOnForTheClientsWithBudget(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, executor := newTestGroups(t.Context())
+		alice, bob := ratelimit.Client{User: 7}, ratelimit.Client{User: 8}
+		executor.refusal, executor.refused = ratelimit.Exceeded(ratelimit.Reads, 1), alice
+		op := &graphql.OperationContext{RawQuery: "news"}
+		var members [3]Member
+		var got [3]received
+		for i, client := range []ratelimit.Client{alice, bob, alice} {
+			groups.Join(&members[i], op, client, &got[i])
+		}
+		events := 0
+		for _, first := range []int{1, 1, 0, 1} { // pays
+			events++
+			for i := range members {
+				members[(first+i)%len(members)].Take(post(retwis.PostID(events), "text"))
+			}
+			synctest.Wait()
+		}
+		if !got[0].stopped || !got[2].stopped || got[1].stopped || len(got[1].texts) != events {
+			t.Errorf("after %d events, stopped %v, %v and %v; the client with a budget got %d",
+				events, got[0].stopped, got[1].stopped, got[2].stopped, len(got[1].texts))
+		}
+		if len(got[0].texts) != 2 || len(got[2].texts) != 2 {
+			t.Errorf("the client without budget got %d and %d events, want those before it had to pay", len(got[0].texts), len(got[2].texts))
+		}
+		members[0].End(nil)
+		members[2].End(nil)
+		synctest.Wait()
+
+		// It may join again when it has a budget.
+		executor.refusal = nil
+		var member Member
+		var again received
+		groups.Join(&member, op, alice, &again)
+		member.Take(post(retwis.PostID(events+1), "text"))
+		synctest.Wait()
+		if again.stopped || len(again.texts) != 1 {
+			t.Errorf("after it joined again: stopped %v after %q", again.stopped, again.texts)
+		}
+		member.End(nil)
+		members[1].End(nil)
+		synctest.Wait()
 	})
 }
 

@@ -2,6 +2,7 @@ package broadcast
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -50,6 +51,7 @@ type group struct {
 	key     groupKey
 	private bool                          // of one member, and not indexed
 	clients map[ratelimit.Key]groupClient // of the members; guarded by groups.mu
+	limits  atomic.Bool                   // some client had no budget left
 	queues  []queue
 	next    atomic.Uint32 // chooses the queue of the next member
 
@@ -61,6 +63,7 @@ type group struct {
 type groupClient struct {
 	ratelimit.Client
 	members int
+	limited error // why its subscriptions end: it has no budget left
 }
 
 // NewGroups returns groups that render until ctx is done.
@@ -101,7 +104,7 @@ func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) 
 			found.queues = make([]queue, max(1, min(runtime.GOMAXPROCS(0)/2, maxQueues)))
 		}
 	}
-	found.clients[client.Key()] = groupClient{client, found.clients[client.Key()].members + 1}
+	found.clients[client.Key()] = groupClient{Client: client, members: found.clients[client.Key()].members + 1}
 	return found
 }
 
@@ -110,8 +113,9 @@ func (g *group) leave(client ratelimit.Client) {
 	g.groups.mu.Lock()
 	defer g.groups.mu.Unlock()
 	key := client.Key()
-	if rest := g.clients[key].members - 1; rest > 0 {
-		g.clients[key] = groupClient{client, rest}
+	if c := g.clients[key]; c.members > 1 {
+		c.members--
+		g.clients[key] = c
 		return
 	}
 	if delete(g.clients, key); len(g.clients) == 0 && !g.private {
@@ -119,16 +123,32 @@ func (g *group) leave(client ratelimit.Client) {
 	}
 }
 
-// only returns the client whom an event is charged to: that of all members, or nil if they are of several clients.
-func (g *group) only() *ratelimit.Client {
+// ofOneClient reports whether all members are of one client.
+func (g *group) ofOneClient() bool {
 	g.groups.mu.Lock()
 	defer g.groups.mu.Unlock()
-	if len(g.clients) == 1 {
-		for _, c := range g.clients {
-			return &c.Client
-		}
+	return len(g.clients) <= 1
+}
+
+// limit notes that a client has no budget left. Its members end with the next event, and those of other clients go on.
+func (g *group) limit(client ratelimit.Client, reason error) {
+	g.groups.mu.Lock()
+	defer g.groups.mu.Unlock()
+	if c, ok := g.clients[client.Key()]; ok {
+		c.limited = reason
+		g.clients[client.Key()] = c
+		g.limits.Store(true)
 	}
-	return nil
+}
+
+// limitOf returns why the subscriptions of a client end, or nil.
+func (g *group) limitOf(client ratelimit.Client) error {
+	if !g.limits.Load() {
+		return nil
+	}
+	g.groups.mu.Lock()
+	defer g.groups.mu.Unlock()
+	return g.clients[client.Key()].limited
 }
 
 // nextQueue returns the queue of one more member.
@@ -136,22 +156,22 @@ func (g *group) nextQueue() *queue {
 	return &g.queues[int(g.next.Add(1))%len(g.queues)]
 }
 
-// render returns the bytes of an event for all members. It fails when the server stops,
-// or when the response has no JSON encoding.
-func (g *group) render(e retwis.Event) (*Rendered, error) {
+// render returns the bytes of an event for all members. The client of the member that needs them first pays. It fails when
+// the server stops, or when the response has no JSON encoding.
+func (g *group) render(e retwis.Event, payer ratelimit.Client) (*Rendered, error) {
 	if g.private {
-		return g.execute(e)
+		return g.execute(e, payer)
 	}
 	what, ok := contentOf(e)
 	if !ok {
-		return g.execute(e)
+		return g.execute(e, payer)
 	}
-	return g.groups.cache.get(cacheKey{g, what}, func() (*Rendered, error) { return g.execute(e) })
+	return g.groups.cache.get(cacheKey{g, what}, func() (*Rendered, error) { return g.execute(e, payer) })
 }
 
 // execute runs the operation for one event. It retries transient failures for a while:
 // subscribers resume after the event, and would never get it.
-func (g *group) execute(e retwis.Event) (*Rendered, error) {
+func (g *group) execute(e retwis.Event, payer ratelimit.Client) (*Rendered, error) {
 	g.rendering.Lock()
 	defer g.rendering.Unlock()
 	placeholder := newPlaceholder()
@@ -162,7 +182,7 @@ func (g *group) execute(e retwis.Event) (*Rendered, error) {
 	giveUp := time.Now().Add(renderTime)
 	for wait := renderPause; ; wait = min(2*wait, time.Second) {
 		g.groups.counts.executions.Add(1)
-		response, err := g.executeOnce(event)
+		response, err := g.executeOnce(event, payer)
 		if err != nil {
 			return nil, err
 		}
@@ -176,12 +196,19 @@ func (g *group) execute(e retwis.Event) (*Rendered, error) {
 	}
 }
 
-func (g *group) executeOnce(event retwis.Event) (*graphql.Response, error) {
+// executeOnce charges the payer. If it has no budget left, its subscriptions end, and those of other clients go on.
+func (g *group) executeOnce(event retwis.Event, payer ratelimit.Client) (*graphql.Response, error) {
 	ctx := g.groups.ctx
 	if g.key.viewer != 0 {
 		ctx = auth.WithIdentity(ctx, auth.Identity{User: g.key.viewer})
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTime)
 	defer cancel()
-	return g.groups.runner.Render(ctx, g.op, event, g.only())
+	alone := g.ofOneClient()
+	response, err := g.groups.runner.Render(ctx, g.op, event, &payer, alone)
+	if !alone && errors.Is(err, errRateLimited) {
+		g.limit(payer, err)
+		return g.groups.runner.Render(ctx, g.op, event, nil, false)
+	}
+	return response, err
 }

@@ -24,7 +24,9 @@ type counting struct {
 	mu       sync.Mutex // groups render at the same time
 	rendered int
 	charged  []ratelimit.Client // for events
+	alone    []bool             // whether they were for this client only
 	refusal  error
+	refused  ratelimit.Client // the only one that the refusal is for, unless zero
 }
 
 // Render implements [operation.Executor].
@@ -37,12 +39,13 @@ func (c *counting) Render(_ context.Context, _ *graphql.OperationContext, e retw
 
 // RenderFor implements [operation.Executor].
 func (c *counting) RenderFor(
-	ctx context.Context, op *graphql.OperationContext, e retwis.Event, client ratelimit.Client,
+	ctx context.Context, op *graphql.OperationContext, e retwis.Event, client ratelimit.Client, alone bool,
 ) (*graphql.Response, error) {
 	c.mu.Lock()
 	c.charged = append(c.charged, client)
+	c.alone = append(c.alone, alone)
 	c.mu.Unlock()
-	if c.refusal != nil {
+	if c.refusal != nil && (c.refused == (ratelimit.Client{}) || c.refused == client) {
 		return nil, c.refusal
 	}
 	return c.Render(ctx, op, e), nil

@@ -67,7 +67,7 @@ func (m *Member) Take(e retwis.Event) bool {
 func (m *Member) Replay(ctx context.Context, e retwis.Event) {
 	m.to.WaitForRoom(ctx)
 	if ctx.Err() == nil && m.limited.Load() == nil {
-		rendered, err := m.group.render(e)
+		rendered, err := m.group.render(e, m.client)
 		m.send(rendered, err, e.EventCursor(), false)
 	}
 }
@@ -90,6 +90,9 @@ func (m *Member) ended(reason error) {
 }
 
 func (m *Member) send(rendered *Rendered, err error, cursor retwis.Cursor, more bool) {
+	if err == nil {
+		err = m.group.limitOf(m.client)
+	}
 	switch {
 	case errors.Is(err, errRateLimited):
 		if m.limited.CompareAndSwap(nil, &err) {

@@ -80,7 +80,7 @@ func (q *queue) deliver(e queued, more bool) {
 		e.to.send(q.last.rendered, nil, e.event.EventCursor(), more)
 		return
 	}
-	rendered, err := e.to.group.render(e.event)
+	rendered, err := e.to.group.render(e.event, e.to.client)
 	q.last.content, q.last.rendered = what, rendered
 	e.to.send(rendered, err, e.event.EventCursor(), more)
 }

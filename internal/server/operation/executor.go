@@ -31,8 +31,9 @@ type Executor interface {
 	// when ctx is done.
 	Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response
 	// RenderFor is Render for one client, which is charged for the event. It fails with
-	// RATE_LIMITED if the client has no budget left.
-	RenderFor(ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client) (*graphql.Response, error)
+	// RATE_LIMITED if the client has no budget left. If the event is also for other clients,
+	// they do not wait for the shares of this one.
+	RenderFor(ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client, alone bool) (*graphql.Response, error)
 	// RenderGroup returns a key that subscriptions share when they render each event to
 	// the same bytes for the same viewer, and whether the bytes depend on the viewer. The
 	// key is empty for an operation that shares with no other.

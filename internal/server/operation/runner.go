@@ -170,9 +170,9 @@ func (r *Runner) Subscribe(ctx context.Context, op *graphql.OperationContext) (s
 
 // Render executes a subscription for an event. It fails if there is no response, above all
 // because ctx is done. The client is charged, unless it is nil; it fails with RATE_LIMITED
-// if the client has no budget left.
+// if the client has no budget left. It is not alone if the event is for other clients, too.
 func (r *Runner) Render(
-	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client *ratelimit.Client,
+	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client *ratelimit.Client, alone bool,
 ) (response *graphql.Response, err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -180,7 +180,7 @@ func (r *Runner) Render(
 		}
 	}()
 	if client != nil {
-		response, err = r.Executor.RenderFor(ctx, op, event, *client)
+		response, err = r.Executor.RenderFor(ctx, op, event, *client, alone)
 	} else {
 		response = r.Executor.Render(ctx, op, event)
 	}

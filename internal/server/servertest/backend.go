@@ -171,7 +171,7 @@ func (e *backendExecutor) Render(ctx context.Context, op *graphql.OperationConte
 
 // RenderFor implements [operation.Executor].
 func (e *backendExecutor) RenderFor(
-	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client,
+	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client, _ bool,
 ) (*graphql.Response, error) {
 	if err := e.backend.ChargeEvents.Load(); err != nil {
 		return nil, *err
