@@ -31,6 +31,7 @@ type serveCommand struct {
 	DrainTime      time.Duration `env:"RETWIS_DRAIN_TIME" default:"5s" placeholder:"TIME" help:"Time over which open websockets are closed when the service stops, 0s to 7s."`
 	ShutdownDelay  time.Duration `env:"RETWIS_SHUTDOWN_DELAY" default:"1s" placeholder:"TIME" help:"Time for which a stopping service still serves while /readyz fails, so that load balancers choose another process first, 0s to 3s."`
 	Compression    bool          `env:"RETWIS_COMPRESSION" default:"false" negatable:"" help:"Compress the messages of websockets whose clients support it. This saves bandwidth and costs CPU time, because compressed messages are not shared between subscribers."`
+	PostCacheMB    int           `name:"post-cache-mb" env:"RETWIS_POST_CACHE_MB" default:"64" placeholder:"N" help:"Memory of this process for posts of pages that were read recently, in MiB. 0 reads the posts of every page from Redis."`
 	Worker         bool          `env:"RETWIS_WORKER" default:"true" negatable:"" help:"Run a fan-out worker in this process."`
 	Introspection  bool          `env:"RETWIS_INTROSPECTION" default:"true" negatable:"" help:"Allow introspection, suggestions for misspelt names, and the playground."`
 
@@ -51,6 +52,7 @@ func (c *serveCommand) Validate() error {
 		err,
 		checkDuration("drain-time", c.DrainTime, 0, 7*time.Second),
 		checkDuration("shutdown-delay", c.ShutdownDelay, 0, 3*time.Second),
+		checkNumber("post-cache-mb", c.PostCacheMB, 0, 1_000_000),
 		c.demoSettings.check(),
 		c.limitSettings.check(),
 		c.documentSettings.check(),
@@ -149,6 +151,7 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 	})
 	group.Go(func() error { return db.Sessions.WatchSessions(hubCtx, api.SessionEnded) })
 	group.Go(func() error { return db.Accounts.WatchAuthors(hubCtx) })
+	group.Go(func() error { return db.Posts.Cache(hubCtx, c.PostCacheMB<<20) })
 	group.Go(func() error { return limiter.Run(hubCtx) })
 	group.Go(func() error { return db.Health.Run(workerCtx) })
 	if c.Worker {

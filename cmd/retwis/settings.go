@@ -88,10 +88,16 @@ func (s storeSettings) check() error {
 		{"idle-home-days", s.IdleHomes, 0, 36_500},
 		{"pull-above", s.PullAbove, 1, 1_000_000_000},
 	} {
-		if bound.value < bound.low || bound.value > bound.high {
-			return fmt.Errorf("--%s (%s) is %d: choose %d to %d",
-				bound.flag, variableOf(bound.flag), bound.value, bound.low, bound.high)
+		if err := checkNumber(bound.flag, bound.value, bound.low, bound.high); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func checkNumber(flag string, value, low, high int) error {
+	if value < low || value > high {
+		return fmt.Errorf("--%s (%s) is %d: choose %d to %d", flag, variableOf(flag), value, low, high)
 	}
 	return nil
 }

@@ -36,6 +36,7 @@ var allowed = map[string][]string{
 	"internal/live":       {"internal/retwis", "internal/sleep", "internal/pubsub"},
 	"internal/gctuner":    nil,
 	"internal/outbox":     {"internal/retwis"},
+	"internal/postcache":  {"internal/retwis"},
 	"internal/pubsub":     {"internal/retwis"},
 	"internal/ratelimit":  {"internal/retwis", "internal/sleep"},
 	"internal/record":     {"internal/retwis"},
@@ -48,7 +49,7 @@ var allowed = map[string][]string{
 	"internal/server":     {"internal/cost", "internal/fair", "internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/sleep", "internal/server/clients", "internal/server/gqlsse", "internal/server/gqlws", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
 	"internal/logsample":  nil,
 	"internal/sleep":      nil,
-	"internal/store":      {"internal/cost", "internal/retwis", "internal/outbox", "internal/pubsub", "internal/ratelimit", "internal/store/rdb", "internal/store/script"},
+	"internal/store":      {"internal/cost", "internal/postcache", "internal/sleep", "internal/retwis", "internal/outbox", "internal/pubsub", "internal/ratelimit", "internal/store/rdb", "internal/store/script"},
 	"internal/tracing":    nil,
 
 	// The torture program uses only the public API of the service.

@@ -53,6 +53,9 @@ func New(t T, options store.Options) *Engine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Posts.ApplyChanges(t.Context(), 1<<20); err != nil { // starts the cache of posts
+		t.Fatal(err)
+	}
 	return &Engine{Store: s, URL: options.URL, T: t}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math"
+	"strconv"
 )
 
 // Cursor is a position in a connection, opaque to clients.
@@ -31,6 +32,16 @@ const CursorReserve = 3
 // ChangeID is a position in the changes of a partition: the two halves of a Redis stream
 // id. The zero value is before all changes.
 type ChangeID struct{ Millis, Seq int64 }
+
+// Before reports whether a change precedes another one of its partition.
+func (c ChangeID) Before(other ChangeID) bool {
+	return c.Millis < other.Millis || c.Millis == other.Millis && c.Seq < other.Seq
+}
+
+// String returns the stream id.
+func (c ChangeID) String() string {
+	return strconv.FormatInt(c.Millis, 10) + "-" + strconv.FormatInt(c.Seq, 10)
+}
 
 // FollowPosition is the content of a cursor of a followers or following connection.
 type FollowPosition struct {

@@ -25,7 +25,7 @@ type listRange struct {
 
 // readList reads a range of the list of a timeline. The modes after and before read from the first of some entries
 // that the list holds: the range excludes the first one, and for after it includes any other. It rebuilds a home or list
-// first if it is missing or being built. It returns a list that is being built if its sources changed during each try,
+// first if it is missing or being built. It applies the changes of the partition to the cache of posts. It returns a list that is being built if its sources changed during each try,
 // or if no replica has some of its posts yet.
 func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode string, from []retwis.Element, count int) (listRange, error) {
 	if mode == "after" || mode == "before" {
@@ -33,14 +33,23 @@ func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode str
 			return listRange{}, err
 		}
 	}
+	partition := s.db.OfTimeline(id).Number
 	for try := 0; ; try++ {
-		reply, err := s.db.Do(ctx, s.pageCall(id, mode, from, count)).Slice()
+		position, cached := s.posts.cache.Position(partition)
+		reply, err := s.db.Do(ctx, s.pageCall(id, mode, from, count, positionArg(position, cached))).Slice()
 		if err != nil {
 			return listRange{}, fmt.Errorf("read a list: %w", err)
 		}
 		got, err := parseListRange(id, reply)
 		if err != nil {
 			return listRange{}, fmt.Errorf("read a list: %w", err)
+		}
+		if cached {
+			changes, err := parseChanges(position, got.at.Change, reply[6])
+			if err != nil {
+				return listRange{}, fmt.Errorf("read a list: %w", err)
+			}
+			s.posts.cache.Apply(partition, changes)
 		}
 		built := got.last != "" && got.last != rdb.ListBuilding
 		if !id.FannedOut() || built || try >= 3 {
@@ -55,7 +64,7 @@ func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode str
 	}
 }
 
-func (s *Timelines) pageCall(id retwis.TimelineID, mode string, from []retwis.Element, count int) rdb.Call {
+func (s *Timelines) pageCall(id retwis.TimelineID, mode string, from []retwis.Element, count int, position string) rdb.Call {
 	p := s.db.OfTimeline(id)
 	elements := make([]string, len(from))
 	for i, e := range from {
@@ -64,7 +73,7 @@ func (s *Timelines) pageCall(id retwis.TimelineID, mode string, from []retwis.El
 	return rdb.Call{
 		Script: script.ReadList,
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes()},
-		Args:   append([]any{mode, strings.Join(elements, " "), count, retwis.CursorReserve}, s.pullArgs(id)...),
+		Args:   append([]any{mode, strings.Join(elements, " "), count, retwis.CursorReserve, position, pageChanges}, s.pullArgs(id)...),
 	}
 }
 
@@ -83,7 +92,7 @@ func homeOwner(id retwis.TimelineID) string {
 }
 
 func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
-	if len(reply) != 6 {
+	if len(reply) != 7 {
 		return listRange{}, fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))

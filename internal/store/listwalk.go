@@ -43,6 +43,9 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 		return w.tail.next(ctx, count)
 	}
 	entries := entriesOf(got.entries, got.below)
+	for i, e := range entries {
+		entries[i].covered = e.element.Reposted == 0 // the partition need not receive the changes of a post that is reposted
+	}
 	if !w.older {
 		slices.Reverse(entries)
 	}

@@ -61,7 +61,7 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Sources(), p.Timeline(id).Owner()},
 		Args: append([]any{
 			string(id.Kind), id.Owner.String(), from.Element.String(),
-			fmt.Sprintf("%d-%d", from.Change.Millis, from.Change.Seq), maxReplay, maxChanges, s.options.Changes,
+			from.Change.String(), maxReplay, maxChanges, s.options.Changes,
 		}, s.timelines.pullArgs(id)...),
 	}
 	for try := 0; ; try++ {

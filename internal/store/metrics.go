@@ -42,6 +42,8 @@ type collector struct {
 	up, writable, age, length *prometheus.Desc
 	connections               *prometheus.Desc
 	waits, exhausted          *prometheus.Desc
+
+	cacheBytes, cacheReads, cacheResets *prometheus.Desc
 }
 
 // collectTime bounds the round trip of a scrape.
@@ -60,12 +62,15 @@ func newCollector(s *Store) *collector {
 		connections: desc("retwis_redis_connections", "Open connections to Redis for non-blocking commands, by state.", "state"),
 		waits:       desc("retwis_redis_pool_waits_total", "Commands that waited for a free connection to Redis."),
 		exhausted:   desc("retwis_redis_pool_timeouts_total", "Commands that failed because no connection to Redis was free in time."),
+		cacheBytes:  desc("retwis_post_cache_bytes", "Memory that the cache of posts takes."),
+		cacheReads:  desc("retwis_post_cache_reads_total", "Posts of pages that the cache had (hit) or that were read from Redis (miss).", "result"),
+		cacheResets: desc("retwis_post_cache_resets_total", "How often all posts were dropped from the cache, because changes of posts might have been missed."),
 	}
 }
 
 // Describe implements [prometheus.Collector].
 func (c *collector) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{c.up, c.writable, c.age, c.length, c.connections, c.waits, c.exhausted} {
+	for _, desc := range []*prometheus.Desc{c.up, c.writable, c.age, c.length, c.connections, c.waits, c.exhausted, c.cacheBytes, c.cacheReads, c.cacheResets} {
 		to <- desc
 	}
 }
@@ -101,4 +106,10 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	gauge(c.connections, float64(pool.IdleConns), "idle")
 	to <- prometheus.MustNewConstMetric(c.waits, prometheus.CounterValue, float64(pool.WaitCount))
 	to <- prometheus.MustNewConstMetric(c.exhausted, prometheus.CounterValue, float64(pool.Timeouts))
+
+	cache := c.store.Posts.cache.Stats()
+	gauge(c.cacheBytes, float64(cache.Bytes))
+	to <- prometheus.MustNewConstMetric(c.cacheReads, prometheus.CounterValue, float64(cache.Hits), "hit")
+	to <- prometheus.MustNewConstMetric(c.cacheReads, prometheus.CounterValue, float64(cache.Misses), "miss")
+	to <- prometheus.MustNewConstMetric(c.cacheResets, prometheus.CounterValue, float64(cache.Resets))
 }

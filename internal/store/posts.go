@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/postcache"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
@@ -18,6 +19,7 @@ import (
 type Posts struct {
 	core
 	accounts *Accounts
+	cache    *postcache.Cache
 }
 
 // CreatePost stores a post, adds it to the profile and home of its author, and queues its fan-out. When it returns, a
@@ -107,8 +109,9 @@ func joinUserIDs(ids []retwis.UserID) string {
 	return strings.Join(texts, " ")
 }
 
-// DeletePost deletes a viewer's post. It removes the post from the profile at once; reads of other timelines skip it. A
-// repeat has no effect. It returns [retwis.ErrPostNotFound], or [retwis.ErrNotOwner] for a post of another author.
+// DeletePost deletes a viewer's post. It removes the post from the profile at once. Other timelines no longer show it once
+// the removal has reached their partition; those of the author's partition, and this process, hide it at once. A repeat has
+// no effect. It returns [retwis.ErrPostNotFound], or [retwis.ErrNotOwner] for a post of another author.
 func (s *Posts) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.PostID) error {
 	holder, ok := s.db.OfPost(id)
 	if !ok {
@@ -126,6 +129,7 @@ func (s *Posts) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.
 			return retwis.ErrNotOwner
 		}
 	}
+	defer s.cache.Drop(id) // also after an error: the deletion may have been carried out
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.DeletePost,
 		Keys: []string{
@@ -149,11 +153,36 @@ func (s *Posts) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.
 	}
 }
 
-// Posts returns posts in the order of their ids, nil if one is missing or deleted.
+// listed returns posts in the order of their ids, nil if one is missing or deleted. It takes post i from the cache if
+// covered[i]: if the post is from a list whose partition receives its changes, and if the changes that the list was read
+// with are applied.
+func (s *Posts) listed(ctx context.Context, ids []retwis.PostID, covered []bool) ([]*retwis.Post, error) {
+	posts := make([]*retwis.Post, len(ids))
+	missing := s.cache.Find(ids, covered, posts)
+	if len(missing) == len(ids) {
+		return s.Posts(ctx, ids)
+	}
+	unknown := make([]retwis.PostID, len(missing))
+	for i, at := range missing {
+		unknown[i] = ids[at]
+	}
+	read, err := s.Posts(ctx, unknown)
+	if err != nil {
+		return nil, err
+	}
+	for i, at := range missing {
+		posts[at] = read[i]
+	}
+	return posts, nil
+}
+
+// Posts returns posts in the order of their ids, nil if one is missing or deleted. It reads them from the database, and
+// caches them.
 func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
+	reading := s.cache.BeginReading()
 	pipe := s.db.Client.Pipeline()
 	rows := make([]*redis.SliceCmd, len(ids))
 	for i, id := range ids {
@@ -163,6 +192,7 @@ func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 	}
 	_, _ = pipe.Exec(ctx) // every row holds its own error
 	posts := make([]*retwis.Post, len(ids))
+	results := make([]postcache.Result, 0, len(ids))
 	for i, row := range rows {
 		if row == nil {
 			continue
@@ -172,7 +202,11 @@ func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 			return nil, fmt.Errorf("read posts: %w", err)
 		}
 		author, body := rdb.Text(fields[0]), rdb.Text(fields[1])
-		if author == "" || body == "" {
+		if author == "" {
+			continue
+		}
+		if body == "" { // a tombstone
+			results = append(results, postcache.Result{ID: ids[i]})
 			continue
 		}
 		id, err := retwis.ParseUserID(author)
@@ -184,6 +218,8 @@ func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 			return nil, fmt.Errorf("read post %s: %w", ids[i], err)
 		}
 		posts[i] = &retwis.Post{ID: ids[i], AuthorID: id, Text: body, Mentions: mentions, CreatedAt: ids[i].CreatedAt()}
+		results = append(results, postcache.Result{ID: ids[i], Post: posts[i]})
 	}
+	s.cache.Add(reading, results)
 	return posts, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"retwis/internal/postcache"
 	"retwis/internal/store/rdb"
 )
 
@@ -163,7 +164,7 @@ func newStore(db *rdb.DB, o Options) *Store {
 	s.Sessions = &Sessions{core: c}
 	s.Follows = &Follows{core: c, accounts: s.Accounts}
 	s.Lists = &Lists{core: c, follows: s.Follows}
-	s.Posts = &Posts{core: c, accounts: s.Accounts}
+	s.Posts = &Posts{core: c, accounts: s.Accounts, cache: postcache.New()}
 	s.Timelines = &Timelines{core: c, posts: s.Posts}
 	s.Live = &Live{core: c, posts: s.Posts, timelines: s.Timelines}
 	s.Outbox = &Outbox{core: c, follows: s.Follows}

@@ -22,6 +22,7 @@ type Timelines struct {
 type entry struct {
 	element retwis.Element
 	deep    bool // below the end of the list: read by id from the profiles of the sources
+	covered bool // whether the list was read with the changes of the post
 
 	older [retwis.CursorReserve]retwis.Element // the next older entries of the list
 }
@@ -83,11 +84,11 @@ func (s *Timelines) collect(ctx context.Context, w walk, older bool, count int, 
 		if entries, end, err = w.next(ctx, ask); err != nil {
 			return retwis.PostPage{}, err
 		}
-		ids := make([]retwis.PostID, len(entries))
+		ids, covered := make([]retwis.PostID, len(entries)), make([]bool, len(entries))
 		for i, e := range entries {
-			ids[i] = e.element.Shown()
+			ids[i], covered[i] = e.element.Shown(), e.covered
 		}
-		posts, err := s.posts.Posts(ctx, ids)
+		posts, err := s.posts.listed(ctx, ids, covered)
 		if err != nil {
 			return retwis.PostPage{}, err
 		}

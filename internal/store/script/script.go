@@ -78,6 +78,7 @@ const (
 // Scripts of timeline/.
 const (
 	BeginBuild           Name = "timeline/begin_build"
+	ChangesSince         Name = "timeline/changes_since"
 	EvictIdle            Name = "timeline/evict_idle"
 	ImportPublicTimeline Name = "timeline/import_public_timeline"
 	Merge                Name = "timeline/merge"

@@ -104,7 +104,7 @@ func TestCheck_FindsPlantedErrors(t *testing.T) {
 			bob(h).Home, bob(h).Backwards = []string{three, two, one}, []string{one, two, three}
 		}, validate.NoResurrection},
 		{"a deleted post is on a page", func(h *history.History) {
-			h.Operations = append(h.Operations, history.Operation{Client: "bob", Kind: history.ReadHome, Texts: []string{two}, Call: 30, Return: 31, Outcome: history.OK})
+			h.Operations = append(h.Operations, history.Operation{Client: "alice", Kind: history.ReadHome, Texts: []string{two}, Call: 30, Return: 31, Outcome: history.OK})
 		}, validate.NoResurrection},
 		{"postCount is wrong", func(h *history.History) { h.Views[0].Posts = 3 }, validate.Counts},
 		{"followerCount is wrong", func(h *history.History) { h.Views[0].Followers = 2 }, validate.Counts},

@@ -4,9 +4,11 @@
 --        4 large authors   5 online nodes
 -- ARGV   1 'top', 'after', 'before' or 'all'   2 for after and before: entry, and the entries below
 --        it, separated by spaces   3 count   4 number of further entries to return below the last one
---        5… see lib/pullonread.lua
+--        5 position in the changes, '' for none   6 maximum number of changes
+--        7… see lib/pullonread.lua
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', number of entries in the range
---        or -1 if the list holds none of the entries, entries of the range and below it }
+--        or -1 if the list holds none of the entries, entries of the range and below it,
+--        changes since the position as of lib/changes.lua }
 --
 -- If the list does not hold the entry, the range begins or ends at the first of those below it that the
 -- list still holds.
@@ -19,9 +21,10 @@
 --@include pull
 --@include pullonread
 --@include idle
+--@include changes
 
 record_read(KEYS[2])
-pull_on_read(KEYS[4], KEYS[5], ARGV, 5)
+pull_on_read(KEYS[4], KEYS[5], ARGV, 7)
 
 -- place returns the index of the first of some entries that the list holds, and whether it is the first.
 local function place(candidates)
@@ -58,12 +61,13 @@ if from >= 0 then
     size = math.min(size, #entries)
   end
 end
-local change = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)
+local last_change, changes = changes_since(KEYS[3], ARGV[5], tonumber(ARGV[6]))
 return {
   redis.call('HGET', KEYS[2], 'epoch') or '0',
-  change[1] and change[1][1] or '0-0',
+  last_change,
   head(KEYS[1]),
   redis.call('LINDEX', KEYS[1], -1) or '',
   size,
   entries,
+  changes,
 }
