@@ -25,7 +25,7 @@ func (c *childCommand) Run(ctx context.Context, console cli.Console) error {
 	switch c.Kind {
 	case live.Ours, live.Stock, live.Raw:
 		start = live.NewServer
-	case page.Ours, page.Gqlgen, page.Raw, page.Static:
+	case page.Ours, page.Cold, page.Gqlgen, page.Raw, page.Static:
 	default:
 		return cli.Misuse(fmt.Errorf("unknown server %q", c.Kind))
 	}

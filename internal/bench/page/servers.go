@@ -10,6 +10,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler/transport"
+	"golang.org/x/sync/errgroup"
 
 	"retwis/graph"
 	"retwis/internal/auth"
@@ -23,10 +24,14 @@ import (
 // The kinds of servers that pages are measured on.
 const (
 	Ours   = "page"
+	Cold   = "page-cold"   // the same without a cache of posts
 	Gqlgen = "page-gqlgen" // the same resolvers, executed and served over HTTP by gqlgen
 	Raw    = "page-raw"    // no GraphQL: the same reads, and encoding/json
 	Static = "page-static" // no Redis: a page from memory, and encoding/json
 )
+
+// postCache is the size of the cache of posts in bytes, the default of the service.
+const postCache = 64 << 20
 
 // NewServer returns a server of a kind on the database of a Redis.
 func NewServer(ctx context.Context, kind, redisURL string, log *slog.Logger) (process.Server, error) {
@@ -69,7 +74,15 @@ func serveFrom(ctx context.Context, db *store.Store, kind, redisURL string, log 
 	if err != nil {
 		return nil, err
 	}
-	return api.Serve, nil
+	if kind == Cold {
+		return api.Serve, nil
+	}
+	return func(ctx context.Context, listener net.Listener) error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return db.Posts.Cache(ctx, postCache) })
+		group.Go(func() error { return api.Serve(ctx, listener) })
+		return group.Wait()
+	}, nil
 }
 
 // gqlgenPages is gqlgen's transport, after a check of the session.

@@ -20,6 +20,9 @@ import (
 // startTime is how long redis-server may take to become ready.
 const startTime = 15 * time.Second
 
+// setUpTimeout is how long Redis may take to answer while a world is filled, also on a busy machine.
+const setUpTimeout = time.Minute
+
 // World is a database on a redis-server of its own, without persistence.
 type World struct {
 	*store.Store
@@ -72,7 +75,7 @@ func Start(ctx context.Context) (*World, error) {
 	}
 	w.URL = "unix://" + w.Socket + "?db=0"
 	w.Raw = redis.NewClient(&redis.Options{Network: "unix", Addr: w.Socket, ReadTimeout: time.Minute})
-	if w.Store, err = store.Open(ctx, store.Options{URL: w.URL}); err != nil {
+	if w.Store, err = store.Open(ctx, store.Options{URL: w.URL, Timeout: setUpTimeout}); err != nil {
 		w.close()
 		return nil, err
 	}
