@@ -158,3 +158,28 @@ func TestDocuments_AreChargedWhicheverOperationIsSelected(t *testing.T) {
 		t.Errorf("the known document was charged: %v", a.limiter.costs[before:])
 	}
 }
+
+func TestReadDocument_RefusesDocumentsBeyondItsBounds(t *testing.T) {
+	t.Parallel()
+	spreads := func(n int) string {
+		return "{ viewer { " + strings.Repeat("...F ", n) + "} } fragment F on Viewer { id }"
+	}
+	for name, tt := range map[string]struct {
+		most     int
+		document func(n int) string
+	}{
+		"bytes":     {32 << 10, func(n int) string { return "{ a }" + strings.Repeat(" ", n-len("{ a }")) }},
+		"tokens":    {2000, func(n int) string { return "{" + strings.Repeat(" a", n-2) + " }" }},
+		"fragments": {20, func(n int) string { return "{ viewer { id } }" + numbered(n, " fragment F%d on User { id }") }},
+		"spreads":   {50, spreads},
+		"name":      {64, func(n int) string { return "{ " + strings.Repeat("a", n) + " }" }},
+		"nesting":   {40, func(n int) string { return strings.Repeat("{ a ", n) + strings.Repeat("}", n) }},
+	} {
+		if _, err := limits.ReadDocument(tt.document(tt.most)); err != nil {
+			t.Errorf("%s: %d are refused: %v", name, tt.most, err)
+		}
+		if _, err := limits.ReadDocument(tt.document(tt.most + 1)); err == nil {
+			t.Errorf("%s: %d are accepted", name, tt.most+1)
+		}
+	}
+}

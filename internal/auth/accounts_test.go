@@ -61,6 +61,7 @@ func TestRegister_ReportsAllInvalidFields(t *testing.T) {
 		{"a reserved name", "Admin", "long enough", &good, []string{"TAKEN username"}},
 		{"the password", "ada", "", &good, []string{"BLANK password"}},
 		{"a long password", "ada", strings.Repeat("x", 257), nil, []string{"TOO_LONG password"}},
+		{"a common password", "ada", "Password123", nil, []string{"INVALID password"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

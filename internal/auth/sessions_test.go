@@ -297,6 +297,7 @@ func TestChangePassword_RefusesInvalidInput(t *testing.T) {
 		{"a current password too long", strings.Repeat("x", 257), "battery staple", []string{"WRONG_CREDENTIALS currentPassword"}, 0},
 		{"a short password", password, "short", []string{"TOO_SHORT newPassword"}, 1},
 		{"a long password", password, strings.Repeat("x", 257), []string{"TOO_LONG newPassword"}, 1},
+		{"a common password", password, "Password123", []string{"INVALID newPassword"}, 1},
 		{"both wrong", "incorrect horse", "short", []string{"WRONG_CREDENTIALS currentPassword", "TOO_SHORT newPassword"}, 1},
 	}
 	for _, tt := range tests {
