@@ -104,7 +104,8 @@ func median(of []time.Duration) time.Duration {
 	return of[len(of)/2]
 }
 
-// slowest sends requests of a light client from an address, one after the other, and returns the 99th percentile of how long they take.
+// slowest sends requests of a light client from an address, one after the other. It returns the 99th percentile of how long
+// they take.
 func slowest(t *testing.T, url, address string, requests int) time.Duration {
 	t.Helper()
 	c := newClient(t, url)
