@@ -18,7 +18,11 @@ import (
 type Client struct {
 	endpoint string
 	http     *http.Client
+	plain    bool
 }
+
+// AcceptOnlyPlain makes the client ask for responses without compression.
+func (c *Client) AcceptOnlyPlain() { c.plain = true }
 
 // NewClient returns a client of a server that keeps a number of connections open. The URL of the
 // server has no path.
@@ -85,6 +89,9 @@ func (c *Client) exchange(ctx context.Context, token string, r Request, into any
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
+	if c.plain {
+		request.Header.Set("Accept-Encoding", "identity")
+	}
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
