@@ -85,9 +85,14 @@ type Lists interface {
 	Memberships(ctx context.Context, pairs []retwis.Membership) ([]bool, error)
 }
 
-// Timelines reads timelines. It does not check access.
+// Timelines reads timelines and marks them as read. It does not check access.
 type Timelines interface {
 	Page(ctx context.Context, timeline retwis.TimelineID, page retwis.Page) (retwis.PostPage, error)
+	// Unread returns the marker of a timeline, and counts the posts above it up to a number.
+	Unread(ctx context.Context, timeline retwis.TimelineID, atMost int) (retwis.Unread, error)
+	// MarkRead fails with [retwis.ErrBadCursor] for a cursor of another timeline, and with [retwis.ErrNotFound] if the
+	// timeline no longer exists.
+	MarkRead(ctx context.Context, timeline retwis.TimelineID, cursor retwis.Cursor) error
 }
 
 // Live delivers the events of timelines. It does not check whether the viewer may see them.

@@ -21,6 +21,8 @@ type PostConnection struct {
 	Edges      []retwis.PostEdge
 	PageInfo   PageInfo
 	LiveCursor retwis.Cursor
+
+	unread retwis.Unread // if fields beside the page ask for it
 }
 
 // UserConnection is a page of users.
@@ -51,6 +53,7 @@ func postConnection(ctx context.Context, page retwis.PostPage) *PostConnection {
 		Edges:      page.Edges,
 		PageInfo:   PageInfo{HasNextPage: page.HasNextPage, HasPreviousPage: page.HasPreviousPage},
 		LiveCursor: page.LiveCursor,
+		unread:     page.Unread,
 	}
 	if n := len(page.Edges); n > 0 {
 		connection.PageInfo.StartCursor = &page.Edges[0].Cursor

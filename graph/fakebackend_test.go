@@ -24,6 +24,7 @@ type fakeBackend struct {
 	follows  []follow                          // newest first
 	lists    []*kept                           // newest first
 	live     map[retwis.TimelineID]retwis.Sink // the last attached sink
+	markers  map[retwis.TimelineID]retwis.PostID
 	calls    []string
 	names    map[string]bool  // of the calls
 	reads    map[string]int   // of users, by their ids
@@ -41,6 +42,7 @@ func newFakeBackend() *fakeBackend {
 		keys:    map[string]retwis.PostID{},
 		live:    map[retwis.TimelineID]retwis.Sink{},
 		fail:    map[string]error{},
+		markers: map[retwis.TimelineID]retwis.PostID{},
 		names:   map[string]bool{},
 		reads:   map[string]int{},
 	}

@@ -42,7 +42,38 @@ func (w *fakeBackend) Page(_ context.Context, timeline retwis.TimelineID, page r
 		live.Element = retwis.Plain(all[0].Post.ID)
 	}
 	found, more, err := cut(all, page, func(e retwis.PostEdge) retwis.Cursor { return e.Cursor })
-	return retwis.PostPage{Edges: found, HasNextPage: more.next, HasPreviousPage: more.previous, LiveCursor: live.Cursor()}, err
+	return retwis.PostPage{
+		Edges: found, HasNextPage: more.next, HasPreviousPage: more.previous, LiveCursor: live.Cursor(),
+		Unread: w.unreadOf(timeline, page.Unread),
+	}, err
+}
+
+// unreadOf counts the posts above the marker of a timeline.
+func (w *fakeBackend) unreadOf(timeline retwis.TimelineID, atMost int) retwis.Unread {
+	marker := w.markers[timeline]
+	unread := retwis.Unread{Marker: retwis.MarkerCursor(timeline, retwis.Plain(marker))}
+	for _, p := range w.posts {
+		if w.belongs(p, timeline) && p.ID > marker {
+			unread.Count = min(unread.Count+1, atMost)
+		}
+	}
+	return unread
+}
+
+func (w *fakeBackend) Unread(_ context.Context, timeline retwis.TimelineID, atMost int) (retwis.Unread, error) {
+	err := w.begin("Unread", timeline, " ", atMost)
+	defer w.mu.Unlock()
+	return w.unreadOf(timeline, atMost), err
+}
+
+func (w *fakeBackend) MarkRead(_ context.Context, timeline retwis.TimelineID, cursor retwis.Cursor) error {
+	err := w.begin("MarkRead", timeline)
+	defer w.mu.Unlock()
+	at, invalid := cursor.TimelinePosition(timeline)
+	if err = cmp.Or(err, invalid); err == nil {
+		w.markers[timeline] = max(w.markers[timeline], at.Element.ID)
+	}
+	return err
 }
 
 type more struct{ next, previous bool }

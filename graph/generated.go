@@ -75,6 +75,7 @@ type MutationResolver interface {
 	DeleteList(ctx context.Context, input DeleteListInput) (*DeleteListPayload, error)
 	AddListMember(ctx context.Context, input AddListMemberInput) (*AddListMemberPayload, error)
 	RemoveListMember(ctx context.Context, input RemoveListMemberInput) (*RemoveListMemberPayload, error)
+	MarkTimelineRead(ctx context.Context, input MarkTimelineReadInput) (*MarkTimelineReadPayload, error)
 }
 type PostResolver interface {
 	Author(ctx context.Context, obj *retwis.Post) (*retwis.User, error)
@@ -99,6 +100,8 @@ type TimelineResolver interface {
 	Kind(ctx context.Context, obj *retwis.Timeline) (retwis.TimelineKind, error)
 	Owner(ctx context.Context, obj *retwis.Timeline) (*retwis.User, error)
 	Posts(ctx context.Context, obj *retwis.Timeline, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*PostConnection, error)
+	Marker(ctx context.Context, obj *retwis.Timeline) (*retwis.Cursor, error)
+	UnreadCount(ctx context.Context, obj *retwis.Timeline, atMost *int) (*int, error)
 }
 type UserResolver interface {
 	BioEntities(ctx context.Context, obj *retwis.User) ([]TextEntity, error)
@@ -152,6 +155,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeletePostInput,
 		ec.unmarshalInputFollowUserInput,
 		ec.unmarshalInputLoginInput,
+		ec.unmarshalInputMarkTimelineReadInput,
 		ec.unmarshalInputRegisterInput,
 		ec.unmarshalInputRemoveListMemberInput,
 		ec.unmarshalInputRenameListInput,
@@ -492,6 +496,21 @@ type Timeline implements Node {
     """Read before this edge."""
     before: Cursor
   ): PostConnection! @viewerDependent
+  """
+  The marker: the position up to which the viewer has read the timeline, on any device. Null if it was never
+  marked, and for profiles and the public timeline, which have no marker. The posts from the marker on are read,
+  and those above it are unread. Equal cursors are equal markers. See ` + "`" + `markTimelineRead` + "`" + `.
+  """
+  marker: Cursor @viewerDependent
+  """
+  The number of unread posts: those above the marker, as ` + "`" + `posts` + "`" + ` returns them. Without a marker all posts
+  are unread. The number is ` + "`" + `atMost` + "`" + ` if it is that or more, and if the newest 500 posts above the marker,
+  deleted ones included, do not decide it. Null for profiles and the public timeline.
+  """
+  unreadCount(
+    """Count up to this number, 1 to 100."""
+    atMost: Int = 99
+  ): Int @viewerDependent
 }
 
 """
@@ -828,6 +847,15 @@ type Mutation {
     """The user and the list."""
     input: RemoveListMemberInput!
   ): RemoveListMemberPayload
+  """
+  Mark a home, mentions or list timeline of the viewer as read up to a position. The marker only moves
+  towards newer posts: an older position has no effect and succeeds. The viewer's other devices receive
+  ` + "`" + `TimelineMarkerMoved` + "`" + `.
+  """
+  markTimelineRead(
+    """The timeline and the position."""
+    input: MarkTimelineReadInput!
+  ): MarkTimelineReadPayload
 }
 
 """
@@ -981,6 +1009,16 @@ input RemoveListMemberInput {
 }
 
 """
+A position up to which a timeline is read.
+"""
+input MarkTimelineReadInput {
+  """The id of a home, mentions or list timeline of the viewer."""
+  timelineId: ID!
+  """A cursor of this timeline's edges or events, or its ` + "`" + `liveCursor` + "`" + `. The post at the cursor is read."""
+  cursor: Cursor!
+}
+
+"""
 The result of a mutation that starts a session. Over transports with cookies, the server also sets a
 session cookie.
 """
@@ -1118,6 +1156,16 @@ type RemoveListMemberPayload {
 }
 
 """
+The result of ` + "`" + `markTimelineRead` + "`" + `.
+"""
+type MarkTimelineReadPayload {
+  """The timeline with its marker; null if the mutation failed."""
+  timeline: Timeline
+  """The validation errors; empty if the mutation succeeded."""
+  userErrors: [UserError!]!
+}
+
+"""
 A validation error, which the user can correct.
 """
 type UserError {
@@ -1237,6 +1285,23 @@ type TimelineCaughtUp implements TimelineEvent {
   cursor: Cursor!
   """The number of replayed events."""
   replayed: Int!
+  """
+  The marker of the timeline, or null. Later moves are events; moves before are not replayed, so compare this
+  marker with the one you know.
+  """
+  marker: Cursor
+}
+
+"""
+The viewer has read the timeline up to another position, on this device or another one.
+"""
+type TimelineMarkerMoved implements TimelineEvent {
+  """The position after the event."""
+  cursor: Cursor!
+  """The new marker."""
+  marker: Cursor!
+  """The timeline. Select ` + "`" + `unreadCount` + "`" + ` below it for the new number of unread posts."""
+  timeline: Timeline!
 }
 
 """
@@ -1398,6 +1463,16 @@ func (ec *executionContext) childFields_LogoutPayload(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type LogoutPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_MarkTimelineReadPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "timeline":
+		return ec.fieldContext_MarkTimelineReadPayload_timeline(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_MarkTimelineReadPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MarkTimelineReadPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -1536,6 +1611,10 @@ func (ec *executionContext) childFields_Timeline(ctx context.Context, field grap
 		return ec.fieldContext_Timeline_owner(ctx, field)
 	case "posts":
 		return ec.fieldContext_Timeline_posts(ctx, field)
+	case "marker":
+		return ec.fieldContext_Timeline_marker(ctx, field)
+	case "unreadCount":
+		return ec.fieldContext_Timeline_unreadCount(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Timeline", field.Name)
 }
@@ -1936,6 +2015,20 @@ func (ec *executionContext) field_Mutation_login_args(ctx context.Context, rawAr
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_markTimelineRead_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (MarkTimelineReadInput, error) {
+			return ec.unmarshalNMarkTimelineReadInput2retwisᚋgraphᚐMarkTimelineReadInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_register_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2239,6 +2332,20 @@ func (ec *executionContext) field_Timeline_posts_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["before"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_Timeline_unreadCount_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "atMost",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["atMost"] = arg0
 	return args, nil
 }
 
@@ -3357,6 +3464,70 @@ func (ec *executionContext) fieldContext_LogoutPayload_userErrors(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _MarkTimelineReadPayload_timeline(ctx context.Context, field graphql.CollectedField, obj *MarkTimelineReadPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MarkTimelineReadPayload_timeline(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Timeline, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Timeline) graphql.Marshaler {
+			return ec.marshalOTimeline2ᚖretwisᚋinternalᚋretwisᚐTimeline(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_MarkTimelineReadPayload_timeline(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MarkTimelineReadPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Timeline(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MarkTimelineReadPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *MarkTimelineReadPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MarkTimelineReadPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*retwis.Error) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖretwisᚋinternalᚋretwisᚐErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MarkTimelineReadPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MarkTimelineReadPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_register(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4075,6 +4246,50 @@ func (ec *executionContext) fieldContext_Mutation_removeListMember(ctx context.C
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_removeListMember_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_markTimelineRead(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_markTimelineRead(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().MarkTimelineRead(ctx, fc.Args["input"].(MarkTimelineReadInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *MarkTimelineReadPayload) graphql.Marshaler {
+			return ec.marshalOMarkTimelineReadPayload2ᚖretwisᚋgraphᚐMarkTimelineReadPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_markTimelineRead(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_MarkTimelineReadPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_markTimelineRead_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -5839,6 +6054,73 @@ func (ec *executionContext) fieldContext_Timeline_posts(ctx context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _Timeline_marker(ctx context.Context, field graphql.CollectedField, obj *retwis.Timeline) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Timeline_marker(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Timeline().Marker(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Cursor) graphql.Marshaler {
+			return ec.marshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Timeline_marker(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Timeline", field, true, true, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _Timeline_unreadCount(ctx context.Context, field graphql.CollectedField, obj *retwis.Timeline) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Timeline_unreadCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Timeline().UnreadCount(ctx, obj, fc.Args["atMost"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Timeline_unreadCount(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Timeline",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Timeline_unreadCount_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _TimelineAdvanced_cursor(ctx context.Context, field graphql.CollectedField, obj *retwis.Advanced) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5906,6 +6188,107 @@ func (ec *executionContext) _TimelineCaughtUp_replayed(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_TimelineCaughtUp_replayed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("TimelineCaughtUp", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _TimelineCaughtUp_marker(ctx context.Context, field graphql.CollectedField, obj *retwis.CaughtUp) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TimelineCaughtUp_marker(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Marker, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Cursor) graphql.Marshaler {
+			return ec.marshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TimelineCaughtUp_marker(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TimelineCaughtUp", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _TimelineMarkerMoved_cursor(ctx context.Context, field graphql.CollectedField, obj *retwis.MarkerMoved) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TimelineMarkerMoved_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.Cursor) graphql.Marshaler {
+			return ec.marshalNCursor2retwisᚋinternalᚋretwisᚐCursor(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TimelineMarkerMoved_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TimelineMarkerMoved", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _TimelineMarkerMoved_marker(ctx context.Context, field graphql.CollectedField, obj *retwis.MarkerMoved) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TimelineMarkerMoved_marker(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Marker, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.Cursor) graphql.Marshaler {
+			return ec.marshalNCursor2retwisᚋinternalᚋretwisᚐCursor(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TimelineMarkerMoved_marker(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TimelineMarkerMoved", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _TimelineMarkerMoved_timeline(ctx context.Context, field graphql.CollectedField, obj *retwis.MarkerMoved) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TimelineMarkerMoved_timeline(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Timeline, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.Timeline) graphql.Marshaler {
+			return ec.marshalNTimeline2retwisᚋinternalᚋretwisᚐTimeline(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TimelineMarkerMoved_timeline(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "TimelineMarkerMoved",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Timeline(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _TimelineReset_cursor(ctx context.Context, field graphql.CollectedField, obj *retwis.Reset) (ret graphql.Marshaler) {
@@ -8281,6 +8664,43 @@ func (ec *executionContext) unmarshalInputLoginInput(ctx context.Context, obj an
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputMarkTimelineReadInput(ctx context.Context, obj any) (MarkTimelineReadInput, error) {
+	var it MarkTimelineReadInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"timelineId", "cursor"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "timelineId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("timelineId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TimelineID = data
+		case "cursor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("cursor"))
+			data, err := ec.unmarshalNCursor2retwisᚋinternalᚋretwisᚐCursor(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Cursor = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputRegisterInput(ctx context.Context, obj any) (RegisterInput, error) {
 	var it RegisterInput
 	if obj == nil {
@@ -8631,6 +9051,11 @@ func (ec *executionContext) _TimelineEvent(ctx context.Context, sel ast.Selectio
 			return graphql.Null
 		}
 		return ec._TimelineReset(ctx, sel, obj)
+	case *retwis.MarkerMoved:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._TimelineMarkerMoved(ctx, sel, obj)
 	case *retwis.CaughtUp:
 		if obj == nil {
 			return graphql.Null
@@ -9299,6 +9724,49 @@ func (ec *executionContext) _LogoutPayload(ctx context.Context, sel ast.Selectio
 	return out
 }
 
+var markTimelineReadPayloadImplementors = []string{"MarkTimelineReadPayload"}
+
+func (ec *executionContext) _MarkTimelineReadPayload(ctx context.Context, sel ast.SelectionSet, obj *MarkTimelineReadPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, markTimelineReadPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MarkTimelineReadPayload")
+		case "timeline":
+			out.Values[i] = ec._MarkTimelineReadPayload_timeline(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._MarkTimelineReadPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var mutationImplementors = []string{"Mutation"}
 
 func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
@@ -9434,6 +9902,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "removeListMember":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_removeListMember(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "markTimelineRead":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_markTimelineRead(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -10644,6 +11119,82 @@ func (ec *executionContext) _Timeline(ctx context.Context, sel ast.SelectionSet,
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "marker":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Timeline_marker(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "unreadCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Timeline_unreadCount(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -10722,6 +11273,59 @@ func (ec *executionContext) _TimelineCaughtUp(ctx context.Context, sel ast.Selec
 			}
 		case "replayed":
 			out.Values[i] = ec._TimelineCaughtUp_replayed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "marker":
+			out.Values[i] = ec._TimelineCaughtUp_marker(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var timelineMarkerMovedImplementors = []string{"TimelineMarkerMoved", "TimelineEvent"}
+
+func (ec *executionContext) _TimelineMarkerMoved(ctx context.Context, sel ast.SelectionSet, obj *retwis.MarkerMoved) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, timelineMarkerMovedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TimelineMarkerMoved")
+		case "cursor":
+			out.Values[i] = ec._TimelineMarkerMoved_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "marker":
+			out.Values[i] = ec._TimelineMarkerMoved_marker(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "timeline":
+			out.Values[i] = ec._TimelineMarkerMoved_timeline(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -12280,6 +12884,11 @@ func (ec *executionContext) unmarshalNLoginInput2retwisᚋgraphᚐLoginInput(ctx
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNMarkTimelineReadInput2retwisᚋgraphᚐMarkTimelineReadInput(ctx context.Context, v any) (MarkTimelineReadInput, error) {
+	res, err := ec.unmarshalInputMarkTimelineReadInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNNode2ᚕretwisᚋgraphᚐNode(ctx context.Context, sel ast.SelectionSet, v []Node) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -12420,6 +13029,10 @@ func (ec *executionContext) marshalNTextEntity2ᚕretwisᚋgraphᚐTextEntityᚄ
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNTimeline2retwisᚋinternalᚋretwisᚐTimeline(ctx context.Context, sel ast.SelectionSet, v retwis.Timeline) graphql.Marshaler {
+	return ec._Timeline(ctx, sel, &v)
 }
 
 func (ec *executionContext) marshalNTimeline2ᚖretwisᚋinternalᚋretwisᚐTimeline(ctx context.Context, sel ast.SelectionSet, v *retwis.Timeline) graphql.Marshaler {
@@ -12990,6 +13603,13 @@ func (ec *executionContext) marshalOLogoutPayload2ᚖretwisᚋgraphᚐLogoutPayl
 		return graphql.Null
 	}
 	return ec._LogoutPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOMarkTimelineReadPayload2ᚖretwisᚋgraphᚐMarkTimelineReadPayload(ctx context.Context, sel ast.SelectionSet, v *MarkTimelineReadPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._MarkTimelineReadPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalONode2retwisᚋgraphᚐNode(ctx context.Context, sel ast.SelectionSet, v Node) graphql.Marshaler {

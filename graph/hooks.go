@@ -13,6 +13,7 @@ import (
 const (
 	selectsCounts exec.Flags = 1 << iota // the operation selects a count of users
 	selectsMentions
+	selectsUnread
 )
 
 // hooks returns what plans have to know about the fields of the schema.
@@ -32,16 +33,19 @@ func hooks() exec.Hooks {
 			},
 		},
 		Flags: map[string]exec.Flags{
-			"User.postCount":      selectsCounts,
-			"User.followerCount":  selectsCounts,
-			"User.followingCount": selectsCounts,
-			"Post.mentions":       selectsMentions,
-			"Post.entities":       selectsMentions,
+			"User.postCount":       selectsCounts,
+			"User.followerCount":   selectsCounts,
+			"User.followingCount":  selectsCounts,
+			"Post.mentions":        selectsMentions,
+			"Post.entities":        selectsMentions,
+			"Timeline.marker":      selectsUnread,
+			"Timeline.unreadCount": selectsUnread,
 		},
 		Begin: func(ctx context.Context, flags exec.Flags) {
 			loaders.From(ctx).Select(loaders.Selection{
 				NoCounts: flags&selectsCounts == 0,
 				Mentions: flags&selectsMentions != 0,
+				NoUnread: flags&selectsUnread == 0,
 			})
 		},
 		Written: func(ctx context.Context, length int) error { return cost.Of(ctx).Written(length) },

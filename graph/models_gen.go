@@ -142,6 +142,22 @@ type LogoutPayload struct {
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
+// A position up to which a timeline is read.
+type MarkTimelineReadInput struct {
+	// The id of a home, mentions or list timeline of the viewer.
+	TimelineID string `json:"timelineId"`
+	// A cursor of this timeline's edges or events, or its `liveCursor`. The post at the cursor is read.
+	Cursor retwis.Cursor `json:"cursor"`
+}
+
+// The result of `markTimelineRead`.
+type MarkTimelineReadPayload struct {
+	// The timeline with its marker; null if the mutation failed.
+	Timeline *retwis.Timeline `json:"timeline,omitempty"`
+	// The validation errors; empty if the mutation succeeded.
+	UserErrors []*retwis.Error `json:"userErrors"`
+}
+
 // The rate limit of reads. The cost of an operation is about the number of fields in its largest possible
 // response. The budget refills continuously. Posts, follows, log-ins and registrations have limits of
 // their own.

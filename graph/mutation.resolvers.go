@@ -196,6 +196,19 @@ func (r *mutationResolver) RemoveListMember(ctx context.Context, input RemoveLis
 	return &RemoveListMemberPayload{List: list, User: user}, nil
 }
 
+// MarkTimelineRead is the resolver for the markTimelineRead field.
+func (r *mutationResolver) MarkTimelineRead(ctx context.Context, input MarkTimelineReadInput) (*MarkTimelineReadPayload, error) {
+	if _, err := auth.Viewer(ctx); err != nil {
+		return nil, err
+	}
+	timeline, err := r.markRead(ctx, input)
+	if err != nil {
+		shown, err := userErrors(err)
+		return &MarkTimelineReadPayload{UserErrors: shown}, err
+	}
+	return &MarkTimelineReadPayload{Timeline: timeline}, nil
+}
+
 // Mutation returns MutationResolver implementation.
 func (r *Resolver) Mutation() MutationResolver { return &mutationResolver{r} }
 

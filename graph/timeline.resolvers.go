@@ -41,7 +41,34 @@ func (r *timelineResolver) Posts(ctx context.Context, obj *retwis.Timeline, firs
 	if err != nil {
 		return nil, err
 	}
+	page.Unread = unreadBeside(ctx, obj.ID)
 	return r.posts(ctx, obj.ID, page)
+}
+
+// Marker is the resolver for the marker field.
+func (r *timelineResolver) Marker(ctx context.Context, obj *retwis.Timeline) (*retwis.Cursor, error) {
+	if !obj.ID.HasMarker() {
+		return nil, nil
+	}
+	unread, err := r.unread(ctx, obj.ID)
+	if err != nil || unread.Marker == "" {
+		return nil, err
+	}
+	return &unread.Marker, nil
+}
+
+// UnreadCount is the resolver for the unreadCount field.
+func (r *timelineResolver) UnreadCount(ctx context.Context, obj *retwis.Timeline, atMost *int) (*int, error) {
+	bound, err := unreadBound(atMost)
+	if err != nil || !obj.ID.HasMarker() {
+		return nil, err
+	}
+	unread, err := r.unread(ctx, obj.ID)
+	if err != nil {
+		return nil, err
+	}
+	count := min(unread.Count, bound)
+	return &count, nil
 }
 
 // Timeline returns TimelineResolver implementation.

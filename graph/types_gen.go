@@ -25,6 +25,7 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		typeListConnection          = &exec.ObjectType{Name: "ListConnection", Satisfies: listConnectionImplementors}
 		typeListEdge                = &exec.ObjectType{Name: "ListEdge", Satisfies: listEdgeImplementors}
 		typeLogoutPayload           = &exec.ObjectType{Name: "LogoutPayload", Satisfies: logoutPayloadImplementors}
+		typeMarkTimelineReadPayload = &exec.ObjectType{Name: "MarkTimelineReadPayload", Satisfies: markTimelineReadPayloadImplementors}
 		typeMutation                = &exec.ObjectType{Name: "Mutation", Satisfies: mutationImplementors}
 		typePageInfo                = &exec.ObjectType{Name: "PageInfo", Satisfies: pageInfoImplementors}
 		typePost                    = &exec.ObjectType{Name: "Post", Satisfies: postImplementors}
@@ -45,6 +46,7 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		typeTimeline                = &exec.ObjectType{Name: "Timeline", Satisfies: timelineImplementors}
 		typeTimelineAdvanced        = &exec.ObjectType{Name: "TimelineAdvanced", Satisfies: timelineAdvancedImplementors}
 		typeTimelineCaughtUp        = &exec.ObjectType{Name: "TimelineCaughtUp", Satisfies: timelineCaughtUpImplementors}
+		typeTimelineMarkerMoved     = &exec.ObjectType{Name: "TimelineMarkerMoved", Satisfies: timelineMarkerMovedImplementors}
 		typeTimelineReset           = &exec.ObjectType{Name: "TimelineReset", Satisfies: timelineResetImplementors}
 		typeUpdateProfilePayload    = &exec.ObjectType{Name: "UpdateProfilePayload", Satisfies: updateProfilePayloadImplementors}
 		typeUser                    = &exec.ObjectType{Name: "User", Satisfies: userImplementors}
@@ -439,6 +441,37 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			},
 		},
 	}
+	typeMarkTimelineReadPayload.Fields = map[string]*exec.FieldType{
+		"timeline": {
+			NonNull: false,
+			Object:  typeTimeline,
+			Get: func(x any) any {
+				obj := x.(*MarkTimelineReadPayload)
+				v := obj.Timeline
+				if v == nil {
+					return nil
+				}
+				return v
+			},
+		},
+		"userErrors": {
+			NonNull:     true,
+			ElemNonNull: true,
+			Object:      typeUserError,
+			Len: func(x any) int {
+				obj := x.(*MarkTimelineReadPayload)
+				return len(obj.UserErrors)
+			},
+			At: func(x any, i int) any {
+				obj := x.(*MarkTimelineReadPayload)
+				v := obj.UserErrors
+				if v[i] == nil {
+					return nil
+				}
+				return v[i]
+			},
+		},
+	}
 	resolveMutation := resolvers.Mutation()
 	typeMutation.Fields = map[string]*exec.FieldType{
 		"register": {
@@ -677,6 +710,20 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			},
 			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
 				return generated.(*executionContext).fieldContext_Mutation_removeListMember(ctx, field)
+			},
+		},
+		"markTimelineRead": {
+			NonNull: false,
+			Object:  typeMarkTimelineReadPayload,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				v, err := resolveMutation.MarkTimelineRead(ctx, fc.Args["input"].(MarkTimelineReadInput))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Mutation_markTimelineRead(ctx, field)
 			},
 		},
 	}
@@ -1365,6 +1412,11 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 						return typeTimelineReset, nil
 					}
 					return typeTimelineReset, v
+				case *retwis.MarkerMoved:
+					if v == nil {
+						return typeTimelineMarkerMoved, nil
+					}
+					return typeTimelineMarkerMoved, v
 				case *retwis.CaughtUp:
 					if v == nil {
 						return typeTimelineCaughtUp, nil
@@ -1499,6 +1551,42 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return generated.(*executionContext).fieldContext_Timeline_posts(ctx, field)
 			},
 		},
+		"marker": {
+			NonNull: false,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Timeline)
+				v, err := resolveTimeline.Marker(ctx, obj)
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Leaf: func(b []byte, x any) []byte {
+				v := x.(*retwis.Cursor)
+				return appendCursor(b, *v)
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Timeline_marker(ctx, field)
+			},
+		},
+		"unreadCount": {
+			NonNull: false,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Timeline)
+				v, err := resolveTimeline.UnreadCount(ctx, obj, fc.Args["atMost"].(*int))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Leaf: func(b []byte, x any) []byte {
+				v := x.(*int)
+				return exec.AppendInt(b, *v)
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Timeline_unreadCount(ctx, field)
+			},
+		},
 	}
 	typeTimelineAdvanced.Fields = map[string]*exec.FieldType{
 		"cursor": {
@@ -1522,6 +1610,41 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			Leaf: func(b []byte, x any) []byte {
 				obj := x.(*retwis.CaughtUp)
 				return exec.AppendInt(b, obj.Replayed)
+			},
+		},
+		"marker": {
+			NonNull: false,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.CaughtUp)
+				v := obj.Marker
+				if v == nil {
+					return b
+				}
+				return appendCursor(b, *v)
+			},
+		},
+	}
+	typeTimelineMarkerMoved.Fields = map[string]*exec.FieldType{
+		"cursor": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.MarkerMoved)
+				return appendCursor(b, obj.Cursor)
+			},
+		},
+		"marker": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.MarkerMoved)
+				return appendCursor(b, obj.Marker)
+			},
+		},
+		"timeline": {
+			NonNull: true,
+			Object:  typeTimeline,
+			Get: func(x any) any {
+				obj := x.(*retwis.MarkerMoved)
+				return &obj.Timeline
 			},
 		},
 	}
@@ -1974,6 +2097,7 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		"ListConnection":          typeListConnection,
 		"ListEdge":                typeListEdge,
 		"LogoutPayload":           typeLogoutPayload,
+		"MarkTimelineReadPayload": typeMarkTimelineReadPayload,
 		"Mutation":                typeMutation,
 		"PageInfo":                typePageInfo,
 		"Post":                    typePost,
@@ -1994,6 +2118,7 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		"Timeline":                typeTimeline,
 		"TimelineAdvanced":        typeTimelineAdvanced,
 		"TimelineCaughtUp":        typeTimelineCaughtUp,
+		"TimelineMarkerMoved":     typeTimelineMarkerMoved,
 		"TimelineReset":           typeTimelineReset,
 		"UpdateProfilePayload":    typeUpdateProfilePayload,
 		"User":                    typeUser,

@@ -95,6 +95,7 @@ func (c *census) places(t *testing.T) map[string]spot {
 		"TimelineAdvanced": {before: "subscription { timelineEvents { ... on TimelineAdvanced {", after: "} } }"},
 		"TimelineReset":    {before: "subscription { timelineEvents { ... on TimelineReset {", after: "} } }"},
 	}
+	found["TimelineMarkerMoved"] = spot{before: "subscription { timelineEvents { ... on TimelineMarkerMoved {", after: "} } }"}
 	queue := []string{"Query", "PostAdded"}
 	// Paths that do not depend on the viewer come first.
 	for _, marked := range []bool{false, true} {
@@ -152,6 +153,7 @@ func (c *census) ask(t *testing.T, viewer *retwis.User, query string) string {
 		&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "place", Post: c.posts[0]}},
 		&retwis.PostRemoved{Cursor: at, PostID: 1},
 		&retwis.CaughtUp{Cursor: at},
+		&retwis.MarkerMoved{Cursor: at, Marker: at, Timeline: retwis.Timeline{ID: retwis.Home(1025)}},
 		&retwis.Advanced{Cursor: at},
 		&retwis.Reset{Cursor: at, Reason: retwis.CursorTooOld},
 	} {

@@ -95,7 +95,7 @@ func TestRebuild_ReplacesHomeTimelines(t *testing.T) {
 	client := server.Client()
 	home := onlyKey(t, client, "*:home:"+user.ID.String())
 	generation := func() int64 {
-		now, err := db.Live.CurrentPosition(t.Context(), retwis.Home(user.ID))
+		now, _, err := db.Live.CurrentPosition(t.Context(), retwis.Home(user.ID))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -126,6 +126,10 @@ func (c *calculator) field(field *ast.Field) int {
 		price += mutationCost
 	case isConnection(field):
 		price += pageCost
+	case field.ObjectDefinition.Name == "Timeline" && field.Name == "marker":
+		price += pageCost
+	case field.ObjectDefinition.Name == "Timeline" && field.Name == "unreadCount":
+		price += pageCost + c.unread(field)
 	case isPeopleSearch(field):
 		price += searchCost
 	case field.ObjectDefinition.Name == "User" && field.Name == "bioEntities":
@@ -167,6 +171,14 @@ func (c *calculator) elements(field *ast.Field) int {
 		return introspectionList
 	}
 	return 1 // edges count with their connection, and userErrors are few and small
+}
+
+// unread returns how many posts a count of unread posts reads. A number out of bounds is refused when the field is resolved.
+func (c *calculator) unread(field *ast.Field) int {
+	if atMost, ok := c.argument(field, "atMost"); ok {
+		return pageSize(atMost)
+	}
+	return retwis.DefaultUnread
 }
 
 // argument returns the value of an argument, unless it is absent or null.

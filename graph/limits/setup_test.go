@@ -102,6 +102,16 @@ func (b *backend) Lists(_ context.Context, ids []retwis.ListID) ([]*retwis.List,
 	return make([]*retwis.List, len(ids)), nil
 }
 
+func (b *backend) Unread(context.Context, retwis.TimelineID, int) (retwis.Unread, error) {
+	b.called()
+	return retwis.Unread{}, nil
+}
+
+func (b *backend) MarkRead(context.Context, retwis.TimelineID, retwis.Cursor) error {
+	b.called()
+	return nil
+}
+
 func (b *backend) Page(_ context.Context, timeline retwis.TimelineID, page retwis.Page) (retwis.PostPage, error) {
 	b.called()
 	if page.After != "" {

@@ -45,6 +45,7 @@ type Set struct {
 type Selection struct {
 	NoCounts bool // the operation selects no counts of users, so stale ones do no harm
 	Mentions bool // the operation selects the users that posts mention
+	NoUnread bool // the operation selects no marker and no count of unread posts
 }
 
 // How long a set collects unforeseen keys. The elements of a list are resolved side by side, so their keys arrive within
@@ -99,6 +100,9 @@ func ofViewer(
 
 // Select tells the set what its operation selects. Call it before any resolver runs.
 func (s *Set) Select(selection Selection) { s.selection = selection }
+
+// SelectsNoUnread reports whether the operation selects no marker and no count of unread posts.
+func (s *Set) SelectsNoUnread() bool { return s.selection.NoUnread }
 
 // Authors loads the authors of posts and the users whom posts mention, from the cache of authors if the operation
 // selects no counts.

@@ -91,7 +91,7 @@ func TestAccountDeletion_LeavesNothing(t *testing.T) {
 		}
 		kept := e.Post(friend, "this one stays, @star")
 		e.Drain()
-		before, err := e.Live.CurrentPosition(t.Context(), retwis.Home(fans[0]))
+		before, _, err := e.Live.CurrentPosition(t.Context(), retwis.Home(fans[0]))
 		if err != nil {
 			t.Fatal(err)
 		}

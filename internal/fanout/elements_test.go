@@ -200,7 +200,7 @@ func TestElements_AreReplayedAndRemoved(t *testing.T) {
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		m := newMixed(t, store.Options{URL: url, Partitions: 1}, (*mixed).followBoth)
 		home, ctx := retwis.Home(m.reader), t.Context()
-		now, err := m.Live.CurrentPosition(ctx, home)
+		now, _, err := m.Live.CurrentPosition(ctx, home)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func TestElements_AreReplayedAndRemoved(t *testing.T) {
 		m.Unfollow(m.reader, m.author)
 		m.Drain()
 		first := m.elements[len(m.elements)-1]
-		if now, err = m.Live.CurrentPosition(ctx, home); err != nil {
+		if now, _, err = m.Live.CurrentPosition(ctx, home); err != nil {
 			t.Fatal(err)
 		}
 		if err := m.Posts.DeletePost(ctx, m.author, first.ID); err != nil {

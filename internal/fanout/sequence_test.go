@@ -232,7 +232,7 @@ func (s *sequence) evict() {
 
 // subscribe remembers what the owner of a home sees now.
 func (s *sequence) subscribe(user retwis.UserID) {
-	at, err := s.Live.CurrentPosition(s.T.Context(), retwis.Home(user))
+	at, _, err := s.Live.CurrentPosition(s.T.Context(), retwis.Home(user))
 	s.expect(err)
 	s.seen[user] = view{at, s.Read(retwis.Home(user))}
 }

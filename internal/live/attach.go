@@ -16,6 +16,7 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 	fresh := !f.positioned
 	if fresh {
 		f.setPosition(r.events.Position)
+		f.marker = r.events.Marker
 	}
 	begin, ok := f.replayUpTo(r, s.filter)
 	if !ok {
@@ -28,6 +29,7 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 		}
 	}
 	begin.end.Filter, begin.from.Filter = s.filter, s.filter
+	begin.marker = retwis.MarkerCursor(f.timeline, f.marker)
 	s.index = len(f.subscribers)
 	f.subscribers = append(f.subscribers, s)
 	s.start(begin)

@@ -125,6 +125,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 	if reason != "" {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		f.marker = events.Marker // the subscribers read it with the timeline
 		f.reset(events.Position, reason)
 		f.resetFiltered(filters)
 		f.endBusy()
@@ -144,6 +145,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f.finishCatchUp(events.Position, events.Removed)
+	f.sendMarker(events.Marker)
 	f.resetFiltered(filters)
 	f.endBusy()
 	return nil

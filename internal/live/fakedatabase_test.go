@@ -52,6 +52,7 @@ type list struct {
 	epoch      int64
 	pushed     []retwis.Element // all entries ever pushed, in order
 	epochStart map[int64]int    // length of pushed at the start of each epoch
+	marker     retwis.Element
 }
 
 type removal struct {
@@ -164,6 +165,20 @@ func (db *fakeDatabase) deliverAs(kind pubsub.Kind, e retwis.Element, timelines 
 	}
 }
 
+// markRead marks a timeline as read up to its head.
+func (db *fakeDatabase) markRead(t retwis.TimelineID) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	l := db.list(t)
+	if l.head().ID == 0 || l.head() == l.marker {
+		return
+	}
+	l.marker = l.head()
+	db.publish(db.PartitionOf(t), pubsub.Message{
+		Kind: pubsub.Marked, Element: l.marker, Recipients: []pubsub.Recipient{{Timeline: t}},
+	})
+}
+
 // remove deletes a post and publishes the removal to the timelines.
 func (db *fakeDatabase) remove(id retwis.PostID, timelines ...retwis.TimelineID) {
 	db.mu.Lock()
@@ -225,14 +240,14 @@ func (db *fakeDatabase) failOver(t retwis.TimelineID, entries ...retwis.PostID) 
 
 func (db *fakeDatabase) PartitionOf(t retwis.TimelineID) int { return t.Owner.Bucket() % db.partitions }
 
-func (db *fakeDatabase) CurrentPosition(ctx context.Context, t retwis.TimelineID) (retwis.TimelinePosition, error) {
+func (db *fakeDatabase) CurrentPosition(ctx context.Context, t retwis.TimelineID) (retwis.TimelinePosition, retwis.Element, error) {
 	if err := db.call(ctx, "Now"); err != nil {
-		return retwis.TimelinePosition{}, err
+		return retwis.TimelinePosition{}, retwis.Element{}, err
 	}
 	db.mu.Lock()
-	at := db.position(t)
+	at, marker := db.position(t), db.list(t).marker
 	db.answer(ctx, "timelines")
-	return at, ctx.Err()
+	return at, marker, ctx.Err()
 }
 
 func (db *fakeDatabase) EventsSince(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
@@ -247,7 +262,7 @@ func (db *fakeDatabase) EventsSince(ctx context.Context, from retwis.TimelinePos
 
 func (db *fakeDatabase) since(from retwis.TimelinePosition) pubsub.Replay {
 	l := db.list(from.Timeline)
-	replay := pubsub.Replay{Position: db.position(from.Timeline), Found: true}
+	replay := pubsub.Replay{Position: db.position(from.Timeline), Found: true, Marker: l.marker}
 	at := lastIndex(l.entries, from.Element.ID)
 	switch {
 	case l.sorted:

@@ -58,6 +58,7 @@ type feed struct {
 	unsent      int             // entries in a row that the feed advanced to without an event
 	changeFloor retwis.ChangeID // the feed may not have sent removals up to here
 
+	marker    retwis.Element // the last marker sent, or read with the first position
 	timeline  retwis.TimelineID
 	joining   int           // subscribers that are joining
 	entered   chan struct{} // closed when presence was first registered
@@ -70,7 +71,7 @@ type feed struct {
 // message is the content of a live message that concerns one feed.
 type message struct {
 	kind    pubsub.Kind
-	element retwis.Element // of Pushed
+	element retwis.Element // of Pushed and Marked
 	before  retwis.PostID  // of Pushed
 	body    *retwis.Post   // of Pushed; nil if deleted
 	removal pubsub.Removal // of Removed
@@ -86,6 +87,8 @@ func (f *feed) receive(m message) {
 		f.pushed(m)
 	case m.kind == pubsub.Removed:
 		f.sendRemoval(m.removal)
+	case m.kind == pubsub.Marked:
+		f.sendMarker(m.element)
 	default:
 		f.compareFilters = true
 		f.requestCatchUp()
@@ -184,6 +187,20 @@ func (f *feed) sendRemoval(r pubsub.Removal) {
 	f.removed = appendBounded(f.removed, r, removedLength)
 	f.removals++
 	f.send(&retwis.PostRemoved{Cursor: f.position.Cursor(), PostID: r.Post, AuthorID: r.Author})
+}
+
+// sendMarker sends the marker of the timeline if it has moved.
+func (f *feed) sendMarker(marker retwis.Element) {
+	if marker == f.marker {
+		return
+	}
+	f.marker = marker
+	if marker == (retwis.Element{}) {
+		return // removed by a repair
+	}
+	f.send(&retwis.MarkerMoved{
+		Cursor: f.position.Cursor(), Marker: retwis.MarkerCursor(f.timeline, marker), Timeline: retwis.Timeline{ID: f.timeline},
+	})
 }
 
 func (f *feed) sentRemoval(id retwis.PostID) bool {

@@ -169,10 +169,12 @@ func (h *Hub) readSince(ctx context.Context, position retwis.TimelinePosition) (
 	return h.source.EventsSince(ctx, position)
 }
 
-func (h *Hub) readPosition(ctx context.Context, timeline retwis.TimelineID) (retwis.TimelinePosition, error) {
+// readPosition returns the position and the marker of a timeline, as a replay without events.
+func (h *Hub) readPosition(ctx context.Context, timeline retwis.TimelineID) (pubsub.Replay, error) {
 	ctx, cancel := h.callContext(ctx)
 	defer cancel()
-	return h.source.CurrentPosition(ctx, timeline)
+	at, marker, err := h.source.CurrentPosition(ctx, timeline)
+	return pubsub.Replay{Position: at, Marker: marker}, err
 }
 
 func (h *Hub) posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {

@@ -33,7 +33,7 @@ func (s step) String() string {
 var steps = rapid.Custom(func(t *rapid.T) step {
 	return step{
 		what: rapid.SampledFrom([]string{
-			"push", "push", "push", "hide", "burst", "delete", "delete", "purge", "merge",
+			"push", "push", "push", "hide", "burst", "mark", "delete", "delete", "purge", "merge",
 			"cut", "lose", "outage", "absence", "disconnect", "disconnect", "slow", "join", "join", "wait",
 		}).Draw(t, "what"),
 		on:     rapid.IntRange(0, 30).Draw(t, "on"),
@@ -139,6 +139,8 @@ func (g *game) do(ctx context.Context, s step) {
 		}
 	case "hide":
 		g.hide(t)
+	case "mark":
+		g.markRead(t)
 	case "burst":
 		for range 4 * s.n {
 			g.push(t)

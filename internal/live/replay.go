@@ -49,6 +49,16 @@ type replay struct {
 	removed []pubsub.Removal
 	reset   retwis.ResetReason // if not empty, sent instead of the events
 	end     retwis.TimelinePosition
+	marker  retwis.Cursor // of the feed; later moves are live events
+}
+
+// caughtUp returns the event that ends the replay.
+func (r *replay) caughtUp(replayed int) *retwis.CaughtUp {
+	e := &retwis.CaughtUp{Cursor: r.end.Cursor(), Replayed: replayed}
+	if r.marker != "" {
+		e.Marker = &r.marker
+	}
+	return e
 }
 
 // send sends the replay at the pace of the subscriber. It returns early when the
@@ -80,7 +90,7 @@ func (r *replay) send(s *subscription) {
 		s.sink.Replay(s.ctx, &retwis.PostRemoved{Cursor: at.Cursor(), PostID: removal.Post, AuthorID: removal.Author})
 		sent++
 	}
-	s.sink.Replay(s.ctx, &retwis.CaughtUp{Cursor: r.end.Cursor(), Replayed: sent})
+	s.sink.Replay(s.ctx, r.caughtUp(sent))
 }
 
 // loadPostsRetrying loads the posts that elements show and retries until it succeeds. It returns

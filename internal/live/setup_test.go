@@ -100,6 +100,12 @@ func describe(e retwis.Event) string {
 		return "+" + e.Edge.Post.ID.String()
 	case *retwis.PostRemoved:
 		return "-" + e.PostID.String()
+	case *retwis.MarkerMoved:
+		at, err := e.Marker.TimelinePosition(e.Timeline.ID)
+		if err != nil {
+			return err.Error()
+		}
+		return "read " + at.Element.String()
 	case *retwis.CaughtUp:
 		return fmt.Sprintf("caught up %d", e.Replayed)
 	case *retwis.Reset:

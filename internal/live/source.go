@@ -15,7 +15,8 @@ type Source interface {
 	EventsSince(context.Context, retwis.TimelinePosition) (pubsub.Replay, error)
 	// FilterEpochs returns the filter epochs of users, in their order.
 	FilterEpochs(context.Context, []retwis.UserID) ([]int64, error)
-	CurrentPosition(context.Context, retwis.TimelineID) (retwis.TimelinePosition, error)
+	// CurrentPosition returns the position of a timeline and its marker, which is zero if it was never marked.
+	CurrentPosition(context.Context, retwis.TimelineID) (at retwis.TimelinePosition, marker retwis.Element, err error)
 	// SetOnline registers presence: for the duration of ttl the partition publishes messages
 	// about the timelines to the node. All timelines must be of one partition. It returns the
 	// timelines without presence before the call.

@@ -113,7 +113,7 @@ func (p *partition) read(ctx context.Context, f *feed, from *retwis.TimelinePosi
 	p.mu.Unlock()
 	var err error
 	if from == nil {
-		r.events.Position, err = p.hub.readPosition(ctx, f.timeline)
+		r.events, err = p.hub.readPosition(ctx, f.timeline)
 	} else {
 		r.events, err = p.hub.readSince(ctx, *from)
 	}

@@ -43,7 +43,7 @@ func (s *subscription) start(r replay) {
 			s.hub.counts.resets.Add(1)
 			s.handOverLocked(&retwis.Reset{Cursor: r.end.Cursor(), Reason: r.reset})
 		}
-		s.handOverLocked(&retwis.CaughtUp{Cursor: r.end.Cursor()})
+		s.handOverLocked(r.caughtUp(0))
 		return
 	}
 	s.replaying = true

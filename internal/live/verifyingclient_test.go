@@ -26,6 +26,7 @@ type verifyingClient struct {
 	next        int                    // index in list.pushed of the next expected post
 	removalBase retwis.ChangeID        // later removals are expected
 	removed     map[retwis.PostID]bool // removals received
+	marker      retwis.Cursor          // as the client knows it; empty if the timeline was never marked
 	log         []string
 }
 
@@ -73,10 +74,17 @@ func (c *verifyingClient) read(s Subscription, pushed int) {
 				c.report(fmt.Sprintf("%d events were replayed, the event says %d", sent, e.Replayed))
 			}
 			caughtUp = true
+			c.marker = ""
+			if e.Marker != nil {
+				c.marker = *e.Marker
+			}
 			if c.cursor == "" {
 				c.begin(e.Cursor, pushed)
 			}
+		case *retwis.MarkerMoved:
+			c.marker = e.Marker
 		case *retwis.Reset:
+			c.marker = retwis.MarkerCursor(c.timeline, c.db.list(c.timeline).marker) // the client reads the timeline
 			if sent > 0 && !caughtUp {
 				c.report("reset in the middle of a replay")
 			}
@@ -179,6 +187,9 @@ func (c *verifyingClient) finish() {
 	defer c.db.mu.Unlock()
 	l := c.db.list(c.timeline)
 	c.wantDeleted("missing", c.next, len(l.pushed))
+	if want := retwis.MarkerCursor(c.timeline, l.marker); c.marker != want {
+		c.report(fmt.Sprintf("the marker is %q, want %q", c.marker, want))
+	}
 	if c.position.Epoch != l.epoch {
 		c.report(fmt.Sprintf("epoch %d was never sent, the last is %d", l.epoch, c.position.Epoch))
 	}

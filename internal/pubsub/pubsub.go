@@ -9,7 +9,7 @@ import "retwis/internal/retwis"
 // lost; the timeline's list is authoritative.
 type Message struct {
 	Kind       Kind
-	Element    retwis.Element // of Pushed and Hidden: the entry
+	Element    retwis.Element // of Pushed and Hidden: the entry; of Marked: the marker
 	Post       retwis.PostID  // of Removed
 	Author     retwis.UserID  // of Removed: the author of the post
 	Recipients []Recipient
@@ -24,6 +24,7 @@ const (
 	Pushed  Kind = '+' // the entry was pushed to the recipients' lists
 	Hidden  Kind = '~' // the entry was pushed to the recipients' lists, and their readers do not see it
 	Removed Kind = '-' // the post was deleted
+	Marked  Kind = '=' // the owner has read the recipients' lists up to the entry
 	Probe   Kind = '?' // a probe; the channel works
 	Changed Kind = '!' // the recipients' lists changed below their heads, with a new epoch, or no longer exist
 )
@@ -41,6 +42,7 @@ type Replay struct {
 	Found    bool                    // whether the history since the position is complete
 	Arrived  []retwis.Element        // entries that arrived since the position, in order of arrival, those of deleted posts included
 	Removed  []Removal               // since the position, oldest first
+	Marker   retwis.Element          // the marker of the timeline; zero if it was never marked
 }
 
 // Removal is the deletion of a post.

@@ -90,6 +90,7 @@ var (
 	ErrBadCursor        = Errorf(CodeBadUserInput, "the cursor does not belong to this connection")
 	ErrNameTaken        = FieldError(CodeTaken, "username", "that username is taken")
 	ErrWrongCredentials = Errorf(CodeWrongCredentials, "wrong username or password")
+	ErrTimelineNotFound = FieldError(CodeNotFound, "timelineId", "timeline not found")
 	ErrUserNotFound     = FieldError(CodeNotFound, "userId", "user not found")
 	ErrPostNotFound     = FieldError(CodeNotFound, "postId", "post not found")
 	ErrNotOwner         = FieldError(CodeNotOwner, "postId", "only the author can delete a post")

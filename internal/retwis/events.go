@@ -6,7 +6,7 @@ type Subscriber struct {
 	FilterEpoch int64 // as known when the user was authenticated
 }
 
-// Event is one of [PostAdded], [PostRemoved], [CaughtUp], [Advanced] and [Reset]. Its
+// Event is one of [PostAdded], [PostRemoved], [MarkerMoved], [CaughtUp], [Advanced] and [Reset]. Its
 // cursor is the position to resume from.
 type Event interface{ EventCursor() Cursor }
 
@@ -20,10 +20,18 @@ type PostRemoved struct {
 	AuthorID UserID
 }
 
+// MarkerMoved reports that the owner of the timeline has read it up to another position.
+type MarkerMoved struct {
+	Cursor   Cursor
+	Marker   Cursor
+	Timeline Timeline
+}
+
 // CaughtUp ends the replay; live events follow. It occurs exactly once.
 type CaughtUp struct {
 	Cursor   Cursor
-	Replayed int // events replayed before it
+	Replayed int     // events replayed before it
+	Marker   *Cursor // the position up to which the owner has read the timeline; nil if it was never marked
 }
 
 // Advanced reports that entries arrived which the subscriber does not see, so that its position
@@ -53,6 +61,9 @@ func (e *PostAdded) EventCursor() Cursor { return e.Edge.Cursor }
 func (e *PostRemoved) EventCursor() Cursor { return e.Cursor }
 
 // EventCursor implements [Event].
+func (e *MarkerMoved) EventCursor() Cursor { return e.Cursor }
+
+// EventCursor implements [Event].
 func (e *CaughtUp) EventCursor() Cursor { return e.Cursor }
 
 // EventCursor implements [Event].
@@ -69,8 +80,10 @@ func AtCursor(e Event, c Cursor) Event {
 		return &PostAdded{Edge: PostEdge{Cursor: c, Post: e.Edge.Post}}
 	case *PostRemoved:
 		return &PostRemoved{Cursor: c, PostID: e.PostID, AuthorID: e.AuthorID}
+	case *MarkerMoved:
+		return &MarkerMoved{Cursor: c, Marker: e.Marker, Timeline: e.Timeline}
 	case *CaughtUp:
-		return &CaughtUp{Cursor: c, Replayed: e.Replayed}
+		return &CaughtUp{Cursor: c, Replayed: e.Replayed, Marker: e.Marker}
 	case *Advanced:
 		return &Advanced{Cursor: c}
 	case *Reset:

@@ -105,6 +105,7 @@ type Page struct {
 	Before Cursor
 
 	FilterEpoch int64 // of the viewer, for the cursors of a timeline; 0 for an anonymous one
+	Unread      int   // at most this many unread posts of a timeline are counted, up to [MaxUnread]; 0 not to count
 }
 
 // PostEdge is a post and its position in a timeline.
@@ -119,4 +120,31 @@ type PostPage struct {
 	HasNextPage     bool
 	HasPreviousPage bool
 	LiveCursor      Cursor // position of the timeline when the page was read
+	Unread          Unread // zero unless [Page.Unread] asks for it
+}
+
+// HasMarker reports whether the owner of the timeline can mark it as read.
+func (t TimelineID) HasMarker() bool {
+	return t.Kind == HomeTimeline || t.Kind == MentionsTimeline || t.Kind == ListTimeline
+}
+
+// Unread says what the owner of a timeline has not read.
+type Unread struct {
+	Marker Cursor // the position up to which the timeline is read; empty if it was never marked
+	Count  int    // posts above the marker
+}
+
+// Bounds of a count of unread posts.
+const (
+	DefaultUnread = 99
+	MaxUnread     = 100 // the count ends here
+	MaxUnreadScan = 500 // entries; a count that sees more is as high as was asked for
+)
+
+// MarkerCursor returns the cursor of a marker at an element, empty for the zero element. Equal markers have equal cursors.
+func MarkerCursor(of TimelineID, e Element) Cursor {
+	if e == (Element{}) {
+		return ""
+	}
+	return TimelinePosition{Timeline: of, Element: e}.Cursor()
 }

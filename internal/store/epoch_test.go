@@ -54,12 +54,12 @@ func TestEpoch_RisesWithEveryChangeOfSources(t *testing.T) {
 			{"new post", retwis.Home(reader), func() { e.Post(busy, "new") }, false},
 		}
 		for _, tt := range tests {
-			before, err := e.Live.CurrentPosition(ctx, tt.timeline)
+			before, _, err := e.Live.CurrentPosition(ctx, tt.timeline)
 			change(err)
 			announced := listenForChanges(t, e, tt.timeline)
 			tt.change()
 			e.Drain()
-			after, err := e.Live.CurrentPosition(ctx, tt.timeline)
+			after, _, err := e.Live.CurrentPosition(ctx, tt.timeline)
 			change(err)
 			if rose := after.Epoch > before.Epoch; rose != tt.want {
 				t.Errorf("%s: the epoch was %d and is %d, want a rise: %t", tt.name, before.Epoch, after.Epoch, tt.want)

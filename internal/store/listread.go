@@ -21,14 +21,26 @@ type listRange struct {
 	entries []retwis.Element
 	below   []retwis.Element // the next entries below the range, up to [retwis.CursorReserve]
 	bottom  bool             // whether the range includes [rdb.ListComplete]
+
+	marker retwis.Element   // the marker of the timeline; zero if it has none or was not asked for
+	unread []retwis.Element // the newest entries above the marker
+}
+
+// listRequest asks for a range of the list of a timeline.
+type listRequest struct {
+	mode   string           // top, after, before or all
+	from   []retwis.Element // of after and before
+	count  int
+	marker bool // whether to read the marker
+	unread int  // number of entries above the marker to read
 }
 
 // readList reads a range of the list of a timeline. The modes after and before read from the first of some entries
 // that the list holds: the range excludes the first one, and for after it includes any other. It rebuilds a home or list
 // first if it is missing or being built. It applies the changes of the partition to the cache of posts. It returns a list that is being built if its sources changed during each try,
 // or if no replica has some of its posts yet.
-func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode string, from []retwis.Element, count int) (listRange, error) {
-	if mode == "after" || mode == "before" {
+func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, of listRequest) (listRange, error) {
+	if of.mode == "after" || of.mode == "before" || of.unread > 0 {
 		if err := cost.Walk(ctx, s.options.HomeCap/10); err != nil { // the search for the entry
 			return listRange{}, err
 		}
@@ -36,7 +48,7 @@ func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode str
 	partition := s.db.OfTimeline(id).Number
 	for try := 0; ; try++ {
 		position, cached := s.posts.cache.Position(partition)
-		reply, err := s.db.Do(ctx, s.pageCall(id, mode, from, count, positionArg(position, cached))).Slice()
+		reply, err := s.db.Do(ctx, s.pageCall(id, of, positionArg(position, cached))).Slice()
 		if err != nil {
 			return listRange{}, fmt.Errorf("read a list: %w", err)
 		}
@@ -64,16 +76,24 @@ func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, mode str
 	}
 }
 
-func (s *Timelines) pageCall(id retwis.TimelineID, mode string, from []retwis.Element, count int, position string) rdb.Call {
+func (s *Timelines) pageCall(id retwis.TimelineID, of listRequest, position string) rdb.Call {
 	p := s.db.OfTimeline(id)
-	elements := make([]string, len(from))
-	for i, e := range from {
+	elements := make([]string, len(of.from))
+	for i, e := range of.from {
 		elements[i] = e.String()
+	}
+	marker := ""
+	if of.marker || of.unread > 0 {
+		marker = p.Timeline(id).Marker()
 	}
 	return rdb.Call{
 		Script: script.ReadList,
-		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes()},
-		Args:   append([]any{mode, strings.Join(elements, " "), count, retwis.CursorReserve, position, pageChanges}, s.pullArgs(id)...),
+		Keys: []string{
+			p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Owner(),
+		},
+		Args: append([]any{
+			of.mode, strings.Join(elements, " "), of.count, retwis.CursorReserve, position, pageChanges, marker, of.unread,
+		}, s.pullArgs(id)...),
 	}
 }
 
@@ -92,7 +112,7 @@ func homeOwner(id retwis.TimelineID) string {
 }
 
 func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
-	if len(reply) != 7 {
+	if len(reply) != 9 {
 		return listRange{}, fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
@@ -104,6 +124,12 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 	}
 	size, _ := reply[4].(int64)
 	got := listRange{at: at, last: rdb.Text(reply[3]), found: size >= 0}
+	if got.marker, err = parseMarker(rdb.Text(reply[7])); err != nil {
+		return listRange{}, err
+	}
+	if got.unread, err = rdb.Elements(reply[8]); err != nil {
+		return listRange{}, err
+	}
 	entries, _ := reply[5].([]any)
 	for i, e := range entries {
 		inRange := i < int(size)
@@ -124,6 +150,14 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 		}
 	}
 	return got, nil
+}
+
+// parseMarker parses a marker, which is empty for a timeline that was never marked.
+func parseMarker(marker string) (retwis.Element, error) {
+	if marker == "" {
+		return retwis.Element{}, nil
+	}
+	return retwis.ParseElement(marker)
 }
 
 // parsePosition parses an epoch and a change id that a script returned.

@@ -18,12 +18,17 @@ type listWalk struct {
 	from      *retwis.TimelinePosition
 	older     bool
 
+	wantUnread int // unread entries to read with the first range
+
 	at      retwis.TimelinePosition
 	started bool
+	above   aboveMarker
 	tail    *tailWalk // set once the walk no longer reads the list by index
 }
 
 func (w *listWalk) position() retwis.TimelinePosition { return w.at }
+
+func (w *listWalk) unread() aboveMarker { return w.above }
 
 func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	if w.tail != nil {
@@ -34,7 +39,7 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 		return nil, false, err
 	}
 	if !w.started {
-		w.at, w.started = got.at, true
+		w.at, w.started, w.above = got.at, true, aboveMarker{got.marker, got.unread}
 	}
 	if !got.found {
 		if w.tail, err = w.afterLostEntry(ctx); err != nil {
@@ -79,16 +84,21 @@ func entriesOf(elements, below []retwis.Element) []entry {
 
 // nextRange reads the next entries of the list by index.
 func (w *listWalk) nextRange(ctx context.Context, count int) (listRange, error) {
+	of := listRequest{count: count}
+	if !w.started {
+		of.unread = w.wantUnread
+	}
 	switch {
 	case w.older && w.from == nil:
-		return w.timelines.readList(ctx, w.id, "top", nil, count)
+		of.mode = "top"
 	case w.older && w.from.Element.ID == 0:
-		return w.timelines.readList(ctx, w.id, "top", nil, 0)
+		of.mode, of.count = "top", 0
 	case w.older:
-		return w.timelines.readList(ctx, w.id, "after", w.candidates(), count)
+		of.mode, of.from = "after", w.candidates()
 	default:
-		return w.timelines.readList(ctx, w.id, "before", w.candidates(), count)
+		of.mode, of.from = "before", w.candidates()
 	}
+	return w.timelines.readList(ctx, w.id, of)
 }
 
 // candidates returns the entries to continue at: the entry of the cursor and the next older ones. Without a cursor it
@@ -158,7 +168,7 @@ func (w *listWalk) afterLostEntry(ctx context.Context) (*tailWalk, error) {
 
 // snapshot returns a walk over the whole list, held in memory.
 func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
-	all, err := w.timelines.readList(ctx, w.id, "all", nil, 0)
+	all, err := w.timelines.readList(ctx, w.id, listRequest{mode: "all"})
 	if err != nil {
 		return nil, err
 	}

@@ -41,13 +41,13 @@ const (
 	maxChanges = 1000
 )
 
-// CurrentPosition returns the current position of a timeline.
-func (s *Live) CurrentPosition(ctx context.Context, id retwis.TimelineID) (retwis.TimelinePosition, error) {
-	got, err := s.timelines.readList(ctx, id, "top", nil, 0)
+// CurrentPosition returns the current position of a timeline, and its marker, which is zero if it was never marked.
+func (s *Live) CurrentPosition(ctx context.Context, id retwis.TimelineID) (at retwis.TimelinePosition, marker retwis.Element, err error) {
+	got, err := s.timelines.readList(ctx, id, listRequest{mode: "top", marker: true})
 	if err != nil {
-		return retwis.TimelinePosition{}, fmt.Errorf("read the position of timeline %s: %w", id, err)
+		return at, marker, fmt.Errorf("read the position of timeline %s: %w", id, err)
 	}
-	return got.at, nil
+	return got.at, got.marker, nil
 }
 
 // EventsSince returns the history of a timeline since a position, read atomically. Found is false if there are more than
@@ -61,7 +61,7 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Sources(), p.Timeline(id).Owner()},
 		Args: append([]any{
 			string(id.Kind), id.Owner.String(), from.Element.String(),
-			from.Change.String(), maxReplay, maxChanges, s.options.Changes,
+			from.Change.String(), maxReplay, maxChanges, s.options.Changes, p.Timeline(id).Marker(),
 		}, s.timelines.pullArgs(id)...),
 	}
 	for try := 0; ; try++ {
@@ -86,7 +86,7 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 }
 
 func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, error) {
-	if len(reply) != 7 {
+	if len(reply) != 8 {
 		return pubsub.Replay{}, "", fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
@@ -101,6 +101,9 @@ func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, erro
 		return pubsub.Replay{}, "", err
 	}
 	slices.Reverse(replay.Arrived)
+	if replay.Marker, err = parseMarker(rdb.Text(reply[7])); err != nil {
+		return pubsub.Replay{}, "", err
+	}
 	removed, _ := reply[6].([]any)
 	for i := 0; i+2 < len(removed); i += 3 {
 		change, err := rdb.ChangeID(rdb.Text(removed[i]))
@@ -232,7 +235,7 @@ func parseMessage(payload string) (pubsub.Message, error) {
 	rest := fields[1:]
 	step := 1
 	switch message.Kind {
-	case pubsub.Pushed, pubsub.Hidden:
+	case pubsub.Pushed, pubsub.Hidden, pubsub.Marked:
 		if len(rest) == 0 {
 			return message, errors.New("no element")
 		}
@@ -240,7 +243,10 @@ func parseMessage(payload string) (pubsub.Message, error) {
 		if message.Element, err = retwis.ParseElement(rest[0]); err != nil {
 			return message, err
 		}
-		rest, step = rest[1:], 2
+		rest = rest[1:]
+		if message.Kind != pubsub.Marked {
+			step = 2
+		}
 	case pubsub.Removed:
 		if len(rest) < 2 {
 			return message, errors.New("no post and author")

@@ -13,6 +13,7 @@ import (
 type metrics struct {
 	pages             prometheus.Observer
 	refills, rebuilds prometheus.Counter
+	markers           prometheus.Counter
 }
 
 // newMetrics registers the metrics of a store; nil registers none.
@@ -27,6 +28,10 @@ func newMetrics(register prometheus.Registerer) *metrics {
 		refills: with.NewCounter(prometheus.CounterOpts{
 			Name: "retwis_page_refills_total",
 			Help: "Further reads for a page, because it had deleted posts or continued below the end of a list.",
+		}),
+		markers: with.NewCounter(prometheus.CounterOpts{
+			Name: "retwis_timeline_markers_total",
+			Help: "Moves of the markers up to which users have read their timelines.",
 		}),
 		rebuilds: with.NewCounter(prometheus.CounterOpts{
 			Name: "retwis_timeline_rebuilds_total",

@@ -38,7 +38,7 @@ func TestSince_TrimmedProfileIsUnrecoverable(t *testing.T) {
 		}
 		return replay
 	}
-	begin, err := s.Live.CurrentPosition(t.Context(), profile)
+	begin, _, err := s.Live.CurrentPosition(t.Context(), profile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestSince_UnderstandsEveryKindOfChange(t *testing.T) {
 		{"post of a stranger", []change{{"removed", "1790000000000000001", people[1]}}, true, 0},
 		{"unknown kind", []change{{"renamed", post.String(), author}}, true, 0},
 	} {
-		from, err := s.Live.CurrentPosition(t.Context(), home)
+		from, _, err := s.Live.CurrentPosition(t.Context(), home)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,6 +33,8 @@ type walk interface {
 	next(ctx context.Context, count int) (entries []entry, end bool, err error)
 	// position returns the position of the timeline when the walk began. Call it after next.
 	position() retwis.TimelinePosition
+	// unread returns what the walk has read above the marker, if it was asked to. Call it after next.
+	unread() aboveMarker
 }
 
 // Page returns one page of a timeline, newest first. It skips deleted posts and refills the page. It rebuilds a missing
@@ -55,9 +57,16 @@ func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.
 	if id.Kind == retwis.ProfileTimeline {
 		w = &profileWalk{timelines: s, id: id, from: from, older: older}
 	} else {
-		w = &listWalk{timelines: s, id: id, from: from, older: older}
+		w = &listWalk{timelines: s, id: id, from: from, older: older, wantUnread: page.Unread}
 	}
-	result, err := s.collect(ctx, w, older, count, from != nil, page.FilterEpoch)
+	var known existing
+	if page.Unread > 0 {
+		known = existing{}
+	}
+	result, err := s.collect(ctx, w, older, count, from != nil, page.FilterEpoch, known)
+	if err == nil && page.Unread > 0 {
+		result.Unread, err = s.unread(ctx, id, w.unread(), known, page.Unread)
+	}
 	if err != nil {
 		return retwis.PostPage{}, fmt.Errorf("read a page of timeline %s: %w", id, err)
 	}
@@ -65,8 +74,10 @@ func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.
 }
 
 // collect walks until the page is full of existing posts. If the first step finds deleted posts, further steps are
-// larger, because deleted posts often come in runs.
-func (s *Timelines) collect(ctx context.Context, w walk, older bool, count int, inside bool, filter int64) (retwis.PostPage, error) {
+// larger, because deleted posts often come in runs. The first step also reads the posts above the marker.
+func (s *Timelines) collect(
+	ctx context.Context, w walk, older bool, count int, inside bool, filter int64, known existing,
+) (retwis.PostPage, error) {
 	type found struct {
 		entry
 		*retwis.Post
@@ -88,11 +99,19 @@ func (s *Timelines) collect(ctx context.Context, w walk, older bool, count int, 
 		for i, e := range entries {
 			ids[i], covered[i] = e.element.Shown(), e.covered
 		}
+		if known != nil && len(known) == 0 {
+			ids, covered = appendShown(ids, covered, w.unread().entries)
+		}
 		posts, err := s.posts.listed(ctx, ids, covered)
 		if err != nil {
 			return retwis.PostPage{}, err
 		}
-		for i, post := range posts {
+		if known != nil {
+			for i, post := range posts {
+				known[ids[i]] = post != nil
+			}
+		}
+		for i, post := range posts[:len(entries)] {
 			if post != nil {
 				all = append(all, found{entries[i], post})
 			}
@@ -133,9 +152,11 @@ type profileWalk struct {
 
 func (w *profileWalk) position() retwis.TimelinePosition { return w.at }
 
+func (w *profileWalk) unread() aboveMarker { return aboveMarker{} }
+
 func (w *profileWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	if !w.started {
-		now, err := w.timelines.readList(ctx, w.id, "top", nil, 0)
+		now, err := w.timelines.readList(ctx, w.id, listRequest{mode: "top"})
 		if err != nil {
 			return nil, false, err
 		}

@@ -90,13 +90,17 @@ func executionCost(ctx context.Context, pages int, gqlgen bool) (execution, erro
 // pageData serves the page from memory.
 type pageData struct {
 	otherUsers
+	otherTimelines
 	reader retwis.UserID
 	page   retwis.PostPage
 	users  map[retwis.UserID]*retwis.User
 }
 
 // otherUsers are the methods that the page does not call.
-type otherUsers struct{ graph.Users }
+type (
+	otherUsers     struct{ graph.Users }
+	otherTimelines struct{ graph.Timelines }
+)
 
 func newPageData() *pageData {
 	d := &pageData{reader: retwis.Buckets + 1, users: map[retwis.UserID]*retwis.User{}}

@@ -21,6 +21,7 @@ type content struct {
 	post   retwis.PostID
 	number int
 	reason retwis.ResetReason
+	marker retwis.Cursor // which names its timeline
 }
 
 func contentOf(e retwis.Event) (content, bool) {
@@ -30,7 +31,13 @@ func contentOf(e retwis.Event) (content, bool) {
 	case *retwis.PostRemoved:
 		return content{kind: '-', post: e.PostID}, true
 	case *retwis.CaughtUp:
-		return content{kind: '=', number: e.Replayed}, true
+		c := content{kind: '=', number: e.Replayed}
+		if e.Marker != nil {
+			c.marker = *e.Marker
+		}
+		return c, true
+	case *retwis.MarkerMoved:
+		return content{kind: 'm', marker: e.Marker}, true
 	case *retwis.Advanced:
 		return content{kind: '>'}, true
 	case *retwis.Reset:

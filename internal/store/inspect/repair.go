@@ -43,9 +43,10 @@ func (s *Repairer) RemoveEntries(ctx context.Context, id retwis.TimelineID, keep
 	p := s.db.OfTimeline(id)
 	var calls []rdb.Call
 	for element, count := range keep {
-		if n := len(calls); n == 0 || len(calls[n-1].Args) >= 3+2*step {
+		if n := len(calls); n == 0 || len(calls[n-1].Args) >= 4+2*step {
 			calls = append(calls, rdb.Call{
-				Script: script.RemoveEntries, Keys: []string{p.Timeline(id).Entries(), p.Online(), p.OnlineNodes()}, Args: []any{id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels)},
+				Script: script.RemoveEntries, Keys: []string{p.Timeline(id).Entries(), p.Online(), p.OnlineNodes(), p.Timeline(id).Owner()},
+				Args: []any{id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels), p.Timeline(id).Marker()},
 			})
 		}
 		last := &calls[len(calls)-1]

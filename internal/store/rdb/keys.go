@@ -197,6 +197,7 @@ func (u UserKeys) key(k Kind) string { return u.p.Prefix(k) + u.id.String() }
 //   - epoch: the epoch of the home
 //   - filter_epoch: the filter epoch; missing until it first rises
 //   - last_read: the day the home was last read, in days since 1970
+//   - marker, mentions_marker: the elements up to which the user has read the home and the mentions
 //   - profile_trimmed: exists once posts were trimmed from the profile
 //   - session_gen: the session generation
 //   - imported:<source>: how many posts of a source were imported
@@ -271,8 +272,8 @@ const (
 	ListMembersSuffix = ":members"
 )
 
-// Properties is a hash: owner, name, created, state (active or deleted), epoch, and last_read, the day the
-// timeline was last read.
+// Properties is a hash: owner, name, created, state (active or deleted), epoch, last_read, the day the timeline
+// was last read, and marker, the element up to which the owner has read it.
 func (l UserListKeys) Properties() string { return l.p.Prefix(ListKeys) + l.id.String() }
 
 // Posts is a list like a home, of the members' posts.
@@ -322,6 +323,19 @@ func (t TimelineKeys) Owner() string {
 		return t.p.List(t.id.List()).Properties()
 	}
 	return t.p.User(t.id.Owner).Account()
+}
+
+// Marker is the field of the hash [TimelineKeys.Owner] that holds the marker of the timeline: see lib/marker.lua. It is empty
+// for a timeline that has none.
+func (t TimelineKeys) Marker() string {
+	switch t.id.Kind {
+	case retwis.HomeTimeline, retwis.ListTimeline:
+		return "marker"
+	case retwis.MentionsTimeline:
+		return "mentions_marker"
+	default:
+		return ""
+	}
 }
 
 // Epoch is the hash whose field epoch is the epoch of the timeline. Only homes and lists have one; for other

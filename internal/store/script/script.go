@@ -82,6 +82,7 @@ const (
 	EvictIdle            Name = "timeline/evict_idle"
 	ImportPublicTimeline Name = "timeline/import_public_timeline"
 	Merge                Name = "timeline/merge"
+	MarkRead             Name = "timeline/mark_read"
 	ReadList             Name = "timeline/read_list"
 	ReadProfiles         Name = "timeline/read_profiles"
 	Purge                Name = "timeline/purge"

@@ -8,7 +8,8 @@ if redis.call('HGET', KEYS[1], 'state') ~= 'detaching' then
   return 0
 end
 redis.call('DEL', unpack(KEYS, 2))
-redis.call('HDEL', KEYS[1], 'bio', 'words', 'posts', 'followers', 'following', 'session_gen', 'epoch', 'last_read', 'profile_trimmed', 'step')
+redis.call('HDEL', KEYS[1], 'bio', 'words', 'posts', 'followers', 'following', 'session_gen', 'epoch', 'last_read', 'profile_trimmed', 'step',
+  'marker', 'mentions_marker')
 redis.call('HSET', KEYS[1], 'state', 'deleted')
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1

@@ -4,11 +4,11 @@
 --        6 sources   7 owner: account, properties of the list, or any key for the public timeline
 -- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'm' mentions, 'p' public   2 owner
 --        3 entry of the position   4 last change of the position   5 maximum number of entries
---        6 maximum number of changes   7 changes that the stream keeps
---        8… see lib/pullonread.lua
+--        6 maximum number of changes   7 changes that the stream keeps   8 field of the marker, '' for none
+--        9… see lib/pullonread.lua
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', '1' if the history since the
 --        position is complete, else '0', entries newest first, { change, post, author, … } oldest
---        first }; {} if the owner of the timeline no longer exists
+--        first, marker or '' }; {} if the owner of the timeline no longer exists
 --@include ids
 --@include list
 --@include merge
@@ -26,7 +26,7 @@ if ARGV[1] ~= 'p' then
   end
 end
 record_read(KEYS[2])
-pull_on_read(KEYS[4], KEYS[5], ARGV, 8)
+pull_on_read(KEYS[4], KEYS[5], ARGV, 9)
 
 local kind, owner, position = ARGV[1], ARGV[2], ARGV[3]
 local most = tonumber(ARGV[5])
@@ -133,4 +133,5 @@ return {
   complete,
   entries,
   removed,
+  ARGV[8] ~= '' and redis.call('HGET', KEYS[7], ARGV[8]) or '',
 }

@@ -4,16 +4,18 @@
 --
 -- KEYS   1 list   2 sources   3 hash of the epoch   4 online   5 online nodes
 -- ARGV   1 name of the timeline   2 author   3 PUBLISH or SPUBLISH   4 channel prefix
---        5… entries of the author
+--        5 field of the marker   6… entries of the author
 -- Reply  { entries removed, '1' if the list has to be rebuilt, else '0' }
 --@include list
 --@include publish
+--@include ids
+--@include marker
 
 if redis.call('ZSCORE', KEYS[2], ARGV[2]) then
   return { 0, '0' }
 end
 local unwanted = {}
-for i = 5, #ARGV do
+for i = 6, #ARGV do
   unwanted[ARGV[i]] = true
 end
 local entries = redis.call('LRANGE', KEYS[1], 0, -1)
@@ -31,6 +33,7 @@ if removed > 0 and last ~= '0' and last ~= 'b' then
   kept[#kept + 1] = last
 end
 if removed > 0 then
+  keep_marker(KEYS[3], ARGV[5], entries, unwanted)
   replace(KEYS[1], kept)
 end
 if redis.call('EXISTS', KEYS[3]) == 1 then

@@ -1,14 +1,15 @@
 -- read_list reads a range of the list of a timeline, and the position of the timeline, atomically.
 --
 -- KEYS   1 list   2 hash of the epoch, or a missing key   3 changes
---        4 large authors   5 online nodes
+--        4 large authors   5 online nodes   6 hash of the owner
 -- ARGV   1 'top', 'after', 'before' or 'all'   2 for after and before: entry, and the entries below
 --        it, separated by spaces   3 count   4 number of further entries to return below the last one
 --        5 position in the changes, '' for none   6 maximum number of changes
---        7… see lib/pullonread.lua
+--        7 field of the marker, '' not to read it   8 number of unread entries to return
+--        9… see lib/pullonread.lua
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', number of entries in the range
 --        or -1 if the list holds none of the entries, entries of the range and below it,
---        changes since the position as of lib/changes.lua }
+--        changes since the position as of lib/changes.lua, marker or '', unread entries }
 --
 -- If the list does not hold the entry, the range begins or ends at the first of those below it that the
 -- list still holds.
@@ -22,9 +23,10 @@
 --@include pullonread
 --@include idle
 --@include changes
+--@include marker
 
 record_read(KEYS[2])
-pull_on_read(KEYS[4], KEYS[5], ARGV, 7)
+pull_on_read(KEYS[4], KEYS[5], ARGV, 9)
 
 -- place returns the index of the first of some entries that the list holds, and whether it is the first.
 local function place(candidates)
@@ -62,6 +64,10 @@ if from >= 0 then
   end
 end
 local last_change, changes = changes_since(KEYS[3], ARGV[5], tonumber(ARGV[6]))
+local marker, unread = '', {}
+if ARGV[7] ~= '' then
+  marker, unread = unread_entries(KEYS[1], KEYS[6], ARGV[7], tonumber(ARGV[8]))
+end
 return {
   redis.call('HGET', KEYS[2], 'epoch') or '0',
   last_change,
@@ -70,4 +76,6 @@ return {
   size,
   entries,
   changes,
+  marker,
+  unread,
 }

@@ -1,0 +1,53 @@
+-- The marker of a timeline is the element up to which its owner has read it, in a field of the hash of the owner. The entries
+-- above it are unread. If the list does not hold the marker, because it was trimmed or built again, the marker is above the
+-- entries at the end of the list that are all older.
+
+-- is_mark reports whether an entry is a mark at the end of a list and no element.
+local function is_mark(entry)
+  return entry == '0' or entry == 'b'
+end
+
+-- entries_above returns how many entries of a list are above an element, and whether the list holds it.
+local function entries_above(list, element)
+  local at = redis.call('LPOS', list, element)
+  if at then
+    return at, true
+  end
+  local entries = redis.call('LRANGE', list, 0, -1)
+  local above = #entries
+  while above > 0 and (is_mark(entries[above]) or below(entries[above], element)) do
+    above = above - 1
+  end
+  return above, false
+end
+
+-- unread_entries returns the marker of a list or '', and the newest unread entries, at most count.
+local function unread_entries(list, hash, field, count)
+  local marker = redis.call('HGET', hash, field)
+  local above = marker and entries_above(list, marker) or count
+  local unread = {}
+  if above > 0 and count > 0 then
+    unread = redis.call('LRANGE', list, 0, math.min(above, count) - 1)
+  end
+  if is_mark(unread[#unread]) then
+    unread[#unread] = nil
+  end
+  return marker or '', unread
+end
+
+-- keep_marker moves the marker of a list to the nearest older entry that is kept, if its own entry is about to be removed. Without
+-- an older one, the marker stays, and its id determines its place.
+local function keep_marker(hash, field, entries, removed)
+  local marker = redis.call('HGET', hash, field)
+  if not marker or not removed[marker] then
+    return
+  end
+  local passed = false
+  for _, entry in ipairs(entries) do
+    if passed and not removed[entry] and not is_mark(entry) then
+      redis.call('HSET', hash, field, entry)
+      return
+    end
+    passed = passed or entry == marker
+  end
+end
