@@ -26,7 +26,7 @@ func (w *fakeBackend) belongs(p *retwis.Post, timeline retwis.TimelineID) bool {
 }
 
 func (w *fakeBackend) Page(_ context.Context, timeline retwis.TimelineID, page retwis.Page) (retwis.PostPage, error) {
-	err := w.begin("Page", timeline, " ", page.First, " ", page.Last)
+	err := w.begin("Page", timeline, " ", page.First, " ", page.Last, " ", page.Unread)
 	defer w.mu.Unlock()
 	if err != nil {
 		return retwis.PostPage{}, err

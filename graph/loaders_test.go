@@ -31,7 +31,7 @@ func TestPostPage_ReadsAuthorsOnce(t *testing.T) {
 	}
 	got := a.called("Users", "Follows", "FollowedBy", "Page")
 	slices.Sort(got)
-	if want := []string{"FollowedBy19", "Follows19", "Pagep 20 0", "Users19"}; !slices.Equal(got, want) {
+	if want := []string{"FollowedBy19", "Follows19", "Pagep 20 0 0", "Users19"}; !slices.Equal(got, want) {
 		t.Errorf("made the calls %q, want %q", got, want)
 	}
 }

@@ -138,6 +138,8 @@ func (db *pricedDB) operationsToPrice(t *testing.T, random *rand.Rand, n int) []
 		{Query: `{ findUsers(query: "user 1") { id } }`},
 		{Query: `{ findUsers(query: "user") { id bioEntities { start } } }`},
 		{Query: `{ searchUsers(prefix: "user", first: 1) { totalCount } newestUsers(first: 1) { totalCount } }`},
+		{Query: `{ viewer { homeTimeline { unreadCount } mentionsTimeline { unreadCount(atMost: 1) marker } } }`},
+		{Query: `{ viewer { homeTimeline { posts(first: 1) { liveCursor } unreadCount(atMost: 100) marker } } }`},
 		{Query: `{ __typename }`},
 	}
 	kinds := db.executor.schema

@@ -24,7 +24,7 @@ export class ApolloApp {
       cache: new InMemoryCache({
         possibleTypes: {
           Node: ['User', 'Post', 'Timeline', 'List', 'Session', 'Viewer'],
-          TimelineEvent: ['PostAdded', 'PostRemoved', 'TimelineCaughtUp', 'TimelineAdvanced', 'TimelineReset'],
+          TimelineEvent: ['PostAdded', 'PostRemoved', 'TimelineMarkerMoved', 'TimelineCaughtUp', 'TimelineAdvanced', 'TimelineReset'],
         },
         typePolicies: { Timeline: { fields: { posts: pages } } },
       }),

@@ -60,6 +60,7 @@ export class UrqlApp {
             PageInfo: partOfAnother,
             PostAdded: partOfAnother,
             PostRemoved: partOfAnother,
+            TimelineMarkerMoved: partOfAnother,
             TimelineCaughtUp: partOfAnother,
             TimelineReset: partOfAnother,
           },
