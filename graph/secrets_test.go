@@ -23,6 +23,7 @@ func everything(alice, bob *retwis.User, post retwis.PostID, list retwis.ListID,
 	id := map[string]string{
 		"ALICE": globalUserID(alice.ID), "BOB": globalUserID(bob.ID), "POST": globalPostID(post), "LIST": globalListID(list),
 		"SESSION": globalSessionID(session), "HOME": globalTimelineID(retwis.Home(alice.ID)),
+		"CURSOR": string(retwis.MarkerCursor(retwis.Home(alice.ID), retwis.Plain(post))),
 	}
 	operations := []string{
 		`{ rateLimit { cost } publicTimeline { posts { edges { node { author { username } mentions { username } entities { start } } } } } }`,
@@ -30,7 +31,8 @@ func everything(alice, bob *retwis.User, post retwis.PostID, list retwis.ListID,
 			commonFollowers(with: "ALICE") { totalCount } followersYouKnow { totalCount } timeline { posts { liveCursor } owner { id } } } }`,
 		`{ node(id: "POST") { ... on Post { text } } nodes(ids: ["ALICE", "LIST", "SESSION", "HOME"]) { __typename } }`,
 		`{ viewer { user { username } sessions { userAgent } lists { edges { node { name members { totalCount } timeline { posts { liveCursor } } LISTHAS } } }
-			homeTimeline { posts { liveCursor } } mentionsTimeline { posts { liveCursor } } } }`,
+			homeTimeline { posts { liveCursor } } mentionsTimeline { unreadCount marker } } }`,
+		`{ viewer { mentionsTimeline { posts { liveCursor } } } }`,
 		`{ newestUsers { totalCount } searchUsers(prefix: "b") { totalCount } findUsers(query: "b") { username } }`,
 		`subscription { timelineEvents { __typename } }`,
 		`subscription { timelineEvents(timelineId: "HOME") { __typename ... on PostAdded { edge { node { author { username } } } } } }`,
@@ -52,6 +54,7 @@ func everything(alice, bob *retwis.User, post retwis.PostID, list retwis.ListID,
 		`removeListMember(input: {listId: "LIST", userId: "BOB"}) { list { name } userErrors { message } }`,
 		`deleteList(input: {listId: "LIST"}) { userErrors { message } }`,
 		`deletePost(input: {postId: "POST"}) { userErrors { message } }`,
+		`markTimelineRead(input: {timelineId: "HOME", cursor: "CURSOR"}) { timeline { unreadCount } userErrors { message } }`,
 		`deleteAccount(input: {password: "alice's password"}) { userErrors { message } }`,
 	} {
 		operations = append(operations, "mutation { "+mutation+" }")
