@@ -109,6 +109,7 @@ export type TimelineEventsSubscription = { timelineEvents:
         ) } }
     | { __typename: 'PostRemoved', postId: string, cursor: string }
     | { __typename: 'TimelineCaughtUp', replayed: number, cursor: string }
+    | { __typename: 'TimelineMarkerMoved', cursor: string }
     | { __typename: 'TimelineAdvanced', cursor: string }
     | { __typename: 'TimelineReset', reason: TimelineResetReason, cursor: string }
    };
@@ -163,6 +164,7 @@ export const DeletePostDocument = {"kind":"Document","definitions":[{"kind":"Ope
       "PostAdded",
       "PostRemoved",
       "TimelineCaughtUp",
+      "TimelineMarkerMoved",
       "TimelineAdvanced",
       "TimelineReset"
     ]
