@@ -127,7 +127,7 @@ func randomEvents(c *choices, w *fakeBackend) []retwis.Event {
 		&retwis.PostRemoved{Cursor: "c1", PostID: 5},
 		&retwis.CaughtUp{Cursor: "c2", Replayed: 3},
 		&retwis.Advanced{Cursor: "c3"},
-		&retwis.MarkerMoved{Cursor: "c4", Marker: "m", Timeline: retwis.Timeline{ID: retwis.Home(1025)}},
+		&retwis.MarkerMoved{Cursor: "c4", Marker: new(retwis.Cursor), Timeline: retwis.Timeline{ID: retwis.Home(1025)}},
 		&retwis.Reset{Cursor: "c4", Reason: retwis.HistoryChanged},
 		&retwis.Reset{Cursor: "c5", Reason: "NO_SUCH_REASON"},
 		&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "c6"}},

@@ -1298,8 +1298,8 @@ The viewer has read the timeline up to another position, on this device or anoth
 type TimelineMarkerMoved implements TimelineEvent {
   """The position after the event."""
   cursor: Cursor!
-  """The new marker."""
-  marker: Cursor!
+  """The new marker; null if it was removed, so that all posts are unread."""
+  marker: Cursor
   """The timeline. Select ` + "`" + `unreadCount` + "`" + ` below it for the new number of unread posts."""
   timeline: Timeline!
 }
@@ -6248,11 +6248,11 @@ func (ec *executionContext) _TimelineMarkerMoved_marker(ctx context.Context, fie
 			return obj.Marker, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v retwis.Cursor) graphql.Marshaler {
-			return ec.marshalNCursor2retwisᚋinternalᚋretwisᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Cursor) graphql.Marshaler {
+			return ec.marshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, selections, v)
 		},
 		true,
-		true,
+		false,
 	)
 }
 func (ec *executionContext) fieldContext_TimelineMarkerMoved_marker(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
@@ -11321,7 +11321,7 @@ func (ec *executionContext) _TimelineMarkerMoved(ctx context.Context, sel ast.Se
 			}
 		case "marker":
 			out.Values[i] = ec._TimelineMarkerMoved_marker(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "timeline":

@@ -23,7 +23,7 @@ func everything(alice, bob *retwis.User, post retwis.PostID, list retwis.ListID,
 	id := map[string]string{
 		"ALICE": globalUserID(alice.ID), "BOB": globalUserID(bob.ID), "POST": globalPostID(post), "LIST": globalListID(list),
 		"SESSION": globalSessionID(session), "HOME": globalTimelineID(retwis.Home(alice.ID)),
-		"CURSOR": string(retwis.MarkerCursor(retwis.Home(alice.ID), retwis.Plain(post))),
+		"CURSOR": string(*retwis.MarkerCursor(retwis.Home(alice.ID), retwis.Plain(post))),
 	}
 	operations := []string{
 		`{ rateLimit { cost } publicTimeline { posts { edges { node { author { username } mentions { username } entities { start } } } } } }`,

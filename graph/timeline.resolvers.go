@@ -51,10 +51,7 @@ func (r *timelineResolver) Marker(ctx context.Context, obj *retwis.Timeline) (*r
 		return nil, nil
 	}
 	unread, err := r.unread(ctx, obj.ID)
-	if err != nil || unread.Marker == "" {
-		return nil, err
-	}
-	return &unread.Marker, nil
+	return unread.Marker, err
 }
 
 // UnreadCount is the resolver for the unreadCount field.

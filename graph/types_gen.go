@@ -1633,10 +1633,14 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			},
 		},
 		"marker": {
-			NonNull: true,
+			NonNull: false,
 			Leaf: func(b []byte, x any) []byte {
 				obj := x.(*retwis.MarkerMoved)
-				return appendCursor(b, obj.Marker)
+				v := obj.Marker
+				if v == nil {
+					return b
+				}
+				return appendCursor(b, *v)
 			},
 		},
 		"timeline": {

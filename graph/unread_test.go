@@ -30,10 +30,10 @@ func TestMarkTimelineRead_MovesTheMarker(t *testing.T) {
 	for _, id := range []retwis.TimelineID{retwis.Home(alice.ID), retwis.Mentions(alice.ID), retwis.ListPosts(list.ID)} {
 		wantData(t, a.run(as(t, alice), markTimeline(id, id, posts[2].ID), ""), fmt.Sprintf(
 			`{"markTimelineRead": {"timeline": {"id": %q, "unreadCount": 1, "marker": %q}, "userErrors": []}}`,
-			globalTimelineID(id), retwis.MarkerCursor(id, retwis.Plain(posts[2].ID))))
+			globalTimelineID(id), *retwis.MarkerCursor(id, retwis.Plain(posts[2].ID))))
 		wantData(t, a.run(as(t, alice), `query($id: ID!) { node(id: $id) { ... on Timeline { unreadCount marker } } }`,
 			fmt.Sprintf(`{"id": %q}`, globalTimelineID(id))), fmt.Sprintf(
-			`{"node": {"unreadCount": 1, "marker": %q}}`, retwis.MarkerCursor(id, retwis.Plain(posts[2].ID))))
+			`{"node": {"unreadCount": 1, "marker": %q}}`, *retwis.MarkerCursor(id, retwis.Plain(posts[2].ID))))
 	}
 }
 

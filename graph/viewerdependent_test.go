@@ -153,7 +153,7 @@ func (c *census) ask(t *testing.T, viewer *retwis.User, query string) string {
 		&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "place", Post: c.posts[0]}},
 		&retwis.PostRemoved{Cursor: at, PostID: 1},
 		&retwis.CaughtUp{Cursor: at},
-		&retwis.MarkerMoved{Cursor: at, Marker: at, Timeline: retwis.Timeline{ID: retwis.Home(1025)}},
+		&retwis.MarkerMoved{Cursor: at, Marker: &at, Timeline: retwis.Timeline{ID: retwis.Home(1025)}},
 		&retwis.Advanced{Cursor: at},
 		&retwis.Reset{Cursor: at, Reason: retwis.CursorTooOld},
 	} {

@@ -195,9 +195,6 @@ func (f *feed) sendMarker(marker retwis.Element) {
 		return
 	}
 	f.marker = marker
-	if marker == (retwis.Element{}) {
-		return // removed by a repair
-	}
 	f.send(&retwis.MarkerMoved{
 		Cursor: f.position.Cursor(), Marker: retwis.MarkerCursor(f.timeline, marker), Timeline: retwis.Timeline{ID: f.timeline},
 	})

@@ -49,16 +49,12 @@ type replay struct {
 	removed []pubsub.Removal
 	reset   retwis.ResetReason // if not empty, sent instead of the events
 	end     retwis.TimelinePosition
-	marker  retwis.Cursor // of the feed; later moves are live events
+	marker  *retwis.Cursor // of the feed; later moves are live events
 }
 
 // caughtUp returns the event that ends the replay.
 func (r *replay) caughtUp(replayed int) *retwis.CaughtUp {
-	e := &retwis.CaughtUp{Cursor: r.end.Cursor(), Replayed: replayed}
-	if r.marker != "" {
-		e.Marker = &r.marker
-	}
-	return e
+	return &retwis.CaughtUp{Cursor: r.end.Cursor(), Replayed: replayed, Marker: r.marker}
 }
 
 // send sends the replay at the pace of the subscriber. It returns early when the

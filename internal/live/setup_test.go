@@ -101,6 +101,9 @@ func describe(e retwis.Event) string {
 	case *retwis.PostRemoved:
 		return "-" + e.PostID.String()
 	case *retwis.MarkerMoved:
+		if e.Marker == nil {
+			return "unread"
+		}
 		at, err := e.Marker.TimelinePosition(e.Timeline.ID)
 		if err != nil {
 			return err.Error()

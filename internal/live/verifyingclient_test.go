@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 )
@@ -26,7 +28,7 @@ type verifyingClient struct {
 	next        int                    // index in list.pushed of the next expected post
 	removalBase retwis.ChangeID        // later removals are expected
 	removed     map[retwis.PostID]bool // removals received
-	marker      retwis.Cursor          // as the client knows it; empty if the timeline was never marked
+	marker      *retwis.Cursor         // as the client knows it; nil if the timeline was never marked
 	log         []string
 }
 
@@ -74,10 +76,7 @@ func (c *verifyingClient) read(s Subscription, pushed int) {
 				c.report(fmt.Sprintf("%d events were replayed, the event says %d", sent, e.Replayed))
 			}
 			caughtUp = true
-			c.marker = ""
-			if e.Marker != nil {
-				c.marker = *e.Marker
-			}
+			c.marker = e.Marker
 			if c.cursor == "" {
 				c.begin(e.Cursor, pushed)
 			}
@@ -187,8 +186,8 @@ func (c *verifyingClient) finish() {
 	defer c.db.mu.Unlock()
 	l := c.db.list(c.timeline)
 	c.wantDeleted("missing", c.next, len(l.pushed))
-	if want := retwis.MarkerCursor(c.timeline, l.marker); c.marker != want {
-		c.report(fmt.Sprintf("the marker is %q, want %q", c.marker, want))
+	if want := retwis.MarkerCursor(c.timeline, l.marker); !cmp.Equal(c.marker, want) {
+		c.report(fmt.Sprintf("the marker is not %s: %s", l.marker, cmp.Diff(want, c.marker)))
 	}
 	if c.position.Epoch != l.epoch {
 		c.report(fmt.Sprintf("epoch %d was never sent, the last is %d", l.epoch, c.position.Epoch))

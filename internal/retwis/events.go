@@ -23,7 +23,7 @@ type PostRemoved struct {
 // MarkerMoved reports that the owner of the timeline has read it up to another position.
 type MarkerMoved struct {
 	Cursor   Cursor
-	Marker   Cursor
+	Marker   *Cursor // nil if the marker was removed
 	Timeline Timeline
 }
 
@@ -31,7 +31,7 @@ type MarkerMoved struct {
 type CaughtUp struct {
 	Cursor   Cursor
 	Replayed int     // events replayed before it
-	Marker   *Cursor // the position up to which the owner has read the timeline; nil if it was never marked
+	Marker   *Cursor // of the owner of the timeline; nil if it was never marked
 }
 
 // Advanced reports that entries arrived which the subscriber does not see, so that its position

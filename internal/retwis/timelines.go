@@ -130,8 +130,8 @@ func (t TimelineID) HasMarker() bool {
 
 // Unread says what the owner of a timeline has not read.
 type Unread struct {
-	Marker Cursor // the position up to which the timeline is read; empty if it was never marked
-	Count  int    // posts above the marker
+	Marker *Cursor // the position up to which the timeline is read; nil if it was never marked
+	Count  int     // posts above the marker
 }
 
 // Bounds of a count of unread posts.
@@ -141,10 +141,11 @@ const (
 	MaxUnreadScan = 500 // entries; a count that sees more is as high as was asked for
 )
 
-// MarkerCursor returns the cursor of a marker at an element, empty for the zero element. Equal markers have equal cursors.
-func MarkerCursor(of TimelineID, e Element) Cursor {
+// MarkerCursor returns the cursor of a marker at an element, nil for the zero element. Equal markers have equal cursors.
+func MarkerCursor(of TimelineID, e Element) *Cursor {
 	if e == (Element{}) {
-		return ""
+		return nil
 	}
-	return TimelinePosition{Timeline: of, Element: e}.Cursor()
+	c := TimelinePosition{Timeline: of, Element: e}.Cursor()
+	return &c
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"retwis/internal/fanout"
 	"retwis/internal/pubsub"
 	"retwis/internal/redistest"
@@ -81,14 +83,14 @@ func (m *marked) wants(id retwis.TimelineID, what string, marker retwis.PostID, 
 	got, err := m.Timelines.Unread(ctx, id, retwis.DefaultUnread)
 	m.must(err)
 	want := retwis.Unread{Marker: retwis.MarkerCursor(id, retwis.Plain(marker)), Count: unread}
-	if got != want {
+	if !cmp.Equal(got, want) {
 		m.T.Errorf("%s: timeline %s: %+v, want marker %s and %d unread posts", what, id, got, marker, unread)
 	}
 	for _, page := range []retwis.Page{{First: 3}, {First: 100}, {Last: 2}} {
 		page.Unread = retwis.DefaultUnread
 		read, err := m.Timelines.Page(ctx, id, page)
 		m.must(err)
-		if read.Unread != want {
+		if !cmp.Equal(read.Unread, want) {
 			m.T.Errorf("%s: timeline %s: page %+v has %+v, want %+v", what, id, page, read.Unread, want)
 		}
 	}
@@ -191,7 +193,7 @@ func TestMarker_IsFoundByIDAfterTrimAndRebuild(t *testing.T) {
 		}
 		// An older position, and one that is no longer held, do not move the marker.
 		m.must(m.Timelines.MarkRead(t.Context(), home, m.cursor(home, first[0])))
-		if again, err := m.Timelines.Unread(t.Context(), home, 100); err != nil || again != got {
+		if again, err := m.Timelines.Unread(t.Context(), home, 100); err != nil || !cmp.Equal(again, got) {
 			t.Errorf("an older position changed the marker: %+v, was %+v: %v", again, got, err)
 		}
 	})

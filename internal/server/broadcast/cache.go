@@ -31,13 +31,9 @@ func contentOf(e retwis.Event) (content, bool) {
 	case *retwis.PostRemoved:
 		return content{kind: '-', post: e.PostID}, true
 	case *retwis.CaughtUp:
-		c := content{kind: '=', number: e.Replayed}
-		if e.Marker != nil {
-			c.marker = *e.Marker
-		}
-		return c, true
+		return content{kind: '=', number: e.Replayed, marker: markerOf(e.Marker)}, true
 	case *retwis.MarkerMoved:
-		return content{kind: 'm', marker: e.Marker}, true
+		return content{kind: 'm', marker: markerOf(e.Marker)}, e.Marker != nil
 	case *retwis.Advanced:
 		return content{kind: '>'}, true
 	case *retwis.Reset:
@@ -45,6 +41,13 @@ func contentOf(e retwis.Event) (content, bool) {
 	default:
 		return content{}, false
 	}
+}
+
+func markerOf(marker *retwis.Cursor) retwis.Cursor {
+	if marker == nil {
+		return ""
+	}
+	return *marker
 }
 
 type cacheKey struct {
