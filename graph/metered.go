@@ -20,7 +20,7 @@ func (e *Executor) DispatchOperation(
 	ctx context.Context, op *graphql.OperationContext,
 ) (graphql.ResponseHandler, context.Context) {
 	client := limits.ClientOf(ctx)
-	meter := e.meter(client, op, limits.Price(op))
+	meter := cost.NewMeter(e.meterOptions(client, op, limits.Price(op)))
 	responses, ctx := e.Executor.DispatchOperation(cost.With(ctx, meter), op)
 	started := false
 	return func(ctx context.Context) *graphql.Response {
@@ -46,9 +46,9 @@ func (e *Executor) DispatchOperation(
 	}, ctx
 }
 
-// meter returns the meter of an operation of a client, or of one of its events.
-func (e *Executor) meter(client ratelimit.Client, op *graphql.OperationContext, price cost.Price) *cost.Meter {
-	return cost.NewMeter(cost.Options{
+// meterOptions returns the options of the meter of an operation of a client, or of one of its events.
+func (e *Executor) meterOptions(client ratelimit.Client, op *graphql.OperationContext, price cost.Price) cost.Options {
+	return cost.Options{
 		Holder: client.Key(),
 		Price:  price,
 		Shares: e.shares,
@@ -56,7 +56,7 @@ func (e *Executor) meter(client ratelimit.Client, op *graphql.OperationContext, 
 		Refund: func(points int) { e.limiter.Refund(client, points) },
 		// A mutation is charged in full before it starts; after it has changed something, its response is due.
 		HasEffects: op.Operation.Operation == ast.Mutation,
-	})
+	}
 }
 
 // account replaces the response of an operation that had to stop, and adds the final cost if the client asks for it.

@@ -79,24 +79,22 @@ func (e *Executor) RenderFor(
 	}
 	price := limits.Price(op)
 	_ = e.limiter.Charge(client, price.Charged) // the last event may use up the budget
-	if !alone {
-		meter := cost.NewMeter(cost.Options{
-			Holder: client.Key(), Price: price,
-			Charge: func(points int) error { _ = e.limiter.Charge(client, points); return nil },
-			Refund: func(points int) { e.limiter.Refund(client, points) },
-		})
-		defer meter.Close()
-		return e.Render(cost.With(ctx, meter), op, event), nil
+	options := e.meterOptions(client, op, price)
+	if alone {
+		done, err := e.shares.Run(ctx, client.Key(), price.Charged)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+	} else {
+		charge := options.Charge
+		options.Charge = func(points int) error { _ = charge(points); return nil } // the event is due
+		options.Shares = nil
 	}
-	done, err := e.shares.Run(ctx, client.Key(), price.Charged)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	meter := e.meter(client, op, price)
+	meter := cost.NewMeter(options)
 	defer meter.Close()
 	response := e.Render(cost.With(ctx, meter), op, event)
-	if err := meter.Err(); err != nil && !errors.Is(err, cost.ErrResponseTooLarge) {
+	if err := meter.Err(); alone && err != nil && !errors.Is(err, cost.ErrResponseTooLarge) {
 		return nil, err
 	}
 	return response, nil

@@ -59,16 +59,16 @@ func (i inspector) inspectPeopleSearch(ctx context.Context, s subject) (inspecti
 // records returns the records of the posts and reposts of entries, by their leading ids.
 func (i inspector) records(ctx context.Context, entries []retwis.Element) (map[retwis.PostID]record.Post, error) {
 	ids := make([]retwis.PostID, len(entries))
-	for i, e := range entries {
-		ids[i] = e.ID
+	for n, e := range entries {
+		ids[n] = e.ID
 	}
 	records, err := i.db.PostRecords(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	byID := make(map[retwis.PostID]record.Post, len(ids))
-	for i, id := range ids {
-		byID[id] = records[i]
+	for n, id := range ids {
+		byID[id] = records[n]
 	}
 	return byID, nil
 }

@@ -100,11 +100,7 @@ func (result *inspection) inspectFollowerPartitions(r record.Account) {
 
 // inspectEdges compares the two directions of all edges of a user.
 func (i inspector) inspectEdges(ctx context.Context, r record.Account, result *inspection) error {
-	ids := []retwis.TimelineID{retwis.Home(r.ID)}
-	for _, list := range r.Lists {
-		ids = append(ids, retwis.ListPosts(list))
-	}
-	edges, err := i.db.SourceEdges(ctx, ids)
+	edges, err := i.db.SourceEdges(ctx, timelinesWithSources(r.ID, r.Lists))
 	if err != nil {
 		return err
 	}

@@ -21,16 +21,21 @@ func (i inspector) inspectTimelines(ctx context.Context, s subject) (inspection,
 	if err != nil || !r.Active {
 		return result, err
 	}
-	ids := []retwis.TimelineID{retwis.Home(s.user)}
-	for _, list := range r.Lists {
-		ids = append(ids, retwis.ListPosts(list))
-	}
-	for _, id := range ids {
+	for _, id := range timelinesWithSources(s.user, r.Lists) {
 		if err := i.inspectTimeline(ctx, id, &result); err != nil {
 			return result, err
 		}
 	}
 	return result, i.inspectMentions(ctx, s.user, &result)
+}
+
+// timelinesWithSources returns the home of a user and the timelines of the user's lists.
+func timelinesWithSources(user retwis.UserID, lists []retwis.ListID) []retwis.TimelineID {
+	ids := []retwis.TimelineID{retwis.Home(user)}
+	for _, list := range lists {
+		ids = append(ids, retwis.ListPosts(list))
+	}
+	return ids
 }
 
 // inspectTimeline compares one list with its definition. It reads the list first, then the

@@ -37,8 +37,8 @@ type listRequest struct {
 
 // readList reads a range of the list of a timeline. The modes after and before read from the first of some entries
 // that the list holds: the range excludes the first one, and for after it includes any other. It rebuilds a home or list
-// first if it is missing or being built. It applies the changes of the partition to the cache of posts. It returns a list that is being built if its sources changed during each try,
-// or if no replica has some of its posts yet.
+// first if it is missing or being built. It applies the changes of the partition to the cache of posts. It returns a list
+// that is being built if its sources changed during each try, or if no replica has some of its posts yet.
 func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, of listRequest) (listRange, error) {
 	if of.mode == "after" || of.mode == "before" || of.unread > 0 {
 		if err := cost.Walk(ctx, s.options.HomeCap/10); err != nil { // the search for the entry

@@ -191,7 +191,7 @@ func TestMarker_IsFoundByIDAfterTrimAndRebuild(t *testing.T) {
 		if got.Count < 5 || got.Count > 6 {
 			t.Errorf("after a trim %d posts are unread, want those on the list", got.Count)
 		}
-		// An older position, and one that is no longer held, do not move the marker.
+		// A position that is older, or that the list no longer holds, does not move the marker.
 		m.must(m.Timelines.MarkRead(t.Context(), home, m.cursor(home, first[0])))
 		if again, err := m.Timelines.Unread(t.Context(), home, 100); err != nil || !cmp.Equal(again, got) {
 			t.Errorf("an older position changed the marker: %+v, was %+v: %v", again, got, err)

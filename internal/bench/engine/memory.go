@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	"retwis/internal/bench/measure"
 	"retwis/internal/bench/world"
@@ -118,16 +117,8 @@ func growth(ctx context.Context, w *world.World, n int, do func() error) (float6
 
 // memory returns the size of the data set in bytes.
 func memory(ctx context.Context, w *world.World) (int64, error) {
-	info, err := w.Raw.Info(ctx, "memory").Result()
-	if err != nil {
-		return 0, err
-	}
-	var bytes int64
-	_, rest, _ := strings.Cut(info, "used_memory:")
-	if _, err := fmt.Sscan(rest, &bytes); err != nil {
-		return 0, fmt.Errorf("read used_memory of Redis: %w", err)
-	}
-	return bytes, nil
+	bytes, err := w.Info(ctx, "memory", "used_memory")
+	return int64(bytes), err
 }
 
 // memoryOf adds up MEMORY USAGE of all keys that match a pattern.

@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"retwis/internal/bench/load"
@@ -175,20 +174,8 @@ func serving(ctx context.Context, r *measure.Run, w *world.World, kind, token st
 
 // redisCPU returns the CPU time that Redis has used.
 func redisCPU(ctx context.Context, w *world.World) (time.Duration, error) {
-	info, err := w.Raw.Info(ctx, "cpu").Result()
-	if err != nil {
-		return 0, err
-	}
-	var sum float64
-	for _, name := range []string{"used_cpu_user", "used_cpu_sys"} {
-		var seconds float64
-		_, rest, _ := strings.Cut(info, name+":")
-		if _, err := fmt.Sscan(rest, &seconds); err != nil {
-			return 0, fmt.Errorf("read %s of Redis: %w", name, err)
-		}
-		sum += seconds
-	}
-	return time.Duration(sum * float64(time.Second)), nil
+	seconds, err := w.Info(ctx, "cpu", "used_cpu_user", "used_cpu_sys")
+	return time.Duration(seconds * float64(time.Second)), err
 }
 
 // importPosts adds posts of authors, the same number of each, until there are so many.

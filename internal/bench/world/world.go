@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -80,4 +81,22 @@ func Start(ctx context.Context) (*World, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// Info returns the sum of some fields of a section of INFO, in the unit of Redis.
+func (w *World) Info(ctx context.Context, section string, fields ...string) (float64, error) {
+	info, err := w.Raw.Info(ctx, section).Result()
+	if err != nil {
+		return 0, err
+	}
+	var sum float64
+	for _, field := range fields {
+		var value float64
+		_, rest, _ := strings.Cut(info, field+":")
+		if _, err := fmt.Sscan(rest, &value); err != nil {
+			return 0, fmt.Errorf("read %s of Redis: %w", field, err)
+		}
+		sum += value
+	}
+	return sum, nil
 }

@@ -5,8 +5,9 @@
 -- ARGV   1 name of the timeline   2 PUBLISH or SPUBLISH   3 channel prefix   4 field of the marker
 --        5… post, number of its entries to keep: 0 or 1, …
 -- Reply  entries removed
---@include publish
 --@include ids
+--@include list
+--@include publish
 --@include marker
 
 local gone = {}

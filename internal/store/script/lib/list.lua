@@ -1,6 +1,11 @@
 -- The list of a timeline ends in '0' if it is complete, that is, no older post exists. It ends in 'b'
 -- while it is being built. It ends in a post if older entries were trimmed.
 
+-- is_mark reports whether an entry is such a mark and no element.
+local function is_mark(entry)
+  return entry == '0' or entry == 'b'
+end
+
 -- trim removes the entries below the cap. It keeps the mark of a list that is being built, because the
 -- build has not added its posts yet.
 local function trim(list, cap)

@@ -2,11 +2,6 @@
 -- above it are unread. If the list does not hold the marker, because it was trimmed or built again, the marker is above the
 -- entries at the end of the list that are all older.
 
--- is_mark reports whether an entry is a mark at the end of a list and no element.
-local function is_mark(entry)
-  return entry == '0' or entry == 'b'
-end
-
 -- entries_above returns how many entries of a list are above an element, and whether the list holds it.
 local function entries_above(list, element)
   local at = redis.call('LPOS', list, element)

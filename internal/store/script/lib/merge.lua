@@ -114,7 +114,7 @@ local function insert_post(list, post, cap)
     return false
   end
   local entries, ends = redis.call('LRANGE', list, 0, -1), ''
-  if last == '0' or last == 'b' then
+  if is_mark(last) then
     entries[#entries], ends = nil, last
   end
   local ceilings, unknown = ceilings_by_bucket(entries, { post })

@@ -55,7 +55,7 @@ else
 end
 
 local building = not whole and last == 'b'
-if last == '0' or last == 'b' then
+if is_mark(last) then
   entries[#entries] = nil
 else
   last = ''

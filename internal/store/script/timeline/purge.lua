@@ -27,7 +27,7 @@ for _, entry in ipairs(entries) do
   end
 end
 local removed = #entries - #kept
-if removed > 0 and last ~= '0' and last ~= 'b' then
+if removed > 0 and not is_mark(last) then
   -- The list counts as being built until a rebuild refills it, at the latest on the next read.
   last = 'b'
   kept[#kept + 1] = last
