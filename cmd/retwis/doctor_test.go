@@ -58,7 +58,7 @@ func examine(t *testing.T, env []string, args ...string) diagnosis {
 
 func TestDoctor_ChecksTheSettingsOfRedis(t *testing.T) {
 	t.Parallel()
-	base := []string{"--appendonly", "yes", "--maxmemory", "1gb", "--zset-max-listpack-entries", "1024"}
+	base := []string{"--appendonly", "yes", "--maxmemory", "1gb", "--zset-max-listpack-entries", "1024", "--hash-max-listpack-value", "1024"}
 	tests := []struct {
 		name                   string
 		args                   []string
@@ -73,6 +73,7 @@ func TestDoctor_ChecksTheSettingsOfRedis(t *testing.T) {
 		{"no limit of memory", []string{"--maxmemory", "0"}, nil, "memory", "warning", "set maxmemory"},
 		{"memory is full", []string{"--maxmemory", "900kb"}, nil, "memory", "problem", "raise maxmemory"},
 		{"sorted sets are not packed", []string{"--zset-max-listpack-entries", "128"}, nil, "packing", "warning", "zset-max-listpack-entries 1024"},
+		{"accounts and posts are not packed", []string{"--hash-max-listpack-value", "64"}, nil, "packing", "warning", "hash-max-listpack-value 1024"},
 		{"few connections", []string{"--maxclients", "200"}, nil, "clients", "warning", "raise maxclients"},
 		{"a replica", []string{"--replicaof", "127.0.0.1 1"}, nil, "role", "problem", "use the URL of the master"},
 		{"a database of another version", nil, [][]any{{"HSET", "retwis:meta", "schema", "99", "partitions", "16"}}, "database", "problem", "schema version 99"},

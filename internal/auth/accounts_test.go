@@ -28,8 +28,8 @@ func TestRegister_CreatesAccountAndSession(t *testing.T) {
 	}
 	mustIdentify(t, a, session)
 	stored := store.accounts[session.User.ID].hash
-	if !strings.HasPrefix(stored, "$argon2id$v=19$m=8,t=1,p=1$") {
-		t.Errorf("the hash is stored as %q", stored)
+	if got, err := parsePasswordHash(stored); err != nil || got.params != cheap() {
+		t.Errorf("the hash is stored as %+v, %v", got, err)
 	}
 
 	plain := mustRegister(t, a, "grace", "correct horse")

@@ -22,14 +22,16 @@ type hasher struct {
 	params  HashParameters
 	running chan struct{} // one element per hash being computed
 	present chan struct{} // one element per hash being computed or waiting
-	derive  func(password, salt []byte, params HashParameters, length int) []byte
+	derive  func(password, salt []byte, params HashParameters) []byte
 	decoy   passwordHash
 }
 
 func newHasher(params HashParameters, parallel, waiting int) *hasher {
 	// No password matches the decoy, because its key is random. A comparison with it takes
 	// as long as one with a stored hash.
-	decoy := passwordHash{params: params, salt: random(saltLength), key: random(keyLength)}
+	decoy := passwordHash{params: params}
+	fillRandom(decoy.salt[:])
+	fillRandom(decoy.key[:])
 	return &hasher{
 		params:  params,
 		running: make(chan struct{}, parallel),
@@ -41,12 +43,13 @@ func newHasher(params HashParameters, parallel, waiting int) *hasher {
 
 // hash returns a new hash of a password in its stored form.
 func (h *hasher) hash(ctx context.Context, password string) (string, error) {
-	made := passwordHash{params: h.params, salt: random(saltLength)}
-	key, err := h.compute(ctx, password, made, keyLength)
+	made := passwordHash{params: h.params}
+	fillRandom(made.salt[:])
+	key, err := h.compute(ctx, password, made)
 	if err != nil {
 		return "", err
 	}
-	made.key = key
+	copy(made.key[:], key)
 	return made.String(), nil
 }
 
@@ -68,20 +71,20 @@ func (h *hasher) matchesNothing(ctx context.Context, password string) error {
 // outdated reports whether the parameters of a stored hash differ from those of new hashes.
 func (h *hasher) outdated(stored string) bool {
 	made, err := parsePasswordHash(stored)
-	return err == nil && (made.params != h.params || len(made.salt) != saltLength || len(made.key) != keyLength)
+	return err == nil && made.params != h.params
 }
 
 func (h *hasher) compare(ctx context.Context, password string, want passwordHash) (bool, error) {
-	got, err := h.compute(ctx, password, want, len(want.key))
+	got, err := h.compute(ctx, password, want)
 	if err != nil {
 		return false, err
 	}
-	return subtle.ConstantTimeCompare(got, want.key) == 1, nil
+	return subtle.ConstantTimeCompare(got, want.key[:]) == 1, nil
 }
 
 // compute waits for its turn and derives a key. If too many hashes are waiting, it fails
 // at once with RATE_LIMITED.
-func (h *hasher) compute(ctx context.Context, password string, with passwordHash, length int) ([]byte, error) {
+func (h *hasher) compute(ctx context.Context, password string, with passwordHash) ([]byte, error) {
 	select {
 	case h.present <- struct{}{}:
 		defer func() { <-h.present }()
@@ -99,15 +102,13 @@ func (h *hasher) compute(ctx context.Context, password string, with passwordHash
 	if err := ctx.Err(); err != nil { // select may have chosen either
 		return nil, fmt.Errorf("wait for password hashing: %w", err)
 	}
-	return h.derive([]byte(password), with.salt, with.params, length), nil
+	return h.derive([]byte(password), with.salt[:], with.params), nil
 }
 
-func argon2id(password, salt []byte, params HashParameters, length int) []byte {
-	return argon2.IDKey(password, salt, params.Passes, params.MemoryKiB, params.Lanes, uint32(length))
+func argon2id(password, salt []byte, params HashParameters) []byte {
+	return argon2.IDKey(password, salt, params.Passes, params.MemoryKiB, params.Lanes, keyLength)
 }
 
-func random(length int) []byte {
-	b := make([]byte, length)
+func fillRandom(b []byte) {
 	_, _ = rand.Read(b) // never fails; the process would crash
-	return b
 }

@@ -45,7 +45,7 @@ func TestHasher_BoundsConcurrency(t *testing.T) {
 				most = max(most, atOnce)
 			}
 		}()
-		h.derive = func([]byte, []byte, HashParameters, int) []byte {
+		h.derive = func([]byte, []byte, HashParameters) []byte {
 			track <- 1
 			<-release
 			track <- -1
@@ -84,7 +84,7 @@ func TestHasher_StopsWaitingWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHasher(cheap(), 1, 1)
 		release := make(chan struct{})
-		h.derive = func([]byte, []byte, HashParameters, int) []byte {
+		h.derive = func([]byte, []byte, HashParameters) []byte {
 			<-release
 			return make([]byte, keyLength)
 		}
@@ -97,7 +97,7 @@ func TestHasher_StopsWaitingWithTheContext(t *testing.T) {
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := h.matches(ctx, "password", smallHash); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := h.matches(ctx, "password", storedHash().String()); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("waiting beyond the deadline gives %v", err)
 		}
 		if len(h.present) != 1 {

@@ -291,11 +291,11 @@ func testAccounts(t *testing.T, store accountsAndSessions, params HashParameters
 	}
 	var mu sync.Mutex
 	hashes := 0
-	a.hasher.derive = func(password, salt []byte, params HashParameters, length int) []byte {
+	a.hasher.derive = func(password, salt []byte, params HashParameters) []byte {
 		mu.Lock()
 		hashes++
 		mu.Unlock()
-		return argon2id(password, salt, params, length)
+		return argon2id(password, salt, params)
 	}
 	return a, func() int {
 		mu.Lock()

@@ -151,6 +151,7 @@ func TestStart_ConfiguresTheChildByArguments(t *testing.T) {
 		"port":                        "0",
 		"maxmemory-policy":            "noeviction",
 		"zset-max-listpack-entries":   "1024",
+		"hash-max-listpack-value":     "1024",
 		"list-max-listpack-size":      "100",
 		"zset-max-ziplist-entries":    "1024", // the old name
 		"cluster-enabled":             "no",

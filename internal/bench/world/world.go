@@ -52,7 +52,7 @@ func Start(ctx context.Context) (*World, error) {
 	server, err := redisproc.Start(path, redisproc.Options{
 		Args: []string{
 			"--port", "0", "--unixsocket", w.Socket, "--save", "", "--appendonly", "no", "--dir", dir,
-			"--zset-max-listpack-entries", "1024", "--list-max-listpack-size", "100",
+			"--zset-max-listpack-entries", "1024", "--hash-max-listpack-value", "1024", "--list-max-listpack-size", "100",
 		},
 		DeathSignal: syscall.SIGKILL,
 	})

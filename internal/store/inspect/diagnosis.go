@@ -122,7 +122,7 @@ func inspectNode(ctx context.Context, node *redis.Client) (nodeState, error) {
 			return v, fmt.Errorf("read the cluster state of %s: %w", v.addr, err)
 		}
 	}
-	for _, name := range []string{"appendonly", "appendfsync", "save", "zset-max-listpack-entries", "maxclients", "cluster-require-full-coverage"} {
+	for _, name := range []string{"appendonly", "appendfsync", "save", "zset-max-listpack-entries", "hash-max-listpack-value", "maxclients", "cluster-require-full-coverage"} {
 		value, err := node.ConfigGet(ctx, name).Result()
 		if err != nil {
 			v.configError = err

@@ -28,7 +28,6 @@ const (
 	verySlowRoundTrip = 100 * time.Millisecond
 	clockSkew         = time.Second
 	severeClockSkew   = 30 * time.Second
-	listpackEntries   = 1024
 	fewClients        = 2000
 )
 
@@ -202,15 +201,32 @@ func (v nodeState) checkClock() Finding {
 	return f
 }
 
+// packing lists the settings that let Redis store small values compactly.
+var packing = []struct {
+	name  string
+	least int
+	gain  string
+}{
+	{"zset-max-listpack-entries", 1024, "a follow then takes about 20 bytes instead of more than 100"},
+	{"hash-max-listpack-value", 1024, "accounts and posts with a text of more than 64 bytes then take 40 % less memory"},
+}
+
 func (v nodeState) checkPacking() Finding {
-	value, known := v.config["zset-max-listpack-entries"]
-	f := Finding{Subject: "packing", Verdict: OK, Message: "zset-max-listpack-entries " + value}
-	n, err := strconv.Atoi(value)
-	switch {
-	case !known || err != nil:
-		f.Message = "not reported"
-	case n < listpackEntries:
-		f.Verdict, f.Fix = Warning, "set zset-max-listpack-entries 1024: a follow then takes about 20 bytes instead of more than 100"
+	var messages, fixes []string
+	for _, setting := range packing {
+		value, known := v.config[setting.name]
+		n, err := strconv.Atoi(value)
+		if !known || err != nil {
+			return Finding{Subject: "packing", Verdict: OK, Message: "not reported"}
+		}
+		messages = append(messages, setting.name+" "+value)
+		if n < setting.least {
+			fixes = append(fixes, fmt.Sprintf("set %s %d: %s", setting.name, setting.least, setting.gain))
+		}
+	}
+	f := Finding{Subject: "packing", Verdict: OK, Message: strings.Join(messages, ", "), Fix: strings.Join(fixes, "; ")}
+	if len(fixes) > 0 {
+		f.Verdict = Warning
 	}
 	return f
 }

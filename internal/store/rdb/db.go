@@ -17,7 +17,7 @@ import (
 )
 
 // SchemaVersion is the version of the layout in keys.go. A database of another version is refused.
-const SchemaVersion = 5
+const SchemaVersion = 6
 
 // DefaultPartitions is the number of partitions of a new database when the options name none.
 const DefaultPartitions = 16

@@ -104,7 +104,8 @@ func (g *redisGroup) newNode(ctx context.Context) (*redisNode, error) {
 	}
 	args := []string{
 		"--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", g.options.Fsync,
-		"--maxmemory-policy", "noeviction", "--zset-max-listpack-entries", "1024", "--list-max-listpack-size", "100",
+		"--maxmemory-policy", "noeviction", "--zset-max-listpack-entries", "1024",
+		"--hash-max-listpack-value", "1024", "--list-max-listpack-size", "100",
 		"--loglevel", "warning", "--logfile", filepath.Join(dir, "log"), "--enable-debug-command", "local",
 	}
 	if g.options.Cluster {
