@@ -89,10 +89,10 @@ func (c *cache) get(key cacheKey, render func() (*Rendered, error)) (*Rendered, 
 	c.mu.Unlock()
 
 	made.result, made.err = render()
-	close(made.done)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer close(made.done) // after a failure was forgotten: those who waited may try again
 	if made.err != nil {
 		delete(c.known, key)
 		return nil, made.err

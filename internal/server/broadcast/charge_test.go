@@ -126,3 +126,72 @@ func TestEvents_EndTheSubscriptionOfAClientWithoutBudget(t *testing.T) {
 		}
 	})
 }
+
+// A client that joins while an event is rendered, and charged to another client without budget, gets the event.
+func TestEvents_AreNotRefusedToAClientThatJoinsMeanwhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, executor := newTestGroups(t.Context())
+		alice, bob := ratelimit.Client{User: 7}, ratelimit.Client{User: 8}
+		executor.refusal, executor.refused, executor.hold = ratelimit.Exceeded(ratelimit.Reads, 1), alice, make(chan struct{})
+		op := &graphql.OperationContext{RawQuery: "news"}
+		var members [2]Member
+		var got [2]received
+		groups.Join(&members[0], op, alice, &got[0])
+		members[0].Take(post(1, "a"))
+		synctest.Wait() // Alice pays for the event, alone
+		groups.Join(&members[1], op, bob, &got[1])
+		go members[1].Replay(t.Context(), post(1, "b"))
+		synctest.Wait() // Bob waits for it
+		close(executor.hold)
+		synctest.Wait()
+		if !got[0].stopped || len(got[0].texts) != 0 {
+			t.Errorf("the client without budget: stopped %v after %q", got[0].stopped, got[0].texts)
+		}
+		if got[1].stopped || len(got[1].texts) != 1 {
+			t.Errorf("the client that joined: stopped %v after %q", got[1].stopped, got[1].texts)
+		}
+		if want := []ratelimit.Client{alice, bob}; !slices.Equal(executor.charged, want) {
+			t.Errorf("charged %v, want %v", executor.charged, want)
+		}
+		members[0].End(nil)
+		members[1].End(nil)
+		synctest.Wait()
+	})
+}
+
+// A client without budget cannot save its subscriptions by starting another, which has a budget and goes on.
+func TestEvents_EndSubscriptionsOfAClientThatJoinsAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, executor := newTestGroups(t.Context())
+		alice, bob := ratelimit.Client{User: 7}, ratelimit.Client{User: 8}
+		executor.refusal, executor.refused = ratelimit.Exceeded(ratelimit.Reads, 1), alice
+		op := &graphql.OperationContext{RawQuery: "news"}
+		var members [4]Member
+		var got [4]received
+		for i, client := range []ratelimit.Client{alice, alice, bob} {
+			groups.Join(&members[i], op, client, &got[i])
+		}
+		members[0].Take(post(1, "a"))
+		synctest.Wait()
+		executor.refusal = nil
+		groups.Join(&members[3], op, alice, &got[3])
+		for _, i := range []int{2, 1, 3} {
+			members[i].Take(post(2, "b"))
+		}
+		synctest.Wait()
+		for i, stops := range []bool{true, true, false, false} {
+			if got[i].stopped != stops {
+				t.Errorf("subscription %d: stopped %v, want %v", i, got[i].stopped, stops)
+			}
+		}
+		for i := range members {
+			members[i].End(nil)
+		}
+		synctest.Wait()
+		if groups.Len() != 0 {
+			t.Error("a group without members is left")
+		}
+	})
+}

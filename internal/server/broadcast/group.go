@@ -61,9 +61,10 @@ type group struct {
 
 // groupClient is a client with members of a group.
 type groupClient struct {
-	ratelimit.Client
 	members int
-	limited error // why its subscriptions end: it has no budget left
+	joined  int   // members that have ever joined; each is named by its number
+	limited error // why subscriptions end: the client had no budget left
+	ending  int   // number of the last member that ends for this reason
 }
 
 // NewGroups returns groups that render until ctx is done.
@@ -84,8 +85,8 @@ func (g *Groups) Executions() int64 { return g.counts.executions.Load() }
 // Deliveries returns how often an event was sent to a subscriber.
 func (g *Groups) Deliveries() int64 { return g.counts.deliveries.Load() }
 
-// groupOf returns the group of an operation, with one more member, of a client.
-func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) *group {
+// groupOf returns the group of an operation, with one more member, of a client, and the number of that member.
+func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) (found *group, number int) {
 	shared, perViewer := g.runner.RenderGroup(op)
 	key := groupKey{operation: shared}
 	if perViewer || shared == "" {
@@ -93,7 +94,7 @@ func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) 
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	found := g.byKey[key]
+	found = g.byKey[key]
 	if found == nil {
 		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}}
 		if found.private = shared == "" || len(g.byKey) >= maxGroups; !found.private {
@@ -104,8 +105,11 @@ func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) 
 			found.queues = make([]queue, max(1, min(runtime.GOMAXPROCS(0)/2, maxQueues)))
 		}
 	}
-	found.clients[client.Key()] = groupClient{Client: client, members: found.clients[client.Key()].members + 1}
-	return found
+	c := found.clients[client.Key()]
+	c.members++
+	c.joined++
+	found.clients[client.Key()] = c
+	return found, c.joined
 }
 
 // leave removes a member of a client.
@@ -130,25 +134,29 @@ func (g *group) ofOneClient() bool {
 	return len(g.clients) <= 1
 }
 
-// limit notes that a client has no budget left. Its members end with the next event, and those of other clients go on.
+// limit notes that a client has no budget left. Its members end with the next event. Those of other clients go on, and so do
+// members that join later: the client had a budget for them.
 func (g *group) limit(client ratelimit.Client, reason error) {
 	g.groups.mu.Lock()
 	defer g.groups.mu.Unlock()
 	if c, ok := g.clients[client.Key()]; ok {
-		c.limited = reason
+		c.limited, c.ending = reason, c.joined
 		g.clients[client.Key()] = c
 		g.limits.Store(true)
 	}
 }
 
-// limitOf returns why the subscriptions of a client end, or nil.
-func (g *group) limitOf(client ratelimit.Client) error {
+// limitOf returns why a member of a client ends, or nil.
+func (g *group) limitOf(client ratelimit.Client, number int) error {
 	if !g.limits.Load() {
 		return nil
 	}
 	g.groups.mu.Lock()
 	defer g.groups.mu.Unlock()
-	return g.clients[client.Key()].limited
+	if c := g.clients[client.Key()]; number <= c.ending {
+		return c.limited
+	}
+	return nil
 }
 
 // nextQueue returns the queue of one more member.
@@ -157,16 +165,23 @@ func (g *group) nextQueue() *queue {
 }
 
 // render returns the bytes of an event for all members. The client of the member that needs them first pays. It fails when
-// the server stops, or when the response has no JSON encoding.
-func (g *group) render(e retwis.Event, payer ratelimit.Client) (*Rendered, error) {
-	if g.private {
-		return g.execute(e, payer)
-	}
+// the server stops, when the response has no JSON encoding, or with RATE_LIMITED when this client has to pay and cannot.
+func (g *group) render(e retwis.Event, client ratelimit.Client) (*Rendered, error) {
 	what, ok := contentOf(e)
-	if !ok {
-		return g.execute(e, payer)
+	if g.private || !ok {
+		return g.execute(e, client)
 	}
-	return g.groups.cache.get(cacheKey{g, what}, func() (*Rendered, error) { return g.execute(e, payer) })
+	for {
+		payer := ratelimit.Key{}
+		rendered, err := g.groups.cache.get(cacheKey{g, what}, func() (*Rendered, error) {
+			payer = client.Key()
+			return g.execute(e, client)
+		})
+		if errors.Is(err, errRateLimited) && payer != client.Key() {
+			continue // another client had no budget; it was alone when it began to pay
+		}
+		return rendered, err
+	}
 }
 
 // execute runs the operation for one event. It retries transient failures for a while:

@@ -27,6 +27,7 @@ type counting struct {
 	alone    []bool             // whether they were for this client only
 	refusal  error
 	refused  ratelimit.Client // the only one that the refusal is for, unless zero
+	hold     chan struct{}    // unless nil, refusals wait until it is closed
 }
 
 // Render implements [operation.Executor].
@@ -46,6 +47,9 @@ func (c *counting) RenderFor(
 	c.alone = append(c.alone, alone)
 	c.mu.Unlock()
 	if c.refusal != nil && (c.refused == (ratelimit.Client{}) || c.refused == client) {
+		if c.hold != nil {
+			<-c.hold
+		}
 		return nil, c.refusal
 	}
 	return c.Render(ctx, op, e), nil

@@ -37,13 +37,15 @@ type Member struct {
 	to      Recipient
 	pending atomic.Int32
 	client  ratelimit.Client
+	number  int                   // among the members of the client
 	limited atomic.Pointer[error] // set: the client has no budget left, and the subscription ends
 }
 
 // Join makes m the subscription of a client, which sends its events to a recipient. It is
 // called once, before the subscription starts.
 func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.Client, to Recipient) {
-	m.group, m.to, m.client = g.groupOf(op, client), to, client
+	m.to, m.client = to, client
+	m.group, m.number = g.groupOf(op, client)
 	m.queue = m.group.nextQueue()
 }
 
@@ -91,7 +93,7 @@ func (m *Member) ended(reason error) {
 
 func (m *Member) send(rendered *Rendered, err error, cursor retwis.Cursor, more bool) {
 	if err == nil {
-		err = m.group.limitOf(m.client)
+		err = m.group.limitOf(m.client, m.number)
 	}
 	switch {
 	case errors.Is(err, errRateLimited):
