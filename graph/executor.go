@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -162,29 +161,32 @@ func (e *Executor) Prepare(
 	switch {
 	case len(errs) == 0:
 	case errors.Is(errs[0], errRateLimited):
-		_ = sleep.For(ctx, refusalDelay)
+		e.delay(ctx, client)
 	default:
-		e.limiter.Spend(client, max(limits.RefusedCost-charged.document, 1))
+		e.limiter.Spend(client, max(cost.PerRefusal-charged.document, 1))
 	}
 	return op, charged.budget, shortenErrors(errs)
 }
 
-// refusalDelay is the time after which a client beyond a rate limit is refused. Refusals cost the client nothing, so without
-// the delay one that never stops asking would keep the process busy with them.
-const refusalDelay = 250 * time.Millisecond
-
 // Admit refuses a client whose budget of reads is used up.
 func (e *Executor) Admit(ctx context.Context) error {
-	err := e.limiter.Check(limits.ClientOf(ctx))
+	client := limits.ClientOf(ctx)
+	err := e.limiter.Check(client)
 	if err != nil {
-		_ = sleep.For(ctx, refusalDelay)
+		e.delay(ctx, client)
 	}
 	return err //nolint:wrapcheck // for the client
 }
 
-// Refused charges a client for a request that the transport refused after reading its bytes.
-func (e *Executor) Refused(ctx context.Context, bytes int) {
-	e.limiter.Spend(limits.ClientOf(ctx), limits.RefusedCost+bytes/limits.RefusedBytesPerPoint)
+// delay delays the refusal of a client without budget. Refusals cost the client nothing, so without a delay one that never
+// stops asking would keep the process busy with them.
+func (e *Executor) delay(ctx context.Context, client ratelimit.Client) {
+	_ = sleep.For(ctx, e.limiter.Delay(client))
+}
+
+// Spend charges a client for what a transport did without executing an operation.
+func (e *Executor) Spend(ctx context.Context, points int) {
+	e.limiter.Spend(limits.ClientOf(ctx), points)
 }
 
 // charge is what a client was charged for a request.

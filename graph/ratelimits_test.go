@@ -13,7 +13,8 @@ import (
 // unlimited accepts all operations.
 type unlimited struct{}
 
-func (unlimited) Check(ratelimit.Client) error { return nil }
+func (unlimited) Check(ratelimit.Client) error         { return nil }
+func (unlimited) Delay(ratelimit.Client) time.Duration { return 0 }
 func (unlimited) Take(context.Context, ratelimit.Client, ratelimit.Cost) (ratelimit.Budget, error) {
 	return ratelimit.Budget{}, nil
 }

@@ -102,7 +102,7 @@ func documentName(path string) (name, lang string, ok bool) {
 // file is nil if there is no such document.
 func (d documents) choose(name, acceptLanguage string) (*file, string) {
 	variants := d.byName[name]
-	tags, _, _ := language.ParseAcceptLanguage(acceptLanguage) // an unreadable header prefers nothing
+	tags, _, _ := language.ParseAcceptLanguage(firstLanguages(acceptLanguage)) // an unreadable header prefers nothing
 	_, i, _ := d.matcher.Match(tags...)
 	lang := d.languages[i].String()
 	if f := variants[lang]; f != nil {
@@ -112,6 +112,22 @@ func (d documents) choose(name, acceptLanguage string) (*file, string) {
 		return f, defaultLanguage
 	}
 	return nil, ""
+}
+
+// maxLanguages is how many languages of a header count. Each takes microseconds to match.
+const maxLanguages = 10
+
+// firstLanguages returns an Accept-Language header up to the first [maxLanguages].
+func firstLanguages(header string) string {
+	end := 0
+	for range maxLanguages {
+		next := strings.IndexByte(header[end:], ',')
+		if next < 0 {
+			return header
+		}
+		end += next + 1
+	}
+	return header[:end-1]
 }
 
 // fit puts the hints about the server into a document and sets its policy. A document that

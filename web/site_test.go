@@ -127,6 +127,8 @@ func TestSite_ChoosesTheDocument(t *testing.T) {
 		{"/", "", "fr,de;q=0.3,en;q=0.2", "die Willkommensseite", "de"},
 		{"/", "", "fr", "the welcome page", "en"},
 		{"/", "", ";;;", "the welcome page", "en"},
+		{"/", "", strings.Repeat("fr,", maxLanguages-1) + "de", "die Willkommensseite", "de"},
+		{"/", "", strings.Repeat("fr,", maxLanguages) + "de", "the welcome page", "en"},
 		{"/", session, "", "the app", "en"},
 		{"/", session, "de", "die App", "de"},
 		{"/u/somebody", "", "de", "die App", "de"},

@@ -11,6 +11,7 @@ import (
 
 	"retwis/graph"
 	"retwis/graph/limits"
+	"retwis/internal/cost"
 )
 
 func TestReadDocument_IgnoresCommentsAndWhiteSpace(t *testing.T) {
@@ -112,8 +113,8 @@ func TestDocuments_AreChargedWhicheverOperationIsSelected(t *testing.T) {
 	}
 	a := newAPI(graph.Options{})
 	wantError(t, send(a, heavy(15, 171)), "COMPLEXITY_LIMIT_EXCEEDED")
-	if a.limiter.spent != limits.RefusedCost {
-		t.Errorf("the refused document costs %d, want %d", a.limiter.spent, limits.RefusedCost)
+	if a.limiter.spent != cost.PerRefusal {
+		t.Errorf("the refused document costs %d, want %d", a.limiter.spent, cost.PerRefusal)
 	}
 
 	// Within the bounds, each new document is charged before it is parsed.

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"context"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -10,17 +11,12 @@ import (
 	"retwis/internal/ratelimit"
 )
 
-// RefusedCost is the cost of a request that is refused. Parsing and validating it may have taken longer than many valid
-// operations do.
-const RefusedCost = 250
-
-// RefusedBytesPerPoint is how many bytes of a malformed request cost a point more.
-const RefusedBytesPerPoint = 512
-
 // Limiter counts the operations of clients and refuses those that exceed a rate limit, with the code RATE_LIMITED.
 type Limiter interface {
 	// Check refuses a client whose budget is used up.
 	Check(client ratelimit.Client) error
+	// Delay returns how long a client without budget waits for its next refusal.
+	Delay(client ratelimit.Client) time.Duration
 	// Take counts an operation before it runs, or refuses it as a whole. In both cases it returns how much the client may
 	// still read; the zero budget if reads have no limit.
 	Take(ctx context.Context, client ratelimit.Client, cost ratelimit.Cost) (ratelimit.Budget, error)
@@ -28,7 +24,7 @@ type Limiter interface {
 	Charge(client ratelimit.Client, cost int) error
 	// Refund gives back what an operation was counted for and did not use.
 	Refund(client ratelimit.Client, cost int)
-	// Spend counts a request that was refused after some work.
+	// Spend counts a request that was refused after some work, or that executes nothing.
 	Spend(client ratelimit.Client, cost int)
 }
 

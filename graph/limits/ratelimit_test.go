@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"retwis/graph"
-	"retwis/graph/limits"
 	"retwis/internal/auth"
+	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 )
 
@@ -106,8 +106,8 @@ func TestRateLimit_ChargesRefusedRequests(t *testing.T) {
 		for _, cost := range a.limiter.costs {
 			total += cost.Reads
 		}
-		if total != limits.RefusedCost {
-			t.Errorf("%s costs %d, want %d", query, total, limits.RefusedCost)
+		if total != cost.PerRefusal {
+			t.Errorf("%s costs %d, want %d", query, total, cost.PerRefusal)
 		}
 	}
 }

@@ -179,6 +179,8 @@ type limiter struct {
 
 func (l *limiter) Check(ratelimit.Client) error { return nil }
 
+func (l *limiter) Delay(ratelimit.Client) time.Duration { return 250 * time.Millisecond }
+
 func (l *limiter) Take(_ context.Context, client ratelimit.Client, cost ratelimit.Cost) (ratelimit.Budget, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

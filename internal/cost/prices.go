@@ -30,6 +30,27 @@ func (w Work) Points() int {
 	return PerCommand*w.Commands + PerScript*w.Scripts + PerRoundTrip*w.RoundTrips + w.Rows/RowsPerPoint + w.Bytes/BytesPerPoint
 }
 
+// Prices of requests that execute nothing, in points.
+const (
+	PerRequest        = 10  // that executes no operation
+	PerMessage        = 1   // of a websocket, that starts nothing
+	PerRefusal        = 250 // parsing and validating what was refused may have taken longer than many valid operations do
+	FileBytesPerPoint = 2 << 10
+	refusedPerPoint   = 512 // bytes of a refused request
+
+	freeHeader          = 2 << 10 // bytes of a header that cost nothing, which most headers have
+	headerBytesPerPoint = 64
+)
+
+// Refused returns the price of a request that was refused after some of its bytes were read.
+func Refused(bytes int) int { return PerRefusal + bytes/refusedPerPoint }
+
+// File returns the price of a request for a file, or for its absence, whose response has a body of some bytes.
+func File(bytes int) int { return PerRequest + bytes/FileBytesPerPoint }
+
+// Header returns what the bytes of a header cost beside the request. The server splits and looks through long ones more than once.
+func Header(bytes int) int { return max(bytes-freeHeader, 0) / headerBytesPerPoint }
+
 func (w Work) plus(other Work) Work {
 	return Work{
 		w.Commands + other.Commands, w.Scripts + other.Scripts, w.RoundTrips + other.RoundTrips, w.Rows + other.Rows, w.Bytes + other.Bytes,

@@ -79,6 +79,10 @@ func (l *Limiter) Check(client Client) error {
 	return nil
 }
 
+// Delay returns how long a client without budget waits for its next refusal. However many connections it has, it is not
+// refused more often than [maxRefusals] per second, unless it would have to wait for longer than 10 seconds.
+func (l *Limiter) Delay(client Client) time.Duration { return l.reads.delay(client.Key()) }
+
 // Spend counts work that was done for a request that turned out to be invalid.
 func (l *Limiter) Spend(client Client, cost int) {
 	if l.policies.Reads.Limited() {

@@ -15,6 +15,10 @@ const (
 	sweepBatch    = 20_000                 // readers examined by one sweep
 	maxDebt       = 2                      // usage of one reader, in whole budgets; the store has the same bound
 	retryInterval = 500 * time.Millisecond // between attempts to report
+
+	minDelay    = 250 * time.Millisecond // of a refusal
+	maxDelay    = 10 * time.Second
+	maxRefusals = 400 // of one reader per second
 )
 
 // readLimiter counts reads in this process.
@@ -39,6 +43,7 @@ type reader struct {
 	shared  time.Time     // the same in the store, after the last report
 	unsent  time.Duration // usage that is not reported yet; negative if more was given back
 	pending bool          // whether a report is due or under way
+	refusal time.Time     // when the last delayed refusal is due
 }
 
 func newReadLimiter(rate Rate) *readLimiter {
@@ -113,6 +118,19 @@ func (l *readLimiter) wait(key Key) time.Duration {
 		return 0
 	}
 	return r.used(time.Now()) + l.takes(1) - l.rate.Period
+}
+
+// delay returns how long the next refusal of a reader waits.
+func (l *readLimiter) delay(key Key) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r, now := l.readers[key], time.Now()
+	if r == nil {
+		return minDelay
+	}
+	wait := min(max(minDelay, r.refusal.Add(time.Second/maxRefusals).Sub(now)), maxDelay)
+	r.refusal = now.Add(wait)
+	return wait
 }
 
 func (l *readLimiter) budget(key Key) Budget {

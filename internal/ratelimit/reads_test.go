@@ -387,3 +387,35 @@ func TestReads_ChargesMakeDebts(t *testing.T) {
 		}
 	})
 }
+
+// Attack: refusals are free, so many connections ask for many.
+func TestDelay_BoundsRefusalsOfAClient(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := New(nil, Policies{Reads: Rate{Limit: 100, Period: time.Hour}}, slog.New(slog.DiscardHandler))
+		heavy, other := Client{User: 1}, Client{User: 2}
+		for _, client := range []Client{heavy, other} {
+			_ = l.Charge(client, 100)
+		}
+		var last time.Duration
+		for range 1000 { // at once, on connections of their own
+			last = l.Delay(heavy)
+		}
+		if want := 999 * time.Second / maxRefusals; last < want {
+			t.Errorf("1000 refusals in %v, want %v", last, want)
+		}
+		if wait := l.Delay(other); wait != minDelay {
+			t.Errorf("another client waits for %v, want %v", wait, minDelay)
+		}
+		for range 10_000 {
+			last = l.Delay(heavy)
+		}
+		if last != maxDelay {
+			t.Errorf("one of very many waits for %v, want %v", last, maxDelay)
+		}
+		time.Sleep(2 * maxDelay)
+		if wait := l.Delay(heavy); wait != minDelay {
+			t.Errorf("the next one waits for %v, want %v", wait, minDelay)
+		}
+	})
+}

@@ -108,9 +108,9 @@ func TestConnections_AreBoundedPerNetwork(t *testing.T) {
 			return response.StatusCode == http.StatusOK
 		}, func() { h.Error("a closed connection still counts") })
 		h.Stop()
-		if got := valueOf(t, registry, "retwis_http_connections", ""); got != 0 {
-			h.Errorf("%v connections are open after the end of the server", got)
-		}
+		servertest.Within(t, func() bool { return valueOf(t, registry, "retwis_http_connections", "") == 0 }, func() {
+			h.Errorf("%v connections are open after the end of the server", valueOf(t, registry, "retwis_http_connections", ""))
+		})
 	})
 }
 

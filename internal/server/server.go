@@ -38,6 +38,8 @@ type Server struct {
 	requests *requestMetrics
 	networks *connections
 
+	malformed *malformed
+
 	clientsCancel context.CancelFunc // ends what runs for websockets
 	slowConsumers atomic.Int64
 	draining      atomic.Bool
@@ -58,6 +60,7 @@ func New(opts Options) (*Server, error) {
 	}
 	s := &Server{opts: opts, security: httpapi.NewSecurityHeaders(), requests: newRequestMetrics(opts.Metrics)}
 	s.networks = newConnections(opts.ConnectionsPerNetwork, opts.TrustedProxies)
+	s.malformed = &malformed{executor: opts.Executor, networks: s.networks}
 	s.compose(origins)
 	s.register(opts.Metrics)
 
@@ -67,7 +70,7 @@ func New(opts Options) (*Server, error) {
 	mux.HandleFunc("GET /readyz", s.Health().ServeReady)
 	mux.HandleFunc("/metrics", noMetrics)
 	mux.Handle("/", opts.Web)
-	s.handler = s.observe(s.networks.bound(mux))
+	s.handler = s.observe(s.networks.bound(s.priced(mux)))
 	return s, nil
 }
 
@@ -203,6 +206,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		ConnState: func(conn net.Conn, state http.ConnState) {
 			fresh.note(conn, state)
 			s.networks.note(conn, state)
+			s.malformed.note(conn, state)
 		},
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: 5 * time.Second,
@@ -210,6 +214,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		WriteTimeout:      operation.Timeout + 30*time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeader,
+
+		DisableGeneralOptionsHandler: true, // all requests reach the handler, which charges for them
 	}
 	srv.RegisterOnShutdown(fresh.close)
 

@@ -112,15 +112,18 @@ func (s *socket) start(ctx context.Context, op *subscriber, opCtx *graphql.Opera
 	}
 }
 
-// complete stops an operation at the client's request. An id without an operation is no
+// complete stops an operation at the client's request. It reports false for an id without an operation, which is no
 // error: the end of the operation and the request may have crossed.
-func (s *socket) complete(id string) {
+func (s *socket) complete(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if op := s.operations[id]; op != nil {
-		s.removeLocked(op)
-		op.cancel()
+	op := s.operations[id]
+	if op == nil {
+		return false
 	}
+	s.removeLocked(op)
+	op.cancel()
+	return true
 }
 
 // removeLocked frees the operation's id and its share of the limits.

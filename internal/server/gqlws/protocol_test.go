@@ -1,6 +1,7 @@
 package gqlws_test
 
 import (
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"retwis/internal/cost"
+	"retwis/internal/retwis"
 	"retwis/internal/server/httpapi"
 	"retwis/internal/server/servertest"
 )
@@ -52,13 +55,14 @@ func TestProtocol_InvalidMessageCloses(t *testing.T) {
 			t.Parallel()
 			servertest.InBubble(t, nil, func(h *servertest.Harness) {
 				c := h.Ready("")
+				before := h.Backend.Charged.Load()
 				c.Send(tt.message)
 				reason := c.ExpectClose(4400)
 				if reason == "" || len(reason) > maxCloseReason {
 					h.Errorf("got reason %q, want a short one", reason)
 				}
-				if h.Backend.RefusedBytes.Load() == 0 {
-					h.Error("the message is not charged")
+				if charged := h.Backend.Charged.Load() - before; charged < cost.PerRefusal {
+					h.Errorf("the message is charged %d", charged)
 				}
 			})
 		})
@@ -266,5 +270,49 @@ func TestProtocol_DropsSilentClients(t *testing.T) {
 		if waited := time.Since(start); waited > time.Minute {
 			h.Errorf("kept a silent client for %v", waited)
 		}
+	})
+}
+
+// Attack: messages and connections that start nothing are free.
+func TestProtocol_ChargesWhatStartsNothing(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		charged := func(what string, want int, do func()) {
+			h.Helper()
+			before := h.Backend.Charged.Load()
+			do()
+			synctest.Wait()
+			if got := int(h.Backend.Charged.Load() - before); got != want {
+				h.Errorf("%s: charged %d, want %d", what, got, want)
+			}
+		}
+		var c *servertest.Socket
+		charged("a socket", 2*cost.PerRequest, func() { c = h.Ready("") })
+		charged("the end of no operation", cost.PerMessage, func() { c.Complete("none") })
+		c.Subscribe("1", servertest.FeedA)
+		c.ExpectAlive()
+		charged("the end of an operation", 0, func() { c.Complete("1") })
+
+		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
+		h.Backend.Spent.Store(&spent)
+		charged("the end of no operation without budget", 0, func() { c.Complete("none") })
+		c.ExpectAlive()
+
+		const payload = `{"authorization":"Bearer nonsense"}`
+		charged("an invalid token", cost.PerRequest+cost.Refused(len(payload)), func() {
+			c := h.Socket()
+			c.Send(`{"type":"connection_init","payload":` + payload + `}`)
+			c.ExpectClose(4403)
+		})
+		charged("a foreign origin", cost.PerRequest+cost.PerRefusal, func() {
+			if _, status, err := h.Upgrade("Origin: https://evil.test"); err == nil || status != http.StatusForbidden {
+				h.Errorf("status %d, %v", status, err)
+			}
+		})
+		charged("another version", cost.PerRequest+cost.PerRefusal, func() {
+			if w, _ := h.Do(http.MethodGet, "", "", "Connection: Upgrade", "Upgrade: websocket"); w.StatusCode != http.StatusBadRequest {
+				h.Errorf("status %d", w.StatusCode)
+			}
+		})
 	})
 }

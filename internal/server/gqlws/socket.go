@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"retwis/internal/auth"
+	"retwis/internal/cost"
 	"retwis/internal/fair"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
@@ -142,7 +143,9 @@ func (s *socket) handle(text []byte) {
 	case "subscribe":
 		s.subscribe(m)
 	case "complete":
-		s.complete(*m.ID)
+		if !s.complete(*m.ID) {
+			s.handler.Runner.Pay(s.ctx, cost.PerMessage)
+		}
 	}
 }
 
@@ -168,6 +171,7 @@ func (s *socket) initialise(m message) {
 	_, err := s.handler.Registry.Admit(s.ctx, s, credentials)
 	switch {
 	case errors.Is(err, retwis.ErrUnauthenticated):
+		s.handler.Runner.Refused(s.ctx, len(m.Payload))
 		s.conn.Close(closeForbidden, "Forbidden")
 	case err != nil:
 		if s.ctx.Err() == nil {
@@ -180,6 +184,7 @@ func (s *socket) initialise(m message) {
 			s.conn.Close(closeTryLater, "this user has too many connections")
 			return
 		}
+		s.handler.Runner.Spend(s.ctx, cost.PerRequest)
 		s.ready = true
 		s.conn.Send(ackMessage())
 	}

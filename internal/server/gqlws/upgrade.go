@@ -65,8 +65,10 @@ func New(ctx context.Context, opts Options) *Handler {
 // Upgrade upgrades a request to a websocket and returns at once: the socket outlives the request, whose buffers are
 // freed.
 func (h *Handler) Upgrade(x *httpapi.Exchange) {
+	h.Runner.Spend(x.R.Context(), cost.PerRequest)
 	switch {
 	case !h.Origins.MayUpgrade(x.R, x.TLS):
+		h.Runner.Refused(x.R.Context(), 0)
 		http.Error(x.W, "this origin is not allowed to use the API", http.StatusForbidden)
 		return
 	case h.Draining():
@@ -77,6 +79,7 @@ func (h *Handler) Upgrade(x *httpapi.Exchange) {
 	// Until connection_init the client is anonymous.
 	key := clients.KeyOf(x.R.Context())
 	if !h.Sockets.Acquire(key) {
+		h.Runner.Refused(x.R.Context(), 0)
 		x.W.Header().Set("Retry-After", strconv.Itoa(clients.RetryAfter))
 		http.Error(x.W, "too many connections without a login from your network", http.StatusTooManyRequests)
 		return
@@ -84,6 +87,7 @@ func (h *Handler) Upgrade(x *httpapi.Exchange) {
 	ws, err := h.upgrader.Upgrade(x.W, x.R, http.Header{requestid.Header: {requestid.Of(x.R.Context())}})
 	if err != nil {
 		h.Sockets.Release(key)
+		h.Runner.Refused(x.R.Context(), 0)
 		h.Log.DebugContext(x.R.Context(), "server: upgrade to a websocket failed", "err", err)
 		return
 	}

@@ -56,7 +56,10 @@ type acceptRange struct {
 	quality float64
 }
 
-// acceptRanges parses the values of the Accept header. A range that is malformed, or that
+// maxRanges is how many ranges of an Accept header count. Browsers send up to ten.
+const maxRanges = 32
+
+// acceptRanges parses the first [maxRanges] values of the Accept header. A range that is malformed, or that
 // asks for another charset than UTF-8, matches no type.
 func acceptRanges(values []string) []acceptRange {
 	var ranges []acceptRange
@@ -64,6 +67,9 @@ func acceptRanges(values []string) []acceptRange {
 		for part := range strings.SplitSeq(value, ",") {
 			if strings.TrimSpace(part) == "" {
 				continue
+			}
+			if len(ranges) == maxRanges {
+				return ranges
 			}
 			media, params, err := mime.ParseMediaType(part)
 			q, ok := parseQuality(params["q"])

@@ -1,6 +1,9 @@
 package httpapi
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestNegotiate_SelectsTheMediaType(t *testing.T) {
 	tests := []struct {
@@ -31,6 +34,8 @@ func TestNegotiate_SelectsTheMediaType(t *testing.T) {
 		{"application/json;q=x", ""},
 		{"/", ""},
 		{"text/event-stream", ""},
+		{strings.Repeat("a/b,", maxRanges-1) + "application/json", mediaJSON},
+		{strings.Repeat("a/b,", maxRanges) + "application/json", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.accept, func(t *testing.T) {

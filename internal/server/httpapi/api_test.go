@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/server/httpapi"
 	"retwis/internal/server/servertest"
@@ -141,6 +142,7 @@ func TestAPI_RefusesInvalidRequests(t *testing.T) {
 		{"GET with bad variables", "GET", "query={hello}&variables=[]", "", nil, 400, "", ""},
 		{"a documentId of another type", "POST", "", `{"documentId":1}`, []string{servertest.JSON}, 400, "", ""},
 		{"GET with a bad query string", "GET", "query=%zz", "", nil, 400, "", ""},
+		{"another method in chunks", "PUT", "", "", []string{"Transfer-Encoding: chunked"}, 405, "Allow", "GET, POST, OPTIONS"},
 		{"nothing acceptable", "POST", "", hello, []string{servertest.JSON, "Accept: text/html"}, 406, "", ""},
 		{"page of another origin", "POST", "", hello, []string{servertest.JSON, "Origin: https://evil.example"}, 403, "", ""},
 		{"foreign page, modern browser", "POST", "", hello, []string{servertest.JSON, "Sec-Fetch-Site: cross-site"}, 403, "", ""},
@@ -151,7 +153,11 @@ func TestAPI_RefusesInvalidRequests(t *testing.T) {
 	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
 		for _, tt := range tests {
 			h.Run(tt.name, func(t *testing.T) {
+				before := h.Backend.Charged.Load()
 				w, body := h.Do(tt.method, tt.query, tt.body, tt.headers...)
+				if charged, least := h.Backend.Charged.Load()-before, cost.Refused(min(len(tt.body), httpapi.MaxBody)); charged < int64(least) {
+					t.Errorf("charged %d, want %d", charged, least)
+				}
 				if w.StatusCode != tt.status || w.Header.Get(tt.header) != tt.value {
 					t.Errorf("got status %d, %s %q: %s", w.StatusCode, tt.header, w.Header.Get(tt.header), body)
 				}
@@ -171,11 +177,12 @@ func TestAPI_ChargesRefusedBytes(t *testing.T) {
 		if w, body := h.Do("POST", "", large, servertest.JSON); w.StatusCode != http.StatusBadRequest {
 			h.Errorf("a malformed request: status %d: %s", w.StatusCode, body)
 		}
-		if n := h.Backend.RefusedBytes.Load(); n != int64(len(large)) {
-			h.Errorf("%d bytes are charged, want %d", n, len(large))
+		want := int64(cost.Refused(len(large)))
+		if n := h.Backend.Charged.Load(); n != want {
+			h.Errorf("charged %d, want %d", n, want)
 		}
-		if w, _ := h.Do("POST", "", large+"}", servertest.JSON); w.StatusCode != http.StatusOK || h.Backend.RefusedBytes.Load() != int64(len(large)) {
-			h.Errorf("a valid request: status %d, %d bytes are charged", w.StatusCode, h.Backend.RefusedBytes.Load())
+		if w, _ := h.Do("POST", "", large+"}", servertest.JSON); w.StatusCode != http.StatusOK || h.Backend.Charged.Load() != want {
+			h.Errorf("a valid request: status %d, %d charged in all", w.StatusCode, h.Backend.Charged.Load())
 		}
 		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
 		h.Backend.Spent.Store(&spent)

@@ -22,9 +22,9 @@ const allowedMethods = "GET, POST, OPTIONS"
 func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 	var params *graphql.RawParams
 	var err error
-	length := len(x.R.URL.RawQuery)
 	switch x.R.Method {
 	case http.MethodGet:
+		x.read = len(x.R.URL.RawQuery)
 		params, err = decodeQuery(x.R.URL.RawQuery)
 	case http.MethodPost:
 		// A body of this type needs a preflight to be sent across origins; the check of the
@@ -33,11 +33,11 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 			return nil, refuse(http.StatusForbidden, retwis.CodeForbidden, "this origin is not allowed to use the API")
 		}
 		body, refusal := x.readBody()
+		x.read = len(body)
 		if refusal != nil {
 			return nil, refusal
 		}
-		length = len(body)
-		if err := x.api.Runner.Admit(x.R.Context(), length); err != nil {
+		if err := x.api.Runner.Admit(x.R.Context(), len(body)); err != nil {
 			return nil, &Refusal{http.StatusTooManyRequests, err}
 		}
 		params, err = DecodeParams(body)
@@ -46,7 +46,6 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		return nil, refuse(http.StatusMethodNotAllowed, retwis.CodeBadUserInput, "use POST, or GET for queries")
 	}
 	if err != nil {
-		x.api.Runner.Refused(x.R.Context(), length)
 		return nil, refuse(http.StatusBadRequest, retwis.CodeBadUserInput, "%s", err)
 	}
 	params.Headers = x.R.Header
@@ -95,10 +94,10 @@ func (x *Exchange) readBody() ([]byte, *Refusal) {
 		body = all.Bytes()
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, tooLarge()
+		return body, tooLarge()
 	}
 	if err != nil {
-		return nil, refuse(http.StatusBadRequest, retwis.CodeBadUserInput, "%s", fmt.Errorf("the body ended early: %w", err))
+		return body, refuse(http.StatusBadRequest, retwis.CodeBadUserInput, "%s", fmt.Errorf("the body ended early: %w", err))
 	}
 	return body, nil
 }

@@ -25,6 +25,7 @@ type Exchange struct {
 	Credentials clients.Credentials
 
 	api    *API
+	read   int // bytes of the parameters
 	viewer auth.Identity
 	cookie string // the value of the session cookie; empty without one
 	jar    cookieJar

@@ -33,9 +33,25 @@ func (x *Exchange) Respond(response *graphql.Response, media string) {
 	x.reply(status, media, response)
 }
 
-// Refuse writes the refusal of a request as a media type; the empty one is JSON.
+// Refuse writes the refusal of a request as a media type; the empty one is JSON. It charges the network of the client if the
+// request is at fault.
 func (x *Exchange) Refuse(refusal *Refusal, media string) {
+	if fault := refusal.Status < http.StatusInternalServerError && refusal.Status != http.StatusTooManyRequests; fault {
+		x.api.Runner.Refused(x.R.Context(), x.received())
+	}
 	x.reply(refusal.Status, cmp.Or(media, mediaJSON), &graphql.Response{Errors: gqlerror.List{refusal.Err}})
+}
+
+// received returns how many bytes of a refused request the server reads at most: it also reads a body that no handler has read.
+func (x *Exchange) received() int {
+	switch {
+	case x.read > 0:
+		return x.read
+	case x.R.ContentLength < 0:
+		return MaxBody
+	default:
+		return int(min(x.R.ContentLength, MaxBody))
+	}
 }
 
 func (x *Exchange) reply(status int, media string, response *graphql.Response) {

@@ -12,10 +12,10 @@ import (
 
 // Executor executes GraphQL operations.
 type Executor interface {
-	// Admit refuses a client whose budget of reads is used up, before a large request is decoded.
+	// Admit refuses a client whose budget of reads is used up, after a delay.
 	Admit(ctx context.Context) error
-	// Refused charges the client for a request that the transport refused after reading its bytes.
-	Refused(ctx context.Context, bytes int)
+	// Spend charges the client for what the transport did without executing an operation.
+	Spend(ctx context.Context, points int)
 	// Prepare parses, validates and counts an operation. It returns how much the client may
 	// still read; the zero budget if reads have no limit. If the transport allows queries
 	// only, mutations are not counted, because the transport refuses them.

@@ -16,6 +16,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"go.opentelemetry.io/otel/trace"
 
+	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/roundtrip"
@@ -104,10 +105,20 @@ func (r *Runner) Admit(ctx context.Context, bytes int) *gqlerror.Error {
 	return r.Failure(ctx, "check a budget", err)
 }
 
-// Refused counts a request that the transport refused after reading its bytes.
+// Refused counts and charges a request that the transport refused after reading its bytes.
 func (r *Runner) Refused(ctx context.Context, bytes int) {
 	r.Metrics.refused.Inc()
-	r.Executor.Refused(ctx, bytes)
+	r.Executor.Spend(ctx, cost.Refused(bytes))
+}
+
+// Spend is [Executor.Spend].
+func (r *Runner) Spend(ctx context.Context, points int) { r.Executor.Spend(ctx, points) }
+
+// Pay charges a client that has a budget left, and delays all others.
+func (r *Runner) Pay(ctx context.Context, points int) {
+	if r.Executor.Admit(ctx) == nil {
+		r.Executor.Spend(ctx, points)
+	}
 }
 
 // Run executes a query or a mutation and returns its response.

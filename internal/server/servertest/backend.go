@@ -25,8 +25,8 @@ import (
 type Backend struct {
 	Timelines    *Timelines
 	ChargeEvents atomic.Pointer[error] // why events for one client are refused
-	Spent        atomic.Pointer[error] // why large requests are refused
-	RefusedBytes atomic.Int64          // of requests that a transport refused
+	Spent        atomic.Pointer[error] // why clients are not admitted
+	Charged      atomic.Int64          // points that transports charged
 
 	schema *ast.Schema
 
@@ -138,9 +138,9 @@ func (e *backendExecutor) Admit(context.Context) error {
 	return nil
 }
 
-// Refused implements [operation.Executor].
-func (e *backendExecutor) Refused(_ context.Context, bytes int) {
-	e.backend.RefusedBytes.Add(int64(bytes))
+// Spend implements [operation.Executor].
+func (e *backendExecutor) Spend(_ context.Context, points int) {
+	e.backend.Charged.Add(int64(points))
 }
 
 // Prepare implements [operation.Executor]. It counts nothing.

@@ -1,0 +1,165 @@
+package server_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"retwis/internal/cost"
+	"retwis/internal/retwis"
+	"retwis/internal/server"
+	"retwis/internal/server/httpapi"
+	"retwis/internal/server/servertest"
+)
+
+// pageBytes is the length of the page that the tests request.
+const pageBytes = 100 << 10
+
+// page serves a page with an ETag.
+func page(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path != "/page":
+		http.NotFound(w, r)
+	case r.Method != http.MethodGet:
+		http.Error(w, "", http.StatusMethodNotAllowed)
+	case r.Header.Get("If-None-Match") != "":
+		w.WriteHeader(http.StatusNotModified)
+	default:
+		_, _ = io.WriteString(w, strings.Repeat("x", pageBytes))
+	}
+}
+
+// charged returns how much a server charges for what test does. The charge follows the response, so it waits for any.
+func charged(h *servertest.Harness, test func()) int {
+	h.Helper()
+	before := h.Backend.Charged.Load()
+	test()
+	servertest.Within(h.T, func() bool { return h.Backend.Charged.Load() > before }, func() { h.Error("nothing was charged") })
+	return int(h.Backend.Charged.Load() - before)
+}
+
+// Attack: requests that execute no operation are free.
+func TestServer_ChargesRequestsWithoutAnOperation(t *testing.T) {
+	t.Parallel()
+	servertest.OnTCP(t, func(o *server.Options) { o.Web = http.HandlerFunc(page) }, func(h *servertest.Harness) {
+		h.HTTP.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		for _, tt := range []struct {
+			name, method, path, body string
+			headers                  []string
+			status, price            int
+		}{
+			{"a file", "GET", "/page", "", nil, 200, cost.File(pageBytes)},
+			{"a file that the client has", "GET", "/page", "", []string{`If-None-Match: "x"`}, 304, cost.PerRequest},
+			{"a file without its body", "HEAD", "/page", "", nil, 405, cost.PerRequest},
+			{"a missing file", "GET", "/missing", "", nil, 404, cost.PerRequest},
+			{"a path that is not clean", "GET", "//page", "", nil, 307, cost.PerRequest},
+			{"the metrics", "GET", "/metrics", "", nil, 404, cost.PerRequest},
+			{"a health check", "GET", "/healthz", "", nil, 200, cost.PerRequest},
+			{"readiness", "GET", "/readyz", "", nil, 200, cost.PerRequest},
+			{"a body that is not read", "POST", "/page", strings.Repeat("x", 50<<10), nil, 405, cost.Refused(50 << 10)},
+			{"a preflight", "OPTIONS", "/graphql", "", []string{"Origin: https://evil.test", "Access-Control-Request-Method: POST"}, 403, cost.PerRequest},
+			{"a long header", "GET", "/missing", "", []string{"X-Long: " + strings.Repeat("x", 60<<10)}, 404, cost.PerRequest + cost.Header(60<<10)},
+			{"many headers", "GET", "/missing", "", manyHeaders(1000), 404, cost.PerRequest + cost.Header(1000*len("X-0000: \r\n"))},
+			{"an operation with a long header", "GET", "/graphql?query=%7Bhello%7D", "", []string{"X-Long: " + strings.Repeat("x", 60<<10)}, 200, cost.Header(60 << 10)},
+		} {
+			got := charged(h, func() {
+				if w, body := h.Request(tt.method, h.URL+tt.path, tt.body, tt.headers...); w.StatusCode != tt.status {
+					t.Errorf("%s: status %d: %.100s", tt.name, w.StatusCode, body)
+				}
+			})
+			if most := tt.price + 20; got < tt.price || got > most { // Go's client sends more headers, and pages of errors have bytes
+				t.Errorf("%s: charged %d, want %d", tt.name, got, tt.price)
+			}
+		}
+	})
+}
+
+func manyHeaders(n int) (headers []string) {
+	for i := range n {
+		headers = append(headers, fmt.Sprintf("X-%04d: ", i))
+	}
+	return headers
+}
+
+// Attack: a request that the server refuses before any handler sees it is free.
+func TestServer_ChargesMalformedRequests(t *testing.T) {
+	t.Parallel()
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		for name, text := range map[string]string{
+			"a header that is too long": "GET / HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("a:\r\n", 40_000) + "\r\n",
+			"no HTTP":                   "nonsense\r\n\r\n",
+			"no host":                   "GET / HTTP/1.1\r\n\r\n",
+		} {
+			conns := []net.Conn{h.Connect()}
+			if len(text) > 64<<10 { // a short one after another request costs less than a connection
+				conns = append(conns, h.Connect())
+				if response, _ := exchange(h, conns[1], "/healthz"); response.StatusCode != http.StatusOK {
+					t.Fatal(response.Status)
+				}
+			}
+			for _, c := range conns {
+				h.Backend.Charged.Store(0)
+				go func() { _, _ = io.WriteString(c, text) }() // the server stops reading
+				if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, " 4") {
+					t.Errorf("%s: %q, %v", name, line, err)
+				}
+				want := int64(cost.Refused(64 << 10))
+				servertest.Within(t, func() bool { return h.Backend.Charged.Load() == want }, func() {
+					t.Errorf("%s: charged %d, want %d", name, h.Backend.Charged.Load(), want)
+				})
+			}
+		}
+		got := charged(h, func() {
+			c := h.Connect()
+			_, _ = io.WriteString(c, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
+			_, _ = bufio.NewReader(c).ReadString('\n')
+		})
+		if got != cost.PerRequest {
+			t.Errorf("a request about the server as a whole: charged %d, want %d", got, cost.PerRequest)
+		}
+	})
+}
+
+// Without a budget, files are refused, health checks are not, and the API decides for itself.
+func TestServer_RefusesFilesWithoutBudget(t *testing.T) {
+	t.Parallel()
+	proxies := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+	servertest.OnTCP(t, func(o *server.Options) { o.Web, o.TrustedProxies = http.HandlerFunc(page), proxies }, func(h *servertest.Harness) {
+		const client = "X-Forwarded-For: 203.0.113.7"
+		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
+		h.Backend.Spent.Store(&spent)
+		for path, status := range map[string]int{"/page": 429, "/missing": 429, "/healthz": 200, "/readyz": 200, "/graphql?query=%7Bhello%7D": 200} {
+			w, body := h.Request(http.MethodGet, h.URL+path, "", client)
+			if w.StatusCode != status {
+				t.Errorf("%s: status %d: %.100s", path, w.StatusCode, body)
+			}
+			if status == http.StatusTooManyRequests && (w.Header.Get("Retry-After") == "" || w.Header.Get("Cache-Control") != "no-store") {
+				t.Errorf("%s: header %v", path, w.Header)
+			}
+		}
+		before := h.Backend.Charged.Load()
+		if w, _ := h.Request(http.MethodGet, h.URL+"/page", ""); w.StatusCode != http.StatusOK || h.Backend.Charged.Load() != before {
+			t.Errorf("a trusted proxy: status %d, charged %d", w.StatusCode, h.Backend.Charged.Load()-before)
+		}
+	})
+}
+
+// A page of the web app, with its files, fits into the budget of a network many times.
+func TestPrices_LeaveRoomForPages(t *testing.T) {
+	t.Parallel()
+	const files, bytes = 40, 500 << 10 // more than the web app has, compressed
+	load := files*cost.PerRequest + cost.File(bytes)
+	reload := files * cost.PerRequest
+	const budget = 120_000
+	if loads, reloads := budget/load, budget/reload; loads < 150 || reloads < 250 {
+		t.Errorf("%d loads, or %d reloads, a minute", loads, reloads)
+	}
+	if cost.Refused(httpapi.MaxBody) > budget/100 {
+		t.Error("a refused request uses up a budget")
+	}
+}
