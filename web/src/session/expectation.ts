@@ -1,7 +1,7 @@
 const name = "retwis-logged-in"; // index.html reads it before the first paint
 
 /** What stays in the storage of this browser after a logout: the choices of a device, and what waits for its user only. */
-const staying = /^retwis-(theme$|draft:|read:)/;
+const staying = /^retwis-(theme$|draft:)/;
 
 /** Reports whether a user was logged in on the last visit: space is kept for what they will see. */
 export function expectViewer(): boolean {
@@ -28,10 +28,9 @@ export function noteViewer(id: string | null): void {
 }
 
 /** Removes what waits in this browser for a user who is deleted. */
-export function forgetUser(userId: string, mentionsTimelineId: string): void {
+export function forgetUser(userId: string): void {
   try {
     localStorage.removeItem(`retwis-draft:${userId}`);
-    localStorage.removeItem(`retwis-read:${mentionsTimelineId}`);
   } catch {
     // without storage nothing waits
   }

@@ -37,7 +37,7 @@ function PasswordQuestion({ username, onCancel }: { username: string; onCancel: 
     const failures = (await remove({ variables: { password } })).data?.deleteAccount?.userErrors ?? [];
     if (failures.length > 0) return failures;
     await leave();
-    if (viewer) forgetUser(viewer.user.id, viewer.mentionsTimeline.id);
+    if (viewer) forgetUser(viewer.user.id);
     return failures;
   });
   return (

@@ -41,6 +41,7 @@ export class LiveTimeline {
   private readonly own: OwnPosts;
   private view: LiveView = { hidden: new Set(), beyond: false, current: false };
   private readonly listeners = new Set<() => void>();
+  private readonly eventListeners = new Set<() => void>();
   private position: string | undefined;
   private queue: TimelineEvent[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -61,6 +62,17 @@ export class LiveTimeline {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   };
+
+  /** Calls a listener after each batch of events, until the returned function is called. */
+  readonly onEvents = (listener: () => void): (() => void) => {
+    this.eventListeners.add(listener);
+    return () => this.eventListeners.delete(listener);
+  };
+
+  /** The cursor of the newest post received; undefined if nothing has been read. */
+  get newest(): string | undefined {
+    return this.position ?? this.window.read()?.liveCursor;
+  }
 
   /** Reports whether the timeline has readers. */
   get followed(): boolean {
@@ -176,6 +188,7 @@ export class LiveTimeline {
       }
     }
     this.apply(added, removed, current);
+    for (const listener of this.eventListeners) listener();
     if (reset) void this.readAgain();
   }
 

@@ -1,89 +1,66 @@
-import { useFragment } from "@apollo/client/react";
+import { useMutation, useQuery } from "@apollo/client/react";
 import { useCallback, useEffect, useMemo, useState } from "react";
+import { MarkTimelineReadDocument, TimelineUnreadDocument } from "./generated.ts";
 import { useRetwis } from "./retwis.ts";
 
 /** How long a page is left alone before the timeline is read, in milliseconds. */
 const delay = 2_000;
+/** How often the number is read at most while events arrive, in milliseconds. */
+const pause = 1_000;
 
 /**
- * Counts the posts of a timeline, up to one page, that are newer than those marked as read.
- * It reads the timeline in the background and stays live. The mark is kept in localStorage;
- * on the first visit everything counts as read.
+ * Returns the number of unread posts of a timeline of the viewer, up to 99, and a function that marks
+ * the timeline as read up to the newest post received. The server keeps the marker, so the number is
+ * the same on all devices. It follows the events of the timeline.
  */
 export function useUnreadCount(timelineId: string): { count: number; markRead: () => void } {
-  const { timelines, documents } = useRetwis();
+  const { timelines } = useRetwis();
   const live = useMemo(() => timelines.get(timelineId), [timelines, timelineId]);
-  const { data, complete } = useFragment({
-    fragment: documents.window,
-    fragmentName: "TimelineWindow",
-    from: { __typename: "Timeline", id: timelineId },
-  });
-  const known = useTimes(timelineId, complete);
-  const [read, setRead] = useState(() => stored(timelineId));
+  const due = useDelay(delay);
+  const { data, refetch } = useQuery(TimelineUnreadDocument, { variables: { id: timelineId }, skip: !due });
+  const [mark] = useMutation(MarkTimelineReadDocument);
 
   useEffect(() => {
-    let stop = () => {};
-    const timer = setTimeout(() => {
-      const begin = live.window.read() === undefined ? live.window.readHead() : Promise.resolve();
-      let left = false;
-      let unfollow = () => {};
-      stop = () => {
-        left = true;
-        unfollow();
-      };
-      begin.then(
-        () => {
-          if (!left && live.window.read()) unfollow = live.follow({ cursorInView: () => undefined });
-        },
-        () => {}, // the server is unreachable: the number is of no importance
-      );
-    }, delay);
+    if (!due) return;
+    let left = false;
+    let unfollow = () => {};
+    const begin = live.window.read() === undefined ? live.window.readHead() : Promise.resolve();
+    begin.then(
+      () => {
+        if (!left && live.window.read()) unfollow = live.follow({ cursorInView: () => undefined });
+      },
+      () => {}, // the server is unreachable: the number is of no importance
+    );
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const ignore = live.onEvents(() => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        refetch().catch(() => {}); // the next event tries again
+      }, pause);
+    });
     return () => {
+      left = true;
       clearTimeout(timer);
-      stop();
+      ignore();
+      unfollow();
     };
-  }, [live]);
+  }, [due, live, refetch]);
 
-  const newest = known[0];
   const markRead = useCallback(() => {
-    if (newest === undefined) return;
-    setRead(newest);
-    store(timelineId, newest);
-  }, [timelineId, newest]);
-  const ready = complete && data.posts.pageInfo.hasPreviousPage === false;
-  useEffect(() => {
-    if (!ready || read !== undefined) return;
-    const mark = newest ?? new Date(0).toISOString();
-    setRead(mark);
-    store(timelineId, mark);
-  }, [ready, read, newest, timelineId]);
-  const count = read === undefined ? 0 : known.filter((time) => time > read).length;
+    const cursor = live.newest;
+    if (cursor === undefined) return;
+    mark({ variables: { input: { timelineId, cursor } } }).catch(() => {}); // the next visit marks it
+  }, [live, mark, timelineId]);
+  const count = data?.node?.__typename === "Timeline" ? (data.node.unreadCount ?? 0) : 0;
   return { count, markRead };
 }
 
-/** The times of the posts in the window, newest first. */
-function useTimes(timelineId: string, complete: boolean): string[] {
-  const { timelines } = useRetwis();
-  const window = complete ? timelines.get(timelineId).window.read() : undefined;
-  return window?.edges.map((edge) => edge.node).map((node) => (node as unknown as { createdAt: string }).createdAt) ?? [];
-}
-
-function name(timelineId: string): string {
-  return `retwis-read:${timelineId}`;
-}
-
-function stored(timelineId: string): string | undefined {
-  try {
-    return localStorage.getItem(name(timelineId)) ?? undefined;
-  } catch {
-    return undefined; // storage is forbidden
-  }
-}
-
-function store(timelineId: string, time: string): void {
-  try {
-    localStorage.setItem(name(timelineId), time);
-  } catch {
-    // Storage is full or forbidden: the mark lasts as long as the page.
-  }
+/** Reports whether a time has passed since the component was mounted. */
+function useDelay(milliseconds: number): boolean {
+  const [passed, setPassed] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setPassed(true), milliseconds);
+    return () => clearTimeout(timer);
+  }, [milliseconds]);
+  return passed;
 }
