@@ -27,6 +27,9 @@ type sequence struct {
 	client   redis.UniversalClient
 	promptly bool
 	seen     map[retwis.UserID]view
+
+	roomForAll bool // homes are never trimmed
+	marked     map[retwis.UserID]readPosts
 }
 
 // view is a home that a subscriber has seen.
@@ -70,12 +73,16 @@ func TestHomes_EqualTheirDefinitionAfterASequenceOfActions(t *testing.T) {
 		options := v.options
 		options.URL, options.Partitions, options.DeletedAccountTTL = server.URL(), partitions, enginetest.ShortAccountTTL
 		e := &engine{enginetest.New(enginetest.Shrinkable(t), options)}
-		s := &sequence{e, nil, client, v.promptly, map[retwis.UserID]view{}}
+		s := &sequence{
+			engine: e, client: client, promptly: v.promptly, seen: map[retwis.UserID]view{},
+			roomForAll: v.options.Slack == 0, marked: map[retwis.UserID]readPosts{},
+		}
 		s.m = enginetest.NewModel(s.place(2))
 		s.deliver()
 		t.Repeat(s.actions())
 		s.deliver()
 		s.resume()
+		s.verifyMarkers()
 		slack := max(options.Slack, 1)
 		if !s.promptly && options.Slack > 0 {
 			slack = options.HomeCap // a home that lags may trim newer posts than it keeps
@@ -118,11 +125,16 @@ func (s *sequence) actions() map[string]func(*rapid.T) {
 				s.expect(s.m.Leave(s.Engine, s.user(t, "user")))
 			}
 		},
-		"read":      func(t *rapid.T) { s.expect(s.m.Page(s.Engine, s.user(t, "user"), 5)) },
-		"evict":     func(*rapid.T) { s.evict() },
-		"recreate":  func(t *rapid.T) { s.expect(s.Timelines.Recreate(t.Context(), retwis.Home(s.user(t, "user")))) },
+		"read":  func(t *rapid.T) { s.expect(s.m.Page(s.Engine, s.user(t, "user"), 5)) },
+		"mark":  func(t *rapid.T) { s.mark(t, s.user(t, "user")) },
+		"evict": func(*rapid.T) { s.evict() },
+		"recreate": func(t *rapid.T) {
+			user := s.user(t, "user")
+			delete(s.marked, user)
+			s.expect(s.Timelines.Recreate(t.Context(), retwis.Home(user)))
+		},
 		"subscribe": func(t *rapid.T) { s.subscribe(s.user(t, "user")) },
-		"deliver":   func(*rapid.T) { s.deliver(); s.resume() },
+		"deliver":   func(*rapid.T) { s.deliver(); s.resume(); s.verifyMarkers() },
 		"deliver one outbox": func(t *rapid.T) {
 			if s.promptly {
 				t.Skip("the others would lag")
@@ -222,6 +234,7 @@ func (s *sequence) place(perPartition int) []retwis.UserID {
 
 // evict deletes the lists of all homes, as if nobody had read them for long.
 func (s *sequence) evict() {
+	clear(s.marked)
 	for _, user := range s.m.People {
 		if !s.m.HasLeft(user) {
 			s.readOn(s.client, retwis.Home(user), 1)
