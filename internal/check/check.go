@@ -17,6 +17,9 @@
 // An entry is the element that the record of its post or repost determines. An author's posts, replies and reposts
 // are those of the author's profile.
 //
+// A marker is an entry of its list, or stands for a position in it: a post that was created, whose element it is unless the
+// post is deleted.
+//
 // Mentions and the public timeline cannot be derived from other data. The check verifies their entries only.
 //
 // The check also compares both directions of each edge, the counts, the follower partitions,
@@ -46,6 +49,7 @@ type Database interface {
 	ProfileRecord(ctx context.Context, id retwis.UserID) (entries []retwis.Element, foreign int, err error)
 	TimelineRecord(ctx context.Context, id retwis.TimelineID) (record.Timeline, error)
 	PostRecords(ctx context.Context, ids []retwis.PostID) ([]record.Post, error)
+	Assigned(ctx context.Context, id retwis.PostID) (bool, error)
 	PostsDownTo(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.Element, error)
 	SourceEdges(ctx context.Context, ids []retwis.TimelineID) ([]record.Edge, error)
 	AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partitions []int) ([]record.Edge, error)
@@ -69,6 +73,7 @@ type Database interface {
 type Repairer interface {
 	RecreateIfStored(ctx context.Context, id retwis.TimelineID) (bool, error)
 	RemoveEntries(ctx context.Context, id retwis.TimelineID, stay map[retwis.Element]int) error
+	RepairMarker(ctx context.Context, id retwis.TimelineID, marker string) error
 	RepairProfileEntry(ctx context.Context, author retwis.UserID, entry retwis.Element) error
 	RepairEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error
 	RepairAuthorPartition(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) error

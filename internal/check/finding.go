@@ -15,6 +15,7 @@ const (
 	Extra      Kind = "extra"        // a timeline holds an entry that does not belong to it
 	Duplicate  Kind = "duplicate"    // a timeline holds an entry more than once
 	OutOfOrder Kind = "out of order" // a timeline holds an entry above a newer one of the same author
+	Marker     Kind = "marker"       // the marker of a timeline is no element, or not that of a post that was created
 
 	ProfileMissing   Kind = "profile missing" // a profile lacks a post of its user
 	ProfileExtra     Kind = "profile extra"   // a profile holds an entry that is not a post of its user
@@ -40,7 +41,7 @@ const (
 // kinds returns all kinds in the order of reports.
 func kinds() []Kind {
 	return []Kind{
-		Missing, Extra, Duplicate, OutOfOrder,
+		Missing, Extra, Duplicate, OutOfOrder, Marker,
 		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder,
 		OneWayEdge, DanglingEdge, FollowerPartition, FollowerPartitionCount, Count, NameMissing, NameTaken,
 		SearchWords, SearchExtra, NewestMissing, NewestExtra,

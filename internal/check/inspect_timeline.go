@@ -47,6 +47,9 @@ func (i inspector) inspectTimeline(ctx context.Context, id retwis.TimelineID, re
 	}
 	result.timelines++
 	result.entries += len(r.Entries)
+	if err := i.inspectMarker(ctx, r, result); err != nil {
+		return err
+	}
 	if r.End != record.ListComplete && r.End != record.ListTrimmed {
 		return nil
 	}
@@ -141,7 +144,54 @@ func (i inspector) inspectMentions(ctx context.Context, user retwis.UserID, resu
 		return err
 	}
 	result.findings = append(result.findings, compareMentions(r, records)...)
+	return i.inspectMarker(ctx, r, result)
+}
+
+// inspectMarker inspects whether the marker of a timeline is an element that the list may have held. A marker that is
+// older than the whole list only says that all entries are unread.
+func (i inspector) inspectMarker(ctx context.Context, r record.Timeline, result *inspection) error {
+	if r.Marker == "" {
+		return nil
+	}
+	problem := ""
+	marker, err := retwis.ParseElement(r.Marker)
+	switch {
+	case err != nil:
+		problem = "which is not an element"
+	case slices.Contains(r.Entries, marker):
+		return nil
+	default:
+		if problem, err = i.markerProblem(ctx, r, marker); err != nil {
+			return err
+		}
+	}
+	if problem != "" {
+		result.add(Finding{
+			Kind: Marker, Timeline: r.ID, detail: r.Marker,
+			Text: fmt.Sprintf("%s has the marker %q, %s", describe(r.ID), r.Marker, problem),
+		})
+	}
 	return nil
+}
+
+// markerProblem returns why a marker that is not in the list cannot have been there, or nothing.
+func (i inspector) markerProblem(ctx context.Context, r record.Timeline, marker retwis.Element) (string, error) {
+	posts, err := i.records(ctx, []retwis.Element{marker})
+	if err != nil {
+		return "", err
+	}
+	post := posts[marker.ID]
+	if !post.Exists {
+		assigned, err := i.db.Assigned(ctx, marker.ID)
+		if err != nil || assigned {
+			return "", err
+		}
+		return "whose post was never created", nil
+	}
+	if n := len(r.Entries); n == 0 || post.Deleted || marker.ID < r.Entries[n-1].ID || post.Element(marker.ID) == marker {
+		return "", nil
+	}
+	return "which is not the element of its post", nil
 }
 
 // inspectPublic inspects the entries of the public timeline. It does not search for missing

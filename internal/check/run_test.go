@@ -197,6 +197,16 @@ func TestRun_FindsAndRepairsDamage(t *testing.T) {
 		{"newest users list a user who does not exist", func(ctx context.Context, d *damage) error {
 			return d.ZAdd(ctx, in(d.only(":user:"+d.lone.String()), "newest_users"), redis.Z{Score: 99, Member: "12345"}).Err()
 		}, map[check.Kind]int{check.NewestExtra: 1}},
+		{"marker that is not an element", func(ctx context.Context, d *damage) error {
+			return d.HSet(ctx, d.only(":user:"+d.reader.String()), "marker", "newest").Err()
+		}, map[check.Kind]int{check.Marker: 1}},
+		{"marker of a post that was never created", func(ctx context.Context, d *damage) error {
+			return d.HSet(ctx, d.only(":user:"+d.reader.String()), "mentions_marker", (d.posts[0] + 1e15).String()).Err()
+		}, map[check.Kind]int{check.Marker: 1}},
+		{"marker that is not the element of its post", func(ctx context.Context, d *damage) error {
+			list := d.only(":list:" + d.list.String())
+			return d.HSet(ctx, list, "marker", d.posts[3].String()+":"+d.author.String()+":"+d.reader.String()).Err()
+		}, map[check.Kind]int{check.Marker: 1}},
 		{"post held three times on the public timeline", func(ctx context.Context, d *damage) error {
 			return d.LPush(ctx, d.only(":public"), d.posts[3].String(), d.posts[3].String()).Err()
 		}, map[check.Kind]int{check.Duplicate: 2}},
@@ -249,6 +259,44 @@ func TestRun_WorksWithAnInProcessRedis(t *testing.T) {
 		t.Errorf("found %v: %v", found.Counts, found.Examples)
 	}
 	d.IsSound()
+}
+
+func TestRun_KeepsThePlaceOfAMarker(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		d := newDamage(t, url)
+		ctx, mentions := t.Context(), retwis.Mentions(d.reader)
+		unread := func() int {
+			got, err := d.Timelines.Unread(ctx, mentions, retwis.MaxUnread)
+			d.must(err)
+			return got.Count
+		}
+		reader := d.only(":user:" + d.reader.String())
+		wrong := d.posts[3].String() + ":" + d.author.String() + ":" + d.other.String()
+		for _, tt := range []struct {
+			name, marker string
+			want         int
+		}{
+			{"another element of a post", wrong, 4},
+			{"a post that was never created", (d.posts[0] + 1e15).String(), 0},
+			{"not an element", "newest", 12},
+		} {
+			d.must(d.HSet(ctx, reader, "mentions_marker", tt.marker).Err())
+			if report := d.Check(check.Options{Repair: true}); report.Repaired != 1 {
+				t.Errorf("%s: repaired %d findings, want 1: %v", tt.name, report.Repaired, report.Examples)
+			}
+			if got := unread(); got != tt.want {
+				t.Errorf("%s: %d mentions are unread after the repair, want %d", tt.name, got, tt.want)
+			}
+		}
+		d.must(d.HSet(ctx, reader, "mentions_marker", (d.posts[0] + 1e15).String()).Err())
+		d.Check(check.Options{Repair: true})
+		d.Post(d.author, "later, for @reader")
+		d.Drain()
+		if got := unread(); got != 1 {
+			t.Errorf("%d mentions are unread after a mention, want 1", got)
+		}
+	})
 }
 
 // The test damages and repairs homes while users post, follow and read. At the end the

@@ -73,6 +73,7 @@ type Timeline struct {
 	Foreign int                     // number of entries that are not elements
 	Sources map[retwis.UserID]int64 // authors whose posts it receives besides its owner's, by the time of the follow
 	Pending []retwis.Element        // entries that the next read merges into the list
+	Marker  string                  // as stored, or empty
 	Gap     retwis.PostID           // below it, posts that the next read would merge are not all held; 0 if they are
 }
 

@@ -60,6 +60,23 @@ func (s *Repairer) RemoveEntries(ctx context.Context, id retwis.TimelineID, keep
 	return nil
 }
 
+// RepairMarker replaces the marker of a timeline by the entry at its place. It deletes a marker that has no place.
+func (s *Repairer) RepairMarker(ctx context.Context, id retwis.TimelineID, marker string) error {
+	placed := "0"
+	if _, err := retwis.ParseElement(marker); err == nil {
+		placed = "1"
+	}
+	p := s.db.OfTimeline(id)
+	err := s.db.Do(ctx, rdb.Call{
+		Script: script.RepairMarker, Keys: []string{p.Timeline(id).Entries(), p.Timeline(id).Owner(), p.Online(), p.OnlineNodes()},
+		Args: []any{id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels), p.Timeline(id).Marker(), marker, placed},
+	}).Err()
+	if err != nil {
+		return fmt.Errorf("repair the marker of timeline %s: %w", id, err)
+	}
+	return nil
+}
+
 // RepairProfileEntry puts an entry at its position on its author's profile, once. It removes an entry whose post is
 // deleted or of another author.
 func (s *Repairer) RepairProfileEntry(ctx context.Context, author retwis.UserID, entry retwis.Element) error {

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"retwis/internal/record"
@@ -22,10 +23,10 @@ func (s *Inspector) TimelineRecord(ctx context.Context, id retwis.TimelineID) (r
 	}
 	reply, err := s.db.Do(ctx, rdb.Call{
 		Script: script.InspectTimeline,
-		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Sources(), p.Timeline(id).Epoch(), p.LargeAuthors()},
-		Args:   []any{owner, p.Tag + ":", s.options.HomeCap},
+		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Sources(), p.Timeline(id).Epoch(), p.LargeAuthors(), p.Timeline(id).Owner()},
+		Args:   []any{owner, p.Tag + ":", s.options.HomeCap, p.Timeline(id).Marker()},
 	}).Slice()
-	if err != nil || len(reply) != 6 {
+	if err != nil || len(reply) != 7 {
 		return r, fmt.Errorf("inspect timeline %s: %d fields: %w", id, len(reply), err)
 	}
 	if id.FannedOut() && rdb.Text(reply[0]) != "active" {
@@ -59,7 +60,21 @@ func (s *Inspector) TimelineRecord(ctx context.Context, id retwis.TimelineID) (r
 		}
 		r.Gap = e.ID
 	}
+	r.Marker = rdb.Text(reply[6])
 	return r, nil
+}
+
+// Assigned reports whether the clock of the partition that assigns a post id has reached it.
+func (s *Inspector) Assigned(ctx context.Context, id retwis.PostID) (bool, error) {
+	p, ok := s.db.OfPost(id)
+	if !ok {
+		return false, nil
+	}
+	clock, err := s.db.Client.Get(ctx, p.Clock()).Int64()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return false, fmt.Errorf("inspect the clock of post %s: %w", id, err)
+	}
+	return id < retwis.FirstPostID(clock/1000+1), nil
 }
 
 // elements parses the entries of a list, and counts those that are not elements.

@@ -131,6 +131,7 @@ const (
 	InspectUser        Name = "inspect/inspect_user"
 	RepairCounts       Name = "inspect/repair_counts"
 	RepairEdge         Name = "inspect/repair_edge"
+	RepairMarker       Name = "inspect/repair_marker"
 	RepairNewestUser   Name = "inspect/repair_newest_user"
 	RepairSearchEntry  Name = "inspect/repair_search_entry"
 	RepairSearchWords  Name = "inspect/repair_search_words"

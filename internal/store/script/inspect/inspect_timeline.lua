@@ -1,10 +1,11 @@
--- inspect_timeline reads the stored list of a timeline, its sources, and the posts that its next
--- read will pull, atomically.
+-- inspect_timeline reads the stored list of a timeline, its sources, its marker, and the posts that its
+-- next read will pull, atomically.
 --
--- KEYS   1 list   2 sources   3 hash of the epoch   4 large authors
+-- KEYS   1 list   2 sources   3 hash of the epoch   4 large authors   5 hash of the owner
 -- ARGV   1 reader if it is a home, else ''   2 tag of the partition and ':'   3 home cap
+--        4 field of the marker, or ''
 -- Reply  { state, epoch, entries, { source, score, … }, posts to pull, the post below which some
---        posts are no longer stored for pulling, or '' }
+--        posts are no longer stored for pulling, or '', marker or '' }
 --@include ids
 
 local to_pull, gap = {}, ''
@@ -34,4 +35,5 @@ return {
   redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES'),
   to_pull,
   gap,
+  ARGV[4] ~= '' and redis.call('HGET', KEYS[5], ARGV[4]) or '',
 }
