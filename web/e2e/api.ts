@@ -102,6 +102,12 @@ export class Person {
     return viewer.homeTimeline.posts.edges.length;
   }
 
+  /** How many posts of the person's home timeline are unread, up to 99. */
+  async unreadInHome(): Promise<number> {
+    const { viewer } = await this.run<{ viewer: { homeTimeline: { unreadCount: number } } }>(`{ viewer { homeTimeline { unreadCount } } }`, {});
+    return viewer.homeTimeline.unreadCount;
+  }
+
   private run<T>(query: string, variables: object): Promise<T> {
     return call<T>(this.url, query, variables, this.token);
   }

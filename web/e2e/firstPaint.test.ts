@@ -52,6 +52,25 @@ test.each([
   expect(await places()).toEqual(early);
 });
 
+test("the line above what was read is shown before the app runs, at its place", async () => {
+  const person = await Person.register(server.url, "early_line");
+  await person.postMany(3, (i) => `Early read ${i}.`);
+  page = await visit(browser, server.url);
+  await login(page, person);
+  await expect.poll(() => person.unreadInHome()).toBe(0);
+  await page.goto("/settings");
+  await person.postMany(2, (i) => `Early new ${i}.`);
+  const held = await holdScripts();
+  await page.goto("/", { waitUntil: "commit" });
+  const line = page.locator("[data-last-visit]");
+  await line.waitFor();
+  const early = [await line.boundingBox(), await postOf(page, "Early new 1.").boundingBox(), await postOf(page, "Early read 3.").boundingBox()];
+  held.release();
+  await untilLive(page);
+  expect(await page.locator("[data-early-posts]").count()).toBe(0);
+  expect([await line.boundingBox(), await postOf(page, "Early new 1.").boundingBox(), await postOf(page, "Early read 3.").boundingBox()]).toEqual(early);
+});
+
 test("between the early posts and those of the app there are no placeholders", async () => {
   const person = await Person.register(server.url, "no_flash");
   await person.postMany(3, (i) => `Steady ${i}.`);

@@ -76,10 +76,14 @@ test("the app of the guide reads, follows, writes, deletes and resumes", async (
   expect(await posts.count()).toBe(30);
   await page.getByRole("button", { name: "Older posts" }).click();
   await expect.poll(() => posts.count()).toBe(40);
+  await page.getByText("0 unread posts, 0 unread mentions").waitFor();
+  await expect.poll(() => reader.unreadInHome()).toBe(0);
 
   await page.locator("[data-live=true]").waitFor();
   const doomed = await author.post("Guide 41.");
+  await page.getByText("1 unread posts").waitFor();
   await page.getByRole("button", { name: "1 new" }).click();
+  await page.getByText("0 unread posts").waitFor();
   await posts.filter({ hasText: "Guide 41." }).waitFor();
   await author.delete(doomed);
   await posts.filter({ hasText: "Guide 41." }).waitFor({ state: "detached" });

@@ -120,35 +120,6 @@ test("new posts are counted in the title, and their button covers no post", asyn
   await expect.poll(() => page.title()).toBe(`@${author.username} — Retwis`);
 });
 
-test("mentions that were not seen are counted beside the link", async () => {
-  const person = await Person.register(server.url, "counted");
-  const author = await Person.register(server.url, "mentioning");
-  const page = await open();
-  await login(page, person);
-  const phoneOfReader = await open();
-  await login(phoneOfReader, person);
-  const link = page.getByRole("link", { name: /^Mentions/ });
-  await author.post(`One for @${person.username}.`);
-  await page.getByRole("link", { name: /^Mentions\W+1 unread$/ }).waitFor();
-  await author.post(`Another for @${person.username}.`);
-  await page.getByRole("link", { name: /^Mentions\W+2 unread$/ }).waitFor();
-  await page.reload();
-  await page.getByRole("link", { name: /^Mentions\W+2 unread$/ }).waitFor();
-  const other = phoneOfReader.getByRole("link", { name: /^Mentions/ });
-  await phoneOfReader.getByRole("link", { name: /^Mentions\W+2 unread$/ }).waitFor();
-  await link.click();
-  await postOf(page, "Another for").waitFor();
-  // The marker reaches the other device at once.
-  await expect.poll(async () => (await other.textContent())?.trim()).toBe("Mentions");
-  await page.getByRole("link", { name: "Home", exact: true }).click();
-  await page.getByRole("heading", { name: "Home" }).waitFor();
-  expect((await link.textContent())?.trim()).toBe("Mentions");
-  await page.reload();
-  await page.getByRole("heading", { name: "Home" }).waitFor();
-  await author.post(`A third for @${person.username}.`);
-  await page.getByRole("link", { name: /^Mentions\W+1 unread$/ }).waitFor();
-});
-
 test("texts show at most one blank line in a row, and lists that fit have no foot", async () => {
   const author = await Person.register(server.url, "blank_lines");
   await author.post("Above.\n\n\n \n\n\n\nBelow.");

@@ -22,18 +22,20 @@ export function compress(): Plugin {
       sequential: true,
       order: "post",
       async handler() {
-        for (const entry of await readdir(out, { recursive: true, withFileTypes: true })) {
-          if (!entry.isFile() || !compressible.test(entry.name)) continue;
-          const file = join(entry.parentPath, entry.name);
-          const content = await readFile(file);
-          const gz = await promisify(gzip)(content, { level: 9 });
-          const br = await promisify(brotliCompress)(content, {
-            params: { [constants.BROTLI_PARAM_QUALITY]: content.length > large ? 9 : 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length },
-          });
-          if (gz.length < content.length) await writeFile(`${file}.gz`, gz);
-          if (br.length < content.length) await writeFile(`${file}.br`, br);
-        }
+        const entries = await readdir(out, { recursive: true, withFileTypes: true });
+        const files = entries.filter((entry) => entry.isFile() && compressible.test(entry.name));
+        await Promise.all(files.map(({ parentPath, name }) => compressFile(join(parentPath, name))));
       },
     },
   };
+}
+
+/** Node.js compresses on several threads. */
+async function compressFile(file: string): Promise<void> {
+  const content = await readFile(file);
+  const quality = content.length > large ? 9 : 11;
+  const params = { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+  const [gz, br] = await Promise.all([promisify(gzip)(content, { level: 9 }), promisify(brotliCompress)(content, { params })]);
+  if (gz.length < content.length) await writeFile(`${file}.gz`, gz);
+  if (br.length < content.length) await writeFile(`${file}.br`, br);
 }

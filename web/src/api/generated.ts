@@ -1,5 +1,5 @@
 // Generated from schema.graphqls and the .graphql files by `npm run codegen`.
-import type { TimelinePostFragment, TimelineWindowFragment } from "@retwis/client";
+import type { TimelinePostFragment, TimelineUnreadFragment, TimelineWindowFragment } from "@retwis/client";
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
@@ -81,14 +81,14 @@ export type UserErrorCode =
   /** The object belongs to another user. */
   | 'NOT_OWNER';
 
-export type ListHeader_ListFragment = { __typename: 'List', id: string, name: string, size: { __typename: 'UserConnection', totalCount: number } } & { ' $fragmentName'?: 'ListHeader_ListFragment' };
+export type ListHeader_ListFragment = { __typename: 'List', id: string, name: string, size: { __typename: 'UserConnection', totalCount: number }, timeline: { __typename: 'Timeline', id: string } } & { ' $fragmentName'?: 'ListHeader_ListFragment' };
 
 export type ListsPageQueryVariables = Exact<{
   after?: string | null | undefined;
 }>;
 
 
-export type ListsPageQuery = { viewer: { __typename: 'Viewer', id: string, lists: { __typename: 'ListConnection', edges: Array<{ __typename: 'ListEdge', cursor: string, node: { __typename: 'List', id: string, name: string, size: { __typename: 'UserConnection', totalCount: number } } }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } } | null };
+export type ListsPageQuery = { viewer: { __typename: 'Viewer', id: string, lists: { __typename: 'ListConnection', edges: Array<{ __typename: 'ListEdge', cursor: string, node: { __typename: 'List', id: string, name: string, size: { __typename: 'UserConnection', totalCount: number }, timeline: { __typename: 'Timeline', id: string } } }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } } | null };
 
 export type ListsWithQueryVariables = Exact<{
   userId: string;
@@ -109,7 +109,7 @@ export type ListPageQuery = { node:
     | { __typename: 'Timeline', id: string }
     | { __typename: 'List', id: string, name: string, timeline: (
         { __typename: 'Timeline', id: string }
-        & { ' $fragmentRefs'?: { 'TimelineWindowFragment': TimelineWindowFragment } }
+        & { ' $fragmentRefs'?: { 'TimelineWindowFragment': TimelineWindowFragment;'TimelineUnreadFragment': TimelineUnreadFragment } }
       ), size: { __typename: 'UserConnection', totalCount: number } }
     | { __typename: 'Viewer', id: string }
     | { __typename: 'Session', id: string }
@@ -128,7 +128,7 @@ export type ListMembersPageQuery = { node:
     | { __typename: 'List', id: string, name: string, people: { __typename: 'UserConnection', totalCount: number, edges: Array<{ __typename: 'UserEdge', cursor: string, node: (
             { __typename: 'User', id: string }
             & { ' $fragmentRefs'?: { 'PersonRow_UserFragment': PersonRow_UserFragment } }
-          ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, size: { __typename: 'UserConnection', totalCount: number } }
+          ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } }, size: { __typename: 'UserConnection', totalCount: number }, timeline: { __typename: 'Timeline', id: string } }
     | { __typename: 'Viewer', id: string }
     | { __typename: 'Session', id: string }
    | null };
@@ -138,7 +138,7 @@ export type CreateListMutationVariables = Exact<{
 }>;
 
 
-export type CreateListMutation = { createList: { __typename: 'CreateListPayload', list: { __typename: 'List', id: string, name: string, size: { __typename: 'UserConnection', totalCount: number } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
+export type CreateListMutation = { createList: { __typename: 'CreateListPayload', list: { __typename: 'List', id: string, name: string, size: { __typename: 'UserConnection', totalCount: number }, timeline: { __typename: 'Timeline', id: string } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
 
 export type RenameListMutationVariables = Exact<{
   input: RenameListInput;
@@ -160,7 +160,7 @@ export type AddListMemberMutationVariables = Exact<{
 }>;
 
 
-export type AddListMemberMutation = { addListMember: { __typename: 'AddListMemberPayload', list: { __typename: 'List', id: string, hasMember: boolean, name: string, size: { __typename: 'UserConnection', totalCount: number } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
+export type AddListMemberMutation = { addListMember: { __typename: 'AddListMemberPayload', list: { __typename: 'List', id: string, hasMember: boolean, name: string, size: { __typename: 'UserConnection', totalCount: number }, timeline: { __typename: 'Timeline', id: string } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
 
 export type RemoveListMemberMutationVariables = Exact<{
   listId: string;
@@ -168,7 +168,7 @@ export type RemoveListMemberMutationVariables = Exact<{
 }>;
 
 
-export type RemoveListMemberMutation = { removeListMember: { __typename: 'RemoveListMemberPayload', list: { __typename: 'List', id: string, hasMember: boolean, name: string, size: { __typename: 'UserConnection', totalCount: number } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
+export type RemoveListMemberMutation = { removeListMember: { __typename: 'RemoveListMemberPayload', list: { __typename: 'List', id: string, hasMember: boolean, name: string, size: { __typename: 'UserConnection', totalCount: number }, timeline: { __typename: 'Timeline', id: string } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
 
 export type FindUserQueryVariables = Exact<{
   username: string;
@@ -182,7 +182,7 @@ export type HomePageQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type HomePageQuery = { viewer: { __typename: 'Viewer', id: string, homeTimeline: (
       { __typename: 'Timeline', id: string }
-      & { ' $fragmentRefs'?: { 'TimelineWindowFragment': TimelineWindowFragment } }
+      & { ' $fragmentRefs'?: { 'TimelineWindowFragment': TimelineWindowFragment;'TimelineUnreadFragment': TimelineUnreadFragment } }
     ) } | null };
 
 export type MentionsPageQueryVariables = Exact<{ [key: string]: never; }>;
@@ -190,7 +190,7 @@ export type MentionsPageQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type MentionsPageQuery = { viewer: { __typename: 'Viewer', id: string, mentionsTimeline: (
       { __typename: 'Timeline', id: string }
-      & { ' $fragmentRefs'?: { 'TimelineWindowFragment': TimelineWindowFragment } }
+      & { ' $fragmentRefs'?: { 'TimelineWindowFragment': TimelineWindowFragment;'TimelineUnreadFragment': TimelineUnreadFragment } }
     ) } | null };
 
 export type FollowersPageQueryVariables = Exact<{

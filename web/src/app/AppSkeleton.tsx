@@ -1,11 +1,12 @@
 import { useI18n } from "../i18n/I18n.tsx";
-import { earlyPart, earlyPost, earlyRows } from "../early/elements.ts";
+import { earlyLine, earlyPart, earlyPost, earlyRows } from "../early/elements.ts";
 import { avatarClass } from "../people/Avatar.tsx";
 import { ComposerSpace } from "../posts/ComposerSpace.tsx";
 import { besideAvatar, PostLayout } from "../posts/PostLayout.tsx";
 import { Frame, mainClass } from "../ui/Frame.tsx";
 import { AtIcon, FindIcon, GearIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon } from "../ui/icons.tsx";
 import { navigationBar, navigationItem } from "../ui/navigationItem.ts";
+import { LastVisitLine } from "../timeline/LastVisitLine.tsx";
 import { SkeletonRows } from "../ui/states.tsx";
 
 /**
@@ -66,6 +67,9 @@ export function AppSkeleton() {
           <SkeletonRows rows={6} />
         </div>
         <EarlyPost />
+        <template {...{ [earlyLine]: "" }}>
+          <LastVisitLine />
+        </template>
       </main>
       <div className="hidden w-72 shrink-0 lg:block" />
     </Frame>

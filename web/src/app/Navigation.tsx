@@ -7,14 +7,16 @@ import { AtIcon, FindIcon, GearIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon 
 import { lazily } from "../ui/lazily.ts";
 import { navigationBar, navigationItem } from "../ui/navigationItem.ts";
 
-const UnreadMentions = lazily(async () => (await import("./UnreadMentions.tsx")).default);
+const UnreadUpdates = lazily(async () => (await import("./Unread.tsx")).UnreadUpdates);
+const UnreadIn = lazily(async () => (await import("./Unread.tsx")).UnreadIn);
+const UnreadInLists = lazily(async () => (await import("./Unread.tsx")).UnreadInLists);
 
 /** The main navigation. */
 export function Navigation({ viewer, onFind }: { viewer: Viewer | null | undefined; onFind: () => void }) {
   const { t } = useI18n();
   return (
     <nav aria-label={t.nav.main} className={navigationBar}>
-      <Item to="/" icon={<HomeIcon />}>
+      <Item to="/" icon={<HomeIcon />} badge={viewer && <UnreadIn timelineIds={[viewer.homeTimeline.id]} />}>
         {viewer === null ? t.nav.welcome : t.nav.home}
       </Item>
       <Item to="/public" icon={<PeopleIcon />}>
@@ -34,13 +36,10 @@ export function Navigation({ viewer, onFind }: { viewer: Viewer | null | undefin
       )}
       {viewer && (
         <>
-          <Item to="/mentions" icon={<AtIcon />}>
+          <Item to="/mentions" icon={<AtIcon />} badge={<UnreadIn timelineIds={[viewer.mentionsTimeline.id]} />}>
             {t.nav.mentions}
-            <Suspense>
-              <UnreadMentions viewer={viewer} />
-            </Suspense>
           </Item>
-          <Item to="/lists" icon={<ListIcon />}>
+          <Item to="/lists" icon={<ListIcon />} badge={<UnreadInLists />}>
             {t.nav.lists}
           </Item>
           <Item to={`/u/${viewer.user.username}`} icon={<PersonIcon />}>
@@ -49,6 +48,9 @@ export function Navigation({ viewer, onFind }: { viewer: Viewer | null | undefin
           <Item to="/settings" icon={<GearIcon />} className="max-sm:hidden">
             {t.nav.settings}
           </Item>
+          <Suspense>
+            <UnreadUpdates viewer={viewer} />
+          </Suspense>
         </>
       )}
     </nav>
@@ -69,11 +71,20 @@ export function SettingsLink() {
   );
 }
 
-function Item({ to, icon, children, className = "" }: { to: string; icon: ReactNode; children: ReactNode; className?: string }) {
+interface ItemProps {
+  to: string;
+  icon: ReactNode;
+  children: ReactNode;
+  badge?: ReactNode;
+  className?: string;
+}
+
+function Item({ to, icon, children, badge, className = "" }: ItemProps) {
   return (
     <NavLink to={to} className={`${navigationItem} ${className}`}>
       {icon}
       {children}
+      <Suspense>{badge}</Suspense>
     </NavLink>
   );
 }

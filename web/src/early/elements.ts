@@ -2,6 +2,8 @@
 export const earlyRows = "data-early-rows";
 /** The attribute of the template of an early post. */
 export const earlyPost = "data-early-post";
+/** The attribute of the template of the line below the posts that are new since the last visit. */
+export const earlyLine = "data-early-line";
 /** The attribute of the list of early posts. */
 export const earlyPosts = "data-early-posts";
 /** The class of a list of posts: room for the button that shows new ones. */

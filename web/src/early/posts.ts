@@ -1,6 +1,6 @@
 import { colourOf, initialOf } from "../people/avatarLook.ts";
 import { collapseBlankLines } from "../posts/textPieces.ts";
-import { earlyPart, earlyPost, earlyPosts, earlyRows, feedClass } from "./elements.ts";
+import { earlyLine, earlyPart, earlyPost, earlyPosts, earlyRows, feedClass } from "./elements.ts";
 
 /** How many posts are shown: a screen full. */
 const shown = 16;
@@ -19,12 +19,15 @@ export interface TimelineAnswer {
 }
 
 interface Timeline {
+  marker?: string | null;
+  unreadCount?: number | null;
   posts: { edges: readonly { node: Post }[] };
 }
 
 /** Shows the newest posts in place of the placeholders, until the app renders the page. */
 export function showPosts({ data }: TimelineAnswer): void {
-  const edges = (data?.viewer?.homeTimeline ?? data?.publicTimeline)?.posts.edges.slice(0, shown) ?? [];
+  const timeline = data?.viewer?.homeTimeline ?? data?.publicTimeline;
+  const edges = timeline?.posts.edges.slice(0, shown) ?? [];
   const rows = document.querySelector(`[${earlyRows}]`);
   const template = document.querySelector<HTMLTemplateElement>(`template[${earlyPost}]`);
   if (!rows || !template || edges.length === 0) return;
@@ -33,6 +36,9 @@ export function showPosts({ data }: TimelineAnswer): void {
   list.className = feedClass;
   list.ariaBusy = "true";
   list.append(...edges.map(({ node }) => copy(template, node)));
+  const line = document.querySelector<HTMLTemplateElement>(`template[${earlyLine}]`);
+  const firstRead = list.children[timeline?.unreadCount ?? 0];
+  if (line && timeline?.marker && timeline.unreadCount && firstRead) firstRead.before(document.importNode(line.content, true));
   rows.replaceWith(list);
 }
 

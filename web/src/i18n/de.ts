@@ -24,7 +24,7 @@ export const de: Messages = {
     everyone: "Alle",
     find: "Suchen",
     mentions: "Erwähnungen",
-    mentionsUnread: (count) => `${count} ungelesen`,
+    unread: (count) => `${count} ungelesen`,
     lists: "Listen",
     profile: "Profil",
     settings: "Einstellungen",
@@ -103,6 +103,7 @@ export const de: Messages = {
     missing: "Diesen Beitrag gibt es nicht. Vielleicht wurde er gelöscht.",
     newPosts: (count, formatted) => `${formatted} ${plural(count, "neuer Beitrag", "neue Beiträge")}`,
     moreNewPosts: "Neue Beiträge",
+    newSinceLastVisit: "Neu seit deinem letzten Besuch",
   },
 
   home: {

@@ -25,7 +25,7 @@ export const en = {
     everyone: "Everyone",
     find: "Find",
     mentions: "Mentions",
-    mentionsUnread: (count: string) => `${count} unread`,
+    unread: (count: string) => `${count} unread`,
     lists: "Lists",
     profile: "Profile",
     settings: "Settings",
@@ -99,6 +99,7 @@ export const en = {
     missing: "This post does not exist. It may have been deleted.",
     newPosts: (count: number, formatted: string) => `${formatted} new ${plural(count, "post", "posts")}`,
     moreNewPosts: "New posts",
+    newSinceLastVisit: "New since your last visit",
   },
 
   home: {

@@ -7,6 +7,10 @@ const now = Date.parse("2026-06-15T12:00:00Z");
 const american = new Format("en", ["en-US"]);
 const german = new Format("de", ["de-AT", "en-US"]);
 
+test("a number up to a limit", () => {
+  expect([98, 99, 120].map((n) => american.numberUpTo(99, n))).toEqual(["98", "99+", "99+"]);
+});
+
 describe("age", () => {
   const cases: [iso: string, english: string, german: string][] = [
     ["2026-06-15T12:00:02Z", "now", "jetzt"],

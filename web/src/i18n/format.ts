@@ -22,6 +22,11 @@ export class Format {
     return this.cached("number", () => new Intl.NumberFormat(this.numbers)).format(n);
   }
 
+  /** A number that was counted up to a limit. */
+  numberUpTo(limit: number, n: number): string {
+    return n < limit ? this.number(n) : `${this.number(limit)}+`;
+  }
+
   /** The month and year. */
   month(date: Date): string {
     return this.cached("month", () => new Intl.DateTimeFormat(this.words, { month: "long", year: "numeric" })).format(date);

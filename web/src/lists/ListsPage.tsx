@@ -1,13 +1,17 @@
 import { useMutation, useQuery } from "@apollo/client/react";
 import { useNextPage, type Paging } from "@retwis/client";
+import { Suspense } from "react";
 import { Link } from "wouter";
 import { CreateListDocument, ListsPageDocument } from "./Lists.documents.ts";
 import { useI18n } from "../i18n/I18n.tsx";
 import { LoginRequired } from "../session/LoginRequired.tsx";
 import { MoreBelow } from "../timeline/MoreBelow.tsx";
+import { lazily } from "../ui/lazily.ts";
 import { Button } from "../ui/Button.tsx";
 import { Empty, PageTitle, Problem, Skeleton } from "../ui/states.tsx";
 import { ListNameForm } from "./ListNameForm.tsx";
+
+const UnreadIn = lazily(async () => (await import("../app/Unread.tsx")).UnreadIn);
 
 /** The viewer's lists, and a form for a new one. */
 export function ListsPage() {
@@ -55,6 +59,9 @@ export function ListsPage() {
                 <li key={node.id} className="border-b border-line">
                   <Link to={`/lists/${encodeURIComponent(node.id)}`} className="flex items-baseline justify-between gap-4 px-4 py-4 hover:bg-wash sm:px-6">
                     <bdi className="min-w-0 font-semibold [overflow-wrap:anywhere]">{node.name}</bdi>
+                    <Suspense>
+                      <UnreadIn timelineIds={[node.timeline.id]} className="mr-auto self-center" />
+                    </Suspense>
                     <span className="shrink-0 text-sm text-soft">{t.people.count(node.size.totalCount, format.number(node.size.totalCount))}</span>
                   </Link>
                 </li>

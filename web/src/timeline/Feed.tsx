@@ -1,4 +1,4 @@
-import { postElement, useTimeline, whileSettling, type TimelineEdge } from "@retwis/client";
+import { maxUnread, postElement, useReading, useTimeline, whileSettling, type TimelineEdge } from "@retwis/client";
 import { Suspense, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { useShortcuts } from "../app/shortcuts.ts";
 import { feedClass } from "../early/elements.ts";
@@ -7,8 +7,9 @@ import { useI18n } from "../i18n/I18n.tsx";
 import { useVisit, type Visit } from "../router/visit.ts";
 import { lazily } from "../ui/lazily.ts";
 import { Empty, Problem, Skeleton } from "../ui/states.tsx";
-import { useNewPostsInTitle } from "../ui/Title.tsx";
+import { useNumberInTitle } from "../ui/Title.tsx";
 import { FirstPosts } from "./FirstPosts.tsx";
+import { LastVisitLine } from "./LastVisitLine.tsx";
 import { NewPostsPill } from "./NewPostsPill.tsx";
 import type { ListRef } from "./VirtualPosts.tsx";
 
@@ -36,7 +37,7 @@ export interface FeedProps {
 
 /** A timeline as a virtual list: live, endless in both directions, and at the reader's place. */
 export function Feed({ timelineId, label, empty }: FeedProps) {
-  const { t } = useI18n();
+  const { t, format } = useI18n();
   const list = useRef<ListRef>(null);
   const { key, returning } = useOwnVisit();
   const options = useMemo(
@@ -50,13 +51,18 @@ export function Feed({ timelineId, label, empty }: FeedProps) {
   );
   const timeline = useTimeline({ timelineId }, options);
   const { edges, newPosts, restored } = timeline;
-  useNewPostsInTitle(newPosts.count);
+  const { unreadCount, oldestUnread } = useReading(timeline, key);
+  const waiting = unreadCount ?? newPosts.count;
+  useNumberInTitle(waiting === 0 ? "" : unreadCount === undefined ? format.number(waiting) : format.numberUpTo(maxUnread, waiting));
   const select = useSelection(timeline.edges, timeline.postInView, list);
   useShortcuts({ j: () => select(1), k: () => select(-1), ".": () => void newPosts.show() });
 
   const handOver = useHandOver();
   const row = (edge: TimelineEdge, position: number) => (
-    <PostCard post={edge.node} position={position} onDeleted={() => focusNeighbour(edges, edge.node.id)} />
+    <>
+      {oldestUnread !== undefined && edges[position - 2]?.node.id === oldestUnread && <LastVisitLine />}
+      <PostCard post={edge.node} position={position} onDeleted={() => focusNeighbour(edges, edge.node.id)} />
+    </>
   );
 
   if (timeline.status === "failed") return <Problem error={timeline.error} retry={timeline.retry} />;

@@ -1,31 +1,31 @@
 import { createContext, use, useEffect, useState, type ReactNode } from "react";
 import { useI18n } from "../i18n/I18n.tsx";
 
-interface NewPosts {
-  count: number;
-  setCount: (count: number) => void;
+interface NumberOfPosts {
+  number: string;
+  setNumber: (number: string) => void;
 }
 
-const NewPostsContext = createContext<NewPosts>({ count: 0, setCount: () => {} });
+const NumberContext = createContext<NumberOfPosts>({ number: "", setNumber: () => {} });
 
-/** Lets timelines below put the number of new posts in the title of the page. */
+/** Lets timelines below put the number of unread or new posts in the title of the page. */
 export function TitleProvider({ children }: { children: ReactNode }) {
-  const [count, setCount] = useState(0);
-  return <NewPostsContext value={{ count, setCount }}>{children}</NewPostsContext>;
+  const [number, setNumber] = useState("");
+  return <NumberContext value={{ number, setNumber }}>{children}</NumberContext>;
 }
 
-/** The title of the page, with the number of new posts. */
+/** The title of the page, with the number of posts. */
 export function Title({ children }: { children: string }) {
-  const { t, format } = useI18n();
-  const { count } = use(NewPostsContext);
-  return <title>{count > 0 ? t.titleWithNew(format.number(count), children) : children}</title>;
+  const { t } = useI18n();
+  const { number } = use(NumberContext);
+  return <title>{number === "" ? children : t.titleWithNew(number, children)}</title>;
 }
 
-/** Shows a number of new posts in the title of the page. */
-export function useNewPostsInTitle(count: number): void {
-  const { setCount } = use(NewPostsContext);
+/** Shows a number of posts in the title of the page, unless it is empty. */
+export function useNumberInTitle(number: string): void {
+  const { setNumber } = use(NumberContext);
   useEffect(() => {
-    setCount(count);
-    return () => setCount(0);
-  }, [count, setCount]);
+    setNumber(number);
+    return () => setNumber("");
+  }, [number, setNumber]);
 }

@@ -54,8 +54,8 @@ export const GearIcon = () => (
   </Icon>
 );
 
-export const UpIcon = () => (
-  <Icon>
+export const UpIcon = ({ size }: { size?: number }) => (
+  <Icon {...(size !== undefined && { size })}>
     <path d="M12 19V5M6 11l6-6 6 6" />
   </Icon>
 );

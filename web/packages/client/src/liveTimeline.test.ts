@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { RetwisApolloClient } from "./apolloClient.ts";
 import { RetwisCache } from "./cache.ts";
 import { timelineDocuments } from "./documents.ts";
-import { TimelinePageDocument, type TimelinePageQuery } from "./generated.ts";
+import { TimelinePageDocument, TimelineUnreadFragmentDoc, type TimelinePageQuery } from "./generated.ts";
 import { LiveTimeline } from "./liveTimeline.ts";
 import { OwnPosts } from "./ownPosts.ts";
 
@@ -93,7 +93,7 @@ function receive(event: object): void {
 }
 const added = (letter: string, author?: string) => ({ __typename: "PostAdded", cursor: `after ${letter}`, edge: edge(letter, author) });
 const removed = (letter: string) => ({ __typename: "PostRemoved", cursor: `after removal of ${letter}`, postId: letter });
-const caughtUp = { __typename: "TimelineCaughtUp", cursor: "caught up", replayed: 0 };
+const caughtUp = { __typename: "TimelineCaughtUp", cursor: "caught up", replayed: 0, marker: null };
 const reset = { __typename: "TimelineReset", cursor: "reset", reason: "HISTORY_CHANGED" };
 
 async function settle(): Promise<void> {
@@ -218,6 +218,64 @@ describe("the subscription", () => {
     stop();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(subscribedAfter).toHaveLength(1);
+  });
+});
+
+describe("a timeline without a window", () => {
+  beforeEach(() => {
+    client.cache.evict({ id: "Timeline:t" });
+  });
+
+  test("is followed from now on, hides nothing, and reads nothing on a reset", async () => {
+    const events: string[][] = [];
+    live.onEvents((batch) => events.push(batch.map(({ __typename }) => __typename)));
+    live.follow(reader());
+    receive(added("d"));
+    receive(reset);
+    await settle();
+    expect(subscribedAfter).toEqual([null]);
+    expect(events).toEqual([["PostAdded", "TimelineReset"]]);
+    expect([hidden(), asked]).toEqual(["", []]);
+  });
+
+  test("is followed after its window once that is read", async () => {
+    live.follow(reader());
+    receive(added("d"));
+    await settle();
+    posts = "dcba";
+    client.cache.writeQuery({ query: TimelinePageDocument, variables: { id: "t" }, data: page({}) });
+    live.follow(reader());
+    live.follow(reader());
+    expect(subscribedAfter).toEqual([null, "live d"]);
+  });
+});
+
+describe("the number of unread posts", () => {
+  const unread = () => client.cache.readFragment({ fragment: TimelineUnreadFragmentDoc, from: { __typename: "Timeline", id: "t" } })?.unreadCount;
+  const know = (unreadCount: number | null) =>
+    client.cache.writeFragment({ fragment: TimelineUnreadFragmentDoc, data: { __typename: "Timeline", id: "t", marker: "m", unreadCount } });
+
+  test("grows with posts of others, up to 99", async () => {
+    know(97);
+    own.add("e");
+    live.follow(reader());
+    for (const letter of ["d", "c", "e"]) receive(added(letter));
+    await settle();
+    expect(unread()).toBe(98);
+    for (const letter of ["f", "g"]) receive(added(letter));
+    await settle();
+    expect(unread()).toBe(99);
+  });
+
+  test("stays unknown, or null, where there is none", async () => {
+    live.follow(reader());
+    receive(added("d"));
+    await settle();
+    expect(unread()).toBeUndefined();
+    know(null);
+    receive(added("e"));
+    await settle();
+    expect(unread()).toBeNull();
   });
 });
 

@@ -3,9 +3,11 @@ import type { TimelineDocuments } from "./documents.ts";
 import { hasCode } from "./errors.ts";
 import type { TimelineEventsSubscription } from "./generated.ts";
 import type { OwnPosts } from "./ownPosts.ts";
+import { addUnread } from "./unread.ts";
 import { prependPosts, TimelineWindow, type NewEdge } from "./window.ts";
 
-type TimelineEvent = TimelineEventsSubscription["timelineEvents"];
+/** An event of a timeline. */
+export type TimelineEvent = TimelineEventsSubscription["timelineEvents"];
 
 /** What is shown of a timeline besides its posts. */
 export interface LiveView {
@@ -41,8 +43,10 @@ export class LiveTimeline {
   private readonly own: OwnPosts;
   private view: LiveView = { hidden: new Set(), beyond: false, current: false };
   private readonly listeners = new Set<() => void>();
-  private readonly eventListeners = new Set<() => void>();
+  private readonly eventListeners = new Set<(events: readonly TimelineEvent[]) => void>();
   private position: string | undefined;
+  /** The subscription began without a window, so that `position` says nothing about a window that is read later. */
+  private windowless = false;
   private queue: TimelineEvent[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly readers = new Set<Reader>();
@@ -64,23 +68,24 @@ export class LiveTimeline {
   };
 
   /** Calls a listener after each batch of events, until the returned function is called. */
-  readonly onEvents = (listener: () => void): (() => void) => {
+  readonly onEvents = (listener: (events: readonly TimelineEvent[]) => void): (() => void) => {
     this.eventListeners.add(listener);
     return () => this.eventListeners.delete(listener);
   };
-
-  /** The cursor of the newest post received; undefined if nothing has been read. */
-  get newest(): string | undefined {
-    return this.position ?? this.window.read()?.liveCursor;
-  }
 
   /** Reports whether the timeline has readers. */
   get followed(): boolean {
     return this.readers.size > 0;
   }
 
-  /** Follows the events until the returned function is called. The window has to be in the cache. */
+  /** Follows the events until the returned function is called: from those after the window on, or from now on without one. */
   follow(reader: Reader): () => void {
+    if (this.windowless && this.window.read()) {
+      this.close?.();
+      this.close = undefined;
+      this.position = undefined;
+      this.windowless = false;
+    }
     this.readers.add(reader);
     this.close ??= this.open();
     return () => {
@@ -107,6 +112,7 @@ export class LiveTimeline {
     let subscription: { unsubscribe(): void } | undefined;
     const start = () => {
       this.position ??= this.window.read()?.liveCursor;
+      this.windowless ||= this.position === undefined;
       subscription = this.client
         .subscribe({
           query: this.documents.events,
@@ -188,8 +194,8 @@ export class LiveTimeline {
       }
     }
     this.apply(added, removed, current);
-    for (const listener of this.eventListeners) listener();
-    if (reset) void this.readAgain();
+    for (const listener of this.eventListeners) listener(ready);
+    if (reset && this.window.read()) void this.readAgain();
   }
 
   private apply(added: NewEdge[], removed: string[], current: boolean): void {
@@ -197,10 +203,12 @@ export class LiveTimeline {
     const known = new Set(window?.edges.map((edge) => edge.node.id));
     const hidden = new Set(this.view.hidden);
     let { beyond } = this.view;
+    let unread = 0;
     for (const { postId } of added) {
       if (known.has(postId) || removed.includes(postId)) continue;
       if (window?.pageInfo.hasPreviousPage) beyond = true;
-      else if (!this.own.has(postId)) hidden.add(postId);
+      else if (window && !this.own.has(postId)) hidden.add(postId);
+      if (!this.own.has(postId)) unread++;
     }
     for (const postId of removed) hidden.delete(postId);
     // Hide the posts before they are in the list: in the other order they would flash.
@@ -208,6 +216,7 @@ export class LiveTimeline {
     this.client.cache.batch({
       update: (cache) => {
         prependPosts(cache, this.id, added);
+        addUnread(cache, this.id, unread);
         for (const postId of removed) this.client.cache.removePost(postId);
       },
     });

@@ -6,7 +6,7 @@ import type { OwnPosts } from "./ownPosts.ts";
 
 const remembered = 12;
 
-/** The timelines visited last. Older ones are removed, with their posts in the cache. */
+/** The timelines that are followed or were visited last. Others are removed, with their posts in the cache. */
 export class Timelines {
   private readonly client: RetwisApolloClient;
   private readonly documents: TimelineDocuments;
@@ -27,9 +27,11 @@ export class Timelines {
     const timeline = this.known.get(id) ?? new LiveTimeline(this.client, this.documents, this.ownPosts, id);
     this.known.delete(id);
     this.known.set(id, timeline);
+    let idle = [...this.known.values()].filter(({ followed }) => !followed).length;
     for (const [oldest, forgotten] of this.known) {
-      if (this.known.size <= remembered) break;
+      if (idle <= remembered) break;
       if (forgotten.followed) continue;
+      idle--;
       this.known.delete(oldest);
       const cached = this.client.cache.identify({ __typename: "Timeline", id: oldest });
       if (cached) this.client.cache.evict({ id: cached, fieldName: "posts" });

@@ -31,6 +31,8 @@ export interface TimelineOptions {
 }
 
 export interface Timeline {
+  /** The timeline's id; undefined while it is not known. */
+  id: string | undefined;
   /**
    * loading: nothing is known yet. ready: there is a list. failed: nothing could be read; see
    * `error` and `retry`. missing: there is no such timeline for this viewer.
@@ -126,6 +128,7 @@ export function useTimeline(source: TimelineSource, options: TimelineOptions = {
   }
   const error = found.error ?? (ready ? undefined : first.error);
   return {
+    id: found.id,
     status: found.missing ? "missing" : ready ? "ready" : error ? "failed" : "loading",
     error,
     retry: found.error ? found.retry : first.retry,

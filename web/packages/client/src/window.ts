@@ -68,6 +68,12 @@ export class TimelineWindow {
     if (older && newer) this.write({}, joinPages(newer, older));
   }
 
+  /** Returns the oldest post above a marker. */
+  async oldestUnread(marker: string): Promise<string | undefined> {
+    const posts = await this.fetch({ last: 1, before: marker });
+    return posts?.edges[0]?.node.id;
+  }
+
   private async fetch(where: Where): Promise<PostPage | undefined> {
     const { data } = await this.client.query({
       query: this.documents.page,
