@@ -12,7 +12,7 @@ const { mergePages } = await importWeb('pagination.ts');
 
 const pages = { keyArgs: false, merge: (existing, incoming, { args }) => mergePages(existing, incoming, args) };
 
-const { create, follow, home, login, profile, watch } = parsed(gql);
+const { create, follow, home, login, mark, profile, unread, watch } = parsed(gql);
 
 export class ApolloApp {
   #token = '';
@@ -81,17 +81,38 @@ export class ApolloApp {
 
   /** Watches the home timeline from where it was read, and keeps it current. */
   watch(told) {
-    const { id, posts } = this.client.readQuery({ query: home, variables: this.variables }).viewer.homeTimeline;
+    const { id, posts } = this.#home();
     this.client.subscribe({ query: watch, variables: { timelineId: id, after: posts.liveCursor } }).subscribe({
       next: ({ data, error }) => {
         if (error) return told({ error });
         const event = data.timelineEvents;
         if (event.__typename === 'PostAdded') this.#prepend(event.edge);
+        if (event.__typename === 'TimelineCaughtUp') this.#compareMarker(event.marker);
         if (event.__typename === 'PostRemoved') this.#change((edges) => edges.filter(({ node }) => node.id !== event.postId));
         told(event);
       },
       error: (error) => told({ error }),
     });
+  }
+
+  /** Marks the home timeline as read up to a cursor. */
+  async mark(cursor) {
+    await this.client.mutate({ mutation: mark, variables: { input: { timelineId: this.#home().id, cursor } } });
+  }
+
+  /** What the app shows as the number of unread posts of the home timeline. */
+  unread() {
+    return this.#home().unreadCount;
+  }
+
+  /** Reads the number again if the marker has moved while the app was away. */
+  #compareMarker(marker) {
+    const { id, marker: known } = this.#home();
+    if (marker !== known) void this.client.query({ query: unread, variables: { timelineId: id }, fetchPolicy: 'network-only' });
+  }
+
+  #home() {
+    return this.client.readQuery({ query: home, variables: this.variables }).viewer.homeTimeline;
   }
 
   #prepend(edge) {
@@ -107,7 +128,7 @@ export class ApolloApp {
 
   /** What the app shows of the home timeline now. */
   home() {
-    return textsOf(this.client.readQuery({ query: home, variables: this.variables }).viewer.homeTimeline.posts);
+    return textsOf(this.#home().posts);
   }
 
   async close() {

@@ -45,6 +45,8 @@ const home = /* GraphQL */ `
       id
       homeTimeline {
         id
+        marker
+        unreadCount
         ...Page
       }
     }
@@ -98,6 +100,31 @@ const create = /* GraphQL */ `
     }
   }
 `;
+const mark = /* GraphQL */ `
+  mutation Mark($input: MarkTimelineReadInput!) {
+    markTimelineRead(input: $input) {
+      timeline {
+        id
+        marker
+        unreadCount
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+const unread = /* GraphQL */ `
+  query Unread($timelineId: ID!) {
+    node(id: $timelineId) {
+      id
+      ... on Timeline {
+        marker
+        unreadCount
+      }
+    }
+  }
+`;
 const watch = /* GraphQL */ `
   subscription Watch($timelineId: ID!, $after: Cursor) {
     timelineEvents(timelineId: $timelineId, after: $after) {
@@ -119,8 +146,16 @@ const watch = /* GraphQL */ `
       ... on PostRemoved {
         postId
       }
+      ... on TimelineMarkerMoved {
+        timeline {
+          id
+          marker
+          unreadCount
+        }
+      }
       ... on TimelineCaughtUp {
         replayed
+        marker
       }
       ... on TimelineReset {
         reason
@@ -129,7 +164,7 @@ const watch = /* GraphQL */ `
   }
 `;
 
-const documents = { create, follow, home, login, profile, watch };
+const documents = { create, follow, home, login, mark, profile, unread, watch };
 
 /** parsed returns the documents as a client's own `gql` makes them. */
 export function parsed(gql) {

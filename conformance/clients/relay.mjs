@@ -21,6 +21,9 @@ const nextPage = artifact('feedPageQuery');
 const login = artifact('peopleLoginMutation');
 const follow = artifact('peopleFollowMutation');
 const create = artifact('feedPostMutation');
+const mark = artifact('feedMarkMutation');
+const unread = artifact('feedUnreadQuery');
+const marked = artifact('feed_unread');
 const watch = artifact('feedEventsSubscription');
 
 export class RelayApp {
@@ -88,7 +91,10 @@ export class RelayApp {
     const { dispose } = requestSubscription(this.environment, {
       subscription: watch,
       variables: { timelineId: id, after: posts.liveCursor, connections: [posts.__id] },
-      onNext: ({ timelineEvents: event }) => told(event),
+      onNext: ({ timelineEvents: event }) => {
+        if (event.__typename === 'TimelineCaughtUp') this.#compareMarker(event.marker);
+        told(event);
+      },
       onError: (error) => told({ error }),
     });
     this.#ends.push(dispose);
@@ -97,6 +103,25 @@ export class RelayApp {
   /** What the app shows of the home timeline now. */
   home() {
     return this.#textsOf(this.#home().posts);
+  }
+
+  /** Marks the home timeline as read up to a cursor. */
+  async mark(cursor) {
+    await this.#mutate(mark, { input: { timelineId: this.#home().id, cursor } });
+  }
+
+  /** What the app shows as the number of unread posts of the home timeline. */
+  unread() {
+    return this.#unread().unreadCount;
+  }
+
+  /** Reads the number again if the marker has moved while the app was away. */
+  #compareMarker(marker) {
+    if (marker !== this.#unread().marker) void fetchQuery(this.environment, unread, { id: this.#home().id }).toPromise();
+  }
+
+  #unread() {
+    return this.#lookup(marked, this.#read(home, { count: this.pageSize }).viewer.homeTimeline);
   }
 
   #home() {

@@ -12,7 +12,7 @@ const { resume } = await importExample('resume.mjs');
 
 const schema = introspectionFromSchema(buildSchema(readFileSync(new URL('../../schema.graphqls', import.meta.url), 'utf8')));
 
-const { create, follow, home, login, profile, watch } = parsed(gql);
+const { create, follow, home, login, mark, profile, unread, watch } = parsed(gql);
 
 /** pagesOf returns the keys of the pages of a timeline in the cache, the first one first. */
 function pagesOf(cache, timeline) {
@@ -131,13 +131,32 @@ export class UrqlApp {
     const { id, posts } = this.#read(home, this.variables).viewer.homeTimeline;
     const { unsubscribe } = this.client
       .subscription(watch, { timelineId: id, after: posts.liveCursor })
-      .subscribe(({ data, error }) => told(error ? { error } : data.timelineEvents));
+      .subscribe(({ data, error }) => {
+        if (data?.timelineEvents.__typename === 'TimelineCaughtUp') this.#compareMarker(data.timelineEvents.marker);
+        told(error ? { error } : data.timelineEvents);
+      });
     this.#ends.push(unsubscribe);
   }
 
   /** What the app shows of the home timeline now. */
   home() {
     return textsOf(this.#read(home, this.variables).viewer.homeTimeline.posts);
+  }
+
+  /** Marks the home timeline as read up to a cursor. */
+  async mark(cursor) {
+    await this.#ask(this.client.mutation(mark, { input: { timelineId: this.#home, cursor } }));
+  }
+
+  /** What the app shows as the number of unread posts of the home timeline. */
+  unread() {
+    return this.#read(home, this.variables).viewer.homeTimeline.unreadCount;
+  }
+
+  /** Reads the number again if the marker has moved while the app was away. */
+  #compareMarker(marker) {
+    if (marker === this.#read(home, this.variables).viewer.homeTimeline.marker) return;
+    void this.client.query(unread, { timelineId: this.#home }, { requestPolicy: 'network-only' }).toPromise();
   }
 
   async #ask(operation) {

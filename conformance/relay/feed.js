@@ -22,6 +22,7 @@ graphql`
       id
       homeTimeline {
         id
+        ...feed_unread
         ...feed_timeline @arguments(count: $count)
       }
     }
@@ -107,6 +108,26 @@ graphql`
 `;
 
 graphql`
+  fragment feed_unread on Timeline @refetchable(queryName: "feedUnreadQuery") {
+    marker
+    unreadCount
+  }
+`;
+
+graphql`
+  mutation feedMarkMutation($input: MarkTimelineReadInput!) {
+    markTimelineRead(input: $input) {
+      timeline {
+        ...feed_unread
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+
+graphql`
   subscription feedEventsSubscription($timelineId: ID!, $after: Cursor, $connections: [ID!]!) {
     timelineEvents(timelineId: $timelineId, after: $after) {
       __typename
@@ -124,8 +145,14 @@ graphql`
       ... on PostRemoved {
         postId @deleteEdge(connections: $connections)
       }
+      ... on TimelineMarkerMoved {
+        timeline {
+          ...feed_unread
+        }
+      }
       ... on TimelineCaughtUp {
         replayed
+        marker
       }
       ... on TimelineReset {
         reason

@@ -44,12 +44,21 @@ async function homeOf(server, token) {
   }
 }
 
+/** markElsewhere marks the home timeline as read with no client at all, as on another device. */
+async function markElsewhere(server, token) {
+  const { viewer } = await ask(server, '{ viewer { homeTimeline { id posts(first: 1) { liveCursor } } } }', { token });
+  const input = { timelineId: viewer.homeTimeline.id, cursor: viewer.homeTimeline.posts.liveCursor };
+  const mark = 'mutation($input: MarkTimelineReadInput!) { markTimelineRead(input: $input) { userErrors { code } } }';
+  const { markTimelineRead } = await ask(server, mark, { token, variables: { input } });
+  assert.deepEqual(markTimelineRead.userErrors, []);
+}
+
 for (const [name, App] of [
   ['Apollo Client', ApolloApp],
   ['urql', UrqlApp],
   ['Relay', RelayApp],
 ]) {
-  test(`${name} logs in, reads 200 posts, follows, posts, is live and resumes`, async (t) => {
+  test(`${name} logs in, reads 200 posts, follows, posts, counts unread posts, is live and resumes`, async (t) => {
     const reader = name.toLowerCase().replace(' ', '_');
     const port = await freePort(); // where another process goes on
     let server = await service.serve({ port });
@@ -68,6 +77,10 @@ for (const [name, App] of [
 
     await until(async () => (await homeOf(server, token)).length === written.length);
     assert.deepEqual(await app.readHome(), written);
+    assert.equal(app.unread(), 99);
+    const { viewer } = await ask(server, '{ viewer { homeTimeline { posts(first: 8) { edges { cursor } } } } }', { token });
+    await app.mark(viewer.homeTimeline.posts.edges[7].cursor);
+    assert.equal(app.unread(), 7);
 
     const added = [];
     const others = [];
@@ -84,18 +97,27 @@ for (const [name, App] of [
     const head = [`${name}: live`, own];
     assert.deepEqual(app.home(), [...head, ...written.slice(1)]);
 
+    await markElsewhere(upstream, token);
+    await until(() => others.includes('TimelineMarkerMoved'));
+    assert.equal(app.unread(), 0);
+
     await server.end('SIGKILL');
     for (let i = 1; i <= 5; i++) await write(`${name}: meanwhile ${i}`);
     await erase(`${name}: meanwhile 2`);
     await erase(`${name}: live`);
+    await until(async () => (await homeOf(upstream, token))[0] === `${name}: meanwhile 5`);
+    await markElsewhere(upstream, token);
+    await write(`${name}: unread`);
+    await until(async () => (await homeOf(upstream, token))[0] === `${name}: unread`);
     server = await service.serve({ port });
     await until(() => caughtUp() === 2);
+    await until(() => app.unread() === 1);
     await write(`${name}: after`);
     await until(() => app.home()[0] === `${name}: after`);
 
-    const since = ['meanwhile 1', 'meanwhile 3', 'meanwhile 4', 'meanwhile 5', 'after'].map((text) => `${name}: ${text}`);
+    const since = ['meanwhile 1', 'meanwhile 3', 'meanwhile 4', 'meanwhile 5', 'unread', 'after'].map((text) => `${name}: ${text}`);
     assert.deepEqual(added, [...head.reverse(), ...since]);
-    assert.deepEqual(others.filter((what) => what !== 'PostRemoved'), ['TimelineCaughtUp', 'TimelineCaughtUp']);
+    assert.deepEqual(others.filter((what) => !['PostRemoved', 'TimelineMarkerMoved'].includes(what)), ['TimelineCaughtUp', 'TimelineCaughtUp']);
     assert.deepEqual(app.home(), await homeOf(server, token));
     assert.deepEqual(app.home().filter((text) => text !== own), written);
   });

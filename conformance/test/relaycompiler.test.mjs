@@ -24,6 +24,7 @@ test('relay-compiler makes pages, prepended edges and refetches of the schema', 
     'peopleMembersPageQuery',
     'feedPostMutation',
     'feedEventsSubscription',
+    'feedMarkMutation',
   ]) {
     assert.ok(artifacts.includes(`${name}.graphql.js`), `${name} is missing in ${artifacts}`);
   }
