@@ -94,26 +94,49 @@ func (g *Group) master(ctx context.Context, slot int) (*Node, error) {
 	return g.nodes[owner], nil
 }
 
+// BeginMove begins to move a slot to another node, but moves no key. The returned function cancels the move.
+func (g *Group) BeginMove(slot int) (cancel func()) {
+	g.t.Helper()
+	g.touched = true
+	ctx, done := context.WithTimeout(context.Background(), patience)
+	defer done()
+	from, to := g.Master(slot), (*Node)(nil)
+	for _, n := range g.nodes {
+		if role, err := n.role(ctx); n != from && err == nil && role == "master" {
+			to = n
+		}
+	}
+	if to == nil {
+		g.t.Fatal("no other master")
+	}
+	if err := beginMove(ctx, slot, from, to); err != nil {
+		g.t.Fatal(err)
+	}
+	return func() {
+		g.t.Helper()
+		ctx, done := context.WithTimeout(context.Background(), patience)
+		defer done()
+		for _, n := range []*Node{to, from} {
+			if err := n.control.Do(ctx, "CLUSTER", "SETSLOT", slot, "STABLE").Err(); err != nil {
+				g.t.Fatal(err)
+			}
+		}
+	}
+}
+
 func (g *Group) moveSlot(ctx context.Context, slot int, to *Node) error {
 	from, err := g.master(ctx, slot)
 	if err != nil || from == to {
 		return err
 	}
-	fromID, err := from.control.ClusterMyID(ctx).Result()
-	if err != nil {
+	if err := beginMove(ctx, slot, from, to); err != nil {
+		return err
+	}
+	if err := migrate(ctx, slot, from, to); err != nil {
 		return err
 	}
 	toID, err := to.control.ClusterMyID(ctx).Result()
 	if err != nil {
-		return err
-	}
-	if err := to.control.Do(ctx, "CLUSTER", "SETSLOT", slot, "IMPORTING", fromID).Err(); err != nil {
-		return err
-	}
-	if err := from.control.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", toID).Err(); err != nil {
-		return err
-	}
-	if err := migrate(ctx, slot, from, to); err != nil {
 		return err
 	}
 	// The new owner learns it first, so that no node redirects clients to a node that redirects back.
@@ -130,6 +153,21 @@ func (g *Group) moveSlot(ctx context.Context, slot int, to *Node) error {
 		}
 	}
 	return g.await(ctx, g.served)
+}
+
+func beginMove(ctx context.Context, slot int, from, to *Node) error {
+	fromID, err := from.control.ClusterMyID(ctx).Result()
+	if err != nil {
+		return err
+	}
+	toID, err := to.control.ClusterMyID(ctx).Result()
+	if err != nil {
+		return err
+	}
+	if err := to.control.Do(ctx, "CLUSTER", "SETSLOT", slot, "IMPORTING", fromID).Err(); err != nil {
+		return err
+	}
+	return from.control.Do(ctx, "CLUSTER", "SETSLOT", slot, "MIGRATING", toID).Err()
 }
 
 // migrate moves all keys of a slot, ten at a time, so that clients see a slot whose keys are

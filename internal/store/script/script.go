@@ -4,6 +4,7 @@ package script
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -151,7 +152,7 @@ const (
 	lib       = "lib"
 )
 
-// Load returns all scripts by name. The text of a script begins with the files of lib/ that it includes.
+// Load returns all scripts by name. The text of a script contains the files of lib/ that it includes.
 func Load() (map[Name]*redis.Script, error) {
 	scripts := map[Name]*redis.Script{}
 	err := fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {
@@ -171,21 +172,24 @@ func Load() (map[Name]*redis.Script, error) {
 	return scripts, nil
 }
 
-// read returns the text of a script, preceded by the files that it includes.
+// include matches a line that includes a file of lib/, at any indentation.
+var include = regexp.MustCompile(`(?m)^ *--@include (\w+)\n`)
+
+// read returns the text of a script, with each included file in the place of its line. Redis creates the functions of
+// an included file whenever the script passes that line, so a rare path includes what only it needs.
 func read(file string) (string, error) {
 	body, err := files.ReadFile(file)
 	if err != nil {
 		return "", err
 	}
-	include := regexp.MustCompile(`(?m)^--@include (\w+)\n`)
-	var text strings.Builder
-	for _, found := range include.FindAllSubmatch(body, -1) {
-		included, err := files.ReadFile(path.Join(lib, string(found[1])+extension))
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", file, err)
-		}
-		text.Write(included)
+	var missing error
+	text := include.ReplaceAllFunc(body, func(line []byte) []byte {
+		included, err := files.ReadFile(path.Join(lib, string(include.FindSubmatch(line)[1])+extension))
+		missing = errors.Join(missing, err)
+		return included
+	})
+	if missing != nil {
+		return "", fmt.Errorf("%s: %w", file, missing)
 	}
-	text.Write(include.ReplaceAll(body, nil))
-	return text.String(), nil
+	return string(text), nil
 }

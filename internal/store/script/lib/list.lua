@@ -34,10 +34,12 @@ local function head(list)
   return first
 end
 
--- replace replaces the entries of a list. There must be at least one entry.
+-- replace replaces the entries of a list. There must be at least one entry. The list exists all the time: while Redis
+-- moves the slot of the list to another node, a script that accesses a missing key is broken off.
 local function replace(list, entries)
-  redis.call('DEL', list)
+  local replaced = redis.call('LLEN', list)
   for from = 1, #entries, 500 do
     redis.call('RPUSH', list, unpack(entries, from, math.min(from + 499, #entries)))
   end
+  redis.call('LTRIM', list, replaced, -1)
 end

@@ -25,7 +25,7 @@ local function read_pulled(pulled, watermark, author, fresh, author_of)
   end
 end
 
--- pull_posts adds the new posts of some large authors to a home.
+-- add_pulled adds posts, oldest first, to a home that ends in an entry.
 --
 -- It pushes posts, oldest first, if they are newer than every entry, or if they are few and the home is
 -- watched. It calls announce with each post and the entry that was newest before.
@@ -35,36 +35,11 @@ end
 -- announce without a post. Posts older than the end of a full home are dropped, unless the home holds
 -- an older post of their author.
 --
--- It does nothing if the home is missing. If it is being built, the build adds the posts and raises the epoch.
--- Only posts whose author has an older post in the home are added at once, because the build may not read them.
-local function pull_posts(tag, partitions, reader, authors, cap, slack, announce)
-  local home, watermarks = tag .. 'home:' .. reader, tag .. 'pull_watermarks:' .. reader
-  local ends = redis.call('LINDEX', home, -1)
-  if not ends then
-    return
-  end
+-- If the home is being built, the build adds the posts and raises the epoch. Only posts whose author has an older post
+-- in the home are added at once, because the build may not read them.
+local function add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, cap, slack, announce)
+  local home, account = tag .. 'home:' .. reader, tag .. 'user:' .. reader
   local building = ends == 'b'
-  local fresh, author_of, latest, gap = {}, {}, {}, false
-  for _, author in ipairs(authors) do
-    local pulled = tag .. 'pulled:' .. author
-    local newest = redis.call('LINDEX', pulled, 0)
-    if newest and redis.call('ZSCORE', tag .. 'following:' .. reader, author) then
-      local watermark = redis.call('HGET', watermarks, author) or '0'
-      if below(watermark, newest) then
-        latest[#latest + 1] = author
-        latest[#latest + 1] = newest
-        local count, whole = read_pulled(pulled, watermark, author, fresh, author_of)
-        gap = gap or (whole and count >= cap)
-      end
-    end
-  end
-  if #fresh == 0 then
-    return
-  end
-  if not building then
-    redis.call('HSET', watermarks, unpack(latest))
-  end
-  table.sort(fresh, below)
   local online = redis.call('SISMEMBER', tag .. 'online', 'h' .. reader) == 1
   if online and #fresh <= FEW and not gap and not building then
     -- The usual case if many homes are watched. It does not read the whole home.
@@ -73,7 +48,10 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
       local merge_marks = tag .. 'merge_marks:' .. bucket_of(post) % partitions
       local mark_keys = merge_marks_after(merge_marks, merge_marks .. ':older', post)
       if merged_already(mark_keys, { 'h' .. reader }, author_of[post], post)[1] then
-        changed = insert_post(home, post, cap) or changed
+        if insert_post(home, post, cap) then
+          redis.call('HINCRBY', account, 'epoch', 1)
+          changed = true
+        end
       elseif not redis.call('LPOS', home, post) and (below(ends, post) or holds_older(home, post)) then
         local before = head(home)
         push(home, post, cap, slack)
@@ -81,7 +59,6 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
       end
     end
     if changed then
-      redis.call('HINCRBY', tag .. 'user:' .. reader, 'epoch', 1)
       announce()
     end
     return
@@ -119,7 +96,7 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
       rewrite(home, merge_posts(entries, posts, ceilings), gap and not building and '' or ends, cap)
     end
     if unknown or not building then
-      redis.call('HINCRBY', tag .. 'user:' .. reader, 'epoch', 1)
+      redis.call('HINCRBY', account, 'epoch', 1)
       announce()
     end
     return
@@ -128,6 +105,44 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
     local before = head(home)
     push(home, posts[i], cap, slack)
     announce(posts[i], before)
+  end
+end
+
+-- pull_posts adds the new posts of some large authors to a home, as described at add_pulled. It does nothing if the home is
+-- missing.
+--
+-- Redis breaks a script off if the slot is being moved to another node, and a key has moved or is missing. So the pull
+-- watermarks rise last: if the posts were not all added, the next pull adds the rest. And the account is read first, so
+-- that no post is added without the epoch.
+local function pull_posts(tag, partitions, reader, authors, cap, slack, announce)
+  local home, watermarks = tag .. 'home:' .. reader, tag .. 'pull_watermarks:' .. reader
+  local ends = redis.call('LINDEX', home, -1)
+  if not ends then
+    return
+  end
+  local building = ends == 'b'
+  local fresh, author_of, latest, gap = {}, {}, {}, false
+  for _, author in ipairs(authors) do
+    local pulled = tag .. 'pulled:' .. author
+    local newest = redis.call('LINDEX', pulled, 0)
+    if newest and redis.call('ZSCORE', tag .. 'following:' .. reader, author) then
+      local watermark = redis.call('HGET', watermarks, author) or '0'
+      if below(watermark, newest) then
+        latest[#latest + 1] = author
+        latest[#latest + 1] = newest
+        local count, whole = read_pulled(pulled, watermark, author, fresh, author_of)
+        gap = gap or (whole and count >= cap)
+      end
+    end
+  end
+  if #fresh == 0 then
+    return
+  end
+  table.sort(fresh, below)
+  redis.call('HGET', tag .. 'user:' .. reader, 'epoch')
+  add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, cap, slack, announce)
+  if not building then
+    redis.call('HSET', watermarks, unpack(latest))
   end
 end
 

@@ -15,18 +15,20 @@
 -- list still holds.
 --@include ids
 --@include list
---@include merge
---@include publish
---@include progress
---@include mergemarks
---@include pull
---@include pullonread
 --@include idle
 --@include changes
 --@include marker
 
-record_read(KEYS[2])
-pull_on_read(KEYS[4], KEYS[5], ARGV, 9)
+if ARGV[9] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
+  --@include merge
+  --@include publish
+  --@include progress
+  --@include mergemarks
+  --@include pull
+  --@include pullonread
+  pull_on_read(KEYS[4], KEYS[5], ARGV, 9)
+end
+local epoch = record_read(KEYS[2])
 
 -- place returns the index of the first of some entries that the list holds, and whether it is the first.
 local function place(candidates)
@@ -69,7 +71,7 @@ if ARGV[7] ~= '' then
   marker, unread = unread_entries(KEYS[1], KEYS[6], ARGV[7], tonumber(ARGV[8]))
 end
 return {
-  redis.call('HGET', KEYS[2], 'epoch') or '0',
+  epoch,
   last_change,
   head(KEYS[1]),
   redis.call('LINDEX', KEYS[1], -1) or '',
