@@ -74,10 +74,10 @@ test("the app of the guide reads, follows, writes, deletes and resumes", async (
   const posts = page.getByRole("article");
   await posts.filter({ hasText: "Guide 40." }).waitFor();
   expect(await posts.count()).toBe(30);
+  await expect.poll(() => reader.unreadInHome()).toBe(0);
+  await page.getByText("0 unread posts, 0 unread mentions").waitFor();
   await page.getByRole("button", { name: "Older posts" }).click();
   await expect.poll(() => posts.count()).toBe(40);
-  await page.getByText("0 unread posts, 0 unread mentions").waitFor();
-  await expect.poll(() => reader.unreadInHome()).toBe(0);
 
   await page.locator("[data-live=true]").waitFor();
   const doomed = await author.post("Guide 41.");
