@@ -197,7 +197,7 @@ func TestAccountDeletion_CompletesDespiteKilledWorkers(t *testing.T) {
 		for _, star := range stars {
 			e.DeleteAccount(star)
 		}
-		for range redistest.Size(15, 60) {
+		for range redistest.Size(8, 60) {
 			time.Sleep(time.Duration(20+r.IntN(500)) * time.Millisecond)
 			i := r.IntN(len(workers))
 			workers[i].kill()
