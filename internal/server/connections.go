@@ -79,10 +79,11 @@ func (c *connections) bound(next http.Handler) http.Handler {
 	})
 }
 
-// connectionListener accepts the connections of networks below their limit. The others go to the overflow.
+// connectionListener accepts the connections of networks that are not blocked and below their limit. The others go to the overflow.
 type connectionListener struct {
 	net.Listener
 	connections *connections
+	malformed   *malformed
 	overflow    *overflow
 }
 
@@ -90,7 +91,7 @@ type connectionListener struct {
 func (l *connectionListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
-		if err != nil || l.connections.accept(conn) {
+		if err != nil || (l.malformed.accepts(conn) && l.connections.accept(conn)) {
 			return conn, err
 		}
 		l.overflow.take(conn)

@@ -70,7 +70,7 @@ type Options struct {
 }
 
 const (
-	maxHeader       = 64 << 10
+	maxHeader       = 16 << 10
 	maxDrain        = 7 * time.Second
 	maxDelay        = 3 * time.Second
 	readTimeout     = 20 * time.Second // for a request, or a websocket message, to arrive

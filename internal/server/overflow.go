@@ -14,7 +14,11 @@ import (
 
 	"retwis/internal/retwis"
 	"retwis/internal/server/operation"
+	"retwis/internal/sleep"
 )
+
+// overflowDelay is the time after which a request is refused.
+const overflowDelay = 250 * time.Millisecond
 
 // overflowRetryAfter is the time in seconds after which a refused client should retry.
 const overflowRetryAfter = 5
@@ -67,14 +71,17 @@ func (s *Server) serveOverflow(ctx context.Context, o *overflow) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", ServeAlive)
 	mux.HandleFunc("GET /readyz", s.Health().ServeReady)
-	mux.HandleFunc("/", o.refuse)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		_ = sleep.For(r.Context(), overflowDelay) // few are refused at once, so this bounds how many are per second
+		o.refuse(w, r)
+	})
 	srv := &http.Server{
 		Handler:           mux,
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
+		MaxHeaderBytes:    1, // and 4 KB that net/http adds
 		ReadHeaderTimeout: time.Second,
 		ReadTimeout:       2 * time.Second,
 		WriteTimeout:      checkTimeout + time.Second,
-		MaxHeaderBytes:    maxHeader,
 	}
 	srv.SetKeepAlivesEnabled(false) // there are few connections
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })

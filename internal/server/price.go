@@ -2,12 +2,15 @@ package server
 
 import (
 	"context"
+	"maps"
 	"net"
 	"net/http"
 	"sync"
+	"time"
 
 	"retwis/internal/auth"
 	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
 	"retwis/internal/server/httpapi"
 	"retwis/internal/server/operation"
 )
@@ -26,7 +29,7 @@ func (s *Server) priced(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if more := cost.Header(headerBytes(r)); more > 0 {
+		if more := cost.Received(headerBytes(r)); more > 0 {
 			s.opts.Executor.Spend(ctx, more)
 		}
 		if r.URL.Path == "/graphql" && r.Method != http.MethodOptions {
@@ -67,13 +70,22 @@ func headerBytes(r *http.Request) int {
 	return n
 }
 
-// malformed are the connections whose request has not reached a handler. Requests that never do have cost the reading of a
-// header.
+// malformed are the connections whose request has not reached a handler. A request that never does has cost the reading of
+// its header. net/http answers it at once, so a network without budget that goes on gets no connections for a while.
 type malformed struct {
 	executor operation.Executor
 	networks *connections
 	started  sync.Map // of the remote addresses of connections, in the form of [http.Request.RemoteAddr]
+
+	mu      sync.Mutex
+	blocked map[ratelimit.Key]time.Time // until when
 }
+
+// blockTime is how long a network without budget gets no connections after a malformed request.
+const blockTime = 5 * time.Second
+
+// maxBlocked bounds the number of blocked networks.
+const maxBlocked = 10_000
 
 // handled notes that a request has reached a handler.
 func (m *malformed) handled(r *http.Request) { m.started.Delete(r.RemoteAddr) }
@@ -83,16 +95,50 @@ func (m *malformed) note(conn net.Conn, state http.ConnState) {
 	if state != http.StateActive && state != http.StateClosed {
 		return
 	}
-	remote := conn.RemoteAddr().String()
 	address := httpapi.AddressOf(conn.RemoteAddr())
-	if _, counts := m.networks.keyOf(address); !counts {
+	key, counts := m.networks.keyOf(address)
+	if !counts {
 		return
 	}
+	remote := conn.RemoteAddr().String()
 	if state == http.StateActive {
 		m.started.Store(remote, nil)
 		return
 	}
-	if _, unhandled := m.started.LoadAndDelete(remote); unhandled {
-		m.executor.Spend(auth.WithRequest(context.Background(), auth.Request{Address: address}), cost.Refused(maxHeader))
+	if _, unhandled := m.started.LoadAndDelete(remote); !unhandled {
+		return
 	}
+	ctx := auth.WithRequest(context.Background(), auth.Request{Address: address})
+	if !m.executor.Afford(ctx) {
+		m.block(key)
+	}
+	m.executor.Spend(ctx, cost.Refused(maxHeader))
+}
+
+func (m *malformed) block(key ratelimit.Key) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	if len(m.blocked) >= maxBlocked {
+		maps.DeleteFunc(m.blocked, func(_ ratelimit.Key, until time.Time) bool { return until.Before(now) })
+	}
+	if len(m.blocked) < maxBlocked {
+		m.blocked[key] = now.Add(blockTime)
+	}
+}
+
+// accepts reports whether a new connection of a network is served.
+func (m *malformed) accepts(conn net.Conn) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.blocked) == 0 {
+		return true
+	}
+	key, counts := m.networks.keyOf(httpapi.AddressOf(conn.RemoteAddr()))
+	until, blocked := m.blocked[key]
+	if blocked && time.Now().After(until) {
+		delete(m.blocked, key)
+		blocked = false
+	}
+	return !counts || !blocked
 }

@@ -63,9 +63,9 @@ func TestServer_ChargesRequestsWithoutAnOperation(t *testing.T) {
 			{"readiness", "GET", "/readyz", "", nil, 200, cost.PerRequest},
 			{"a body that is not read", "POST", "/page", strings.Repeat("x", 50<<10), nil, 405, cost.Refused(50 << 10)},
 			{"a preflight", "OPTIONS", "/graphql", "", []string{"Origin: https://evil.test", "Access-Control-Request-Method: POST"}, 403, cost.PerRequest},
-			{"a long header", "GET", "/missing", "", []string{"X-Long: " + strings.Repeat("x", 60<<10)}, 404, cost.PerRequest + cost.Header(60<<10)},
-			{"many headers", "GET", "/missing", "", manyHeaders(1000), 404, cost.PerRequest + cost.Header(1000*len("X-0000: \r\n"))},
-			{"an operation with a long header", "GET", "/graphql?query=%7Bhello%7D", "", []string{"X-Long: " + strings.Repeat("x", 60<<10)}, 200, cost.Header(60 << 10)},
+			{"a long header", "GET", "/missing", "", []string{"X-Long: " + strings.Repeat("x", 10<<10)}, 404, cost.PerRequest + cost.Received(10<<10)},
+			{"many headers", "GET", "/missing", "", manyHeaders(1000), 404, cost.PerRequest + cost.Received(1000*len("X-0000: \r\n"))},
+			{"an operation with a long header", "GET", "/graphql?query=%7Bhello%7D", "", []string{"X-Long: " + strings.Repeat("x", 10<<10)}, 200, cost.Received(10 << 10)},
 		} {
 			got := charged(h, func() {
 				if w, body := h.Request(tt.method, h.URL+tt.path, tt.body, tt.headers...); w.StatusCode != tt.status {
@@ -108,7 +108,7 @@ func TestServer_ChargesMalformedRequests(t *testing.T) {
 				if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, " 4") {
 					t.Errorf("%s: %q, %v", name, line, err)
 				}
-				want := int64(cost.Refused(64 << 10))
+				want := int64(cost.Refused(16 << 10))
 				servertest.Within(t, func() bool { return h.Backend.Charged.Load() == want }, func() {
 					t.Errorf("%s: charged %d, want %d", name, h.Backend.Charged.Load(), want)
 				})
@@ -162,4 +162,29 @@ func TestPrices_LeaveRoomForPages(t *testing.T) {
 	if cost.Refused(httpapi.MaxBody) > budget/100 {
 		t.Error("a refused request uses up a budget")
 	}
+}
+
+// Attack: net/http refuses malformed requests at once, also those of a network without budget.
+func TestServer_BlocksNetworksThatGoOnWithMalformedRequests(t *testing.T) {
+	t.Parallel()
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		send := func(c net.Conn) {
+			_, _ = io.WriteString(c, "nonsense\r\n\r\n")
+			_, _ = io.Copy(io.Discard, c) // until the server has closed the connection
+		}
+		send(h.Connect())
+		if response, body := exchange(h, h.Connect(), "/healthz"); response.StatusCode != http.StatusOK {
+			t.Errorf("with a budget: %s %s", response.Status, body)
+		}
+		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
+		h.Backend.Spent.Store(&spent)
+		before := h.Backend.Charged.Load()
+		send(h.Connect())
+		servertest.Within(t, func() bool { return h.Backend.Charged.Load() > before }, func() { t.Error("nothing was charged") })
+		response, body := exchange(h, dialFrom(h, "127.0.0.1"), helloPath)
+		wantTooMany(h, "a new connection", response, body)
+		if response, body := exchange(h, dialFrom(h, "127.0.0.2"), helloPath); response.StatusCode != http.StatusOK {
+			t.Errorf("another network: %s %s", response.Status, body)
+		}
+	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 	"golang.org/x/sync/errgroup"
 
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/server/broadcast"
 	"retwis/internal/server/clients"
@@ -60,7 +61,7 @@ func New(opts Options) (*Server, error) {
 	}
 	s := &Server{opts: opts, security: httpapi.NewSecurityHeaders(), requests: newRequestMetrics(opts.Metrics)}
 	s.networks = newConnections(opts.ConnectionsPerNetwork, opts.TrustedProxies)
-	s.malformed = &malformed{executor: opts.Executor, networks: s.networks}
+	s.malformed = &malformed{executor: opts.Executor, networks: s.networks, blocked: map[ratelimit.Key]time.Time{}}
 	s.compose(origins)
 	s.register(opts.Metrics)
 
@@ -226,7 +227,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	refusing := newOverflow(listener.Addr(), maxRefusing, refuseNetwork)
 	group.Go(func() error { return s.serveOverflow(running, refusing) })
-	listener = &connectionListener{listener, s.networks, refusing}
+	listener = &connectionListener{listener, s.networks, s.malformed, refusing}
 	group.Go(func() error {
 		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)

@@ -288,7 +288,7 @@ func TestProtocol_ChargesWhatStartsNothing(t *testing.T) {
 		}
 		var c *servertest.Socket
 		charged("a socket", 2*cost.PerRequest, func() { c = h.Ready("") })
-		charged("the end of no operation", cost.PerMessage, func() { c.Complete("none") })
+		charged("the end of no operation", cost.Message(0), func() { c.Complete("none") })
 		c.Subscribe("1", servertest.FeedA)
 		c.ExpectAlive()
 		charged("the end of an operation", 0, func() { c.Complete("1") })
@@ -297,6 +297,9 @@ func TestProtocol_ChargesWhatStartsNothing(t *testing.T) {
 		h.Backend.Spent.Store(&spent)
 		charged("the end of no operation without budget", 0, func() { c.Complete("none") })
 		c.ExpectAlive()
+		h.Backend.Spent.Store(nil)
+		long := `{"type":"subscribe","id":"2","payload":{"query":"{ hello }","extensions":{"x":"` + strings.Repeat("x", 200<<10) + `"}}}`
+		charged("a long message", cost.Received(len(long)), func() { c.Send(long) })
 
 		const payload = `{"authorization":"Bearer nonsense"}`
 		charged("an invalid token", cost.PerRequest+cost.Refused(len(payload)), func() {

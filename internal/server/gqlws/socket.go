@@ -121,7 +121,7 @@ func (s *socket) handle(text []byte) {
 			s.conn.Close(closeInternal, "internal error")
 		}
 	}()
-	if s.handler.Runner.Admit(s.ctx, len(text)) != nil {
+	if s.handler.Runner.Admit(s.ctx, len(text), cost.Received(len(text))) != nil {
 		s.conn.Close(closeTryLater, "the rate limit is used up")
 		return
 	}
@@ -144,7 +144,7 @@ func (s *socket) handle(text []byte) {
 		s.subscribe(m)
 	case "complete":
 		if !s.complete(*m.ID) {
-			s.handler.Runner.Pay(s.ctx, cost.PerMessage)
+			s.handler.Runner.Pay(s.ctx, cost.Message(len(text)))
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (s *socket) initialise(m message) {
 			s.conn.Close(closeTryLater, "this user has too many connections")
 			return
 		}
-		s.handler.Runner.Spend(s.ctx, cost.PerRequest)
+		s.handler.Runner.Pay(s.ctx, cost.PerRequest)
 		s.ready = true
 		s.conn.Send(ackMessage())
 	}

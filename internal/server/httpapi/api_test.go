@@ -1,8 +1,10 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -142,7 +144,6 @@ func TestAPI_RefusesInvalidRequests(t *testing.T) {
 		{"GET with bad variables", "GET", "query={hello}&variables=[]", "", nil, 400, "", ""},
 		{"a documentId of another type", "POST", "", `{"documentId":1}`, []string{servertest.JSON}, 400, "", ""},
 		{"GET with a bad query string", "GET", "query=%zz", "", nil, 400, "", ""},
-		{"another method in chunks", "PUT", "", "", []string{"Transfer-Encoding: chunked"}, 405, "Allow", "GET, POST, OPTIONS"},
 		{"nothing acceptable", "POST", "", hello, []string{servertest.JSON, "Accept: text/html"}, 406, "", ""},
 		{"page of another origin", "POST", "", hello, []string{servertest.JSON, "Origin: https://evil.example"}, 403, "", ""},
 		{"foreign page, modern browser", "POST", "", hello, []string{servertest.JSON, "Sec-Fetch-Site: cross-site"}, 403, "", ""},
@@ -177,12 +178,25 @@ func TestAPI_ChargesRefusedBytes(t *testing.T) {
 		if w, body := h.Do("POST", "", large, servertest.JSON); w.StatusCode != http.StatusBadRequest {
 			h.Errorf("a malformed request: status %d: %s", w.StatusCode, body)
 		}
-		want := int64(cost.Refused(len(large)))
+		want := int64(cost.Received(len(large)) + cost.Refused(len(large)))
 		if n := h.Backend.Charged.Load(); n != want {
 			h.Errorf("charged %d, want %d", n, want)
 		}
-		if w, _ := h.Do("POST", "", large+"}", servertest.JSON); w.StatusCode != http.StatusOK || h.Backend.Charged.Load() != want {
+		if w, _ := h.Do("POST", "", large+"}", servertest.JSON); w.StatusCode != http.StatusOK || h.Backend.Charged.Load() != want+int64(cost.Received(len(large)+1)) {
 			h.Errorf("a valid request: status %d, %d charged in all", w.StatusCode, h.Backend.Charged.Load())
+		}
+		const hello = `{"query":"{ hello }"}`
+		chunked := "POST /graphql HTTP/1.1\r\nHost: x\r\n" + servertest.JSON + "\r\nTransfer-Encoding: chunked\r\n\r\n"
+		for _, c := range strings.Repeat(" ", 1000) + hello {
+			chunked += "1\r\n" + string(c) + "\r\n"
+		}
+		before, c := h.Backend.Charged.Load(), h.Connect()
+		_, _ = io.WriteString(c, chunked+"0\r\n\r\n")
+		if line, _ := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, " 200 ") {
+			h.Errorf("chunks of one byte: %s", line)
+		}
+		if n := h.Backend.Charged.Load() - before; n != int64(cost.InChunks(1000+len(hello))) {
+			h.Errorf("chunks of one byte: charged %d", n)
 		}
 		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
 		h.Backend.Spent.Store(&spent)

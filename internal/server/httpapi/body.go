@@ -11,6 +11,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/server/clients"
 	"retwis/internal/server/operation"
@@ -37,7 +38,11 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		if refusal != nil {
 			return nil, refusal
 		}
-		if err := x.api.Runner.Admit(x.R.Context(), len(body)); err != nil {
+		price := cost.Received(len(body))
+		if x.R.ContentLength < 0 {
+			price = cost.InChunks(len(body))
+		}
+		if err := x.api.Runner.Admit(x.R.Context(), len(body), price); err != nil {
 			return nil, &Refusal{http.StatusTooManyRequests, err}
 		}
 		params, err = DecodeParams(body)

@@ -89,14 +89,18 @@ func (r *Runner) Prepare(
 // LargeRequest is the length in bytes from which decoding a request takes longer than refusing it.
 const LargeRequest = 16 << 10
 
-// Admit refuses a large request of a client that has no budget left. Call it before decoding the request. It returns nil, or
-// the error for the client.
-func (r *Runner) Admit(ctx context.Context, bytes int) *gqlerror.Error {
-	if bytes < LargeRequest {
+// Admit charges a client for the bytes of a request, before they are decoded. Without budget, a large request is refused. Admit
+// returns nil, or the error for the client.
+func (r *Runner) Admit(ctx context.Context, bytes, price int) *gqlerror.Error {
+	if price == 0 {
 		return nil
 	}
 	err := r.Executor.Admit(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
+		r.Executor.Spend(ctx, price)
+		return nil
+	case bytes < LargeRequest:
 		return nil
 	}
 	if shown, ok := errors.AsType[*retwis.Error](err); ok {
@@ -105,16 +109,14 @@ func (r *Runner) Admit(ctx context.Context, bytes int) *gqlerror.Error {
 	return r.Failure(ctx, "check a budget", err)
 }
 
-// Refused counts and charges a request that the transport refused after reading its bytes.
+// Refused counts and charges a request that the transport refuses after reading its bytes. Without budget it waits.
 func (r *Runner) Refused(ctx context.Context, bytes int) {
 	r.Metrics.refused.Inc()
-	r.Executor.Spend(ctx, cost.Refused(bytes))
+	r.Pay(ctx, cost.Refused(bytes))
 }
 
-// Spend is [Executor.Spend].
-func (r *Runner) Spend(ctx context.Context, points int) { r.Executor.Spend(ctx, points) }
-
-// Pay charges a client that has a budget left, and delays all others.
+// Pay charges a client for what the transport does without executing an operation. It waits for a while if the client has no
+// budget left.
 func (r *Runner) Pay(ctx context.Context, points int) {
 	if r.Executor.Admit(ctx) == nil {
 		r.Executor.Spend(ctx, points)

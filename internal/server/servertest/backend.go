@@ -138,6 +138,9 @@ func (e *backendExecutor) Admit(context.Context) error {
 	return nil
 }
 
+// Afford implements [operation.Executor].
+func (e *backendExecutor) Afford(context.Context) bool { return e.backend.Spent.Load() == nil }
+
 // Spend implements [operation.Executor].
 func (e *backendExecutor) Spend(_ context.Context, points int) {
 	e.backend.Charged.Add(int64(points))

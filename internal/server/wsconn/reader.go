@@ -10,15 +10,19 @@ import (
 	"github.com/gorilla/websocket"
 )
 
+// maxDropped is how many messages a client may send after the close frame, which cross it.
+const maxDropped = 1000
+
 // Receive calls handle with each text message, one at a time, until the connection ends.
 func (c *Conn) Receive(handle func(message []byte)) {
-	for {
+	for dropped := 0; dropped < maxDropped; {
 		kind, r, err := c.ws.NextReader()
 		if err != nil {
 			c.readEnded(err)
 			return
 		}
 		if !c.messageStarts() {
+			dropped++
 			continue
 		}
 		message, err := c.readMessage(r)
@@ -43,6 +47,7 @@ func (c *Conn) Receive(handle func(message []byte)) {
 			c.arrivals.Set(0)
 		}
 	}
+	c.Abort()
 }
 
 var errTooManyArrive = errors.New("too many large messages arrive")
