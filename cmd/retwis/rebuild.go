@@ -74,7 +74,7 @@ func rebuildAll(ctx context.Context, db *store.Store, console cli.Console) error
 	progress := terminal.NewProgress(console.Err)
 	found := progress.Begin("users found", 0)
 	var users []retwis.UserID
-	err := inspect.New(db).Scan(ctx, func(some []retwis.UserID, _ []record.NameClaim) error {
+	err := inspect.New(db).Scan(ctx, func(some []retwis.UserID, _ []record.NameClaim, _ []retwis.PostID) error {
 		found.Add(len(some))
 		users = append(users, some...)
 		return nil

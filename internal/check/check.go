@@ -15,7 +15,10 @@
 //   - Posts of different authors are in order of arrival, not of their ids.
 //
 // An entry is the element that the record of its post or repost determines. An author's posts, replies and reposts
-// are those of the author's profile.
+// are those of the author's profile. Which replies a timeline shows is decided when it is read, so the check does not
+// concern itself with it; but the public timeline holds no replies to other users.
+//
+// The replies of a post are the undeleted posts that answer it, down to the oldest that was not trimmed.
 //
 // A marker is an entry of its list, or stands for a position in it: a post that was created, whose element it is unless the
 // post is deleted.
@@ -43,13 +46,15 @@ import (
 
 // Database is the database to check.
 type Database interface {
-	Scan(ctx context.Context, found func([]retwis.UserID, []record.NameClaim) error) error
+	Scan(ctx context.Context, found func([]retwis.UserID, []record.NameClaim, []retwis.PostID) error) error
 	AccountRecord(ctx context.Context, id retwis.UserID) (record.Account, error)
 	AccountState(ctx context.Context, id retwis.UserID) (record.AccountState, error)
 	ProfileRecord(ctx context.Context, id retwis.UserID) (entries []retwis.Element, foreign int, err error)
 	TimelineRecord(ctx context.Context, id retwis.TimelineID) (record.Timeline, error)
 	PostRecords(ctx context.Context, ids []retwis.PostID) ([]record.Post, error)
 	Assigned(ctx context.Context, id retwis.PostID) (bool, error)
+	RepliesRecord(ctx context.Context, to retwis.PostID) (record.Replies, error)
+	LostReplies(ctx context.Context, replies []record.Reply) ([]record.Reply, error)
 	PostsDownTo(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.Element, error)
 	SourceEdges(ctx context.Context, ids []retwis.TimelineID) ([]record.Edge, error)
 	AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partitions []int) ([]record.Edge, error)
@@ -77,6 +82,7 @@ type Repairer interface {
 	RepairProfileEntry(ctx context.Context, author retwis.UserID, entry retwis.Element) error
 	RepairEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error
 	RepairAuthorPartition(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) error
+	RepairReply(ctx context.Context, to retwis.PostID, entry string) error
 	RepairCounts(ctx context.Context, id retwis.UserID) error
 	RepairName(ctx context.Context, folded string, bearer retwis.UserID) (bool, error)
 	RepairSearchWords(ctx context.Context, id retwis.UserID, displayName string) error

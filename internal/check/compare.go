@@ -114,7 +114,7 @@ func compareMentions(r record.Timeline, records map[retwis.PostID]record.Post) [
 }
 
 // comparePublic verifies that each entry of the public timeline is a post, possibly a deleted
-// one, and that it occurs once.
+// one, that it occurs once, and that none is a reply to another user.
 func comparePublic(r record.Timeline, records map[retwis.PostID]record.Post) []Finding {
 	var found []Finding
 	seen := map[retwis.Element]bool{}
@@ -125,6 +125,8 @@ func comparePublic(r record.Timeline, records map[retwis.PostID]record.Post) []F
 			found = append(found, entryFinding(Extra, r.ID, 0, post, "", "holds %s, which does not exist", post))
 		case record.Element(post.ID) != post:
 			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", "holds %s, which should be %s", post, record.Element(post.ID)))
+		case record.Answered != 0:
+			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", "holds the reply %s", post))
 		case seen[post]:
 			found = append(found, entryFinding(Duplicate, r.ID, record.Author, post, "", "holds post %s more than once", post))
 		}

@@ -22,6 +22,9 @@ const (
 	ProfileDuplicate Kind = "profile duplicate"
 	ProfileOrder     Kind = "profile out of order"
 
+	ReplyMissing Kind = "reply missing" // the replies of a post lack one
+	ReplyExtra   Kind = "reply extra"   // the replies of a post hold an entry that is none, or in the wrong place
+
 	OneWayEdge             Kind = "one-way edge"             // the two directions of a follow or membership differ
 	DanglingEdge           Kind = "dangling edge"            // a follow or membership refers to a deleted user
 	FollowerPartition      Kind = "follower partition"       // the follower partitions of an author lack a partition
@@ -42,7 +45,7 @@ const (
 func kinds() []Kind {
 	return []Kind{
 		Missing, Extra, Duplicate, OutOfOrder, Marker,
-		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder,
+		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder, ReplyMissing, ReplyExtra,
 		OneWayEdge, DanglingEdge, FollowerPartition, FollowerPartitionCount, Count, NameMissing, NameTaken,
 		SearchWords, SearchExtra, NewestMissing, NewestExtra,
 	}
@@ -62,6 +65,7 @@ type findingKey struct {
 	user      retwis.UserID
 	timeline  retwis.TimelineID
 	element   retwis.Element
+	answered  retwis.PostID
 	partition int
 	detail    string
 }
@@ -75,6 +79,7 @@ type Finding struct {
 	Text     string            `json:"text"`                  // description for operators
 
 	element   retwis.Element
+	answered  retwis.PostID // the post whose replies are concerned
 	partition int
 	detail    string // further part of the key
 	witness   string // state that accompanied the difference; if it changes, the difference may be a new one
@@ -82,7 +87,7 @@ type Finding struct {
 }
 
 func (f Finding) key() findingKey {
-	return findingKey{f.Kind, f.User, f.Timeline, f.element, f.partition, f.detail}
+	return findingKey{f.Kind, f.User, f.Timeline, f.element, f.answered, f.partition, f.detail}
 }
 
 // describe returns a description of a timeline for operators.

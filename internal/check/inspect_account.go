@@ -150,6 +150,9 @@ func (i inspector) inspectProfile(ctx context.Context, user retwis.UserID, resul
 	for _, f := range compareProfile(user, entries, records) {
 		result.add(f)
 	}
+	if err := i.inspectOwnReplies(ctx, records, result); err != nil {
+		return err
+	}
 	if foreign > 0 {
 		result.add(entryFinding(ProfileExtra, retwis.Profile(user), user, retwis.Element{}, "", "holds %d entries that are not elements", foreign))
 	}

@@ -14,11 +14,12 @@ import (
 	"retwis/internal/retwis"
 )
 
-// subject is a unit of inspection: a user, a name, or an index of a partition. The zero subject
+// subject is a unit of inspection: a user, a name, a post with replies, or an index of a partition. The zero subject
 // is the public timeline.
 type subject struct {
 	user      retwis.UserID
 	name      string
+	answered  retwis.PostID
 	partition int
 }
 
@@ -44,7 +45,7 @@ func Run(ctx context.Context, db Database, options Options) (Report, error) {
 		report:  Report{Counts: map[Kind]int{}, Examples: []Finding{}, edges: map[findingKey]bool{}},
 	}
 	began := time.Now()
-	users, names, err := c.subjects(ctx)
+	users, names, answered, err := c.subjects(ctx)
 	if err != nil {
 		return c.report, err
 	}
@@ -58,6 +59,7 @@ func Run(ctx context.Context, db Database, options Options) (Report, error) {
 		{"accounts", users, inspector.inspectAccount},
 		{"newest users", c.partitions(), inspector.inspectNewestUsers},
 		{"people search", c.partitions(), inspector.inspectPeopleSearch},
+		{"replies", answered, inspector.inspectReplies},
 		{"timelines", users, inspector.inspectTimelines},
 		{"public timeline", []subject{{}}, inspector.inspectPublic},
 	} {
@@ -69,24 +71,27 @@ func Run(ctx context.Context, db Database, options Options) (Report, error) {
 	return c.report, nil
 }
 
-// subjects returns the users and names to inspect. With a sample it returns no names: the
-// inspection of an account covers the name of the account.
-func (c *checker) subjects(ctx context.Context) (users, names []subject, err error) {
+// subjects returns the users, names and posts with replies to inspect. With a sample it returns users only: the
+// inspection of an account covers the name of the account and the replies of the user.
+func (c *checker) subjects(ctx context.Context) (users, names, answered []subject, err error) {
 	add, end := c.options.Progress("users found", 0)
 	defer end()
 	var ids []retwis.UserID
-	err = c.db.Scan(ctx, func(found []retwis.UserID, claims []record.NameClaim) error {
+	err = c.db.Scan(ctx, func(found []retwis.UserID, claims []record.NameClaim, posts []retwis.PostID) error {
 		add(len(found))
 		ids = append(ids, found...)
 		if c.options.Sample == 0 {
 			for _, claim := range claims {
 				names = append(names, subject{name: claim.Folded})
 			}
+			for _, post := range posts {
+				answered = append(answered, subject{answered: post})
+			}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -98,7 +103,7 @@ func (c *checker) subjects(ctx context.Context) (users, names []subject, err err
 	for _, id := range ids {
 		users = append(users, subject{user: id})
 	}
-	return users, names, nil
+	return users, names, answered, nil
 }
 
 func (c *checker) partitions() []subject {

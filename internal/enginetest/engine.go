@@ -268,11 +268,11 @@ func (e *Engine) Read(id retwis.TimelineID) []retwis.PostID {
 		}
 		for _, edge := range page.Edges {
 			all = append(all, edge.Post.ID)
-			after = edge.Cursor
 		}
 		if !page.HasNextPage {
 			return all
 		}
+		after = page.EndCursor()
 	}
 }
 

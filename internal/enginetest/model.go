@@ -23,6 +23,7 @@ type Model struct {
 	lists   map[retwis.UserID][]retwis.ListID
 	members map[retwis.ListID]map[retwis.UserID]bool
 	named   map[retwis.UserID][]retwis.PostID // posts that mention a user
+	replyTo map[retwis.PostID]retwis.PostID   // the posts that replies answer
 }
 
 // NewModel returns the model of a database in which people have registered and done nothing else.
@@ -36,6 +37,7 @@ func NewModel(people []retwis.UserID) *Model {
 		lists:   map[retwis.UserID][]retwis.ListID{},
 		members: map[retwis.ListID]map[retwis.UserID]bool{},
 		named:   map[retwis.UserID][]retwis.PostID{},
+		replyTo: map[retwis.PostID]retwis.PostID{},
 	}
 	for _, id := range people {
 		m.Follows[id] = map[retwis.UserID]bool{}
@@ -83,6 +85,8 @@ func (m *Model) step(e *Engine, r *rand.Rand, user, other retwis.UserID) error {
 	switch n := r.IntN(130); {
 	case n < 10:
 		return m.Mention(e, user, other)
+	case n < 25:
+		return m.Reply(e, user, other, r.IntN)
 	case n < 50:
 		return m.Post(e, user, fmt.Sprint("post ", n))
 	case n < 60:
@@ -102,7 +106,7 @@ func (m *Model) step(e *Engine, r *rand.Rand, user, other retwis.UserID) error {
 
 // Post creates a post.
 func (m *Model) Post(e *Engine, user retwis.UserID, text string) error {
-	_, err := m.post(e, user, text)
+	_, err := m.post(e, retwis.NewPost{Author: user, Text: text})
 	return err
 }
 
@@ -113,7 +117,7 @@ func (m *Model) Mention(e *Engine, user, other retwis.UserID) error {
 		return err
 	}
 	name := users[0].Username
-	post, err := m.post(e, user, fmt.Sprintf("@%s and @%s again, but not me@%s", name, name, name))
+	post, err := m.post(e, retwis.NewPost{Author: user, Text: fmt.Sprintf("@%s and @%s again, but not me@%s", name, name, name)})
 	if err != nil {
 		return err
 	}
@@ -123,14 +127,40 @@ func (m *Model) Mention(e *Engine, user, other retwis.UserID) error {
 	return nil
 }
 
-func (m *Model) post(e *Engine, user retwis.UserID, text string) (retwis.PostID, error) {
-	edge, err := e.Posts.CreatePost(e.T.Context(), retwis.NewPost{Author: user, Text: text, IdempotencyKey: e.Key()})
+// Reply creates a reply to a post of another user, or to one of the same user; intN chooses among n of them. The post may be
+// deleted.
+func (m *Model) Reply(e *Engine, user, other retwis.UserID, intN func(n int) int) error {
+	m.mu.Lock()
+	made := m.Posts[other]
+	m.mu.Unlock()
+	if len(made) == 0 {
+		return nil
+	}
+	to := made[intN(len(made))]
+	_, err := m.post(e, retwis.NewPost{Author: user, Text: "a reply", InReplyTo: to})
+	if refused, ok := errors.AsType[*retwis.Error](err); ok && refused.Code == retwis.CodeNotFound {
+		exists, err := e.Outbox.Exists(e.T.Context(), to)
+		if exists {
+			return fmt.Errorf("a reply to post %s, which exists, was refused", to)
+		}
+		return err
+	}
+	return err
+}
+
+func (m *Model) post(e *Engine, post retwis.NewPost) (retwis.PostID, error) {
+	user := post.Author
+	post.IdempotencyKey = e.Key()
+	edge, err := e.Posts.CreatePost(e.T.Context(), post)
 	if err != nil {
 		return 0, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.Posts[user] = append(m.Posts[user], edge.Post.ID)
+	if post.InReplyTo != 0 {
+		m.replyTo[edge.Post.ID] = post.InReplyTo
+	}
 	return edge.Post.ID, nil
 }
 

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -36,14 +37,32 @@ func (m *Model) sources(reader retwis.UserID) map[retwis.UserID]bool {
 }
 
 // Home returns the definition of a home without its cap: the undeleted posts of the reader and
-// of the users the reader follows, newest first.
+// of the users the reader follows, newest first, without replies to others.
 func (m *Model) Home(reader retwis.UserID) []retwis.PostID {
-	return m.kept(m.made(m.sources(reader)))
+	return m.shown(reader, m.Follows[reader], m.kept(m.made(m.sources(reader))))
 }
 
-// Profile returns the undeleted posts of an author, newest first.
-func (m *Model) Profile(author retwis.UserID) []retwis.PostID {
+// shown returns the posts that a home or list of a reader with these sources shows, of those that it holds.
+func (m *Model) shown(reader retwis.UserID, sources map[retwis.UserID]bool, posts []retwis.PostID) []retwis.PostID {
+	author := m.authors()
+	return slices.DeleteFunc(slices.Clone(posts), func(post retwis.PostID) bool {
+		by, answered := author[post], author[m.replyTo[post]]
+		return answered != 0 && answered != by && by != reader && answered != reader && !(sources[answered] && !m.Gone[answered])
+	})
+}
+
+// Posted returns the undeleted posts of an author, newest first, with all replies.
+func (m *Model) Posted(author retwis.UserID) []retwis.PostID {
 	return m.kept(Newest(m.Posts[author]))
+}
+
+// Profile returns the undeleted posts of an author, newest first, without replies to others.
+func (m *Model) Profile(author retwis.UserID) []retwis.PostID {
+	by := m.authors()
+	return slices.DeleteFunc(m.Posted(author), func(post retwis.PostID) bool {
+		answered := by[m.replyTo[post]]
+		return answered != 0 && answered != author
+	})
 }
 
 func (m *Model) authors() map[retwis.PostID]retwis.UserID {
@@ -70,12 +89,14 @@ func (m *Model) Verify(e *Engine, homeCap, slack int) {
 		if m.Gone[user] {
 			continue
 		}
-		m.verifyFannedOut(e, retwis.Home(user), m.sources(user), author, homeCap, slack)
+		m.verifyFannedOut(e, retwis.Home(user), user, m.sources(user), author, homeCap, slack)
 		for _, list := range m.lists[user] {
-			m.verifyFannedOut(e, retwis.ListPosts(list), m.members[list], author, homeCap, slack)
+			m.verifyFannedOut(e, retwis.ListPosts(list), user, m.members[list], author, homeCap, slack)
 		}
-		if got, want := e.Read(retwis.Profile(user)), m.Profile(user); !slices.Equal(got, want) {
-			e.T.Errorf("profile of %s: %v, want %v", user, got, want)
+		for id, want := range map[retwis.TimelineID][]retwis.PostID{retwis.Profile(user): m.Profile(user), retwis.ProfileWithReplies(user): m.Posted(user)} {
+			if got := e.Read(id); !slices.Equal(got, want) {
+				e.T.Errorf("%s: %v, want %v", id, got, want)
+			}
 		}
 		// Mentions beyond the cap are lost: no other data contains them.
 		named := Newest(m.named[user])
@@ -90,11 +111,12 @@ func (m *Model) Verify(e *Engine, homeCap, slack int) {
 			return
 		}
 	}
+	m.verifyReplies(e)
 	e.IsSound()
 }
 
 // verifyFannedOut compares a home or list timeline with the posts of its sources.
-func (m *Model) verifyFannedOut(e *Engine, id retwis.TimelineID, sources map[retwis.UserID]bool, author map[retwis.PostID]retwis.UserID, homeCap, slack int) {
+func (m *Model) verifyFannedOut(e *Engine, id retwis.TimelineID, reader retwis.UserID, sources map[retwis.UserID]bool, author map[retwis.PostID]retwis.UserID, homeCap, slack int) {
 	e.T.Helper()
 	var kept, all []retwis.PostID // posts in the list, and including those gathered below it
 	var after retwis.Cursor
@@ -112,15 +134,15 @@ func (m *Model) verifyFannedOut(e *Engine, id retwis.TimelineID, sources map[ret
 			if !at.Deep {
 				kept = append(kept, at.Element.ID)
 			}
-			after = edge.Cursor
 		}
-		more = page.HasNextPage
+		more, after = page.HasNextPage, page.EndCursor()
 	}
 	// Posts of deleted accounts may still have entries in the list.
+	receives := sources
 	sources = maps.Clone(sources)
 	maps.Copy(sources, m.Gone)
 	made := m.made(sources)
-	if want := m.kept(made); !slices.Equal(Newest(all), want) {
+	if want := m.shown(reader, receives, m.kept(made)); !slices.Equal(Newest(all), want) {
 		e.T.Errorf("%s: missing %v, extra or duplicate %v (of %d)", id, Surplus(want, all), Surplus(all, want), len(want))
 	}
 	if len(kept) > homeCap+slack {
@@ -128,7 +150,7 @@ func (m *Model) verifyFannedOut(e *Engine, id retwis.TimelineID, sources map[ret
 	}
 	// Pages gather posts that are older than the list. The newest posts must be in the list
 	// itself, in which deleted posts keep their entries.
-	if missing := Surplus(m.kept(made[:max(0, min(homeCap-slack, len(made)))]), kept); len(missing) > 0 {
+	if missing := Surplus(m.shown(reader, receives, m.kept(made[:max(0, min(homeCap-slack, len(made)))])), kept); len(missing) > 0 {
 		e.T.Errorf("%s: not in the list: %v", id, missing)
 	}
 	last := map[retwis.UserID]retwis.PostID{}
@@ -138,6 +160,61 @@ func (m *Model) verifyFannedOut(e *Engine, id retwis.TimelineID, sources map[ret
 			e.T.Errorf("%s: %s is below %s of the same author", id, post, newer)
 		}
 		last[by] = post
+	}
+}
+
+// verifyReplies compares the replies of all posts, also of deleted ones, in both orders.
+func (m *Model) verifyReplies(e *Engine) {
+	e.T.Helper()
+	author := m.authors()
+	replies := map[retwis.PostID][]retwis.PostID{}
+	var posts []retwis.PostID
+	for post := range author {
+		posts = append(posts, post)
+	}
+	for reply, to := range m.replyTo {
+		if !m.Deleted[reply] {
+			replies[to] = append(replies[to], reply)
+		}
+	}
+	slices.Sort(posts)
+	counts, err := e.Posts.ReplyCounts(e.T.Context(), posts)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	for i, post := range posts {
+		if counts[i] != len(replies[post]) {
+			e.T.Errorf("post %s has %d replies, want %d", post, counts[i], len(replies[post]))
+		}
+		if len(replies[post]) == 0 {
+			continue
+		}
+		for _, newest := range []bool{false, true} {
+			slices.SortFunc(replies[post], func(a, b retwis.PostID) int {
+				ofOther := func(id retwis.PostID) int {
+					if author[id] == author[post] {
+						return 0
+					}
+					return 1
+				}
+				order := cmp.Compare(a, b)
+				if newest {
+					order = -order
+				}
+				return cmp.Or(cmp.Compare(ofOther(a), ofOther(b)), order)
+			})
+			page, err := e.Posts.ReplyPage(e.T.Context(), retwis.Replies{To: post, Newest: newest}, retwis.Page{First: retwis.MaxPageSize})
+			if err != nil {
+				e.T.Fatal(err)
+			}
+			var got []retwis.PostID
+			for _, edge := range page.Edges {
+				got = append(got, edge.Post.ID)
+			}
+			if want := replies[post][:min(retwis.MaxPageSize, len(replies[post]))]; !slices.Equal(got, want) {
+				e.T.Errorf("replies of post %s, newest first %t: %v, want %v", post, newest, got, want)
+			}
+		}
 	}
 }
 
@@ -200,9 +277,9 @@ func (m *Model) verifyFollows(e *Engine, user retwis.UserID) {
 	if err != nil {
 		e.T.Fatal(err)
 	}
-	if u := users[0]; u.FollowerCount != len(followers) || u.FollowingCount != len(following) || u.PostCount != len(m.Profile(user)) {
+	if u := users[0]; u.FollowerCount != len(followers) || u.FollowingCount != len(following) || u.PostCount != len(m.Posted(user)) {
 		e.T.Errorf("%s: counts %d %d %d, want %d %d %d", user, u.FollowerCount, u.FollowingCount, u.PostCount,
-			len(followers), len(following), len(m.Profile(user)))
+			len(followers), len(following), len(m.Posted(user)))
 	}
 }
 

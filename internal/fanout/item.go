@@ -40,8 +40,10 @@ type target struct {
 	late      bool          // the target has a later post of the author: a repair has to merge the post there
 }
 
-// single reports whether the target is a single timeline.
-func (t *target) single() bool { return t.to == outbox.TargetPublic || t.to == outbox.TargetMentions }
+// single reports whether the target is a single timeline, or the replies of a post.
+func (t *target) single() bool {
+	return t.to == outbox.TargetPublic || t.to == outbox.TargetMentions || t.to == outbox.TargetReplies
+}
 
 func (t *target) forEntry(entry string) outbox.Target {
 	return outbox.Target{Entry: entry, Partition: t.partition, To: t.to, User: t.user}

@@ -7,6 +7,7 @@ import (
 
 	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
+	"retwis/internal/pubsub"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -14,7 +15,7 @@ import (
 
 // watch reads the posts that arrive on a timeline until the outboxes are empty. It returns
 // the posts in the order of arrival, and each position by the number of posts before it.
-func (e *engine) watch(id retwis.TimelineID, since retwis.Cursor) (arrived []retwis.Element, stood map[int]retwis.TimelinePosition) {
+func (e *engine) watch(id retwis.TimelineID, since retwis.Cursor) (arrived []pubsub.Arrival, stood map[int]retwis.TimelinePosition) {
 	e.T.Helper()
 	at, err := since.TimelinePosition(id)
 	if err != nil {

@@ -72,7 +72,22 @@ func (r *runner) beginRepair(ctx context.Context, w *workItem) error {
 	var targets []*target
 	var calls []outbox.Delivery
 	for _, t := range w.targets {
-		if t.single() {
+		switch {
+		case t.to == outbox.TargetReplies:
+			// A reply that was requeued may have been deleted since. If it is deleted from now on, its removal follows.
+			exists, err := r.store.Exists(ctx, w.Post)
+			if err == nil && !exists {
+				err = r.store.MarkDone(ctx, r.outboxID, t.forEntry(w.ID))
+				t.done = true
+			}
+			if err != nil {
+				return err
+			}
+			if exists {
+				targets = append(targets, t)
+				calls = append(calls, outbox.Delivery{Entry: w.Entry, Partition: t.partition, To: t.to})
+			}
+		case t.single():
 			targets = append(targets, t)
 			calls = append(calls, outbox.Delivery{Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user})
 		}

@@ -107,6 +107,11 @@ func (s *sequence) actions() map[string]func(*rapid.T) {
 			user, other := s.pair(t)
 			s.expect(s.m.Mention(s.Engine, user, other))
 		},
+		"reply": func(t *rapid.T) {
+			user := s.user(t, "user")
+			other := s.m.People[rapid.IntRange(0, len(s.m.People)-1).Draw(t, "other")]
+			s.expect(s.m.Reply(s.Engine, user, other, draw(t)))
+		},
 		"delete": func(t *rapid.T) { s.expect(s.m.Delete(s.Engine, s.user(t, "user"), draw(t))) },
 		"follow": func(t *rapid.T) {
 			user, other := s.pair(t)
@@ -263,7 +268,9 @@ func (s *sequence) resume() {
 		}
 		var arrived []retwis.PostID
 		for _, e := range news.Arrived {
-			arrived = append(arrived, e.Shown())
+			if !e.Hidden {
+				arrived = append(arrived, e.Shown())
+			}
 		}
 		has := slices.Concat(v.posts, arrived)
 		now := s.Read(retwis.Home(user))

@@ -38,7 +38,10 @@ func (r *runner) resolveTargets(ctx context.Context, ready []*workItem) error {
 }
 
 func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartitions) []*target {
-	targets := []*target{{partition: r.store.PublicPartition(), to: outbox.TargetPublic}}
+	targets := r.targetsOfReply(e)
+	if e.Answered == 0 {
+		targets = append(targets, &target{partition: r.store.PublicPartition(), to: outbox.TargetPublic})
+	}
 	for _, user := range e.Mentions {
 		targets = append(targets, &target{partition: r.store.PartitionOfUser(user), to: outbox.TargetMentions, user: user})
 	}
@@ -55,6 +58,14 @@ func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartition
 	return targets
 }
 
+// targetsOfReply returns the replies of the post that a post answers, if any.
+func (r *runner) targetsOfReply(e outbox.Entry) []*target {
+	if e.ReplyTo == 0 {
+		return nil
+	}
+	return []*target{{partition: r.store.PartitionOfPost(e.ReplyTo), to: outbox.TargetReplies}}
+}
+
 // targetsOfDelete returns the partitions that may hold the post. The call for the followers
 // adds the removal to the partition's stream of changes. The same call serves the public
 // timeline and mentions, which therefore need no call of their own.
@@ -67,7 +78,7 @@ func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartiti
 		expected[partition] = 0
 	}
 	maps.Copy(expected, partitions.Followers)
-	var targets []*target
+	targets := r.targetsOfReply(e)
 	for partition, followers := range expected {
 		targets = append(targets, &target{partition: partition, expected: followers})
 	}

@@ -54,6 +54,9 @@ type Outbox interface {
 	PublicPartition() int
 	PartitionOf(retwis.TimelineID) int
 	PartitionOfUser(retwis.UserID) int
+	PartitionOfPost(retwis.PostID) int
+	// Exists reports whether a post exists and was not deleted.
+	Exists(ctx context.Context, post retwis.PostID) (bool, error)
 
 	RegisterWorker(ctx context.Context, worker string, ttl time.Duration) (int, error)
 	UnregisterWorker(ctx context.Context, worker string) error

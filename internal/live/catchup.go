@@ -94,7 +94,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 	events, err := h.readSince(ctx, from)
 	for err == nil && len(sent) > 0 && !events.Found && !events.Gone { // the list was trimmed: verify fewer posts
 		half := (len(sent) + 1) / 2
-		from.Element, sent = sent[half-1], sent[half:]
+		from.Element, sent = sent[half-1].Element, sent[half:]
 		events, err = h.readSince(ctx, from)
 	}
 	filters := map[retwis.UserID]int64{}
@@ -116,7 +116,8 @@ func (f *feed) catchUp(ctx context.Context) error {
 	}
 	reason := resetReason(from, events)
 	if reason == "" && sent != nil {
-		if len(events.Arrived) < len(sent) || !slices.Equal(events.Arrived[:len(sent)], sent) {
+		same := func(a, b pubsub.Arrival) bool { return a.Element == b.Element }
+		if len(events.Arrived) < len(sent) || !slices.EqualFunc(events.Arrived[:len(sent)], sent, same) {
 			reason = retwis.HistoryChanged
 		} else {
 			events.Arrived = events.Arrived[len(sent):]
@@ -151,14 +152,17 @@ func (f *feed) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// loadPosts returns the posts that elements show. It takes them from known messages where
-// possible and loads the others. A deleted post is nil.
-func (h *Hub) loadPosts(ctx context.Context, known []message, elements []retwis.Element) ([]*retwis.Post, error) {
-	posts := make([]*retwis.Post, len(elements))
+// loadPosts returns the posts that entries show. It takes them from known messages where
+// possible and loads the others. A deleted post is nil, and so is that of a hidden entry.
+func (h *Hub) loadPosts(ctx context.Context, known []message, entries []pubsub.Arrival) ([]*retwis.Post, error) {
+	posts := make([]*retwis.Post, len(entries))
 	var missing []retwis.PostID
 	var indexes []int
-	for i, e := range elements {
-		m := slices.IndexFunc(known, func(m message) bool { return m.kind == pubsub.Pushed && m.element == e })
+	for i, e := range entries {
+		if e.Hidden {
+			continue
+		}
+		m := slices.IndexFunc(known, func(m message) bool { return m.kind == pubsub.Pushed && m.element == e.Element && !m.hidden })
 		if m >= 0 {
 			posts[i] = known[m].body
 			continue

@@ -50,8 +50,9 @@ type list struct {
 	trimmed    bool
 	sorted     bool // a profile: in the order of ids, without deleted posts
 	epoch      int64
-	pushed     []retwis.Element // all entries ever pushed, in order
-	epochStart map[int64]int    // length of pushed at the start of each epoch
+	pushed     []retwis.Element        // all entries ever pushed, in order
+	epochStart map[int64]int           // length of pushed at the start of each epoch
+	hidden     map[retwis.Element]bool // entries that the timeline does not show
 	marker     retwis.Element
 }
 
@@ -84,7 +85,7 @@ func newFakeDatabase() *fakeDatabase {
 func (db *fakeDatabase) list(t retwis.TimelineID) *list {
 	l := db.lists[t]
 	if l == nil {
-		l = &list{epochStart: map[int64]int{0: 0}, sorted: t.Kind == retwis.ProfileTimeline}
+		l = &list{epochStart: map[int64]int{0: 0}, hidden: map[retwis.Element]bool{}, sorted: t.IsProfile()}
 		db.lists[t] = l
 	}
 	return l
@@ -106,7 +107,17 @@ func (l *list) after(at retwis.TimelinePosition) int {
 		}
 		return n
 	}
-	return max(n, lastIndex(l.pushed, at.Element.ID)+1)
+	return max(n, lastElement(l.pushed, at.Element.ID)+1)
+}
+
+// lastElement returns the index of the last element with a leading id, or -1.
+func lastElement(elements []retwis.Element, id retwis.PostID) int {
+	for i, e := range slices.Backward(elements) {
+		if e.ID == id {
+			return i
+		}
+	}
+	return -1
 }
 
 func (db *fakeDatabase) position(t retwis.TimelineID) retwis.TimelinePosition {
@@ -137,12 +148,17 @@ func (db *fakeDatabase) push(timelines ...retwis.TimelineID) retwis.PostID {
 	return id
 }
 
-// hide pushes a post onto timelines whose readers do not see it.
+// hide creates a post and pushes it onto timelines that do not show it.
 func (db *fakeDatabase) hide(timelines ...retwis.TimelineID) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.lastPost++
-	db.deliverAs(pubsub.Hidden, db.elementOf(db.lastPost), timelines...)
+	e := db.elementOf(db.lastPost)
+	db.posts[e.Shown()] = &retwis.Post{ID: e.Shown()}
+	for _, t := range timelines {
+		db.list(t).hidden[e] = true
+	}
+	db.deliverAs(pubsub.Hidden, e, timelines...)
 }
 
 func (db *fakeDatabase) deliver(e retwis.Element, timelines ...retwis.TimelineID) {
@@ -263,7 +279,7 @@ func (db *fakeDatabase) EventsSince(ctx context.Context, from retwis.TimelinePos
 func (db *fakeDatabase) since(from retwis.TimelinePosition) pubsub.Replay {
 	l := db.list(from.Timeline)
 	replay := pubsub.Replay{Position: db.position(from.Timeline), Found: true, Marker: l.marker}
-	at := lastIndex(l.entries, from.Element.ID)
+	at := lastElement(l.entries, from.Element.ID)
 	switch {
 	case l.sorted:
 		at, _ = slices.BinarySearchFunc(l.entries, from.Element.ID+1, func(e retwis.Element, id retwis.PostID) int { return cmp.Compare(e.ID, id) })
@@ -272,7 +288,9 @@ func (db *fakeDatabase) since(from retwis.TimelinePosition) pubsub.Replay {
 		replay.Found = false
 		return replay
 	}
-	replay.Arrived = slices.Clone(l.entries[at+1:])
+	for _, e := range l.entries[at+1:] {
+		replay.Arrived = append(replay.Arrived, pubsub.Arrival{Element: e, Hidden: l.hidden[e]})
+	}
 	if len(replay.Arrived) > db.longest {
 		replay.Found, replay.Arrived = false, nil
 		return replay

@@ -39,7 +39,7 @@ type feed struct {
 	compareFilters bool // the next catch-up compares the filter epochs of the viewers
 
 	newest      retwis.PostID // greatest leading id in recent
-	recent      []retwis.Element
+	recent      []pubsub.Arrival
 	subscribers []*subscription
 	removed     []pubsub.Removal // the last removals sent
 	partition   *partition
@@ -73,7 +73,8 @@ type message struct {
 	kind    pubsub.Kind
 	element retwis.Element // of Pushed and Marked
 	before  retwis.PostID  // of Pushed
-	body    *retwis.Post   // of Pushed; nil if deleted
+	hidden  bool           // of Pushed: whether the timeline does not show the entry
+	body    *retwis.Post   // of Pushed; nil if deleted or hidden
 	removal pubsub.Removal // of Removed
 }
 
@@ -101,12 +102,12 @@ func (f *feed) receive(m message) {
 func (f *feed) pushed(m message) {
 	switch {
 	case m.element.ID <= f.newest && lastIndex(f.recent, m.element.ID) >= 0:
-		if i := lastIndex(f.recent, m.element.ID); i > 0 && f.recent[i-1].ID != m.before && f.timeline.Kind != retwis.ProfileTimeline {
+		if i := lastIndex(f.recent, m.element.ID); i > 0 && f.recent[i-1].ID != m.before && !f.timeline.IsProfile() {
 			f.verify = true
 			f.requestCatchUp()
 		}
 	case m.before == f.position.Element.ID && f.headObserved:
-		f.advance(m.element, m.body)
+		f.advance(pubsub.Arrival{Element: m.element, Hidden: m.hidden}, m.body)
 	default:
 		f.held = append(f.held, m) // the catch-up need not load the post again
 		f.requestCatchUp()
@@ -167,8 +168,8 @@ func (f *feed) whenIdle() <-chan struct{} {
 // advance moves the position to an entry that arrived at the head, and sends its post unless
 // that is deleted or hidden, so that it was not loaded, or the feed sent its removal after it
 // was loaded.
-func (f *feed) advance(e retwis.Element, post *retwis.Post) {
-	f.position.Element, f.headObserved = e, true
+func (f *feed) advance(e pubsub.Arrival, post *retwis.Post) {
+	f.position.Element, f.headObserved = e.Element, true
 	f.recent, f.newest = appendBounded(f.recent, e, recentLength), max(f.newest, e.ID)
 	if post != nil && !f.sentRemoval(e.Shown()) {
 		f.send(&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: f.position.Cursor(), Post: post}})
@@ -207,13 +208,13 @@ func (f *feed) sentRemoval(id retwis.PostID) bool {
 // overlap returns the position to read from in order to verify the last posts sent, and those
 // posts. A master that failed may have published posts which its successor received in another
 // order, or not at all. A profile needs no verification: its list is sorted by id.
-func (f *feed) overlap() (from retwis.TimelinePosition, sent []retwis.Element) {
+func (f *feed) overlap() (from retwis.TimelinePosition, sent []pubsub.Arrival) {
 	from = f.position
-	if !f.verify || f.timeline.Kind == retwis.ProfileTimeline || len(f.recent) < 2 {
+	if !f.verify || f.timeline.IsProfile() || len(f.recent) < 2 {
 		return from, nil
 	}
 	start := max(0, len(f.recent)-1-verifyLength)
-	from.Element = f.recent[start]
+	from.Element = f.recent[start].Element
 	return from, slices.Clone(f.recent[start+1:])
 }
 
@@ -230,7 +231,7 @@ func (f *feed) finishCatchUp(position retwis.TimelinePosition, removed []pubsub.
 		if i := lastIndex(f.recent, position.Element.ID); i >= 0 {
 			f.recent = f.recent[:i+1]
 		} else {
-			f.recent, f.newest = []retwis.Element{position.Element}, position.Element.ID
+			f.recent, f.newest = []pubsub.Arrival{{Element: position.Element}}, position.Element.ID
 		}
 	}
 	f.position = position
@@ -255,7 +256,7 @@ func (f *feed) endSubscriptions() {
 
 // setPosition sets a position that does not continue the previous one.
 func (f *feed) setPosition(position retwis.TimelinePosition) {
-	f.position, f.recent, f.newest = position, []retwis.Element{position.Element}, position.Element.ID
+	f.position, f.recent, f.newest = position, []pubsub.Arrival{{Element: position.Element}}, position.Element.ID
 	f.headObserved, f.positioned, f.verify, f.changeFloor = false, true, false, position.Change
 	f.scheduleCheck()
 }
@@ -267,7 +268,7 @@ func (f *feed) scheduleCheck() {
 }
 
 // lastIndex returns the index of the last element with a leading id, or -1.
-func lastIndex(elements []retwis.Element, id retwis.PostID) int {
+func lastIndex(elements []pubsub.Arrival, id retwis.PostID) int {
 	for i, e := range slices.Backward(elements) {
 		if e.ID == id {
 			return i

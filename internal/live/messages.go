@@ -79,7 +79,7 @@ func (p *partition) handle(m pubsub.Message, posts map[retwis.PostID]*retwis.Pos
 			f.requestCatchUp()
 		default:
 			f.receive(message{
-				kind: kind, element: m.Element, before: r.Before, body: body, removal: pubsub.Removal{Post: m.Post, Author: m.Author},
+				kind: kind, element: m.Element, hidden: m.Kind == pubsub.Hidden, before: r.Before, body: body, removal: pubsub.Removal{Post: m.Post, Author: m.Author},
 			})
 		}
 	}

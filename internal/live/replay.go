@@ -45,7 +45,7 @@ func (r reading) resetReason(filter int64) retwis.ResetReason {
 // cursor and the position at which it joins the feed.
 type replay struct {
 	from    retwis.TimelinePosition
-	arrived []retwis.Element
+	arrived []pubsub.Arrival
 	removed []pubsub.Removal
 	reset   retwis.ResetReason // if not empty, sent instead of the events
 	end     retwis.TimelinePosition
@@ -72,7 +72,7 @@ func (r *replay) send(s *subscription) {
 			if post == nil {
 				continue
 			}
-			at.Element = arrived[i]
+			at.Element = arrived[i].Element
 			s.sink.Replay(s.ctx, &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: at.Cursor(), Post: post}})
 			sent++
 		}
@@ -89,11 +89,11 @@ func (r *replay) send(s *subscription) {
 	s.sink.Replay(s.ctx, r.caughtUp(sent))
 }
 
-// loadPostsRetrying loads the posts that elements show and retries until it succeeds. It returns
+// loadPostsRetrying loads the posts that entries show and retries until it succeeds. It returns
 // nil when ctx ends.
-func (h *Hub) loadPostsRetrying(ctx context.Context, elements []retwis.Element) []*retwis.Post {
+func (h *Hub) loadPostsRetrying(ctx context.Context, entries []pubsub.Arrival) []*retwis.Post {
 	for failures := 0; ; failures++ {
-		posts, err := h.loadPosts(ctx, nil, elements)
+		posts, err := h.loadPosts(ctx, nil, entries)
 		if err == nil {
 			return posts
 		}

@@ -125,6 +125,9 @@ func (c *verifyingClient) check(e retwis.Event) {
 			c.report(fmt.Sprintf("post %s was repeated or never pushed", id))
 			return
 		}
+		if l.hidden[l.pushed[index]] {
+			c.report(fmt.Sprintf("post %s is hidden", id))
+		}
 		// The hub may have loaded the post before its deletion, which the client has received
 		// already. The hub must then send the removal again.
 		delete(c.removed, id)
@@ -158,12 +161,12 @@ func (c *verifyingClient) check(e retwis.Event) {
 	c.cursor, c.position = e.EventCursor(), at
 }
 
-// wantDeleted reports the undeleted posts among pushed[from:to]. A client may only miss
-// deleted posts.
+// wantDeleted reports the undeleted posts that the timeline shows among pushed[from:to]. A client may only miss others.
 func (c *verifyingClient) wantDeleted(problem string, from, to int) {
-	pushed := c.db.list(c.timeline).pushed
+	l := c.db.list(c.timeline)
+	pushed := l.pushed
 	for i := from; i < to; i++ {
-		if c.db.posts[pushed[i].Shown()] != nil {
+		if c.db.posts[pushed[i].Shown()] != nil && !l.hidden[pushed[i]] {
 			c.report(fmt.Sprintf("post %s is %s", pushed[i], problem))
 		}
 	}

@@ -35,6 +35,7 @@ const (
 	TargetLists                             // lists that contain the author
 	TargetMentions                          // mentions of one user
 	TargetPublic                            // the public timeline
+	TargetReplies                           // the replies of the post answered
 	TargetActiveFollowers                   // home timelines of followers who are online or reading, for a large author
 	TargetTask                              // no timeline: an entry without deliveries, recorded in the outbox's own partition
 )

@@ -19,7 +19,8 @@ type Entry struct {
 	Timeline  retwis.TimelineID // the timeline of a back-fill or purge
 	List      retwis.ListID     // the deleted list
 	Post      retwis.PostID     // the post, or the repost
-	Answered  retwis.UserID     // if Post is a reply: the author of the post answered
+	Answered  retwis.UserID     // if Post is a reply to another user: the author of the post answered
+	ReplyTo   retwis.PostID     // if Post is a reply: the post answered
 	Reposted  retwis.PostID     // if Post is a repost: the post
 	Mentions  []retwis.UserID   // users whom Post mentions
 	Score     int64             // time of the follow that a back-fill belongs to

@@ -40,9 +40,15 @@ type Replay struct {
 	Gone     bool                    // the timeline no longer exists; the other fields are not set
 	Position retwis.TimelinePosition // the current position of the timeline
 	Found    bool                    // whether the history since the position is complete
-	Arrived  []retwis.Element        // entries that arrived since the position, in order of arrival, those of deleted posts included
+	Arrived  []Arrival               // entries that arrived since the position, in order of arrival, those of deleted posts included
 	Removed  []Removal               // since the position, oldest first
 	Marker   retwis.Element          // the marker of the timeline; zero if it was never marked
+}
+
+// Arrival is an entry that arrived on a list.
+type Arrival struct {
+	retwis.Element
+	Hidden bool // whether the timeline does not show it
 }
 
 // Removal is the deletion of a post.

@@ -82,6 +82,7 @@ type Post struct {
 	Exists   bool
 	Author   retwis.UserID // the author or the reposter
 	Answered retwis.UserID // of a reply: the author of the post answered, if another user
+	ReplyTo  retwis.PostID // of a reply: the post answered
 	Reposted retwis.PostID // of a repost
 	Deleted  bool
 	Mentions []retwis.UserID
@@ -100,6 +101,16 @@ type Edge struct {
 	Source   int64 // its time among the sources of the timeline
 	Audience int64 // its time among the audience of the author
 }
+
+// Replies are the stored replies of a post.
+type Replies struct {
+	Held    map[retwis.PostID]bool // whether each one comes first, as replies of the author of the post do
+	Foreign []string               // entries that are no replies with their score
+	Trimmed bool                   // whether older replies of other users were trimmed
+}
+
+// Reply is a post and the post that it answers.
+type Reply struct{ ID, To retwis.PostID }
 
 // NameClaim is a stored username and the user who owns it.
 type NameClaim struct {

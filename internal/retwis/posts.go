@@ -8,6 +8,7 @@ type Post struct {
 	AuthorID  UserID
 	Text      string
 	Mentions  []UserID // users whom the text mentions, each once, in the order of the text
+	Thread    []PostID // of a reply: the posts above it, the root first and the post answered last; see [NextInThread]
 	CreatedAt time.Time
 }
 
@@ -16,4 +17,5 @@ type NewPost struct {
 	Author         UserID
 	Text           string // normalised by [NormalizePostText]
 	IdempotencyKey string // never empty: the API generates a key if the client gives none
+	InReplyTo      PostID // the post that a reply answers, or 0
 }

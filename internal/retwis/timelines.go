@@ -11,7 +11,8 @@ type TimelineKind byte
 // The kinds of timeline.
 const (
 	HomeTimeline     TimelineKind = 'h' // posts of a user and of the users whom the user follows
-	ProfileTimeline  TimelineKind = 'u' // a user's own posts
+	ProfileTimeline  TimelineKind = 'u' // a user's own posts, without replies to other users
+	RepliesTimeline  TimelineKind = 'r' // a user's own posts, with all replies
 	PublicTimeline   TimelineKind = 'p' // posts of all users
 	MentionsTimeline TimelineKind = 'm' // posts that mention a user
 	ListTimeline     TimelineKind = 'l' // posts of the members of a list
@@ -27,8 +28,14 @@ type TimelineID struct {
 // Home returns the id of a user's home timeline.
 func Home(user UserID) TimelineID { return TimelineID{HomeTimeline, user} }
 
-// Profile returns the id of the timeline of a user's own posts.
+// Profile returns the id of the timeline of a user's own posts, without replies to other users.
 func Profile(user UserID) TimelineID { return TimelineID{ProfileTimeline, user} }
+
+// ProfileWithReplies returns the id of the timeline of a user's own posts, with all replies.
+func ProfileWithReplies(user UserID) TimelineID { return TimelineID{RepliesTimeline, user} }
+
+// IsProfile reports whether the timeline is a profile, with or without replies. The two have one list.
+func (t TimelineID) IsProfile() bool { return t.Kind == ProfileTimeline || t.Kind == RepliesTimeline }
 
 // Mentions returns the id of the timeline of the posts that mention a user.
 func Mentions(user UserID) TimelineID { return TimelineID{MentionsTimeline, user} }
@@ -59,7 +66,7 @@ func ParseTimelineID(s string) (TimelineID, error) {
 	if s == "p" {
 		return Public(), nil
 	}
-	for _, kind := range []TimelineKind{HomeTimeline, ProfileTimeline, MentionsTimeline, ListTimeline} {
+	for _, kind := range []TimelineKind{HomeTimeline, ProfileTimeline, RepliesTimeline, MentionsTimeline, ListTimeline} {
 		if owner, ok := strings.CutPrefix(s, string(kind)); ok {
 			id, err := ParseUserID(owner)
 			if err != nil {
@@ -77,7 +84,7 @@ func ParseTimelineID(s string) (TimelineID, error) {
 // does not contain, so the result is false. The reader 0 is anonymous.
 func (t TimelineID) VisibleTo(reader UserID) bool {
 	switch t.Kind {
-	case ProfileTimeline, PublicTimeline:
+	case ProfileTimeline, RepliesTimeline, PublicTimeline:
 		return true
 	case HomeTimeline, MentionsTimeline:
 		return reader != 0 && reader == t.Owner
@@ -121,6 +128,19 @@ type PostPage struct {
 	HasPreviousPage bool
 	LiveCursor      Cursor // position of the timeline when the page was read
 	Unread          Unread // zero unless [Page.Unread] asks for it
+
+	// ScannedTo is the last position read of a page that ended early, because many entries were not shown: the page
+	// begins or ends there, in the direction of reading. It is empty for any other page.
+	ScannedTo Cursor
+}
+
+// EndCursor returns the position after which the next page begins, for a page read towards older posts. It is empty for
+// an empty page that is the last one.
+func (p PostPage) EndCursor() Cursor {
+	if n := len(p.Edges); p.ScannedTo == "" && n > 0 {
+		return p.Edges[n-1].Cursor
+	}
+	return p.ScannedTo
 }
 
 // HasMarker reports whether the owner of the timeline can mark it as read.

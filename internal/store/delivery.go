@@ -42,8 +42,11 @@ func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []ou
 }
 
 func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
-	if d.Entry.Kind == outbox.KindDelete {
+	if d.Entry.Kind == outbox.KindDelete && d.To != outbox.TargetReplies {
 		return s.removeCall(d)
+	}
+	if d.To == outbox.TargetReplies {
+		return s.repliesCall(d)
 	}
 	o, e, p := s.options, d.Entry, s.db.Partition(d.Partition)
 	if d.To == outbox.TargetMentions || d.To == outbox.TargetPublic {
@@ -80,8 +83,18 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 		},
 		Args: []any{
 			e.ID, d.Progress, e.Element().String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
-			p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind, to.prefix, to.suffix, to.epoch, e.Author.String(), p.Tag + ":", len(s.db.Partitions()), o.HideReplies,
+			p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind, to.prefix, to.suffix, to.epoch, e.Author.String(), p.Tag + ":", len(s.db.Partitions()),
 		},
+	}
+}
+
+// repliesCall returns the call that adds a reply to the replies of the post answered, or removes a deleted one.
+func (s *Outbox) repliesCall(d outbox.Delivery) rdb.Call {
+	e, p := d.Entry, s.db.Partition(d.Partition)
+	return rdb.Call{
+		Script: script.UpdateReplies,
+		Keys:   []string{p.Progress(e.Outbox), p.Replies(e.ReplyTo), p.Post(e.ReplyTo)},
+		Args:   append([]any{e.ID, field(d.Target())}, ReplyArgs(s.options, e.Post, e.Kind == outbox.KindDelete, e.Answered == 0)...),
 	}
 }
 
@@ -139,6 +152,8 @@ func field(at outbox.Target) string {
 		return at.Entry + ":" + retwis.Mentions(at.User).String()
 	case outbox.TargetPublic:
 		return at.Entry + ":" + retwis.Public().String()
+	case outbox.TargetReplies:
+		return at.Entry + ":replies"
 	case outbox.TargetTask:
 		return at.Entry + ":task"
 	default:

@@ -20,10 +20,11 @@ type listRange struct {
 	found   bool   // whether the list holds the requested entry, or one of the older ones of its cursor
 	entries []retwis.Element
 	below   []retwis.Element // the next entries below the range, up to [retwis.CursorReserve]
+	hidden  []bool           // of each of entries: whether the timeline does not show it
 	bottom  bool             // whether the range includes [rdb.ListComplete]
 
-	marker retwis.Element   // the marker of the timeline; zero if it has none or was not asked for
-	unread []retwis.Element // the newest entries above the marker
+	above  aboveMarker   // if it was asked for
+	reader retwis.UserID // the owner of a home or list
 }
 
 // listRequest asks for a range of the list of a timeline.
@@ -90,9 +91,11 @@ func (s *Timelines) pageCall(id retwis.TimelineID, of listRequest, position stri
 		Script: script.ReadList,
 		Keys: []string{
 			p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Owner(),
+			p.Timeline(id).Sources(),
 		},
 		Args: append([]any{
 			of.mode, strings.Join(elements, " "), of.count, retwis.CursorReserve, position, pageChanges, marker, of.unread,
+			string(id.Kind),
 		}, s.pullArgs(id)...),
 	}
 }
@@ -112,7 +115,7 @@ func homeOwner(id retwis.TimelineID) string {
 }
 
 func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
-	if len(reply) != 9 {
+	if len(reply) != 12 {
 		return listRange{}, fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
@@ -124,13 +127,22 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 	}
 	size, _ := reply[4].(int64)
 	got := listRange{at: at, last: rdb.Text(reply[3]), found: size >= 0}
-	if got.marker, err = parseMarker(rdb.Text(reply[7])); err != nil {
+	if got.above.marker, err = parseMarker(rdb.Text(reply[7])); err != nil {
 		return listRange{}, err
 	}
-	if got.unread, err = rdb.Elements(reply[8]); err != nil {
+	if got.above.entries, err = rdb.Elements(reply[8]); err != nil {
 		return listRange{}, err
+	}
+	scanned, _ := reply[9].(int64)
+	got.above.scanned = int(scanned)
+	if got.reader = id.Owner; id.Kind == retwis.ListTimeline {
+		got.reader = retwis.UserID(rdb.Number(reply[11]))
 	}
 	entries, _ := reply[5].([]any)
+	hidden := make([]bool, len(entries))
+	for _, i := range rdb.Indexes(reply[10], len(entries)) {
+		hidden[i] = true
+	}
 	for i, e := range entries {
 		inRange := i < int(size)
 		switch rdb.Text(e) {
@@ -143,7 +155,7 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 				return listRange{}, err
 			}
 			if inRange {
-				got.entries = append(got.entries, element)
+				got.entries, got.hidden = append(got.entries, element), append(got.hidden, hidden[i])
 			} else {
 				got.below = append(got.below, element)
 			}

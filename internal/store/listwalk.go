@@ -39,7 +39,7 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 		return nil, false, err
 	}
 	if !w.started {
-		w.at, w.started, w.above = got.at, true, aboveMarker{got.marker, got.unread}
+		w.at, w.started, w.above = got.at, true, got.above
 	}
 	if !got.found {
 		if w.tail, err = w.afterLostEntry(ctx); err != nil {
@@ -49,6 +49,7 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	}
 	entries := entriesOf(got.entries, got.below)
 	for i, e := range entries {
+		entries[i].hidden = got.hidden[i]
 		entries[i].covered = e.element.Reposted == 0 // the partition need not receive the changes of a post that is reposted
 	}
 	if !w.older {
@@ -177,12 +178,17 @@ func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
 		id:        w.id,
 		older:     w.older,
 		list:      all.entries,
+		hidden:    map[retwis.Element]bool{},
+		reader:    all.reader,
 		whole:     all.bottom || all.last == "",
 		deep:      w.id.FannedOut() && !all.bottom && all.last != "",
 		origins:   origins{},
 	}
 	t.hold(all.entries)
-	for _, e := range all.entries {
+	for i, e := range all.entries {
+		if all.hidden[i] {
+			t.hidden[e] = true
+		}
 		t.newest = max(t.newest, e.ID)
 	}
 	return t, nil
@@ -194,13 +200,15 @@ type tailWalk struct {
 	id        retwis.TimelineID
 	older     bool
 
-	list   []retwis.Element       // remaining entries, nearest first
-	held   map[retwis.PostID]bool // leading ids of the list: skipped among the older posts
-	newest retwis.PostID          // the highest leading id of the list, 0 if it is empty
-	whole  bool                   // the list holds the oldest post
-	deep   bool                   // there may be older posts
-	climb  bool                   // the walk is among older posts and goes to newer ones, then to the list
-	bound  retwis.PostID          // position among the older posts
+	list   []retwis.Element        // remaining entries, nearest first
+	hidden map[retwis.Element]bool // entries of the list that the timeline does not show
+	reader retwis.UserID           // the owner of the home or list
+	held   map[retwis.PostID]bool  // leading ids of the list: skipped among the older posts
+	newest retwis.PostID           // the highest leading id of the list, 0 if it is empty
+	whole  bool                    // the list holds the oldest post
+	deep   bool                    // there may be older posts
+	climb  bool                    // the walk is among older posts and goes to newer ones, then to the list
+	bound  retwis.PostID           // position among the older posts
 
 	origins origins // state of the partitions of the older posts at the first read
 }
@@ -231,6 +239,9 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 		if t.older {
 			entries = entriesOf(t.list[:n], t.list[n:])
 		}
+		for i, e := range entries {
+			entries[i].hidden = t.hidden[e.element]
+		}
 		t.list = t.list[n:]
 		return entries, len(t.list) == 0 && !(t.older && t.deep), nil
 	}
@@ -251,13 +262,20 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	for i, p := range posts {
 		t.bound = p.element.ID
 		if !t.held[p.element.ID] && t.arrived(p.element.ID) {
-			entries = append(entries, entry{element: p.element, deep: true})
+			entries = append(entries, t.deepEntry(p))
 		}
 		if len(entries) == count {
 			return entries, end && i == len(posts)-1, nil
 		}
 	}
 	return entries, end, nil
+}
+
+// deepEntry returns the entry of an older post. The rule for replies is that of lib/replies.lua.
+func (t *tailWalk) deepEntry(p authored) entry {
+	e := p.element
+	hidden := e.Answered != 0 && e.Author != t.reader && e.Answered != t.reader && !p.answersSource
+	return entry{element: e, deep: true, hidden: hidden}
 }
 
 // newer walks the older posts up to the list.
@@ -283,7 +301,7 @@ func (t *tailWalk) newer(ctx context.Context, count int) ([]entry, bool, error) 
 			break
 		}
 		if !t.held[p.element.ID] {
-			entries = append(entries, entry{element: p.element, deep: true})
+			entries = append(entries, t.deepEntry(p))
 		}
 		if len(entries) == count {
 			return entries, false, nil

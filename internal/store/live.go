@@ -47,7 +47,7 @@ func (s *Live) CurrentPosition(ctx context.Context, id retwis.TimelineID) (at re
 	if err != nil {
 		return at, marker, fmt.Errorf("read the position of timeline %s: %w", id, err)
 	}
-	return got.at, got.marker, nil
+	return got.at, got.above.marker, nil
 }
 
 // EventsSince returns the history of a timeline since a position, read atomically. Found is false if there are more than
@@ -86,7 +86,7 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 }
 
 func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, error) {
-	if len(reply) != 8 {
+	if len(reply) != 9 {
 		return pubsub.Replay{}, "", fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
@@ -97,8 +97,16 @@ func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, erro
 		return pubsub.Replay{}, "", err
 	}
 	replay := pubsub.Replay{Position: at, Found: rdb.Text(reply[4]) == "1"}
-	if replay.Arrived, err = rdb.Elements(reply[5]); err != nil {
+	arrived, err := rdb.Elements(reply[5])
+	if err != nil {
 		return pubsub.Replay{}, "", err
+	}
+	replay.Arrived = make([]pubsub.Arrival, len(arrived))
+	for i, e := range arrived {
+		replay.Arrived[i].Element = e
+	}
+	for _, i := range rdb.Indexes(reply[8], len(arrived)) {
+		replay.Arrived[i].Hidden = true
 	}
 	slices.Reverse(replay.Arrived)
 	if replay.Marker, err = parseMarker(rdb.Text(reply[7])); err != nil {

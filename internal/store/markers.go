@@ -62,33 +62,35 @@ func (s *Timelines) Unread(ctx context.Context, id retwis.TimelineID, atMost int
 	if err != nil {
 		return retwis.Unread{}, fmt.Errorf("read the marker of timeline %s: %w", id, err)
 	}
-	return s.unread(ctx, id, aboveMarker{got.marker, got.unread}, existing{}, atMost)
+	return s.unread(ctx, id, got.above, existing{}, atMost)
 }
 
 // aboveMarker is the marker of a timeline, and the newest entries above it.
 type aboveMarker struct {
-	marker  retwis.Element
-	entries []retwis.Element
+	marker  retwis.Element   // zero if the timeline has none
+	entries []retwis.Element // that the timeline shows
+	scanned int              // number of entries read, those not shown included
 }
 
 // existing says which posts exist, of those that were read.
 type existing map[retwis.PostID]bool
 
-// unread counts the posts of the newest atMost entries above a marker. If some are deleted, it reads further entries.
+// unread counts the posts of the newest atMost entries above a marker. If some are deleted or not shown, it reads further
+// entries.
 func (s *Timelines) unread(ctx context.Context, id retwis.TimelineID, above aboveMarker, known existing, atMost int) (retwis.Unread, error) {
 	result := retwis.Unread{Marker: retwis.MarkerCursor(id, above.marker)}
 	var err error
 	result.Count, err = s.countExisting(ctx, above.entries, known, atMost)
-	if err != nil || result.Count >= atMost || len(above.entries) < atMost {
+	if err != nil || result.Count >= atMost || above.scanned < atMost {
 		return result, err
 	}
 	got, err := s.readList(ctx, id, listRequest{mode: "top", unread: retwis.MaxUnreadScan})
 	if err != nil {
 		return result, fmt.Errorf("count the unread posts of timeline %s: %w", id, err)
 	}
-	result.Marker = retwis.MarkerCursor(id, got.marker)
-	result.Count, err = s.countExisting(ctx, got.unread, known, atMost)
-	if len(got.unread) >= retwis.MaxUnreadScan {
+	result.Marker = retwis.MarkerCursor(id, got.above.marker)
+	result.Count, err = s.countExisting(ctx, got.above.entries, known, atMost)
+	if got.above.scanned >= retwis.MaxUnreadScan {
 		result.Count = atMost
 	}
 	return result, err

@@ -212,6 +212,7 @@ func outboxEntry(outboxID int, message redis.XMessage) outbox.Entry {
 		read(e.Fields, "list", retwis.ParseListID, &e.List),
 		read(e.Fields, "post", retwis.ParsePostID, &e.Post),
 		read(e.Fields, "answered", retwis.ParseUserID, &e.Answered),
+		read(e.Fields, "reply_to", retwis.ParsePostID, &e.ReplyTo),
 		read(e.Fields, "reposted", retwis.ParsePostID, &e.Reposted),
 		read(e.Fields, "mentions", rdb.UserIDs, &e.Mentions),
 		read(e.Fields, "score", parseScore, &e.Score),
@@ -238,6 +239,9 @@ func parseScore(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
 
 // PublicPartition returns the number of the partition of the public timeline.
 func (s *Outbox) PublicPartition() int { return s.db.Public().Number }
+
+// PartitionOfPost returns the number of a post's partition.
+func (s *Outbox) PartitionOfPost(id retwis.PostID) int { return s.db.OfBucket(id.Bucket()).Number }
 
 // PartitionOfUser returns the number of a user's partition.
 func (s *Outbox) PartitionOfUser(id retwis.UserID) int { return s.db.OfUser(id).Number }

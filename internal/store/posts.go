@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -24,12 +22,16 @@ type Posts struct {
 
 // CreatePost stores a post, adds it to the profile and home of its author, and queues its fan-out. When it returns, a
 // replica has the post if there are replicas. A repeat with the same idempotency key returns the first post, or
-// INVALID if the text differs.
+// INVALID if the text or the post answered differs. It returns NOT_FOUND for a reply to a post that does not exist.
 func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.PostEdge, error) {
 	p := s.db.OfUser(post.Author)
 	o := s.options
-	digest := sha256.Sum256([]byte(post.Text))
+	digest := digestOf(post)
 	mentions, err := s.resolveMentions(ctx, post.Text)
+	if err != nil {
+		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
+	}
+	above, err := s.above(ctx, post)
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
@@ -41,9 +43,9 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 			p.User(post.Author).TrimmedPosts(),
 		},
 		Args: []any{
-			post.Author.String(), post.Text, hex.EncodeToString(digest[:16]), post.Author.PostBucket(), o.ProfileCap, o.HomeCap,
+			post.Author.String(), post.Text, digest, post.Author.PostBucket(), o.ProfileCap, o.HomeCap,
 			o.Slack, p.Prefix(rdb.PostKeys), int(o.IdempotencyTTL.Seconds()), o.OutboxLimit, s.db.Publish, p.Prefix(rdb.LiveChannels),
-			joinUserIDs(mentions), rdb.TraceOf(ctx),
+			joinIDs(mentions), rdb.TraceOf(ctx), above.arg(), above.answeredArg(),
 		},
 	})
 	if err != nil {
@@ -59,7 +61,9 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 		return retwis.PostEdge{}, retwis.ErrUnauthenticated
 	case "conflict":
 		return retwis.PostEdge{}, retwis.FieldError(retwis.CodeInvalid, "idempotencyKey",
-			"the key was used with another text: use a new key for a new post")
+			"the key was used with another text, or for another reply: use a new key for a new post")
+	case "unanswerable":
+		return retwis.PostEdge{}, retwis.FieldError(retwis.CodeNotFound, "inReplyToId", "the post to answer does not exist, or was deleted")
 	case "full":
 		e := retwis.Errorf(retwis.CodeRateLimited, "too many posts are waiting for delivery: try again later")
 		e.RetryAfterSeconds = 5
@@ -75,10 +79,12 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
-	at.Element, at.Filter = retwis.Plain(id), rdb.Number(fields[4])
+	at.Element, at.Filter = retwis.NewElement(id, post.Author, above.answered, 0), rdb.Number(fields[4])
 	return retwis.PostEdge{
 		Cursor: at.Cursor(),
-		Post:   &retwis.Post{ID: id, AuthorID: post.Author, Text: post.Text, Mentions: mentions, CreatedAt: id.CreatedAt()},
+		Post: &retwis.Post{
+			ID: id, AuthorID: post.Author, Text: post.Text, Mentions: mentions, Thread: above.thread, CreatedAt: id.CreatedAt(),
+		},
 	}, nil
 }
 
@@ -101,7 +107,7 @@ func (s *Posts) resolveMentions(ctx context.Context, body string) ([]retwis.User
 	return found, nil
 }
 
-func joinUserIDs(ids []retwis.UserID) string {
+func joinIDs[T fmt.Stringer](ids []T) string {
 	texts := make([]string, len(ids))
 	for i, id := range ids {
 		texts[i] = id.String()
@@ -187,7 +193,7 @@ func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 	rows := make([]*redis.SliceCmd, len(ids))
 	for i, id := range ids {
 		if p, ok := s.db.OfPost(id); ok {
-			rows[i] = pipe.HMGet(ctx, p.Post(id), "author", "text", "mentions")
+			rows[i] = pipe.HMGet(ctx, p.Post(id), "author", "text", "mentions", "thread")
 		}
 	}
 	_, _ = pipe.Exec(ctx) // every row holds its own error
@@ -217,7 +223,11 @@ func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 		if err != nil {
 			return nil, fmt.Errorf("read post %s: %w", ids[i], err)
 		}
-		posts[i] = &retwis.Post{ID: ids[i], AuthorID: id, Text: body, Mentions: mentions, CreatedAt: ids[i].CreatedAt()}
+		thread, err := rdb.PostIDs(rdb.Text(fields[3]))
+		if err != nil {
+			return nil, fmt.Errorf("read post %s: %w", ids[i], err)
+		}
+		posts[i] = &retwis.Post{ID: ids[i], AuthorID: id, Text: body, Mentions: mentions, Thread: thread, CreatedAt: ids[i].CreatedAt()}
 		results = append(results, postcache.Result{ID: ids[i], Post: posts[i]})
 	}
 	s.cache.Add(reading, results)

@@ -86,6 +86,8 @@ func (s *Timelines) readProfiles(ctx context.Context, authors []retwis.UserID, f
 type authored struct {
 	element retwis.Element
 	author  retwis.UserID
+
+	answersSource bool // whether it answers a post of a source of the timeline
 }
 
 // mergeProfiles merges the profiles of the sources of a home or a list, and of a home's owner. It returns up to count
@@ -96,6 +98,10 @@ func (s *Timelines) mergeProfiles(ctx context.Context, id retwis.TimelineID, fro
 	authors, err := s.followed(ctx, id)
 	if err != nil {
 		return nil, false, err
+	}
+	followed := make(map[retwis.UserID]bool, len(authors))
+	for _, author := range authors {
+		followed[author] = true
 	}
 	if id.Kind == retwis.HomeTimeline {
 		authors = append(authors, id.Owner)
@@ -115,7 +121,8 @@ func (s *Timelines) mergeProfiles(ctx context.Context, id retwis.TimelineID, fro
 	var merged []authored
 	for len(merged) < count && m.Len() > 0 {
 		next := m.sources[0]
-		merged = append(merged, authored{next.posts[0], next.author})
+		e := next.posts[0]
+		merged = append(merged, authored{e, next.author, e.Answered != 0 && followed[e.Answered]})
 		next.posts = next.posts[1:]
 		if len(next.posts) == 0 && next.more {
 			if err := m.fill(ctx); err != nil {

@@ -23,6 +23,7 @@ type Options struct {
 
 	HomeCap     int           // entries of a home, 1000
 	ProfileCap  int           // posts of a profile, 20 000
+	ReplyCap    int           // replies of a post, 10 000
 	FollowLimit int           // users that one user may follow, 5000
 	PullAbove   int           // push threshold: readers pull the posts of authors with more followers, 1 000 000
 	IdleHomeAge time.Duration // age of the last read after which a home is evicted, in whole days, 30 days; negative: never
@@ -33,9 +34,6 @@ type Options struct {
 	OutboxLimit  int // entries of an outbox, 100 000
 	Changes      int // changes that a partition keeps, 10 000
 	NewestUsers  int // newest users that a partition keeps, 1000
-
-	// HideReplies announces replies to users whom a reader does not follow as hidden. Pages and replays show them.
-	HideReplies bool
 
 	SessionTTL        time.Duration // TTL of an unused session, 30 days
 	SessionRenewal    time.Duration // interval between renewals of a session in use, 10 min
@@ -65,6 +63,7 @@ func (o Options) withDefaults() Options {
 	}
 	set(&o.HomeCap, 1000)
 	set(&o.ProfileCap, 20_000)
+	set(&o.ReplyCap, 10_000)
 	set(&o.FollowLimit, 5000)
 	set(&o.PullAbove, 1_000_000)
 	set(&o.Slack, 100)

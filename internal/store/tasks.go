@@ -33,7 +33,7 @@ func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwi
 	}
 	posts := make([]authored, len(found[0]))
 	for i, element := range found[0] {
-		posts[i] = authored{element, author}
+		posts[i] = authored{element: element, author: author}
 	}
 	if err := s.timelines.verifyPosts(ctx, posts); err != nil {
 		return fmt.Errorf("back-fill timeline %s with %s: %w", id, author, err)

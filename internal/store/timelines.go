@@ -22,6 +22,7 @@ type Timelines struct {
 type entry struct {
 	element retwis.Element
 	deep    bool // below the end of the list: read by id from the profiles of the sources
+	hidden  bool // the timeline does not show it: a reply to a user whom it does not concern
 	covered bool // whether the list was read with the changes of the post
 
 	older [retwis.CursorReserve]retwis.Element // the next older entries of the list
@@ -37,7 +38,8 @@ type walk interface {
 	unread() aboveMarker
 }
 
-// Page returns one page of a timeline, newest first. It skips deleted posts and refills the page. It rebuilds a missing
+// Page returns one page of a timeline, newest first. It skips deleted posts and replies that the timeline does not show, and
+// refills the page; after [maxScan] entries it ends early. It rebuilds a missing
 // home or list first. Below the end of the stored list of a home or list, it reads the profiles of the sources. It
 // returns [retwis.ErrBadCursor] for a cursor of another timeline.
 func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.Page) (retwis.PostPage, error) {
@@ -54,7 +56,7 @@ func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.
 		from = &at
 	}
 	var w walk
-	if id.Kind == retwis.ProfileTimeline {
+	if id.IsProfile() {
 		w = &profileWalk{timelines: s, id: id, from: from, older: older}
 	} else {
 		w = &listWalk{timelines: s, id: id, from: from, older: older, wantUnread: page.Unread}
@@ -73,51 +75,49 @@ func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.
 	return result, nil
 }
 
-// collect walks until the page is full of existing posts. If the first step finds deleted posts, further steps are
-// larger, because deleted posts often come in runs. The first step also reads the posts above the marker.
+// Bounds of the refill of a page.
+const (
+	maxScan  = 2000 // entries that one page reads, about
+	scanStep = 200  // entries of a step after the first
+)
+
+// found is an entry of a page with its post.
+type found struct {
+	entry
+	*retwis.Post
+}
+
+// collect walks until the page is full of posts that exist and are shown. If the first step finds others, further steps
+// are larger, because these often come in runs. The first step also reads the posts above the marker.
 func (s *Timelines) collect(
 	ctx context.Context, w walk, older bool, count int, inside bool, filter int64, known existing,
 ) (retwis.PostPage, error) {
-	type found struct {
-		entry
-		*retwis.Post
-	}
 	var all []found
-	ask := count + 1
-	first := true
-	for end := false; len(all) <= count && !end; ask = retwis.MaxPageSize {
-		if !first {
+	var last *entry // the last one scanned
+	scanned, more := 0, false
+	for ask, end := count+1, false; len(all) <= count && !end; ask = scanStep {
+		if scanned >= maxScan {
+			more = true
+			break
+		}
+		if scanned > 0 {
 			s.metrics.refills.Inc()
 		}
-		first = false
-		var entries []entry
-		var err error
-		if entries, end, err = w.next(ctx, ask); err != nil {
-			return retwis.PostPage{}, err
-		}
-		ids, covered := make([]retwis.PostID, len(entries)), make([]bool, len(entries))
-		for i, e := range entries {
-			ids[i], covered[i] = e.element.Shown(), e.covered
-		}
-		if known != nil && len(known) == 0 {
-			ids, covered = appendShown(ids, covered, w.unread().entries)
-		}
-		posts, err := s.posts.listed(ctx, ids, covered)
+		entries, ended, err := w.next(ctx, ask)
 		if err != nil {
 			return retwis.PostPage{}, err
 		}
-		if known != nil {
-			for i, post := range posts {
-				known[ids[i]] = post != nil
-			}
+		if n := len(entries); n > 0 {
+			last = &entries[n-1]
 		}
-		for i, post := range posts[:len(entries)] {
-			if post != nil {
-				all = append(all, found{entries[i], post})
-			}
+		some, err := s.shown(ctx, entries, w, known)
+		if err != nil {
+			return retwis.PostPage{}, err
 		}
+		all, scanned, end = append(all, some...), scanned+len(entries), ended
 	}
-	more := len(all) > count
+	early := more && len(all) <= count
+	more = more || len(all) > count
 	all = all[:min(count, len(all))]
 	s.metrics.pages.Observe(float64(len(all)))
 	if !older {
@@ -127,9 +127,10 @@ func (s *Timelines) collect(
 	position.Filter = filter
 	page := retwis.PostPage{LiveCursor: position.Cursor()}
 	for _, f := range all {
-		at := position
-		at.Element, at.Deep, at.Older = f.entry.element, f.entry.deep, f.entry.older
-		page.Edges = append(page.Edges, retwis.PostEdge{Cursor: at.Cursor(), Post: f.Post})
+		page.Edges = append(page.Edges, retwis.PostEdge{Cursor: f.entry.cursor(position), Post: f.Post})
+	}
+	if early {
+		page.ScannedTo = last.cursor(position)
 	}
 	if older {
 		page.HasNextPage, page.HasPreviousPage = more, inside
@@ -137,6 +138,41 @@ func (s *Timelines) collect(
 		page.HasNextPage, page.HasPreviousPage = inside, more
 	}
 	return page, nil
+}
+
+// cursor returns the cursor of an entry of a timeline.
+func (e *entry) cursor(at retwis.TimelinePosition) retwis.Cursor {
+	at.Element, at.Deep, at.Older = e.element, e.deep, e.older
+	return at.Cursor()
+}
+
+// shown returns the entries that the timeline shows and whose posts exist. The first call adds the posts above the marker to
+// known, unless that is nil.
+func (s *Timelines) shown(ctx context.Context, entries []entry, w walk, known existing) ([]found, error) {
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return e.hidden })
+	ids, covered := make([]retwis.PostID, len(entries)), make([]bool, len(entries))
+	for i, e := range entries {
+		ids[i], covered[i] = e.element.Shown(), e.covered
+	}
+	if known != nil && len(known) == 0 {
+		ids, covered = appendShown(ids, covered, w.unread().entries)
+	}
+	posts, err := s.posts.listed(ctx, ids, covered)
+	if err != nil {
+		return nil, err
+	}
+	if known != nil {
+		for i, post := range posts {
+			known[ids[i]] = post != nil
+		}
+	}
+	var all []found
+	for i, post := range posts[:len(entries)] {
+		if post != nil {
+			all = append(all, found{entries[i], post})
+		}
+	}
+	return all, nil
 }
 
 // profileWalk walks the posts of a user. A profile is sorted by id, so it can continue after a deleted post.
@@ -179,7 +215,7 @@ func (w *profileWalk) next(ctx context.Context, count int) ([]entry, bool, error
 	}
 	entries := make([]entry, len(elements))
 	for i, e := range elements {
-		entries[i] = entry{element: e}
+		entries[i] = entry{element: e, hidden: e.Answered != 0 && w.id.Kind == retwis.ProfileTimeline}
 		w.from = &retwis.TimelinePosition{Element: e}
 	}
 	return entries, len(elements) < count, nil

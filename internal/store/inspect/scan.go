@@ -14,24 +14,25 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Scan scans all keys of the database in small steps and calls found with the users and name claims, not concurrently.
+// Scan scans all keys of the database in small steps and calls found with the users, the name claims, and the posts that
+// have replies, not concurrently.
 // It finds everything that exists throughout the scan at least once.
-func (s *Inspector) Scan(ctx context.Context, found func([]retwis.UserID, []record.NameClaim) error) error {
+func (s *Inspector) Scan(ctx context.Context, found func([]retwis.UserID, []record.NameClaim, []retwis.PostID) error) error {
 	var mu sync.Mutex
 	scan := func(ctx context.Context, node *redis.Client) error {
 		var cursor uint64
 		for {
-			keys, next, err := node.Scan(ctx, cursor, "{*}:[nu][as][em][er]:*", rdb.ScanStep).Result()
+			keys, next, err := node.Scan(ctx, cursor, "{*}:[nur][ase][emp][erl]*:*", rdb.ScanStep).Result()
 			if err != nil {
 				return fmt.Errorf("scan the keys: %w", err)
 			}
-			users, names := s.sortKeys(keys)
+			users, names, answered := s.sortKeys(keys)
 			claims, err := s.nameClaims(ctx, names)
 			if err != nil {
 				return err
 			}
 			mu.Lock()
-			err = found(users, claims)
+			err = found(users, claims, answered)
 			mu.Unlock()
 			if err != nil {
 				return err
@@ -44,9 +45,9 @@ func (s *Inspector) Scan(ctx context.Context, found func([]retwis.UserID, []reco
 	return s.db.ForEachMaster(ctx, scan)
 }
 
-// sortKeys returns the users and the names among keys. It ignores keys of other programs and of partitions that do not
+// sortKeys returns the users, the names and the posts with replies among keys. It ignores keys of other programs and of partitions that do not
 // exist.
-func (s *Inspector) sortKeys(keys []string) (users []retwis.UserID, names []string) {
+func (s *Inspector) sortKeys(keys []string) (users []retwis.UserID, names []string, answered []retwis.PostID) {
 	for _, key := range keys {
 		_, rest, _ := strings.Cut(key, "}:")
 		kind, value, _ := strings.Cut(rest, ":")
@@ -59,9 +60,15 @@ func (s *Inspector) sortKeys(keys []string) (users []retwis.UserID, names []stri
 			if s.db.OfName(value).Name(value) == key {
 				names = append(names, value)
 			}
+		case string(rdb.ReplyKeys):
+			if id, err := retwis.ParsePostID(value); err == nil {
+				if p, ok := s.db.OfPost(id); ok && p.Replies(id) == key {
+					answered = append(answered, id)
+				}
+			}
 		}
 	}
-	return users, names
+	return users, names, answered
 }
 
 // nameClaims returns the holders of names. It omits names that are free by now.

@@ -37,6 +37,7 @@ const (
 	SessionsKeys      Kind = "sessions"
 	DocumentKeys      Kind = "document"
 	PostKeys          Kind = "post"
+	ReplyKeys         Kind = "replies"
 	HomeKeys          Kind = "home"
 	PullWatermarkKeys Kind = "pull_watermarks"
 	FollowingKeys     Kind = "following"
@@ -117,9 +118,13 @@ func (p Partition) Familiar(name string, from netip.Prefix) string {
 
 // Posts and timelines.
 
-// Post is a hash: author, text and mentions, or author, mentions and deleted. A reply to another user also has answered,
-// the author of the post answered. A repost has author and reposted, the post.
+// Post is a hash: author, text and mentions, or author, mentions and deleted. A reply also has thread, the posts above it,
+// the root first and the post answered last, separated by spaces. A reply to another user has answered, the author of the
+// post answered. A repost has author and reposted, the post. A post whose oldest replies were trimmed has replies_trimmed.
 func (p Partition) Post(id retwis.PostID) string { return p.Prefix(PostKeys) + id.String() }
+
+// Replies is a sorted set, capped: the replies of a post, also of a deleted one. See lib/replyset.lua for the scores.
+func (p Partition) Replies(id retwis.PostID) string { return p.Prefix(ReplyKeys) + id.String() }
 
 // Changes is a stream, capped: the changes that reached the partition, other than new posts. See lib/changes.lua.
 func (p Partition) Changes() string { return p.Tag + ":changes" }
@@ -213,7 +218,7 @@ func (u UserKeys) Sessions() string { return u.key(SessionsKeys) }
 // the list.
 func (u UserKeys) Idempotency(key string) string { return u.key("idem") + ":" + key }
 
-// Profile is a list: the ids of the user's posts, newest first, sorted.
+// Profile is a list: the elements of the user's posts and replies, newest first, sorted.
 func (u UserKeys) Profile() string { return u.key("profile") }
 
 // TrimmedPosts is a list: the ids of the user's posts that were trimmed from the profile, newest first,
@@ -296,7 +301,7 @@ func (t TimelineKeys) Entries() string {
 	switch t.id.Kind {
 	case retwis.HomeTimeline:
 		return t.p.User(t.id.Owner).Home()
-	case retwis.ProfileTimeline:
+	case retwis.ProfileTimeline, retwis.RepliesTimeline:
 		return t.p.User(t.id.Owner).Profile()
 	case retwis.MentionsTimeline:
 		return t.p.User(t.id.Owner).Mentions()

@@ -54,12 +54,37 @@ func UserIDs(s string) ([]retwis.UserID, error) {
 	return ids, nil
 }
 
+// PostIDs parses post ids that are separated by spaces.
+func PostIDs(s string) ([]retwis.PostID, error) {
+	var ids []retwis.PostID
+	for field := range strings.FieldsSeq(s) {
+		id, err := retwis.ParsePostID(field)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
 // Element parses an entry of a list. It returns the zero value for [ListComplete].
 func Element(s string) (retwis.Element, error) {
 	if s == ListComplete {
 		return retwis.Element{}, nil
 	}
 	return retwis.ParseElement(s)
+}
+
+// Indexes parses indexes into a list of a length, which count from 1 in a reply and from 0 here. It ignores others.
+func Indexes(reply any, length int) []int {
+	fields, _ := reply.([]any)
+	indexes := make([]int, 0, len(fields))
+	for _, field := range fields {
+		if i, ok := field.(int64); ok && i >= 1 && i <= int64(length) {
+			indexes = append(indexes, int(i-1))
+		}
+	}
+	return indexes
 }
 
 // Elements parses the elements of a reply, which must hold no marks.

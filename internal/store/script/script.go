@@ -73,6 +73,7 @@ const (
 const (
 	CreatePost  Name = "post/create_post"
 	DeletePost  Name = "post/delete_post"
+	ReadReplies Name = "post/read_replies"
 	ImportPosts Name = "post/import_posts"
 )
 
@@ -99,6 +100,7 @@ const (
 	PushToActiveFollowers Name = "outbox/push_to_active_followers"
 	Push                  Name = "outbox/push"
 	PushToTimeline        Name = "outbox/push_to_timeline"
+	UpdateReplies         Name = "outbox/update_replies"
 	ReleaseLease          Name = "outbox/release_lease"
 	AnnounceRemoval       Name = "outbox/announce_removal"
 	AcquireLease          Name = "outbox/acquire_lease"
@@ -136,6 +138,7 @@ const (
 	RepairNewestUser   Name = "inspect/repair_newest_user"
 	RepairSearchEntry  Name = "inspect/repair_search_entry"
 	RepairSearchWords  Name = "inspect/repair_search_words"
+	RepairReply        Name = "inspect/repair_reply"
 	RepairProfileEntry Name = "inspect/repair_profile_entry"
 	RemoveEntries      Name = "inspect/remove_entries"
 	StaleSearchWords   Name = "inspect/stale_search_words"

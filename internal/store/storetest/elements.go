@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"crypto/rand"
 	"errors"
 	"testing"
 	"time"
@@ -11,22 +12,25 @@ import (
 	"retwis/internal/store"
 )
 
-// Reply stores a reply to a post of another user, and queues its delivery. No mutation creates replies yet.
-func Reply(t testing.TB, s *store.Store, author, answered retwis.UserID) retwis.Element {
+// Reply creates a reply to a post.
+func Reply(t testing.TB, s *store.Store, author retwis.UserID, to retwis.PostID) retwis.Element {
 	t.Helper()
-	return plant(t, s, retwis.Element{Author: author, Answered: answered})
+	edge, err := s.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "a reply", InReplyTo: to, IdempotencyKey: rand.Text()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := edge.Cursor.TimelinePosition(retwis.Home(author))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at.Element
 }
 
-// Repost stores a repost, and queues its delivery. No mutation creates reposts yet.
+// Repost stores a repost as create_post stores a post, and queues its delivery. No mutation creates reposts yet, and no
+// other client may use the partition of the reposter meanwhile.
 func Repost(t testing.TB, s *store.Store, reposter retwis.UserID, post retwis.PostID) retwis.Element {
 	t.Helper()
-	return plant(t, s, retwis.Element{Author: reposter, Reposted: post})
-}
-
-// plant stores a reply or a repost as create_post stores a post. No other client may use the partition of the author
-// meanwhile.
-func plant(t testing.TB, s *store.Store, e retwis.Element) retwis.Element {
-	t.Helper()
+	e := retwis.Element{Author: reposter, Reposted: post}
 	ctx, author, p := t.Context(), e.Author, s.DB().OfUser(e.Author)
 	clock, err := s.DB().Client.Get(ctx, p.Clock()).Int64()
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -34,13 +38,8 @@ func plant(t testing.TB, s *store.Store, e retwis.Element) retwis.Element {
 	}
 	instant := max(clock+1, time.Now().UnixMicro())
 	e.ID = retwis.PostID(instant/1000*1_000_000 + int64(author.PostBucket())*1000 + instant%1000)
-	record := []any{"author", author.String(), "text", "a reply"}
-	entry := []any{"kind", "post", "author", author.String(), "post", e.ID.String()}
-	if e.Reposted == 0 {
-		record, entry = append(record, "answered", e.Answered.String()), append(entry, "answered", e.Answered.String())
-	} else {
-		record, entry = []any{"author", author.String(), "reposted", e.Reposted.String()}, append(entry, "reposted", e.Reposted.String())
-	}
+	record := []any{"author", author.String(), "reposted", e.Reposted.String()}
+	entry := []any{"kind", "post", "author", author.String(), "post", e.ID.String(), "reposted", e.Reposted.String()}
 	_, err = s.DB().Client.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
 		pipe.Set(ctx, p.Clock(), instant, 0)
 		pipe.HSet(ctx, p.Post(e.ID), record...)

@@ -10,7 +10,7 @@
 local state = redis.call('HGET', KEYS[1], 'state')
 if state == 'deleting' then
   redis.call('HSET', KEYS[1], 'state', 'detaching')
-  publish(KEYS[3], ARGV[2], ARGV[3], '!', watched(KEYS[2], { 'u' .. ARGV[1], 'h' .. ARGV[1], 'm' .. ARGV[1] }))
+  publish(KEYS[3], ARGV[2], ARGV[3], '!', watched(KEYS[2], { 'u' .. ARGV[1], 'r' .. ARGV[1], 'h' .. ARGV[1], 'm' .. ARGV[1] }))
   return 1
 end
 return state == 'detaching' and 1 or 0

@@ -65,6 +65,11 @@ local function instant_of(element)
   return tonumber(string.sub(id, 1, -7)) * 1000 + tonumber(string.sub(id, -3))
 end
 
+-- millis_of returns the creation time of a post in milliseconds.
+local function millis_of(post)
+  return tonumber(string.sub(post, 1, -7))
+end
+
 -- bucket_of returns the bucket of the author or reposter of an element. Modulo the number of partitions it is
 -- the number of the partition that created the post or the repost.
 local function bucket_of(element)

@@ -146,11 +146,13 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
   end
 end
 
--- publish_to_home returns the announce function of pull_posts for the nodes that serve a home.
-local function publish_to_home(nodes, command, channel, name)
+-- publish_to_home returns the announce function of pull_posts for the nodes that serve a reader's home.
+local function publish_to_home(nodes, command, channel, tag, reader)
+  local name = 'h' .. reader
   return function(post, before)
     if post then
-      publish(nodes, command, channel, '+ ' .. post, { name }, { before })
+      local sign = hides('h', reader, tag .. 'following:' .. reader, post) and '~ ' or '+ '
+      publish(nodes, command, channel, sign .. post, { name }, { before })
     else
       publish(nodes, command, channel, '!', { name })
     end

@@ -8,5 +8,5 @@ local function pull_on_read(large_authors, nodes, argv, at)
     return
   end
   pull_posts(argv[at + 1], tonumber(argv[at + 6]), reader, redis.call('SMEMBERS', large_authors), tonumber(argv[at + 2]), tonumber(argv[at + 3]),
-    publish_to_home(nodes, argv[at + 4], argv[at + 5], 'h' .. reader))
+    publish_to_home(nodes, argv[at + 4], argv[at + 5], argv[at + 1], reader))
 end

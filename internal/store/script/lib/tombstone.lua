@@ -10,9 +10,16 @@ local function leave_tombstone(keys, post_key, post, author, changes_kept, comma
   redis.call('HDEL', post_key, 'text')
   redis.call('HSET', post_key, 'deleted', string.format('%.0f', unix_ms()))
   redis.call('HINCRBY', keys.user, 'posts', -1)
-  local mentions = redis.call('HGET', post_key, 'mentions')
-  redis.call('XADD', keys.outbox, '*', 'kind', 'delete', 'author', author, 'post', post,
-    unpack(mentions and { 'mentions', mentions } or {}))
+  local entry = { 'kind', 'delete', 'author', author, 'post', post }
+  local stored = redis.call('HMGET', post_key, 'mentions', 'thread')
+  if stored[1] then
+    entry[#entry + 1], entry[#entry + 2] = 'mentions', stored[1]
+  end
+  if stored[2] then
+    entry[#entry + 1], entry[#entry + 2] = 'reply_to', string.match(stored[2], '%d+$')
+  end
+  redis.call('XADD', keys.outbox, '*', unpack(entry))
   add_change(keys.changes, changes_kept, 'removed', post, author)
-  publish(keys.nodes, command, channel, '- ' .. post .. ' ' .. author, watched(keys.online, { 'h' .. author, 'u' .. author }))
+  publish(keys.nodes, command, channel, '- ' .. post .. ' ' .. author,
+    watched(keys.online, { 'h' .. author, 'u' .. author, 'r' .. author }))
 end

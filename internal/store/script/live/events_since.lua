@@ -2,19 +2,22 @@
 --
 -- KEYS   1 list   2 hash of the epoch, or a missing key   3 changes   4 large authors   5 online nodes
 --        6 sources   7 owner: account, properties of the list, or any key for the public timeline
--- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'm' mentions, 'p' public   2 owner
+-- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'r' profile with replies, 'm' mentions,
+--        'p' public   2 owner
 --        3 entry of the position   4 last change of the position   5 maximum number of entries
 --        6 maximum number of changes   7 changes that the stream keeps   8 field of the marker, '' for none
 --        9… see lib/pullonread.lua
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', '1' if the history since the
 --        position is complete, else '0', entries newest first, { change, post, author, … } oldest
---        first, marker or '' }; {} if the owner of the timeline no longer exists
+--        first, marker or '', indexes of the entries that the timeline does not show }; {} if the owner of the
+--        timeline no longer exists
 --@include ids
 --@include list
 --@include merge
 --@include publish
 --@include progress
 --@include mergemarks
+--@include replies
 --@include pull
 --@include pullonread
 --@include idle
@@ -32,7 +35,7 @@ local kind, owner, position = ARGV[1], ARGV[2], ARGV[3]
 local most = tonumber(ARGV[5])
 local complete, entries = '1', {}
 
-if kind == 'u' then
+if kind == 'u' or kind == 'r' then
   -- A profile is sorted by id and does not contain deleted posts.
   local from = 0
   while true do
@@ -90,7 +93,7 @@ local function concerns(author, removed_post)
   elseif kind ~= 'l' and author == owner then
     return true
   end
-  return kind ~= 'u' and (redis.call('ZSCORE', KEYS[6], author) or holds(removed_post))
+  return kind ~= 'u' and kind ~= 'r' and (redis.call('ZSCORE', KEYS[6], author) or holds(removed_post))
 end
 
 local removed = {}
@@ -134,4 +137,5 @@ return {
   entries,
   removed,
   ARGV[8] ~= '' and redis.call('HGET', KEYS[7], ARGV[8]) or '',
+  hidden_among(kind, kind == 'l' and redis.call('HGET', KEYS[7], 'owner') or owner, KEYS[6], entries),
 }

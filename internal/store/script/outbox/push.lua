@@ -23,7 +23,6 @@
 --        9 channel prefix   10 field of the progress   11 'h' for homes, 'l' for lists
 --        12 and 13 prefix and suffix of list keys   14 prefix of the keys that hold epochs
 --        15 author   16 tag of the partition and ':'   17 number of partitions
---        18 '1' if a watched home hides replies to users other than its reader and those followed
 -- Reply  { progress, or 'late' for an element that has to be merged; lists that the element was pushed to }
 --@include ids
 --@include list
@@ -31,6 +30,7 @@
 --@include publish
 --@include progress
 --@include mergemarks
+--@include replies
 --@include pull
 
 local entry, element, kind, author = ARGV[1], ARGV[3], ARGV[11], ARGV[15]
@@ -68,11 +68,16 @@ end
 local call, prefix, suffix = redis.call, ARGV[12], ARGV[13]
 local cap, slack = tonumber(ARGV[6]), tonumber(ARGV[7])
 local limit = cap + slack
-local _, answered = answered_by(element)
-local replies_hide = kind == 'h' and ARGV[18] == '1' and answered
--- hides reports whether a reader does not see the element. The feed of the home passes it.
-local function hides(reader)
-  return replies_hide and reader ~= answered and not call('ZSCORE', ARGV[16] .. 'following:' .. reader, answered)
+local is_reply = answered_by(element)
+-- hidden_from reports whether a home or list does not show the element. Its feed passes the element.
+local function hidden_from(id)
+  if not is_reply then
+    return false
+  elseif kind == 'h' then
+    return hides(kind, id, ARGV[16] .. 'following:' .. id, element)
+  end
+  local properties = prefix .. id
+  return hides(kind, call('HGET', properties, 'owner'), properties .. ':members', element)
 end
 local hidden, hidden_heads = {}, {}
 local names, heads, changed, pushed, searched, served = {}, {}, {}, 0, 0, 0
@@ -93,7 +98,7 @@ for i = served + 1, count do
   local list = prefix .. found[i] .. suffix
   if pulls then
     pull_posts(ARGV[16], tonumber(ARGV[17]), found[i], { author }, cap, slack,
-      publish_to_home(KEYS[4], ARGV[8], ARGV[9], 'h' .. found[i]))
+      publish_to_home(KEYS[4], ARGV[8], ARGV[9], ARGV[16], found[i]))
     call('HDEL', ARGV[16] .. 'pull_watermarks:' .. found[i], author)
   end
   if search or merged[i] then
@@ -117,7 +122,7 @@ for i = served + 1, count do
     if length > limit then
       trim(list, cap)
     end
-    if before and hides(found[i]) then
+    if before and hidden_from(found[i]) then
       hidden[#hidden + 1] = readers[i]
       hidden_heads[#hidden_heads + 1] = before
     elseif before then

@@ -15,6 +15,7 @@
 --@include merge
 --@include publish
 --@include mergemarks
+--@include replies
 --@include pull
 
 local element, author = ARGV[3], ARGV[4]
@@ -35,7 +36,7 @@ local scanned = redis.call('SSCAN', KEYS[4], string.match(progress, '^@(%d+)$') 
 for _, name in ipairs(scanned[2]) do
   local reader = string.match(name, '^h(%d+)$')
   if reader then
-    pull_posts(tag, tonumber(ARGV[12]), reader, { author }, cap, slack, publish_to_home(KEYS[5], ARGV[8], ARGV[9], name))
+    pull_posts(tag, tonumber(ARGV[12]), reader, { author }, cap, slack, publish_to_home(KEYS[5], ARGV[8], ARGV[9], tag, reader))
   end
 end
 local now = scanned[1] == '0' and 'done' or '@' .. scanned[1]

@@ -7,9 +7,12 @@
 --        6 home cap   7 slack   8 post key prefix   9 TTL of the idempotency key in seconds
 --        10 outbox limit   11 PUBLISH or SPUBLISH   12 channel prefix
 --        13 mentioned users, separated by spaces   14 trace, '' if it is not recorded
+--        15 for a reply the posts above it in its thread, separated by spaces, the post answered last; '-' if that
+--        does not exist; '' for any other post   16 author of the post answered if another user, else ''
 -- Reply  { 'ok', post, epoch of the home, last change,
 --        filter epoch }, { 'no_user' } if there is no such author,
---        { 'conflict' } if the key was used with another text, or { 'full' }
+--        { 'conflict' } if the key was used with another text, { 'unanswerable' } if the post answered does not exist,
+--        or { 'full' }
 --@include clock
 --@include ids
 --@include list
@@ -35,31 +38,53 @@ end
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
   return { 'no_user' }
 end
+if ARGV[15] == '-' then
+  return { 'unanswerable' }
+end
 if redis.call('XLEN', KEYS[4]) >= tonumber(ARGV[10]) then
   return { 'full' }
 end
 
 local instant = tick(KEYS[5])
 local post = id_of(instant, tonumber(ARGV[4]))
-local mentions = ARGV[13] ~= '' and { 'mentions', ARGV[13] } or {}
-redis.call('HSET', ARGV[8] .. post, 'author', author, 'text', ARGV[2], unpack(mentions))
+local answered = ARGV[16] ~= '' and ARGV[16] or nil
+local element = element_of(post, author, answered)
+local record = { 'author', author, 'text', ARGV[2] }
+local entry = { 'kind', 'post', 'author', author, 'post', post }
+local function add(fields, name, value)
+  if value and value ~= '' then
+    fields[#fields + 1], fields[#fields + 2] = name, value
+  end
+end
+for _, fields in ipairs({ record, entry }) do
+  add(fields, 'mentions', ARGV[13])
+  add(fields, 'answered', answered)
+end
+add(record, 'thread', ARGV[15])
+add(entry, 'reply_to', string.match(ARGV[15], '%d+$'))
+add(entry, 'trace', ARGV[14])
+redis.call('HSET', ARGV[8] .. post, unpack(record))
 redis.call('SET', KEYS[6], post .. ' ' .. ARGV[3], 'EX', ARGV[9])
 redis.call('HINCRBY', KEYS[1], 'posts', 1)
 
-local home, profile = 'h' .. author, 'u' .. author
-local before = { [home] = head(KEYS[3]), [profile] = head(KEYS[2]) }
+local home, profile, with_replies = 'h' .. author, 'u' .. author, 'r' .. author
+local profile_head = head(KEYS[2])
+local before = { [home] = head(KEYS[3]), [profile] = profile_head, [with_replies] = profile_head }
 local slack = tonumber(ARGV[7])
-add_to_profile(KEYS[1], KEYS[2], KEYS[10], post, tonumber(ARGV[5]), slack)
-push(KEYS[3], post, tonumber(ARGV[6]), slack)
-local entry = { 'kind', 'post', 'author', author, 'post', post, unpack(mentions) }
-if ARGV[14] ~= '' then
-  entry[#entry + 1], entry[#entry + 2] = 'trace', ARGV[14]
-end
+add_to_profile(KEYS[1], KEYS[2], KEYS[10], element, tonumber(ARGV[5]), slack)
+push(KEYS[3], element, tonumber(ARGV[6]), slack)
 redis.call('XADD', KEYS[4], '*', unpack(entry))
 
-local names, heads = watched(KEYS[7], { home, profile }), {}
-for i, name in ipairs(names) do
-  heads[i] = before[name]
+-- announce publishes the post to the watched ones among some timelines.
+local function announce(sign, timelines)
+  local names, heads = watched(KEYS[7], timelines), {}
+  for i, name in ipairs(names) do
+    heads[i] = before[name]
+  end
+  publish(KEYS[8], ARGV[11], ARGV[12], sign .. element, names, heads)
 end
-publish(KEYS[8], ARGV[11], ARGV[12], '+ ' .. post, names, heads)
+announce('+ ', answered and { home, with_replies } or { home, profile, with_replies })
+if answered then
+  announce('~ ', { profile })
+end
 return result(post)

@@ -10,6 +10,7 @@
 --@include publish
 --@include progress
 --@include mergemarks
+--@include replies
 --@include pull
 --@include pullonread
 

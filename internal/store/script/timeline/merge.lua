@@ -1,7 +1,7 @@
 -- merge inserts posts into the list of a timeline in order. Fan-out may not have delivered them yet.
 -- Each post goes below every newer entry, but never below an older post of its own author. merge
 -- skips duplicates and posts of authors whom the timeline no longer follows. It raises the epoch of a
--- list that changed, and after a new edge to an author with posts also if the list did not change. It sets a
+-- list that changed, and after a new edge to an author with posts or answers also if the list did not change. It sets a
 -- merge mark for each partition that posts were read from, so that fan-out does not push them again: see
 -- lib/mergemarks.lua.
 --
@@ -147,8 +147,17 @@ elseif not whole and last == '0' and ARGV[6] ~= '1' then
   ends = '' -- older posts of this author exist and are not merged
 end
 local stored = added > 0 or ends ~= last
--- After a new edge, pages below the list show the author's posts too.
-local followed_now = not whole and ARGV[5] ~= '' and first <= #ARGV
+-- answers_author reports whether the list holds a reply to the author, also to a deleted post.
+local function answers_author()
+  for _, entry in ipairs(entries) do
+    if #entry > ID_DIGITS and select(2, answered_by(entry)) == ARGV[4] then
+      return true
+    end
+  end
+  return false
+end
+-- After a new edge, pages below the list show the author's posts too, and pages show replies to the author.
+local followed_now = not whole and ARGV[5] ~= '' and (first <= #ARGV or answers_author())
 if not stored and not followed_now and not building then
   return 0
 end

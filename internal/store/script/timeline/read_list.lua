@@ -1,32 +1,34 @@
 -- read_list reads a range of the list of a timeline, and the position of the timeline, atomically.
 --
 -- KEYS   1 list   2 hash of the epoch, or a missing key   3 changes
---        4 large authors   5 online nodes   6 hash of the owner
+--        4 large authors   5 online nodes   6 hash of the owner   7 sources
 -- ARGV   1 'top', 'after', 'before' or 'all'   2 for after and before: entry, and the entries below
 --        it, separated by spaces   3 count   4 number of further entries to return below the last one
 --        5 position in the changes, '' for none   6 maximum number of changes
 --        7 field of the marker, '' not to read it   8 number of unread entries to return
---        9… see lib/pullonread.lua
+--        9 first letter of the name of the timeline   10… see lib/pullonread.lua
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', number of entries in the range
 --        or -1 if the list holds none of the entries, entries of the range and below it,
---        changes since the position as of lib/changes.lua, marker or '', unread entries }
+--        changes since the position as of lib/changes.lua, marker or '', unread entries that the timeline shows,
+--        number of unread entries read, indexes of the entries that it does not show, owner of a list or '' }
 --
 -- If the list does not hold the entry, the range begins or ends at the first of those below it that the
 -- list still holds.
 --@include ids
 --@include list
+--@include replies
 --@include idle
 --@include changes
 --@include marker
 
-if ARGV[9] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
+if ARGV[10] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
   --@include merge
   --@include publish
   --@include progress
   --@include mergemarks
   --@include pull
   --@include pullonread
-  pull_on_read(KEYS[4], KEYS[5], ARGV, 9)
+  pull_on_read(KEYS[4], KEYS[5], ARGV, 10)
 end
 local epoch = record_read(KEYS[2])
 
@@ -65,10 +67,20 @@ if from >= 0 then
     size = math.min(size, #entries)
   end
 end
+local kind, reader = ARGV[9], ARGV[10]
+if kind == 'l' then
+  reader = redis.call('HGET', KEYS[6], 'owner') or ''
+end
 local last_change, changes = changes_since(KEYS[3], ARGV[5], tonumber(ARGV[6]))
 local marker, unread = '', {}
 if ARGV[7] ~= '' then
   marker, unread = unread_entries(KEYS[1], KEYS[6], ARGV[7], tonumber(ARGV[8]))
+end
+local unread_shown = {}
+for _, entry in ipairs(unread) do
+  if not hides(kind, reader, KEYS[7], entry) then
+    unread_shown[#unread_shown + 1] = entry
+  end
 end
 return {
   epoch,
@@ -79,5 +91,8 @@ return {
   entries,
   changes,
   marker,
-  unread,
+  unread_shown,
+  #unread,
+  hidden_among(kind, reader, KEYS[7], entries),
+  kind == 'l' and reader or '',
 }

@@ -1,0 +1,482 @@
+package fanout_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/check"
+	"retwis/internal/enginetest"
+	"retwis/internal/fanout"
+	"retwis/internal/outbox"
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+	"retwis/internal/store/storetest"
+)
+
+// replies reads all replies of a post, in small pages.
+func (e *engine) replies(of retwis.Replies) []retwis.PostID {
+	e.T.Helper()
+	var all []retwis.PostID
+	page := retwis.Page{First: 2}
+	for {
+		got, err := e.Posts.ReplyPage(e.T.Context(), of, page)
+		if err != nil {
+			e.T.Fatal(err)
+		}
+		for _, edge := range got.Edges {
+			all = append(all, edge.Post.ID)
+		}
+		if !got.HasNextPage {
+			break
+		}
+		page.After = got.EndCursor()
+	}
+	var back []retwis.PostID
+	page = retwis.Page{Last: 2}
+	for {
+		got, err := e.Posts.ReplyPage(e.T.Context(), of, page)
+		if err != nil {
+			e.T.Fatal(err)
+		}
+		for _, edge := range slices.Backward(got.Edges) {
+			back = append(back, edge.Post.ID)
+		}
+		if !got.HasPreviousPage {
+			break
+		}
+		page.Before = got.Edges[0].Cursor
+	}
+	if slices.Reverse(back); !slices.Equal(back, all) {
+		e.T.Errorf("replies of %s, newest first %t: %v backward, %v forward", of.To, of.Newest, back, all)
+	}
+	return all
+}
+
+// repliesKey returns the key of the replies of a post.
+func (e *engine) repliesKey(post retwis.PostID) string {
+	p, ok := e.DB().OfPost(post)
+	if !ok {
+		e.T.Fatalf("no partition has post %s", post)
+	}
+	return p.Replies(post)
+}
+
+// replyCount returns the number of replies of a post.
+func (e *engine) replyCount(post retwis.PostID) int {
+	e.T.Helper()
+	counts, err := e.Posts.ReplyCounts(e.T.Context(), []retwis.PostID{post})
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	return counts[0]
+}
+
+func (e *engine) wantReplies(of retwis.Replies, want ...retwis.PostID) {
+	e.T.Helper()
+	if got := e.replies(of); !slices.Equal(got, want) {
+		e.T.Errorf("replies of %s, newest first %t: %v, want %v", of.To, of.Newest, got, want)
+	}
+	if got := e.replyCount(of.To); got != len(want) {
+		e.T.Errorf("post %s has %d replies, want %d", of.To, got, len(want))
+	}
+}
+
+func TestReplies_AreASetWithThoseOfTheAuthorFirst(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		e.Work(fanout.Options{})
+		people := e.Apart(3)
+		author := people[0]
+		post := e.Post(author, "a question")
+		var others, own []retwis.PostID
+		for range 3 {
+			for _, user := range people {
+				reply := storetest.Reply(t, e.Store, user, post)
+				if own = append(own, reply.ID); user != author {
+					own, others = own[:len(own)-1], append(others, reply.ID)
+				}
+				if plain := reply == retwis.Plain(reply.ID); plain != (user == author) {
+					t.Errorf("the reply of %s to %s is the element %s", user, author, reply)
+				}
+				e.Drain() // so that no two replies are of one instant
+			}
+		}
+		newest := func(a, b []retwis.PostID) []retwis.PostID {
+			return slices.Concat(enginetest.Newest(a), enginetest.Newest(b))
+		}
+		e.wantReplies(retwis.Replies{To: post}, slices.Concat(own, others)...)
+		e.wantReplies(retwis.Replies{To: post, Newest: true}, newest(own, others)...)
+
+		// A deleted reply is skipped at once, and leaves the set with its delivery.
+		if err := e.Posts.DeletePost(t.Context(), people[1], others[0]); err != nil {
+			t.Fatal(err)
+		}
+		if got := e.replies(retwis.Replies{To: post}); slices.Contains(got, others[0]) {
+			t.Error("a deleted reply is shown")
+		}
+		e.Drain()
+		others = others[1:]
+		e.wantReplies(retwis.Replies{To: post}, slices.Concat(own, others)...)
+
+		// A deleted post keeps its replies, and accepts no more.
+		if err := e.Posts.DeletePost(t.Context(), author, post); err != nil {
+			t.Fatal(err)
+		}
+		e.wantReplies(retwis.Replies{To: post, Newest: true}, newest(own, others)...)
+		reply := retwis.NewPost{Author: people[1], Text: "too late", InReplyTo: post, IdempotencyKey: e.Key()}
+		_, err := e.Posts.CreatePost(t.Context(), reply)
+		if shown, ok := errors.AsType[*retwis.Error](err); !ok || shown.Code != retwis.CodeNotFound {
+			t.Errorf("reply to a deleted post: %v, want NOT_FOUND", err)
+		}
+
+		// The replies of a deleted account leave the set too.
+		e.DeleteAccount(people[1])
+		e.Drain()
+		others = slices.DeleteFunc(others, func(id retwis.PostID) bool {
+			posts, err := e.Posts.Posts(t.Context(), []retwis.PostID{id})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return posts[0] == nil
+		})
+		if len(others) != 3 {
+			t.Fatalf("%d replies of the last user are left, want 3", len(others))
+		}
+		e.wantReplies(retwis.Replies{To: post}, slices.Concat(own, others)...)
+		e.IsSound()
+	})
+}
+
+func TestReplies_KeepTheNewestAboveTheCap(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL(), ReplyCap: 3})
+	e.Work(fanout.Options{})
+	people := e.Register("author", "other")
+	post := e.Post(people[0], "a question")
+	var all []retwis.PostID
+	for i := range 6 {
+		all = append(all, storetest.Reply(t, e.Store, people[min(i, 1)], post).ID)
+		e.Drain()
+	}
+	e.wantReplies(retwis.Replies{To: post}, all[0], all[4], all[5])
+	if err := e.Posts.DeletePost(t.Context(), people[1], all[5]); err != nil {
+		t.Fatal(err)
+	}
+	e.Drain()
+	e.wantReplies(retwis.Replies{To: post}, all[0], all[4])
+	e.IsSound()
+}
+
+func TestCreatePost_RepeatsAReplyToAPostDeletedSince(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
+	people := e.Register("author", "other")
+	post, another := e.Post(people[0], "a question"), e.Post(people[0], "another")
+	reply := retwis.NewPost{Author: people[1], Text: "an answer", InReplyTo: post, IdempotencyKey: "key"}
+	first, err := e.Posts.CreatePost(t.Context(), reply)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Posts.DeletePost(t.Context(), people[0], post); err != nil {
+		t.Fatal(err)
+	}
+	again, err := e.Posts.CreatePost(t.Context(), reply)
+	if err != nil || again.Post.ID != first.Post.ID {
+		t.Errorf("the repeat returns %v, %v, want post %s", again.Post, err, first.Post.ID)
+	}
+	reply.InReplyTo = another
+	_, err = e.Posts.CreatePost(t.Context(), reply)
+	if shown, ok := errors.AsType[*retwis.Error](err); !ok || shown.Code != retwis.CodeInvalid {
+		t.Errorf("the key with another post answered: %v, want INVALID", err)
+	}
+}
+
+// A thread deeper than MaxAncestors keeps its root.
+func TestCreatePost_StoresTheThread(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
+	people := e.Register("one", "two")
+	chain := []retwis.PostID{e.Post(people[0], "the root")}
+	for i := range retwis.MaxAncestors + 3 {
+		chain = append(chain, storetest.Reply(t, e.Store, people[i%2], chain[i]).ID)
+	}
+	posts, err := e.Posts.Posts(t.Context(), chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, post := range posts {
+		want := chain[:i]
+		if i > 1+retwis.MaxAncestors {
+			want = slices.Concat(chain[:1], chain[i-retwis.MaxAncestors:i])
+		}
+		if !slices.Equal(post.Thread, want) {
+			t.Errorf("post %d has the thread %v, want %v", i, post.Thread, want)
+		}
+	}
+}
+
+// A delivery that failed permanently is carried out again, unless the reply was deleted meanwhile.
+func TestReplies_AreRequeuedUnlessDeleted(t *testing.T) {
+	t.Parallel()
+	url := redistest.Server(t).URL()
+	e := newEngine(t, store.Options{URL: url})
+	client := enginetest.Client(t, url)
+	people := e.Register("author", "other")
+	post := e.Post(people[0], "a question")
+	e.Work(fanout.Options{})
+	e.Drain()
+	blocked := e.repliesKey(post)
+	if err := client.Set(t.Context(), blocked, "not a set", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	kept, deleted := storetest.Reply(t, e.Store, people[1], post).ID, storetest.Reply(t, e.Store, people[1], post).ID
+	if err := e.Posts.DeletePost(t.Context(), people[1], deleted); err != nil {
+		t.Fatal(err)
+	}
+	e.Drain()
+	if err := client.Del(t.Context(), blocked).Err(); err != nil {
+		t.Fatal(err)
+	}
+	letters, err := e.Outbox.DeadLetters(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(letters) != 3 {
+		t.Fatalf("%d dead letters, want those of two replies and a deletion", len(letters))
+	}
+	for _, letter := range letters {
+		if letter.Entry.Kind == outbox.KindDelete {
+			continue
+		}
+		if _, err := e.Outbox.Requeue(t.Context(), letter); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.Drain()
+	e.wantReplies(retwis.Replies{To: post}, kept)
+	e.IsSound()
+}
+
+// sees is what a reader reads and receives of a timeline.
+func (e *engine) sees(id retwis.TimelineID, since retwis.TimelinePosition) (page, replayed []retwis.PostID, unread int) {
+	e.T.Helper()
+	replay, err := e.Live.EventsSince(e.T.Context(), since)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	for _, a := range replay.Arrived {
+		if !a.Hidden {
+			replayed = append(replayed, a.Shown())
+		}
+	}
+	slices.Reverse(replayed)
+	if id.HasMarker() {
+		count, err := e.Timelines.Unread(e.T.Context(), id, retwis.MaxUnread)
+		if err != nil {
+			e.T.Fatal(err)
+		}
+		unread = count.Count
+	}
+	return e.Read(id), replayed, unread
+}
+
+// The rule is exact when follows and memberships change: pages, replay and unread counts follow at once.
+func TestHomeRule_DecidesWhenATimelineIsRead(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		e.Work(fanout.Options{})
+		people := e.Apart(4)
+		reader, author, friend, stranger := people[0], people[1], people[2], people[3]
+		list := e.CreateList(reader, author)
+		e.Follow(reader, author)
+		ofStranger, ofFriend, ofReader := e.Post(stranger, "hello"), e.Post(friend, "hello"), e.Post(reader, "hello")
+		e.Drain()
+		home, members := retwis.Home(reader), retwis.ListPosts(list)
+		profile, all := retwis.Profile(author), retwis.ProfileWithReplies(author)
+		timelines := []retwis.TimelineID{home, members, profile, all}
+		since := map[retwis.TimelineID]retwis.TimelinePosition{}
+		for _, id := range timelines {
+			at, _, err := e.Live.CurrentPosition(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			since[id] = at
+		}
+		reply := func(user retwis.UserID, to retwis.PostID) retwis.PostID {
+			id := storetest.Reply(t, e.Store, user, to).ID
+			e.Drain()
+			return id
+		}
+		plain := e.Post(author, "plain")
+		e.Drain()
+		continued, toStranger, toFriend, toReader := reply(author, plain), reply(author, ofStranger), reply(author, ofFriend), reply(author, ofReader)
+		own := reply(reader, ofStranger) // on the home of its author only: nobody is on the list
+		want := func(id retwis.TimelineID, newer bool, posts ...retwis.PostID) {
+			t.Helper()
+			page, replayed, unread := e.sees(id, since[id])
+			expected := enginetest.Newest(posts)
+			page = slices.DeleteFunc(page, func(p retwis.PostID) bool { return p < plain })
+			if id.HasMarker() && unread < len(expected) {
+				t.Errorf("%s: %d posts are unread, want at least %d", id, unread, len(expected))
+			}
+			if !slices.Equal(page, expected) {
+				t.Errorf("%s: pages show %v, want %v", id, page, expected)
+			}
+			if newer && !slices.Equal(replayed, expected) {
+				t.Errorf("%s: the replay has %v, want %v", id, replayed, expected)
+			}
+		}
+		want(home, true, plain, continued, toReader, own)
+		want(members, true, plain, continued, toReader)
+		want(profile, true, plain, continued)
+		want(all, true, plain, continued, toStranger, toFriend, toReader)
+
+		e.Follow(reader, friend)
+		if err := e.Lists.AddListMember(t.Context(), reader, list, friend); err != nil {
+			t.Fatal(err)
+		}
+		want(home, false, plain, continued, toFriend, toReader, own)
+		want(members, false, plain, continued, toFriend, toReader)
+		e.Drain()
+		for _, id := range []retwis.TimelineID{home, members} {
+			replay, err := e.Live.EventsSince(t.Context(), since[id])
+			if err != nil || replay.Position.Epoch == since[id].Epoch {
+				t.Errorf("%s: the epoch did not rise: %v", id, err)
+			}
+		}
+		e.Unfollow(reader, friend)
+		if err := e.Lists.RemoveListMember(t.Context(), reader, list, friend); err != nil {
+			t.Fatal(err)
+		}
+		want(home, false, plain, continued, toReader, own)
+		want(members, false, plain, continued, toReader)
+		e.Drain()
+		want(home, false, plain, continued, toReader, own)
+
+		if got := e.Read(retwis.Public()); slices.Contains(got, toStranger) || !slices.Contains(got, continued) {
+			t.Errorf("the public timeline shows %v, want continuations and no replies", got)
+		}
+		e.IsSound()
+	})
+}
+
+// The epoch rises for a reader who follows somebody without posts whose deleted posts were answered.
+func TestHomeRule_ResetsAfterTheFollowOfAnAuthorWithoutPosts(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
+	e.Work(fanout.Options{})
+	people := e.Register("reader", "author", "silent")
+	e.Follow(people[0], people[1])
+	post := e.Post(people[2], "hello")
+	e.Drain()
+	at, _, err := e.Live.CurrentPosition(t.Context(), retwis.Home(people[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply := storetest.Reply(t, e.Store, people[1], post)
+	if err := e.Posts.DeletePost(t.Context(), people[2], post); err != nil {
+		t.Fatal(err)
+	}
+	e.Follow(people[0], people[2])
+	e.Drain()
+	replay, err := e.Live.EventsSince(t.Context(), at)
+	if err != nil || replay.Position.Epoch == at.Epoch {
+		t.Errorf("the epoch did not rise: %v", err)
+	}
+	if got := e.Read(retwis.Home(people[0])); !slices.Equal(got, []retwis.PostID{reply.ID}) {
+		t.Errorf("home: %v, want %s", got, reply.ID)
+	}
+}
+
+// A page refills past hidden entries. After 2000 of them it ends early, with a position to continue from.
+func TestPage_EndsEarlyAfterManyHiddenEntries(t *testing.T) {
+	t.Parallel()
+	const hidden = 2100
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL(), HomeCap: 1000, OutboxLimit: 1 << 20})
+	people := e.Register("reader", "author", "stranger")
+	_, stop := e.Work(fanout.Options{})
+	e.Follow(people[0], people[1])
+	post := e.Post(people[2], "hello")
+	first := e.Post(people[1], "the first")
+	for range hidden {
+		storetest.Reply(t, e.Store, people[1], post)
+	}
+	last := e.Post(people[1], "the last")
+	e.Drain()
+	stop()
+	for _, id := range []retwis.TimelineID{retwis.Home(people[0]), retwis.Profile(people[1])} {
+		page, err := e.Timelines.Page(t.Context(), id, retwis.Page{First: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page.Edges) != 1 || page.Edges[0].Post.ID != last || !page.HasNextPage || page.ScannedTo == "" {
+			t.Errorf("%s: %d posts, next %t, scanned to %q, want one post and a position to continue from",
+				id, len(page.Edges), page.HasNextPage, page.ScannedTo)
+		}
+		rest, err := e.Timelines.Page(t.Context(), id, retwis.Page{First: 2, After: page.EndCursor()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rest.Edges) != 1 || rest.Edges[0].Post.ID != first || rest.HasNextPage {
+			t.Errorf("%s: the next page has %d posts, next %t, want the first post only", id, len(rest.Edges), rest.HasNextPage)
+		}
+		back, err := e.Timelines.Page(t.Context(), id, retwis.Page{Last: 2, Before: rest.Edges[0].Cursor})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(back.Edges) != 0 || !back.HasPreviousPage || back.ScannedTo == "" {
+			t.Errorf("%s: the page before has %d posts, previous %t, scanned to %q, want none and a position", id, len(back.Edges), back.HasPreviousPage, back.ScannedTo)
+		}
+	}
+}
+
+func TestCheck_FindsAndRepairsReplies(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		e.Work(fanout.Options{})
+		client := enginetest.Client(t, url)
+		people := e.Apart(2)
+		post, other := e.Post(people[0], "a question"), e.Post(people[0], "another")
+		own, reply := storetest.Reply(t, e.Store, people[0], post).ID, storetest.Reply(t, e.Store, people[1], post).ID
+		elsewhere := storetest.Reply(t, e.Store, people[1], other).ID
+		e.Drain()
+		e.IsSound()
+		key := e.repliesKey(post)
+		z := func(id retwis.PostID) redis.Z {
+			return redis.Z{Score: float64(id.CreatedAt().UnixMilli()), Member: id.String()}
+		}
+		for name, plant := range map[string]struct {
+			corrupt func(ctx context.Context) error
+			want    check.Kind
+		}{
+			"a missing reply":            {func(ctx context.Context) error { return client.ZRem(ctx, key, reply.String()).Err() }, check.ReplyMissing},
+			"all replies missing":        {func(ctx context.Context) error { return client.Del(ctx, key).Err() }, check.ReplyMissing},
+			"a reply to another post":    {func(ctx context.Context) error { return client.ZAdd(ctx, key, z(elsewhere)).Err() }, check.ReplyExtra},
+			"a post that does not exist": {func(ctx context.Context) error { return client.ZAdd(ctx, key, z(reply+1_000_000_000)).Err() }, check.ReplyExtra},
+			"an entry that is no post": {func(ctx context.Context) error {
+				return client.ZAdd(ctx, key, redis.Z{Score: 1, Member: "nonsense"}).Err()
+			}, check.ReplyExtra},
+			"a reply with another score":   {func(ctx context.Context) error { return client.ZIncrBy(ctx, key, 7, reply.String()).Err() }, check.ReplyExtra},
+			"another user's reply as own":  {func(ctx context.Context) error { return client.ZIncrBy(ctx, key, -1e13, reply.String()).Err() }, check.ReplyExtra},
+			"the reply of a deleted thing": {func(ctx context.Context) error { return client.ZAdd(ctx, e.repliesKey(reply), z(own)).Err() }, check.ReplyExtra},
+		} {
+			if err := plant.corrupt(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			report := e.Check(check.Options{Repair: true})
+			if report.Counts[plant.want] == 0 {
+				t.Errorf("%s: check found %v, want %s", name, report.Counts, plant.want)
+			}
+			e.wantReplies(retwis.Replies{To: post}, own, reply)
+			e.IsSound()
+		}
+	})
+}

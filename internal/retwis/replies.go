@@ -1,0 +1,84 @@
+package retwis
+
+import "slices"
+
+// MaxAncestors is the number of nearest ancestors that a reply stores, besides the root of its thread.
+const MaxAncestors = 20
+
+// InReplyTo returns the post that a reply answers, which may have been deleted; 0 for any other post.
+func (p *Post) InReplyTo() PostID {
+	if len(p.Thread) == 0 {
+		return 0
+	}
+	return p.Thread[len(p.Thread)-1]
+}
+
+// NextInThread returns the thread of a reply to a post with a thread: the root and the nearest [MaxAncestors].
+func NextInThread(thread []PostID, answered PostID) []PostID {
+	next := append(slices.Clone(thread), answered)
+	if len(next) > 1+MaxAncestors {
+		next = slices.Delete(next, 1, len(next)-MaxAncestors)
+	}
+	return next
+}
+
+// Replies names the replies of a post in one of two orders. In both, replies of the author of the post come before all others.
+type Replies struct {
+	To     PostID
+	Newest bool // newest first; oldest first otherwise
+}
+
+// ReplyOrder is an order of replies.
+type ReplyOrder string
+
+// The orders of replies.
+const (
+	OldestFirst ReplyOrder = "OLDEST"
+	NewestFirst ReplyOrder = "NEWEST"
+)
+
+// UnavailableReason is why a post cannot be shown.
+type UnavailableReason string
+
+// PostDeleted says that the author deleted the post or the account.
+const PostDeleted UnavailableReason = "DELETED"
+
+// Thread is the conversation around a post.
+type Thread struct {
+	PostID PostID   // may have been deleted
+	Above  []PostID // the posts above it, as in [Post.Thread]
+}
+
+// ReplyPosition is the content of a cursor of replies.
+type ReplyPosition struct {
+	Of    Replies
+	First bool // whether the reply is one of those of the author that come before all others
+	Reply PostID
+}
+
+const replyCursorKind = 'r'
+
+// Cursor encodes the position.
+func (p ReplyPosition) Cursor() Cursor {
+	return seal(replyCursorKind, int64(p.Of.To), number(p.Of.Newest), number(p.First), int64(p.Reply))
+}
+
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// ReplyPosition decodes a cursor of the given replies. Any other cursor is [ErrBadCursor].
+func (c Cursor) ReplyPosition(of Replies) (ReplyPosition, error) {
+	n, ok := c.open(replyCursorKind)
+	if !ok || len(n) != 4 {
+		return ReplyPosition{}, ErrBadCursor
+	}
+	p := ReplyPosition{Of: of, First: n[2] == 1, Reply: PostID(n[3])}
+	if p.Reply <= 0 || p.Cursor() != c {
+		return ReplyPosition{}, ErrBadCursor
+	}
+	return p, nil
+}

@@ -1,0 +1,236 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
+)
+
+// ownReplies is the number of replies of the author of a post that come before all others.
+const ownReplies = 100
+
+// digestOf returns the digest by which a repeat of a post with the same idempotency key is recognised.
+func digestOf(post retwis.NewPost) string {
+	text := post.Text
+	if post.InReplyTo != 0 {
+		text += "\x00" + post.InReplyTo.String()
+	}
+	digest := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(digest[:16])
+}
+
+// above is what a reply stores about the posts above it in its thread. The zero value is for a post that is no reply.
+type above struct {
+	thread   []retwis.PostID
+	answered retwis.UserID // author of the post answered, if another user
+	missing  bool          // the post answered does not exist
+}
+
+// above reads the post that a new post answers.
+func (s *Posts) above(ctx context.Context, post retwis.NewPost) (above, error) {
+	if post.InReplyTo == 0 {
+		return above{}, nil
+	}
+	posts, err := s.Posts(ctx, []retwis.PostID{post.InReplyTo})
+	if err != nil {
+		return above{}, fmt.Errorf("read the post to answer: %w", err)
+	}
+	answered := posts[0]
+	if answered == nil {
+		return above{missing: true}, nil
+	}
+	a := above{thread: retwis.NextInThread(answered.Thread, answered.ID)}
+	if answered.AuthorID != post.Author {
+		a.answered = answered.AuthorID
+	}
+	return a, nil
+}
+
+// arg returns the thread as create_post expects it.
+func (a above) arg() string {
+	if a.missing {
+		return "-"
+	}
+	return joinIDs(a.thread)
+}
+
+func (a above) answeredArg() string {
+	if a.answered == 0 {
+		return ""
+	}
+	return a.answered.String()
+}
+
+// ReplyArgs returns the arguments of the scripts that add a reply to the replies of a post, or remove it.
+func ReplyArgs(o Options, reply retwis.PostID, remove, byAuthor bool) []any {
+	by := "0"
+	switch {
+	case remove:
+		by = ""
+	case byAuthor:
+		by = "1"
+	}
+	return []any{reply.String(), by, o.ReplyCap, ownReplies}
+}
+
+// Exists reports whether a post exists and was not deleted.
+func (s *Outbox) Exists(ctx context.Context, id retwis.PostID) (bool, error) {
+	p, ok := s.db.OfPost(id)
+	if !ok {
+		return false, nil
+	}
+	fields, err := s.db.Client.HMGet(ctx, p.Post(id), "author", "deleted").Result()
+	if err != nil {
+		return false, fmt.Errorf("read post %s: %w", id, err)
+	}
+	return fields[0] != nil && fields[1] == nil, nil
+}
+
+// ReplyCounts returns the number of replies of posts, in their order, up to [Options.ReplyCap]. Posts may have been deleted.
+func (s *Posts) ReplyCounts(ctx context.Context, ids []retwis.PostID) ([]int, error) {
+	pipe := s.db.Client.Pipeline()
+	reads := make([]*redis.IntCmd, len(ids))
+	for i, id := range ids {
+		if p, ok := s.db.OfPost(id); ok {
+			reads[i] = pipe.ZCard(ctx, p.Replies(id))
+		}
+	}
+	_, _ = pipe.Exec(ctx) // every read holds its own error
+	counts := make([]int, len(ids))
+	for i, read := range reads {
+		if read == nil {
+			continue
+		}
+		count, err := read.Result()
+		if err != nil {
+			return nil, fmt.Errorf("count the replies of post %s: %w", ids[i], err)
+		}
+		counts[i] = int(count)
+	}
+	return counts, nil
+}
+
+// Thread returns the conversation around a post, nil if there was no such post, and if it was deleted and has no replies.
+func (s *Posts) Thread(ctx context.Context, id retwis.PostID) (*retwis.Thread, error) {
+	p, ok := s.db.OfPost(id)
+	if !ok {
+		return nil, nil
+	}
+	pipe := s.db.Client.Pipeline()
+	row := pipe.HMGet(ctx, p.Post(id), "author", "deleted", "thread", "reposted")
+	count := pipe.ZCard(ctx, p.Replies(id))
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("read the thread of post %s: %w", id, err)
+	}
+	fields := row.Val()
+	if fields[0] == nil || fields[3] != nil || fields[1] != nil && count.Val() == 0 {
+		return nil, nil
+	}
+	above, err := rdb.PostIDs(rdb.Text(fields[2]))
+	if err != nil {
+		return nil, fmt.Errorf("read the thread of post %s: %w", id, err)
+	}
+	return &retwis.Thread{PostID: id, Above: above}, nil
+}
+
+// ReplyPage returns a page of the replies of a post, which may have been deleted. Replies of the author of the post come
+// first, at most [ownReplies] of them. It skips deleted replies and refills the page.
+func (s *Posts) ReplyPage(ctx context.Context, of retwis.Replies, page retwis.Page) (retwis.PostPage, error) {
+	backward, count, cursor := page.Last > 0, page.First, page.After
+	if backward {
+		count, cursor = page.Last, page.Before
+	}
+	var at *retwis.ReplyPosition
+	if cursor != "" {
+		from, err := cursor.ReplyPosition(of)
+		if err != nil {
+			return retwis.PostPage{}, err
+		}
+		at = &from
+	}
+	inside, more := at != nil, false
+	var result retwis.PostPage
+	for scanned, ask := 0, count+1; ; ask = scanStep {
+		found, err := s.replies(ctx, of, at, backward, ask)
+		if err != nil {
+			return retwis.PostPage{}, fmt.Errorf("read the replies of post %s: %w", of.To, err)
+		}
+		ids := make([]retwis.PostID, len(found))
+		for i, reply := range found {
+			ids[i] = reply.Reply
+		}
+		posts, err := s.Posts(ctx, ids)
+		if err != nil {
+			return retwis.PostPage{}, fmt.Errorf("read the replies of post %s: %w", of.To, err)
+		}
+		for i, post := range posts {
+			if post != nil {
+				result.Edges = append(result.Edges, retwis.PostEdge{Cursor: found[i].Cursor(), Post: post})
+			}
+		}
+		scanned += len(found)
+		if len(result.Edges) > count {
+			result.Edges, more = result.Edges[:count], true
+			break
+		}
+		if len(found) < ask {
+			break
+		}
+		at = &found[len(found)-1]
+		if scanned >= maxScan {
+			more, result.ScannedTo = true, at.Cursor()
+			break
+		}
+	}
+	if result.HasNextPage, result.HasPreviousPage = more, inside; backward {
+		slices.Reverse(result.Edges)
+		result.HasNextPage, result.HasPreviousPage = inside, more
+	}
+	return result, nil
+}
+
+// replies returns the next replies of a post in a direction, from a position or an end. They are fewer than count only at
+// the other end.
+func (s *Posts) replies(
+	ctx context.Context, of retwis.Replies, at *retwis.ReplyPosition, backward bool, count int,
+) ([]retwis.ReplyPosition, error) {
+	p, ok := s.db.OfPost(of.To)
+	if !ok {
+		return nil, nil
+	}
+	order, direction, from, group := "oldest", "0", "", "0"
+	if backward {
+		direction = "1"
+	}
+	if of.Newest {
+		order = "newest"
+	}
+	if at != nil {
+		from = at.Reply.String()
+		if at.First {
+			group = "1"
+		}
+	}
+	fields, err := s.db.Do(ctx, rdb.Call{
+		Script: script.ReadReplies, Keys: []string{p.Replies(of.To)}, Args: []any{order, direction, count, from, group},
+	}).StringSlice()
+	if err != nil {
+		return nil, err
+	}
+	found := make([]retwis.ReplyPosition, len(fields)/2)
+	for i := range found {
+		found[i] = retwis.ReplyPosition{Of: of, First: fields[2*i+1] == "1"}
+		if found[i].Reply, err = retwis.ParsePostID(fields[2*i]); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
