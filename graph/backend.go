@@ -43,7 +43,7 @@ type Users interface {
 	FindUsers(ctx context.Context, query string, count int) ([]*retwis.User, error)
 }
 
-// Posts creates, finds and deletes posts.
+// Posts creates, finds and deletes posts, and reads their replies.
 type Posts interface {
 	// CreatePost returns the edge of the post in its author's home. A repeat with the same idempotency key returns the
 	// first result.
@@ -51,6 +51,13 @@ type Posts interface {
 	DeletePost(ctx context.Context, viewer retwis.UserID, post retwis.PostID) error
 	// Posts returns posts in the order of the ids, nil for those that do not exist.
 	Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error)
+	// Thread returns the conversation around a post, nil if there was no such post, and if it was deleted and has no
+	// replies.
+	Thread(ctx context.Context, id retwis.PostID) (*retwis.Thread, error)
+	// ReplyCounts returns the numbers of replies of posts in the order of the ids. The posts may have been deleted.
+	ReplyCounts(ctx context.Context, ids []retwis.PostID) ([]int, error)
+	// ReplyPage returns a page. It fails with [retwis.ErrBadCursor] for a cursor of other replies.
+	ReplyPage(ctx context.Context, of retwis.Replies, page retwis.Page) (retwis.PostPage, error)
 }
 
 // Follows manages who follows whom.

@@ -44,20 +44,25 @@ func (r *Resolver) posts(ctx context.Context, timeline retwis.TimelineID, page r
 	page.FilterEpoch = auth.IdentityOf(ctx).FilterEpoch
 	return loaders.Once(ctx, pageKey{"posts", timeline, page}, func() (*PostConnection, error) {
 		posts, err := r.Timelines.Page(ctx, timeline, page)
-		return postConnection(ctx, posts), err
+		return postConnection(ctx, posts, page.Last > 0), err
 	})
 }
 
-func postConnection(ctx context.Context, page retwis.PostPage) *PostConnection {
+func postConnection(ctx context.Context, page retwis.PostPage, backward bool) *PostConnection {
 	connection := &PostConnection{
 		Edges:      page.Edges,
-		PageInfo:   PageInfo{HasNextPage: page.HasNextPage, HasPreviousPage: page.HasPreviousPage},
+		PageInfo:   postPageInfo(ctx, page, backward),
 		LiveCursor: page.LiveCursor,
 		unread:     page.Unread,
 	}
+	return connection
+}
+
+// postPageInfo returns the position of a page of posts, and announces their authors to the loaders.
+func postPageInfo(ctx context.Context, page retwis.PostPage, backward bool) PageInfo {
+	info := PageInfo{HasNextPage: page.HasNextPage, HasPreviousPage: page.HasPreviousPage}
 	if n := len(page.Edges); n > 0 {
-		connection.PageInfo.StartCursor = &page.Edges[0].Cursor
-		connection.PageInfo.EndCursor = &page.Edges[n-1].Cursor
+		info.StartCursor, info.EndCursor = &page.Edges[0].Cursor, &page.Edges[n-1].Cursor
 
 		authors := make([]retwis.UserID, n)
 		var mentioned []retwis.UserID
@@ -67,7 +72,14 @@ func postConnection(ctx context.Context, page retwis.PostPage) *PostConnection {
 		}
 		loaders.From(ctx).ExpectAuthors(authors, mentioned)
 	}
-	return connection
+	switch {
+	case page.ScannedTo == "":
+	case backward:
+		info.StartCursor = &page.ScannedTo
+	default:
+		info.EndCursor = &page.ScannedTo
+	}
+	return info
 }
 
 func userConnection(ctx context.Context, page retwis.FollowPage) *UserConnection {

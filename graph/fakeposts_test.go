@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 
 	"retwis/internal/retwis"
 )
@@ -16,7 +17,15 @@ func (w *fakeBackend) CreatePost(_ context.Context, post retwis.NewPost) (retwis
 	if _, ok := w.keys[key]; !ok {
 		for _, u := range w.users {
 			if u.ID == post.Author {
-				w.keys[key] = w.addPost(u, post.Text).ID
+				answered := w.post(post.InReplyTo)
+				if answered == nil && post.InReplyTo != 0 {
+					return retwis.PostEdge{}, errUnanswerable()
+				}
+				made := w.addPost(u, post.Text)
+				w.keys[key] = made.ID
+				if answered != nil {
+					made.Thread = retwis.NextInThread(answered.Thread, answered.ID)
+				}
 			}
 		}
 	}
@@ -62,4 +71,60 @@ func (w *fakeBackend) Posts(_ context.Context, ids []retwis.PostID) ([]*retwis.P
 		found[i] = w.post(id)
 	}
 	return found, nil
+}
+
+// repliesTo returns the replies to a post, the newest first.
+func (w *fakeBackend) repliesTo(id retwis.PostID) []*retwis.Post {
+	var found []*retwis.Post
+	for _, p := range w.posts {
+		if p.InReplyTo() == id {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func (w *fakeBackend) Thread(_ context.Context, id retwis.PostID) (*retwis.Thread, error) {
+	err := w.begin("Thread", id)
+	defer w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	if p := w.post(id); p != nil {
+		return &retwis.Thread{PostID: id, Above: p.Thread}, nil
+	}
+	if len(w.repliesTo(id)) > 0 {
+		return &retwis.Thread{PostID: id}, nil
+	}
+	return nil, nil
+}
+
+func (w *fakeBackend) ReplyCounts(_ context.Context, ids []retwis.PostID) ([]int, error) {
+	err := w.begin("ReplyCounts", len(ids))
+	defer w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]int, len(ids))
+	for i, id := range ids {
+		counts[i] = len(w.repliesTo(id))
+	}
+	return counts, nil
+}
+
+func (w *fakeBackend) ReplyPage(_ context.Context, of retwis.Replies, page retwis.Page) (retwis.PostPage, error) {
+	err := w.begin("ReplyPage", of, " ", page.First)
+	defer w.mu.Unlock()
+	if err != nil {
+		return retwis.PostPage{}, err
+	}
+	var all []retwis.PostEdge
+	for _, p := range w.repliesTo(of.To) {
+		all = append(all, retwis.PostEdge{Cursor: retwis.ReplyPosition{Of: of, Reply: p.ID}.Cursor(), Post: p})
+	}
+	if !of.Newest {
+		slices.Reverse(all)
+	}
+	found, more, err := cut(all, page, func(e retwis.PostEdge) retwis.Cursor { return e.Cursor })
+	return retwis.PostPage{Edges: found, HasNextPage: more.next, HasPreviousPage: more.previous}, err
 }

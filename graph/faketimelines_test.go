@@ -14,7 +14,7 @@ func edge(timeline retwis.TimelineID, p *retwis.Post) retwis.PostEdge {
 
 func (w *fakeBackend) belongs(p *retwis.Post, timeline retwis.TimelineID) bool {
 	switch timeline.Kind {
-	case retwis.ProfileTimeline:
+	case retwis.ProfileTimeline, retwis.RepliesTimeline:
 		return p.AuthorID == timeline.Owner
 	case retwis.MentionsTimeline:
 		return slices.Contains(p.Mentions, timeline.Owner)

@@ -157,6 +157,18 @@ func (r spoiledPost) Mentions(ctx context.Context, obj *retwis.Post) ([]*retwis.
 	return spoil(r.faults, "Post.Mentions", obj, func() ([]*retwis.User, error) { return r.PostResolver.Mentions(ctx, obj) })
 }
 
+func (r spoiledPost) InReplyTo(ctx context.Context, obj *retwis.Post) (*retwis.Post, error) {
+	return spoil(r.faults, "Post.InReplyTo", obj, func() (*retwis.Post, error) { return r.PostResolver.InReplyTo(ctx, obj) })
+}
+
+func (r spoiledPost) ReplyCount(ctx context.Context, obj *retwis.Post) (int, error) {
+	return spoil(r.faults, "Post.ReplyCount", obj, func() (int, error) { return r.PostResolver.ReplyCount(ctx, obj) })
+}
+
+func (r spoiledQuery) Thread(ctx context.Context, id string) (*retwis.Thread, error) {
+	return spoil(r.faults, "Query.Thread", nil, func() (*retwis.Thread, error) { return r.QueryResolver.Thread(ctx, id) })
+}
+
 func (r spoiledQuery) Node(ctx context.Context, id string) (Node, error) {
 	return spoil(r.faults, "Query.Node", nil, func() (Node, error) { return r.QueryResolver.Node(ctx, id) })
 }
@@ -207,8 +219,8 @@ func (r spoiledTimeline) Posts(ctx context.Context, obj *retwis.Timeline, first 
 	return spoil(r.faults, "Timeline.Posts", obj, func() (*PostConnection, error) { return r.TimelineResolver.Posts(ctx, obj, first, after, last, before) })
 }
 
-func (r spoiledUser) Timeline(ctx context.Context, obj *retwis.User) (*retwis.Timeline, error) {
-	return spoil(r.faults, "User.Timeline", obj, func() (*retwis.Timeline, error) { return r.UserResolver.Timeline(ctx, obj) })
+func (r spoiledUser) Timeline(ctx context.Context, obj *retwis.User, includeReplies *bool) (*retwis.Timeline, error) {
+	return spoil(r.faults, "User.Timeline", obj, func() (*retwis.Timeline, error) { return r.UserResolver.Timeline(ctx, obj, includeReplies) })
 }
 
 func (r spoiledUser) Followers(ctx context.Context, obj *retwis.User, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error) {

@@ -35,6 +35,7 @@ type ResolverRoot interface {
 	Post() PostResolver
 	Query() QueryResolver
 	Subscription() SubscriptionResolver
+	Thread() ThreadResolver
 	Timeline() TimelineResolver
 	User() UserResolver
 	Viewer() ViewerResolver
@@ -81,11 +82,16 @@ type PostResolver interface {
 	Author(ctx context.Context, obj *retwis.Post) (*retwis.User, error)
 	Mentions(ctx context.Context, obj *retwis.Post) ([]*retwis.User, error)
 	Entities(ctx context.Context, obj *retwis.Post) ([]TextEntity, error)
+	InReplyTo(ctx context.Context, obj *retwis.Post) (*retwis.Post, error)
+	Ancestors(ctx context.Context, obj *retwis.Post, last *int) ([]*Ancestor, error)
+	ReplyCount(ctx context.Context, obj *retwis.Post) (int, error)
+	Replies(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReplyConnection, error)
 }
 type QueryResolver interface {
 	Node(ctx context.Context, id string) (Node, error)
 	Nodes(ctx context.Context, ids []string) ([]Node, error)
 	Viewer(ctx context.Context) (*retwis.Viewer, error)
+	Thread(ctx context.Context, postID string) (*retwis.Thread, error)
 	User(ctx context.Context, username string) (*retwis.User, error)
 	RateLimit(ctx context.Context) (*RateLimitPayload, error)
 	PublicTimeline(ctx context.Context) (*retwis.Timeline, error)
@@ -95,6 +101,12 @@ type QueryResolver interface {
 }
 type SubscriptionResolver interface {
 	TimelineEvents(ctx context.Context, timelineID *string, after *retwis.Cursor, filter *retwis.TimelineFilter) (<-chan retwis.Event, error)
+}
+type ThreadResolver interface {
+	Post(ctx context.Context, obj *retwis.Thread) (*retwis.Post, error)
+	Ancestors(ctx context.Context, obj *retwis.Thread, last *int) ([]*Ancestor, error)
+	ReplyCount(ctx context.Context, obj *retwis.Thread) (int, error)
+	Replies(ctx context.Context, obj *retwis.Thread, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReplyConnection, error)
 }
 type TimelineResolver interface {
 	Kind(ctx context.Context, obj *retwis.Timeline) (retwis.TimelineKind, error)
@@ -106,7 +118,7 @@ type TimelineResolver interface {
 type UserResolver interface {
 	BioEntities(ctx context.Context, obj *retwis.User) ([]TextEntity, error)
 
-	Timeline(ctx context.Context, obj *retwis.User) (*retwis.Timeline, error)
+	Timeline(ctx context.Context, obj *retwis.User, includeReplies *bool) (*retwis.Timeline, error)
 	Followers(ctx context.Context, obj *retwis.User, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error)
 	Following(ctx context.Context, obj *retwis.User, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error)
 	CommonFollowers(ctx context.Context, obj *retwis.User, with string, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error)
@@ -309,9 +321,15 @@ type PageInfo {
   hasNextPage: Boolean!
   """Whether there are edges before the first one of this page."""
   hasPreviousPage: Boolean!
-  """The cursor of the page's first edge, or null if the page is empty."""
+  """
+  The cursor of the page's first edge, or null if the page is empty. A page of a timeline that ended early begins
+  before its first edge, if it was read with ` + "`" + `last` + "`" + `: see ` + "`" + `Timeline.posts` + "`" + `.
+  """
   startCursor: Cursor
-  """The cursor of the page's last edge, or null if the page is empty."""
+  """
+  The cursor of the page's last edge, or null if the page is empty. A page of posts that ended early ends behind its
+  last edge: see ` + "`" + `Timeline.posts` + "`" + `.
+  """
   endCursor: Cursor
 }
 
@@ -340,8 +358,14 @@ type User implements Node {
   followerCount: Int!
   """The number of users whom this user follows."""
   followingCount: Int!
-  """The user's own posts, newest first. Everybody may read it."""
-  timeline: Timeline!
+  """
+  The user's own posts, newest first. Everybody may read it. Replies to other users are not among them, unless
+  asked for; the two timelines have different ids and cursors.
+  """
+  timeline(
+    """Whether the timeline has the user's replies to other users too."""
+    includeReplies: Boolean = false
+  ): Timeline!
   """The users who follow this user, newest follow first."""
   followers(
     """The page size forward, 1 to 100."""
@@ -422,6 +446,104 @@ type Post implements Node {
   as often as the text has it.
   """
   entities: [TextEntity!]!
+  """The post that this one answers. Null if this one is no reply, and if the other was deleted: see ` + "`" + `ancestors` + "`" + `."""
+  inReplyTo: Post @viewerDependent
+  """
+  The posts above this one in its thread: the root first, and the post that this one answers last. Of a deep
+  thread these are the root and the nearest 20 posts.
+  """
+  ancestors(
+    """Only the nearest ones, 1 to 21."""
+    last: Int = 21
+  ): [Ancestor!]! @viewerDependent
+  """The number of replies to this post, without deleted ones, at most 10 000. Replies to replies do not count."""
+  replyCount: Int!
+  """
+  The replies to this post, without deleted ones and without replies to replies. Replies of the author of this post
+  come first, at most 100 of them; the others follow. Only the newest 10 000 are kept.
+  """
+  replies(
+    """The page size forward, 1 to 100."""
+    first: Int
+    """Read after this edge."""
+    after: Cursor
+    """The page size backward, 1 to 100."""
+    last: Int
+    """Read before this edge."""
+    before: Cursor
+    """The order, within the replies of the author and within the others."""
+    orderBy: ReplyOrder = OLDEST
+  ): ReplyConnection!
+}
+
+"""
+A post above a reply in its thread, or a placeholder for it.
+"""
+type Ancestor {
+  """The id of the post, also if it cannot be shown."""
+  postId: ID!
+  """The post, or null if it cannot be shown."""
+  post: Post
+  """Why the post cannot be shown. Null if it can."""
+  unavailable: UnavailableReason
+}
+
+"""
+Why a post cannot be shown. Later versions may add reasons.
+"""
+enum UnavailableReason {
+  """Its author, or the account of its author, deleted it."""
+  DELETED
+}
+
+"""
+An order of replies.
+"""
+enum ReplyOrder {
+  """The oldest reply first."""
+  OLDEST
+  """The newest reply first."""
+  NEWEST
+}
+
+"""
+A page of the replies to a post.
+"""
+type ReplyConnection {
+  """The replies of this page with their cursors."""
+  edges: [PostEdge!]!
+  """The position of the page within the replies."""
+  pageInfo: PageInfo!
+}
+
+"""
+A post and the conversation around it. The post may have been deleted.
+"""
+type Thread {
+  """The id of the post."""
+  postId: ID!
+  """The post, or null if it was deleted."""
+  post: Post
+  """The posts above it, as ` + "`" + `Post.ancestors` + "`" + ` returns them."""
+  ancestors(
+    """Only the nearest ones, 1 to 21."""
+    last: Int = 21
+  ): [Ancestor!]! @viewerDependent
+  """The number of replies to it, as ` + "`" + `Post.replyCount` + "`" + ` counts them."""
+  replyCount: Int!
+  """The replies to it, as ` + "`" + `Post.replies` + "`" + ` returns them."""
+  replies(
+    """The page size forward, 1 to 100."""
+    first: Int
+    """Read after this edge."""
+    after: Cursor
+    """The page size backward, 1 to 100."""
+    last: Int
+    """Read before this edge."""
+    before: Cursor
+    """The order, within the replies of the author and within the others."""
+    orderBy: ReplyOrder = OLDEST
+  ): ReplyConnection!
 }
 
 """
@@ -465,10 +587,12 @@ The source of the posts of a timeline.
 enum TimelineKind {
   """The posts of a user and of all users whom that user follows. Only its owner may read it."""
   HOME
-  """The posts of all users. Everybody may read it."""
+  """The posts of all users, without replies to other users. Everybody may read it."""
   PUBLIC
-  """The posts of one user. Everybody may read it."""
+  """The posts of one user, without replies to other users. Everybody may read it."""
   PROFILE
+  """The posts of one user, with all replies. Everybody may read it."""
+  PROFILE_WITH_REPLIES
   """The posts that mention a user. Only that user may read it."""
   MENTIONS
   """The posts of the members of a list. Only the list's owner may read it."""
@@ -485,7 +609,12 @@ type Timeline implements Node {
   kind: TimelineKind!
   """The owner of the timeline, or of the list it belongs to; null for the public timeline."""
   owner: User @viewerDependent
-  """The posts, newest first, without deleted ones."""
+  """
+  The posts, newest first, without deleted ones. A home shows a reply if it is the viewer's own, or answers the
+  viewer or a user whom the viewer follows; a list does so for its owner and its members. This is decided when the page is
+  read. After 2000 posts that are not shown, a page ends early: it is short or empty, ` + "`" + `hasNextPage` + "`" + ` is true, and
+  ` + "`" + `endCursor` + "`" + ` is where the next page begins.
+  """
   posts(
     """The page size forward, towards older posts, 1 to 100."""
     first: Int
@@ -698,6 +827,13 @@ type Query {
   ): [Node]! @viewerDependent
   """The logged-in user, or null if nobody is logged in."""
   viewer: Viewer @viewerDependent
+  """
+  The conversation around a post. Null if there was no such post, and if it was deleted and has no replies.
+  """
+  thread(
+    """The id of the post."""
+    postId: ID!
+  ): Thread
   """The user with this name, or null if there is none."""
   user(
     """The name, in any case."""
@@ -930,6 +1066,11 @@ input CreatePostInput {
   within a day creates no second post and returns the first.
   """
   idempotencyKey: String
+  """
+  The id of the post that this one answers. A post that does not exist or was deleted is refused with the code
+  ` + "`" + `NOT_FOUND` + "`" + `.
+  """
+  inReplyToId: ID
 }
 
 """
@@ -1353,6 +1494,18 @@ func (ec *executionContext) childFields_AddListMemberPayload(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type AddListMemberPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_Ancestor(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "postId":
+		return ec.fieldContext_Ancestor_postId(ctx, field)
+	case "post":
+		return ec.fieldContext_Ancestor_post(ctx, field)
+	case "unavailable":
+		return ec.fieldContext_Ancestor_unavailable(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Ancestor", field.Name)
+}
+
 func (ec *executionContext) childFields_CreateListPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "list":
@@ -1501,6 +1654,14 @@ func (ec *executionContext) childFields_Post(ctx context.Context, field graphql.
 		return ec.fieldContext_Post_mentions(ctx, field)
 	case "entities":
 		return ec.fieldContext_Post_entities(ctx, field)
+	case "inReplyTo":
+		return ec.fieldContext_Post_inReplyTo(ctx, field)
+	case "ancestors":
+		return ec.fieldContext_Post_ancestors(ctx, field)
+	case "replyCount":
+		return ec.fieldContext_Post_replyCount(ctx, field)
+	case "replies":
+		return ec.fieldContext_Post_replies(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Post", field.Name)
 }
@@ -1563,6 +1724,16 @@ func (ec *executionContext) childFields_RenameListPayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type RenameListPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_ReplyConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ReplyConnection_edges(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ReplyConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReplyConnection", field.Name)
+}
+
 func (ec *executionContext) childFields_RevokeSessionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "revokedSessionId":
@@ -1599,6 +1770,22 @@ func (ec *executionContext) childFields_SessionPayload(ctx context.Context, fiel
 		return ec.fieldContext_SessionPayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SessionPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Thread(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "postId":
+		return ec.fieldContext_Thread_postId(ctx, field)
+	case "post":
+		return ec.fieldContext_Thread_post(ctx, field)
+	case "ancestors":
+		return ec.fieldContext_Thread_ancestors(ctx, field)
+	case "replyCount":
+		return ec.fieldContext_Thread_replyCount(ctx, field)
+	case "replies":
+		return ec.fieldContext_Thread_replies(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Thread", field.Name)
 }
 
 func (ec *executionContext) childFields_Timeline(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2113,6 +2300,66 @@ func (ec *executionContext) field_Mutation_updateProfile_args(ctx context.Contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Post_ancestors_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Post_replies_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*retwis.Cursor, error) {
+			return ec.unmarshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*retwis.Cursor, error) {
+			return ec.unmarshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*retwis.ReplyOrder, error) {
+			return ec.unmarshalOReplyOrder2ᚖretwisᚋinternalᚋretwisᚐReplyOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg4
+	return args, nil
+}
+
 func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2253,6 +2500,20 @@ func (ec *executionContext) field_Query_searchUsers_args(ctx context.Context, ra
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_thread_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "postId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["postId"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_user_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2294,6 +2555,66 @@ func (ec *executionContext) field_Subscription_timelineEvents_args(ctx context.C
 		return nil, err
 	}
 	args["filter"] = arg2
+	return args, nil
+}
+
+func (ec *executionContext) field_Thread_ancestors_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Thread_replies_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*retwis.Cursor, error) {
+			return ec.unmarshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*retwis.Cursor, error) {
+			return ec.unmarshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*retwis.ReplyOrder, error) {
+			return ec.unmarshalOReplyOrder2ᚖretwisᚋinternalᚋretwisᚐReplyOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg4
 	return args, nil
 }
 
@@ -2509,6 +2830,20 @@ func (ec *executionContext) field_User_following_args(ctx context.Context, rawAr
 	return args, nil
 }
 
+func (ec *executionContext) field_User_timeline_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "includeReplies",
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["includeReplies"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Viewer_lists_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2701,6 +3036,84 @@ func (ec *executionContext) fieldContext_AddListMemberPayload_userErrors(_ conte
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Ancestor_postId(ctx context.Context, field graphql.CollectedField, obj *Ancestor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Ancestor_postId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PostID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.PostID) graphql.Marshaler {
+			return ec.marshalNID2retwisᚋinternalᚋretwisᚐPostID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Ancestor_postId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Ancestor", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Ancestor_post(ctx context.Context, field graphql.CollectedField, obj *Ancestor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Ancestor_post(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Post, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Post) graphql.Marshaler {
+			return ec.marshalOPost2ᚖretwisᚋinternalᚋretwisᚐPost(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Ancestor_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Ancestor",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Post(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Ancestor_unavailable(ctx context.Context, field graphql.CollectedField, obj *Ancestor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Ancestor_unavailable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Unavailable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.UnavailableReason) graphql.Marshaler {
+			return ec.marshalOUnavailableReason2ᚖretwisᚋinternalᚋretwisᚐUnavailableReason(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Ancestor_unavailable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Ancestor", field, false, false, errors.New("field of type UnavailableReason does not have child fields"))
 }
 
 func (ec *executionContext) _CreateListPayload_list(ctx context.Context, field graphql.CollectedField, obj *CreateListPayload) (ret graphql.Marshaler) {
@@ -4553,6 +4966,149 @@ func (ec *executionContext) fieldContext_Post_entities(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _Post_inReplyTo(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_inReplyTo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().InReplyTo(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Post) graphql.Marshaler {
+			return ec.marshalOPost2ᚖretwisᚋinternalᚋretwisᚐPost(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Post_inReplyTo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Post",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Post(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Post_ancestors(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_ancestors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Post().Ancestors(ctx, obj, fc.Args["last"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Ancestor) graphql.Marshaler {
+			return ec.marshalNAncestor2ᚕᚖretwisᚋgraphᚐAncestorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Post_ancestors(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Post",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Ancestor(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Post_ancestors_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Post_replyCount(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_replyCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().ReplyCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Post_replyCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Post", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Post_replies(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_replies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Post().Replies(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*retwis.Cursor), fc.Args["last"].(*int), fc.Args["before"].(*retwis.Cursor), fc.Args["orderBy"].(*retwis.ReplyOrder))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ReplyConnection) graphql.Marshaler {
+			return ec.marshalNReplyConnection2ᚖretwisᚋgraphᚐReplyConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Post_replies(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Post",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReplyConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Post_replies_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _PostAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *retwis.PostAdded) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4912,6 +5468,50 @@ func (ec *executionContext) fieldContext_Query_viewer(_ context.Context, field g
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Viewer(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_thread(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_thread(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Thread(ctx, fc.Args["postId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Thread) graphql.Marshaler {
+			return ec.marshalOThread2ᚖretwisᚋinternalᚋretwisᚐThread(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_thread(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thread(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_thread_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -5484,6 +6084,70 @@ func (ec *executionContext) fieldContext_RenameListPayload_userErrors(_ context.
 	return fc, nil
 }
 
+func (ec *executionContext) _ReplyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ReplyConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReplyConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []retwis.PostEdge) graphql.Marshaler {
+			return ec.marshalNPostEdge2ᚕretwisᚋinternalᚋretwisᚐPostEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReplyConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReplyConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PostEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ReplyConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *ReplyConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReplyConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2retwisᚋgraphᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReplyConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReplyConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _RevokeSessionPayload_revokedSessionId(ctx context.Context, field graphql.CollectedField, obj *RevokeSessionPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5928,6 +6592,172 @@ func (ec *executionContext) fieldContext_TextMention_user(_ context.Context, fie
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_User(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Thread_postId(ctx context.Context, field graphql.CollectedField, obj *retwis.Thread) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thread_postId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PostID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.PostID) graphql.Marshaler {
+			return ec.marshalNID2retwisᚋinternalᚋretwisᚐPostID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thread_postId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thread", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Thread_post(ctx context.Context, field graphql.CollectedField, obj *retwis.Thread) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thread_post(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Thread().Post(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Post) graphql.Marshaler {
+			return ec.marshalOPost2ᚖretwisᚋinternalᚋretwisᚐPost(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Thread_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thread",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Post(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Thread_ancestors(ctx context.Context, field graphql.CollectedField, obj *retwis.Thread) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thread_ancestors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Thread().Ancestors(ctx, obj, fc.Args["last"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*Ancestor) graphql.Marshaler {
+			return ec.marshalNAncestor2ᚕᚖretwisᚋgraphᚐAncestorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thread_ancestors(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thread",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Ancestor(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Thread_ancestors_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Thread_replyCount(ctx context.Context, field graphql.CollectedField, obj *retwis.Thread) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thread_replyCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Thread().ReplyCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thread_replyCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Thread", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Thread_replies(ctx context.Context, field graphql.CollectedField, obj *retwis.Thread) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Thread_replies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Thread().Replies(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*retwis.Cursor), fc.Args["last"].(*int), fc.Args["before"].(*retwis.Cursor), fc.Args["orderBy"].(*retwis.ReplyOrder))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ReplyConnection) graphql.Marshaler {
+			return ec.marshalNReplyConnection2ᚖretwisᚋgraphᚐReplyConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Thread_replies(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Thread",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReplyConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Thread_replies_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -6626,7 +7456,8 @@ func (ec *executionContext) _User_timeline(ctx context.Context, field graphql.Co
 			return ec.fieldContext_User_timeline(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.User().Timeline(ctx, obj)
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.User().Timeline(ctx, obj, fc.Args["includeReplies"].(*bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Timeline) graphql.Marshaler {
@@ -6636,7 +7467,7 @@ func (ec *executionContext) _User_timeline(ctx context.Context, field graphql.Co
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_User_timeline(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_User_timeline(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "User",
 		Field:      field,
@@ -6645,6 +7476,17 @@ func (ec *executionContext) fieldContext_User_timeline(_ context.Context, field 
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Timeline(ctx, field)
 		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_User_timeline_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -8481,7 +9323,7 @@ func (ec *executionContext) unmarshalInputCreatePostInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"text", "idempotencyKey"}
+	fieldsInOrder := [...]string{"text", "idempotencyKey", "inReplyToId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -8502,6 +9344,13 @@ func (ec *executionContext) unmarshalInputCreatePostInput(ctx context.Context, o
 				return it, err
 			}
 			it.IdempotencyKey = data
+		case "inReplyToId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inReplyToId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.InReplyToID = data
 		}
 	}
 	return it, nil
@@ -9114,6 +9963,54 @@ func (ec *executionContext) _AddListMemberPayload(ctx context.Context, sel ast.S
 		case "userErrors":
 			out.Values[i] = ec._AddListMemberPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var ancestorImplementors = []string{"Ancestor"}
+
+func (ec *executionContext) _Ancestor(ctx context.Context, sel ast.SelectionSet, obj *Ancestor) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ancestorImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Ancestor")
+		case "postId":
+			out.Values[i] = ec._Ancestor_postId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "post":
+			out.Values[i] = ec._Ancestor_post(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "unavailable":
+			out.Values[i] = ec._Ancestor_unavailable(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -10128,6 +11025,158 @@ func (ec *executionContext) _Post(ctx context.Context, sel ast.SelectionSet, obj
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "inReplyTo":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_inReplyTo(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "ancestors":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_ancestors(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "replyCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_replyCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "replies":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_replies(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -10400,6 +11449,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_viewer(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "thread":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_thread(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -10723,6 +11794,49 @@ func (ec *executionContext) _RenameListPayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
+var replyConnectionImplementors = []string{"ReplyConnection"}
+
+func (ec *executionContext) _ReplyConnection(ctx context.Context, sel ast.SelectionSet, obj *ReplyConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, replyConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ReplyConnection")
+		case "edges":
+			out.Values[i] = ec._ReplyConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._ReplyConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var revokeSessionPayloadImplementors = []string{"RevokeSessionPayload"}
 
 func (ec *executionContext) _RevokeSessionPayload(ctx context.Context, sel ast.SelectionSet, obj *RevokeSessionPayload) graphql.Marshaler {
@@ -10967,6 +12081,196 @@ func (ec *executionContext) _TextMention(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var threadImplementors = []string{"Thread"}
+
+func (ec *executionContext) _Thread(ctx context.Context, sel ast.SelectionSet, obj *retwis.Thread) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, threadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Thread")
+		case "postId":
+			out.Values[i] = ec._Thread_postId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "post":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thread_post(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "ancestors":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thread_ancestors(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "replyCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thread_replyCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "replies":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Thread_replies(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -12615,6 +13919,32 @@ func (ec *executionContext) unmarshalNAddListMemberInput2retwisᚋgraphᚐAddLis
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNAncestor2ᚕᚖretwisᚋgraphᚐAncestorᚄ(ctx context.Context, sel ast.SelectionSet, v []*Ancestor) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAncestor2ᚖretwisᚋgraphᚐAncestor(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAncestor2ᚖretwisᚋgraphᚐAncestor(ctx context.Context, sel ast.SelectionSet, v *Ancestor) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Ancestor(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -12958,6 +14288,16 @@ func (ec *executionContext) unmarshalNRenameListInput2retwisᚋgraphᚐRenameLis
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNReplyConnection2ᚖretwisᚋgraphᚐReplyConnection(ctx context.Context, sel ast.SelectionSet, v *ReplyConnection) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ReplyConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNRevokeSessionInput2retwisᚋgraphᚐRevokeSessionInput(ctx context.Context, v any) (RevokeSessionInput, error) {
 	res, err := ec.unmarshalInputRevokeSessionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -13074,16 +14414,18 @@ func (ec *executionContext) marshalNTimelineKind2retwisᚋinternalᚋretwisᚐTi
 
 var (
 	unmarshalNTimelineKind2retwisᚋinternalᚋretwisᚐTimelineKind = map[string]retwis.TimelineKind{
-		"HOME":     retwis.HomeTimeline,
-		"PUBLIC":   retwis.PublicTimeline,
-		"PROFILE":  retwis.ProfileTimeline,
-		"MENTIONS": retwis.MentionsTimeline,
-		"LIST":     retwis.ListTimeline,
+		"HOME":                 retwis.HomeTimeline,
+		"PUBLIC":               retwis.PublicTimeline,
+		"PROFILE":              retwis.ProfileTimeline,
+		"PROFILE_WITH_REPLIES": retwis.RepliesTimeline,
+		"MENTIONS":             retwis.MentionsTimeline,
+		"LIST":                 retwis.ListTimeline,
 	}
 	marshalNTimelineKind2retwisᚋinternalᚋretwisᚐTimelineKind = map[retwis.TimelineKind]string{
 		retwis.HomeTimeline:     "HOME",
 		retwis.PublicTimeline:   "PUBLIC",
 		retwis.ProfileTimeline:  "PROFILE",
+		retwis.RepliesTimeline:  "PROFILE_WITH_REPLIES",
 		retwis.MentionsTimeline: "MENTIONS",
 		retwis.ListTimeline:     "LIST",
 	}
@@ -13619,6 +14961,13 @@ func (ec *executionContext) marshalONode2retwisᚋgraphᚐNode(ctx context.Conte
 	return ec._Node(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOPost2ᚖretwisᚋinternalᚋretwisᚐPost(ctx context.Context, sel ast.SelectionSet, v *retwis.Post) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Post(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOPostEdge2ᚖretwisᚋinternalᚋretwisᚐPostEdge(ctx context.Context, sel ast.SelectionSet, v *retwis.PostEdge) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -13646,6 +14995,36 @@ func (ec *executionContext) marshalORenameListPayload2ᚖretwisᚋgraphᚐRename
 	}
 	return ec._RenameListPayload(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalOReplyOrder2ᚖretwisᚋinternalᚋretwisᚐReplyOrder(ctx context.Context, v any) (*retwis.ReplyOrder, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOReplyOrder2ᚖretwisᚋinternalᚋretwisᚐReplyOrder[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOReplyOrder2ᚖretwisᚋinternalᚋretwisᚐReplyOrder(ctx context.Context, sel ast.SelectionSet, v *retwis.ReplyOrder) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOReplyOrder2ᚖretwisᚋinternalᚋretwisᚐReplyOrder[*v])
+	return res
+}
+
+var (
+	unmarshalOReplyOrder2ᚖretwisᚋinternalᚋretwisᚐReplyOrder = map[string]retwis.ReplyOrder{
+		"OLDEST": retwis.OldestFirst,
+		"NEWEST": retwis.NewestFirst,
+	}
+	marshalOReplyOrder2ᚖretwisᚋinternalᚋretwisᚐReplyOrder = map[retwis.ReplyOrder]string{
+		retwis.OldestFirst: "OLDEST",
+		retwis.NewestFirst: "NEWEST",
+	}
+)
 
 func (ec *executionContext) marshalORevokeSessionPayload2ᚖretwisᚋgraphᚐRevokeSessionPayload(ctx context.Context, sel ast.SelectionSet, v *RevokeSessionPayload) graphql.Marshaler {
 	if v == nil {
@@ -13714,6 +15093,13 @@ func (ec *executionContext) marshalOString2ᚖstring(ctx context.Context, sel as
 	return res
 }
 
+func (ec *executionContext) marshalOThread2ᚖretwisᚋinternalᚋretwisᚐThread(ctx context.Context, sel ast.SelectionSet, v *retwis.Thread) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Thread(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOTimeline2ᚖretwisᚋinternalᚋretwisᚐTimeline(ctx context.Context, sel ast.SelectionSet, v *retwis.Timeline) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -13728,6 +15114,34 @@ func (ec *executionContext) unmarshalOTimelineFilter2ᚖretwisᚋinternalᚋretw
 	res, err := ec.unmarshalInputTimelineFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
+
+func (ec *executionContext) unmarshalOUnavailableReason2ᚖretwisᚋinternalᚋretwisᚐUnavailableReason(ctx context.Context, v any) (*retwis.UnavailableReason, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOUnavailableReason2ᚖretwisᚋinternalᚋretwisᚐUnavailableReason[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOUnavailableReason2ᚖretwisᚋinternalᚋretwisᚐUnavailableReason(ctx context.Context, sel ast.SelectionSet, v *retwis.UnavailableReason) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOUnavailableReason2ᚖretwisᚋinternalᚋretwisᚐUnavailableReason[*v])
+	return res
+}
+
+var (
+	unmarshalOUnavailableReason2ᚖretwisᚋinternalᚋretwisᚐUnavailableReason = map[string]retwis.UnavailableReason{
+		"DELETED": retwis.PostDeleted,
+	}
+	marshalOUnavailableReason2ᚖretwisᚋinternalᚋretwisᚐUnavailableReason = map[retwis.UnavailableReason]string{
+		retwis.PostDeleted: "DELETED",
+	}
+)
 
 func (ec *executionContext) marshalOUpdateProfilePayload2ᚖretwisᚋgraphᚐUpdateProfilePayload(ctx context.Context, sel ast.SelectionSet, v *UpdateProfilePayload) graphql.Marshaler {
 	if v == nil {

@@ -60,7 +60,6 @@ func immediateFields() map[string]bool {
 		"Viewer.id":               true,
 		"Viewer.homeTimeline":     true,
 		"Viewer.mentionsTimeline": true,
-		"User.timeline":           true,
 		"Timeline.kind":           true,
 		"List.timeline":           true,
 	}

@@ -155,11 +155,11 @@ func TestOperations_MakeEqualReadsOnce(t *testing.T) {
 	reader := a.addUser("reader")
 	author := a.addUser("author")
 	a.addFollow(reader, author)
-	a.addPost(author, "text")
+	post := globalPostID(a.addPost(author, "text").ID)
 	a.addSession(reader, "")
 	with := globalUserID(author.ID)
 	root := `user(username: "author") { id } newestUsers { totalCount } searchUsers(prefix: "a") { totalCount } findUsers(query: "a") { id }
-		rateLimit { limit } publicTimeline { posts { liveCursor } } viewer { homeTimeline { posts { liveCursor } } mentionsTimeline { posts { liveCursor } }
+		rateLimit { limit } publicTimeline { posts { liveCursor } } thread(postId: "` + post + `") { replies { pageInfo { hasNextPage } } } viewer { homeTimeline { posts { liveCursor } } mentionsTimeline { posts { liveCursor } }
 			lists { pageInfo { hasNextPage } } sessions { id } user {
 			timeline { posts { liveCursor } } followers { totalCount } following { totalCount }
 			commonFollowers(with: "` + with + `") { totalCount } followersYouKnow { totalCount } viewerFollows followsViewer } }`
@@ -169,6 +169,7 @@ func TestOperations_MakeEqualReadsOnce(t *testing.T) {
 		`h: homeTimeline { p: posts(first: 20) { liveCursor } } l: lists(first: 20) { pageInfo { hasNextPage } } s: sessions { id } u: user {
 			t: timeline { p: posts(first: 20) { liveCursor } } a: followers(first: 20) { totalCount } b: following(first: 20) { totalCount }
 			c: commonFollowers(with: "` + with + `", first: 20) { totalCount } d: followersYouKnow(first: 20) { totalCount } } }
+		q: thread(postId: "` + post + `") { p: replies(first: 20) { pageInfo { hasNextPage } } }
 		x: user(username: "AUTHOR") { id } y: newestUsers(first: 20) { totalCount } z: searchUsers(prefix: "a", first: 20) { totalCount }
 		v: findUsers(query: "a") { username } r: rateLimit { limit } w: publicTimeline { posts(first: 20) { liveCursor } } }`
 	for _, of := range []*ast.Definition{schema.Query, schema.Types["User"], schema.Types["Viewer"]} {

@@ -60,6 +60,9 @@ type CreatePostInput struct {
 	// A key for retries: 1 to 64 printable ASCII characters chosen by the client. A repeat with the same key
 	// within a day creates no second post and returns the first.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+	// The id of the post that this one answers. A post that does not exist or was deleted is refused with the code
+	// `NOT_FOUND`.
+	InReplyToID *string `json:"inReplyToId,omitempty"`
 }
 
 // The result of `createPost`.

@@ -8,6 +8,7 @@ package graph
 import (
 	"context"
 
+	"retwis/graph/loaders"
 	"retwis/internal/retwis"
 )
 
@@ -24,6 +25,30 @@ func (r *postResolver) Mentions(ctx context.Context, obj *retwis.Post) ([]*retwi
 // Entities is the resolver for the entities field.
 func (r *postResolver) Entities(ctx context.Context, obj *retwis.Post) ([]TextEntity, error) {
 	return postEntities(ctx, obj)
+}
+
+// InReplyTo is the resolver for the inReplyTo field.
+func (r *postResolver) InReplyTo(ctx context.Context, obj *retwis.Post) (*retwis.Post, error) {
+	return postAnswered(ctx, obj)
+}
+
+// Ancestors is the resolver for the ancestors field.
+func (r *postResolver) Ancestors(ctx context.Context, obj *retwis.Post, last *int) ([]*Ancestor, error) {
+	return ancestors(ctx, obj.Thread, last)
+}
+
+// ReplyCount is the resolver for the replyCount field.
+func (r *postResolver) ReplyCount(ctx context.Context, obj *retwis.Post) (int, error) {
+	return loaders.From(ctx).ReplyCounts.Load(ctx, obj.ID)
+}
+
+// Replies is the resolver for the replies field.
+func (r *postResolver) Replies(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReplyConnection, error) {
+	page, err := pageArgs(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	return r.replies(ctx, obj.ID, page, orderBy)
 }
 
 // Post returns PostResolver implementation.

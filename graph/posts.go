@@ -9,6 +9,11 @@ import (
 	"retwis/internal/retwis"
 )
 
+// errUnanswerable is the error of a reply to something that is no post.
+func errUnanswerable() error {
+	return retwis.FieldError(retwis.CodeNotFound, "inReplyToId", "the post to answer does not exist, or was deleted")
+}
+
 // newPost checks the input of a new post and returns all errors in it. Without an idempotency key of the client it makes
 // one, so that a write that is repeated after a lost reply creates one post.
 func newPost(author retwis.UserID, input CreatePostInput) (retwis.NewPost, error) {
@@ -18,7 +23,14 @@ func newPost(author retwis.UserID, input CreatePostInput) (retwis.NewPost, error
 		key = *input.IdempotencyKey
 		err = errors.Join(err, retwis.CheckIdempotencyKey(key))
 	}
-	return retwis.NewPost{Author: author, Text: text, IdempotencyKey: key}, err
+	var answered retwis.PostID
+	if input.InReplyToID != nil {
+		var ok bool
+		if answered, ok = parseGlobalID(*input.InReplyToID).(retwis.PostID); !ok {
+			err = errors.Join(err, errUnanswerable())
+		}
+	}
+	return retwis.NewPost{Author: author, Text: text, IdempotencyKey: key, InReplyTo: answered}, err
 }
 
 // mentions returns the existing users whom a post mentions.

@@ -140,6 +140,8 @@ func (db *pricedDB) operationsToPrice(t *testing.T, random *rand.Rand, n int) []
 		{Query: `{ searchUsers(prefix: "user", first: 1) { totalCount } newestUsers(first: 1) { totalCount } }`},
 		{Query: `{ viewer { homeTimeline { unreadCount } mentionsTimeline { unreadCount(atMost: 1) marker } } }`},
 		{Query: `{ viewer { homeTimeline { posts(first: 1) { liveCursor } unreadCount(atMost: 100) marker } } }`},
+		{Query: `{ publicTimeline { posts(first: 50) { edges { node { replyCount replies(first: 1) { pageInfo { hasNextPage } } } } } } }`},
+		{Query: `{ publicTimeline { posts(first: 100) { edges { node { replyCount inReplyTo { id } ancestors(last: 1) { postId post { id } } } } } } }`},
 		{Query: `{ __typename }`},
 	}
 	kinds := db.executor.schema

@@ -31,6 +31,11 @@ func (r *queryResolver) Viewer(ctx context.Context) (*retwis.Viewer, error) {
 	return &retwis.Viewer{ID: id}, nil
 }
 
+// Thread is the resolver for the thread field.
+func (r *queryResolver) Thread(ctx context.Context, postID string) (*retwis.Thread, error) {
+	return r.thread(ctx, postID)
+}
+
 // User is the resolver for the user field.
 func (r *queryResolver) User(ctx context.Context, username string) (*retwis.User, error) {
 	return r.userByName(ctx, username)

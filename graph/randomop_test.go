@@ -245,6 +245,13 @@ func (o *randomOperation) value(t *ast.Type, top bool) string {
 		return "{" + strings.Join(fields, ", ") + "}"
 	}
 	values := o.values[t.Name()]
+	if definition.Kind == ast.Enum {
+		var names []string
+		for _, v := range definition.EnumValues {
+			names = append(names, v.Name)
+		}
+		return pick(o.choices, names)
+	}
 	if top && o.outOf100(40) {
 		return o.variable(t.String(), values)
 	}

@@ -30,6 +30,7 @@ func (r *Resolver) sources() *loaders.Sources {
 		Authors:     r.Users.Authors,
 		ByName:      r.Users.UsersByName,
 		Posts:       r.Posts.Posts,
+		Replies:     r.Posts.ReplyCounts,
 		Lists:       r.Lists.Lists,
 		Sessions:    r.sessionsByID,
 		Follows:     r.Follows.Follows,

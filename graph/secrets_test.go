@@ -33,6 +33,7 @@ func everything(alice, bob *retwis.User, post retwis.PostID, list retwis.ListID,
 		`{ viewer { user { username } sessions { userAgent } lists { edges { node { name members { totalCount } timeline { posts { liveCursor } } LISTHAS } } }
 			homeTimeline { posts { liveCursor } } mentionsTimeline { unreadCount marker } } }`,
 		`{ viewer { mentionsTimeline { posts { liveCursor } } } }`,
+		`{ thread(postId: "POST") { replyCount ancestors { post { text } } replies { edges { node { text } } } } }`,
 		`{ newestUsers { totalCount } searchUsers(prefix: "b") { totalCount } findUsers(query: "b") { username } }`,
 		`subscription { timelineEvents { __typename } }`,
 		`subscription { timelineEvents(timelineId: "HOME") { __typename ... on PostAdded { edge { node { author { username } } } } } }`,

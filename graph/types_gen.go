@@ -15,6 +15,7 @@ import (
 func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 	var (
 		typeAddListMemberPayload    = &exec.ObjectType{Name: "AddListMemberPayload", Satisfies: addListMemberPayloadImplementors}
+		typeAncestor                = &exec.ObjectType{Name: "Ancestor", Satisfies: ancestorImplementors}
 		typeCreateListPayload       = &exec.ObjectType{Name: "CreateListPayload", Satisfies: createListPayloadImplementors}
 		typeCreatePostPayload       = &exec.ObjectType{Name: "CreatePostPayload", Satisfies: createPostPayloadImplementors}
 		typeDeleteAccountPayload    = &exec.ObjectType{Name: "DeleteAccountPayload", Satisfies: deleteAccountPayloadImplementors}
@@ -37,12 +38,14 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		typeRateLimitPayload        = &exec.ObjectType{Name: "RateLimitPayload", Satisfies: rateLimitPayloadImplementors}
 		typeRemoveListMemberPayload = &exec.ObjectType{Name: "RemoveListMemberPayload", Satisfies: removeListMemberPayloadImplementors}
 		typeRenameListPayload       = &exec.ObjectType{Name: "RenameListPayload", Satisfies: renameListPayloadImplementors}
+		typeReplyConnection         = &exec.ObjectType{Name: "ReplyConnection", Satisfies: replyConnectionImplementors}
 		typeRevokeSessionPayload    = &exec.ObjectType{Name: "RevokeSessionPayload", Satisfies: revokeSessionPayloadImplementors}
 		typeSession                 = &exec.ObjectType{Name: "Session", Satisfies: sessionImplementors}
 		typeSessionPayload          = &exec.ObjectType{Name: "SessionPayload", Satisfies: sessionPayloadImplementors}
 		typeSubscription            = &exec.ObjectType{Name: "Subscription", Satisfies: subscriptionImplementors}
 		typeTextLink                = &exec.ObjectType{Name: "TextLink", Satisfies: textLinkImplementors}
 		typeTextMention             = &exec.ObjectType{Name: "TextMention", Satisfies: textMentionImplementors}
+		typeThread                  = &exec.ObjectType{Name: "Thread", Satisfies: threadImplementors}
 		typeTimeline                = &exec.ObjectType{Name: "Timeline", Satisfies: timelineImplementors}
 		typeTimelineAdvanced        = &exec.ObjectType{Name: "TimelineAdvanced", Satisfies: timelineAdvancedImplementors}
 		typeTimelineCaughtUp        = &exec.ObjectType{Name: "TimelineCaughtUp", Satisfies: timelineCaughtUpImplementors}
@@ -95,6 +98,38 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 					return nil
 				}
 				return v[i]
+			},
+		},
+	}
+	typeAncestor.Fields = map[string]*exec.FieldType{
+		"postId": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*Ancestor)
+				return appendPostID(b, obj.PostID)
+			},
+		},
+		"post": {
+			NonNull: false,
+			Object:  typePost,
+			Get: func(x any) any {
+				obj := x.(*Ancestor)
+				v := obj.Post
+				if v == nil {
+					return nil
+				}
+				return v
+			},
+		},
+		"unavailable": {
+			NonNull: false,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*Ancestor)
+				v := obj.Unavailable
+				if v == nil {
+					return b
+				}
+				return exec.AppendString(b, marshalOUnavailableReason2ᚖretwisᚋinternalᚋretwisᚐUnavailableReason[*v])
 			},
 		},
 	}
@@ -860,6 +895,72 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return generated.(*executionContext).fieldContext_Post_entities(ctx, field)
 			},
 		},
+		"inReplyTo": {
+			NonNull: false,
+			Object:  typePost,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.InReplyTo(ctx, obj)
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_inReplyTo(ctx, field)
+			},
+		},
+		"ancestors": {
+			NonNull:     true,
+			ElemNonNull: true,
+			Object:      typeAncestor,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.Ancestors(ctx, obj, fc.Args["last"].(*int))
+				return v, err
+			},
+			Len: func(x any) int { return len(x.([]*Ancestor)) },
+			At: func(x any, i int) any {
+				v := x.([]*Ancestor)
+				if v[i] == nil {
+					return nil
+				}
+				return v[i]
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_ancestors(ctx, field)
+			},
+		},
+		"replyCount": {
+			NonNull: true,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.ReplyCount(ctx, obj)
+				return v, err
+			},
+			Leaf: func(b []byte, x any) []byte {
+				v := x.(int)
+				return exec.AppendInt(b, v)
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_replyCount(ctx, field)
+			},
+		},
+		"replies": {
+			NonNull: true,
+			Object:  typeReplyConnection,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.Replies(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*retwis.Cursor), fc.Args["last"].(*int), fc.Args["before"].(*retwis.Cursor), fc.Args["orderBy"].(*retwis.ReplyOrder))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_replies(ctx, field)
+			},
+		},
 	}
 	typePostAdded.Fields = map[string]*exec.FieldType{
 		"cursor": {
@@ -1091,6 +1192,20 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return generated.(*executionContext).fieldContext_Query_viewer(ctx, field)
 			},
 		},
+		"thread": {
+			NonNull: false,
+			Object:  typeThread,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				v, err := resolveQuery.Thread(ctx, fc.Args["postId"].(string))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Query_thread(ctx, field)
+			},
+		},
 		"user": {
 			NonNull: false,
 			Object:  typeUser,
@@ -1286,6 +1401,30 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 					return nil
 				}
 				return v[i]
+			},
+		},
+	}
+	typeReplyConnection.Fields = map[string]*exec.FieldType{
+		"edges": {
+			NonNull:     true,
+			ElemNonNull: true,
+			Object:      typePostEdge,
+			Len: func(x any) int {
+				obj := x.(*ReplyConnection)
+				return len(obj.Edges)
+			},
+			At: func(x any, i int) any {
+				obj := x.(*ReplyConnection)
+				v := obj.Edges
+				return &v[i]
+			},
+		},
+		"pageInfo": {
+			NonNull: true,
+			Object:  typePageInfo,
+			Get: func(x any) any {
+				obj := x.(*ReplyConnection)
+				return &obj.PageInfo
 			},
 		},
 	}
@@ -1494,6 +1633,82 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 					return nil
 				}
 				return v
+			},
+		},
+	}
+	resolveThread := resolvers.Thread()
+	typeThread.Fields = map[string]*exec.FieldType{
+		"postId": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.Thread)
+				return appendPostID(b, obj.PostID)
+			},
+		},
+		"post": {
+			NonNull: false,
+			Object:  typePost,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Thread)
+				v, err := resolveThread.Post(ctx, obj)
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Thread_post(ctx, field)
+			},
+		},
+		"ancestors": {
+			NonNull:     true,
+			ElemNonNull: true,
+			Object:      typeAncestor,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Thread)
+				v, err := resolveThread.Ancestors(ctx, obj, fc.Args["last"].(*int))
+				return v, err
+			},
+			Len: func(x any) int { return len(x.([]*Ancestor)) },
+			At: func(x any, i int) any {
+				v := x.([]*Ancestor)
+				if v[i] == nil {
+					return nil
+				}
+				return v[i]
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Thread_ancestors(ctx, field)
+			},
+		},
+		"replyCount": {
+			NonNull: true,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Thread)
+				v, err := resolveThread.ReplyCount(ctx, obj)
+				return v, err
+			},
+			Leaf: func(b []byte, x any) []byte {
+				v := x.(int)
+				return exec.AppendInt(b, v)
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Thread_replyCount(ctx, field)
+			},
+		},
+		"replies": {
+			NonNull: true,
+			Object:  typeReplyConnection,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Thread)
+				v, err := resolveThread.Replies(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*retwis.Cursor), fc.Args["last"].(*int), fc.Args["before"].(*retwis.Cursor), fc.Args["orderBy"].(*retwis.ReplyOrder))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Thread_replies(ctx, field)
 			},
 		},
 	}
@@ -1798,7 +2013,7 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			Object:  typeTimeline,
 			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
 				obj := x.(*retwis.User)
-				v, err := resolveUser.Timeline(ctx, obj)
+				v, err := resolveUser.Timeline(ctx, obj, fc.Args["includeReplies"].(*bool))
 				if v == nil {
 					return nil, err
 				}
@@ -2091,6 +2306,7 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 	}
 	return map[string]*exec.ObjectType{
 		"AddListMemberPayload":    typeAddListMemberPayload,
+		"Ancestor":                typeAncestor,
 		"CreateListPayload":       typeCreateListPayload,
 		"CreatePostPayload":       typeCreatePostPayload,
 		"DeleteAccountPayload":    typeDeleteAccountPayload,
@@ -2113,12 +2329,14 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		"RateLimitPayload":        typeRateLimitPayload,
 		"RemoveListMemberPayload": typeRemoveListMemberPayload,
 		"RenameListPayload":       typeRenameListPayload,
+		"ReplyConnection":         typeReplyConnection,
 		"RevokeSessionPayload":    typeRevokeSessionPayload,
 		"Session":                 typeSession,
 		"SessionPayload":          typeSessionPayload,
 		"Subscription":            typeSubscription,
 		"TextLink":                typeTextLink,
 		"TextMention":             typeTextMention,
+		"Thread":                  typeThread,
 		"Timeline":                typeTimeline,
 		"TimelineAdvanced":        typeTimelineAdvanced,
 		"TimelineCaughtUp":        typeTimelineCaughtUp,

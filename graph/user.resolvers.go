@@ -18,7 +18,10 @@ func (r *userResolver) BioEntities(ctx context.Context, obj *retwis.User) ([]Tex
 }
 
 // Timeline is the resolver for the timeline field.
-func (r *userResolver) Timeline(ctx context.Context, obj *retwis.User) (*retwis.Timeline, error) {
+func (r *userResolver) Timeline(ctx context.Context, obj *retwis.User, includeReplies *bool) (*retwis.Timeline, error) {
+	if includeReplies != nil && *includeReplies {
+		return &retwis.Timeline{ID: retwis.ProfileWithReplies(obj.ID)}, nil
+	}
 	return &retwis.Timeline{ID: retwis.Profile(obj.ID)}, nil
 }
 

@@ -73,6 +73,7 @@ var arguments = map[string]string{
 	"Query.user":           `(username: "carol")`,
 	"Query.searchUsers":    `(prefix: "c")`,
 	"Query.findUsers":      `(query: "c")`,
+	"Query.thread":         `(postId: "` + globalPostID(2_000_000) + `")`,
 	"User.commonFollowers": `(with: "` + globalUserID(1025) + `")`,
 }
 
@@ -170,7 +171,8 @@ func TestViewerDependentFields_AreMarked(t *testing.T) {
 	alice, bob, carol := c.addUser("alice"), c.addUser("bob"), c.addUser("carol")
 	c.addFollow(alice, carol)
 	c.addFollow(carol, bob)
-	c.addPost(carol, "a post")
+	root := c.addPost(carol, "a post")
+	c.addPost(carol, "a reply").Thread = []retwis.PostID{root.ID}
 	carol.Bio = "https://example.com @bob"
 	c.addList(alice, "a list", carol)
 	c.addSession(alice, "Phone/1.0")

@@ -34,6 +34,7 @@ const timelines = {
   HOME: ['viewer.homeTimeline', '{ viewer { homeTimeline { id } } }'],
   MENTIONS: ['viewer.mentionsTimeline', '{ viewer { mentionsTimeline { id } } }'],
   PROFILE: ['viewer.user.timeline', '{ viewer { user { timeline { id } } } }'],
+  PROFILE_WITH_REPLIES: ['viewer.user.timeline', '{ viewer { user { timeline(includeReplies: true) { id } } } }'],
   LIST: ['viewer.lists.edges.0.node.timeline', '{ viewer { lists { edges { node { timeline { id } } } } } }'],
   PUBLIC: places.Timeline,
 };

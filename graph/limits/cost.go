@@ -15,6 +15,9 @@ import (
 // MaxIDs is the number of ids that one field may ask for.
 const MaxIDs = 100
 
+// MaxAncestors is the number of ancestors of a reply that one field returns at most.
+const MaxAncestors = 1 + retwis.MaxAncestors
+
 // MaxFoundUsers is the number of users that a people search returns at most.
 const MaxFoundUsers = 20
 
@@ -132,6 +135,8 @@ func (c *calculator) field(field *ast.Field) int {
 		price += pageCost + c.unread(field)
 	case isPeopleSearch(field):
 		price += searchCost
+	case field.Name == "ancestors", field.Definition.Type.Name() == "Thread":
+		price += pageCost
 	case field.ObjectDefinition.Name == "User" && field.Name == "bioEntities":
 		price += nameCost
 	case isText(field):
@@ -167,6 +172,11 @@ func (c *calculator) elements(field *ast.Field) int {
 		return sessionsPerViewer
 	case isPeopleSearch(field):
 		return MaxFoundUsers
+	case field.Definition.Type.Name() == "Ancestor":
+		if last, ok := c.argument(field, "last"); ok {
+			return min(pageSize(last), MaxAncestors)
+		}
+		return MaxAncestors
 	case field.ObjectDefinition.BuiltIn:
 		return introspectionList
 	}

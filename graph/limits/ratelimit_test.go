@@ -33,6 +33,8 @@ func TestRateLimit_CountsOperationsBeforeTheyRun(t *testing.T) {
 		{"a count", `{ viewer { homeTimeline { unreadCount } } }`, "", ratelimit.Cost{Reads: 122}},
 		{"a count and the marker", `query($n: Int) { viewer { homeTimeline { unreadCount(atMost: $n) marker } } }`, `{"n": 20}`, ratelimit.Cost{Reads: 54}},
 		{"a count out of bounds", `{ viewer { homeTimeline { unreadCount(atMost: 9000) } } }`, "", ratelimit.Cost{Reads: 123}},
+		{"a thread", `{ thread(postId: "x") { ancestors { postId } } }`, "", ratelimit.Cost{Reads: 53}},
+		{"the nearest ancestors", `{ thread(postId: "x") { ancestors(last: 3) { postId } } }`, "", ratelimit.Cost{Reads: 35}},
 		{"a mark", `mutation { markTimelineRead(input: {timelineId: "x", cursor: "y"}) { __typename } }`, "", ratelimit.Cost{Reads: 512}},
 		{"a post", `mutation { createPost(input: {text: "a"}) { edge { cursor } } }`, "", ratelimit.Cost{Reads: 13, Posts: 1}},
 		{"two posts and a follow", `mutation { a: createPost(input: {text: "a"}) { __typename } b: createPost(input: {text: "b"}) { __typename }

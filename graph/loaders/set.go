@@ -15,6 +15,7 @@ type Sources struct {
 	Authors  Read[retwis.UserID, *retwis.User] // from a cache where possible: the counts may be stale
 	ByName   Read[string, *retwis.User]        // by folded username
 	Posts    Read[retwis.PostID, *retwis.Post]
+	Replies  Read[retwis.PostID, int] // their numbers
 	Lists    Read[retwis.ListID, *retwis.List]
 	Sessions Read[retwis.SessionID, *retwis.Session] // of the viewer
 
@@ -30,6 +31,7 @@ type Set struct {
 	Users         *Loader[retwis.UserID, *retwis.User]
 	UsersByName   *Loader[string, *retwis.User] // by folded username
 	Posts         *Loader[retwis.PostID, *retwis.Post]
+	ReplyCounts   *Loader[retwis.PostID, int]
 	Lists         *Loader[retwis.ListID, *retwis.List]
 	Sessions      *Loader[retwis.SessionID, *retwis.Session]
 	ViewerFollows *Loader[retwis.UserID, bool]
@@ -71,6 +73,7 @@ func (s *Sources) With(ctx context.Context, wait time.Duration) context.Context 
 		Users:         New(options, s.Users),
 		UsersByName:   New(options, s.ByName),
 		Posts:         New(options, s.Posts),
+		ReplyCounts:   New(options, s.Replies),
 		Lists:         New(options, s.Lists),
 		Sessions:      New(options, s.Sessions),
 		ViewerFollows: New(options, ofViewer(s.Follows)),

@@ -16,6 +16,11 @@ export type CreatePostInput = {
    * within a day creates no second post and returns the first.
    */
   idempotencyKey?: string | null | undefined;
+  /**
+   * The id of the post that this one answers. A post that does not exist or was deleted is refused with the code
+   * `NOT_FOUND`.
+   */
+  inReplyToId?: string | null | undefined;
 };
 
 /** A position up to which a timeline is read. */

@@ -1,0 +1,87 @@
+package graph
+
+import (
+	"context"
+
+	"retwis/graph/limits"
+	"retwis/graph/loaders"
+	"retwis/internal/retwis"
+)
+
+// Ancestor is a post above a reply in its thread. The post is nil if it cannot be shown.
+type Ancestor struct {
+	PostID      retwis.PostID
+	Post        *retwis.Post
+	Unavailable *retwis.UnavailableReason
+}
+
+// ReplyConnection is a page of the replies to a post.
+type ReplyConnection struct {
+	Edges    []retwis.PostEdge
+	PageInfo PageInfo
+}
+
+// postAnswered returns the post that a post answers, nil if it was deleted, and for a post that is no reply.
+func postAnswered(ctx context.Context, post *retwis.Post) (*retwis.Post, error) {
+	if post.InReplyTo() == 0 {
+		return nil, nil
+	}
+	return loaders.From(ctx).Posts.Load(ctx, post.InReplyTo())
+}
+
+// ancestors returns the nearest posts above a reply, the root first.
+func ancestors(ctx context.Context, thread []retwis.PostID, last *int) ([]*Ancestor, error) {
+	count := limits.MaxAncestors
+	if last != nil {
+		count = *last
+	}
+	if count < 1 || count > limits.MaxAncestors {
+		return nil, badInput("`last` is %d: it must be from 1 to %d", count, limits.MaxAncestors)
+	}
+	thread = thread[max(0, len(thread)-count):]
+	reads := make([]func() (*retwis.Post, error), len(thread))
+	for i, id := range thread {
+		reads[i] = loaders.From(ctx).Posts.LoadThunk(ctx, id)
+	}
+	found := make([]*Ancestor, len(thread))
+	var authors, mentioned []retwis.UserID
+	for i, read := range reads {
+		post, err := read()
+		if err != nil {
+			return nil, err
+		}
+		found[i] = &Ancestor{PostID: thread[i], Post: post}
+		if post == nil {
+			deleted := retwis.PostDeleted
+			found[i].Unavailable = &deleted
+			continue
+		}
+		authors, mentioned = append(authors, post.AuthorID), append(mentioned, post.Mentions...)
+	}
+	loaders.From(ctx).ExpectAuthors(authors, mentioned)
+	return found, nil
+}
+
+// replies returns a page of the replies to a post.
+func (r *Resolver) replies(ctx context.Context, to retwis.PostID, page retwis.Page, order *retwis.ReplyOrder) (*ReplyConnection, error) {
+	of := retwis.Replies{To: to, Newest: order != nil && *order == retwis.NewestFirst}
+	return loaders.Once(ctx, pageKey{"replies", of, page}, func() (*ReplyConnection, error) {
+		posts, err := r.Posts.ReplyPage(ctx, of, page)
+		if err != nil {
+			return nil, err
+		}
+		return &ReplyConnection{Edges: posts.Edges, PageInfo: postPageInfo(ctx, posts, page.Last > 0)}, nil
+	})
+}
+
+// threadKey names a read of a thread for [loaders.Once].
+type threadKey struct{ post retwis.PostID }
+
+// thread returns the conversation around a post, nil if there is none.
+func (r *Resolver) thread(ctx context.Context, id string) (*retwis.Thread, error) {
+	post, ok := parseGlobalID(id).(retwis.PostID)
+	if !ok {
+		return nil, nil
+	}
+	return loaders.Once(ctx, threadKey{post}, func() (*retwis.Thread, error) { return r.Posts.Thread(ctx, post) })
+}
