@@ -58,19 +58,20 @@ func postConnection(ctx context.Context, page retwis.PostPage, backward bool) *P
 	return connection
 }
 
-// postPageInfo returns the position of a page of posts, and announces their authors to the loaders.
+// postPageInfo returns the position of a page of posts, and announces their authors and numbers of replies to the loaders.
 func postPageInfo(ctx context.Context, page retwis.PostPage, backward bool) PageInfo {
 	info := PageInfo{HasNextPage: page.HasNextPage, HasPreviousPage: page.HasPreviousPage}
 	if n := len(page.Edges); n > 0 {
 		info.StartCursor, info.EndCursor = &page.Edges[0].Cursor, &page.Edges[n-1].Cursor
 
-		authors := make([]retwis.UserID, n)
+		ids, authors := make([]retwis.PostID, n), make([]retwis.UserID, n)
 		var mentioned []retwis.UserID
 		for i, edge := range page.Edges {
-			authors[i] = edge.Post.AuthorID
+			ids[i], authors[i] = edge.Post.ID, edge.Post.AuthorID
 			mentioned = append(mentioned, edge.Post.Mentions...)
 		}
 		loaders.From(ctx).ExpectAuthors(authors, mentioned)
+		loaders.From(ctx).ReplyCounts.Expect(ids)
 	}
 	switch {
 	case page.ScannedTo == "":
