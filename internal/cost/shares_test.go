@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"retwis/internal/fair"
 	"retwis/internal/ratelimit"
 )
 
@@ -97,4 +98,63 @@ func TestEnter_LongExchangesDoNotDelayShortOnes(t *testing.T) {
 			t.Errorf("%d and %d units are still counted", s.long.Used(), s.redis.Used())
 		}
 	})
+}
+
+// Short exchanges and light operations have bounds of their own: for one holder, and for all of them together.
+func TestShares_BoundShortExchangesAndLightOperations(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		gate            func(*Shares) *fair.Gate[ratelimit.Key]
+		pass            func(context.Context, *Shares, ratelimit.Key) (func(), error)
+		ofHolder, ofAll int
+	}{
+		"exchanges": {
+			gate: func(s *Shares) *fair.Gate[ratelimit.Key] { return s.redis },
+			pass: func(ctx context.Context, s *Shares, key ratelimit.Key) (func(), error) {
+				m := NewMeter(Options{Holder: key, Shares: s, Charge: func(int) error { return nil }})
+				return Enter(With(ctx, m), RedisPiece)
+			},
+			ofHolder: redisOfHolder, ofAll: redisInFlight,
+		},
+		"operations": {
+			gate: func(s *Shares) *fair.Gate[ratelimit.Key] { return s.light },
+			pass: func(ctx context.Context, s *Shares, key ratelimit.Key) (func(), error) {
+				return s.RunQuery(ctx, key, maxLight)
+			},
+			ofHolder: pointsOfHolder, ofAll: pointsPerCore * runtime.GOMAXPROCS(0),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				s := NewShares()
+				ask := func(holder string) {
+					for range 100 {
+						go func() {
+							if leave, err := tt.pass(ctx, s, ratelimit.Key{Name: holder}); err == nil {
+								<-ctx.Done()
+								leave()
+							}
+						}()
+					}
+					synctest.Wait()
+				}
+				ask("heavy")
+				if used := tt.gate(s).Used(); used != tt.ofHolder {
+					t.Errorf("one holder uses %d, want %d", used, tt.ofHolder)
+				}
+				for n := range 2 * tt.ofAll / tt.ofHolder {
+					ask(fmt.Sprint(n))
+				}
+				if used := tt.gate(s).Used(); used != tt.ofAll {
+					t.Errorf("all holders use %d, want %d", used, tt.ofAll)
+				}
+				cancel()
+				synctest.Wait()
+				if used := tt.gate(s).Used(); used != 0 {
+					t.Errorf("%d are still counted", used)
+				}
+			})
+		})
+	}
 }
