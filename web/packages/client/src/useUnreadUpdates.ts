@@ -4,8 +4,9 @@ import type { TimelineEvent } from "./liveTimeline.ts";
 import { useRetwis } from "./retwis.ts";
 import { knownMarker } from "./unread.ts";
 
-/** How long the numbers that may have changed wait for others, in milliseconds. */
-const pause = 1_000;
+// Both in milliseconds.
+const pause = 1_000; // how long the numbers that may have changed wait for others
+const pauseAfterFailure = 30_000;
 
 /**
  * Keeps the markers and the numbers of unread posts of some timelines of the viewer current in the cache,
@@ -18,26 +19,30 @@ export function useUnreadUpdates(timelineIds: readonly string[]): void {
     if (ids === "") return;
     const all = ids.split(" ");
     const stale = new Set(all.filter((id) => knownMarker(client.cache, id) === undefined));
+    // A number that is older than the subscription would miss the posts in between.
+    const due = () => [...stale].filter((id) => timelines.get(id).getView().current);
+    let left = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const schedule = () => {
-      if (stale.size > 0) timer ??= setTimeout(() => void read(), pause);
+    const schedule = (after: number) => {
+      if (!left && due().length > 0) timer ??= setTimeout(() => void read(), after);
     };
     const read = async () => {
-      // A number that is older than the subscription would miss the posts in between.
-      const asked = [...stale].filter((id) => timelines.get(id).getView().current);
+      const asked = due();
       for (const id of asked) stale.delete(id);
-      try {
-        if (asked.length > 0) await client.query({ query: UnreadCountsDocument, variables: { timelineIds: asked }, fetchPolicy: "network-only" });
-      } catch {
-        for (const id of asked) stale.add(id); // the next event tries again
-      }
+      const answer = client.query({ query: UnreadCountsDocument, variables: { timelineIds: asked }, fetchPolicy: "network-only" });
+      const failed = await answer.then(
+        () => false,
+        () => true,
+      );
+      if (failed) for (const id of asked) stale.add(id);
       timer = undefined;
+      schedule(failed ? pauseAfterFailure : pause);
     };
     const stops = all.map((id) => {
       const live = timelines.get(id);
       const ignore = live.onEvents((events) => {
         if (events.some((event) => mayChange(event, knownMarker(client.cache, id)))) stale.add(id);
-        schedule();
+        schedule(pause);
       });
       const unfollow = live.follow({ cursorInView: () => undefined });
       return () => {
@@ -45,8 +50,9 @@ export function useUnreadUpdates(timelineIds: readonly string[]): void {
         unfollow();
       };
     });
-    schedule();
+    schedule(pause);
     return () => {
+      left = true;
       clearTimeout(timer);
       for (const stop of stops) stop();
     };
