@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { compose, frames, holdAnswers, login, pill, postOf, scrollTo, sent, settled, untilLive, visit } from "./browser.ts";
+import { compose, frames, holdAnswers, login, loginByForm, pill, postOf, scrollTo, sent, settled, untilLive, visit } from "./browser.ts";
 import { Proxy } from "./proxy.ts";
 import { browser, server, startForTests } from "./suite.ts";
 
@@ -197,7 +197,7 @@ test("what was missed on another page is there on the way back", async () => {
 test("logging out in one tab logs out the other, and elsewhere too", async () => {
   const [author] = await pair("tabs", 1);
   const page = await open();
-  await login(page, author);
+  await loginByForm(page, author);
   const other = await page.context().newPage();
   await other.goto("/");
   await other.getByRole("heading", { name: "Home" }).waitFor();
@@ -206,7 +206,7 @@ test("logging out in one tab logs out the other, and elsewhere too", async () =>
   await other.getByRole("button", { name: "Register" }).waitFor();
   expect(await other.getByRole("article").count()).toBe(0);
 
-  await login(page, author);
+  await loginByForm(page, author);
   await untilLive(page);
   await other.getByRole("heading", { name: "Home" }).waitFor();
   await author.logoutEverywhere();

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { frames, login, postOf, untilLive, visit } from "./browser.ts";
+import { frames, loginByForm, postOf, untilLive, visit } from "./browser.ts";
 import { browser, server, startForTests } from "./suite.ts";
 
 let page: Page;
@@ -37,7 +37,7 @@ async function busyReader(name: string): Promise<Person> {
   await expect.poll(() => reader.homeLength()).toBe(60);
   await reader.list("Secret list", author);
   page = await visit(browser, server.url);
-  await login(page, reader);
+  await loginByForm(page, reader);
   await untilLive(page);
   await page.getByLabel("What’s on your mind?").fill(draft);
   await page.evaluate(() => window.scrollTo(0, 3_000));
@@ -113,13 +113,13 @@ test("a draft is never shown to another user, and its user finds it again", asyn
   const reader = await busyReader("leaving_four");
   const other = await Person.register(server.url, "arriving");
   await logout();
-  await login(page, other);
+  await loginByForm(page, other);
   const field = page.getByLabel("What’s on your mind?");
   expect(await field.inputValue()).toBe("");
   expect(await page.locator("body").innerText()).not.toMatch(secrets);
   await field.fill("A thought of another");
   await logout();
-  await login(page, reader);
+  await loginByForm(page, reader);
   await expect.poll(() => field.inputValue()).toBe(draft);
 });
 

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { compose, login, postOf, sent, untilLive, visit } from "./browser.ts";
+import { compose, login, loginByForm, postOf, sent, untilLive, visit } from "./browser.ts";
 import { browser, server, startForTests } from "./suite.ts";
 
 let page: Page;
@@ -28,7 +28,7 @@ test("somebody registers, posts, logs out and logs in again", async () => {
   await page.getByRole("button", { name: "Register" }).waitFor();
   await page.getByRole("link", { name: "Settings" }).waitFor({ state: "detached" });
 
-  await login(page, { username: name.toUpperCase() });
+  await loginByForm(page, { username: name.toUpperCase() });
   await postOf(page, "The engine weaves patterns").waitFor();
 });
 

@@ -20,7 +20,7 @@ test("after a deep reload, the link to the page leads to its head at once", asyn
   await page.reload();
   await postOf(page, "Deep 30.").waitFor();
   await untilLive(page);
-  await page.getByRole("link", { name: "Home", exact: true }).click();
+  await page.getByRole("link", { name: /^Home\b/ }).click();
   await postOf(page, "Deep 150.").waitFor();
   await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);
 
@@ -29,7 +29,7 @@ test("after a deep reload, the link to the page leads to its head at once", asyn
   await postOf(page, "Deep 30.").waitFor();
   await page.getByRole("link", { name: "Settings" }).click();
   await page.getByRole("heading", { name: "Settings" }).waitFor();
-  await page.getByRole("link", { name: "Home", exact: true }).click();
+  await page.getByRole("link", { name: /^Home\b/ }).click();
   await postOf(page, "Deep 150.").waitFor();
   expect(await page.evaluate(() => scrollY)).toBe(0);
 });
