@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"retwis/internal/cost"
 	"retwis/internal/fair"
 	"retwis/internal/ratelimit"
@@ -19,7 +21,8 @@ func TestUnreadAnswers_AreBoundedForAllSocketsOfAClient(t *testing.T) {
 	const share = 1 << 20
 	shares := cost.NewShares()
 	shares.Bytes = fair.NewGate[ratelimit.Key](4*share, share)
-	servertest.InBubble(t, func(o *server.Options) { o.Shares = shares }, func(h *servertest.Harness) {
+	registry := prometheus.NewRegistry()
+	servertest.InBubble(t, func(o *server.Options) { o.Shares, o.Metrics = shares, registry }, func(h *servertest.Harness) {
 		token := h.Login(7)
 		for i := range 20 {
 			c := h.Ready("")
@@ -27,8 +30,8 @@ func TestUnreadAnswers_AreBoundedForAllSocketsOfAClient(t *testing.T) {
 				c.Subscribe(fmt.Sprint(j), `{ blob(size: 200000) }`)
 			}
 			synctest.Wait()
-			if used := shares.Bytes.Used(); used > share {
-				h.Fatalf("%d bytes wait for the readers after %d sockets", used, i+1)
+			if used, waiting := shares.Bytes.Used(), queuedBytes(t, registry); used > share || waiting > share {
+				h.Fatalf("%v bytes wait for the readers after %d sockets, %d are counted", waiting, i+1, used)
 			}
 		}
 		// Another client is served, by all transports.
@@ -49,4 +52,20 @@ func TestUnreadAnswers_AreBoundedForAllSocketsOfAClient(t *testing.T) {
 			h.Errorf("%d bytes are held after the end of all connections", used)
 		}
 	})
+}
+
+// queuedBytes returns how many bytes wait for the readers of all connections.
+func queuedBytes(t *testing.T, registry *prometheus.Registry) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == "retwis_client_queue_bytes" {
+			return family.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatal("the bytes are not measured")
+	return 0
 }
