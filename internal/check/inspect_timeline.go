@@ -153,7 +153,7 @@ func (i inspector) inspectMarker(ctx context.Context, r record.Timeline, result 
 	if r.Marker == "" {
 		return nil
 	}
-	problem := ""
+	var problem string
 	marker, err := retwis.ParseElement(r.Marker)
 	switch {
 	case err != nil:

@@ -77,7 +77,7 @@ func (m *mixed) shows(id retwis.TimelineID, elements []retwis.Element) []retwis.
 		if e.Answered == 0 || id.Kind == retwis.RepliesTimeline {
 			return false
 		}
-		source := false
+		var source bool
 		switch id.Kind {
 		case retwis.HomeTimeline:
 			source = m.follows(id.Owner, e.Answered)

@@ -201,19 +201,17 @@ func (v nodeState) checkClock() Finding {
 	return f
 }
 
-// packing lists the settings that let Redis store small values compactly.
-var packing = []struct {
-	name  string
-	least int
-	gain  string
-}{
-	{"zset-max-listpack-entries", 1024, "a follow then takes about 20 bytes instead of more than 100"},
-	{"hash-max-listpack-value", 1024, "accounts and posts with a text of more than 64 bytes then take 40 % less memory"},
-}
-
+// checkPacking inspects the settings that let Redis store small values compactly.
 func (v nodeState) checkPacking() Finding {
 	var messages, fixes []string
-	for _, setting := range packing {
+	for _, setting := range []struct {
+		name  string
+		least int
+		gain  string
+	}{
+		{"zset-max-listpack-entries", 1024, "a follow then takes about 20 bytes instead of more than 100"},
+		{"hash-max-listpack-value", 1024, "accounts and posts with a text of more than 64 bytes then take 40 % less memory"},
+	} {
 		value, known := v.config[setting.name]
 		n, err := strconv.Atoi(value)
 		if !known || err != nil {
