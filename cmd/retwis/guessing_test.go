@@ -65,7 +65,7 @@ func TestSessionToken_CannotBeGuessed(t *testing.T) {
 	guesses := []string{
 		"", " ", "null", "undefined", "admin", victim.token[:len(victim.token)-1], victim.token + "A", strings.ToLower(victim.token),
 		"{" + victim.token + "}", victim.token + "," + victim.token, "../" + victim.token,
-		base64.StdEncoding.EncodeToString([]byte("retwis:session:" + victim.id)), strings.Repeat("A", 30_000),
+		base64.StdEncoding.EncodeToString([]byte("retwis:session:" + victim.id)), strings.Repeat("A", 12_000),
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(victim.token)
 	if err != nil {

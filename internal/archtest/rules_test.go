@@ -76,7 +76,7 @@ var allowed = map[string][]string{
 	"internal/server/gqlsse":     {"internal/cost", "internal/fair", "internal/ratelimit", "internal/retwis", "internal/server/broadcast", "internal/server/buffer", "internal/server/clients", "internal/server/httpapi", "internal/server/operation"},
 	"internal/server/gqlws":      {"internal/cost", "internal/fair", "internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/server/clients", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
 	"internal/server/httpapi":    {"internal/cost", "internal/fair", "internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/buffer", "internal/server/clients", "internal/server/operation"},
-	"internal/server/operation":  {"internal/ratelimit", "internal/retwis", "internal/roundtrip", "internal/server/requestid"},
+	"internal/server/operation":  {"internal/cost", "internal/ratelimit", "internal/retwis", "internal/roundtrip", "internal/server/requestid"},
 	"internal/server/requestid":  nil,
 	"internal/server/servertest": {"internal/ratelimit", "internal/retwis", "internal/auth", "internal/server", "internal/server/operation", "internal/server/requestid"},
 	"internal/server/wsconn":     {"internal/fair", "internal/server/buffer"},
