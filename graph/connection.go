@@ -49,13 +49,12 @@ func (r *Resolver) posts(ctx context.Context, timeline retwis.TimelineID, page r
 }
 
 func postConnection(ctx context.Context, page retwis.PostPage, backward bool) *PostConnection {
-	connection := &PostConnection{
+	return &PostConnection{
 		Edges:      page.Edges,
 		PageInfo:   postPageInfo(ctx, page, backward),
 		LiveCursor: page.LiveCursor,
 		unread:     page.Unread,
 	}
-	return connection
 }
 
 // postPageInfo returns the position of a page of posts, and announces their authors and numbers of replies to the loaders.

@@ -19,7 +19,7 @@ func (w *fakeBackend) CreatePost(_ context.Context, post retwis.NewPost) (retwis
 			if u.ID == post.Author {
 				answered := w.post(post.InReplyTo)
 				if answered == nil && post.InReplyTo != 0 {
-					return retwis.PostEdge{}, errUnanswerable()
+					return retwis.PostEdge{}, retwis.ErrNothingToAnswer
 				}
 				made := w.addPost(u, post.Text)
 				w.keys[key] = made.ID

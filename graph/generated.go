@@ -446,7 +446,7 @@ type Post implements Node {
   as often as the text has it.
   """
   entities: [TextEntity!]!
-  """The post that this one answers. Null if this one is no reply, and if the other was deleted: see ` + "`" + `ancestors` + "`" + `."""
+  """The post that this one answers. Null if this one is not a reply, or if the other was deleted: see ` + "`" + `ancestors` + "`" + `."""
   inReplyTo: Post @viewerDependent
   """
   The posts above this one in its thread: the root first, and the post that this one answers last. Of a deep

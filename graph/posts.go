@@ -9,11 +9,6 @@ import (
 	"retwis/internal/retwis"
 )
 
-// errUnanswerable is the error of a reply to something that is no post.
-func errUnanswerable() error {
-	return retwis.FieldError(retwis.CodeNotFound, "inReplyToId", "the post to answer does not exist, or was deleted")
-}
-
 // newPost checks the input of a new post and returns all errors in it. Without an idempotency key of the client it makes
 // one, so that a write that is repeated after a lost reply creates one post.
 func newPost(author retwis.UserID, input CreatePostInput) (retwis.NewPost, error) {
@@ -27,7 +22,7 @@ func newPost(author retwis.UserID, input CreatePostInput) (retwis.NewPost, error
 	if input.InReplyToID != nil {
 		var ok bool
 		if answered, ok = parseGlobalID(*input.InReplyToID).(retwis.PostID); !ok {
-			err = errors.Join(err, errUnanswerable())
+			err = errors.Join(err, retwis.ErrNothingToAnswer)
 		}
 	}
 	return retwis.NewPost{Author: author, Text: text, IdempotencyKey: key, InReplyTo: answered}, err

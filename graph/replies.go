@@ -21,7 +21,7 @@ type ReplyConnection struct {
 	PageInfo PageInfo
 }
 
-// postAnswered returns the post that a post answers, nil if it was deleted, and for a post that is no reply.
+// postAnswered returns the post that a reply answers. It returns nil if that post was deleted, or if the post is not a reply.
 func postAnswered(ctx context.Context, post *retwis.Post) (*retwis.Post, error) {
 	if post.InReplyTo() == 0 {
 		return nil, nil

@@ -15,7 +15,7 @@ const (
 	Extra      Kind = "extra"        // a timeline holds an entry that does not belong to it
 	Duplicate  Kind = "duplicate"    // a timeline holds an entry more than once
 	OutOfOrder Kind = "out of order" // a timeline holds an entry above a newer one of the same author
-	Marker     Kind = "marker"       // the marker of a timeline is no element, or not that of a post that was created
+	Marker     Kind = "marker"       // the marker of a timeline is malformed, or names a post that was never created
 
 	ProfileMissing   Kind = "profile missing" // a profile lacks a post of its user
 	ProfileExtra     Kind = "profile extra"   // a profile holds an entry that is not a post of its user
@@ -23,7 +23,7 @@ const (
 	ProfileOrder     Kind = "profile out of order"
 
 	ReplyMissing Kind = "reply missing" // the replies of a post lack one
-	ReplyExtra   Kind = "reply extra"   // the replies of a post hold an entry that is none, or in the wrong place
+	ReplyExtra   Kind = "reply extra"   // the set of replies of a post holds an entry that does not belong to it, or has the wrong score
 
 	OneWayEdge             Kind = "one-way edge"             // the two directions of a follow or membership differ
 	DanglingEdge           Kind = "dangling edge"            // a follow or membership refers to a deleted user

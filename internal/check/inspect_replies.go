@@ -18,7 +18,7 @@ func (i inspector) inspectReplies(ctx context.Context, s subject) (inspection, e
 		return result, err
 	}
 	for _, entry := range r.Foreign {
-		result.add(replyFinding(ReplyExtra, s.answered, entry, "hold the entry %q, which is no reply with its score", entry))
+		result.add(replyFinding(ReplyExtra, s.answered, entry, "hold the entry %q, which is not a post id with the right score", entry))
 	}
 	ids := make([]retwis.PostID, 0, len(r.Held))
 	for id := range r.Held {

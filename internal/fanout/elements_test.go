@@ -289,7 +289,7 @@ func TestElements_AreReplayedAndRemoved(t *testing.T) {
 		// A reply is on the profile of its author as an element with its context.
 		reply := m.of(m.author)[2]
 		if reply.Answered == 0 {
-			t.Fatalf("%s is no reply", reply)
+			t.Fatalf("%s is not a reply", reply)
 		}
 		if err := m.Posts.DeletePost(ctx, m.author, reply.ID); err != nil {
 			t.Fatal(err)

@@ -461,7 +461,7 @@ func TestCheck_FindsAndRepairsReplies(t *testing.T) {
 			"all replies missing":        {func(ctx context.Context) error { return client.Del(ctx, key).Err() }, check.ReplyMissing},
 			"a reply to another post":    {func(ctx context.Context) error { return client.ZAdd(ctx, key, z(elsewhere)).Err() }, check.ReplyExtra},
 			"a post that does not exist": {func(ctx context.Context) error { return client.ZAdd(ctx, key, z(reply+1_000_000_000)).Err() }, check.ReplyExtra},
-			"an entry that is no post": {func(ctx context.Context) error {
+			"an entry that is not a post": {func(ctx context.Context) error {
 				return client.ZAdd(ctx, key, redis.Z{Score: 1, Member: "nonsense"}).Err()
 			}, check.ReplyExtra},
 			"a reply with another score":   {func(ctx context.Context) error { return client.ZIncrBy(ctx, key, 7, reply.String()).Err() }, check.ReplyExtra},

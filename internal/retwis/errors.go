@@ -93,6 +93,7 @@ var (
 	ErrTimelineNotFound = FieldError(CodeNotFound, "timelineId", "timeline not found")
 	ErrUserNotFound     = FieldError(CodeNotFound, "userId", "user not found")
 	ErrPostNotFound     = FieldError(CodeNotFound, "postId", "post not found")
+	ErrNothingToAnswer  = FieldError(CodeNotFound, "inReplyToId", "the post to answer does not exist, or was deleted")
 	ErrNotOwner         = FieldError(CodeNotOwner, "postId", "only the author can delete a post")
 	ErrSessionNotFound  = FieldError(CodeNotFound, "sessionId", "session not found")
 	ErrSelfFollow       = FieldError(CodeSelfFollow, "userId", "you cannot follow yourself")

@@ -47,16 +47,12 @@ func (s *Server) priced(next http.Handler) http.Handler {
 	})
 }
 
-// priceOf returns the price of a request that executed no operation. The server also reads a body that no handler has read.
+// priceOf returns the price of a request that executed no operation. Such a request should have no body.
 func priceOf(r *http.Request, response *recorder) int {
-	switch {
-	case r.ContentLength < 0:
-		return cost.Refused(httpapi.MaxBody)
-	case r.ContentLength > 0:
-		return cost.Refused(int(min(r.ContentLength, httpapi.MaxBody)))
-	default:
-		return cost.File(response.bytes)
+	if bytes := httpapi.UnreadBody(r); bytes > 0 {
+		return cost.Refused(bytes)
 	}
+	return cost.File(response.bytes)
 }
 
 // headerBytes returns the length of a request's header and path.

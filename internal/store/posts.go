@@ -63,7 +63,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 		return retwis.PostEdge{}, retwis.FieldError(retwis.CodeInvalid, "idempotencyKey",
 			"the key was used with another text, or for another reply: use a new key for a new post")
 	case "unanswerable":
-		return retwis.PostEdge{}, retwis.FieldError(retwis.CodeNotFound, "inReplyToId", "the post to answer does not exist, or was deleted")
+		return retwis.PostEdge{}, retwis.ErrNothingToAnswer
 	case "full":
 		e := retwis.Errorf(retwis.CodeRateLimited, "too many posts are waiting for delivery: try again later")
 		e.RetryAfterSeconds = 5

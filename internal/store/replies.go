@@ -27,7 +27,7 @@ func digestOf(post retwis.NewPost) string {
 	return hex.EncodeToString(digest[:16])
 }
 
-// above is what a reply stores about the posts above it in its thread. The zero value is for a post that is no reply.
+// above is what a reply stores about its ancestors. A post that is not a reply has the zero value.
 type above struct {
 	thread   []retwis.PostID
 	answered retwis.UserID // author of the post answered, if another user

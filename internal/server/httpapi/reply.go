@@ -42,16 +42,20 @@ func (x *Exchange) Refuse(refusal *Refusal, media string) {
 	x.reply(refusal.Status, cmp.Or(media, mediaJSON), &graphql.Response{Errors: gqlerror.List{refusal.Err}})
 }
 
-// received returns how many bytes of a refused request the server reads at most: it also reads a body that no handler has read.
+// received returns how many bytes of a refused request the server reads at most.
 func (x *Exchange) received() int {
-	switch {
-	case x.read > 0:
+	if x.read > 0 {
 		return x.read
-	case x.R.ContentLength < 0:
-		return MaxBody
-	default:
-		return int(min(x.R.ContentLength, MaxBody))
 	}
+	return UnreadBody(x.R)
+}
+
+// UnreadBody returns how many bytes of a body that no handler has read the server reads at most.
+func UnreadBody(r *http.Request) int {
+	if r.ContentLength < 0 {
+		return MaxBody
+	}
+	return int(min(r.ContentLength, MaxBody))
 }
 
 func (x *Exchange) reply(status int, media string, response *graphql.Response) {

@@ -3,7 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"strconv"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -51,8 +51,7 @@ func (s *Inspector) RepliesRecord(ctx context.Context, to retwis.PostID) (record
 func (s *Inspector) LostReplies(ctx context.Context, replies []record.Reply) ([]record.Reply, error) {
 	const step = 500
 	var lost []record.Reply
-	for from := 0; from < len(replies); from += step {
-		some := replies[from:min(from+step, len(replies))]
+	for some := range slices.Chunk(replies, step) {
 		pipe := s.db.Client.Pipeline()
 		scores := make([]*redis.FloatCmd, len(some))
 		oldest := make([]*redis.ZSliceCmd, len(some))
@@ -113,7 +112,7 @@ func (s *Repairer) RepairReply(ctx context.Context, to retwis.PostID, entry stri
 			Args: store.ReplyArgs(s.options, id, remove, r.Answered == 0),
 		}).Err()
 		if err != nil {
-			return fmt.Errorf("repair reply %s of post %s: %w", strconv.FormatInt(int64(id), 10), to, err)
+			return fmt.Errorf("repair reply %s of post %s: %w", id, to, err)
 		}
 		if remove {
 			return nil

@@ -13,13 +13,7 @@
 --        timeline no longer exists
 --@include ids
 --@include list
---@include merge
---@include publish
---@include progress
---@include mergemarks
 --@include replies
---@include pull
---@include pullonread
 --@include idle
 
 if ARGV[1] ~= 'p' then
@@ -28,8 +22,16 @@ if ARGV[1] ~= 'p' then
     return {}
   end
 end
-record_read(KEYS[2])
-pull_on_read(KEYS[4], KEYS[5], ARGV, 9)
+if ARGV[9] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
+  --@include merge
+  --@include publish
+  --@include progress
+  --@include mergemarks
+  --@include pull
+  --@include pullonread
+  pull_on_read(KEYS[4], KEYS[5], ARGV, 9)
+end
+local epoch = record_read(KEYS[2])
 
 local kind, owner, position = ARGV[1], ARGV[2], ARGV[3]
 local most = tonumber(ARGV[5])
@@ -129,7 +131,7 @@ end
 
 local last = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)
 return {
-  redis.call('HGET', KEYS[2], 'epoch') or '0',
+  epoch,
   last[1] and last[1][1] or '0-0',
   head(KEYS[1]),
   redis.call('LINDEX', KEYS[1], -1) or '',

@@ -4,15 +4,6 @@
 -- KEYS   1 list   2 owner: account, or properties of the list   3 large authors   4 online nodes
 -- ARGV   see lib/pullonread.lua
 -- Reply  the epoch of the list, to pass to merge; nothing if the owner is not active
---@include ids
---@include list
---@include merge
---@include publish
---@include progress
---@include mergemarks
---@include replies
---@include pull
---@include pullonread
 
 if redis.call('HGET', KEYS[2], 'state') ~= 'active' then
   return false
@@ -24,8 +15,17 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
 end
 -- The caller reads the newest posts, also those that large authors have created up to now. It may not read posts
 -- with small ids that have to follow others of the home, so those are pulled before.
-pull_on_read(KEYS[3], KEYS[4], ARGV, 1)
 if ARGV[1] ~= '' and redis.call('EXISTS', KEYS[3]) == 1 then
+  --@include ids
+  --@include list
+  --@include merge
+  --@include publish
+  --@include progress
+  --@include mergemarks
+  --@include replies
+  --@include pull
+  --@include pullonread
+  pull_on_read(KEYS[3], KEYS[4], ARGV, 1)
   set_pull_watermarks(ARGV[2], ARGV[1], redis.call('SMEMBERS', KEYS[3]))
 end
 return redis.call('HGET', KEYS[2], 'epoch') or '0'
