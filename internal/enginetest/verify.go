@@ -36,10 +36,10 @@ func (m *Model) sources(reader retwis.UserID) map[retwis.UserID]bool {
 	return all
 }
 
-// Home returns the definition of a home without its cap: the undeleted posts of the reader and
-// of the users the reader follows, newest first, without replies to others.
+// Home returns the definition of a home without its cap: the undeleted posts of the reader and of the users with an
+// account whom the reader follows, newest first, without replies to others.
 func (m *Model) Home(reader retwis.UserID) []retwis.PostID {
-	return m.shown(reader, m.Follows[reader], m.kept(m.made(m.sources(reader))))
+	return m.shown(reader, m.Follows[reader], m.kept(m.made(m.present(m.sources(reader)))))
 }
 
 // shown returns the posts that a home or list of a reader with these sources shows, of those that it holds.
