@@ -46,7 +46,7 @@ dev: web/node_modules/.package-lock.json ## Start the web app with hot reload, f
 	cd web && npm run dev
 
 .PHONY: test
-test: prerequisites vet unit web-test conformance lint verify ## Run all checks
+test: prerequisites unit web-test conformance lint verify ## Run all checks
 
 .PHONY: unit
 unit: prerequisites ## Run the Go tests, with the race detector
@@ -67,11 +67,6 @@ conformance/node_modules/.package-lock.json: conformance/package.json conformanc
 .PHONY: deploy-test
 deploy-test: prerequisites ## Test deploy/: the image, compose.yaml, backups and moves (takes minutes)
 	go test -tags deploy -count=1 -timeout=20m -run 'TestImage|TestTopology|TestBackup|TestMove' -v ./cmd/retwis
-
-.PHONY: vet
-vet: prerequisites
-	go vet ./...
-	go vet -tags deploy ./cmd/retwis
 
 .PHONY: lint
 lint: prerequisites ## Run golangci-lint and actionlint, in the versions of tools/go.mod

@@ -56,8 +56,24 @@ type Posts interface {
 	Thread(ctx context.Context, id retwis.PostID) (*retwis.Thread, error)
 	// ReplyCounts returns the numbers of replies of posts in the order of the ids. The posts may have been deleted.
 	ReplyCounts(ctx context.Context, ids []retwis.PostID) ([]int, error)
+	// QuoteCounts does the same for quotes.
+	QuoteCounts(ctx context.Context, ids []retwis.PostID) ([]int, error)
 	// ReplyPage returns a page. It fails with [retwis.ErrBadCursor] for a cursor of other replies.
 	ReplyPage(ctx context.Context, of retwis.Replies, page retwis.Page) (retwis.PostPage, error)
+}
+
+// Likes manages who likes which posts.
+type Likes interface {
+	// Like fails with [retwis.ErrPostNotFound] for a post that does not exist, and so does Unlike.
+	Like(ctx context.Context, user retwis.UserID, post retwis.PostID) error
+	Unlike(ctx context.Context, user retwis.UserID, post retwis.PostID) error
+	// LikeCounts returns the numbers of likes of posts in the order of the ids.
+	LikeCounts(ctx context.Context, posts []retwis.PostID) ([]int, error)
+	// Liked reports for each post whether the user likes it.
+	Liked(ctx context.Context, user retwis.UserID, posts []retwis.PostID) ([]bool, error)
+	// LikerPage fails with [retwis.ErrBadCursor] for a cursor of another connection, and so does LikedPage.
+	LikerPage(ctx context.Context, post retwis.PostID, page retwis.Page) (retwis.LikerPage, error)
+	LikedPage(ctx context.Context, user retwis.UserID, page retwis.Page) (retwis.LikedPostPage, error)
 }
 
 // Follows manages who follows whom.

@@ -41,7 +41,11 @@ type pageKey struct {
 
 // posts returns a page of a timeline.
 func (r *Resolver) posts(ctx context.Context, timeline retwis.TimelineID, page retwis.Page) (*PostConnection, error) {
-	page.FilterEpoch = auth.IdentityOf(ctx).FilterEpoch
+	who := auth.IdentityOf(ctx)
+	page.FilterEpoch = who.FilterEpoch
+	if !loaders.From(ctx).SelectsNoLikes() {
+		page.LikesOf = who.User
+	}
 	return loaders.Once(ctx, pageKey{"posts", timeline, page}, func() (*PostConnection, error) {
 		posts, err := r.Timelines.Page(ctx, timeline, page)
 		return postConnection(ctx, posts, page.Last > 0), err
@@ -57,20 +61,17 @@ func postConnection(ctx context.Context, page retwis.PostPage, backward bool) *P
 	}
 }
 
-// postPageInfo returns the position of a page of posts, and announces their authors and numbers of replies to the loaders.
+// postPageInfo returns the position of a page of posts, and announces the posts to the loaders.
 func postPageInfo(ctx context.Context, page retwis.PostPage, backward bool) PageInfo {
 	info := PageInfo{HasNextPage: page.HasNextPage, HasPreviousPage: page.HasPreviousPage}
 	if n := len(page.Edges); n > 0 {
 		info.StartCursor, info.EndCursor = &page.Edges[0].Cursor, &page.Edges[n-1].Cursor
 
-		ids, authors := make([]retwis.PostID, n), make([]retwis.UserID, n)
-		var mentioned []retwis.UserID
+		posts := make([]*retwis.Post, n)
 		for i, edge := range page.Edges {
-			ids[i], authors[i] = edge.Post.ID, edge.Post.AuthorID
-			mentioned = append(mentioned, edge.Post.Mentions...)
+			posts[i] = edge.Post
 		}
-		loaders.From(ctx).ExpectAuthors(authors, mentioned)
-		loaders.From(ctx).ReplyCounts.Expect(ids)
+		expectPosts(ctx, posts, page.Liked)
 	}
 	switch {
 	case page.ScannedTo == "":
@@ -80,6 +81,18 @@ func postPageInfo(ctx context.Context, page retwis.PostPage, backward bool) Page
 		info.EndCursor = &page.ScannedTo
 	}
 	return info
+}
+
+// expectPosts announces a page of posts to the loaders, with what is known of the likes of the viewer.
+func expectPosts(ctx context.Context, posts []*retwis.Post, liked map[retwis.PostID]bool) {
+	ids, authors := make([]retwis.PostID, len(posts)), make([]retwis.UserID, len(posts))
+	var named []retwis.UserID
+	for i, post := range posts {
+		ids[i], authors[i] = post.ID, post.AuthorID
+		named = appendNamed(named, post)
+	}
+	loaders.From(ctx).ExpectAuthors(authors, named)
+	loaders.From(ctx).ExpectPosts(ids, liked)
 }
 
 func userConnection(ctx context.Context, page retwis.FollowPage) *UserConnection {

@@ -125,6 +125,7 @@ func randomEvents(c *choices, w *fakeBackend) []retwis.Event {
 		&retwis.PostAdded{Edge: edge(retwis.Public(), w.posts[0])},
 		&retwis.PostAdded{Edge: edge(retwis.Public(), w.posts[1])},
 		&retwis.PostRemoved{Cursor: "c1", PostID: 5},
+		&retwis.PostChanged{Cursor: "c1", Post: w.posts[0]},
 		&retwis.CaughtUp{Cursor: "c2", Replayed: 3},
 		&retwis.Advanced{Cursor: "c3"},
 		&retwis.MarkerMoved{Cursor: "c4", Marker: new(retwis.Cursor), Timeline: retwis.Timeline{ID: retwis.Home(1025)}},

@@ -22,6 +22,9 @@ type fakeBackend struct {
 	posts    []*retwis.Post // newest first
 	keys     map[string]retwis.PostID
 	follows  []follow                          // newest first
+	likes    []like                            // newest first
+	known    bool                              // whether pages have the likes of the viewer
+	likesOf  retwis.UserID                     // whose likes the last page was asked for
 	lists    []*kept                           // newest first
 	live     map[retwis.TimelineID]retwis.Sink // the last attached sink
 	markers  map[retwis.TimelineID]retwis.PostID
@@ -49,7 +52,7 @@ func newFakeBackend() *fakeBackend {
 }
 
 func (w *fakeBackend) resolver() *Resolver {
-	return &Resolver{Accounts: w, Users: w, Posts: w, Follows: followsOf{w}, Lists: w, Timelines: w, Live: w, Limits: unlimited{}}
+	return &Resolver{Accounts: w, Users: w, Posts: w, Likes: w, Follows: followsOf{w}, Lists: w, Timelines: w, Live: w, Limits: unlimited{}}
 }
 
 // begin records a call and returns the error with which it must fail.

@@ -21,10 +21,17 @@ func (w *fakeBackend) CreatePost(_ context.Context, post retwis.NewPost) (retwis
 				if answered == nil && post.InReplyTo != 0 {
 					return retwis.PostEdge{}, retwis.ErrNothingToAnswer
 				}
+				if w.post(post.Quoted) == nil && post.Quoted != 0 {
+					return retwis.PostEdge{}, retwis.ErrNothingToQuote
+				}
 				made := w.addPost(u, post.Text)
+				made.Quoted = post.Quoted
 				w.keys[key] = made.ID
 				if answered != nil {
 					made.Thread = retwis.NextInThread(answered.Thread, answered.ID)
+					if answered.AuthorID != post.Author {
+						made.Answered = answered.AuthorID
+					}
 				}
 			}
 		}
@@ -108,6 +115,23 @@ func (w *fakeBackend) ReplyCounts(_ context.Context, ids []retwis.PostID) ([]int
 	counts := make([]int, len(ids))
 	for i, id := range ids {
 		counts[i] = len(w.repliesTo(id))
+	}
+	return counts, nil
+}
+
+func (w *fakeBackend) QuoteCounts(_ context.Context, ids []retwis.PostID) ([]int, error) {
+	err := w.begin("QuoteCounts", len(ids))
+	defer w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]int, len(ids))
+	for i, id := range ids {
+		for _, p := range w.posts {
+			if p.Quoted == id {
+				counts[i]++
+			}
+		}
 	}
 	return counts, nil
 }

@@ -42,9 +42,17 @@ func (w *fakeBackend) Page(_ context.Context, timeline retwis.TimelineID, page r
 		live.Element = retwis.Plain(all[0].Post.ID)
 	}
 	found, more, err := cut(all, page, func(e retwis.PostEdge) retwis.Cursor { return e.Cursor })
+	w.likesOf = page.LikesOf
+	var liked map[retwis.PostID]bool
+	if w.known && page.LikesOf != 0 {
+		liked = map[retwis.PostID]bool{}
+		for _, e := range found {
+			liked[e.Post.ID] = w.findLike(page.LikesOf, e.Post.ID) >= 0
+		}
+	}
 	return retwis.PostPage{
 		Edges: found, HasNextPage: more.next, HasPreviousPage: more.previous, LiveCursor: live.Cursor(),
-		Unread: w.unreadOf(timeline, page.Unread),
+		Unread: w.unreadOf(timeline, page.Unread), Liked: liked,
 	}, err
 }
 

@@ -161,8 +161,28 @@ func (r spoiledPost) InReplyTo(ctx context.Context, obj *retwis.Post) (*retwis.P
 	return spoil(r.faults, "Post.InReplyTo", obj, func() (*retwis.Post, error) { return r.PostResolver.InReplyTo(ctx, obj) })
 }
 
+func (r spoiledPost) QuotedPost(ctx context.Context, obj *retwis.Post) (*PostReference, error) {
+	return spoil(r.faults, "Post.QuotedPost", obj, func() (*PostReference, error) { return r.PostResolver.QuotedPost(ctx, obj) })
+}
+
+func (r spoiledPost) QuoteCount(ctx context.Context, obj *retwis.Post) (int, error) {
+	return spoil(r.faults, "Post.QuoteCount", obj, func() (int, error) { return r.PostResolver.QuoteCount(ctx, obj) })
+}
+
+func (r spoiledPost) InReplyToUser(ctx context.Context, obj *retwis.Post) (*retwis.User, error) {
+	return spoil(r.faults, "Post.InReplyToUser", obj, func() (*retwis.User, error) { return r.PostResolver.InReplyToUser(ctx, obj) })
+}
+
 func (r spoiledPost) ReplyCount(ctx context.Context, obj *retwis.Post) (int, error) {
 	return spoil(r.faults, "Post.ReplyCount", obj, func() (int, error) { return r.PostResolver.ReplyCount(ctx, obj) })
+}
+
+func (r spoiledPost) LikeCount(ctx context.Context, obj *retwis.Post) (int, error) {
+	return spoil(r.faults, "Post.LikeCount", obj, func() (int, error) { return r.PostResolver.LikeCount(ctx, obj) })
+}
+
+func (r spoiledPost) ViewerHasLiked(ctx context.Context, obj *retwis.Post) (bool, error) {
+	return spoil(r.faults, "Post.ViewerHasLiked", obj, func() (bool, error) { return r.PostResolver.ViewerHasLiked(ctx, obj) })
 }
 
 func (r spoiledQuery) Thread(ctx context.Context, id string) (*retwis.Thread, error) {

@@ -78,6 +78,11 @@ func (f *eventFilter) apply(e retwis.Event) retwis.Event {
 		passes = f.decisions.decide(e.Edge.Post)
 	case *retwis.PostRemoved:
 		passes = f.decisions.recall(e.PostID, e.AuthorID)
+	case *retwis.PostChanged:
+		if !f.decisions.decide(e.Post) {
+			return nil
+		}
+		return e
 	case *retwis.CaughtUp:
 		f.live = true
 		return &retwis.CaughtUp{Cursor: e.Cursor, Replayed: f.passed}

@@ -71,6 +71,8 @@ type MutationResolver interface {
 	DeletePost(ctx context.Context, input DeletePostInput) (*DeletePostPayload, error)
 	FollowUser(ctx context.Context, input FollowUserInput) (*FollowPayload, error)
 	UnfollowUser(ctx context.Context, input UnfollowUserInput) (*FollowPayload, error)
+	LikePost(ctx context.Context, input LikePostInput) (*LikePayload, error)
+	UnlikePost(ctx context.Context, input UnlikePostInput) (*LikePayload, error)
 	CreateList(ctx context.Context, input CreateListInput) (*CreateListPayload, error)
 	RenameList(ctx context.Context, input RenameListInput) (*RenameListPayload, error)
 	DeleteList(ctx context.Context, input DeleteListInput) (*DeleteListPayload, error)
@@ -83,9 +85,16 @@ type PostResolver interface {
 	Mentions(ctx context.Context, obj *retwis.Post) ([]*retwis.User, error)
 	Entities(ctx context.Context, obj *retwis.Post) ([]TextEntity, error)
 	InReplyTo(ctx context.Context, obj *retwis.Post) (*retwis.Post, error)
-	Ancestors(ctx context.Context, obj *retwis.Post, last *int) ([]*Ancestor, error)
+	InReplyToID(ctx context.Context, obj *retwis.Post) (*string, error)
+	InReplyToUser(ctx context.Context, obj *retwis.Post) (*retwis.User, error)
+	Ancestors(ctx context.Context, obj *retwis.Post, last *int) ([]*PostReference, error)
+	QuotedPost(ctx context.Context, obj *retwis.Post) (*PostReference, error)
+	QuoteCount(ctx context.Context, obj *retwis.Post) (int, error)
 	ReplyCount(ctx context.Context, obj *retwis.Post) (int, error)
 	Replies(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReplyConnection, error)
+	LikeCount(ctx context.Context, obj *retwis.Post) (int, error)
+	ViewerHasLiked(ctx context.Context, obj *retwis.Post) (bool, error)
+	Likers(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*LikerConnection, error)
 }
 type QueryResolver interface {
 	Node(ctx context.Context, id string) (Node, error)
@@ -104,7 +113,7 @@ type SubscriptionResolver interface {
 }
 type ThreadResolver interface {
 	Post(ctx context.Context, obj *retwis.Thread) (*retwis.Post, error)
-	Ancestors(ctx context.Context, obj *retwis.Thread, last *int) ([]*Ancestor, error)
+	Ancestors(ctx context.Context, obj *retwis.Thread, last *int) ([]*PostReference, error)
 	ReplyCount(ctx context.Context, obj *retwis.Thread) (int, error)
 	Replies(ctx context.Context, obj *retwis.Thread, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReplyConnection, error)
 }
@@ -132,6 +141,7 @@ type ViewerResolver interface {
 	HomeTimeline(ctx context.Context, obj *retwis.Viewer) (*retwis.Timeline, error)
 	MentionsTimeline(ctx context.Context, obj *retwis.Viewer) (*retwis.Timeline, error)
 	Lists(ctx context.Context, obj *retwis.Viewer, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*ListConnection, error)
+	LikedPosts(ctx context.Context, obj *retwis.Viewer, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*LikedPostConnection, error)
 	Sessions(ctx context.Context, obj *retwis.Viewer) ([]*retwis.Session, error)
 }
 
@@ -166,6 +176,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteListInput,
 		ec.unmarshalInputDeletePostInput,
 		ec.unmarshalInputFollowUserInput,
+		ec.unmarshalInputLikePostInput,
 		ec.unmarshalInputLoginInput,
 		ec.unmarshalInputMarkTimelineReadInput,
 		ec.unmarshalInputRegisterInput,
@@ -174,6 +185,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRevokeSessionInput,
 		ec.unmarshalInputTimelineFilter,
 		ec.unmarshalInputUnfollowUserInput,
+		ec.unmarshalInputUnlikePostInput,
 		ec.unmarshalInputUpdateProfileInput,
 	)
 	first := true
@@ -448,6 +460,13 @@ type Post implements Node {
   entities: [TextEntity!]!
   """The post that this one answers. Null if this one is not a reply, or if the other was deleted: see ` + "`" + `ancestors` + "`" + `."""
   inReplyTo: Post @viewerDependent
+  """The id of the post that this one answers, also if that one was deleted. Null if this one is not a reply."""
+  inReplyToId: ID
+  """
+  The author of the post that this one answers, which is the author of this one if it continues a thread. Null if this one
+  is not a reply, or if the account was deleted.
+  """
+  inReplyToUser: User
   """
   The posts above this one in its thread: the root first, and the post that this one answers last. Of a deep
   thread these are the root and the nearest 20 posts.
@@ -456,6 +475,10 @@ type Post implements Node {
     """Only the nearest ones, 1 to 21."""
     last: Int = 21
   ): [Ancestor!]! @viewerDependent
+  """The post that this one quotes, or a placeholder for it. Null if this one quotes none."""
+  quotedPost: QuotedPost @viewerDependent
+  """The number of posts that quote this one, without deleted ones, at most 10 000."""
+  quoteCount: Int!
   """The number of replies to this post, without deleted ones, at most 10 000. Replies to replies do not count."""
   replyCount: Int!
   """
@@ -474,12 +497,65 @@ type Post implements Node {
     """The order, within the replies of the author and within the others."""
     orderBy: ReplyOrder = OLDEST
   ): ReplyConnection!
+  """
+  The number of users who like this post. While many users like it at once, the number is up to a second old.
+  """
+  likeCount: Int!
+  """Whether the viewer likes this post; false if nobody is logged in."""
+  viewerHasLiked: Boolean! @viewerDependent
+  """The users who like this post, newest like first."""
+  likers(
+    """The page size forward, 1 to 100."""
+    first: Int
+    """Read after this edge."""
+    after: Cursor
+    """The page size backward, 1 to 100."""
+    last: Int
+    """Read before this edge."""
+    before: Cursor
+  ): LikerConnection!
+}
+
+"""
+A page of the users who like a post.
+"""
+type LikerConnection {
+  """The users of this page with their cursors."""
+  edges: [LikerEdge!]!
+  """The position of the page within the connection."""
+  pageInfo: PageInfo!
+  """The exact number of users in the whole connection."""
+  totalCount: Int!
+}
+
+"""
+A user who likes a post.
+"""
+type LikerEdge {
+  """The position, to read from."""
+  cursor: Cursor!
+  """The user."""
+  node: User!
+  """The time of the like."""
+  likedAt: DateTime!
 }
 
 """
 A post above a reply in its thread, or a placeholder for it.
 """
 type Ancestor {
+  """The id of the post, also if it cannot be shown."""
+  postId: ID!
+  """The post, or null if it cannot be shown."""
+  post: Post
+  """Why the post cannot be shown. Null if it can."""
+  unavailable: UnavailableReason
+}
+
+"""
+A post that another one quotes, or a placeholder for it.
+"""
+type QuotedPost {
   """The id of the post, also if it cannot be shown."""
   postId: ID!
   """The post, or null if it cannot be shown."""
@@ -770,9 +846,44 @@ type Viewer implements Node {
     before: Cursor
   ): ListConnection!
   """
+  The posts that the viewer likes, newest like first, without deleted ones. Only the newest 20 000 likes are listed.
+  """
+  likedPosts(
+    """The page size forward, 1 to 100."""
+    first: Int
+    """Read after this edge."""
+    after: Cursor
+    """The page size backward, 1 to 100."""
+    last: Int
+    """Read before this edge."""
+    before: Cursor
+  ): LikedPostConnection!
+  """
   The active sessions of the viewer, at most 100, the most recently used first.
   """
   sessions: [Session!]! @viewerDependent
+}
+
+"""
+A page of the posts that the viewer likes.
+"""
+type LikedPostConnection {
+  """The posts of this page with their cursors."""
+  edges: [LikedPostEdge!]!
+  """The position of the page within the connection."""
+  pageInfo: PageInfo!
+}
+
+"""
+A post that the viewer likes.
+"""
+type LikedPostEdge {
+  """The position, to read from."""
+  cursor: Cursor!
+  """The post."""
+  node: Post!
+  """The time of the like."""
+  likedAt: DateTime!
 }
 
 """
@@ -797,7 +908,7 @@ type Session implements Node {
 
 """
 The rate limit of reads. The cost of an operation is about the number of fields in its largest possible
-response. The budget refills continuously. Posts, follows, log-ins and registrations have limits of
+response. The budget refills continuously. Posts, likes, follows, log-ins and registrations have limits of
 their own.
 """
 type RateLimitPayload {
@@ -921,7 +1032,7 @@ type Mutation {
   ): RevokeSessionPayload
   """
   Delete the viewer's account permanently. All sessions end at once, and log-in is refused. The server then
-  deletes posts, lists and follows, and finally releases the username; this may take a moment.
+  deletes posts, lists, likes and follows, and finally releases the username; this may take a moment.
   """
   deleteAccount(
     """The password, as confirmation."""
@@ -952,6 +1063,16 @@ type Mutation {
     """The user."""
     input: UnfollowUserInput!
   ): FollowPayload
+  """Like a post. Repeating it has no effect and succeeds."""
+  likePost(
+    """The post."""
+    input: LikePostInput!
+  ): LikePayload
+  """Stop liking a post. Repeating it has no effect and succeeds."""
+  unlikePost(
+    """The post."""
+    input: UnlikePostInput!
+  ): LikePayload
   """Create an empty list of users. A viewer can have 1000 lists."""
   createList(
     """The new list."""
@@ -1071,6 +1192,11 @@ input CreatePostInput {
   ` + "`" + `NOT_FOUND` + "`" + `.
   """
   inReplyToId: ID
+  """
+  The id of the post that this one quotes. A post that does not exist or was deleted is refused with the code
+  ` + "`" + `NOT_FOUND` + "`" + `.
+  """
+  quotedPostId: ID
 }
 
 """
@@ -1095,6 +1221,22 @@ A user to stop following.
 input UnfollowUserInput {
   """The id of the user."""
   userId: ID!
+}
+
+"""
+A post to like.
+"""
+input LikePostInput {
+  """The id of the post. A post that does not exist or was deleted is ` + "`" + `NOT_FOUND` + "`" + `."""
+  postId: ID!
+}
+
+"""
+A post to stop liking.
+"""
+input UnlikePostInput {
+  """The id of the post. A post that does not exist or was deleted is ` + "`" + `NOT_FOUND` + "`" + `."""
+  postId: ID!
 }
 
 """
@@ -1238,6 +1380,16 @@ type FollowPayload {
   user: User
   """The viewer after the change; null if the mutation failed."""
   viewer: Viewer
+  """The validation errors; empty if the mutation succeeded."""
+  userErrors: [UserError!]!
+}
+
+"""
+The result of ` + "`" + `likePost` + "`" + ` and ` + "`" + `unlikePost` + "`" + `.
+"""
+type LikePayload {
+  """The post after the change; null if the mutation failed."""
+  post: Post
   """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
@@ -1418,6 +1570,18 @@ type PostRemoved implements TimelineEvent {
 }
 
 """
+The counts of a post have changed: ` + "`" + `likeCount` + "`" + `. Only subscriptions that select fields of this type receive it, for posts
+among the newest 100 of the timeline, and at most once a second for each post. These events are not replayed: read the counts with the
+page.
+"""
+type PostChanged implements TimelineEvent {
+  """The position, which the event does not change."""
+  cursor: Cursor!
+  """The post. Select ` + "`" + `likeCount` + "`" + ` below it for the new number."""
+  post: Post!
+}
+
+"""
 The replay is over, and live events follow. It comes exactly once in a subscription, even if there was
 nothing to replay.
 """
@@ -1568,6 +1732,62 @@ func (ec *executionContext) childFields_FollowPayload(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type FollowPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_LikePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "post":
+		return ec.fieldContext_LikePayload_post(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_LikePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LikePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_LikedPostConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_LikedPostConnection_edges(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_LikedPostConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LikedPostConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_LikedPostEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_LikedPostEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_LikedPostEdge_node(ctx, field)
+	case "likedAt":
+		return ec.fieldContext_LikedPostEdge_likedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LikedPostEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_LikerConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_LikerConnection_edges(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_LikerConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_LikerConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LikerConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_LikerEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_LikerEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_LikerEdge_node(ctx, field)
+	case "likedAt":
+		return ec.fieldContext_LikerEdge_likedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LikerEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_List(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -1656,12 +1876,26 @@ func (ec *executionContext) childFields_Post(ctx context.Context, field graphql.
 		return ec.fieldContext_Post_entities(ctx, field)
 	case "inReplyTo":
 		return ec.fieldContext_Post_inReplyTo(ctx, field)
+	case "inReplyToId":
+		return ec.fieldContext_Post_inReplyToId(ctx, field)
+	case "inReplyToUser":
+		return ec.fieldContext_Post_inReplyToUser(ctx, field)
 	case "ancestors":
 		return ec.fieldContext_Post_ancestors(ctx, field)
+	case "quotedPost":
+		return ec.fieldContext_Post_quotedPost(ctx, field)
+	case "quoteCount":
+		return ec.fieldContext_Post_quoteCount(ctx, field)
 	case "replyCount":
 		return ec.fieldContext_Post_replyCount(ctx, field)
 	case "replies":
 		return ec.fieldContext_Post_replies(ctx, field)
+	case "likeCount":
+		return ec.fieldContext_Post_likeCount(ctx, field)
+	case "viewerHasLiked":
+		return ec.fieldContext_Post_viewerHasLiked(ctx, field)
+	case "likers":
+		return ec.fieldContext_Post_likers(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Post", field.Name)
 }
@@ -1686,6 +1920,18 @@ func (ec *executionContext) childFields_PostEdge(ctx context.Context, field grap
 		return ec.fieldContext_PostEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PostEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_QuotedPost(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "postId":
+		return ec.fieldContext_QuotedPost_postId(ctx, field)
+	case "post":
+		return ec.fieldContext_QuotedPost_post(ctx, field)
+	case "unavailable":
+		return ec.fieldContext_QuotedPost_unavailable(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QuotedPost", field.Name)
 }
 
 func (ec *executionContext) childFields_RateLimitPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1902,6 +2148,8 @@ func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphq
 		return ec.fieldContext_Viewer_mentionsTimeline(ctx, field)
 	case "lists":
 		return ec.fieldContext_Viewer_lists(ctx, field)
+	case "likedPosts":
+		return ec.fieldContext_Viewer_likedPosts(ctx, field)
 	case "sessions":
 		return ec.fieldContext_Viewer_sessions(ctx, field)
 	}
@@ -2188,6 +2436,20 @@ func (ec *executionContext) field_Mutation_followUser_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_likePost_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (LikePostInput, error) {
+			return ec.unmarshalNLikePostInput2retwisᚋgraphᚐLikePostInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_login_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2286,6 +2548,20 @@ func (ec *executionContext) field_Mutation_unfollowUser_args(ctx context.Context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_unlikePost_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UnlikePostInput, error) {
+			return ec.unmarshalNUnlikePostInput2retwisᚋgraphᚐUnlikePostInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_updateProfile_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2311,6 +2587,44 @@ func (ec *executionContext) field_Post_ancestors_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["last"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Post_likers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*retwis.Cursor, error) {
+			return ec.unmarshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*retwis.Cursor, error) {
+			return ec.unmarshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
 	return args, nil
 }
 
@@ -2844,6 +3158,44 @@ func (ec *executionContext) field_User_timeline_args(ctx context.Context, rawArg
 	return args, nil
 }
 
+func (ec *executionContext) field_Viewer_likedPosts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*retwis.Cursor, error) {
+			return ec.unmarshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*retwis.Cursor, error) {
+			return ec.unmarshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	return args, nil
+}
+
 func (ec *executionContext) field_Viewer_lists_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -3038,7 +3390,7 @@ func (ec *executionContext) fieldContext_AddListMemberPayload_userErrors(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _Ancestor_postId(ctx context.Context, field graphql.CollectedField, obj *Ancestor) (ret graphql.Marshaler) {
+func (ec *executionContext) _Ancestor_postId(ctx context.Context, field graphql.CollectedField, obj *PostReference) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3061,7 +3413,7 @@ func (ec *executionContext) fieldContext_Ancestor_postId(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Ancestor", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Ancestor_post(ctx context.Context, field graphql.CollectedField, obj *Ancestor) (ret graphql.Marshaler) {
+func (ec *executionContext) _Ancestor_post(ctx context.Context, field graphql.CollectedField, obj *PostReference) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3093,7 +3445,7 @@ func (ec *executionContext) fieldContext_Ancestor_post(_ context.Context, field 
 	return fc, nil
 }
 
-func (ec *executionContext) _Ancestor_unavailable(ctx context.Context, field graphql.CollectedField, obj *Ancestor) (ret graphql.Marshaler) {
+func (ec *executionContext) _Ancestor_unavailable(ctx context.Context, field graphql.CollectedField, obj *PostReference) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3503,6 +3855,377 @@ func (ec *executionContext) fieldContext_FollowPayload_userErrors(_ context.Cont
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _LikePayload_post(ctx context.Context, field graphql.CollectedField, obj *LikePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikePayload_post(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Post, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Post) graphql.Marshaler {
+			return ec.marshalOPost2ᚖretwisᚋinternalᚋretwisᚐPost(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LikePayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LikePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Post(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LikePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *LikePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*retwis.Error) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖretwisᚋinternalᚋretwisᚐErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LikePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LikedPostConnection_edges(ctx context.Context, field graphql.CollectedField, obj *LikedPostConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikedPostConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []retwis.LikedPost) graphql.Marshaler {
+			return ec.marshalNLikedPostEdge2ᚕretwisᚋinternalᚋretwisᚐLikedPostᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikedPostConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LikedPostConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_LikedPostEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LikedPostConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *LikedPostConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikedPostConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2retwisᚋgraphᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikedPostConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LikedPostConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LikedPostEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *retwis.LikedPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikedPostEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.Cursor) graphql.Marshaler {
+			return ec.marshalNCursor2retwisᚋinternalᚋretwisᚐCursor(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikedPostEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LikedPostEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _LikedPostEdge_node(ctx context.Context, field graphql.CollectedField, obj *retwis.LikedPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikedPostEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Post, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Post) graphql.Marshaler {
+			return ec.marshalNPost2ᚖretwisᚋinternalᚋretwisᚐPost(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikedPostEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LikedPostEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Post(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LikedPostEdge_likedAt(ctx context.Context, field graphql.CollectedField, obj *retwis.LikedPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikedPostEdge_likedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LikedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikedPostEdge_likedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LikedPostEdge", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _LikerConnection_edges(ctx context.Context, field graphql.CollectedField, obj *LikerConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikerConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []retwis.Liker) graphql.Marshaler {
+			return ec.marshalNLikerEdge2ᚕretwisᚋinternalᚋretwisᚐLikerᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikerConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LikerConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_LikerEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LikerConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *LikerConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikerConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2retwisᚋgraphᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikerConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LikerConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LikerConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *LikerConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikerConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikerConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LikerConnection", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _LikerEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *retwis.Liker) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikerEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.Cursor) graphql.Marshaler {
+			return ec.marshalNCursor2retwisᚋinternalᚋretwisᚐCursor(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikerEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LikerEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _LikerEdge_node(ctx context.Context, field graphql.CollectedField, obj *retwis.Liker) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikerEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.User, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.User) graphql.Marshaler {
+			return ec.marshalNUser2ᚖretwisᚋinternalᚋretwisᚐUser(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikerEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LikerEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LikerEdge_likedAt(ctx context.Context, field graphql.CollectedField, obj *retwis.Liker) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LikerEdge_likedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LikedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LikerEdge_likedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LikerEdge", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func (ec *executionContext) _List_id(ctx context.Context, field graphql.CollectedField, obj *retwis.List) (ret graphql.Marshaler) {
@@ -4445,6 +5168,94 @@ func (ec *executionContext) fieldContext_Mutation_unfollowUser(ctx context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_likePost(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_likePost(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().LikePost(ctx, fc.Args["input"].(LikePostInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *LikePayload) graphql.Marshaler {
+			return ec.marshalOLikePayload2ᚖretwisᚋgraphᚐLikePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_likePost(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_LikePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_likePost_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_unlikePost(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_unlikePost(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UnlikePost(ctx, fc.Args["input"].(UnlikePostInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *LikePayload) graphql.Marshaler {
+			return ec.marshalOLikePayload2ᚖretwisᚋgraphᚐLikePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_unlikePost(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_LikePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_unlikePost_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_createList(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4998,6 +5809,61 @@ func (ec *executionContext) fieldContext_Post_inReplyTo(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Post_inReplyToId(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_inReplyToId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().InReplyToID(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Post_inReplyToId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Post", field, true, true, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Post_inReplyToUser(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_inReplyToUser(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().InReplyToUser(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.User) graphql.Marshaler {
+			return ec.marshalOUser2ᚖretwisᚋinternalᚋretwisᚐUser(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Post_inReplyToUser(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Post",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Post_ancestors(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5011,8 +5877,8 @@ func (ec *executionContext) _Post_ancestors(ctx context.Context, field graphql.C
 			return ec.Resolvers.Post().Ancestors(ctx, obj, fc.Args["last"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*Ancestor) graphql.Marshaler {
-			return ec.marshalNAncestor2ᚕᚖretwisᚋgraphᚐAncestorᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*PostReference) graphql.Marshaler {
+			return ec.marshalNAncestor2ᚕᚖretwisᚋgraphᚐPostReferenceᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -5040,6 +5906,61 @@ func (ec *executionContext) fieldContext_Post_ancestors(ctx context.Context, fie
 		return fc, err
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Post_quotedPost(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_quotedPost(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().QuotedPost(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PostReference) graphql.Marshaler {
+			return ec.marshalOQuotedPost2ᚖretwisᚋgraphᚐPostReference(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Post_quotedPost(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Post",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_QuotedPost(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Post_quoteCount(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_quoteCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().QuoteCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Post_quoteCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Post", field, true, true, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _Post_replyCount(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
@@ -5109,6 +6030,96 @@ func (ec *executionContext) fieldContext_Post_replies(ctx context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Post_likeCount(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_likeCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().LikeCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Post_likeCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Post", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Post_viewerHasLiked(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_viewerHasLiked(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().ViewerHasLiked(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Post_viewerHasLiked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Post", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Post_likers(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_likers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Post().Likers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*retwis.Cursor), fc.Args["last"].(*int), fc.Args["before"].(*retwis.Cursor))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *LikerConnection) graphql.Marshaler {
+			return ec.marshalNLikerConnection2ᚖretwisᚋgraphᚐLikerConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Post_likers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Post",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_LikerConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Post_likers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _PostAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *retwis.PostAdded) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5159,6 +6170,61 @@ func (ec *executionContext) fieldContext_PostAdded_edge(_ context.Context, field
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_PostEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PostChanged_cursor(ctx context.Context, field graphql.CollectedField, obj *retwis.PostChanged) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PostChanged_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.Cursor) graphql.Marshaler {
+			return ec.marshalNCursor2retwisᚋinternalᚋretwisᚐCursor(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PostChanged_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PostChanged", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _PostChanged_post(ctx context.Context, field graphql.CollectedField, obj *retwis.PostChanged) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PostChanged_post(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Post, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Post) graphql.Marshaler {
+			return ec.marshalNPost2ᚖretwisᚋinternalᚋretwisᚐPost(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PostChanged_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PostChanged",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Post(ctx, field)
 		},
 	}
 	return fc, nil
@@ -5830,6 +6896,84 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _QuotedPost_postId(ctx context.Context, field graphql.CollectedField, obj *PostReference) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QuotedPost_postId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PostID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.PostID) graphql.Marshaler {
+			return ec.marshalNID2retwisᚋinternalᚋretwisᚐPostID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QuotedPost_postId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("QuotedPost", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _QuotedPost_post(ctx context.Context, field graphql.CollectedField, obj *PostReference) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QuotedPost_post(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Post, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Post) graphql.Marshaler {
+			return ec.marshalOPost2ᚖretwisᚋinternalᚋretwisᚐPost(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_QuotedPost_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "QuotedPost",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Post(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _QuotedPost_unavailable(ctx context.Context, field graphql.CollectedField, obj *PostReference) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QuotedPost_unavailable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Unavailable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.UnavailableReason) graphql.Marshaler {
+			return ec.marshalOUnavailableReason2ᚖretwisᚋinternalᚋretwisᚐUnavailableReason(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_QuotedPost_unavailable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("QuotedPost", field, false, false, errors.New("field of type UnavailableReason does not have child fields"))
 }
 
 func (ec *executionContext) _RateLimitPayload_cost(ctx context.Context, field graphql.CollectedField, obj *RateLimitPayload) (ret graphql.Marshaler) {
@@ -6664,8 +7808,8 @@ func (ec *executionContext) _Thread_ancestors(ctx context.Context, field graphql
 			return ec.Resolvers.Thread().Ancestors(ctx, obj, fc.Args["last"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*Ancestor) graphql.Marshaler {
-			return ec.marshalNAncestor2ᚕᚖretwisᚋgraphᚐAncestorᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*PostReference) graphql.Marshaler {
+			return ec.marshalNAncestor2ᚕᚖretwisᚋgraphᚐPostReferenceᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -8110,6 +9254,50 @@ func (ec *executionContext) fieldContext_Viewer_lists(ctx context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Viewer_likedPosts(ctx context.Context, field graphql.CollectedField, obj *retwis.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_likedPosts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Viewer().LikedPosts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*retwis.Cursor), fc.Args["last"].(*int), fc.Args["before"].(*retwis.Cursor))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *LikedPostConnection) graphql.Marshaler {
+			return ec.marshalNLikedPostConnection2ᚖretwisᚋgraphᚐLikedPostConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_likedPosts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Viewer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_LikedPostConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Viewer_likedPosts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Viewer_sessions(ctx context.Context, field graphql.CollectedField, obj *retwis.Viewer) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -9323,7 +10511,7 @@ func (ec *executionContext) unmarshalInputCreatePostInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"text", "idempotencyKey", "inReplyToId"}
+	fieldsInOrder := [...]string{"text", "idempotencyKey", "inReplyToId", "quotedPostId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -9351,6 +10539,13 @@ func (ec *executionContext) unmarshalInputCreatePostInput(ctx context.Context, o
 				return it, err
 			}
 			it.InReplyToID = data
+		case "quotedPostId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("quotedPostId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.QuotedPostID = data
 		}
 	}
 	return it, nil
@@ -9471,6 +10666,36 @@ func (ec *executionContext) unmarshalInputFollowUserInput(ctx context.Context, o
 				return it, err
 			}
 			it.UserID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputLikePostInput(ctx context.Context, obj any) (LikePostInput, error) {
+	var it LikePostInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"postId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "postId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PostID = data
 		}
 	}
 	return it, nil
@@ -9772,6 +10997,36 @@ func (ec *executionContext) unmarshalInputUnfollowUserInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputUnlikePostInput(ctx context.Context, obj any) (UnlikePostInput, error) {
+	var it UnlikePostInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"postId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "postId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PostID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputUpdateProfileInput(ctx context.Context, obj any) (retwis.ProfileChange, error) {
 	var it retwis.ProfileChange
 	if obj == nil {
@@ -9920,6 +11175,11 @@ func (ec *executionContext) _TimelineEvent(ctx context.Context, sel ast.Selectio
 			return graphql.Null
 		}
 		return ec._PostRemoved(ctx, sel, obj)
+	case *retwis.PostChanged:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._PostChanged(ctx, sel, obj)
 	case *retwis.PostAdded:
 		if obj == nil {
 			return graphql.Null
@@ -9988,7 +11248,7 @@ func (ec *executionContext) _AddListMemberPayload(ctx context.Context, sel ast.S
 
 var ancestorImplementors = []string{"Ancestor"}
 
-func (ec *executionContext) _Ancestor(ctx context.Context, sel ast.SelectionSet, obj *Ancestor) graphql.Marshaler {
+func (ec *executionContext) _Ancestor(ctx context.Context, sel ast.SelectionSet, obj *PostReference) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, ancestorImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -10273,6 +11533,236 @@ func (ec *executionContext) _FollowPayload(ctx context.Context, sel ast.Selectio
 			}
 		case "userErrors":
 			out.Values[i] = ec._FollowPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var likePayloadImplementors = []string{"LikePayload"}
+
+func (ec *executionContext) _LikePayload(ctx context.Context, sel ast.SelectionSet, obj *LikePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, likePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("LikePayload")
+		case "post":
+			out.Values[i] = ec._LikePayload_post(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._LikePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var likedPostConnectionImplementors = []string{"LikedPostConnection"}
+
+func (ec *executionContext) _LikedPostConnection(ctx context.Context, sel ast.SelectionSet, obj *LikedPostConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, likedPostConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("LikedPostConnection")
+		case "edges":
+			out.Values[i] = ec._LikedPostConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._LikedPostConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var likedPostEdgeImplementors = []string{"LikedPostEdge"}
+
+func (ec *executionContext) _LikedPostEdge(ctx context.Context, sel ast.SelectionSet, obj *retwis.LikedPost) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, likedPostEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("LikedPostEdge")
+		case "cursor":
+			out.Values[i] = ec._LikedPostEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._LikedPostEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "likedAt":
+			out.Values[i] = ec._LikedPostEdge_likedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var likerConnectionImplementors = []string{"LikerConnection"}
+
+func (ec *executionContext) _LikerConnection(ctx context.Context, sel ast.SelectionSet, obj *LikerConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, likerConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("LikerConnection")
+		case "edges":
+			out.Values[i] = ec._LikerConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._LikerConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalCount":
+			out.Values[i] = ec._LikerConnection_totalCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var likerEdgeImplementors = []string{"LikerEdge"}
+
+func (ec *executionContext) _LikerEdge(ctx context.Context, sel ast.SelectionSet, obj *retwis.Liker) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, likerEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("LikerEdge")
+		case "cursor":
+			out.Values[i] = ec._LikerEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._LikerEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "likedAt":
+			out.Values[i] = ec._LikerEdge_likedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -10768,6 +12258,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "likePost":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_likePost(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "unlikePost":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_unlikePost(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "createList":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createList(ctx, field)
@@ -11063,6 +12567,82 @@ func (ec *executionContext) _Post(ctx context.Context, sel ast.SelectionSet, obj
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "inReplyToId":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_inReplyToId(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "inReplyToUser":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_inReplyToUser(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "ancestors":
 			field := field
 
@@ -11073,6 +12653,82 @@ func (ec *executionContext) _Post(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._Post_ancestors(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "quotedPost":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_quotedPost(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "quoteCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_quoteCount(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -11177,6 +12833,120 @@ func (ec *executionContext) _Post(ctx context.Context, sel ast.SelectionSet, obj
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "likeCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_likeCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerHasLiked":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_viewerHasLiked(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "likers":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_likers(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -11217,6 +12987,49 @@ func (ec *executionContext) _PostAdded(ctx context.Context, sel ast.SelectionSet
 			}
 		case "edge":
 			out.Values[i] = ec._PostAdded_edge(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var postChangedImplementors = []string{"PostChanged", "TimelineEvent"}
+
+func (ec *executionContext) _PostChanged(ctx context.Context, sel ast.SelectionSet, obj *retwis.PostChanged) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, postChangedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PostChanged")
+		case "cursor":
+			out.Values[i] = ec._PostChanged_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "post":
+			out.Values[i] = ec._PostChanged_post(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -11628,6 +13441,54 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var quotedPostImplementors = []string{"QuotedPost"}
+
+func (ec *executionContext) _QuotedPost(ctx context.Context, sel ast.SelectionSet, obj *PostReference) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, quotedPostImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("QuotedPost")
+		case "postId":
+			out.Values[i] = ec._QuotedPost_postId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "post":
+			out.Values[i] = ec._QuotedPost_post(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "unavailable":
+			out.Values[i] = ec._QuotedPost_unavailable(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -13463,6 +15324,44 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "likedPosts":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Viewer_likedPosts(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "sessions":
 			field := field
 
@@ -13919,11 +15818,11 @@ func (ec *executionContext) unmarshalNAddListMemberInput2retwisᚋgraphᚐAddLis
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNAncestor2ᚕᚖretwisᚋgraphᚐAncestorᚄ(ctx context.Context, sel ast.SelectionSet, v []*Ancestor) graphql.Marshaler {
+func (ec *executionContext) marshalNAncestor2ᚕᚖretwisᚋgraphᚐPostReferenceᚄ(ctx context.Context, sel ast.SelectionSet, v []*PostReference) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNAncestor2ᚖretwisᚋgraphᚐAncestor(ctx, sel, v[i])
+		return ec.marshalNAncestor2ᚖretwisᚋgraphᚐPostReference(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -13935,7 +15834,7 @@ func (ec *executionContext) marshalNAncestor2ᚕᚖretwisᚋgraphᚐAncestorᚄ(
 	return ret
 }
 
-func (ec *executionContext) marshalNAncestor2ᚖretwisᚋgraphᚐAncestor(ctx context.Context, sel ast.SelectionSet, v *Ancestor) graphql.Marshaler {
+func (ec *executionContext) marshalNAncestor2ᚖretwisᚋgraphᚐPostReference(ctx context.Context, sel ast.SelectionSet, v *PostReference) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -14167,6 +16066,71 @@ func (ec *executionContext) marshalNInt2int(ctx context.Context, sel ast.Selecti
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) unmarshalNLikePostInput2retwisᚋgraphᚐLikePostInput(ctx context.Context, v any) (LikePostInput, error) {
+	res, err := ec.unmarshalInputLikePostInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNLikedPostConnection2ᚖretwisᚋgraphᚐLikedPostConnection(ctx context.Context, sel ast.SelectionSet, v *LikedPostConnection) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._LikedPostConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNLikedPostEdge2retwisᚋinternalᚋretwisᚐLikedPost(ctx context.Context, sel ast.SelectionSet, v retwis.LikedPost) graphql.Marshaler {
+	return ec._LikedPostEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNLikedPostEdge2ᚕretwisᚋinternalᚋretwisᚐLikedPostᚄ(ctx context.Context, sel ast.SelectionSet, v []retwis.LikedPost) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNLikedPostEdge2retwisᚋinternalᚋretwisᚐLikedPost(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNLikerConnection2ᚖretwisᚋgraphᚐLikerConnection(ctx context.Context, sel ast.SelectionSet, v *LikerConnection) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._LikerConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNLikerEdge2retwisᚋinternalᚋretwisᚐLiker(ctx context.Context, sel ast.SelectionSet, v retwis.Liker) graphql.Marshaler {
+	return ec._LikerEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNLikerEdge2ᚕretwisᚋinternalᚋretwisᚐLikerᚄ(ctx context.Context, sel ast.SelectionSet, v []retwis.Liker) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNLikerEdge2retwisᚋinternalᚋretwisᚐLiker(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalNList2ᚖretwisᚋinternalᚋretwisᚐList(ctx context.Context, sel ast.SelectionSet, v *retwis.List) graphql.Marshaler {
@@ -14461,6 +16425,11 @@ var (
 
 func (ec *executionContext) unmarshalNUnfollowUserInput2retwisᚋgraphᚐUnfollowUserInput(ctx context.Context, v any) (UnfollowUserInput, error) {
 	res, err := ec.unmarshalInputUnfollowUserInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUnlikePostInput2retwisᚋgraphᚐUnlikePostInput(ctx context.Context, v any) (UnlikePostInput, error) {
+	res, err := ec.unmarshalInputUnlikePostInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -14933,6 +16902,13 @@ func (ec *executionContext) marshalOInt2ᚖint(ctx context.Context, sel ast.Sele
 	return res
 }
 
+func (ec *executionContext) marshalOLikePayload2ᚖretwisᚋgraphᚐLikePayload(ctx context.Context, sel ast.SelectionSet, v *LikePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._LikePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOList2ᚖretwisᚋinternalᚋretwisᚐList(ctx context.Context, sel ast.SelectionSet, v *retwis.List) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -14973,6 +16949,13 @@ func (ec *executionContext) marshalOPostEdge2ᚖretwisᚋinternalᚋretwisᚐPos
 		return graphql.Null
 	}
 	return ec._PostEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOQuotedPost2ᚖretwisᚋgraphᚐPostReference(ctx context.Context, sel ast.SelectionSet, v *PostReference) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._QuotedPost(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalORateLimitPayload2ᚖretwisᚋgraphᚐRateLimitPayload(ctx context.Context, sel ast.SelectionSet, v *RateLimitPayload) graphql.Marshaler {

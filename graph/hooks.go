@@ -12,8 +12,9 @@ import (
 // Flags of operations, which decide what loaders read.
 const (
 	selectsCounts exec.Flags = 1 << iota // the operation selects a count of users
-	selectsMentions
+	selectsNamed
 	selectsUnread
+	selectsLikes
 )
 
 // hooks returns what plans have to know about the fields of the schema.
@@ -36,16 +37,19 @@ func hooks() exec.Hooks {
 			"User.postCount":       selectsCounts,
 			"User.followerCount":   selectsCounts,
 			"User.followingCount":  selectsCounts,
-			"Post.mentions":        selectsMentions,
-			"Post.entities":        selectsMentions,
+			"Post.mentions":        selectsNamed,
+			"Post.entities":        selectsNamed,
+			"Post.inReplyToUser":   selectsNamed,
+			"Post.viewerHasLiked":  selectsLikes,
 			"Timeline.marker":      selectsUnread,
 			"Timeline.unreadCount": selectsUnread,
 		},
 		Begin: func(ctx context.Context, flags exec.Flags) {
 			loaders.From(ctx).Select(loaders.Selection{
 				NoCounts: flags&selectsCounts == 0,
-				Mentions: flags&selectsMentions != 0,
+				Named:    flags&selectsNamed != 0,
 				NoUnread: flags&selectsUnread == 0,
+				NoLikes:  flags&selectsLikes == 0,
 			})
 		},
 		Written: func(ctx context.Context, length int) error { return cost.Of(ctx).Written(length) },
@@ -57,6 +61,7 @@ func immediateFields() map[string]bool {
 	return map[string]bool{
 		"Query.viewer":            true,
 		"Query.publicTimeline":    true,
+		"Post.inReplyToId":        true,
 		"Viewer.id":               true,
 		"Viewer.homeTimeline":     true,
 		"Viewer.mentionsTimeline": true,
@@ -71,6 +76,20 @@ func announcedFields() map[string]func(ctx context.Context, object any) {
 	return map[string]func(ctx context.Context, object any){
 		"Post.author": func(ctx context.Context, object any) {
 			loaders.From(ctx).Authors().Announce(object.(*retwis.Post).AuthorID)
+		},
+		"Post.replyCount": func(ctx context.Context, object any) {
+			loaders.From(ctx).ReplyCounts.Announce(object.(*retwis.Post).ID)
+		},
+		"Post.likeCount": func(ctx context.Context, object any) {
+			loaders.From(ctx).LikeCounts.Announce(object.(*retwis.Post).ID)
+		},
+		"Post.viewerHasLiked": func(ctx context.Context, object any) {
+			loaders.From(ctx).ViewerLikes.Announce(object.(*retwis.Post).ID)
+		},
+		"Post.inReplyToUser": func(ctx context.Context, object any) {
+			if id := object.(*retwis.Post).InReplyToUser(); id != 0 {
+				loaders.From(ctx).Authors().Announce(id)
+			}
 		},
 		"Post.mentions": announceMentions,
 		"Post.entities": announceMentions,

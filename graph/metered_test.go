@@ -156,17 +156,19 @@ func TestOperations_MakeEqualReadsOnce(t *testing.T) {
 	author := a.addUser("author")
 	a.addFollow(reader, author)
 	post := globalPostID(a.addPost(author, "text").ID)
+	a.addLike(reader, a.posts[0])
 	a.addSession(reader, "")
 	with := globalUserID(author.ID)
 	root := `user(username: "author") { id } newestUsers { totalCount } searchUsers(prefix: "a") { totalCount } findUsers(query: "a") { id }
 		rateLimit { limit } publicTimeline { posts { liveCursor } } thread(postId: "` + post + `") { replies { pageInfo { hasNextPage } } } viewer { homeTimeline { posts { liveCursor } } mentionsTimeline { posts { liveCursor } }
-			lists { pageInfo { hasNextPage } } sessions { id } user {
+			lists { pageInfo { hasNextPage } } likedPosts { edges { node { likers { totalCount } } } } sessions { id } user {
 			timeline { posts { liveCursor } } followers { totalCount } following { totalCount }
 			commonFollowers(with: "` + with + `") { totalCount } followersYouKnow { totalCount } viewerFollows followsViewer } }`
 	schema := a.executor.schema
 	doc := `{ nodes(ids: ["` + strings.Join(slices.Repeat([]string{globalViewerID(reader.ID)}, 50), `", "`) + `"]) { ... on Viewer { ` +
 		`homeTimeline { posts { liveCursor } } sessions { id } } } ` + root + ` again: viewer { ` +
-		`h: homeTimeline { p: posts(first: 20) { liveCursor } } l: lists(first: 20) { pageInfo { hasNextPage } } s: sessions { id } u: user {
+		`h: homeTimeline { p: posts(first: 20) { liveCursor } } l: lists(first: 20) { pageInfo { hasNextPage } }
+			k: likedPosts(first: 20) { edges { n: node { l: likers(first: 20) { totalCount } } } } s: sessions { id } u: user {
 			t: timeline { p: posts(first: 20) { liveCursor } } a: followers(first: 20) { totalCount } b: following(first: 20) { totalCount }
 			c: commonFollowers(with: "` + with + `", first: 20) { totalCount } d: followersYouKnow(first: 20) { totalCount } } }
 		q: thread(postId: "` + post + `") { p: replies(first: 20) { pageInfo { hasNextPage } } }

@@ -63,6 +63,9 @@ type CreatePostInput struct {
 	// The id of the post that this one answers. A post that does not exist or was deleted is refused with the code
 	// `NOT_FOUND`.
 	InReplyToID *string `json:"inReplyToId,omitempty"`
+	// The id of the post that this one quotes. A post that does not exist or was deleted is refused with the code
+	// `NOT_FOUND`.
+	QuotedPostID *string `json:"quotedPostId,omitempty"`
 }
 
 // The result of `createPost`.
@@ -131,6 +134,20 @@ type FollowUserInput struct {
 	UserID string `json:"userId"`
 }
 
+// The result of `likePost` and `unlikePost`.
+type LikePayload struct {
+	// The post after the change; null if the mutation failed.
+	Post *retwis.Post `json:"post,omitempty"`
+	// The validation errors; empty if the mutation succeeded.
+	UserErrors []*retwis.Error `json:"userErrors"`
+}
+
+// A post to like.
+type LikePostInput struct {
+	// The id of the post. A post that does not exist or was deleted is `NOT_FOUND`.
+	PostID string `json:"postId"`
+}
+
 // The credentials of a log-in.
 type LoginInput struct {
 	// The username, in any case.
@@ -162,7 +179,7 @@ type MarkTimelineReadPayload struct {
 }
 
 // The rate limit of reads. The cost of an operation is about the number of fields in its largest possible
-// response. The budget refills continuously. Posts, follows, log-ins and registrations have limits of
+// response. The budget refills continuously. Posts, likes, follows, log-ins and registrations have limits of
 // their own.
 type RateLimitPayload struct {
 	// The cost of this operation.
@@ -248,6 +265,12 @@ type SessionPayload struct {
 type UnfollowUserInput struct {
 	// The id of the user.
 	UserID string `json:"userId"`
+}
+
+// A post to stop liking.
+type UnlikePostInput struct {
+	// The id of the post. A post that does not exist or was deleted is `NOT_FOUND`.
+	PostID string `json:"postId"`
 }
 
 // The result of `updateProfile`.

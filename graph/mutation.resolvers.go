@@ -127,6 +127,16 @@ func (r *mutationResolver) UnfollowUser(ctx context.Context, input UnfollowUserI
 	return changeFollow(ctx, input.UserID, r.Follows.Unfollow)
 }
 
+// LikePost is the resolver for the likePost field.
+func (r *mutationResolver) LikePost(ctx context.Context, input LikePostInput) (*LikePayload, error) {
+	return changeLike(ctx, input.PostID, r.Likes.Like)
+}
+
+// UnlikePost is the resolver for the unlikePost field.
+func (r *mutationResolver) UnlikePost(ctx context.Context, input UnlikePostInput) (*LikePayload, error) {
+	return changeLike(ctx, input.PostID, r.Likes.Unlike)
+}
+
 // CreateList is the resolver for the createList field.
 func (r *mutationResolver) CreateList(ctx context.Context, input CreateListInput) (*CreateListPayload, error) {
 	viewer, err := auth.Viewer(ctx)

@@ -32,9 +32,29 @@ func (r *postResolver) InReplyTo(ctx context.Context, obj *retwis.Post) (*retwis
 	return postAnswered(ctx, obj)
 }
 
+// InReplyToID is the resolver for the inReplyToId field.
+func (r *postResolver) InReplyToID(ctx context.Context, obj *retwis.Post) (*string, error) {
+	return postAnsweredID(obj), nil
+}
+
+// InReplyToUser is the resolver for the inReplyToUser field.
+func (r *postResolver) InReplyToUser(ctx context.Context, obj *retwis.Post) (*retwis.User, error) {
+	return userAnswered(ctx, obj)
+}
+
 // Ancestors is the resolver for the ancestors field.
-func (r *postResolver) Ancestors(ctx context.Context, obj *retwis.Post, last *int) ([]*Ancestor, error) {
+func (r *postResolver) Ancestors(ctx context.Context, obj *retwis.Post, last *int) ([]*PostReference, error) {
 	return ancestors(ctx, obj.Thread, last)
+}
+
+// QuotedPost is the resolver for the quotedPost field.
+func (r *postResolver) QuotedPost(ctx context.Context, obj *retwis.Post) (*PostReference, error) {
+	return quotedPost(ctx, obj)
+}
+
+// QuoteCount is the resolver for the quoteCount field.
+func (r *postResolver) QuoteCount(ctx context.Context, obj *retwis.Post) (int, error) {
+	return loaders.From(ctx).QuoteCounts.Load(ctx, obj.ID)
 }
 
 // ReplyCount is the resolver for the replyCount field.
@@ -49,6 +69,21 @@ func (r *postResolver) Replies(ctx context.Context, obj *retwis.Post, first *int
 		return nil, err
 	}
 	return r.replies(ctx, obj.ID, page, orderBy)
+}
+
+// LikeCount is the resolver for the likeCount field.
+func (r *postResolver) LikeCount(ctx context.Context, obj *retwis.Post) (int, error) {
+	return loaders.From(ctx).LikeCounts.Load(ctx, obj.ID)
+}
+
+// ViewerHasLiked is the resolver for the viewerHasLiked field.
+func (r *postResolver) ViewerHasLiked(ctx context.Context, obj *retwis.Post) (bool, error) {
+	return loaders.From(ctx).ViewerLikes.Load(ctx, obj.ID)
+}
+
+// Likers is the resolver for the likers field.
+func (r *postResolver) Likers(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*LikerConnection, error) {
+	return r.likers(ctx, obj.ID, first, after, last, before)
 }
 
 // Post returns PostResolver implementation.

@@ -18,14 +18,33 @@ func newPost(author retwis.UserID, input CreatePostInput) (retwis.NewPost, error
 		key = *input.IdempotencyKey
 		err = errors.Join(err, retwis.CheckIdempotencyKey(key))
 	}
-	var answered retwis.PostID
-	if input.InReplyToID != nil {
+	post := retwis.NewPost{Author: author, Text: text, IdempotencyKey: key}
+	for _, reference := range []struct {
+		id      *string
+		into    *retwis.PostID
+		missing error
+	}{
+		{input.InReplyToID, &post.InReplyTo, retwis.ErrNothingToAnswer},
+		{input.QuotedPostID, &post.Quoted, retwis.ErrNothingToQuote},
+	} {
+		if reference.id == nil {
+			continue
+		}
 		var ok bool
-		if answered, ok = parseGlobalID(*input.InReplyToID).(retwis.PostID); !ok {
-			err = errors.Join(err, retwis.ErrNothingToAnswer)
+		if *reference.into, ok = parseGlobalID(*reference.id).(retwis.PostID); !ok {
+			err = errors.Join(err, reference.missing)
 		}
 	}
-	return retwis.NewPost{Author: author, Text: text, IdempotencyKey: key, InReplyTo: answered}, err
+	return post, err
+}
+
+// appendNamed appends the users whom a post mentions, and the other user whom it answers.
+func appendNamed(named []retwis.UserID, post *retwis.Post) []retwis.UserID {
+	named = append(named, post.Mentions...)
+	if post.Answered != 0 {
+		named = append(named, post.Answered)
+	}
+	return named
 }
 
 // mentions returns the existing users whom a post mentions.

@@ -97,7 +97,7 @@ func newPricedDB(t *testing.T) *pricedDB {
 	service := openStore(t, server)
 	db := &pricedDB{api: newAPI(Options{}), server: server, exchange: &exchanges{}}
 	db.serve(&Resolver{
-		Accounts: db.fakeBackend, Users: service.Accounts, Posts: service.Posts, Follows: service.Follows, Lists: service.Lists,
+		Accounts: db.fakeBackend, Users: service.Accounts, Posts: service.Posts, Likes: service.Likes, Follows: service.Follows, Lists: service.Lists,
 		Timelines: service.Timelines, Live: db.fakeBackend, Limits: unlimited{},
 	}, Options{Introspection: true})
 	users, err := service.Accounts.Users(t.Context(), ids[1:2])
@@ -107,6 +107,13 @@ func newPricedDB(t *testing.T) *pricedDB {
 	must(err)
 	for _, member := range ids[2:22] {
 		must(seeding.Lists.AddListMember(t.Context(), db.reader.ID, list.ID, member))
+	}
+	liked, err := service.Timelines.Page(t.Context(), retwis.Public(), retwis.Page{First: 100})
+	must(err)
+	for i, edge := range liked.Edges {
+		for _, user := range ids[1 : 2+10*(i%2)] {
+			must(service.Likes.Like(t.Context(), user, edge.Post.ID))
+		}
 	}
 	page, err := service.Timelines.Page(t.Context(), retwis.Home(db.reader.ID), retwis.Page{First: 100})
 	must(err)

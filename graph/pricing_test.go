@@ -142,6 +142,10 @@ func (db *pricedDB) operationsToPrice(t *testing.T, random *rand.Rand, n int) []
 		{Query: `{ viewer { homeTimeline { posts(first: 1) { liveCursor } unreadCount(atMost: 100) marker } } }`},
 		{Query: `{ publicTimeline { posts(first: 50) { edges { node { replyCount replies(first: 1) { pageInfo { hasNextPage } } } } } } }`},
 		{Query: `{ publicTimeline { posts(first: 100) { edges { node { replyCount inReplyTo { id } ancestors(last: 1) { postId post { id } } } } } } }`},
+		{Query: `{ publicTimeline { posts(first: 100) { edges { node { quoteCount quotedPost { postId } } } } } }`},
+		{Query: `{ publicTimeline { posts(first: 100) { edges { node { likeCount viewerHasLiked } } } } }`},
+		{Query: `{ publicTimeline { posts(first: 50) { edges { node { likers(first: 1) { totalCount } } } } } }`},
+		{Query: `{ viewer { homeTimeline { posts(first: 20) { edges { node { id likeCount viewerHasLiked } } } } likedPosts(first: 100) { edges { likedAt } } } }`},
 		{Query: `{ __typename }`},
 	}
 	kinds := db.executor.schema

@@ -51,7 +51,7 @@ type randomFragment struct{ name, on, text string }
 
 const (
 	randomRequests  = 3
-	maxRandomDepth  = 9
+	maxRandomDepth  = 8
 	maxRandomFields = 40
 )
 
@@ -162,7 +162,7 @@ func (o *randomOperation) field(f *ast.FieldDefinition, depth int) string {
 	for _, a := range f.Arguments {
 		chance := 15
 		if a.Name == "first" {
-			chance = 85 // short pages keep the operation within the cost limit
+			chance = 90 // short pages keep the operation within the cost limit
 		}
 		if a.Type.NonNull || o.outOf100(chance) {
 			arguments = append(arguments, a.Name+": "+o.value(a.Type, true))

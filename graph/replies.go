@@ -8,11 +8,34 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Ancestor is a post above a reply in its thread. The post is nil if it cannot be shown.
-type Ancestor struct {
+// PostReference is a post that another one refers to: an ancestor of a reply, or a quoted post. The post is nil if it cannot
+// be shown.
+type PostReference struct {
 	PostID      retwis.PostID
 	Post        *retwis.Post
 	Unavailable *retwis.UnavailableReason
+}
+
+// referenceTo returns a reference to a post, which is nil if it was deleted.
+func referenceTo(id retwis.PostID, post *retwis.Post) *PostReference {
+	reference := &PostReference{PostID: id, Post: post}
+	if post == nil {
+		deleted := retwis.PostDeleted
+		reference.Unavailable = &deleted
+	}
+	return reference
+}
+
+// quotedPost returns the post that a post quotes. It returns nil if the post quotes none.
+func quotedPost(ctx context.Context, post *retwis.Post) (*PostReference, error) {
+	if post.Quoted == 0 {
+		return nil, nil
+	}
+	quoted, err := loaders.From(ctx).Posts.Load(ctx, post.Quoted)
+	if err != nil {
+		return nil, err
+	}
+	return referenceTo(post.Quoted, quoted), nil
 }
 
 // ReplyConnection is a page of the replies to a post.
@@ -29,8 +52,26 @@ func postAnswered(ctx context.Context, post *retwis.Post) (*retwis.Post, error) 
 	return loaders.From(ctx).Posts.Load(ctx, post.InReplyTo())
 }
 
+// postAnsweredID returns the id of the post that a reply answers, nil if the post is not a reply.
+func postAnsweredID(post *retwis.Post) *string {
+	if post.InReplyTo() == 0 {
+		return nil
+	}
+	id := globalPostID(post.InReplyTo())
+	return &id
+}
+
+// userAnswered returns the author of the post that a reply answers. It returns nil if the account was deleted, or if the post
+// is not a reply.
+func userAnswered(ctx context.Context, post *retwis.Post) (*retwis.User, error) {
+	if post.InReplyToUser() == 0 {
+		return nil, nil
+	}
+	return loaders.From(ctx).Authors().Load(ctx, post.InReplyToUser())
+}
+
 // ancestors returns the nearest posts above a reply, the root first.
-func ancestors(ctx context.Context, thread []retwis.PostID, last *int) ([]*Ancestor, error) {
+func ancestors(ctx context.Context, thread []retwis.PostID, last *int) ([]*PostReference, error) {
 	count := limits.MaxAncestors
 	if last != nil {
 		count = *last
@@ -43,22 +84,19 @@ func ancestors(ctx context.Context, thread []retwis.PostID, last *int) ([]*Ances
 	for i, id := range thread {
 		reads[i] = loaders.From(ctx).Posts.LoadThunk(ctx, id)
 	}
-	found := make([]*Ancestor, len(thread))
-	var authors, mentioned []retwis.UserID
+	found := make([]*PostReference, len(thread))
+	var authors, named []retwis.UserID
 	for i, read := range reads {
 		post, err := read()
 		if err != nil {
 			return nil, err
 		}
-		found[i] = &Ancestor{PostID: thread[i], Post: post}
-		if post == nil {
-			deleted := retwis.PostDeleted
-			found[i].Unavailable = &deleted
+		if found[i] = referenceTo(thread[i], post); post == nil {
 			continue
 		}
-		authors, mentioned = append(authors, post.AuthorID), append(mentioned, post.Mentions...)
+		authors, named = append(authors, post.AuthorID), appendNamed(named, post)
 	}
-	loaders.From(ctx).ExpectAuthors(authors, mentioned)
+	loaders.From(ctx).ExpectAuthors(authors, named)
 	return found, nil
 }
 

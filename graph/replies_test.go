@@ -11,7 +11,7 @@ import (
 // answer returns the mutation that answers a post.
 func answer(id string) string {
 	return fmt.Sprintf(`mutation { createPost(input: {text: "an answer", inReplyToId: %q}) {
-		edge { node { text inReplyTo { text } ancestors { postId post { text } unavailable } } } userErrors { code field } } }`, id)
+		edge { node { text inReplyTo { text } inReplyToId inReplyToUser { username } ancestors { postId post { text } unavailable } } } userErrors { code field } } }`, id)
 }
 
 func TestCreatePost_AnswersAPost(t *testing.T) {
@@ -20,7 +20,7 @@ func TestCreatePost_AnswersAPost(t *testing.T) {
 	alice, bob := a.addUser("alice"), a.addUser("bob")
 	question := globalPostID(a.addPost(alice, "a question").ID)
 	wantData(t, a.run(as(t, bob), answer(question), ""), `{"createPost": {"edge": {"node": {
-		"text": "an answer", "inReplyTo": {"text": "a question"},
+		"text": "an answer", "inReplyTo": {"text": "a question"}, "inReplyToId": "`+question+`", "inReplyToUser": {"username": "alice"},
 		"ancestors": [{"postId": "`+question+`", "post": {"text": "a question"}, "unavailable": null}]
 	}}, "userErrors": []}}`)
 	for name, id := range map[string]string{"an unknown post": globalPostID(77_000_000), "a user": globalUserID(alice.ID), "no id": "x"} {
@@ -29,6 +29,63 @@ func TestCreatePost_AnswersAPost(t *testing.T) {
 			wantData(t, a.run(as(t, bob), answer(id), ""),
 				`{"createPost": {"edge": null, "userErrors": [{"code": "NOT_FOUND", "field": ["input", "inReplyToId"]}]}}`)
 		})
+	}
+}
+
+func TestCreatePost_QuotesAPost(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	alice, bob := a.addUser("alice"), a.addUser("bob")
+	original := globalPostID(a.addPost(alice, "an original").ID)
+	quote := func(id string) string {
+		return fmt.Sprintf(`mutation { createPost(input: {text: "a quote", quotedPostId: %q}) {
+			edge { node { text quotedPost { postId post { text quoteCount quotedPost { postId } } unavailable } } } userErrors { code field } } }`, id)
+	}
+	wantData(t, a.run(as(t, bob), quote(original), ""), `{"createPost": {"edge": {"node": {
+		"text": "a quote", "quotedPost": {"postId": "`+original+`", "post": {"text": "an original", "quoteCount": 1, "quotedPost": null}, "unavailable": null}
+	}}, "userErrors": []}}`)
+	for name, id := range map[string]string{"an unknown post": globalPostID(77_000_000), "a user": globalUserID(alice.ID), "no id": "x"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wantData(t, a.run(as(t, bob), quote(id), ""),
+				`{"createPost": {"edge": null, "userErrors": [{"code": "NOT_FOUND", "field": ["input", "quotedPostId"]}]}}`)
+		})
+	}
+}
+
+func TestQuotedPost_IsAPlaceholderWhenDeleted(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	alice := a.addUser("alice")
+	a.addPost(alice, "a quote").Quoted = 77_000_000
+	wantData(t, a.run(as(t, nil), `{ publicTimeline { posts(first: 1) { edges { node { text quotedPost { postId post { text } unavailable } } } } } }`, ""),
+		`{"publicTimeline": {"posts": {"edges": [{"node": {"text": "a quote",
+			"quotedPost": {"postId": "`+globalPostID(77_000_000)+`", "post": null, "unavailable": "DELETED"}}}]}}}`)
+}
+
+// The names in a page of replies are read with the authors.
+func TestInReplyToUser_IsTheAuthorOfThePostAnswered(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	alice, bob := a.addUser("alice"), a.addUser("bob")
+	question := a.addPost(alice, "a question")
+	reply := func(author *retwis.User, text string, answered retwis.UserID) {
+		p := a.addPost(author, text)
+		p.Thread, p.Answered = []retwis.PostID{question.ID}, answered
+	}
+	reply(alice, "a continuation", 0)
+	reply(bob, "an answer", alice.ID)
+	reply(bob, "to a deleted account", 99)
+	id := globalPostID(question.ID)
+	response := a.run(as(t, nil), `{ publicTimeline { posts { edges { node { text inReplyToId inReplyToUser { username } } } } } }`, "")
+	wantData(t, response, `{"publicTimeline": {"posts": {"edges": [
+		{"node": {"text": "to a deleted account", "inReplyToId": "`+id+`", "inReplyToUser": null}},
+		{"node": {"text": "an answer", "inReplyToId": "`+id+`", "inReplyToUser": {"username": "alice"}}},
+		{"node": {"text": "a continuation", "inReplyToId": "`+id+`", "inReplyToUser": {"username": "alice"}}},
+		{"node": {"text": "a question", "inReplyToId": null, "inReplyToUser": null}}
+	]}}}`)
+	if calls := a.called("Users"); len(calls) != 1 {
+		t.Errorf("calls: %q, want one for all users", calls)
 	}
 }
 
@@ -100,20 +157,22 @@ func TestUserTimeline_IncludesReplies(t *testing.T) {
 }
 
 // Counts and posts of a page are each read at once.
-func TestReplies_AreBatched(t *testing.T) {
+func TestReferences_AreBatched(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice := a.addUser("alice")
 	question := a.addPost(alice, "a question")
 	for i := range 5 {
-		a.addPost(alice, fmt.Sprint("reply ", i)).Thread = []retwis.PostID{question.ID}
+		reply := a.addPost(alice, fmt.Sprint("reply ", i))
+		reply.Thread, reply.Quoted = []retwis.PostID{question.ID}, question.ID
 	}
-	response := a.run(as(t, nil), `{ publicTimeline { posts(first: 6) { edges { node { replyCount inReplyTo { id } ancestors { postId } } } } } }`, "")
+	response := a.run(as(t, nil), `{ publicTimeline { posts(first: 6) { edges { node {
+		replyCount quoteCount inReplyTo { id } ancestors { postId } quotedPost { post { id } } } } } } }`, "")
 	if len(response.Errors) > 0 {
 		t.Fatal(response.Errors)
 	}
-	if calls := a.called("ReplyCounts", "Posts"); len(calls) != 2 {
-		t.Errorf("calls: %s, want one for the counts and one for the post answered", strings.Join(calls, ", "))
+	if calls := a.called("ReplyCounts", "QuoteCounts", "Posts"); len(calls) != 3 {
+		t.Errorf("calls: %s, want one for each count and one for the post answered and quoted", strings.Join(calls, ", "))
 	}
 }
 

@@ -14,6 +14,7 @@ type Resolver struct {
 	Accounts  Accounts
 	Users     Users
 	Posts     Posts
+	Likes     Likes
 	Follows   Follows
 	Lists     Lists
 	Timelines Timelines
@@ -31,6 +32,9 @@ func (r *Resolver) sources() *loaders.Sources {
 		ByName:      r.Users.UsersByName,
 		Posts:       r.Posts.Posts,
 		Replies:     r.Posts.ReplyCounts,
+		Quotes:      r.Posts.QuoteCounts,
+		Likes:       r.Likes.LikeCounts,
+		Liked:       r.Likes.Liked,
 		Lists:       r.Lists.Lists,
 		Sessions:    r.sessionsByID,
 		Follows:     r.Follows.Follows,

@@ -32,6 +32,21 @@ func (w slowBackend) Authors(ctx context.Context, ids []retwis.UserID) ([]*retwi
 	return w.fakeBackend.Authors(ctx, ids)
 }
 
+func (w slowBackend) LikeCounts(ctx context.Context, posts []retwis.PostID) ([]int, error) {
+	time.Sleep(exchange)
+	return w.fakeBackend.LikeCounts(ctx, posts)
+}
+
+func (w slowBackend) Liked(ctx context.Context, user retwis.UserID, posts []retwis.PostID) ([]bool, error) {
+	time.Sleep(exchange)
+	return w.fakeBackend.Liked(ctx, user, posts)
+}
+
+func (w slowBackend) ReplyCounts(ctx context.Context, posts []retwis.PostID) ([]int, error) {
+	time.Sleep(exchange)
+	return w.fakeBackend.ReplyCounts(ctx, posts)
+}
+
 type anyFollows struct{ Follows }
 
 type slowFollows struct{ anyFollows }
@@ -54,6 +69,7 @@ func TestHomePage_TakesThreeRoundTrips(t *testing.T) {
 		"authors with their counts":  "author { username postCount followerCount followingCount }",
 		"authors and their ties":     "author { username viewerFollows followsViewer }",
 		"mentions":                   "mentions { id username }",
+		"likes":                      "author { username } likeCount viewerHasLiked replyCount",
 		"entities":                   "author { username } entities { start ... on TextMention { user { username } } }",
 		"authors, ties and mentions": "author { username viewerFollows followsViewer postCount } mentions { username followerCount }",
 		"the same under two names":   "a: author { username viewerFollows } b: author { bio followsViewer } mentions { bio }",
@@ -71,6 +87,7 @@ func TestHomePage_TakesThreeRoundTrips(t *testing.T) {
 				}
 				far := a.resolver()
 				far.Timelines, far.Users, far.Posts = slowBackend{a.fakeBackend}, slowBackend{a.fakeBackend}, slowBackend{a.fakeBackend}
+				far.Likes = slowBackend{a.fakeBackend}
 				far.Follows = slowFollows{anyFollows{far.Follows}}
 				a.serve(far, Options{})
 

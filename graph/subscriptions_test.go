@@ -37,6 +37,7 @@ func TestTimelineEvents_RenderAllKinds(t *testing.T) {
 			{&retwis.CaughtUp{Cursor: "c1", Replayed: 3}, `{"__typename": "TimelineCaughtUp", "cursor": "c1", "replayed": 3}`},
 			{&retwis.PostAdded{Edge: added}, fmt.Sprintf(`{"__typename": "PostAdded", "cursor": %q,
 				"edge": {"cursor": %q, "node": {"text": "one", "author": {"username": "alice"}}}}`, added.Cursor, added.Cursor)},
+			{&retwis.PostChanged{Cursor: "c1", Post: added.Post}, `{"__typename": "PostChanged", "cursor": "c1"}`},
 			{&retwis.PostRemoved{Cursor: "c2", PostID: 5}, fmt.Sprintf(`{"__typename": "PostRemoved", "cursor": "c2", "postId": %q}`, globalPostID(5))},
 			{&retwis.Reset{Cursor: "c3", Reason: retwis.HistoryChanged}, `{"__typename": "TimelineReset", "cursor": "c3", "reason": "HISTORY_CHANGED"}`},
 			{&retwis.Reset{Cursor: "c4", Reason: retwis.CursorTooOld}, `{"__typename": "TimelineReset", "cursor": "c4", "reason": "CURSOR_TOO_OLD"}`},

@@ -18,7 +18,7 @@ func (r *threadResolver) Post(ctx context.Context, obj *retwis.Thread) (*retwis.
 }
 
 // Ancestors is the resolver for the ancestors field.
-func (r *threadResolver) Ancestors(ctx context.Context, obj *retwis.Thread, last *int) ([]*Ancestor, error) {
+func (r *threadResolver) Ancestors(ctx context.Context, obj *retwis.Thread, last *int) ([]*PostReference, error) {
 	return ancestors(ctx, obj.Above, last)
 }
 

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
@@ -34,9 +37,35 @@ func (r *Resolver) timelineEvents(ctx context.Context, args map[string]any) (ret
 		return nil, err
 	}
 	who := auth.IdentityOf(ctx)
+	subscriber := retwis.Subscriber{User: who.User, FilterEpoch: who.FilterEpoch, Counts: selectsCountEvents(ctx)}
 	return r.filtered(func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
-		return r.Live.Attach(ctx, retwis.Subscriber{User: who.User, FilterEpoch: who.FilterEpoch}, timeline, cmp.Or(after, from), sink)
+		return r.Live.Attach(ctx, subscriber, timeline, cmp.Or(after, from), sink)
 	}, wanted), nil
+}
+
+// selectsCountEvents reports whether the subscription of ctx selects fields of the type PostChanged.
+func selectsCountEvents(ctx context.Context) bool {
+	op := graphql.GetOperationContext(ctx)
+	selected := false
+	for _, fragment := range op.Doc.Fragments {
+		selected = selected || fragment.TypeCondition == "PostChanged" // documents with unused fragments are invalid
+	}
+	var visit func(ast.SelectionSet)
+	visit = func(set ast.SelectionSet) {
+		for _, selection := range set {
+			switch selection := selection.(type) {
+			case *ast.Field:
+				visit(selection.SelectionSet)
+			case *ast.InlineFragment:
+				selected = selected || selection.TypeCondition == "PostChanged"
+				visit(selection.SelectionSet)
+			case *ast.FragmentSpread:
+				visit(selection.Definition.SelectionSet) // fragments have no cycles
+			}
+		}
+	}
+	visit(op.Operation.SelectionSet)
+	return selected
 }
 
 // timelineToWatch returns the timeline of a subscription, if it exists and the viewer may see it. Without an id that is the

@@ -22,6 +22,11 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		typeDeleteListPayload       = &exec.ObjectType{Name: "DeleteListPayload", Satisfies: deleteListPayloadImplementors}
 		typeDeletePostPayload       = &exec.ObjectType{Name: "DeletePostPayload", Satisfies: deletePostPayloadImplementors}
 		typeFollowPayload           = &exec.ObjectType{Name: "FollowPayload", Satisfies: followPayloadImplementors}
+		typeLikePayload             = &exec.ObjectType{Name: "LikePayload", Satisfies: likePayloadImplementors}
+		typeLikedPostConnection     = &exec.ObjectType{Name: "LikedPostConnection", Satisfies: likedPostConnectionImplementors}
+		typeLikedPostEdge           = &exec.ObjectType{Name: "LikedPostEdge", Satisfies: likedPostEdgeImplementors}
+		typeLikerConnection         = &exec.ObjectType{Name: "LikerConnection", Satisfies: likerConnectionImplementors}
+		typeLikerEdge               = &exec.ObjectType{Name: "LikerEdge", Satisfies: likerEdgeImplementors}
 		typeList                    = &exec.ObjectType{Name: "List", Satisfies: listImplementors}
 		typeListConnection          = &exec.ObjectType{Name: "ListConnection", Satisfies: listConnectionImplementors}
 		typeListEdge                = &exec.ObjectType{Name: "ListEdge", Satisfies: listEdgeImplementors}
@@ -31,10 +36,12 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		typePageInfo                = &exec.ObjectType{Name: "PageInfo", Satisfies: pageInfoImplementors}
 		typePost                    = &exec.ObjectType{Name: "Post", Satisfies: postImplementors}
 		typePostAdded               = &exec.ObjectType{Name: "PostAdded", Satisfies: postAddedImplementors}
+		typePostChanged             = &exec.ObjectType{Name: "PostChanged", Satisfies: postChangedImplementors}
 		typePostConnection          = &exec.ObjectType{Name: "PostConnection", Satisfies: postConnectionImplementors}
 		typePostEdge                = &exec.ObjectType{Name: "PostEdge", Satisfies: postEdgeImplementors}
 		typePostRemoved             = &exec.ObjectType{Name: "PostRemoved", Satisfies: postRemovedImplementors}
 		typeQuery                   = &exec.ObjectType{Name: "Query", Satisfies: queryImplementors}
+		typeQuotedPost              = &exec.ObjectType{Name: "QuotedPost", Satisfies: quotedPostImplementors}
 		typeRateLimitPayload        = &exec.ObjectType{Name: "RateLimitPayload", Satisfies: rateLimitPayloadImplementors}
 		typeRemoveListMemberPayload = &exec.ObjectType{Name: "RemoveListMemberPayload", Satisfies: removeListMemberPayloadImplementors}
 		typeRenameListPayload       = &exec.ObjectType{Name: "RenameListPayload", Satisfies: renameListPayloadImplementors}
@@ -105,7 +112,7 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		"postId": {
 			NonNull: true,
 			Leaf: func(b []byte, x any) []byte {
-				obj := x.(*Ancestor)
+				obj := x.(*PostReference)
 				return appendPostID(b, obj.PostID)
 			},
 		},
@@ -113,7 +120,7 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			NonNull: false,
 			Object:  typePost,
 			Get: func(x any) any {
-				obj := x.(*Ancestor)
+				obj := x.(*PostReference)
 				v := obj.Post
 				if v == nil {
 					return nil
@@ -124,7 +131,7 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		"unavailable": {
 			NonNull: false,
 			Leaf: func(b []byte, x any) []byte {
-				obj := x.(*Ancestor)
+				obj := x.(*PostReference)
 				v := obj.Unavailable
 				if v == nil {
 					return b
@@ -325,6 +332,148 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 					return nil
 				}
 				return v[i]
+			},
+		},
+	}
+	typeLikePayload.Fields = map[string]*exec.FieldType{
+		"post": {
+			NonNull: false,
+			Object:  typePost,
+			Get: func(x any) any {
+				obj := x.(*LikePayload)
+				v := obj.Post
+				if v == nil {
+					return nil
+				}
+				return v
+			},
+		},
+		"userErrors": {
+			NonNull:     true,
+			ElemNonNull: true,
+			Object:      typeUserError,
+			Len: func(x any) int {
+				obj := x.(*LikePayload)
+				return len(obj.UserErrors)
+			},
+			At: func(x any, i int) any {
+				obj := x.(*LikePayload)
+				v := obj.UserErrors
+				if v[i] == nil {
+					return nil
+				}
+				return v[i]
+			},
+		},
+	}
+	typeLikedPostConnection.Fields = map[string]*exec.FieldType{
+		"edges": {
+			NonNull:     true,
+			ElemNonNull: true,
+			Object:      typeLikedPostEdge,
+			Len: func(x any) int {
+				obj := x.(*LikedPostConnection)
+				return len(obj.Edges)
+			},
+			At: func(x any, i int) any {
+				obj := x.(*LikedPostConnection)
+				v := obj.Edges
+				return &v[i]
+			},
+		},
+		"pageInfo": {
+			NonNull: true,
+			Object:  typePageInfo,
+			Get: func(x any) any {
+				obj := x.(*LikedPostConnection)
+				return &obj.PageInfo
+			},
+		},
+	}
+	typeLikedPostEdge.Fields = map[string]*exec.FieldType{
+		"cursor": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.LikedPost)
+				return appendCursor(b, obj.Cursor)
+			},
+		},
+		"node": {
+			NonNull: true,
+			Object:  typePost,
+			Get: func(x any) any {
+				obj := x.(*retwis.LikedPost)
+				v := obj.Post
+				if v == nil {
+					return nil
+				}
+				return v
+			},
+		},
+		"likedAt": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.LikedPost)
+				return appendDateTime(b, obj.LikedAt)
+			},
+		},
+	}
+	typeLikerConnection.Fields = map[string]*exec.FieldType{
+		"edges": {
+			NonNull:     true,
+			ElemNonNull: true,
+			Object:      typeLikerEdge,
+			Len: func(x any) int {
+				obj := x.(*LikerConnection)
+				return len(obj.Edges)
+			},
+			At: func(x any, i int) any {
+				obj := x.(*LikerConnection)
+				v := obj.Edges
+				return &v[i]
+			},
+		},
+		"pageInfo": {
+			NonNull: true,
+			Object:  typePageInfo,
+			Get: func(x any) any {
+				obj := x.(*LikerConnection)
+				return &obj.PageInfo
+			},
+		},
+		"totalCount": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*LikerConnection)
+				return exec.AppendInt(b, obj.TotalCount)
+			},
+		},
+	}
+	typeLikerEdge.Fields = map[string]*exec.FieldType{
+		"cursor": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.Liker)
+				return appendCursor(b, obj.Cursor)
+			},
+		},
+		"node": {
+			NonNull: true,
+			Object:  typeUser,
+			Get: func(x any) any {
+				obj := x.(*retwis.Liker)
+				v := obj.User
+				if v == nil {
+					return nil
+				}
+				return v
+			},
+		},
+		"likedAt": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.Liker)
+				return appendDateTime(b, obj.LikedAt)
 			},
 		},
 	}
@@ -677,6 +826,34 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return generated.(*executionContext).fieldContext_Mutation_unfollowUser(ctx, field)
 			},
 		},
+		"likePost": {
+			NonNull: false,
+			Object:  typeLikePayload,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				v, err := resolveMutation.LikePost(ctx, fc.Args["input"].(LikePostInput))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Mutation_likePost(ctx, field)
+			},
+		},
+		"unlikePost": {
+			NonNull: false,
+			Object:  typeLikePayload,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				v, err := resolveMutation.UnlikePost(ctx, fc.Args["input"].(UnlikePostInput))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Mutation_unlikePost(ctx, field)
+			},
+		},
 		"createList": {
 			NonNull: false,
 			Object:  typeCreateListPayload,
@@ -910,6 +1087,39 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return generated.(*executionContext).fieldContext_Post_inReplyTo(ctx, field)
 			},
 		},
+		"inReplyToId": {
+			NonNull: false,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.InReplyToID(ctx, obj)
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Leaf: func(b []byte, x any) []byte {
+				v := x.(*string)
+				return exec.AppendID(b, *v)
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_inReplyToId(ctx, field)
+			},
+		},
+		"inReplyToUser": {
+			NonNull: false,
+			Object:  typeUser,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.InReplyToUser(ctx, obj)
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_inReplyToUser(ctx, field)
+			},
+		},
 		"ancestors": {
 			NonNull:     true,
 			ElemNonNull: true,
@@ -919,9 +1129,9 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				v, err := resolvePost.Ancestors(ctx, obj, fc.Args["last"].(*int))
 				return v, err
 			},
-			Len: func(x any) int { return len(x.([]*Ancestor)) },
+			Len: func(x any) int { return len(x.([]*PostReference)) },
 			At: func(x any, i int) any {
-				v := x.([]*Ancestor)
+				v := x.([]*PostReference)
 				if v[i] == nil {
 					return nil
 				}
@@ -929,6 +1139,36 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			},
 			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
 				return generated.(*executionContext).fieldContext_Post_ancestors(ctx, field)
+			},
+		},
+		"quotedPost": {
+			NonNull: false,
+			Object:  typeQuotedPost,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.QuotedPost(ctx, obj)
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_quotedPost(ctx, field)
+			},
+		},
+		"quoteCount": {
+			NonNull: true,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.QuoteCount(ctx, obj)
+				return v, err
+			},
+			Leaf: func(b []byte, x any) []byte {
+				v := x.(int)
+				return exec.AppendInt(b, v)
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_quoteCount(ctx, field)
 			},
 		},
 		"replyCount": {
@@ -961,6 +1201,51 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return generated.(*executionContext).fieldContext_Post_replies(ctx, field)
 			},
 		},
+		"likeCount": {
+			NonNull: true,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.LikeCount(ctx, obj)
+				return v, err
+			},
+			Leaf: func(b []byte, x any) []byte {
+				v := x.(int)
+				return exec.AppendInt(b, v)
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_likeCount(ctx, field)
+			},
+		},
+		"viewerHasLiked": {
+			NonNull: true,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.ViewerHasLiked(ctx, obj)
+				return v, err
+			},
+			Leaf: func(b []byte, x any) []byte {
+				v := x.(bool)
+				return exec.AppendBoolean(b, v)
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_viewerHasLiked(ctx, field)
+			},
+		},
+		"likers": {
+			NonNull: true,
+			Object:  typeLikerConnection,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.Likers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*retwis.Cursor), fc.Args["last"].(*int), fc.Args["before"].(*retwis.Cursor))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_likers(ctx, field)
+			},
+		},
 	}
 	typePostAdded.Fields = map[string]*exec.FieldType{
 		"cursor": {
@@ -976,6 +1261,27 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			Get: func(x any) any {
 				obj := x.(*retwis.PostAdded)
 				return &obj.Edge
+			},
+		},
+	}
+	typePostChanged.Fields = map[string]*exec.FieldType{
+		"cursor": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.PostChanged)
+				return appendCursor(b, obj.Cursor)
+			},
+		},
+		"post": {
+			NonNull: true,
+			Object:  typePost,
+			Get: func(x any) any {
+				obj := x.(*retwis.PostChanged)
+				v := obj.Post
+				if v == nil {
+					return nil
+				}
+				return v
 			},
 		},
 	}
@@ -1300,6 +1606,38 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			},
 		},
 	}
+	typeQuotedPost.Fields = map[string]*exec.FieldType{
+		"postId": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*PostReference)
+				return appendPostID(b, obj.PostID)
+			},
+		},
+		"post": {
+			NonNull: false,
+			Object:  typePost,
+			Get: func(x any) any {
+				obj := x.(*PostReference)
+				v := obj.Post
+				if v == nil {
+					return nil
+				}
+				return v
+			},
+		},
+		"unavailable": {
+			NonNull: false,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*PostReference)
+				v := obj.Unavailable
+				if v == nil {
+					return b
+				}
+				return exec.AppendString(b, marshalOUnavailableReason2ᚖretwisᚋinternalᚋretwisᚐUnavailableReason[*v])
+			},
+		},
+	}
 	typeRateLimitPayload.Fields = map[string]*exec.FieldType{
 		"cost": {
 			NonNull: true,
@@ -1571,6 +1909,11 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 						return typePostRemoved, nil
 					}
 					return typePostRemoved, v
+				case *retwis.PostChanged:
+					if v == nil {
+						return typePostChanged, nil
+					}
+					return typePostChanged, v
 				case *retwis.PostAdded:
 					if v == nil {
 						return typePostAdded, nil
@@ -1669,9 +2012,9 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				v, err := resolveThread.Ancestors(ctx, obj, fc.Args["last"].(*int))
 				return v, err
 			},
-			Len: func(x any) int { return len(x.([]*Ancestor)) },
+			Len: func(x any) int { return len(x.([]*PostReference)) },
 			At: func(x any, i int) any {
-				v := x.([]*Ancestor)
+				v := x.([]*PostReference)
 				if v[i] == nil {
 					return nil
 				}
@@ -2282,6 +2625,21 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return generated.(*executionContext).fieldContext_Viewer_lists(ctx, field)
 			},
 		},
+		"likedPosts": {
+			NonNull: true,
+			Object:  typeLikedPostConnection,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Viewer)
+				v, err := resolveViewer.LikedPosts(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*retwis.Cursor), fc.Args["last"].(*int), fc.Args["before"].(*retwis.Cursor))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Viewer_likedPosts(ctx, field)
+			},
+		},
 		"sessions": {
 			NonNull:     true,
 			ElemNonNull: true,
@@ -2313,6 +2671,11 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		"DeleteListPayload":       typeDeleteListPayload,
 		"DeletePostPayload":       typeDeletePostPayload,
 		"FollowPayload":           typeFollowPayload,
+		"LikePayload":             typeLikePayload,
+		"LikedPostConnection":     typeLikedPostConnection,
+		"LikedPostEdge":           typeLikedPostEdge,
+		"LikerConnection":         typeLikerConnection,
+		"LikerEdge":               typeLikerEdge,
 		"List":                    typeList,
 		"ListConnection":          typeListConnection,
 		"ListEdge":                typeListEdge,
@@ -2322,10 +2685,12 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		"PageInfo":                typePageInfo,
 		"Post":                    typePost,
 		"PostAdded":               typePostAdded,
+		"PostChanged":             typePostChanged,
 		"PostConnection":          typePostConnection,
 		"PostEdge":                typePostEdge,
 		"PostRemoved":             typePostRemoved,
 		"Query":                   typeQuery,
+		"QuotedPost":              typeQuotedPost,
 		"RateLimitPayload":        typeRateLimitPayload,
 		"RemoveListMemberPayload": typeRemoveListMemberPayload,
 		"RenameListPayload":       typeRenameListPayload,

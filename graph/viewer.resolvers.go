@@ -36,6 +36,11 @@ func (r *viewerResolver) Lists(ctx context.Context, obj *retwis.Viewer, first *i
 	return r.ownLists(ctx, obj.ID, first, after, last, before)
 }
 
+// LikedPosts is the resolver for the likedPosts field.
+func (r *viewerResolver) LikedPosts(ctx context.Context, obj *retwis.Viewer, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*LikedPostConnection, error) {
+	return r.likedPosts(ctx, obj.ID, first, after, last, before)
+}
+
 // Sessions is the resolver for the sessions field.
 func (r *viewerResolver) Sessions(ctx context.Context, obj *retwis.Viewer) ([]*retwis.Session, error) {
 	return r.sessions(ctx)

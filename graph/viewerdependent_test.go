@@ -96,6 +96,7 @@ func (c *census) places(t *testing.T) map[string]spot {
 		"TimelineAdvanced": {before: "subscription { timelineEvents { ... on TimelineAdvanced {", after: "} } }"},
 		"TimelineReset":    {before: "subscription { timelineEvents { ... on TimelineReset {", after: "} } }"},
 	}
+	found["PostChanged"] = spot{before: "subscription { timelineEvents { ... on PostChanged {", after: "} } }"}
 	found["TimelineMarkerMoved"] = spot{before: "subscription { timelineEvents { ... on TimelineMarkerMoved {", after: "} } }"}
 	queue := []string{"Query", "PostAdded"}
 	// Paths that do not depend on the viewer come first.
@@ -153,6 +154,7 @@ func (c *census) ask(t *testing.T, viewer *retwis.User, query string) string {
 	for _, e := range []retwis.Event{
 		&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "place", Post: c.posts[0]}},
 		&retwis.PostRemoved{Cursor: at, PostID: 1},
+		&retwis.PostChanged{Cursor: at, Post: c.posts[0]},
 		&retwis.CaughtUp{Cursor: at},
 		&retwis.MarkerMoved{Cursor: at, Marker: &at, Timeline: retwis.Timeline{ID: retwis.Home(1025)}},
 		&retwis.Advanced{Cursor: at},
@@ -172,7 +174,10 @@ func TestViewerDependentFields_AreMarked(t *testing.T) {
 	c.addFollow(alice, carol)
 	c.addFollow(carol, bob)
 	root := c.addPost(carol, "a post")
-	c.addPost(carol, "a reply").Thread = []retwis.PostID{root.ID}
+	reply := c.addPost(carol, "a reply and a quote")
+	reply.Thread, reply.Quoted = []retwis.PostID{root.ID}, root.ID
+	c.addLike(alice, c.posts[0])
+	c.addLike(bob, c.posts[0])
 	carol.Bio = "https://example.com @bob"
 	c.addList(alice, "a list", carol)
 	c.addSession(alice, "Phone/1.0")
@@ -206,7 +211,7 @@ func TestViewerDependentFields_AreMarked(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"User.viewerFollows", "User.followsViewer", "Query.viewer", "Timeline.posts"} {
+	for _, name := range []string{"User.viewerFollows", "User.followsViewer", "Post.viewerHasLiked", "Query.viewer", "Timeline.posts"} {
 		if !c.asked[name] {
 			t.Errorf("%s did not read the viewer, so this test detects nothing", name)
 		}

@@ -17,7 +17,8 @@ var benchBinary, serviceBinary string
 
 func TestMain(m *testing.M) {
 	programtest.Main(m, func(dir string) (err error) {
-		if benchBinary, err = programtest.Build(dir, "retwis-bench", programtest.RaceDetector); err != nil {
+		// The race detector checks the packages of the program in their own tests. Here it would take minutes.
+		if benchBinary, err = programtest.Build(dir, "retwis-bench", false); err != nil {
 			return err
 		}
 		serviceBinary, err = programtest.Build(dir, "retwis", false)
@@ -40,9 +41,6 @@ func runBinary(t *testing.T, binary string, variables, args []string) (code int,
 	err := cmd.Run()
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Fatal(err)
-	}
-	if strings.Contains(errs.String(), "DATA RACE") {
-		t.Errorf("the race detector reports:\n%s", &errs)
 	}
 	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }

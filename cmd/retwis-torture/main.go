@@ -42,7 +42,7 @@ type runCommand struct {
 	Between time.Duration `default:"500ms" help:"Pause between two faults."`
 	Seed    uint64        `help:"Seed of the order of the faults; random by default."`
 	Binary  string        `help:"Path of the service's binary; built from ./cmd/retwis by default."`
-	History string        `help:"File to write the history to." placeholder:"FILE"`
+	History string        `help:"File to write the history to; by default only one with violations is written, beside the logs." placeholder:"FILE"`
 	Results string        `help:"File to append the result to, a line of JSON." placeholder:"FILE"`
 	KeepDir bool          `help:"Keep the directory with data and logs even without violations."`
 }
@@ -88,6 +88,9 @@ func (c *runCommand) Run(ctx context.Context) error {
 		return fmt.Errorf("%w (data and logs are in %s)", err, dir)
 	}
 	violations := validate.Check(found)
+	if len(violations) > 0 && c.History == "" {
+		c.History = filepath.Join(dir, "history.json")
+	}
 	if err := c.write(found, violations); err != nil {
 		return err
 	}
@@ -95,7 +98,7 @@ func (c *runCommand) Run(ctx context.Context) error {
 		for _, v := range violations {
 			fmt.Println(v)
 		}
-		return fmt.Errorf("%d violations (seed %d; data and logs are in %s)", len(violations), c.Seed, dir)
+		return fmt.Errorf("%d violations (seed %d; the history is in %s, data and logs are in %s)", len(violations), c.Seed, c.History, dir)
 	}
 	if c.KeepDir {
 		return nil
@@ -165,8 +168,8 @@ func (c *runCommand) write(h *history.History, violations []validate.Violation) 
 		Time: time.Now().UTC().Truncate(time.Second), Seed: c.Seed, Cluster: c.Cluster, Fsync: c.Fsync, HomeCap: c.HomeCap, Pull: c.Pull,
 		Faults: map[string]int{}, Operations: len(h.Operations), Violations: map[string]int{},
 	}
-	for _, name := range h.Faults {
-		r.Faults[name]++
+	for _, f := range h.Faults {
+		r.Faults[f.Name]++
 	}
 	for _, o := range h.Operations {
 		if o.Kind == history.Post && o.Outcome == history.OK {

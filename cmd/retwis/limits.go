@@ -11,6 +11,7 @@ type limitSettings struct {
 	RateLimits         string `env:"RETWIS_RATE_LIMITS" enum:"on,off" default:"on" placeholder:"on|off" help:"Switch the limits of clients on or off: the limits below, and those of websockets and subscriptions, which are 1000 per user and 10000 per network for clients without a login."`
 	LimitReads         rate   `env:"RETWIS_LIMIT_READS" default:"120000/1m" placeholder:"RATE" help:"Rate limit of the cost of operations, per user, or per network for clients without a login: the burst, and the time in which it is available again. off disables a limit."`
 	LimitPosts         rate   `env:"RETWIS_LIMIT_POSTS" default:"60/1m" placeholder:"RATE" help:"Rate limit of posts, per user."`
+	LimitLikes         rate   `env:"RETWIS_LIMIT_LIKES" default:"300/1m" placeholder:"RATE" help:"Rate limit of likes added or removed, per user."`
 	LimitFollows       rate   `env:"RETWIS_LIMIT_FOLLOWS" default:"120/1m" placeholder:"RATE" help:"Rate limit of follows, unfollows, and changes of list members, per user."`
 	LimitLogins        rate   `env:"RETWIS_LIMIT_LOGINS" default:"10/1m" placeholder:"RATE" help:"Rate limit of password attempts, per network, and per username from networks that the user has not logged in from."`
 	LimitRegistrations rate   `env:"RETWIS_LIMIT_REGISTRATIONS" default:"5/1h" placeholder:"RATE" help:"Rate limit of registrations, per network."`
@@ -28,6 +29,7 @@ func (s limitSettings) check() error {
 	}{
 		{"limit-reads", s.LimitReads},
 		{"limit-posts", s.LimitPosts},
+		{"limit-likes", s.LimitLikes},
 		{"limit-follows", s.LimitFollows},
 		{"limit-logins", s.LimitLogins},
 		{"limit-registrations", s.LimitRegistrations},
@@ -50,6 +52,7 @@ func (s limitSettings) rates() ratelimit.Policies {
 	return ratelimit.Policies{
 		Reads:         s.LimitReads.parsed(),
 		Posts:         s.LimitPosts.parsed(),
+		Likes:         s.LimitLikes.parsed(),
 		Follows:       s.LimitFollows.parsed(),
 		Logins:        s.LimitLogins.parsed(),
 		Registrations: s.LimitRegistrations.parsed(),

@@ -41,7 +41,7 @@ func TestRateLimits_RefuseExcess(t *testing.T) {
 	}
 	refused(reader.post(`mutation { createPost(input: {text: "four"}) { edge { cursor } } }`, nil))
 
-	const policy = `"reads";q=100000;w=3600, "posts";q=3;w=86400, "follows";q=120;w=60, "logins";q=10;w=60, "registrations";q=2;w=3600`
+	const policy = `"reads";q=100000;w=3600, "posts";q=3;w=86400, "likes";q=300;w=60, "follows";q=120;w=60, "logins";q=10;w=60, "registrations";q=2;w=3600`
 	got, a := reader.post(`{ viewer { homeTimeline { posts(first: 100) { edges { node { text author { username } } } } } } }`, nil)
 	if len(a.Errors) > 0 || got.header.Get("RateLimit-Policy") != policy || !strings.HasPrefix(got.header.Get("RateLimit"), `"reads";r=9`) {
 		t.Errorf("got %+v, header %v", a.Errors, got.header)

@@ -74,9 +74,9 @@ func rebuildAll(ctx context.Context, db *store.Store, console cli.Console) error
 	progress := terminal.NewProgress(console.Err)
 	found := progress.Begin("users found", 0)
 	var users []retwis.UserID
-	err := inspect.New(db).Scan(ctx, func(some []retwis.UserID, _ []record.NameClaim, _ []retwis.PostID) error {
-		found.Add(len(some))
-		users = append(users, some...)
+	err := inspect.New(db).Scan(ctx, func(some record.Scanned) error {
+		found.Add(len(some.Users))
+		users = append(users, some.Users...)
 		return nil
 	})
 	found.End()

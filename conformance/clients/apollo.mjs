@@ -12,7 +12,7 @@ const { mergePages } = await importWeb('pagination.ts');
 
 const pages = { keyArgs: false, merge: (existing, incoming, { args }) => mergePages(existing, incoming, args) };
 
-const { create, follow, home, login, mark, profile, unread, watch } = parsed(gql);
+const { create, follow, home, like, login, mark, profile, thread, unread, watch } = parsed(gql);
 
 export class ApolloApp {
   #token = '';
@@ -26,7 +26,10 @@ export class ApolloApp {
           Node: ['User', 'Post', 'Timeline', 'List', 'Session', 'Viewer'],
           TimelineEvent: ['PostAdded', 'PostRemoved', 'TimelineMarkerMoved', 'TimelineCaughtUp', 'TimelineAdvanced', 'TimelineReset'],
         },
-        typePolicies: { Timeline: { fields: { posts: pages } } },
+        typePolicies: {
+          Timeline: { fields: { posts: pages } },
+          Thread: { keyFields: ['postId'], fields: { replies: pages } },
+        },
       }),
       link: ApolloLink.split(
         ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
@@ -42,6 +45,7 @@ export class ApolloApp {
   async login(username, password) {
     const { data } = await this.client.mutate({ mutation: login, variables: { input: { username, password } } });
     this.#token = data.login.token;
+    this.viewer = { __typename: 'User', id: data.login.user.id, username };
   }
 
   readProfile(username) {
@@ -50,6 +54,50 @@ export class ApolloApp {
 
   readHome() {
     return this.#readOn(home, this.variables, (data) => data.viewer.homeTimeline.posts);
+  }
+
+  async readThread(postId) {
+    await this.#readOn(thread, { postId, ...this.variables }, (data) => data.thread.replies);
+    return this.thread(postId);
+  }
+
+  /** What the app shows of a thread now. */
+  thread(postId) {
+    const options = { query: thread, variables: { postId, ...this.variables } };
+    const { post, replyCount, ancestors, replies } = this.client.readQuery(options, true).thread;
+    return { likes: [post.likeCount, post.viewerHasLiked], replyCount, above: ancestors.map(({ post }) => post?.text ?? null), replies: textsOf(replies) };
+  }
+
+  /** Likes the post of a thread. The like is shown at once, and disappears again if it is refused. */
+  async like(postId) {
+    const [likes] = this.thread(postId).likes;
+    const post = { __typename: 'Post', id: postId, likeCount: likes + 1, viewerHasLiked: true };
+    const { data } = await this.client.mutate({
+      mutation: like,
+      variables: { input: { postId } },
+      optimisticResponse: { likePost: { __typename: 'LikePayload', post, userErrors: [] } },
+    });
+    return data.likePost.userErrors.map(({ code }) => code);
+  }
+
+  /** Answers a post. The reply is shown at once, and disappears again if it is refused. */
+  async reply(postId, text) {
+    const node = { __typename: 'Post', id: `pending:${text}`, text, author: this.viewer };
+    const { data } = await this.client.mutate({
+      mutation: create,
+      variables: { input: { text, inReplyToId: postId, idempotencyKey: crypto.randomUUID() } },
+      optimisticResponse: {
+        createPost: { __typename: 'CreatePostPayload', edge: { __typename: 'PostEdge', cursor: '', node }, userErrors: [] },
+      },
+      update: (cache, { data: { createPost } }) => {
+        if (!createPost.edge) return;
+        cache.updateQuery({ query: thread, variables: { postId, ...this.variables } }, (data) => {
+          const { replyCount, replies } = data.thread;
+          return { thread: { ...data.thread, replyCount: replyCount + 1, replies: { ...replies, edges: [createPost.edge, ...replies.edges] } } };
+        });
+      },
+    });
+    return data.createPost.userErrors.map(({ code }) => code);
   }
 
   async #readOn(query, variables, postsOf) {

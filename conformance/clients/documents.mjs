@@ -100,6 +100,20 @@ const create = /* GraphQL */ `
     }
   }
 `;
+const like = /* GraphQL */ `
+  mutation Like($input: LikePostInput!) {
+    likePost(input: $input) {
+      post {
+        id
+        likeCount
+        viewerHasLiked
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
 const mark = /* GraphQL */ `
   mutation Mark($input: MarkTimelineReadInput!) {
     markTimelineRead(input: $input) {
@@ -164,7 +178,48 @@ const watch = /* GraphQL */ `
   }
 `;
 
-const documents = { create, follow, home, login, mark, profile, unread, watch };
+const thread = /* GraphQL */ `
+  query Thread($postId: ID!, $first: Int!, $after: Cursor) {
+    thread(postId: $postId) {
+      postId
+      post {
+        id
+        likeCount
+        viewerHasLiked
+      }
+      replyCount
+      ancestors {
+        postId
+        unavailable
+        post {
+          id
+          text
+        }
+      }
+      replies(first: $first, after: $after) {
+        edges {
+          cursor
+          node {
+            id
+            text
+            author {
+              id
+              username
+            }
+          }
+        }
+        pageInfo {
+          hasNextPage
+          hasPreviousPage
+          startCursor
+          endCursor
+        }
+      }
+    }
+  }
+`;
+
+const documents = { create, follow, home, like, login, mark, profile, thread, unread, watch };
 
 /** parsed returns the documents as a client's own `gql` makes them. */
 export function parsed(gql) {

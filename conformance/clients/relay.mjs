@@ -17,10 +17,14 @@ const profile = artifact('feedProfileQuery');
 const home = artifact('feedHomeQuery');
 const timeline = artifact('feed_timeline');
 const post = artifact('feed_post');
+const talk = artifact('feedThreadQuery');
+const replies = artifact('feed_replies');
+const moreReplies = artifact('feedRepliesPageQuery');
 const nextPage = artifact('feedPageQuery');
 const login = artifact('peopleLoginMutation');
 const follow = artifact('peopleFollowMutation');
 const create = artifact('feedPostMutation');
+const like = artifact('feedLikeMutation');
 const mark = artifact('feedMarkMutation');
 const unread = artifact('feedUnreadQuery');
 const marked = artifact('feed_unread');
@@ -52,6 +56,7 @@ export class RelayApp {
   async login(username, password) {
     const { login: session } = await this.#mutate(login, { input: { username, password } });
     this.#token = session.token;
+    this.viewer = { id: session.user.id, username };
   }
 
   readProfile(username) {
@@ -62,16 +67,62 @@ export class RelayApp {
     return this.#readOn(home, { count: this.pageSize }, (data) => data.viewer.homeTimeline);
   }
 
-  async #readOn(query, variables, timelineOf) {
-    const operation = createOperationDescriptor(query, variables);
-    this.environment.retain(operation);
+  async readThread(postId) {
+    await this.#fetch(talk, { postId, count: this.pageSize });
+    for (;;) {
+      const { pageInfo } = this.#replies(postId).replies;
+      if (!pageInfo.hasNextPage) return this.thread(postId);
+      await this.#fetch(moreReplies, { id: postId, count: this.pageSize, cursor: pageInfo.endCursor, order: 'OLDEST' });
+    }
+  }
+
+  /** What the app shows of a thread now. */
+  thread(postId) {
+    const { ancestors } = this.#read(talk, { postId, count: this.pageSize }).thread;
+    const { likeCount, viewerHasLiked, replyCount, replies } = this.#replies(postId);
+    return { likes: [likeCount, viewerHasLiked], replyCount, above: ancestors.map(({ post: above }) => above && this.#lookup(post, above).text), replies: this.#textsOf(replies) };
+  }
+
+  /** Likes the post of a thread. The like is shown at once, and disappears again if it is refused. */
+  async like(postId) {
+    const post = { id: postId, likeCount: this.#replies(postId).likeCount + 1, viewerHasLiked: true };
+    const { likePost } = await this.#mutate(like, { input: { postId } }, { optimisticResponse: { likePost: { post, userErrors: [] } } });
+    return likePost.userErrors.map(({ code }) => code);
+  }
+
+  /** Answers a post. The reply is shown at once, and disappears again if it is refused. */
+  async reply(postId, text) {
+    const node = { id: `pending:${text}`, text, createdAt: new Date().toISOString(), author: this.viewer, mentions: [] };
+    const count = (store, { createPost }) => {
+      if (!createPost.edge) return;
+      const answered = store.get(postId);
+      answered.setValue(answered.getValue('replyCount') + 1, 'replyCount');
+    };
+    const optimisticResponse = { createPost: { edge: { cursor: '', node }, userErrors: [] } };
+    const { createPost } = await this.#mutate(
+      create,
+      { input: { text, inReplyToId: postId, idempotencyKey: crypto.randomUUID() }, connections: [this.#replies(postId).replies.__id] },
+      { optimisticResponse, optimisticUpdater: (store) => count(store, optimisticResponse), updater: count },
+    );
+    return createPost.userErrors.map(({ code }) => code);
+  }
+
+  #replies(postId) {
+    return this.#lookup(replies, this.#read(talk, { postId, count: this.pageSize }).thread.post);
+  }
+
+  async #fetch(query, variables) {
+    this.environment.retain(createOperationDescriptor(query, variables));
     await fetchQuery(this.environment, query, variables).toPromise();
+  }
+
+  async #readOn(query, variables, timelineOf) {
+    await this.#fetch(query, variables);
     for (;;) {
       const { id, posts } = this.#lookup(timeline, timelineOf(this.#read(query, variables)));
       if (!posts.pageInfo.hasNextPage) return this.#textsOf(posts);
       const more = { id, count: this.pageSize, cursor: posts.pageInfo.endCursor };
-      this.environment.retain(createOperationDescriptor(nextPage, more));
-      await fetchQuery(this.environment, nextPage, more).toPromise();
+      await this.#fetch(nextPage, more);
     }
   }
 
@@ -144,11 +195,12 @@ export class RelayApp {
     return data;
   }
 
-  #mutate(mutation, variables) {
+  #mutate(mutation, variables, config = {}) {
     return new Promise((resolve, reject) => {
       commitMutation(this.environment, {
         mutation,
         variables,
+        ...config,
         onCompleted: (data, errors) => (errors?.length ? reject(new Error(JSON.stringify(errors))) : resolve(data)),
         onError: reject,
       });

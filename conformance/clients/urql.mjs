@@ -12,19 +12,26 @@ const { resume } = await importExample('resume.mjs');
 
 const schema = introspectionFromSchema(buildSchema(readFileSync(new URL('../../schema.graphqls', import.meta.url), 'utf8')));
 
-const { create, follow, home, login, mark, profile, unread, watch } = parsed(gql);
+const { create, follow, home, like, login, mark, profile, thread, unread, watch } = parsed(gql);
 
-/** pagesOf returns the keys of the pages of a timeline in the cache, the first one first. */
-function pagesOf(cache, timeline) {
+const count = gql`
+  fragment ReplyCount on Thread {
+    postId
+    replyCount
+  }
+`;
+
+/** pagesOf returns the keys of the pages of a connection in the cache, the first one first. */
+function pagesOf(cache, owner, connection) {
   return cache
-    .inspectFields(timeline)
-    .filter(({ fieldName }) => fieldName === 'posts')
+    .inspectFields(owner)
+    .filter(({ fieldName }) => fieldName === connection)
     .sort((a, b) => Boolean(a.arguments.after) - Boolean(b.arguments.after))
-    .map(({ fieldKey }) => cache.resolve(timeline, fieldKey));
+    .map(({ fieldKey }) => cache.resolve(owner, fieldKey));
 }
 
-function prepend(cache, timeline, edge) {
-  const pages = pagesOf(cache, timeline);
+function prepend(cache, owner, connection, edge) {
+  const pages = pagesOf(cache, owner, connection);
   const node = cache.keyOfEntity({ __typename: 'Post', id: edge.node.id });
   if (pages.some((of) => cache.resolve(of, 'edges').some((e) => cache.resolve(e, 'node') === node))) return;
   const first = pages[0];
@@ -33,7 +40,7 @@ function prepend(cache, timeline, edge) {
 
 function remove(cache, timeline, postId) {
   const node = cache.keyOfEntity({ __typename: 'Post', id: postId });
-  for (const of of pagesOf(cache, timeline)) {
+  for (const of of pagesOf(cache, timeline, 'posts')) {
     cache.link(of, 'edges', cache.resolve(of, 'edges').filter((e) => cache.resolve(e, 'node') !== node));
   }
 }
@@ -58,22 +65,48 @@ export class UrqlApp {
             PostEdge: ({ cursor }) => cursor,
             PostConnection: partOfAnother,
             PageInfo: partOfAnother,
+            Thread: ({ postId }) => postId,
+            Ancestor: partOfAnother,
+            ReplyConnection: partOfAnother,
             PostAdded: partOfAnother,
             PostRemoved: partOfAnother,
             TimelineMarkerMoved: partOfAnother,
             TimelineCaughtUp: partOfAnother,
             TimelineReset: partOfAnother,
           },
-          resolvers: { Timeline: { posts: relayPagination() } },
+          resolvers: { Timeline: { posts: relayPagination() }, Thread: { replies: relayPagination() } },
+          optimistic: {
+            likePost: ({ input: { postId } }, cache) => {
+              const post = { __typename: 'Post', id: postId };
+              return {
+                __typename: 'LikePayload',
+                post: { ...post, likeCount: cache.resolve(post, 'likeCount') + 1, viewerHasLiked: true },
+                userErrors: [],
+              };
+            },
+            createPost: ({ input: { text } }) => ({
+              __typename: 'CreatePostPayload',
+              edge: {
+                __typename: 'PostEdge',
+                cursor: `pending:${text}`,
+                node: { __typename: 'Post', id: `pending:${text}`, text, author: this.viewer },
+              },
+              userErrors: [],
+            }),
+          },
           updates: {
             Mutation: {
-              createPost: ({ createPost }, _, cache) => {
-                if (createPost?.edge) prepend(cache, this.#timeline(), createPost.edge);
+              createPost: ({ createPost }, { input }, cache) => {
+                if (!createPost?.edge) return;
+                if (input.inReplyToId === undefined) return prepend(cache, this.#timeline(), 'posts', createPost.edge);
+                const answered = { __typename: 'Thread', postId: input.inReplyToId };
+                prepend(cache, answered, 'replies', createPost.edge);
+                cache.writeFragment(count, { ...answered, replyCount: cache.resolve(answered, 'replyCount') + 1 });
               },
             },
             Subscription: {
               timelineEvents: ({ timelineEvents: event }, _, cache) => {
-                if (event.__typename === 'PostAdded') prepend(cache, this.#timeline(), event.edge);
+                if (event.__typename === 'PostAdded') prepend(cache, this.#timeline(), 'posts', event.edge);
                 if (event.__typename === 'PostRemoved') remove(cache, this.#timeline(), event.postId);
               },
             },
@@ -96,6 +129,7 @@ export class UrqlApp {
   async login(username, password) {
     const { data } = await this.#ask(this.client.mutation(login, { input: { username, password } }));
     this.#token = data.login.token;
+    this.viewer = { __typename: 'User', id: data.login.user.id, username };
   }
 
   readProfile(username) {
@@ -106,6 +140,29 @@ export class UrqlApp {
     const texts = await this.#readOn(home, this.variables, (data) => data.viewer.homeTimeline.posts);
     this.#home = this.#read(home, this.variables).viewer.homeTimeline.id;
     return texts;
+  }
+
+  async readThread(postId) {
+    await this.#readOn(thread, { postId, ...this.variables }, (data) => data.thread.replies);
+    return this.thread(postId);
+  }
+
+  /** What the app shows of a thread now. */
+  thread(postId) {
+    const { post, replyCount, ancestors, replies } = this.#read(thread, { postId, ...this.variables }).thread;
+    return { likes: [post.likeCount, post.viewerHasLiked], replyCount, above: ancestors.map(({ post }) => post?.text ?? null), replies: textsOf(replies) };
+  }
+
+  /** Likes the post of a thread. The like is shown at once, and disappears again if it is refused. */
+  async like(postId) {
+    const { data } = await this.#ask(this.client.mutation(like, { input: { postId } }));
+    return data.likePost.userErrors.map(({ code }) => code);
+  }
+
+  /** Answers a post. The reply is shown at once, and disappears again if it is refused. */
+  async reply(postId, text) {
+    const { data } = await this.#ask(this.client.mutation(create, { input: { text, inReplyToId: postId, idempotencyKey: crypto.randomUUID() } }));
+    return data.createPost.userErrors.map(({ code }) => code);
   }
 
   async #readOn(query, variables, postsOf) {

@@ -78,6 +78,45 @@ graphql`
 `;
 
 graphql`
+  query feedThreadQuery($postId: ID!, $count: Int!) {
+    thread(postId: $postId) {
+      ancestors {
+        postId
+        unavailable
+        post {
+          id
+          ...feed_post
+        }
+      }
+      post {
+        id
+        ...feed_replies @arguments(count: $count)
+      }
+    }
+  }
+`;
+
+graphql`
+  fragment feed_replies on Post
+  @refetchable(queryName: "feedRepliesPageQuery")
+  @argumentDefinitions(count: { type: "Int", defaultValue: 20 }, cursor: { type: "Cursor" }, order: { type: "ReplyOrder", defaultValue: OLDEST }) {
+    id
+    likeCount
+    viewerHasLiked
+    replyCount
+    replies(first: $count, after: $cursor, orderBy: $order) @connection(key: "feed_replies") {
+      __id
+      edges {
+        node {
+          id
+          ...feed_post
+        }
+      }
+    }
+  }
+`;
+
+graphql`
   mutation feedPostMutation($input: CreatePostInput!, $connections: [ID!]!) {
     createPost(input: $input) {
       edge @prependEdge(connections: $connections) {
@@ -91,6 +130,21 @@ graphql`
         code
         field
         message
+      }
+    }
+  }
+`;
+
+graphql`
+  mutation feedLikeMutation($input: LikePostInput!) {
+    likePost(input: $input) {
+      post {
+        id
+        likeCount
+        viewerHasLiked
+      }
+      userErrors {
+        code
       }
     }
   }

@@ -6,13 +6,14 @@ import { UrqlApp } from '../clients/urql.mjs';
 import { ask, freePort, post, register, startService, until } from './service.mjs';
 
 const pageSize = 30;
-let service, upstream, author;
+let service, upstream, author, host;
 const written = []; // by the author, newest first
 
 before(async () => {
   service = await startService();
   upstream = await service.serve();
   author = await register(upstream, 'author');
+  host = await register(upstream, 'host');
   for (let i = 1; i <= 200; i++) written.unshift(await post(upstream, author, `post ${i}`));
 });
 after(() => service.stop());
@@ -24,8 +25,24 @@ async function write(text) {
 async function erase(text) {
   const { user } = await ask(upstream, '{ user(username: "author") { timeline { posts(first: 100) { edges { node { id text } } } } } }');
   const { id } = user.timeline.posts.edges.find(({ node }) => node.text === text).node;
-  await ask(upstream, 'mutation($id: ID!) { deletePost(input: { postId: $id }) { deletedPostId } }', { token: author, variables: { id } });
+  await remove(author, id);
   written.splice(written.indexOf(text), 1);
+}
+
+/** answer writes a post of the host that answers another one, or none, and returns its id. */
+async function answer(inReplyToId, text) {
+  const create = 'mutation($input: CreatePostInput!) { createPost(input: $input) { edge { node { id } } } }';
+  const { createPost } = await ask(upstream, create, { token: host, variables: { input: { text, inReplyToId } } });
+  return createPost.edge.node.id;
+}
+
+async function remove(token, id) {
+  await ask(upstream, 'mutation($id: ID!) { deletePost(input: { postId: $id }) { deletedPostId } }', { token, variables: { id } });
+}
+
+async function replyCount(postId) {
+  const { thread } = await ask(upstream, 'query($postId: ID!) { thread(postId: $postId) { replyCount } }', { variables: { postId } });
+  return thread.replyCount;
 }
 
 /** homeOf reads the home timeline with no client at all. */
@@ -120,5 +137,49 @@ for (const [name, App] of [
     assert.deepEqual(others.filter((what) => !['PostRemoved', 'TimelineMarkerMoved'].includes(what)), ['TimelineCaughtUp', 'TimelineCaughtUp']);
     assert.deepEqual(app.home(), await homeOf(server, token));
     assert.deepEqual(app.home().filter((text) => text !== own), written);
+  });
+
+  test(`${name} reads a thread in pages, replies, and undoes a refused reply and like`, async (t) => {
+    const talker = `${name.toLowerCase().replace(' ', '_')}_talks`;
+    await register(upstream, talker);
+    const app = new App(upstream, 10);
+    t.after(() => app.close());
+    await app.login(talker, 'a long password');
+
+    const root = await answer(null, `${name}: root`);
+    const gone = await answer(root, `${name}: gone`);
+    const post = await answer(gone, `${name}: answer me`);
+    await remove(host, gone);
+    const replies = [];
+    for (let i = 1; i <= 25; i++) {
+      replies.push(`${name}: reply ${i}`);
+      await answer(post, replies.at(-1));
+    }
+    await until(async () => (await replyCount(post)) === 25);
+    const above = [`${name}: root`, null];
+    assert.deepEqual(await app.readThread(post), { likes: [0, false], replyCount: 25, above, replies });
+
+    const taken = app.reply(post, `${name}: mine`);
+    const withMine = { likes: [0, false], replyCount: 26, above, replies: [`${name}: mine`, ...replies] };
+    assert.deepEqual(app.thread(post), withMine);
+    assert.deepEqual(await taken, []);
+    assert.deepEqual(app.thread(post), withMine);
+    await until(async () => (await replyCount(post)) === 26);
+
+    await remove(host, post);
+    const refused = app.reply(post, `${name}: too late`);
+    assert.deepEqual(app.thread(post), { likes: [0, false], replyCount: 27, above, replies: [`${name}: too late`, ...withMine.replies] });
+    assert.deepEqual(await refused, ['NOT_FOUND']);
+    assert.deepEqual(app.thread(post), withMine);
+
+    const unlikable = app.like(post);
+    assert.deepEqual(app.thread(post).likes, [1, true]);
+    assert.deepEqual(await unlikable, ['NOT_FOUND']);
+    assert.deepEqual(app.thread(post).likes, [0, false]);
+    await app.readThread(root);
+    const taking = app.like(root);
+    assert.deepEqual(app.thread(root).likes, [1, true]);
+    assert.deepEqual(await taking, []);
+    assert.deepEqual(app.thread(root).likes, [1, true]);
   });
 }

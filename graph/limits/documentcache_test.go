@@ -1,11 +1,43 @@
 package limits
 
 import (
+	"encoding/json"
 	"fmt"
+	"log/slog"
+	"net/netip"
 	"testing"
 
+	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/internal/auth"
 	"retwis/internal/ratelimit"
 )
+
+// Attack: the same through requests, with the bounds of a process.
+func TestPersisted_KeepsTheDocumentsOfOthers(t *testing.T) {
+	t.Parallel()
+	documents := NewPersisted(nil, TrustedDocuments{}, slog.New(slog.DiscardHandler))
+	send := func(address, text string, find bool) string {
+		ctx := auth.WithRequest(t.Context(), auth.Request{Address: netip.MustParseAddr(address)})
+		params := &graphql.RawParams{Extensions: map[string]any{"persistedQuery": map[string]any{"version": json.Number("1"), "sha256Hash": hashOf(text)}}}
+		if !find {
+			documents.Keep(ctx, params, text, func(int) error { return nil })
+			return ""
+		}
+		_, err := documents.Find(ctx, params)
+		if err != nil {
+			return err.Message
+		}
+		return params.Query
+	}
+	send("192.0.2.1", "{ a }", false)
+	for i := range 2 * maxCached {
+		send("192.0.2.2", fmt.Sprintf("{ flood%d: a }", i), false)
+	}
+	if got := send("192.0.2.3", "{ a }", true); got != "{ a }" {
+		t.Errorf("one address evicted the document of another: %s", got)
+	}
+}
 
 // Attack: one client fills the cache, so that the documents of all others are evicted.
 func TestDocumentCache_LimitsTheShareOfAHolder(t *testing.T) {

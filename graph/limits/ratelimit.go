@@ -51,6 +51,8 @@ func CountedCost(op *graphql.OperationContext) ratelimit.Cost {
 			cost.Passwords++
 		case "createPost":
 			cost.Posts++
+		case "likePost", "unlikePost":
+			cost.Likes++
 		case "followUser", "unfollowUser", "addListMember", "removeListMember":
 			cost.Follows++
 		default:

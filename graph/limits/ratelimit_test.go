@@ -36,6 +36,9 @@ func TestRateLimit_CountsOperationsBeforeTheyRun(t *testing.T) {
 		{"a thread", `{ thread(postId: "x") { ancestors { postId } } }`, "", ratelimit.Cost{Reads: 53}},
 		{"the nearest ancestors", `{ thread(postId: "x") { ancestors(last: 3) { postId } } }`, "", ratelimit.Cost{Reads: 35}},
 		{"a mark", `mutation { markTimelineRead(input: {timelineId: "x", cursor: "y"}) { __typename } }`, "", ratelimit.Cost{Reads: 512}},
+		{"a page with likes", `{ publicTimeline { posts(first: 10) { edges { node { likeCount viewerHasLiked } } } } }`, "", ratelimit.Cost{Reads: 62}},
+		{"likers of a page", `{ publicTimeline { posts(first: 10) { edges { node { likers(first: 1) { totalCount } } } } } }`, "", ratelimit.Cost{Reads: 162}},
+		{"likes", `mutation { likePost(input: {postId: "x"}) { __typename } unlikePost(input: {postId: "x"}) { __typename } }`, "", ratelimit.Cost{Reads: 14, Likes: 2}},
 		{"a post", `mutation { createPost(input: {text: "a"}) { edge { cursor } } }`, "", ratelimit.Cost{Reads: 13, Posts: 1}},
 		{"two posts and a follow", `mutation { a: createPost(input: {text: "a"}) { __typename } b: createPost(input: {text: "b"}) { __typename }
 			followUser(input: {userId: "x"}) { __typename } }`, "", ratelimit.Cost{Reads: 16, Posts: 2, Follows: 1}},

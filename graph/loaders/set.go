@@ -16,11 +16,16 @@ type Sources struct {
 	ByName   Read[string, *retwis.User]        // by folded username
 	Posts    Read[retwis.PostID, *retwis.Post]
 	Replies  Read[retwis.PostID, int] // their numbers
+	Quotes   Read[retwis.PostID, int] // their numbers
+	Likes    Read[retwis.PostID, int] // their numbers
 	Lists    Read[retwis.ListID, *retwis.List]
 	Sessions Read[retwis.SessionID, *retwis.Session] // of the viewer
 
 	// Follows reports for each of the others whether the user follows them, FollowedBy whether they follow the user.
 	Follows, FollowedBy func(ctx context.Context, user retwis.UserID, others []retwis.UserID) ([]bool, error)
+
+	// Liked reports for each post whether the user likes it.
+	Liked func(ctx context.Context, user retwis.UserID, posts []retwis.PostID) ([]bool, error)
 
 	Memberships Read[retwis.Membership, bool]
 }
@@ -32,6 +37,9 @@ type Set struct {
 	UsersByName   *Loader[string, *retwis.User] // by folded username
 	Posts         *Loader[retwis.PostID, *retwis.Post]
 	ReplyCounts   *Loader[retwis.PostID, int]
+	QuoteCounts   *Loader[retwis.PostID, int]
+	LikeCounts    *Loader[retwis.PostID, int]
+	ViewerLikes   *Loader[retwis.PostID, bool]
 	Lists         *Loader[retwis.ListID, *retwis.List]
 	Sessions      *Loader[retwis.SessionID, *retwis.Session]
 	ViewerFollows *Loader[retwis.UserID, bool]
@@ -46,8 +54,9 @@ type Set struct {
 // Selection contains hints about the operation. The zero value is always safe.
 type Selection struct {
 	NoCounts bool // the operation selects no counts of users, so stale ones do no harm
-	Mentions bool // the operation selects the users that posts mention
+	Named    bool // the operation selects the users whom posts mention or answer
 	NoUnread bool // the operation selects no marker and no count of unread posts
+	NoLikes  bool // the operation does not select whether the viewer likes posts
 }
 
 // How long a set collects unforeseen keys. The elements of a list are resolved side by side, so their keys arrive within
@@ -74,6 +83,9 @@ func (s *Sources) With(ctx context.Context, wait time.Duration) context.Context 
 		UsersByName:   New(options, s.ByName),
 		Posts:         New(options, s.Posts),
 		ReplyCounts:   New(options, s.Replies),
+		QuoteCounts:   New(options, s.Quotes),
+		LikeCounts:    New(options, s.Likes),
+		ViewerLikes:   New(options, ofViewer(s.Liked)),
 		Lists:         New(options, s.Lists),
 		Sessions:      New(options, s.Sessions),
 		ViewerFollows: New(options, ofViewer(s.Follows)),
@@ -88,11 +100,9 @@ func From(ctx context.Context) *Set {
 	return ctx.Value(contextKey{}).(*Set) //nolint:forcetypeassert // resolvers run only with loaders
 }
 
-// ofViewer reads relations between the viewer and other users. An anonymous viewer has none.
-func ofViewer(
-	ask func(context.Context, retwis.UserID, []retwis.UserID) ([]bool, error),
-) Read[retwis.UserID, bool] {
-	return func(ctx context.Context, others []retwis.UserID) ([]bool, error) {
+// ofViewer reads relations between the viewer and other users, or posts. An anonymous viewer has none.
+func ofViewer[K comparable](ask func(context.Context, retwis.UserID, []K) ([]bool, error)) Read[K, bool] {
+	return func(ctx context.Context, others []K) ([]bool, error) {
 		viewer := auth.IdentityOf(ctx).User
 		if viewer == 0 {
 			return make([]bool, len(others)), nil
@@ -107,7 +117,32 @@ func (s *Set) Select(selection Selection) { s.selection = selection }
 // SelectsNoUnread reports whether the operation selects no marker and no count of unread posts.
 func (s *Set) SelectsNoUnread() bool { return s.selection.NoUnread }
 
-// Authors loads the authors of posts and the users whom posts mention, from the cache of authors if the operation
+// SelectsNoLikes reports whether the operation does not select whether the viewer likes posts.
+func (s *Set) SelectsNoLikes() bool { return s.selection.NoLikes }
+
+// ExpectPosts announces a page of posts. What is known of the likes of the viewer need not be read.
+func (s *Set) ExpectPosts(ids []retwis.PostID, liked map[retwis.PostID]bool) {
+	s.ReplyCounts.Expect(ids)
+	s.QuoteCounts.Expect(ids)
+	s.LikeCounts.Expect(ids)
+	var known, unknown []retwis.PostID
+	var values []bool
+	for _, id := range ids {
+		if likes, ok := liked[id]; ok {
+			known, values = append(known, id), append(values, likes)
+		} else {
+			unknown = append(unknown, id)
+		}
+	}
+	if len(known) > 0 {
+		s.ViewerLikes.Prime(known, values)
+	}
+	if len(unknown) > 0 {
+		s.ViewerLikes.Expect(unknown)
+	}
+}
+
+// Authors loads the authors of posts and the users whom posts mention or answer, from the cache of authors if the operation
 // selects no counts.
 func (s *Set) Authors() *Loader[retwis.UserID, *retwis.User] {
 	if s.selection.NoCounts {
@@ -116,16 +151,16 @@ func (s *Set) Authors() *Loader[retwis.UserID, *retwis.User] {
 	return s.Users
 }
 
-// ExpectAuthors announces the authors of a page of posts, and the users whom these mention; ids may repeat. A read for
-// one of them reads all of them in one batch. The mentioned users share the read if the operation selects them. Otherwise
-// the mentioned users form a separate batch, which is usually not read.
-func (s *Set) ExpectAuthors(authors, mentioned []retwis.UserID) {
-	if s.selection.Mentions {
-		s.expect(s.Authors(), append(authors, mentioned...))
+// ExpectAuthors announces the authors of a page of posts, and the users whom these mention or answer; ids may repeat. A
+// read for one of them reads all of them in one batch. The named users share the read if the operation selects them.
+// Otherwise they form a separate batch, which is usually not read.
+func (s *Set) ExpectAuthors(authors, named []retwis.UserID) {
+	if s.selection.Named {
+		s.expect(s.Authors(), append(authors, named...))
 		return
 	}
 	s.expect(s.Authors(), authors)
-	s.expect(s.Authors(), mentioned)
+	s.expect(s.Authors(), named)
 }
 
 // ExpectUsers announces a page of users; ids may repeat.

@@ -18,7 +18,9 @@
 // are those of the author's profile. Which replies a timeline shows is decided when it is read, so the check does not
 // concern itself with it; but the public timeline holds no replies to other users.
 //
-// The replies of a post are the undeleted posts that answer it, down to the oldest that was not trimmed.
+// The replies of a post are the undeleted posts that answer it, down to the oldest that was not trimmed. So are its quotes.
+//
+// A like is stored in both directions, and of posts that exist. The number of likes of a post is the number of its likers.
 //
 // A marker is an entry of its list, or stands for a position in it: a post that was created, whose element it is unless the
 // post is deleted.
@@ -46,15 +48,18 @@ import (
 
 // Database is the database to check.
 type Database interface {
-	Scan(ctx context.Context, found func([]retwis.UserID, []record.NameClaim, []retwis.PostID) error) error
+	Scan(ctx context.Context, found func(record.Scanned) error) error
 	AccountRecord(ctx context.Context, id retwis.UserID) (record.Account, error)
 	AccountState(ctx context.Context, id retwis.UserID) (record.AccountState, error)
 	ProfileRecord(ctx context.Context, id retwis.UserID) (entries []retwis.Element, foreign int, err error)
 	TimelineRecord(ctx context.Context, id retwis.TimelineID) (record.Timeline, error)
 	PostRecords(ctx context.Context, ids []retwis.PostID) ([]record.Post, error)
 	Assigned(ctx context.Context, id retwis.PostID) (bool, error)
-	RepliesRecord(ctx context.Context, to retwis.PostID) (record.Replies, error)
-	LostReplies(ctx context.Context, replies []record.Reply) ([]record.Reply, error)
+	ReferencesRecord(ctx context.Context, to record.Referenced) (record.References, error)
+	LostReferences(ctx context.Context, references []record.Reference) ([]record.Reference, error)
+	PostLikes(ctx context.Context, post retwis.PostID) (record.PostLikes, error)
+	LikersOf(ctx context.Context, post retwis.PostID, partitions []int) ([]record.Like, error)
+	LikesOf(ctx context.Context, user retwis.UserID) ([]record.Like, error)
 	PostsDownTo(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.Element, error)
 	SourceEdges(ctx context.Context, ids []retwis.TimelineID) ([]record.Edge, error)
 	AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partitions []int) ([]record.Edge, error)
@@ -82,7 +87,9 @@ type Repairer interface {
 	RepairProfileEntry(ctx context.Context, author retwis.UserID, entry retwis.Element) error
 	RepairEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error
 	RepairAuthorPartition(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) error
-	RepairReply(ctx context.Context, to retwis.PostID, entry string) error
+	RepairReference(ctx context.Context, to record.Referenced, entry string) error
+	RepairLike(ctx context.Context, user retwis.UserID, post retwis.PostID) error
+	RepairLikeCount(ctx context.Context, post retwis.PostID, partition int) error
 	RepairCounts(ctx context.Context, id retwis.UserID) error
 	RepairName(ctx context.Context, folded string, bearer retwis.UserID) (bool, error)
 	RepairSearchWords(ctx context.Context, id retwis.UserID, displayName string) error

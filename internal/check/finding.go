@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 
+	"retwis/internal/record"
 	"retwis/internal/retwis"
 )
 
@@ -25,11 +26,20 @@ const (
 	ReplyMissing Kind = "reply missing" // the replies of a post lack one
 	ReplyExtra   Kind = "reply extra"   // the set of replies of a post holds an entry that does not belong to it, or has the wrong score
 
+	QuoteMissing Kind = "quote missing" // the quotes of a post lack one
+	QuoteExtra   Kind = "quote extra"   // the set of quotes of a post holds an entry that does not belong to it
+
 	OneWayEdge             Kind = "one-way edge"             // the two directions of a follow or membership differ
 	DanglingEdge           Kind = "dangling edge"            // a follow or membership refers to a deleted user
 	FollowerPartition      Kind = "follower partition"       // the follower partitions of an author lack a partition
 	FollowerPartitionCount Kind = "follower partition count" // the stored count of followers in a partition is wrong
 	Count                  Kind = "count"                    // a stored count of posts, follows or followers is wrong
+
+	OneWayLike    Kind = "one-way like"   // the two directions of a like differ
+	LikeExtra     Kind = "like extra"     // users like a post that does not exist
+	LikePartition Kind = "like partition" // the like partitions of a post lack a partition, or hold one although the post does not exist
+	LikeCount     Kind = "like count"     // the stored number of likers of a post in a partition is wrong
+	LikeTotal     Kind = "like total"     // the stored number of likes of a post is not the sum over the partitions
 
 	NameMissing Kind = "name missing" // a user's name is not claimed or not searchable
 	NameTaken   Kind = "name taken"   // a claimed name is not that of the claiming user
@@ -45,8 +55,9 @@ const (
 func kinds() []Kind {
 	return []Kind{
 		Missing, Extra, Duplicate, OutOfOrder, Marker,
-		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder, ReplyMissing, ReplyExtra,
-		OneWayEdge, DanglingEdge, FollowerPartition, FollowerPartitionCount, Count, NameMissing, NameTaken,
+		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder, ReplyMissing, ReplyExtra, QuoteMissing, QuoteExtra,
+		OneWayEdge, DanglingEdge, FollowerPartition, FollowerPartitionCount, Count,
+		OneWayLike, LikeExtra, LikePartition, LikeCount, LikeTotal, NameMissing, NameTaken,
 		SearchWords, SearchExtra, NewestMissing, NewestExtra,
 	}
 }
@@ -61,13 +72,13 @@ func Kinds() []Kind { return kinds() }
 
 // findingKey identifies a finding. Findings of two inspections with the same key are the same.
 type findingKey struct {
-	kind      Kind
-	user      retwis.UserID
-	timeline  retwis.TimelineID
-	element   retwis.Element
-	answered  retwis.PostID
-	partition int
-	detail    string
+	kind       Kind
+	user       retwis.UserID
+	timeline   retwis.TimelineID
+	element    retwis.Element
+	referenced record.Referenced
+	partition  int
+	detail     string
 }
 
 // Finding is a difference between the database and its definition.
@@ -78,16 +89,16 @@ type Finding struct {
 	Post     retwis.PostID     `json:"post,omitempty,string"` // leading id of the entry
 	Text     string            `json:"text"`                  // description for operators
 
-	element   retwis.Element
-	answered  retwis.PostID // the post whose replies are concerned
-	partition int
-	detail    string // further part of the key
-	witness   string // state that accompanied the difference; if it changes, the difference may be a new one
-	transient bool   // whether an undelivered entry may explain the difference
+	element    retwis.Element
+	referenced record.Referenced // the set of replies or quotes that is concerned
+	partition  int
+	detail     string // further part of the key
+	witness    string // state that accompanied the difference; if it changes, the difference may be a new one
+	transient  bool   // whether an undelivered entry may explain the difference
 }
 
 func (f Finding) key() findingKey {
-	return findingKey{f.Kind, f.User, f.Timeline, f.element, f.answered, f.partition, f.detail}
+	return findingKey{f.Kind, f.User, f.Timeline, f.element, f.referenced, f.partition, f.detail}
 }
 
 // describe returns a description of a timeline for operators.

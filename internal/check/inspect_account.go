@@ -36,6 +36,9 @@ func (i inspector) inspectAccount(ctx context.Context, s subject) (inspection, e
 	if err := i.inspectEdges(ctx, r, &result); err != nil {
 		return result, err
 	}
+	if err := i.inspectOwnLikes(ctx, s.user, &result); err != nil {
+		return result, err
+	}
 	return result, i.inspectProfile(ctx, s.user, &result)
 }
 
@@ -150,7 +153,7 @@ func (i inspector) inspectProfile(ctx context.Context, user retwis.UserID, resul
 	for _, f := range compareProfile(user, entries, records) {
 		result.add(f)
 	}
-	if err := i.inspectOwnReplies(ctx, records, result); err != nil {
+	if err := i.inspectOwnReferences(ctx, records, result); err != nil {
 		return err
 	}
 	if foreign > 0 {

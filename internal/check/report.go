@@ -39,7 +39,7 @@ const maxExamples = 5
 const maxEdges = 100_000
 
 func (r *Report) add(f Finding) {
-	if f.Kind == OneWayEdge {
+	if f.Kind == OneWayEdge || f.Kind == OneWayLike {
 		if r.edges[f.key()] {
 			return
 		}

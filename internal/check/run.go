@@ -14,13 +14,14 @@ import (
 	"retwis/internal/retwis"
 )
 
-// subject is a unit of inspection: a user, a name, a post with replies, or an index of a partition. The zero subject
-// is the public timeline.
+// subject is a unit of inspection: a user, a name, the replies or quotes of a post, its likes, or an index of a partition. The zero
+// subject is the public timeline.
 type subject struct {
-	user      retwis.UserID
-	name      string
-	answered  retwis.PostID
-	partition int
+	user       retwis.UserID
+	name       string
+	referenced record.Referenced
+	liked      retwis.PostID
+	partition  int
 }
 
 type checker struct {
@@ -45,22 +46,23 @@ func Run(ctx context.Context, db Database, options Options) (Report, error) {
 		report:  Report{Counts: map[Kind]int{}, Examples: []Finding{}, edges: map[findingKey]bool{}},
 	}
 	began := time.Now()
-	users, names, answered, err := c.subjects(ctx)
+	all, err := c.subjects(ctx)
 	if err != nil {
 		return c.report, err
 	}
-	c.report.Users = len(users)
+	c.report.Users = len(all.users)
 	for _, part := range []struct {
 		name     string
 		subjects []subject
 		look     inspect
 	}{
-		{"names", names, inspector.inspectNameClaim},
-		{"accounts", users, inspector.inspectAccount},
+		{"names", all.names, inspector.inspectNameClaim},
+		{"accounts", all.users, inspector.inspectAccount},
 		{"newest users", c.partitions(), inspector.inspectNewestUsers},
 		{"people search", c.partitions(), inspector.inspectPeopleSearch},
-		{"replies", answered, inspector.inspectReplies},
-		{"timelines", users, inspector.inspectTimelines},
+		{"replies and quotes", all.referenced, inspector.inspectReferences},
+		{"likes", all.liked, inspector.inspectLikes},
+		{"timelines", all.users, inspector.inspectTimelines},
 		{"public timeline", []subject{{}}, inspector.inspectPublic},
 	} {
 		if err := c.checkAll(ctx, part.name, part.subjects, part.look); err != nil {
@@ -71,27 +73,37 @@ func Run(ctx context.Context, db Database, options Options) (Report, error) {
 	return c.report, nil
 }
 
-// subjects returns the users, names and posts with replies to inspect. With a sample it returns users only: the
-// inspection of an account covers the name of the account and the replies of the user.
-func (c *checker) subjects(ctx context.Context) (users, names, answered []subject, err error) {
+// subjects are the subjects that a scan has found, by kind.
+type subjects struct{ users, names, referenced, liked []subject }
+
+// subjects returns the subjects to inspect. With a sample it returns users only: the inspection of an account covers the name
+// of the account, and the replies, quotes and likes of the user.
+func (c *checker) subjects(ctx context.Context) (subjects, error) {
 	add, end := c.options.Progress("users found", 0)
 	defer end()
+	var all subjects
 	var ids []retwis.UserID
-	err = c.db.Scan(ctx, func(found []retwis.UserID, claims []record.NameClaim, posts []retwis.PostID) error {
-		add(len(found))
-		ids = append(ids, found...)
+	var liked []retwis.PostID
+	err := c.db.Scan(ctx, func(found record.Scanned) error {
+		add(len(found.Users))
+		ids = append(ids, found.Users...)
 		if c.options.Sample == 0 {
-			for _, claim := range claims {
-				names = append(names, subject{name: claim.Folded})
+			for _, claim := range found.Names {
+				all.names = append(all.names, subject{name: claim.Folded})
 			}
-			for _, post := range posts {
-				answered = append(answered, subject{answered: post})
+			for _, set := range found.Referenced {
+				all.referenced = append(all.referenced, subject{referenced: set})
 			}
+			liked = append(liked, found.Liked...) // once for each partition
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, nil, nil, err
+		return all, err
+	}
+	slices.Sort(liked)
+	for _, post := range slices.Compact(liked) {
+		all.liked = append(all.liked, subject{liked: post})
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -101,9 +113,9 @@ func (c *checker) subjects(ctx context.Context) (users, names, answered []subjec
 		ids = ids[:n]
 	}
 	for _, id := range ids {
-		users = append(users, subject{user: id})
+		all.users = append(all.users, subject{user: id})
 	}
-	return users, names, answered, nil
+	return all, nil
 }
 
 func (c *checker) partitions() []subject {

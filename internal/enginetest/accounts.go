@@ -42,7 +42,7 @@ func (e *Engine) NothingIsLeftOf(ids ...retwis.UserID) {
 	if len(left) > 0 {
 		e.T.Errorf("keys of deleted accounts: %v", left)
 	}
-	for _, pattern := range []string{"*:following:*", "*:fans:*", "*:members", "*:listed:*", "*:lists:*"} {
+	for _, pattern := range []string{"*:following:*", "*:fans:*", "*:members", "*:listed:*", "*:lists:*", "*:likers:*"} {
 		for _, key := range Keys(e.T, client, pattern) {
 			members, err := client.ZRange(e.T.Context(), key, 0, -1).Result()
 			if err != nil {

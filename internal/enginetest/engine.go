@@ -48,6 +48,9 @@ type Engine struct {
 func New(t T, options store.Options) *Engine {
 	t.Helper()
 	options.Log = slog.New(slog.NewTextHandler(LogWriter{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if options.LikePeriod == 0 {
+		options.LikePeriod = 5 * time.Millisecond
+	}
 	s, err := store.Open(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
@@ -205,23 +208,55 @@ func (e *Engine) Unfollow(reader, author retwis.UserID) {
 	}
 }
 
-// Drain waits until the outboxes are empty.
+// Drain waits until the outboxes are empty, and counts the likes that have changed.
 func (e *Engine) Drain() {
 	e.T.Helper()
 	e.DrainWithin(time.Minute)
 }
 
-// DrainWithin waits until the outboxes are empty, at most for limit.
+// DrainWithin is [Engine.Drain], which waits at most for limit.
 func (e *Engine) DrainWithin(limit time.Duration) {
 	e.T.Helper()
-	var waiting int
+	var waiting, changed int
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		var err error
-		if waiting, err = e.Outbox.OutboxLength(e.T.Context()); err == nil && waiting == 0 {
+		if waiting, err = e.Outbox.OutboxLength(e.T.Context()); err != nil || waiting > 0 {
+			continue
+		}
+		if changed, err = e.Likes.ChangedLikes(e.T.Context()); err == nil && changed == 0 {
+			return
+		}
+		e.CountLikes()
+	}
+	e.T.Fatalf("%d outbox entries and %d changed likes remain after %s", waiting, changed, limit)
+}
+
+// CountLikes counts the changed likes that are due, as workers do.
+func (e *Engine) CountLikes() {
+	e.T.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = e.Tasks.CountLikes(e.T.Context(), slices.Collect(e.DB().Numbers())); err != nil {
+			e.T.Log(err) // a failover of Redis may be in progress
 			return
 		}
 	}
-	e.T.Fatalf("%d outbox entries remain after %s", waiting, limit)
+}
+
+// Like makes a user like a post.
+func (e *Engine) Like(user retwis.UserID, post retwis.PostID) {
+	e.T.Helper()
+	if err := e.Likes.Like(e.T.Context(), user, post); err != nil {
+		e.T.Fatal(err)
+	}
+}
+
+// Unlike makes a user stop liking a post.
+func (e *Engine) Unlike(user retwis.UserID, post retwis.PostID) {
+	e.T.Helper()
+	if err := e.Likes.Unlike(e.T.Context(), user, post); err != nil {
+		e.T.Fatal(err)
+	}
 }
 
 // HoldOutbox keeps workers from an author's outbox until release is called. None may run yet.

@@ -24,6 +24,8 @@ type Model struct {
 	members map[retwis.ListID]map[retwis.UserID]bool
 	named   map[retwis.UserID][]retwis.PostID // posts that mention a user
 	replyTo map[retwis.PostID]retwis.PostID   // the posts that replies answer
+	likes   map[retwis.UserID][]retwis.PostID // in the order of the likes; posts may be deleted
+	quoted  map[retwis.PostID]retwis.PostID   // the posts that quotes quote
 }
 
 // NewModel returns the model of a database in which people have registered and done nothing else.
@@ -38,6 +40,8 @@ func NewModel(people []retwis.UserID) *Model {
 		members: map[retwis.ListID]map[retwis.UserID]bool{},
 		named:   map[retwis.UserID][]retwis.PostID{},
 		replyTo: map[retwis.PostID]retwis.PostID{},
+		likes:   map[retwis.UserID][]retwis.PostID{},
+		quoted:  map[retwis.PostID]retwis.PostID{},
 	}
 	for _, id := range people {
 		m.Follows[id] = map[retwis.UserID]bool{}
@@ -82,11 +86,15 @@ func (m *Model) HasLeft(user retwis.UserID) bool {
 
 // step performs one random action of a user, which may concern another one.
 func (m *Model) step(e *Engine, r *rand.Rand, user, other retwis.UserID) error {
-	switch n := r.IntN(130); {
+	switch n := r.IntN(150); {
+	case n >= 130:
+		return m.Like(e, user, other, r.IntN)
 	case n < 10:
 		return m.Mention(e, user, other)
 	case n < 25:
-		return m.Reply(e, user, other, r.IntN)
+		return m.Refer(e, user, other, retwis.ReplyReference, r.IntN)
+	case n < 30:
+		return m.Refer(e, user, other, retwis.QuoteReference, r.IntN)
 	case n < 50:
 		return m.Post(e, user, fmt.Sprint("post ", n))
 	case n < 60:
@@ -127,9 +135,9 @@ func (m *Model) Mention(e *Engine, user, other retwis.UserID) error {
 	return nil
 }
 
-// Reply creates a reply to a post of another user, or to one of the same user; intN chooses among n of them. The post may be
-// deleted.
-func (m *Model) Reply(e *Engine, user, other retwis.UserID, intN func(n int) int) error {
+// Refer creates a reply to a post of another user, or to one of the same user, or a quote of it; intN chooses among n of
+// them. The post may be deleted.
+func (m *Model) Refer(e *Engine, user, other retwis.UserID, kind retwis.ReferenceKind, intN func(n int) int) error {
 	m.mu.Lock()
 	made := m.Posts[other]
 	m.mu.Unlock()
@@ -137,11 +145,15 @@ func (m *Model) Reply(e *Engine, user, other retwis.UserID, intN func(n int) int
 		return nil
 	}
 	to := made[intN(len(made))]
-	_, err := m.post(e, retwis.NewPost{Author: user, Text: "a reply", InReplyTo: to})
+	post := retwis.NewPost{Author: user, Text: "a post about another one", InReplyTo: to}
+	if kind == retwis.QuoteReference {
+		post.InReplyTo, post.Quoted = 0, to
+	}
+	_, err := m.post(e, post)
 	if refused, ok := errors.AsType[*retwis.Error](err); ok && refused.Code == retwis.CodeNotFound {
 		exists, err := e.Outbox.Exists(e.T.Context(), to)
 		if exists {
-			return fmt.Errorf("a reply to post %s, which exists, was refused", to)
+			return fmt.Errorf("one of the %s of post %s, which exists, was refused", kind, to)
 		}
 		return err
 	}
@@ -160,6 +172,9 @@ func (m *Model) post(e *Engine, post retwis.NewPost) (retwis.PostID, error) {
 	m.Posts[user] = append(m.Posts[user], edge.Post.ID)
 	if post.InReplyTo != 0 {
 		m.replyTo[edge.Post.ID] = post.InReplyTo
+	}
+	if post.Quoted != 0 {
+		m.quoted[edge.Post.ID] = post.Quoted
 	}
 	return edge.Post.ID, nil
 }

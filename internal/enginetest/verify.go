@@ -112,6 +112,8 @@ func (m *Model) Verify(e *Engine, homeCap, slack int) {
 		}
 	}
 	m.verifyReplies(e)
+	m.verifyLikes(e)
+	m.verifyQuotes(e)
 	e.IsSound()
 }
 
@@ -214,6 +216,38 @@ func (m *Model) verifyReplies(e *Engine) {
 			if want := replies[post][:min(retwis.MaxPageSize, len(replies[post]))]; !slices.Equal(got, want) {
 				e.T.Errorf("replies of post %s, newest first %t: %v, want %v", post, newest, got, want)
 			}
+		}
+	}
+}
+
+// verifyQuotes compares the numbers of quotes of all posts, and what the quotes quote.
+func (m *Model) verifyQuotes(e *Engine) {
+	e.T.Helper()
+	var posts []retwis.PostID
+	counts := map[retwis.PostID]int{}
+	for _, made := range m.Posts {
+		posts = append(posts, made...)
+	}
+	for quote, of := range m.quoted {
+		if !m.Deleted[quote] {
+			counts[of]++
+		}
+	}
+	slices.Sort(posts)
+	got, err := e.Posts.QuoteCounts(e.T.Context(), posts)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	read, err := e.Posts.Posts(e.T.Context(), posts)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	for i, post := range posts {
+		if got[i] != counts[post] {
+			e.T.Errorf("post %s has %d quotes, want %d", post, got[i], counts[post])
+		}
+		if read[i] != nil && read[i].Quoted != m.quoted[post] {
+			e.T.Errorf("post %s quotes %s, want %s", post, read[i].Quoted, m.quoted[post])
 		}
 	}
 }

@@ -33,6 +33,9 @@ func (r *runner) detachFollowers(ctx context.Context, w *workItem) error {
 	if !done || err != nil {
 		return err
 	}
+	if done, err = untilDone(func() (bool, error) { return r.store.DetachLikes(ctx, w.Author) }); !done || err != nil {
+		return err
+	}
 	partitions, err := r.store.AuthorPartitions(ctx, []retwis.UserID{w.Author})
 	if err != nil {
 		return err

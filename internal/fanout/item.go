@@ -40,9 +40,14 @@ type target struct {
 	late      bool          // the target has a later post of the author: a repair has to merge the post there
 }
 
-// single reports whether the target is a single timeline, or the replies of a post.
+// single reports whether the target is a single timeline, or the replies or quotes of a post.
 func (t *target) single() bool {
-	return t.to == outbox.TargetPublic || t.to == outbox.TargetMentions || t.to == outbox.TargetReplies
+	return t.to == outbox.TargetPublic || t.to == outbox.TargetMentions || t.ofReferences()
+}
+
+// ofReferences reports whether the target is the replies or quotes of a post.
+func (t *target) ofReferences() bool {
+	return t.to == outbox.TargetReplies || t.to == outbox.TargetQuotes
 }
 
 func (t *target) forEntry(entry string) outbox.Target {

@@ -96,7 +96,7 @@ func TestKilledWorkers_LoseAndDuplicateNothing(t *testing.T) {
 		fans := e.fans(author, redistest.Size(1000, 5000))
 		e.Drain()
 
-		kills, hits := redistest.Size(15, 50), 0
+		kills, hits := redistest.Size(10, 50), 0
 		workers := []*workerProcess{worker, startWorker(t, url)}
 		var want []retwis.PostID
 		for range kills {

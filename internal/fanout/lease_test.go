@@ -115,10 +115,15 @@ func (l *leaseTable) ReadOutbox(ctx context.Context, _ int, _ string, _ int, blo
 	}
 }
 
+// noTasks are the tasks of a worker without entries and likes.
+type noTasks struct{ Tasks }
+
+func (noTasks) CountLikes(context.Context, []int) (bool, error) { return false, nil }
+
 func runWorker(t *testing.T, l *leaseTable, name string) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	w := New(l, nil, Options{Name: name})
+	w := New(l, noTasks{}, Options{Name: name})
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
 	return func() {
@@ -135,7 +140,7 @@ func TestLeases_OfADeadWorkerMoveWithinOneLease(t *testing.T) {
 		const outboxes = 64
 		l := newLeaseTable(outboxes)
 		lease := Options{}.withDefaults().Lease
-		w := New(l, nil, Options{})
+		w := New(l, noTasks{}, Options{})
 		// Two workers renewed their leases and died at the same moment.
 		for _, dead := range []string{"first", "second"} {
 			if _, err := l.RegisterWorker(t.Context(), dead, w.leaseTTL()); err != nil {

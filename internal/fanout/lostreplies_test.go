@@ -39,7 +39,7 @@ func TestLostReplies_LoseAndDuplicateNothing(t *testing.T) {
 			e := newEngine(t, store.Options{URL: proxy.URL(), HomeCap: tt.homeCap, Slack: 10})
 			_, stop := e.Work(fanout.Options{})
 			m := enginetest.NewModel(e.registerDespiteLoss("user", 30))
-			acts := redistest.Size(1000, 10_000)
+			acts := redistest.Size(700, 10_000)
 			for i := range acts {
 				switch i {
 				case acts / 4:

@@ -73,8 +73,8 @@ func (r *runner) beginRepair(ctx context.Context, w *workItem) error {
 	var calls []outbox.Delivery
 	for _, t := range w.targets {
 		switch {
-		case t.to == outbox.TargetReplies:
-			// A reply that was requeued may have been deleted since. If it is deleted from now on, its removal follows.
+		case t.ofReferences():
+			// A reply or quote that was requeued may have been deleted since. If it is deleted from now on, its removal follows.
 			exists, err := r.store.Exists(ctx, w.Post)
 			if err == nil && !exists {
 				err = r.store.MarkDone(ctx, r.outboxID, t.forEntry(w.ID))

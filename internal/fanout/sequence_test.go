@@ -107,10 +107,16 @@ func (s *sequence) actions() map[string]func(*rapid.T) {
 			user, other := s.pair(t)
 			s.expect(s.m.Mention(s.Engine, user, other))
 		},
-		"reply": func(t *rapid.T) {
+		"reply or quote": func(t *rapid.T) {
 			user := s.user(t, "user")
 			other := s.m.People[rapid.IntRange(0, len(s.m.People)-1).Draw(t, "other")]
-			s.expect(s.m.Reply(s.Engine, user, other, draw(t)))
+			kind := rapid.SampledFrom([]retwis.ReferenceKind{retwis.ReplyReference, retwis.QuoteReference}).Draw(t, "kind")
+			s.expect(s.m.Refer(s.Engine, user, other, kind, draw(t)))
+		},
+		"like": func(t *rapid.T) {
+			user := s.user(t, "user")
+			other := s.m.People[rapid.IntRange(0, len(s.m.People)-1).Draw(t, "other")]
+			s.expect(s.m.Like(s.Engine, user, other, draw(t)))
 		},
 		"delete": func(t *rapid.T) { s.expect(s.m.Delete(s.Engine, s.user(t, "user"), draw(t))) },
 		"follow": func(t *rapid.T) {
@@ -194,6 +200,7 @@ func (s *sequence) deliver() {
 			}
 		}
 	}
+	s.Drain() // counts the likes
 }
 
 // deliverOutbox runs a worker until an outbox is empty.

@@ -181,7 +181,7 @@ func TestSweep_RepeatedEvictionsLoseAndDuplicateNothing(t *testing.T) {
 				for g := range goroutines {
 					own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
 					acting.Go(func() {
-						for range redistest.Size(1600, 20_000) / goroutines {
+						for range redistest.Size(1000, 20_000) / goroutines {
 							e.LetCatchUp()
 							user := m.People[own.IntN(len(m.People)/goroutines)*goroutines+g]
 							err := m.Act(e.Engine, own, user)

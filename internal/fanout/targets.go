@@ -14,10 +14,14 @@ import (
 func (r *runner) resolveTargets(ctx context.Context, ready []*workItem) error {
 	var unresolved []*workItem
 	var authors []retwis.UserID
+	var deleted []retwis.PostID
 	for _, w := range ready {
 		if w.targets == nil {
 			unresolved = append(unresolved, w)
 			authors = append(authors, w.Author)
+			if w.Kind == outbox.KindDelete {
+				deleted = append(deleted, w.Post)
+			}
 		}
 	}
 	if len(unresolved) == 0 {
@@ -27,18 +31,23 @@ func (r *runner) resolveTargets(ctx context.Context, ready []*workItem) error {
 	if err != nil {
 		return err
 	}
+	likers, err := r.store.LikePartitions(ctx, deleted)
+	if err != nil {
+		return err
+	}
 	for i, w := range unresolved {
 		if w.Kind == outbox.KindPost {
 			w.targets = r.targetsOfPost(w.Entry, partitions[i])
 		} else {
-			w.targets = r.targetsOfDelete(w.Entry, partitions[i])
+			w.targets = r.targetsOfDelete(w.Entry, partitions[i], likers[0])
+			likers = likers[1:]
 		}
 	}
 	return nil
 }
 
 func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartitions) []*target {
-	targets := r.targetsOfReply(e)
+	targets := r.targetsOfReferences(e)
 	if e.Answered == 0 {
 		targets = append(targets, &target{partition: r.store.PublicPartition(), to: outbox.TargetPublic})
 	}
@@ -58,18 +67,23 @@ func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartition
 	return targets
 }
 
-// targetsOfReply returns the replies of the post that a post answers, if any.
-func (r *runner) targetsOfReply(e outbox.Entry) []*target {
-	if e.ReplyTo == 0 {
-		return nil
+// targetsOfReferences returns the replies of the post that a post answers, and the quotes of the one that it quotes.
+func (r *runner) targetsOfReferences(e outbox.Entry) []*target {
+	var targets []*target
+	if e.ReplyTo != 0 {
+		targets = append(targets, &target{partition: r.store.PartitionOfPost(e.ReplyTo), to: outbox.TargetReplies})
 	}
-	return []*target{{partition: r.store.PartitionOfPost(e.ReplyTo), to: outbox.TargetReplies}}
+	if e.Quoted != 0 {
+		targets = append(targets, &target{partition: r.store.PartitionOfPost(e.Quoted), to: outbox.TargetQuotes})
+	}
+	return targets
 }
 
 // targetsOfDelete returns the partitions that may hold the post. The call for the followers
 // adds the removal to the partition's stream of changes. The same call serves the public
-// timeline and mentions, which therefore need no call of their own.
-func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartitions) []*target {
+// timeline and mentions, which therefore need no call of their own. The partitions of likers
+// then remove the likes: see countLikes.
+func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartitions, likers []int) []*target {
 	expected := map[int]int{r.store.PublicPartition(): 0}
 	for _, user := range e.Mentions {
 		expected[r.store.PartitionOfUser(user)] = 0
@@ -78,12 +92,15 @@ func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartiti
 		expected[partition] = 0
 	}
 	maps.Copy(expected, partitions.Followers)
-	targets := r.targetsOfReply(e)
+	targets := r.targetsOfReferences(e)
 	for partition, followers := range expected {
 		targets = append(targets, &target{partition: partition, expected: followers})
 	}
 	for partition := range partitions.Lists {
 		targets = append(targets, &target{partition: partition, to: outbox.TargetLists})
+	}
+	for _, partition := range likers {
+		targets = append(targets, &target{partition: partition, to: outbox.TargetLikers})
 	}
 	return targets
 }

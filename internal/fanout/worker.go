@@ -8,6 +8,12 @@
 // its progress at its target, atomically with its effect. A repeated, late or concurrent
 // delivery therefore finds that its work is done and changes nothing.
 //
+// # Likes
+//
+// A like is no entry of an outbox, so that a hot post delays no other one. The partition of a user who likes a post
+// records that the number of its likers there has changed. Beside the runners, one goroutine stores these numbers at
+// the partitions of the posts.
+//
 // # Round loop
 //
 // A runner serves one outbox:
@@ -68,6 +74,8 @@ type Outbox interface {
 	ReadOutbox(ctx context.Context, outboxID int, after string, count int, block time.Duration) ([]outbox.Entry, error)
 	VerifyEntries(ctx context.Context, outboxID int, upTo string) error
 	AuthorPartitions(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error)
+	// LikePartitions returns for each post the partitions that may hold likers of it.
+	LikePartitions(ctx context.Context, posts []retwis.PostID) ([][]int, error)
 	Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result
 	MarkDone(ctx context.Context, outboxID int, at outbox.Target) error
 	VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target) (lost []int, reappeared bool, err error)
@@ -88,10 +96,14 @@ type Tasks interface {
 
 	DeleteAccountStep(ctx context.Context, id retwis.UserID, step int64) error
 	BeginDetach(ctx context.Context, id retwis.UserID) (bool, error)
+	DetachLikes(ctx context.Context, id retwis.UserID) (bool, error)
 	DetachFollowing(ctx context.Context, id retwis.UserID) (bool, error)
 	DetachFollowers(ctx context.Context, author retwis.UserID, partition int, to outbox.TargetKind) (bool, error)
 	ContinueDetach(ctx context.Context, id retwis.UserID, step int64) error
 	FinishAccountDeletion(ctx context.Context, id retwis.UserID) error
+
+	// CountLikes stores the numbers of likers that changed in partitions, and removes the likes of deleted posts.
+	CountLikes(ctx context.Context, partitions []int) (more bool, err error)
 }
 
 // database is what a worker operates on.
@@ -148,6 +160,12 @@ func New(outbox Outbox, tasks Tasks, options Options) *Worker {
 // Run serves outboxes until ctx is done, then releases its leases. The next worker that
 // serves an outbox continues its unfinished entries.
 func (w *Worker) Run(ctx context.Context) error {
+	counting := make(chan struct{})
+	go func() {
+		defer close(counting)
+		w.countLikes(ctx)
+	}()
+	defer func() { <-counting }()
 	ticker := time.NewTicker(w.rebalanceEvery())
 	defer ticker.Stop()
 	defer w.releaseAll()

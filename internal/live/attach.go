@@ -32,6 +32,9 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 	begin.marker = retwis.MarkerCursor(f.timeline, f.marker)
 	s.index = len(f.subscribers)
 	f.subscribers = append(f.subscribers, s)
+	if s.counts {
+		f.counting++
+	}
 	s.start(begin)
 	// The reading may lack removals that the feed sent after the read began.
 	for _, sent := range f.removed[max(0, len(f.removed)-(f.removals-r.removals)):] {
@@ -87,6 +90,11 @@ func (f *feed) joinPosition(r reading) retwis.TimelinePosition {
 
 // remove removes s from the subscribers.
 func (f *feed) remove(s *subscription) {
+	if s.counts {
+		if f.counting--; f.counting == 0 {
+			f.top, f.topKnown = nil, false
+		}
+	}
 	last := len(f.subscribers) - 1
 	f.subscribers[s.index] = f.subscribers[last]
 	f.subscribers[s.index].index = s.index

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -256,6 +254,33 @@ func (db *fakeDatabase) failOver(t retwis.TimelineID, entries ...retwis.PostID) 
 
 func (db *fakeDatabase) PartitionOf(t retwis.TimelineID) int { return t.Owner.Bucket() % db.partitions }
 
+func (db *fakeDatabase) Partitions() int { return db.partitions }
+
+func (db *fakeDatabase) Newest(ctx context.Context, t retwis.TimelineID, count int) ([]retwis.PostID, error) {
+	if err := db.call(ctx, "Newest"); err != nil {
+		return nil, err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	var posts []retwis.PostID
+	for _, e := range slices.Backward(db.list(t).entries) {
+		if len(posts) < count {
+			posts = append(posts, e.Shown())
+		}
+	}
+	return posts, ctx.Err()
+}
+
+// count publishes that the counts of a post changed.
+func (db *fakeDatabase) count(post retwis.PostID) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	partition := int(post) % db.partitions
+	db.publish(partition, pubsub.Message{
+		Kind: pubsub.Counted, Post: post, Recipients: []pubsub.Recipient{{Timeline: retwis.PostCounts(partition)}},
+	})
+}
+
 func (db *fakeDatabase) CurrentPosition(ctx context.Context, t retwis.TimelineID) (retwis.TimelinePosition, retwis.Element, error) {
 	if err := db.call(ctx, "Now"); err != nil {
 		return retwis.TimelinePosition{}, retwis.Element{}, err
@@ -343,46 +368,4 @@ func (db *fakeDatabase) Posts(ctx context.Context, ids []retwis.PostID) ([]*retw
 	}
 	db.answer(ctx, "posts")
 	return posts, ctx.Err()
-}
-
-func (db *fakeDatabase) SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) (absent []retwis.TimelineID, err error) {
-	if err := db.call(ctx, "Enter"); err != nil {
-		return nil, err
-	}
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	db.calls["longest Enter"] = max(db.calls["longest Enter"], len(timelines))
-	for _, t := range timelines {
-		if _, ok := db.online[t]; !ok {
-			absent = append(absent, t)
-		}
-		db.online[t] = time.Now().Add(ttl)
-	}
-	return absent, nil
-}
-
-func (db *fakeDatabase) SetOffline(ctx context.Context, node string, timelines []retwis.TimelineID) error {
-	if err := db.call(ctx, "Leave"); err != nil {
-		return err
-	}
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	for _, t := range timelines {
-		delete(db.online, t)
-	}
-	return nil
-}
-
-// present returns the timelines with presence, sorted.
-func (db *fakeDatabase) present() []string {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	var names []string
-	for t := range maps.Keys(db.online) {
-		if time.Now().Before(db.online[t]) {
-			names = append(names, t.String()+"@"+strconv.Itoa(db.PartitionOf(t)))
-		}
-	}
-	slices.Sort(names)
-	return names
 }

@@ -58,6 +58,10 @@ type feed struct {
 	unsent      int             // entries in a row that the feed advanced to without an event
 	changeFloor retwis.ChangeID // the feed may not have sent removals up to here
 
+	counting int             // subscribers that receive changed counts
+	top      []retwis.PostID // if there are any: the posts of the newest entries, newest last; some may be there twice
+	topKnown bool            // top has those that arrived before the first such subscriber
+
 	marker    retwis.Element // the last marker sent, or read with the first position
 	timeline  retwis.TimelineID
 	joining   int           // subscribers that are joining
@@ -171,6 +175,9 @@ func (f *feed) whenIdle() <-chan struct{} {
 func (f *feed) advance(e pubsub.Arrival, post *retwis.Post) {
 	f.position.Element, f.headObserved = e.Element, true
 	f.recent, f.newest = appendBounded(f.recent, e, recentLength), max(f.newest, e.ID)
+	if f.counting > 0 {
+		f.addTop(e.Shown())
+	}
 	if post != nil && !f.sentRemoval(e.Shown()) {
 		f.send(&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: f.position.Cursor(), Post: post}})
 		return
@@ -258,6 +265,7 @@ func (f *feed) endSubscriptions() {
 func (f *feed) setPosition(position retwis.TimelinePosition) {
 	f.position, f.recent, f.newest = position, []pubsub.Arrival{{Element: position.Element}}, position.Element.ID
 	f.headObserved, f.positioned, f.verify, f.changeFloor = false, true, false, position.Change
+	f.top, f.topKnown = nil, false
 	f.scheduleCheck()
 }
 

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -9,11 +10,13 @@ import (
 
 func subscribeAs(t *testing.T, h *Hub, who retwis.Subscriber, timeline retwis.TimelineID, after retwis.Cursor) *reader {
 	t.Helper()
-	s, err := h.SubscribeAs(t.Context(), who, timeline, after)
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	s, err := h.SubscribeAs(ctx, who, timeline, after)
 	if err != nil {
 		t.Fatalf("SubscribeAs: %v", err)
 	}
-	return &reader{Subscription: s, t: t, cursor: after}
+	return &reader{Subscription: s, t: t, close: cancel, cursor: after}
 }
 
 func TestFilters_ResetOnlyTheViewerWhoseEpochChanged(t *testing.T) {

@@ -52,6 +52,8 @@ type Hub struct {
 	counts  counters
 	queue   catchUpQueue
 
+	counting counting
+
 	wg sync.WaitGroup // the goroutines of the hub and the open subscriptions
 
 	started chan struct{} // closed when Run begins

@@ -66,6 +66,10 @@ func (p *partition) handle(m pubsub.Message, posts map[retwis.PostID]*retwis.Pos
 		p.channelSubscribed()
 		return
 	}
+	if m.Kind == pubsub.Counted {
+		p.hub.counting.add(m.Post)
+		return
+	}
 	body, loaded := posts[m.Element.Shown()]
 	kind := m.Kind
 	if kind == pubsub.Hidden {

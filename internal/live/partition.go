@@ -55,7 +55,9 @@ func (p *partition) hold(timeline retwis.TimelineID) (*feed, error) {
 	if f == nil {
 		f = &feed{partition: p, timeline: timeline, busy: true, entered: make(chan struct{})}
 		p.feeds[timeline] = f
-		p.hub.counts.feeds.Add(1)
+		if !timeline.IsPostCounts() {
+			p.hub.counts.feeds.Add(1)
+		}
 		p.presence.enter = append(p.presence.enter, f)
 		p.wake()
 	}
@@ -88,7 +90,9 @@ func (p *partition) dropIfUnused(f *feed) {
 	}
 	f.dropped = true
 	delete(p.feeds, f.timeline)
-	p.hub.counts.feeds.Add(-1)
+	if !f.timeline.IsPostCounts() {
+		p.hub.counts.feeds.Add(-1)
+	}
 	p.presence.left(f.timeline)
 	if len(p.feeds) == 0 {
 		p.idleSince = time.Now()

@@ -100,6 +100,8 @@ func describe(e retwis.Event) string {
 		return "+" + e.Edge.Post.ID.String()
 	case *retwis.PostRemoved:
 		return "-" + e.PostID.String()
+	case *retwis.PostChanged:
+		return "#" + e.Post.ID.String()
 	case *retwis.MarkerMoved:
 		if e.Marker == nil {
 			return "unread"

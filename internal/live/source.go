@@ -11,6 +11,9 @@ import (
 // Source is the database that holds the timelines and publishes their events.
 type Source interface {
 	PartitionOf(retwis.TimelineID) int
+	Partitions() int
+	// Newest returns the posts of the newest entries of a timeline, newest first.
+	Newest(ctx context.Context, timeline retwis.TimelineID, count int) ([]retwis.PostID, error)
 	// EventsSince returns all events of a timeline after a position, in one atomic read.
 	EventsSince(context.Context, retwis.TimelinePosition) (pubsub.Replay, error)
 	// FilterEpochs returns the filter epochs of users, in their order.

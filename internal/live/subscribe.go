@@ -31,7 +31,7 @@ func (h *Hub) Attach(ctx context.Context, who retwis.Subscriber, timeline retwis
 		from = &position
 	}
 	s := newSubscription(ctx, h, sink)
-	s.viewer, s.filter = who.User, who.FilterEpoch
+	s.viewer, s.filter, s.counts = who.User, who.FilterEpoch, who.Counts
 	if from != nil && from.Filter > s.filter {
 		s.filter = from.Filter // read later than the session was
 	}
@@ -52,6 +52,12 @@ func (h *Hub) join(s *subscription, timeline retwis.TimelineID, from *retwis.Tim
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(life, func() { cancel(errNotRunning) })()
+	if s.counts {
+		if err := h.watchCounts(); err != nil {
+			return err
+		}
+		context.AfterFunc(s.ctx, h.counting.leave)
+	}
 	if err := p.join(ctx, s, timeline, from); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -26,6 +26,7 @@ type subscription struct {
 	cancel context.CancelFunc
 	viewer retwis.UserID // 0 for an anonymous subscriber
 	filter int64         // last known filter epoch of the viewer; guarded by the partition's lock
+	counts bool          // whether the subscriber receives changed counts
 	index  int           // in the feed's subscribers; guarded by the partition's lock
 }
 

@@ -36,6 +36,8 @@ const (
 	TargetMentions                          // mentions of one user
 	TargetPublic                            // the public timeline
 	TargetReplies                           // the replies of the post answered
+	TargetQuotes                            // the quotes of the post quoted
+	TargetLikers                            // the likes of a deleted post
 	TargetActiveFollowers                   // home timelines of followers who are online or reading, for a large author
 	TargetTask                              // no timeline: an entry without deliveries, recorded in the outbox's own partition
 )

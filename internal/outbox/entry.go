@@ -22,6 +22,7 @@ type Entry struct {
 	Answered  retwis.UserID     // if Post is a reply to another user: the author of the post answered
 	ReplyTo   retwis.PostID     // if Post is a reply: the post answered
 	Reposted  retwis.PostID     // if Post is a repost: the post
+	Quoted    retwis.PostID     // if Post is a quote: the post quoted
 	Mentions  []retwis.UserID   // users whom Post mentions
 	Score     int64             // time of the follow that a back-fill belongs to
 	Step      int64             // step of an account deletion, or of detaching followers

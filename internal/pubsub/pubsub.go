@@ -10,7 +10,7 @@ import "retwis/internal/retwis"
 type Message struct {
 	Kind       Kind
 	Element    retwis.Element // of Pushed and Hidden: the entry; of Marked: the marker
-	Post       retwis.PostID  // of Removed
+	Post       retwis.PostID  // of Removed and Counted
 	Author     retwis.UserID  // of Removed: the author of the post
 	Recipients []Recipient
 }
@@ -25,6 +25,7 @@ const (
 	Hidden  Kind = '~' // the entry was pushed to the recipients' lists, and their readers do not see it
 	Removed Kind = '-' // the post was deleted
 	Marked  Kind = '=' // the owner has read the recipients' lists up to the entry
+	Counted Kind = '#' // the counts of the post changed; there are no recipients
 	Probe   Kind = '?' // a probe; the channel works
 	Changed Kind = '!' // the recipients' lists changed below their heads, with a new epoch, or no longer exist
 )

@@ -21,6 +21,8 @@ func Exceeded(action Action, wait time.Duration) *retwis.Error {
 		reason = "too many requests"
 	case Posts:
 		reason = "you are posting too often"
+	case Likes:
+		reason = "you are liking posts too often"
 	case Follows:
 		reason = "you are following or unfollowing too often"
 	case Logins:

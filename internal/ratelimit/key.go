@@ -45,6 +45,7 @@ func (c Client) Key() Key {
 type Cost struct {
 	Reads         int // cost of what it reads, at least 1
 	Posts         int
+	Likes         int
 	Follows       int
 	Registrations int
 	Passwords     int      // checks of the client's own password

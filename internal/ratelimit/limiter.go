@@ -162,6 +162,7 @@ func (l *Limiter) requests(client Client, cost Cost) []Request {
 	if client.User != 0 {
 		user := Key{User: client.User}
 		add(Posts, l.policies.Posts, user, cost.Posts)
+		add(Likes, l.policies.Likes, user, cost.Likes)
 		add(Follows, l.policies.Follows, user, cost.Follows)
 		add(Logins, l.policies.Logins, user, cost.Passwords)
 	}

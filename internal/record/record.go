@@ -41,7 +41,7 @@ type AccountState struct {
 // Counted is a stored counter and the actual count.
 type Counted struct{ Stored, Actual int }
 
-// FollowerPartition is the stored count of an author's followers in a partition.
+// FollowerPartition is the stored count of an author's followers, or of a post's likers, in a partition.
 type FollowerPartition struct {
 	Version int64
 	Count   int
@@ -84,8 +84,17 @@ type Post struct {
 	Answered retwis.UserID // of a reply: the author of the post answered, if another user
 	ReplyTo  retwis.PostID // of a reply: the post answered
 	Reposted retwis.PostID // of a repost
+	Quoted   retwis.PostID // of a quote
 	Deleted  bool
 	Mentions []retwis.UserID
+}
+
+// RefersTo returns the post that the post refers to, 0 if there is none.
+func (p Post) RefersTo(kind retwis.ReferenceKind) retwis.PostID {
+	if kind == retwis.QuoteReference {
+		return p.Quoted
+	}
+	return p.ReplyTo
 }
 
 // Element returns the element by which lists hold the post or repost with an id.
@@ -102,15 +111,48 @@ type Edge struct {
 	Audience int64 // its time among the audience of the author
 }
 
-// Replies are the stored replies of a post.
-type Replies struct {
-	Held    map[retwis.PostID]bool // whether each one comes first, as replies of the author of the post do
-	Foreign []string               // entries that are no replies with their score
-	Trimmed bool                   // whether older replies of other users were trimmed
+// Referenced names the replies or the quotes of a post.
+type Referenced struct {
+	Kind retwis.ReferenceKind
+	Post retwis.PostID
 }
 
-// Reply is a post and the post that it answers.
-type Reply struct{ ID, To retwis.PostID }
+// References are the stored replies or quotes of a post.
+type References struct {
+	Held    map[retwis.PostID]bool // whether each one comes first, as replies of the author of the post do
+	Foreign []string               // entries that are no post ids with their score
+}
+
+// Reference is a reply or quote, and the post that it refers to.
+type Reference struct {
+	ID retwis.PostID
+	To Referenced
+}
+
+// PostLikes are the stored likes of a post.
+type PostLikes struct {
+	Exists     bool                      // whether the post exists, and is not deleted
+	Total      Counted                   // the sum over the like partitions
+	Partitions map[int]FollowerPartition // like partitions, as stored
+	LikersIn   map[int]int               // actual likers by partition, where there are any
+	Changed    map[int]bool              // partitions whose worker is about to count the likers
+}
+
+// Like is a like whose two directions differ; a time of 0 means that one is missing.
+type Like struct {
+	User  retwis.UserID
+	Post  retwis.PostID
+	Liked int64 // its time among the likes of the user
+	Liker int64 // its time among the likers of the post
+}
+
+// Scanned are subjects that a scan of the keys has found.
+type Scanned struct {
+	Users      []retwis.UserID
+	Names      []NameClaim
+	Referenced []Referenced    // sets of replies and quotes
+	Liked      []retwis.PostID // posts that have likes, or like partitions
+}
 
 // NameClaim is a stored username and the user who owns it.
 type NameClaim struct {

@@ -94,6 +94,7 @@ var (
 	ErrUserNotFound     = FieldError(CodeNotFound, "userId", "user not found")
 	ErrPostNotFound     = FieldError(CodeNotFound, "postId", "post not found")
 	ErrNothingToAnswer  = FieldError(CodeNotFound, "inReplyToId", "the post to answer does not exist, or was deleted")
+	ErrNothingToQuote   = FieldError(CodeNotFound, "quotedPostId", "the post to quote does not exist, or was deleted")
 	ErrNotOwner         = FieldError(CodeNotOwner, "postId", "only the author can delete a post")
 	ErrSessionNotFound  = FieldError(CodeNotFound, "sessionId", "session not found")
 	ErrSelfFollow       = FieldError(CodeSelfFollow, "userId", "you cannot follow yourself")

@@ -4,9 +4,10 @@ package retwis
 type Subscriber struct {
 	User        UserID
 	FilterEpoch int64 // as known when the user was authenticated
+	Counts      bool  // whether the subscription receives [PostChanged]
 }
 
-// Event is one of [PostAdded], [PostRemoved], [MarkerMoved], [CaughtUp], [Advanced] and [Reset]. Its
+// Event is one of [PostAdded], [PostRemoved], [PostChanged], [MarkerMoved], [CaughtUp], [Advanced] and [Reset]. Its
 // cursor is the position to resume from.
 type Event interface{ EventCursor() Cursor }
 
@@ -18,6 +19,13 @@ type PostRemoved struct {
 	Cursor   Cursor
 	PostID   PostID
 	AuthorID UserID
+}
+
+// PostChanged reports that the counts of a post have changed, of those among the newest of the timeline.
+type PostChanged struct {
+	Cursor  Cursor
+	Post    *Post
+	Version int // differs from that of earlier events of the process
 }
 
 // MarkerMoved reports that the owner of the timeline has read it up to another position.
@@ -61,6 +69,9 @@ func (e *PostAdded) EventCursor() Cursor { return e.Edge.Cursor }
 func (e *PostRemoved) EventCursor() Cursor { return e.Cursor }
 
 // EventCursor implements [Event].
+func (e *PostChanged) EventCursor() Cursor { return e.Cursor }
+
+// EventCursor implements [Event].
 func (e *MarkerMoved) EventCursor() Cursor { return e.Cursor }
 
 // EventCursor implements [Event].
@@ -80,6 +91,8 @@ func AtCursor(e Event, c Cursor) Event {
 		return &PostAdded{Edge: PostEdge{Cursor: c, Post: e.Edge.Post}}
 	case *PostRemoved:
 		return &PostRemoved{Cursor: c, PostID: e.PostID, AuthorID: e.AuthorID}
+	case *PostChanged:
+		return &PostChanged{Cursor: c, Post: e.Post, Version: e.Version}
 	case *MarkerMoved:
 		return &MarkerMoved{Cursor: c, Marker: e.Marker, Timeline: e.Timeline}
 	case *CaughtUp:

@@ -9,6 +9,8 @@ type Post struct {
 	Text      string
 	Mentions  []UserID // users whom the text mentions, each once, in the order of the text
 	Thread    []PostID // of a reply: the posts above it, the root first and the post answered last; see [NextInThread]
+	Quoted    PostID   // of a quote: the post quoted, which may have been deleted; 0 for any other post
+	Answered  UserID   // of a reply to another user: the author of the post answered
 	CreatedAt time.Time
 }
 
@@ -18,4 +20,5 @@ type NewPost struct {
 	Text           string // normalised by [NormalizePostText]
 	IdempotencyKey string // never empty: the API generates a key if the client gives none
 	InReplyTo      PostID // the post that a reply answers, or 0
+	Quoted         PostID // the post that a quote quotes, or 0
 }

@@ -13,6 +13,14 @@ func (p *Post) InReplyTo() PostID {
 	return p.Thread[len(p.Thread)-1]
 }
 
+// InReplyToUser returns the author of the post that a reply answers; 0 for any other post.
+func (p *Post) InReplyToUser() UserID {
+	if len(p.Thread) > 0 && p.Answered == 0 {
+		return p.AuthorID
+	}
+	return p.Answered
+}
+
 // NextInThread returns the thread of a reply to a post with a thread: the root and the nearest [MaxAncestors].
 func NextInThread(thread []PostID, answered PostID) []PostID {
 	next := append(slices.Clone(thread), answered)
@@ -21,6 +29,15 @@ func NextInThread(thread []PostID, answered PostID) []PostID {
 	}
 	return next
 }
+
+// ReferenceKind is how a post refers to another one, whose partition keeps the set of such posts.
+type ReferenceKind string
+
+// The kinds of references.
+const (
+	ReplyReference ReferenceKind = "replies"
+	QuoteReference ReferenceKind = "quotes"
+)
 
 // Replies names the replies of a post in one of two orders. In both, replies of the author of the post come before all others.
 type Replies struct {

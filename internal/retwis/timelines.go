@@ -18,6 +18,16 @@ const (
 	ListTimeline     TimelineKind = 'l' // posts of the members of a list
 )
 
+// postCounts is the kind of [PostCounts], which no client can name.
+const postCounts TimelineKind = 'c'
+
+// PostCounts returns the id under which a process registers its presence in a partition to be told which posts have other counts.
+// It is no timeline.
+func PostCounts(partition int) TimelineID { return TimelineID{postCounts, UserID(Buckets + partition)} }
+
+// IsPostCounts reports whether the id is one of [PostCounts].
+func (t TimelineID) IsPostCounts() bool { return t.Kind == postCounts }
+
 // TimelineID identifies a timeline. The owner of the public timeline is 0. For the timeline
 // of a list, the id of the list replaces that of the owner; both are in the same partition.
 type TimelineID struct {
@@ -111,8 +121,18 @@ type Page struct {
 	Last   int
 	Before Cursor
 
-	FilterEpoch int64 // of the viewer, for the cursors of a timeline; 0 for an anonymous one
-	Unread      int   // at most this many unread posts of a timeline are counted, up to [MaxUnread]; 0 not to count
+	FilterEpoch int64  // of the viewer, for the cursors of a timeline; 0 for an anonymous one
+	LikesOf     UserID // whose likes of the posts of a timeline are read with the page, if that takes no further read; 0 not to read them
+	Unread      int    // at most this many unread posts of a timeline are counted, up to [MaxUnread]; 0 not to count
+}
+
+// Direction returns whether the page has the first edges, which are the newest ones, or the last; their number; and the cursor at
+// which it begins.
+func (p Page) Direction() (first bool, count int, from Cursor) {
+	if p.Last > 0 {
+		return false, p.Last, p.Before
+	}
+	return true, p.First, p.After
 }
 
 // PostEdge is a post and its position in a timeline.
@@ -128,6 +148,9 @@ type PostPage struct {
 	HasPreviousPage bool
 	LiveCursor      Cursor // position of the timeline when the page was read
 	Unread          Unread // zero unless [Page.Unread] asks for it
+
+	// Liked says whether the user of [Page.LikesOf] likes posts, as far as that was read with the page.
+	Liked map[PostID]bool
 
 	// ScannedTo is the last position read of a page that ended early, because many entries were not shown: the page
 	// begins or ends there, in the direction of reading. It is empty for any other page.

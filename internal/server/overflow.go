@@ -71,10 +71,7 @@ func (s *Server) serveOverflow(ctx context.Context, o *overflow) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", ServeAlive)
 	mux.HandleFunc("GET /readyz", s.Health().ServeReady)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		_ = sleep.For(r.Context(), overflowDelay) // few are refused at once, so this bounds how many are per second
-		o.refuse(w, r)
-	})
+	mux.HandleFunc("/", o.serveRefusal)
 	srv := &http.Server{
 		Handler:           mux,
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
@@ -90,6 +87,12 @@ func (s *Server) serveOverflow(ctx context.Context, o *overflow) error {
 		return err
 	}
 	return nil
+}
+
+// serveRefusal refuses a request after a delay. Few are refused at once, so the delay bounds how many are per second.
+func (o *overflow) serveRefusal(w http.ResponseWriter, r *http.Request) {
+	_ = sleep.For(r.Context(), overflowDelay)
+	o.refuse(w, r)
 }
 
 // refuseDescriptors refuses a request to a process with too few file descriptors.

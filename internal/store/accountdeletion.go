@@ -19,7 +19,7 @@ const (
 )
 
 // DeleteAccount closes an account whose password hash was verified. Its sessions end at once. The worker deletes its
-// posts, lists and follows. If the stored hash is no longer the verified one, it returns
+// posts, lists, likes and follows. If the stored hash is no longer the verified one, it returns
 // [retwis.ErrWrongCredentials] and changes nothing.
 func (s *Accounts) DeleteAccount(ctx context.Context, id retwis.UserID, hash string) error {
 	p := s.db.OfUser(id)
@@ -119,6 +119,20 @@ func (s *Tasks) DetachFollowing(ctx context.Context, id retwis.UserID) (bool, er
 	return false, nil
 }
 
+// DetachLikes removes the next likes of a user in the state detaching, and reports whether none remain.
+func (s *Tasks) DetachLikes(ctx context.Context, id retwis.UserID) (bool, error) {
+	p := s.db.OfUser(id)
+	done, err := s.db.Do(ctx, rdb.Call{
+		Script: script.DetachLikes,
+		Keys:   []string{p.User(id).Account(), p.User(id).Likes(), p.ChangedLikes()},
+		Args:   []any{id.String(), edgesPerStep, p.Prefix(rdb.LikerKeys), s.options.LikePeriod.Milliseconds()},
+	}).Bool()
+	if err != nil {
+		return false, fmt.Errorf("remove the likes of %s: %w", id, entryError(err))
+	}
+	return done, nil
+}
+
 // DetachFollowers removes the next followers of an author in a partition, or the author from the next lists there,
 // and reports whether none remain.
 func (s *Tasks) DetachFollowers(ctx context.Context, author retwis.UserID, number int, to outbox.TargetKind) (bool, error) {
@@ -159,7 +173,7 @@ func (s *Tasks) FinishAccountDeletion(ctx context.Context, id retwis.UserID) err
 	_, err = s.db.DoDurably(ctx, rdb.Call{
 		Script: script.FinishAccountDeletion,
 		Keys: []string{
-			p.User(id).Account(), p.User(id).Home(), p.User(id).Mentions(), p.User(id).Profile(), p.User(id).TrimmedPosts(), p.User(id).Following(), p.User(id).Uncounted(),
+			p.User(id).Account(), p.User(id).Home(), p.User(id).Mentions(), p.User(id).Profile(), p.User(id).TrimmedPosts(), p.User(id).Following(), p.User(id).Uncounted(), p.User(id).Likes(),
 			p.User(id).PullWatermarks(), p.User(id).FollowerPartitions(), p.User(id).Lists(), p.User(id).Sessions(),
 		},
 		Args: []any{s.options.DeletedAccountTTL.Milliseconds()},

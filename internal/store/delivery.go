@@ -42,11 +42,15 @@ func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []ou
 }
 
 func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
-	if d.Entry.Kind == outbox.KindDelete && d.To != outbox.TargetReplies {
+	switch {
+	case d.To == outbox.TargetReplies:
+		return s.referenceCall(d, retwis.ReplyReference, d.Entry.ReplyTo, d.Entry.Answered == 0)
+	case d.To == outbox.TargetQuotes:
+		return s.referenceCall(d, retwis.QuoteReference, d.Entry.Quoted, false)
+	case d.To == outbox.TargetLikers:
+		return s.likersCall(d)
+	case d.Entry.Kind == outbox.KindDelete:
 		return s.removeCall(d)
-	}
-	if d.To == outbox.TargetReplies {
-		return s.repliesCall(d)
 	}
 	o, e, p := s.options, d.Entry, s.db.Partition(d.Partition)
 	if d.To == outbox.TargetMentions || d.To == outbox.TargetPublic {
@@ -88,13 +92,21 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 	}
 }
 
-// repliesCall returns the call that adds a reply to the replies of the post answered, or removes a deleted one.
-func (s *Outbox) repliesCall(d outbox.Delivery) rdb.Call {
+// referenceCall returns the call that adds a reply or quote to those of the post that it refers to, or removes a deleted one.
+func (s *Outbox) referenceCall(d outbox.Delivery, kind retwis.ReferenceKind, to retwis.PostID, first bool) rdb.Call {
 	e, p := d.Entry, s.db.Partition(d.Partition)
 	return rdb.Call{
-		Script: script.UpdateReplies,
-		Keys:   []string{p.Progress(e.Outbox), p.Replies(e.ReplyTo), p.Post(e.ReplyTo)},
-		Args:   append([]any{e.ID, field(d.Target())}, ReplyArgs(s.options, e.Post, e.Kind == outbox.KindDelete, e.Answered == 0)...),
+		Script: script.UpdateReferences,
+		Keys:   []string{p.Progress(e.Outbox), p.References(kind, to), p.Post(to)},
+		Args:   append([]any{e.ID, field(d.Target())}, ReferenceArgs(s.options, kind, e.Post, e.Kind == outbox.KindDelete, first)...),
+	}
+}
+
+// likersCall returns the call that announces a deletion to the worker that removes the likes of the post in a partition.
+func (s *Outbox) likersCall(d outbox.Delivery) rdb.Call {
+	e, p := d.Entry, s.db.Partition(d.Partition)
+	return rdb.Call{
+		Script: script.MarkLikes, Keys: []string{p.Progress(e.Outbox), p.ChangedLikes()}, Args: []any{e.ID, field(d.Target()), e.Post.String()},
 	}
 }
 
@@ -154,6 +166,10 @@ func field(at outbox.Target) string {
 		return at.Entry + ":" + retwis.Public().String()
 	case outbox.TargetReplies:
 		return at.Entry + ":replies"
+	case outbox.TargetQuotes:
+		return at.Entry + ":quotes"
+	case outbox.TargetLikers:
+		return at.Entry + ":likers"
 	case outbox.TargetTask:
 		return at.Entry + ":task"
 	default:

@@ -79,10 +79,7 @@ type window struct {
 
 // window reads a page of a connection whose edges are in sorted sets.
 func (s *Follows) window(ctx context.Context, of retwis.FollowConnection, sets []string, page retwis.Page) (window, error) {
-	older, count, cursor := true, page.First, page.After
-	if page.Last > 0 {
-		older, count, cursor = false, page.Last, page.Before
-	}
+	older, count, cursor := page.Direction()
 	var from *edge
 	if cursor != "" {
 		at, err := cursor.FollowPosition(of)

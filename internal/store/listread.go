@@ -21,6 +21,7 @@ type listRange struct {
 	entries []retwis.Element
 	below   []retwis.Element // the next entries below the range, up to [retwis.CursorReserve]
 	hidden  []bool           // of each of entries: whether the timeline does not show it
+	liked   []bool           // of each of entries: whether the reader likes its post, if that was asked for
 	bottom  bool             // whether the range includes [rdb.ListComplete]
 
 	above  aboveMarker   // if it was asked for
@@ -34,6 +35,8 @@ type listRequest struct {
 	count  int
 	marker bool // whether to read the marker
 	unread int  // number of entries above the marker to read
+
+	likesOf retwis.UserID // the reader, to read which posts they like; or 0
 }
 
 // readList reads a range of the list of a timeline. The modes after and before read from the first of some entries
@@ -87,15 +90,20 @@ func (s *Timelines) pageCall(id retwis.TimelineID, of listRequest, position stri
 	if of.marker || of.unread > 0 {
 		marker = p.Timeline(id).Marker()
 	}
+	keys := []string{
+		p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Owner(),
+		p.Timeline(id).Sources(),
+	}
+	likes := "0"
+	if of.likesOf != 0 {
+		keys, likes = append(keys, p.User(of.likesOf).Likes()), "1"
+	}
 	return rdb.Call{
 		Script: script.ReadList,
-		Keys: []string{
-			p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Owner(),
-			p.Timeline(id).Sources(),
-		},
+		Keys:   keys,
 		Args: append([]any{
 			of.mode, strings.Join(elements, " "), of.count, retwis.CursorReserve, position, pageChanges, marker, of.unread,
-			string(id.Kind),
+			string(id.Kind), likes,
 		}, s.pullArgs(id)...),
 	}
 }
@@ -115,7 +123,7 @@ func homeOwner(id retwis.TimelineID) string {
 }
 
 func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
-	if len(reply) != 12 {
+	if len(reply) != 13 {
 		return listRange{}, fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
@@ -139,10 +147,7 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 		got.reader = retwis.UserID(rdb.Number(reply[11]))
 	}
 	entries, _ := reply[5].([]any)
-	hidden := make([]bool, len(entries))
-	for _, i := range rdb.Indexes(reply[10], len(entries)) {
-		hidden[i] = true
-	}
+	hidden, liked := flags(reply[10], len(entries)), flags(reply[12], len(entries))
 	for i, e := range entries {
 		inRange := i < int(size)
 		switch rdb.Text(e) {
@@ -155,13 +160,23 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 				return listRange{}, err
 			}
 			if inRange {
-				got.entries, got.hidden = append(got.entries, element), append(got.hidden, hidden[i])
+				got.entries = append(got.entries, element)
+				got.hidden, got.liked = append(got.hidden, hidden[i]), append(got.liked, liked[i])
 			} else {
 				got.below = append(got.below, element)
 			}
 		}
 	}
 	return got, nil
+}
+
+// flags returns for each of n entries whether a reply has its index.
+func flags(reply any, n int) []bool {
+	all := make([]bool, n)
+	for _, i := range rdb.Indexes(reply, n) {
+		all[i] = true
+	}
+	return all
 }
 
 // parseMarker parses a marker, which is empty for a timeline that was never marked.

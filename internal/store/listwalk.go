@@ -18,7 +18,9 @@ type listWalk struct {
 	from      *retwis.TimelinePosition
 	older     bool
 
-	wantUnread int // unread entries to read with the first range
+	wantUnread int           // unread entries to read with the first range
+	likesOf    retwis.UserID // whose likes of the posts are added to liked; 0 not to read them
+	liked      map[retwis.PostID]bool
 
 	at      retwis.TimelinePosition
 	started bool
@@ -50,6 +52,9 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	entries := entriesOf(got.entries, got.below)
 	for i, e := range entries {
 		entries[i].hidden = got.hidden[i]
+		if w.likesOf != 0 {
+			w.liked[e.element.Shown()] = got.liked[i]
+		}
 		entries[i].covered = e.element.Reposted == 0 // the partition need not receive the changes of a post that is reposted
 	}
 	if !w.older {
@@ -85,7 +90,7 @@ func entriesOf(elements, below []retwis.Element) []entry {
 
 // nextRange reads the next entries of the list by index.
 func (w *listWalk) nextRange(ctx context.Context, count int) (listRange, error) {
-	of := listRequest{count: count}
+	of := listRequest{count: count, likesOf: w.likesOf}
 	if !w.started {
 		of.unread = w.wantUnread
 	}

@@ -35,6 +35,22 @@ func (s *Live) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, 
 	return s.posts.Posts(ctx, ids)
 }
 
+// Partitions returns the number of partitions.
+func (s *Live) Partitions() int { return len(s.db.Partitions()) }
+
+// Newest returns the posts that the newest entries of a timeline show, newest first. Some may be deleted.
+func (s *Live) Newest(ctx context.Context, id retwis.TimelineID, count int) ([]retwis.PostID, error) {
+	got, err := s.timelines.readList(ctx, id, listRequest{mode: "top", count: count})
+	if err != nil {
+		return nil, fmt.Errorf("read the newest posts of timeline %s: %w", id, err)
+	}
+	posts := make([]retwis.PostID, len(got.entries))
+	for i, e := range got.entries {
+		posts[i] = e.Shown()
+	}
+	return posts, nil
+}
+
 // Bounds of one replay. A position that is further behind is unrecoverable.
 const (
 	maxReplay  = 1000
@@ -267,6 +283,13 @@ func parseMessage(payload string) (pubsub.Message, error) {
 			return message, err
 		}
 		rest = rest[2:]
+	case pubsub.Counted:
+		if len(rest) == 0 {
+			return message, errors.New("no post")
+		}
+		var err error
+		message.Post, err = retwis.ParsePostID(rest[0])
+		return message, err
 	case pubsub.Changed, pubsub.Probe:
 	default:
 		return message, fmt.Errorf("kind %q", fields[0])

@@ -7,6 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"retwis/internal/store/script"
 )
 
 // metrics are the metrics of a store.
@@ -14,11 +16,20 @@ type metrics struct {
 	pages             prometheus.Observer
 	refills, rebuilds prometheus.Counter
 	markers           prometheus.Counter
+	likes             *prometheus.CounterVec
+	likeCounts        prometheus.Counter
 }
 
 // newMetrics registers the metrics of a store; nil registers none.
 func newMetrics(register prometheus.Registerer) *metrics {
 	with := promauto.With(register)
+	likes := with.NewCounterVec(prometheus.CounterOpts{
+		Name: "retwis_likes_total",
+		Help: "Calls by which users liked a post (like) or stopped liking it (unlike).",
+	}, []string{"change"})
+	for _, change := range []script.Name{script.Like, script.Unlike} {
+		likes.WithLabelValues(change.Base()) // served from the beginning
+	}
 	return &metrics{
 		pages: with.NewHistogram(prometheus.HistogramOpts{
 			Name:    "retwis_page_posts",
@@ -33,6 +44,11 @@ func newMetrics(register prometheus.Registerer) *metrics {
 			Name: "retwis_timeline_markers_total",
 			Help: "Moves of the markers up to which users have read their timelines.",
 		}),
+		likes: likes,
+		likeCounts: with.NewCounter(prometheus.CounterOpts{
+			Name: "retwis_like_counts_total",
+			Help: "Numbers of likers of a post in a partition that workers stored, because likes had changed them.",
+		}),
 		rebuilds: with.NewCounter(prometheus.CounterOpts{
 			Name: "retwis_timeline_rebuilds_total",
 			Help: "Rebuilds of homes and lists that were missing or incomplete.",
@@ -45,7 +61,7 @@ type collector struct {
 	store *Store
 
 	up, writable, age, length *prometheus.Desc
-	connections               *prometheus.Desc
+	connections, changedLikes *prometheus.Desc
 	waits, exhausted          *prometheus.Desc
 
 	cacheBytes, cacheReads, cacheResets *prometheus.Desc
@@ -59,11 +75,13 @@ func newCollector(s *Store) *collector {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
 	return &collector{
-		store:       s,
-		up:          desc("retwis_redis_up", "1 if the last scrape could read all outboxes, else 0."),
-		writable:    desc("retwis_partition_writable", "1 if a partition accepted a write within the last 5 seconds, else 0.", "partition"),
-		age:         desc("retwis_outbox_oldest_seconds", "Age of the oldest entry of an outbox, 0 if it is empty: the lag of fan-out.", "partition"),
-		length:      desc("retwis_outbox_entries", "Entries of an outbox that are not yet delivered or not yet trimmed.", "partition"),
+		store:    s,
+		up:       desc("retwis_redis_up", "1 if the last scrape could read all outboxes, else 0."),
+		writable: desc("retwis_partition_writable", "1 if a partition accepted a write within the last 5 seconds, else 0.", "partition"),
+		age:      desc("retwis_outbox_oldest_seconds", "Age of the oldest entry of an outbox, 0 if it is empty: the lag of fan-out.", "partition"),
+		length:   desc("retwis_outbox_entries", "Entries of an outbox that are not yet delivered or not yet trimmed.", "partition"),
+		changedLikes: desc("retwis_changed_likes",
+			"Posts whose likes have changed and whose number of likes may be out of date, counted once for each partition of users who like them."),
 		connections: desc("retwis_redis_connections", "Open connections to Redis for non-blocking commands, by state.", "state"),
 		waits:       desc("retwis_redis_pool_waits_total", "Commands that waited for a free connection to Redis."),
 		exhausted:   desc("retwis_redis_pool_timeouts_total", "Commands that failed because no connection to Redis was free in time."),
@@ -75,7 +93,7 @@ func newCollector(s *Store) *collector {
 
 // Describe implements [prometheus.Collector].
 func (c *collector) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{c.up, c.writable, c.age, c.length, c.connections, c.waits, c.exhausted, c.cacheBytes, c.cacheReads, c.cacheResets} {
+	for _, desc := range []*prometheus.Desc{c.up, c.writable, c.age, c.length, c.changedLikes, c.connections, c.waits, c.exhausted, c.cacheBytes, c.cacheReads, c.cacheResets} {
 		to <- desc
 	}
 }
@@ -98,6 +116,9 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		gauge(c.length, float64(b.Entries), strconv.Itoa(number))
 	}
 	gauge(c.up, up)
+	if changed, err := c.store.Likes.ChangedLikes(ctx); err == nil {
+		gauge(c.changedLikes, float64(changed))
+	}
 	for number, writable := range c.store.Health.Writable() {
 		value := 0.0
 		if writable {

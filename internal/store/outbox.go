@@ -214,6 +214,7 @@ func outboxEntry(outboxID int, message redis.XMessage) outbox.Entry {
 		read(e.Fields, "answered", retwis.ParseUserID, &e.Answered),
 		read(e.Fields, "reply_to", retwis.ParsePostID, &e.ReplyTo),
 		read(e.Fields, "reposted", retwis.ParsePostID, &e.Reposted),
+		read(e.Fields, "quoted", retwis.ParsePostID, &e.Quoted),
 		read(e.Fields, "mentions", rdb.UserIDs, &e.Mentions),
 		read(e.Fields, "score", parseScore, &e.Score),
 		read(e.Fields, "step", parseScore, &e.Step),

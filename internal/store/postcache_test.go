@@ -107,13 +107,15 @@ func TestPage_DropsCachedPostsThatMayHaveChanged(t *testing.T) {
 	e := newEngine(t, store.Options{URL: server.URL()})
 	users := e.Apart(1)
 	author, home := users[0], retwis.Home(users[0])
-	changes := e.DB().OfUser(author).Changes()
+	changes, last := e.DB().OfUser(author).Changes(), e.DB().OfUser(author).LastChange()
 	client := enginetest.Client(t, server.URL())
 	add := func(values ...any) {
 		t.Helper()
-		if err := client.XAdd(t.Context(), &redis.XAddArgs{Stream: changes, MaxLen: 200, Values: values}).Err(); err != nil {
+		id, err := client.XAdd(t.Context(), &redis.XAddArgs{Stream: changes, MaxLen: 200, Values: values}).Result()
+		if err != nil {
 			t.Fatal(err)
 		}
+		client.Set(t.Context(), last, id, 0)
 	}
 	tests := []struct {
 		name   string
@@ -139,13 +141,14 @@ func TestPage_DropsCachedPostsThatMayHaveChanged(t *testing.T) {
 		{"a new state of an author", func(retwis.PostID) { add("state", "suspended", "author", "1") }, true},
 		{"a change of a later version", func(retwis.PostID) { add("unheard-of", "1", "author", "1") }, true},
 		{"a failover that loses the last change", func(retwis.PostID) {
-			last, err := client.XRevRangeN(t.Context(), changes, "+", "-", 1).Result()
+			newest, err := client.XRevRangeN(t.Context(), changes, "+", "-", 2).Result()
 			if err != nil {
 				t.Fatal(err)
 			}
-			client.XDel(t.Context(), changes, last[0].ID)
+			client.XDel(t.Context(), changes, newest[0].ID)
+			client.Set(t.Context(), last, newest[1].ID, 0)
 		}, true},
-		{"a failover that loses all changes", func(retwis.PostID) { client.Del(t.Context(), changes) }, true},
+		{"a failover that loses all changes", func(retwis.PostID) { client.Del(t.Context(), changes, last) }, true},
 		{"removals that the stream no longer has", func(retwis.PostID) {
 			add("removed", 1, "author", 1)
 			shown(t, e, home)

@@ -22,7 +22,7 @@ type Posts struct {
 
 // CreatePost stores a post, adds it to the profile and home of its author, and queues its fan-out. When it returns, a
 // replica has the post if there are replicas. A repeat with the same idempotency key returns the first post, or
-// INVALID if the text or the post answered differs. It returns NOT_FOUND for a reply to a post that does not exist.
+// INVALID if the text or a post that it refers to differs. It returns NOT_FOUND if it answers or quotes a post that does not exist.
 func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.PostEdge, error) {
 	p := s.db.OfUser(post.Author)
 	o := s.options
@@ -31,7 +31,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
-	above, err := s.above(ctx, post)
+	refers, err := s.references(ctx, post)
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
@@ -42,11 +42,11 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 			p.User(post.Author).Idempotency(post.IdempotencyKey), p.Online(), p.OnlineNodes(), p.Changes(),
 			p.User(post.Author).TrimmedPosts(),
 		},
-		Args: []any{
+		Args: append([]any{
 			post.Author.String(), post.Text, digest, post.Author.PostBucket(), o.ProfileCap, o.HomeCap,
 			o.Slack, p.Prefix(rdb.PostKeys), int(o.IdempotencyTTL.Seconds()), o.OutboxLimit, s.db.Publish, p.Prefix(rdb.LiveChannels),
-			joinIDs(mentions), rdb.TraceOf(ctx), above.arg(), above.answeredArg(),
-		},
+			joinIDs(mentions), rdb.TraceOf(ctx),
+		}, refers.args()...),
 	})
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
@@ -61,9 +61,11 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 		return retwis.PostEdge{}, retwis.ErrUnauthenticated
 	case "conflict":
 		return retwis.PostEdge{}, retwis.FieldError(retwis.CodeInvalid, "idempotencyKey",
-			"the key was used with another text, or for another reply: use a new key for a new post")
+			"the key was used with another text, or for another reply or quote: use a new key for a new post")
 	case "unanswerable":
 		return retwis.PostEdge{}, retwis.ErrNothingToAnswer
+	case "unquotable":
+		return retwis.PostEdge{}, retwis.ErrNothingToQuote
 	case "full":
 		e := retwis.Errorf(retwis.CodeRateLimited, "too many posts are waiting for delivery: try again later")
 		e.RetryAfterSeconds = 5
@@ -79,11 +81,12 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
-	at.Element, at.Filter = retwis.NewElement(id, post.Author, above.answered, 0), rdb.Number(fields[4])
+	at.Element, at.Filter = retwis.NewElement(id, post.Author, refers.answered, 0), rdb.Number(fields[4])
 	return retwis.PostEdge{
 		Cursor: at.Cursor(),
 		Post: &retwis.Post{
-			ID: id, AuthorID: post.Author, Text: post.Text, Mentions: mentions, Thread: above.thread, CreatedAt: id.CreatedAt(),
+			ID: id, AuthorID: post.Author, Text: post.Text, Mentions: mentions, Thread: refers.thread, Answered: refers.answered,
+			Quoted: refers.quoted, CreatedAt: id.CreatedAt(),
 		},
 	}, nil
 }
@@ -193,7 +196,7 @@ func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 	rows := make([]*redis.SliceCmd, len(ids))
 	for i, id := range ids {
 		if p, ok := s.db.OfPost(id); ok {
-			rows[i] = pipe.HMGet(ctx, p.Post(id), "author", "text", "mentions", "thread")
+			rows[i] = pipe.HMGet(ctx, p.Post(id), "author", "text", "mentions", "thread", "quoted", "answered")
 		}
 	}
 	_, _ = pipe.Exec(ctx) // every row holds its own error
@@ -227,7 +230,10 @@ func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 		if err != nil {
 			return nil, fmt.Errorf("read post %s: %w", ids[i], err)
 		}
-		posts[i] = &retwis.Post{ID: ids[i], AuthorID: id, Text: body, Mentions: mentions, Thread: thread, CreatedAt: ids[i].CreatedAt()}
+		posts[i] = &retwis.Post{
+			ID: ids[i], AuthorID: id, Text: body, Mentions: mentions, Thread: thread, Answered: retwis.UserID(rdb.Number(fields[5])),
+			Quoted: retwis.PostID(rdb.Number(fields[4])), CreatedAt: ids[i].CreatedAt(),
+		}
 		results = append(results, postcache.Result{ID: ids[i], Post: posts[i]})
 	}
 	s.cache.Add(reading, results)

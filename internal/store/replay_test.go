@@ -91,10 +91,14 @@ func TestSince_UnderstandsEveryKindOfChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range tt.changes {
-			err := s.DB().Client.XAdd(t.Context(), &redis.XAddArgs{
-				Stream: s.DB().OfTimeline(home).Changes(), Values: []any{c.kind, c.subject, "author", c.author.String()},
-			}).Err()
+			p := s.DB().OfTimeline(home)
+			id, err := s.DB().Client.XAdd(t.Context(), &redis.XAddArgs{
+				Stream: p.Changes(), Values: []any{c.kind, c.subject, "author", c.author.String()},
+			}).Result()
 			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.DB().Client.Set(t.Context(), p.LastChange(), id, 0).Err(); err != nil {
 				t.Fatal(err)
 			}
 		}

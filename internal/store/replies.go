@@ -20,65 +20,78 @@ const ownReplies = 100
 // digestOf returns the digest by which a repeat of a post with the same idempotency key is recognised.
 func digestOf(post retwis.NewPost) string {
 	text := post.Text
-	if post.InReplyTo != 0 {
+	if post.InReplyTo != 0 || post.Quoted != 0 {
 		text += "\x00" + post.InReplyTo.String()
+	}
+	if post.Quoted != 0 {
+		text += "\x00" + post.Quoted.String()
 	}
 	digest := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(digest[:16])
 }
 
-// above is what a reply stores about its ancestors. A post that is not a reply has the zero value.
-type above struct {
+// references is what a reply stores about its ancestors, and a quote about the post quoted. Any other post has the zero value.
+type references struct {
 	thread   []retwis.PostID
 	answered retwis.UserID // author of the post answered, if another user
-	missing  bool          // the post answered does not exist
+	quoted   retwis.PostID
+	missing  string // 'unanswerable' or 'unquotable' if one of the posts does not exist, as create_post returns it
 }
 
-// above reads the post that a new post answers.
-func (s *Posts) above(ctx context.Context, post retwis.NewPost) (above, error) {
-	if post.InReplyTo == 0 {
-		return above{}, nil
+// references reads the posts that a new post answers and quotes.
+func (s *Posts) references(ctx context.Context, post retwis.NewPost) (references, error) {
+	r := references{quoted: post.Quoted}
+	var ids []retwis.PostID
+	for _, id := range []retwis.PostID{post.InReplyTo, post.Quoted} {
+		if id != 0 {
+			ids = append(ids, id)
+		}
 	}
-	posts, err := s.Posts(ctx, []retwis.PostID{post.InReplyTo})
+	posts, err := s.Posts(ctx, ids)
 	if err != nil {
-		return above{}, fmt.Errorf("read the post to answer: %w", err)
+		return r, fmt.Errorf("read the posts to answer and to quote: %w", err)
+	}
+	if post.Quoted != 0 && posts[len(posts)-1] == nil {
+		r.missing = "unquotable"
+	}
+	if post.InReplyTo == 0 {
+		return r, nil
 	}
 	answered := posts[0]
 	if answered == nil {
-		return above{missing: true}, nil
+		r.missing = "unanswerable"
+		return r, nil
 	}
-	a := above{thread: retwis.NextInThread(answered.Thread, answered.ID)}
+	r.thread = retwis.NextInThread(answered.Thread, answered.ID)
 	if answered.AuthorID != post.Author {
-		a.answered = answered.AuthorID
+		r.answered = answered.AuthorID
 	}
-	return a, nil
+	return r, nil
 }
 
-// arg returns the thread as create_post expects it.
-func (a above) arg() string {
-	if a.missing {
-		return "-"
+// args returns the arguments of create_post for the references.
+func (r references) args() []any {
+	answered, quoted := "", ""
+	if r.answered != 0 {
+		answered = r.answered.String()
 	}
-	return joinIDs(a.thread)
+	if r.quoted != 0 {
+		quoted = r.quoted.String()
+	}
+	return []any{joinIDs(r.thread), answered, quoted, r.missing}
 }
 
-func (a above) answeredArg() string {
-	if a.answered == 0 {
-		return ""
-	}
-	return a.answered.String()
-}
-
-// ReplyArgs returns the arguments of the scripts that add a reply to the replies of a post, or remove it.
-func ReplyArgs(o Options, reply retwis.PostID, remove, byAuthor bool) []any {
+// ReferenceArgs returns the arguments of the scripts that add a post to the replies or quotes of another one, or remove it. Those
+// that come first are at most [ownReplies].
+func ReferenceArgs(o Options, kind retwis.ReferenceKind, id retwis.PostID, remove, first bool) []any {
 	by := "0"
 	switch {
 	case remove:
 		by = ""
-	case byAuthor:
+	case first:
 		by = "1"
 	}
-	return []any{reply.String(), by, o.ReplyCap, ownReplies}
+	return []any{id.String(), by, o.ReplyCap, ownReplies, string(kind) + "_trimmed"}
 }
 
 // Exists reports whether a post exists and was not deleted.
@@ -96,11 +109,20 @@ func (s *Outbox) Exists(ctx context.Context, id retwis.PostID) (bool, error) {
 
 // ReplyCounts returns the number of replies of posts, in their order, up to [Options.ReplyCap]. Posts may have been deleted.
 func (s *Posts) ReplyCounts(ctx context.Context, ids []retwis.PostID) ([]int, error) {
+	return s.referenceCounts(ctx, retwis.ReplyReference, ids)
+}
+
+// QuoteCounts does the same for quotes.
+func (s *Posts) QuoteCounts(ctx context.Context, ids []retwis.PostID) ([]int, error) {
+	return s.referenceCounts(ctx, retwis.QuoteReference, ids)
+}
+
+func (s *Posts) referenceCounts(ctx context.Context, kind retwis.ReferenceKind, ids []retwis.PostID) ([]int, error) {
 	pipe := s.db.Client.Pipeline()
 	reads := make([]*redis.IntCmd, len(ids))
 	for i, id := range ids {
 		if p, ok := s.db.OfPost(id); ok {
-			reads[i] = pipe.ZCard(ctx, p.Replies(id))
+			reads[i] = pipe.ZCard(ctx, p.References(kind, id))
 		}
 	}
 	_, _ = pipe.Exec(ctx) // every read holds its own error
@@ -111,7 +133,7 @@ func (s *Posts) ReplyCounts(ctx context.Context, ids []retwis.PostID) ([]int, er
 		}
 		count, err := read.Result()
 		if err != nil {
-			return nil, fmt.Errorf("count the replies of post %s: %w", ids[i], err)
+			return nil, fmt.Errorf("count the %s of post %s: %w", kind, ids[i], err)
 		}
 		counts[i] = int(count)
 	}
@@ -126,7 +148,7 @@ func (s *Posts) Thread(ctx context.Context, id retwis.PostID) (*retwis.Thread, e
 	}
 	pipe := s.db.Client.Pipeline()
 	row := pipe.HMGet(ctx, p.Post(id), "author", "deleted", "thread", "reposted")
-	count := pipe.ZCard(ctx, p.Replies(id))
+	count := pipe.ZCard(ctx, p.References(retwis.ReplyReference, id))
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("read the thread of post %s: %w", id, err)
 	}
@@ -220,7 +242,7 @@ func (s *Posts) replies(
 		}
 	}
 	fields, err := s.db.Do(ctx, rdb.Call{
-		Script: script.ReadReplies, Keys: []string{p.Replies(of.To)}, Args: []any{order, direction, count, from, group},
+		Script: script.ReadReplies, Keys: []string{p.References(retwis.ReplyReference, of.To)}, Args: []any{order, direction, count, from, group},
 	}).StringSlice()
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ type Options struct {
 	ProfileCap  int           // posts of a profile, 20 000
 	ReplyCap    int           // replies of a post, 10 000
 	FollowLimit int           // users that one user may follow, 5000
+	LikedCap    int           // likes of a user that are listed, 20 000
 	PullAbove   int           // push threshold: readers pull the posts of authors with more followers, 1 000 000
 	IdleHomeAge time.Duration // age of the last read after which a home is evicted, in whole days, 30 days; negative: never
 	Slack       int           // entries by which a list may exceed its cap before it is trimmed, 100
@@ -41,6 +42,7 @@ type Options struct {
 	IdempotencyTTL    time.Duration // 24 h
 	DocumentTTL       time.Duration // TTL of an unused document, 7 days
 	Documents         int           // documents in all partitions, 4096
+	LikePeriod        time.Duration // shortest time between two stored numbers of likes of a post, for each partition, 1 s
 	PendingGrace      time.Duration // age after which the worker finishes a registration, 30 s
 	DeletedAccountTTL time.Duration // TTL of a deleted account, so that pages already loaded can still show the author, 1 min
 
@@ -65,6 +67,7 @@ func (o Options) withDefaults() Options {
 	set(&o.ProfileCap, 20_000)
 	set(&o.ReplyCap, 10_000)
 	set(&o.FollowLimit, 5000)
+	set(&o.LikedCap, 20_000)
 	set(&o.PullAbove, 1_000_000)
 	set(&o.Slack, 100)
 	set(&o.Chunk, 500)
@@ -79,6 +82,7 @@ func (o Options) withDefaults() Options {
 	setDuration(&o.IdempotencyTTL, 24*time.Hour)
 	setDuration(&o.DocumentTTL, 7*day)
 	set(&o.Documents, 4096)
+	setDuration(&o.LikePeriod, time.Second)
 	setDuration(&o.PendingGrace, 30*time.Second)
 	setDuration(&o.DeletedAccountTTL, time.Minute)
 	setDuration(&o.Timeout, 3*time.Second)
@@ -104,6 +108,7 @@ type Store struct {
 	Follows   *Follows
 	Lists     *Lists
 	Posts     *Posts
+	Likes     *Likes
 	Timelines *Timelines
 	Live      *Live
 	Outbox    *Outbox
@@ -164,6 +169,7 @@ func newStore(db *rdb.DB, o Options) *Store {
 	s.Follows = &Follows{core: c, accounts: s.Accounts}
 	s.Lists = &Lists{core: c, follows: s.Follows}
 	s.Posts = &Posts{core: c, accounts: s.Accounts, cache: postcache.New()}
+	s.Likes = &Likes{core: c, accounts: s.Accounts, posts: s.Posts}
 	s.Timelines = &Timelines{core: c, posts: s.Posts}
 	s.Live = &Live{core: c, posts: s.Posts, timelines: s.Timelines}
 	s.Outbox = &Outbox{core: c, follows: s.Follows}

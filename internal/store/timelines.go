@@ -43,10 +43,7 @@ type walk interface {
 // home or list first. Below the end of the stored list of a home or list, it reads the profiles of the sources. It
 // returns [retwis.ErrBadCursor] for a cursor of another timeline.
 func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.Page) (retwis.PostPage, error) {
-	older, count, cursor := true, page.First, page.After
-	if page.Last > 0 {
-		older, count, cursor = false, page.Last, page.Before
-	}
+	older, count, cursor := page.Direction()
 	var from *retwis.TimelinePosition
 	if cursor != "" {
 		at, err := cursor.TimelinePosition(id)
@@ -56,10 +53,16 @@ func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.
 		from = &at
 	}
 	var w walk
+	var liked map[retwis.PostID]bool
 	if id.IsProfile() {
 		w = &profileWalk{timelines: s, id: id, from: from, older: older}
 	} else {
-		w = &listWalk{timelines: s, id: id, from: from, older: older, wantUnread: page.Unread}
+		list := &listWalk{timelines: s, id: id, from: from, older: older, wantUnread: page.Unread}
+		if id.HasMarker() && page.LikesOf != 0 { // the reader's partition holds the list and the likes
+			liked = map[retwis.PostID]bool{}
+			list.likesOf, list.liked = page.LikesOf, liked
+		}
+		w = list
 	}
 	var known existing
 	if page.Unread > 0 {
@@ -72,6 +75,7 @@ func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.
 	if err != nil {
 		return retwis.PostPage{}, fmt.Errorf("read a page of timeline %s: %w", id, err)
 	}
+	result.Liked = liked
 	return result, nil
 }
 

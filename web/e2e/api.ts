@@ -46,6 +46,25 @@ export class Person {
     return createPost.edge.node.id;
   }
 
+  /** Answers a post and returns the id of the reply. */
+  async reply(inReplyToId: string, text: string): Promise<string> {
+    const { createPost } = await this.run<{ createPost: { edge: { node: { id: string } } } }>(
+      `mutation ($input: CreatePostInput!) { createPost(input: $input) { edge { node { id } } userErrors { message } } }`,
+      { input: { text, inReplyToId } },
+    );
+    return createPost.edge.node.id;
+  }
+
+  async like(postId: string): Promise<void> {
+    await this.run(`mutation ($postId: ID!) { likePost(input: { postId: $postId }) { userErrors { message } } }`, { postId });
+  }
+
+  /** How many replies a post has. */
+  async replyCount(postId: string): Promise<number> {
+    const { thread } = await this.run<{ thread: { replyCount: number } | null }>(`query ($postId: ID!) { thread(postId: $postId) { replyCount } }`, { postId });
+    return thread?.replyCount ?? 0;
+  }
+
   /** Posts many texts, one after the other. */
   async postMany(count: number, text: (i: number) => string): Promise<string[]> {
     const ids = [];

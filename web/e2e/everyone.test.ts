@@ -2,7 +2,7 @@ import axe from "axe-core";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Person } from "./api.ts";
 import { launch, login, phone, problems, untilLive, visit } from "./browser.ts";
 import { startServer, type Server } from "./server.ts";
@@ -13,7 +13,8 @@ const pictures = process.env["SCREENSHOTS"];
 let server: Server;
 let browser: Browser;
 let reader: Person;
-let postId: string;
+let threadId: string;
+let deletedId: string;
 let listId: string;
 
 const texts = [
@@ -38,12 +39,22 @@ beforeAll(async () => {
     await reader.follow(other);
     await other.follow(reader);
   }
-  for (const [i, text] of [...texts, ...texts].entries()) await others[i % others.length]!.post(text);
+  for (const [i, text] of texts.entries()) await others[i % others.length]!.post(text);
   await others[0]!.post("Has @mira seen this? And you, @tove_a?");
   await others[1]!.follow(others[0]!);
   listId = await reader.list("Gardeners", others[0]!, others[2]!);
   await reader.list("People I met on the night train to Narvik");
-  postId = await reader.post("Tea, a window, rain. Nothing else planned. https://example.com/weather");
+  const tea = await reader.post("Tea, a window, rain. Nothing else planned. https://example.com/weather");
+  deletedId = await others[1]!.reply(tea, "Which tea?");
+  threadId = await others[0]!.reply(deletedId, "And which window? There are two, as far as I remember.");
+  await others[1]!.delete(deletedId);
+  await others[0]!.reply(threadId, "The one to the yard, of course.");
+  const answer = await reader.reply(threadId, "The other one: it shows the street, the tram and, on Thursdays, the market.");
+  await others[2]!.reply(answer, "And on Fridays?");
+  await others[2]!.reply(threadId, "A bicycle, before the frost.");
+  await reader.like(threadId);
+  await others[1]!.like(threadId);
+  await vi.waitFor(async () => expect(await reader.replyCount(threadId)).toBe(3), { timeout: 30_000 });
   if (pictures && !existsSync(pictures)) mkdirSync(pictures, { recursive: true });
 });
 afterAll(async () => {
@@ -65,10 +76,29 @@ const newcomers: [name: string, displayName: string, text: string][] = [
 
 let registered = 0;
 
+/** What a reader opens on a page: axe looks at this part alone, because the rest of the page is as before. */
+interface Part {
+  name: string;
+  /** What is new on the page. */
+  within: string;
+  open: (page: Page) => Promise<unknown>;
+  /** Closes it again, for the next part. */
+  close?: (page: Page) => Promise<unknown>;
+}
+
 interface Look {
   name: string;
   path: string;
   ready: (page: Page) => Promise<unknown>;
+  parts?: Part[];
+}
+
+const dialog = "dialog[open]";
+
+/** Closes a dialog. */
+async function closeDialog(page: Page): Promise<void> {
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
 }
 
 /** Waits until a list of people is shown, which may be below the fold. */
@@ -78,123 +108,171 @@ async function untilPeople(page: Page): Promise<void> {
   await page.locator("main section [data-follow]").first().waitFor();
 }
 
+/** Waits until the last reply of a thread is shown. */
+function untilThread(page: Page): Promise<void> {
+  return page.getByText("A bicycle, before the frost.").waitFor();
+}
+
 const anonymous: Look[] = [
-  { name: "welcome", path: "/", ready: (page) => page.getByRole("button", { name: "Register" }).waitFor() },
   {
-    name: "register",
+    name: "welcome",
     path: "/",
-    ready: async (page) => {
-      await page.getByRole("button", { name: "Register" }).click();
-      await page.getByRole("button", { name: "Create account" }).click();
-      await page.locator("[aria-invalid=true]").first().waitFor();
-    },
+    ready: (page) => page.getByRole("button", { name: "Register" }).waitFor(),
+    parts: [
+      {
+        name: "register",
+        within: "main",
+        open: async (page) => {
+          await page.getByRole("button", { name: "Register" }).click();
+          await page.getByRole("button", { name: "Create account" }).click();
+          await page.locator("[aria-invalid=true]").first().waitFor();
+        },
+      },
+    ],
   },
   { name: "public", path: "/public", ready: untilLive },
   { name: "new-people", path: "/public/people", ready: (page) => page.getByRole("main").getByText(/^@/).first().waitFor() },
   { name: "find-page", path: "/find", ready: (page) => page.getByRole("combobox").waitFor() },
   { name: "mentions-visitor", path: "/mentions", ready: (page) => page.getByLabel("Username").waitFor() },
   { name: "profile-visitor", path: "/u/jonas", ready: untilLive },
+  { name: "thread-visitor", path: "thread", ready: untilThread },
   { name: "not-found", path: "/nowhere", ready: (page) => page.getByRole("heading", { name: "Not found" }).waitFor() },
 ];
 const loggedIn: Look[] = [
-  { name: "home", path: "/", ready: untilLive },
   {
-    name: "home-new-posts",
+    name: "home",
     path: "/",
-    ready: async (page) => {
-      await untilLive(page);
-      const [name, displayName, text] = newcomers[registered % newcomers.length]!;
-      const other = await Person.register(server.url, `${name}${registered++}`, displayName);
-      await reader.follow(other);
-      await other.post(text);
-      await page.getByRole("button", { name: /new post/ }).waitFor();
-    },
+    ready: untilLive,
+    parts: [
+      {
+        name: "mention-menu",
+        within: "main form",
+        open: async (page) => {
+          await page.getByLabel("What’s on your mind?").pressSequentially("Good morning @to");
+          await page.getByRole("option").first().waitFor();
+        },
+        close: (page) => page.getByLabel("What’s on your mind?").fill(""),
+      },
+      {
+        name: "home-new-posts",
+        within: "[data-new-posts]",
+        open: async (page) => {
+          const [name, displayName, text] = newcomers[registered % newcomers.length]!;
+          const other = await Person.register(server.url, `${name}${registered++}`, displayName);
+          await reader.follow(other);
+          await other.post(text);
+          await page.getByRole("button", { name: /new post/ }).waitFor();
+        },
+      },
+    ],
   },
-  { name: "profile", path: "/u/jonas", ready: untilLive },
-  { name: "own-profile", path: "/u/mira", ready: untilLive },
+  {
+    name: "profile",
+    path: "/u/jonas",
+    ready: untilLive,
+    parts: [
+      {
+        name: "add-to-list",
+        within: dialog,
+        open: async (page) => {
+          await page.getByRole("button", { name: "Add to a list" }).click();
+          await page.getByRole("checkbox", { checked: true }).waitFor();
+        },
+      },
+    ],
+  },
+  { name: "own-profile", path: "/u/mira/replies", ready: untilLive },
   { name: "followers", path: "/u/mira/followers", ready: untilPeople },
   { name: "following", path: "/u/mira/following", ready: untilPeople },
   { name: "followers-known", path: "/u/jonas/followers/known", ready: untilPeople },
   { name: "followers-common", path: "/u/jonas/followers/common", ready: untilPeople },
   { name: "mentions", path: "/mentions", ready: untilLive },
   { name: "lists", path: "/lists", ready: (page) => page.getByRole("link", { name: /Gardeners/ }).waitFor() },
-  { name: "list", path: "list", ready: untilLive },
-  { name: "list-members", path: "members", ready: (page) => page.getByRole("button", { name: "Remove" }).first().waitFor() },
   {
-    name: "list-add",
+    name: "list",
+    path: "list",
+    ready: untilLive,
+    parts: [
+      {
+        name: "list-delete",
+        within: dialog,
+        open: async (page) => {
+          await page.getByRole("button", { name: "Delete", exact: true }).first().click();
+          await page.getByRole("dialog").waitFor();
+        },
+        close: closeDialog,
+      },
+      {
+        name: "list-rename",
+        within: "main form",
+        open: async (page) => {
+          await page.getByRole("button", { name: "Rename" }).click();
+          await page.getByLabel("Name of the list").waitFor();
+        },
+      },
+    ],
+  },
+  {
+    name: "list-members",
     path: "members",
-    ready: async (page) => {
-      await page.getByLabel("Add a person by name or username").fill("to");
-      await page.getByRole("option").first().waitFor();
-    },
+    ready: (page) => page.getByRole("button", { name: "Remove" }).first().waitFor(),
+    parts: [
+      {
+        name: "list-add",
+        within: "main form",
+        open: async (page) => {
+          await page.getByLabel("Add a person by name or username").fill("to");
+          await page.getByRole("option").first().waitFor();
+        },
+      },
+    ],
   },
+  { name: "thread", path: "thread", ready: untilThread },
+  { name: "likers", path: "likers", ready: untilPeople },
+  { name: "liked-posts", path: "/likes", ready: (page) => page.getByRole("button", { name: "Like, 2 likes" }).waitFor() },
+  { name: "thread-deleted", path: "deleted", ready: (page) => page.getByText("This post was deleted.").waitFor() },
   {
-    name: "list-rename",
-    path: "list",
-    ready: async (page) => {
-      await page.getByRole("button", { name: "Rename" }).click();
-      await page.getByLabel("Name of the list").waitFor();
-    },
-  },
-  {
-    name: "list-delete",
-    path: "list",
-    ready: async (page) => {
-      await page.getByRole("button", { name: "Delete", exact: true }).first().click();
-      await page.getByRole("dialog").waitFor();
-    },
-  },
-  {
-    name: "add-to-list",
-    path: "/u/jonas",
-    ready: async (page) => {
-      await page.getByRole("button", { name: "Add to a list" }).click();
-      await page.getByRole("checkbox", { checked: true }).waitFor();
-    },
-  },
-  {
-    name: "mention-menu",
-    path: "/",
-    ready: async (page) => {
-      await untilLive(page);
-      await page.getByLabel("What’s on your mind?").pressSequentially("Good morning @to");
-      await page.getByRole("option").first().waitFor();
-    },
-  },
-  {
-    name: "delete-account",
+    name: "settings",
     path: "/settings",
-    ready: async (page) => {
-      await page.getByRole("button", { name: "Delete account" }).click();
-      await page.getByRole("dialog").getByLabel("Your password").waitFor();
-    },
-  },
-  { name: "post", path: "post", ready: (page) => page.getByRole("article").waitFor() },
-  { name: "settings", path: "/settings", ready: (page) => page.getByText("This session").waitFor() },
-  {
-    name: "shortcuts",
-    path: "/settings",
-    ready: async (page) => {
-      await page.getByRole("heading", { name: "Sessions" }).waitFor();
-      await page.keyboard.press("?");
-      await page.getByRole("dialog").waitFor();
-    },
-  },
-  {
-    name: "find",
-    path: "/settings",
-    ready: async (page) => {
-      await page.getByRole("heading", { name: "Sessions" }).waitFor();
-      await page.keyboard.press("/");
-      await page.getByRole("dialog").getByLabel("Username").fill("j");
-      await page.getByRole("option").first().waitFor();
-    },
+    ready: (page) => page.getByText("This session").waitFor(),
+    parts: [
+      {
+        name: "shortcuts",
+        within: dialog,
+        open: async (page) => {
+          await page.keyboard.press("?");
+          await page.getByRole("dialog").waitFor();
+        },
+        close: closeDialog,
+      },
+      {
+        name: "find",
+        within: dialog,
+        open: async (page) => {
+          await page.keyboard.press("/");
+          await page.getByRole("dialog").getByLabel("Username").fill("j");
+          await page.getByRole("option").first().waitFor();
+        },
+        close: async (page) => {
+          await page.keyboard.press("Escape");
+          await closeDialog(page);
+        },
+      },
+      {
+        name: "delete-account",
+        within: dialog,
+        open: async (page) => {
+          await page.getByRole("button", { name: "Delete account" }).click();
+          await page.getByRole("dialog").getByLabel("Your password").waitFor();
+        },
+      },
+    ],
   },
 ];
 
 function addressOf(path: string): string {
   const list = `/lists/${encodeURIComponent(listId)}`;
-  return { post: `/post/${postId}`, list, members: `${list}/members` }[path] ?? path;
+  return { thread: `/post/${threadId}`, likers: `/post/${threadId}/likes`, deleted: `/post/${deletedId}`, list, members: `${list}/members` }[path] ?? path;
 }
 
 /** Besides the usual rules: the name of a control contains its visible label. */
@@ -202,12 +280,12 @@ const allRules: axe.RunOptions = { rules: { "label-content-name-mismatch": { ena
 /** What depends on the colours. A change of the theme changes nothing else. */
 const colourRules: axe.RunOptions = { runOnly: ["color-contrast", "link-in-text-block"] };
 
-/** What axe finds on the page. */
-async function violations(page: Page, options: axe.RunOptions): Promise<string[]> {
-  const { violations } = await page.evaluate((options) => (window as never as { axe: typeof axe }).axe.run(document, options), {
-    ...options,
-    resultTypes: ["violations" as const],
-  });
+/** What axe finds on the page, or in a part of it. */
+async function violations(page: Page, options: axe.RunOptions, within?: string): Promise<string[]> {
+  const { violations } = await page.evaluate(
+    ({ options, within }) => (window as never as { axe: typeof axe }).axe.run(within ?? document, options),
+    { options: { ...options, resultTypes: ["violations" as const] }, within },
+  );
   return violations.map((v) => `${v.id} at ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
 }
 
@@ -220,20 +298,29 @@ test.concurrent.each([
 ] as const)("every page is for everybody: %s", async (width, viewport) => {
   const page = await visit(browser, server.url, { viewport, reducedMotion: width === "phone" ? "reduce" : "no-preference" });
   await page.addInitScript(watchShifts);
-  const look = async ({ name, path, ready }: Look) => {
+  const inBothThemes = async (name: string, within?: string) => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violations(page, colorScheme === "light" ? allRules : colourRules, within), `${name}, ${colorScheme}`).toEqual([]);
+      if (pictures) await page.screenshot({ path: join(pictures, `${name}-${colorScheme}-${width}.png`) });
+    }
+  };
+  const look = async ({ name, path, ready, parts = [] }: Look) => {
     await page.emulateMedia({ colorScheme: "light" });
     await page.goto(addressOf(path));
     await ready(page);
     await page.evaluate(() => document.fonts.ready);
     await page.evaluate(axe.source);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await violations(page, colorScheme === "light" ? allRules : colourRules), `${name}, ${colorScheme}`).toEqual([]);
-      if (pictures) await page.screenshot({ path: join(pictures, `${name}-${colorScheme}-${width}.png`) });
+    await inBothThemes(name);
+    // Before any part opens: what a part moves follows a click, and counts as a shift if its content takes half a second.
+    expect(await page.evaluate(() => (window as never as { shifted: number }).shifted), `${name} shifts`).toBeLessThan(0.02);
+    for (const part of parts) {
+      await part.open(page);
+      await inBothThemes(part.name, part.within);
+      await part.close?.(page);
     }
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(overflow, `${name} scrolls sideways`).toBeLessThanOrEqual(0);
-    expect(await page.evaluate(() => (window as never as { shifted: number }).shifted), `${name} shifts`).toBeLessThan(0.02);
   };
   for (const one of anonymous) await look(one);
   await login(page, reader);

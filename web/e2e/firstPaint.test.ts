@@ -19,10 +19,10 @@ async function holdScripts(): Promise<{ release: () => void }> {
   return { release };
 }
 
-/** Where the texts of the first posts are. */
+/** Where the texts of the first posts are, what they answer, and the links to reply. */
 function places(): Promise<[text: string, top: number, left: number, width: number][]> {
-  return page.locator("article p.post-text").evaluateAll((all) =>
-    all.slice(0, 5).map((element) => {
+  return page.locator("article p:not(.flex), article [data-reply], article [data-early-part=reply]").evaluateAll((all) =>
+    all.slice(0, 16).map((element) => {
       const { top, left, width } = element.getBoundingClientRect();
       return [element.textContent ?? "", Math.round(top), Math.round(left), Math.round(width)];
     }),
@@ -35,7 +35,12 @@ test.each([
   ["/public", phone],
 ])("the newest posts of %s are shown before the app runs, at their place", async (path, viewport) => {
   const person = await Person.register(server.url, `early_${viewport.width}${path.length}`, "Early Person");
-  await person.postMany(20, (i) => `Early ${i}.${"\n".repeat(i % 5)}With @${person.username} and https://example.com/`);
+  const other = await Person.register(server.url, `early_other_${viewport.width}${path.length}`);
+  const ids = await person.postMany(19, (i) => `Early ${i}.${"\n".repeat(i % 5)}With @${person.username} and https://example.com/`);
+  // The public timeline shows no replies to others.
+  const answered = path === "/" && viewport === phone ? await other.post("Early question.") : ids[18]!;
+  await person.reply(answered, "Early 20.");
+  await expect.poll(() => person.replyCount(answered)).toBe(1);
   page = await visit(browser, server.url, { viewport });
   await login(page, person);
   const held = await holdScripts();
@@ -44,7 +49,7 @@ test.each([
   expect(await page.locator("[data-connection]").count()).toBe(0);
   expect(await page.locator("[data-early-rows]").count()).toBe(0);
   const early = await places();
-  expect(early.length).toBe(5);
+  expect(early.length).toBe(16);
   expect(await page.locator("article a").first().getAttribute("href")).toBe(`/u/${person.username}`);
   held.release();
   await untilLive(page);

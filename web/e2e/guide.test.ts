@@ -103,13 +103,28 @@ test("the app of the guide reads, follows, writes, deletes and resumes", async (
   await own.getByRole("button", { name: "Delete" }).click();
   await own.waitFor({ state: "detached" });
 
+  const answered = posts.filter({ hasText: "Guide 40." });
+  await answered.getByRole("button", { name: "0 replies" }).click();
+  await expect.poll(() => posts.count()).toBe(1);
+  await page.getByLabel("Text").fill("Guided reply.");
+  await page.getByRole("button", { name: "Reply" }).click();
+  await posts.filter({ hasText: `replies to @${author.username}` }).filter({ hasText: "Guided reply." }).waitFor();
+  await expect.poll(() => reader.homeLength()).toBe(44);
+  await page.getByRole("button", { name: "Back" }).click();
+  await answered.getByRole("button", { name: "1 replies" }).waitFor();
+  await answered.getByRole("button", { name: "♡ 0" }).click();
+  await answered.getByRole("button", { name: "♥ 1" }).waitFor();
+
   await posts.filter({ hasText: "Guide 20." }).scrollIntoViewIfNeeded();
   const before = await posts.filter({ hasText: "Guide 20." }).boundingBox();
+  // A request that is on its way while the session ends would be refused.
+  const counted = page.waitForResponse((response) => response.request().postData()?.includes("UnreadCounts") ?? false);
   await page.reload();
   const target = posts.filter({ hasText: "Guide 20." });
   await target.waitFor();
   await expect.poll(async () => Math.abs((await target.boundingBox())!.y - before!.y)).toBeLessThanOrEqual(2);
 
+  await counted;
   await page.getByRole("button", { name: "Log out" }).click();
   await page.getByRole("button", { name: "Log in" }).waitFor();
   expect(await posts.count()).toBe(0);

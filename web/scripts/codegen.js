@@ -36,7 +36,7 @@ const names = clientFragments.map(({ name }) => `${name.value}Fragment`).sort();
 await generate("src/api/generated.ts", {
   documents: app,
   fragments: clientFragments,
-  imports: `import type { ${names.join(", ")} } from "@retwis/client";\n`,
+  imports: (code) => `import type { ${names.filter((name) => code.includes(name)).join(", ")} } from "@retwis/client";\n`,
   plugins: { operations: {} },
 });
 for (const file of app) {
@@ -45,7 +45,7 @@ for (const file of app) {
   await generate(file.location.replace(/\.graphql$/, ".documents.ts"), {
     documents: [file],
     fragments: fragmentsOf(others),
-    imports: 'import type * as Types from "../api/generated.ts";\n',
+    imports: () => 'import type * as Types from "../api/generated.ts";\n',
     plugins: { documents: {} },
     config: { importOperationTypesFrom: "Types" },
   });
@@ -62,7 +62,7 @@ function read(pattern) {
 }
 
 /** Writes the code of documents, which may use fragments of others. */
-async function generate(file, { documents, fragments = [], imports = "", plugins, config = {} }) {
+async function generate(file, { documents, fragments = [], imports = () => "", plugins, config = {} }) {
   const target = new URL(file, root);
   const generated = await codegen({
     filename: target.pathname,
@@ -78,7 +78,7 @@ async function generate(file, { documents, fragments = [], imports = "", plugins
     pluginMap: { operations, documents: typedDocumentNode, possible: fragmentMatcher },
     skipDocumentsValidation: { ignoreRules: ["KnownFragmentNamesRule"] },
   });
-  const content = `// Generated from schema.graphqls and the .graphql files by \`npm run codegen\`.\n${imports}${generated}`;
+  const content = `// Generated from schema.graphqls and the .graphql files by \`npm run codegen\`.\n${imports(generated)}${generated}`;
   if (!check) return writeFile(target, content);
   if ((await readFile(target, "utf8").catch(() => "")) !== content) {
     console.error(`${file} is not current: run \`npm run codegen\``);

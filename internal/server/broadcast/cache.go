@@ -30,6 +30,8 @@ func contentOf(e retwis.Event) (content, bool) {
 		return content{kind: '+', post: e.Edge.Post.ID}, true
 	case *retwis.PostRemoved:
 		return content{kind: '-', post: e.PostID}, true
+	case *retwis.PostChanged:
+		return content{kind: 'c', post: e.Post.ID, number: e.Version}, true
 	case *retwis.CaughtUp:
 		return content{kind: '=', number: e.Replayed, marker: markerOf(e.Marker)}, true
 	case *retwis.MarkerMoved:

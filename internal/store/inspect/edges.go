@@ -34,7 +34,11 @@ func (s *Inspector) SourceEdges(ctx context.Context, ids []retwis.TimelineID) ([
 	var edges []record.Edge
 	for i, scan := range scans {
 		for _, h := range scan.half {
-			edges = append(edges, record.Edge{Timeline: ids[i], Author: h.id, Source: h.score, Audience: h.other})
+			author, err := retwis.ParseUserID(h.member)
+			if err != nil {
+				return nil, fmt.Errorf("inspect the sources of timelines: %w", err)
+			}
+			edges = append(edges, record.Edge{Timeline: ids[i], Author: author, Source: h.score, Audience: h.other})
 		}
 	}
 	return edges, nil
@@ -57,7 +61,11 @@ func (s *Inspector) AudienceEdges(ctx context.Context, author retwis.UserID, kin
 	var edges []record.Edge
 	for _, scan := range scans {
 		for _, h := range scan.half {
-			edges = append(edges, record.Edge{Timeline: retwis.TimelineID{Kind: kind, Owner: h.id}, Author: author, Source: h.other, Audience: h.score})
+			owner, err := retwis.ParseUserID(h.member)
+			if err != nil {
+				return nil, fmt.Errorf("inspect the audience of %s: %w", author, err)
+			}
+			edges = append(edges, record.Edge{Timeline: retwis.TimelineID{Kind: kind, Owner: owner}, Author: author, Source: h.other, Audience: h.score})
 		}
 	}
 	return edges, nil
@@ -73,14 +81,14 @@ func (s *Inspector) audienceOf(p rdb.Partition, author retwis.UserID, kind retwi
 
 // halfEdge is a member of a set with its score, and its score in the other direction, 0 if it is missing.
 type halfEdge struct {
-	id           retwis.UserID
+	member       string
 	score, other int64
 }
 
 // edgeScan is a scan of the edges of a set, whose other direction is in the sets named by a prefix and a suffix.
 type edgeScan struct {
 	set            string
-	owner          retwis.UserID
+	owner          fmt.Stringer
 	prefix, suffix string
 
 	after string // the score of the last edge scanned
@@ -117,11 +125,7 @@ func (scan *edgeScan) add(reply []any, err error) (more bool, _ error) {
 		return false, err
 	}
 	for i := 1; i+2 < len(reply); i += 3 {
-		id, err := retwis.ParseUserID(rdb.Text(reply[i]))
-		if err != nil {
-			return false, err
-		}
-		scan.half = append(scan.half, halfEdge{id, rdb.Score(reply[i+1]), rdb.Score(reply[i+2])})
+		scan.half = append(scan.half, halfEdge{rdb.Text(reply[i]), rdb.Score(reply[i+1]), rdb.Score(reply[i+2])})
 	}
 	if len(reply) > 0 {
 		scan.after = rdb.Text(reply[0])

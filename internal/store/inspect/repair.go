@@ -21,13 +21,14 @@ type Repairer struct {
 	follows   *store.Follows
 	timelines *store.Timelines
 	tasks     *store.Tasks
+	likes     *store.Likes
 }
 
 // NewRepairer returns a repairer of a database.
 func NewRepairer(s *store.Store) *Repairer {
 	return &Repairer{
 		db: s.DB(), options: s.Options(), inspector: NewInspector(s),
-		accounts: s.Accounts, follows: s.Follows, timelines: s.Timelines, tasks: s.Tasks,
+		accounts: s.Accounts, follows: s.Follows, timelines: s.Timelines, tasks: s.Tasks, likes: s.Likes,
 	}
 }
 

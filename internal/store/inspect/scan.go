@@ -14,25 +14,23 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Scan scans all keys of the database in small steps and calls found with the users, the name claims, and the posts that
-// have replies, not concurrently.
+// Scan scans all keys of the database in small steps and calls found with the subjects of each step, not concurrently.
 // It finds everything that exists throughout the scan at least once.
-func (s *Inspector) Scan(ctx context.Context, found func([]retwis.UserID, []record.NameClaim, []retwis.PostID) error) error {
+func (s *Inspector) Scan(ctx context.Context, found func(record.Scanned) error) error {
 	var mu sync.Mutex
 	scan := func(ctx context.Context, node *redis.Client) error {
 		var cursor uint64
 		for {
-			keys, next, err := node.Scan(ctx, cursor, "{*}:[nur][ase][emp][erl]*:*", rdb.ScanStep).Result()
+			keys, next, err := node.Scan(ctx, cursor, "{*}:[lnqru][aeisu][ekmop][elrt]*:*", rdb.ScanStep).Result()
 			if err != nil {
 				return fmt.Errorf("scan the keys: %w", err)
 			}
-			users, names, answered := s.sortKeys(keys)
-			claims, err := s.nameClaims(ctx, names)
-			if err != nil {
+			some, names := s.sortKeys(keys)
+			if some.Names, err = s.nameClaims(ctx, names); err != nil {
 				return err
 			}
 			mu.Lock()
-			err = found(users, claims, answered)
+			err = found(some)
 			mu.Unlock()
 			if err != nil {
 				return err
@@ -45,30 +43,37 @@ func (s *Inspector) Scan(ctx context.Context, found func([]retwis.UserID, []reco
 	return s.db.ForEachMaster(ctx, scan)
 }
 
-// sortKeys returns the users, the names and the posts with replies among keys. It ignores keys of other programs and of partitions that do not
+// sortKeys returns the subjects among keys, and the names. It ignores keys of other programs and of partitions that do not
 // exist.
-func (s *Inspector) sortKeys(keys []string) (users []retwis.UserID, names []string, answered []retwis.PostID) {
+func (s *Inspector) sortKeys(keys []string) (found record.Scanned, names []string) {
 	for _, key := range keys {
 		_, rest, _ := strings.Cut(key, "}:")
 		kind, value, _ := strings.Cut(rest, ":")
 		switch kind {
 		case "user":
 			if id, err := retwis.ParseUserID(value); err == nil && s.db.OfUser(id).User(id).Account() == key {
-				users = append(users, id)
+				found.Users = append(found.Users, id)
 			}
 		case "name":
 			if s.db.OfName(value).Name(value) == key {
 				names = append(names, value)
 			}
-		case string(rdb.ReplyKeys):
+		case string(retwis.ReplyReference), string(retwis.QuoteReference):
 			if id, err := retwis.ParsePostID(value); err == nil {
-				if p, ok := s.db.OfPost(id); ok && p.Replies(id) == key {
-					answered = append(answered, id)
+				to := record.Referenced{Kind: retwis.ReferenceKind(kind), Post: id}
+				if p, ok := s.db.OfPost(id); ok && p.References(to.Kind, id) == key {
+					found.Referenced = append(found.Referenced, to)
+				}
+			}
+		case string(rdb.LikerKeys), string(rdb.LikePartitionKeys):
+			if id, err := retwis.ParsePostID(value); err == nil {
+				if _, ok := s.db.OfPost(id); ok {
+					found.Liked = append(found.Liked, id)
 				}
 			}
 		}
 	}
-	return users, names, answered
+	return found, names
 }
 
 // nameClaims returns the holders of names. It omits names that are free by now.

@@ -126,7 +126,7 @@ func (s *Inspector) PostRecords(ctx context.Context, ids []retwis.PostID) ([]rec
 		rows := map[int]*redis.SliceCmd{}
 		for i := from; i < min(from+step, len(ids)); i++ {
 			if p, ok := s.db.OfPost(ids[i]); ok {
-				rows[i] = pipe.HMGet(ctx, p.Post(ids[i]), "author", "deleted", "mentions", "answered", "reposted", "thread")
+				rows[i] = pipe.HMGet(ctx, p.Post(ids[i]), "author", "deleted", "mentions", "answered", "reposted", "thread", "quoted")
 			}
 		}
 		if len(rows) == 0 {
@@ -153,6 +153,7 @@ func (s *Inspector) PostRecords(ctx context.Context, ids []retwis.PostID) ([]rec
 			records[i] = record.Post{
 				Exists: true, Author: author, Deleted: rdb.Text(fields[1]) != "", Mentions: mentions,
 				Answered: retwis.UserID(rdb.Number(fields[3])), Reposted: retwis.PostID(rdb.Number(fields[4])),
+				Quoted: retwis.PostID(rdb.Number(fields[6])),
 			}
 			if len(thread) > 0 {
 				records[i].ReplyTo = thread[len(thread)-1]

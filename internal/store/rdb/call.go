@@ -20,12 +20,20 @@ type Call struct {
 	Args   []any
 }
 
+// keys returns the keys that Redis sees: those of the call, and one that never exists. Because of the latter, a cluster
+// refuses the script with TRYAGAIN while it moves the slot to another master. Otherwise it would run the script and break it
+// off, half done, at the first key that has moved or does not exist yet; or the new master would run it without the keys that
+// have not moved. The script does not see the key: see [script.Load].
+func (c Call) keys() []string {
+	return append(slices.Clip(c.Keys), absentKey(c.Keys[0]))
+}
+
 // program returns the script of a call. Every name is a constant, and a test loads each of them.
 func (db *DB) program(c Call) *redis.Script { return db.scripts[c.Script] }
 
 // Do runs one script.
 func (db *DB) Do(ctx context.Context, c Call) *redis.Cmd {
-	return db.program(c).Run(ctx, db.Client, c.Keys, c.Args...)
+	return db.program(c).Run(ctx, db.Client, c.keys(), c.Args...)
 }
 
 // DoAll runs scripts in one concurrent pipeline per master. Each result holds its own error. The driver's
@@ -72,12 +80,12 @@ func (db *DB) byMaster(ctx context.Context, calls []Call) [][]int {
 func (db *DB) doGroup(ctx context.Context, calls []Call, group []int, results []*redis.Cmd) {
 	pipe := db.Client.Pipeline()
 	for _, i := range group {
-		results[i] = db.program(calls[i]).EvalSha(ctx, pipe, calls[i].Keys, calls[i].Args...)
+		results[i] = db.program(calls[i]).EvalSha(ctx, pipe, calls[i].keys(), calls[i].Args...)
 	}
 	_, _ = pipe.Exec(ctx) // every result holds its own error
 	for _, i := range group {
 		if redis.HasErrorPrefix(results[i].Err(), "NOSCRIPT") {
-			results[i] = db.program(calls[i]).Eval(ctx, pipe, calls[i].Keys, calls[i].Args...)
+			results[i] = db.program(calls[i]).Eval(ctx, pipe, calls[i].keys(), calls[i].Args...)
 		}
 	}
 	if pipe.Len() > 0 {

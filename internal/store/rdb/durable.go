@@ -69,7 +69,7 @@ func (db *DB) doUnreplicated(ctx context.Context, master *redis.Client, c Call) 
 func (db *DB) doAndWait(ctx context.Context, master *redis.Client, c Call) (*redis.Cmd, error) {
 	pipe := master.Pipeline()
 	for run := db.program(c).EvalSha; ; run = db.program(c).Eval {
-		reply := run(ctx, pipe, c.Keys, c.Args...)
+		reply := run(ctx, pipe, c.keys(), c.Args...)
 		waited := db.wait(ctx, pipe)
 		_ = db.hook.exec(ctx, pipe, reply, waited) // both results hold their errors
 		if redis.HasErrorPrefix(reply.Err(), "NOSCRIPT") {

@@ -3,6 +3,7 @@ package rdb
 import (
 	"net/netip"
 	"strconv"
+	"strings"
 
 	"retwis/internal/ratelimit"
 
@@ -27,6 +28,15 @@ const (
 	AuthorsChannel = "retwis:authors"
 )
 
+// absentKey returns the key in the slot of another key that never exists. See [Call.keys].
+func absentKey(key string) string {
+	tag, _, tagged := strings.Cut(key, "}")
+	if !tagged {
+		tag = "{" + key // the slot of a key without a tag is that of the whole key
+	}
+	return tag + "}:absent"
+}
+
 // Kind is the part of a key between the tag and the id.
 type Kind string
 
@@ -37,11 +47,13 @@ const (
 	SessionsKeys      Kind = "sessions"
 	DocumentKeys      Kind = "document"
 	PostKeys          Kind = "post"
-	ReplyKeys         Kind = "replies"
 	HomeKeys          Kind = "home"
 	PullWatermarkKeys Kind = "pull_watermarks"
 	FollowingKeys     Kind = "following"
 	FollowerKeys      Kind = "fans"
+	LikesKeys         Kind = "likes"
+	LikerKeys         Kind = "likers"
+	LikePartitionKeys Kind = "like_partitions"
 	ListKeys          Kind = "list"
 	ListedKeys        Kind = "listed"
 	MergeMarkKeys     Kind = "merge_marks"
@@ -120,14 +132,34 @@ func (p Partition) Familiar(name string, from netip.Prefix) string {
 
 // Post is a hash: author, text and mentions, or author, mentions and deleted. A reply also has thread, the posts above it,
 // the root first and the post answered last, separated by spaces. A reply to another user has answered, the author of the
-// post answered. A repost has author and reposted, the post. A post whose oldest replies were trimmed has replies_trimmed.
+// post answered. A quote has quoted, the post quoted. A repost has author and reposted, the post. A post whose oldest replies or
+// quotes were trimmed has replies_trimmed or quotes_trimmed.
 func (p Partition) Post(id retwis.PostID) string { return p.Prefix(PostKeys) + id.String() }
 
-// Replies is a sorted set, capped: the replies of a post, also of a deleted one. See lib/replyset.lua for the scores.
-func (p Partition) Replies(id retwis.PostID) string { return p.Prefix(ReplyKeys) + id.String() }
+// References is a sorted set, capped: the replies or quotes of a post, also of a deleted one. See lib/replyset.lua for the scores.
+func (p Partition) References(kind retwis.ReferenceKind, id retwis.PostID) string {
+	return p.Prefix(Kind(kind)) + id.String()
+}
+
+// Likers is a sorted set: the users of the partition who like the post, by the time of the like. Any partition may have one
+// for the post.
+func (p Partition) Likers(id retwis.PostID) string { return p.Prefix(LikerKeys) + id.String() }
+
+// LikePartitions is a hash: partition → version ':' number of users there who like the post. The field total is the sum of
+// these numbers.
+func (p Partition) LikePartitions(id retwis.PostID) string {
+	return p.Prefix(LikePartitionKeys) + id.String()
+}
+
+// ChangedLikes is a sorted set: the posts whose [Partition.Likers] have changed, by the time from which the worker counts
+// them, in milliseconds. See lib/likes.lua.
+func (p Partition) ChangedLikes() string { return p.Tag + ":changed_likes" }
 
 // Changes is a stream, capped: the changes that reached the partition, other than new posts. See lib/changes.lua.
 func (p Partition) Changes() string { return p.Tag + ":changes" }
+
+// LastChange is a string: the id of the last change.
+func (p Partition) LastChange() string { return p.Changes() + ":last" }
 
 // PublicTimeline is a list like a home, of all posts.
 func (p Partition) PublicTimeline() string { return p.Tag + ":public" }
@@ -246,6 +278,9 @@ func (u UserKeys) Following() string { return u.key(FollowingKeys) }
 // partition may have one for the user. The kind is short because there are many such keys, and a key of up to
 // 28 bytes takes 32 in Redis.
 func (u UserKeys) Followers() string { return u.key(FollowerKeys) }
+
+// Likes is a sorted set: the posts that the user likes, by the time of the like.
+func (u UserKeys) Likes() string { return u.key(LikesKeys) }
 
 // Uncounted is a set: authors that account deletion has detached from the user, and whose followers it has not
 // counted again yet.

@@ -59,6 +59,19 @@ const (
 	Unfollow            Name = "follow/unfollow"
 )
 
+// Scripts of like/.
+const (
+	AddLikePartition Name = "like/add_like_partition"
+	DetachLikes      Name = "like/detach_likes"
+	DueLikes         Name = "like/due_likes"
+	Like             Name = "like/like"
+	ReadLikes        Name = "like/read_likes"
+	RemoveLikes      Name = "like/remove_likes"
+	SetLikeCount     Name = "like/set_like_count"
+	SettleLikes      Name = "like/settle_likes"
+	Unlike           Name = "like/unlike"
+)
+
 // Scripts of list/.
 const (
 	AddMember      Name = "list/add_member"
@@ -100,11 +113,12 @@ const (
 	PushToActiveFollowers Name = "outbox/push_to_active_followers"
 	Push                  Name = "outbox/push"
 	PushToTimeline        Name = "outbox/push_to_timeline"
-	UpdateReplies         Name = "outbox/update_replies"
+	UpdateReferences      Name = "outbox/update_references"
 	ReleaseLease          Name = "outbox/release_lease"
 	AnnounceRemoval       Name = "outbox/announce_removal"
 	AcquireLease          Name = "outbox/acquire_lease"
 	LeaseHolder           Name = "outbox/lease_holder"
+	MarkLikes             Name = "outbox/mark_likes"
 	Requeue               Name = "outbox/requeue"
 	AcquireSweep          Name = "outbox/acquire_sweep"
 )
@@ -133,12 +147,14 @@ const (
 	InspectTimeline    Name = "inspect/inspect_timeline"
 	InspectUser        Name = "inspect/inspect_user"
 	RepairCounts       Name = "inspect/repair_counts"
+	RepairLike         Name = "inspect/repair_like"
+	RepairLikeCount    Name = "inspect/repair_like_count"
 	RepairEdge         Name = "inspect/repair_edge"
 	RepairMarker       Name = "inspect/repair_marker"
 	RepairNewestUser   Name = "inspect/repair_newest_user"
 	RepairSearchEntry  Name = "inspect/repair_search_entry"
 	RepairSearchWords  Name = "inspect/repair_search_words"
-	RepairReply        Name = "inspect/repair_reply"
+	RepairReference    Name = "inspect/repair_reference"
 	RepairProfileEntry Name = "inspect/repair_profile_entry"
 	RemoveEntries      Name = "inspect/remove_entries"
 	StaleSearchWords   Name = "inspect/stale_search_words"
@@ -155,7 +171,8 @@ const (
 	lib       = "lib"
 )
 
-// Load returns all scripts by name. The text of a script contains the files of lib/ that it includes.
+// Load returns all scripts by name. The text of a script contains the files of lib/ that it includes. Every script needs one
+// key more than its head describes, after the others: a key of the same slot that never exists.
 func Load() (map[Name]*redis.Script, error) {
 	scripts := map[Name]*redis.Script{}
 	err := fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {
@@ -194,5 +211,8 @@ func read(file string) (string, error) {
 	if missing != nil {
 		return "", fmt.Errorf("%s: %w", file, missing)
 	}
-	return string(text), nil
+	return removeAbsentKey + string(text), nil
 }
+
+// removeAbsentKey begins every script, so that scripts may count their keys.
+const removeAbsentKey = "table.remove(KEYS) "

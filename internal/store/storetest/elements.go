@@ -15,11 +15,22 @@ import (
 // Reply creates a reply to a post.
 func Reply(t testing.TB, s *store.Store, author retwis.UserID, to retwis.PostID) retwis.Element {
 	t.Helper()
-	edge, err := s.Posts.CreatePost(t.Context(), retwis.NewPost{Author: author, Text: "a reply", InReplyTo: to, IdempotencyKey: rand.Text()})
+	return create(t, s, retwis.NewPost{Author: author, Text: "a reply", InReplyTo: to, IdempotencyKey: rand.Text()})
+}
+
+// Quote creates a quote of a post.
+func Quote(t testing.TB, s *store.Store, author retwis.UserID, of retwis.PostID) retwis.PostID {
+	t.Helper()
+	return create(t, s, retwis.NewPost{Author: author, Text: "a quote", Quoted: of, IdempotencyKey: rand.Text()}).ID
+}
+
+func create(t testing.TB, s *store.Store, post retwis.NewPost) retwis.Element {
+	t.Helper()
+	edge, err := s.Posts.CreatePost(t.Context(), post)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := edge.Cursor.TimelinePosition(retwis.Home(author))
+	at, err := edge.Cursor.TimelinePosition(retwis.Home(post.Author))
 	if err != nil {
 		t.Fatal(err)
 	}

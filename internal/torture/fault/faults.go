@@ -226,26 +226,44 @@ func failover(ctx context.Context, e *Environment) error {
 	return errors.New("no Redis is a replica")
 }
 
+// reshard moves slots. On a busy machine a replica may replace one of the two masters meanwhile, which ends the move in the
+// middle of a slot: the tool of Redis then repairs that slot, and the rest is moved between the masters of that time.
 func reshard(ctx context.Context, e *Environment) error {
+	ctx = context.WithoutCancel(ctx)
+	for try := 1; ; try++ {
+		from, err := moveSlots(ctx, e)
+		if err == nil {
+			return e.redis.awaitWhole(ctx)
+		}
+		if try == 3 || from == nil {
+			return err
+		}
+		if err := e.redis.awaitWhole(ctx); err != nil {
+			return err
+		}
+		if err := cli(ctx, "--cluster", "fix", from.address, "--cluster-yes"); err != nil {
+			return err
+		}
+	}
+}
+
+// moveSlots moves slots between two random masters, and returns the first of them.
+func moveSlots(ctx context.Context, e *Environment) (*redisNode, error) {
 	from, err := e.redis.master(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	to := from
 	for to == from {
 		if to, err = e.redis.master(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	ids := make([]string, 2)
 	for i, n := range []*redisNode{from, to} {
 		if ids[i], err = n.client.Do(ctx, "CLUSTER", "MYID").Text(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	ctx = context.WithoutCancel(ctx)
-	if err := cli(ctx, "--cluster", "reshard", from.address, "--cluster-from", ids[0], "--cluster-to", ids[1], "--cluster-slots", "1000", "--cluster-yes"); err != nil {
-		return err
-	}
-	return e.redis.awaitWhole(ctx)
+	return from, cli(ctx, "--cluster", "reshard", from.address, "--cluster-from", ids[0], "--cluster-to", ids[1], "--cluster-slots", "1000", "--cluster-yes")
 }

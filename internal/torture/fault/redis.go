@@ -263,7 +263,7 @@ func cli(ctx context.Context, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, "redis-cli", args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("redis-cli %s: %w: %.500s", strings.Join(args, " "), err, out)
+		return fmt.Errorf("redis-cli %s: %w: …%s", strings.Join(args, " "), err, out[max(0, len(out)-500):])
 	}
 	return nil
 }

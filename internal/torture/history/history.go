@@ -24,6 +24,8 @@ const (
 	ReadHome   Kind = "read-home"   // Client reads the first page of its home, into Texts
 	AddMember  Kind = "add-member"  // Client adds Target to its list
 	DropMember Kind = "drop-member" // Client removes Target from its list
+	Like       Kind = "like"        // Client likes the post with the text Target
+	Unlike     Kind = "unlike"      // Client no longer likes the post with the text Target
 	Leave      Kind = "leave"       // Client deletes its account
 )
 
@@ -41,7 +43,7 @@ const (
 type Operation struct {
 	Client  string   `json:"client"` // username
 	Kind    Kind     `json:"kind"`
-	Target  string   `json:"target,omitempty"` // username
+	Target  string   `json:"target,omitempty"` // username, or text of a post
 	Key     string   `json:"key,omitempty"`    // idempotency key
 	Text    string   `json:"text,omitempty"`   // of the post; unique in a run
 	ID      string   `json:"id,omitempty"`     // of the post
@@ -84,7 +86,8 @@ type View struct {
 	User       string   `json:"user"`
 	Home       []string `json:"home"`       // read forwards
 	Backwards  []string `json:"backwards"`  // the home read backwards, in the order of reading
-	Profile    []string `json:"profile"`    // own posts
+	Profile    []string `json:"profile"`    // own posts and continuations
+	Replies    []string `json:"replies"`    // own posts and all replies
 	List       []string `json:"list"`       // posts of the members of the user's list
 	Mentions   []string `json:"mentions"`   // posts that mention the user
 	Following  []string `json:"following"`  // usernames
@@ -93,13 +96,29 @@ type View struct {
 	Followings int      `json:"followings"` // followingCount
 }
 
+// Thread has the replies to a post, and its likes, at the end.
+type Thread struct {
+	Text    string   `json:"text"`    // of the post
+	Replies []string `json:"replies"` // texts, oldest first
+	Count   int      `json:"count"`   // replyCount
+	Likers  []string `json:"likers"`  // usernames
+	Likes   int      `json:"likes"`   // likeCount
+}
+
+// Fault is an injected fault.
+type Fault struct {
+	Name string `json:"name"`
+	At   int64  `json:"at"` // when its injection began
+}
+
 // History is what happened in one run.
 type History struct {
 	Seed       uint64      `json:"seed"`
-	Faults     []string    `json:"faults"` // the injected faults, in order
+	Faults     []Fault     `json:"faults"` // in the order of injection
 	Operations []Operation `json:"operations"`
 	Streams    []Stream    `json:"streams"`
 	Views      []View      `json:"views"`
+	Threads    []Thread    `json:"threads"` // of all posts that were not deleted
 }
 
 // Recorder collects a history from many goroutines.
@@ -128,7 +147,7 @@ func (r *Recorder) Operation(o Operation) {
 func (r *Recorder) Fault(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.found.Faults = append(r.found.Faults, name)
+	r.found.Faults = append(r.found.Faults, Fault{Name: name, At: r.Now()})
 }
 
 // Stream records all that a subscriber received.
@@ -143,6 +162,13 @@ func (r *Recorder) View(v View) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.found.Views = append(r.found.Views, v)
+}
+
+// Thread records the replies to a post and its likes at the end.
+func (r *Recorder) Thread(t Thread) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.found.Threads = append(r.found.Threads, t)
 }
 
 // History returns what was recorded so far.

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -41,12 +42,38 @@ func (c *checker) search(what string, all map[string][]porcupine.Operation, mode
 	for name, operations := range all {
 		switch porcupine.CheckOperationsTimeout(model, operations, searchTime) {
 		case porcupine.Illegal:
-			c.report(Linearizable, "the %d operations of the %s %q have no order that explains them", len(operations), what, name)
+			c.report(Linearizable, "the %d operations of the %s %q have no order that explains them: %s",
+				len(operations), what, name, unexplained(model, operations))
 		case porcupine.Unknown:
 			c.report(Linearizable, "the %d operations of the %s %q could not be checked in %s", len(operations), what, name, searchTime)
 		case porcupine.Ok:
 		}
 	}
+}
+
+// unexplained describes the first operation that no order of those before it explains.
+func unexplained(model porcupine.Model, operations []porcupine.Operation) string {
+	_, info := porcupine.CheckOperationsVerbose(model, operations, searchTime)
+	explained := map[int]bool{}
+	for _, order := range info.PartialLinearizationsOperations()[0] {
+		if len(order) > len(explained) {
+			explained = map[int]bool{}
+			for _, o := range order {
+				explained[o.ClientId] = true
+			}
+		}
+	}
+	var first *history.Operation
+	for _, op := range operations {
+		o := op.Input.(history.Operation)
+		if !explained[op.ClientId] && o.Outcome != history.Unknown && (first == nil || o.Return < first.Return) {
+			first = &o
+		}
+	}
+	if first == nil {
+		return "the search gave no reason"
+	}
+	return fmt.Sprintf("%+v", *first)
 }
 
 // edgeModel is a register: whether the edge exists.

@@ -49,6 +49,7 @@ func Check(h *history.History) []Violation {
 		c.counted(view)
 	}
 	c.resurrected()
+	c.threads()
 	for _, stream := range h.Streams {
 		c.stream(stream)
 	}
@@ -59,10 +60,16 @@ func Check(h *history.History) []Violation {
 // Text returns the text of an author's post with a sequence number. Validators read the author and the order from it.
 func Text(author string, seq int) string { return fmt.Sprintf("%s %06d", author, seq) }
 
-// Mentioning returns the same text with the mention of a user.
-func Mentioning(author string, seq int, user string) string { return Text(author, seq) + " @" + user }
+// Answering returns the text of a reply to a post.
+func Answering(text, answered string) string {
+	author, seq := parse(answered)
+	return text + " >" + Text(author, seq)
+}
 
-// parse splits a result of [Text] or [Mentioning].
+// Mentioning returns a text with the mention of a user.
+func Mentioning(text, user string) string { return text + " @" + user }
+
+// parse returns the author and the sequence number of a text.
 func parse(text string) (author string, seq int) {
 	author, rest, _ := strings.Cut(text, " ")
 	digits, _, _ := strings.Cut(rest, " ")
@@ -70,10 +77,20 @@ func parse(text string) (author string, seq int) {
 	return author, seq
 }
 
-// mentioned returns the user whom a text mentions, ” for none.
+// mentioned returns the user whom a text mentions, empty for none.
 func mentioned(text string) string {
 	_, user, _ := strings.Cut(text, "@")
 	return user
+}
+
+// answered returns the author of the post that a text answers, and the beginning of that post's text, empty if it answers none.
+func answered(text string) (author, answered string) {
+	_, rest, found := strings.Cut(text, ">")
+	if !found {
+		return "", ""
+	}
+	author, seq := parse(rest)
+	return author, Text(author, seq)
 }
 
 // facts are the facts that follow from the operations of a history.
@@ -84,6 +101,7 @@ type facts struct {
 	leaving map[string]bool            // texts whose deletion has an unknown outcome
 	edges   map[string]map[string]edge // follower → author
 	members map[string]map[string]edge // owner of a list → author
+	likes   map[string]map[string]edge // user → text of a post
 	gone    map[string]bool            // users who deleted their accounts
 }
 
@@ -100,7 +118,7 @@ func gather(h *history.History) facts {
 	f := facts{
 		created: map[string]int64{}, maybe: map[string]bool{},
 		deleted: map[string]int64{}, leaving: map[string]bool{},
-		edges: map[string]map[string]edge{}, members: map[string]map[string]edge{}, gone: map[string]bool{},
+		edges: map[string]map[string]edge{}, members: map[string]map[string]edge{}, likes: map[string]map[string]edge{}, gone: map[string]bool{},
 	}
 	left := map[string]bool{} // users whose deletion has an unknown outcome so far
 	operations := slices.Clone(h.Operations)
@@ -128,6 +146,8 @@ func gather(h *history.History) facts {
 			f.change(f.edges, o, o.Kind == history.Follow)
 		case o.Kind == history.AddMember || o.Kind == history.DropMember:
 			f.change(f.members, o, o.Kind == history.AddMember)
+		case o.Kind == history.Like || o.Kind == history.Unlike:
+			f.change(f.likes, o, o.Kind == history.Like)
 		}
 	}
 	return f

@@ -12,9 +12,10 @@ import (
 )
 
 // sound returns a history without violations: bob follows alice, who created three posts and deleted the second one.
-// Carol was unfollowed.
+// Carol was unfollowed, so that bob's home does not show what alice answered her.
 func sound() *history.History {
-	one, two, three, gone := validate.Text("alice", 1), validate.Text("alice", 2), validate.Mentioning("alice", 3, "bob"), validate.Text("dave", 1)
+	one, two, three, gone := validate.Text("alice", 1), validate.Text("alice", 2), validate.Mentioning(validate.Text("alice", 3), "bob"), validate.Text("dave", 1)
+	answer := validate.Answering(validate.Text("alice", 5), validate.Text("carol", 1))
 	home := []string{three, one}
 	return &history.History{
 		Operations: []history.Operation{
@@ -35,18 +36,27 @@ func sound() *history.History {
 			{Client: "dave", Kind: history.Post, Text: gone, Key: "1", ID: "e", Call: 29, Return: 30, Outcome: history.OK},
 			{Client: "dave", Kind: history.Leave, Call: 31, Return: 32, Outcome: history.Unknown},
 			{Client: "dave", Kind: history.Leave, Call: 33, Return: 34, Outcome: history.Refused},
+			{Client: "alice", Kind: history.Post, Text: answer, Key: "5", ID: "f", Call: 35, Return: 36, Outcome: history.OK},
+			{Client: "bob", Kind: history.Like, Target: three, Call: 37, Return: 38, Outcome: history.OK},
 		},
 		Streams: []history.Stream{{Client: "bob", Events: []history.Event{
 			{Kind: history.Reset}, {Kind: history.Added, ID: "a", Text: one}, {Kind: history.Added, ID: "b", Text: two},
 			{Kind: history.Removed, ID: "b", Text: two}, {Kind: history.Connected}, {Kind: history.Added, ID: "c", Text: three},
 		}}},
 		Views: []history.View{
-			{User: "alice", Home: home, Backwards: []string{one, three}, Profile: home, Posts: 2, Followers: 1},
+			{
+				User: "alice", Home: []string{answer, three, one}, Backwards: []string{one, three, answer}, Profile: home,
+				Replies: []string{answer, three, one}, Posts: 3, Followers: 1,
+			},
 			{
 				User: "bob", Home: home, Backwards: []string{one, three}, Following: []string{"alice"}, Followings: 1,
 				List: home, Mentions: []string{three},
 			},
 			{User: "carol"},
+		},
+		Threads: []history.Thread{
+			{Text: validate.Text("carol", 1), Replies: []string{answer}, Count: 1},
+			{Text: three, Likers: []string{"bob"}, Likes: 1},
 		},
 	}
 }
@@ -60,7 +70,8 @@ func TestCheck_FindsNothingInASoundHistory(t *testing.T) {
 
 func TestCheck_FindsPlantedErrors(t *testing.T) {
 	t.Parallel()
-	one, two, three, gone := validate.Text("alice", 1), validate.Text("alice", 2), validate.Mentioning("alice", 3, "bob"), validate.Text("dave", 1)
+	one, two, three, gone := validate.Text("alice", 1), validate.Text("alice", 2), validate.Mentioning(validate.Text("alice", 3), "bob"), validate.Text("dave", 1)
+	answer := validate.Answering(validate.Text("alice", 5), validate.Text("carol", 1))
 	bob := func(h *history.History) *history.View { return &h.Views[1] }
 	tests := []struct {
 		name  string
@@ -106,7 +117,7 @@ func TestCheck_FindsPlantedErrors(t *testing.T) {
 		{"a deleted post is on a page", func(h *history.History) {
 			h.Operations = append(h.Operations, history.Operation{Client: "alice", Kind: history.ReadHome, Texts: []string{two}, Call: 30, Return: 31, Outcome: history.OK})
 		}, validate.NoResurrection},
-		{"postCount is wrong", func(h *history.History) { h.Views[0].Posts = 3 }, validate.Counts},
+		{"postCount is wrong", func(h *history.History) { h.Views[0].Posts = 2 }, validate.Counts},
 		{"followerCount is wrong", func(h *history.History) { h.Views[0].Followers = 2 }, validate.Counts},
 		{"followingCount is wrong", func(h *history.History) { bob(h).Followings = 2 }, validate.Counts},
 		{"an unfollowed author stays on a home", func(h *history.History) {
@@ -114,6 +125,29 @@ func TestCheck_FindsPlantedErrors(t *testing.T) {
 			h.Operations = append(h.Operations, history.Operation{Client: "carol", Kind: history.Post, Text: text, Key: "x", ID: "x", Call: 40, Return: 41, Outcome: history.OK})
 			bob(h).Home, bob(h).Backwards = []string{text, three, one}, []string{one, three, text}
 		}, validate.Isolation},
+		{"a home shows an answer to somebody not followed", func(h *history.History) {
+			bob(h).Home, bob(h).Backwards = []string{answer, three, one}, []string{one, three, answer}
+		}, validate.Isolation},
+		{"a list shows an answer to somebody who is not a member", func(h *history.History) { bob(h).List = []string{answer, three, one} }, validate.Isolation},
+		{"a profile shows an answer to somebody else", func(h *history.History) { h.Views[0].Profile = h.Views[0].Replies }, validate.Isolation},
+		{"an author's home lacks an answer", func(h *history.History) {
+			h.Views[0].Home, h.Views[0].Backwards = []string{three, one}, []string{one, three}
+		}, validate.Durable},
+		{"a home lacks an answer to somebody followed", func(h *history.History) { h.Operations[4].Kind = history.Follow }, validate.Durable},
+		{"a profile with replies lacks one", func(h *history.History) { h.Views[0].Replies = []string{three, one} }, validate.Durable},
+		{"a thread lacks a reply", func(h *history.History) { h.Threads[0].Replies = nil }, validate.Durable},
+		{"a thread holds a reply twice", func(h *history.History) { h.Threads[0].Replies = []string{answer, answer} }, validate.ExactlyOnce},
+		{"a thread holds a deleted reply", func(h *history.History) {
+			h.Operations = append(h.Operations, history.Operation{Client: "alice", Kind: history.Delete, Text: answer, ID: "f", Call: 40, Return: 41, Outcome: history.OK})
+		}, validate.NoResurrection},
+		{"a thread holds a reply to another post", func(h *history.History) { h.Threads[0].Text = validate.Text("carol", 2) }, validate.Isolation},
+		{"a like is lost", func(h *history.History) { h.Threads[1].Likers, h.Threads[1].Likes = nil, 0 }, validate.Durable},
+		{"a like is there twice", func(h *history.History) { h.Threads[1].Likers, h.Threads[1].Likes = []string{"bob", "bob"}, 2 }, validate.ExactlyOnce},
+		{"a like that ended is back", func(h *history.History) {
+			h.Operations = append(h.Operations, history.Operation{Client: "bob", Kind: history.Unlike, Target: three, Call: 40, Return: 41, Outcome: history.OK})
+		}, validate.Isolation},
+		{"likeCount is wrong", func(h *history.History) { h.Threads[1].Likes = 2 }, validate.Counts},
+		{"replyCount is wrong", func(h *history.History) { h.Threads[0].Count = 2 }, validate.Counts},
 		{"an unfollow is lost", func(h *history.History) { bob(h).Following = []string{"alice", "carol"} }, validate.Isolation},
 		{"a read contradicts a follow", func(h *history.History) { h.Operations[3].Follows = false }, validate.Linearizable},
 		{"a key names two posts", func(h *history.History) {
@@ -135,20 +169,21 @@ func TestCheck_FindsPlantedErrors(t *testing.T) {
 
 func TestCheck_AllowsEitherEffectOfUnknownOutcomes(t *testing.T) {
 	t.Parallel()
-	four := validate.Text("alice", 4)
+	six := validate.Text("alice", 6)
 	for name, held := range map[string]bool{"created": true, "not created": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := sound()
 			h.Operations = append(h.Operations,
-				history.Operation{Client: "alice", Kind: history.Post, Text: four, Key: "4", Call: 60, Return: 61, Outcome: history.Unknown})
+				history.Operation{Client: "alice", Kind: history.Post, Text: six, Key: "6", Call: 60, Return: 61, Outcome: history.Unknown})
 			if held {
 				for i := range 2 {
-					h.Views[i].Home = append([]string{four}, h.Views[i].Home...)
-					h.Views[i].Backwards = append(h.Views[i].Backwards, four)
+					h.Views[i].Home = append([]string{six}, h.Views[i].Home...)
+					h.Views[i].Backwards = append(h.Views[i].Backwards, six)
 				}
-				h.Views[0].Profile, h.Views[0].Posts = h.Views[0].Home, 3
-				h.Streams[0].Events = append(h.Streams[0].Events, history.Event{Kind: history.Added, ID: "d", Text: four})
+				h.Views[0].Profile, h.Views[0].Replies = append([]string{six}, h.Views[0].Profile...), append([]string{six}, h.Views[0].Replies...)
+				h.Views[0].Posts = 4
+				h.Streams[0].Events = append(h.Streams[0].Events, history.Event{Kind: history.Added, ID: "d", Text: six})
 			}
 			for _, v := range validate.Check(h) {
 				t.Error(v)

@@ -6,20 +6,40 @@ import (
 	"retwis/internal/torture/history"
 )
 
-// durable checks that every acknowledged post is on its author's profile, on the home of its author and of every
-// follower, and on every list that contains the author.
+// The timelines of a view.
+const (
+	onHome     = "home"
+	onProfile  = "profile"
+	onReplies  = "profile with replies"
+	onList     = "list"
+	inMentions = "mentions"
+)
+
+// durable checks that every acknowledged post is on its author's profile, and, if it is shown there, on the home of its
+// author and of every follower, and on every list that contains the author.
 func (c *checker) durable(v history.View) {
 	byAuthor := c.facts.byAuthor()
-	c.contains(v.User+"'s profile", v.Profile, byAuthor[v.User])
-	c.contains(v.User+"'s home", v.Home, byAuthor[v.User])
+	all := lists(v)
+	require := func(where, author string) {
+		var wanted []string
+		for _, text := range byAuthor[author] {
+			if c.shown(v, where, text) == present {
+				wanted = append(wanted, text)
+			}
+		}
+		c.contains(v.User+"'s "+where, all[where], wanted)
+	}
+	require(onProfile, v.User)
+	require(onReplies, v.User)
+	require(onHome, v.User)
 	for author := range c.facts.edges[v.User] {
 		if c.facts.state(c.facts.edges, v.User, author) == present {
-			c.contains(v.User+"'s home", v.Home, byAuthor[author])
+			require(onHome, author)
 		}
 	}
 	for author := range c.facts.members[v.User] {
 		if c.facts.state(c.facts.members, v.User, author) == present {
-			c.contains(v.User+"'s list", v.List, byAuthor[author])
+			require(onList, author)
 		}
 	}
 }
@@ -43,7 +63,7 @@ func (c *checker) mentioned(v history.View) {
 
 // lists returns the timelines of a view by name.
 func lists(v history.View) map[string][]string {
-	return map[string][]string{"home": v.Home, "profile": v.Profile, "list": v.List, "mentions": v.Mentions}
+	return map[string][]string{onHome: v.Home, onProfile: v.Profile, onReplies: v.Replies, onList: v.List, inMentions: v.Mentions}
 }
 
 func (c *checker) contains(where string, list, wanted []string) {
@@ -125,9 +145,12 @@ func (c *checker) isolated(v history.View) {
 				}
 				continue
 			}
-			if where == "home" && author != v.User && c.facts.state(c.facts.edges, v.User, author) == absent ||
-				where == "list" && c.facts.state(c.facts.members, v.User, author) == absent {
+			if where == onHome && author != v.User && c.facts.state(c.facts.edges, v.User, author) == absent ||
+				where == onList && c.facts.state(c.facts.members, v.User, author) == absent {
 				c.report(Isolation, "%s's %s holds %q of somebody not followed", v.User, where, text)
+			}
+			if c.shown(v, where, text) == absent {
+				c.report(Isolation, "%s's %s shows %q, an answer to somebody else", v.User, where, text)
 			}
 		}
 	}

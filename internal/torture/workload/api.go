@@ -77,7 +77,7 @@ func decode(status int, raw []byte, into any) error {
 	if len(answer.Errors) > 0 {
 		e := answer.Errors[0]
 		switch e.Extensions.Code {
-		case "BAD_USER_INPUT", "UNAUTHENTICATED", "FORBIDDEN", "NOT_FOUND", "RATE_LIMITED", "GRAPHQL_VALIDATION_FAILED":
+		case "BAD_USER_INPUT", "UNAUTHENTICATED", "FORBIDDEN", "NOT_FOUND", "RATE_LIMITED", "GRAPHQL_VALIDATION_FAILED", "COMPLEXITY_LIMIT_EXCEEDED":
 			return fmt.Errorf("%w: %s: %s", errRefused, e.Extensions.Code, e.Message)
 		}
 		return fmt.Errorf("%s: %s", e.Extensions.Code, e.Message)

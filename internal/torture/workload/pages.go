@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -16,8 +17,8 @@ const (
 	listQuery = `query($id: ID!, $after: Cursor) { node(id: $id) { ... on List {
 		timeline { posts(first: 100, after: $after) { edges { node { text } } pageInfo { hasNextPage endCursor } } } } } }`
 	mentionsQuery = `query($after: Cursor) { viewer { mentionsTimeline { posts(first: 100, after: $after) { edges { node { text } } pageInfo { hasNextPage endCursor } } } } }`
-	profileQuery  = `query($name: String!, $after: Cursor) { user(username: $name) { postCount followerCount followingCount
-		timeline { posts(first: 100, after: $after) { edges { node { text } } pageInfo { hasNextPage endCursor } } } } }`
+	profileQuery  = `query($name: String!, $after: Cursor, $replies: Boolean!) { user(username: $name) { postCount followerCount followingCount
+		timeline(includeReplies: $replies) { posts(first: 100, after: $after) { edges { node { text } } pageInfo { hasNextPage endCursor } } } } }`
 	followingQuery = `query($name: String!, $after: Cursor) { user(username: $name) { following(first: 100, after: $after) { edges { node { username } } pageInfo { hasNextPage endCursor } } } }`
 )
 
@@ -32,6 +33,16 @@ func (e textEdges) texts() []string {
 	found := make([]string, len(e))
 	for i, edge := range e {
 		found[i] = edge.Node.Text
+	}
+	return found
+}
+
+type nameEdges []struct{ Node struct{ Username string } }
+
+func (e nameEdges) names() []string {
+	found := make([]string, len(e))
+	for i, edge := range e {
+		found[i] = edge.Node.Username
 	}
 	return found
 }
@@ -107,34 +118,24 @@ func (u *User) backwards(ctx context.Context) (texts []string, err error) {
 
 // listed reads the timeline of the user's list.
 func (u *User) listed(ctx context.Context) (texts []string, err error) {
-	for after := any(nil); ; {
-		var data struct{ Node struct{ Timeline postsPage } }
-		if err := u.persist(ctx, listQuery, map[string]any{"id": u.list, "after": after}, &data); err != nil {
-			return nil, err
-		}
-		posts := data.Node.Timeline.Posts
-		if texts = append(texts, posts.Edges.texts()...); !posts.PageInfo.HasNextPage {
-			return texts, nil
-		}
-		after = posts.PageInfo.EndCursor
-	}
+	type page struct{ Node struct{ Timeline postsPage } }
+	err = walk(ctx, u, listQuery, map[string]any{"id": u.list}, func(p *page) pageInfo {
+		texts = append(texts, p.Node.Timeline.Posts.Edges.texts()...)
+		return p.Node.Timeline.Posts.PageInfo
+	})
+	return texts, err
 }
 
 // mentioned reads the posts that mention the user.
 func (u *User) mentioned(ctx context.Context) (texts []string, err error) {
-	for after := any(nil); ; {
-		var data struct {
-			Viewer struct{ MentionsTimeline postsPage }
-		}
-		if err := u.persist(ctx, mentionsQuery, map[string]any{"after": after}, &data); err != nil {
-			return nil, err
-		}
-		posts := data.Viewer.MentionsTimeline.Posts
-		if texts = append(texts, posts.Edges.texts()...); !posts.PageInfo.HasNextPage {
-			return texts, nil
-		}
-		after = posts.PageInfo.EndCursor
+	type page struct {
+		Viewer struct{ MentionsTimeline postsPage }
 	}
+	err = walk(ctx, u, mentionsQuery, map[string]any{}, func(p *page) pageInfo {
+		texts = append(texts, p.Viewer.MentionsTimeline.Posts.Edges.texts()...)
+		return p.Viewer.MentionsTimeline.Posts.PageInfo
+	})
+	return texts, err
 }
 
 // view reads the timelines and counters of the user.
@@ -154,56 +155,72 @@ func (u *User) view(ctx context.Context) (v history.View, err error) {
 	if v.Mentions, err = u.mentioned(ctx); err != nil {
 		return v, err
 	}
-	for after := any(nil); ; {
-		var data struct {
-			User struct {
-				PostCount, FollowerCount, FollowingCount int
-				Timeline                                 struct {
-					Posts struct {
-						Edges    textEdges
-						PageInfo pageInfo
-					}
-				}
-			}
-		}
-		if err := u.persist(ctx, profileQuery, map[string]any{"name": u.Name, "after": after}, &data); err != nil {
-			return v, err
-		}
-		v.Posts, v.Followers, v.Followings = data.User.PostCount, data.User.FollowerCount, data.User.FollowingCount
-		v.Profile = append(v.Profile, data.User.Timeline.Posts.Edges.texts()...)
-		if !data.User.Timeline.Posts.PageInfo.HasNextPage {
-			break
-		}
-		after = data.User.Timeline.Posts.PageInfo.EndCursor
+	if err := u.profile(ctx, &v, &v.Profile, false); err != nil {
+		return v, err
 	}
-	for after := any(nil); ; {
-		var data struct {
-			User struct {
-				Following struct {
-					Edges    []struct{ Node struct{ Username string } }
-					PageInfo pageInfo
-				}
+	if err := u.profile(ctx, &v, &v.Replies, true); err != nil {
+		return v, err
+	}
+	v.Following, err = u.followed(ctx)
+	return v, err
+}
+
+// profile reads the counters of the user, and the user's posts and continuations, or all replies too.
+func (u *User) profile(ctx context.Context, v *history.View, texts *[]string, replies bool) error {
+	type page struct {
+		User struct {
+			PostCount, FollowerCount, FollowingCount int
+			Timeline                                 postsPage
+		}
+	}
+	return walk(ctx, u, profileQuery, map[string]any{"name": u.Name, "replies": replies}, func(p *page) pageInfo {
+		v.Posts, v.Followers, v.Followings = p.User.PostCount, p.User.FollowerCount, p.User.FollowingCount
+		*texts = append(*texts, p.User.Timeline.Posts.Edges.texts()...)
+		return p.User.Timeline.Posts.PageInfo
+	})
+}
+
+// followed reads whom the user follows.
+func (u *User) followed(ctx context.Context) (names []string, err error) {
+	type page struct {
+		User struct {
+			Following struct {
+				Edges    nameEdges
+				PageInfo pageInfo
 			}
 		}
-		if err := u.persist(ctx, followingQuery, map[string]any{"name": u.Name, "after": after}, &data); err != nil {
-			return v, err
+	}
+	err = walk(ctx, u, followingQuery, map[string]any{"name": u.Name}, func(p *page) pageInfo {
+		names = append(names, p.User.Following.Edges.names()...)
+		return p.User.Following.PageInfo
+	})
+	return names, err
+}
+
+// walk reads all pages of a connection forwards. The query has the variable after.
+func walk[Page any](ctx context.Context, u *User, query string, variables map[string]any, add func(*Page) pageInfo) error {
+	for {
+		var page Page
+		if err := u.persist(ctx, query, variables, &page); err != nil {
+			return err
 		}
-		for _, edge := range data.User.Following.Edges {
-			v.Following = append(v.Following, edge.Node.Username)
+		info := add(&page)
+		if !info.HasNextPage {
+			return nil
 		}
-		if !data.User.Following.PageInfo.HasNextPage {
-			return v, nil
-		}
-		after = data.User.Following.PageInfo.EndCursor
+		variables["after"] = info.EndCursor
 	}
 }
 
-// persist repeats a read until it succeeds or ctx is done.
+// persist repeats a read until it succeeds, is refused, or ctx is done.
 func (u *User) persist(ctx context.Context, query string, variables map[string]any, into any) error {
 	for {
 		err := u.api.call(ctx, rand.Uint64(), u.token, query, variables, into)
 		if err == nil {
 			return nil
+		}
+		if errors.Is(err, errRefused) {
+			return fmt.Errorf("read as %s: %w", u.Name, err)
 		}
 		select {
 		case <-ctx.Done():

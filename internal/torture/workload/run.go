@@ -33,13 +33,13 @@ type Workload struct {
 	leavers     []*User
 	readers     []*User
 	subscribers []*subscriber
+	posts       posts
 }
 
 // New registers the users. It expects a service without faults and without rate limits.
 func New(ctx context.Context, api *API, recorder *history.Recorder, o Options) (*Workload, error) {
 	w := &Workload{options: o, recorder: recorder}
-	texts := &sync.Map{}
-	user := func(name string) *User { return &User{Name: name, api: api, recorder: recorder, texts: texts} }
+	user := func(name string) *User { return &User{Name: name, api: api, recorder: recorder, posts: &w.posts} }
 	for i := range o.Authors {
 		w.authors = append(w.authors, user(fmt.Sprintf("author%d", i)))
 	}
@@ -93,6 +93,7 @@ func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) 
 	}
 	for i, reader := range w.readers {
 		actors.Go(func() { w.act(ctx, acting, func() { reader.readHome(ctx) }) })
+		actors.Go(func() { w.act(ctx, acting, func() { reader.like(ctx) }) })
 		on := true
 		actors.Go(func() {
 			w.act(ctx, acting, func() {
@@ -135,7 +136,7 @@ func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) 
 		}
 		w.recorder.View(v)
 	}
-	return nil
+	return w.readers[0].threads(ctx)
 }
 
 // act repeats an action, with pauses, until acting is done.

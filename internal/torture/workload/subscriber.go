@@ -133,12 +133,10 @@ func (s *subscriber) event(ctx context.Context, payload json.RawMessage, cursor 
 	}
 	switch e.Typename {
 	case "PostAdded":
-		s.user.texts.Store(e.Edge.Node.ID, e.Edge.Node.Text)
+		s.user.posts.add(post{e.Edge.Node.ID, e.Edge.Node.Text})
 		s.add(history.Event{Kind: history.Added, ID: e.Edge.Node.ID, Text: e.Edge.Node.Text})
 	case "PostRemoved":
-		text, _ := s.user.texts.Load(e.PostID)
-		removed, _ := text.(string)
-		s.add(history.Event{Kind: history.Removed, ID: e.PostID, Text: removed})
+		s.add(history.Event{Kind: history.Removed, ID: e.PostID, Text: s.user.posts.text(e.PostID)})
 	case "TimelineCaughtUp":
 		s.add(history.Event{Kind: history.CaughtUp})
 	case "TimelineReset":

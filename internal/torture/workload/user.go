@@ -22,7 +22,7 @@ type User struct {
 
 	api      *API
 	recorder *history.Recorder
-	texts    *sync.Map // id of a post → text, of all users
+	posts    *posts // of all users
 	id       string
 	token    string
 	list     string // id of the user's list
@@ -32,19 +32,20 @@ type User struct {
 	alive []post // own posts that were not deleted, oldest first
 
 	mentions map[string]int // how often the user mentioned others
+	liked    []post         // used by one goroutine
 }
-
-type post struct{ id, text string }
 
 const (
 	registerMutation = `mutation($name: String!) { register(input: {username: $name, password: "torture test"}) { token user { id } userErrors { code message } } }`
-	postMutation     = `mutation($text: String!, $key: String!) { createPost(input: {text: $text, idempotencyKey: $key}) { edge { node { id } } userErrors { code message } } }`
+	postMutation     = `mutation($text: String!, $key: String!, $answered: ID) { createPost(input: {text: $text, idempotencyKey: $key, inReplyToId: $answered}) { edge { node { id } } userErrors { code message } } }`
 	deleteMutation   = `mutation($id: ID!) { deletePost(input: {postId: $id}) { userErrors { code message } } }`
 	followMutation   = `mutation($id: ID!) { followUser(input: {userId: $id}) { userErrors { code message } } }`
 	unfollowMutation = `mutation($id: ID!) { unfollowUser(input: {userId: $id}) { userErrors { code message } } }`
 	listMutation     = `mutation { createList(input: {name: "a list", idempotencyKey: "1"}) { list { id } userErrors { code message } } }`
 	addMutation      = `mutation($id: ID!, $list: ID!) { addListMember(input: {userId: $id, listId: $list}) { userErrors { code message } } }`
 	dropMutation     = `mutation($id: ID!, $list: ID!) { removeListMember(input: {userId: $id, listId: $list}) { userErrors { code message } } }`
+	likeMutation     = `mutation($id: ID!) { likePost(input: {postId: $id}) { userErrors { code message } } }`
+	unlikeMutation   = `mutation($id: ID!) { unlikePost(input: {postId: $id}) { userErrors { code message } } }`
 	leaveMutation    = `mutation { deleteAccount(input: {password: "torture test"}) { userErrors { code message } } }`
 	followsQuery     = `query($id: ID!) { node(id: $id) { ... on User { viewerFollows } } }`
 )
@@ -124,8 +125,8 @@ func (u *User) leave(ctx context.Context) {
 // maxMentions bounds how often one user mentions another, because a timeline of mentions has a capacity.
 const maxMentions = 10
 
-// mention returns the text of a post: sometimes with a mention of one of others.
-func (u *User) mention(seq int, others []*User) string {
+// mention sometimes adds the mention of one of others to a text.
+func (u *User) mention(text string, others []*User) string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.mentions == nil {
@@ -134,20 +135,25 @@ func (u *User) mention(seq int, others []*User) string {
 	if rand.IntN(5) == 0 && len(others) > 0 {
 		if other := others[rand.IntN(len(others))].Name; u.mentions[other] < maxMentions {
 			u.mentions[other]++
-			return validate.Mentioning(u.Name, seq, other)
+			return validate.Mentioning(text, other)
 		}
 	}
-	return validate.Text(u.Name, seq)
+	return text
 }
 
-// write creates one post, which may mention one of others. A repeat after an unknown outcome has the same idempotency key, and sometimes a second
+// write creates one post, which may answer a recent post of anybody and mention one of others. A repeat after an unknown outcome has the same idempotency key, and sometimes a second
 // client sends it at the same time.
 func (u *User) write(ctx context.Context, others []*User) {
 	u.mu.Lock()
 	u.seq++
 	seq := u.seq
 	u.mu.Unlock()
-	text, key := u.mention(seq, others), strconv.Itoa(seq)
+	text, answered := validate.Text(u.Name, seq), any(nil)
+	if to, ok := u.posts.recent(); ok && rand.IntN(4) == 0 {
+		text, answered = validate.Answering(text, to.text), to.id
+	}
+	text = u.mention(text, others)
+	key := strconv.Itoa(seq)
 	once := func() {
 		u.attempt(ctx, history.Operation{Kind: history.Post, Text: text, Key: key}, func(o *history.Operation) error {
 			var data struct {
@@ -155,11 +161,11 @@ func (u *User) write(ctx context.Context, others []*User) {
 					Edge struct{ Node struct{ ID string } }
 				}
 			}
-			err := u.api.call(ctx, rand.Uint64(), u.token, postMutation, map[string]any{"text": text, "key": key}, &data)
+			err := u.api.call(ctx, rand.Uint64(), u.token, postMutation, map[string]any{"text": text, "key": key, "answered": answered}, &data)
 			if o.ID = data.CreatePost.Edge.Node.ID; err != nil {
 				return err
 			}
-			if _, known := u.texts.Swap(o.ID, text); !known {
+			if u.posts.add(post{o.ID, text}) {
 				u.mu.Lock()
 				u.alive = append(u.alive, post{o.ID, text})
 				u.mu.Unlock()
@@ -201,6 +207,26 @@ func (u *User) follow(ctx context.Context, author *User, on bool) bool {
 	}
 	return u.attempt(ctx, history.Operation{Kind: kind, Target: author.Name}, func(*history.Operation) error {
 		return u.api.call(ctx, rand.Uint64(), u.token, mutation, map[string]any{"id": author.id}, nil)
+	})
+}
+
+// like likes a recent post, or ends a like.
+func (u *User) like(ctx context.Context) {
+	if n := len(u.liked); n > 0 && rand.IntN(3) == 0 {
+		i := n - 1 - rand.IntN(min(10, n))
+		chosen := u.liked[i]
+		u.liked = append(u.liked[:i], u.liked[i+1:]...)
+		u.changeLike(ctx, history.Unlike, unlikeMutation, chosen)
+		return
+	}
+	if chosen, ok := u.posts.recent(); ok && u.changeLike(ctx, history.Like, likeMutation, chosen) {
+		u.liked = append(u.liked, chosen)
+	}
+}
+
+func (u *User) changeLike(ctx context.Context, kind history.Kind, mutation string, of post) bool {
+	return u.attempt(ctx, history.Operation{Kind: kind, Target: of.text}, func(*history.Operation) error {
+		return u.api.call(ctx, rand.Uint64(), u.token, mutation, map[string]any{"id": of.id}, nil)
 	})
 }
 

@@ -93,6 +93,7 @@ export function describeUserError({ code, field, message }: UserError, { t, form
     newPassword: texts.password,
     displayName: texts.displayName,
     name: texts.listName,
+    inReplyToId: texts.inReplyToId,
   };
   return (name !== undefined ? ofField[name]?.[code] : undefined) ?? texts.codes[code] ?? sentence(message);
 }

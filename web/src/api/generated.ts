@@ -1,5 +1,5 @@
 // Generated from schema.graphqls and the .graphql files by `npm run codegen`.
-import type { TimelinePostFragment, TimelineUnreadFragment, TimelineWindowFragment } from "@retwis/client";
+import type { PostLikesFragment, TimelinePostFragment, TimelineUnreadFragment, TimelineWindowFragment } from "@retwis/client";
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
@@ -185,6 +185,34 @@ export type HomePageQuery = { viewer: { __typename: 'Viewer', id: string, homeTi
       & { ' $fragmentRefs'?: { 'TimelineWindowFragment': TimelineWindowFragment;'TimelineUnreadFragment': TimelineUnreadFragment } }
     ) } | null };
 
+export type LikersPageQueryVariables = Exact<{
+  postId: string;
+  after?: string | null | undefined;
+}>;
+
+
+export type LikersPageQuery = { node:
+    | { __typename: 'User', id: string }
+    | { __typename: 'Post', id: string, likers: { __typename: 'LikerConnection', edges: Array<{ __typename: 'LikerEdge', cursor: string, node: (
+            { __typename: 'User', id: string }
+            & { ' $fragmentRefs'?: { 'PersonRow_UserFragment': PersonRow_UserFragment } }
+          ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } }
+    | { __typename: 'Timeline', id: string }
+    | { __typename: 'List', id: string }
+    | { __typename: 'Viewer', id: string }
+    | { __typename: 'Session', id: string }
+   | null };
+
+export type LikedPostsPageQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type LikedPostsPageQuery = { viewer: { __typename: 'Viewer', id: string, likedPosts: { __typename: 'LikedPostConnection', edges: Array<{ __typename: 'LikedPostEdge', cursor: string, node: (
+          { __typename: 'Post', id: string }
+          & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment;'PostLikesFragment': PostLikesFragment } }
+        ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } } | null };
+
 export type MentionsPageQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -260,28 +288,9 @@ export type NewestUsersPageQuery = { newestUsers: { __typename: 'UserConnection'
         & { ' $fragmentRefs'?: { 'PersonRow_UserFragment': PersonRow_UserFragment } }
       ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
 
-export type PostPageQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type PostPageQuery = { node:
-    | { __typename: 'User', id: string }
-    | (
-      { __typename: 'Post', id: string, author: (
-        { __typename: 'User', id: string, displayName: string, username: string }
-        & { ' $fragmentRefs'?: { 'PersonRow_UserFragment': PersonRow_UserFragment } }
-      ) }
-      & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment } }
-    )
-    | { __typename: 'Timeline', id: string }
-    | { __typename: 'List', id: string }
-    | { __typename: 'Viewer', id: string }
-    | { __typename: 'Session', id: string }
-   | null };
-
 export type ProfilePageQueryVariables = Exact<{
   username: string;
+  includeReplies: boolean;
 }>;
 
 

@@ -16,6 +16,9 @@ const ListMembersPage = lazily(async () => (await import("../lists/ListMembersPa
 const MentionsPage = lazily(async () => (await import("../pages/MentionsPage.tsx")).MentionsPage);
 const PostPage = lazily(async () => (await import("../pages/PostPage.tsx")).PostPage);
 const ProfilePage = lazily(async () => (await import("../pages/ProfilePage.tsx")).ProfilePage);
+const ProfileWithRepliesPage = lazily(async () => (await import("../pages/ProfilePage.tsx")).ProfileWithRepliesPage);
+const LikersPage = lazily(async () => (await import("../pages/LikesPages.tsx")).LikersPage);
+const LikedPostsPage = lazily(async () => (await import("../pages/LikesPages.tsx")).LikedPostsPage);
 const SettingsPage = lazily(async () => (await import("../settings/SettingsPage.tsx")).SettingsPage);
 const FindPage = lazily(async () => (await import("../pages/FindPage.tsx")).FindPage);
 const FollowersPage = lazily(async () => (await import("../pages/PeoplePages.tsx")).FollowersPage);
@@ -43,11 +46,14 @@ export function App({ services }: { services: Services }) {
               <Route path="/lists/:id" component={ListPage} />
               <Route path="/lists/:id/members" component={ListMembersPage} />
               <Route path="/u/:username" component={ProfilePage} />
+              <Route path="/u/:username/replies" component={ProfileWithRepliesPage} />
               <Route path="/u/:username/followers" component={FollowersPage} />
               <Route path="/u/:username/followers/known" component={FollowersYouKnowPage} />
               <Route path="/u/:username/followers/common" component={CommonFollowersPage} />
               <Route path="/u/:username/following" component={FollowingPage} />
               <Route path="/post/:id" component={PostPage} />
+              <Route path="/post/:id/likes" component={LikersPage} />
+              <Route path="/likes" component={LikedPostsPage} />
               <Route path="/settings" component={SettingsPage} />
               <Route path="/login">
                 <Redirect to="/" replace />

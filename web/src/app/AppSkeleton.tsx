@@ -1,10 +1,10 @@
 import { useI18n } from "../i18n/I18n.tsx";
-import { earlyLine, earlyPart, earlyPost, earlyRows } from "../early/elements.ts";
+import { earlyLine, earlyPart, earlyPost, earlyRows, type EarlyPart } from "../early/elements.ts";
 import { avatarClass } from "../people/Avatar.tsx";
 import { ComposerSpace } from "../posts/ComposerSpace.tsx";
-import { besideAvatar, PostLayout } from "../posts/PostLayout.tsx";
+import { actionClass, actionsClass, besideAvatar, contextClass, PostLayout } from "../posts/PostLayout.tsx";
 import { Frame, mainClass } from "../ui/Frame.tsx";
-import { AtIcon, FindIcon, GearIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon } from "../ui/icons.tsx";
+import { AtIcon, FindIcon, GearIcon, HeartIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon, ReplyIcon } from "../ui/icons.tsx";
 import { navigationBar, navigationItem } from "../ui/navigationItem.ts";
 import { LastVisitLine } from "../timeline/LastVisitLine.tsx";
 import { SkeletonRows } from "../ui/states.tsx";
@@ -80,8 +80,9 @@ function Heading({ children }: { children: string }) {
   return <p className="px-4 pt-5 pb-3 font-serif text-2xl font-semibold tracking-tight sm:px-6">{children}</p>;
 }
 
-/** A post without its content, which the early script fills in. */
+/** A post without its content, and with all lines that may say what it answers. The early script fills it in. */
 function EarlyPost() {
+  const { t } = useI18n();
   return (
     <template {...{ [earlyPost]: "" }}>
       <PostLayout
@@ -92,12 +93,35 @@ function EarlyPost() {
           </a>
         )}
         username={<span {...part("username")} />}
+        context={
+          <>
+            <p className={contextClass} {...part("answered")}>
+              {t.post.replyingTo(<a key="user" />)}
+            </p>
+            <p className={contextClass} {...part("continued")}>
+              <a>{t.post.continued}</a>
+            </p>
+            <p className={contextClass} {...part("deleted")}>
+              <a>{t.post.replyingToDeleted}</a>
+            </p>
+          </>
+        }
         text={<p dir="auto" className={`post-text ${besideAvatar}`} {...part("text")} />}
+        actions={
+          <div className={actionsClass}>
+            <a className={actionClass} {...part("reply")}>
+              <ReplyIcon />
+            </a>
+            <span className={actionClass} {...part("likes")}>
+              <HeartIcon />
+            </span>
+          </div>
+        }
       />
     </template>
   );
 }
 
-function part(name: "author" | "avatar" | "name" | "text" | "username"): object {
+function part(name: EarlyPart): object {
   return { [earlyPart]: name };
 }

@@ -8,5 +8,7 @@ export const earlyLine = "data-early-line";
 export const earlyPosts = "data-early-posts";
 /** The class of a list of posts: room for the button that shows new ones. */
 export const feedClass = "pt-4";
-/** The attribute of the elements within an early post: author, avatar, name, text or username. */
+/** The attribute of the elements within an early post. */
 export const earlyPart = "data-early-part";
+/** What these elements are. A post keeps one of the last three if it is a reply, and none otherwise. */
+export type EarlyPart = "author" | "avatar" | "name" | "text" | "username" | "reply" | "likes" | "answered" | "continued" | "deleted";

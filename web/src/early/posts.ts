@@ -1,13 +1,19 @@
 import { colourOf, initialOf } from "../people/avatarLook.ts";
 import { collapseBlankLines } from "../posts/textPieces.ts";
-import { earlyLine, earlyPart, earlyPost, earlyPosts, earlyRows, feedClass } from "./elements.ts";
+import { postPath } from "../posts/postPath.ts";
+import { earlyLine, earlyPart, earlyPost, earlyPosts, earlyRows, feedClass, type EarlyPart } from "./elements.ts";
 
 /** How many posts are shown: a screen full. */
 const shown = 16;
 
 interface Post {
+  id: string;
   text: string;
   author: { username: string; displayName: string };
+  replyCount: number;
+  likeCount: number;
+  inReplyToId: string | null;
+  inReplyToUser: { username: string } | null;
 }
 
 /** What is needed of the answer for a page with a timeline. */
@@ -42,15 +48,29 @@ export function showPosts({ data }: TimelineAnswer): void {
   rows.replaceWith(list);
 }
 
-function copy(template: HTMLTemplateElement, { text, author }: Post): Node {
+function copy(template: HTMLTemplateElement, { id, text, author, replyCount, likeCount, inReplyToId, inReplyToUser }: Post): Node {
   const post = document.importNode(template.content, true);
-  const part = (name: string) => post.querySelector<HTMLElement>(`[${earlyPart}=${name}]`);
-  const fill = (name: string, content: string) => part(name)?.append(content);
+  const part = (name: EarlyPart) => post.querySelector<HTMLElement>(`[${earlyPart}=${name}]`);
+  const fill = (name: EarlyPart, content: string) => part(name)?.append(content);
   fill("avatar", initialOf(author.displayName));
   part("avatar")?.style.setProperty("background-color", colourOf(author.username));
   fill("name", author.displayName);
   part("author")?.setAttribute("href", `/u/${author.username}`);
   fill("username", `@${author.username}`);
   fill("text", collapseBlankLines(text));
+  part("reply")?.setAttribute("href", postPath(id));
+  if (replyCount > 0) fill("reply", replyCount.toLocaleString(navigator.languages[0]));
+  if (likeCount > 0) fill("likes", likeCount.toLocaleString(navigator.languages[0]));
+  const answers = inReplyToId === null ? undefined : inReplyToUser === null ? "deleted" : inReplyToUser.username === author.username ? "continued" : "answered";
+  for (const name of ["answered", "continued", "deleted"] as const) {
+    if (name !== answers) part(name)?.remove();
+  }
+  const link = answers && part(answers)?.querySelector("a");
+  if (link && answers === "answered" && inReplyToUser) {
+    link.href = `/u/${inReplyToUser.username}`;
+    link.append(`@${inReplyToUser.username}`);
+  } else if (link && inReplyToId !== null) {
+    link.href = postPath(inReplyToId);
+  }
   return post;
 }

@@ -5,16 +5,16 @@ import { CommonFollowersPageDocument, FollowersPageDocument, FollowersYouKnowPag
 import { useI18n } from "../i18n/I18n.tsx";
 import { PeopleList } from "../people/PeopleList.tsx";
 import { ProfileHeader } from "../people/ProfileHeader.tsx";
-import { NavLink } from "../router/NavLink.tsx";
 import { useParams } from "../router/useParams.ts";
-import { useVisit } from "../router/visit.ts";
 import { expectViewer } from "../session/expectation.ts";
 import { LoginRequired } from "../session/LoginRequired.tsx";
 import { useViewer } from "../session/useSession.ts";
+import { Choice, Choices } from "../ui/Choices.tsx";
 import { Title } from "../ui/Title.tsx";
 import { PageTitle, Problem, Skeleton } from "../ui/states.tsx";
 import { NotFoundPage } from "./NotFoundPage.tsx";
 import { PublicTabs } from "./PublicPage.tsx";
+import { useReadAgain } from "./useReadAgain.ts";
 
 /** The followers of a user. */
 export function FollowersPage() {
@@ -49,15 +49,6 @@ export function CommonFollowersPage() {
 export function FollowingPage() {
   const { t } = useI18n();
   return <PeoplePage document={FollowingPageDocument} what={t.people.following} empty={<p>{t.people.noFollowing}</p>} />;
-}
-
-/**
- * Lists of people are not live: the cached list is shown while it is read again. A return by
- * Back finds the list as long as it was.
- */
-function useReadAgain() {
-  const fetchPolicy = useVisit().returning ? "cache-first" : "cache-and-network";
-  return { fetchPolicy, nextFetchPolicy: "cache-first" } as const;
 }
 
 interface PeoplePageProps {
@@ -103,22 +94,11 @@ function FollowersTabs({ username, userId }: { username: string; userId: string 
   if (viewer === null || (viewer === undefined && !expectViewer())) return null;
   const base = `/u/${username}/followers`;
   return (
-    <nav aria-label={t.people.followers} className="flex flex-wrap gap-2 border-b border-line px-4 py-3 sm:px-6">
+    <Choices label={t.people.followers}>
       <Choice to={base}>{t.people.all}</Choice>
       <Choice to={`${base}/known`}>{t.people.known}</Choice>
       {viewer?.user.id !== userId && <Choice to={`${base}/common`}>{t.people.common}</Choice>}
-    </nav>
-  );
-}
-
-function Choice({ to, children }: { to: string; children: string }) {
-  return (
-    <NavLink
-      to={to}
-      className="rounded-full border border-line px-3 py-1 text-sm hover:bg-wash aria-[current=page]:border-accent aria-[current=page]:bg-wash aria-[current=page]:font-semibold"
-    >
-      {children}
-    </NavLink>
+    </Choices>
   );
 }
 

@@ -46,7 +46,7 @@ export function ProfileHeader({ user }: { user: FragmentType<ProfileHeader_UserF
         )}
       </div>
       <Tabs label={t.profile.tabs}>
-        <Tab to={base}>
+        <Tab to={base} inner={`${base}/replies`}>
           <Counted value={data.postCount} noun={t.profile.posts(data.postCount)} />
         </Tab>
         <Tab to={`${base}/followers`} inner>

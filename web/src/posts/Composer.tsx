@@ -6,7 +6,7 @@ import { useVisit } from "../router/visit.ts";
 import type { Viewer } from "../session/useSession.ts";
 import { Button } from "../ui/Button.tsx";
 import { lazily } from "../ui/lazily.ts";
-import { Drafts, emptyDraft } from "./draft.ts";
+import { draftKey, Drafts, emptyDraft } from "./draft.ts";
 import { checkPost } from "./limits.ts";
 import type { MentionMenuHandle } from "./MentionMenu.tsx";
 import { mentionBefore } from "./mentions.ts";
@@ -15,44 +15,59 @@ const MentionMenu = lazily(async () => (await import("./MentionMenu.tsx")).defau
 
 const drafts = new Drafts(() => localStorage);
 
-/** Writes posts. A post shows at the head of the home timeline at once. */
-export function Composer({ viewer }: { viewer: Viewer }) {
+export interface ComposerProps {
+  viewer: Viewer;
+  /** The post that is answered. */
+  inReplyTo?: { id: string; author: { id: string; username: string } };
+  /** Why the post can no longer be sent. */
+  closed?: string | undefined;
+}
+
+/** Writes posts and replies. A post shows at the head of the home timeline at once, a reply before the other replies. */
+export function Composer({ viewer, inReplyTo, closed }: ComposerProps) {
   const i18n = useI18n();
   const { t } = i18n;
-  const userId = viewer.user.id;
-  const draft = useSyncExternalStore(drafts.subscribe, () => drafts.read(userId));
+  const draftOf = draftKey(viewer.user.id, inReplyTo?.id);
+  const draft = useSyncExternalStore(drafts.subscribe, () => drafts.read(draftOf));
   const [problem, setProblem] = useState<string>();
   const create = useCreatePost();
   const field = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const countId = useId();
   const check = checkPost(draft.text);
+  const mayBeSent = check.ok && closed === undefined;
+  const id = inReplyTo ? "reply-composer" : "composer";
+  const label = !inReplyTo
+    ? t.composer.label
+    : inReplyTo.author.id === viewer.user.id
+      ? t.composer.continueLabel
+      : t.composer.replyLabel(inReplyTo.author.username);
   useInvitation(field);
 
   const send = async () => {
     const { text, key } = draft;
-    drafts.send(userId, draft);
+    drafts.send(draftOf, draft);
     setProblem(undefined);
     const failed = (why: string) => {
       setProblem(why);
-      drafts.returned(userId, draft);
+      drafts.returned(draftOf, draft);
     };
     try {
-      const sending = create({ text, author: viewer.user, homeTimelineId: viewer.homeTimeline.id, idempotencyKey: key });
-      scrollToTop();
+      const sending = create({ text, author: viewer.user, homeTimelineId: viewer.homeTimeline.id, inReplyTo, idempotencyKey: key });
+      if (!inReplyTo) scrollToTop();
       const [failure] = await sending;
       if (failure) failed(describeUserError(failure, i18n));
-      else drafts.sent(userId, draft);
+      else drafts.sent(draftOf, draft);
     } catch (error) {
       failed(`${t.composer.notSent} ${describeError(error, i18n)}`);
     }
   };
 
-  const type = (text: string) => drafts.write(userId, draft.text === text ? draft : emptyDraft(text));
+  const type = (text: string) => drafts.write(draftOf, draft.text === text ? draft : emptyDraft(text));
   const mention = useMention(field, draft.text, type);
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    if (check.ok) void send();
+    if (mayBeSent) void send();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (mention.menu.current?.onKey(event)) return;
@@ -60,19 +75,21 @@ export function Composer({ viewer }: { viewer: Viewer }) {
     if (event.key === "Escape") field.current?.blur();
   };
 
+  // A text that can no longer be sent can still be copied.
+  if (closed !== undefined && draft.text === "") return null;
   return (
     <form ref={form} onSubmit={submit} className="border-b border-line px-4 pb-4 sm:px-6">
-      <label htmlFor="composer" className="sr-only">
-        {t.composer.label}
+      <label htmlFor={id} className={inReplyTo ? "block pt-3 pb-2 text-sm text-soft" : "sr-only"}>
+        {label}
       </label>
       <div className="relative">
         <textarea
-          id="composer"
+          id={id}
           ref={field}
           value={draft.text}
           dir="auto"
-          rows={3}
-          placeholder={t.composer.label}
+          rows={inReplyTo ? 2 : 3}
+          placeholder={inReplyTo ? undefined : label}
           aria-describedby={countId}
           aria-invalid={check.left < 0 || check.tooManyBytes || undefined}
           {...mention.aria}
@@ -83,7 +100,7 @@ export function Composer({ viewer }: { viewer: Viewer }) {
           onSelect={mention.look}
           onBlur={mention.close}
           onKeyDown={onKeyDown}
-          className="post-text block max-h-80 min-h-27 w-full resize-none rounded-xl border border-line bg-raised px-4 py-3 [field-sizing:content] placeholder:text-soft aria-invalid:border-warn"
+          className={`${inReplyTo ? "min-h-20" : "min-h-27"} post-text block max-h-80 w-full resize-none rounded-xl border border-line bg-raised px-4 py-3 [field-sizing:content] placeholder:text-soft aria-invalid:border-warn`}
         />
         {mention.token && (
           <Suspense fallback={null}>
@@ -93,14 +110,14 @@ export function Composer({ viewer }: { viewer: Viewer }) {
       </div>
       <div className="mt-2 flex items-center gap-3">
         <p role="status" className="min-w-0 flex-1 text-sm text-warn">
-          {check.tooManyBytes ? t.composer.tooManyBytes : problem}
+          {closed ?? (check.tooManyBytes ? t.composer.tooManyBytes : problem)}
         </p>
         <p id={countId} className={`text-sm tabular-nums ${check.left < 0 ? "font-semibold text-warn" : "text-soft"}`}>
           {check.left}
           <span className="sr-only"> {t.composer.charactersLeft}</span>
         </p>
-        <Button type="submit" disabled={!check.ok}>
-          {t.composer.post}
+        <Button type="submit" disabled={!mayBeSent}>
+          {inReplyTo ? t.composer.reply : t.composer.post}
         </Button>
       </div>
     </form>

@@ -11,7 +11,11 @@ import { useViewer } from "../session/useSession.ts";
 import { useAge } from "../ui/clock.ts";
 import { TrashIcon } from "../ui/icons.tsx";
 import { lazily } from "../ui/lazily.ts";
-import { besideAvatar, PostLayout } from "./PostLayout.tsx";
+import { LikeButton } from "./LikeButton.tsx";
+import { actionsClass, besideAvatar, PostLayout } from "./PostLayout.tsx";
+import { PostActions } from "./PostActions.tsx";
+import { postPath } from "./postPath.ts";
+import { ReplyContext } from "./ReplyContext.tsx";
 import { RichText } from "./RichText.tsx";
 
 const ConfirmDialog = lazily(async () => (await import("../ui/ConfirmDialog.tsx")).ConfirmDialog);
@@ -22,18 +26,22 @@ export interface PostCardProps {
   position?: number;
   /** The post is the subject of the page. */
   large?: boolean;
+  /** The post answered is next to it. */
+  inThread?: boolean;
   /** Called before the post disappears. */
   onDeleted?: () => void;
 }
 
 /** One post. */
-export function PostCard({ post, position, large = false, onDeleted }: PostCardProps) {
+export function PostCard({ post, position, large = false, inThread = large, onDeleted }: PostCardProps) {
   const { data, complete } = useFragment({ fragment: TimelinePostFragmentDoc, fragmentName: "TimelinePost", from: post });
   const viewer = useViewer();
+  const { t, format } = useI18n();
   if (!complete) return <div className="h-px" />; // just deleted; lists want no empty rows
   const { id, text, author, entities } = data;
   const pending = isPending(id);
-  const href = `/post/${encodeURIComponent(id)}`;
+  const href = postPath(id);
+  const hasContext = !inThread && data.inReplyToId !== null;
   const open = (event: KeyboardEvent) => {
     if (event.key === "Enter" && event.target === event.currentTarget && !pending && !large) navigate(href);
   };
@@ -48,7 +56,7 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
     <PostLayout
       data-post-id={id}
       aria-labelledby={`${id}-author`}
-      aria-describedby={`${id}-text`}
+      aria-describedby={hasContext ? `${id}-context ${id}-text` : `${id}-text`}
       aria-busy={pending || undefined}
       {...(position !== undefined && { "aria-posinset": position, "aria-setsize": -1 })}
       tabIndex={large ? undefined : 0}
@@ -67,9 +75,22 @@ export function PostCard({ post, position, large = false, onDeleted }: PostCardP
           {pending ? <PendingState /> : <PostTime iso={data.createdAt} href={href} />}
         </>
       }
+      context={hasContext && <ReplyContext id={`${id}-context`} post={data} />}
       text={!large && <RichText {...textProps} className={`${besideAvatar} cursor-pointer`} onClick={openByText} />}
+      actions={!large && <PostActions postId={id} replyCount={data.replyCount} likeCount={data.likeCount} />}
     >
       {large && <RichText {...textProps} className="mt-4 text-xl" />}
+      {large && (
+        <div className={`${actionsClass} items-center`}>
+          <LikeButton postId={id} likeCount={data.likeCount} />
+          {data.replyCount > 0 && <p>{t.post.replies(data.replyCount, format.number(data.replyCount))}</p>}
+          {data.likeCount > 0 && (
+            <Link to={`${href}/likes`} className="hover:underline">
+              {t.post.likes(data.likeCount, format.number(data.likeCount))}
+            </Link>
+          )}
+        </div>
+      )}
     </PostLayout>
   );
 }

@@ -8,13 +8,17 @@ export interface PostLayoutProps extends Omit<ComponentProps<"article">, "classN
   username: ReactNode;
   /** What stands at the end of the first line. */
   aside?: ReactNode;
+  /** What the post answers. */
+  context?: ReactNode;
   /** The text beside the avatar. */
   text?: ReactNode;
+  /** The links and buttons below the text. */
+  actions?: ReactNode;
   faint?: boolean;
 }
 
 /** The layout of a post, which the app shares with its document. */
-export function PostLayout({ avatar, author, username, aside, text, faint = false, children, ...article }: PostLayoutProps) {
+export function PostLayout({ avatar, author, username, aside, context, text, actions, faint = false, children, ...article }: PostLayoutProps) {
   return (
     <article {...article} className={`scroll-mt-16 border-b border-line px-4 py-4 outline-offset-[-2px] sm:scroll-mt-2 sm:px-6 ${faint ? "opacity-70" : ""}`}>
       <div className="flex gap-3">
@@ -27,7 +31,9 @@ export function PostLayout({ avatar, author, username, aside, text, faint = fals
             </span>
             <span className="flex shrink-0 items-baseline gap-1 text-sm text-soft">{aside}</span>
           </p>
+          {context}
           {text}
+          {actions}
         </div>
       </div>
       {children}
@@ -37,3 +43,9 @@ export function PostLayout({ avatar, author, username, aside, text, faint = fals
 
 /** The class of a text beside the avatar. */
 export const besideAvatar = "mt-1";
+/** The class of the line that says what a post answers. */
+export const contextClass = "mt-0.5 truncate text-sm text-soft";
+/** The class of the row of links and buttons below a text. */
+export const actionsClass = "mt-1 -mb-2 flex gap-4 text-sm text-soft";
+/** The class of a link or button in it. */
+export const actionClass = "-ml-2 inline-flex h-8 min-w-8 items-center gap-1.5 rounded-full px-2 tabular-nums hover:bg-wash hover:text-accent";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Drafts, emptyDraft } from "./draft.ts";
+import { draftKey, Drafts, emptyDraft } from "./draft.ts";
 
 test("a draft is restored for its author", () => {
   localStorage.clear();
@@ -7,6 +7,15 @@ test("a draft is restored for its author", () => {
   new Drafts(() => localStorage).write("me", draft);
   expect(new Drafts(() => localStorage).read("me")).toEqual(draft);
   expect(new Drafts(() => localStorage).read("you").text).toBe("");
+});
+
+test("each post answered has a draft of its own", () => {
+  localStorage.clear();
+  const drafts = new Drafts(() => localStorage);
+  drafts.write(draftKey("me", "post"), emptyDraft("A reply"));
+  expect(drafts.read(draftKey("me")).text).toBe("");
+  expect(drafts.read(draftKey("me", "other")).text).toBe("");
+  expect(new Drafts(() => localStorage).read(draftKey("me", "post")).text).toBe("A reply");
 });
 
 test("an empty draft is not stored", () => {

@@ -9,8 +9,13 @@ export interface Draft {
   readonly key: string;
 }
 
+/** Returns the key of a user's draft: of a new post, or of a reply to a post. */
+export function draftKey(userId: string, inReplyToId?: string): string {
+  return inReplyToId === undefined ? userId : `${userId}:${inReplyToId}`;
+}
+
 /**
- * The drafts of the users of this browser. They survive reloads. A post that is being sent is
+ * The drafts of the users of this browser, by their keys. They survive reloads. A post that is being sent is
  * stored like a draft until the server has it, unless another draft is begun meanwhile.
  */
 export class Drafts {
@@ -28,51 +33,51 @@ export class Drafts {
     return () => this.listeners.delete(listener);
   };
 
-  read(userId: string): Draft {
-    const draft = this.drafts.get(userId) ?? this.stored(userId);
-    this.drafts.set(userId, draft);
+  read(key: string): Draft {
+    const draft = this.drafts.get(key) ?? this.stored(key);
+    this.drafts.set(key, draft);
     return draft;
   }
 
-  write(userId: string, draft: Draft): void {
-    this.keep(userId, draft);
-    this.show(userId, draft);
+  write(key: string, draft: Draft): void {
+    this.keep(key, draft);
+    this.show(key, draft);
   }
 
   /** The draft is being sent. */
-  send(userId: string, draft: Draft): void {
-    this.keep(userId, draft);
-    this.show(userId, emptyDraft());
+  send(key: string, draft: Draft): void {
+    this.keep(key, draft);
+    this.show(key, emptyDraft());
   }
 
   /** The server has the post. */
-  sent(userId: string, draft: Draft): void {
-    if (this.stored(userId).key === draft.key) this.keep(userId, this.read(userId));
+  sent(key: string, draft: Draft): void {
+    if (this.stored(key).key === draft.key) this.keep(key, this.read(key));
   }
 
   /** The post could not be sent: its text is put before that of a draft begun meanwhile. */
-  returned(userId: string, draft: Draft): void {
-    const { text } = this.read(userId);
-    this.write(userId, text === "" ? draft : emptyDraft(`${draft.text}\n\n${text}`));
+  returned(key: string, draft: Draft): void {
+    const { text } = this.read(key);
+    this.write(key, text === "" ? draft : emptyDraft(`${draft.text}\n\n${text}`));
   }
 
-  private show(userId: string, draft: Draft): void {
-    this.drafts.set(userId, draft);
+  private show(key: string, draft: Draft): void {
+    this.drafts.set(key, draft);
     for (const listener of this.listeners) listener();
   }
 
-  private keep(userId: string, draft: Draft): void {
+  private keep(key: string, draft: Draft): void {
     try {
-      if (draft.text === "") this.storage().removeItem(name(userId));
-      else this.storage().setItem(name(userId), JSON.stringify(draft));
+      if (draft.text === "") this.storage().removeItem(name(key));
+      else this.storage().setItem(name(key), JSON.stringify(draft));
     } catch {
       // Storage is full or forbidden: the draft lives as long as the page.
     }
   }
 
-  private stored(userId: string): Draft {
+  private stored(key: string): Draft {
     try {
-      const stored: unknown = JSON.parse(this.storage().getItem(name(userId)) ?? "null");
+      const stored: unknown = JSON.parse(this.storage().getItem(name(key)) ?? "null");
       if (isDraft(stored)) return stored;
     } catch {
       // Unreadable, or no storage: begin with an empty draft.
@@ -85,8 +90,8 @@ export function emptyDraft(text = ""): Draft {
   return { text, key: newIdempotencyKey() };
 }
 
-function name(userId: string): string {
-  return `retwis-draft:${userId}`;
+function name(key: string): string {
+  return `retwis-draft:${key}`;
 }
 
 function isDraft(value: unknown): value is Draft {

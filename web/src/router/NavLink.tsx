@@ -4,8 +4,8 @@ import { usePathname } from "wouter/use-browser-location";
 
 export interface NavLinkProps {
   to: string;
-  /** The link is current on the pages below its own, too. */
-  inner?: boolean;
+  /** The link is current on the pages below its own, too, or on one other page. */
+  inner?: boolean | string;
   className: string;
   "aria-label"?: string;
   children: ReactNode;
@@ -14,6 +14,6 @@ export interface NavLinkProps {
 /** A link that is marked as current on its own page. */
 export function NavLink({ to, inner = false, ...props }: NavLinkProps) {
   const pathname = usePathname();
-  const current = pathname === to || (inner && pathname.startsWith(`${to}/`));
+  const current = pathname === to || (inner === true && pathname.startsWith(`${to}/`)) || pathname === inner;
   return <Link to={to} aria-current={current ? "page" : undefined} {...props} />;
 }

@@ -3,6 +3,7 @@ import { navigate as browserNavigate, useLocationProperty, usePathname } from "w
 interface VisitState {
   key?: string;
   compose?: boolean;
+  choices?: Record<string, string | undefined>;
 }
 
 /** An entry of the browser's history, as it is visited now. */
@@ -44,6 +45,18 @@ export function useVisit(): Visit {
     returning: useLocationProperty(() => visitState().key !== navigated || navigated === undefined),
     compose: useLocationProperty(() => visitState().compose ?? false),
   };
+}
+
+/** Returns what the reader chose on this visit, and a function to choose something else. A return finds it again. */
+export function useChoice(name: string): [string | undefined, (value: string | undefined) => void] {
+  const value = useLocationProperty(() => visitState().choices?.[name]);
+  return [
+    value,
+    (next) => {
+      const { choices, ...state } = visitState();
+      history.replaceState({ ...state, choices: { ...choices, [name]: next } }, "");
+    },
+  ];
 }
 
 function visitState(): VisitState {

@@ -30,7 +30,10 @@ export function noteViewer(id: string | null): void {
 /** Removes what waits in this browser for a user who is deleted. */
 export function forgetUser(userId: string): void {
   try {
-    localStorage.removeItem(`retwis-draft:${userId}`);
+    const draft = `retwis-draft:${userId}`;
+    for (const key of Object.keys(localStorage)) {
+      if (key === draft || key.startsWith(`${draft}:`)) localStorage.removeItem(key);
+    }
   } catch {
     // without storage nothing waits
   }

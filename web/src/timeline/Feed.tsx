@@ -2,7 +2,9 @@ import { maxUnread, postElement, useReading, useTimeline, whileSettling, type Ti
 import { Suspense, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { useShortcuts } from "../app/shortcuts.ts";
 import { feedClass } from "../early/elements.ts";
+import { focusedPost, focusNeighbour, focusPost } from "../posts/focus.ts";
 import { PostCard } from "../posts/PostCard.tsx";
+import { answerFocusedPost } from "../posts/answer.ts";
 import { useI18n } from "../i18n/I18n.tsx";
 import { useVisit, type Visit } from "../router/visit.ts";
 import { lazily } from "../ui/lazily.ts";
@@ -55,13 +57,13 @@ export function Feed({ timelineId, label, empty }: FeedProps) {
   const waiting = unreadCount ?? newPosts.count;
   useNumberInTitle(waiting === 0 ? "" : unreadCount === undefined ? format.number(waiting) : format.numberUpTo(maxUnread, waiting));
   const select = useSelection(timeline.edges, timeline.postInView, list);
-  useShortcuts({ j: () => select(1), k: () => select(-1), ".": () => void newPosts.show() });
+  useShortcuts({ j: () => select(1), k: () => select(-1), ".": () => void newPosts.show(), r: () => answerFocusedPost() });
 
   const handOver = useHandOver();
   const row = (edge: TimelineEdge, position: number) => (
     <>
       {oldestUnread !== undefined && edges[position - 2]?.node.id === oldestUnread && <LastVisitLine />}
-      <PostCard post={edge.node} position={position} onDeleted={() => focusNeighbour(edges, edge.node.id)} />
+      <PostCard post={edge.node} position={position} onDeleted={() => focusNeighbour(edges.map(({ node }) => node.id), edge.node.id)} />
     </>
   );
 
@@ -138,29 +140,4 @@ function useSelection(edges: readonly TimelineEdge[], postInView: () => string |
     list.current?.scrollIntoView({ index: to });
     arrive();
   };
-}
-
-/** Moves the focus from a deleted post to the next one, or to the page if it was the only one. */
-function focusNeighbour(edges: readonly TimelineEdge[], deleted: string): void {
-  const index = edges.findIndex((edge) => edge.node.id === deleted);
-  const neighbour = (edges[index + 1] ?? edges[index - 1])?.node.id;
-  whileSettling(() => {
-    // The dialog disappears with the post. Until then nothing else can have the focus.
-    const element = (neighbour === undefined ? null : postElement(neighbour)) ?? document.getElementById("main");
-    if (postElement(deleted)) return false;
-    element?.focus({ preventScroll: true });
-    return document.activeElement === element;
-  });
-}
-
-/** Returns the id of the post that has the focus, or in which something has it. */
-function focusedPost(): string | undefined {
-  return document.activeElement?.closest<HTMLElement>("[data-post-id]")?.dataset["postId"];
-}
-
-/** Moves the focus to a post, if it is rendered. */
-function focusPost(id: string): boolean {
-  const element = postElement(id);
-  element?.focus({ preventScroll: true });
-  return element !== null && document.activeElement === element;
 }

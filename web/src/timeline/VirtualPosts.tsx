@@ -4,7 +4,7 @@ import { Virtuoso, type Components, type VirtuosoHandle } from "react-virtuoso";
 import { MoreBelow } from "./MoreBelow.tsx";
 
 /** The height of a post with one line of text, in pixels. */
-const oneLineHeight = 84;
+const oneLineHeight = 112;
 
 /** What the keyboard and the reader's place need of the list. */
 export type ListRef = Pick<VirtuosoHandle, "scrollToIndex" | "scrollIntoView">;

@@ -10,8 +10,8 @@ export function Tabs({ label, children }: { label: string; children: ReactNode }
   );
 }
 
-/** One of the links. With `inner` it is also current on the pages below its own. */
-export function Tab({ to, inner = false, children }: { to: string; inner?: boolean; children: ReactNode }) {
+/** One of the links. With `inner` it is also current on the pages below its own, or on one other page. */
+export function Tab({ to, inner = false, children }: { to: string; inner?: boolean | string; children: ReactNode }) {
   return (
     <NavLink
       to={to}

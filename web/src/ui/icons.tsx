@@ -66,6 +66,18 @@ export const TrashIcon = () => (
   </Icon>
 );
 
+export const ReplyIcon = () => (
+  <Icon size={18}>
+    <path d="M20.5 11.5a7.5 7 0 0 1-11 6.2L4 19.5l1.6-4.3a6.6 6.6 0 0 1-1.1-3.7 8 7 0 0 1 16 0z" />
+  </Icon>
+);
+
+export const HeartIcon = ({ filled = false }: { filled?: boolean }) => (
+  <Icon size={18}>
+    <path d="M12 20C7 16.5 3.5 13.3 3.5 9.3A4.6 4.6 0 0 1 12 6.8a4.6 4.6 0 0 1 8.5 2.5c0 4-3.5 7.2-8.5 10.7z" fill={filled ? "currentColor" : "none"} />
+  </Icon>
+);
+
 export const SunIcon = () => (
   <Icon>
     <circle cx="12" cy="12" r="4" />

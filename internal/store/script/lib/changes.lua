@@ -4,30 +4,28 @@
 --   state                       the new state of the author's account
 -- Nothing produces kinds other than removed yet. Readers ignore unknown kinds.
 
--- add_change adds a change, and keeps the newest ones.
+-- add_change adds a change, and keeps the newest ones. The id of the last one is a string beside the stream, because most reads
+-- need only that, and a stream is slow to read.
 local function add_change(changes, keep, kind, subject, author)
-  redis.call('XADD', changes, 'MAXLEN', keep, '*', kind, subject, 'author', author)
+  redis.call('SET', changes .. ':last', redis.call('XADD', changes, 'MAXLEN', keep, '*', kind, subject, 'author', author))
 end
 
 -- changes_since returns the last change, and what followed a position in the stream: '1' and the kind and subject of each
 -- change, in pairs; or '0' if some may be missing, because the stream no longer holds the position or more than a number
 -- of changes followed. Without a position it returns nothing else.
 local function changes_since(changes, position, most)
-  if position ~= '' then
-    local found = redis.call('XRANGE', changes, position, '+', 'COUNT', most + 2)
-    if #found > 0 and #found < most + 2 and found[1][1] == position then
-      local since = { '1' }
-      for i = 2, #found do
-        since[#since + 1] = found[i][2][1]
-        since[#since + 1] = found[i][2][2]
-      end
-      return found[#found][1], since
-    end
+  local last = redis.call('GET', changes .. ':last') or '0-0'
+  if position == '' or position == last then
+    return last, { position ~= '' and '1' or nil }
   end
-  local last = redis.call('XREVRANGE', changes, '+', '-', 'COUNT', 1)
-  last = last[1] and last[1][1] or '0-0'
-  if position == '' then
-    return last, {}
+  local found = redis.call('XRANGE', changes, position, '+', 'COUNT', most + 2)
+  if #found == 0 or #found == most + 2 or found[1][1] ~= position then
+    return last, { '0' }
   end
-  return last, { last == position and '1' or '0' } -- the position is the last change if there was none yet
+  local since = { '1' }
+  for i = 2, #found do
+    since[#since + 1] = found[i][2][1]
+    since[#since + 1] = found[i][2][2]
+  end
+  return last, since
 end

@@ -25,21 +25,23 @@ local function push(list, post, cap, slack)
   return length > 0
 end
 
--- head returns the newest entry of a list, or '0' if the list is empty or missing.
-local function head(list)
-  local first = redis.call('LINDEX', list, 0)
+-- newest returns the newest entry of a list whose first one is known, or '0' if there is none.
+local function newest(first)
   if not first or first == 'b' then
     return '0'
   end
   return first
 end
 
--- replace replaces the entries of a list. There must be at least one entry. The list exists all the time: while Redis
--- moves the slot of the list to another node, a script that accesses a missing key is broken off.
+-- head returns the newest entry of a list, or '0' if the list is empty or missing.
+local function head(list)
+  return newest(redis.call('LINDEX', list, 0))
+end
+
+-- replace replaces the entries of a list. There must be at least one entry.
 local function replace(list, entries)
-  local replaced = redis.call('LLEN', list)
+  redis.call('DEL', list)
   for from = 1, #entries, 500 do
     redis.call('RPUSH', list, unpack(entries, from, math.min(from + 499, #entries)))
   end
-  redis.call('LTRIM', list, replaced, -1)
 end

@@ -109,11 +109,7 @@ local function add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, 
 end
 
 -- pull_posts adds the new posts of some large authors to a home, as described at add_pulled. It does nothing if the home is
--- missing.
---
--- Redis breaks a script off if the slot is being moved to another node, and a key has moved or is missing. So the pull
--- watermarks rise last: if the posts were not all added, the next pull adds the rest. And the account is read first, so
--- that no post is added without the epoch.
+-- missing. The pull watermarks rise last: should an error end the script, the next pull adds what is missing.
 local function pull_posts(tag, partitions, reader, authors, cap, slack, announce)
   local home, watermarks = tag .. 'home:' .. reader, tag .. 'pull_watermarks:' .. reader
   local ends = redis.call('LINDEX', home, -1)
@@ -139,7 +135,6 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
     return
   end
   table.sort(fresh, below)
-  redis.call('HGET', tag .. 'user:' .. reader, 'epoch')
   add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, cap, slack, announce)
   if not building then
     redis.call('HSET', watermarks, unpack(latest))

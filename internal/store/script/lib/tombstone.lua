@@ -11,12 +11,15 @@ local function leave_tombstone(keys, post_key, post, author, changes_kept, comma
   redis.call('HSET', post_key, 'deleted', string.format('%.0f', unix_ms()))
   redis.call('HINCRBY', keys.user, 'posts', -1)
   local entry = { 'kind', 'delete', 'author', author, 'post', post }
-  local stored = redis.call('HMGET', post_key, 'mentions', 'thread')
+  local stored = redis.call('HMGET', post_key, 'mentions', 'thread', 'quoted')
   if stored[1] then
     entry[#entry + 1], entry[#entry + 2] = 'mentions', stored[1]
   end
   if stored[2] then
     entry[#entry + 1], entry[#entry + 2] = 'reply_to', string.match(stored[2], '%d+$')
+  end
+  if stored[3] then
+    entry[#entry + 1], entry[#entry + 2] = 'quoted', stored[3]
   end
   redis.call('XADD', keys.outbox, '*', unpack(entry))
   add_change(keys.changes, changes_kept, 'removed', post, author)

@@ -105,7 +105,6 @@ for i = served + 1, count do
     searched = searched + 1
   end
   if merged[i] then
-    call('HGET', ARGV[14] .. found[i], 'epoch') -- if this key has moved, the script is broken off here, and not after the insertion
     if insert_post(list, element, cap) then
       pushed = pushed + 1
       call('HINCRBY', ARGV[14] .. found[i], 'epoch', 1)

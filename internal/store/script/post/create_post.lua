@@ -7,12 +7,12 @@
 --        6 home cap   7 slack   8 post key prefix   9 TTL of the idempotency key in seconds
 --        10 outbox limit   11 PUBLISH or SPUBLISH   12 channel prefix
 --        13 mentioned users, separated by spaces   14 trace, '' if it is not recorded
---        15 for a reply the posts above it in its thread, separated by spaces, the post answered last; '-' if that
---        does not exist; '' for any other post   16 author of the post answered if another user, else ''
+--        15 for a reply the posts above it in its thread, separated by spaces, the post answered last, else ''
+--        16 author of the post answered if another user, else ''   17 for a quote the post quoted, else ''
+--        18 'unanswerable' or 'unquotable' if the post answered or quoted does not exist, else ''
 -- Reply  { 'ok', post, epoch of the home, last change,
 --        filter epoch }, { 'no_user' } if there is no such author,
---        { 'conflict' } if the key was used with another text, { 'unanswerable' } if the post answered does not exist,
---        or { 'full' }
+--        { 'conflict' } if the key was used with another text, { argument 18 } if there is one, or { 'full' }
 --@include clock
 --@include ids
 --@include list
@@ -38,8 +38,8 @@ end
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
   return { 'no_user' }
 end
-if ARGV[15] == '-' then
-  return { 'unanswerable' }
+if ARGV[18] ~= '' then
+  return { ARGV[18] }
 end
 if redis.call('XLEN', KEYS[4]) >= tonumber(ARGV[10]) then
   return { 'full' }
@@ -59,6 +59,7 @@ end
 for _, fields in ipairs({ record, entry }) do
   add(fields, 'mentions', ARGV[13])
   add(fields, 'answered', answered)
+  add(fields, 'quoted', ARGV[17])
 end
 add(record, 'thread', ARGV[15])
 add(entry, 'reply_to', string.match(ARGV[15], '%d+$'))

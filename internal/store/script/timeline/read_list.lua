@@ -1,16 +1,17 @@
 -- read_list reads a range of the list of a timeline, and the position of the timeline, atomically.
 --
 -- KEYS   1 list   2 hash of the epoch, or a missing key   3 changes
---        4 large authors   5 online nodes   6 hash of the owner   7 sources
+--        4 large authors   5 online nodes   6 hash of the owner   7 sources   8 likes of the reader, if they are read
 -- ARGV   1 'top', 'after', 'before' or 'all'   2 for after and before: entry, and the entries below
 --        it, separated by spaces   3 count   4 number of further entries to return below the last one
 --        5 position in the changes, '' for none   6 maximum number of changes
 --        7 field of the marker, '' not to read it   8 number of unread entries to return
---        9 first letter of the name of the timeline   10… see lib/pullonread.lua
+--        9 first letter of the name of the timeline   10 '1' to read the likes   11… see lib/pullonread.lua
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', number of entries in the range
 --        or -1 if the list holds none of the entries, entries of the range and below it,
 --        changes since the position as of lib/changes.lua, marker or '', unread entries that the timeline shows,
---        number of unread entries read, indexes of the entries that it does not show, owner of a list or '' }
+--        number of unread entries read, indexes of the entries that it does not show, owner of a list or '',
+--        indexes of the entries whose posts the reader likes }
 --
 -- If the list does not hold the entry, the range begins or ends at the first of those below it that the
 -- list still holds.
@@ -21,14 +22,14 @@
 --@include changes
 --@include marker
 
-if ARGV[10] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
+if ARGV[11] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
   --@include merge
   --@include publish
   --@include progress
   --@include mergemarks
   --@include pull
   --@include pullonread
-  pull_on_read(KEYS[4], KEYS[5], ARGV, 10)
+  pull_on_read(KEYS[4], KEYS[5], ARGV, 11)
 end
 local epoch = record_read(KEYS[2])
 
@@ -67,7 +68,7 @@ if from >= 0 then
     size = math.min(size, #entries)
   end
 end
-local kind, reader = ARGV[9], ARGV[10]
+local kind, reader = ARGV[9], ARGV[11]
 if kind == 'l' then
   reader = redis.call('HGET', KEYS[6], 'owner') or ''
 end
@@ -82,10 +83,22 @@ for _, entry in ipairs(unread) do
     unread_shown[#unread_shown + 1] = entry
   end
 end
+local liked = {}
+if ARGV[10] == '1' and #entries > 0 then
+  local posts = {}
+  for i, entry in ipairs(entries) do
+    posts[i] = shown(entry)
+  end
+  for i, score in ipairs(redis.call('ZMSCORE', KEYS[8], unpack(posts))) do
+    if score then
+      liked[#liked + 1] = i
+    end
+  end
+end
 return {
   epoch,
   last_change,
-  head(KEYS[1]),
+  newest(from == 0 and entries[1] or redis.call('LINDEX', KEYS[1], 0)),
   redis.call('LINDEX', KEYS[1], -1) or '',
   size,
   entries,
@@ -95,4 +108,5 @@ return {
   #unread,
   hidden_among(kind, reader, KEYS[7], entries),
   kind == 'l' and reader or '',
+  liked,
 }

@@ -1,9 +1,15 @@
-import { InMemoryCache, type FieldPolicy } from "@apollo/client";
+import { InMemoryCache, type FieldPolicy, type Reference } from "@apollo/client";
 import possibleTypes from "./generated.ts";
 import { mergePages, type StoredConnection } from "./pagination.ts";
 
 /** How many deletions are remembered. */
 const rememberedDeletions = 1_000;
+
+/** A post above another one in its thread, as the cache stores it. */
+interface StoredAncestor {
+  post: Reference | null;
+  unavailable: string | null;
+}
 
 /** The normalised cache, which knows how the connections of the API grow. */
 export class RetwisCache extends InMemoryCache {
@@ -38,9 +44,25 @@ export class RetwisCache extends InMemoryCache {
         // The cache keeps the posts of events, not the events.
         Subscription: { fields: { timelineEvents: { merge: (_, incoming: unknown) => incoming } } },
         Timeline: { fields: { posts: pages } },
+        Thread: {
+          keyFields: ["postId"],
+          fields: {
+            post: { merge: (_, incoming: Reference | null) => unlessIn(incoming, deleted) },
+            ancestors: { merge: (_, incoming: readonly StoredAncestor[]) => withPlaceholders(incoming, deleted) },
+            replies: { ...pages, keyArgs: ["orderBy"] },
+          },
+        },
+        Ancestor: { keyFields: false },
+        Post: {
+          fields: {
+            // Events do not say it. What they bring is new, and nobody likes it yet.
+            viewerHasLiked: { read: (known: boolean | undefined) => known ?? false },
+            likers: pages,
+          },
+        },
         User: { fields: { followers: pages, following: pages, followersYouKnow: sized, commonFollowers: { ...sized, keyArgs: ["with"] } } },
         List: { fields: { members: sized } },
-        Viewer: { fields: { lists: pages } },
+        Viewer: { fields: { lists: pages, likedPosts: pages } },
       },
     });
     this.deleted = deleted;
@@ -52,8 +74,8 @@ export class RetwisCache extends InMemoryCache {
   }
 
   /**
-   * Removes a deleted post from every timeline, and from pages that were read before the
-   * deletion and arrive after it.
+   * Removes a deleted post from every timeline and thread, and from pages that were read before the
+   * deletion and arrive after it. Threads show a placeholder in its place.
    */
   removePost(postId: string): void {
     const ref = this.refOf("Post", postId);
@@ -64,12 +86,29 @@ export class RetwisCache extends InMemoryCache {
       update: () => {
         for (const optimistic of [false, true]) {
           for (const id of Object.keys(this.extract(optimistic))) {
-            if (!id.startsWith("Timeline:")) continue;
-            this.modify<{ posts: StoredConnection }>({
-              id,
-              optimistic,
-              fields: { posts: (posts) => without(posts as StoredConnection, refs) },
-            });
+            if (id.startsWith("Timeline:")) {
+              this.modify<{ posts: StoredConnection }>({
+                id,
+                optimistic,
+                fields: { posts: (posts) => without(posts as StoredConnection, refs) },
+              });
+            } else if (id.startsWith("Viewer:")) {
+              this.modify<{ likedPosts: StoredConnection }>({
+                id,
+                optimistic,
+                fields: { likedPosts: (posts) => without(posts as StoredConnection, refs) },
+              });
+            } else if (id.startsWith("Thread:")) {
+              this.modify<{ post: Reference | null; ancestors: readonly StoredAncestor[]; replies: StoredConnection }>({
+                id,
+                optimistic,
+                fields: {
+                  post: (post) => unlessIn(post as Reference | null, refs),
+                  ancestors: (ancestors) => withPlaceholders(ancestors as readonly StoredAncestor[], refs),
+                  replies: (replies) => without(replies as StoredConnection, refs),
+                },
+              });
+            }
           }
         }
         this.evict({ id: ref });
@@ -109,4 +148,15 @@ function without(connection: StoredConnection, refs: ReadonlySet<string>): Store
   const edges = (connection as Partial<StoredConnection>).edges ?? [];
   if (refs.size === 0 || !edges.some((edge) => refs.has(edge.node.__ref))) return connection;
   return { ...connection, edges: edges.filter((edge) => !refs.has(edge.node.__ref)) };
+}
+
+/** The post, or null if it is one of some deleted ones. */
+function unlessIn(post: Reference | null, refs: ReadonlySet<string>): Reference | null {
+  return post && refs.has(post.__ref) ? null : post;
+}
+
+/** The posts above a post, with placeholders for some deleted ones. */
+function withPlaceholders(ancestors: readonly StoredAncestor[], refs: ReadonlySet<string>): readonly StoredAncestor[] {
+  if (!ancestors.some(({ post }) => post && refs.has(post.__ref))) return ancestors;
+  return ancestors.map((ancestor) => (ancestor.post && refs.has(ancestor.post.__ref) ? { ...ancestor, post: null, unavailable: "DELETED" } : ancestor));
 }

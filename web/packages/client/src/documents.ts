@@ -1,6 +1,8 @@
 import type { DocumentNode, FragmentDefinitionNode } from "graphql";
 import {
   CreatePostDocument,
+  MoreRepliesDocument,
+  ThreadPageDocument,
   TimelineEventsDocument,
   TimelinePageDocument,
   TimelineWindowFragmentDoc,
@@ -11,6 +13,8 @@ export interface TimelineDocuments {
   readonly window: typeof TimelineWindowFragmentDoc;
   readonly page: typeof TimelinePageDocument;
   readonly events: typeof TimelineEventsDocument;
+  readonly thread: typeof ThreadPageDocument;
+  readonly moreReplies: typeof MoreRepliesDocument;
   readonly createPost: typeof CreatePostDocument;
 }
 
@@ -24,6 +28,8 @@ export function timelineDocuments(postFragment?: DocumentNode): TimelineDocument
     window: extend(TimelineWindowFragmentDoc),
     page: extend(TimelinePageDocument),
     events: extend(TimelineEventsDocument),
+    thread: extend(ThreadPageDocument),
+    moreReplies: extend(MoreRepliesDocument),
     createPost: extend(CreatePostDocument),
   };
 }

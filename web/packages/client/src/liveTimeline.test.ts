@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { RetwisApolloClient } from "./apolloClient.ts";
 import { RetwisCache } from "./cache.ts";
 import { timelineDocuments } from "./documents.ts";
-import { TimelinePageDocument, TimelineUnreadFragmentDoc, type TimelinePageQuery } from "./generated.ts";
+import { PostLikesFragmentDoc, TimelinePageDocument, TimelineUnreadFragmentDoc, type TimelinePageQuery } from "./generated.ts";
 import { LiveTimeline } from "./liveTimeline.ts";
 import { OwnPosts } from "./ownPosts.ts";
 
@@ -58,7 +58,7 @@ function edge(letter: string, author = "somebody") {
       text: letter,
       createdAt: "2026-01-01T00:00:00.000Z",
       author: { __typename: "User" as const, id: author, username: author, displayName: author },
-      entities: [],
+      entities: [], replyCount: 0, likeCount: 0, viewerHasLiked: false, inReplyToId: null, inReplyToUser: null,
     },
   };
 }
@@ -93,6 +93,9 @@ function receive(event: object): void {
 }
 const added = (letter: string, author?: string) => ({ __typename: "PostAdded", cursor: `after ${letter}`, edge: edge(letter, author) });
 const removed = (letter: string) => ({ __typename: "PostRemoved", cursor: `after removal of ${letter}`, postId: letter });
+const changed = (letter: string, likeCount: number) => ({
+  __typename: "PostChanged", cursor: `after change of ${letter}`, post: { __typename: "Post", id: letter, likeCount },
+});
 const caughtUp = { __typename: "TimelineCaughtUp", cursor: "caught up", replayed: 0, marker: null };
 const reset = { __typename: "TimelineReset", cursor: "reset", reason: "HISTORY_CHANGED" };
 
@@ -137,6 +140,19 @@ describe("posts by others", () => {
     receive(removed("f"));
     await settle();
     expect([window(), hidden()]).toEqual(["eca", "e"]);
+  });
+
+  test("show a number of likes that changed", async () => {
+    live.follow(reader());
+    receive(changed("b", 7));
+    receive(added("d"));
+    await settle();
+    receive(changed("d", 1));
+    await settle();
+    const likes = live.window.read()?.edges.map(({ node }) => client.readFragment({
+      from: { __typename: "Post", id: node.id }, fragment: PostLikesFragmentDoc, fragmentName: "PostLikes",
+    })?.likeCount);
+    expect([window(), hidden(), likes]).toEqual(["dcba", "d", [1, 0, 7, 0]]);
   });
 
   test("that were deleted do not return with a page that arrives later", async () => {

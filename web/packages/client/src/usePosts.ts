@@ -1,8 +1,9 @@
 import { useMutation } from "@apollo/client/react";
 import { useCallback } from "react";
-import { DeletePostDocument, type CreatePostMutation } from "./generated.ts";
+import { DeletePostDocument, TimelinePostFragmentDoc, type CreatePostMutation } from "./generated.ts";
 import { isPending, pendingId } from "./pending.ts";
 import { useRetwis } from "./retwis.ts";
+import { addReply, changeReplyCount } from "./useThread.ts";
 import { prependPosts } from "./window.ts";
 
 type Payload = NonNullable<CreatePostMutation["createPost"]>;
@@ -16,6 +17,8 @@ export interface NewPost {
   author: { id: string; username: string; displayName: string };
   /** The timeline to show the post in at once: the viewer's home. */
   homeTimelineId: string;
+  /** The post that this one answers. */
+  inReplyTo?: { id: string; author: { id: string; username: string } } | undefined;
   /** Sending a post again with the same key creates no second one. */
   idempotencyKey: string;
   /** Fields of the app's own `postFragment`, for the time until the server has answered. */
@@ -24,13 +27,13 @@ export interface NewPost {
 
 /**
  * Returns a function that creates a post. The post is shown at the head of the home timeline
- * at once. While the network is down, the post waits and is sent when the network is back.
+ * at once, and a reply before the other replies. A refused post disappears again. While the network is down, the post waits and is sent when the network is back.
  */
 export function useCreatePost(): (post: NewPost) => Promise<PostErrors> {
   const { documents, ownPosts } = useRetwis();
   const [create] = useMutation(documents.createPost);
   return useCallback(
-    async ({ text, author, homeTimelineId, idempotencyKey, optimistic }) => {
+    async ({ text, author, homeTimelineId, inReplyTo, idempotencyKey, optimistic }) => {
       const node = {
         __typename: "Post",
         id: pendingId(idempotencyKey),
@@ -38,11 +41,15 @@ export function useCreatePost(): (post: NewPost) => Promise<PostErrors> {
         createdAt: new Date().toISOString(),
         author: { __typename: "User", ...author },
         entities: [], // the server finds them
+        replyCount: 0,
+        likeCount: 0,
+        inReplyToId: inReplyTo?.id ?? null,
+        inReplyToUser: inReplyTo ? { __typename: "User", id: inReplyTo.author.id, username: inReplyTo.author.username } : null,
         ...optimistic,
       };
       const { data } = await ownPosts.send(author.id, () =>
         create({
-          variables: { input: { text, idempotencyKey } },
+          variables: { input: { text, idempotencyKey, ...(inReplyTo && { inReplyToId: inReplyTo.id }) } },
           optimisticResponse: {
             createPost: {
               __typename: "CreatePostPayload",
@@ -55,6 +62,7 @@ export function useCreatePost(): (post: NewPost) => Promise<PostErrors> {
             if (!edge) return;
             if (!isPending(edge.node.id)) ownPosts.add(edge.node.id);
             prependPosts(cache, homeTimelineId, [{ cursor: edge.cursor, postId: edge.node.id }]);
+            if (inReplyTo) addReply(cache, inReplyTo.id, edge.node.id);
             cache.modify({
               id: cache.identify({ __typename: "User", id: author.id }) ?? "",
               fields: { postCount: (count: number) => count + 1 },
@@ -84,6 +92,9 @@ export function useDeletePost(): (postId: string, authorId: string, onDeleted?: 
         id: client.cache.identify({ __typename: "User", id: authorId }) ?? "",
         fields: { postCount: (count: number) => Math.max(count - 1, 0) },
       });
+      const from = { __typename: "Post" as const, id: postId };
+      const answered = client.cache.readFragment({ fragment: TimelinePostFragmentDoc, fragmentName: "TimelinePost", from })?.inReplyToId;
+      if (answered) changeReplyCount(client.cache, answered, -1);
       onDeleted?.();
       client.cache.removePost(postId);
       return errors;

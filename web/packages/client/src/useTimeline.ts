@@ -14,7 +14,7 @@ import type { Place } from "./places.ts";
 import { useRetwis } from "./retwis.ts";
 
 /** Which timeline: one of the viewer's, the public one, a user's, or any by its id. */
-export type TimelineSource = "home" | "mentions" | "public" | { username: string } | { timelineId: string };
+export type TimelineSource = "home" | "mentions" | "public" | { username: string; includeReplies?: boolean } | { timelineId: string };
 
 /** A post at its place in a timeline. */
 export type TimelineEdge = TimelineWindowFragment["posts"]["edges"][number];
@@ -161,11 +161,12 @@ interface Found {
 /** Finds the id of a timeline. */
 function useTimelineId(source: TimelineSource): Found {
   const known = typeof source === "object" && "timelineId" in source ? source.timelineId : undefined;
-  const username = typeof source === "object" && "username" in source ? source.username : undefined;
+  const profile = typeof source === "object" && "username" in source ? source : undefined;
+  const username = profile?.username;
   const ofViewer = source === "home" || source === "mentions";
   const viewer = useQuery(ViewerTimelinesDocument, { skip: !ofViewer });
   const everybody = useQuery(PublicTimelineDocument, { skip: source !== "public" });
-  const user = useQuery(ProfileTimelineDocument, { skip: username === undefined, variables: { username: username ?? "" } });
+  const user = useQuery(ProfileTimelineDocument, { skip: username === undefined, variables: { username: username ?? "", includeReplies: profile?.includeReplies ?? false } });
   if (known !== undefined) return { id: known, missing: false, error: undefined, retry: () => {} };
   const query = ofViewer ? viewer : username === undefined ? everybody : user;
   const id = ofViewer

@@ -1,0 +1,230 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"retwis/internal/retwis"
+)
+
+const (
+	countEvery = time.Second // between two events of changed counts of one post
+	topLength  = 100         // newest entries of a timeline whose posts have such events
+	maxCounted = 10_000      // changed posts that wait for their event; the others have none
+	topReads   = 16          // timelines whose newest posts are read at once
+)
+
+// counting is the part of a hub that sends changed counts of posts. It runs while there are subscribers that receive them.
+// Messages about counts may be lost: subscribers read the counts with the next page.
+type counting struct {
+	mu       sync.Mutex
+	watchers int
+	stop     context.CancelFunc
+	changed  map[retwis.PostID]struct{}
+}
+
+// add records that the counts of a post have changed.
+func (c *counting) add(post retwis.PostID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watchers > 0 && len(c.changed) < maxCounted {
+		c.changed[post] = struct{}{}
+	}
+}
+
+// take returns the posts whose counts have changed since the last call.
+func (c *counting) take() map[retwis.PostID]struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed := c.changed
+	c.changed = map[retwis.PostID]struct{}{}
+	return changed
+}
+
+// leave removes a subscriber that receives changed counts.
+func (c *counting) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watchers--; c.watchers == 0 {
+		c.stop()
+	}
+}
+
+// watchCounts adds a subscriber that receives changed counts. [counting.leave] removes it.
+func (h *Hub) watchCounts() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.running == nil || h.running.Err() != nil {
+		return errNotRunning
+	}
+	c := &h.counting
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watchers++; c.watchers == 1 {
+		ctx, cancel := context.WithCancel(h.running)
+		c.stop, c.changed = cancel, map[retwis.PostID]struct{}{}
+		h.wg.Go(func() { h.runCounts(ctx) })
+	}
+	return nil
+}
+
+// runCounts registers at all partitions, which then publish the posts whose counts change, and sends the events, until ctx is
+// done.
+func (h *Hub) runCounts(ctx context.Context) {
+	var held []*feed // without events of their own, but with presence
+	defer func() {
+		for _, f := range held {
+			f.partition.release(f)
+		}
+	}()
+	for number := range h.source.Partitions() {
+		id := retwis.PostCounts(number)
+		p, _, err := h.partition(ctx, id)
+		if err != nil {
+			return // the hub stops
+		}
+		f, err := p.hold(id)
+		if err != nil {
+			return
+		}
+		held = append(held, f)
+	}
+	ticker := time.NewTicker(countEvery)
+	defer ticker.Stop()
+	for version := 1; ; version++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		changed := h.counting.take()
+		if len(changed) == 0 {
+			continue
+		}
+		if err := h.sendCounts(ctx, changed, version); err != nil && ctx.Err() == nil {
+			h.log.WarnContext(ctx, "live: sending changed counts failed, subscribers read them with their next page", "err", err)
+		}
+	}
+}
+
+// sendCounts sends the counts of posts to the subscribers of the timelines whose newest posts they are among.
+func (h *Hub) sendCounts(ctx context.Context, changed map[retwis.PostID]struct{}, version int) error {
+	if err := h.readTops(ctx); err != nil {
+		return err
+	}
+	shown := map[retwis.PostID]bool{}
+	h.eachCounting(func(f *feed) {
+		for _, post := range f.top {
+			if _, ok := changed[post]; ok {
+				shown[post] = true
+			}
+		}
+	})
+	ids := make([]retwis.PostID, 0, len(shown))
+	for post := range shown {
+		ids = append(ids, post)
+	}
+	slices.Sort(ids)
+	posts := map[retwis.PostID]*retwis.Post{}
+	for some := range slices.Chunk(ids, postBatch) {
+		loaded, err := h.posts(ctx, some)
+		if err != nil {
+			return err
+		}
+		for i, post := range loaded {
+			if post != nil {
+				posts[some[i]] = post
+			}
+		}
+	}
+	h.eachCounting(func(f *feed) {
+		sent := map[retwis.PostID]bool{}
+		for _, id := range f.top {
+			if post := posts[id]; post != nil && !sent[id] && !f.sentRemoval(id) {
+				sent[id] = true
+				f.sendCount(post, version)
+			}
+		}
+	})
+	return nil
+}
+
+// eachCounting calls visit for each feed with subscribers that receive changed counts, with the lock of its partition held.
+func (h *Hub) eachCounting(visit func(*feed)) {
+	for _, p := range h.snapshot() {
+		p.mu.Lock()
+		for _, f := range p.feeds {
+			if f.counting > 0 && f.positioned && !f.ended {
+				visit(f)
+			}
+		}
+		p.mu.Unlock()
+	}
+}
+
+// readTops reads the newest posts of timelines that got a subscriber of changed counts, or were reset.
+func (h *Hub) readTops(ctx context.Context) error {
+	var unknown []*feed
+	h.eachCounting(func(f *feed) {
+		if !f.topKnown {
+			unknown = append(unknown, f)
+		}
+	})
+	var failure error
+	for some := range slices.Chunk(unknown, topReads) {
+		var wg sync.WaitGroup
+		tops, errs := make([][]retwis.PostID, len(some)), make([]error, len(some))
+		for i, f := range some {
+			wg.Go(func() {
+				ctx, cancel := h.callContext(ctx)
+				defer cancel()
+				tops[i], errs[i] = h.source.Newest(ctx, f.timeline, topLength)
+			})
+		}
+		wg.Wait()
+		for i, f := range some {
+			if errs[i] != nil {
+				failure = errs[i]
+				continue
+			}
+			f.setTop(tops[i])
+		}
+	}
+	return failure
+}
+
+// setTop sets the newest posts that were read, newest first. Others may have arrived since.
+func (f *feed) setTop(read []retwis.PostID) {
+	f.partition.mu.Lock()
+	defer f.partition.mu.Unlock()
+	if f.counting == 0 {
+		return
+	}
+	arrived := f.top
+	f.top, f.topKnown = nil, true
+	for _, post := range slices.Backward(read) {
+		f.addTop(post)
+	}
+	for _, post := range arrived {
+		f.addTop(post)
+	}
+}
+
+// addTop adds the post of an entry that arrived at the head.
+func (f *feed) addTop(post retwis.PostID) {
+	if len(f.top) >= topLength {
+		f.top = slices.Delete(f.top, 0, 1)
+	}
+	f.top = append(f.top, post)
+}
+
+// sendCount sends a changed post to the subscribers that receive changed counts.
+func (f *feed) sendCount(post *retwis.Post, version int) {
+	for _, s := range f.subscribers {
+		if s.counts {
+			s.deliver(&retwis.PostChanged{Cursor: f.cursorFor(s), Post: post, Version: version})
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package live
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"retwis/internal/retwis"
+)
+
+func TestCounts_ReachSubscribersThatAskForThemOnceASecond(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		for range 3 {
+			db.push(alice)
+		}
+		counting := subscribeAs(t, h, retwis.Subscriber{Counts: true}, alice, "")
+		ofBob := subscribeAs(t, h, retwis.Subscriber{Counts: true}, bob, "")
+		plain := subscribe(t, h, alice, "")
+		for _, r := range []*reader{counting, ofBob, plain} {
+			r.want("caught up 0")
+		}
+		for range 5 {
+			db.count(1)
+			db.count(3)
+			db.count(99) // on no timeline
+		}
+		time.Sleep(countEvery)
+		counting.want("#1", "#3")
+		at := position(t, alice, counting.cursor)
+		db.push(alice)
+		counting.want("+4")
+		db.count(4)
+		db.count(1)
+		counting.want() // not yet
+		time.Sleep(countEvery)
+		counting.want("#1", "#4")
+		if now := position(t, alice, counting.cursor); now == at || now.Element.ID != 4 {
+			t.Errorf("the event is at %v, want the position of post 4", now)
+		}
+		time.Sleep(10 * countEvery)
+		counting.want()
+		plain.want("+4")
+		ofBob.want()
+
+		// After a reset, the newest posts are read again.
+		db.change(alice, func(all []retwis.Element) []retwis.Element { return all[1:] })
+		counting.want("HISTORY_CHANGED")
+		db.count(1)
+		db.count(2)
+		time.Sleep(countEvery)
+		counting.want("#2")
+
+		// Only the newest hundred have events.
+		for range topLength {
+			db.push(bob)
+		}
+		first := db.push(bob)
+		ofBob.want(added(first, topLength+1)...)
+		db.count(first - topLength)
+		db.count(first - topLength + 1)
+		time.Sleep(countEvery)
+		ofBob.want(fmt.Sprintf("#%d", first-topLength+1))
+	})
+}
+
+// added returns the descriptions of the last posts of a number.
+func added(last retwis.PostID, n int) []string {
+	events := make([]string, n)
+	for i := range events {
+		events[i] = fmt.Sprintf("+%d", int(last)-n+1+i)
+	}
+	return events
+}
+
+func TestCounts_ArePublishedOnlyWhileSomebodyAsks(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour, Linger: time.Second}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		online := func() bool {
+			db.mu.Lock()
+			defer db.mu.Unlock()
+			return time.Now().Before(db.online[retwis.PostCounts(0)])
+		}
+		plain := subscribe(t, h, alice, "")
+		plain.want("caught up 0")
+		if online() {
+			t.Error("the hub asks for counts without a subscriber that receives them")
+		}
+		for range 2 {
+			s := subscribeAs(t, h, retwis.Subscriber{Counts: true}, alice, "")
+			s.want("caught up 0")
+			if !online() {
+				t.Error("the hub does not ask for counts")
+			}
+			if feeds := h.Stats().Feeds; feeds != 1 {
+				t.Errorf("%d timelines have subscribers, want 1", feeds)
+			}
+			s.close()
+			s.want("closed")
+			if online() {
+				t.Error("the hub asks for counts after the last subscriber left")
+			}
+		}
+	})
+}
+
+func TestCounts_AreLostInAnOutage(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		db.push(alice)
+		r := subscribeAs(t, h, retwis.Subscriber{Counts: true}, alice, "")
+		r.want("caught up 0")
+		db.fail(true, "Newest")
+		db.count(1)
+		time.Sleep(countEvery)
+		r.want()
+		db.fail(false, "Newest")
+		time.Sleep(countEvery)
+		r.want()
+		db.count(1)
+		time.Sleep(countEvery)
+		r.want("#1")
+	})
+}

@@ -1,0 +1,89 @@
+package ratelimit
+
+import (
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What an operation did not use is available again, here and, after the next report, in other processes.
+func TestReads_AreRefunded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, all := processes(t, 2, reads)
+		p, q := all[0], all[1]
+		alice := Client{User: 1}
+		for range 20 {
+			if _, err := p.Take(t.Context(), alice, Cost{Reads: 50}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait() // for the report
+			p.Refund(alice, 50)
+		}
+		for name, limiter := range map[string]*Limiter{"this": p, "another": q} {
+			if budget, _ := limiter.Budget(t.Context(), alice); budget.Remaining < 9 {
+				t.Errorf("%s process: %d remain after refunds", name, budget.Remaining)
+			}
+		}
+		if budget, _ := p.Budget(t.Context(), alice); budget.Remaining > 60 {
+			t.Errorf("%d of 60 remain", budget.Remaining)
+		}
+		p.Refund(Client{User: 2}, 1_000)
+		if budget, _ := p.Budget(t.Context(), Client{User: 2}); budget.Remaining != 60 {
+			t.Errorf("a refund without a charge: %d remain", budget.Remaining)
+		}
+	})
+}
+
+// Work beyond the price counts also when the budget is used up: the client waits for it.
+func TestReads_ChargesMakeDebts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := New(&memoryStore{full: map[Key]time.Time{}}, reads, slog.New(slog.DiscardHandler))
+		alice := Client{User: 1}
+		for range 9 {
+			_ = p.Charge(alice, 10)
+		}
+		time.Sleep(29 * time.Second)
+		if p.Check(alice) == nil {
+			t.Error("a client with a debt is admitted")
+		}
+		time.Sleep(3 * time.Second)
+		if err := p.Check(alice); err != nil {
+			t.Errorf("after the debt is paid: %v", err)
+		}
+	})
+}
+
+// Attack: refusals are free, so many connections ask for many.
+func TestDelay_BoundsRefusalsOfAClient(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := New(nil, Policies{Reads: Rate{Limit: 100, Period: time.Hour}}, slog.New(slog.DiscardHandler))
+		heavy, other := Client{User: 1}, Client{User: 2}
+		for _, client := range []Client{heavy, other} {
+			_ = l.Charge(client, 100)
+		}
+		var last time.Duration
+		for range 1000 { // at once, on connections of their own
+			last = l.Delay(heavy)
+		}
+		if want := 999 * time.Second / maxRefusals; last < want {
+			t.Errorf("1000 refusals in %v, want %v", last, want)
+		}
+		if wait := l.Delay(other); wait != minDelay {
+			t.Errorf("another client waits for %v, want %v", wait, minDelay)
+		}
+		for range 10_000 {
+			last = l.Delay(heavy)
+		}
+		if last != maxDelay {
+			t.Errorf("one of very many waits for %v, want %v", last, maxDelay)
+		}
+		time.Sleep(2 * maxDelay)
+		if wait := l.Delay(heavy); wait != minDelay {
+			t.Errorf("the next one waits for %v, want %v", wait, minDelay)
+		}
+	})
+}

@@ -1,0 +1,129 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/record"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
+)
+
+// firstScore is what the score of a reply that comes before all others is lower by: see lib/replyset.lua.
+const firstScore = 10_000_000_000_000
+
+// ReferencesRecord returns the stored replies or quotes of a post.
+func (s *Inspector) ReferencesRecord(ctx context.Context, to record.Referenced) (record.References, error) {
+	r := record.References{Held: map[retwis.PostID]bool{}}
+	p, ok := s.db.OfPost(to.Post)
+	if !ok {
+		return r, nil
+	}
+	members, err := s.db.Client.ZRangeWithScores(ctx, p.References(to.Kind, to.Post), 0, -1).Result()
+	if err != nil {
+		return r, fmt.Errorf("inspect the %s of post %s: %w", to.Kind, to.Post, err)
+	}
+	for _, m := range members {
+		member, score := rdb.Text(m.Member), int64(m.Score)
+		id, err := retwis.ParsePostID(member)
+		first := score < 0
+		if first {
+			score += firstScore
+		}
+		if err != nil || score != id.CreatedAt().UnixMilli() {
+			r.Foreign = append(r.Foreign, member)
+			continue
+		}
+		r.Held[id] = first
+	}
+	return r, nil
+}
+
+// LostReferences returns the replies and quotes that those of their posts should hold but lack. Those that were trimmed are not lost.
+func (s *Inspector) LostReferences(ctx context.Context, references []record.Reference) ([]record.Reference, error) {
+	const step = 500
+	var lost []record.Reference
+	for some := range slices.Chunk(references, step) {
+		pipe := s.db.Client.Pipeline()
+		scores := make([]*redis.FloatCmd, len(some))
+		oldest := make([]*redis.ZSliceCmd, len(some))
+		trimmed := make([]*redis.SliceCmd, len(some))
+		for i, reference := range some {
+			to := reference.To
+			p, ok := s.db.OfPost(to.Post)
+			if !ok {
+				continue
+			}
+			key := p.References(to.Kind, to.Post)
+			scores[i] = pipe.ZScore(ctx, key, reference.ID.String())
+			oldest[i] = pipe.ZRangeByScoreWithScores(ctx, key, &redis.ZRangeBy{Min: "0", Max: "+inf", Count: 1})
+			trimmed[i] = pipe.HMGet(ctx, p.Post(to.Post), string(to.Kind)+"_trimmed")
+		}
+		_, _ = pipe.Exec(ctx) // every read holds its own error
+		for i, reference := range some {
+			if scores[i] == nil {
+				continue
+			}
+			err := scores[i].Err()
+			if err == nil {
+				continue
+			}
+			if err != redis.Nil || oldest[i].Err() != nil || trimmed[i].Err() != nil { //nolint:errorlint // the driver returns it as it is
+				return nil, fmt.Errorf("inspect the %s of post %s: %w", reference.To.Kind, reference.To.Post, err)
+			}
+			older := oldest[i].Val()
+			if trimmed[i].Val()[0] != nil && (len(older) == 0 || reference.ID.CreatedAt().UnixMilli() <= int64(older[0].Score)) {
+				continue
+			}
+			lost = append(lost, reference)
+		}
+	}
+	return lost, nil
+}
+
+// RepairReference makes the replies or quotes of a post hold an entry if its record demands it, and removes it otherwise.
+func (s *Repairer) RepairReference(ctx context.Context, to record.Referenced, entry string) error {
+	p, ok := s.db.OfPost(to.Post)
+	if !ok {
+		return nil
+	}
+	key := p.References(to.Kind, to.Post)
+	id, err := retwis.ParsePostID(entry)
+	if err != nil {
+		if err := s.db.Client.ZRem(ctx, key, entry).Err(); err != nil {
+			return fmt.Errorf("repair the %s of post %s: %w", to.Kind, to.Post, err)
+		}
+		return nil
+	}
+	for { // the post may be deleted meanwhile
+		records, err := s.inspector.PostRecords(ctx, []retwis.PostID{id})
+		if err != nil {
+			return err
+		}
+		r := records[0]
+		remove := !r.Exists || r.Deleted || r.RefersTo(to.Kind) != to.Post
+		err = s.db.Do(ctx, rdb.Call{
+			Script: script.RepairReference, Keys: []string{key, p.Post(to.Post)},
+			Args: store.ReferenceArgs(s.options, to.Kind, id, remove, comesFirst(to.Kind, r)),
+		}).Err()
+		if err != nil {
+			return fmt.Errorf("repair %s of post %s, %s: %w", to.Kind, to.Post, id, err)
+		}
+		if remove {
+			return nil
+		}
+		if again, err := s.inspector.PostRecords(ctx, []retwis.PostID{id}); err != nil || !again[0].Deleted {
+			return err
+		}
+	}
+}
+
+// comesFirst reports whether a post comes before those of other users, among the replies to its own author.
+func comesFirst(kind retwis.ReferenceKind, r record.Post) bool {
+	return kind == retwis.ReplyReference && r.Answered == 0
+}

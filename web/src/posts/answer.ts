@@ -1,0 +1,12 @@
+import { isPending } from "@retwis/client";
+import { navigate } from "../router/visit.ts";
+import { focusedPost } from "./focus.ts";
+import { postPath } from "./postPath.ts";
+
+/** Opens the thread of the post that has the focus, to write a reply. Reports whether a post has it. */
+export function answerFocusedPost(): boolean {
+  const id = focusedPost();
+  if (id === undefined || isPending(id)) return false;
+  navigate(postPath(id), { state: { compose: true } });
+  return true;
+}
