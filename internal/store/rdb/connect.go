@@ -54,6 +54,7 @@ func (db *DB) connect(ctx context.Context) error {
 	}
 	db.Client, db.Blocking, db.Publish = cluster, db.cluster(nodes, 0), "SPUBLISH"
 	db.Client.AddHook(db.hook)
+	db.Client.AddHook(redirected{})
 	db.replicas = newReplicas(cluster)
 	return nil
 }
