@@ -58,8 +58,8 @@ type Posts interface {
 	ReplyCounts(ctx context.Context, ids []retwis.PostID) ([]int, error)
 	// QuoteCounts does the same for quotes.
 	QuoteCounts(ctx context.Context, ids []retwis.PostID) ([]int, error)
-	// ReplyPage returns a page. It fails with [retwis.ErrBadCursor] for a cursor of other replies.
-	ReplyPage(ctx context.Context, of retwis.Replies, page retwis.Page) (retwis.PostPage, error)
+	// ReferencePage returns a page. It fails with [retwis.ErrBadCursor] for a cursor of other replies or quotes.
+	ReferencePage(ctx context.Context, of retwis.References, page retwis.Page) (retwis.PostPage, error)
 }
 
 // Likes manages who likes which posts.

@@ -82,9 +82,18 @@ func (w *fakeBackend) Posts(_ context.Context, ids []retwis.PostID) ([]*retwis.P
 
 // repliesTo returns the replies to a post, the newest first.
 func (w *fakeBackend) repliesTo(id retwis.PostID) []*retwis.Post {
+	return w.postsWhere(func(p *retwis.Post) bool { return p.InReplyTo() == id })
+}
+
+// quotesOf returns the quotes of a post, the newest first.
+func (w *fakeBackend) quotesOf(id retwis.PostID) []*retwis.Post {
+	return w.postsWhere(func(p *retwis.Post) bool { return p.Quoted == id })
+}
+
+func (w *fakeBackend) postsWhere(matches func(*retwis.Post) bool) []*retwis.Post {
 	var found []*retwis.Post
 	for _, p := range w.posts {
-		if p.InReplyTo() == id {
+		if matches(p) {
 			found = append(found, p)
 		}
 	}
@@ -127,24 +136,24 @@ func (w *fakeBackend) QuoteCounts(_ context.Context, ids []retwis.PostID) ([]int
 	}
 	counts := make([]int, len(ids))
 	for i, id := range ids {
-		for _, p := range w.posts {
-			if p.Quoted == id {
-				counts[i]++
-			}
-		}
+		counts[i] = len(w.quotesOf(id))
 	}
 	return counts, nil
 }
 
-func (w *fakeBackend) ReplyPage(_ context.Context, of retwis.Replies, page retwis.Page) (retwis.PostPage, error) {
-	err := w.begin("ReplyPage", of, " ", page.First)
+func (w *fakeBackend) ReferencePage(_ context.Context, of retwis.References, page retwis.Page) (retwis.PostPage, error) {
+	err := w.begin("ReferencePage", of, " ", page.First)
 	defer w.mu.Unlock()
 	if err != nil {
 		return retwis.PostPage{}, err
 	}
+	posts := w.repliesTo(of.To)
+	if of.Kind == retwis.QuoteReference {
+		posts = w.quotesOf(of.To)
+	}
 	var all []retwis.PostEdge
-	for _, p := range w.repliesTo(of.To) {
-		all = append(all, retwis.PostEdge{Cursor: retwis.ReplyPosition{Of: of, Reply: p.ID}.Cursor(), Post: p})
+	for _, p := range posts {
+		all = append(all, retwis.PostEdge{Cursor: retwis.ReferencePosition{Of: of, Post: p.ID}.Cursor(), Post: p})
 	}
 	if !of.Newest {
 		slices.Reverse(all)

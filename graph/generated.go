@@ -89,9 +89,11 @@ type PostResolver interface {
 	InReplyToUser(ctx context.Context, obj *retwis.Post) (*retwis.User, error)
 	Ancestors(ctx context.Context, obj *retwis.Post, last *int) ([]*PostReference, error)
 	QuotedPost(ctx context.Context, obj *retwis.Post) (*PostReference, error)
+	QuotedPostID(ctx context.Context, obj *retwis.Post) (*string, error)
 	QuoteCount(ctx context.Context, obj *retwis.Post) (int, error)
+	Quotes(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*ReferenceConnection, error)
 	ReplyCount(ctx context.Context, obj *retwis.Post) (int, error)
-	Replies(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReplyConnection, error)
+	Replies(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReferenceConnection, error)
 	LikeCount(ctx context.Context, obj *retwis.Post) (int, error)
 	ViewerHasLiked(ctx context.Context, obj *retwis.Post) (bool, error)
 	Likers(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*LikerConnection, error)
@@ -115,7 +117,7 @@ type ThreadResolver interface {
 	Post(ctx context.Context, obj *retwis.Thread) (*retwis.Post, error)
 	Ancestors(ctx context.Context, obj *retwis.Thread, last *int) ([]*PostReference, error)
 	ReplyCount(ctx context.Context, obj *retwis.Thread) (int, error)
-	Replies(ctx context.Context, obj *retwis.Thread, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReplyConnection, error)
+	Replies(ctx context.Context, obj *retwis.Thread, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReferenceConnection, error)
 }
 type TimelineResolver interface {
 	Kind(ctx context.Context, obj *retwis.Timeline) (retwis.TimelineKind, error)
@@ -477,8 +479,21 @@ type Post implements Node {
   ): [Ancestor!]! @viewerDependent
   """The post that this one quotes, or a placeholder for it. Null if this one quotes none."""
   quotedPost: QuotedPost @viewerDependent
+  """The id of the post that this one quotes, also if that one was deleted. Null if this one quotes none."""
+  quotedPostId: ID
   """The number of posts that quote this one, without deleted ones, at most 10 000."""
   quoteCount: Int!
+  """The posts that quote this one, without deleted ones, newest first. Only the newest 10 000 are kept."""
+  quotes(
+    """The page size forward, 1 to 100."""
+    first: Int
+    """Read after this edge."""
+    after: Cursor
+    """The page size backward, 1 to 100."""
+    last: Int
+    """Read before this edge."""
+    before: Cursor
+  ): QuoteConnection!
   """The number of replies to this post, without deleted ones, at most 10 000. Replies to replies do not count."""
   replyCount: Int!
   """
@@ -589,6 +604,16 @@ type ReplyConnection {
   """The replies of this page with their cursors."""
   edges: [PostEdge!]!
   """The position of the page within the replies."""
+  pageInfo: PageInfo!
+}
+
+"""
+A page of the posts that quote a post.
+"""
+type QuoteConnection {
+  """The quotes of this page with their cursors."""
+  edges: [PostEdge!]!
+  """The position of the page within the quotes."""
   pageInfo: PageInfo!
 }
 
@@ -1884,8 +1909,12 @@ func (ec *executionContext) childFields_Post(ctx context.Context, field graphql.
 		return ec.fieldContext_Post_ancestors(ctx, field)
 	case "quotedPost":
 		return ec.fieldContext_Post_quotedPost(ctx, field)
+	case "quotedPostId":
+		return ec.fieldContext_Post_quotedPostId(ctx, field)
 	case "quoteCount":
 		return ec.fieldContext_Post_quoteCount(ctx, field)
+	case "quotes":
+		return ec.fieldContext_Post_quotes(ctx, field)
 	case "replyCount":
 		return ec.fieldContext_Post_replyCount(ctx, field)
 	case "replies":
@@ -1920,6 +1949,16 @@ func (ec *executionContext) childFields_PostEdge(ctx context.Context, field grap
 		return ec.fieldContext_PostEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PostEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_QuoteConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_QuoteConnection_edges(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_QuoteConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QuoteConnection", field.Name)
 }
 
 func (ec *executionContext) childFields_QuotedPost(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2591,6 +2630,44 @@ func (ec *executionContext) field_Post_ancestors_args(ctx context.Context, rawAr
 }
 
 func (ec *executionContext) field_Post_likers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*retwis.Cursor, error) {
+			return ec.unmarshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*retwis.Cursor, error) {
+			return ec.unmarshalOCursor2ᚖretwisᚋinternalᚋretwisᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_Post_quotes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
@@ -5940,6 +6017,29 @@ func (ec *executionContext) fieldContext_Post_quotedPost(_ context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _Post_quotedPostId(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_quotedPostId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().QuotedPostID(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Post_quotedPostId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Post", field, true, true, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Post_quoteCount(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5961,6 +6061,50 @@ func (ec *executionContext) _Post_quoteCount(ctx context.Context, field graphql.
 }
 func (ec *executionContext) fieldContext_Post_quoteCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Post", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Post_quotes(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_quotes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Post().Quotes(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*retwis.Cursor), fc.Args["last"].(*int), fc.Args["before"].(*retwis.Cursor))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ReferenceConnection) graphql.Marshaler {
+			return ec.marshalNQuoteConnection2ᚖretwisᚋgraphᚐReferenceConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Post_quotes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Post",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_QuoteConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Post_quotes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Post_replyCount(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
@@ -5999,8 +6143,8 @@ func (ec *executionContext) _Post_replies(ctx context.Context, field graphql.Col
 			return ec.Resolvers.Post().Replies(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*retwis.Cursor), fc.Args["last"].(*int), fc.Args["before"].(*retwis.Cursor), fc.Args["orderBy"].(*retwis.ReplyOrder))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ReplyConnection) graphql.Marshaler {
-			return ec.marshalNReplyConnection2ᚖretwisᚋgraphᚐReplyConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *ReferenceConnection) graphql.Marshaler {
+			return ec.marshalNReplyConnection2ᚖretwisᚋgraphᚐReferenceConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -6898,6 +7042,70 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _QuoteConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ReferenceConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QuoteConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []retwis.PostEdge) graphql.Marshaler {
+			return ec.marshalNPostEdge2ᚕretwisᚋinternalᚋretwisᚐPostEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QuoteConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "QuoteConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PostEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _QuoteConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *ReferenceConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QuoteConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2retwisᚋgraphᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QuoteConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "QuoteConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _QuotedPost_postId(ctx context.Context, field graphql.CollectedField, obj *PostReference) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -7228,7 +7436,7 @@ func (ec *executionContext) fieldContext_RenameListPayload_userErrors(_ context.
 	return fc, nil
 }
 
-func (ec *executionContext) _ReplyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ReplyConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReplyConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ReferenceConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -7260,7 +7468,7 @@ func (ec *executionContext) fieldContext_ReplyConnection_edges(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _ReplyConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *ReplyConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReplyConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *ReferenceConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -7875,8 +8083,8 @@ func (ec *executionContext) _Thread_replies(ctx context.Context, field graphql.C
 			return ec.Resolvers.Thread().Replies(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*retwis.Cursor), fc.Args["last"].(*int), fc.Args["before"].(*retwis.Cursor), fc.Args["orderBy"].(*retwis.ReplyOrder))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ReplyConnection) graphql.Marshaler {
-			return ec.marshalNReplyConnection2ᚖretwisᚋgraphᚐReplyConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *ReferenceConnection) graphql.Marshaler {
+			return ec.marshalNReplyConnection2ᚖretwisᚋgraphᚐReferenceConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -12719,6 +12927,44 @@ func (ec *executionContext) _Post(ctx context.Context, sel ast.SelectionSet, obj
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "quotedPostId":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_quotedPostId(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "quoteCount":
 			field := field
 
@@ -12729,6 +12975,44 @@ func (ec *executionContext) _Post(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._Post_quoteCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "quotes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_quotes(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -13463,6 +13747,49 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 	return out
 }
 
+var quoteConnectionImplementors = []string{"QuoteConnection"}
+
+func (ec *executionContext) _QuoteConnection(ctx context.Context, sel ast.SelectionSet, obj *ReferenceConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, quoteConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("QuoteConnection")
+		case "edges":
+			out.Values[i] = ec._QuoteConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._QuoteConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var quotedPostImplementors = []string{"QuotedPost"}
 
 func (ec *executionContext) _QuotedPost(ctx context.Context, sel ast.SelectionSet, obj *PostReference) graphql.Marshaler {
@@ -13657,7 +13984,7 @@ func (ec *executionContext) _RenameListPayload(ctx context.Context, sel ast.Sele
 
 var replyConnectionImplementors = []string{"ReplyConnection"}
 
-func (ec *executionContext) _ReplyConnection(ctx context.Context, sel ast.SelectionSet, obj *ReplyConnection) graphql.Marshaler {
+func (ec *executionContext) _ReplyConnection(ctx context.Context, sel ast.SelectionSet, obj *ReferenceConnection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, replyConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -16237,6 +16564,16 @@ func (ec *executionContext) marshalNPostEdge2ᚕretwisᚋinternalᚋretwisᚐPos
 	return ret
 }
 
+func (ec *executionContext) marshalNQuoteConnection2ᚖretwisᚋgraphᚐReferenceConnection(ctx context.Context, sel ast.SelectionSet, v *ReferenceConnection) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._QuoteConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNRegisterInput2retwisᚋgraphᚐRegisterInput(ctx context.Context, v any) (RegisterInput, error) {
 	res, err := ec.unmarshalInputRegisterInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -16252,7 +16589,7 @@ func (ec *executionContext) unmarshalNRenameListInput2retwisᚋgraphᚐRenameLis
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNReplyConnection2ᚖretwisᚋgraphᚐReplyConnection(ctx context.Context, sel ast.SelectionSet, v *ReplyConnection) graphql.Marshaler {
+func (ec *executionContext) marshalNReplyConnection2ᚖretwisᚋgraphᚐReferenceConnection(ctx context.Context, sel ast.SelectionSet, v *ReferenceConnection) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")

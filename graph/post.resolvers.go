@@ -34,7 +34,7 @@ func (r *postResolver) InReplyTo(ctx context.Context, obj *retwis.Post) (*retwis
 
 // InReplyToID is the resolver for the inReplyToId field.
 func (r *postResolver) InReplyToID(ctx context.Context, obj *retwis.Post) (*string, error) {
-	return postAnsweredID(obj), nil
+	return optionalPostID(obj.InReplyTo()), nil
 }
 
 // InReplyToUser is the resolver for the inReplyToUser field.
@@ -52,9 +52,23 @@ func (r *postResolver) QuotedPost(ctx context.Context, obj *retwis.Post) (*PostR
 	return quotedPost(ctx, obj)
 }
 
+// QuotedPostID is the resolver for the quotedPostId field.
+func (r *postResolver) QuotedPostID(ctx context.Context, obj *retwis.Post) (*string, error) {
+	return optionalPostID(obj.Quoted), nil
+}
+
 // QuoteCount is the resolver for the quoteCount field.
 func (r *postResolver) QuoteCount(ctx context.Context, obj *retwis.Post) (int, error) {
 	return loaders.From(ctx).QuoteCounts.Load(ctx, obj.ID)
+}
+
+// Quotes is the resolver for the quotes field.
+func (r *postResolver) Quotes(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*ReferenceConnection, error) {
+	page, err := pageArgs(first, after, last, before)
+	if err != nil {
+		return nil, err
+	}
+	return r.quotes(ctx, obj.ID, page)
 }
 
 // ReplyCount is the resolver for the replyCount field.
@@ -63,7 +77,7 @@ func (r *postResolver) ReplyCount(ctx context.Context, obj *retwis.Post) (int, e
 }
 
 // Replies is the resolver for the replies field.
-func (r *postResolver) Replies(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReplyConnection, error) {
+func (r *postResolver) Replies(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReferenceConnection, error) {
 	page, err := pageArgs(first, after, last, before)
 	if err != nil {
 		return nil, err

@@ -38,8 +38,8 @@ func quotedPost(ctx context.Context, post *retwis.Post) (*PostReference, error) 
 	return referenceTo(post.Quoted, quoted), nil
 }
 
-// ReplyConnection is a page of the replies to a post.
-type ReplyConnection struct {
+// ReferenceConnection is a page of the replies to a post, or of its quotes.
+type ReferenceConnection struct {
 	Edges    []retwis.PostEdge
 	PageInfo PageInfo
 }
@@ -52,12 +52,12 @@ func postAnswered(ctx context.Context, post *retwis.Post) (*retwis.Post, error) 
 	return loaders.From(ctx).Posts.Load(ctx, post.InReplyTo())
 }
 
-// postAnsweredID returns the id of the post that a reply answers, nil if the post is not a reply.
-func postAnsweredID(post *retwis.Post) *string {
-	if post.InReplyTo() == 0 {
+// optionalPostID returns the global id of a post, nil for 0.
+func optionalPostID(post retwis.PostID) *string {
+	if post == 0 {
 		return nil
 	}
-	id := globalPostID(post.InReplyTo())
+	id := globalPostID(post)
 	return &id
 }
 
@@ -101,14 +101,23 @@ func ancestors(ctx context.Context, thread []retwis.PostID, last *int) ([]*PostR
 }
 
 // replies returns a page of the replies to a post.
-func (r *Resolver) replies(ctx context.Context, to retwis.PostID, page retwis.Page, order *retwis.ReplyOrder) (*ReplyConnection, error) {
-	of := retwis.Replies{To: to, Newest: order != nil && *order == retwis.NewestFirst}
-	return loaders.Once(ctx, pageKey{"replies", of, page}, func() (*ReplyConnection, error) {
-		posts, err := r.Posts.ReplyPage(ctx, of, page)
+func (r *Resolver) replies(ctx context.Context, to retwis.PostID, page retwis.Page, order *retwis.ReplyOrder) (*ReferenceConnection, error) {
+	newest := order != nil && *order == retwis.NewestFirst
+	return r.references(ctx, retwis.References{Kind: retwis.ReplyReference, To: to, Newest: newest}, page)
+}
+
+// quotes returns a page of the quotes of a post, newest first.
+func (r *Resolver) quotes(ctx context.Context, of retwis.PostID, page retwis.Page) (*ReferenceConnection, error) {
+	return r.references(ctx, retwis.References{Kind: retwis.QuoteReference, To: of, Newest: true}, page)
+}
+
+func (r *Resolver) references(ctx context.Context, of retwis.References, page retwis.Page) (*ReferenceConnection, error) {
+	return loaders.Once(ctx, pageKey{"references", of, page}, func() (*ReferenceConnection, error) {
+		posts, err := r.Posts.ReferencePage(ctx, of, page)
 		if err != nil {
 			return nil, err
 		}
-		return &ReplyConnection{Edges: posts.Edges, PageInfo: postPageInfo(ctx, posts, page.Last > 0)}, nil
+		return &ReferenceConnection{Edges: posts.Edges, PageInfo: postPageInfo(ctx, posts, page.Last > 0)}, nil
 	})
 }
 

@@ -63,6 +63,34 @@ func TestQuotedPost_IsAPlaceholderWhenDeleted(t *testing.T) {
 			"quotedPost": {"postId": "`+globalPostID(77_000_000)+`", "post": null, "unavailable": "DELETED"}}}]}}}`)
 }
 
+func TestPost_HasQuotesInPages(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	alice := a.addUser("alice")
+	original := a.addPost(alice, "an original")
+	a.addPost(alice, "a reply").Thread = []retwis.PostID{original.ID}
+	var quotes []*retwis.Post
+	for _, text := range []string{"one", "two", "three"} {
+		quote := a.addPost(alice, text)
+		quote.Quoted = original.ID
+		quotes = append(quotes, quote)
+	}
+	id := globalPostID(original.ID)
+	after := func(kind retwis.ReferenceKind, quote *retwis.Post) string {
+		return string(retwis.ReferencePosition{Of: retwis.References{Kind: kind, To: original.ID, Newest: true}, Post: quote.ID}.Cursor())
+	}
+	page := func(args string) string {
+		return fmt.Sprintf(`{ node(id: %q) { ... on Post { quotedPostId quotes(%s) {
+			edges { node { text quotedPostId } } pageInfo { hasNextPage hasPreviousPage } } } } }`, id, args)
+	}
+	wantData(t, a.run(as(t, nil), page("first: 2"), ""), `{"node": {"quotedPostId": null, "quotes": {
+		"edges": [{"node": {"text": "three", "quotedPostId": "`+id+`"}}, {"node": {"text": "two", "quotedPostId": "`+id+`"}}],
+		"pageInfo": {"hasNextPage": true, "hasPreviousPage": false}}}}`)
+	wantData(t, a.run(as(t, nil), page(fmt.Sprintf("first: 2, after: %q", after(retwis.QuoteReference, quotes[1]))), ""), `{"node": {
+		"quotedPostId": null, "quotes": {"edges": [{"node": {"text": "one", "quotedPostId": "`+id+`"}}],
+		"pageInfo": {"hasNextPage": false, "hasPreviousPage": true}}}}`)
+}
+
 // The names in a page of replies are read with the authors.
 func TestInReplyToUser_IsTheAuthorOfThePostAnswered(t *testing.T) {
 	t.Parallel()
@@ -124,11 +152,11 @@ func TestReplies_AreReadInPages(t *testing.T) {
 	alice := a.addUser("alice")
 	question := a.addPost(alice, "a question")
 	var cursors []string
-	of := retwis.Replies{To: question.ID}
+	of := retwis.References{Kind: retwis.ReplyReference, To: question.ID}
 	for i := range 3 {
 		reply := a.addPost(alice, fmt.Sprint("reply ", i))
 		reply.Thread = []retwis.PostID{question.ID}
-		cursors = append(cursors, string(retwis.ReplyPosition{Of: of, Reply: reply.ID}.Cursor()))
+		cursors = append(cursors, string(retwis.ReferencePosition{Of: of, Post: reply.ID}.Cursor()))
 	}
 	page := func(arguments string) string {
 		return fmt.Sprintf(`{ node(id: %q) { ... on Post { replies(%s) { edges { cursor node { text } } pageInfo { hasNextPage endCursor } } } } }`,

@@ -28,7 +28,7 @@ func (r *threadResolver) ReplyCount(ctx context.Context, obj *retwis.Thread) (in
 }
 
 // Replies is the resolver for the replies field.
-func (r *threadResolver) Replies(ctx context.Context, obj *retwis.Thread, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReplyConnection, error) {
+func (r *threadResolver) Replies(ctx context.Context, obj *retwis.Thread, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReferenceConnection, error) {
 	page, err := pageArgs(first, after, last, before)
 	if err != nil {
 		return nil, err

@@ -41,6 +41,7 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		typePostEdge                = &exec.ObjectType{Name: "PostEdge", Satisfies: postEdgeImplementors}
 		typePostRemoved             = &exec.ObjectType{Name: "PostRemoved", Satisfies: postRemovedImplementors}
 		typeQuery                   = &exec.ObjectType{Name: "Query", Satisfies: queryImplementors}
+		typeQuoteConnection         = &exec.ObjectType{Name: "QuoteConnection", Satisfies: quoteConnectionImplementors}
 		typeQuotedPost              = &exec.ObjectType{Name: "QuotedPost", Satisfies: quotedPostImplementors}
 		typeRateLimitPayload        = &exec.ObjectType{Name: "RateLimitPayload", Satisfies: rateLimitPayloadImplementors}
 		typeRemoveListMemberPayload = &exec.ObjectType{Name: "RemoveListMemberPayload", Satisfies: removeListMemberPayloadImplementors}
@@ -1156,6 +1157,24 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return generated.(*executionContext).fieldContext_Post_quotedPost(ctx, field)
 			},
 		},
+		"quotedPostId": {
+			NonNull: false,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.QuotedPostID(ctx, obj)
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Leaf: func(b []byte, x any) []byte {
+				v := x.(*string)
+				return exec.AppendID(b, *v)
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_quotedPostId(ctx, field)
+			},
+		},
 		"quoteCount": {
 			NonNull: true,
 			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
@@ -1169,6 +1188,21 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			},
 			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
 				return generated.(*executionContext).fieldContext_Post_quoteCount(ctx, field)
+			},
+		},
+		"quotes": {
+			NonNull: true,
+			Object:  typeQuoteConnection,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.Quotes(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*retwis.Cursor), fc.Args["last"].(*int), fc.Args["before"].(*retwis.Cursor))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_quotes(ctx, field)
 			},
 		},
 		"replyCount": {
@@ -1606,6 +1640,30 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			},
 		},
 	}
+	typeQuoteConnection.Fields = map[string]*exec.FieldType{
+		"edges": {
+			NonNull:     true,
+			ElemNonNull: true,
+			Object:      typePostEdge,
+			Len: func(x any) int {
+				obj := x.(*ReferenceConnection)
+				return len(obj.Edges)
+			},
+			At: func(x any, i int) any {
+				obj := x.(*ReferenceConnection)
+				v := obj.Edges
+				return &v[i]
+			},
+		},
+		"pageInfo": {
+			NonNull: true,
+			Object:  typePageInfo,
+			Get: func(x any) any {
+				obj := x.(*ReferenceConnection)
+				return &obj.PageInfo
+			},
+		},
+	}
 	typeQuotedPost.Fields = map[string]*exec.FieldType{
 		"postId": {
 			NonNull: true,
@@ -1748,11 +1806,11 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			ElemNonNull: true,
 			Object:      typePostEdge,
 			Len: func(x any) int {
-				obj := x.(*ReplyConnection)
+				obj := x.(*ReferenceConnection)
 				return len(obj.Edges)
 			},
 			At: func(x any, i int) any {
-				obj := x.(*ReplyConnection)
+				obj := x.(*ReferenceConnection)
 				v := obj.Edges
 				return &v[i]
 			},
@@ -1761,7 +1819,7 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			NonNull: true,
 			Object:  typePageInfo,
 			Get: func(x any) any {
-				obj := x.(*ReplyConnection)
+				obj := x.(*ReferenceConnection)
 				return &obj.PageInfo
 			},
 		},
@@ -2690,6 +2748,7 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		"PostEdge":                typePostEdge,
 		"PostRemoved":             typePostRemoved,
 		"Query":                   typeQuery,
+		"QuoteConnection":         typeQuoteConnection,
 		"QuotedPost":              typeQuotedPost,
 		"RateLimitPayload":        typeRateLimitPayload,
 		"RemoveListMemberPayload": typeRemoveListMemberPayload,

@@ -205,7 +205,7 @@ func (m *Model) verifyReplies(e *Engine) {
 				}
 				return cmp.Or(cmp.Compare(ofOther(a), ofOther(b)), order)
 			})
-			page, err := e.Posts.ReplyPage(e.T.Context(), retwis.Replies{To: post, Newest: newest}, retwis.Page{First: retwis.MaxPageSize})
+			page, err := e.Posts.ReferencePage(e.T.Context(), retwis.References{Kind: retwis.ReplyReference, To: post, Newest: newest}, retwis.Page{First: retwis.MaxPageSize})
 			if err != nil {
 				e.T.Fatal(err)
 			}

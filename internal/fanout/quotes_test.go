@@ -1,8 +1,10 @@
 package fanout_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -16,15 +18,19 @@ import (
 	"retwis/internal/store/storetest"
 )
 
-// wantQuotes compares the number of quotes of a post.
-func (e *engine) wantQuotes(post retwis.PostID, want int) {
+// wantQuotes compares the quotes of a post, which are given in any order, and their number.
+func (e *engine) wantQuotes(post retwis.PostID, want ...retwis.PostID) {
 	e.T.Helper()
+	slices.SortFunc(want, func(a, b retwis.PostID) int { return cmp.Compare(b, a) })
+	if got := e.references(retwis.References{Kind: retwis.QuoteReference, To: post, Newest: true}); !slices.Equal(got, want) {
+		e.T.Errorf("quotes of %s: %v, want %v", post, got, want)
+	}
 	counts, err := e.Posts.QuoteCounts(e.T.Context(), []retwis.PostID{post})
 	if err != nil {
 		e.T.Fatal(err)
 	}
-	if counts[0] != want {
-		e.T.Errorf("post %s has %d quotes, want %d", post, counts[0], want)
+	if counts[0] != len(want) {
+		e.T.Errorf("post %s has %d quotes, want %d", post, counts[0], len(want))
 	}
 }
 
@@ -39,8 +45,8 @@ func TestQuotes_AreCountedAndOutliveTheOriginal(t *testing.T) {
 		own := storetest.Quote(t, e.Store, people[0], original)
 		ofQuote := storetest.Quote(t, e.Store, people[2], first)
 		e.Drain()
-		e.wantQuotes(original, 3)
-		e.wantQuotes(first, 1)
+		e.wantQuotes(original, own, second, first)
+		e.wantQuotes(first, ofQuote)
 		if got := e.replyCount(original); got != 0 {
 			t.Errorf("the original has %d replies, want none", got)
 		}
@@ -51,7 +57,7 @@ func TestQuotes_AreCountedAndOutliveTheOriginal(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.Drain()
-		e.wantQuotes(original, 2)
+		e.wantQuotes(original, own, second)
 		posts, err := e.Posts.Posts(t.Context(), []retwis.PostID{original, second, own, ofQuote})
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +138,7 @@ func TestCheck_FindsAndRepairsQuotes(t *testing.T) {
 			if report := e.Check(check.Options{Repair: true}); report.Counts[plant.want] == 0 {
 				t.Errorf("%s: check found %v, want %s", name, report.Counts, plant.want)
 			}
-			e.wantQuotes(original, 1)
+			e.wantQuotes(original, quote)
 			e.IsSound()
 		}
 	})

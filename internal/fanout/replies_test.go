@@ -19,12 +19,12 @@ import (
 	"retwis/internal/store/storetest"
 )
 
-// replies reads all replies of a post, in small pages in both directions.
-func (e *engine) replies(of retwis.Replies) []retwis.PostID {
+// references reads all replies to a post, or all its quotes, in small pages in both directions.
+func (e *engine) references(of retwis.References) []retwis.PostID {
 	e.T.Helper()
-	what := fmt.Sprintf("replies of %s, newest first %t", of.To, of.Newest)
+	what := fmt.Sprintf("%s of %s, newest first %t", of.Kind, of.To, of.Newest)
 	return enginetest.BothWays(e.Engine, what, 2, func(page retwis.Page) (entries []enginetest.PageEntry[retwis.PostID], more bool) {
-		got, err := e.Posts.ReplyPage(e.T.Context(), of, page)
+		got, err := e.Posts.ReferencePage(e.T.Context(), of, page)
 		if err != nil {
 			e.T.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func (e *engine) replies(of retwis.Replies) []retwis.PostID {
 		}
 		more = enginetest.More(page, got.HasNextPage, got.HasPreviousPage)
 		if first, _, _ := page.Direction(); first && more && got.EndCursor() != entries[len(entries)-1].Cursor {
-			e.T.Errorf("%s: the end cursor is %s, that of the last reply %s", what, got.EndCursor(), entries[len(entries)-1].Cursor)
+			e.T.Errorf("%s: the end cursor is %s, that of the last post %s", what, got.EndCursor(), entries[len(entries)-1].Cursor)
 		}
 		return entries, more
 	})
@@ -58,9 +58,9 @@ func (e *engine) replyCount(post retwis.PostID) int {
 	return counts[0]
 }
 
-func (e *engine) wantReplies(of retwis.Replies, want ...retwis.PostID) {
+func (e *engine) wantReplies(of retwis.References, want ...retwis.PostID) {
 	e.T.Helper()
-	if got := e.replies(of); !slices.Equal(got, want) {
+	if got := e.references(of); !slices.Equal(got, want) {
 		e.T.Errorf("replies of %s, newest first %t: %v, want %v", of.To, of.Newest, got, want)
 	}
 	if got := e.replyCount(of.To); got != len(want) {
@@ -92,25 +92,25 @@ func TestReplies_AreASetWithThoseOfTheAuthorFirst(t *testing.T) {
 		newest := func(a, b []retwis.PostID) []retwis.PostID {
 			return slices.Concat(enginetest.Newest(a), enginetest.Newest(b))
 		}
-		e.wantReplies(retwis.Replies{To: post}, slices.Concat(own, others)...)
-		e.wantReplies(retwis.Replies{To: post, Newest: true}, newest(own, others)...)
+		e.wantReplies(retwis.References{Kind: retwis.ReplyReference, To: post}, slices.Concat(own, others)...)
+		e.wantReplies(retwis.References{Kind: retwis.ReplyReference, To: post, Newest: true}, newest(own, others)...)
 
 		// A deleted reply is skipped at once, and leaves the set with its delivery.
 		if err := e.Posts.DeletePost(t.Context(), people[1], others[0]); err != nil {
 			t.Fatal(err)
 		}
-		if got := e.replies(retwis.Replies{To: post}); slices.Contains(got, others[0]) {
+		if got := e.references(retwis.References{Kind: retwis.ReplyReference, To: post}); slices.Contains(got, others[0]) {
 			t.Error("a deleted reply is shown")
 		}
 		e.Drain()
 		others = others[1:]
-		e.wantReplies(retwis.Replies{To: post}, slices.Concat(own, others)...)
+		e.wantReplies(retwis.References{Kind: retwis.ReplyReference, To: post}, slices.Concat(own, others)...)
 
 		// A deleted post keeps its replies, and accepts no more.
 		if err := e.Posts.DeletePost(t.Context(), author, post); err != nil {
 			t.Fatal(err)
 		}
-		e.wantReplies(retwis.Replies{To: post, Newest: true}, newest(own, others)...)
+		e.wantReplies(retwis.References{Kind: retwis.ReplyReference, To: post, Newest: true}, newest(own, others)...)
 		reply := retwis.NewPost{Author: people[1], Text: "too late", InReplyTo: post, IdempotencyKey: e.Key()}
 		_, err := e.Posts.CreatePost(t.Context(), reply)
 		if shown, ok := errors.AsType[*retwis.Error](err); !ok || shown.Code != retwis.CodeNotFound {
@@ -130,7 +130,7 @@ func TestReplies_AreASetWithThoseOfTheAuthorFirst(t *testing.T) {
 		if len(others) != 3 {
 			t.Fatalf("%d replies of the last user are left, want 3", len(others))
 		}
-		e.wantReplies(retwis.Replies{To: post}, slices.Concat(own, others)...)
+		e.wantReplies(retwis.References{Kind: retwis.ReplyReference, To: post}, slices.Concat(own, others)...)
 		e.IsSound()
 	})
 }
@@ -146,12 +146,12 @@ func TestReplies_KeepTheNewestAboveTheCap(t *testing.T) {
 		all = append(all, storetest.Reply(t, e.Store, people[min(i, 1)], post).ID)
 		e.Drain()
 	}
-	e.wantReplies(retwis.Replies{To: post}, all[0], all[4], all[5])
+	e.wantReplies(retwis.References{Kind: retwis.ReplyReference, To: post}, all[0], all[4], all[5])
 	if err := e.Posts.DeletePost(t.Context(), people[1], all[5]); err != nil {
 		t.Fatal(err)
 	}
 	e.Drain()
-	e.wantReplies(retwis.Replies{To: post}, all[0], all[4])
+	e.wantReplies(retwis.References{Kind: retwis.ReplyReference, To: post}, all[0], all[4])
 	e.IsSound()
 }
 
@@ -241,7 +241,7 @@ func TestReplies_AreRequeuedUnlessDeleted(t *testing.T) {
 		}
 	}
 	e.Drain()
-	e.wantReplies(retwis.Replies{To: post}, kept)
+	e.wantReplies(retwis.References{Kind: retwis.ReplyReference, To: post}, kept)
 	e.IsSound()
 }
 
@@ -283,7 +283,7 @@ func TestCheck_FindsAndRepairsReplies(t *testing.T) {
 			if report.Counts[plant.want] == 0 {
 				t.Errorf("%s: check found %v, want %s", name, report.Counts, plant.want)
 			}
-			e.wantReplies(retwis.Replies{To: post}, own, reply)
+			e.wantReplies(retwis.References{Kind: retwis.ReplyReference, To: post}, own, reply)
 			e.IsSound()
 		}
 	})

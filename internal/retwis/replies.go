@@ -39,8 +39,10 @@ const (
 	QuoteReference ReferenceKind = "quotes"
 )
 
-// Replies names the replies of a post in one of two orders. In both, replies of the author of the post come before all others.
-type Replies struct {
+// References names the replies to a post, or its quotes, in one of two orders. In both, replies of the author of the post come
+// before all others.
+type References struct {
+	Kind   ReferenceKind
 	To     PostID
 	Newest bool // newest first; oldest first otherwise
 }
@@ -66,18 +68,24 @@ type Thread struct {
 	Above  []PostID // the posts above it, as in [Post.Thread]
 }
 
-// ReplyPosition is the content of a cursor of replies.
-type ReplyPosition struct {
-	Of    Replies
-	First bool // whether the reply is one of those of the author that come before all others
-	Reply PostID
+// ReferencePosition is the content of a cursor of replies or quotes.
+type ReferencePosition struct {
+	Of    References
+	First bool   // whether the post is one of the replies of the author that come before all others
+	Post  PostID // the reply or quote
 }
 
-const replyCursorKind = 'r'
+// cursorKind returns the kind of the cursors of replies or quotes.
+func (k ReferenceKind) cursorKind() byte {
+	if k == QuoteReference {
+		return 'q'
+	}
+	return 'r'
+}
 
 // Cursor encodes the position.
-func (p ReplyPosition) Cursor() Cursor {
-	return seal(replyCursorKind, int64(p.Of.To), number(p.Of.Newest), number(p.First), int64(p.Reply))
+func (p ReferencePosition) Cursor() Cursor {
+	return seal(p.Of.Kind.cursorKind(), int64(p.Of.To), number(p.Of.Newest), number(p.First), int64(p.Post))
 }
 
 func number(b bool) int64 {
@@ -87,15 +95,15 @@ func number(b bool) int64 {
 	return 0
 }
 
-// ReplyPosition decodes a cursor of the given replies. Any other cursor is [ErrBadCursor].
-func (c Cursor) ReplyPosition(of Replies) (ReplyPosition, error) {
-	n, ok := c.open(replyCursorKind)
+// ReferencePosition decodes a cursor of the given replies or quotes. Any other cursor is [ErrBadCursor].
+func (c Cursor) ReferencePosition(of References) (ReferencePosition, error) {
+	n, ok := c.open(of.Kind.cursorKind())
 	if !ok || len(n) != 4 {
-		return ReplyPosition{}, ErrBadCursor
+		return ReferencePosition{}, ErrBadCursor
 	}
-	p := ReplyPosition{Of: of, First: n[2] == 1, Reply: PostID(n[3])}
-	if p.Reply <= 0 || p.Cursor() != c {
-		return ReplyPosition{}, ErrBadCursor
+	p := ReferencePosition{Of: of, First: n[2] == 1, Post: PostID(n[3])}
+	if p.Post <= 0 || p.Cursor() != c {
+		return ReferencePosition{}, ErrBadCursor
 	}
 	return p, nil
 }

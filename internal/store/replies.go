@@ -163,16 +163,16 @@ func (s *Posts) Thread(ctx context.Context, id retwis.PostID) (*retwis.Thread, e
 	return &retwis.Thread{PostID: id, Above: above}, nil
 }
 
-// ReplyPage returns a page of the replies of a post, which may have been deleted. Replies of the author of the post come
-// first, at most [ownReplies] of them. It skips deleted replies and refills the page.
-func (s *Posts) ReplyPage(ctx context.Context, of retwis.Replies, page retwis.Page) (retwis.PostPage, error) {
+// ReferencePage returns a page of the replies to a post, or of its quotes. The post may have been deleted. Replies of the author of
+// the post come first, at most [ownReplies] of them. It skips deleted replies and quotes and refills the page.
+func (s *Posts) ReferencePage(ctx context.Context, of retwis.References, page retwis.Page) (retwis.PostPage, error) {
 	backward, count, cursor := page.Last > 0, page.First, page.After
 	if backward {
 		count, cursor = page.Last, page.Before
 	}
-	var at *retwis.ReplyPosition
+	var at *retwis.ReferencePosition
 	if cursor != "" {
-		from, err := cursor.ReplyPosition(of)
+		from, err := cursor.ReferencePosition(of)
 		if err != nil {
 			return retwis.PostPage{}, err
 		}
@@ -181,17 +181,17 @@ func (s *Posts) ReplyPage(ctx context.Context, of retwis.Replies, page retwis.Pa
 	inside, more := at != nil, false
 	var result retwis.PostPage
 	for scanned, ask := 0, count+1; ; ask = scanStep {
-		found, err := s.replies(ctx, of, at, backward, ask)
+		found, err := s.readReferences(ctx, of, at, backward, ask)
 		if err != nil {
-			return retwis.PostPage{}, fmt.Errorf("read the replies of post %s: %w", of.To, err)
+			return retwis.PostPage{}, fmt.Errorf("read the %s of post %s: %w", of.Kind, of.To, err)
 		}
 		ids := make([]retwis.PostID, len(found))
-		for i, reply := range found {
-			ids[i] = reply.Reply
+		for i, position := range found {
+			ids[i] = position.Post
 		}
 		posts, err := s.Posts(ctx, ids)
 		if err != nil {
-			return retwis.PostPage{}, fmt.Errorf("read the replies of post %s: %w", of.To, err)
+			return retwis.PostPage{}, fmt.Errorf("read the %s of post %s: %w", of.Kind, of.To, err)
 		}
 		for i, post := range posts {
 			if post != nil {
@@ -219,11 +219,11 @@ func (s *Posts) ReplyPage(ctx context.Context, of retwis.Replies, page retwis.Pa
 	return result, nil
 }
 
-// replies returns the next replies of a post in a direction, from a position or an end. They are fewer than count only at
-// the other end.
-func (s *Posts) replies(
-	ctx context.Context, of retwis.Replies, at *retwis.ReplyPosition, backward bool, count int,
-) ([]retwis.ReplyPosition, error) {
+// readReferences returns the next replies or quotes of a post in a direction, from a position or an end. They are fewer than count
+// only at the other end.
+func (s *Posts) readReferences(
+	ctx context.Context, of retwis.References, at *retwis.ReferencePosition, backward bool, count int,
+) ([]retwis.ReferencePosition, error) {
 	p, ok := s.db.OfPost(of.To)
 	if !ok {
 		return nil, nil
@@ -236,21 +236,21 @@ func (s *Posts) replies(
 		order = "newest"
 	}
 	if at != nil {
-		from = at.Reply.String()
+		from = at.Post.String()
 		if at.First {
 			group = "1"
 		}
 	}
 	fields, err := s.db.Do(ctx, rdb.Call{
-		Script: script.ReadReplies, Keys: []string{p.References(retwis.ReplyReference, of.To)}, Args: []any{order, direction, count, from, group},
+		Script: script.ReadReplies, Keys: []string{p.References(of.Kind, of.To)}, Args: []any{order, direction, count, from, group},
 	}).StringSlice()
 	if err != nil {
 		return nil, err
 	}
-	found := make([]retwis.ReplyPosition, len(fields)/2)
+	found := make([]retwis.ReferencePosition, len(fields)/2)
 	for i := range found {
-		found[i] = retwis.ReplyPosition{Of: of, First: fields[2*i+1] == "1"}
-		if found[i].Reply, err = retwis.ParsePostID(fields[2*i]); err != nil {
+		found[i] = retwis.ReferencePosition{Of: of, First: fields[2*i+1] == "1"}
+		if found[i].Post, err = retwis.ParsePostID(fields[2*i]); err != nil {
 			return nil, err
 		}
 	}
