@@ -94,6 +94,7 @@ export function describeUserError({ code, field, message }: UserError, { t, form
     displayName: texts.displayName,
     name: texts.listName,
     inReplyToId: texts.inReplyToId,
+    quotedPostId: texts.quotedPostId,
   };
   return (name !== undefined ? ofField[name]?.[code] : undefined) ?? texts.codes[code] ?? sentence(message);
 }

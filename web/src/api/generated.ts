@@ -1,5 +1,5 @@
 // Generated from schema.graphqls and the .graphql files by `npm run codegen`.
-import type { PostLikesFragment, TimelinePostFragment, TimelineUnreadFragment, TimelineWindowFragment } from "@retwis/client";
+import type { PostLikesFragment, PostQuoteFragment, QuotedContentFragment, TimelinePostFragment, TimelineUnreadFragment, TimelineWindowFragment } from "@retwis/client";
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
@@ -210,7 +210,7 @@ export type LikedPostsPageQueryVariables = Exact<{
 
 export type LikedPostsPageQuery = { viewer: { __typename: 'Viewer', id: string, likedPosts: { __typename: 'LikedPostConnection', edges: Array<{ __typename: 'LikedPostEdge', cursor: string, node: (
           { __typename: 'Post', id: string }
-          & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment;'PostLikesFragment': PostLikesFragment } }
+          & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment;'PostLikesFragment': PostLikesFragment;'PostQuoteFragment': PostQuoteFragment } }
         ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } } | null };
 
 export type MentionsPageQueryVariables = Exact<{ [key: string]: never; }>;
@@ -310,6 +310,24 @@ export type PublicPageQuery = { publicTimeline: (
     & { ' $fragmentRefs'?: { 'TimelineWindowFragment': TimelineWindowFragment } }
   ) | null };
 
+export type QuotesPageQueryVariables = Exact<{
+  postId: string;
+  after?: string | null | undefined;
+}>;
+
+
+export type QuotesPageQuery = { node:
+    | { __typename: 'User', id: string }
+    | { __typename: 'Post', id: string, quotes: { __typename: 'QuoteConnection', edges: Array<{ __typename: 'PostEdge', cursor: string, node: (
+            { __typename: 'Post', id: string }
+            & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment;'PostLikesFragment': PostLikesFragment;'PostQuoteFragment': PostQuoteFragment } }
+          ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } }
+    | { __typename: 'Timeline', id: string }
+    | { __typename: 'List', id: string }
+    | { __typename: 'Viewer', id: string }
+    | { __typename: 'Session', id: string }
+   | null };
+
 export type FollowButton_UserFragment = { __typename: 'User', id: string, username: string, displayName: string, viewerFollows: boolean } & { ' $fragmentName'?: 'FollowButton_UserFragment' };
 
 export type FollowUserMutationVariables = Exact<{
@@ -358,6 +376,23 @@ export type FindUsersQueryVariables = Exact<{
 
 
 export type FindUsersQuery = { findUsers: Array<{ __typename: 'User', id: string, username: string, displayName: string }> | null };
+
+export type QuotedDraftQueryVariables = Exact<{
+  postId: string;
+}>;
+
+
+export type QuotedDraftQuery = { node:
+    | { __typename: 'User', id: string }
+    | (
+      { __typename: 'Post', id: string }
+      & { ' $fragmentRefs'?: { 'QuotedContentFragment': QuotedContentFragment } }
+    )
+    | { __typename: 'Timeline', id: string }
+    | { __typename: 'List', id: string }
+    | { __typename: 'Viewer', id: string }
+    | { __typename: 'Session', id: string }
+   | null };
 
 export type LogoutMutationVariables = Exact<{ [key: string]: never; }>;
 

@@ -18,6 +18,7 @@ const PostPage = lazily(async () => (await import("../pages/PostPage.tsx")).Post
 const ProfilePage = lazily(async () => (await import("../pages/ProfilePage.tsx")).ProfilePage);
 const ProfileWithRepliesPage = lazily(async () => (await import("../pages/ProfilePage.tsx")).ProfileWithRepliesPage);
 const LikersPage = lazily(async () => (await import("../pages/LikesPages.tsx")).LikersPage);
+const QuotesPage = lazily(async () => (await import("../pages/QuotesPage.tsx")).QuotesPage);
 const LikedPostsPage = lazily(async () => (await import("../pages/LikesPages.tsx")).LikedPostsPage);
 const SettingsPage = lazily(async () => (await import("../settings/SettingsPage.tsx")).SettingsPage);
 const FindPage = lazily(async () => (await import("../pages/FindPage.tsx")).FindPage);
@@ -53,6 +54,7 @@ export function App({ services }: { services: Services }) {
               <Route path="/u/:username/following" component={FollowingPage} />
               <Route path="/post/:id" component={PostPage} />
               <Route path="/post/:id/likes" component={LikersPage} />
+              <Route path="/post/:id/quotes" component={QuotesPage} />
               <Route path="/likes" component={LikedPostsPage} />
               <Route path="/settings" component={SettingsPage} />
               <Route path="/login">

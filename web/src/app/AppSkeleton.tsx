@@ -3,8 +3,9 @@ import { earlyLine, earlyPart, earlyPost, earlyRows, type EarlyPart } from "../e
 import { avatarClass } from "../people/Avatar.tsx";
 import { ComposerSpace } from "../posts/ComposerSpace.tsx";
 import { actionClass, actionsClass, besideAvatar, contextClass, PostLayout } from "../posts/PostLayout.tsx";
+import { QuoteLayout, quoteLinkClass } from "../posts/QuoteLayout.tsx";
 import { Frame, mainClass } from "../ui/Frame.tsx";
-import { AtIcon, FindIcon, GearIcon, HeartIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon, ReplyIcon } from "../ui/icons.tsx";
+import { AtIcon, FindIcon, GearIcon, HeartIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon, QuoteIcon, ReplyIcon } from "../ui/icons.tsx";
 import { navigationBar, navigationItem } from "../ui/navigationItem.ts";
 import { LastVisitLine } from "../timeline/LastVisitLine.tsx";
 import { SkeletonRows } from "../ui/states.tsx";
@@ -106,12 +107,26 @@ function EarlyPost() {
             </p>
           </>
         }
+        quote={
+          <>
+            <QuoteLayout
+              {...part("quoted")}
+              author={<a className={quoteLinkClass} {...part("quotedAuthor")} />}
+              username={<span {...part("quotedUsername")} />}
+              text={<span {...part("quotedText")} />}
+            />
+            <QuoteLayout {...part("quotedDeleted")}>{t.quotes.deleted}</QuoteLayout>
+          </>
+        }
         text={<p dir="auto" className={`post-text ${besideAvatar}`} {...part("text")} />}
         actions={
           <div className={actionsClass}>
             <a className={actionClass} {...part("reply")}>
               <ReplyIcon />
             </a>
+            <span className={`${actionClass} [[data-visitor]_&]:hidden`}>
+              <QuoteIcon />
+            </span>
             <span className={actionClass} {...part("likes")}>
               <HeartIcon />
             </span>

@@ -6,7 +6,7 @@ import { Dialog } from "../ui/Dialog.tsx";
 export default function HelpDialog({ open, onClose, loggedIn }: { open: boolean; onClose: () => void; loggedIn: boolean }) {
   const { t } = useI18n();
   const shortcuts = [
-    ...(loggedIn ? [["n", t.shortcuts.write], ["Ctrl Enter", t.shortcuts.send], ["r", t.shortcuts.reply]] : []),
+    ...(loggedIn ? [["n", t.shortcuts.write], ["Ctrl Enter", t.shortcuts.send], ["r", t.shortcuts.reply], ["q", t.shortcuts.quote]] : []),
     ["j", t.shortcuts.next],
     ["k", t.shortcuts.previous],
     ["Enter", t.shortcuts.open],

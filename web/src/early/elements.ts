@@ -10,5 +10,11 @@ export const earlyPosts = "data-early-posts";
 export const feedClass = "pt-4";
 /** The attribute of the elements within an early post. */
 export const earlyPart = "data-early-part";
-/** What these elements are. A post keeps one of the last three if it is a reply, and none otherwise. */
-export type EarlyPart = "author" | "avatar" | "name" | "text" | "username" | "reply" | "likes" | "answered" | "continued" | "deleted";
+/** What these elements are. A post keeps one of the contexts if it is a reply, one of the quotes if it is a quote, and none otherwise. */
+export type EarlyPart =
+  | ("author" | "avatar" | "name" | "text" | "username" | "reply" | "likes")
+  | ("quotedAuthor" | "quotedUsername" | "quotedText")
+  | EarlyContext
+  | EarlyQuote;
+export type EarlyContext = "answered" | "continued" | "deleted";
+export type EarlyQuote = "quoted" | "quotedDeleted";

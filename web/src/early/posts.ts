@@ -14,6 +14,7 @@ interface Post {
   likeCount: number;
   inReplyToId: string | null;
   inReplyToUser: { username: string } | null;
+  quotedPost: { postId: string; post: Pick<Post, "text" | "author"> | null } | null;
 }
 
 /** What is needed of the answer for a page with a timeline. */
@@ -48,7 +49,7 @@ export function showPosts({ data }: TimelineAnswer): void {
   rows.replaceWith(list);
 }
 
-function copy(template: HTMLTemplateElement, { id, text, author, replyCount, likeCount, inReplyToId, inReplyToUser }: Post): Node {
+function copy(template: HTMLTemplateElement, { id, text, author, replyCount, likeCount, inReplyToId, inReplyToUser, quotedPost }: Post): Node {
   const post = document.importNode(template.content, true);
   const part = (name: EarlyPart) => post.querySelector<HTMLElement>(`[${earlyPart}=${name}]`);
   const fill = (name: EarlyPart, content: string) => part(name)?.append(content);
@@ -72,5 +73,14 @@ function copy(template: HTMLTemplateElement, { id, text, author, replyCount, lik
   } else if (link && inReplyToId !== null) {
     link.href = postPath(inReplyToId);
   }
+  const quoted = quotedPost?.post;
+  if (quoted) {
+    fill("quotedAuthor", quoted.author.displayName);
+    part("quotedAuthor")?.setAttribute("href", postPath(quotedPost.postId));
+    fill("quotedUsername", `@${quoted.author.username}`);
+    fill("quotedText", collapseBlankLines(quoted.text));
+  }
+  if (!quoted) part("quoted")?.remove();
+  if (!quotedPost || quoted) part("quotedDeleted")?.remove();
   return post;
 }

@@ -50,6 +50,7 @@ export const de: Messages = {
     write: "Beitrag schreiben",
     send: "Beitrag senden",
     reply: "Auf den Beitrag antworten",
+    quote: "Den Beitrag zitieren",
     next: "Nächster Beitrag",
     previous: "Voriger Beitrag",
     open: "Beitrag öffnen",
@@ -128,6 +129,17 @@ export const de: Messages = {
     oldestFirst: "Älteste zuerst",
     newestFirst: "Neueste zuerst",
     logIn: "Anmelden, um zu antworten",
+  },
+
+  quotes: {
+    title: "Zitate",
+    empty: "Noch keine Zitate.",
+    quote: "Zitieren",
+    quoted: (name) => `Zitierter Beitrag von ${name}`,
+    deleted: "Der zitierte Beitrag wurde gelöscht.",
+    open: "Zitierten Beitrag anzeigen",
+    remove: "Den Beitrag nicht zitieren",
+    count: (count, formatted) => `${formatted} ${plural(count, "Zitat", "Zitate")}`,
   },
 
   likes: {
@@ -331,6 +343,9 @@ export const de: Messages = {
     },
     inReplyToId: {
       NOT_FOUND: "Der Beitrag, auf den du antwortest, wurde gelöscht.",
+    },
+    quotedPostId: {
+      NOT_FOUND: "Der Beitrag, den du zitierst, wurde gelöscht.",
     },
     longDisplayName: (most, actual) => `Anzeigenamen haben bis zu ${most} Zeichen (deiner hat ${actual}).`,
     longBio: (most, actual) => `Hier sind bis zu ${most} Zeichen möglich (du hast ${actual}).`,

@@ -51,6 +51,7 @@ export const en = {
     write: "Write a post",
     send: "Send the post",
     reply: "Reply to the post",
+    quote: "Quote the post",
     next: "Next post",
     previous: "Previous post",
     open: "Open the post",
@@ -123,6 +124,17 @@ export const en = {
     oldestFirst: "Oldest first",
     newestFirst: "Newest first",
     logIn: "Log in to reply",
+  },
+
+  quotes: {
+    title: "Quotes",
+    empty: "No quotes yet.",
+    quote: "Quote",
+    quoted: (name: string) => `Quoted post by ${name}`,
+    deleted: "The quoted post was deleted.",
+    open: "Show the quoted post",
+    remove: "Do not quote the post",
+    count: (count: number, formatted: string) => `${formatted} ${plural(count, "quote", "quotes")}`,
   },
 
   likes: {
@@ -326,6 +338,9 @@ export const en = {
     } as Record<string, string>,
     inReplyToId: {
       NOT_FOUND: "The post that you are replying to was deleted.",
+    } as Record<string, string>,
+    quotedPostId: {
+      NOT_FOUND: "The post that you are quoting was deleted.",
     } as Record<string, string>,
     longDisplayName: (most: string, actual: string) => `Display names can have up to ${most} characters (yours has ${actual}).`,
     longBio: (most: string, actual: string) => `Bios can have up to ${most} characters (yours has ${actual}).`,

@@ -3,12 +3,13 @@ import { TimelinePostFragmentDoc, useThread, type Thread } from "@retwis/client"
 import { useEffect, useLayoutEffect, useRef, type RefObject } from "react";
 import { useShortcuts } from "../app/shortcuts.ts";
 import { useI18n } from "../i18n/I18n.tsx";
-import { answerFocusedPost } from "../posts/answer.ts";
+import { answerFocusedPost, quoteFocusedPost } from "../posts/answer.ts";
 import { focusedPost, focusNeighbour } from "../posts/focus.ts";
 import { PostCard } from "../posts/PostCard.tsx";
 import { postPath } from "../posts/postPath.ts";
 import { useParams } from "../router/useParams.ts";
 import { navigate, useChoice, useVisit } from "../router/visit.ts";
+import { useViewer } from "../session/useSession.ts";
 import { DeletedPost } from "../thread/DeletedPost.tsx";
 import { Replies } from "../thread/Replies.tsx";
 import { ReplyComposer } from "../thread/ReplyComposer.tsx";
@@ -29,10 +30,11 @@ function ThreadPage({ postId }: { postId: string }) {
   const [order, setOrder] = useChoice("order");
   const thread = useThread(postId, { newestFirst: order === newest, returning });
   const { status, ancestors, post } = thread;
+  const viewer = useViewer();
   const above = useRef<HTMLElement>(null);
   useSteadyPost(above, ancestors.length > 0, returning);
   const { data, complete } = useFragment({ fragment: TimelinePostFragmentDoc, fragmentName: "TimelinePost", from: post });
-  useShortcuts({ j: () => moveFocus(1), k: () => moveFocus(-1), r: () => answer(postId) });
+  useShortcuts({ j: () => moveFocus(1), k: () => moveFocus(-1), r: () => answer(postId), q: () => quoteFocusedPost(viewer?.user.id) });
   if (status === "missing") return <NotFoundPage text={t.post.missing} />;
   const author = post && complete ? data.author : undefined;
   const leave = () => {

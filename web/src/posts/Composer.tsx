@@ -6,14 +6,14 @@ import { useVisit } from "../router/visit.ts";
 import type { Viewer } from "../session/useSession.ts";
 import { Button } from "../ui/Button.tsx";
 import { lazily } from "../ui/lazily.ts";
-import { draftKey, Drafts, emptyDraft } from "./draft.ts";
+import { draftKey, emptyDraft } from "./draft.ts";
+import { drafts, quote } from "./drafts.ts";
 import { checkPost } from "./limits.ts";
 import type { MentionMenuHandle } from "./MentionMenu.tsx";
 import { mentionBefore } from "./mentions.ts";
 
+const ComposerQuote = lazily(async () => (await import("./ComposerQuote.tsx")).default);
 const MentionMenu = lazily(async () => (await import("./MentionMenu.tsx")).default);
-
-const drafts = new Drafts(() => localStorage);
 
 export interface ComposerProps {
   viewer: Viewer;
@@ -23,7 +23,7 @@ export interface ComposerProps {
   closed?: string | undefined;
 }
 
-/** Writes posts and replies. A post shows at the head of the home timeline at once, a reply before the other replies. */
+/** Writes posts, quotes and replies. A post shows at the head of the home timeline at once, a reply before the other replies. */
 export function Composer({ viewer, inReplyTo, closed }: ComposerProps) {
   const i18n = useI18n();
   const { t } = i18n;
@@ -45,7 +45,7 @@ export function Composer({ viewer, inReplyTo, closed }: ComposerProps) {
   useInvitation(field);
 
   const send = async () => {
-    const { text, key } = draft;
+    const { text, quotedPostId, key } = draft;
     drafts.send(draftOf, draft);
     setProblem(undefined);
     const failed = (why: string) => {
@@ -53,7 +53,7 @@ export function Composer({ viewer, inReplyTo, closed }: ComposerProps) {
       drafts.returned(draftOf, draft);
     };
     try {
-      const sending = create({ text, author: viewer.user, homeTimelineId: viewer.homeTimeline.id, inReplyTo, idempotencyKey: key });
+      const sending = create({ text, author: viewer.user, homeTimelineId: viewer.homeTimeline.id, inReplyTo, quotedPostId, idempotencyKey: key });
       if (!inReplyTo) scrollToTop();
       const [failure] = await sending;
       if (failure) failed(describeUserError(failure, i18n));
@@ -63,7 +63,11 @@ export function Composer({ viewer, inReplyTo, closed }: ComposerProps) {
     }
   };
 
-  const type = (text: string) => drafts.write(draftOf, draft.text === text ? draft : emptyDraft(text));
+  const type = (text: string) => drafts.write(draftOf, draft.text === text ? draft : emptyDraft(text, draft.quotedPostId));
+  const removeQuote = () => {
+    quote(viewer.user.id, undefined);
+    field.current?.focus();
+  };
   const mention = useMention(field, draft.text, type);
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -108,6 +112,11 @@ export function Composer({ viewer, inReplyTo, closed }: ComposerProps) {
           </Suspense>
         )}
       </div>
+      {draft.quotedPostId !== undefined && (
+        <Suspense fallback={null}>
+          <ComposerQuote postId={draft.quotedPostId} onRemove={removeQuote} />
+        </Suspense>
+      )}
       <div className="mt-2 flex items-center gap-3">
         <p role="status" className="min-w-0 flex-1 text-sm text-warn">
           {closed ?? (check.tooManyBytes ? t.composer.tooManyBytes : problem)}

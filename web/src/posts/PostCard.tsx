@@ -11,10 +11,10 @@ import { useViewer } from "../session/useSession.ts";
 import { useAge } from "../ui/clock.ts";
 import { TrashIcon } from "../ui/icons.tsx";
 import { lazily } from "../ui/lazily.ts";
-import { LikeButton } from "./LikeButton.tsx";
-import { actionsClass, besideAvatar, PostLayout } from "./PostLayout.tsx";
-import { PostActions } from "./PostActions.tsx";
+import { besideAvatar, PostLayout } from "./PostLayout.tsx";
+import { LargePostActions, PostActions } from "./PostActions.tsx";
 import { postPath } from "./postPath.ts";
+import { Quote } from "./QuoteCard.tsx";
 import { ReplyContext } from "./ReplyContext.tsx";
 import { RichText } from "./RichText.tsx";
 
@@ -36,7 +36,6 @@ export interface PostCardProps {
 export function PostCard({ post, position, large = false, inThread = large, onDeleted }: PostCardProps) {
   const { data, complete } = useFragment({ fragment: TimelinePostFragmentDoc, fragmentName: "TimelinePost", from: post });
   const viewer = useViewer();
-  const { t, format } = useI18n();
   if (!complete) return <div className="h-px" />; // just deleted; lists want no empty rows
   const { id, text, author, entities } = data;
   const pending = isPending(id);
@@ -51,6 +50,7 @@ export function PostCard({ post, position, large = false, inThread = large, onDe
     if (pending || onLink || modified || event.detail > 1 || hasSelection()) return;
     navigate(href);
   };
+  const quote = data.quotedPostId !== null && <Quote postId={id} quotedPostId={data.quotedPostId} />;
   const textProps = { id: `${id}-text`, text, entities };
   return (
     <PostLayout
@@ -77,20 +77,12 @@ export function PostCard({ post, position, large = false, inThread = large, onDe
       }
       context={hasContext && <ReplyContext id={`${id}-context`} post={data} />}
       text={!large && <RichText {...textProps} className={`${besideAvatar} cursor-pointer`} onClick={openByText} />}
+      quote={!large && quote}
       actions={!large && <PostActions postId={id} replyCount={data.replyCount} likeCount={data.likeCount} />}
     >
       {large && <RichText {...textProps} className="mt-4 text-xl" />}
-      {large && (
-        <div className={`${actionsClass} items-center`}>
-          <LikeButton postId={id} likeCount={data.likeCount} />
-          {data.replyCount > 0 && <p>{t.post.replies(data.replyCount, format.number(data.replyCount))}</p>}
-          {data.likeCount > 0 && (
-            <Link to={`${href}/likes`} className="hover:underline">
-              {t.post.likes(data.likeCount, format.number(data.likeCount))}
-            </Link>
-          )}
-        </div>
-      )}
+      {large && quote}
+      {large && <LargePostActions {...data} />}
     </PostLayout>
   );
 }

@@ -12,13 +12,15 @@ export interface PostLayoutProps extends Omit<ComponentProps<"article">, "classN
   context?: ReactNode;
   /** The text beside the avatar. */
   text?: ReactNode;
+  /** The post that this one quotes. */
+  quote?: ReactNode;
   /** The links and buttons below the text. */
   actions?: ReactNode;
   faint?: boolean;
 }
 
 /** The layout of a post, which the app shares with its document. */
-export function PostLayout({ avatar, author, username, aside, context, text, actions, faint = false, children, ...article }: PostLayoutProps) {
+export function PostLayout({ avatar, author, username, aside, context, text, quote, actions, faint = false, children, ...article }: PostLayoutProps) {
   return (
     <article {...article} className={`scroll-mt-16 border-b border-line px-4 py-4 outline-offset-[-2px] sm:scroll-mt-2 sm:px-6 ${faint ? "opacity-70" : ""}`}>
       <div className="flex gap-3">
@@ -33,6 +35,7 @@ export function PostLayout({ avatar, author, username, aside, context, text, act
           </p>
           {context}
           {text}
+          {quote}
           {actions}
         </div>
       </div>

@@ -63,6 +63,23 @@ test("a post that was not sent returns before a draft begun meanwhile", () => {
   expect(new Drafts(() => localStorage).read("me")).toEqual(drafts.read("me"));
 });
 
+test("a draft keeps the post that it quotes, also without a text", () => {
+  localStorage.clear();
+  const drafts = new Drafts(() => localStorage);
+  drafts.write("me", emptyDraft("", "quoted"));
+  expect(new Drafts(() => localStorage).read("me").quotedPostId).toBe("quoted");
+  const quote = emptyDraft("A quote", "quoted");
+  drafts.send("me", quote);
+  expect(drafts.read("me").quotedPostId).toBeUndefined();
+  drafts.returned("me", quote);
+  expect(drafts.read("me")).toEqual(quote);
+  // A quote that was begun meanwhile keeps the post that it quotes.
+  drafts.send("me", quote);
+  drafts.write("me", emptyDraft("", "another"));
+  drafts.returned("me", quote);
+  expect(drafts.read("me")).toMatchObject({ text: "A quote", quotedPostId: "another" });
+});
+
 test("keys are printable and differ", () => {
   const keys = Array.from({ length: 50 }, () => emptyDraft("x").key);
   expect(new Set(keys).size).toBe(50);

@@ -1,11 +1,13 @@
 import { newIdempotencyKey } from "@retwis/client";
 
 /**
- * The text of a post that is being written. The key belongs to the text: sending the same
- * text again after its answer was lost creates no second post.
+ * A post that is being written. The key belongs to the text and the quoted post: sending the same
+ * post again after its answer was lost creates no second one.
  */
 export interface Draft {
   readonly text: string;
+  /** The id of the post that is quoted. */
+  readonly quotedPostId?: string | undefined;
   readonly key: string;
 }
 
@@ -55,10 +57,11 @@ export class Drafts {
     if (this.stored(key).key === draft.key) this.keep(key, this.read(key));
   }
 
-  /** The post could not be sent: its text is put before that of a draft begun meanwhile. */
+  /** The post could not be sent: its text is put before that of a draft begun meanwhile, which keeps the post that it quotes. */
   returned(key: string, draft: Draft): void {
-    const { text } = this.read(key);
-    this.write(key, text === "" ? draft : emptyDraft(`${draft.text}\n\n${text}`));
+    const { text, quotedPostId } = this.read(key);
+    const untouched = text === "" && quotedPostId === undefined;
+    this.write(key, untouched ? draft : emptyDraft([draft.text, text].filter(Boolean).join("\n\n"), quotedPostId ?? draft.quotedPostId));
   }
 
   private show(key: string, draft: Draft): void {
@@ -68,7 +71,7 @@ export class Drafts {
 
   private keep(key: string, draft: Draft): void {
     try {
-      if (draft.text === "") this.storage().removeItem(name(key));
+      if (draft.text === "" && draft.quotedPostId === undefined) this.storage().removeItem(name(key));
       else this.storage().setItem(name(key), JSON.stringify(draft));
     } catch {
       // Storage is full or forbidden: the draft lives as long as the page.
@@ -86,8 +89,8 @@ export class Drafts {
   }
 }
 
-export function emptyDraft(text = ""): Draft {
-  return { text, key: newIdempotencyKey() };
+export function emptyDraft(text = "", quotedPostId?: string): Draft {
+  return { text, key: newIdempotencyKey(), ...(quotedPostId !== undefined && { quotedPostId }) };
 }
 
 function name(key: string): string {
@@ -96,5 +99,5 @@ function name(key: string): string {
 
 function isDraft(value: unknown): value is Draft {
   const draft = value as Partial<Draft> | null;
-  return typeof draft?.text === "string" && typeof draft.key === "string";
+  return typeof draft?.text === "string" && typeof draft.key === "string" && ["string", "undefined"].includes(typeof draft.quotedPostId);
 }

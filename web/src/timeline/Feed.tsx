@@ -4,9 +4,10 @@ import { useShortcuts } from "../app/shortcuts.ts";
 import { feedClass } from "../early/elements.ts";
 import { focusedPost, focusNeighbour, focusPost } from "../posts/focus.ts";
 import { PostCard } from "../posts/PostCard.tsx";
-import { answerFocusedPost } from "../posts/answer.ts";
+import { answerFocusedPost, quoteFocusedPost } from "../posts/answer.ts";
 import { useI18n } from "../i18n/I18n.tsx";
 import { useVisit, type Visit } from "../router/visit.ts";
+import { useViewer } from "../session/useSession.ts";
 import { lazily } from "../ui/lazily.ts";
 import { Empty, Problem, Skeleton } from "../ui/states.tsx";
 import { useNumberInTitle } from "../ui/Title.tsx";
@@ -56,8 +57,9 @@ export function Feed({ timelineId, label, empty }: FeedProps) {
   const { unreadCount, oldestUnread } = useReading(timeline, key);
   const waiting = unreadCount ?? newPosts.count;
   useNumberInTitle(waiting === 0 ? "" : unreadCount === undefined ? format.number(waiting) : format.numberUpTo(maxUnread, waiting));
+  const viewer = useViewer();
   const select = useSelection(timeline.edges, timeline.postInView, list);
-  useShortcuts({ j: () => select(1), k: () => select(-1), ".": () => void newPosts.show(), r: () => answerFocusedPost() });
+  useShortcuts({ j: () => select(1), k: () => select(-1), ".": () => void newPosts.show(), r: () => answerFocusedPost(), q: () => quoteFocusedPost(viewer?.user.id) });
 
   const handOver = useHandOver();
   const row = (edge: TimelineEdge, position: number) => (

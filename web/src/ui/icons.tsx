@@ -72,6 +72,18 @@ export const ReplyIcon = () => (
   </Icon>
 );
 
+export const QuoteIcon = () => (
+  <Icon size={18}>
+    <path d="M4.5 17.5v-5.2a5.6 5.6 0 0 1 4.8-5.6M4.5 12.5h5v5h-5zM14 17.5v-5.2a5.6 5.6 0 0 1 4.8-5.6M14 12.5h5v5h-5z" />
+  </Icon>
+);
+
+export const CloseIcon = () => (
+  <Icon size={18}>
+    <path d="m6 6 12 12M18 6 6 18" />
+  </Icon>
+);
+
 export const HeartIcon = ({ filled = false }: { filled?: boolean }) => (
   <Icon size={18}>
     <path d="M12 20C7 16.5 3.5 13.3 3.5 9.3A4.6 4.6 0 0 1 12 6.8a4.6 4.6 0 0 1 8.5 2.5c0 4-3.5 7.2-8.5 10.7z" fill={filled ? "currentColor" : "none"} />

@@ -5,8 +5,8 @@ import { mergePages, type StoredConnection } from "./pagination.ts";
 /** How many deletions are remembered. */
 const rememberedDeletions = 1_000;
 
-/** A post above another one in its thread, as the cache stores it. */
-interface StoredAncestor {
+/** A post that another one refers to, as the cache stores it: an ancestor, or the post that is quoted. */
+interface StoredReference {
   post: Reference | null;
   unavailable: string | null;
 }
@@ -48,7 +48,7 @@ export class RetwisCache extends InMemoryCache {
           keyFields: ["postId"],
           fields: {
             post: { merge: (_, incoming: Reference | null) => unlessIn(incoming, deleted) },
-            ancestors: { merge: (_, incoming: readonly StoredAncestor[]) => withPlaceholders(incoming, deleted) },
+            ancestors: { merge: (_, incoming: readonly StoredReference[]) => withPlaceholders(incoming, deleted) },
             replies: { ...pages, keyArgs: ["orderBy"] },
           },
         },
@@ -58,6 +58,18 @@ export class RetwisCache extends InMemoryCache {
             // Events do not say it. What they bring is new, and nobody likes it yet.
             viewerHasLiked: { read: (known: boolean | undefined) => known ?? false },
             likers: pages,
+            quotes: pages,
+            quotedPost: {
+              // Events bring the id alone. Often the post itself is known.
+              read: (known: StoredReference | null | undefined, { readField, toReference, canRead }) => {
+                const postId = readField<string | null>("quotedPostId");
+                const post = known === undefined && typeof postId === "string" ? toReference({ __typename: "Post", id: postId }) : undefined;
+                if (!post) return known ?? postId;
+                if (!deleted.has(post.__ref) && !canRead(post)) return undefined;
+                return withPlaceholder({ __typename: "QuotedPost", postId, post, unavailable: null }, deleted);
+              },
+              merge: (_, incoming: StoredReference | null) => incoming && withPlaceholder(incoming, deleted),
+            },
           },
         },
         User: { fields: { followers: pages, following: pages, followersYouKnow: sized, commonFollowers: { ...sized, keyArgs: ["with"] } } },
@@ -82,33 +94,26 @@ export class RetwisCache extends InMemoryCache {
     this.deleted.add(ref);
     if (this.deleted.size > rememberedDeletions) this.deleted.delete(this.deleted.values().next().value ?? "");
     const refs = new Set([ref]);
+    const others = (stored: unknown) => without(stored as StoredConnection, refs);
+    const fieldsOf: Record<string, Record<string, (stored: unknown) => unknown>> = {
+      Timeline: { posts: others },
+      Viewer: { likedPosts: others },
+      Thread: {
+        post: (post) => unlessIn(post as Reference | null, refs),
+        ancestors: (ancestors) => withPlaceholders(ancestors as readonly StoredReference[], refs),
+        replies: others,
+      },
+      Post: {
+        quotes: others,
+        quotedPost: (quoted) => quoted && withPlaceholder(quoted as StoredReference, refs),
+      },
+    };
     this.batch({
       update: () => {
         for (const optimistic of [false, true]) {
-          for (const id of Object.keys(this.extract(optimistic))) {
-            if (id.startsWith("Timeline:")) {
-              this.modify<{ posts: StoredConnection }>({
-                id,
-                optimistic,
-                fields: { posts: (posts) => without(posts as StoredConnection, refs) },
-              });
-            } else if (id.startsWith("Viewer:")) {
-              this.modify<{ likedPosts: StoredConnection }>({
-                id,
-                optimistic,
-                fields: { likedPosts: (posts) => without(posts as StoredConnection, refs) },
-              });
-            } else if (id.startsWith("Thread:")) {
-              this.modify<{ post: Reference | null; ancestors: readonly StoredAncestor[]; replies: StoredConnection }>({
-                id,
-                optimistic,
-                fields: {
-                  post: (post) => unlessIn(post as Reference | null, refs),
-                  ancestors: (ancestors) => withPlaceholders(ancestors as readonly StoredAncestor[], refs),
-                  replies: (replies) => without(replies as StoredConnection, refs),
-                },
-              });
-            }
+          for (const [id, stored] of Object.entries(this.extract(optimistic))) {
+            const fields = fieldsOf[String(stored?.__typename)];
+            if (fields) this.modify<Record<string, unknown>>({ id, optimistic, fields: fields as never });
           }
         }
         this.evict({ id: ref });
@@ -155,8 +160,12 @@ function unlessIn(post: Reference | null, refs: ReadonlySet<string>): Reference 
   return post && refs.has(post.__ref) ? null : post;
 }
 
-/** The posts above a post, with placeholders for some deleted ones. */
-function withPlaceholders(ancestors: readonly StoredAncestor[], refs: ReadonlySet<string>): readonly StoredAncestor[] {
-  if (!ancestors.some(({ post }) => post && refs.has(post.__ref))) return ancestors;
-  return ancestors.map((ancestor) => (ancestor.post && refs.has(ancestor.post.__ref) ? { ...ancestor, post: null, unavailable: "DELETED" } : ancestor));
+/** References to posts, with placeholders for some deleted ones. */
+function withPlaceholders(references: readonly StoredReference[], refs: ReadonlySet<string>): readonly StoredReference[] {
+  return references.some(({ post }) => post && refs.has(post.__ref)) ? references.map((reference) => withPlaceholder(reference, refs)) : references;
+}
+
+/** A reference to a post, or a placeholder if the post is one of some deleted ones. */
+function withPlaceholder<T extends StoredReference>(reference: T, refs: ReadonlySet<string>): T {
+  return reference.post && refs.has(reference.post.__ref) ? { ...reference, post: null, unavailable: "DELETED" } : reference;
 }

@@ -58,7 +58,7 @@ function edge(letter: string, author = "somebody") {
       text: letter,
       createdAt: "2026-01-01T00:00:00.000Z",
       author: { __typename: "User" as const, id: author, username: author, displayName: author },
-      entities: [], replyCount: 0, likeCount: 0, viewerHasLiked: false, inReplyToId: null, inReplyToUser: null,
+      entities: [], replyCount: 0, likeCount: 0, viewerHasLiked: false, inReplyToId: null, inReplyToUser: null, quotedPostId: null, quotedPost: null,
     },
   };
 }

@@ -5,6 +5,7 @@ import { Connection } from "./connection.ts";
 import { timelineDocuments, type TimelineDocuments } from "./documents.ts";
 import { OwnPosts } from "./ownPosts.ts";
 import { Places } from "./places.ts";
+import { Quotes } from "./quotes.ts";
 import { Timelines } from "./timelines.ts";
 
 export interface RetwisOptions {
@@ -28,6 +29,7 @@ export interface Retwis {
   readonly ownPosts: OwnPosts;
   readonly timelines: Timelines;
   readonly places: Places;
+  readonly quotes: Quotes;
   /** Forgets everything read so far and reconnects. Call it after login and logout. */
   readonly sessionChanged: () => Promise<void>;
 }
@@ -51,6 +53,7 @@ export function createRetwis(options: RetwisOptions = {}): Retwis {
   });
   const documents = timelineDocuments(options.postFragment);
   const ownPosts = new OwnPosts();
+  const quotes = new Quotes(client);
   const timelines = new Timelines(client, documents, ownPosts, connection);
   const places = new Places(() => sessionStorage);
   window.addEventListener("pagehide", places.keep);
@@ -62,7 +65,7 @@ export function createRetwis(options: RetwisOptions = {}): Retwis {
     places.clear();
     connection.restart();
   };
-  return { client, connection, documents, ownPosts, timelines, places, sessionChanged };
+  return { client, connection, documents, ownPosts, timelines, places, quotes, sessionChanged };
 }
 
 /** Provides the shared state to the components below. */

@@ -2,6 +2,7 @@ import { useMutation } from "@apollo/client/react";
 import { useCallback } from "react";
 import { DeletePostDocument, TimelinePostFragmentDoc, type CreatePostMutation } from "./generated.ts";
 import { isPending, pendingId } from "./pending.ts";
+import { changeQuoteCount } from "./quotes.ts";
 import { useRetwis } from "./retwis.ts";
 import { addReply, changeReplyCount } from "./useThread.ts";
 import { prependPosts } from "./window.ts";
@@ -19,6 +20,8 @@ export interface NewPost {
   homeTimelineId: string;
   /** The post that this one answers. */
   inReplyTo?: { id: string; author: { id: string; username: string } } | undefined;
+  /** The id of the post that this one quotes. */
+  quotedPostId?: string | undefined;
   /** Sending a post again with the same key creates no second one. */
   idempotencyKey: string;
   /** Fields of the app's own `postFragment`, for the time until the server has answered. */
@@ -27,13 +30,14 @@ export interface NewPost {
 
 /**
  * Returns a function that creates a post. The post is shown at the head of the home timeline
- * at once, and a reply before the other replies. A refused post disappears again. While the network is down, the post waits and is sent when the network is back.
+ * at once, and a reply before the other replies. A refused post disappears again. While the network is down, the post waits and
+ * is sent when the network is back.
  */
 export function useCreatePost(): (post: NewPost) => Promise<PostErrors> {
   const { documents, ownPosts } = useRetwis();
   const [create] = useMutation(documents.createPost);
   return useCallback(
-    async ({ text, author, homeTimelineId, inReplyTo, idempotencyKey, optimistic }) => {
+    async ({ text, author, homeTimelineId, inReplyTo, quotedPostId, idempotencyKey, optimistic }) => {
       const node = {
         __typename: "Post",
         id: pendingId(idempotencyKey),
@@ -45,11 +49,12 @@ export function useCreatePost(): (post: NewPost) => Promise<PostErrors> {
         likeCount: 0,
         inReplyToId: inReplyTo?.id ?? null,
         inReplyToUser: inReplyTo ? { __typename: "User", id: inReplyTo.author.id, username: inReplyTo.author.username } : null,
+        quotedPostId: quotedPostId ?? null,
         ...optimistic,
       };
       const { data } = await ownPosts.send(author.id, () =>
         create({
-          variables: { input: { text, idempotencyKey, ...(inReplyTo && { inReplyToId: inReplyTo.id }) } },
+          variables: { input: { text, idempotencyKey, ...(inReplyTo && { inReplyToId: inReplyTo.id }), ...(quotedPostId !== undefined && { quotedPostId }) } },
           optimisticResponse: {
             createPost: {
               __typename: "CreatePostPayload",
@@ -63,6 +68,7 @@ export function useCreatePost(): (post: NewPost) => Promise<PostErrors> {
             if (!isPending(edge.node.id)) ownPosts.add(edge.node.id);
             prependPosts(cache, homeTimelineId, [{ cursor: edge.cursor, postId: edge.node.id }]);
             if (inReplyTo) addReply(cache, inReplyTo.id, edge.node.id);
+            if (quotedPostId !== undefined) changeQuoteCount(cache, quotedPostId, 1);
             cache.modify({
               id: cache.identify({ __typename: "User", id: author.id }) ?? "",
               fields: { postCount: (count: number) => count + 1 },
@@ -93,8 +99,9 @@ export function useDeletePost(): (postId: string, authorId: string, onDeleted?: 
         fields: { postCount: (count: number) => Math.max(count - 1, 0) },
       });
       const from = { __typename: "Post" as const, id: postId };
-      const answered = client.cache.readFragment({ fragment: TimelinePostFragmentDoc, fragmentName: "TimelinePost", from })?.inReplyToId;
-      if (answered) changeReplyCount(client.cache, answered, -1);
+      const known = client.cache.readFragment({ fragment: TimelinePostFragmentDoc, fragmentName: "TimelinePost", from });
+      if (known?.inReplyToId) changeReplyCount(client.cache, known.inReplyToId, -1);
+      if (known?.quotedPostId) changeQuoteCount(client.cache, known.quotedPostId, -1);
       onDeleted?.();
       client.cache.removePost(postId);
       return errors;

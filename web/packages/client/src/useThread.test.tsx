@@ -60,6 +60,9 @@ const post = (id: string, answered?: string, author = "other") => ({
   viewerHasLiked: false,
   inReplyToId: answered ?? null,
   inReplyToUser: answered === undefined ? null : { __typename: "User", id: "other", username: "other" },
+  quotedPostId: null,
+  quotedPost: null,
+  quoteCount: 0,
 });
 const pageOf = (ids: string, hasNextPage: boolean) => ({
   __typename: "ReplyConnection",
