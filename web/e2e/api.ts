@@ -38,19 +38,24 @@ export class Person {
   }
 
   /** Posts a text and returns the post's id. */
-  async post(text: string): Promise<string> {
-    const { createPost } = await this.run<{ createPost: { edge: { node: { id: string } } } }>(
-      `mutation ($text: String!) { createPost(input: { text: $text }) { edge { node { id } } userErrors { message } } }`,
-      { text },
-    );
-    return createPost.edge.node.id;
+  post(text: string): Promise<string> {
+    return this.create({ text });
   }
 
   /** Answers a post and returns the id of the reply. */
-  async reply(inReplyToId: string, text: string): Promise<string> {
+  reply(inReplyToId: string, text: string): Promise<string> {
+    return this.create({ text, inReplyToId });
+  }
+
+  /** Quotes a post and returns the id of the quote. */
+  quote(quotedPostId: string, text: string): Promise<string> {
+    return this.create({ text, quotedPostId });
+  }
+
+  private async create(input: object): Promise<string> {
     const { createPost } = await this.run<{ createPost: { edge: { node: { id: string } } } }>(
       `mutation ($input: CreatePostInput!) { createPost(input: $input) { edge { node { id } } userErrors { message } } }`,
-      { input: { text, inReplyToId } },
+      { input },
     );
     return createPost.edge.node.id;
   }
@@ -63,6 +68,12 @@ export class Person {
   async replyCount(postId: string): Promise<number> {
     const { thread } = await this.run<{ thread: { replyCount: number } | null }>(`query ($postId: ID!) { thread(postId: $postId) { replyCount } }`, { postId });
     return thread?.replyCount ?? 0;
+  }
+
+  /** How many quotes a post has. */
+  async quoteCount(postId: string): Promise<number> {
+    const { node } = await this.run<{ node: { quoteCount: number } }>(`query ($postId: ID!) { node(id: $postId) { ... on Post { quoteCount } } }`, { postId });
+    return node.quoteCount;
   }
 
   /** Posts many texts, one after the other. */

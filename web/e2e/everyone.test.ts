@@ -5,6 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Person } from "./api.ts";
 import { launch, login, phone, problems, untilLive, visit } from "./browser.ts";
+import { newcomers, texts } from "./samples.ts";
 import { startServer, type Server } from "./server.ts";
 
 /** Where to put a picture of every page, if anywhere. */
@@ -16,16 +17,6 @@ let reader: Person;
 let threadId: string;
 let deletedId: string;
 let listId: string;
-
-const texts = [
-  "<script>alert('markup')</script> & <img src=x onerror=alert(1)> stay what they are: text.",
-  "نص يُقرأ من اليمين إلى اليسار، بين غيره.",
-  "Averylongwordthathasnoendandnospacesandmustbreaksomewhereorthewholepagescrollssidewaysonphoneswhichnobodywants",
-  "The first frost this morning, and the garden went quiet all at once.",
-  "Reading about how cathedrals were paid for. It took longer to find the money than to lay the stones.",
-  "Two things I learnt from baking bread:\n1. the dough knows the time\n2. it will not tell you",
-  "A tram, an umbrella, a very small dog.",
-];
 
 beforeAll(async () => {
   [server, browser] = await Promise.all([startServer(), launch()]);
@@ -54,25 +45,18 @@ beforeAll(async () => {
   await others[2]!.reply(threadId, "A bicycle, before the frost.");
   await reader.like(threadId);
   await others[1]!.like(threadId);
+  await others[2]!.quote(threadId, "Two windows, and she looks out of the one to the yard.");
+  const withdrawn = await others[2]!.post("I take this back.");
+  await others[0]!.quote(withdrawn, "Before it is gone:");
+  await others[2]!.delete(withdrawn);
   await vi.waitFor(async () => expect(await reader.replyCount(threadId)).toBe(3), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(await reader.quoteCount(threadId)).toBe(1), { timeout: 30_000 });
   if (pictures && !existsSync(pictures)) mkdirSync(pictures, { recursive: true });
 });
 afterAll(async () => {
   await browser.close();
   await server.stop();
 });
-
-/** Users who register during a test. A repeated test takes the next one. */
-const newcomers: [name: string, displayName: string, text: string][] = [
-  ["vera_k", "Vera Kant", "Moved in today. The kettle was the first thing out of its box."],
-  ["omar_b", "Omar Bey", "Four wrong trains and one right one: I am here."],
-  ["ilse_r", "Ilse Roth", "Does anybody know what the blackbird says at five in the morning?"],
-  ["nils_h", "Nils Hagen", "Hello, all. I was told that people here write about bread."],
-  ["ana_p", "Ana Prado", "Someone on the tram was reading Sappho aloud."],
-  ["teo_m", "Teo Marsh", "Planted garlic. See you in July."],
-  ["lin_w", "Lin Wei", "The lake is the colour of slate today."],
-  ["juno_d", "Juno Dahl", "A letter arrived, by hand, with a stamp."],
-];
 
 let registered = 0;
 
@@ -154,6 +138,15 @@ const loggedIn: Look[] = [
         close: (page) => page.getByLabel("What’s on your mind?").fill(""),
       },
       {
+        name: "compose-quote",
+        within: "main form",
+        open: async (page) => {
+          await page.getByRole("article").getByRole("button", { name: "Quote", exact: true }).first().click();
+          await page.getByRole("button", { name: "Do not quote the post" }).waitFor();
+        },
+        close: (page) => page.getByRole("button", { name: "Do not quote the post" }).click(),
+      },
+      {
         name: "home-new-posts",
         within: "[data-new-posts]",
         open: async (page) => {
@@ -228,6 +221,7 @@ const loggedIn: Look[] = [
     ],
   },
   { name: "thread", path: "thread", ready: untilThread },
+  { name: "quotes", path: "quotes", ready: (page) => page.locator("blockquote").waitFor() },
   { name: "likers", path: "likers", ready: untilPeople },
   { name: "liked-posts", path: "/likes", ready: (page) => page.getByRole("button", { name: "Like, 2 likes" }).waitFor() },
   { name: "thread-deleted", path: "deleted", ready: (page) => page.getByText("This post was deleted.").waitFor() },
@@ -272,7 +266,7 @@ const loggedIn: Look[] = [
 
 function addressOf(path: string): string {
   const list = `/lists/${encodeURIComponent(listId)}`;
-  return { thread: `/post/${threadId}`, likers: `/post/${threadId}/likes`, deleted: `/post/${deletedId}`, list, members: `${list}/members` }[path] ?? path;
+  return { thread: `/post/${threadId}`, likers: `/post/${threadId}/likes`, quotes: `/post/${threadId}/quotes`, deleted: `/post/${deletedId}`, list, members: `${list}/members` }[path] ?? path;
 }
 
 /** Besides the usual rules: the name of a control contains its visible label. */

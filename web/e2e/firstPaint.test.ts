@@ -40,12 +40,16 @@ test.each([
   // The public timeline shows no replies to others.
   const answered = path === "/" && viewport === phone ? await other.post("Early question.") : ids[18]!;
   await person.reply(answered, "Early 20.");
+  const gone = await other.post("Early and gone.");
+  for (const [quoted, text] of [[ids[0]!, "Early 21."], [gone, "Early 22."]] as const) await person.quote(quoted, text);
+  await other.delete(gone);
   await expect.poll(() => person.replyCount(answered)).toBe(1);
   page = await visit(browser, server.url, { viewport });
   await login(page, person);
   const held = await holdScripts();
   await page.goto(path, { waitUntil: "commit" });
   await postOf(page, "Early 20.").waitFor();
+  expect(await page.locator("blockquote").count()).toBe(2);
   expect(await page.locator("[data-connection]").count()).toBe(0);
   expect(await page.locator("[data-early-rows]").count()).toBe(0);
   const early = await places();

@@ -60,13 +60,13 @@ export class RetwisCache extends InMemoryCache {
             likers: pages,
             quotes: pages,
             quotedPost: {
-              // Events bring the id alone. Often the post itself is known.
-              read: (known: StoredReference | null | undefined, { readField, toReference, canRead }) => {
+              // Events bring the id alone. Null is what useQuotedPost reads; a missing field would have pages read again.
+              read: (known: StoredReference | null | undefined, { readField, toReference }) => {
                 const postId = readField<string | null>("quotedPostId");
                 const post = known === undefined && typeof postId === "string" ? toReference({ __typename: "Post", id: postId }) : undefined;
-                if (!post) return known ?? postId;
-                if (!deleted.has(post.__ref) && !canRead(post)) return undefined;
-                return withPlaceholder({ __typename: "QuotedPost", postId, post, unavailable: null }, deleted);
+                if (!post) return known ?? null;
+                const found = withPlaceholder({ __typename: "QuotedPost", postId, post, unavailable: null }, deleted);
+                return found.post === null || readField("createdAt", post) !== undefined ? found : null;
               },
               merge: (_, incoming: StoredReference | null) => incoming && withPlaceholder(incoming, deleted),
             },

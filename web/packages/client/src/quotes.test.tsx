@@ -4,7 +4,7 @@ import { Observable, type Subscriber } from "rxjs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RetwisApolloClient } from "./apolloClient.ts";
 import { RetwisCache } from "./cache.ts";
-import { QuotedPostsDocument } from "./generated.ts";
+import { PostQuoteFragmentDoc, QuotedPostsDocument } from "./generated.ts";
 import { createRetwis, RetwisProvider, useCreatePost, useQuoteCount, useQuotedPost } from "./index.ts";
 import { Quotes } from "./quotes.ts";
 
@@ -70,6 +70,11 @@ test("what events do not bring is read once, for all posts together, unless the 
     asked[0]!.answer.complete();
   });
   await until("Text of known 1", "Text of other 1", "deleted 1", "-", "?");
+  // What is not known does not make a page incomplete, which would be read again.
+  client.cache.modify({ id: "Post:plain", fields: { quotedPostId: () => "unknown" } });
+  const from = { __typename: "Post" as const, id: "plain" };
+  expect(client.cache.readFragment({ fragment: PostQuoteFragmentDoc, fragmentName: "PostQuote", from })).toMatchObject({ quotedPost: null });
+  client.cache.modify({ id: "Post:plain", fields: { quotedPostId: () => null } });
   await act(async () => client.cache.removePost("other"));
   await act(async () => client.cache.removePost("known"));
   await until("deleted 0", "deleted 0", "deleted 0", "-", "?");

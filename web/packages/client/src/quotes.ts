@@ -22,11 +22,11 @@ export interface QuotedPost {
 export function useQuotedPost(postId: string): QuotedPost | null | undefined {
   const { quotes } = useRetwis();
   const { data, complete } = useFragment({ fragment: PostQuoteFragmentDoc, fragmentName: "PostQuote", from: { __typename: "Post", id: postId } });
-  const unknown = !complete && typeof data.quotedPostId === "string";
+  const unknown = complete && data.quotedPostId !== null && data.quotedPost === null;
   useEffect(() => {
     if (unknown) quotes.read(postId);
   }, [quotes, unknown, postId]);
-  return complete ? data.quotedPost : undefined;
+  return complete && !unknown ? data.quotedPost : undefined;
 }
 
 /** Returns the number of quotes of a post whose thread was read; 0 for others. */
