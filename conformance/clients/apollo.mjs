@@ -3,7 +3,7 @@ import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, gql } from '@apollo/
 import { SetContextLink } from '@apollo/client/link/context';
 import { OperationTypeNode } from 'graphql';
 import { filter, firstValueFrom } from 'rxjs';
-import { parsed } from './documents.mjs';
+import { parsed, quotedBy } from './documents.mjs';
 import { openSocket } from './socket.mjs';
 import { importWeb } from './web.mjs';
 
@@ -65,7 +65,7 @@ export class ApolloApp {
   thread(postId) {
     const options = { query: thread, variables: { postId, ...this.variables } };
     const { post, replyCount, ancestors, replies } = this.client.readQuery(options, true).thread;
-    return { likes: [post.likeCount, post.viewerHasLiked], replyCount, above: ancestors.map(({ post }) => post?.text ?? null), replies: textsOf(replies) };
+    return { likes: [post.likeCount, post.viewerHasLiked], quoted: quotedBy(post), replyCount, above: ancestors.map(({ post }) => post?.text ?? null), replies: textsOf(replies) };
   }
 
   /** Likes the post of a thread. The like is shown at once, and disappears again if it is refused. */

@@ -186,6 +186,14 @@ const thread = /* GraphQL */ `
         id
         likeCount
         viewerHasLiked
+        quotedPost {
+          postId
+          unavailable
+          post {
+            id
+            text
+          }
+        }
       }
       replyCount
       ancestors {
@@ -224,4 +232,9 @@ const documents = { create, follow, home, like, login, mark, profile, thread, un
 /** parsed returns the documents as a client's own `gql` makes them. */
 export function parsed(gql) {
   return Object.fromEntries(Object.entries(documents).map(([name, text]) => [name, gql(text)]));
+}
+
+/** quotedBy returns the text of the post that a post quotes, or why it cannot be shown, or null if it quotes none. */
+export function quotedBy({ quotedPost }) {
+  return quotedPost && (quotedPost.post?.text ?? quotedPost.unavailable);
 }

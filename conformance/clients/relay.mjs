@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import relay from 'relay-runtime';
 import { compile } from '../relay/compile.mjs';
 import { openSocket } from './socket.mjs';
+import { quotedBy } from './documents.mjs';
 import { importExample } from '../docs/examples.mjs';
 
 const { resume } = await importExample('resume.mjs');
@@ -79,8 +80,8 @@ export class RelayApp {
   /** What the app shows of a thread now. */
   thread(postId) {
     const { ancestors } = this.#read(talk, { postId, count: this.pageSize }).thread;
-    const { likeCount, viewerHasLiked, replyCount, replies } = this.#replies(postId);
-    return { likes: [likeCount, viewerHasLiked], replyCount, above: ancestors.map(({ post: above }) => above && this.#lookup(post, above).text), replies: this.#textsOf(replies) };
+    const { likeCount, viewerHasLiked, replyCount, replies, quotedPost } = this.#replies(postId);
+    return { likes: [likeCount, viewerHasLiked], quoted: quotedBy({ quotedPost }), replyCount, above: ancestors.map(({ post: above }) => above && this.#lookup(post, above).text), replies: this.#textsOf(replies) };
   }
 
   /** Likes the post of a thread. The like is shown at once, and disappears again if it is refused. */

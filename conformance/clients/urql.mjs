@@ -4,7 +4,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { buildSchema, introspectionFromSchema } from 'graphql';
 import { Client, fetchExchange, gql, subscriptionExchange } from 'urql';
-import { parsed } from './documents.mjs';
+import { parsed, quotedBy } from './documents.mjs';
 import { openSocket } from './socket.mjs';
 import { importExample } from '../docs/examples.mjs';
 
@@ -67,6 +67,7 @@ export class UrqlApp {
             PageInfo: partOfAnother,
             Thread: ({ postId }) => postId,
             Ancestor: partOfAnother,
+            QuotedPost: partOfAnother,
             ReplyConnection: partOfAnother,
             PostAdded: partOfAnother,
             PostRemoved: partOfAnother,
@@ -150,7 +151,7 @@ export class UrqlApp {
   /** What the app shows of a thread now. */
   thread(postId) {
     const { post, replyCount, ancestors, replies } = this.#read(thread, { postId, ...this.variables }).thread;
-    return { likes: [post.likeCount, post.viewerHasLiked], replyCount, above: ancestors.map(({ post }) => post?.text ?? null), replies: textsOf(replies) };
+    return { likes: [post.likeCount, post.viewerHasLiked], quoted: quotedBy(post), replyCount, above: ancestors.map(({ post }) => post?.text ?? null), replies: textsOf(replies) };
   }
 
   /** Likes the post of a thread. The like is shown at once, and disappears again if it is refused. */

@@ -103,6 +103,14 @@ graphql`
     id
     likeCount
     viewerHasLiked
+    quotedPost {
+      postId
+      unavailable
+      post {
+        id
+        text
+      }
+    }
     replyCount
     replies(first: $count, after: $cursor, orderBy: $order) @connection(key: "feed_replies") {
       __id

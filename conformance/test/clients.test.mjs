@@ -29,10 +29,10 @@ async function erase(text) {
   written.splice(written.indexOf(text), 1);
 }
 
-/** answer writes a post of the host that answers another one, or none, and returns its id. */
-async function answer(inReplyToId, text) {
+/** answer writes a post of the host that answers another one, or none, and may quote one, and returns its id. */
+async function answer(inReplyToId, text, quotedPostId = null) {
   const create = 'mutation($input: CreatePostInput!) { createPost(input: $input) { edge { node { id } } } }';
-  const { createPost } = await ask(upstream, create, { token: host, variables: { input: { text, inReplyToId } } });
+  const { createPost } = await ask(upstream, create, { token: host, variables: { input: { text, inReplyToId, quotedPostId } } });
   return createPost.edge.node.id;
 }
 
@@ -139,17 +139,20 @@ for (const [name, App] of [
     assert.deepEqual(app.home().filter((text) => text !== own), written);
   });
 
-  test(`${name} reads a thread in pages, replies, and undoes a refused reply and like`, async (t) => {
+  test(`${name} reads a thread with a quote in pages, replies, and undoes a refused reply and like`, async (t) => {
     const talker = `${name.toLowerCase().replace(' ', '_')}_talks`;
     await register(upstream, talker);
     const app = new App(upstream, 10);
     t.after(() => app.close());
     await app.login(talker, 'a long password');
 
-    const root = await answer(null, `${name}: root`);
+    const original = await answer(null, `${name}: original`);
+    const lost = await answer(null, `${name}: lost`);
+    const root = await answer(null, `${name}: root`, lost);
     const gone = await answer(root, `${name}: gone`);
-    const post = await answer(gone, `${name}: answer me`);
+    const post = await answer(gone, `${name}: answer me`, original);
     await remove(host, gone);
+    await remove(host, lost);
     const replies = [];
     for (let i = 1; i <= 25; i++) {
       replies.push(`${name}: reply ${i}`);
@@ -157,10 +160,11 @@ for (const [name, App] of [
     }
     await until(async () => (await replyCount(post)) === 25);
     const above = [`${name}: root`, null];
-    assert.deepEqual(await app.readThread(post), { likes: [0, false], replyCount: 25, above, replies });
+    const quoted = `${name}: original`;
+    assert.deepEqual(await app.readThread(post), { likes: [0, false], quoted, replyCount: 25, above, replies });
 
     const taken = app.reply(post, `${name}: mine`);
-    const withMine = { likes: [0, false], replyCount: 26, above, replies: [`${name}: mine`, ...replies] };
+    const withMine = { likes: [0, false], quoted, replyCount: 26, above, replies: [`${name}: mine`, ...replies] };
     assert.deepEqual(app.thread(post), withMine);
     assert.deepEqual(await taken, []);
     assert.deepEqual(app.thread(post), withMine);
@@ -168,7 +172,7 @@ for (const [name, App] of [
 
     await remove(host, post);
     const refused = app.reply(post, `${name}: too late`);
-    assert.deepEqual(app.thread(post), { likes: [0, false], replyCount: 27, above, replies: [`${name}: too late`, ...withMine.replies] });
+    assert.deepEqual(app.thread(post), { likes: [0, false], quoted, replyCount: 27, above, replies: [`${name}: too late`, ...withMine.replies] });
     assert.deepEqual(await refused, ['NOT_FOUND']);
     assert.deepEqual(app.thread(post), withMine);
 
@@ -176,7 +180,7 @@ for (const [name, App] of [
     assert.deepEqual(app.thread(post).likes, [1, true]);
     assert.deepEqual(await unlikable, ['NOT_FOUND']);
     assert.deepEqual(app.thread(post).likes, [0, false]);
-    await app.readThread(root);
+    assert.equal((await app.readThread(root)).quoted, 'DELETED');
     const taking = app.like(root);
     assert.deepEqual(app.thread(root).likes, [1, true]);
     assert.deepEqual(await taking, []);

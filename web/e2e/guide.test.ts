@@ -63,7 +63,7 @@ test("the app of the guide reads, follows, writes, deletes and resumes", async (
   const reader = await Person.register(server.url, "guided");
   const author = await Person.register(server.url, "guide_author");
   await reader.follow(author);
-  await author.postMany(40, (i) => `Guide ${i}.`);
+  const [quoted = ""] = await author.postMany(40, (i) => `Guide ${i}.`);
   await expect.poll(() => reader.homeLength()).toBe(40);
 
   const page = await visit(browser, origin());
@@ -80,11 +80,11 @@ test("the app of the guide reads, follows, writes, deletes and resumes", async (
   await expect.poll(() => posts.count()).toBe(40);
 
   await page.locator("[data-live=true]").waitFor();
-  const doomed = await author.post("Guide 41.");
+  const doomed = await author.quote(quoted, "Guide 41.");
   await page.getByText("1 unread posts").waitFor();
   await page.getByRole("button", { name: "1 new" }).click();
   await page.getByText("0 unread posts").waitFor();
-  await posts.filter({ hasText: "Guide 41." }).waitFor();
+  await posts.filter({ hasText: "Guide 41." }).locator("blockquote").getByText("guide_author: Guide 1.").waitFor();
   await author.delete(doomed);
   await posts.filter({ hasText: "Guide 41." }).waitFor({ state: "detached" });
 
