@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
@@ -148,7 +150,8 @@ func TestHomeRule_ResetsAfterTheFollowOfAnAuthorWithoutPosts(t *testing.T) {
 func TestPage_EndsEarlyAfterManyHiddenEntries(t *testing.T) {
 	t.Parallel()
 	const hidden = 2100
-	e := newEngine(t, store.Options{URL: redistest.Server(t).URL(), HomeCap: 1000, OutboxLimit: 1 << 20})
+	metrics := prometheus.NewRegistry()
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL(), HomeCap: 1000, OutboxLimit: 1 << 20, Metrics: metrics})
 	people := e.Register("reader", "author", "stranger")
 	_, stop := e.Work(fanout.Options{})
 	e.Follow(people[0], people[1])
@@ -183,5 +186,9 @@ func TestPage_EndsEarlyAfterManyHiddenEntries(t *testing.T) {
 		if len(back.Edges) != 0 || !back.HasPreviousPage || back.ScannedTo == "" {
 			t.Errorf("%s: the page before has %d posts, previous %t, scanned to %q, want none and a position", id, len(back.Edges), back.HasPreviousPage, back.ScannedTo)
 		}
+	}
+	// Of the pages of each timeline, the first and the last one ended early.
+	if got := value(t, metrics, "retwis_page_early_ends_total", "timeline"); got != 4 {
+		t.Errorf("%g pages ended early, want 4", got)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/enginetest"
@@ -130,14 +129,7 @@ func (p *cachedPages) verify() {
 			}
 		}
 	}
-	families, err := p.metrics.Gather()
-	if err != nil {
-		p.T.Fatal(err)
-	}
-	used := func(f *dto.MetricFamily) bool {
-		return f.GetName() == "retwis_post_cache_reads_total" && f.GetMetric()[0].GetCounter().GetValue() > 0
-	}
-	if !slices.ContainsFunc(families, used) { // the first label is hit
+	if value(p.T, p.metrics, "retwis_post_cache_reads_total", "hit") == 0 {
 		p.T.Error("no post was read from a cache")
 	}
 }

@@ -92,6 +92,7 @@ func (s *Likes) LikedPage(ctx context.Context, user retwis.UserID, page retwis.P
 		}
 		at = likes[len(likes)-1]
 		if scanned >= maxScan {
+			s.metrics.earlyEnds.WithLabelValues(likedList).Inc()
 			more, result.ScannedTo = true, at.LikedPostCursor()
 			break
 		}

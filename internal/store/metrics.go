@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"retwis/internal/retwis"
 	"retwis/internal/store/script"
 )
 
@@ -15,10 +16,17 @@ import (
 type metrics struct {
 	pages             prometheus.Observer
 	refills, rebuilds prometheus.Counter
+	earlyEnds         *prometheus.CounterVec
 	markers           prometheus.Counter
 	likes             *prometheus.CounterVec
 	likeCounts        prometheus.Counter
 }
+
+// The lists whose pages may end early, besides replies and quotes.
+const (
+	timelineList = "timeline"
+	likedList    = "likes"
+)
 
 // newMetrics registers the metrics of a store; nil registers none.
 func newMetrics(register prometheus.Registerer) *metrics {
@@ -30,6 +38,13 @@ func newMetrics(register prometheus.Registerer) *metrics {
 	for _, change := range []script.Name{script.Like, script.Unlike} {
 		likes.WithLabelValues(change.Base()) // served from the beginning
 	}
+	earlyEnds := with.NewCounterVec(prometheus.CounterOpts{
+		Name: "retwis_page_early_ends_total",
+		Help: "Pages of a list that ended early, after many entries that they do not show.",
+	}, []string{"list"})
+	for _, list := range []string{timelineList, likedList, string(retwis.ReplyReference), string(retwis.QuoteReference)} {
+		earlyEnds.WithLabelValues(list)
+	}
 	return &metrics{
 		pages: with.NewHistogram(prometheus.HistogramOpts{
 			Name:    "retwis_page_posts",
@@ -40,6 +55,7 @@ func newMetrics(register prometheus.Registerer) *metrics {
 			Name: "retwis_page_refills_total",
 			Help: "Further reads for a page, because it had deleted posts or continued below the end of a list.",
 		}),
+		earlyEnds: earlyEnds,
 		markers: with.NewCounter(prometheus.CounterOpts{
 			Name: "retwis_timeline_markers_total",
 			Help: "Moves of the markers up to which users have read their timelines.",

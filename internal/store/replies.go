@@ -208,6 +208,7 @@ func (s *Posts) ReferencePage(ctx context.Context, of retwis.References, page re
 		}
 		at = &found[len(found)-1]
 		if scanned >= maxScan {
+			s.metrics.earlyEnds.WithLabelValues(string(of.Kind)).Inc()
 			more, result.ScannedTo = true, at.Cursor()
 			break
 		}

@@ -121,6 +121,9 @@ func (s *Timelines) collect(
 		all, scanned, end = append(all, some...), scanned+len(entries), ended
 	}
 	early := more && len(all) <= count
+	if early {
+		s.metrics.earlyEnds.WithLabelValues(timelineList).Inc()
+	}
 	more = more || len(all) > count
 	all = all[:min(count, len(all))]
 	s.metrics.pages.Observe(float64(len(all)))
