@@ -21,6 +21,7 @@ import (
 func measurements() []measure.Measurement {
 	return []measure.Measurement{
 		{Name: "fanout", Help: "deliveries per second to many followers", Do: engine.FanOut},
+		{Name: "fanout-replies", Help: "cost of the delivery of a reply beside that of a post", Do: engine.Replies},
 		{Name: "merge-marks", Help: "the same to followers whose homes were just built", Do: engine.MergeMarks},
 		{Name: "scale", Help: "cost of a delivery from 100 to 100 000 followers", Do: engine.Scale},
 		{Name: "small", Help: "delay of small authors while a large author's post is delivered", Do: engine.SmallAuthors},
@@ -30,6 +31,7 @@ func measurements() []measure.Measurement {
 		{Name: "http-seeded", Help: "deliveries per second to new followers, from the service's binary", Do: page.AfterSeed},
 		{Name: "page-memory", Help: "CPU and allocations of a home page, data in memory", Do: page.InMemory},
 		{Name: "page-http", Help: "CPU, rate and latency of a home page over HTTP", Do: page.OverHTTP},
+		{Name: "page-likes", Help: "CPU of a home page with the likes of its posts beside one without", Do: page.WithLikes},
 		{Name: "page-posts", Help: "the same with up to 1 000 000 posts stored", Do: page.ByPosts},
 		{Name: "live", Help: "CPU, memory and latency of open subscriptions", Do: live.Delivery},
 	}

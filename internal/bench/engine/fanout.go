@@ -129,6 +129,12 @@ func deliverBehind(ctx context.Context, w *world.World, author retwis.UserID, po
 			return 0, err
 		}
 	}
+	elapsed, err := drain(ctx, w, int64(posts*followers+posts+waiting)) // posts go to the public timeline, too
+	return float64(posts*followers) / elapsed.Seconds(), err
+}
+
+// drain starts a worker and returns how long it takes to deliver what waits. It fails if these are not so many deliveries.
+func drain(ctx context.Context, w *world.World, want int64) (time.Duration, error) {
 	start := time.Now()
 	worker, stop := w.StartWorker(ctx)
 	defer stop()
@@ -136,10 +142,10 @@ func deliverBehind(ctx context.Context, w *world.World, author retwis.UserID, po
 		return 0, err
 	}
 	elapsed := time.Since(start)
-	if pushed := worker.Stats().Pushed; pushed != int64(posts*followers+posts+waiting) {
-		return 0, fmt.Errorf("%d deliveries, want %d to followers and %d to the public timeline", pushed, posts*followers, posts+waiting)
+	if pushed := worker.Stats().Pushed; pushed != want {
+		return 0, fmt.Errorf("%d deliveries, want %d", pushed, want)
 	}
-	return float64(posts*followers) / elapsed.Seconds(), nil
+	return elapsed, nil
 }
 
 // SmallAuthors measures how long posts of authors with one follower take to arrive while a post goes

@@ -52,8 +52,8 @@ func (g Goal) describe(value float64, unit string) string {
 	return text + ": MISSED"
 }
 
-// median returns the middle value, or the mean of the two in the middle, and 0 without values.
-func median(values []float64) float64 {
+// Median returns the middle value, or the mean of the two in the middle, and 0 without values.
+func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
 	}

@@ -69,15 +69,15 @@ func (r *Report) add(measurement string, f Figure) {
 	}
 	s := &r.Figures[i]
 	s.Values = append(s.Values, f.Value)
-	s.Median = median(s.Values)
+	s.Median = Median(s.Values)
 	for k := range s.Baselines {
 		b := &s.Baselines[k]
 		if b.Unavailable != "" {
 			continue
 		}
 		b.Values = append(b.Values, f.Beside[k].Value)
-		b.Median = median(b.Values)
-		b.Ratio = median(ratios(s.Values, b.Values))
+		b.Median = Median(b.Values)
+		b.Ratio = Median(ratios(s.Values, b.Values))
 	}
 }
 

@@ -143,10 +143,20 @@ func serving(ctx context.Context, r *measure.Run, w *world.World, kind, token st
 	defer c.Close()
 	c.AcceptOnlyPlain() // the baselines do not compress, which takes a fifth of the CPU of a page
 	read := reader(c, token)
-	closed := load.Loop{Clients: clients}
-	if _, err := closed.Repeat(ctx, warmup, read); err != nil {
+	if _, err := (load.Loop{Clients: clients}).Repeat(ctx, warmup, read); err != nil {
 		return cost{}, err
 	}
+	full, err := fullRate(ctx, w, server, read, duration)
+	if err != nil {
+		return cost{}, err
+	}
+	half, err := load.Loop{Clients: 2 * clients, Rate: full.rate / 2}.Repeat(ctx, duration, read)
+	full.p99 = half.P99()
+	return full, err
+}
+
+// fullRate measures a server while as many clients as possible read pages, for a while. It returns no p99.
+func fullRate(ctx context.Context, w *world.World, server *process.Child, read func(context.Context) error, duration time.Duration) (cost, error) {
 	before, err := server.Usage()
 	if err != nil {
 		return cost{}, err
@@ -155,7 +165,7 @@ func serving(ctx context.Context, r *measure.Run, w *world.World, kind, token st
 	if err != nil {
 		return cost{}, err
 	}
-	full, err := closed.Repeat(ctx, duration, read)
+	full, err := load.Loop{Clients: clients}.Repeat(ctx, duration, read)
 	if err != nil {
 		return cost{}, err
 	}
@@ -167,9 +177,8 @@ func serving(ctx context.Context, r *measure.Run, w *world.World, kind, token st
 	if err != nil {
 		return cost{}, err
 	}
-	half, err := load.Loop{Clients: 2 * clients, Rate: full.PerSecond() / 2}.Repeat(ctx, duration, read)
 	pages := time.Duration(full.Operations)
-	return cost{(after.CPU - before.CPU) / pages, (redisAfter - redisBefore) / pages, full.PerSecond(), half.P99()}, err
+	return cost{cpu: (after.CPU - before.CPU) / pages, redis: (redisAfter - redisBefore) / pages, rate: full.PerSecond()}, nil
 }
 
 // redisCPU returns the CPU time that Redis has used.

@@ -10,9 +10,16 @@ import (
 	"retwis/internal/bench/measure"
 )
 
-const homePage = `query { viewer { homeTimeline { posts(first: 20) {
-	edges { cursor node { id text createdAt author { id username displayName } } }
+// The home page, without and with the likes of its posts.
+const (
+	homePage  = pageBegin + pageEnd
+	likedPage = pageBegin + "likeCount viewerHasLiked " + pageEnd
+
+	pageBegin = `query { viewer { homeTimeline { posts(first: 20) {
+	edges { cursor node { id text createdAt `
+	pageEnd = `author { id username displayName } } }
 	pageInfo { hasNextPage endCursor } liveCursor } } } }`
+)
 
 // clients is how many clients read pages at once.
 const clients = 32
