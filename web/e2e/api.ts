@@ -138,6 +138,16 @@ export class Person {
     return viewer.homeTimeline.unreadCount;
   }
 
+  /** The points that are left of the budget of a person, or of that of the network. Asking costs some. */
+  points(): Promise<number> {
+    return Person.points(this.url, this.token);
+  }
+
+  static async points(url: string, token?: string): Promise<number> {
+    const { rateLimit } = await call<{ rateLimit: { remaining: number } }>(url, `{ rateLimit { remaining } }`, {}, token);
+    return rateLimit.remaining;
+  }
+
   private run<T>(query: string, variables: object): Promise<T> {
     return call<T>(this.url, query, variables, this.token);
   }
