@@ -134,6 +134,7 @@ test("without a mouse: register, post, follow, delete, lists, settings", async (
   await page.getByRole("main").getByRole("link", { name: /^Keyed/ }).waitFor();
   await page.getByRole("main").getByRole("link", { name: /^Keyed/ }).focus();
   await keys.press("Enter");
+  await page.getByRole("button", { name: "Delete", exact: true }).waitFor();
   await tabTo("Delete");
   await keys.press("Enter");
   await page.getByRole("dialog").waitFor();

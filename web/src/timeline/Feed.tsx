@@ -106,7 +106,8 @@ function useHandOver(): { before: () => void; after: () => void } {
       after: () => {
         const id = focused.current;
         focused.current = undefined;
-        if (id !== undefined) whileSettling(() => focusPost(id));
+        // A reader who moved the focus elsewhere in the meantime keeps it.
+        if (id !== undefined) whileSettling(() => document.activeElement !== document.body || focusPost(id));
       },
     }),
     [],

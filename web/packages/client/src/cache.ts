@@ -87,7 +87,7 @@ export class RetwisCache extends InMemoryCache {
 
   /**
    * Removes a deleted post from every timeline and thread, and from pages that were read before the
-   * deletion and arrive after it. Threads show a placeholder in its place.
+   * deletion and arrive after it. Threads and quotes show a placeholder in its place.
    */
   removePost(postId: string): void {
     const ref = this.refOf("Post", postId);

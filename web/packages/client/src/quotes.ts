@@ -3,6 +3,7 @@ import { useFragment } from "@apollo/client/react";
 import { useEffect } from "react";
 import type { RetwisApolloClient } from "./apolloClient.ts";
 import { PostQuoteCountFragmentDoc, PostQuoteFragmentDoc, QuotedPostsDocument, type QuotedContentFragment } from "./generated.ts";
+import { isPending } from "./pending.ts";
 import { useRetwis } from "./retwis.ts";
 
 /** The most ids of one request. */
@@ -24,7 +25,7 @@ export function useQuotedPost(postId: string): QuotedPost | null | undefined {
   const { data, complete } = useFragment({ fragment: PostQuoteFragmentDoc, fragmentName: "PostQuote", from: { __typename: "Post", id: postId } });
   const unknown = complete && data.quotedPostId !== null && data.quotedPost === null;
   useEffect(() => {
-    if (unknown) quotes.read(postId);
+    if (unknown && !isPending(postId)) quotes.read(postId);
   }, [quotes, unknown, postId]);
   return complete && !unknown ? data.quotedPost : undefined;
 }
