@@ -205,32 +205,38 @@ func (m *Model) verifyReplies(e *Engine) {
 				}
 				return cmp.Or(cmp.Compare(ofOther(a), ofOther(b)), order)
 			})
-			page, err := e.Posts.ReferencePage(e.T.Context(), retwis.References{Kind: retwis.ReplyReference, To: post, Newest: newest}, retwis.Page{First: retwis.MaxPageSize})
-			if err != nil {
-				e.T.Fatal(err)
-			}
-			var got []retwis.PostID
-			for _, edge := range page.Edges {
-				got = append(got, edge.Post.ID)
-			}
-			if want := replies[post][:min(retwis.MaxPageSize, len(replies[post]))]; !slices.Equal(got, want) {
-				e.T.Errorf("replies of post %s, newest first %t: %v, want %v", post, newest, got, want)
-			}
+			m.verifyReferences(e, retwis.References{Kind: retwis.ReplyReference, To: post, Newest: newest}, replies[post])
 		}
 	}
 }
 
-// verifyQuotes compares the numbers of quotes of all posts, and what the quotes quote.
+// verifyReferences compares the first page of the replies to a post, or of its quotes.
+func (m *Model) verifyReferences(e *Engine, of retwis.References, want []retwis.PostID) {
+	e.T.Helper()
+	page, err := e.Posts.ReferencePage(e.T.Context(), of, retwis.Page{First: retwis.MaxPageSize})
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	var got []retwis.PostID
+	for _, edge := range page.Edges {
+		got = append(got, edge.Post.ID)
+	}
+	if want = want[:min(retwis.MaxPageSize, len(want))]; !slices.Equal(got, want) {
+		e.T.Errorf("%s of post %s, newest first %t: %v, want %v", of.Kind, of.To, of.Newest, got, want)
+	}
+}
+
+// verifyQuotes compares the quotes of all posts and their numbers, and what the quotes quote.
 func (m *Model) verifyQuotes(e *Engine) {
 	e.T.Helper()
 	var posts []retwis.PostID
-	counts := map[retwis.PostID]int{}
+	quotes := map[retwis.PostID][]retwis.PostID{}
 	for _, made := range m.Posts {
 		posts = append(posts, made...)
 	}
 	for quote, of := range m.quoted {
 		if !m.Deleted[quote] {
-			counts[of]++
+			quotes[of] = append(quotes[of], quote)
 		}
 	}
 	slices.Sort(posts)
@@ -243,8 +249,12 @@ func (m *Model) verifyQuotes(e *Engine) {
 		e.T.Fatal(err)
 	}
 	for i, post := range posts {
-		if got[i] != counts[post] {
-			e.T.Errorf("post %s has %d quotes, want %d", post, got[i], counts[post])
+		if got[i] != len(quotes[post]) {
+			e.T.Errorf("post %s has %d quotes, want %d", post, got[i], len(quotes[post]))
+		}
+		if len(quotes[post]) > 0 {
+			slices.SortFunc(quotes[post], func(a, b retwis.PostID) int { return cmp.Compare(b, a) })
+			m.verifyReferences(e, retwis.References{Kind: retwis.QuoteReference, To: post, Newest: true}, quotes[post])
 		}
 		if read[i] != nil && read[i].Quoted != m.quoted[post] {
 			e.T.Errorf("post %s quotes %s, want %s", post, read[i].Quoted, m.quoted[post])
