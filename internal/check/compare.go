@@ -114,7 +114,7 @@ func compareMentions(r record.Timeline, records map[retwis.PostID]record.Post) [
 }
 
 // comparePublic verifies that each entry of the public timeline is a post, possibly a deleted
-// one, that it occurs once, and that none is a reply to another user.
+// one, that it occurs once, and that none is a repost or a reply to another user.
 func comparePublic(r record.Timeline, records map[retwis.PostID]record.Post) []Finding {
 	var found []Finding
 	seen := map[retwis.Element]bool{}
@@ -127,6 +127,8 @@ func comparePublic(r record.Timeline, records map[retwis.PostID]record.Post) []F
 			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", "holds %s, which should be %s", post, record.Element(post.ID)))
 		case record.Answered != 0:
 			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", "holds the reply %s", post))
+		case record.Reposted != 0:
+			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", "holds the repost %s", post))
 		case seen[post]:
 			found = append(found, entryFinding(Duplicate, r.ID, record.Author, post, "", "holds post %s more than once", post))
 		}

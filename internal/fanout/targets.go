@@ -48,7 +48,7 @@ func (r *runner) resolveTargets(ctx context.Context, ready []*workItem) error {
 
 func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartitions) []*target {
 	targets := r.targetsOfReferences(e)
-	if e.Answered == 0 {
+	if e.Answered == 0 && e.Reposted == 0 {
 		targets = append(targets, &target{partition: r.store.PublicPartition(), to: outbox.TargetPublic})
 	}
 	for _, user := range e.Mentions {
@@ -63,6 +63,9 @@ func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartition
 	}
 	for partition := range partitions.Lists {
 		targets = append(targets, &target{partition: partition, to: outbox.TargetLists})
+	}
+	if len(targets) == 0 { // a repost by a user without followers: record it as delivered
+		targets = append(targets, &target{partition: r.store.PartitionOfUser(e.Author)})
 	}
 	return targets
 }

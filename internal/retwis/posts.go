@@ -11,6 +11,7 @@ type Post struct {
 	Thread    []PostID // of a reply: the posts above it, the root first and the post answered last; see [NextInThread]
 	Quoted    PostID   // of a quote: the post quoted, which may have been deleted; 0 for any other post
 	Answered  UserID   // of a reply to another user: the author of the post answered
+	Reposted  PostID   // of a repost, which has no text and is internal to the store: the post
 	CreatedAt time.Time
 }
 

@@ -72,8 +72,11 @@ type aboveMarker struct {
 	scanned int              // number of entries read, those not shown included
 }
 
-// existing says which posts exist, of those that were read.
+// existing says which posts and reposts exist, of those that were read.
 type existing map[retwis.PostID]bool
+
+// shows reports whether the post that an element shows exists and, for a repost, whether it was not undone.
+func (x existing) shows(e retwis.Element) bool { return x[e.Shown()] && x[e.ID] }
 
 // unread counts the posts of the newest atMost entries above a marker. If some are deleted or not shown, it reads further
 // entries.
@@ -101,8 +104,9 @@ func (s *Timelines) countExisting(ctx context.Context, entries []retwis.Element,
 	count := 0
 	for some := range slices.Chunk(entries, retwis.MaxPageSize) {
 		missing, covered := appendShown(nil, nil, slices.DeleteFunc(slices.Clone(some), func(e retwis.Element) bool {
-			_, ok := known[e.Shown()]
-			return ok
+			_, shown := known[e.Shown()]
+			_, repost := known[e.ID]
+			return shown && repost
 		}))
 		posts, err := s.posts.listed(ctx, missing, covered)
 		if err != nil {
@@ -112,7 +116,7 @@ func (s *Timelines) countExisting(ctx context.Context, entries []retwis.Element,
 			known[missing[i]] = post != nil
 		}
 		for _, e := range some {
-			if known[e.Shown()] {
+			if known.shows(e) {
 				count++
 			}
 		}
@@ -134,6 +138,20 @@ func appendShown(ids []retwis.PostID, covered []bool, entries []retwis.Element) 
 		if !shown[e.Shown()] {
 			shown[e.Shown()] = true
 			ids, covered = append(ids, e.Shown()), append(covered, e.Reposted == 0)
+		}
+		if e.Reposted != 0 && !shown[e.ID] {
+			shown[e.ID] = true
+			ids, covered = append(ids, e.ID), append(covered, false)
+		}
+	}
+	return ids, covered
+}
+
+// appendReposts appends the reposts among entries, which the cache does not have.
+func appendReposts(ids []retwis.PostID, covered []bool, entries []entry) ([]retwis.PostID, []bool) {
+	for _, e := range entries {
+		if e.element.Reposted != 0 {
+			ids, covered = append(ids, e.element.ID), append(covered, false)
 		}
 	}
 	return ids, covered

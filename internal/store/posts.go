@@ -67,9 +67,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	case "unquotable":
 		return retwis.PostEdge{}, retwis.ErrNothingToQuote
 	case "full":
-		e := retwis.Errorf(retwis.CodeRateLimited, "too many posts are waiting for delivery: try again later")
-		e.RetryAfterSeconds = 5
-		return retwis.PostEdge{}, e
+		return retwis.PostEdge{}, outboxFull()
 	default:
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: reply %q", post.Author, fields[0])
 	}
@@ -89,6 +87,13 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 			Quoted: refers.quoted, CreatedAt: id.CreatedAt(),
 		},
 	}, nil
+}
+
+// outboxFull returns the error of a write whose outbox holds too many entries.
+func outboxFull() error {
+	e := retwis.Errorf(retwis.CodeRateLimited, "too many posts are waiting for delivery: try again later")
+	e.RetryAfterSeconds = 5
+	return e
 }
 
 // resolveMentions returns the users whom a text mentions, each once.
@@ -162,20 +167,20 @@ func (s *Posts) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.
 	}
 }
 
-// listed returns posts in the order of their ids, nil if one is missing or deleted. It takes post i from the cache if
+// listed returns posts and reposts in the order of their ids, nil if one is missing or deleted. It takes post i from the cache if
 // covered[i]: if the post is from a list whose partition receives its changes, and if the changes that the list was read
 // with are applied.
 func (s *Posts) listed(ctx context.Context, ids []retwis.PostID, covered []bool) ([]*retwis.Post, error) {
 	posts := make([]*retwis.Post, len(ids))
 	missing := s.cache.Find(ids, covered, posts)
 	if len(missing) == len(ids) {
-		return s.Posts(ctx, ids)
+		return s.read(ctx, ids)
 	}
 	unknown := make([]retwis.PostID, len(missing))
 	for i, at := range missing {
 		unknown[i] = ids[at]
 	}
-	read, err := s.Posts(ctx, unknown)
+	read, err := s.read(ctx, unknown)
 	if err != nil {
 		return nil, err
 	}
@@ -188,6 +193,17 @@ func (s *Posts) listed(ctx context.Context, ids []retwis.PostID, covered []bool)
 // Posts returns posts in the order of their ids, nil if one is missing or deleted. It reads them from the database, and
 // caches them.
 func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {
+	posts, err := s.read(ctx, ids)
+	for i, post := range posts {
+		if post != nil && post.Reposted != 0 {
+			posts[i] = nil
+		}
+	}
+	return posts, err
+}
+
+// read does the same for posts and reposts. It does not cache reposts.
+func (s *Posts) read(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -196,7 +212,7 @@ func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 	rows := make([]*redis.SliceCmd, len(ids))
 	for i, id := range ids {
 		if p, ok := s.db.OfPost(id); ok {
-			rows[i] = pipe.HMGet(ctx, p.Post(id), "author", "text", "mentions", "thread", "quoted", "answered")
+			rows[i] = pipe.HMGet(ctx, p.Post(id), "author", "text", "mentions", "thread", "quoted", "answered", "reposted", "deleted")
 		}
 	}
 	_, _ = pipe.Exec(ctx) // every row holds its own error
@@ -210,11 +226,11 @@ func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 		if err != nil {
 			return nil, fmt.Errorf("read posts: %w", err)
 		}
-		author, body := rdb.Text(fields[0]), rdb.Text(fields[1])
-		if author == "" {
+		author, body, reposted := rdb.Text(fields[0]), rdb.Text(fields[1]), retwis.PostID(rdb.Number(fields[6]))
+		if author == "" || reposted != 0 && fields[7] != nil {
 			continue
 		}
-		if body == "" { // a tombstone
+		if body == "" && reposted == 0 { // a tombstone
 			results = append(results, postcache.Result{ID: ids[i]})
 			continue
 		}
@@ -232,7 +248,10 @@ func (s *Posts) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post,
 		}
 		posts[i] = &retwis.Post{
 			ID: ids[i], AuthorID: id, Text: body, Mentions: mentions, Thread: thread, Answered: retwis.UserID(rdb.Number(fields[5])),
-			Quoted: retwis.PostID(rdb.Number(fields[4])), CreatedAt: ids[i].CreatedAt(),
+			Quoted: retwis.PostID(rdb.Number(fields[4])), Reposted: reposted, CreatedAt: ids[i].CreatedAt(),
+		}
+		if reposted != 0 {
+			continue
 		}
 		results = append(results, postcache.Result{ID: ids[i], Post: posts[i]})
 	}

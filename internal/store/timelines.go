@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -164,18 +165,21 @@ func (s *Timelines) shown(ctx context.Context, entries []entry, w walk, known ex
 	if known != nil && len(known) == 0 {
 		ids, covered = appendShown(ids, covered, w.unread().entries)
 	}
+	ids, covered = appendReposts(ids, covered, entries)
 	posts, err := s.posts.listed(ctx, ids, covered)
 	if err != nil {
 		return nil, err
 	}
+	exist := existing{}
+	for i, post := range posts {
+		exist[ids[i]] = post != nil
+	}
 	if known != nil {
-		for i, post := range posts {
-			known[ids[i]] = post != nil
-		}
+		maps.Copy(known, exist)
 	}
 	var all []found
 	for i, post := range posts[:len(entries)] {
-		if post != nil {
+		if exist.shows(entries[i].element) {
 			all = append(all, found{entries[i], post})
 		}
 	}

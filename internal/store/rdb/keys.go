@@ -279,6 +279,9 @@ func (u UserKeys) Following() string { return u.key(FollowingKeys) }
 // 28 bytes takes 32 in Redis.
 func (u UserKeys) Followers() string { return u.key(FollowerKeys) }
 
+// Reposts is a hash: post → the repost of it by the user. It has an entry for each repost that was not undone.
+func (u UserKeys) Reposts() string { return u.key("reposts") }
+
 // Likes is a sorted set: the posts that the user likes, by the time of the like.
 func (u UserKeys) Likes() string { return u.key(LikesKeys) }
 

@@ -86,6 +86,8 @@ const (
 const (
 	CreatePost  Name = "post/create_post"
 	DeletePost  Name = "post/delete_post"
+	Repost      Name = "post/repost"
+	UndoRepost  Name = "post/undo_repost"
 	ReadReplies Name = "post/read_replies"
 	ImportPosts Name = "post/import_posts"
 )

@@ -2,11 +2,7 @@ package storetest
 
 import (
 	"crypto/rand"
-	"errors"
 	"testing"
-	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -37,29 +33,10 @@ func create(t testing.TB, s *store.Store, post retwis.NewPost) retwis.Element {
 	return at.Element
 }
 
-// Repost stores a repost as create_post stores a post, and queues its delivery. No mutation creates reposts yet, and no
-// other client may use the partition of the reposter meanwhile.
+// Repost makes a user repost a post.
 func Repost(t testing.TB, s *store.Store, reposter retwis.UserID, post retwis.PostID) retwis.Element {
 	t.Helper()
-	e := retwis.Element{Author: reposter, Reposted: post}
-	ctx, author, p := t.Context(), e.Author, s.DB().OfUser(e.Author)
-	clock, err := s.DB().Client.Get(ctx, p.Clock()).Int64()
-	if err != nil && !errors.Is(err, redis.Nil) {
-		t.Fatal(err)
-	}
-	instant := max(clock+1, time.Now().UnixMicro())
-	e.ID = retwis.PostID(instant/1000*1_000_000 + int64(author.PostBucket())*1000 + instant%1000)
-	record := []any{"author", author.String(), "reposted", e.Reposted.String()}
-	entry := []any{"kind", "post", "author", author.String(), "post", e.ID.String(), "reposted", e.Reposted.String()}
-	_, err = s.DB().Client.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-		pipe.Set(ctx, p.Clock(), instant, 0)
-		pipe.HSet(ctx, p.Post(e.ID), record...)
-		pipe.HIncrBy(ctx, p.User(author).Account(), "posts", 1)
-		pipe.LPush(ctx, p.User(author).Profile(), e.String())
-		pipe.LPushX(ctx, p.User(author).Home(), e.String())
-		pipe.XAdd(ctx, &redis.XAddArgs{Stream: p.Outbox(), Values: entry})
-		return nil
-	})
+	e, err := s.Posts.Repost(t.Context(), reposter, post)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,10 @@
 -- inspect_user reads the stored state of a user atomically.
 --
 -- KEYS   1 account   2 following   3 profile   4 follower partitions   5 lists of the user
---        6 newest users   7 search words
+--        6 newest users   7 search words   8 reposts of the user
 -- ARGV   1 user
 -- Reply  { { state, name, posts, following, followers, profile_trimmed }, size of following,
---        length of the profile, { follower partition, value, … }, lists, 1 if the user is missing
+--        number of posts on the profile without reposts, { follower partition, value, … }, lists, 1 if the user is missing
 --        from the newest users, else 0, display name, words of the display name, number of words
 --        without an entry }
 --@include words
@@ -30,7 +30,7 @@ end
 return {
   redis.call('HMGET', KEYS[1], 'state', 'name', 'posts', 'following', 'followers', 'profile_trimmed'),
   redis.call('ZCARD', KEYS[2]),
-  redis.call('LLEN', KEYS[3]),
+  redis.call('LLEN', KEYS[3]) - redis.call('HLEN', KEYS[8]),
   redis.call('HGETALL', KEYS[4]),
   redis.call('ZRANGE', KEYS[5], 0, -1),
   missing,

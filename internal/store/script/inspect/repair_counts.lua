@@ -1,11 +1,11 @@
 -- repair_counts recounts the counts of a user.
 --
--- KEYS   1 account   2 following   3 profile   4 follower partitions
+-- KEYS   1 account   2 following   3 profile   4 follower partitions   5 reposts of the user
 -- Reply  'ok'
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
   return 'ok'
 end
-local posts = redis.call('LLEN', KEYS[3])
+local posts = redis.call('LLEN', KEYS[3]) - redis.call('HLEN', KEYS[5])
 if redis.call('HEXISTS', KEYS[1], 'profile_trimmed') == 1 then
   -- The count includes posts that were trimmed from the profile. No other record counts them.
   posts = math.max(posts, tonumber(redis.call('HGET', KEYS[1], 'posts') or '0'))

@@ -1,4 +1,4 @@
--- leave_tombstone replaces a post by a tombstone, queues its removal from other timelines, and publishes
+-- leave_tombstone replaces a post or repost by a tombstone, queues its removal from other timelines, and publishes
 -- the removal to the watched timelines of its author. The caller updates the profile. A repeat has no
 -- effect.
 --
@@ -9,9 +9,11 @@ local function leave_tombstone(keys, post_key, post, author, changes_kept, comma
   end
   redis.call('HDEL', post_key, 'text')
   redis.call('HSET', post_key, 'deleted', string.format('%.0f', unix_ms()))
-  redis.call('HINCRBY', keys.user, 'posts', -1)
   local entry = { 'kind', 'delete', 'author', author, 'post', post }
-  local stored = redis.call('HMGET', post_key, 'mentions', 'thread', 'quoted')
+  local stored = redis.call('HMGET', post_key, 'mentions', 'thread', 'quoted', 'reposted')
+  if not stored[4] then
+    redis.call('HINCRBY', keys.user, 'posts', -1) -- reposts are not counted
+  end
   if stored[1] then
     entry[#entry + 1], entry[#entry + 2] = 'mentions', stored[1]
   end

@@ -10,9 +10,10 @@
 --@include changes
 --@include tombstone
 
-local author = redis.call('HGET', KEYS[1], 'author')
-if not author then
-  return 'missing'
+local stored = redis.call('HMGET', KEYS[1], 'author', 'reposted')
+local author = stored[1]
+if not author or stored[2] then
+  return 'missing' -- undo_repost removes reposts
 end
 if author ~= ARGV[1] then
   return 'forbidden'

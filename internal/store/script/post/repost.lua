@@ -1,0 +1,49 @@
+-- repost stores a repost of a post, adds it to the profile and the home of the reposter, and queues its fan-out. A user
+-- who has a repost of the post keeps that one.
+--
+-- KEYS   1 account   2 profile   3 home   4 outbox   5 clock   6 reposts of the user   7 online   8 online nodes
+--        9 trimmed posts
+-- ARGV   1 reposter   2 post   3 bucket of the reposter   4 profile cap   5 home cap   6 slack   7 post key prefix
+--        8 outbox limit   9 PUBLISH or SPUBLISH   10 channel prefix   11 trace, '' if it is not recorded
+-- Reply  { 'ok', repost }, { 'no_user' } if there is no such user, or { 'full' }
+--@include clock
+--@include ids
+--@include list
+--@include profile
+--@include publish
+
+local user, post = ARGV[1], ARGV[2]
+if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
+  return { 'no_user' }
+end
+local earlier = redis.call('HGET', KEYS[6], post)
+if earlier then
+  return { 'ok', earlier }
+end
+if redis.call('XLEN', KEYS[4]) >= tonumber(ARGV[8]) then
+  return { 'full' }
+end
+
+local repost = id_of(tick(KEYS[5]), tonumber(ARGV[3]))
+local element = element_of(repost, user, nil, post)
+redis.call('HSET', ARGV[7] .. repost, 'author', user, 'reposted', post)
+redis.call('HSET', KEYS[6], post, repost)
+
+local home, profile, with_replies = 'h' .. user, 'u' .. user, 'r' .. user
+local profile_head = head(KEYS[2])
+local before = { [home] = head(KEYS[3]), [profile] = profile_head, [with_replies] = profile_head }
+local slack = tonumber(ARGV[6])
+add_to_profile(KEYS[1], KEYS[2], KEYS[9], element, tonumber(ARGV[4]), slack)
+push(KEYS[3], element, tonumber(ARGV[5]), slack)
+local entry = { 'kind', 'post', 'author', user, 'post', repost, 'reposted', post }
+if ARGV[11] ~= '' then
+  entry[#entry + 1], entry[#entry + 2] = 'trace', ARGV[11]
+end
+redis.call('XADD', KEYS[4], '*', unpack(entry))
+
+local names, heads = watched(KEYS[7], { home, profile, with_replies }), {}
+for i, name in ipairs(names) do
+  heads[i] = before[name]
+end
+publish(KEYS[8], ARGV[9], ARGV[10], '+ ' .. element, names, heads)
+return { 'ok', repost }
