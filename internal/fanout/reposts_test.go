@@ -4,8 +4,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -21,7 +21,7 @@ type reposting struct {
 }
 
 func newReposting(t *testing.T, url string) *reposting {
-	m := &reposting{engine: newEngine(t, store.Options{URL: url, DeletedAccountTTL: time.Millisecond})}
+	m := &reposting{engine: newEngine(t, store.Options{URL: url, DeletedAccountTTL: enginetest.ShortAccountTTL})}
 	m.Work(fanout.Options{})
 	people := m.Register("reader", "reposter", "author")
 	m.reader, m.reposter, m.author = people[0], people[1], people[2]
