@@ -42,6 +42,15 @@ func (m *reposting) shows(want ...retwis.PostID) {
 	}
 }
 
+// replays compares the replay of the reader's home with one entry, which is hidden or not.
+func (m *reposting) replays(from retwis.TimelinePosition, want retwis.Element, hidden bool) {
+	m.T.Helper()
+	replay, err := m.Live.EventsSince(m.T.Context(), from)
+	if err != nil || len(replay.Arrived) != 1 || replay.Arrived[0].Element != want || replay.Arrived[0].Hidden != hidden {
+		m.T.Errorf("replayed %v, want %s, hidden %t: %v", replay.Arrived, want, hidden, err)
+	}
+}
+
 func (m *reposting) undo(post retwis.PostID) {
 	m.T.Helper()
 	if err := m.Posts.UndoRepost(m.T.Context(), m.reposter, post); err != nil {
@@ -54,6 +63,10 @@ func TestReposts_AreDeliveredOnceAndUndone(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		m := newReposting(t, url)
+		before, _, err := m.Live.CurrentPosition(t.Context(), retwis.Home(m.reader))
+		if err != nil {
+			t.Fatal(err)
+		}
 		first := storetest.Repost(t, m.Store, m.reposter, m.post)
 		for _, again := range []retwis.PostID{m.post, first.ID} { // a repost of a repost is one of its original
 			if e := storetest.Repost(t, m.Store, m.reposter, again); e != first {
@@ -74,8 +87,10 @@ func TestReposts_AreDeliveredOnceAndUndone(t *testing.T) {
 		}
 		m.IsSound()
 
+		m.replays(before, first, false)
 		m.undo(m.post)
 		m.undo(m.post) // no effect
+		m.replays(before, first, true)
 		m.shows()
 		if unread, err := m.Timelines.Unread(t.Context(), retwis.Home(m.reader), 9); err != nil || unread.Count != 0 {
 			t.Errorf("%d unread posts after the undo, want none: %v", unread.Count, err)

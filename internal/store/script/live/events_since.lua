@@ -129,6 +129,18 @@ for i, entry in ipairs(complete == '1' and recorded or {}) do
   end
 end
 
+local hidden = hidden_among(kind, kind == 'l' and redis.call('HGET', KEYS[7], 'owner') or owner, KEYS[6], entries)
+-- The original of a repost that was undone meanwhile still exists.
+local gone = {}
+for _, entry in ipairs(recorded) do
+  gone[entry[2][2]] = entry[2][1] == 'removed'
+end
+for i, entry in ipairs(entries) do
+  if gone[leading(entry)] and leading(entry) ~= shown(entry) then
+    hidden[#hidden + 1] = i
+  end
+end
+
 local last = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)
 return {
   epoch,
@@ -139,5 +151,5 @@ return {
   entries,
   removed,
   ARGV[8] ~= '' and redis.call('HGET', KEYS[7], ARGV[8]) or '',
-  hidden_among(kind, kind == 'l' and redis.call('HGET', KEYS[7], 'owner') or owner, KEYS[6], entries),
+  hidden,
 }
