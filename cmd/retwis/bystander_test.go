@@ -31,14 +31,25 @@ func TestBystander_IsServedBesideHeavyClients(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	p := serve(t, env)
-	star := newClient(t, p.url).do(`{ user(username: "star") { id } newestUsers(first: 1) { edges { node { id } } } }`, nil).Data.User.ID
+	star := newClient(t, p.url).do(`{ user(username: "star") { id } }`, nil).Data.User.ID
+	var public struct {
+		Data struct{ PublicTimeline struct{ ID string } }
+	}
+	newClient(t, p.url).decode(&public, `{ publicTimeline { id } }`, nil)
 	loads := []struct {
 		name                   string
 		addresses, connections int // of each
+		attack                 attack
 	}{
-		{"one address with many connections", 1, 200},
-		{"one address", 1, 16},
-		{"many addresses", 20, 2},
+		{"one address with many connections", 1, 200, heavyOperations(star)},
+		{"one address", 1, 16, heavyOperations(star)},
+		{"many addresses", 20, 2, heavyOperations(star)},
+		{"files", 1, 200, files},
+		{"slow uploads", 1, 200, slowUploads},
+		{"unread answers", 1, 50, unreadAnswers},
+		{"websockets in fragments", 1, 50, fragments},
+		{"event streams that reconnect", 1, 50, eventStreams(public.Data.PublicTimeline.ID)},
+		{"websockets that reconnect", 1, 50, websockets(public.Data.PublicTimeline.ID)},
 	}
 	for _, load := range loads[:redistest.Size(1, len(loads))] {
 		t.Run(load.name, func(t *testing.T) {
@@ -56,7 +67,7 @@ func TestBystander_IsServedBesideHeavyClients(t *testing.T) {
 				for i := range load.addresses {
 					for j := range load.connections {
 						address := fmt.Sprintf("198.%d.%d.%d", len(load.name), window, i) // with a full budget
-						running.Go(func() { refused.Add(ask(ctx, p.url, address, heavyOperations(star, j))) })
+						running.Go(func() { refused.Add(load.attack(ctx, p.url, address, j)) })
 					}
 				}
 				loaded = append(loaded, slowest(t, p.url, bystander, requests))
@@ -64,7 +75,7 @@ func TestBystander_IsServedBesideHeavyClients(t *testing.T) {
 				running.Wait()
 			}
 			rest, beside, during := median(quiet), median(busy), median(loaded)
-			t.Logf("p99 at rest %v, beside busy programs %v, beside heavy clients %v: %.1f times; %d heavy operations were refused",
+			t.Logf("p99 at rest %v, beside busy programs %v, beside heavy clients %v: %.1f times; %d of their requests were refused",
 				rest, beside, during, float64(during)/float64(beside), refused.Load())
 		})
 	}
@@ -114,42 +125,4 @@ func slowest(t *testing.T, url, address string, requests int) time.Duration {
 	}
 	slices.Sort(took)
 	return took[len(took)*99/100]
-}
-
-// heavyOperations returns operations that take much work, different ones for each number.
-func heavyOperations(star string, number int) []string {
-	common := strings.Builder{}
-	for i := range 10 {
-		fmt.Fprintf(&common, `a%d: user(username: "star") { commonFollowers(first: %d, with: \"%s\") { totalCount } } `, i, 1+(i+number)%50, star)
-	}
-	return []string{
-		`{"query": "{ ` + strings.ReplaceAll(common.String(), `"star"`, `\"star\"`) + `}"}`,
-		`{"query": "{ publicTimeline { posts(first: 100) { edges { node { text author { username bio followers(first: 20) { edges { node { username } } } } } } } } }"}`,
-		`{"query": "{ publicTimeline { posts(first: 100) { edges { node { text entities { start } mentions { username bio } author { bio bioEntities { start } } } } } } }"}`,
-		`{"query": "{ a: findUsers(query: \"reader\") { id } b: findUsers(query: \"star\") { id } }"}`,
-	}
-}
-
-// ask sends operations without a pause until ctx is done, and returns how many were refused.
-func ask(ctx context.Context, url, address string, operations []string) (refused int64) {
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	c := &http.Client{Transport: transport}
-	for n := 0; ctx.Err() == nil; n++ {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/graphql", strings.NewReader(operations[n%len(operations)]))
-		if err != nil {
-			return refused
-		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("X-Forwarded-For", address)
-		response, err := c.Do(r)
-		if err != nil {
-			continue // ctx is done
-		}
-		if response.StatusCode == http.StatusTooManyRequests {
-			refused++
-		}
-		_ = response.Body.Close()
-	}
-	return refused
 }

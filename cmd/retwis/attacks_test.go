@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// attack is what one connection of a heavy client does until ctx is done. Connections have different numbers. It returns how
+// many requests were refused.
+type attack func(ctx context.Context, url, address string, number int) (refused int64)
+
+// heavyOperations returns an attack that sends operations that take much work, without a pause.
+func heavyOperations(star string) attack {
+	return func(ctx context.Context, url, address string, number int) int64 {
+		common := strings.Builder{}
+		for i := range 10 {
+			fmt.Fprintf(&common, `a%d: user(username: "star") { commonFollowers(first: %d, with: \"%s\") { totalCount } } `, i, 1+(i+number)%50, star)
+		}
+		operations := []string{
+			`{"query": "{ ` + strings.ReplaceAll(common.String(), `"star"`, `\"star\"`) + `}"}`,
+			`{"query": "{ publicTimeline { posts(first: 100) { edges { node { text author { username bio followers(first: 20) { edges { node { username } } } } } } } } }"}`,
+			`{"query": "{ publicTimeline { posts(first: 100) { edges { node { text entities { start } mentions { username bio } author { bio bioEntities { start } } } } } } }"}`,
+			`{"query": "{ a: findUsers(query: \"reader\") { id } b: findUsers(query: \"star\") { id } }"}`,
+		}
+		return repeat(ctx, func(c *http.Client, n int) (*http.Response, error) {
+			return c.Do(request(ctx, http.MethodPost, url+"/graphql", address, strings.NewReader(operations[n%len(operations)])))
+		})
+	}
+}
+
+// files is an attack that loads the start page of the web app.
+func files(ctx context.Context, url, address string, _ int) int64 {
+	return repeat(ctx, func(c *http.Client, _ int) (*http.Response, error) {
+		return c.Do(request(ctx, http.MethodGet, url+"/", address, nil))
+	})
+}
+
+// slowUploads is an attack that announces a large body, and sends a byte of it at a time.
+func slowUploads(ctx context.Context, url, address string, _ int) int64 {
+	return repeat(ctx, func(c *http.Client, _ int) (*http.Response, error) {
+		reader, writer := io.Pipe()
+		go func() {
+			var err error
+			for _, b := range []byte(`{"query": "{ ` + strings.Repeat("viewer { id } ", 4000) + `}"}`) {
+				if _, err = writer.Write([]byte{b}); err != nil || ctx.Err() != nil {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
+			_ = writer.CloseWithError(err)
+		}()
+		return c.Do(request(ctx, http.MethodPost, url+"/graphql", address, reader))
+	})
+}
+
+// unreadAnswers is an attack that sends operations with large answers over one connection, and reads none of them.
+func unreadAnswers(ctx context.Context, url, address string, _ int) int64 {
+	const body = `{"query": "{ publicTimeline { posts(first: 100) { edges { node { text author { username bio } } } } } }"}`
+	message := fmt.Sprintf("POST /graphql HTTP/1.1\r\nHost: retwis\r\nContent-Type: application/json\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n%s",
+		address, len(body), body)
+	for ctx.Err() == nil {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		if err != nil {
+			continue
+		}
+		_ = conn.SetDeadline(time.Now().Add(time.Second))
+		for err == nil {
+			_, err = io.WriteString(conn, message) // until the buffers are full
+		}
+		_ = conn.Close()
+	}
+	return 0
+}
+
+// fragments is an attack that sends an operation over a websocket in frames of one byte.
+func fragments(ctx context.Context, url, address string, _ int) (refused int64) {
+	for ctx.Err() == nil {
+		ws := connect(ctx, url, address)
+		if ws == nil {
+			refused++
+			continue
+		}
+		frame := []byte{0x01, 0x81, 0, 0, 0, 0, ' '} // the start of a text message, with a mask of zeros
+		for n := 0; ctx.Err() == nil; n++ {
+			if _, err := ws.NetConn().Write(frame); err != nil {
+				break
+			}
+			frame[0] = 0x00 // a continuation
+		}
+		_ = ws.Close()
+	}
+	return refused
+}
+
+// eventStreams returns an attack that subscribes with an event stream, ends it after the first bytes, and begins again.
+func eventStreams(timeline string) attack {
+	return func(ctx context.Context, url, address string, _ int) int64 {
+		return repeat(ctx, func(c *http.Client, _ int) (*http.Response, error) {
+			r := request(ctx, http.MethodPost, url+"/graphql", address, strings.NewReader(subscription(timeline)))
+			r.Header.Set("Accept", "text/event-stream")
+			response, err := c.Do(r)
+			if err == nil {
+				_, _ = bufio.NewReader(response.Body).ReadByte()
+			}
+			return response, err
+		})
+	}
+}
+
+// websockets returns an attack that subscribes over a websocket, closes it, and begins again.
+func websockets(timeline string) attack {
+	return func(ctx context.Context, url, address string, _ int) (refused int64) {
+		for ctx.Err() == nil {
+			ws := connect(ctx, url, address)
+			if ws == nil {
+				refused++
+				continue
+			}
+			_ = ws.WriteMessage(websocket.TextMessage, []byte(`{"type": "subscribe", "id": "1", "payload": `+subscription(timeline)+`}`))
+			_, _, _ = ws.ReadMessage()
+			_ = ws.Close()
+		}
+		return refused
+	}
+}
+
+func subscription(timeline string) string {
+	return `{"query": "subscription { timelineEvents(timelineId: \"` + timeline + `\") { __typename } }"}`
+}
+
+// connect opens a websocket and its session. It returns nil if the service refuses it.
+func connect(ctx context.Context, url, address string) *websocket.Conn {
+	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: patience}
+	ws, response, err := dialer.DialContext(ctx, "ws"+strings.TrimPrefix(url, "http")+"/graphql", http.Header{"X-Forwarded-For": {address}})
+	if response != nil {
+		_ = response.Body.Close()
+	}
+	if err != nil {
+		return nil
+	}
+	_ = ws.SetReadDeadline(time.Now().Add(patience))
+	_ = ws.WriteMessage(websocket.TextMessage, []byte(`{"type": "connection_init"}`))
+	if _, _, err := ws.ReadMessage(); err != nil {
+		_ = ws.Close()
+		return nil
+	}
+	return ws
+}
+
+// repeat sends requests without a pause until ctx is done, and returns how many were refused.
+func repeat(ctx context.Context, send func(c *http.Client, n int) (*http.Response, error)) (refused int64) {
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	c := &http.Client{Transport: transport}
+	for n := 0; ctx.Err() == nil; n++ {
+		response, err := send(c, n)
+		if err != nil {
+			continue // ctx is done
+		}
+		if response.StatusCode == http.StatusTooManyRequests {
+			refused++
+		}
+		_ = response.Body.Close()
+	}
+	return refused
+}
+
+// request returns a request of a client with an address. It panics if the URL is malformed.
+func request(ctx context.Context, method, url, address string, body io.Reader) *http.Request {
+	r, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		panic(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Forwarded-For", address)
+	return r
+}
