@@ -31,11 +31,8 @@ func TestBystander_IsServedBesideHeavyClients(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	p := serve(t, env)
-	star := newClient(t, p.url).do(`{ user(username: "star") { id } }`, nil).Data.User.ID
-	var public struct {
-		Data struct{ PublicTimeline struct{ ID string } }
-	}
-	newClient(t, p.url).decode(&public, `{ publicTimeline { id } }`, nil)
+	ids := newClient(t, p.url).do(`{ user(username: "star") { id } publicTimeline { id } }`, nil).Data
+	star, public := ids.User.ID, ids.PublicTimeline.ID
 	loads := []struct {
 		name                   string
 		addresses, connections int // of each
@@ -48,8 +45,8 @@ func TestBystander_IsServedBesideHeavyClients(t *testing.T) {
 		{"slow uploads", 1, 200, slowUploads},
 		{"unread answers", 1, 50, unreadAnswers},
 		{"websockets in fragments", 1, 50, fragments},
-		{"event streams that reconnect", 1, 50, eventStreams(public.Data.PublicTimeline.ID)},
-		{"websockets that reconnect", 1, 50, websockets(public.Data.PublicTimeline.ID)},
+		{"event streams that reconnect", 1, 50, eventStreams(public)},
+		{"websockets that reconnect", 1, 50, websockets(public)},
 	}
 	for _, load := range loads[:redistest.Size(1, len(loads))] {
 		t.Run(load.name, func(t *testing.T) {
