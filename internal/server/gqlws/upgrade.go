@@ -84,7 +84,7 @@ func (h *Handler) Upgrade(x *httpapi.Exchange) {
 		http.Error(x.W, "too many connections without a login from your network", http.StatusTooManyRequests)
 		return
 	}
-	ws, err := h.upgrader.Upgrade(x.W, x.R, http.Header{requestid.Header: {requestid.Of(x.R.Context())}})
+	ws, err := wsconn.Upgrade(h.upgrader, x.W, x.R, http.Header{requestid.Header: {requestid.Of(x.R.Context())}})
 	if err != nil {
 		h.Sockets.Release(key)
 		h.Runner.Refused(x.R.Context(), 0)

@@ -55,6 +55,7 @@ type Conn struct {
 	pings    int       // that the client may still send
 	pinged   time.Time // when pings was last replenished
 	ws       *websocket.Conn
+	wire     *wire
 	account  Account            // of the bytes that wait for the client
 	arrivals Account            // of the large message that is arriving
 	cancel   context.CancelFunc // ends what runs for the connection, once it starts to close
@@ -66,16 +67,22 @@ type Account interface {
 	Set(bytes int) bool
 }
 
-// New returns the connection of an upgraded websocket. The accounts count the bytes that wait for the client, and those of
+// New returns the connection of a websocket of [Upgrade]. The accounts count the bytes that wait for the client, and those of
 // large messages that arrive. New calls cancel when the connection starts to close.
 func New(ws *websocket.Conn, shared *Shared, gzip bool, account, arrivals Account, cancel context.CancelFunc) *Conn {
 	now := time.Now()
-	c := &Conn{ws: ws, account: account, arrivals: arrivals, shared: shared, gzip: gzip, cancel: cancel, direct: noDirectWriter, pingAt: now.Add(shared.PingEvery), heardAt: now, pings: maxPings, pinged: now}
+	c := &Conn{ws: ws, wire: ws.NetConn().(*wire), account: account, arrivals: arrivals, shared: shared, gzip: gzip, cancel: cancel, direct: noDirectWriter, pingAt: now.Add(shared.PingEvery), heardAt: now, pings: maxPings, pinged: now}
 	if !gzip {
-		c.direct = newDirectWriter(ws.NetConn())
+		c.direct = newDirectWriter(c.wire.Conn)
 	}
-	ws.SetPongHandler(func(string) error { c.alive(); c.Pinged(); return nil })
+	ws.SetPongHandler(func(data string) error {
+		c.wire.control(len(data))
+		c.alive()
+		c.Pinged()
+		return nil
+	})
 	ws.SetPingHandler(func(data string) error {
+		c.wire.control(len(data))
 		c.alive()
 		if !c.Pinged() {
 			return nil

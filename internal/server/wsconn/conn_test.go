@@ -43,7 +43,7 @@ func open(t *testing.T) (*Conn, *websocket.Conn) {
 			return
 		}
 		var upgrader websocket.Upgrader
-		ws, _ := upgrader.Upgrade(hijacked{nil, theirs}, r, nil)
+		ws, _ := Upgrade(&upgrader, hijacked{nil, theirs}, r, nil)
 		upgraded <- ws
 	}()
 	dialer := websocket.Dialer{NetDial: func(string, string) (net.Conn, error) { return ours, nil }}
@@ -179,6 +179,39 @@ func TestConn_MessageRules(t *testing.T) {
 				synctest.Wait()
 				if accepted := len(got) == 1 && got[0] == tt.text; accepted != (tt.code == 0) {
 					t.Errorf("%d messages were accepted", len(got))
+				}
+			})
+		})
+	}
+}
+
+func TestConn_RefusesFramesWithoutText(t *testing.T) {
+	t.Parallel()
+	const mask = "\x00\x00\x00\x00"
+	for name, tt := range map[string]struct {
+		start, rest string // frames
+		repeats     int
+		refused     bool
+	}{
+		"a few empty frames":          {"\x01\x80" + mask, "\x00\x80" + mask, 50, false},
+		"many empty frames":           {"\x01\x80" + mask, "\x00\x80" + mask, 1000, true},
+		"many frames of one byte":     {"\x01\x81" + mask + "x", "\x00\x81" + mask + "x", 1000, true},
+		"many frames of 10 bytes":     {"\x01\x8a" + mask + "0123456789", "\x00\x8a" + mask + "0123456789", 90, false},
+		"pings between two frames":    {"\x01\x80" + mask, "\x89\xfd" + mask + strings.Repeat("x", 125), 50, false},
+		"pings and many empty frames": {"\x01\x80" + mask, "\x89\x80" + mask + strings.Repeat("\x00\x80"+mask, 20), 90, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, client := open(t)
+				go c.Receive(func([]byte) { c.Close(websocket.CloseNormalClosure, "") })
+				go func() {
+					frames := tt.start + strings.Repeat(tt.rest, tt.repeats) + "\x80\x80" + mask // the end of the message
+					_, _ = client.NetConn().Write([]byte(frames))
+				}()
+				_, _, err := client.ReadMessage()
+				if refused := websocket.IsCloseError(err, websocket.ClosePolicyViolation); refused != tt.refused {
+					t.Errorf("the connection ended with %v", err)
 				}
 			})
 		})

@@ -16,6 +16,7 @@ const maxDropped = 1000
 // Receive calls handle with each text message, one at a time, until the connection ends.
 func (c *Conn) Receive(handle func(message []byte)) {
 	for dropped := 0; dropped < maxDropped; {
+		c.wire.begin(c.isClosing())
 		kind, r, err := c.ws.NextReader()
 		if err != nil {
 			c.readEnded(err)
@@ -25,13 +26,13 @@ func (c *Conn) Receive(handle func(message []byte)) {
 			dropped++
 			continue
 		}
-		message, err := c.readMessage(r)
+		message, err := c.readMessage(c.wire.text(r))
 		switch {
 		case errors.Is(err, errTooManyArrive):
 			c.Close(CodeTryAgainLater, "too many large messages arrive")
 		case err != nil:
 			c.arrivals.Set(0)
-			c.Abort()
+			c.readEnded(err)
 			return
 		case len(message) > c.shared.MaxMessage:
 			c.Close(codeTooBig, "the message is too big")
@@ -74,6 +75,13 @@ func (c *Conn) alive() {
 	c.heardAt = time.Now()
 }
 
+// isClosing reports whether messages are dropped.
+func (c *Conn) isClosing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closing
+}
+
 // messageStarts notes that a message starts to arrive. It reports false on a connection
 // that is closing, where messages are dropped.
 func (c *Conn) messageStarts() bool {
@@ -93,6 +101,10 @@ func (c *Conn) messageArrived() {
 // readEnded ends a connection from which nothing more arrives. A client that has sent a
 // close frame is sent the answer first, if that takes a writer.
 func (c *Conn) readEnded(err error) {
+	if errors.Is(err, errTooManyFrames) {
+		c.Close(websocket.ClosePolicyViolation, err.Error())
+		_, _ = io.Copy(io.Discard, c.wire.Conn) // until the deadline that closing sets
+	}
 	closed, ok := errors.AsType[*websocket.CloseError](err)
 	c.mu.Lock()
 	c.readDone = ok && closed.Code != websocket.CloseAbnormalClosure
