@@ -3,15 +3,105 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
 )
+
+// load is a set of heavy clients in a process of its own, with the lowest priority.
+type load struct {
+	Attack                 string
+	Addresses, Connections int    // of each address
+	Network                string // the first three bytes of the addresses
+	URL                    string // of the service
+	Star, Public           string // ids of a user and of the public timeline
+}
+
+// loadVariable is the variable of the environment with which the binary of the tests is a load, in JSON.
+const loadVariable = "RETWIS_TEST_LOAD"
+
+func (l load) name() string {
+	return fmt.Sprintf("%s, %d addresses with %d connections", l.Attack, l.Addresses, l.Connections)
+}
+
+// start starts a load and waits until it runs. It returns a function that ends it, and returns how many requests were refused.
+func (l load) start(t *testing.T) (end func() (refused int)) {
+	t.Helper()
+	text, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "nice", "-n", "19", os.Args[0])
+	cmd.Env = append(os.Environ(), loadVariable+"="+string(text))
+	cmd.Stderr = os.Stderr
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(output)
+	if _, err := lines.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	return func() (refused int) {
+		_ = input.Close()
+		if _, err := fmt.Fscanln(lines, &refused); err != nil {
+			t.Errorf("read how many requests were refused: %v", err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+		return refused
+	}
+}
+
+// runLoad is the main function of the process of a load. It prints an empty line when it begins. When its standard input is
+// closed, it ends and prints how many requests were refused.
+func runLoad(text string) {
+	var l load
+	if err := json.Unmarshal([]byte(text), &l); err != nil {
+		panic(err)
+	}
+	run := map[string]attack{
+		"heavy operations":             heavyOperations(l.Star),
+		"files":                        files,
+		"slow uploads":                 slowUploads,
+		"unread answers":               unreadAnswers,
+		"websockets in fragments":      fragments,
+		"event streams that reconnect": eventStreams(l.Public),
+		"websockets that reconnect":    websockets(l.Public),
+	}[l.Attack]
+	ctx, cancel := context.WithCancel(context.Background())
+	var refused atomic.Int64
+	var running sync.WaitGroup
+	for i := range l.Addresses {
+		for j := range l.Connections {
+			running.Go(func() { refused.Add(run(ctx, l.URL, fmt.Sprintf("%s.%d", l.Network, i), j)) })
+		}
+	}
+	fmt.Println()
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	cancel()
+	running.Wait()
+	fmt.Println(refused.Load())
+}
 
 // attack is what one connection of a heavy client does until ctx is done. Connections have different numbers. It returns how
 // many requests were refused.
@@ -67,7 +157,7 @@ func unreadAnswers(ctx context.Context, url, address string, _ int) int64 {
 	message := fmt.Sprintf("POST /graphql HTTP/1.1\r\nHost: retwis\r\nContent-Type: application/json\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n%s",
 		address, len(body), body)
 	for ctx.Err() == nil {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
 			continue
 		}

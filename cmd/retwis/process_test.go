@@ -23,6 +23,10 @@ const patience = 60 * time.Second
 var program string
 
 func TestMain(m *testing.M) {
+	if text := os.Getenv(loadVariable); text != "" {
+		runLoad(text)
+		return
+	}
 	programtest.Main(m, func(dir string) (err error) {
 		program, err = programtest.Build(dir, "retwis", programtest.RaceDetector)
 		return err
