@@ -53,6 +53,40 @@ test("after a deletion the next post has the focus", async () => {
   await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("MAIN");
 });
 
+test("a dialog that is opened as soon as it closed stays open", async () => {
+  const person = await Person.register(server.url, "focus_again");
+  page = await visit(browser, server.url);
+  await login(page, person);
+  await page.goto("/settings");
+  const button = page.getByRole("main").getByRole("button", { name: "Log out everywhere" }).first();
+  await button.click();
+  await page.getByRole("dialog").waitFor();
+  // The focus returns before the browser reports that the dialog is closed.
+  await button.evaluate((element) => {
+    const again = () => {
+      (element as HTMLElement).click();
+      document.body.dataset["again"] = "";
+    };
+    element.addEventListener("focus", again, { once: true });
+  });
+  await page.keyboard.press("Escape");
+  await page.locator("body[data-again]").waitFor();
+  await expect.poll(focused).toBe("Cancel");
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+
+  // The same with two dialogs: one is opened before the other reports that it is closed.
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").waitFor();
+  await page.evaluate(() => {
+    const help = document.querySelector("dialog[open]")!;
+    const press = () => document.dispatchEvent(new KeyboardEvent("keydown", { key: "/" }));
+    new MutationObserver(() => press()).observe(help, { attributes: true, attributeFilter: ["open"] });
+  });
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").getByLabel("Username").fill("j");
+});
+
 test("Back returns the focus to the post that was opened", async () => {
   const person = await Person.register(server.url, "focus_back");
   await person.postMany(20, (i) => `Back ${i}.`);

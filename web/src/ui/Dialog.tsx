@@ -12,7 +12,15 @@ export function Dialog({ open, title, onClose, children }: { open: boolean; titl
     <dialog
       ref={dialog}
       aria-labelledby={heading}
-      onClose={onClose}
+      // Escape closes through the state, so that the state is never behind what the reader sees: an event of a
+      // closed dialog comes later, perhaps when this dialog or another is open already.
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClose={() => {
+        if (open && !dialog.current?.open) onClose();
+      }}
       onClick={(event) => {
         event.stopPropagation();
         if (event.target === dialog.current) onClose();
