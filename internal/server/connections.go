@@ -10,6 +10,7 @@ import (
 	"retwis/internal/ratelimit"
 	"retwis/internal/server/clients"
 	"retwis/internal/server/httpapi"
+	"retwis/internal/server/operation"
 )
 
 // maxRefusing bounds the connections that wait for, or receive, the refusal of a network at its limit. Further ones are closed.
@@ -85,14 +86,18 @@ type connectionListener struct {
 	connections *connections
 	malformed   *malformed
 	overflow    *overflow
+	executor    operation.Executor
 }
 
 // Accept implements [net.Listener].
 func (l *connectionListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
-		if err != nil || (l.malformed.accepts(conn) && l.connections.accept(conn)) {
-			return conn, err
+		if err != nil {
+			return nil, err //nolint:wrapcheck // of the listener
+		}
+		if l.malformed.accepts(conn) && l.connections.accept(conn) {
+			return newMeteredConn(conn, l.executor, l.connections), nil
 		}
 		l.overflow.take(conn)
 	}

@@ -71,7 +71,7 @@ func New(opts Options) (*Server, error) {
 	mux.HandleFunc("GET /readyz", s.Health().ServeReady)
 	mux.HandleFunc("/metrics", noMetrics)
 	mux.Handle("/", opts.Web)
-	s.handler = s.observe(s.networks.bound(s.priced(mux)))
+	s.handler = s.observe(attributed(s.networks.bound(s.priced(mux))))
 	return s, nil
 }
 
@@ -204,10 +204,12 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	srv := &http.Server{
 		Handler:     s.handler,
 		BaseContext: func(net.Listener) context.Context { return requests },
+		ConnContext: withConn,
 		ConnState: func(conn net.Conn, state http.ConnState) {
 			fresh.note(conn, state)
 			s.networks.note(conn, state)
 			s.malformed.note(conn, state)
+			noteSender(conn, state)
 		},
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 		ReadHeaderTimeout: 5 * time.Second,
@@ -227,7 +229,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	refusing := newOverflow(listener.Addr(), maxRefusing, refuseNetwork)
 	group.Go(func() error { return s.serveOverflow(running, refusing) })
-	listener = &connectionListener{listener, s.networks, s.malformed, refusing}
+	listener = &connectionListener{listener, s.networks, s.malformed, refusing, s.opts.Executor}
 	group.Go(func() error {
 		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -39,6 +40,8 @@ type Harness struct {
 	URL      string
 	HTTP     *http.Client
 	Stop     func() // and wait until Serve has returned
+
+	pipes *pipes // nil with TCP
 }
 
 // InBubble runs a test with a clock of its own. The bubble ends only when every goroutine
@@ -102,6 +105,7 @@ func newHarness(
 	if change != nil {
 		change(&opts)
 	}
+	h.pipes, _ = l.(*pipes)
 	s, err := server.New(opts)
 	if err != nil {
 		t.Fatal(err)
@@ -180,6 +184,23 @@ func (h *Harness) Connect() net.Conn {
 	h.Cleanup(func() { _ = c.Close() })
 	return c
 }
+
+// ConnectFrom opens a pipe, of which the server sees a client's address. It needs a bubble.
+func (h *Harness) ConnectFrom(address string) net.Conn {
+	h.Helper()
+	ours, theirs := net.Pipe()
+	h.Cleanup(func() { _ = ours.Close() })
+	h.pipes.conns <- addressed{theirs, net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(address), 1024))}
+	return ours
+}
+
+// addressed is a pipe whose other end has an address.
+type addressed struct {
+	net.Conn
+	remote net.Addr
+}
+
+func (a addressed) RemoteAddr() net.Addr { return a.remote }
 
 // Within waits for a condition, a minute at most, and calls otherwise if it does not hold.
 func Within(t *testing.T, holds func() bool, otherwise func()) {

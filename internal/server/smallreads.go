@@ -1,0 +1,131 @@
+package server
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"retwis/internal/auth"
+	"retwis/internal/server/httpapi"
+	"retwis/internal/server/operation"
+)
+
+// A read from a socket takes about five microseconds, whatever it returns. A client that sends its bytes one by one would take
+// them once for each, and pay for its bytes only.
+const (
+	smallRead     = 256                    // bytes; a read that returns fewer is small
+	freeReads     = 50                     // small reads of a connection that are free at once
+	freeReadEvery = 50 * time.Millisecond  // for each of them, until it is free again
+	readPause     = 100 * time.Millisecond // before the next read, for a network without budget
+)
+
+// meteredConn is a connection whose small reads cost the network of its client a point each, beyond some that are free. While
+// the network has no budget, it reads less often, so that one read returns what many would have. One goroutine reads.
+type meteredConn struct {
+	net.Conn
+	executor operation.Executor
+	networks *connections
+	client   atomic.Pointer[netip.Addr] // who sends; nil between the requests of a trusted proxy, which has no budget
+
+	free    int // small reads
+	freedAt time.Time
+	pauses  bool
+}
+
+func newMeteredConn(conn net.Conn, executor operation.Executor, networks *connections) *meteredConn {
+	c := &meteredConn{Conn: conn, executor: executor, networks: networks, free: freeReads, freedAt: time.Now()}
+	c.belongsTo(httpapi.AddressOf(conn.RemoteAddr()))
+	return c
+}
+
+// belongsTo says who sends from now on.
+func (c *meteredConn) belongsTo(client netip.Addr) {
+	if known := c.client.Load(); known != nil && *known == client {
+		return
+	}
+	if _, counts := c.networks.keyOf(client); counts {
+		c.client.Store(&client)
+	} else {
+		c.client.Store(nil)
+	}
+}
+
+// Read implements [net.Conn].
+func (c *meteredConn) Read(b []byte) (int, error) {
+	if c.pauses {
+		time.Sleep(readPause)
+	}
+	n, err := c.Conn.Read(b)
+	c.pauses = false
+	if 0 < n && n < min(smallRead, len(b)) { // net/http reads one byte of the next request early
+		c.readLittle()
+	}
+	return n, err
+}
+
+// readLittle counts a small read.
+func (c *meteredConn) readLittle() {
+	now := time.Now()
+	if more := int(now.Sub(c.freedAt) / freeReadEvery); more > 0 {
+		c.free, c.freedAt = min(c.free+more, freeReads), now
+	}
+	if c.free > 0 {
+		c.free--
+		return
+	}
+	client := c.client.Load()
+	if client == nil {
+		return
+	}
+	ctx := auth.WithRequest(context.Background(), auth.Request{Address: *client})
+	c.executor.Spend(ctx, 1)
+	c.pauses = !c.executor.Afford(ctx)
+}
+
+// SyscallConn implements [syscall.Conn], by which websockets are written.
+func (c *meteredConn) SyscallConn() (syscall.RawConn, error) {
+	socket, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return nil, syscall.ENOTSOCK
+	}
+	return socket.SyscallConn() //nolint:wrapcheck // a method of the connection
+}
+
+// CloseWrite ends the stream to the client. net/http calls it, so that a client can read a response before the connection is reset.
+func (c *meteredConn) CloseWrite() error {
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return nil
+	}
+	return half.CloseWrite() //nolint:wrapcheck // a method of the connection
+}
+
+// connKey is the key of the connection in the context of its requests.
+type connKey struct{}
+
+// withConn is the server's hook for the contexts of connections.
+func withConn(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, conn)
+}
+
+// attributed returns a handler that says of a trusted proxy's connection which client's request it carries. A websocket
+// remains that client's.
+func attributed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if conn, ok := r.Context().Value(connKey{}).(*meteredConn); ok {
+			conn.belongsTo(auth.RequestOf(r.Context()).Address)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// noteSender is the server's hook for changes of connections: between two requests, a connection is its peer's.
+func noteSender(conn net.Conn, state http.ConnState) {
+	if metered, ok := conn.(*meteredConn); ok && state == http.StateIdle {
+		metered.belongsTo(httpapi.AddressOf(conn.RemoteAddr()))
+	}
+}

@@ -1,0 +1,144 @@
+package server_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"retwis/internal/retwis"
+	"retwis/internal/server"
+	"retwis/internal/server/servertest"
+)
+
+// freeReads is how many small reads of a connection are free at once.
+const freeReads = 50
+
+// inBytes writes a text, a byte at a time. Each takes the server one read. It stops when the server has closed the connection.
+func inBytes(c net.Conn, text string) {
+	for i := range len(text) {
+		if _, err := io.WriteString(c, text[i:i+1]); err != nil {
+			return
+		}
+	}
+}
+
+// upload is the header of a request whose body the test sends.
+func upload(length int, headers ...string) string {
+	headers = append(headers, "Host: retwis.test", "Content-Type: application/json", fmt.Sprintf("Content-Length: %d", length))
+	return "POST /graphql HTTP/1.1\r\n" + strings.Join(headers, "\r\n") + "\r\n\r\n"
+}
+
+// Attack: a read takes the same time whether it returns one byte or thousands, but only bytes had a price.
+func TestServer_ChargesSmallReads(t *testing.T) {
+	t.Parallel()
+	const many = 1000
+	fragment := string([]byte{0x00, 0x81, 0, 0, 0, 0, ' '})
+	for _, tt := range []struct {
+		name    string
+		send    func(h *servertest.Harness, c net.Conn)
+		charged int
+	}{
+		{"a body in bytes", func(_ *servertest.Harness, c net.Conn) {
+			_, _ = io.WriteString(c, upload(2*many))
+			inBytes(c, strings.Repeat(" ", many))
+		}, many + 1 - freeReads},
+		{"a header in bytes", func(_ *servertest.Harness, c net.Conn) {
+			inBytes(c, "GET / HTTP/1.1\r\nX-Slow: "+strings.Repeat("x", many-24))
+		}, many - freeReads},
+		{"a body in larger pieces", func(_ *servertest.Harness, c net.Conn) {
+			_, _ = io.WriteString(c, upload(many*256+1))
+			for range many {
+				_, _ = io.WriteString(c, strings.Repeat(" ", 256))
+			}
+		}, 0},
+		{"few small reads", func(_ *servertest.Harness, c net.Conn) {
+			_, _ = io.WriteString(c, upload(2*many))
+			for range 3 * freeReads { // within the time that a body may take
+				inBytes(c, " ")
+				time.Sleep(100 * time.Millisecond)
+			}
+		}, 0},
+		{"websocket frames of a byte", func(h *servertest.Harness, c net.Conn) {
+			h.SocketOn(c)
+			go func() { _, _ = io.Copy(io.Discard, c) }()
+			inFrames := "\x01" + fragment[1:]
+			for range many / 5 {
+				_, _ = io.WriteString(c, inFrames)
+				inFrames = fragment
+			}
+		}, many/5 - freeReads},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			servertest.InBubble(t, nil, func(h *servertest.Harness) {
+				c := h.ConnectFrom("198.51.100.1")
+				before := h.Backend.Charged.Load()
+				tt.send(h, c)
+				synctest.Wait()
+				got := int(h.Backend.Charged.Load() - before)
+				if got < tt.charged || got > tt.charged+20 {
+					h.Errorf("charged %d points, want %d", got, tt.charged)
+				}
+			})
+		})
+	}
+}
+
+// A network without budget is not read from as often as it sends.
+func TestServer_PausesSmallReadsWithoutBudget(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
+		h.Backend.Spent.Store(&spent)
+		c := h.ConnectFrom("198.51.100.1")
+		_, _ = io.WriteString(c, upload(1000))
+		start := time.Now()
+		inBytes(c, strings.Repeat(" ", freeReads-1))
+		if took := time.Since(start); took > 0 {
+			h.Errorf("reads that are free took %v", took)
+		}
+		inBytes(c, strings.Repeat(" ", 120))
+		if took := time.Since(start); took < 3*time.Second {
+			h.Errorf("120 bytes were read one by one in %v", took)
+		}
+	})
+}
+
+// The connections of a trusted proxy carry requests of many clients.
+func TestServer_ChargesSmallReadsToTheClientBehindAProxy(t *testing.T) {
+	t.Parallel()
+	trust := func(o *server.Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("198.51.100.1/32")} }
+	servertest.InBubble(t, trust, func(h *servertest.Harness) {
+		c := h.ConnectFrom("198.51.100.1")
+		answers := make(chan byte, 1)
+		go func() {
+			defer close(answers)
+			for b := make([]byte, 4096); ; answers <- b[0] {
+				if _, err := c.Read(b); err != nil {
+					return
+				}
+			}
+		}()
+		send := func(text string, headers ...string) int {
+			before := h.Backend.Charged.Load()
+			inBytes(c, upload(len(text), headers...)+text)
+			<-answers
+			return int(h.Backend.Charged.Load() - before)
+		}
+		body := `{"query":"{ hello }"}` + strings.Repeat(" ", 500)
+		if got := send(body); got > 0 {
+			h.Errorf("charged %d points for a request of the proxy itself", got)
+		}
+		if got := send(body, "X-Forwarded-For: 203.0.113.1"); got != len(body) {
+			h.Errorf("charged %d points for a body of a client, want %d", got, len(body))
+		}
+		if got := send(body); got > 0 {
+			h.Errorf("charged %d points for the next request", got)
+		}
+	})
+}
