@@ -24,17 +24,46 @@ var errDispatched = errors.New("subscriptions run by Subscribe and Render, not b
 const planKey = "plan"
 
 // Subscribe authorises a subscription for the viewer of ctx. It returns the source of its events, or errors for the client.
-// Call it once for an operation, before [Executor.Render].
+// Call it once for an operation, before [Executor.Render]. The client is charged for the work of starting the subscription, as far as
+// that exceeds its price.
 func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) (retwis.EventSource, gqlerror.List) {
 	if plan := e.planOf(op); plan != nil {
 		op.Stats.SetExtension(planKey, plan)
 	}
 	ctx = e.withResponse(graphql.WithOperationContext(ctx, op))
-	source := e.subscribe(ctx, op)
+	client := limits.ClientOf(ctx)
+	price := limits.Price(op)
+	meter := e.startMeter(client, op, price)
+	done, err := e.shares.Run(ctx, client.Key(), price.Charged)
+	if err != nil {
+		return nil, gqlerror.List{e.present(ctx, err)}
+	}
+	source := e.subscribe(cost.With(ctx, meter), op)
+	done()
 	if errs := graphql.GetErrors(ctx); len(errs) > 0 {
+		meter.Close()
 		return nil, errs
 	}
-	return source, nil
+	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
+		defer meter.Close()
+		done, err := e.shares.Run(ctx, client.Key(), price.Charged)
+		if err != nil {
+			return err //nolint:wrapcheck // ctx is done
+		}
+		defer done()
+		return source(cost.With(ctx, meter), after, sink)
+	}, nil
+}
+
+// startMeter returns a meter of the work of starting a subscription. That work is bounded and a part of it may be for others, so it is
+// charged without stopping the start. The events that the source replays afterwards have a price of their own; the meter goes on
+// to charge what is read for them.
+func (e *Executor) startMeter(client ratelimit.Client, op *graphql.OperationContext, price cost.Price) *cost.Meter {
+	price.Fixed += cost.PerStart
+	options := e.meterOptions(client, op, price)
+	options.Charge = func(points int) error { _ = e.limiter.Charge(client, points); return nil }
+	options.Refund = nil
+	return cost.NewMeter(options)
 }
 
 // subscribe returns the source of events, or nil after adding an error to the response of ctx.

@@ -30,9 +30,10 @@ func (w Work) Points() int {
 	return PerCommand*w.Commands + PerScript*w.Scripts + PerRoundTrip*w.RoundTrips + w.Rows/RowsPerPoint + w.Bytes/BytesPerPoint
 }
 
-// Prices of requests that execute nothing, in points.
+// Prices of what is not work of an operation, in points.
 const (
 	PerRequest        = 10  // that executes no operation
+	PerStart          = 40  // of a subscription, beside what its operation reads: the first subscriber makes the timeline watched
 	PerRefusal        = 250 // parsing and validating what was refused may have taken longer than many valid operations do
 	FileBytesPerPoint = 2 << 10
 	refusedPerPoint   = 512 // bytes of a refused request

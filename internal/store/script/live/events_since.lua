@@ -63,8 +63,8 @@ if kind == 'u' or kind == 'r' then
     from = from + 100
   end
 else
-  local at = redis.call('LPOS', KEYS[1], position)
-  if at and at <= most then
+  local at = redis.call('LPOS', KEYS[1], position, 'MAXLEN', most + 1)
+  if at then
     if at > 0 then
       entries = redis.call('LRANGE', KEYS[1], 0, at - 1)
     end

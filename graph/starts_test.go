@@ -1,0 +1,87 @@
+package graph
+
+import (
+	"context"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/graph/limits"
+	"retwis/internal/cost"
+	"retwis/internal/retwis"
+)
+
+// Attack: the work of starting a subscription, above all of resuming one far behind, was free, and ran beside the share of its client.
+func TestSubscribe_ChargesTheStart(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	resolver := a.resolver()
+	limited := &budget{left: 1 << 20}
+	resolver.Limits = limited
+	a.serve(resolver, Options{})
+	work := cost.Work{Scripts: 3, RoundTrips: 3, Rows: 2000}
+	var replayed context.Context
+	a.executor.eventSources["timelineEvents"] = func(ctx context.Context, _ map[string]any) (retwis.EventSource, error) {
+		_ = cost.Of(ctx).Add(work)
+		return func(ctx context.Context, _ retwis.Cursor, _ retwis.Sink) error {
+			replayed = ctx
+			return cost.Of(ctx).Add(work)
+		}, nil
+	}
+	ctx := graphql.StartOperationTrace(t.Context())
+	op, errs := a.executor.CreateOperationContext(ctx, &graphql.RawParams{Query: `subscription { timelineEvents { __typename } }`})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	limited.left = 100 // less than the work
+	source, errs := a.executor.Subscribe(ctx, op)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	if err := source(ctx, "", nil); err != nil {
+		t.Fatal("a start stopped without budget:", err)
+	}
+	due := 2*work.Points() + cost.PerOperation + cost.PerStart - limits.Price(op).Charged
+	if charged := 100 - limited.left; charged != due {
+		t.Errorf("charged %d points beyond the price, want %d", charged, due)
+	}
+	before := limited.left
+	_ = cost.Of(replayed).Add(work)
+	if charged := before - limited.left; charged < work.Points() {
+		t.Errorf("charged %d points for what a replay reads, want %d", charged, work.Points())
+	}
+	if used := a.executor.shares.Bytes.Used(); used != 0 {
+		t.Errorf("%d bytes are held", used)
+	}
+}
+
+// A subscription starts within the share of its client.
+func TestSubscribe_StartsWithinTheShareOfTheClient(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	ctx, cancel := context.WithCancel(graphql.StartOperationTrace(t.Context()))
+	op, errs := a.executor.CreateOperationContext(ctx, &graphql.RawParams{Query: `subscription { timelineEvents { __typename } }`})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	started := false
+	a.executor.eventSources["timelineEvents"] = func(context.Context, map[string]any) (retwis.EventSource, error) {
+		return func(context.Context, retwis.Cursor, retwis.Sink) error { started = true; return nil }, nil
+	}
+	source, errs := a.executor.Subscribe(ctx, op)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	leave, err := a.executor.shares.Run(ctx, limits.ClientOf(ctx).Key(), 1<<20) // the whole share
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := source(ctx, "", nil); err == nil || started {
+		t.Errorf("started %v, %v, while the share was in use", started, err)
+	}
+	if _, errs := a.executor.Subscribe(ctx, op); len(errs) == 0 {
+		t.Error("authorised while the share was in use")
+	}
+	leave()
+}
