@@ -57,6 +57,8 @@ type Database interface {
 	Assigned(ctx context.Context, id retwis.PostID) (bool, error)
 	ReferencesRecord(ctx context.Context, to record.Referenced) (record.References, error)
 	LostReferences(ctx context.Context, references []record.Reference) ([]record.Reference, error)
+	// RepostsOfUser returns what the database stores as the reposts of a user, by the post that each one shows.
+	RepostsOfUser(ctx context.Context, user retwis.UserID) (map[string]string, error)
 	PostLikes(ctx context.Context, post retwis.PostID) (record.PostLikes, error)
 	LikersOf(ctx context.Context, post retwis.PostID, partitions []int) ([]record.Like, error)
 	LikesOf(ctx context.Context, user retwis.UserID) ([]record.Like, error)
@@ -88,6 +90,7 @@ type Repairer interface {
 	RepairEdge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error
 	RepairAuthorPartition(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) error
 	RepairReference(ctx context.Context, to record.Referenced, entry string) error
+	RepairRepostOfUser(ctx context.Context, user retwis.UserID, post string) error
 	RepairLike(ctx context.Context, user retwis.UserID, post retwis.PostID) error
 	RepairLikeCount(ctx context.Context, post retwis.PostID, partition int) error
 	RepairCounts(ctx context.Context, id retwis.UserID) error

@@ -26,8 +26,11 @@ const (
 	ReplyMissing Kind = "reply missing" // the replies of a post lack one
 	ReplyExtra   Kind = "reply extra"   // the set of replies of a post holds an entry that does not belong to it, or has the wrong score
 
-	QuoteMissing Kind = "quote missing" // the quotes of a post lack one
-	QuoteExtra   Kind = "quote extra"   // the set of quotes of a post holds an entry that does not belong to it
+	QuoteMissing  Kind = "quote missing"  // the quotes of a post lack one
+	QuoteExtra    Kind = "quote extra"    // the set of quotes of a post holds an entry that does not belong to it
+	RepostMissing Kind = "repost missing" // the reposts of a post lack one
+	RepostExtra   Kind = "repost extra"   // the set of reposts of a post holds an entry that does not belong to it
+	RepostOfUser  Kind = "repost of user" // the reposts of a user lack one, or hold an entry that is none
 
 	OneWayEdge             Kind = "one-way edge"             // the two directions of a follow or membership differ
 	DanglingEdge           Kind = "dangling edge"            // a follow or membership refers to a deleted user
@@ -55,7 +58,7 @@ const (
 func kinds() []Kind {
 	return []Kind{
 		Missing, Extra, Duplicate, OutOfOrder, Marker,
-		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder, ReplyMissing, ReplyExtra, QuoteMissing, QuoteExtra,
+		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder, ReplyMissing, ReplyExtra, QuoteMissing, QuoteExtra, RepostMissing, RepostExtra, RepostOfUser,
 		OneWayEdge, DanglingEdge, FollowerPartition, FollowerPartitionCount, Count,
 		OneWayLike, LikeExtra, LikePartition, LikeCount, LikeTotal, NameMissing, NameTaken,
 		SearchWords, SearchExtra, NewestMissing, NewestExtra,

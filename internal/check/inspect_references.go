@@ -9,7 +9,19 @@ import (
 	"retwis/internal/retwis"
 )
 
-// inspectReferences verifies that the replies or quotes of a post, which may have been deleted, are posts that refer to it.
+// referenceFindings returns the kinds of findings about references of a kind.
+func referenceFindings(of retwis.ReferenceKind) (missing, extra Kind) {
+	switch of {
+	case retwis.QuoteReference:
+		return QuoteMissing, QuoteExtra
+	case retwis.RepostReference:
+		return RepostMissing, RepostExtra
+	default:
+		return ReplyMissing, ReplyExtra
+	}
+}
+
+// inspectReferences verifies that the references to a post, which may have been deleted, are posts or reposts that refer to it.
 // Missing ones are found by their authors: see inspectOwnReferences.
 func (i inspector) inspectReferences(ctx context.Context, s subject) (inspection, error) {
 	var result inspection
@@ -41,11 +53,11 @@ func (i inspector) inspectReferences(ctx context.Context, s subject) (inspection
 	return result, nil
 }
 
-// inspectOwnReferences finds replies and quotes of a user, of those on the profile, that the posts which they refer to lack.
+// inspectOwnReferences finds replies, quotes and reposts of a user, of those on the profile, that the posts which they refer to lack.
 func (i inspector) inspectOwnReferences(ctx context.Context, records map[retwis.PostID]record.Post, result *inspection) error {
 	var all []record.Reference
 	for id, stored := range records {
-		for _, kind := range []retwis.ReferenceKind{retwis.ReplyReference, retwis.QuoteReference} {
+		for _, kind := range []retwis.ReferenceKind{retwis.ReplyReference, retwis.QuoteReference, retwis.RepostReference} {
 			if to := stored.RefersTo(kind); stored.Exists && !stored.Deleted && to != 0 {
 				all = append(all, record.Reference{ID: id, To: record.Referenced{Kind: kind, Post: to}})
 			}
@@ -59,22 +71,16 @@ func (i inspector) inspectOwnReferences(ctx context.Context, records map[retwis.
 		return err
 	}
 	for _, reference := range lost {
-		kind := ReplyMissing
-		if reference.To.Kind == retwis.QuoteReference {
-			kind = QuoteMissing
-		}
-		result.add(referenceFinding(kind, reference.To, reference.ID.String(), "lack %s", reference.ID))
+		missing, _ := referenceFindings(reference.To.Kind)
+		result.add(referenceFinding(missing, reference.To, reference.ID.String(), "lack %s", reference.ID))
 	}
 	return nil
 }
 
-// extraReference returns the finding that the replies or quotes of a post hold an entry that they should not.
+// extraReference returns the finding that the references to a post hold an entry that they should not.
 func extraReference(to record.Referenced, entry, format string, args ...any) Finding {
-	kind := ReplyExtra
-	if to.Kind == retwis.QuoteReference {
-		kind = QuoteExtra
-	}
-	return referenceFinding(kind, to, entry, format, args...)
+	_, extra := referenceFindings(to.Kind)
+	return referenceFinding(extra, to, entry, format, args...)
 }
 
 func referenceFinding(kind Kind, to record.Referenced, entry, format string, args ...any) Finding {

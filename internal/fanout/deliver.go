@@ -37,6 +37,10 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 				if t.done || t.late {
 					continue
 				}
+				if w.waits(t) {
+					w.next = len(w.targets) // begin again in the next round
+					break
+				}
 				price := callCost + min(t.expected, 500)
 				spent += price
 				cost += price

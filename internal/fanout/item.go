@@ -33,21 +33,27 @@ func (w *workItem) inRounds() bool {
 type target struct {
 	partition int
 	to        outbox.TargetKind
-	user      retwis.UserID // owner of the mentions timeline, with ToMentioned
+	user      retwis.UserID // as in [outbox.Delivery]
 	progress  string        // progress that the target last reported
 	expected  int           // estimated number of followers
 	done      bool          // the target reported completion
 	late      bool          // the target has a later post of the author: a repair has to merge the post there
 }
 
-// single reports whether the target is a single timeline, or the replies or quotes of a post.
+// single reports whether the target is a single timeline, or the references to a post.
 func (t *target) single() bool {
 	return t.to == outbox.TargetPublic || t.to == outbox.TargetMentions || t.ofReferences()
 }
 
-// ofReferences reports whether the target is the replies or quotes of a post.
+// ofReferences reports whether the target is the references to a post: its replies, quotes or reposts.
 func (t *target) ofReferences() bool {
-	return t.to == outbox.TargetReplies || t.to == outbox.TargetQuotes
+	return t.to == outbox.TargetReplies || t.to == outbox.TargetQuotes || t.to == outbox.TargetReposts
+}
+
+// waits reports whether a target must be served later. A repost goes to timelines when the reposts of its post hold it, so that a
+// deletion of the post from then on is announced to these timelines. One before then precedes the delivery, which does not show the post.
+func (w *workItem) waits(t *target) bool {
+	return w.Reposted != 0 && w.Kind == outbox.KindPost && t != w.targets[0] && !w.targets[0].done
 }
 
 func (t *target) forEntry(entry string) outbox.Target {

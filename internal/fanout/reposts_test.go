@@ -1,12 +1,18 @@
 package fanout_test
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/check"
 	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
+	"retwis/internal/outbox"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -152,5 +158,101 @@ func TestReposts_LeaveWithTheirAccount(t *testing.T) {
 		}
 		m.NothingIsLeftOf(m.reposter)
 		m.IsSound()
+	})
+}
+
+// stubborn is an outbox that at first fails to deliver reposts to those of their post. It counts the deliveries of reposts to
+// timelines before that.
+type stubborn struct {
+	*store.Outbox
+	failures, early atomic.Int64
+}
+
+func (o *stubborn) Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result {
+	results := o.Outbox.Deliver(ctx, deliveries[:0])
+	for _, d := range deliveries {
+		switch {
+		case d.Entry.Reposted != 0 && d.To == outbox.TargetReposts && o.failures.Add(-1) >= 0:
+			results = append(results, outbox.Result{Err: errors.New("injected")})
+			continue
+		case d.Entry.Reposted != 0 && d.To != outbox.TargetReposts && o.failures.Load() >= 0:
+			o.early.Add(1)
+		}
+		results = append(results, o.Outbox.Deliver(ctx, []outbox.Delivery{d})...)
+	}
+	return results
+}
+
+// A deletion of the post that is processed between the deliveries would not reach the timelines served first.
+func TestReposts_ReachTheirPostBeforeTimelines(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
+	people := e.Apart(3)
+	e.Follow(people[0], people[1])
+	post := e.Post(people[2], "a post")
+	storetest.Repost(t, e.Store, people[1], post)
+	o := &stubborn{Outbox: e.Outbox}
+	o.failures.Store(2)
+	e.WorkOn(o, e.Tasks, fanout.Options{})
+	e.Drain()
+	if early := o.early.Load(); early > 0 || o.failures.Load() >= 0 {
+		t.Errorf("%d deliveries to timelines preceded the one to the reposts, which was tried %d times", early, 2-o.failures.Load())
+	}
+	if got := e.Read(retwis.Home(people[0])); !slices.Equal(got, []retwis.PostID{post}) {
+		t.Errorf("the home shows %v, want %v", got, post)
+	}
+	e.IsSound()
+}
+
+func TestCheck_FindsAndRepairsReposts(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		e.Work(fanout.Options{})
+		client := enginetest.Client(t, url)
+		people := e.Apart(3)
+		author, reposter := people[0], people[1]
+		e.Follow(people[2], reposter)
+		post, other := e.Post(author, "a post"), e.Post(author, "another one")
+		repost := storetest.Repost(t, e.Store, reposter, post)
+		undone := storetest.Repost(t, e.Store, reposter, other)
+		if err := e.Posts.UndoRepost(t.Context(), reposter, other); err != nil {
+			t.Fatal(err)
+		}
+		e.Drain()
+		e.IsSound()
+		p, ok := e.DB().OfPost(post)
+		if !ok {
+			t.Fatalf("no partition has post %s", post)
+		}
+		key, own := p.References(retwis.RepostReference, post), e.DB().OfUser(reposter).User(reposter).Reposted()
+		for name, plant := range map[string]struct {
+			corrupt func(ctx context.Context) error
+			want    check.Kind
+		}{
+			"a missing repost": {func(ctx context.Context) error { return client.ZRem(ctx, key, repost.ID.String()).Err() }, check.RepostMissing},
+			"a repost that was undone": {func(ctx context.Context) error {
+				return client.ZAdd(ctx, key, redis.Z{Score: float64(undone.ID.CreatedAt().UnixMilli()), Member: undone.ID.String()}).Err()
+			}, check.RepostExtra},
+			"a repost that its user lacks": {func(ctx context.Context) error { return client.HDel(ctx, own, post.String()).Err() }, check.RepostOfUser},
+			"a repost that its user has undone": {func(ctx context.Context) error {
+				return client.HSet(ctx, own, other.String(), undone.ID.String()).Err()
+			}, check.RepostOfUser},
+			"another repost than that of a user": {func(ctx context.Context) error { return client.HSet(ctx, own, post.String(), undone.ID.String()).Err() }, check.RepostOfUser},
+			"nonsense among the reposts of a user": {func(ctx context.Context) error {
+				return client.HSet(ctx, own, "nonsense", "nonsense", other.String(), other.String()).Err()
+			}, check.RepostOfUser},
+		} {
+			if err := plant.corrupt(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if report := e.Check(check.Options{Repair: true}); report.Counts[plant.want] == 0 {
+				t.Errorf("%s: check found %v, want %s", name, report.Counts, plant.want)
+			}
+			if got, err := client.HGetAll(t.Context(), own).Result(); err != nil || len(got) != 1 || got[post.String()] != repost.ID.String() {
+				t.Errorf("%s: the user has the reposts %v after the repair: %v", name, got, err)
+			}
+			e.IsSound()
+		}
 	})
 }

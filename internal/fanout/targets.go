@@ -35,15 +35,49 @@ func (r *runner) resolveTargets(ctx context.Context, ready []*workItem) error {
 	if err != nil {
 		return err
 	}
+	reposts, err := r.repostsOf(ctx, deleted)
+	if err != nil {
+		return err
+	}
 	for i, w := range unresolved {
 		if w.Kind == outbox.KindPost {
 			w.targets = r.targetsOfPost(w.Entry, partitions[i])
 		} else {
-			w.targets = r.targetsOfDelete(w.Entry, partitions[i], likers[0])
-			likers = likers[1:]
+			w.targets = r.targetsOfDelete(w.Entry, partitions[i], likers[0], reposts[0])
+			likers, reposts = likers[1:], reposts[1:]
 		}
 	}
 	return nil
+}
+
+// reposts are where the reposts of a post were delivered to.
+type reposts struct {
+	by         []retwis.UserID
+	partitions []outbox.AuthorPartitions // of these users
+	many       bool                      // there are more
+}
+
+// repostsOf returns the reposts of posts, in their order.
+func (r *runner) repostsOf(ctx context.Context, posts []retwis.PostID) ([]reposts, error) {
+	reposters, err := r.store.Reposters(ctx, posts)
+	if err != nil {
+		return nil, err
+	}
+	var users []retwis.UserID
+	for _, of := range reposters {
+		users = append(users, of.Users...)
+	}
+	partitions, err := r.store.AuthorPartitions(ctx, users)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]reposts, len(posts))
+	for i, of := range reposters {
+		n := len(of.Users)
+		all[i] = reposts{of.Users, partitions[:n], of.Many}
+		partitions = partitions[n:]
+	}
+	return all, nil
 }
 
 func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartitions) []*target {
@@ -64,13 +98,10 @@ func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartition
 	for partition := range partitions.Lists {
 		targets = append(targets, &target{partition: partition, to: outbox.TargetLists})
 	}
-	if len(targets) == 0 { // a repost by a user without followers: record it as delivered
-		targets = append(targets, &target{partition: r.store.PartitionOfUser(e.Author)})
-	}
 	return targets
 }
 
-// targetsOfReferences returns the replies of the post that a post answers, and the quotes of the one that it quotes.
+// targetsOfReferences returns the replies of the post that a post answers, and the quotes or reposts of the one that it quotes or reposts.
 func (r *runner) targetsOfReferences(e outbox.Entry) []*target {
 	var targets []*target
 	if e.ReplyTo != 0 {
@@ -79,15 +110,22 @@ func (r *runner) targetsOfReferences(e outbox.Entry) []*target {
 	if e.Quoted != 0 {
 		targets = append(targets, &target{partition: r.store.PartitionOfPost(e.Quoted), to: outbox.TargetQuotes})
 	}
+	if e.Reposted != 0 {
+		targets = append(targets, &target{partition: r.store.PartitionOfPost(e.Reposted), to: outbox.TargetReposts})
+	}
 	return targets
 }
 
 // targetsOfDelete returns the partitions that may hold the post. The call for the followers
 // adds the removal to the partition's stream of changes. The same call serves the public
-// timeline and mentions, which therefore need no call of their own. The partitions of likers
-// then remove the likes: see countLikes.
-func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartitions, likers []int) []*target {
+// timeline and mentions, which therefore need no call of their own. Further calls announce the removal to the watched
+// timelines that the reposts were delivered to. The partitions of likers then remove the likes: see countLikes.
+func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartitions, likers []int, reposts reposts) []*target {
 	expected := map[int]int{r.store.PublicPartition(): 0}
+	further := r.targetsOfReposts(reposts)
+	for _, t := range further {
+		expected[t.partition] = 0
+	}
 	for _, user := range e.Mentions {
 		expected[r.store.PartitionOfUser(user)] = 0
 	}
@@ -102,8 +140,34 @@ func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartiti
 	for partition := range partitions.Lists {
 		targets = append(targets, &target{partition: partition, to: outbox.TargetLists})
 	}
+	targets = append(targets, further...)
 	for _, partition := range likers {
 		targets = append(targets, &target{partition: partition, to: outbox.TargetLikers})
+	}
+	return targets
+}
+
+// targetsOfReposts returns the targets of the deletion of a post that its reposts add.
+func (r *runner) targetsOfReposts(of reposts) []*target {
+	var targets []*target
+	if of.many {
+		for partition := range r.store.Partitions() {
+			targets = append(targets, &target{partition: partition, to: outbox.TargetWatched})
+		}
+		return targets
+	}
+	for i, user := range of.by {
+		homes := maps.Clone(of.partitions[i].Followers)
+		if homes == nil {
+			homes = map[int]int{}
+		}
+		homes[r.store.PartitionOfUser(user)] += 0 // the timelines of the user
+		for partition, followers := range homes {
+			targets = append(targets, &target{partition: partition, to: outbox.TargetReposterHomes, user: user, expected: followers})
+		}
+		for partition := range of.partitions[i].Lists {
+			targets = append(targets, &target{partition: partition, to: outbox.TargetReposterLists, user: user})
+		}
 	}
 	return targets
 }

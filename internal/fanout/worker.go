@@ -76,6 +76,8 @@ type Outbox interface {
 	AuthorPartitions(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error)
 	// LikePartitions returns for each post the partitions that may hold likers of it.
 	LikePartitions(ctx context.Context, posts []retwis.PostID) ([][]int, error)
+	// Reposters returns for each post the users who have reposted it, the newest reposts.
+	Reposters(ctx context.Context, posts []retwis.PostID) ([]outbox.Reposters, error)
 	Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result
 	MarkDone(ctx context.Context, outboxID int, at outbox.Target) error
 	VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target) (lost []int, reappeared bool, err error)

@@ -170,7 +170,7 @@ func (f *feed) whenIdle() <-chan struct{} {
 }
 
 // advance moves the position to an entry that arrived at the head, and sends its post unless
-// that is deleted or hidden, so that it was not loaded, or the feed sent its removal after it
+// that is deleted or hidden, so that it was not loaded, or the feed sent its removal, or that of its repost, after it
 // was loaded.
 func (f *feed) advance(e pubsub.Arrival, post *retwis.Post) {
 	f.position.Element, f.headObserved = e.Element, true
@@ -178,7 +178,7 @@ func (f *feed) advance(e pubsub.Arrival, post *retwis.Post) {
 	if f.counting > 0 {
 		f.addTop(e.Shown())
 	}
-	if post != nil && !f.sentRemoval(e.Shown()) {
+	if post != nil && !f.sentRemoval(e.Shown()) && !f.sentRemoval(e.ID) {
 		f.send(&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: f.position.Cursor(), Post: post}})
 		return
 	}

@@ -11,7 +11,7 @@ type Delivery struct {
 	Entry     Entry
 	Partition int
 	To        TargetKind
-	User      retwis.UserID // with [TargetMentions]: the user whose mentions receive the post
+	User      retwis.UserID // with [TargetMentions]: the user whose mentions receive the post; with [TargetReposterHomes] and [TargetReposterLists]: who reposted it
 	Progress  string        // the progress that the caller expects at the target; empty at first
 }
 
@@ -23,7 +23,7 @@ type Target struct {
 	Entry     string // id of the entry
 	Partition int
 	To        TargetKind
-	User      retwis.UserID // with [TargetMentions]
+	User      retwis.UserID // as in [Delivery]
 }
 
 // TargetKind says which timelines of a partition a delivery is for.
@@ -37,6 +37,10 @@ const (
 	TargetPublic                            // the public timeline
 	TargetReplies                           // the replies of the post answered
 	TargetQuotes                            // the quotes of the post quoted
+	TargetReposts                           // the reposts of the post reposted
+	TargetReposterHomes                     // of a deleted post: home timelines of the followers of a user who reposted it, and the timelines of that user
+	TargetReposterLists                     // of a deleted post: lists that contain such a user
+	TargetWatched                           // of a deleted post with many reposts: all watched timelines
 	TargetLikers                            // the likes of a deleted post
 	TargetActiveFollowers                   // home timelines of followers who are online or reading, for a large author
 	TargetTask                              // no timeline: an entry without deliveries, recorded in the outbox's own partition
@@ -47,6 +51,12 @@ type AuthorPartitions struct {
 	Followers map[int]int  // follower partitions, with the estimated number of followers
 	Lists     map[int]bool // partitions that may hold lists with the author on them
 	Large     bool         // whether the author is above the push threshold
+}
+
+// Reposters are the users who have reposted a post.
+type Reposters struct {
+	Users []retwis.UserID
+	Many  bool // there are more of them
 }
 
 // Done is the progress of an entry that a target has received completely.

@@ -91,10 +91,14 @@ type Post struct {
 
 // RefersTo returns the post that the post refers to, 0 if there is none.
 func (p Post) RefersTo(kind retwis.ReferenceKind) retwis.PostID {
-	if kind == retwis.QuoteReference {
+	switch kind {
+	case retwis.QuoteReference:
 		return p.Quoted
+	case retwis.RepostReference:
+		return p.Reposted
+	default:
+		return p.ReplyTo
 	}
-	return p.ReplyTo
 }
 
 // Element returns the element by which lists hold the post or repost with an id.

@@ -35,8 +35,9 @@ type ReferenceKind string
 
 // The kinds of references.
 const (
-	ReplyReference ReferenceKind = "replies"
-	QuoteReference ReferenceKind = "quotes"
+	ReplyReference  ReferenceKind = "replies"
+	QuoteReference  ReferenceKind = "quotes"
+	RepostReference ReferenceKind = "reposts"
 )
 
 // References names the replies to a post, or its quotes, in one of two orders. In both, replies of the author of the post come
@@ -75,12 +76,16 @@ type ReferencePosition struct {
 	Post  PostID // the reply or quote
 }
 
-// cursorKind returns the kind of the cursors of replies or quotes.
+// cursorKind returns the kind of the cursors of references.
 func (k ReferenceKind) cursorKind() byte {
-	if k == QuoteReference {
+	switch k {
+	case QuoteReference:
 		return 'q'
+	case RepostReference:
+		return 'o'
+	default:
+		return 'r'
 	}
-	return 'r'
 }
 
 // Cursor encodes the position.

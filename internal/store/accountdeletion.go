@@ -173,7 +173,7 @@ func (s *Tasks) FinishAccountDeletion(ctx context.Context, id retwis.UserID) err
 	_, err = s.db.DoDurably(ctx, rdb.Call{
 		Script: script.FinishAccountDeletion,
 		Keys: []string{
-			p.User(id).Account(), p.User(id).Home(), p.User(id).Mentions(), p.User(id).Profile(), p.User(id).TrimmedPosts(), p.User(id).Following(), p.User(id).Uncounted(), p.User(id).Likes(), p.User(id).Reposts(),
+			p.User(id).Account(), p.User(id).Home(), p.User(id).Mentions(), p.User(id).Profile(), p.User(id).TrimmedPosts(), p.User(id).Following(), p.User(id).Uncounted(), p.User(id).Likes(), p.User(id).Reposted(),
 			p.User(id).PullWatermarks(), p.User(id).FollowerPartitions(), p.User(id).Lists(), p.User(id).Sessions(),
 		},
 		Args: []any{s.options.DeletedAccountTTL.Milliseconds()},

@@ -47,6 +47,8 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 		return s.referenceCall(d, retwis.ReplyReference, d.Entry.ReplyTo, d.Entry.Answered == 0)
 	case d.To == outbox.TargetQuotes:
 		return s.referenceCall(d, retwis.QuoteReference, d.Entry.Quoted, false)
+	case d.To == outbox.TargetReposts:
+		return s.referenceCall(d, retwis.RepostReference, d.Entry.Reposted, false)
 	case d.To == outbox.TargetLikers:
 		return s.likersCall(d)
 	case d.Entry.Kind == outbox.KindDelete:
@@ -92,7 +94,7 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 	}
 }
 
-// referenceCall returns the call that adds a reply or quote to those of the post that it refers to, or removes a deleted one.
+// referenceCall returns the call that adds a reply, quote or repost to those of the post that it refers to, or removes a deleted one.
 func (s *Outbox) referenceCall(d outbox.Delivery, kind retwis.ReferenceKind, to retwis.PostID, first bool) rdb.Call {
 	e, p := d.Entry, s.db.Partition(d.Partition)
 	return rdb.Call{
@@ -115,42 +117,60 @@ func (s *Outbox) likersCall(d outbox.Delivery) rdb.Call {
 func (s *Outbox) removeCall(d outbox.Delivery) rdb.Call {
 	o, e, p := s.options, d.Entry, s.db.Partition(d.Partition)
 	to := s.recipients(p, d)
-	keep := o.Changes
-	if p == s.db.OfUser(e.Author) || d.To == outbox.TargetLists {
-		keep = 0
+	keep := 0
+	if d.To == outbox.TargetFollowers && p != s.db.OfUser(e.Author) {
+		keep = o.Changes
 	}
 	c := rdb.Call{
 		Script: script.AnnounceRemoval,
 		Keys:   []string{p.Progress(e.Outbox), to.key, p.Online(), p.OnlineNodes(), p.Changes()},
 		Args:   []any{e.ID, d.Progress, e.Post.String(), e.Author.String(), o.Chunk, keep, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind},
 	}
-	if d.To == outbox.TargetLists {
-		return c
-	}
-	if p == s.db.Public() {
-		c.Args = append(c.Args, retwis.Public().String())
-	}
-	for _, user := range e.Mentions {
-		if p == s.db.OfUser(user) {
-			c.Args = append(c.Args, retwis.Mentions(user).String())
-		}
+	for _, id := range s.furtherTimelines(p, d) {
+		c.Args = append(c.Args, id.String())
 	}
 	return c
+}
+
+// furtherTimelines returns the single timelines of a partition to which a delivery also announces a deletion.
+func (s *Outbox) furtherTimelines(p rdb.Partition, d outbox.Delivery) []retwis.TimelineID {
+	var further []retwis.TimelineID
+	switch {
+	case d.To == outbox.TargetReposterHomes && p == s.db.OfUser(d.User):
+		further = []retwis.TimelineID{retwis.Home(d.User), retwis.Profile(d.User), retwis.ProfileWithReplies(d.User)}
+	case d.To == outbox.TargetFollowers:
+		if p == s.db.Public() {
+			further = append(further, retwis.Public())
+		}
+		for _, user := range d.Entry.Mentions {
+			if p == s.db.OfUser(user) {
+				further = append(further, retwis.Mentions(user))
+			}
+		}
+	}
+	return further
 }
 
 // recipients identifies the timelines of a partition that receive the posts of an author, and their keys.
 type recipients struct {
 	key            string // the set of their owners
-	kind           string // prefix of their names
+	kind           string // prefix of their names; empty if the set holds the names
 	prefix, suffix string // of the keys of their lists
 	epoch          string // prefix of the keys that hold their epochs
 }
 
 func (s *Outbox) recipients(p rdb.Partition, d outbox.Delivery) recipients {
-	if d.To == outbox.TargetLists {
-		return recipients{p.User(d.Entry.Author).Listed(), string(retwis.ListTimeline), p.Prefix(rdb.ListKeys), rdb.ListPostsSuffix, p.Prefix(rdb.ListKeys)}
+	author := d.Entry.Author
+	switch d.To {
+	case outbox.TargetWatched:
+		return recipients{key: p.Online()}
+	case outbox.TargetReposterHomes, outbox.TargetReposterLists:
+		author = d.User
 	}
-	return recipients{p.User(d.Entry.Author).Followers(), string(retwis.HomeTimeline), p.Prefix(rdb.HomeKeys), "", p.Prefix(rdb.AccountKeys)}
+	if d.To == outbox.TargetLists || d.To == outbox.TargetReposterLists {
+		return recipients{p.User(author).Listed(), string(retwis.ListTimeline), p.Prefix(rdb.ListKeys), rdb.ListPostsSuffix, p.Prefix(rdb.ListKeys)}
+	}
+	return recipients{p.User(author).Followers(), string(retwis.HomeTimeline), p.Prefix(rdb.HomeKeys), "", p.Prefix(rdb.AccountKeys)}
 }
 
 // field returns the field of [rdb.Partition.Progress] that holds the progress of an entry at a target.
@@ -168,6 +188,14 @@ func field(at outbox.Target) string {
 		return at.Entry + ":replies"
 	case outbox.TargetQuotes:
 		return at.Entry + ":quotes"
+	case outbox.TargetReposts:
+		return at.Entry + ":reposts"
+	case outbox.TargetReposterHomes:
+		return at.Entry + ":" + retwis.Home(at.User).String()
+	case outbox.TargetReposterLists:
+		return at.Entry + ":" + retwis.Home(at.User).String() + ":lists"
+	case outbox.TargetWatched:
+		return at.Entry + ":watched"
 	case outbox.TargetLikers:
 		return at.Entry + ":likers"
 	case outbox.TargetTask:

@@ -1,9 +1,16 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
@@ -22,7 +29,7 @@ func (s *Posts) Repost(ctx context.Context, user retwis.UserID, post retwis.Post
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.Repost,
 		Keys: []string{
-			u.Account(), u.Profile(), u.Home(), p.Outbox(), p.Clock(), u.Reposts(), p.Online(), p.OnlineNodes(), u.TrimmedPosts(),
+			u.Account(), u.Profile(), u.Home(), p.Outbox(), p.Clock(), u.Reposted(), p.Online(), p.OnlineNodes(), u.TrimmedPosts(),
 		},
 		Args: []any{
 			user.String(), original.String(), user.PostBucket(), o.ProfileCap, o.HomeCap, o.Slack, p.Prefix(rdb.PostKeys),
@@ -59,7 +66,7 @@ func (s *Posts) UndoRepost(ctx context.Context, user retwis.UserID, post retwis.
 	u := p.User(user)
 	_, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.UndoRepost,
-		Keys:   []string{u.Reposts(), u.Profile(), u.Account(), p.Outbox(), p.Changes(), p.Online(), p.OnlineNodes()},
+		Keys:   []string{u.Reposted(), u.Profile(), u.Account(), p.Outbox(), p.Changes(), p.Online(), p.OnlineNodes()},
 		Args: []any{
 			user.String(), post.String(), s.options.Changes, s.db.Publish, p.Prefix(rdb.LiveChannels), p.Prefix(rdb.PostKeys),
 		},
@@ -85,4 +92,65 @@ func (s *Posts) original(ctx context.Context, id retwis.PostID) (retwis.PostID, 
 	default:
 		return id, nil
 	}
+}
+
+// maxReposters is the number of reposts of a deleted post whose timelines are announced the deletion one by one.
+const maxReposters = 100
+
+// Reposters returns for each post the users who have reposted it, of the [maxReposters] newest reposts. Some may have undone it.
+func (s *Outbox) Reposters(ctx context.Context, posts []retwis.PostID) ([]outbox.Reposters, error) {
+	all := make([]outbox.Reposters, len(posts))
+	reads := make([]*redis.StringSliceCmd, len(posts))
+	pipe := s.db.Client.Pipeline()
+	for i, post := range posts {
+		if p, ok := s.db.OfPost(post); ok {
+			reads[i] = pipe.ZRevRange(ctx, p.References(retwis.RepostReference, post), 0, maxReposters)
+		}
+	}
+	if pipe.Len() > 0 {
+		_, _ = pipe.Exec(ctx) // every read holds its own error
+	}
+	for i, read := range reads {
+		if read == nil {
+			continue
+		}
+		ids, err := rdb.PostIDs(strings.Join(read.Val(), " "))
+		if err = cmp.Or(read.Err(), err); err == nil {
+			all[i].Many = len(ids) > maxReposters
+			all[i].Users, err = s.authorsOf(ctx, ids)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read who reposted post %s: %w", posts[i], err)
+		}
+	}
+	return all, nil
+}
+
+// authorsOf returns the authors of posts or reposts, without repetition.
+func (s *Outbox) authorsOf(ctx context.Context, ids []retwis.PostID) ([]retwis.UserID, error) {
+	pipe := s.db.Client.Pipeline()
+	var reads []*redis.StringCmd
+	for _, id := range ids {
+		if p, ok := s.db.OfPost(id); ok {
+			reads = append(reads, pipe.HGet(ctx, p.Post(id), "author"))
+		}
+	}
+	if len(reads) == 0 {
+		return nil, nil
+	}
+	_, _ = pipe.Exec(ctx) // every read holds its own error
+	var authors []retwis.UserID
+	for _, read := range reads {
+		author, err := read.Result()
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		id, parseErr := retwis.ParseUserID(author)
+		if err = cmp.Or(err, parseErr); err != nil {
+			return nil, err
+		}
+		authors = append(authors, id)
+	}
+	slices.Sort(authors)
+	return slices.Compact(authors), nil
 }

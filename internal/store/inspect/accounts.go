@@ -30,7 +30,7 @@ func (s *Inspector) AccountRecord(ctx context.Context, id retwis.UserID) (record
 	p := s.db.OfUser(id)
 	reply, err := s.db.Do(ctx, rdb.Call{
 		Script: script.InspectUser,
-		Keys:   []string{p.User(id).Account(), p.User(id).Following(), p.User(id).Profile(), p.User(id).FollowerPartitions(), p.User(id).Lists(), p.NewestUsers(), p.SearchWords(), p.User(id).Reposts()}, Args: []any{id.String()},
+		Keys:   []string{p.User(id).Account(), p.User(id).Following(), p.User(id).Profile(), p.User(id).FollowerPartitions(), p.User(id).Lists(), p.NewestUsers(), p.SearchWords(), p.User(id).Reposted()}, Args: []any{id.String()},
 	}).Slice()
 	if err != nil || len(reply) != 9 {
 		return r, fmt.Errorf("inspect user %s: %d fields: %w", id, len(reply), err)

@@ -127,3 +127,25 @@ func (s *Repairer) RepairReference(ctx context.Context, to record.Referenced, en
 func comesFirst(kind retwis.ReferenceKind, r record.Post) bool {
 	return kind == retwis.ReplyReference && r.Answered == 0
 }
+
+// RepostsOfUser returns what is stored as the reposts of a user, by the post that each one shows.
+func (s *Inspector) RepostsOfUser(ctx context.Context, user retwis.UserID) (map[string]string, error) {
+	held, err := s.db.Client.HGetAll(ctx, s.db.OfUser(user).User(user).Reposted()).Result()
+	if err != nil {
+		return nil, fmt.Errorf("inspect the reposts of user %s: %w", user, err)
+	}
+	return held, nil
+}
+
+// RepairRepostOfUser makes the reposts of a user hold the one of a post that the user has not undone, if there is one.
+func (s *Repairer) RepairRepostOfUser(ctx context.Context, user retwis.UserID, post string) error {
+	p := s.db.OfUser(user)
+	err := s.db.Do(ctx, rdb.Call{
+		Script: script.RepairRepostOfUser, Keys: []string{p.User(user).Reposted(), p.User(user).Profile()},
+		Args: []any{user.String(), post, p.Prefix(rdb.PostKeys)},
+	}).Err()
+	if err != nil {
+		return fmt.Errorf("repair the repost of post %s by user %s: %w", post, user, err)
+	}
+	return nil
+}

@@ -93,7 +93,7 @@ func (s *Repairer) RepairProfileEntry(ctx context.Context, author retwis.UserID,
 // the follower partitions.
 func (s *Repairer) RepairCounts(ctx context.Context, id retwis.UserID) error {
 	p := s.db.OfUser(id)
-	err := s.db.Do(ctx, rdb.Call{Script: script.RepairCounts, Keys: []string{p.User(id).Account(), p.User(id).Following(), p.User(id).Profile(), p.User(id).FollowerPartitions(), p.User(id).Reposts()}}).Err()
+	err := s.db.Do(ctx, rdb.Call{Script: script.RepairCounts, Keys: []string{p.User(id).Account(), p.User(id).Following(), p.User(id).Profile(), p.User(id).FollowerPartitions(), p.User(id).Reposted()}}).Err()
 	if err != nil {
 		return fmt.Errorf("repair the counts of %s: %w", id, err)
 	}

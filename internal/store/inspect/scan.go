@@ -21,7 +21,7 @@ func (s *Inspector) Scan(ctx context.Context, found func(record.Scanned) error) 
 	scan := func(ctx context.Context, node *redis.Client) error {
 		var cursor uint64
 		for {
-			keys, next, err := node.Scan(ctx, cursor, "{*}:[lnqru][aeisu][ekmop][elrt]*:*", rdb.ScanStep).Result()
+			keys, next, err := node.Scan(ctx, cursor, "{*}:[lnqru][aeisu][ekmop][elort]*:*", rdb.ScanStep).Result()
 			if err != nil {
 				return fmt.Errorf("scan the keys: %w", err)
 			}
@@ -58,7 +58,7 @@ func (s *Inspector) sortKeys(keys []string) (found record.Scanned, names []strin
 			if s.db.OfName(value).Name(value) == key {
 				names = append(names, value)
 			}
-		case string(retwis.ReplyReference), string(retwis.QuoteReference):
+		case string(retwis.ReplyReference), string(retwis.QuoteReference), string(retwis.RepostReference):
 			if id, err := retwis.ParsePostID(value); err == nil {
 				to := record.Referenced{Kind: retwis.ReferenceKind(kind), Post: id}
 				if p, ok := s.db.OfPost(id); ok && p.References(to.Kind, id) == key {

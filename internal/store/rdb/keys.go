@@ -133,10 +133,10 @@ func (p Partition) Familiar(name string, from netip.Prefix) string {
 // Post is a hash: author, text and mentions, or author, mentions and deleted. A reply also has thread, the posts above it,
 // the root first and the post answered last, separated by spaces. A reply to another user has answered, the author of the
 // post answered. A quote has quoted, the post quoted. A repost has author and reposted, the post. A post whose oldest replies or
-// quotes were trimmed has replies_trimmed or quotes_trimmed.
+// quotes or reposts were trimmed has replies_trimmed, quotes_trimmed or reposts_trimmed.
 func (p Partition) Post(id retwis.PostID) string { return p.Prefix(PostKeys) + id.String() }
 
-// References is a sorted set, capped: the replies or quotes of a post, also of a deleted one. See lib/replyset.lua for the scores.
+// References is a sorted set, capped: the replies, quotes or reposts of a post, also of a deleted one. See lib/replyset.lua for the scores.
 func (p Partition) References(kind retwis.ReferenceKind, id retwis.PostID) string {
 	return p.Prefix(Kind(kind)) + id.String()
 }
@@ -279,8 +279,8 @@ func (u UserKeys) Following() string { return u.key(FollowingKeys) }
 // 28 bytes takes 32 in Redis.
 func (u UserKeys) Followers() string { return u.key(FollowerKeys) }
 
-// Reposts is a hash: post → the repost of it by the user. It has an entry for each repost that was not undone.
-func (u UserKeys) Reposts() string { return u.key("reposts") }
+// Reposted is a hash: post → the repost of it by the user. It has an entry for each repost that was not undone.
+func (u UserKeys) Reposted() string { return u.key("reposted") }
 
 // Likes is a sorted set: the posts that the user likes, by the time of the like.
 func (u UserKeys) Likes() string { return u.key(LikesKeys) }

@@ -157,6 +157,7 @@ const (
 	RepairSearchEntry  Name = "inspect/repair_search_entry"
 	RepairSearchWords  Name = "inspect/repair_search_words"
 	RepairReference    Name = "inspect/repair_reference"
+	RepairRepostOfUser Name = "inspect/repair_repost_of_user"
 	RepairProfileEntry Name = "inspect/repair_profile_entry"
 	RemoveEntries      Name = "inspect/remove_entries"
 	StaleSearchWords   Name = "inspect/stale_search_words"

@@ -23,6 +23,9 @@ local function leave_tombstone(keys, post_key, post, author, changes_kept, comma
   if stored[3] then
     entry[#entry + 1], entry[#entry + 2] = 'quoted', stored[3]
   end
+  if stored[4] then
+    entry[#entry + 1], entry[#entry + 2] = 'reposted', stored[4]
+  end
   redis.call('XADD', keys.outbox, '*', unpack(entry))
   add_change(keys.changes, changes_kept, 'removed', post, author)
   publish(keys.nodes, command, channel, '- ' .. post .. ' ' .. author,

@@ -1,15 +1,16 @@
 -- announce_removal delivers the deletion of a post. It adds a change to the partition's changes,
--- once, and publishes the removal to the watched timelines among the next followers of the author,
--- or among the next lists that contain the author. The lists keep the post; reads skip it.
+-- once, and publishes the removal to the watched timelines among the next followers of the author or of a user who
+-- reposted the post, among the next lists that contain one of them, or to the next of all watched timelines. The lists keep the
+-- post; reads skip it.
 --
--- The progress is the score of the last follower processed.
+-- The progress is the score of the last follower processed, or the cursor of a scan of the watched timelines.
 --
--- KEYS   1 progress   2 followers, or lists that contain the author   3 online   4 online nodes
+-- KEYS   1 progress   2 followers, lists, or online   3 online   4 online nodes
 --        5 changes
 -- ARGV   1 entry   2 expected progress, '' at first   3 post   4 author   5 followers per call
 --        6 changes to keep; 0 if the author's own script or the call for the followers adds the
 --        change   7 PUBLISH or SPUBLISH   8 channel prefix   9 field of the progress
---        10 'h' for homes, 'l' for lists   11… further timelines of this partition
+--        10 'h' for homes, 'l' for lists, '' for all watched timelines   11… further timelines of this partition
 -- Reply  { progress, 0 }
 --@include progress
 --@include publish
@@ -27,19 +28,25 @@ end
 local now = 'done'
 if redis.call('SCARD', KEYS[3]) > 0 then
   local chunk = tonumber(ARGV[5])
-  local found = redis.call('ZRANGEBYSCORE', KEYS[2], progress == '' and '-inf' or '(' .. progress, '+inf',
-    'WITHSCORES', 'LIMIT', 0, chunk)
   local names = {}
-  for i = 1, #found, 2 do
-    names[#names + 1] = ARGV[10] .. found[i]
+  if ARGV[10] == '' then
+    local cursor
+    cursor, names = unpack(redis.call('SSCAN', KEYS[2], progress == '' and '0' or progress, 'COUNT', chunk))
+    now = cursor == '0' and 'done' or cursor
+  else
+    local found = redis.call('ZRANGEBYSCORE', KEYS[2], progress == '' and '-inf' or '(' .. progress, '+inf',
+      'WITHSCORES', 'LIMIT', 0, chunk)
+    for i = 1, #found, 2 do
+      names[#names + 1] = ARGV[10] .. found[i]
+    end
+    if #found == 2 * chunk then
+      now = found[#found]
+    end
   end
   if progress == '' then
     for i = 11, #ARGV do
       names[#names + 1] = ARGV[i]
     end
-  end
-  if #found == 2 * chunk then
-    now = found[#found]
   end
   publish(KEYS[4], ARGV[7], ARGV[8], '- ' .. post .. ' ' .. ARGV[4], watched(KEYS[3], names))
 end

@@ -1,0 +1,112 @@
+package live_test
+
+import (
+	"testing"
+
+	"retwis/internal/live"
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+	"retwis/internal/store/storetest"
+)
+
+// reposted is a database in which a stranger's post was reposted by each of some users, whom the reader follows.
+type reposted struct {
+	*node
+	post                       retwis.PostID
+	stranger, reader, reposter retwis.UserID
+	watching                   map[string]*watch
+	unconcerned                *watch // the home of a user who follows nobody
+}
+
+func newReposted(t *testing.T, url string, reposters int) *reposted {
+	t.Helper()
+	n := openNode(t, url, store.Options{})
+	users := n.people(3 + reposters)
+	r := &reposted{node: n, stranger: users[0], reader: users[1], reposter: users[3]}
+	list, err := n.Lists.CreateList(t.Context(), users[2], "a list", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Lists.AddListMember(t.Context(), users[2], list.ID, r.reposter); err != nil {
+		t.Fatal(err)
+	}
+	for _, user := range users[3:] {
+		if err := n.Follows.Follow(t.Context(), r.reader, user); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.drain()
+	r.post = n.post(r.stranger)
+	for _, user := range users[3:] {
+		storetest.Repost(t, n.Store, user, r.post)
+	}
+	n.drain()
+	hub := n.hub(live.Options{})
+	r.watching = map[string]*watch{}
+	for name, id := range map[string]retwis.TimelineID{
+		"the home of a follower": retwis.Home(r.reader), "the home of the reposter": retwis.Home(r.reposter),
+		"the profile": retwis.Profile(r.reposter), "the profile with replies": retwis.ProfileWithReplies(r.reposter),
+		"a list": retwis.ListPosts(list.ID),
+	} {
+		if _, err := n.Timelines.Page(t.Context(), id, retwis.Page{First: 1}); err != nil {
+			t.Fatal(err)
+		}
+		r.watching[name] = n.subscribe(hub, id)
+	}
+	r.unconcerned = n.subscribe(hub, retwis.Home(users[2]))
+	return r
+}
+
+// receive requires that all timelines with the repost receive the removal of a post or repost.
+func (r *reposted) receive(t *testing.T, post retwis.PostID, author retwis.UserID) {
+	t.Helper()
+	for name, s := range r.watching {
+		if e, ok := next(t, s.events).(*retwis.PostRemoved); !ok || e.PostID != post || e.AuthorID != author {
+			t.Errorf("%s received %+v, want the removal of %s", name, e, post)
+		}
+	}
+}
+
+// The timelines of others hold the post by its reposts only: they are in partitions that hear nothing of its author.
+func TestHub_SendsTheRemovalOfARepostedPost(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		r := newReposted(t, url, 2)
+		if err := r.Posts.DeletePost(t.Context(), r.stranger, r.post); err != nil {
+			t.Fatal(err)
+		}
+		r.drain()
+		r.receive(t, r.post, r.stranger)
+		if waiting := len(r.unconcerned.events.Events); waiting > 0 {
+			t.Errorf("the home of a user who follows nobody received %d events", waiting)
+		}
+	})
+}
+
+// Beyond a number of reposts, the removal is announced to all watched timelines of all partitions.
+func TestHub_SendsTheRemovalOfAPostWithManyReposts(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		r := newReposted(t, url, 101)
+		if err := r.Posts.DeletePost(t.Context(), r.stranger, r.post); err != nil {
+			t.Fatal(err)
+		}
+		r.drain()
+		r.watching["the home of a user who follows nobody"] = r.unconcerned
+		r.receive(t, r.post, r.stranger)
+	})
+}
+
+func TestHub_SendsTheRemovalOfAnUndoneRepost(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		r := newReposted(t, url, 1)
+		repost := storetest.Repost(t, r.Store, r.reposter, r.post) // the one that exists
+		if err := r.Posts.UndoRepost(t.Context(), r.reposter, r.post); err != nil {
+			t.Fatal(err)
+		}
+		r.drain()
+		r.receive(t, repost.ID, r.reposter)
+	})
+}
