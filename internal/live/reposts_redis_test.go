@@ -110,3 +110,70 @@ func TestHub_SendsTheRemovalOfAnUndoneRepost(t *testing.T) {
 		r.receive(t, repost.ID, r.reposter)
 	})
 }
+
+// A repost of a post that was shown just below makes no event, live or replayed, unless the other repost was undone.
+func TestHub_SendsNoRepeats(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		n := openNode(t, url, store.Options{})
+		users := n.people(6)
+		stranger, reader, reposters := users[0], users[1], users[2:]
+		for _, user := range reposters {
+			if err := n.Follows.Follow(t.Context(), reader, user); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n.drain()
+		n.post(reposters[0])
+		n.drain()
+		hub, home := n.hub(live.Options{}), retwis.Home(reader)
+		if _, err := n.Timelines.Page(t.Context(), home, retwis.Page{First: 1}); err != nil {
+			t.Fatal(err)
+		}
+		watching := n.subscribe(hub, home)
+		expect := func(events live.Subscription, post retwis.PostID) {
+			t.Helper()
+			for {
+				e := next(t, events)
+				if _, ok := e.(*retwis.PostRemoved); ok {
+					continue // of a repost that was undone
+				}
+				if added, ok := e.(*retwis.PostAdded); !ok || added.Edge.Post.ID != post {
+					t.Fatalf("received %+v, want the post %s", e, post)
+				}
+				return
+			}
+		}
+		post := n.post(stranger)
+		n.drain()
+		for _, user := range reposters[:3] {
+			storetest.Repost(t, n.Store, user, post)
+			n.drain()
+		}
+		expect(watching.events, post)
+		mark := n.post(reposters[0])
+		n.drain()
+		expect(watching.events, mark) // after two reposts without an event
+		replayed, err := hub.Subscribe(t.Context(), home, watching.cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(replayed, post)
+		expect(replayed, mark)
+
+		for _, user := range reposters[:3] {
+			if err := n.Posts.UndoRepost(t.Context(), user, post); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n.drain()
+		storetest.Repost(t, n.Store, reposters[3], post)
+		n.drain()
+		expect(watching.events, post)
+		if replayed, err = hub.Subscribe(t.Context(), home, watching.cursor); err != nil {
+			t.Fatal(err)
+		}
+		expect(replayed, mark)
+		expect(replayed, post)
+	})
+}

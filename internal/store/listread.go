@@ -19,10 +19,11 @@ type listRange struct {
 	last    string // last entry or mark of the list; '' if the list is missing
 	found   bool   // whether the list holds the requested entry, or one of the older ones of its cursor
 	entries []retwis.Element
-	below   []retwis.Element // the next entries below the range, up to [retwis.CursorReserve]
-	hidden  []bool           // of each of entries: whether the timeline does not show it
-	liked   []bool           // of each of entries: whether the reader likes its post, if that was asked for
-	bottom  bool             // whether the range includes [rdb.ListComplete]
+	below   []retwis.Element   // the next entries below the range, up to [retwis.CursorReserve]
+	hidden  []bool             // of each of entries: whether the timeline does not show it
+	same    [][]retwis.Element // of each of entries that is a repost: the elements directly below it that show the same post
+	liked   []bool             // of each of entries: whether the reader likes its post, if that was asked for
+	bottom  bool               // whether the range includes [rdb.ListComplete]
 
 	above  aboveMarker   // if it was asked for
 	reader retwis.UserID // the owner of a home or list
@@ -123,7 +124,7 @@ func homeOwner(id retwis.TimelineID) string {
 }
 
 func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
-	if len(reply) != 13 {
+	if len(reply) != 15 {
 		return listRange{}, fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
@@ -138,11 +139,13 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 	if got.above.marker, err = parseMarker(rdb.Text(reply[7])); err != nil {
 		return listRange{}, err
 	}
-	if got.above.entries, err = rdb.Elements(reply[8]); err != nil {
+	if err := got.above.parse(reply[8], reply[9], reply[13]); err != nil {
 		return listRange{}, err
 	}
-	scanned, _ := reply[9].(int64)
-	got.above.scanned = int(scanned)
+	places, err := parseSamePosts(reply[14])
+	if err != nil {
+		return listRange{}, err
+	}
 	if got.reader = id.Owner; id.Kind == retwis.ListTimeline {
 		got.reader = retwis.UserID(rdb.Number(reply[11]))
 	}
@@ -162,12 +165,33 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 			if inRange {
 				got.entries = append(got.entries, element)
 				got.hidden, got.liked = append(got.hidden, hidden[i]), append(got.liked, liked[i])
+				got.same = append(got.same, sameBelow(place{i, element}, places))
 			} else {
 				got.below = append(got.below, element)
 			}
 		}
 	}
 	return got, nil
+}
+
+// parse parses the entries above a marker: the entries, the indexes of replies that the timeline does not show, and the same posts.
+func (a *aboveMarker) parse(entries, hidden, same any) error {
+	elements, err := rdb.Elements(entries)
+	if err != nil {
+		return err
+	}
+	places, err := parseSamePosts(same)
+	if err != nil {
+		return err
+	}
+	isHidden := flags(hidden, len(elements))
+	for i, e := range elements {
+		if !isHidden[i] {
+			a.entries = append(a.entries, entry{element: e, same: sameBelow(place{i, e}, places)})
+		}
+	}
+	a.scanned = len(elements)
+	return nil
 }
 
 // flags returns for each of n entries whether a reply has its index.

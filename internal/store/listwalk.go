@@ -51,7 +51,7 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	}
 	entries := entriesOf(got.entries, got.below)
 	for i, e := range entries {
-		entries[i].hidden = got.hidden[i]
+		entries[i].hidden, entries[i].same = got.hidden[i], got.same[i]
 		if w.likesOf != 0 {
 			w.liked[e.element.Shown()] = got.liked[i]
 		}
@@ -184,6 +184,7 @@ func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
 		older:     w.older,
 		list:      all.entries,
 		hidden:    map[retwis.Element]bool{},
+		same:      map[retwis.Element][]retwis.Element{},
 		reader:    all.reader,
 		whole:     all.bottom || all.last == "",
 		deep:      w.id.FannedOut() && !all.bottom && all.last != "",
@@ -193,6 +194,9 @@ func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
 	for i, e := range all.entries {
 		if all.hidden[i] {
 			t.hidden[e] = true
+		}
+		if all.same[i] != nil {
+			t.same[e] = all.same[i]
 		}
 		t.newest = max(t.newest, e.ID)
 	}
@@ -205,15 +209,16 @@ type tailWalk struct {
 	id        retwis.TimelineID
 	older     bool
 
-	list   []retwis.Element        // remaining entries, nearest first
-	hidden map[retwis.Element]bool // entries of the list that the timeline does not show
-	reader retwis.UserID           // the owner of the home or list
-	held   map[retwis.PostID]bool  // leading ids of the list: skipped among the older posts
-	newest retwis.PostID           // the highest leading id of the list, 0 if it is empty
-	whole  bool                    // the list holds the oldest post
-	deep   bool                    // there may be older posts
-	climb  bool                    // the walk is among older posts and goes to newer ones, then to the list
-	bound  retwis.PostID           // position among the older posts
+	list   []retwis.Element                    // remaining entries, nearest first
+	hidden map[retwis.Element]bool             // entries of the list that the timeline does not show
+	same   map[retwis.Element][]retwis.Element // of reposts: see [entry]
+	reader retwis.UserID                       // the owner of the home or list
+	held   map[retwis.PostID]bool              // leading ids of the list: skipped among the older posts
+	newest retwis.PostID                       // the highest leading id of the list, 0 if it is empty
+	whole  bool                                // the list holds the oldest post
+	deep   bool                                // there may be older posts
+	climb  bool                                // the walk is among older posts and goes to newer ones, then to the list
+	bound  retwis.PostID                       // position among the older posts
 
 	origins origins // state of the partitions of the older posts at the first read
 }
@@ -245,7 +250,7 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 			entries = entriesOf(t.list[:n], t.list[n:])
 		}
 		for i, e := range entries {
-			entries[i].hidden = t.hidden[e.element]
+			entries[i].hidden, entries[i].same = t.hidden[e.element], t.same[e.element]
 		}
 		t.list = t.list[n:]
 		return entries, len(t.list) == 0 && !(t.older && t.deep), nil
@@ -270,10 +275,24 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 			entries = append(entries, t.deepEntry(p))
 		}
 		if len(entries) == count {
-			return entries, end && i == len(posts)-1, nil
+			return entries, end && i == len(posts)-1, t.markRepeats(ctx, entries)
 		}
 	}
-	return entries, end, nil
+	return entries, end, t.markRepeats(ctx, entries)
+}
+
+// markRepeats finds the repeats among older posts.
+func (t *tailWalk) markRepeats(ctx context.Context, entries []entry) error {
+	return markRepeats(entries, func(below retwis.PostID, count int) ([]entry, error) {
+		posts, _, err := t.timelines.mergeProfiles(ctx, t.id, below, true, count+len(t.held), t.origins)
+		var older []entry
+		for _, p := range posts {
+			if !t.held[p.element.ID] && t.arrived(p.element.ID) {
+				older = append(older, t.deepEntry(p))
+			}
+		}
+		return older, err
+	})
 }
 
 // deepEntry returns the entry of an older post. The rule for replies is that of lib/replies.lua.
@@ -309,9 +328,9 @@ func (t *tailWalk) newer(ctx context.Context, count int) ([]entry, bool, error) 
 			entries = append(entries, t.deepEntry(p))
 		}
 		if len(entries) == count {
-			return entries, false, nil
+			return entries, false, t.markRepeats(ctx, entries)
 		}
 	}
 	t.climb = !end
-	return entries, false, nil
+	return entries, false, t.markRepeats(ctx, entries)
 }

@@ -88,7 +88,7 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 		if len(reply) == 0 {
 			return pubsub.Replay{Gone: true}, nil
 		}
-		replay, last, err := parseReplay(id, reply)
+		replay, last, err := s.parseReplay(ctx, id, reply)
 		if err != nil {
 			return pubsub.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
@@ -101,8 +101,8 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 	}
 }
 
-func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, error) {
-	if len(reply) != 9 {
+func (s *Live) parseReplay(ctx context.Context, id retwis.TimelineID, reply []any) (pubsub.Replay, string, error) {
+	if len(reply) != 10 {
 		return pubsub.Replay{}, "", fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
@@ -123,6 +123,13 @@ func parseReplay(id retwis.TimelineID, reply []any) (pubsub.Replay, string, erro
 	}
 	for _, i := range rdb.Indexes(reply[8], len(arrived)) {
 		replay.Arrived[i].Hidden = true
+	}
+	places, err := parseSamePosts(reply[9])
+	if err != nil {
+		return pubsub.Replay{}, "", err
+	}
+	if err := s.hideRepeats(ctx, replay.Arrived, places); err != nil {
+		return pubsub.Replay{}, "", err
 	}
 	slices.Reverse(replay.Arrived)
 	if replay.Marker, err = parseMarker(rdb.Text(reply[7])); err != nil {

@@ -67,13 +67,24 @@ func (s *Timelines) Unread(ctx context.Context, id retwis.TimelineID, atMost int
 
 // aboveMarker is the marker of a timeline, and the newest entries above it.
 type aboveMarker struct {
-	marker  retwis.Element   // zero if the timeline has none
-	entries []retwis.Element // that the timeline shows
-	scanned int              // number of entries read, those not shown included
+	marker  retwis.Element // zero if the timeline has none
+	entries []entry        // without replies that the timeline does not show
+	scanned int            // number of entries read, those included
 }
 
 // existing says which posts and reposts exist, of those that were read.
 type existing map[retwis.PostID]bool
+
+// has reports whether it is known what an entry shows.
+func (x existing) has(e entry) bool {
+	if _, known := x[e.element.Shown()]; !known {
+		return false
+	}
+	return !slices.ContainsFunc(e.reposts(), func(id retwis.PostID) bool {
+		_, known := x[id]
+		return !known
+	})
+}
 
 // shows reports whether the post that an element shows exists and, for a repost, whether it was not undone.
 func (x existing) shows(e retwis.Element) bool { return x[e.Shown()] && x[e.ID] }
@@ -100,14 +111,10 @@ func (s *Timelines) unread(ctx context.Context, id retwis.TimelineID, above abov
 }
 
 // countExisting counts the entries whose posts exist, up to atMost. It reads posts that are not known.
-func (s *Timelines) countExisting(ctx context.Context, entries []retwis.Element, known existing, atMost int) (int, error) {
+func (s *Timelines) countExisting(ctx context.Context, entries []entry, known existing, atMost int) (int, error) {
 	count := 0
 	for some := range slices.Chunk(entries, retwis.MaxPageSize) {
-		missing, covered := appendShown(nil, nil, slices.DeleteFunc(slices.Clone(some), func(e retwis.Element) bool {
-			_, shown := known[e.Shown()]
-			_, repost := known[e.ID]
-			return shown && repost
-		}))
+		missing, covered := appendShown(nil, nil, slices.DeleteFunc(slices.Clone(some), known.has))
 		posts, err := s.posts.listed(ctx, missing, covered)
 		if err != nil {
 			return 0, fmt.Errorf("count unread posts: %w", err)
@@ -116,7 +123,7 @@ func (s *Timelines) countExisting(ctx context.Context, entries []retwis.Element,
 			known[missing[i]] = post != nil
 		}
 		for _, e := range some {
-			if known.shows(e) {
+			if known.showsEntry(e) {
 				count++
 			}
 		}
@@ -129,29 +136,21 @@ func (s *Timelines) countExisting(ctx context.Context, entries []retwis.Element,
 
 // appendShown appends the posts that entries of a list show, without those that are there already, and whether the cache may
 // have them.
-func appendShown(ids []retwis.PostID, covered []bool, entries []retwis.Element) ([]retwis.PostID, []bool) {
-	shown := make(map[retwis.PostID]bool, len(ids))
+func appendShown(ids []retwis.PostID, covered []bool, entries []entry) ([]retwis.PostID, []bool) {
+	there := make(map[retwis.PostID]bool, len(ids))
 	for _, id := range ids {
-		shown[id] = true
+		there[id] = true
 	}
-	for _, e := range entries {
-		if !shown[e.Shown()] {
-			shown[e.Shown()] = true
-			ids, covered = append(ids, e.Shown()), append(covered, e.Reposted == 0)
-		}
-		if e.Reposted != 0 && !shown[e.ID] {
-			shown[e.ID] = true
-			ids, covered = append(ids, e.ID), append(covered, false)
+	add := func(id retwis.PostID, mayBeCached bool) {
+		if !there[id] {
+			there[id] = true
+			ids, covered = append(ids, id), append(covered, mayBeCached)
 		}
 	}
-	return ids, covered
-}
-
-// appendReposts appends the reposts among entries, which the cache does not have.
-func appendReposts(ids []retwis.PostID, covered []bool, entries []entry) ([]retwis.PostID, []bool) {
 	for _, e := range entries {
-		if e.element.Reposted != 0 {
-			ids, covered = append(ids, e.element.ID), append(covered, false)
+		add(e.element.Shown(), e.element.Reposted == 0)
+		for _, repost := range e.reposts() {
+			add(repost, false)
 		}
 	}
 	return ids, covered

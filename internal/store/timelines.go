@@ -26,6 +26,8 @@ type entry struct {
 	hidden  bool // the timeline does not show it: a reply to a user whom it does not concern
 	covered bool // whether the list was read with the changes of the post
 
+	same []retwis.Element // of a repost: the elements directly below it that show the same post
+
 	older [retwis.CursorReserve]retwis.Element // the next older entries of the list
 }
 
@@ -165,7 +167,11 @@ func (s *Timelines) shown(ctx context.Context, entries []entry, w walk, known ex
 	if known != nil && len(known) == 0 {
 		ids, covered = appendShown(ids, covered, w.unread().entries)
 	}
-	ids, covered = appendReposts(ids, covered, entries)
+	for _, e := range entries {
+		for _, repost := range e.reposts() {
+			ids, covered = append(ids, repost), append(covered, false)
+		}
+	}
 	posts, err := s.posts.listed(ctx, ids, covered)
 	if err != nil {
 		return nil, err
@@ -179,7 +185,7 @@ func (s *Timelines) shown(ctx context.Context, entries []entry, w walk, known ex
 	}
 	var all []found
 	for i, post := range posts[:len(entries)] {
-		if exist.shows(entries[i].element) {
+		if exist.showsEntry(entries[i]) {
 			all = append(all, found{entries[i], post})
 		}
 	}
@@ -224,12 +230,26 @@ func (w *profileWalk) next(ctx context.Context, count int) ([]entry, bool, error
 	if !w.older {
 		slices.Reverse(elements)
 	}
+	for _, e := range elements {
+		w.from = &retwis.TimelinePosition{Element: e}
+	}
+	entries := w.entriesOf(elements)
+	err = markRepeats(entries, func(below retwis.PostID, count int) ([]entry, error) {
+		ranges, err := w.timelines.ReadProfiles(ctx, []retwis.UserID{w.id.Owner}, []retwis.PostID{below}, true, count)
+		if err != nil {
+			return nil, err
+		}
+		return w.entriesOf(ranges[0]), nil
+	})
+	return entries, len(elements) < count, err
+}
+
+func (w *profileWalk) entriesOf(elements []retwis.Element) []entry {
 	entries := make([]entry, len(elements))
 	for i, e := range elements {
 		entries[i] = entry{element: e, hidden: e.Answered != 0 && w.id.Kind == retwis.ProfileTimeline}
-		w.from = &retwis.TimelinePosition{Element: e}
 	}
-	return entries, len(elements) < count, nil
+	return entries
 }
 
 // followedAt returns the time of a score of an edge.

@@ -145,8 +145,11 @@ end
 local function publish_to_home(nodes, command, channel, tag, reader)
   local name = 'h' .. reader
   return function(post, before)
-    if post then
-      local sign = hides('h', reader, tag .. 'following:' .. reader, post) and '~ ' or '+ '
+    local function is_hidden(element)
+      return hides('h', reader, tag .. 'following:' .. reader, element)
+    end
+    if post and not may_repeat(tag .. 'home:' .. reader, post, is_hidden) then
+      local sign = is_hidden(post) and '~ ' or '+ '
       publish(nodes, command, channel, sign .. post, { name }, { before })
     else
       publish(nodes, command, channel, '!', { name })

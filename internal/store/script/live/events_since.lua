@@ -9,11 +9,12 @@
 --        9… see lib/pullonread.lua
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', '1' if the history since the
 --        position is complete, else '0', entries newest first, { change, post, author, … } oldest
---        first, marker or '', indexes of the entries that the timeline does not show }; {} if the owner of the
---        timeline no longer exists
+--        first, marker or '', indexes of the entries that the timeline does not show, same posts as of lib/repeats.lua }; {} if the
+--        owner of the timeline no longer exists
 --@include ids
 --@include list
 --@include replies
+--@include repeats
 --@include idle
 
 if ARGV[1] ~= 'p' then
@@ -129,7 +130,8 @@ for i, entry in ipairs(complete == '1' and recorded or {}) do
   end
 end
 
-local hidden = hidden_among(kind, kind == 'l' and redis.call('HGET', KEYS[7], 'owner') or owner, KEYS[6], entries)
+local reader = kind == 'l' and redis.call('HGET', KEYS[7], 'owner') or owner
+local hidden = hidden_among(kind, reader, KEYS[6], entries)
 -- The original of a repost that was undone meanwhile still exists.
 local gone = {}
 for _, entry in ipairs(recorded) do
@@ -152,4 +154,5 @@ return {
   removed,
   ARGV[8] ~= '' and redis.call('HGET', KEYS[7], ARGV[8]) or '',
   hidden,
+  same_posts(KEYS[1], 0, entries, function(entry) return hides(kind, reader, KEYS[6], entry) end),
 }

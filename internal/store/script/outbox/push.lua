@@ -31,6 +31,7 @@
 --@include progress
 --@include mergemarks
 --@include replies
+--@include repeats
 --@include pull
 
 local entry, element, kind, author = ARGV[1], ARGV[3], ARGV[11], ARGV[15]
@@ -68,16 +69,14 @@ end
 local call, prefix, suffix = redis.call, ARGV[12], ARGV[13]
 local cap, slack = tonumber(ARGV[6]), tonumber(ARGV[7])
 local limit = cap + slack
-local is_reply = answered_by(element)
--- hidden_from reports whether a home or list does not show the element. Its feed passes the element.
-local function hidden_from(id)
-  if not is_reply then
-    return false
-  elseif kind == 'h' then
-    return hides(kind, id, ARGV[16] .. 'following:' .. id, element)
+local has_context = #element > ID_DIGITS
+-- is_hidden reports whether a home or list does not show a reply. Its feed passes the element.
+local function is_hidden(id, reply)
+  if kind == 'h' then
+    return hides(kind, id, ARGV[16] .. 'following:' .. id, reply)
   end
   local properties = prefix .. id
-  return hides(kind, call('HGET', properties, 'owner'), properties .. ':members', element)
+  return hides(kind, call('HGET', properties, 'owner'), properties .. ':members', reply)
 end
 local hidden, hidden_heads = {}, {}
 local names, heads, changed, pushed, searched, served = {}, {}, {}, 0, 0, 0
@@ -121,9 +120,11 @@ for i = served + 1, count do
     if length > limit then
       trim(list, cap)
     end
-    if before and hidden_from(found[i]) then
+    if before and has_context and is_hidden(found[i], element) then
       hidden[#hidden + 1] = readers[i]
       hidden_heads[#hidden_heads + 1] = before
+    elseif before and has_context and may_repeat(list, element, function(other) return is_hidden(found[i], other) end) then
+      changed[#changed + 1] = readers[i] -- the feed reads whether it shows the element
     elseif before then
       names[#names + 1] = readers[i]
       heads[#heads + 1] = before

@@ -16,6 +16,7 @@
 --@include publish
 --@include mergemarks
 --@include replies
+--@include repeats
 --@include pull
 
 local element, author = ARGV[3], ARGV[4]

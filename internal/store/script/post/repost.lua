@@ -2,7 +2,7 @@
 -- who has a repost of the post keeps that one.
 --
 -- KEYS   1 account   2 profile   3 home   4 outbox   5 clock   6 reposts of the user   7 online   8 online nodes
---        9 trimmed posts
+--        9 trimmed posts   10 following
 -- ARGV   1 reposter   2 post   3 bucket of the reposter   4 profile cap   5 home cap   6 slack   7 post key prefix
 --        8 outbox limit   9 PUBLISH or SPUBLISH   10 channel prefix   11 trace, '' if it is not recorded
 -- Reply  { 'ok', repost }, { 'no_user' } if there is no such user, or { 'full' }
@@ -11,6 +11,8 @@
 --@include list
 --@include profile
 --@include publish
+--@include replies
+--@include repeats
 
 local user, post = ARGV[1], ARGV[2]
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
@@ -41,9 +43,18 @@ if ARGV[11] ~= '' then
 end
 redis.call('XADD', KEYS[4], '*', unpack(entry))
 
-local names, heads = watched(KEYS[7], { home, profile, with_replies }), {}
-for i, name in ipairs(names) do
-  heads[i] = before[name]
+local list_of = { [home] = KEYS[3], [profile] = KEYS[2], [with_replies] = KEYS[2] }
+local names, heads, changed = {}, {}, {}
+for _, name in ipairs(watched(KEYS[7], { home, profile, with_replies })) do
+  local function is_hidden(other)
+    return hides(string.sub(name, 1, 1), user, KEYS[10], other)
+  end
+  if may_repeat(list_of[name], element, is_hidden) then
+    changed[#changed + 1] = name -- the feed reads whether it shows the repost
+  else
+    names[#names + 1], heads[#heads + 1] = name, before[name]
+  end
 end
 publish(KEYS[8], ARGV[9], ARGV[10], '+ ' .. element, names, heads)
+publish(KEYS[8], ARGV[9], ARGV[10], '!', changed)
 return { 'ok', repost }

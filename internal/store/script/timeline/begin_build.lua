@@ -23,6 +23,7 @@ if ARGV[1] ~= '' and redis.call('EXISTS', KEYS[3]) == 1 then
   --@include progress
   --@include mergemarks
   --@include replies
+  --@include repeats
   --@include pull
   --@include pullonread
   pull_on_read(KEYS[3], KEYS[4], ARGV, 1)

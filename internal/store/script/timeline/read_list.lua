@@ -9,15 +9,17 @@
 --        9 first letter of the name of the timeline   10 '1' to read the likes   11… see lib/pullonread.lua
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', number of entries in the range
 --        or -1 if the list holds none of the entries, entries of the range and below it,
---        changes since the position as of lib/changes.lua, marker or '', unread entries that the timeline shows,
---        number of unread entries read, indexes of the entries that it does not show, owner of a list or '',
---        indexes of the entries whose posts the reader likes }
+--        changes since the position as of lib/changes.lua, marker or '', unread entries,
+--        indexes of the unread entries that the timeline does not show, indexes of the entries that it does not show, owner of a list
+--        or '', indexes of the entries whose posts the reader likes, same posts as of lib/repeats.lua for the unread entries, and for
+--        the entries }
 --
 -- If the list does not hold the entry, the range begins or ends at the first of those below it that the
 -- list still holds.
 --@include ids
 --@include list
 --@include replies
+--@include repeats
 --@include idle
 --@include changes
 --@include marker
@@ -77,11 +79,8 @@ local marker, unread = '', {}
 if ARGV[7] ~= '' then
   marker, unread = unread_entries(KEYS[1], KEYS[6], ARGV[7], tonumber(ARGV[8]))
 end
-local unread_shown = {}
-for _, entry in ipairs(unread) do
-  if not hides(kind, reader, KEYS[7], entry) then
-    unread_shown[#unread_shown + 1] = entry
-  end
+local function is_hidden(entry)
+  return hides(kind, reader, KEYS[7], entry)
 end
 local liked = {}
 if ARGV[10] == '1' and #entries > 0 then
@@ -104,9 +103,11 @@ return {
   entries,
   changes,
   marker,
-  unread_shown,
-  #unread,
+  unread,
+  hidden_among(kind, reader, KEYS[7], unread),
   hidden_among(kind, reader, KEYS[7], entries),
   kind == 'l' and reader or '',
   liked,
+  same_posts(KEYS[1], 0, unread, is_hidden),
+  same_posts(KEYS[1], math.max(from, 0), entries, is_hidden),
 }

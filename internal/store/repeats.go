@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"retwis/internal/pubsub"
+	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+)
+
+// A timeline does not show a repost if one of the repeatSpan elements directly below it, in the list or below the list, shows the
+// same post. The script lib/repeats.lua has the same rule.
+const repeatSpan = 100
+
+// place is an element and its index, counted downwards.
+type place struct {
+	index   int
+	element retwis.Element
+}
+
+// parseSamePosts parses what lib/repeats.lua returns.
+func parseSamePosts(reply any) ([]place, error) {
+	fields, _ := reply.([]any)
+	places := make([]place, 0, len(fields)/2)
+	for i := 0; i+1 < len(fields); i += 2 {
+		element, err := retwis.ParseElement(rdb.Text(fields[i+1]))
+		if err != nil {
+			return nil, err
+		}
+		index, _ := fields[i].(int64)
+		places = append(places, place{int(index) - 1, element})
+	}
+	return places, nil
+}
+
+// sameBelow returns the elements directly below a place that show the same post, nil if the place is not of a repost.
+func sameBelow(of place, places []place) []retwis.Element {
+	if of.element.Reposted == 0 {
+		return nil
+	}
+	var same []retwis.Element
+	for _, p := range places {
+		if p.element.Shown() == of.element.Reposted && of.index < p.index && p.index <= of.index+repeatSpan {
+			same = append(same, p.element)
+		}
+	}
+	return same
+}
+
+// reposts returns the reposts of which an entry needs to know whether they were undone: its own, and those of the same post below it.
+func (e entry) reposts() []retwis.PostID {
+	var ids []retwis.PostID
+	if e.element.Reposted != 0 {
+		ids = append(ids, e.element.ID)
+	}
+	for _, other := range e.same {
+		if other.Reposted != 0 {
+			ids = append(ids, other.ID)
+		}
+	}
+	return ids
+}
+
+// showsEntry reports whether the post of an entry exists and, for a repost, whether it was not undone and repeats nothing below it.
+func (x existing) showsEntry(e entry) bool {
+	return x.shows(e.element) && !slices.ContainsFunc(e.same, x.shows)
+}
+
+// hideRepeats marks the entries of a replay that repeat a post which the list shows directly below them. The entries are newest first.
+func (s *Live) hideRepeats(ctx context.Context, arrived []pubsub.Arrival, places []place) error {
+	var entries []entry
+	var at []int
+	var ids []retwis.PostID
+	for i, a := range arrived {
+		e := entry{element: a.Element, same: sameBelow(place{i, a.Element}, places)}
+		if len(e.same) > 0 && !a.Hidden {
+			entries, at = append(entries, e), append(at, i)
+			ids = append(append(ids, a.Shown()), e.reposts()...)
+		}
+	}
+	posts, err := s.timelines.posts.read(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("read the posts that are repeated: %w", err)
+	}
+	exist := existing{}
+	for i, post := range posts {
+		exist[ids[i]] = post != nil
+	}
+	for i, e := range entries {
+		arrived[at[i]].Hidden = exist.shows(e.element) && !exist.showsEntry(e)
+	}
+	return nil
+}
+
+// markRepeats finds the repeats among entries that are in the order of ids, as on profiles. read returns the next entries below an id,
+// at least as many as it is asked for unless there are no more.
+func markRepeats(entries []entry, read func(below retwis.PostID, count int) ([]entry, error)) error {
+	var highest, lowest retwis.PostID
+	for _, e := range entries {
+		if e.element.Reposted != 0 {
+			highest = max(highest, e.element.ID)
+			if lowest == 0 || e.element.ID < lowest {
+				lowest = e.element.ID
+			}
+		}
+	}
+	if highest == 0 {
+		return nil
+	}
+	span := 0 // entries from the highest repost to the lowest
+	for _, e := range entries {
+		if lowest <= e.element.ID && e.element.ID <= highest {
+			span++
+		}
+	}
+	below, err := read(highest, span+repeatSpan)
+	if err != nil {
+		return err
+	}
+	index := map[retwis.PostID]int{highest: -1}
+	var places []place
+	for i, e := range below {
+		index[e.element.ID] = i
+		if !e.hidden {
+			places = append(places, place{i, e.element})
+		}
+	}
+	for i, e := range entries {
+		if at, known := index[e.element.ID]; known {
+			entries[i].same = sameBelow(place{at, e.element}, places)
+		}
+	}
+	return nil
+}
