@@ -21,7 +21,7 @@ import (
 func measurements() []measure.Measurement {
 	return []measure.Measurement{
 		{Name: "fanout", Help: "deliveries per second to many followers", Do: engine.FanOut},
-		{Name: "fanout-replies", Help: "cost of the delivery of a reply beside that of a post", Do: engine.Replies},
+		{Name: "fanout-elements", Help: "cost of the delivery of replies and reposts beside that of posts", Do: engine.Elements},
 		{Name: "merge-marks", Help: "the same to followers whose homes were just built", Do: engine.MergeMarks},
 		{Name: "scale", Help: "cost of a delivery from 100 to 100 000 followers", Do: engine.Scale},
 		{Name: "small", Help: "delay of small authors while a large author's post is delivered", Do: engine.SmallAuthors},

@@ -91,7 +91,7 @@ func TestMeasure_SelectsByName(t *testing.T) {
 	for _, m := range selected {
 		names = append(names, m.Name)
 	}
-	if got := strings.Join(names, " "); got != "fanout fanout-replies page-memory page-http page-likes page-posts" {
+	if got := strings.Join(names, " "); got != "fanout fanout-elements page-memory page-http page-likes page-posts" {
 		t.Errorf("selected %s", got)
 	}
 }
