@@ -16,16 +16,17 @@ import (
 type Model struct {
 	mu      sync.Mutex
 	People  []retwis.UserID
-	Posts   map[retwis.UserID][]retwis.PostID // by author, in the order of creation
-	Deleted map[retwis.PostID]bool
+	Posts   map[retwis.UserID][]retwis.PostID        // by author, in the order of creation
+	Deleted map[retwis.PostID]bool                   // posts, and reposts that were undone
 	Gone    map[retwis.UserID]bool                   // users who deleted their accounts
 	Follows map[retwis.UserID]map[retwis.UserID]bool // reader → authors
 	lists   map[retwis.UserID][]retwis.ListID
 	members map[retwis.ListID]map[retwis.UserID]bool
-	named   map[retwis.UserID][]retwis.PostID // posts that mention a user
-	replyTo map[retwis.PostID]retwis.PostID   // the posts that replies answer
-	likes   map[retwis.UserID][]retwis.PostID // in the order of the likes; posts may be deleted
-	quoted  map[retwis.PostID]retwis.PostID   // the posts that quotes quote
+	named   map[retwis.UserID][]retwis.PostID  // posts that mention a user
+	replyTo map[retwis.PostID]retwis.PostID    // the posts that replies answer
+	likes   map[retwis.UserID][]retwis.PostID  // in the order of the likes; posts may be deleted
+	quoted  map[retwis.PostID]retwis.PostID    // the posts that quotes quote
+	reposts map[retwis.UserID][]retwis.Element // in the order of creation
 }
 
 // NewModel returns the model of a database in which people have registered and done nothing else.
@@ -42,6 +43,7 @@ func NewModel(people []retwis.UserID) *Model {
 		replyTo: map[retwis.PostID]retwis.PostID{},
 		likes:   map[retwis.UserID][]retwis.PostID{},
 		quoted:  map[retwis.PostID]retwis.PostID{},
+		reposts: map[retwis.UserID][]retwis.Element{},
 	}
 	for _, id := range people {
 		m.Follows[id] = map[retwis.UserID]bool{}
@@ -87,6 +89,8 @@ func (m *Model) HasLeft(user retwis.UserID) bool {
 // step performs one random action of a user, which may concern another one.
 func (m *Model) step(e *Engine, r *rand.Rand, user, other retwis.UserID) error {
 	switch n := r.IntN(150); {
+	case n >= 140:
+		return m.Repost(e, user, other, r.IntN)
 	case n >= 130:
 		return m.Like(e, user, other, r.IntN)
 	case n < 10:

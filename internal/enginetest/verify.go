@@ -6,15 +6,33 @@ import (
 	"slices"
 
 	"retwis/internal/retwis"
+	"retwis/internal/store/inspect"
 )
 
-// made returns all posts of authors, including deleted ones, newest first.
-func (m *Model) made(authors map[retwis.UserID]bool) []retwis.PostID {
-	var all []retwis.PostID
-	for author := range authors {
-		all = append(all, m.Posts[author]...)
+// made returns the elements of all posts and reposts of users, including deleted ones, newest first.
+func (m *Model) made(users map[retwis.UserID]bool) []retwis.Element {
+	author := m.authors()
+	var all []retwis.Element
+	for user := range users {
+		for _, post := range m.Posts[user] {
+			answered := author[m.replyTo[post]]
+			if answered == user {
+				answered = 0
+			}
+			all = append(all, retwis.NewElement(post, user, answered, 0))
+		}
+		all = append(all, m.reposts[user]...)
 	}
-	return Newest(all)
+	slices.SortFunc(all, func(a, b retwis.Element) int { return cmp.Compare(b.ID, a.ID) })
+	return all
+}
+
+// existing returns which elements show a post that was not deleted, nor its author's account, and are no repost that was undone.
+func (m *Model) existing() func(retwis.Element) bool {
+	author := m.authors()
+	return func(e retwis.Element) bool {
+		return !m.Deleted[e.ID] && !m.Deleted[e.Shown()] && !m.Gone[author[e.Shown()]]
+	}
 }
 
 // kept returns the undeleted posts among posts.
@@ -37,18 +55,50 @@ func (m *Model) sources(reader retwis.UserID) map[retwis.UserID]bool {
 }
 
 // Home returns the definition of a home without its cap: the undeleted posts of the reader and of the users with an
-// account whom the reader follows, newest first, without replies to others.
-func (m *Model) Home(reader retwis.UserID) []retwis.PostID {
-	return m.shown(reader, m.Follows[reader], m.kept(m.made(m.present(m.sources(reader)))))
+// account whom the reader follows, and those that they repost, newest first, without replies to others and repeats. The list of the home
+// decides about the repeats.
+func (m *Model) Home(e *Engine, reader retwis.UserID) []retwis.Element {
+	shown := m.shown(e, retwis.Home(reader), m.made(m.present(m.sources(reader))), m.shows(reader, m.Follows[reader]))
+	slices.SortFunc(shown, func(a, b retwis.Element) int { return cmp.Compare(b.ID, a.ID) })
+	return shown
 }
 
-// shown returns the posts that a home or list of a reader with these sources shows, of those that it holds.
-func (m *Model) shown(reader retwis.UserID, sources map[retwis.UserID]bool, posts []retwis.PostID) []retwis.PostID {
-	author := m.authors()
-	return slices.DeleteFunc(slices.Clone(posts), func(post retwis.PostID) bool {
-		by, answered := author[post], author[m.replyTo[post]]
-		return answered != 0 && answered != by && by != reader && answered != reader && !(sources[answered] && !m.Gone[answered])
-	})
+// shows returns which elements a home or list of a reader with these sources shows, the rule about repeats aside.
+func (m *Model) shows(reader retwis.UserID, sources map[retwis.UserID]bool) func(retwis.Element) bool {
+	exists := m.existing()
+	return func(e retwis.Element) bool {
+		concerns := e.Answered == 0 || e.Author == reader || e.Answered == reader || sources[e.Answered] && !m.Gone[e.Answered]
+		return concerns && exists(e)
+	}
+}
+
+// shown returns the elements that a home or list shows of those that it should hold, in the order of its pages: those of the stored
+// list, then the others in the order of their ids.
+func (m *Model) shown(e *Engine, id retwis.TimelineID, elements []retwis.Element, shows func(retwis.Element) bool) []retwis.Element {
+	e.T.Helper()
+	should := map[retwis.Element]bool{}
+	for _, element := range elements {
+		should[element] = true
+	}
+	list := e.Held(id)
+	inList := map[retwis.Element]bool{}
+	for _, element := range list {
+		inList[element] = true
+	}
+	// Profiles hold the reposts of deleted posts.
+	older := slices.DeleteFunc(slices.Clone(elements), func(element retwis.Element) bool { return inList[element] || m.Deleted[element.ID] })
+	return slices.Concat(
+		Shown(list, func(element retwis.Element) bool { return should[element] && shows(element) }), Shown(older, shows))
+}
+
+// Held returns the elements of the list of a timeline, newest first.
+func (e *Engine) Held(id retwis.TimelineID) []retwis.Element {
+	e.T.Helper()
+	list, err := inspect.NewInspector(e.Store).TimelineRecord(e.T.Context(), id)
+	if err != nil {
+		e.T.Fatal(err)
+	}
+	return list.Entries
 }
 
 // Posted returns the undeleted posts of an author, newest first, with all replies.
@@ -56,13 +106,12 @@ func (m *Model) Posted(author retwis.UserID) []retwis.PostID {
 	return m.kept(Newest(m.Posts[author]))
 }
 
-// Profile returns the undeleted posts of an author, newest first, without replies to others.
-func (m *Model) Profile(author retwis.UserID) []retwis.PostID {
-	by := m.authors()
-	return slices.DeleteFunc(m.Posted(author), func(post retwis.PostID) bool {
-		answered := by[m.replyTo[post]]
-		return answered != 0 && answered != author
-	})
+// Profile returns the posts that the profile of a user shows, newest first, with or without replies to others. A profile holds no deleted
+// posts.
+func (m *Model) Profile(user retwis.UserID, replies bool) []retwis.PostID {
+	held := slices.DeleteFunc(m.made(map[retwis.UserID]bool{user: true}), func(e retwis.Element) bool { return m.Deleted[e.ID] })
+	exists := m.existing()
+	return PostsOf(Shown(held, func(e retwis.Element) bool { return exists(e) && (replies || e.Answered == 0) }))
 }
 
 func (m *Model) authors() map[retwis.PostID]retwis.UserID {
@@ -83,6 +132,9 @@ func (m *Model) Verify(e *Engine, homeCap, slack int) {
 		for _, post := range m.Posts[user] {
 			m.Deleted[post] = true
 		}
+		for _, repost := range m.reposts[user] {
+			m.Deleted[repost.ID] = true
+		}
 	}
 	e.NothingIsLeftOf(slices.Collect(maps.Keys(m.Gone))...)
 	for _, user := range m.People {
@@ -93,7 +145,7 @@ func (m *Model) Verify(e *Engine, homeCap, slack int) {
 		for _, list := range m.lists[user] {
 			m.verifyFannedOut(e, retwis.ListPosts(list), user, m.members[list], author, homeCap, slack)
 		}
-		for id, want := range map[retwis.TimelineID][]retwis.PostID{retwis.Profile(user): m.Profile(user), retwis.ProfileWithReplies(user): m.Posted(user)} {
+		for id, want := range map[retwis.TimelineID][]retwis.PostID{retwis.Profile(user): m.Profile(user, false), retwis.ProfileWithReplies(user): m.Profile(user, true)} {
 			if got := e.Read(id); !slices.Equal(got, want) {
 				e.T.Errorf("%s: %v, want %v", id, got, want)
 			}
@@ -114,6 +166,7 @@ func (m *Model) Verify(e *Engine, homeCap, slack int) {
 	m.verifyReplies(e)
 	m.verifyLikes(e)
 	m.verifyQuotes(e)
+	m.verifyReposts(e)
 	e.IsSound()
 }
 
@@ -140,11 +193,12 @@ func (m *Model) verifyFannedOut(e *Engine, id retwis.TimelineID, reader retwis.U
 		more, after = page.HasNextPage, page.EndCursor()
 	}
 	// Posts of deleted accounts may still have entries in the list.
-	receives := sources
+	shows := m.shows(reader, sources)
 	sources = maps.Clone(sources)
 	maps.Copy(sources, m.Gone)
 	made := m.made(sources)
-	if want := m.shown(reader, receives, m.kept(made)); !slices.Equal(Newest(all), want) {
+	want := leading(m.shown(e, id, made, shows))
+	if !slices.Equal(Newest(all), Newest(want)) {
 		e.T.Errorf("%s: missing %v, extra or duplicate %v (of %d)", id, Surplus(want, all), Surplus(all, want), len(want))
 	}
 	if len(kept) > homeCap+slack {
@@ -152,17 +206,30 @@ func (m *Model) verifyFannedOut(e *Engine, id retwis.TimelineID, reader retwis.U
 	}
 	// Pages gather posts that are older than the list. The newest posts must be in the list
 	// itself, in which deleted posts keep their entries.
-	if missing := Surplus(m.shown(reader, receives, m.kept(made[:max(0, min(homeCap-slack, len(made)))])), kept); len(missing) > 0 {
+	newest := slices.DeleteFunc(slices.Clone(made[:max(0, min(homeCap-slack, len(made)))]), func(e retwis.Element) bool { return !shows(e) })
+	if missing := Surplus(leading(newest), leading(e.Held(id))); len(missing) > 0 {
 		e.T.Errorf("%s: not in the list: %v", id, missing)
 	}
 	last := map[retwis.UserID]retwis.PostID{}
 	for _, post := range kept {
-		by := author[post]
+		by, ok := author[post]
+		if !ok {
+			continue // a repost
+		}
 		if newer, ok := last[by]; ok && newer <= post {
 			e.T.Errorf("%s: %s is below %s of the same author", id, post, newer)
 		}
 		last[by] = post
 	}
+}
+
+// leading returns the leading ids of elements.
+func leading(elements []retwis.Element) []retwis.PostID {
+	ids := make([]retwis.PostID, len(elements))
+	for i, e := range elements {
+		ids[i] = e.ID
+	}
+	return ids
 }
 
 // verifyReplies compares the replies of all posts, also of deleted ones, in both orders.

@@ -49,15 +49,6 @@ func newMixed(t *testing.T, options store.Options, audience func(*mixed)) *mixed
 	return m
 }
 
-// shown returns the posts that elements show.
-func shown(elements []retwis.Element) []retwis.PostID {
-	var posts []retwis.PostID
-	for _, e := range elements {
-		posts = append(posts, e.Shown())
-	}
-	return posts
-}
-
 // of returns the elements of a user.
 func (m *mixed) of(user retwis.UserID) []retwis.Element {
 	return slices.DeleteFunc(slices.Clone(m.elements), func(e retwis.Element) bool { return m.by[e] != user })
@@ -125,7 +116,7 @@ func (m *mixed) holds(id retwis.TimelineID, want []retwis.Element) {
 	if diff := cmp.Diff(texts, stored); diff != "" {
 		m.T.Errorf("%s (-want +got):\n%s", id, diff)
 	}
-	if want := shown(m.shows(id, want)); !slices.Equal(all, want) {
+	if want := enginetest.PostsOf(m.shows(id, want)); !slices.Equal(all, want) {
 		m.T.Errorf("the pages of %s show %v, want %v", id, all, want)
 	}
 }
@@ -212,13 +203,13 @@ func TestElements_AreReadBelowTheList(t *testing.T) {
 		r := redistest.Rand(t)
 		for _, older := range []bool{true, false} {
 			posts, cursors := m.Walk(r, home, true, "")
-			if !slices.Equal(posts, shown(m.elements)) {
-				t.Errorf("home: %v, want %v", posts, shown(m.elements))
+			if !slices.Equal(posts, enginetest.PostsOf(m.elements)) {
+				t.Errorf("home: %v, want %v", posts, enginetest.PostsOf(m.elements))
 			}
 			for i, cursor := range cursors {
-				want := shown(m.elements)[i+1:]
+				want := enginetest.PostsOf(m.elements)[i+1:]
 				if !older {
-					want = shown(m.elements)[:i]
+					want = enginetest.PostsOf(m.elements)[:i]
 				}
 				rest, _ := m.Walk(r, home, older, cursor)
 				if !older {
@@ -274,7 +265,7 @@ func TestElements_AreReplayedAndRemoved(t *testing.T) {
 		}
 		m.Drain()
 		left := slices.DeleteFunc(m.of(m.other), func(e retwis.Element) bool { return e.Shown() == first.ID })
-		if got, want := m.Read(home), shown(m.shows(home, left)); !slices.Equal(got, want) {
+		if got, want := m.Read(home), enginetest.PostsOf(m.shows(home, left)); !slices.Equal(got, want) {
 			t.Errorf("home: %v, want %v", got, want)
 		}
 		replay, err := m.Live.EventsSince(ctx, now)

@@ -113,7 +113,7 @@ func TestLag_HidesNoPosts(t *testing.T) {
 			t.Error("no position is recoverable")
 		}
 
-		want := m.Home(reader)
+		want := enginetest.PostsOf(m.Home(e.Engine, reader))
 		forward, _ := e.Walk(r, id, true, "")
 		if !slices.Equal(enginetest.Newest(forward), want) {
 			t.Errorf("pages: missing %v, extra or duplicate %v", enginetest.Surplus(want, forward), enginetest.Surplus(forward, want))

@@ -70,9 +70,9 @@ func (s *sequence) verifyMarkers() {
 				}
 			}
 		}
-		want, shown := 0, s.m.Home(user)
+		want, shown := 0, s.m.Home(s.Engine, user)
 		for _, e := range list.Entries[:place] {
-			if slices.Contains(shown, e.Shown()) {
+			if slices.Contains(shown, e) {
 				want++
 			}
 		}

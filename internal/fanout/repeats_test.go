@@ -70,7 +70,7 @@ func (m *repeating) visible() []retwis.Element {
 // verify compares pages in both directions, from everywhere, and the unread posts with the rule.
 func (m *repeating) verify() {
 	m.t.Helper()
-	want := shown(m.visible())
+	want := enginetest.PostsOf(m.visible())
 	r, home := redistest.Rand(m.t), retwis.Home(m.reader)
 	for _, older := range []bool{true, false} {
 		got, cursors := m.Walk(r, home, older, "")

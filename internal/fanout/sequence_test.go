@@ -118,6 +118,11 @@ func (s *sequence) actions() map[string]func(*rapid.T) {
 			other := s.m.People[rapid.IntRange(0, len(s.m.People)-1).Draw(t, "other")]
 			s.expect(s.m.Like(s.Engine, user, other, draw(t)))
 		},
+		"repost": func(t *rapid.T) {
+			user := s.user(t, "user")
+			other := s.m.People[rapid.IntRange(0, len(s.m.People)-1).Draw(t, "other")]
+			s.expect(s.m.Repost(s.Engine, user, other, draw(t)))
+		},
 		"delete": func(t *rapid.T) { s.expect(s.m.Delete(s.Engine, s.user(t, "user"), draw(t))) },
 		"follow": func(t *rapid.T) {
 			user, other := s.pair(t)

@@ -117,6 +117,11 @@ func (s *Posts) QuoteCounts(ctx context.Context, ids []retwis.PostID) ([]int, er
 	return s.referenceCounts(ctx, retwis.QuoteReference, ids)
 }
 
+// RepostCounts does the same for reposts.
+func (s *Posts) RepostCounts(ctx context.Context, ids []retwis.PostID) ([]int, error) {
+	return s.referenceCounts(ctx, retwis.RepostReference, ids)
+}
+
 func (s *Posts) referenceCounts(ctx context.Context, kind retwis.ReferenceKind, ids []retwis.PostID) ([]int, error) {
 	pipe := s.db.Client.Pipeline()
 	reads := make([]*redis.IntCmd, len(ids))
