@@ -11,13 +11,10 @@ import (
 // Like makes a user like a post of another user or an own one, or stop liking it; intN makes the choices. The post may be
 // deleted.
 func (m *Model) Like(e *Engine, user, other retwis.UserID, intN func(n int) int) error {
-	m.mu.Lock()
-	made := m.Posts[other]
-	m.mu.Unlock()
-	if len(made) == 0 {
+	post, ok := m.postOf(other, intN)
+	if !ok {
 		return nil
 	}
-	post := made[intN(len(made))]
 	likes, change := intN(3) > 0, e.Likes.Like
 	if !likes {
 		change = e.Likes.Unlike

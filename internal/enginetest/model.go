@@ -116,6 +116,17 @@ func (m *Model) step(e *Engine, r *rand.Rand, user, other retwis.UserID) error {
 	}
 }
 
+// postOf chooses one of the posts of a user, which may be deleted; intN chooses among n of them. It reports false if there is none.
+func (m *Model) postOf(user retwis.UserID, intN func(n int) int) (retwis.PostID, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	made := m.Posts[user]
+	if len(made) == 0 {
+		return 0, false
+	}
+	return made[intN(len(made))], true
+}
+
 // Post creates a post.
 func (m *Model) Post(e *Engine, user retwis.UserID, text string) error {
 	_, err := m.post(e, retwis.NewPost{Author: user, Text: text})
@@ -142,13 +153,10 @@ func (m *Model) Mention(e *Engine, user, other retwis.UserID) error {
 // Refer creates a reply to a post of another user, or to one of the same user, or a quote of it; intN chooses among n of
 // them. The post may be deleted.
 func (m *Model) Refer(e *Engine, user, other retwis.UserID, kind retwis.ReferenceKind, intN func(n int) int) error {
-	m.mu.Lock()
-	made := m.Posts[other]
-	m.mu.Unlock()
-	if len(made) == 0 {
+	to, ok := m.postOf(other, intN)
+	if !ok {
 		return nil
 	}
-	to := made[intN(len(made))]
 	post := retwis.NewPost{Author: user, Text: "a post about another one", InReplyTo: to}
 	if kind == retwis.QuoteReference {
 		post.InReplyTo, post.Quoted = 0, to
@@ -185,13 +193,10 @@ func (m *Model) post(e *Engine, post retwis.NewPost) (retwis.PostID, error) {
 
 // Delete deletes one of the user's posts; intN chooses among n of them. It may be deleted already.
 func (m *Model) Delete(e *Engine, user retwis.UserID, intN func(n int) int) error {
-	m.mu.Lock()
-	made := m.Posts[user]
-	m.mu.Unlock()
-	if len(made) == 0 {
+	post, ok := m.postOf(user, intN)
+	if !ok {
 		return nil
 	}
-	post := made[intN(len(made))]
 	if err := e.Posts.DeletePost(e.T.Context(), user, post); err != nil {
 		return err
 	}

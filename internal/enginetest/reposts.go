@@ -38,13 +38,10 @@ func PostsOf(elements []retwis.Element) []retwis.PostID {
 
 // Repost makes a user repost a post of another user or an own one, or undo that; intN makes the choices. The post may be deleted.
 func (m *Model) Repost(e *Engine, user, other retwis.UserID, intN func(n int) int) error {
-	m.mu.Lock()
-	made := m.Posts[other]
-	m.mu.Unlock()
-	if len(made) == 0 {
+	post, ok := m.postOf(other, intN)
+	if !ok {
 		return nil
 	}
-	post := made[intN(len(made))]
 	if intN(3) == 0 {
 		return m.undoRepost(e, user, post)
 	}
