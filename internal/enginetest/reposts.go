@@ -36,14 +36,19 @@ func PostsOf(elements []retwis.Element) []retwis.PostID {
 	return posts
 }
 
-// Repost makes a user repost a post of another user or an own one, or undo that; intN makes the choices. The post may be deleted.
+// Repost makes a user repost a post of another user or an own one, or undo one of the user's reposts; intN makes the choices. The post
+// may be deleted, and the repost undone already.
 func (m *Model) Repost(e *Engine, user, other retwis.UserID, intN func(n int) int) error {
+	m.mu.Lock()
+	reposts := m.reposts[user]
+	m.mu.Unlock()
+	if len(reposts) > 0 && intN(3) == 0 {
+		// A random post is hardly ever one that the user has reposted.
+		return m.undoRepost(e, user, reposts[intN(len(reposts))].Reposted)
+	}
 	post, ok := m.postOf(other, intN)
 	if !ok {
 		return nil
-	}
-	if intN(3) == 0 {
-		return m.undoRepost(e, user, post)
 	}
 	repost, err := e.Posts.Repost(e.T.Context(), user, post)
 	if errors.Is(err, retwis.ErrPostNotFound) {
