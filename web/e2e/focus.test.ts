@@ -34,17 +34,17 @@ test("after a deletion the next post has the focus", async () => {
   await login(page, person);
   await untilLive(page);
   const remove = async (text: string) => {
-    await postOf(page, text).getByRole("button", { name: "Delete" }).click();
+    await postOf(page, text).getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByRole("dialog").waitFor();
     expect(await focused()).toBe("Cancel");
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
     await postOf(page, text).waitFor({ state: "detached" });
   };
   await remove("Focus 3.");
   await expect.poll(focused).toBe("Focus 2.");
   await remove("Focus 1.");
   await expect.poll(focused).toBe("Focus 2.");
-  await postOf(page, "Focus 2.").getByRole("button", { name: "Delete" }).click();
+  await postOf(page, "Focus 2.").getByRole("button", { name: "Delete", exact: true }).click();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await postOf(page, "Focus 2.").waitFor();
@@ -207,4 +207,40 @@ test("without a mouse: register, post, follow, delete, lists, settings", async (
   await keys.press("Tab");
   await keys.press("Enter");
   await page.getByRole("button", { name: "Register" }).waitFor();
+});
+
+test("a reader is still asked about a post when the list replaces the first posts", async () => {
+  const person = await Person.register(server.url, "focus_ask");
+  await person.postMany(3, (i) => `Ask ${i}.`);
+  page = await visit(browser, server.url);
+  let deliverList = () => {};
+  const asked = new Promise<void>((resolve) => (deliverList = resolve));
+  await page.route("**/assets/VirtualPosts*.js", async (route) => {
+    await asked;
+    await route.continue();
+  });
+  await login(page, person);
+  await postOf(page, "Ask 2.").getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("dialog").waitFor();
+  const first = await postOf(page, "Ask 2.").elementHandle();
+  deliverList();
+  await expect.poll(() => first?.evaluate((post) => post.isConnected)).toBe(false);
+  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+  await postOf(page, "Ask 2.").waitFor({ state: "detached" });
+  await expect.poll(focused).toBe("Ask 1.");
+});
+
+test("a reader who leaves a page is not asked about its posts any more", async () => {
+  const person = await Person.register(server.url, "focus_leave");
+  await person.post("Left behind");
+  page = await visit(browser, server.url);
+  await login(page, person);
+  await postOf(page, "Left behind").locator("[data-permalink]").click();
+  await page.getByRole("heading", { name: "Post", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("dialog").waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { name: "Home" }).waitFor();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await postOf(page, "Left behind").waitFor();
 });

@@ -100,7 +100,7 @@ test("the app of the guide reads, follows, writes, deletes and resumes", async (
   await page.locator("[data-live=true]").waitFor();
   await expect.poll(() => posts.count()).toBe(44);
   await expect.poll(() => reader.homeLength()).toBe(44);
-  await own.getByRole("button", { name: "Delete" }).click();
+  await own.getByRole("button", { name: "Delete", exact: true }).click();
   await own.waitFor({ state: "detached" });
 
   const answered = posts.filter({ hasText: "Guide 40." });

@@ -173,13 +173,13 @@ test("an author deletes a post, from the list and from its page", async () => {
   page = await visit(browser, server.url);
   await login(page, person);
   const first = postOf(page, "Goes first");
-  await first.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await first.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await first.waitFor({ state: "detached" });
   await postOf(page, "Goes second").locator("[data-permalink]").click();
   await page.getByRole("heading", { name: "Post" }).waitFor();
-  await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByRole("heading", { name: "Home" }).waitFor();
   await postOf(page, "Stays").waitFor();
   expect(await page.getByRole("article").count()).toBe(1);

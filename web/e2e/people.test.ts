@@ -53,7 +53,7 @@ test("a list is made, filled, read live, renamed and deleted", async () => {
   await page.getByRole("link", { name: "0 people" }).waitFor();
 
   await page.getByRole("button", { name: "Delete", exact: true }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByRole("heading", { name: "Lists" }).waitFor();
   await page.getByText("No lists yet").waitFor();
 });

@@ -152,8 +152,8 @@ test("a post that is deleted in view leaves a placeholder, and the text of a rep
   await page.getByText("This post was deleted.").first().waitFor();
   await replies(page).getByText("Stays below").waitFor();
   expect(await page.locator("#reply-composer").count()).toBe(0);
-  await replies(page).getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await replies(page).getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByText("No replies yet.").waitFor();
   await expect.poll(() => reader.replyCount(post)).toBe(0);
   await page.reload();

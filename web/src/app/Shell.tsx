@@ -1,6 +1,7 @@
-import { Suspense, useCallback, useEffect, useRef, useState, type ReactNode } from "react";
+import { Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { useI18n } from "../i18n/I18n.tsx";
+import { askedDeletion, watchDeletion } from "../posts/deletion.ts";
 import { navigate } from "../router/visit.ts";
 import { noteViewer } from "../session/expectation.ts";
 import { useViewer } from "../session/useSession.ts";
@@ -20,6 +21,7 @@ const WriteButton = lazily(async () => (await import("./WriteButton.tsx")).Write
 const NewestUsers = lazily(async () => (await import("../people/NewestUsers.tsx")).NewestUsers);
 const FindDialog = lazily(loadFindDialog);
 const HelpDialog = lazily(loadHelpDialog);
+const DeletePostDialog = lazily(async () => (await import("../posts/DeletePostDialog.tsx")).DeletePostDialog);
 
 /** After this time the parts that are often needed next are loaded, so that they show at once, in milliseconds. */
 const preloadDelay = 3_000;
@@ -28,9 +30,11 @@ const preloadDelay = 3_000;
 export function Shell({ children }: { children: ReactNode }) {
   const { t } = useI18n();
   const viewer = useViewer();
-  const [dialog, setDialog] = useState<"find" | "help" | undefined>();
+  const [chosen, setDialog] = useState<"find" | "help" | undefined>();
+  const deletion = useSyncExternalStore(watchDeletion, askedDeletion, askedDeletion);
+  const dialog = deletion ? "delete" : chosen;
   // A closed dialog stays, so that the browser restores the focus.
-  const [opened, setOpened] = useState<ReadonlySet<"find" | "help">>(new Set());
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   if (dialog && !opened.has(dialog)) setOpened(new Set([...opened, dialog]));
   useEffect(() => {
     if (viewer !== undefined) noteViewer(viewer?.id ?? null);
@@ -84,6 +88,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </Suspense>
         <ConnectionBanner />
         <Suspense>
+          {opened.has("delete") && <DeletePostDialog deletion={deletion} />}
           {opened.has("find") && <FindDialog open={dialog === "find"} onClose={close} />}
           {opened.has("help") && <HelpDialog open={dialog === "help"} onClose={close} loggedIn={Boolean(viewer)} />}
         </Suspense>

@@ -1,7 +1,7 @@
 import type { FragmentType } from "@apollo/client";
 import { useFragment } from "@apollo/client/react";
-import { isPending, TimelinePostFragmentDoc, useDeletePost, type TimelinePostFragment } from "@retwis/client";
-import { Suspense, useState, useSyncExternalStore, type KeyboardEvent, type MouseEvent } from "react";
+import { isPending, TimelinePostFragmentDoc, type TimelinePostFragment } from "@retwis/client";
+import { useSyncExternalStore, type KeyboardEvent, type MouseEvent } from "react";
 import { Link } from "wouter";
 import { useServices } from "../app/services.ts";
 import { useI18n } from "../i18n/I18n.tsx";
@@ -10,15 +10,13 @@ import { navigate } from "../router/visit.ts";
 import { useViewer } from "../session/useSession.ts";
 import { useAge } from "../ui/clock.ts";
 import { TrashIcon } from "../ui/icons.tsx";
-import { lazily } from "../ui/lazily.ts";
+import { askToDelete, type Deletion } from "./deletion.ts";
 import { besideAvatar, PostLayout } from "./PostLayout.tsx";
 import { LargePostActions, PostActions } from "./PostActions.tsx";
 import { postPath } from "./postPath.ts";
 import { Quote } from "./QuoteCard.tsx";
 import { ReplyContext } from "./ReplyContext.tsx";
 import { RichText } from "./RichText.tsx";
-
-const ConfirmDialog = lazily(async () => (await import("../ui/ConfirmDialog.tsx")).ConfirmDialog);
 
 export interface PostCardProps {
   post: FragmentType<TimelinePostFragment> & { id: string };
@@ -87,34 +85,18 @@ export function PostCard({ post, position, large = false, inThread = large, onDe
   );
 }
 
-function DeleteButton({ postId, authorId, onDeleted }: { postId: string; authorId: string; onDeleted: (() => void) | undefined }) {
+function DeleteButton(deletion: Deletion) {
   const { t } = useI18n();
-  const remove = useDeletePost();
-  const [asking, setAsking] = useState<boolean>();
   return (
-    <>
-      <button
-        type="button"
-        aria-label={t.delete}
-        aria-describedby={`${postId}-text`}
-        onClick={() => setAsking(true)}
-        className="-my-1 self-center rounded-md p-1 hover:text-warn"
-      >
-        <TrashIcon />
-      </button>
-      {asking !== undefined && (
-        <Suspense>
-          <ConfirmDialog
-            open={asking}
-            title={t.post.deleteTitle}
-            text={t.post.deleteText}
-            action={t.delete}
-            onConfirm={() => remove(postId, authorId, onDeleted)}
-            onClose={() => setAsking(false)}
-          />
-        </Suspense>
-      )}
-    </>
+    <button
+      type="button"
+      aria-label={t.delete}
+      aria-describedby={`${deletion.postId}-text`}
+      onClick={() => askToDelete(deletion)}
+      className="-my-1 self-center rounded-md p-1 hover:text-warn"
+    >
+      <TrashIcon />
+    </button>
   );
 }
 
