@@ -62,6 +62,17 @@ type Posts interface {
 	ReferencePage(ctx context.Context, of retwis.References, page retwis.Page) (retwis.PostPage, error)
 }
 
+// Reposts manages who has reposted which posts.
+type Reposts interface {
+	// Repost returns the element of the repost. It fails with [retwis.ErrPostNotFound] for a post that does not exist.
+	Repost(ctx context.Context, user retwis.UserID, post retwis.PostID) (retwis.Element, error)
+	UndoRepost(ctx context.Context, user retwis.UserID, post retwis.PostID) error
+	// RepostCounts returns the numbers of reposts of posts in the order of the ids.
+	RepostCounts(ctx context.Context, posts []retwis.PostID) ([]int, error)
+	// Reposted reports for each post whether the user has reposted it.
+	Reposted(ctx context.Context, user retwis.UserID, posts []retwis.PostID) ([]bool, error)
+}
+
 // Likes manages who likes which posts.
 type Likes interface {
 	// Like fails with [retwis.ErrPostNotFound] for a post that does not exist, and so does Unlike.

@@ -43,8 +43,8 @@ type pageKey struct {
 func (r *Resolver) posts(ctx context.Context, timeline retwis.TimelineID, page retwis.Page) (*PostConnection, error) {
 	who := auth.IdentityOf(ctx)
 	page.FilterEpoch = who.FilterEpoch
-	if !loaders.From(ctx).SelectsNoLikes() {
-		page.LikesOf = who.User
+	if !loaders.From(ctx).SelectsNoViewer() {
+		page.Viewer = who.User
 	}
 	return loaders.Once(ctx, pageKey{"posts", timeline, page}, func() (*PostConnection, error) {
 		posts, err := r.Timelines.Page(ctx, timeline, page)
@@ -68,10 +68,14 @@ func postPageInfo(ctx context.Context, page retwis.PostPage, backward bool) Page
 		info.StartCursor, info.EndCursor = &page.Edges[0].Cursor, &page.Edges[n-1].Cursor
 
 		posts := make([]*retwis.Post, n)
+		var reposters []retwis.UserID
 		for i, edge := range page.Edges {
 			posts[i] = edge.Post
+			if edge.Repost != nil {
+				reposters = append(reposters, edge.Repost.UserID)
+			}
 		}
-		expectPosts(ctx, posts, page.Liked)
+		expectPosts(ctx, posts, reposters, page.Related)
 	}
 	switch {
 	case page.ScannedTo == "":
@@ -83,16 +87,16 @@ func postPageInfo(ctx context.Context, page retwis.PostPage, backward bool) Page
 	return info
 }
 
-// expectPosts announces a page of posts to the loaders, with what is known of the likes of the viewer.
-func expectPosts(ctx context.Context, posts []*retwis.Post, liked map[retwis.PostID]bool) {
-	ids, authors := make([]retwis.PostID, len(posts)), make([]retwis.UserID, len(posts))
+// expectPosts announces a page of posts and those who reposted them to the loaders, with what is known to connect the viewer with the posts.
+func expectPosts(ctx context.Context, posts []*retwis.Post, reposters []retwis.UserID, related map[retwis.PostID]retwis.Relation) {
+	ids, authors := make([]retwis.PostID, len(posts)), reposters
 	var named []retwis.UserID
 	for i, post := range posts {
-		ids[i], authors[i] = post.ID, post.AuthorID
+		ids[i], authors = post.ID, append(authors, post.AuthorID)
 		named = appendNamed(named, post)
 	}
 	loaders.From(ctx).ExpectAuthors(authors, named)
-	loaders.From(ctx).ExpectPosts(ids, liked)
+	loaders.From(ctx).ExpectPosts(ids, related)
 }
 
 func userConnection(ctx context.Context, page retwis.FollowPage) *UserConnection {

@@ -23,8 +23,9 @@ type fakeBackend struct {
 	keys     map[string]retwis.PostID
 	follows  []follow                          // newest first
 	likes    []like                            // newest first
-	known    bool                              // whether pages have the likes of the viewer
-	likesOf  retwis.UserID                     // whose likes the last page was asked for
+	reposts  []repost                          // newest first
+	known    bool                              // whether pages have the likes and reposts of the viewer
+	viewer   retwis.UserID                     // whose likes and reposts the last page was asked for
 	lists    []*kept                           // newest first
 	live     map[retwis.TimelineID]retwis.Sink // the last attached sink
 	markers  map[retwis.TimelineID]retwis.PostID
@@ -52,7 +53,7 @@ func newFakeBackend() *fakeBackend {
 }
 
 func (w *fakeBackend) resolver() *Resolver {
-	return &Resolver{Accounts: w, Users: w, Posts: w, Likes: w, Follows: followsOf{w}, Lists: w, Timelines: w, Live: w, Limits: unlimited{}}
+	return &Resolver{Accounts: w, Users: w, Posts: w, Reposts: w, Likes: w, Follows: followsOf{w}, Lists: w, Timelines: w, Live: w, Limits: unlimited{}}
 }
 
 // begin records a call and returns the error with which it must fail.

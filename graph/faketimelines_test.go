@@ -37,22 +37,29 @@ func (w *fakeBackend) Page(_ context.Context, timeline retwis.TimelineID, page r
 			all = append(all, edge(timeline, p))
 		}
 	}
+	for _, r := range w.reposts {
+		if w.belongsRepost(r, timeline) {
+			all = append(all, w.repostEdge(timeline, r))
+		}
+	}
+	slices.SortFunc(all, func(a, b retwis.PostEdge) int { return cmp.Compare(b.EntryID(), a.EntryID()) })
 	live := retwis.TimelinePosition{Timeline: timeline}
 	if len(all) > 0 {
-		live.Element = retwis.Plain(all[0].Post.ID)
+		live.Element = retwis.Plain(all[0].EntryID())
 	}
 	found, more, err := cut(all, page, func(e retwis.PostEdge) retwis.Cursor { return e.Cursor })
-	w.likesOf = page.LikesOf
-	var liked map[retwis.PostID]bool
-	if w.known && page.LikesOf != 0 {
-		liked = map[retwis.PostID]bool{}
+	w.viewer = page.Viewer
+	var related map[retwis.PostID]retwis.Relation
+	if w.known && page.Viewer != 0 {
+		related = map[retwis.PostID]retwis.Relation{}
 		for _, e := range found {
-			liked[e.Post.ID] = w.findLike(page.LikesOf, e.Post.ID) >= 0
+			id := e.Post.ID
+			related[id] = retwis.Relation{Liked: w.findLike(page.Viewer, id) >= 0, Reposted: w.findRepost(page.Viewer, id) >= 0}
 		}
 	}
 	return retwis.PostPage{
 		Edges: found, HasNextPage: more.next, HasPreviousPage: more.previous, LiveCursor: live.Cursor(),
-		Unread: w.unreadOf(timeline, page.Unread), Liked: liked,
+		Unread: w.unreadOf(timeline, page.Unread), Related: related,
 	}, err
 }
 

@@ -34,6 +34,7 @@ type ResolverRoot interface {
 	Mutation() MutationResolver
 	Post() PostResolver
 	Query() QueryResolver
+	Repost() RepostResolver
 	Subscription() SubscriptionResolver
 	Thread() ThreadResolver
 	Timeline() TimelineResolver
@@ -73,6 +74,8 @@ type MutationResolver interface {
 	UnfollowUser(ctx context.Context, input UnfollowUserInput) (*FollowPayload, error)
 	LikePost(ctx context.Context, input LikePostInput) (*LikePayload, error)
 	UnlikePost(ctx context.Context, input UnlikePostInput) (*LikePayload, error)
+	RepostPost(ctx context.Context, input RepostPostInput) (*RepostPayload, error)
+	UndoRepost(ctx context.Context, input UndoRepostInput) (*RepostPayload, error)
 	CreateList(ctx context.Context, input CreateListInput) (*CreateListPayload, error)
 	RenameList(ctx context.Context, input RenameListInput) (*RenameListPayload, error)
 	DeleteList(ctx context.Context, input DeleteListInput) (*DeleteListPayload, error)
@@ -95,6 +98,8 @@ type PostResolver interface {
 	ReplyCount(ctx context.Context, obj *retwis.Post) (int, error)
 	Replies(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor, orderBy *retwis.ReplyOrder) (*ReferenceConnection, error)
 	LikeCount(ctx context.Context, obj *retwis.Post) (int, error)
+	RepostCount(ctx context.Context, obj *retwis.Post) (int, error)
+	ViewerHasReposted(ctx context.Context, obj *retwis.Post) (bool, error)
 	ViewerHasLiked(ctx context.Context, obj *retwis.Post) (bool, error)
 	Likers(ctx context.Context, obj *retwis.Post, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*LikerConnection, error)
 }
@@ -109,6 +114,9 @@ type QueryResolver interface {
 	NewestUsers(ctx context.Context, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error)
 	SearchUsers(ctx context.Context, prefix string, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error)
 	FindUsers(ctx context.Context, query string) ([]*retwis.User, error)
+}
+type RepostResolver interface {
+	User(ctx context.Context, obj *retwis.Repost) (*retwis.User, error)
 }
 type SubscriptionResolver interface {
 	TimelineEvents(ctx context.Context, timelineID *string, after *retwis.Cursor, filter *retwis.TimelineFilter) (<-chan retwis.Event, error)
@@ -184,8 +192,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRegisterInput,
 		ec.unmarshalInputRemoveListMemberInput,
 		ec.unmarshalInputRenameListInput,
+		ec.unmarshalInputRepostPostInput,
 		ec.unmarshalInputRevokeSessionInput,
 		ec.unmarshalInputTimelineFilter,
+		ec.unmarshalInputUndoRepostInput,
 		ec.unmarshalInputUnfollowUserInput,
 		ec.unmarshalInputUnlikePostInput,
 		ec.unmarshalInputUpdateProfileInput,
@@ -516,6 +526,10 @@ type Post implements Node {
   The number of users who like this post. While many users like it at once, the number is up to a second old.
   """
   likeCount: Int!
+  """The number of users who have reposted this post, at most 10 000."""
+  repostCount: Int!
+  """Whether the viewer has reposted this post; false if nobody is logged in."""
+  viewerHasReposted: Boolean! @viewerDependent
   """Whether the viewer likes this post; false if nobody is logged in."""
   viewerHasLiked: Boolean! @viewerDependent
   """The users who like this post, newest like first."""
@@ -686,17 +700,17 @@ type TextMention implements TextEntity {
 The source of the posts of a timeline.
 """
 enum TimelineKind {
-  """The posts of a user and of all users whom that user follows. Only its owner may read it."""
+  """The posts and reposts of a user and of all users whom that user follows. Only its owner may read it."""
   HOME
-  """The posts of all users, without replies to other users. Everybody may read it."""
+  """The posts of all users, without reposts and replies to other users. Everybody may read it."""
   PUBLIC
-  """The posts of one user, without replies to other users. Everybody may read it."""
+  """The posts and reposts of one user, without replies to other users. Everybody may read it."""
   PROFILE
-  """The posts of one user, with all replies. Everybody may read it."""
+  """The posts and reposts of one user, with all replies. Everybody may read it."""
   PROFILE_WITH_REPLIES
   """The posts that mention a user. Only that user may read it."""
   MENTIONS
-  """The posts of the members of a list. Only the list's owner may read it."""
+  """The posts and reposts of the members of a list. Only the list's owner may read it."""
   LIST
 }
 
@@ -759,13 +773,30 @@ type PostConnection {
 }
 
 """
-A post at its position in a timeline.
+A post at its position in a timeline. A timeline may have several edges of one post: of the post itself, and of reposts of it.
 """
 type PostEdge {
   """The position, to read or subscribe from."""
   cursor: Cursor!
-  """The post."""
+  """
+  The id of the entry of the timeline: that of the repost that the timeline shows, or else that of the post. No two edges of a
+  timeline have the same one. Compare it with ` + "`" + `PostRemoved.entryId` + "`" + `.
+  """
+  entryId: ID!
+  """The post. Of a repost this is the post that was reposted."""
   node: Post!
+  """The repost for which the timeline shows the post. Null if it shows the post itself."""
+  reason: Repost
+}
+
+"""
+A repost: a user shows a post to their followers.
+"""
+type Repost {
+  """The user who reposted."""
+  user: User!
+  """The time of the repost."""
+  createdAt: DateTime!
 }
 
 """
@@ -1098,6 +1129,20 @@ type Mutation {
     """The post."""
     input: UnlikePostInput!
   ): LikePayload
+  """
+  Repost a post: it is shown on the viewer's profile, and in the homes and lists that show the viewer's posts. A timeline
+  omits a repost of a post that it shows among the 100 entries directly below. Repeating the mutation has no effect and succeeds. A
+  repost of a repost is one of its post.
+  """
+  repostPost(
+    """The post."""
+    input: RepostPostInput!
+  ): RepostPayload
+  """Undo a repost: it disappears from all timelines. Repeating it has no effect and succeeds."""
+  undoRepost(
+    """The post."""
+    input: UndoRepostInput!
+  ): RepostPayload
   """Create an empty list of users. A viewer can have 1000 lists."""
   createList(
     """The new list."""
@@ -1265,6 +1310,22 @@ input UnlikePostInput {
 }
 
 """
+A post to repost.
+"""
+input RepostPostInput {
+  """The id of the post, or that of a repost of it. A post that does not exist or was deleted is ` + "`" + `NOT_FOUND` + "`" + `."""
+  postId: ID!
+}
+
+"""
+A post whose repost is undone.
+"""
+input UndoRepostInput {
+  """The id of the post. A post that does not exist or was deleted is ` + "`" + `NOT_FOUND` + "`" + `."""
+  postId: ID!
+}
+
+"""
 A new list.
 """
 input CreateListInput {
@@ -1405,6 +1466,16 @@ type FollowPayload {
   user: User
   """The viewer after the change; null if the mutation failed."""
   viewer: Viewer
+  """The validation errors; empty if the mutation succeeded."""
+  userErrors: [UserError!]!
+}
+
+"""
+The result of ` + "`" + `repostPost` + "`" + ` and ` + "`" + `undoRepost` + "`" + `.
+"""
+type RepostPayload {
+  """The post after the change; null if the mutation failed. ` + "`" + `repostCount` + "`" + ` may follow a moment later."""
+  post: Post
   """The validation errors; empty if the mutation succeeded."""
   userErrors: [UserError!]!
 }
@@ -1585,13 +1656,16 @@ type PostAdded implements TimelineEvent {
 }
 
 """
-A post was deleted. The subscriber may never have seen it.
+A post was deleted, or a repost was undone. Remove the edges with this ` + "`" + `entryId` + "`" + `, and those whose node has the id ` + "`" + `postId` + "`" + `. The
+subscriber may never have seen them.
 """
 type PostRemoved implements TimelineEvent {
   """The position after the event."""
   cursor: Cursor!
-  """The id of the deleted post."""
+  """The id of the deleted post. If a repost was undone, no post has this id."""
   postId: ID!
+  """The id of the removed entry, as ` + "`" + `PostEdge.entryId` + "`" + `."""
+  entryId: ID!
 }
 
 """
@@ -1921,6 +1995,10 @@ func (ec *executionContext) childFields_Post(ctx context.Context, field graphql.
 		return ec.fieldContext_Post_replies(ctx, field)
 	case "likeCount":
 		return ec.fieldContext_Post_likeCount(ctx, field)
+	case "repostCount":
+		return ec.fieldContext_Post_repostCount(ctx, field)
+	case "viewerHasReposted":
+		return ec.fieldContext_Post_viewerHasReposted(ctx, field)
 	case "viewerHasLiked":
 		return ec.fieldContext_Post_viewerHasLiked(ctx, field)
 	case "likers":
@@ -1945,8 +2023,12 @@ func (ec *executionContext) childFields_PostEdge(ctx context.Context, field grap
 	switch field.Name {
 	case "cursor":
 		return ec.fieldContext_PostEdge_cursor(ctx, field)
+	case "entryId":
+		return ec.fieldContext_PostEdge_entryId(ctx, field)
 	case "node":
 		return ec.fieldContext_PostEdge_node(ctx, field)
+	case "reason":
+		return ec.fieldContext_PostEdge_reason(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PostEdge", field.Name)
 }
@@ -2017,6 +2099,26 @@ func (ec *executionContext) childFields_ReplyConnection(ctx context.Context, fie
 		return ec.fieldContext_ReplyConnection_pageInfo(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ReplyConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_Repost(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_Repost_user(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Repost_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Repost", field.Name)
+}
+
+func (ec *executionContext) childFields_RepostPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "post":
+		return ec.fieldContext_RepostPayload_post(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_RepostPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RepostPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_RevokeSessionPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2559,12 +2661,40 @@ func (ec *executionContext) field_Mutation_renameList_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_repostPost_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (RepostPostInput, error) {
+			return ec.unmarshalNRepostPostInput2retwisᚋgraphᚐRepostPostInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_revokeSession_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (RevokeSessionInput, error) {
 			return ec.unmarshalNRevokeSessionInput2retwisᚋgraphᚐRevokeSessionInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_undoRepost_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (UndoRepostInput, error) {
+			return ec.unmarshalNUndoRepostInput2retwisᚋgraphᚐUndoRepostInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5333,6 +5463,94 @@ func (ec *executionContext) fieldContext_Mutation_unlikePost(ctx context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_repostPost(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_repostPost(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RepostPost(ctx, fc.Args["input"].(RepostPostInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *RepostPayload) graphql.Marshaler {
+			return ec.marshalORepostPayload2ᚖretwisᚋgraphᚐRepostPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_repostPost(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RepostPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_repostPost_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_undoRepost(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_undoRepost(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().UndoRepost(ctx, fc.Args["input"].(UndoRepostInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *RepostPayload) graphql.Marshaler {
+			return ec.marshalORepostPayload2ᚖretwisᚋgraphᚐRepostPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_undoRepost(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RepostPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_undoRepost_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_createList(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6197,6 +6415,52 @@ func (ec *executionContext) fieldContext_Post_likeCount(_ context.Context, field
 	return graphql.NewScalarFieldContext("Post", field, true, true, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _Post_repostCount(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_repostCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().RepostCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Post_repostCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Post", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Post_viewerHasReposted(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_viewerHasReposted(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().ViewerHasReposted(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Post_viewerHasReposted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Post", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _Post_viewerHasLiked(ctx context.Context, field graphql.CollectedField, obj *retwis.Post) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6484,6 +6748,29 @@ func (ec *executionContext) fieldContext_PostEdge_cursor(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("PostEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
 }
 
+func (ec *executionContext) _PostEdge_entryId(ctx context.Context, field graphql.CollectedField, obj *retwis.PostEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PostEdge_entryId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EntryID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.PostID) graphql.Marshaler {
+			return ec.marshalNID2retwisᚋinternalᚋretwisᚐPostID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PostEdge_entryId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PostEdge", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _PostEdge_node(ctx context.Context, field graphql.CollectedField, obj *retwis.PostEdge) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6511,6 +6798,38 @@ func (ec *executionContext) fieldContext_PostEdge_node(_ context.Context, field 
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Post(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PostEdge_reason(ctx context.Context, field graphql.CollectedField, obj *retwis.PostEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PostEdge_reason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Repost, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Repost) graphql.Marshaler {
+			return ec.marshalORepost2ᚖretwisᚋinternalᚋretwisᚐRepost(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PostEdge_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PostEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Repost(ctx, field)
 		},
 	}
 	return fc, nil
@@ -6559,6 +6878,29 @@ func (ec *executionContext) _PostRemoved_postId(ctx context.Context, field graph
 	)
 }
 func (ec *executionContext) fieldContext_PostRemoved_postId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PostRemoved", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _PostRemoved_entryId(ctx context.Context, field graphql.CollectedField, obj *retwis.PostRemoved) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PostRemoved_entryId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PostID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.PostID) graphql.Marshaler {
+			return ec.marshalNID2retwisᚋinternalᚋretwisᚐPostID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PostRemoved_entryId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PostRemoved", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -7495,6 +7837,125 @@ func (ec *executionContext) fieldContext_ReplyConnection_pageInfo(_ context.Cont
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Repost_user(ctx context.Context, field graphql.CollectedField, obj *retwis.Repost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Repost_user(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Repost().User(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.User) graphql.Marshaler {
+			return ec.marshalNUser2ᚖretwisᚋinternalᚋretwisᚐUser(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Repost_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Repost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Repost_createdAt(ctx context.Context, field graphql.CollectedField, obj *retwis.Repost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Repost_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Repost_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Repost", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _RepostPayload_post(ctx context.Context, field graphql.CollectedField, obj *RepostPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RepostPayload_post(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Post, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Post) graphql.Marshaler {
+			return ec.marshalOPost2ᚖretwisᚋinternalᚋretwisᚐPost(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RepostPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RepostPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Post(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RepostPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *RepostPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RepostPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*retwis.Error) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖretwisᚋinternalᚋretwisᚐErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RepostPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RepostPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
 		},
 	}
 	return fc, nil
@@ -11101,6 +11562,36 @@ func (ec *executionContext) unmarshalInputRenameListInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRepostPostInput(ctx context.Context, obj any) (RepostPostInput, error) {
+	var it RepostPostInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"postId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "postId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PostID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputRevokeSessionInput(ctx context.Context, obj any) (RevokeSessionInput, error) {
 	var it RevokeSessionInput
 	if obj == nil {
@@ -11170,6 +11661,36 @@ func (ec *executionContext) unmarshalInputTimelineFilter(ctx context.Context, ob
 				return it, err
 			}
 			it.Sample = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUndoRepostInput(ctx context.Context, obj any) (UndoRepostInput, error) {
+	var it UndoRepostInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"postId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "postId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PostID = data
 		}
 	}
 	return it, nil
@@ -12480,6 +13001,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "repostPost":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_repostPost(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "undoRepost":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_undoRepost(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "createList":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createList(ctx, field)
@@ -13155,6 +13690,82 @@ func (ec *executionContext) _Post(ctx context.Context, sel ast.SelectionSet, obj
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "repostCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_repostCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerHasReposted":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_viewerHasReposted(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "viewerHasLiked":
 			field := field
 
@@ -13403,9 +14014,19 @@ func (ec *executionContext) _PostEdge(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "entryId":
+			out.Values[i] = ec._PostEdge_entryId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "node":
 			out.Values[i] = ec._PostEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reason":
+			out.Values[i] = ec._PostEdge_reason(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -13448,6 +14069,11 @@ func (ec *executionContext) _PostRemoved(ctx context.Context, sel ast.SelectionS
 			}
 		case "postId":
 			out.Values[i] = ec._PostRemoved_postId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "entryId":
+			out.Values[i] = ec._PostRemoved_entryId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -14001,6 +14627,125 @@ func (ec *executionContext) _ReplyConnection(ctx context.Context, sel ast.Select
 			}
 		case "pageInfo":
 			out.Values[i] = ec._ReplyConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var repostImplementors = []string{"Repost"}
+
+func (ec *executionContext) _Repost(ctx context.Context, sel ast.SelectionSet, obj *retwis.Repost) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, repostImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Repost")
+		case "user":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Repost_user(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "createdAt":
+			out.Values[i] = ec._Repost_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var repostPayloadImplementors = []string{"RepostPayload"}
+
+func (ec *executionContext) _RepostPayload(ctx context.Context, sel ast.SelectionSet, obj *RepostPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, repostPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RepostPayload")
+		case "post":
+			out.Values[i] = ec._RepostPayload_post(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._RepostPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -16599,6 +17344,11 @@ func (ec *executionContext) marshalNReplyConnection2ᚖretwisᚋgraphᚐReferenc
 	return ec._ReplyConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNRepostPostInput2retwisᚋgraphᚐRepostPostInput(ctx context.Context, v any) (RepostPostInput, error) {
+	res, err := ec.unmarshalInputRepostPostInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNRevokeSessionInput2retwisᚋgraphᚐRevokeSessionInput(ctx context.Context, v any) (RevokeSessionInput, error) {
 	res, err := ec.unmarshalInputRevokeSessionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -16759,6 +17509,11 @@ var (
 		retwis.HistoryChanged: "HISTORY_CHANGED",
 	}
 )
+
+func (ec *executionContext) unmarshalNUndoRepostInput2retwisᚋgraphᚐUndoRepostInput(ctx context.Context, v any) (UndoRepostInput, error) {
+	res, err := ec.unmarshalInputUndoRepostInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func (ec *executionContext) unmarshalNUnfollowUserInput2retwisᚋgraphᚐUnfollowUserInput(ctx context.Context, v any) (UnfollowUserInput, error) {
 	res, err := ec.unmarshalInputUnfollowUserInput(ctx, v)
@@ -17345,6 +18100,20 @@ var (
 		retwis.NewestFirst: "NEWEST",
 	}
 )
+
+func (ec *executionContext) marshalORepost2ᚖretwisᚋinternalᚋretwisᚐRepost(ctx context.Context, sel ast.SelectionSet, v *retwis.Repost) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Repost(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORepostPayload2ᚖretwisᚋgraphᚐRepostPayload(ctx context.Context, sel ast.SelectionSet, v *RepostPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RepostPayload(ctx, sel, v)
+}
 
 func (ec *executionContext) marshalORevokeSessionPayload2ᚖretwisᚋgraphᚐRevokeSessionPayload(ctx context.Context, sel ast.SelectionSet, v *RevokeSessionPayload) graphql.Marshaler {
 	if v == nil {

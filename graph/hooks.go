@@ -14,7 +14,7 @@ const (
 	selectsCounts exec.Flags = 1 << iota // the operation selects a count of users
 	selectsNamed
 	selectsUnread
-	selectsLikes
+	selectsViewer
 )
 
 // hooks returns what plans have to know about the fields of the schema.
@@ -34,22 +34,23 @@ func hooks() exec.Hooks {
 			},
 		},
 		Flags: map[string]exec.Flags{
-			"User.postCount":       selectsCounts,
-			"User.followerCount":   selectsCounts,
-			"User.followingCount":  selectsCounts,
-			"Post.mentions":        selectsNamed,
-			"Post.entities":        selectsNamed,
-			"Post.inReplyToUser":   selectsNamed,
-			"Post.viewerHasLiked":  selectsLikes,
-			"Timeline.marker":      selectsUnread,
-			"Timeline.unreadCount": selectsUnread,
+			"User.postCount":         selectsCounts,
+			"User.followerCount":     selectsCounts,
+			"User.followingCount":    selectsCounts,
+			"Post.mentions":          selectsNamed,
+			"Post.entities":          selectsNamed,
+			"Post.inReplyToUser":     selectsNamed,
+			"Post.viewerHasLiked":    selectsViewer,
+			"Post.viewerHasReposted": selectsViewer,
+			"Timeline.marker":        selectsUnread,
+			"Timeline.unreadCount":   selectsUnread,
 		},
 		Begin: func(ctx context.Context, flags exec.Flags) {
 			loaders.From(ctx).Select(loaders.Selection{
 				NoCounts: flags&selectsCounts == 0,
 				Named:    flags&selectsNamed != 0,
 				NoUnread: flags&selectsUnread == 0,
-				NoLikes:  flags&selectsLikes == 0,
+				NoViewer: flags&selectsViewer == 0,
 			})
 		},
 		Written: func(ctx context.Context, length int) error { return cost.Of(ctx).Written(length) },
@@ -79,6 +80,15 @@ func announcedFields() map[string]func(ctx context.Context, object any) {
 		},
 		"Post.replyCount": func(ctx context.Context, object any) {
 			loaders.From(ctx).ReplyCounts.Announce(object.(*retwis.Post).ID)
+		},
+		"Post.repostCount": func(ctx context.Context, object any) {
+			loaders.From(ctx).RepostCounts.Announce(object.(*retwis.Post).ID)
+		},
+		"Post.viewerHasReposted": func(ctx context.Context, object any) {
+			loaders.From(ctx).ViewerReposts.Announce(object.(*retwis.Post).ID)
+		},
+		"Repost.user": func(ctx context.Context, object any) {
+			loaders.From(ctx).Authors().Announce(object.(*retwis.Repost).UserID)
 		},
 		"Post.likeCount": func(ctx context.Context, object any) {
 			loaders.From(ctx).LikeCounts.Announce(object.(*retwis.Post).ID)

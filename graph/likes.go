@@ -25,11 +25,9 @@ type LikedPostConnection struct {
 func changeLike(
 	ctx context.Context, postID string, change func(ctx context.Context, user retwis.UserID, post retwis.PostID) error,
 ) (*LikePayload, error) {
-	viewer, err := auth.Viewer(ctx)
-	if err != nil {
-		return nil, err
-	}
-	post, err := changeLikeOf(ctx, viewer, postID, change)
+	post, err := changePost(ctx, postID, func(ctx context.Context, user retwis.UserID, post retwis.PostID) (retwis.PostID, error) {
+		return post, change(ctx, user, post)
+	})
 	if err != nil {
 		shown, err := userErrors(err)
 		return &LikePayload{UserErrors: shown}, err
@@ -37,16 +35,20 @@ func changeLike(
 	return &LikePayload{Post: post}, nil
 }
 
-// changeLikeOf returns the post after the change.
-func changeLikeOf(
-	ctx context.Context, viewer retwis.UserID, postID string,
-	change func(ctx context.Context, user retwis.UserID, post retwis.PostID) error,
+// changePost changes what connects the viewer with a post, and returns the post that the change is about.
+func changePost(
+	ctx context.Context, postID string,
+	change func(ctx context.Context, user retwis.UserID, post retwis.PostID) (retwis.PostID, error),
 ) (*retwis.Post, error) {
+	viewer, err := auth.Viewer(ctx)
+	if err != nil {
+		return nil, err
+	}
 	id, ok := parseGlobalID(postID).(retwis.PostID)
 	if !ok {
 		return nil, retwis.ErrPostNotFound
 	}
-	if err := change(ctx, viewer, id); err != nil {
+	if id, err = change(ctx, viewer, id); err != nil {
 		return nil, err
 	}
 	post, err := loaders.From(ctx).Posts.Load(ctx, id)
@@ -105,11 +107,12 @@ func (r *Resolver) likedPosts(
 		}
 		if n := len(likes.Posts); n > 0 {
 			connection.PageInfo.StartCursor, connection.PageInfo.EndCursor = &likes.Posts[0].Cursor, &likes.Posts[n-1].Cursor
-			posts, liked := make([]*retwis.Post, n), make(map[retwis.PostID]bool, n)
+			posts, ids, liked := make([]*retwis.Post, n), make([]retwis.PostID, n), make([]bool, n)
 			for i, like := range likes.Posts {
-				posts[i], liked[like.Post.ID] = like.Post, true
+				posts[i], ids[i], liked[i] = like.Post, like.Post.ID, true
 			}
-			expectPosts(ctx, posts, liked)
+			loaders.From(ctx).ViewerLikes.Prime(ids, liked)
+			expectPosts(ctx, posts, nil, nil)
 		}
 		switch {
 		case likes.ScannedTo == "":

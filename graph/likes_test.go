@@ -65,11 +65,11 @@ func TestViewerHasLiked_IsReadOnceForAPage(t *testing.T) {
 	if calls := a.called("Liked"); len(calls) != 1 {
 		t.Errorf("calls %v, want no further one: the page has the likes", calls)
 	}
-	if asked := a.likesOf; asked != reader.ID {
+	if asked := a.viewer; asked != reader.ID {
 		t.Errorf("the page was asked for the likes of %s, want %s", asked, reader.ID)
 	}
 	a.run(as(t, reader), fmt.Sprintf(page, "likeCount"), "")
-	if asked := a.likesOf; asked != 0 {
+	if asked := a.viewer; asked != 0 {
 		t.Errorf("a page without viewerHasLiked was asked for the likes of %s", asked)
 	}
 }

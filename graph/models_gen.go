@@ -236,6 +236,20 @@ type RenameListPayload struct {
 	UserErrors []*retwis.Error `json:"userErrors"`
 }
 
+// The result of `repostPost` and `undoRepost`.
+type RepostPayload struct {
+	// The post after the change; null if the mutation failed. `repostCount` may follow a moment later.
+	Post *retwis.Post `json:"post,omitempty"`
+	// The validation errors; empty if the mutation succeeded.
+	UserErrors []*retwis.Error `json:"userErrors"`
+}
+
+// A post to repost.
+type RepostPostInput struct {
+	// The id of the post, or that of a repost of it. A post that does not exist or was deleted is `NOT_FOUND`.
+	PostID string `json:"postId"`
+}
+
 // A session to end.
 type RevokeSessionInput struct {
 	// The id of the session. A session of another user is `NOT_FOUND`.
@@ -259,6 +273,12 @@ type SessionPayload struct {
 	User *retwis.User `json:"user,omitempty"`
 	// The validation errors; empty if the mutation succeeded.
 	UserErrors []*retwis.Error `json:"userErrors"`
+}
+
+// A post whose repost is undone.
+type UndoRepostInput struct {
+	// The id of the post. A post that does not exist or was deleted is `NOT_FOUND`.
+	PostID string `json:"postId"`
 }
 
 // A user to stop following.

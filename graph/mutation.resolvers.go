@@ -137,6 +137,16 @@ func (r *mutationResolver) UnlikePost(ctx context.Context, input UnlikePostInput
 	return changeLike(ctx, input.PostID, r.Likes.Unlike)
 }
 
+// RepostPost is the resolver for the repostPost field.
+func (r *mutationResolver) RepostPost(ctx context.Context, input RepostPostInput) (*RepostPayload, error) {
+	return r.repost(ctx, input.PostID)
+}
+
+// UndoRepost is the resolver for the undoRepost field.
+func (r *mutationResolver) UndoRepost(ctx context.Context, input UndoRepostInput) (*RepostPayload, error) {
+	return r.undoRepost(ctx, input.PostID)
+}
+
 // CreateList is the resolver for the createList field.
 func (r *mutationResolver) CreateList(ctx context.Context, input CreateListInput) (*CreateListPayload, error) {
 	viewer, err := auth.Viewer(ctx)

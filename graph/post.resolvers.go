@@ -90,6 +90,16 @@ func (r *postResolver) LikeCount(ctx context.Context, obj *retwis.Post) (int, er
 	return loaders.From(ctx).LikeCounts.Load(ctx, obj.ID)
 }
 
+// RepostCount is the resolver for the repostCount field.
+func (r *postResolver) RepostCount(ctx context.Context, obj *retwis.Post) (int, error) {
+	return loaders.From(ctx).RepostCounts.Load(ctx, obj.ID)
+}
+
+// ViewerHasReposted is the resolver for the viewerHasReposted field.
+func (r *postResolver) ViewerHasReposted(ctx context.Context, obj *retwis.Post) (bool, error) {
+	return loaders.From(ctx).ViewerReposts.Load(ctx, obj.ID)
+}
+
 // ViewerHasLiked is the resolver for the viewerHasLiked field.
 func (r *postResolver) ViewerHasLiked(ctx context.Context, obj *retwis.Post) (bool, error) {
 	return loaders.From(ctx).ViewerLikes.Load(ctx, obj.ID)

@@ -14,6 +14,7 @@ type Resolver struct {
 	Accounts  Accounts
 	Users     Users
 	Posts     Posts
+	Reposts   Reposts
 	Likes     Likes
 	Follows   Follows
 	Lists     Lists
@@ -33,6 +34,8 @@ func (r *Resolver) sources() *loaders.Sources {
 		Posts:       r.Posts.Posts,
 		Replies:     r.Posts.ReplyCounts,
 		Quotes:      r.Posts.QuoteCounts,
+		Reposts:     r.Reposts.RepostCounts,
+		Reposted:    r.Reposts.Reposted,
 		Likes:       r.Likes.LikeCounts,
 		Liked:       r.Likes.Liked,
 		Lists:       r.Lists.Lists,

@@ -47,6 +47,8 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		typeRemoveListMemberPayload = &exec.ObjectType{Name: "RemoveListMemberPayload", Satisfies: removeListMemberPayloadImplementors}
 		typeRenameListPayload       = &exec.ObjectType{Name: "RenameListPayload", Satisfies: renameListPayloadImplementors}
 		typeReplyConnection         = &exec.ObjectType{Name: "ReplyConnection", Satisfies: replyConnectionImplementors}
+		typeRepost                  = &exec.ObjectType{Name: "Repost", Satisfies: repostImplementors}
+		typeRepostPayload           = &exec.ObjectType{Name: "RepostPayload", Satisfies: repostPayloadImplementors}
 		typeRevokeSessionPayload    = &exec.ObjectType{Name: "RevokeSessionPayload", Satisfies: revokeSessionPayloadImplementors}
 		typeSession                 = &exec.ObjectType{Name: "Session", Satisfies: sessionImplementors}
 		typeSessionPayload          = &exec.ObjectType{Name: "SessionPayload", Satisfies: sessionPayloadImplementors}
@@ -855,6 +857,34 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return generated.(*executionContext).fieldContext_Mutation_unlikePost(ctx, field)
 			},
 		},
+		"repostPost": {
+			NonNull: false,
+			Object:  typeRepostPayload,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				v, err := resolveMutation.RepostPost(ctx, fc.Args["input"].(RepostPostInput))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Mutation_repostPost(ctx, field)
+			},
+		},
+		"undoRepost": {
+			NonNull: false,
+			Object:  typeRepostPayload,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				v, err := resolveMutation.UndoRepost(ctx, fc.Args["input"].(UndoRepostInput))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Mutation_undoRepost(ctx, field)
+			},
+		},
 		"createList": {
 			NonNull: false,
 			Object:  typeCreateListPayload,
@@ -1250,6 +1280,36 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return generated.(*executionContext).fieldContext_Post_likeCount(ctx, field)
 			},
 		},
+		"repostCount": {
+			NonNull: true,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.RepostCount(ctx, obj)
+				return v, err
+			},
+			Leaf: func(b []byte, x any) []byte {
+				v := x.(int)
+				return exec.AppendInt(b, v)
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_repostCount(ctx, field)
+			},
+		},
+		"viewerHasReposted": {
+			NonNull: true,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Post)
+				v, err := resolvePost.ViewerHasReposted(ctx, obj)
+				return v, err
+			},
+			Leaf: func(b []byte, x any) []byte {
+				v := x.(bool)
+				return exec.AppendBoolean(b, v)
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Post_viewerHasReposted(ctx, field)
+			},
+		},
 		"viewerHasLiked": {
 			NonNull: true,
 			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
@@ -1358,12 +1418,31 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return appendCursor(b, obj.Cursor)
 			},
 		},
+		"entryId": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.PostEdge)
+				return appendPostID(b, obj.EntryID())
+			},
+		},
 		"node": {
 			NonNull: true,
 			Object:  typePost,
 			Get: func(x any) any {
 				obj := x.(*retwis.PostEdge)
 				v := obj.Post
+				if v == nil {
+					return nil
+				}
+				return v
+			},
+		},
+		"reason": {
+			NonNull: false,
+			Object:  typeRepost,
+			Get: func(x any) any {
+				obj := x.(*retwis.PostEdge)
+				v := obj.Repost
 				if v == nil {
 					return nil
 				}
@@ -1380,6 +1459,13 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			},
 		},
 		"postId": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.PostRemoved)
+				return appendPostID(b, obj.PostID)
+			},
+		},
+		"entryId": {
 			NonNull: true,
 			Leaf: func(b []byte, x any) []byte {
 				obj := x.(*retwis.PostRemoved)
@@ -1821,6 +1907,62 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			Get: func(x any) any {
 				obj := x.(*ReferenceConnection)
 				return &obj.PageInfo
+			},
+		},
+	}
+	resolveRepost := resolvers.Repost()
+	typeRepost.Fields = map[string]*exec.FieldType{
+		"user": {
+			NonNull: true,
+			Object:  typeUser,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Repost)
+				v, err := resolveRepost.User(ctx, obj)
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Repost_user(ctx, field)
+			},
+		},
+		"createdAt": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.Repost)
+				return appendDateTime(b, obj.CreatedAt())
+			},
+		},
+	}
+	typeRepostPayload.Fields = map[string]*exec.FieldType{
+		"post": {
+			NonNull: false,
+			Object:  typePost,
+			Get: func(x any) any {
+				obj := x.(*RepostPayload)
+				v := obj.Post
+				if v == nil {
+					return nil
+				}
+				return v
+			},
+		},
+		"userErrors": {
+			NonNull:     true,
+			ElemNonNull: true,
+			Object:      typeUserError,
+			Len: func(x any) int {
+				obj := x.(*RepostPayload)
+				return len(obj.UserErrors)
+			},
+			At: func(x any, i int) any {
+				obj := x.(*RepostPayload)
+				v := obj.UserErrors
+				if v[i] == nil {
+					return nil
+				}
+				return v[i]
 			},
 		},
 	}
@@ -2754,6 +2896,8 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		"RemoveListMemberPayload": typeRemoveListMemberPayload,
 		"RenameListPayload":       typeRenameListPayload,
 		"ReplyConnection":         typeReplyConnection,
+		"Repost":                  typeRepost,
+		"RepostPayload":           typeRepostPayload,
 		"RevokeSessionPayload":    typeRevokeSessionPayload,
 		"Session":                 typeSession,
 		"SessionPayload":          typeSessionPayload,

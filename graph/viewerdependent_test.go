@@ -153,6 +153,7 @@ func (c *census) ask(t *testing.T, viewer *retwis.User, query string) string {
 	at := retwis.TimelinePosition{Timeline: retwis.Home(viewer.ID), Element: retwis.Plain(7)}.Cursor()
 	for _, e := range []retwis.Event{
 		&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "place", Post: c.posts[0]}},
+		&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "place", Post: c.posts[0], Repost: &retwis.Repost{ID: 7, UserID: c.posts[0].AuthorID}}},
 		&retwis.PostRemoved{Cursor: at, PostID: 1},
 		&retwis.PostChanged{Cursor: at, Post: c.posts[0]},
 		&retwis.CaughtUp{Cursor: at},

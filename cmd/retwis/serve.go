@@ -97,6 +97,7 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 		Users:     db.Accounts,
 		Posts:     db.Posts,
 		Follows:   db.Follows,
+		Reposts:   db.Posts,
 		Likes:     db.Likes,
 		Lists:     db.Lists,
 		Timelines: db.Timelines,

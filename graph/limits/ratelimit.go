@@ -49,7 +49,7 @@ func CountedCost(op *graphql.OperationContext) ratelimit.Cost {
 			cost.Logins = append(cost.Logins, usernameIn(field.Field, op.Variables))
 		case "changePassword", "deleteAccount":
 			cost.Passwords++
-		case "createPost":
+		case "createPost", "repostPost":
 			cost.Posts++
 		case "likePost", "unlikePost":
 			cost.Likes++

@@ -36,7 +36,7 @@ func newAPI(options graph.Options) *api {
 	a := &api{backend: &backend{}, limiter: &limiter{}, log: &bytes.Buffer{}}
 	options.Log = slog.New(slog.NewTextHandler(a.log, nil))
 	a.executor = graph.NewExecutor(&graph.Resolver{
-		Accounts: a.backend, Users: a.backend, Posts: a.backend, Likes: likes{}, Follows: follows{backend: a.backend}, Lists: a.backend,
+		Accounts: a.backend, Users: a.backend, Posts: a.backend, Reposts: reposts{}, Likes: likes{}, Follows: follows{backend: a.backend}, Lists: a.backend,
 		Timelines: a.backend, Limits: a.limiter,
 	}, options)
 	return a
@@ -149,6 +149,12 @@ func (b *backend) ChangePassword(context.Context, auth.Identity, string, string,
 }
 
 // likes has no methods that the tests call.
+type reposts struct{ graph.Reposts }
+
+func (reposts) RepostCounts(_ context.Context, posts []retwis.PostID) ([]int, error) {
+	return make([]int, len(posts)), nil
+}
+
 type likes struct{ graph.Likes }
 
 func (likes) LikeCounts(_ context.Context, posts []retwis.PostID) ([]int, error) {

@@ -17,6 +17,7 @@ type Sources struct {
 	Posts    Read[retwis.PostID, *retwis.Post]
 	Replies  Read[retwis.PostID, int] // their numbers
 	Quotes   Read[retwis.PostID, int] // their numbers
+	Reposts  Read[retwis.PostID, int] // their numbers
 	Likes    Read[retwis.PostID, int] // their numbers
 	Lists    Read[retwis.ListID, *retwis.List]
 	Sessions Read[retwis.SessionID, *retwis.Session] // of the viewer
@@ -24,8 +25,8 @@ type Sources struct {
 	// Follows reports for each of the others whether the user follows them, FollowedBy whether they follow the user.
 	Follows, FollowedBy func(ctx context.Context, user retwis.UserID, others []retwis.UserID) ([]bool, error)
 
-	// Liked reports for each post whether the user likes it.
-	Liked func(ctx context.Context, user retwis.UserID, posts []retwis.PostID) ([]bool, error)
+	// Liked reports for each post whether the user likes it, Reposted whether the user has reposted it.
+	Liked, Reposted func(ctx context.Context, user retwis.UserID, posts []retwis.PostID) ([]bool, error)
 
 	Memberships Read[retwis.Membership, bool]
 }
@@ -38,7 +39,9 @@ type Set struct {
 	Posts         *Loader[retwis.PostID, *retwis.Post]
 	ReplyCounts   *Loader[retwis.PostID, int]
 	QuoteCounts   *Loader[retwis.PostID, int]
+	RepostCounts  *Loader[retwis.PostID, int]
 	LikeCounts    *Loader[retwis.PostID, int]
+	ViewerReposts *Loader[retwis.PostID, bool]
 	ViewerLikes   *Loader[retwis.PostID, bool]
 	Lists         *Loader[retwis.ListID, *retwis.List]
 	Sessions      *Loader[retwis.SessionID, *retwis.Session]
@@ -56,7 +59,7 @@ type Selection struct {
 	NoCounts bool // the operation selects no counts of users, so stale ones do no harm
 	Named    bool // the operation selects the users whom posts mention or answer
 	NoUnread bool // the operation selects no marker and no count of unread posts
-	NoLikes  bool // the operation does not select whether the viewer likes posts
+	NoViewer bool // the operation does not select whether the viewer likes posts or has reposted them
 }
 
 // How long a set collects unforeseen keys. The elements of a list are resolved side by side, so their keys arrive within
@@ -84,7 +87,9 @@ func (s *Sources) With(ctx context.Context, wait time.Duration) context.Context 
 		Posts:         New(options, s.Posts),
 		ReplyCounts:   New(options, s.Replies),
 		QuoteCounts:   New(options, s.Quotes),
+		RepostCounts:  New(options, s.Reposts),
 		LikeCounts:    New(options, s.Likes),
+		ViewerReposts: New(options, ofViewer(s.Reposted)),
 		ViewerLikes:   New(options, ofViewer(s.Liked)),
 		Lists:         New(options, s.Lists),
 		Sessions:      New(options, s.Sessions),
@@ -117,28 +122,31 @@ func (s *Set) Select(selection Selection) { s.selection = selection }
 // SelectsNoUnread reports whether the operation selects no marker and no count of unread posts.
 func (s *Set) SelectsNoUnread() bool { return s.selection.NoUnread }
 
-// SelectsNoLikes reports whether the operation does not select whether the viewer likes posts.
-func (s *Set) SelectsNoLikes() bool { return s.selection.NoLikes }
+// SelectsNoViewer reports whether the operation does not select whether the viewer likes posts or has reposted them.
+func (s *Set) SelectsNoViewer() bool { return s.selection.NoViewer }
 
-// ExpectPosts announces a page of posts. What is known of the likes of the viewer need not be read.
-func (s *Set) ExpectPosts(ids []retwis.PostID, liked map[retwis.PostID]bool) {
+// ExpectPosts announces a page of posts. What is known to connect the viewer with them need not be read.
+func (s *Set) ExpectPosts(ids []retwis.PostID, related map[retwis.PostID]retwis.Relation) {
 	s.ReplyCounts.Expect(ids)
 	s.QuoteCounts.Expect(ids)
+	s.RepostCounts.Expect(ids)
 	s.LikeCounts.Expect(ids)
 	var known, unknown []retwis.PostID
-	var values []bool
+	var likes, reposts []bool
 	for _, id := range ids {
-		if likes, ok := liked[id]; ok {
-			known, values = append(known, id), append(values, likes)
+		if relation, ok := related[id]; ok {
+			known, likes, reposts = append(known, id), append(likes, relation.Liked), append(reposts, relation.Reposted)
 		} else {
 			unknown = append(unknown, id)
 		}
 	}
 	if len(known) > 0 {
-		s.ViewerLikes.Prime(known, values)
+		s.ViewerLikes.Prime(known, likes)
+		s.ViewerReposts.Prime(known, reposts)
 	}
 	if len(unknown) > 0 {
 		s.ViewerLikes.Expect(unknown)
+		s.ViewerReposts.Expect(unknown)
 	}
 }
 

@@ -2,6 +2,7 @@ package fanout_test
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"retwis/internal/store"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
+	"retwis/internal/store/storetest"
 )
 
 func (e *engine) likeCount(post retwis.PostID) int {
@@ -299,8 +301,8 @@ func TestLikedPosts_AreCappedAndSkipDeletedOnes(t *testing.T) {
 	}
 }
 
-// The likes of the reader come with the page of a home, in the same exchange, also after the posts are cached.
-func TestPage_ReturnsTheLikesOfTheReader(t *testing.T) {
+// The likes and reposts of the reader come with the page of a home, in the same exchange, also after the posts are cached.
+func TestPage_ReturnsWhatConnectsTheReader(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
@@ -315,27 +317,28 @@ func TestPage_ReturnsTheLikesOfTheReader(t *testing.T) {
 		e.Drain()
 		e.Like(reader, posts[1])
 		e.Like(other, posts[2])
-		want := map[retwis.PostID]bool{}
+		for _, by := range []retwis.UserID{reader, other} {
+			storetest.Repost(t, e.Store, by, posts[map[retwis.UserID]int{reader: 3, other: 4}[by]])
+		}
+		want := map[retwis.PostID]retwis.Relation{}
 		for i, post := range posts {
-			want[post] = i == 1
+			want[post] = retwis.Relation{Liked: i == 1, Reposted: i == 3}
 		}
 		for range 2 { // the second page comes from the cache
 			for _, id := range []retwis.TimelineID{retwis.Home(reader), retwis.Public()} {
-				for _, page := range []retwis.Page{{First: 10, LikesOf: reader}, {Last: 10, LikesOf: reader}, {First: 10}} {
+				for _, page := range []retwis.Page{{First: 10, Viewer: reader}, {Last: 10, Viewer: reader}, {First: 10}} {
 					got, err := e.Timelines.Page(t.Context(), id, page)
 					if err != nil || len(got.Edges) != len(posts) {
 						t.Fatalf("page %+v of %s: %d posts, %v", page, id, len(got.Edges), err)
 					}
-					if id == retwis.Public() || page.LikesOf == 0 {
-						if len(got.Liked) > 0 {
-							t.Errorf("page %+v of %s has likes: %v", page, id, got.Liked)
+					if id == retwis.Public() || page.Viewer == 0 {
+						if len(got.Related) > 0 {
+							t.Errorf("page %+v of %s has likes and reposts: %v", page, id, got.Related)
 						}
 						continue
 					}
-					for post, likes := range want {
-						if known, ok := got.Liked[post]; known != likes || !ok {
-							t.Errorf("page %+v of %s: the reader likes post %s: %t, %t, want %t", page, id, post, known, ok, likes)
-						}
+					if !maps.Equal(got.Related, want) {
+						t.Errorf("page %+v of %s: %v, want %v", page, id, got.Related, want)
 					}
 				}
 			}

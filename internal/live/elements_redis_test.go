@@ -67,6 +67,9 @@ func TestHub_SendsThePostsThatElementsShow(t *testing.T) {
 			if !ok || added.Edge.Post.ID != e.Shown() {
 				t.Fatalf("event %d is %+v, want the post %s", i, got, e.Shown())
 			}
+			if by := added.Edge.Repost; added.Edge.EntryID() != e.ID || (by != nil) != (e.Reposted != 0) || by != nil && by.UserID != e.Author {
+				t.Errorf("event %d: the edge of %s is of the repost %+v", i, e, by)
+			}
 			at, err := got.EventCursor().TimelinePosition(home)
 			if err != nil || at.Element != e {
 				t.Errorf("event %d: cursor at %v, %v, want %v", i, at.Element, err, e)
@@ -82,12 +85,12 @@ func TestHub_SendsThePostsThatElementsShow(t *testing.T) {
 				if !ok {
 					break
 				}
-				replayed = append(replayed, added.Edge.Post.ID)
+				replayed = append(replayed, added.Edge.EntryID())
 			}
 			var later []retwis.PostID
 			for j, e := range want {
 				if j > i && j != hidden {
-					later = append(later, e.Shown())
+					later = append(later, e.ID)
 				}
 			}
 			if !slices.Equal(replayed, later) {

@@ -179,7 +179,7 @@ func (f *feed) advance(e pubsub.Arrival, post *retwis.Post) {
 		f.addTop(e.Shown())
 	}
 	if post != nil && !f.sentRemoval(e.Shown()) && !f.sentRemoval(e.ID) {
-		f.send(&retwis.PostAdded{Edge: retwis.PostEdge{Cursor: f.position.Cursor(), Post: post}})
+		f.send(&retwis.PostAdded{Edge: retwis.NewPostEdge(f.position.Cursor(), e.Element, post)})
 		return
 	}
 	if f.unsent++; f.unsent == advanceEvery {

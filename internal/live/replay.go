@@ -73,7 +73,7 @@ func (r *replay) send(s *subscription) {
 				continue
 			}
 			at.Element = arrived[i].Element
-			s.sink.Replay(s.ctx, &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: at.Cursor(), Post: post}})
+			s.sink.Replay(s.ctx, &retwis.PostAdded{Edge: retwis.NewPostEdge(at.Cursor(), at.Element, post)})
 			sent++
 		}
 		if s.ctx.Err() != nil {

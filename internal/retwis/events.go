@@ -14,11 +14,11 @@ type Event interface{ EventCursor() Cursor }
 // PostAdded reports a new post at the head of the timeline.
 type PostAdded struct{ Edge PostEdge }
 
-// PostRemoved reports a deleted post. The subscriber may never have received the post.
+// PostRemoved reports a deleted post, or a repost that was undone. The subscriber may never have received it.
 type PostRemoved struct {
 	Cursor   Cursor
-	PostID   PostID
-	AuthorID UserID
+	PostID   PostID // of the post or of the repost
+	AuthorID UserID // of the post, or the reposter
 }
 
 // PostChanged reports that the counts of a post have changed, of those among the newest of the timeline.
@@ -88,7 +88,9 @@ func (e *Reset) EventCursor() Cursor { return e.Cursor }
 func AtCursor(e Event, c Cursor) Event {
 	switch e := e.(type) {
 	case *PostAdded:
-		return &PostAdded{Edge: PostEdge{Cursor: c, Post: e.Edge.Post}}
+		edge := e.Edge
+		edge.Cursor = c
+		return &PostAdded{Edge: edge}
 	case *PostRemoved:
 		return &PostRemoved{Cursor: c, PostID: e.PostID, AuthorID: e.AuthorID}
 	case *PostChanged:

@@ -3,6 +3,7 @@ package retwis
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // TimelineKind is the kind of a timeline.
@@ -122,7 +123,7 @@ type Page struct {
 	Before Cursor
 
 	FilterEpoch int64  // of the viewer, for the cursors of a timeline; 0 for an anonymous one
-	LikesOf     UserID // whose likes of the posts of a timeline are read with the page, if that takes no further read; 0 not to read them
+	Viewer      UserID // whose likes and reposts of the posts of a timeline are read with the page, if that takes no further read; or 0
 	Unread      int    // at most this many unread posts of a timeline are counted, up to [MaxUnread]; 0 not to count
 }
 
@@ -139,6 +140,33 @@ func (p Page) Direction() (first bool, count int, from Cursor) {
 type PostEdge struct {
 	Cursor Cursor
 	Post   *Post
+	Repost *Repost // why the timeline shows the post; nil if it shows the post itself
+}
+
+// Repost is a repost of a post.
+type Repost struct {
+	ID     PostID
+	UserID UserID // the reposter
+}
+
+// CreatedAt returns the time of the repost.
+func (r *Repost) CreatedAt() time.Time { return r.ID.CreatedAt() }
+
+// NewPostEdge returns the edge of an element that shows a post.
+func NewPostEdge(cursor Cursor, element Element, post *Post) PostEdge {
+	edge := PostEdge{Cursor: cursor, Post: post}
+	if element.Reposted != 0 {
+		edge.Repost = &Repost{element.ID, element.Author}
+	}
+	return edge
+}
+
+// EntryID returns the id of the entry of the timeline: that of the repost or else of the post.
+func (e PostEdge) EntryID() PostID {
+	if e.Repost != nil {
+		return e.Repost.ID
+	}
+	return e.Post.ID
 }
 
 // PostPage is one page of a timeline, newest first.
@@ -149,12 +177,18 @@ type PostPage struct {
 	LiveCursor      Cursor // position of the timeline when the page was read
 	Unread          Unread // zero unless [Page.Unread] asks for it
 
-	// Liked says whether the user of [Page.LikesOf] likes posts, as far as that was read with the page.
-	Liked map[PostID]bool
+	// Related says what connects the user of [Page.Viewer] with posts, as far as that was read with the page.
+	Related map[PostID]Relation
 
 	// ScannedTo is the last position read of a page that ended early, because many entries were not shown: the page
 	// begins or ends there, in the direction of reading. It is empty for any other page.
 	ScannedTo Cursor
+}
+
+// Relation says what connects a user with a post.
+type Relation struct {
+	Liked    bool // the user likes the post
+	Reposted bool // the user has reposted it
 }
 
 // EndCursor returns the position after which the next page begins, for a page read towards older posts. It is empty for

@@ -22,7 +22,7 @@ type listRange struct {
 	below   []retwis.Element   // the next entries below the range, up to [retwis.CursorReserve]
 	hidden  []bool             // of each of entries: whether the timeline does not show it
 	same    [][]retwis.Element // of each of entries that is a repost: the elements directly below it that show the same post
-	liked   []bool             // of each of entries: whether the reader likes its post, if that was asked for
+	related []retwis.Relation  // of each of entries: what connects the reader with its post, if that was asked for
 	bottom  bool               // whether the range includes [rdb.ListComplete]
 
 	above  aboveMarker   // if it was asked for
@@ -37,7 +37,7 @@ type listRequest struct {
 	marker bool // whether to read the marker
 	unread int  // number of entries above the marker to read
 
-	likesOf retwis.UserID // the reader, to read which posts they like; or 0
+	viewer retwis.UserID // the reader, to read which posts they like and have reposted; or 0
 }
 
 // readList reads a range of the list of a timeline. The modes after and before read from the first of some entries
@@ -95,16 +95,16 @@ func (s *Timelines) pageCall(id retwis.TimelineID, of listRequest, position stri
 		p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Owner(),
 		p.Timeline(id).Sources(),
 	}
-	likes := "0"
-	if of.likesOf != 0 {
-		keys, likes = append(keys, p.User(of.likesOf).Likes()), "1"
+	relations := "0"
+	if of.viewer != 0 {
+		keys, relations = append(keys, p.User(of.viewer).Likes(), p.User(of.viewer).Reposted()), "1"
 	}
 	return rdb.Call{
 		Script: script.ReadList,
 		Keys:   keys,
 		Args: append([]any{
 			of.mode, strings.Join(elements, " "), of.count, retwis.CursorReserve, position, pageChanges, marker, of.unread,
-			string(id.Kind), likes,
+			string(id.Kind), relations,
 		}, s.pullArgs(id)...),
 	}
 }
@@ -124,7 +124,7 @@ func homeOwner(id retwis.TimelineID) string {
 }
 
 func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
-	if len(reply) != 15 {
+	if len(reply) != 16 {
 		return listRange{}, fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
@@ -150,7 +150,7 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 		got.reader = retwis.UserID(rdb.Number(reply[11]))
 	}
 	entries, _ := reply[5].([]any)
-	hidden, liked := flags(reply[10], len(entries)), flags(reply[12], len(entries))
+	hidden, liked, reposted := flags(reply[10], len(entries)), flags(reply[12], len(entries)), flags(reply[15], len(entries))
 	for i, e := range entries {
 		inRange := i < int(size)
 		switch rdb.Text(e) {
@@ -164,7 +164,8 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 			}
 			if inRange {
 				got.entries = append(got.entries, element)
-				got.hidden, got.liked = append(got.hidden, hidden[i]), append(got.liked, liked[i])
+				got.hidden = append(got.hidden, hidden[i])
+				got.related = append(got.related, retwis.Relation{Liked: liked[i], Reposted: reposted[i]})
 				got.same = append(got.same, sameBelow(place{i, element}, places))
 			} else {
 				got.below = append(got.below, element)

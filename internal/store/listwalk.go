@@ -19,8 +19,8 @@ type listWalk struct {
 	older     bool
 
 	wantUnread int           // unread entries to read with the first range
-	likesOf    retwis.UserID // whose likes of the posts are added to liked; 0 not to read them
-	liked      map[retwis.PostID]bool
+	viewer     retwis.UserID // whose likes and reposts are added to related; 0 not to read them
+	related    map[retwis.PostID]retwis.Relation
 
 	at      retwis.TimelinePosition
 	started bool
@@ -52,8 +52,8 @@ func (w *listWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	entries := entriesOf(got.entries, got.below)
 	for i, e := range entries {
 		entries[i].hidden, entries[i].same = got.hidden[i], got.same[i]
-		if w.likesOf != 0 {
-			w.liked[e.element.Shown()] = got.liked[i]
+		if w.viewer != 0 {
+			w.related[e.element.Shown()] = got.related[i]
 		}
 		entries[i].covered = e.element.Reposted == 0 // the partition need not receive the changes of a post that is reposted
 	}
@@ -90,7 +90,7 @@ func entriesOf(elements, below []retwis.Element) []entry {
 
 // nextRange reads the next entries of the list by index.
 func (w *listWalk) nextRange(ctx context.Context, count int) (listRange, error) {
-	of := listRequest{count: count, likesOf: w.likesOf}
+	of := listRequest{count: count, viewer: w.viewer}
 	if !w.started {
 		of.unread = w.wantUnread
 	}

@@ -19,6 +19,7 @@ type metrics struct {
 	earlyEnds         *prometheus.CounterVec
 	markers           prometheus.Counter
 	likes             *prometheus.CounterVec
+	reposts           *prometheus.CounterVec
 	likeCounts        prometheus.Counter
 }
 
@@ -37,6 +38,13 @@ func newMetrics(register prometheus.Registerer) *metrics {
 	}, []string{"change"})
 	for _, change := range []script.Name{script.Like, script.Unlike} {
 		likes.WithLabelValues(change.Base()) // served from the beginning
+	}
+	reposts := with.NewCounterVec(prometheus.CounterOpts{
+		Name: "retwis_reposts_total",
+		Help: "Calls by which users reposted a post (repost) or undid that (undo_repost).",
+	}, []string{"change"})
+	for _, change := range []script.Name{script.Repost, script.UndoRepost} {
+		reposts.WithLabelValues(change.Base())
 	}
 	earlyEnds := with.NewCounterVec(prometheus.CounterOpts{
 		Name: "retwis_page_early_ends_total",
@@ -60,7 +68,8 @@ func newMetrics(register prometheus.Registerer) *metrics {
 			Name: "retwis_timeline_markers_total",
 			Help: "Moves of the markers up to which users have read their timelines.",
 		}),
-		likes: likes,
+		likes:   likes,
+		reposts: reposts,
 		likeCounts: with.NewCounter(prometheus.CounterOpts{
 			Name: "retwis_like_counts_total",
 			Help: "Numbers of likers of a post in a partition that workers stored, because likes had changed them.",

@@ -56,6 +56,7 @@ func (s *Posts) Repost(ctx context.Context, user retwis.UserID, post retwis.Post
 	if err != nil {
 		return retwis.Element{}, fmt.Errorf("repost post %s: %w", original, err)
 	}
+	s.metrics.reposts.WithLabelValues(script.Repost.Base()).Inc()
 	return retwis.NewElement(id, user, 0, original), nil
 }
 
@@ -74,7 +75,24 @@ func (s *Posts) UndoRepost(ctx context.Context, user retwis.UserID, post retwis.
 	if err != nil {
 		return fmt.Errorf("undo the repost of post %s: %w", post, err)
 	}
+	s.metrics.reposts.WithLabelValues(script.UndoRepost.Base()).Inc()
 	return nil
+}
+
+// Reposted reports for each post whether a user has reposted it.
+func (s *Posts) Reposted(ctx context.Context, user retwis.UserID, ids []retwis.PostID) ([]bool, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	reposts, err := s.db.Client.HMGet(ctx, s.db.OfUser(user).User(user).Reposted(), strings.Fields(joinIDs(ids))...).Result()
+	if err != nil {
+		return nil, fmt.Errorf("look up the reposts of %s: %w", user, err)
+	}
+	reposted := make([]bool, len(ids))
+	for i, repost := range reposts {
+		reposted[i] = repost != nil
+	}
+	return reposted, nil
 }
 
 // original returns the post that a repost of a post or repost shows, which exists. Otherwise it returns [retwis.ErrPostNotFound].

@@ -56,14 +56,14 @@ func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.
 		from = &at
 	}
 	var w walk
-	var liked map[retwis.PostID]bool
+	var related map[retwis.PostID]retwis.Relation
 	if id.IsProfile() {
 		w = &profileWalk{timelines: s, id: id, from: from, older: older}
 	} else {
 		list := &listWalk{timelines: s, id: id, from: from, older: older, wantUnread: page.Unread}
-		if id.HasMarker() && page.LikesOf != 0 { // the reader's partition holds the list and the likes
-			liked = map[retwis.PostID]bool{}
-			list.likesOf, list.liked = page.LikesOf, liked
+		if id.HasMarker() && page.Viewer != 0 { // the reader's partition holds the list, the likes and the reposts
+			related = map[retwis.PostID]retwis.Relation{}
+			list.viewer, list.related = page.Viewer, related
 		}
 		w = list
 	}
@@ -78,7 +78,7 @@ func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.
 	if err != nil {
 		return retwis.PostPage{}, fmt.Errorf("read a page of timeline %s: %w", id, err)
 	}
-	result.Liked = liked
+	result.Related = related
 	return result, nil
 }
 
@@ -137,7 +137,7 @@ func (s *Timelines) collect(
 	position.Filter = filter
 	page := retwis.PostPage{LiveCursor: position.Cursor()}
 	for _, f := range all {
-		page.Edges = append(page.Edges, retwis.PostEdge{Cursor: f.entry.cursor(position), Post: f.Post})
+		page.Edges = append(page.Edges, retwis.NewPostEdge(f.entry.cursor(position), f.element, f.Post))
 	}
 	if early {
 		page.ScannedTo = last.cursor(position)

@@ -18,7 +18,7 @@ const (
 // content identifies what happened, in whichever timeline: an event without its cursor.
 type content struct {
 	kind   byte
-	post   retwis.PostID
+	post   retwis.PostID // or repost
 	number int
 	reason retwis.ResetReason
 	marker retwis.Cursor // which names its timeline
@@ -27,7 +27,7 @@ type content struct {
 func contentOf(e retwis.Event) (content, bool) {
 	switch e := e.(type) {
 	case *retwis.PostAdded:
-		return content{kind: '+', post: e.Edge.Post.ID}, true
+		return content{kind: '+', post: e.Edge.EntryID()}, true
 	case *retwis.PostRemoved:
 		return content{kind: '-', post: e.PostID}, true
 	case *retwis.PostChanged:

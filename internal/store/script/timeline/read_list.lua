@@ -2,17 +2,18 @@
 --
 -- KEYS   1 list   2 hash of the epoch, or a missing key   3 changes
 --        4 large authors   5 online nodes   6 hash of the owner   7 sources   8 likes of the reader, if they are read
+--        9 reposts of the reader, likewise
 -- ARGV   1 'top', 'after', 'before' or 'all'   2 for after and before: entry, and the entries below
 --        it, separated by spaces   3 count   4 number of further entries to return below the last one
 --        5 position in the changes, '' for none   6 maximum number of changes
 --        7 field of the marker, '' not to read it   8 number of unread entries to return
---        9 first letter of the name of the timeline   10 '1' to read the likes   11… see lib/pullonread.lua
+--        9 first letter of the name of the timeline   10 '1' to read the likes and reposts   11… see lib/pullonread.lua
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', number of entries in the range
 --        or -1 if the list holds none of the entries, entries of the range and below it,
 --        changes since the position as of lib/changes.lua, marker or '', unread entries,
 --        indexes of the unread entries that the timeline does not show, indexes of the entries that it does not show, owner of a list
 --        or '', indexes of the entries whose posts the reader likes, same posts as of lib/repeats.lua for the unread entries, and for
---        the entries }
+--        the entries, indexes of the entries whose posts the reader has reposted }
 --
 -- If the list does not hold the entry, the range begins or ends at the first of those below it that the
 -- list still holds.
@@ -82,7 +83,7 @@ end
 local function is_hidden(entry)
   return hides(kind, reader, KEYS[7], entry)
 end
-local liked = {}
+local liked, reposted = {}, {}
 if ARGV[10] == '1' and #entries > 0 then
   local posts = {}
   for i, entry in ipairs(entries) do
@@ -91,6 +92,11 @@ if ARGV[10] == '1' and #entries > 0 then
   for i, score in ipairs(redis.call('ZMSCORE', KEYS[8], unpack(posts))) do
     if score then
       liked[#liked + 1] = i
+    end
+  end
+  for i, repost in ipairs(redis.call('HMGET', KEYS[9], unpack(posts))) do
+    if repost then
+      reposted[#reposted + 1] = i
     end
   end
 end
@@ -110,4 +116,5 @@ return {
   liked,
   same_posts(KEYS[1], 0, unread, is_hidden),
   same_posts(KEYS[1], math.max(from, 0), entries, is_hidden),
+  reposted,
 }
