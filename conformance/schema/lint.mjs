@@ -20,7 +20,7 @@ function rules(schema) {
     // What has no id of its own: it is part of something, or has happened.
     '@graphql-eslint/strict-id-in-types': [
       'error',
-      { exceptions: { suffixes: ['Connection', 'Edge', 'Payload'], types: ['PageInfo', 'UserError', 'Ancestor', 'QuotedPost', 'Thread', ...parts] } },
+      { exceptions: { suffixes: ['Connection', 'Edge', 'Payload'], types: ['PageInfo', 'UserError', 'Ancestor', 'QuotedPost', 'Repost', 'Thread', ...parts] } },
     ],
   };
 }
