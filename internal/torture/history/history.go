@@ -26,6 +26,8 @@ const (
 	DropMember Kind = "drop-member" // Client removes Target from its list
 	Like       Kind = "like"        // Client likes the post with the text Target
 	Unlike     Kind = "unlike"      // Client no longer likes the post with the text Target
+	Repost     Kind = "repost"      // Client reposts the post with the text Target
+	UndoRepost Kind = "undo-repost" // Client undoes the repost of the post with the text Target
 	Leave      Kind = "leave"       // Client deletes its account
 )
 
@@ -81,7 +83,8 @@ type Stream struct {
 	Events []Event `json:"events"`
 }
 
-// View has the timelines and counters of a user at the end, when the service is quiet. Lists are newest first.
+// View has the timelines and counters of a user at the end, when the service is quiet. Lists are newest first. A repost is listed
+// as validate.Reposting returns it.
 type View struct {
 	User       string   `json:"user"`
 	Home       []string `json:"home"`       // read forwards
@@ -96,13 +99,14 @@ type View struct {
 	Followings int      `json:"followings"` // followingCount
 }
 
-// Thread has the replies to a post, and its likes, at the end.
+// Thread has the replies to a post, its likes, and the number of its reposts, at the end.
 type Thread struct {
 	Text    string   `json:"text"`    // of the post
 	Replies []string `json:"replies"` // texts, oldest first
 	Count   int      `json:"count"`   // replyCount
 	Likers  []string `json:"likers"`  // usernames
 	Likes   int      `json:"likes"`   // likeCount
+	Reposts int      `json:"reposts"` // repostCount
 }
 
 // Fault is an injected fault.

@@ -1,6 +1,10 @@
 package validate
 
-import "retwis/internal/torture/history"
+import (
+	"maps"
+
+	"retwis/internal/torture/history"
+)
 
 // stream applies the events of a subscriber like a client, and compares the result with the home timeline at the end. A
 // reset is allowed; a silent gap or repeat is not. The order is checked among events only, because pages below a full
@@ -14,34 +18,51 @@ func (c *checker) stream(s history.Stream) {
 			known, order, received = set(e.Texts), map[string]int{}, map[string]bool{}
 		case history.Added:
 			author, seq := parse(e.Text)
+			_, reposter := shownBy(e.Text)
 			if received[e.Text] {
 				c.report(ExactlyOnce, "%s received %q twice without a reset", s.Client, e.Text)
-			} else if seq < order[author] {
+			} else if reposter == "" && seq < order[author] {
 				c.report(Ordered, "%s received %q after a newer post of %s", s.Client, e.Text, author)
 			}
-			order[author] = max(order[author], seq)
+			if reposter == "" {
+				order[author] = max(order[author], seq)
+			}
 			known[e.Text], received[e.Text] = true, true
 		case history.Removed:
 			delete(known, e.Text)
+			maps.DeleteFunc(known, func(entry string, _ bool) bool {
+				text, _ := shownBy(entry)
+				return text == e.Text
+			})
 		}
 	}
 	view, ok := c.view(s.Client)
 	if !ok {
 		return
 	}
-	home := set(view.Home)
-	for text := range known {
+	home, shown := set(view.Home), showing(view.Home)
+	for entry := range known {
+		text, reposter := shownBy(entry)
 		author, _ := parse(text)
 		to, _ := answered(text)
 		// The deletion of an account hides the answers of others to it without an event, as documented.
 		excused := c.facts.leaving[text] || c.facts.gone[author] || c.facts.gone[to]
-		if _, deleted := c.facts.deleted[text]; !home[text] && !deleted && !excused {
-			c.report(Resumable, "%s knows %q from its subscription, and its home lacks it", s.Client, text)
+		if _, deleted := c.facts.deleted[text]; !home[text] && (reposter == "" || !shown[text]) && !deleted && !excused && !c.facts.gone[reposter] {
+			c.report(Resumable, "%s knows %q from its subscription, and its home lacks it", s.Client, entry)
 		}
 	}
-	for _, text := range view.Home {
-		if !known[text] {
-			c.report(Resumable, "%s never received %q, which its home holds", s.Client, text)
+	told := map[string]bool{} // texts of posts
+	for entry := range known {
+		text, _ := shownBy(entry)
+		told[text] = true
+	}
+	for _, entry := range view.Home {
+		// A repost that repeated another entry may appear without an event, as documented: when that one was undone, or is below the end
+		// of the stored list.
+		text, reposter := shownBy(entry)
+		repeated := reposter != "" && (told[text] || c.facts.undone[text])
+		if !known[entry] && !repeated {
+			c.report(Resumable, "%s never received %q, which its home holds", s.Client, entry)
 		}
 	}
 }

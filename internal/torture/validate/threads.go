@@ -49,6 +49,7 @@ func (c *checker) threads() {
 			c.report(Counts, "%q has %d replies, and replyCount says %d", begin, len(thread.Replies), thread.Count)
 		}
 		c.liked(thread)
+		c.repostsCounted(thread)
 	}
 }
 

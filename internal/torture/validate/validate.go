@@ -47,6 +47,7 @@ func Check(h *history.History) []Violation {
 		c.completePages(view)
 		c.isolated(view)
 		c.counted(view)
+		c.reposted(view)
 	}
 	c.resurrected()
 	c.threads()
@@ -102,6 +103,8 @@ type facts struct {
 	edges   map[string]map[string]edge // follower → author
 	members map[string]map[string]edge // owner of a list → author
 	likes   map[string]map[string]edge // user → text of a post
+	reposts map[string]map[string]edge // user → text of a post
+	undone  map[string]bool            // texts of posts of which a repost may have been undone
 	gone    map[string]bool            // users who deleted their accounts
 }
 
@@ -118,7 +121,8 @@ func gather(h *history.History) facts {
 	f := facts{
 		created: map[string]int64{}, maybe: map[string]bool{},
 		deleted: map[string]int64{}, leaving: map[string]bool{},
-		edges: map[string]map[string]edge{}, members: map[string]map[string]edge{}, likes: map[string]map[string]edge{}, gone: map[string]bool{},
+		edges: map[string]map[string]edge{}, members: map[string]map[string]edge{}, likes: map[string]map[string]edge{},
+		reposts: map[string]map[string]edge{}, undone: map[string]bool{}, gone: map[string]bool{},
 	}
 	left := map[string]bool{} // users whose deletion has an unknown outcome so far
 	operations := slices.Clone(h.Operations)
@@ -148,6 +152,14 @@ func gather(h *history.History) facts {
 			f.change(f.members, o, o.Kind == history.AddMember)
 		case o.Kind == history.Like || o.Kind == history.Unlike:
 			f.change(f.likes, o, o.Kind == history.Like)
+		case o.Kind == history.Repost || o.Kind == history.UndoRepost:
+			f.change(f.reposts, o, o.Kind == history.Repost)
+			f.undone[o.Target] = f.undone[o.Target] || o.Kind == history.UndoRepost
+		}
+	}
+	for user := range f.gone {
+		for text := range f.reposts[user] {
+			f.undone[text] = true
 		}
 	}
 	return f

@@ -93,7 +93,7 @@ func (c *checker) exactlyOnce(v history.View) {
 func (c *checker) ordered(v history.View) {
 	for where, list := range lists(v) {
 		last := map[string]string{}
-		for _, text := range list {
+		for _, text := range WithoutReposts(list) {
 			author, seq := parse(text)
 			if above, ok := last[author]; ok {
 				if _, newer := parse(above); seq > newer {
@@ -131,7 +131,8 @@ func (c *checker) completePages(v history.View) {
 // and a list only posts of its members.
 func (c *checker) isolated(v history.View) {
 	for where, list := range lists(v) {
-		for _, text := range list {
+		for _, entry := range list {
+			text, reposter := shownBy(entry)
 			author, _ := parse(text)
 			if !c.facts.allowed(text) {
 				_, deleted := c.facts.deleted[text]
@@ -144,6 +145,9 @@ func (c *checker) isolated(v history.View) {
 					c.report(Isolation, "%s's %s holds %q, which nobody created", v.User, where, text)
 				}
 				continue
+			}
+			if reposter != "" {
+				continue // see reposted
 			}
 			if where == onHome && author != v.User && c.facts.state(c.facts.edges, v.User, author) == absent ||
 				where == onList && c.facts.state(c.facts.members, v.User, author) == absent {
@@ -202,7 +206,7 @@ func (c *checker) resurrected() {
 		if o.Kind != history.ReadHome || o.Outcome != history.OK {
 			continue
 		}
-		for _, text := range o.Texts {
+		for text := range showing(o.Texts) {
 			author, _ := parse(text)
 			if at, ok := c.facts.deleted[text]; ok && at < o.Call && author == o.Client {
 				c.report(NoResurrection, "%s read %q after its deletion was acknowledged", o.Client, text)

@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"retwis/internal/torture/history"
+	"retwis/internal/torture/validate"
 )
 
 const (
 	homeQuery = `query($first: Int, $after: Cursor, $last: Int, $before: Cursor) { viewer { homeTimeline { posts(first: $first, after: $after, last: $last, before: $before) {
-		liveCursor edges { node { text } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } } }`
+		liveCursor edges { entryId node { text } reason { user { username } } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } } }`
 	listQuery = `query($id: ID!, $after: Cursor) { node(id: $id) { ... on List {
-		timeline { posts(first: 100, after: $after) { edges { node { text } } pageInfo { hasNextPage endCursor } } } } } }`
-	mentionsQuery = `query($after: Cursor) { viewer { mentionsTimeline { posts(first: 100, after: $after) { edges { node { text } } pageInfo { hasNextPage endCursor } } } } }`
+		timeline { posts(first: 100, after: $after) { edges { entryId node { text } reason { user { username } } } pageInfo { hasNextPage endCursor } } } } } }`
+	mentionsQuery = `query($after: Cursor) { viewer { mentionsTimeline { posts(first: 100, after: $after) { edges { entryId node { text } reason { user { username } } } pageInfo { hasNextPage endCursor } } } } }`
 	profileQuery  = `query($name: String!, $after: Cursor, $replies: Boolean!) { user(username: $name) { postCount followerCount followingCount
-		timeline(includeReplies: $replies) { posts(first: 100, after: $after) { edges { node { text } } pageInfo { hasNextPage endCursor } } } } }`
+		timeline(includeReplies: $replies) { posts(first: 100, after: $after) { edges { entryId node { text } reason { user { username } } } pageInfo { hasNextPage endCursor } } } } }`
 	followingQuery = `query($name: String!, $after: Cursor) { user(username: $name) { following(first: 100, after: $after) { edges { node { username } } pageInfo { hasNextPage endCursor } } } }`
 )
 
@@ -27,12 +28,27 @@ type pageInfo struct {
 	StartCursor, EndCursor       string
 }
 
-type textEdges []struct{ Node struct{ Text string } }
+// entry is an edge of a timeline.
+type entry struct {
+	EntryID string
+	Node    struct{ ID, Text string }
+	Reason  *struct{ User struct{ Username string } }
+}
+
+// text returns what stands for the entry in a history.
+func (e entry) text() string {
+	if e.Reason != nil {
+		return validate.Reposting(e.Node.Text, e.Reason.User.Username, e.EntryID)
+	}
+	return e.Node.Text
+}
+
+type textEdges []entry
 
 func (e textEdges) texts() []string {
 	found := make([]string, len(e))
 	for i, edge := range e {
-		found[i] = edge.Node.Text
+		found[i] = edge.text()
 	}
 	return found
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"retwis/internal/torture/history"
+	"retwis/internal/torture/validate"
 )
 
 // Options configure the size of the workload.
@@ -87,6 +88,7 @@ func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) 
 	var actors sync.WaitGroup
 	for _, author := range w.authors {
 		actors.Go(func() { w.act(ctx, acting, func() { w.writeOrDelete(ctx, author) }) })
+		actors.Go(func() { w.act(ctx, acting, func() { author.repost(ctx) }) })
 	}
 	for _, leaver := range w.leavers {
 		actors.Go(func() { w.writeAndLeave(ctx, acting, leaver) })
@@ -94,6 +96,7 @@ func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) 
 	for i, reader := range w.readers {
 		actors.Go(func() { w.act(ctx, acting, func() { reader.readHome(ctx) }) })
 		actors.Go(func() { w.act(ctx, acting, func() { reader.like(ctx) }) })
+		actors.Go(func() { w.act(ctx, acting, func() { reader.repost(ctx) }) })
 		on := true
 		actors.Go(func() {
 			w.act(ctx, acting, func() {
@@ -184,7 +187,7 @@ func (w *Workload) settle(ctx context.Context) error {
 				return err
 			}
 			fmt.Fprintln(&homes, u.Name, texts, listed)
-			complete = complete && w.subscribers[i].has(texts)
+			complete = complete && w.subscribers[i].has(validate.WithoutReposts(texts))
 		}
 		now := homes.String()
 		quiet := complete && now == before

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 )
 
 const subscription = `subscription($after: Cursor) { timelineEvents(after: $after) { __typename cursor
-	... on PostAdded { edge { node { id text } } } ... on PostRemoved { postId } } }`
+	... on PostAdded { edge { entryId node { id text } reason { user { username } } } } ... on PostRemoved { entryId } } }`
 
 // subscriber watches a user's home timeline over websockets as the API guide recommends: it resumes after the last
 // cursor, and fetches the home again after a reset.
@@ -27,6 +28,8 @@ type subscriber struct {
 	mu     sync.Mutex
 	stream history.Stream
 	last   time.Time // time of the last event
+
+	reposts map[string]string // those received, by the ids of their entries; used by one goroutine
 }
 
 func (s *subscriber) add(e history.Event) {
@@ -39,7 +42,7 @@ func (s *subscriber) add(e history.Event) {
 
 // run reads events until ctx is done, and reconnects whenever a connection ends.
 func (s *subscriber) run(ctx context.Context) error {
-	s.stream.Client = s.user.Name
+	s.stream.Client, s.reposts = s.user.Name, map[string]string{}
 	texts, cursor, err := s.user.home(ctx)
 	if err != nil {
 		return err
@@ -119,8 +122,8 @@ func (s *subscriber) event(ctx context.Context, payload json.RawMessage, cursor 
 			TimelineEvents *struct {
 				Typename string `json:"__typename"`
 				Cursor   string
-				Edge     struct{ Node struct{ ID, Text string } }
-				PostID   string
+				Edge     entry
+				EntryID  string
 			}
 		}
 	}
@@ -134,9 +137,12 @@ func (s *subscriber) event(ctx context.Context, payload json.RawMessage, cursor 
 	switch e.Typename {
 	case "PostAdded":
 		s.user.posts.add(post{e.Edge.Node.ID, e.Edge.Node.Text})
-		s.add(history.Event{Kind: history.Added, ID: e.Edge.Node.ID, Text: e.Edge.Node.Text})
+		if e.Edge.Reason != nil {
+			s.reposts[e.Edge.EntryID] = e.Edge.text()
+		}
+		s.add(history.Event{Kind: history.Added, ID: e.Edge.EntryID, Text: e.Edge.text()})
 	case "PostRemoved":
-		s.add(history.Event{Kind: history.Removed, ID: e.PostID, Text: s.user.posts.text(e.PostID)})
+		s.add(history.Event{Kind: history.Removed, ID: e.EntryID, Text: cmp.Or(s.reposts[e.EntryID], s.user.posts.text(e.EntryID))})
 	case "TimelineCaughtUp":
 		s.add(history.Event{Kind: history.CaughtUp})
 	case "TimelineReset":

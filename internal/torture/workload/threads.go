@@ -9,9 +9,9 @@ import (
 
 const threadsQuery = `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Post { text replyCount
 	replies(first: 20) { edges { node { text } } pageInfo { hasNextPage } }
-	likeCount likers(first: 20) { edges { node { username } } pageInfo { hasNextPage } } } } }`
+	repostCount likeCount likers(first: 20) { edges { node { username } } pageInfo { hasNextPage } } } } }`
 
-// threads records the replies and likes of all posts that exist, except of those, which are rare, with more than one page of either.
+// threads records the replies, likes and reposts of all posts that exist, except of those, which are rare, with more than one page of either.
 func (u *User) threads(ctx context.Context) error {
 	for batch := range slices.Chunk(u.posts.ids(), 10) {
 		var data struct {
@@ -22,8 +22,9 @@ func (u *User) threads(ctx context.Context) error {
 					Edges    textEdges
 					PageInfo pageInfo
 				}
-				LikeCount int
-				Likers    struct {
+				LikeCount   int
+				RepostCount int
+				Likers      struct {
 					Edges    nameEdges
 					PageInfo pageInfo
 				}
@@ -36,7 +37,7 @@ func (u *User) threads(ctx context.Context) error {
 			if post != nil && !post.Replies.PageInfo.HasNextPage && !post.Likers.PageInfo.HasNextPage {
 				u.recorder.Thread(history.Thread{
 					Text: post.Text, Replies: post.Replies.Edges.texts(), Count: post.ReplyCount,
-					Likers: post.Likers.Edges.names(), Likes: post.LikeCount,
+					Likers: post.Likers.Edges.names(), Likes: post.LikeCount, Reposts: post.RepostCount,
 				})
 			}
 		}

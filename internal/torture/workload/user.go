@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -33,6 +34,7 @@ type User struct {
 
 	mentions map[string]int // how often the user mentioned others
 	liked    []post         // used by one goroutine
+	reposted []post         // used by one goroutine
 }
 
 const (
@@ -46,6 +48,8 @@ const (
 	dropMutation     = `mutation($id: ID!, $list: ID!) { removeListMember(input: {userId: $id, listId: $list}) { userErrors { code message } } }`
 	likeMutation     = `mutation($id: ID!) { likePost(input: {postId: $id}) { userErrors { code message } } }`
 	unlikeMutation   = `mutation($id: ID!) { unlikePost(input: {postId: $id}) { userErrors { code message } } }`
+	repostMutation   = `mutation($id: ID!) { repostPost(input: {postId: $id}) { userErrors { code message } } }`
+	undoMutation     = `mutation($id: ID!) { undoRepost(input: {postId: $id}) { userErrors { code message } } }`
 	leaveMutation    = `mutation { deleteAccount(input: {password: "torture test"}) { userErrors { code message } } }`
 	followsQuery     = `query($id: ID!) { node(id: $id) { ... on User { viewerFollows } } }`
 )
@@ -212,19 +216,36 @@ func (u *User) follow(ctx context.Context, author *User, on bool) bool {
 
 // like likes a recent post, or ends a like.
 func (u *User) like(ctx context.Context) {
-	if n := len(u.liked); n > 0 && rand.IntN(3) == 0 {
-		i := n - 1 - rand.IntN(min(10, n))
-		chosen := u.liked[i]
-		u.liked = append(u.liked[:i], u.liked[i+1:]...)
-		u.changeLike(ctx, history.Unlike, unlikeMutation, chosen)
-		return
-	}
-	if chosen, ok := u.posts.recent(); ok && u.changeLike(ctx, history.Like, likeMutation, chosen) {
+	if chosen, ok := oneOf(&u.liked); ok {
+		u.change(ctx, history.Unlike, unlikeMutation, chosen)
+	} else if chosen, ok := u.posts.recent(); ok && u.change(ctx, history.Like, likeMutation, chosen) {
 		u.liked = append(u.liked, chosen)
 	}
 }
 
-func (u *User) changeLike(ctx context.Context, kind history.Kind, mutation string, of post) bool {
+// repost reposts a recent post, or undoes a repost.
+func (u *User) repost(ctx context.Context) {
+	if chosen, ok := oneOf(&u.reposted); ok {
+		u.change(ctx, history.UndoRepost, undoMutation, chosen)
+	} else if chosen, ok := u.posts.recent(); ok && u.change(ctx, history.Repost, repostMutation, chosen) {
+		u.reposted = append(u.reposted, chosen)
+	}
+}
+
+// oneOf sometimes removes one of the last posts, and returns it.
+func oneOf(posts *[]post) (post, bool) {
+	n := len(*posts)
+	if n == 0 || rand.IntN(3) > 0 {
+		return post{}, false
+	}
+	i := n - 1 - rand.IntN(min(10, n))
+	chosen := (*posts)[i]
+	*posts = slices.Delete(*posts, i, i+1)
+	return chosen, true
+}
+
+// change changes what connects the user with a post.
+func (u *User) change(ctx context.Context, kind history.Kind, mutation string, of post) bool {
 	return u.attempt(ctx, history.Operation{Kind: kind, Target: of.text}, func(*history.Operation) error {
 		return u.api.call(ctx, rand.Uint64(), u.token, mutation, map[string]any{"id": of.id}, nil)
 	})

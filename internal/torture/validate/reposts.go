@@ -1,0 +1,122 @@
+package validate
+
+import (
+	"strings"
+
+	"retwis/internal/torture/history"
+)
+
+// Reposting returns what stands for a repost in a list: the text of the post, the reposter, and the id of the entry, because a user may
+// repost a post again.
+func Reposting(text, reposter, id string) string { return text + " ~" + reposter + " " + id }
+
+// shownBy returns the text of the post that an entry shows, and the reposter, empty if the entry is the post itself.
+func shownBy(entry string) (text, reposter string) {
+	text, rest, _ := strings.Cut(entry, " ~")
+	reposter, _, _ = strings.Cut(rest, " ")
+	return text, reposter
+}
+
+// WithoutReposts returns the entries of a list that are posts themselves.
+func WithoutReposts(list []string) []string {
+	var posts []string
+	for _, entry := range list {
+		if _, reposter := shownBy(entry); reposter == "" {
+			posts = append(posts, entry)
+		}
+	}
+	return posts
+}
+
+// showing returns the texts of the posts that a list shows, by themselves or by reposts.
+func showing(list []string) map[string]bool {
+	shown := make(map[string]bool, len(list))
+	for _, entry := range list {
+		text, _ := shownBy(entry)
+		shown[text] = true
+	}
+	return shown
+}
+
+// reposted checks that the timelines of a user show what those reposted whom they concern, and no other reposts. A timeline need not have the repost
+// of a post that it shows further below.
+func (c *checker) reposted(v history.View) {
+	all := lists(v)
+	sources := map[string]func(reposter string) edge{
+		onHome:    func(r string) edge { return c.follows(v.User, r) },
+		onList:    func(r string) edge { return c.facts.state(c.facts.members, v.User, r) },
+		onProfile: func(r string) edge { return isUser(v.User, r) },
+		onReplies: func(r string) edge { return isUser(v.User, r) },
+	}
+	for where, list := range all {
+		seen := map[[2]string]bool{} // text and reposter
+		for _, entry := range list {
+			text, reposter := shownBy(entry)
+			if repost := [2]string{text, reposter}; reposter != "" && seen[repost] {
+				c.report(ExactlyOnce, "%s's %s holds two reposts of %q by %s", v.User, where, text, reposter)
+			} else {
+				seen[repost] = true
+			}
+			switch source := sources[where]; {
+			case reposter == "":
+			case source == nil || source(reposter) == absent:
+				c.report(Isolation, "%s's %s holds %q, whose reposter is none of its sources", v.User, where, entry)
+			case c.repostOf(reposter, text) == absent:
+				c.report(NoResurrection, "%s's %s holds %q, which was undone, or which nobody reposted", v.User, where, entry)
+			}
+		}
+	}
+	for where, source := range sources {
+		shown := showing(all[where])
+		for reposter, texts := range c.facts.reposts {
+			if source(reposter) != present {
+				continue
+			}
+			for text := range texts {
+				if c.repostOf(reposter, text) == present && c.facts.required(text) && !shown[text] {
+					c.report(Durable, "%s's %s lacks %q, whose repost by %s was acknowledged", v.User, where, text, reposter)
+				}
+			}
+		}
+	}
+}
+
+// repostOf returns the state of a repost at the end.
+func (c *checker) repostOf(user, text string) edge {
+	if c.facts.gone[user] {
+		return absent
+	}
+	return c.facts.reposts[user][text]
+}
+
+// follows returns whether the home of a user has the posts of an author.
+func (c *checker) follows(user, author string) edge {
+	if user == author {
+		return present
+	}
+	return c.facts.state(c.facts.edges, user, author)
+}
+
+func isUser(user, other string) edge {
+	if user == other {
+		return present
+	}
+	return absent
+}
+
+// repostsCounted checks the number of reposts of a post.
+func (c *checker) repostsCounted(thread history.Thread) {
+	least, most := 0, 0
+	for user := range c.facts.reposts {
+		switch c.repostOf(user, thread.Text) {
+		case present:
+			least++
+			most++
+		case uncertain:
+			most++
+		}
+	}
+	if thread.Reposts < least || thread.Reposts > most {
+		c.report(Counts, "%d to %d users have reposted %q, and repostCount says %d", least, most, thread.Text, thread.Reposts)
+	}
+}
