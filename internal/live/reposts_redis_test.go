@@ -175,5 +175,19 @@ func TestHub_SendsNoRepeats(t *testing.T) {
 		}
 		expect(replayed, mark)
 		expect(replayed, post)
+
+		// A repost that was undone is not sent either, although its removal has not been delivered yet.
+		storetest.Repost(t, n.Store, reposters[0], post)
+		last := n.post(reposters[0])
+		n.drain()
+		if err := n.Posts.UndoRepost(t.Context(), reposters[0], post); err != nil {
+			t.Fatal(err)
+		}
+		if replayed, err = hub.Subscribe(t.Context(), home, watching.cursor); err != nil {
+			t.Fatal(err)
+		}
+		expect(replayed, mark)
+		expect(replayed, post)
+		expect(replayed, last)
 	})
 }

@@ -68,7 +68,8 @@ func (x existing) showsEntry(e entry) bool {
 	return x.shows(e.element) && !slices.ContainsFunc(e.same, x.shows)
 }
 
-// hideRepeats marks the entries of a replay that repeat a post which the list shows directly below them. The entries are newest first.
+// hideRepeats hides the entries of a replay that repeat a post which the list shows directly below them, or that show nothing any more. The
+// entries are newest first.
 func (s *Live) hideRepeats(ctx context.Context, arrived []pubsub.Arrival, places []place) error {
 	var entries []entry
 	var at []int
@@ -89,7 +90,7 @@ func (s *Live) hideRepeats(ctx context.Context, arrived []pubsub.Arrival, places
 		exist[ids[i]] = post != nil
 	}
 	for i, e := range entries {
-		arrived[at[i]].Hidden = exist.shows(e.element) && !exist.showsEntry(e)
+		arrived[at[i]].Hidden = !exist.showsEntry(e)
 	}
 	return nil
 }
