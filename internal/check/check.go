@@ -59,6 +59,8 @@ type Database interface {
 	LostReferences(ctx context.Context, references []record.Reference) ([]record.Reference, error)
 	// RepostsOfUser returns what the database stores as the reposts of a user, by the post that each one shows.
 	RepostsOfUser(ctx context.Context, user retwis.UserID) (map[string]string, error)
+	// StaleHiddenReposters returns the members of the user's set of hidden reposters whom the user does not follow.
+	StaleHiddenReposters(ctx context.Context, user retwis.UserID) ([]string, error)
 	PostLikes(ctx context.Context, post retwis.PostID) (record.PostLikes, error)
 	LikersOf(ctx context.Context, post retwis.PostID, partitions []int) ([]record.Like, error)
 	LikesOf(ctx context.Context, user retwis.UserID) ([]record.Like, error)
@@ -91,6 +93,7 @@ type Repairer interface {
 	RepairAuthorPartition(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) error
 	RepairReference(ctx context.Context, to record.Referenced, entry string) error
 	RepairRepostOfUser(ctx context.Context, user retwis.UserID, post string) error
+	RepairHiddenReposter(ctx context.Context, user retwis.UserID, reposter string) error
 	RepairLike(ctx context.Context, user retwis.UserID, post retwis.PostID) error
 	RepairLikeCount(ctx context.Context, post retwis.PostID, partition int) error
 	RepairCounts(ctx context.Context, id retwis.UserID) error

@@ -32,6 +32,8 @@ const (
 	RepostExtra   Kind = "repost extra"   // the set of reposts of a post holds an entry that does not belong to it
 	RepostOfUser  Kind = "repost of user" // the reposts of a user lack one, or hold an entry that is none
 
+	HiddenReposter Kind = "hidden reposter" // a user has hidden the reposts of a user whom they do not follow
+
 	OneWayEdge             Kind = "one-way edge"             // the two directions of a follow or membership differ
 	DanglingEdge           Kind = "dangling edge"            // a follow or membership refers to a deleted user
 	FollowerPartition      Kind = "follower partition"       // the follower partitions of an author lack a partition
@@ -59,7 +61,7 @@ func kinds() []Kind {
 	return []Kind{
 		Missing, Extra, Duplicate, OutOfOrder, Marker,
 		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder, ReplyMissing, ReplyExtra, QuoteMissing, QuoteExtra, RepostMissing, RepostExtra, RepostOfUser,
-		OneWayEdge, DanglingEdge, FollowerPartition, FollowerPartitionCount, Count,
+		HiddenReposter, OneWayEdge, DanglingEdge, FollowerPartition, FollowerPartitionCount, Count,
 		OneWayLike, LikeExtra, LikePartition, LikeCount, LikeTotal, NameMissing, NameTaken,
 		SearchWords, SearchExtra, NewestMissing, NewestExtra,
 	}

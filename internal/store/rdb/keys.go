@@ -42,22 +42,23 @@ type Kind string
 
 // Kinds of keys that scripts build themselves, from [Partition.Prefix].
 const (
-	AccountKeys       Kind = "user"
-	SessionKeys       Kind = "session"
-	SessionsKeys      Kind = "sessions"
-	DocumentKeys      Kind = "document"
-	PostKeys          Kind = "post"
-	HomeKeys          Kind = "home"
-	PullWatermarkKeys Kind = "pull_watermarks"
-	FollowingKeys     Kind = "following"
-	FollowerKeys      Kind = "fans"
-	LikesKeys         Kind = "likes"
-	LikerKeys         Kind = "likers"
-	LikePartitionKeys Kind = "like_partitions"
-	ListKeys          Kind = "list"
-	ListedKeys        Kind = "listed"
-	MergeMarkKeys     Kind = "merge_marks"
-	LiveChannels      Kind = "live"
+	AccountKeys        Kind = "user"
+	SessionKeys        Kind = "session"
+	SessionsKeys       Kind = "sessions"
+	DocumentKeys       Kind = "document"
+	PostKeys           Kind = "post"
+	HomeKeys           Kind = "home"
+	PullWatermarkKeys  Kind = "pull_watermarks"
+	FollowingKeys      Kind = "following"
+	HiddenReposterKeys Kind = "hidden_reposters"
+	FollowerKeys       Kind = "fans"
+	LikesKeys          Kind = "likes"
+	LikerKeys          Kind = "likers"
+	LikePartitionKeys  Kind = "like_partitions"
+	ListKeys           Kind = "list"
+	ListedKeys         Kind = "listed"
+	MergeMarkKeys      Kind = "merge_marks"
+	LiveChannels       Kind = "live"
 )
 
 // Prefix returns the common prefix of the keys of a kind in the partition.
@@ -274,6 +275,9 @@ func (u UserKeys) PullWatermarks() string { return u.key(PullWatermarkKeys) }
 // Following is a sorted set: the users whom the user follows, by the time of the follow.
 func (u UserKeys) Following() string { return u.key(FollowingKeys) }
 
+// HiddenReposters is a set: users whom the user follows, and whose reposts the home does not show.
+func (u UserKeys) HiddenReposters() string { return u.key(HiddenReposterKeys) }
+
 // Followers is a sorted set: the users of the partition who follow the user, by the time of the follow. Any
 // partition may have one for the user. The kind is short because there are many such keys, and a key of up to
 // 28 bytes takes 32 in Redis.
@@ -359,6 +363,18 @@ func (t TimelineKeys) Sources() string {
 	return t.p.User(t.id.Owner).Following()
 }
 
+// HiddenReposters is the set of users whose reposts the timeline does not show. Only homes have one; for other kinds the key does
+// not exist.
+func (t TimelineKeys) HiddenReposters() string {
+	if t.id.Kind == retwis.HomeTimeline {
+		return t.p.User(t.id.Owner).HiddenReposters()
+	}
+	return t.none()
+}
+
+// none is a key that does not exist.
+func (t TimelineKeys) none() string { return t.p.Tag + ":none" }
+
 // Owner is the hash of the user or list that the timeline belongs to, whose field state says whether it still
 // exists. The public timeline has none.
 func (t TimelineKeys) Owner() string {
@@ -388,6 +404,6 @@ func (t TimelineKeys) Epoch() string {
 	case retwis.HomeTimeline, retwis.ListTimeline:
 		return t.Owner()
 	default:
-		return t.p.Tag + ":none"
+		return t.none()
 	}
 }

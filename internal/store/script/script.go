@@ -43,7 +43,6 @@ const (
 	DetachFollowers       Name = "account/detach_followers"
 	DetachFollowing       Name = "account/detach_following"
 	RehashPassword        Name = "account/rehash_password"
-	RaiseFilterEpoch      Name = "account/raise_filter_epoch"
 	ReleaseName           Name = "account/release_name"
 	UpdateProfile         Name = "account/update_profile"
 )
@@ -145,22 +144,23 @@ const (
 
 // Scripts of inspect/.
 const (
-	HalfEdges          Name = "inspect/half_edges"
-	InspectTimeline    Name = "inspect/inspect_timeline"
-	InspectUser        Name = "inspect/inspect_user"
-	RepairCounts       Name = "inspect/repair_counts"
-	RepairLike         Name = "inspect/repair_like"
-	RepairLikeCount    Name = "inspect/repair_like_count"
-	RepairEdge         Name = "inspect/repair_edge"
-	RepairMarker       Name = "inspect/repair_marker"
-	RepairNewestUser   Name = "inspect/repair_newest_user"
-	RepairSearchEntry  Name = "inspect/repair_search_entry"
-	RepairSearchWords  Name = "inspect/repair_search_words"
-	RepairReference    Name = "inspect/repair_reference"
-	RepairRepostOfUser Name = "inspect/repair_repost_of_user"
-	RepairProfileEntry Name = "inspect/repair_profile_entry"
-	RemoveEntries      Name = "inspect/remove_entries"
-	StaleSearchWords   Name = "inspect/stale_search_words"
+	HalfEdges            Name = "inspect/half_edges"
+	InspectTimeline      Name = "inspect/inspect_timeline"
+	InspectUser          Name = "inspect/inspect_user"
+	RepairCounts         Name = "inspect/repair_counts"
+	RepairHiddenReposter Name = "inspect/repair_hidden_reposter"
+	RepairLike           Name = "inspect/repair_like"
+	RepairLikeCount      Name = "inspect/repair_like_count"
+	RepairEdge           Name = "inspect/repair_edge"
+	RepairMarker         Name = "inspect/repair_marker"
+	RepairNewestUser     Name = "inspect/repair_newest_user"
+	RepairSearchEntry    Name = "inspect/repair_search_entry"
+	RepairSearchWords    Name = "inspect/repair_search_words"
+	RepairReference      Name = "inspect/repair_reference"
+	RepairRepostOfUser   Name = "inspect/repair_repost_of_user"
+	RepairProfileEntry   Name = "inspect/repair_profile_entry"
+	RemoveEntries        Name = "inspect/remove_entries"
+	StaleSearchWords     Name = "inspect/stale_search_words"
 )
 
 // Base returns the name without its directory. It is unique too. Metrics and spans use it.
