@@ -97,7 +97,7 @@ func newPricedDB(t *testing.T) *pricedDB {
 	service := openStore(t, server)
 	db := &pricedDB{api: newAPI(Options{}), server: server, exchange: &exchanges{}}
 	db.serve(&Resolver{
-		Accounts: db.fakeBackend, Users: service.Accounts, Posts: service.Posts, Reposts: service.Posts, Likes: service.Likes, Follows: service.Follows, Lists: service.Lists,
+		Accounts: db.fakeBackend, Users: service.Accounts, Posts: service.Posts, Reposts: service.Posts, Likes: service.Likes, Follows: service.Follows, Lists: service.Lists, Tags: service.Tags,
 		Timelines: service.Timelines, Live: db.fakeBackend, Limits: unlimited{},
 	}, Options{Introspection: true})
 	users, err := service.Accounts.Users(t.Context(), ids[1:2])
