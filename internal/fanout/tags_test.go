@@ -48,7 +48,9 @@ func TestTags_HavePostsAndReplies(t *testing.T) {
 		people := e.Apart(3)
 		first := e.Post(people[0], "#Go and #redis, and #GO")
 		e.Post(people[0], "go without #")
+		e.Drain() // a timeline is in order of arrival
 		second := e.Post(people[1], "#redis")
+		e.Drain()
 		reply, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: people[2], Text: "a reply about #go", InReplyTo: second, IdempotencyKey: "reply"})
 		if err != nil {
 			t.Fatal(err)
@@ -279,7 +281,9 @@ func TestCheck_FindsAndRepairsHashtags(t *testing.T) {
 		e.Work(fanout.Options{})
 		client := enginetest.Client(t, url)
 		people := e.Apart(2)
-		first, other, last := e.Post(people[0], "#Go"), e.Post(people[1], "nothing"), e.Post(people[1], "#GO #redis")
+		first, other := e.Post(people[0], "#Go"), e.Post(people[1], "nothing")
+		e.Drain()
+		last := e.Post(people[1], "#GO #redis")
 		e.Drain()
 		e.IsSound()
 		tag, redisTag := e.tag("go"), e.tag("redis")
