@@ -95,6 +95,8 @@ func (a *Activity) act(ctx context.Context) error {
 		return err
 	}
 	switch n := a.random.IntN(10); {
+	case n < 3:
+		return a.post(ctx, randomText(a.faker)+" #"+hashtags[popular(a.random, len(hashtags))])
 	case n < 6:
 		return a.post(ctx, randomText(a.faker))
 	case n < 9:
@@ -103,6 +105,9 @@ func (a *Activity) act(ctx context.Context) error {
 		return a.follow(ctx)
 	}
 }
+
+// hashtags are those of the activity, the most used first.
+var hashtags = [...]string{"Coffee", "photography", "books", "Music", "cycling", "gardening", "日本語", "Été"}
 
 // randomMember picks one of the members and prefers popular members.
 func (a *Activity) randomMember() retwis.UserID {
