@@ -108,6 +108,14 @@ func newPricedDB(t *testing.T) *pricedDB {
 	for _, member := range ids[2:22] {
 		must(seeding.Lists.AddListMember(t.Context(), db.reader.ID, list.ID, member))
 	}
+	for i := range 100 { // no worker delivers them, so they are on the profile of the third user
+		text := ""
+		for n := range retwis.MaxPostTags {
+			text += fmt.Sprintf("#a%dx%d ", i, n)
+		}
+		_, err := seeding.Posts.CreatePost(t.Context(), retwis.NewPost{Author: ids[2], Text: text, IdempotencyKey: fmt.Sprint("tags", i)})
+		must(err)
+	}
 	liked, err := service.Timelines.Page(t.Context(), retwis.Public(), retwis.Page{First: 100})
 	must(err)
 	for i, edge := range liked.Edges {

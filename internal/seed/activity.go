@@ -96,7 +96,7 @@ func (a *Activity) act(ctx context.Context) error {
 	}
 	switch n := a.random.IntN(10); {
 	case n < 3:
-		return a.post(ctx, randomText(a.faker)+" #"+hashtags[popular(a.random, len(hashtags))])
+		return a.post(ctx, randomText(a.faker)+" #"+a.hashtag())
 	case n < 6:
 		return a.post(ctx, randomText(a.faker))
 	case n < 9:
@@ -106,8 +106,11 @@ func (a *Activity) act(ctx context.Context) error {
 	}
 }
 
-// hashtags are those of the activity, the most used first.
-var hashtags = [...]string{"Coffee", "photography", "books", "Music", "cycling", "gardening", "日本語", "Été"}
+// hashtag picks one of a few hashtags, and prefers the first ones.
+func (a *Activity) hashtag() string {
+	names := []string{"Coffee", "photography", "books", "Music", "cycling", "gardening", "日本語", "Été"}
+	return names[popular(a.random, len(names))]
+}
 
 // randomMember picks one of the members and prefers popular members.
 func (a *Activity) randomMember() retwis.UserID {

@@ -45,11 +45,11 @@ func (s *Inspector) TagHolder(ctx context.Context, folded string) (retwis.TagID,
 	if err != nil {
 		return 0, false, fmt.Errorf("inspect the claim of a hashtag: %w", err)
 	}
-	tag, err := store.ParseTagClaim(claim)
-	if err != nil || s.db.OfBucket(tag.ID.Bucket()) != s.db.OfName(folded) {
-		return 0, true, nil
+	tag, malformed := store.ParseTagClaim(claim)
+	if malformed == nil && s.db.OfBucket(tag.ID.Bucket()) == s.db.OfName(folded) {
+		return tag.ID, true, nil
 	}
-	return tag.ID, true, nil
+	return 0, true, nil
 }
 
 // RepairTag makes the record of a hashtag and the claim of a folded name agree: see the script.
