@@ -110,6 +110,7 @@ export type MoreRepliesQuery = { thread: { __typename: 'Thread', postId: string,
 export type TimelinePostFragment = { __typename: 'Post', id: string, text: string, createdAt: string, replyCount: number, likeCount: number, inReplyToId: string | null, quotedPostId: string | null, author: { __typename: 'User', id: string, username: string, displayName: string }, entities: Array<
     | { __typename: 'TextLink', url: string, start: number, end: number }
     | { __typename: 'TextMention', start: number, end: number, user: { __typename: 'User', id: string, username: string } }
+    | { __typename: 'TextHashtag', start: number, end: number }
   >, inReplyToUser: { __typename: 'User', id: string, username: string } | null } & { ' $fragmentName'?: 'TimelinePostFragment' };
 
 export type QuotedContentFragment = { __typename: 'Post', id: string, text: string, createdAt: string, author: { __typename: 'User', id: string, username: string, displayName: string } } & { ' $fragmentName'?: 'QuotedContentFragment' };
@@ -129,6 +130,7 @@ export type QuotedPostsQuery = { nodes: Array<
       { __typename: 'Post', id: string }
       & { ' $fragmentRefs'?: { 'PostQuoteFragment': PostQuoteFragment } }
     )
+    | { __typename: 'Tag', id: string }
     | { __typename: 'Timeline', id: string }
     | { __typename: 'List', id: string }
     | { __typename: 'Viewer', id: string }
@@ -154,9 +156,11 @@ export type TimelinePageQueryVariables = Exact<{
 export type TimelinePageQuery = { node:
     | { __typename: 'User', id: string }
     | { __typename: 'Post', id: string }
+    | { __typename: 'Tag', id: string }
     | { __typename: 'Timeline', id: string, posts: { __typename: 'PostConnection', liveCursor: string, edges: Array<{ __typename: 'PostEdge', cursor: string, node: { __typename: 'Post', id: string, text: string, createdAt: string, replyCount: number, likeCount: number, inReplyToId: string | null, quotedPostId: string | null, viewerHasLiked: boolean, author: { __typename: 'User', id: string, username: string, displayName: string }, entities: Array<
               | { __typename: 'TextLink', url: string, start: number, end: number }
               | { __typename: 'TextMention', start: number, end: number, user: { __typename: 'User', id: string, username: string } }
+              | { __typename: 'TextHashtag', start: number, end: number }
             >, inReplyToUser: { __typename: 'User', id: string, username: string } | null, quotedPost: { __typename: 'QuotedPost', postId: string, unavailable: UnavailableReason | null, post: { __typename: 'Post', id: string, text: string, createdAt: string, author: { __typename: 'User', id: string, username: string, displayName: string } } | null } | null } }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } }
     | { __typename: 'List', id: string }
     | { __typename: 'Viewer', id: string }
@@ -210,6 +214,7 @@ export type UnreadCountsQueryVariables = Exact<{
 export type UnreadCountsQuery = { nodes: Array<
     | { __typename: 'User', id: string }
     | { __typename: 'Post', id: string }
+    | { __typename: 'Tag', id: string }
     | { __typename: 'Timeline', id: string, marker: string | null, unreadCount: number | null }
     | { __typename: 'List', id: string }
     | { __typename: 'Viewer', id: string }
@@ -292,6 +297,7 @@ export const UnlikePostDocument = {"kind":"Document","definitions":[{"kind":"Ope
     "Node": [
       "User",
       "Post",
+      "Tag",
       "Timeline",
       "List",
       "Viewer",
@@ -299,7 +305,8 @@ export const UnlikePostDocument = {"kind":"Document","definitions":[{"kind":"Ope
     ],
     "TextEntity": [
       "TextLink",
-      "TextMention"
+      "TextMention",
+      "TextHashtag"
     ],
     "TimelineEvent": [
       "PostAdded",
