@@ -41,7 +41,7 @@ func TestFailover_LeavesNoDeliveryOfALostPost(t *testing.T) {
 	masterOf := func(user retwis.UserID) *redistest.Node {
 		return cluster.Master(cluster.Slot(enginetest.Keys(t, client, "*:user:"+user.String())[0]))
 	}
-	people := e.Crowd("user", 12)
+	people := e.Apart(12) // of 16 partitions, at most six of which are on one master
 	author := people[0]
 	doomed := masterOf(author)
 	elsewhere := slices.DeleteFunc(slices.Clone(people), func(user retwis.UserID) bool { return masterOf(user) == doomed })
