@@ -119,6 +119,17 @@ export async function holdAnswers(page: Page, operation: string): Promise<{ rele
   return { release };
 }
 
+/** Opens the menu of a post, or of a part of the page, to repost it. */
+export async function openReposts(within: Locator): Promise<void> {
+  await within.getByRole("button", { name: /^Repost/ }).first().click();
+  await within.page().getByRole("menu", { name: "Repost or quote" }).waitFor();
+}
+
+/** Chooses an item of the open menu. */
+export async function choose(page: Page, item: string): Promise<void> {
+  await page.getByRole("menuitem", { name: item, exact: true }).click();
+}
+
 /** The pill that says how many posts have arrived. */
 export function pill(page: Page) {
   return page.locator("[data-new-posts]");

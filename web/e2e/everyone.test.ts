@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Person } from "./api.ts";
-import { launch, login, phone, problems, untilLive, visit } from "./browser.ts";
+import { choose, launch, login, openReposts, phone, problems, untilLive, visit } from "./browser.ts";
 import { newcomers, texts } from "./samples.ts";
 import { startServer, type Server } from "./server.ts";
 
@@ -49,6 +49,9 @@ beforeAll(async () => {
   const withdrawn = await others[2]!.post("I take this back.");
   await others[0]!.quote(withdrawn, "Before it is gone:");
   await others[2]!.delete(withdrawn);
+  const stranger = await Person.register(server.url, "ida_b", "Ida Brandt");
+  await others[2]!.repost(await stranger.post("The ferry leaves at nine, whether the fog does or not."));
+  await reader.repost(await stranger.post("A kingfisher, twice."));
   await vi.waitFor(async () => expect(await reader.replyCount(threadId)).toBe(3), { timeout: 30_000 });
   await vi.waitFor(async () => expect(await reader.quoteCount(threadId)).toBe(1), { timeout: 30_000 });
   if (pictures && !existsSync(pictures)) mkdirSync(pictures, { recursive: true });
@@ -138,10 +141,17 @@ const loggedIn: Look[] = [
         close: (page) => page.getByLabel("What’s on your mind?").fill(""),
       },
       {
+        name: "repost-menu",
+        within: "[role=menu]",
+        open: (page) => openReposts(page.getByRole("article").first()),
+        close: (page) => page.keyboard.press("Escape"),
+      },
+      {
         name: "compose-quote",
         within: "main form",
         open: async (page) => {
-          await page.getByRole("article").getByRole("button", { name: "Quote", exact: true }).first().click();
+          await openReposts(page.getByRole("article").first());
+          await choose(page, "Quote");
           await page.getByRole("button", { name: "Do not quote the post" }).waitFor();
         },
         close: (page) => page.getByRole("button", { name: "Do not quote the post" }).click(),

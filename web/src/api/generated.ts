@@ -1,5 +1,5 @@
 // Generated from schema.graphqls and the .graphql files by `npm run codegen`.
-import type { PostLikesFragment, PostQuoteFragment, QuotedContentFragment, TimelinePostFragment, TimelineUnreadFragment, TimelineWindowFragment } from "@retwis/client";
+import type { PostDetailsFragment, QuotedContentFragment, TimelinePostFragment, TimelineUnreadFragment, TimelineWindowFragment } from "@retwis/client";
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
@@ -210,7 +210,7 @@ export type LikedPostsPageQueryVariables = Exact<{
 
 export type LikedPostsPageQuery = { viewer: { __typename: 'Viewer', id: string, likedPosts: { __typename: 'LikedPostConnection', edges: Array<{ __typename: 'LikedPostEdge', cursor: string, node: (
           { __typename: 'Post', id: string }
-          & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment;'PostLikesFragment': PostLikesFragment;'PostQuoteFragment': PostQuoteFragment } }
+          & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment;'PostDetailsFragment': PostDetailsFragment } }
         ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } } | null };
 
 export type MentionsPageQueryVariables = Exact<{ [key: string]: never; }>;
@@ -320,7 +320,7 @@ export type QuotesPageQuery = { node:
     | { __typename: 'User', id: string }
     | { __typename: 'Post', id: string, quotes: { __typename: 'QuoteConnection', edges: Array<{ __typename: 'PostEdge', cursor: string, node: (
             { __typename: 'Post', id: string }
-            & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment;'PostLikesFragment': PostLikesFragment;'PostQuoteFragment': PostQuoteFragment } }
+            & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment;'PostDetailsFragment': PostDetailsFragment } }
           ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } }
     | { __typename: 'Timeline', id: string }
     | { __typename: 'List', id: string }

@@ -142,6 +142,17 @@ export const de: Messages = {
     count: (count, formatted) => `${formatted} ${plural(count, "Zitat", "Zitate")}`,
   },
 
+  reposts: {
+    repost: "Reposten",
+    undo: "Repost rückgängig machen",
+    menu: "Reposten oder zitieren",
+    count: (count, formatted) => `${formatted} ${plural(count, "Repost", "Reposts")}`,
+    button: (reposted, count, formatted) =>
+      `${reposted ? "Repostet" : "Reposten"}${count === 0 ? "" : `, ${formatted} ${plural(count, "Repost", "Reposts")}`}`,
+    by: (user) => [user, " hat repostet"],
+    byYou: "Du hast repostet",
+  },
+
   likes: {
     title: "Beiträge, die dir gefallen",
     empty: "Beiträge, die dir gefallen, erscheinen hier.",

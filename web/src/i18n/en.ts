@@ -137,6 +137,17 @@ export const en = {
     count: (count: number, formatted: string) => `${formatted} ${plural(count, "quote", "quotes")}`,
   },
 
+  reposts: {
+    repost: "Repost",
+    undo: "Undo repost",
+    menu: "Repost or quote",
+    count: (count: number, formatted: string) => `${formatted} ${plural(count, "repost", "reposts")}`,
+    button: (reposted: boolean, count: number, formatted: string) =>
+      `${reposted ? "Reposted" : "Repost"}${count === 0 ? "" : `, ${formatted} ${plural(count, "repost", "reposts")}`}`,
+    by: <T>(user: T): Rich<T> => [user, " reposted"],
+    byYou: "You reposted",
+  },
+
   likes: {
     title: "Liked posts",
     empty: "Posts that you like will appear here.",

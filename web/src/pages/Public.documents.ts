@@ -1,11 +1,14 @@
 // Generated from schema.graphqls and the .graphql files by `npm run codegen`.
 import type * as Types from "../api/generated.ts";
-import { PostLikesFragmentDoc, PostQuoteFragmentDoc, QuotedContentFragmentDoc, TimelinePostFragmentDoc, TimelineWindowFragmentDoc } from "@retwis/client/fragments";
+import { PostDetailsFragmentDoc, PostLikesFragmentDoc, PostQuoteFragmentDoc, PostRepostsFragmentDoc, QuotedContentFragmentDoc, TimelineEntryFragmentDoc, TimelinePostFragmentDoc, TimelineWindowFragmentDoc } from "@retwis/client/fragments";
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 
+const TimelineEntryDefinition = TimelineEntryFragmentDoc.definitions[0];
 const TimelinePostDefinition = TimelinePostFragmentDoc.definitions[0];
 const PostLikesDefinition = PostLikesFragmentDoc.definitions[0];
+const PostRepostsDefinition = PostRepostsFragmentDoc.definitions[0];
 const QuotedContentDefinition = QuotedContentFragmentDoc.definitions[0];
 const PostQuoteDefinition = PostQuoteFragmentDoc.definitions[0];
+const PostDetailsDefinition = PostDetailsFragmentDoc.definitions[0];
 const TimelineWindowDefinition = TimelineWindowFragmentDoc.definitions[0];
-export const PublicPageDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"PublicPage"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"publicTimeline"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"FragmentSpread","name":{"kind":"Name","value":"TimelineWindow"}}]}}]}},TimelinePostDefinition,PostLikesDefinition,QuotedContentDefinition,PostQuoteDefinition,TimelineWindowDefinition]} as unknown as DocumentNode<Types.PublicPageQuery, Types.PublicPageQueryVariables>;
+export const PublicPageDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"PublicPage"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"publicTimeline"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"FragmentSpread","name":{"kind":"Name","value":"TimelineWindow"}}]}}]}},TimelineEntryDefinition,TimelinePostDefinition,PostLikesDefinition,PostRepostsDefinition,QuotedContentDefinition,PostQuoteDefinition,PostDetailsDefinition,TimelineWindowDefinition]} as unknown as DocumentNode<Types.PublicPageQuery, Types.PublicPageQueryVariables>;

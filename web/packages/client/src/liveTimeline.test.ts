@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { RetwisApolloClient } from "./apolloClient.ts";
 import { RetwisCache } from "./cache.ts";
 import { timelineDocuments } from "./documents.ts";
-import { PostLikesFragmentDoc, TimelinePageDocument, TimelineUnreadFragmentDoc, type TimelinePageQuery } from "./generated.ts";
+import { PostLikesFragmentDoc, PostRepostsFragmentDoc, TimelinePageDocument, TimelineUnreadFragmentDoc, type TimelinePageQuery } from "./generated.ts";
 import { LiveTimeline } from "./liveTimeline.ts";
 import { OwnPosts } from "./ownPosts.ts";
 
@@ -48,19 +48,26 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function edge(letter: string, author = "somebody") {
+/** The edge of a post; with a reposter that of a repost, whose id is the letter twice. */
+function edge(letter: string, author = "somebody", reposter?: string) {
   return {
     __typename: "PostEdge" as const,
     cursor: `at ${letter}`,
+    entryId: reposter === undefined ? letter : letter + letter,
+    reason: reposter === undefined ? null : { __typename: "Repost" as const, user: user(reposter), createdAt: "2026-01-02T00:00:00.000Z" },
     node: {
       __typename: "Post" as const,
       id: letter,
       text: letter,
       createdAt: "2026-01-01T00:00:00.000Z",
-      author: { __typename: "User" as const, id: author, username: author, displayName: author },
-      entities: [], replyCount: 0, likeCount: 0, viewerHasLiked: false, inReplyToId: null, inReplyToUser: null, quotedPostId: null, quotedPost: null,
+      author: user(author),
+      entities: [], replyCount: 0, likeCount: 0, viewerHasLiked: false, repostCount: 0, viewerHasReposted: false, inReplyToId: null, inReplyToUser: null, quotedPostId: null, quotedPost: null,
     },
   };
+}
+
+function user(id: string) {
+  return { __typename: "User" as const, id, username: id, displayName: id };
 }
 
 /** A page of the server's timeline, two posts long where a place is named. */
@@ -92,7 +99,10 @@ function receive(event: object): void {
   server.next({ data: { timelineEvents: event } });
 }
 const added = (letter: string, author?: string) => ({ __typename: "PostAdded", cursor: `after ${letter}`, edge: edge(letter, author) });
-const removed = (letter: string) => ({ __typename: "PostRemoved", cursor: `after removal of ${letter}`, postId: letter });
+const reposted = (letter: string, reposter: string, author?: string) => ({
+  __typename: "PostAdded", cursor: `after repost of ${letter}`, edge: edge(letter, author, reposter),
+});
+const removed = (entryId: string) => ({ __typename: "PostRemoved", cursor: `after removal of ${entryId}`, entryId });
 const changed = (letter: string, likeCount: number) => ({
   __typename: "PostChanged", cursor: `after change of ${letter}`, post: { __typename: "Post", id: letter, likeCount },
 });
@@ -103,7 +113,10 @@ async function settle(): Promise<void> {
   await vi.advanceTimersByTimeAsync(100);
 }
 function window(): string {
-  return live.window.read()?.edges.map(({ node }) => node.id).join("") ?? "";
+  return entries().join("");
+}
+function entries(): string[] {
+  return live.window.read()?.edges.map(({ entryId }) => entryId) ?? [];
 }
 function hidden(): string {
   return [...live.getView().hidden].join("");
@@ -204,6 +217,75 @@ describe("posts created in this tab", () => {
     receive(added("d", "me"));
     await settle();
     expect(hidden()).toBe("d");
+  });
+});
+
+describe("reposts", () => {
+  test("are entries of their own beside the post", async () => {
+    live.follow(reader());
+    receive(reposted("b", "fan"));
+    receive(reposted("b", "fan"));
+    await settle();
+    expect([entries(), hidden()]).toEqual([["bb", "c", "b", "a"], "bb"]);
+    expect(live.window.read()?.edges[0]?.reason).toMatchObject({ user: user("fan") });
+    await live.showNewPosts();
+    expect(hidden()).toBe("");
+  });
+
+  test("disappear when they are undone, and leave the post", async () => {
+    live.follow(reader());
+    receive(reposted("b", "fan"));
+    await settle();
+    receive(removed("bb"));
+    await settle();
+    expect(entries()).toEqual(["c", "b", "a"]);
+    // A page that was read before arrives.
+    const before = page({});
+    const { posts } = before.node as Extract<typeof before.node, { __typename: "Timeline" }>;
+    posts.edges = [edge("b", "somebody", "fan"), ...posts.edges];
+    client.cache.writeQuery({ query: TimelinePageDocument, variables: { id: "t" }, data: before });
+    expect(entries()).toEqual(["c", "b", "a"]);
+  });
+
+  test("disappear with the post, also if both are in one batch", async () => {
+    live.follow(reader());
+    receive(reposted("b", "fan"));
+    await settle();
+    receive(removed("b"));
+    await settle();
+    expect(entries()).toEqual(["c", "a"]);
+    receive(added("d"));
+    receive(reposted("d", "fan"));
+    receive(removed("d"));
+    await settle();
+    expect([entries(), hidden()]).toEqual([["c", "a"], ""]);
+  });
+
+  test("by the user of this tab are shown at once, and wait for no post", async () => {
+    live.follow(reader());
+    own.noteRepost("b", "me", true);
+    receive(reposted("b", "me"));
+    await settle();
+    expect([entries(), hidden()]).toEqual([["bb", "c", "b", "a"], ""]);
+    void own.send("me", () => new Promise(() => {}));
+    receive(reposted("c", "fan", "me"));
+    await settle();
+    expect([entries(), hidden()]).toEqual([["cc", "bb", "c", "b", "a"], "cc"]);
+  });
+
+  test("of posts that no page has brought do not say whether the viewer likes or has reposted them", async () => {
+    live.follow(reader());
+    for (const event of [added("d"), reposted("b", "fan"), reposted("z", "fan")]) {
+      const { viewerHasLiked, viewerHasReposted, repostCount, quotedPost, ...node } = event.edge.node;
+      receive({ ...event, edge: { ...event.edge, node } });
+    }
+    await settle();
+    const known = ["d", "b", "z"].map((id) => {
+      const from = { __typename: "Post" as const, id };
+      const likes = client.cache.readFragment({ fragment: PostLikesFragmentDoc, from });
+      return [likes?.viewerHasLiked, client.cache.readFragment({ fragment: PostRepostsFragmentDoc, from })?.viewerHasReposted];
+    });
+    expect(known).toEqual([[false, false], [false, false], [null, null]]);
   });
 });
 
