@@ -30,6 +30,9 @@ beforeAll(async () => {
     await reader.follow(other);
     await other.follow(reader);
   }
+  const stranger = await Person.register(server.url, "ida_b", "Ida Brandt");
+  const ferry = await stranger.post("The ferry leaves at nine, whether the fog does or not.");
+  const kingfisher = await stranger.post("A kingfisher, twice.");
   for (const [i, text] of texts.entries()) await others[i % others.length]!.post(text);
   await others[0]!.post("Has @mira seen this? And you, @tove_a?");
   await others[1]!.follow(others[0]!);
@@ -49,9 +52,8 @@ beforeAll(async () => {
   const withdrawn = await others[2]!.post("I take this back.");
   await others[0]!.quote(withdrawn, "Before it is gone:");
   await others[2]!.delete(withdrawn);
-  const stranger = await Person.register(server.url, "ida_b", "Ida Brandt");
-  await others[2]!.repost(await stranger.post("The ferry leaves at nine, whether the fog does or not."));
-  await reader.repost(await stranger.post("A kingfisher, twice."));
+  await others[2]!.repost(ferry);
+  await reader.repost(kingfisher);
   await vi.waitFor(async () => expect(await reader.replyCount(threadId)).toBe(3), { timeout: 30_000 });
   await vi.waitFor(async () => expect(await reader.quoteCount(threadId)).toBe(1), { timeout: 30_000 });
   if (pictures && !existsSync(pictures)) mkdirSync(pictures, { recursive: true });

@@ -51,7 +51,7 @@ export function PostLayout({ reason, avatar, author, username, aside, context, t
 /** The line above a post that says whose repost shows it. */
 export function ReasonLine({ children, ...line }: Omit<ComponentProps<"p">, "className">) {
   return (
-    <p {...line} className="-mt-1 mb-1 flex items-center gap-3 text-sm font-medium text-soft">
+    <p {...line} className="mb-1 flex items-center gap-3 text-sm font-medium text-soft">
       <span className="flex w-10 shrink-0 justify-end">
         <RepostIcon size={16} />
       </span>

@@ -80,7 +80,7 @@ export const QuoteIcon = () => (
 
 export const RepostIcon = ({ strong = false, size = 18 }: { strong?: boolean; size?: number }) => (
   <Icon size={size} width={strong ? 2.6 : 1.8}>
-    <path d="m3.5 9.5 3-3 3 3M6.5 7v8a2.5 2.5 0 0 0 2.5 2.5h3.5M20.5 14.5l-3 3-3-3M17.5 17V9A2.5 2.5 0 0 0 15 6.5h-3.5" />
+    <path d="m3.5 9 3-3 3 3M6.5 6.5v9A2.5 2.5 0 0 0 9 18h4M20.5 15l-3 3-3-3M17.5 17.5v-9A2.5 2.5 0 0 0 15 6h-4" />
   </Icon>
 );
 
