@@ -119,6 +119,14 @@ type Lists interface {
 	Memberships(ctx context.Context, pairs []retwis.Membership) ([]bool, error)
 }
 
+// Tags finds hashtags.
+type Tags interface {
+	// TagByName fails with [retwis.ErrNotFound] if there is no hashtag with the folded name.
+	TagByName(ctx context.Context, folded string) (*retwis.Tag, error)
+	// Tags returns hashtags in the order of the ids, nil for those that do not exist.
+	Tags(ctx context.Context, ids []retwis.TagID) ([]*retwis.Tag, error)
+}
+
 // Timelines reads timelines and marks them as read. It does not check access.
 type Timelines interface {
 	Page(ctx context.Context, timeline retwis.TimelineID, page retwis.Page) (retwis.PostPage, error)

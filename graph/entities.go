@@ -13,7 +13,7 @@ import (
 // maxBioMentions is the number of different usernames that are looked up in a bio.
 const maxBioMentions = 10
 
-// TextEntity is a link or a mention in a text: a [*TextLink] or a [*TextMention].
+// TextEntity is a part of a text: a [*TextLink], a [*TextMention] or a [*TextHashtag].
 type TextEntity interface{ textRange() retwis.TextRange }
 
 // TextLink is a URL in a text.
@@ -28,16 +28,58 @@ type TextMention struct {
 	User *retwis.User
 }
 
+// TextHashtag is a hashtag in a text.
+type TextHashtag struct {
+	retwis.TextRange
+	Name   string       // as the text has it
+	folded string       // see [retwis.FoldTag]
+	id     retwis.TagID // 0 if the post is not on a timeline of the hashtag
+}
+
 func (l *TextLink) textRange() retwis.TextRange    { return l.TextRange }
 func (m *TextMention) textRange() retwis.TextRange { return m.TextRange }
+func (h *TextHashtag) textRange() retwis.TextRange { return h.TextRange }
 
-// postEntities returns the links in the text of a post, and the mentions of users who exist.
+// postEntities returns the links and hashtags in the text of a post, and the mentions of users who exist.
 func postEntities(ctx context.Context, post *retwis.Post) ([]TextEntity, error) {
 	users, err := mentions(ctx, post)
 	if err != nil {
 		return nil, err
 	}
-	return textEntities(ctx, post.Text, users)
+	entities, err := textEntities(ctx, post.Text, users)
+	if err != nil {
+		return nil, err
+	}
+	entities = append(entities, hashtags(post)...)
+	sortEntities(entities)
+	return entities, nil
+}
+
+// hashtags returns the hashtags in the text of a post. The ids of the post are those of the different ones, in the order of the text.
+func hashtags(post *retwis.Post) []TextEntity {
+	var found []TextEntity
+	ids, left := map[string]retwis.TagID{}, post.Tags
+	for _, tag := range retwis.FindHashtags(post.Text) {
+		id, seen := ids[tag.Folded]
+		if !seen && len(left) > 0 {
+			id, left = left[0], left[1:]
+			ids[tag.Folded] = id
+		}
+		found = append(found, &TextHashtag{tag.TextRange, tag.Name, tag.Folded, id})
+	}
+	return found
+}
+
+// tag returns the hashtag of a part of a text, or nil.
+func (h *TextHashtag) tag(ctx context.Context) (*retwis.Tag, error) {
+	if h.id == 0 {
+		return nil, nil
+	}
+	tag, err := loaders.From(ctx).Tags.Load(ctx, h.id)
+	if err != nil || tag == nil || retwis.FoldTag(tag.Name) != h.folded {
+		return nil, err
+	}
+	return tag, nil
 }
 
 // bioEntities returns the links in the bio of a user, and the mentions of users who exist.
@@ -90,6 +132,10 @@ func textEntities(ctx context.Context, text string, mentioned []*retwis.User) ([
 			entities = append(entities, &TextMention{mention.TextRange, user})
 		}
 	}
-	slices.SortFunc(entities, func(a, b TextEntity) int { return cmp.Compare(a.textRange().Start, b.textRange().Start) })
+	sortEntities(entities)
 	return entities, nil
+}
+
+func sortEntities(entities []TextEntity) {
+	slices.SortFunc(entities, func(a, b TextEntity) int { return cmp.Compare(a.textRange().Start, b.textRange().Start) })
 }

@@ -21,12 +21,13 @@ type fakeBackend struct {
 	sessions []retwis.Session
 	posts    []*retwis.Post // newest first
 	keys     map[string]retwis.PostID
-	follows  []follow                          // newest first
-	likes    []like                            // newest first
-	reposts  []repost                          // newest first
-	known    bool                              // whether pages have the likes and reposts of the viewer
-	viewer   retwis.UserID                     // whose likes and reposts the last page was asked for
-	lists    []*kept                           // newest first
+	follows  []follow      // newest first
+	likes    []like        // newest first
+	reposts  []repost      // newest first
+	known    bool          // whether pages have the likes and reposts of the viewer
+	viewer   retwis.UserID // whose likes and reposts the last page was asked for
+	lists    []*kept       // newest first
+	tags     []*retwis.Tag
 	live     map[retwis.TimelineID]retwis.Sink // the last attached sink
 	markers  map[retwis.TimelineID]retwis.PostID
 	calls    []string
@@ -53,7 +54,7 @@ func newFakeBackend() *fakeBackend {
 }
 
 func (w *fakeBackend) resolver() *Resolver {
-	return &Resolver{Accounts: w, Users: w, Posts: w, Reposts: w, Likes: w, Follows: followsOf{w}, Lists: w, Timelines: w, Live: w, Limits: unlimited{}}
+	return &Resolver{Accounts: w, Users: w, Posts: w, Reposts: w, Likes: w, Follows: followsOf{w}, Lists: w, Tags: w, Timelines: w, Live: w, Limits: unlimited{}}
 }
 
 // begin records a call and returns the error with which it must fail.

@@ -18,6 +18,8 @@ func (w *fakeBackend) belongs(p *retwis.Post, timeline retwis.TimelineID) bool {
 		return p.AuthorID == timeline.Owner
 	case retwis.MentionsTimeline:
 		return slices.Contains(p.Mentions, timeline.Owner)
+	case retwis.TagTimeline:
+		return slices.Contains(p.Tags, timeline.Tag())
 	case retwis.ListTimeline:
 		return w.list(timeline.List()).has(p.AuthorID)
 	default:

@@ -36,6 +36,8 @@ type ResolverRoot interface {
 	Query() QueryResolver
 	Repost() RepostResolver
 	Subscription() SubscriptionResolver
+	Tag() TagResolver
+	TextHashtag() TextHashtagResolver
 	Thread() ThreadResolver
 	Timeline() TimelineResolver
 	User() UserResolver
@@ -109,6 +111,7 @@ type QueryResolver interface {
 	Viewer(ctx context.Context) (*retwis.Viewer, error)
 	Thread(ctx context.Context, postID string) (*retwis.Thread, error)
 	User(ctx context.Context, username string) (*retwis.User, error)
+	Tag(ctx context.Context, name string) (*retwis.Tag, error)
 	RateLimit(ctx context.Context) (*RateLimitPayload, error)
 	PublicTimeline(ctx context.Context) (*retwis.Timeline, error)
 	NewestUsers(ctx context.Context, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error)
@@ -120,6 +123,12 @@ type RepostResolver interface {
 }
 type SubscriptionResolver interface {
 	TimelineEvents(ctx context.Context, timelineID *string, after *retwis.Cursor, filter *retwis.TimelineFilter) (<-chan retwis.Event, error)
+}
+type TagResolver interface {
+	Timeline(ctx context.Context, obj *retwis.Tag) (*retwis.Timeline, error)
+}
+type TextHashtagResolver interface {
+	Tag(ctx context.Context, obj *TextHashtag) (*retwis.Tag, error)
 }
 type ThreadResolver interface {
 	Post(ctx context.Context, obj *retwis.Thread) (*retwis.Post, error)
@@ -292,7 +301,7 @@ func newExecutionContext(
 
 var sources = []*ast.Source{
 	{Name: "../schema.graphqls", Input: `"""
-A service for short posts and timelines. Public and profile timelines, posts and users are readable
+A service for short posts and timelines. Public and profile timelines, hashtags, posts and users are readable
 without an account. Log in to post, to follow users, and to read your home timeline.
 
 Ids are opaque. Connections follow the Relay cursor specification: pass ` + "`" + `first` + "`" + `, with or without
@@ -466,7 +475,7 @@ type Post implements Node {
   """
   mentions: [User!]!
   """
-  The links and mentions in the text, in its order. They do not overlap. Mentions are those of ` + "`" + `mentions` + "`" + `, each
+  The links, mentions and hashtags in the text, in its order. They do not overlap. Mentions are those of ` + "`" + `mentions` + "`" + `, each
   as often as the text has it.
   """
   entities: [TextEntity!]!
@@ -697,6 +706,40 @@ type TextMention implements TextEntity {
 }
 
 """
+A hashtag in a text: a ` + "`" + `#` + "`" + ` and a name of letters, marks, digits and underscores of any script. The name has a letter, and at
+most 50 characters.
+"""
+type TextHashtag implements TextEntity {
+  """The index of the ` + "`" + `#` + "`" + `."""
+  start: Int!
+  """The index behind the name's last character."""
+  end: Int!
+  """The name as the text has it, without the ` + "`" + `#` + "`" + `."""
+  name: String!
+  """
+  The hashtag. Null if its timeline does not have the post: the text has ten other hashtags before it, the post
+  is older than hashtags or was imported, or no post had used the hashtag for 90 days.
+  """
+  tag: Tag
+}
+
+"""
+A hashtag, with the posts whose texts have it. Names are equal without regard to case and to forms such as
+full-width letters; accents differ.
+"""
+type Tag implements Node {
+  """The hashtag's id."""
+  id: ID!
+  """The name as it was first spelled, without the ` + "`" + `#` + "`" + `."""
+  name: String!
+  """
+  The newest posts with the hashtag, newest first, with all replies. Everybody may read it. Subscribe to ` + "`" + `timelineEvents` + "`" + `
+  for new posts.
+  """
+  timeline: Timeline!
+}
+
+"""
 The source of the posts of a timeline.
 """
 enum TimelineKind {
@@ -712,6 +755,8 @@ enum TimelineKind {
   MENTIONS
   """The posts and reposts of the members of a list. Only the list's owner may read it."""
   LIST
+  """The posts with a hashtag, with all replies and without reposts. Everybody may read it."""
+  TAG
 }
 
 """
@@ -722,7 +767,7 @@ type Timeline implements Node {
   id: ID!
   """The source of its posts."""
   kind: TimelineKind!
-  """The owner of the timeline, or of the list it belongs to; null for the public timeline."""
+  """The owner of the timeline, or of the list it belongs to; null for the public timeline and for hashtags."""
   owner: User @viewerDependent
   """
   The posts, newest first, without deleted ones. A home shows a reply if it is the viewer's own, or answers the
@@ -742,14 +787,14 @@ type Timeline implements Node {
   ): PostConnection! @viewerDependent
   """
   The marker: the position up to which the viewer has read the timeline, on any device. Null if it was never
-  marked, and for profiles and the public timeline, which have no marker. The posts from the marker on are read,
+  marked, and for profiles, hashtags and the public timeline, which have no marker. The posts from the marker on are read,
   and those above it are unread. Equal cursors are equal markers. See ` + "`" + `markTimelineRead` + "`" + `.
   """
   marker: Cursor @viewerDependent
   """
   The number of unread posts: those above the marker, as ` + "`" + `posts` + "`" + ` returns them. Without a marker all posts
   are unread. The number is ` + "`" + `atMost` + "`" + ` if it is that or more, and if the newest 500 posts above the marker,
-  deleted ones included, do not decide it. Null for profiles and the public timeline.
+  deleted ones included, do not decide it. Null for profiles, hashtags and the public timeline.
   """
   unreadCount(
     """Count up to this number, 1 to 100."""
@@ -1006,6 +1051,11 @@ type Query {
     """The name, in any case."""
     username: String!
   ): User
+  """The hashtag with this name. Null if there is none, or if no post has used it for 90 days."""
+  tag(
+    """The name, with or without the ` + "`" + `#` + "`" + `, in any case."""
+    name: String!
+  ): Tag
   """
   The read budget of the client: a user, or all anonymous clients of one network. Null if reads are not
   limited.
@@ -2159,6 +2209,18 @@ func (ec *executionContext) childFields_SessionPayload(ctx context.Context, fiel
 	return nil, fmt.Errorf("no field named %q was found under type SessionPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Tag_id(ctx, field)
+	case "name":
+		return ec.fieldContext_Tag_name(ctx, field)
+	case "timeline":
+		return ec.fieldContext_Tag_timeline(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Tag", field.Name)
+}
+
 func (ec *executionContext) childFields_Thread(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "postId":
@@ -3018,6 +3080,20 @@ func (ec *executionContext) field_Query_searchUsers_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["before"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_tag_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
 	return args, nil
 }
 
@@ -7112,6 +7188,50 @@ func (ec *executionContext) fieldContext_Query_user(ctx context.Context, field g
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_tag(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_tag(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Tag(ctx, fc.Args["name"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Tag) graphql.Marshaler {
+			return ec.marshalOTag2ᚖretwisᚋinternalᚋretwisᚐTag(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_tag(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Tag(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_tag_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_rateLimit(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -8258,6 +8378,185 @@ func (ec *executionContext) fieldContext_Subscription_timelineEvents(ctx context
 	if fc.Args, err = ec.field_Subscription_timelineEvents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Tag_id(ctx context.Context, field graphql.CollectedField, obj *retwis.Tag) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Tag_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v retwis.TagID) graphql.Marshaler {
+			return ec.marshalNID2retwisᚋinternalᚋretwisᚐTagID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Tag_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Tag", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Tag_name(ctx context.Context, field graphql.CollectedField, obj *retwis.Tag) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Tag_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Tag_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Tag", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Tag_timeline(ctx context.Context, field graphql.CollectedField, obj *retwis.Tag) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Tag_timeline(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Tag().Timeline(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Timeline) graphql.Marshaler {
+			return ec.marshalNTimeline2ᚖretwisᚋinternalᚋretwisᚐTimeline(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Tag_timeline(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Tag",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Timeline(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _TextHashtag_start(ctx context.Context, field graphql.CollectedField, obj *TextHashtag) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextHashtag_start(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Start, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TextHashtag_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextHashtag", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _TextHashtag_end(ctx context.Context, field graphql.CollectedField, obj *TextHashtag) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextHashtag_end(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.End, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TextHashtag_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextHashtag", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _TextHashtag_name(ctx context.Context, field graphql.CollectedField, obj *TextHashtag) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextHashtag_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TextHashtag_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TextHashtag", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TextHashtag_tag(ctx context.Context, field graphql.CollectedField, obj *TextHashtag) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TextHashtag_tag(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.TextHashtag().Tag(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *retwis.Tag) graphql.Marshaler {
+			return ec.marshalOTag2ᚖretwisᚋinternalᚋretwisᚐTag(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TextHashtag_tag(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "TextHashtag",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Tag(ctx, field)
+		},
 	}
 	return fc, nil
 }
@@ -11822,6 +12121,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Timeline(ctx, sel, obj)
+	case retwis.Tag:
+		return ec._Tag(ctx, sel, &obj)
+	case *retwis.Tag:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Tag(ctx, sel, obj)
 	case retwis.Session:
 		return ec._Session(ctx, sel, &obj)
 	case *retwis.Session:
@@ -11866,6 +12172,11 @@ func (ec *executionContext) _TextEntity(ctx context.Context, sel ast.SelectionSe
 			return graphql.Null
 		}
 		return ec._TextLink(ctx, sel, obj)
+	case *TextHashtag:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._TextHashtag(ctx, sel, obj)
 	default:
 		if typedObj, ok := obj.(graphql.Marshaler); ok {
 			return typedObj
@@ -14228,6 +14539,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "tag":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_tag(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "rateLimit":
 			field := field
 
@@ -14937,6 +15270,173 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 	default:
 		panic("unknown field " + strconv.Quote(fields[0].Name))
 	}
+}
+
+var tagImplementors = []string{"Tag", "Node"}
+
+func (ec *executionContext) _Tag(ctx context.Context, sel ast.SelectionSet, obj *retwis.Tag) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, tagImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Tag")
+		case "id":
+			out.Values[i] = ec._Tag_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._Tag_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "timeline":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Tag_timeline(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var textHashtagImplementors = []string{"TextHashtag", "TextEntity"}
+
+func (ec *executionContext) _TextHashtag(ctx context.Context, sel ast.SelectionSet, obj *TextHashtag) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, textHashtagImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TextHashtag")
+		case "start":
+			out.Values[i] = ec._TextHashtag_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "end":
+			out.Values[i] = ec._TextHashtag_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._TextHashtag_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "tag":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._TextHashtag_tag(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
 }
 
 var textLinkImplementors = []string{"TextLink", "TextEntity"}
@@ -17047,6 +17547,22 @@ func (ec *executionContext) marshalNID2retwisᚋinternalᚋretwisᚐSessionID(ct
 	return res
 }
 
+func (ec *executionContext) unmarshalNID2retwisᚋinternalᚋretwisᚐTagID(ctx context.Context, v any) (retwis.TagID, error) {
+	res, err := UnmarshalTagID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2retwisᚋinternalᚋretwisᚐTagID(ctx context.Context, sel ast.SelectionSet, v retwis.TagID) graphql.Marshaler {
+	_ = sel
+	res := MarshalTagID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNID2retwisᚋinternalᚋretwisᚐTimelineID(ctx context.Context, v any) (retwis.TimelineID, error) {
 	res, err := UnmarshalTimelineID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -17471,6 +17987,7 @@ var (
 		"PROFILE_WITH_REPLIES": retwis.RepliesTimeline,
 		"MENTIONS":             retwis.MentionsTimeline,
 		"LIST":                 retwis.ListTimeline,
+		"TAG":                  retwis.TagTimeline,
 	}
 	marshalNTimelineKind2retwisᚋinternalᚋretwisᚐTimelineKind = map[retwis.TimelineKind]string{
 		retwis.HomeTimeline:     "HOME",
@@ -17479,6 +17996,7 @@ var (
 		retwis.RepliesTimeline:  "PROFILE_WITH_REPLIES",
 		retwis.MentionsTimeline: "MENTIONS",
 		retwis.ListTimeline:     "LIST",
+		retwis.TagTimeline:      "TAG",
 	}
 )
 
@@ -18180,6 +18698,13 @@ func (ec *executionContext) marshalOString2ᚖstring(ctx context.Context, sel as
 	_ = ctx
 	res := graphql.MarshalString(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOTag2ᚖretwisᚋinternalᚋretwisᚐTag(ctx context.Context, sel ast.SelectionSet, v *retwis.Tag) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Tag(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOThread2ᚖretwisᚋinternalᚋretwisᚐThread(ctx context.Context, sel ast.SelectionSet, v *retwis.Thread) graphql.Marshaler {

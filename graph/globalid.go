@@ -11,13 +11,14 @@ import (
 )
 
 // A global id is the base64url encoding, without padding, of the name of a type, a colon, and the id within that type:
-// User:123, Post:123, Timeline:h123, List:123, Viewer:123, Session:123.abc. An object has exactly one global id, so clients
+// User:123, Post:123, Timeline:h123, List:123, Tag:123, Viewer:123, Session:123.abc. An object has exactly one global id, so clients
 // can compare them.
 const (
 	userType     = "User"
 	postType     = "Post"
 	timelineType = "Timeline"
 	listType     = "List"
+	tagType      = "Tag"
 	viewerType   = "Viewer"
 	sessionType  = "Session"
 )
@@ -33,10 +34,11 @@ func globalUserID(id retwis.UserID) string         { return globalID(userType, i
 func globalPostID(id retwis.PostID) string         { return globalID(postType, id.String()) }
 func globalTimelineID(id retwis.TimelineID) string { return globalID(timelineType, id.String()) }
 func globalListID(id retwis.ListID) string         { return globalID(listType, id.String()) }
+func globalTagID(id retwis.TagID) string           { return globalID(tagType, id.String()) }
 func globalViewerID(id retwis.UserID) string       { return globalID(viewerType, id.String()) }
 func globalSessionID(id retwis.SessionID) string   { return globalID(sessionType, id.String()) }
 
-// parseGlobalID returns the id in a global id: a [retwis.UserID], [retwis.PostID], [retwis.TimelineID], [retwis.ListID],
+// parseGlobalID returns the id in a global id: a [retwis.UserID], [retwis.PostID], [retwis.TimelineID], [retwis.ListID], [retwis.TagID],
 // [retwis.SessionID] or [retwis.Viewer]. It returns nil for an id that this API never returns.
 func parseGlobalID(id string) any {
 	if len(id) > maxGlobalID {
@@ -59,6 +61,8 @@ func parseGlobalID(id string) any {
 		return orNil(retwis.ParseTimelineID(key))
 	case listType:
 		return orNil(retwis.ParseListID(key))
+	case tagType:
+		return orNil(retwis.ParseTagID(key))
 	case sessionType:
 		return orNil(retwis.ParseSessionID(key))
 	case viewerType:
@@ -112,6 +116,14 @@ func MarshalListID(id retwis.ListID) graphql.Marshaler {
 // UnmarshalListID parses the global id of a list.
 func UnmarshalListID(v any) (retwis.ListID, error) { return unmarshalID[retwis.ListID](v) }
 
+// MarshalTagID encodes the global id of a hashtag.
+func MarshalTagID(id retwis.TagID) graphql.Marshaler {
+	return graphql.MarshalString(globalTagID(id))
+}
+
+// UnmarshalTagID parses the global id of a hashtag.
+func UnmarshalTagID(v any) (retwis.TagID, error) { return unmarshalID[retwis.TagID](v) }
+
 // MarshalSessionID encodes the global id of a session.
 func MarshalSessionID(id retwis.SessionID) graphql.Marshaler {
 	return graphql.MarshalString(globalSessionID(id))
@@ -143,6 +155,10 @@ func appendPostID(b []byte, id retwis.PostID) []byte {
 
 func appendListID(b []byte, id retwis.ListID) []byte {
 	return appendNumberedID(b, listType, int64(id))
+}
+
+func appendTagID(b []byte, id retwis.TagID) []byte {
+	return appendNumberedID(b, tagType, int64(id))
 }
 
 // appendNumberedID appends a global id of a type whose ids are numbers.

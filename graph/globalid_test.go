@@ -21,6 +21,8 @@ func TestGlobalID_RoundTrips(t *testing.T) {
 		{"Timeline:p", globalTimelineID(retwis.Public()), retwis.Public()},
 		{"Timeline:m123", globalTimelineID(retwis.Mentions(123)), retwis.Mentions(123)},
 		{"Timeline:l123", globalTimelineID(retwis.ListPosts(123)), retwis.ListPosts(123)},
+		{"Timeline:t123", globalTimelineID(retwis.TagPosts(123)), retwis.TagPosts(123)},
+		{"Tag:123", globalTagID(123), retwis.TagID(123)},
 		{"List:123", globalListID(123), retwis.ListID(123)},
 		{"Viewer:123", globalViewerID(123), retwis.Viewer{ID: 123}},
 	}
@@ -41,7 +43,7 @@ func TestParseGlobalID_RefusesUnknownIDs(t *testing.T) {
 	for _, plain := range []string{
 		"", ":", "User", "User:", "User:0", "User:01", "User:+1", "User:-1", "User: 1", "User:1 ", "User:1:2", "user:1",
 		"User:9007199254740992", "Post:9223372036854775808", "Post:h1", "Timeline:", "Timeline:1", "Timeline:h", "Timeline:h0",
-		"Timeline:x1", "Timeline:p1", "Viewer:", "Viewer:h1", "List:", "List:0", "List:l1", "Timeline:l", "Timeline:m0", "Query:1",
+		"Timeline:x1", "Timeline:p1", "Viewer:", "Viewer:h1", "List:", "List:0", "List:l1", "Tag:", "Tag:t1", "Timeline:t", "Timeline:l", "Timeline:m0", "Query:1",
 	} {
 		if got := parseGlobalID(base64.RawURLEncoding.EncodeToString([]byte(plain))); got != nil {
 			t.Errorf("%q is %#v", plain, got)
@@ -59,7 +61,7 @@ func TestParseGlobalID_RefusesUnknownIDs(t *testing.T) {
 
 func FuzzGlobalID(f *testing.F) {
 	for _, id := range []string{
-		globalUserID(1), globalPostID(1), globalTimelineID(retwis.Public()), globalTimelineID(retwis.Home(7)), globalViewerID(1), globalListID(1), "VXNlcjox\n",
+		globalUserID(1), globalPostID(1), globalTimelineID(retwis.Public()), globalTimelineID(retwis.Home(7)), globalViewerID(1), globalListID(1), globalTagID(1), "VXNlcjox\n",
 	} {
 		f.Add(id)
 	}
@@ -76,6 +78,8 @@ func FuzzGlobalID(f *testing.F) {
 			again = globalTimelineID(v)
 		case retwis.ListID:
 			again = globalListID(v)
+		case retwis.TagID:
+			again = globalTagID(v)
 		case retwis.Viewer:
 			again = globalViewerID(v.ID)
 		}

@@ -68,6 +68,7 @@ func immediateFields() map[string]bool {
 		"Viewer.mentionsTimeline": true,
 		"Timeline.kind":           true,
 		"List.timeline":           true,
+		"Tag.timeline":            true,
 	}
 }
 
@@ -103,6 +104,11 @@ func announcedFields() map[string]func(ctx context.Context, object any) {
 		},
 		"Post.mentions": announceMentions,
 		"Post.entities": announceMentions,
+		"TextHashtag.tag": func(ctx context.Context, object any) {
+			if id := object.(*TextHashtag).id; id != 0 {
+				loaders.From(ctx).Tags.Announce(id)
+			}
+		},
 		"User.bioEntities": func(ctx context.Context, object any) {
 			for _, name := range bioMentions(object.(*retwis.User)) {
 				loaders.From(ctx).UsersByName.Announce(name)
@@ -123,8 +129,8 @@ func announcedFields() map[string]func(ctx context.Context, object any) {
 		"Timeline.owner": func(ctx context.Context, object any) {
 			if id := object.(*retwis.Timeline).ID; id.Kind == retwis.ListTimeline {
 				loaders.From(ctx).Lists.Announce(id.List())
-			} else if id.Owner != 0 {
-				loaders.From(ctx).Users.Announce(id.Owner)
+			} else if id.User() != 0 {
+				loaders.From(ctx).Users.Announce(id.User())
 			}
 		},
 	}

@@ -179,11 +179,11 @@ func TestTimelineEvents_OfListsRequireTheOwner(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
-	list, gone := a.addList(alice, "Friends", bob), a.addList(alice, deleted)
+	list, gone, tagged := a.addList(alice, "Friends", bob), a.addList(alice, deleted), a.tagPost(bob, "#go")
 	variables := func(timeline retwis.TimelineID) string { return fmt.Sprintf(`{"id": %q}`, globalTimelineID(timeline)) }
 
 	t.Run("for their owner", func(t *testing.T) {
-		for _, timeline := range []retwis.TimelineID{retwis.ListPosts(list.ID), retwis.Mentions(alice.ID)} {
+		for _, timeline := range []retwis.TimelineID{retwis.ListPosts(list.ID), retwis.Mentions(alice.ID), retwis.TagPosts(tagged.Tags[0])} {
 			responses, ctx := a.start(as(t, alice), eventsQuery, variables(timeline))
 			a.live[timeline].Take(&retwis.CaughtUp{Cursor: "c"})
 			wantData(t, responses(ctx), `{"events": {"__typename": "TimelineCaughtUp", "cursor": "c", "replayed": 0}}`)
@@ -202,6 +202,7 @@ func TestTimelineEvents_OfListsRequireTheOwner(t *testing.T) {
 		{"a list that may be of another owner", "FORBIDDEN", retwis.ListPosts(gone.ID + 1), alice},
 		{"mentions, anonymously", "FORBIDDEN", retwis.Mentions(alice.ID), nil},
 		{"another's mentions", "FORBIDDEN", retwis.Mentions(alice.ID), bob},
+		{"a hashtag that does not exist", "NOT_FOUND", retwis.TagPosts(7), nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

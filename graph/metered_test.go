@@ -155,11 +155,12 @@ func TestOperations_MakeEqualReadsOnce(t *testing.T) {
 	reader := a.addUser("reader")
 	author := a.addUser("author")
 	a.addFollow(reader, author)
-	post := globalPostID(a.addPost(author, "text").ID)
+	post := globalPostID(a.tagPost(author, "text #go").ID)
 	a.addLike(reader, a.posts[0])
 	a.addSession(reader, "")
 	with := globalUserID(author.ID)
 	root := `user(username: "author") { id } newestUsers { totalCount } searchUsers(prefix: "a") { totalCount } findUsers(query: "a") { id }
+		tag(name: "go") { timeline { posts { liveCursor } } }
 		rateLimit { limit } publicTimeline { posts { liveCursor } } thread(postId: "` + post + `") { replies { pageInfo { hasNextPage } } } viewer { homeTimeline { posts { liveCursor } } mentionsTimeline { posts { liveCursor } }
 			lists { pageInfo { hasNextPage } } likedPosts { edges { node { likers { totalCount } } } } sessions { id } user {
 			timeline { posts { liveCursor } } followers { totalCount } following { totalCount }
@@ -173,6 +174,7 @@ func TestOperations_MakeEqualReadsOnce(t *testing.T) {
 			c: commonFollowers(with: "` + with + `", first: 20) { totalCount } d: followersYouKnow(first: 20) { totalCount } } }
 		q: thread(postId: "` + post + `") { p: replies(first: 20) { pageInfo { hasNextPage } } }
 		x: user(username: "AUTHOR") { id } y: newestUsers(first: 20) { totalCount } z: searchUsers(prefix: "a", first: 20) { totalCount }
+		j: tag(name: "#GO") { name timeline { p: posts(first: 20) { liveCursor } } }
 		v: findUsers(query: "a") { username } r: rateLimit { limit } w: publicTimeline { posts(first: 20) { liveCursor } } }`
 	for _, of := range []*ast.Definition{schema.Query, schema.Types["User"], schema.Types["Viewer"]} {
 		for _, field := range of.Fields {

@@ -10,7 +10,7 @@ import (
 )
 
 // Node is an object that has a global id: a [*retwis.User], [*retwis.Post], [*retwis.Timeline],
-// [*retwis.List], [*retwis.Session] or [*retwis.Viewer].
+// [*retwis.List], [*retwis.Tag], [*retwis.Session] or [*retwis.Viewer].
 type Node any
 
 // nodes returns objects in the order of their global ids, with one read per type. An object is nil if it does not exist, if
@@ -44,29 +44,19 @@ func startNode(ctx context.Context, id string) func() (Node, error) {
 		return asNode(loaders.From(ctx).Posts.LoadThunk(ctx, id))
 	case retwis.ListID:
 		return asNode(startOwnList(ctx, id))
+	case retwis.TagID:
+		return asNode(loaders.From(ctx).Tags.LoadThunk(ctx, id))
 	case retwis.TimelineID:
-		if id.Kind == retwis.ListTimeline {
-			readList := startOwnList(ctx, id.List())
-			return func() (Node, error) {
-				if list, err := readList(); list == nil {
-					return nil, err
-				}
-				return &retwis.Timeline{ID: id}, nil
-			}
-		}
-		if !id.VisibleTo(viewer) {
-			break
-		}
-		timeline := &retwis.Timeline{ID: id}
-		if id.Owner == 0 {
-			return func() (Node, error) { return timeline, nil }
-		}
-		readOwner := startUser(ctx, id.Owner)
-		return func() (Node, error) {
-			if owner, err := readOwner(); owner == nil {
-				return nil, err
-			}
-			return timeline, nil
+		switch {
+		case id.Kind == retwis.ListTimeline:
+			return timelineOf(id, startOwnList(ctx, id.List()))
+		case !id.VisibleTo(viewer):
+		case id.Kind == retwis.TagTimeline:
+			return timelineOf(id, loaders.From(ctx).Tags.LoadThunk(ctx, id.Tag()))
+		case id.User() != 0:
+			return timelineOf(id, startUser(ctx, id.User()))
+		default:
+			return func() (Node, error) { return &retwis.Timeline{ID: id}, nil }
 		}
 	case retwis.SessionID:
 		if viewer != 0 && id.User == viewer {
@@ -89,6 +79,16 @@ func startUser(ctx context.Context, id retwis.UserID) func() (*retwis.User, erro
 			return nil, err
 		}
 		return user, err
+	}
+}
+
+// timelineOf returns the timeline of an object, if that exists.
+func timelineOf[T any](id retwis.TimelineID, read func() (*T, error)) func() (Node, error) {
+	return func() (Node, error) {
+		if object, err := read(); object == nil {
+			return nil, err
+		}
+		return &retwis.Timeline{ID: id}, nil
 	}
 }
 

@@ -97,7 +97,7 @@ func newPricedDB(t *testing.T) *pricedDB {
 	service := openStore(t, server)
 	db := &pricedDB{api: newAPI(Options{}), server: server, exchange: &exchanges{}}
 	db.serve(&Resolver{
-		Accounts: db.fakeBackend, Users: service.Accounts, Posts: service.Posts, Reposts: service.Posts, Likes: service.Likes, Follows: service.Follows, Lists: service.Lists,
+		Accounts: db.fakeBackend, Users: service.Accounts, Posts: service.Posts, Reposts: service.Posts, Likes: service.Likes, Follows: service.Follows, Lists: service.Lists, Tags: service.Tags,
 		Timelines: service.Timelines, Live: db.fakeBackend, Limits: unlimited{},
 	}, Options{Introspection: true})
 	users, err := service.Accounts.Users(t.Context(), ids[1:2])
@@ -107,6 +107,14 @@ func newPricedDB(t *testing.T) *pricedDB {
 	must(err)
 	for _, member := range ids[2:22] {
 		must(seeding.Lists.AddListMember(t.Context(), db.reader.ID, list.ID, member))
+	}
+	for i := range 100 { // no worker delivers them, so they are on the profile of the third user
+		text := ""
+		for n := range retwis.MaxPostTags {
+			text += fmt.Sprintf("#a%dx%d ", i, n)
+		}
+		_, err := seeding.Posts.CreatePost(t.Context(), retwis.NewPost{Author: ids[2], Text: text, IdempotencyKey: fmt.Sprint("tags", i)})
+		must(err)
 	}
 	liked, err := service.Timelines.Page(t.Context(), retwis.Public(), retwis.Page{First: 100})
 	must(err)

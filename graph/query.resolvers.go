@@ -41,6 +41,11 @@ func (r *queryResolver) User(ctx context.Context, username string) (*retwis.User
 	return r.userByName(ctx, username)
 }
 
+// Tag is the resolver for the tag field.
+func (r *queryResolver) Tag(ctx context.Context, name string) (*retwis.Tag, error) {
+	return r.tagByName(ctx, name)
+}
+
 // RateLimit is the resolver for the rateLimit field.
 func (r *queryResolver) RateLimit(ctx context.Context) (*RateLimitPayload, error) {
 	return r.rateLimit(ctx)

@@ -40,7 +40,7 @@ func newReal(t *testing.T, url string) *real {
 		t.Cleanup(func() { cancel(); <-done })
 	}
 	a := &real{newAPI(Options{}), t, db}
-	a.serve(&Resolver{Accounts: a.fakeBackend, Users: db.Accounts, Posts: db.Posts, Reposts: db.Posts, Likes: db.Likes, Follows: db.Follows, Lists: db.Lists, Timelines: db.Timelines, Live: hub, Limits: unlimited{}}, Options{})
+	a.serve(&Resolver{Accounts: a.fakeBackend, Users: db.Accounts, Posts: db.Posts, Reposts: db.Posts, Likes: db.Likes, Follows: db.Follows, Lists: db.Lists, Tags: db.Tags, Timelines: db.Timelines, Live: hub, Limits: unlimited{}}, Options{})
 	a.eventually(func() bool { return hub.Ready(100) == nil })
 	return a
 }

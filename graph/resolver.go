@@ -18,6 +18,7 @@ type Resolver struct {
 	Likes     Likes
 	Follows   Follows
 	Lists     Lists
+	Tags      Tags
 	Timelines Timelines
 	Live      Live
 	Limits    RateLimits
@@ -39,6 +40,7 @@ func (r *Resolver) sources() *loaders.Sources {
 		Likes:       r.Likes.LikeCounts,
 		Liked:       r.Likes.Liked,
 		Lists:       r.Lists.Lists,
+		Tags:        r.Tags.Tags,
 		Sessions:    r.sessionsByID,
 		Follows:     r.Follows.Follows,
 		FollowedBy:  r.Follows.FollowedBy,

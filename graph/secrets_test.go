@@ -32,6 +32,7 @@ func everything(alice, bob *retwis.User, post retwis.PostID, list retwis.ListID,
 		`{ node(id: "POST") { ... on Post { text } } nodes(ids: ["ALICE", "LIST", "SESSION", "HOME"]) { __typename } }`,
 		`{ viewer { user { username } sessions { userAgent } lists { edges { node { name members { totalCount } timeline { posts { liveCursor } } LISTHAS } } }
 			homeTimeline { posts { liveCursor } } mentionsTimeline { unreadCount marker } } }`,
+		`{ tag(name: "go") { name timeline { posts { edges { node { entities { ... on TextHashtag { tag { id } } } } } } } } }`,
 		`{ viewer { mentionsTimeline { posts { liveCursor } } } }`,
 		`{ thread(postId: "POST") { replyCount ancestors { post { text } } replies { edges { node { text quotedPost { post { text } } } } } } }`,
 		`{ publicTimeline { posts { edges { node { likeCount quoteCount viewerHasLiked likers { totalCount edges { node { username } } } } } } } }`,
@@ -80,7 +81,7 @@ func exposed() (*api, context.Context, []string) {
 	a := newAPI(Options{Introspection: true})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
 	bob.Bio = "@alice"
-	post := a.addPost(alice, "hello @bob")
+	post := a.tagPost(alice, "hello @bob #go")
 	a.addFollow(alice, bob)
 	list := a.addList(alice, "friends", bob)
 	who := a.addSession(alice, "Phone/1.0")
@@ -106,7 +107,7 @@ func TestErrors_HideInternals(t *testing.T) {
 	names := slices.Sorted(maps.Keys(a.names))
 	// Calls with another name in the fakeBackend, and calls that no operation makes.
 	others := map[string]string{"LogoutEverywhere": "EndAll", "Authors": "Users", "Attach": ""}
-	for _, part := range []any{(*Accounts)(nil), (*Users)(nil), (*Posts)(nil), (*Follows)(nil), (*Lists)(nil), (*Timelines)(nil), (*Live)(nil)} {
+	for _, part := range []any{(*Accounts)(nil), (*Users)(nil), (*Posts)(nil), (*Follows)(nil), (*Lists)(nil), (*Tags)(nil), (*Timelines)(nil), (*Live)(nil)} {
 		part := reflect.TypeOf(part).Elem()
 		for method := range part.Methods() {
 			name := method.Name

@@ -19,9 +19,6 @@ func (r *timelineResolver) Kind(ctx context.Context, obj *retwis.Timeline) (retw
 
 // Owner is the resolver for the owner field.
 func (r *timelineResolver) Owner(ctx context.Context, obj *retwis.Timeline) (*retwis.User, error) {
-	if obj.ID.Owner == 0 {
-		return nil, nil
-	}
 	if obj.ID.Kind == retwis.ListTimeline {
 		list, err := ownList(ctx, obj.ID.List(), loaders.From(ctx).Lists.Load)
 		if err != nil {
@@ -29,7 +26,10 @@ func (r *timelineResolver) Owner(ctx context.Context, obj *retwis.Timeline) (*re
 		}
 		return existingUser(ctx, list.OwnerID)
 	}
-	return existingUser(ctx, obj.ID.Owner)
+	if obj.ID.User() == 0 {
+		return nil, nil
+	}
+	return existingUser(ctx, obj.ID.User())
 }
 
 // Posts is the resolver for the posts field.

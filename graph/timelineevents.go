@@ -86,10 +86,17 @@ func (r *Resolver) timelineToWatch(ctx context.Context, id *string) (retwis.Time
 	if !timeline.VisibleTo(auth.IdentityOf(ctx).User) {
 		return timeline, retwis.ErrForbidden
 	}
-	if timeline.Owner == 0 {
+	if timeline.Kind == retwis.TagTimeline {
+		tag, err := r.tagOf(ctx, timeline)
+		if err == nil && tag == nil {
+			err = retwis.ErrNotFound
+		}
+		return timeline, err
+	}
+	if timeline.User() == 0 {
 		return timeline, nil
 	}
-	owners, err := r.Users.Users(ctx, []retwis.UserID{timeline.Owner})
+	owners, err := r.Users.Users(ctx, []retwis.UserID{timeline.User()})
 	if err == nil && owners[0] == nil {
 		err = retwis.ErrNotFound
 	}

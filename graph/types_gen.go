@@ -53,6 +53,8 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		typeSession                 = &exec.ObjectType{Name: "Session", Satisfies: sessionImplementors}
 		typeSessionPayload          = &exec.ObjectType{Name: "SessionPayload", Satisfies: sessionPayloadImplementors}
 		typeSubscription            = &exec.ObjectType{Name: "Subscription", Satisfies: subscriptionImplementors}
+		typeTag                     = &exec.ObjectType{Name: "Tag", Satisfies: tagImplementors}
+		typeTextHashtag             = &exec.ObjectType{Name: "TextHashtag", Satisfies: textHashtagImplementors}
 		typeTextLink                = &exec.ObjectType{Name: "TextLink", Satisfies: textLinkImplementors}
 		typeTextMention             = &exec.ObjectType{Name: "TextMention", Satisfies: textMentionImplementors}
 		typeThread                  = &exec.ObjectType{Name: "Thread", Satisfies: threadImplementors}
@@ -1082,6 +1084,11 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 						return typeTextLink, nil
 					}
 					return typeTextLink, v
+				case *TextHashtag:
+					if v == nil {
+						return typeTextHashtag, nil
+					}
+					return typeTextHashtag, v
 				default:
 					return nil, v
 				}
@@ -1500,6 +1507,13 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 						return typeTimeline, nil
 					}
 					return typeTimeline, v
+				case retwis.Tag:
+					return typeTag, &v
+				case *retwis.Tag:
+					if v == nil {
+						return typeTag, nil
+					}
+					return typeTag, v
 				case retwis.Session:
 					return typeSession, &v
 				case *retwis.Session:
@@ -1563,6 +1577,13 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 						return typeTimeline, nil
 					}
 					return typeTimeline, v
+				case retwis.Tag:
+					return typeTag, &v
+				case *retwis.Tag:
+					if v == nil {
+						return typeTag, nil
+					}
+					return typeTag, v
 				case retwis.Session:
 					return typeSession, &v
 				case *retwis.Session:
@@ -1644,6 +1665,20 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			},
 			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
 				return generated.(*executionContext).fieldContext_Query_user(ctx, field)
+			},
+		},
+		"tag": {
+			NonNull: false,
+			Object:  typeTag,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				v, err := resolveQuery.Tag(ctx, fc.Args["name"].(string))
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Query_tag(ctx, field)
 			},
 		},
 		"rateLimit": {
@@ -2128,6 +2163,77 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 			},
 		},
 	}
+	resolveTag := resolvers.Tag()
+	typeTag.Fields = map[string]*exec.FieldType{
+		"id": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.Tag)
+				return appendTagID(b, obj.ID)
+			},
+		},
+		"name": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*retwis.Tag)
+				return exec.AppendString(b, obj.Name)
+			},
+		},
+		"timeline": {
+			NonNull: true,
+			Object:  typeTimeline,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.Tag)
+				v, err := resolveTag.Timeline(ctx, obj)
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_Tag_timeline(ctx, field)
+			},
+		},
+	}
+	resolveTextHashtag := resolvers.TextHashtag()
+	typeTextHashtag.Fields = map[string]*exec.FieldType{
+		"start": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*TextHashtag)
+				return exec.AppendInt(b, obj.Start)
+			},
+		},
+		"end": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*TextHashtag)
+				return exec.AppendInt(b, obj.End)
+			},
+		},
+		"name": {
+			NonNull: true,
+			Leaf: func(b []byte, x any) []byte {
+				obj := x.(*TextHashtag)
+				return exec.AppendString(b, obj.Name)
+			},
+		},
+		"tag": {
+			NonNull: false,
+			Object:  typeTag,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*TextHashtag)
+				v, err := resolveTextHashtag.Tag(ctx, obj)
+				if v == nil {
+					return nil, err
+				}
+				return v, err
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_TextHashtag_tag(ctx, field)
+			},
+		},
+	}
 	typeTextLink.Fields = map[string]*exec.FieldType{
 		"start": {
 			NonNull: true,
@@ -2502,6 +2608,11 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 						return typeTextLink, nil
 					}
 					return typeTextLink, v
+				case *TextHashtag:
+					if v == nil {
+						return typeTextHashtag, nil
+					}
+					return typeTextHashtag, v
 				default:
 					return nil, v
 				}
@@ -2902,6 +3013,8 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 		"Session":                 typeSession,
 		"SessionPayload":          typeSessionPayload,
 		"Subscription":            typeSubscription,
+		"Tag":                     typeTag,
+		"TextHashtag":             typeTextHashtag,
 		"TextLink":                typeTextLink,
 		"TextMention":             typeTextMention,
 		"Thread":                  typeThread,

@@ -151,7 +151,7 @@ func (r *Resolver) markRead(ctx context.Context, input MarkTimelineReadInput) (*
 	}
 	if !id.HasMarker() {
 		return nil, retwis.FieldError(retwis.CodeInvalid, "timelineId",
-			"profiles and the public timeline have no marker: mark a home, mentions or list timeline")
+			"profiles, hashtags and the public timeline have no marker: mark a home, mentions or list timeline")
 	}
 	err := r.Timelines.MarkRead(ctx, id, input.Cursor)
 	switch {

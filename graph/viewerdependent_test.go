@@ -71,6 +71,7 @@ func (c *census) note(set map[string]bool, name string) {
 // arguments returns the required arguments of fields. Other arguments are omitted.
 var arguments = map[string]string{
 	"Query.user":           `(username: "carol")`,
+	"Query.tag":            `(name: "go")`,
 	"Query.searchUsers":    `(prefix: "c")`,
 	"Query.findUsers":      `(query: "c")`,
 	"Query.thread":         `(postId: "` + globalPostID(2_000_000) + `")`,
@@ -90,6 +91,7 @@ func (c *census) places(t *testing.T) map[string]spot {
 		"Query":            {before: "{", after: "}"},
 		"TextLink":         {before: `{ user(username: "carol") { bioEntities { ... on TextLink {`, after: "} } } }"},
 		"TextMention":      {before: `{ user(username: "carol") { bioEntities { ... on TextMention {`, after: "} } } }"},
+		"TextHashtag":      {before: "{ thread" + arguments["Query.thread"] + " { post { entities { ... on TextHashtag {", after: "} } } } }"},
 		"PostAdded":        {before: "subscription { timelineEvents { ... on PostAdded {", after: "} } }"},
 		"PostRemoved":      {before: "subscription { timelineEvents { ... on PostRemoved {", after: "} } }"},
 		"TimelineCaughtUp": {before: "subscription { timelineEvents { ... on TimelineCaughtUp {", after: "} } }"},
@@ -175,7 +177,7 @@ func TestViewerDependentFields_AreMarked(t *testing.T) {
 	c.addFollow(alice, carol)
 	c.addFollow(carol, bob)
 	root := c.addPost(carol, "a post")
-	reply := c.addPost(carol, "a reply and a quote")
+	reply := c.tagPost(carol, "a reply and a quote #go")
 	reply.Thread, reply.Quoted = []retwis.PostID{root.ID}, root.ID
 	c.addLike(alice, c.posts[0])
 	c.addLike(bob, c.posts[0])

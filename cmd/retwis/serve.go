@@ -100,6 +100,7 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 		Reposts:   db.Posts,
 		Likes:     db.Likes,
 		Lists:     db.Lists,
+		Tags:      db.Tags,
 		Timelines: db.Timelines,
 		Live:      hub,
 		Limits:    limiter,

@@ -26,6 +26,7 @@ const places = {
   User: ['viewer.user', '{ viewer { user { id } } }'],
   Post: ['viewer.user.timeline.posts.edges.0.node', '{ viewer { user { timeline { posts { edges { node { id } } } } } } }'],
   List: ['viewer.lists.edges.0.node', '{ viewer { lists { edges { node { id } } } } }'],
+  Tag: ['tag', '{ tag(name: "conformance") { id } }'],
   Session: ['viewer.sessions.0', '{ viewer { sessions { id } } }'],
   Viewer: ['viewer', '{ viewer { id } }'],
   Timeline: ['publicTimeline', '{ publicTimeline { id } }'],
@@ -36,13 +37,14 @@ const timelines = {
   PROFILE: ['viewer.user.timeline', '{ viewer { user { timeline { id } } } }'],
   PROFILE_WITH_REPLIES: ['viewer.user.timeline', '{ viewer { user { timeline(includeReplies: true) { id } } } }'],
   LIST: ['viewer.lists.edges.0.node.timeline', '{ viewer { lists { edges { node { timeline { id } } } } } }'],
+  TAG: ['tag.timeline', '{ tag(name: "conformance") { timeline { id } } }'],
   PUBLIC: places.Timeline,
 };
 
 test('every node can be fetched again by its id, alone and with others', async () => {
   const server = await service.serve();
   const token = await register(server, 'owner');
-  await post(server, token, 'a post');
+  await post(server, token, 'a post #conformance');
   await ask(server, 'mutation { createList(input: { name: "a list" }) { list { id } } }', { token });
 
   const types = schema.getPossibleTypes(node).map(({ name }) => name).sort();

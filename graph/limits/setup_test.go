@@ -36,7 +36,7 @@ func newAPI(options graph.Options) *api {
 	a := &api{backend: &backend{}, limiter: &limiter{}, log: &bytes.Buffer{}}
 	options.Log = slog.New(slog.NewTextHandler(a.log, nil))
 	a.executor = graph.NewExecutor(&graph.Resolver{
-		Accounts: a.backend, Users: a.backend, Posts: a.backend, Reposts: reposts{}, Likes: likes{}, Follows: follows{backend: a.backend}, Lists: a.backend,
+		Accounts: a.backend, Users: a.backend, Posts: a.backend, Reposts: reposts{}, Likes: likes{}, Follows: follows{backend: a.backend}, Lists: a.backend, Tags: tags{},
 		Timelines: a.backend, Limits: a.limiter,
 	}, options)
 	return a
@@ -156,6 +156,10 @@ func (reposts) RepostCounts(_ context.Context, posts []retwis.PostID) ([]int, er
 }
 
 type likes struct{ graph.Likes }
+
+type anyTags = graph.Tags // another name, because a field and a method of the same name exclude each other
+
+type tags struct{ anyTags }
 
 func (likes) LikeCounts(_ context.Context, posts []retwis.PostID) ([]int, error) {
 	return make([]int, len(posts)), nil

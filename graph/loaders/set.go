@@ -20,6 +20,7 @@ type Sources struct {
 	Reposts  Read[retwis.PostID, int] // their numbers
 	Likes    Read[retwis.PostID, int] // their numbers
 	Lists    Read[retwis.ListID, *retwis.List]
+	Tags     Read[retwis.TagID, *retwis.Tag]
 	Sessions Read[retwis.SessionID, *retwis.Session] // of the viewer
 
 	// Follows reports for each of the others whether the user follows them, FollowedBy whether they follow the user.
@@ -44,6 +45,7 @@ type Set struct {
 	ViewerReposts *Loader[retwis.PostID, bool]
 	ViewerLikes   *Loader[retwis.PostID, bool]
 	Lists         *Loader[retwis.ListID, *retwis.List]
+	Tags          *Loader[retwis.TagID, *retwis.Tag]
 	Sessions      *Loader[retwis.SessionID, *retwis.Session]
 	ViewerFollows *Loader[retwis.UserID, bool]
 	FollowsViewer *Loader[retwis.UserID, bool]
@@ -92,6 +94,7 @@ func (s *Sources) With(ctx context.Context, wait time.Duration) context.Context 
 		ViewerReposts: New(options, ofViewer(s.Reposted)),
 		ViewerLikes:   New(options, ofViewer(s.Liked)),
 		Lists:         New(options, s.Lists),
+		Tags:          New(options, s.Tags),
 		Sessions:      New(options, s.Sessions),
 		ViewerFollows: New(options, ofViewer(s.Follows)),
 		FollowsViewer: New(options, ofViewer(s.FollowedBy)),

@@ -25,6 +25,9 @@
 // A marker is an entry of its list, or stands for a position in it: a post that was created, whose element it is unless the
 // post is deleted.
 //
+// The timeline of a hashtag holds the posts whose records name the hashtag, down to its end like a home. A post names it since it was
+// created. The name of a hashtag is claimed by that hashtag.
+//
 // Mentions and the public timeline cannot be derived from other data. The check verifies their entries only.
 //
 // The check also compares both directions of each edge, the counts, the follower partitions,
@@ -59,6 +62,9 @@ type Database interface {
 	LostReferences(ctx context.Context, references []record.Reference) ([]record.Reference, error)
 	// RepostsOfUser returns what the database stores as the reposts of a user, by the post that each one shows.
 	RepostsOfUser(ctx context.Context, user retwis.UserID) (map[string]string, error)
+	TagRecord(ctx context.Context, id retwis.TagID) (record.Tag, error)
+	// TagHolder returns the hashtag that claims a folded name, 0 if the claim is malformed, and false if none does.
+	TagHolder(ctx context.Context, folded string) (retwis.TagID, bool, error)
 	PostLikes(ctx context.Context, post retwis.PostID) (record.PostLikes, error)
 	LikersOf(ctx context.Context, post retwis.PostID, partitions []int) ([]record.Like, error)
 	LikesOf(ctx context.Context, user retwis.UserID) ([]record.Like, error)
@@ -91,6 +97,8 @@ type Repairer interface {
 	RepairAuthorPartition(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) error
 	RepairReference(ctx context.Context, to record.Referenced, entry string) error
 	RepairRepostOfUser(ctx context.Context, user retwis.UserID, post string) error
+	RepairTag(ctx context.Context, folded string, id retwis.TagID) error
+	InsertEntry(ctx context.Context, id retwis.TimelineID, entry retwis.Element) error
 	RepairLike(ctx context.Context, user retwis.UserID, post retwis.PostID) error
 	RepairLikeCount(ctx context.Context, post retwis.PostID, partition int) error
 	RepairCounts(ctx context.Context, id retwis.UserID) error

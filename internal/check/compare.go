@@ -90,24 +90,30 @@ func isOwnHome(id retwis.TimelineID, user retwis.UserID) bool {
 	return id.Kind == retwis.HomeTimeline && id.Owner == user
 }
 
-// compareMentions verifies that each entry of a mentions timeline is a post that mentions the
-// owner, and that it occurs once.
-func compareMentions(r record.Timeline, records map[retwis.PostID]record.Post) []Finding {
+// compareNamed verifies that each entry of a timeline of mentions or of a hashtag is a post that names the user or the hashtag, and that it
+// occurs once.
+func compareNamed(r record.Timeline, records map[retwis.PostID]record.Post) []Finding {
+	holds := "hold"
+	if r.ID.Kind == retwis.TagTimeline {
+		holds = "holds"
+	}
 	var found []Finding
 	times := map[retwis.Element]int{}
 	for _, post := range r.Entries {
 		if times[post]++; times[post] > 1 {
-			found = append(found, entryFinding(Duplicate, r.ID, records[post.ID].Author, post, "", "hold post %s more than once", post))
+			found = append(found, entryFinding(Duplicate, r.ID, records[post.ID].Author, post, "", holds+" post %s more than once", post))
 			continue
 		}
 		record := records[post.ID]
 		switch {
 		case !record.Exists:
-			found = append(found, entryFinding(Extra, r.ID, 0, post, "", "hold %s, which does not exist", post))
+			found = append(found, entryFinding(Extra, r.ID, 0, post, "", holds+" %s, which does not exist", post))
 		case record.Element(post.ID) != post:
-			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", "hold %s, which should be %s", post, record.Element(post.ID)))
-		case !slices.Contains(record.Mentions, r.ID.Owner):
-			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", "hold post %s of %s, which does not mention them", post, record.Author))
+			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", holds+" %s, which should be %s", post, record.Element(post.ID)))
+		case r.ID.Kind == retwis.TagTimeline && !slices.Contains(record.Tags, r.ID.Tag()):
+			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", holds+" post %s of %s, which does not have the hashtag", post, record.Author))
+		case r.ID.Kind == retwis.MentionsTimeline && !slices.Contains(record.Mentions, r.ID.User()):
+			found = append(found, entryFinding(Extra, r.ID, record.Author, post, "", holds+" post %s of %s, which does not mention the user", post, record.Author))
 		}
 	}
 	return found

@@ -32,6 +32,9 @@ const (
 	RepostExtra   Kind = "repost extra"   // the set of reposts of a post holds an entry that does not belong to it
 	RepostOfUser  Kind = "repost of user" // the reposts of a user lack one, or hold an entry that is none
 
+	TagMissing Kind = "tag missing" // the timeline of a hashtag lacks a post
+	TagName    Kind = "tag name"    // the record of a hashtag and the claim of its name disagree
+
 	OneWayEdge             Kind = "one-way edge"             // the two directions of a follow or membership differ
 	DanglingEdge           Kind = "dangling edge"            // a follow or membership refers to a deleted user
 	FollowerPartition      Kind = "follower partition"       // the follower partitions of an author lack a partition
@@ -58,7 +61,7 @@ const (
 func kinds() []Kind {
 	return []Kind{
 		Missing, Extra, Duplicate, OutOfOrder, Marker,
-		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder, ReplyMissing, ReplyExtra, QuoteMissing, QuoteExtra, RepostMissing, RepostExtra, RepostOfUser,
+		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder, ReplyMissing, ReplyExtra, QuoteMissing, QuoteExtra, RepostMissing, RepostExtra, RepostOfUser, TagMissing, TagName,
 		OneWayEdge, DanglingEdge, FollowerPartition, FollowerPartitionCount, Count,
 		OneWayLike, LikeExtra, LikePartition, LikeCount, LikeTotal, NameMissing, NameTaken,
 		SearchWords, SearchExtra, NewestMissing, NewestExtra,
@@ -113,6 +116,8 @@ func describe(id retwis.TimelineID) string {
 		return "the mentions of " + id.Owner.String()
 	case retwis.ListTimeline:
 		return "the timeline of list " + id.Owner.String()
+	case retwis.TagTimeline:
+		return "the timeline of hashtag " + id.Owner.String()
 	case retwis.PublicTimeline:
 		return "the public timeline"
 	case retwis.ProfileTimeline:

@@ -156,6 +156,9 @@ func (i inspector) inspectProfile(ctx context.Context, user retwis.UserID, resul
 	if err := i.inspectOwnReferences(ctx, records, result); err != nil {
 		return err
 	}
+	if err := i.inspectOwnTags(ctx, user, records, result); err != nil {
+		return err
+	}
 	if err := i.inspectReposts(ctx, user, records, result); err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func (i inspector) inspectMentions(ctx context.Context, user retwis.UserID, resu
 	if err != nil {
 		return err
 	}
-	result.findings = append(result.findings, compareMentions(r, records)...)
+	result.findings = append(result.findings, compareNamed(r, records)...)
 	return i.inspectMarker(ctx, r, result)
 }
 

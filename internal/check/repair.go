@@ -13,7 +13,7 @@ import (
 // after it has repaired edges and profiles, and rebuilds the timelines that still differ.
 func (c *checker) repair(ctx context.Context, suspects []suspect, look inspect) error {
 	for _, repair := range []func(context.Context, []Finding) error{
-		c.repairNames, c.repairEdges, c.repairFollowerPartitions, c.repairProfiles, c.repairReferences, c.repairReposts, c.repairLikes, c.repairMarkers, c.repairCounts, c.repairSearchWords, c.repairSearchEntries, c.repairNewestUsers,
+		c.repairNames, c.repairTags, c.repairEdges, c.repairFollowerPartitions, c.repairProfiles, c.repairReferences, c.repairReposts, c.repairLikes, c.repairMarkers, c.repairCounts, c.repairSearchWords, c.repairSearchEntries, c.repairNewestUsers,
 	} {
 		for _, s := range suspects {
 			if err := repair(ctx, s.found); err != nil {
@@ -58,6 +58,14 @@ func (c *checker) repairNames(ctx context.Context, found []Finding) error {
 		}
 		return err
 	}, NameMissing, NameTaken)
+}
+
+func (c *checker) repairTags(ctx context.Context, found []Finding) error {
+	err := c.each(found, func(f Finding) error { return c.db.RepairTag(ctx, f.detail, f.Timeline.Tag()) }, TagName)
+	if err != nil {
+		return err
+	}
+	return c.each(found, func(f Finding) error { return c.db.InsertEntry(ctx, f.Timeline, f.element) }, TagMissing)
 }
 
 func (c *checker) repairEdges(ctx context.Context, found []Finding) error {
@@ -114,7 +122,7 @@ func (c *checker) repairNewestUsers(ctx context.Context, found []Finding) error 
 }
 
 // repairTimelines rebuilds the homes and list timelines that still differ. It removes wrong
-// and duplicate entries from mentions and the public timeline, which cannot be rebuilt.
+// and duplicate entries from mentions, timelines of hashtags and the public timeline, which cannot be rebuilt.
 func (c *checker) repairTimelines(ctx context.Context, found []Finding, now []Finding) error {
 	rebuild := map[retwis.TimelineID]bool{}
 	deduplicate := map[retwis.TimelineID]map[retwis.Element]int{}

@@ -14,13 +14,14 @@ import (
 	"retwis/internal/retwis"
 )
 
-// subject is a unit of inspection: a user, a name, the replies or quotes of a post, its likes, or an index of a partition. The zero
+// subject is a unit of inspection: a user, a name, a hashtag, the replies or quotes of a post, its likes, or an index of a partition. The zero
 // subject is the public timeline.
 type subject struct {
 	user       retwis.UserID
 	name       string
 	referenced record.Referenced
 	liked      retwis.PostID
+	tag        retwis.TagID
 	partition  int
 }
 
@@ -57,6 +58,10 @@ func Run(ctx context.Context, db Database, options Options) (Report, error) {
 		look     inspect
 	}{
 		{"names", all.names, inspector.inspectNameClaim},
+		// A repair makes records and claims agree before it looks at the timelines, which a hashtag without a record loses.
+		{"hashtags", all.tags, inspector.inspectTag},
+		{"names of hashtags", all.tagNames, inspector.inspectTagName},
+		{"timelines of hashtags", all.tags, inspector.inspectTagPosts},
 		{"accounts", all.users, inspector.inspectAccount},
 		{"newest users", c.partitions(), inspector.inspectNewestUsers},
 		{"people search", c.partitions(), inspector.inspectPeopleSearch},
@@ -74,16 +79,17 @@ func Run(ctx context.Context, db Database, options Options) (Report, error) {
 }
 
 // subjects are the subjects that a scan has found, by kind.
-type subjects struct{ users, names, referenced, liked []subject }
+type subjects struct{ users, names, tagNames, tags, referenced, liked []subject }
 
 // subjects returns the subjects to inspect. With a sample it returns users only: the inspection of an account covers the name
-// of the account, and the replies, quotes and likes of the user.
+// of the account, and the replies, quotes, likes and hashtags of the user.
 func (c *checker) subjects(ctx context.Context) (subjects, error) {
 	add, end := c.options.Progress("users found", 0)
 	defer end()
 	var all subjects
 	var ids []retwis.UserID
 	var liked []retwis.PostID
+	var tags []retwis.TagID
 	err := c.db.Scan(ctx, func(found record.Scanned) error {
 		add(len(found.Users))
 		ids = append(ids, found.Users...)
@@ -95,6 +101,10 @@ func (c *checker) subjects(ctx context.Context) (subjects, error) {
 				all.referenced = append(all.referenced, subject{referenced: set})
 			}
 			liked = append(liked, found.Liked...) // once for each partition
+			tags = append(tags, found.Tags...)    // once for each key
+			for _, folded := range found.TagNames {
+				all.tagNames = append(all.tagNames, subject{name: folded})
+			}
 		}
 		return nil
 	})
@@ -104,6 +114,10 @@ func (c *checker) subjects(ctx context.Context) (subjects, error) {
 	slices.Sort(liked)
 	for _, post := range slices.Compact(liked) {
 		all.liked = append(all.liked, subject{liked: post})
+	}
+	slices.Sort(tags)
+	for _, tag := range slices.Compact(tags) {
+		all.tags = append(all.tags, subject{tag: tag})
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)

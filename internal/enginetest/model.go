@@ -27,6 +27,7 @@ type Model struct {
 	likes   map[retwis.UserID][]retwis.PostID  // in the order of the likes; posts may be deleted
 	quoted  map[retwis.PostID]retwis.PostID    // the posts that quotes quote
 	reposts map[retwis.UserID][]retwis.Element // in the order of creation
+	tagged  map[string][]retwis.PostID         // posts with a hashtag, by its folded name
 }
 
 // NewModel returns the model of a database in which people have registered and done nothing else.
@@ -44,6 +45,7 @@ func NewModel(people []retwis.UserID) *Model {
 		likes:   map[retwis.UserID][]retwis.PostID{},
 		quoted:  map[retwis.PostID]retwis.PostID{},
 		reposts: map[retwis.UserID][]retwis.Element{},
+		tagged:  map[string][]retwis.PostID{},
 	}
 	for _, id := range people {
 		m.Follows[id] = map[retwis.UserID]bool{}
@@ -99,6 +101,8 @@ func (m *Model) step(e *Engine, r *rand.Rand, user, other retwis.UserID) error {
 		return m.Refer(e, user, other, retwis.ReplyReference, r.IntN)
 	case n < 30:
 		return m.Refer(e, user, other, retwis.QuoteReference, r.IntN)
+	case n < 38:
+		return m.Post(e, user, fmt.Sprintf("post %d #news #Tag%d, and #TAG%d again", n, n%4, n%4))
 	case n < 50:
 		return m.Post(e, user, fmt.Sprint("post ", n))
 	case n < 60:
@@ -157,7 +161,7 @@ func (m *Model) Refer(e *Engine, user, other retwis.UserID, kind retwis.Referenc
 	if !ok {
 		return nil
 	}
-	post := retwis.NewPost{Author: user, Text: "a post about another one", InReplyTo: to}
+	post := retwis.NewPost{Author: user, Text: "a post about another one #Reference", InReplyTo: to}
 	if kind == retwis.QuoteReference {
 		post.InReplyTo, post.Quoted = 0, to
 	}
@@ -187,6 +191,9 @@ func (m *Model) post(e *Engine, post retwis.NewPost) (retwis.PostID, error) {
 	}
 	if post.Quoted != 0 {
 		m.quoted[edge.Post.ID] = post.Quoted
+	}
+	for _, tag := range retwis.IndexedTags(post.Text) {
+		m.tagged[tag.Folded] = append(m.tagged[tag.Folded], edge.Post.ID)
 	}
 	return edge.Post.ID, nil
 }

@@ -48,6 +48,7 @@ func (m *Model) Verify(e *Engine, homeCap, slack int) {
 		}
 	}
 	m.verifyReplies(e)
+	m.verifyTags(e, homeCap, slack)
 	m.verifyLikes(e)
 	m.verifyQuotes(e)
 	m.verifyReposts(e)

@@ -46,7 +46,7 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 				cost += price
 				steps = append(steps, step{w, t})
 				calls = append(calls, outbox.Delivery{
-					Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user, Progress: t.progress,
+					Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user, Timeline: t.timeline, Progress: t.progress,
 				})
 			}
 		}

@@ -33,16 +33,17 @@ func (w *workItem) inRounds() bool {
 type target struct {
 	partition int
 	to        outbox.TargetKind
-	user      retwis.UserID // as in [outbox.Delivery]
-	progress  string        // progress that the target last reported
-	expected  int           // estimated number of followers
-	done      bool          // the target reported completion
-	late      bool          // the target has a later post of the author: a repair has to merge the post there
+	user      retwis.UserID     // as in [outbox.Delivery]
+	timeline  retwis.TimelineID // as in [outbox.Delivery]
+	progress  string            // progress that the target last reported
+	expected  int               // estimated number of followers
+	done      bool              // the target reported completion
+	late      bool              // the target has a later post of the author: a repair has to merge the post there
 }
 
 // single reports whether the target is a single timeline, or the references to a post.
 func (t *target) single() bool {
-	return t.to == outbox.TargetPublic || t.to == outbox.TargetMentions || t.ofReferences()
+	return t.to == outbox.TargetTimeline || t.ofReferences()
 }
 
 // ofReferences reports whether the target is the references to a post: its replies, quotes or reposts.
@@ -57,5 +58,5 @@ func (w *workItem) waits(t *target) bool {
 }
 
 func (t *target) forEntry(entry string) outbox.Target {
-	return outbox.Target{Entry: entry, Partition: t.partition, To: t.to, User: t.user}
+	return outbox.Target{Entry: entry, Partition: t.partition, To: t.to, User: t.user, Timeline: t.timeline}
 }

@@ -89,7 +89,7 @@ func (r *runner) beginRepair(ctx context.Context, w *workItem) error {
 			}
 		case t.single():
 			targets = append(targets, t)
-			calls = append(calls, outbox.Delivery{Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user})
+			calls = append(calls, outbox.Delivery{Entry: w.Entry, Partition: t.partition, To: t.to, Timeline: t.timeline})
 		}
 	}
 	for i, result := range r.store.Deliver(ctx, calls) {

@@ -100,7 +100,7 @@ func (s *sequence) actions() map[string]func(*rapid.T) {
 				most = 2
 			}
 			for range rapid.IntRange(1, most).Draw(t, "posts") {
-				s.expect(s.m.Post(s.Engine, user, "x"))
+				s.expect(s.m.Post(s.Engine, user, rapid.SampledFrom([]string{"x", "#Go", "#GO and #redis"}).Draw(t, "text")))
 			}
 		},
 		"mention": func(t *rapid.T) {

@@ -48,8 +48,8 @@ func (o SweeperOptions) withDefaults() SweeperOptions {
 	return o
 }
 
-// Sweeper evicts idle timelines once a day. The next read rebuilds an evicted timeline. Only one sweeper per database
-// works at a time.
+// Sweeper evicts idle timelines once a day, and drops hashtags that no post uses. The next read rebuilds an evicted home or list. Only
+// one sweeper per database works at a time.
 type Sweeper struct {
 	store   SweepStore
 	options SweeperOptions
@@ -67,7 +67,7 @@ func NewSweeper(store SweepStore, options SweeperOptions) *Sweeper {
 type SweepStats struct {
 	Sweeps  int64 // completed sweeps
 	Scanned int64 // timelines inspected
-	Evicted int64 // timelines evicted
+	Evicted int64 // timelines evicted, those of dropped hashtags included
 }
 
 // Stats returns the current counts.

@@ -82,11 +82,8 @@ func (r *runner) repostsOf(ctx context.Context, posts []retwis.PostID) ([]repost
 
 func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartitions) []*target {
 	targets := r.targetsOfReferences(e)
-	if e.Answered == 0 && e.Reposted == 0 {
-		targets = append(targets, &target{partition: r.store.PublicPartition(), to: outbox.TargetPublic})
-	}
-	for _, user := range e.Mentions {
-		targets = append(targets, &target{partition: r.store.PartitionOfUser(user), to: outbox.TargetMentions, user: user})
+	for _, id := range e.Timelines() {
+		targets = append(targets, &target{partition: r.store.PartitionOf(id), to: outbox.TargetTimeline, timeline: id})
 	}
 	for partition, followers := range partitions.Followers {
 		if partitions.Large {
@@ -117,8 +114,8 @@ func (r *runner) targetsOfReferences(e outbox.Entry) []*target {
 }
 
 // targetsOfDelete returns the partitions that may hold the post. The call for the followers
-// adds the removal to the partition's stream of changes. The same call serves the public
-// timeline and mentions, which therefore need no call of their own. Further calls announce the removal to the watched
+// adds the removal to the partition's stream of changes. The same call serves the single
+// timelines, which therefore need no call of their own. Further calls announce the removal to the watched
 // timelines that the reposts were delivered to. The partitions of likers then remove the likes: see countLikes.
 func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartitions, likers []int, reposts reposts) []*target {
 	expected := map[int]int{r.store.PublicPartition(): 0}
@@ -126,8 +123,8 @@ func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartiti
 	for _, t := range further {
 		expected[t.partition] = 0
 	}
-	for _, user := range e.Mentions {
-		expected[r.store.PartitionOfUser(user)] = 0
+	for _, id := range e.Timelines() {
+		expected[r.store.PartitionOf(id)] = 0
 	}
 	for partition := range partitions.Lists {
 		expected[partition] = 0

@@ -53,7 +53,7 @@ func TestHub_SendsChangedCounts(t *testing.T) {
 				return false
 			}
 		})
-		if e, ok := event.(*retwis.PostChanged); !ok || e.Post.ID != post || e.Post.Text != "x" {
+		if e, ok := event.(*retwis.PostChanged); !ok || e.Post.ID != post || e.Post.Text != "x #live" {
 			t.Errorf("the event is %+v, want the changed post %s", event, post)
 		}
 		added := n.post(author)

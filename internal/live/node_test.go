@@ -76,11 +76,21 @@ func (n *node) people(count int) []retwis.UserID {
 func (n *node) post(author retwis.UserID) retwis.PostID {
 	n.t.Helper()
 	n.keys++
-	edge, err := n.Posts.CreatePost(n.t.Context(), retwis.NewPost{Author: author, Text: "x", IdempotencyKey: fmt.Sprint(n.keys)})
+	edge, err := n.Posts.CreatePost(n.t.Context(), retwis.NewPost{Author: author, Text: "x #live", IdempotencyKey: fmt.Sprint(n.keys)})
 	if err != nil {
 		n.t.Fatal(err)
 	}
 	return edge.Post.ID
+}
+
+// tagged returns the timeline of the hashtag of all posts.
+func (n *node) tagged() retwis.TimelineID {
+	n.t.Helper()
+	tags, err := n.Tags.ClaimTags(n.t.Context(), retwis.IndexedTags("#live"))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return retwis.TagPosts(tags[0])
 }
 
 func (n *node) drain() {

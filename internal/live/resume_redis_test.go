@@ -29,7 +29,7 @@ func TestHub_RepeatedlyDisconnectedSubscriberReceivesEachPostOnce(t *testing.T) 
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		readers, wait := n.watched(ctx, redistest.Rand(t), hubs, posts/cuts/len(authors),
-			retwis.Home(me), retwis.Profile(authors[0]), retwis.Public())
+			retwis.Home(me), retwis.Profile(authors[0]), retwis.Public(), n.tagged())
 		for i := range posts {
 			n.post(authors[i%len(authors)])
 		}
@@ -53,7 +53,7 @@ func TestHub_SendsRemovalsToResumingSubscribers(t *testing.T) {
 		gone, stays := n.post(author), n.post(author)
 		n.drain()
 		hub := n.hub(live.Options{})
-		for _, id := range []retwis.TimelineID{retwis.Home(me), retwis.Profile(author), retwis.Public()} {
+		for _, id := range []retwis.TimelineID{retwis.Home(me), retwis.Profile(author), retwis.Public(), n.tagged()} {
 			page, err := n.Timelines.Page(t.Context(), id, retwis.Page{First: 1})
 			if err != nil {
 				t.Fatal(err)

@@ -87,6 +87,41 @@ func TestHub_PeriodicCheckFindsADeletedTimeline(t *testing.T) {
 	})
 }
 
+// The sweep drops no hashtag that is watched, but the presence of a node may have expired.
+func TestHub_PeriodicCheckFindsADroppedHashtag(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		n := openNode(t, url, store.Options{IdleTagAge: 24 * time.Hour})
+		n.post(n.people(1)[0])
+		n.drain()
+		timeline := n.tagged()
+		hub := n.hub(live.Options{Node: "absent", CheckEvery: 500 * time.Millisecond})
+		w := n.subscribe(hub, timeline)
+		sweep := func() (dropped int) {
+			t.Helper()
+			record := n.DB().OfTimeline(timeline).Timeline(timeline).Owner()
+			if err := n.DB().Client.HSet(t.Context(), record, "used", time.Now().Unix()/86_400-3).Err(); err != nil {
+				t.Fatal(err)
+			}
+			err := n.Sweeps.EvictIdle(t.Context(), func(_ context.Context, _, removed int) error { dropped += removed; return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return dropped
+		}
+		if dropped := sweep(); dropped > 0 {
+			t.Error("a hashtag was dropped although it is watched")
+		}
+		if err := n.Live.SetOffline(t.Context(), "absent", []retwis.TimelineID{timeline}); err != nil {
+			t.Fatal(err)
+		}
+		if dropped := sweep(); dropped != 1 {
+			t.Errorf("%d hashtags were dropped, want 1", dropped)
+		}
+		n.wantGone(w)
+	})
+}
+
 // watch is a subscription that has received its first event.
 type watch struct {
 	timeline retwis.TimelineID

@@ -11,19 +11,21 @@ type Delivery struct {
 	Entry     Entry
 	Partition int
 	To        TargetKind
-	User      retwis.UserID // with [TargetMentions]: the user whose mentions receive the post; with [TargetReposterHomes] and [TargetReposterLists]: who reposted it
-	Progress  string        // the progress that the caller expects at the target; empty at first
+	User      retwis.UserID     // with [TargetReposterHomes] and [TargetReposterLists]: who reposted the post
+	Timeline  retwis.TimelineID // with [TargetTimeline]
+	Progress  string            // the progress that the caller expects at the target; empty at first
 }
 
 // Target returns the delivery target.
-func (d Delivery) Target() Target { return Target{d.Entry.ID, d.Partition, d.To, d.User} }
+func (d Delivery) Target() Target { return Target{d.Entry.ID, d.Partition, d.To, d.User, d.Timeline} }
 
 // Target identifies a delivery target: one place that an entry goes to.
 type Target struct {
 	Entry     string // id of the entry
 	Partition int
 	To        TargetKind
-	User      retwis.UserID // as in [Delivery]
+	User      retwis.UserID     // as in [Delivery]
+	Timeline  retwis.TimelineID // as in [Delivery]
 }
 
 // TargetKind says which timelines of a partition a delivery is for.
@@ -33,8 +35,7 @@ type TargetKind byte
 const (
 	TargetFollowers       TargetKind = iota // home timelines of the author's followers
 	TargetLists                             // lists that contain the author
-	TargetMentions                          // mentions of one user
-	TargetPublic                            // the public timeline
+	TargetTimeline                          // one of the single timelines of [Entry.Timelines]
 	TargetReplies                           // the replies of the post answered
 	TargetQuotes                            // the quotes of the post quoted
 	TargetReposts                           // the reposts of the post reposted

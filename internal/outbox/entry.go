@@ -24,6 +24,7 @@ type Entry struct {
 	Reposted  retwis.PostID     // if Post is a repost: the post
 	Quoted    retwis.PostID     // if Post is a quote: the post quoted
 	Mentions  []retwis.UserID   // users whom Post mentions
+	Tags      []retwis.TagID    // hashtags whose timelines have Post
 	Score     int64             // time of the follow that a back-fill belongs to
 	Step      int64             // step of an account deletion, or of detaching followers
 	Name      string            // folded name of a registration
@@ -35,6 +36,22 @@ type Entry struct {
 // Element returns the element by which lists hold Post.
 func (e Entry) Element() retwis.Element {
 	return retwis.NewElement(e.Post, e.Author, e.Answered, e.Reposted)
+}
+
+// Timelines returns the single timelines that receive Post, apart from those of users who follow its author: the public timeline, mentions
+// and the timelines of hashtags. A repost is on none of them.
+func (e Entry) Timelines() []retwis.TimelineID {
+	var ids []retwis.TimelineID
+	if e.Answered == 0 && e.Reposted == 0 {
+		ids = append(ids, retwis.Public())
+	}
+	for _, user := range e.Mentions {
+		ids = append(ids, retwis.Mentions(user))
+	}
+	for _, tag := range e.Tags {
+		ids = append(ids, retwis.TagPosts(tag))
+	}
+	return ids
 }
 
 // Kind is the kind of an entry.

@@ -59,14 +59,14 @@ func New() *Cache {
 	return c
 }
 
-// overhead is the memory that the cache takes for each post besides its text, mentions and thread, in bytes.
-const overhead = 320
+// overhead is the memory that the cache takes for each post besides its text, mentions, hashtags and thread, in bytes.
+const overhead = 344
 
 func size(p *retwis.Post) int {
 	if p == nil {
 		return overhead
 	}
-	return overhead + len(p.Text) + 8*len(p.Mentions) + 8*len(p.Thread)
+	return overhead + len(p.Text) + 8*len(p.Mentions) + 8*len(p.Tags) + 8*len(p.Thread)
 }
 
 // Start begins to cache posts in at most so many bytes. It takes the last change of each partition.

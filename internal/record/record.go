@@ -87,6 +87,7 @@ type Post struct {
 	Quoted   retwis.PostID // of a quote
 	Deleted  bool
 	Mentions []retwis.UserID
+	Tags     []retwis.TagID
 }
 
 // RefersTo returns the post that the post refers to, 0 if there is none.
@@ -150,12 +151,22 @@ type Like struct {
 	Liker int64 // its time among the likers of the post
 }
 
+// Tag is the stored state of a hashtag and of the claim of a name.
+type Tag struct {
+	Exists bool   // whether the hashtag has a record
+	Name   string // in the record
+
+	Holder retwis.TagID // the hashtag that claims the name, 0 if none does
+}
+
 // Scanned are subjects that a scan of the keys has found.
 type Scanned struct {
 	Users      []retwis.UserID
 	Names      []NameClaim
 	Referenced []Referenced    // sets of replies and quotes
 	Liked      []retwis.PostID // posts that have likes, or like partitions
+	Tags       []retwis.TagID  // hashtags that have a record or a timeline
+	TagNames   []string        // folded names that hashtags claim
 }
 
 // NameClaim is a stored username and the user who owns it.

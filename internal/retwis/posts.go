@@ -8,6 +8,7 @@ type Post struct {
 	AuthorID  UserID
 	Text      string
 	Mentions  []UserID // users whom the text mentions, each once, in the order of the text
+	Tags      []TagID  // hashtags whose timelines the post is on: those of [IndexedTags], in their order
 	Thread    []PostID // of a reply: the posts above it, the root first and the post answered last; see [NextInThread]
 	Quoted    PostID   // of a quote: the post quoted, which may have been deleted; 0 for any other post
 	Answered  UserID   // of a reply to another user: the author of the post answered

@@ -17,6 +17,7 @@ const (
 	PublicTimeline   TimelineKind = 'p' // posts of all users
 	MentionsTimeline TimelineKind = 'm' // posts that mention a user
 	ListTimeline     TimelineKind = 'l' // posts of the members of a list
+	TagTimeline      TimelineKind = 't' // posts with a hashtag
 )
 
 // postCounts is the kind of [PostCounts], which no client can name.
@@ -30,7 +31,8 @@ func PostCounts(partition int) TimelineID { return TimelineID{postCounts, UserID
 func (t TimelineID) IsPostCounts() bool { return t.Kind == postCounts }
 
 // TimelineID identifies a timeline. The owner of the public timeline is 0. For the timeline
-// of a list, the id of the list replaces that of the owner; both are in the same partition.
+// of a list, the id of the list replaces that of the owner; both are in the same partition. The timeline of a hashtag has the id of
+// the hashtag.
 type TimelineID struct {
 	Kind  TimelineKind
 	Owner UserID
@@ -57,6 +59,20 @@ func ListPosts(list ListID) TimelineID { return TimelineID{ListTimeline, UserID(
 // List returns the list that a list timeline belongs to.
 func (t TimelineID) List() ListID { return ListID(t.Owner) }
 
+// TagPosts returns the id of the timeline of a hashtag.
+func TagPosts(tag TagID) TimelineID { return TimelineID{TagTimeline, UserID(tag)} }
+
+// Tag returns the hashtag that the timeline of a hashtag belongs to.
+func (t TimelineID) Tag() TagID { return TagID(t.Owner) }
+
+// User returns the user whom the timeline belongs to, 0 for the public timeline and those of lists and hashtags.
+func (t TimelineID) User() UserID {
+	if t.Kind == ListTimeline || t.Kind == TagTimeline {
+		return 0
+	}
+	return t.Owner
+}
+
 // FannedOut reports whether fan-out delivers posts to the timeline, so that it can be rebuilt
 // from the profiles of the authors. This holds for home timelines and lists.
 func (t TimelineID) FannedOut() bool { return t.Kind == HomeTimeline || t.Kind == ListTimeline }
@@ -77,7 +93,7 @@ func ParseTimelineID(s string) (TimelineID, error) {
 	if s == "p" {
 		return Public(), nil
 	}
-	for _, kind := range []TimelineKind{HomeTimeline, ProfileTimeline, RepliesTimeline, MentionsTimeline, ListTimeline} {
+	for _, kind := range []TimelineKind{HomeTimeline, ProfileTimeline, RepliesTimeline, MentionsTimeline, ListTimeline, TagTimeline} {
 		if owner, ok := strings.CutPrefix(s, string(kind)); ok {
 			id, err := ParseUserID(owner)
 			if err != nil {
@@ -90,12 +106,12 @@ func ParseTimelineID(s string) (TimelineID, error) {
 }
 
 // VisibleTo reports whether a reader may see the timeline, as far as its id determines this.
-// Home and mentions timelines are private to their owner; profiles and the public timeline
+// Home and mentions timelines are private to their owner; profiles, hashtags and the public timeline
 // are visible to all. The timeline of a list is private to the owner of the list, whom the id
 // does not contain, so the result is false. The reader 0 is anonymous.
 func (t TimelineID) VisibleTo(reader UserID) bool {
 	switch t.Kind {
-	case ProfileTimeline, RepliesTimeline, PublicTimeline:
+	case ProfileTimeline, RepliesTimeline, PublicTimeline, TagTimeline:
 		return true
 	case HomeTimeline, MentionsTimeline:
 		return reader != 0 && reader == t.Owner

@@ -95,6 +95,8 @@ func (a *Activity) act(ctx context.Context) error {
 		return err
 	}
 	switch n := a.random.IntN(10); {
+	case n < 3:
+		return a.post(ctx, randomText(a.faker)+" #"+a.hashtag())
 	case n < 6:
 		return a.post(ctx, randomText(a.faker))
 	case n < 9:
@@ -102,6 +104,12 @@ func (a *Activity) act(ctx context.Context) error {
 	default:
 		return a.follow(ctx)
 	}
+}
+
+// hashtag picks one of a few hashtags, and prefers the first ones.
+func (a *Activity) hashtag() string {
+	names := []string{"Coffee", "photography", "books", "Music", "cycling", "gardening", "日本語", "Été"}
+	return names[popular(a.random, len(names))]
 }
 
 // randomMember picks one of the members and prefers popular members.

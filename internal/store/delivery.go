@@ -55,14 +55,11 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 		return s.removeCall(d)
 	}
 	o, e, p := s.options, d.Entry, s.db.Partition(d.Partition)
-	if d.To == outbox.TargetMentions || d.To == outbox.TargetPublic {
-		id := retwis.Public()
-		if d.To == outbox.TargetMentions {
-			id = retwis.Mentions(d.User)
-		}
+	if d.To == outbox.TargetTimeline {
+		id := d.Timeline
 		keys := []string{p.Progress(e.Outbox), p.Timeline(id).Entries(), p.Online(), p.OnlineNodes()}
-		if d.To == outbox.TargetMentions {
-			keys = append(keys, p.User(d.User).Account())
+		if id != retwis.Public() {
+			keys = append(keys, p.Timeline(id).Owner())
 		}
 		return rdb.Call{
 			Script: script.PushToTimeline,
@@ -139,12 +136,9 @@ func (s *Outbox) furtherTimelines(p rdb.Partition, d outbox.Delivery) []retwis.T
 	case d.To == outbox.TargetReposterHomes && p == s.db.OfUser(d.User):
 		further = []retwis.TimelineID{retwis.Home(d.User), retwis.Profile(d.User), retwis.ProfileWithReplies(d.User)}
 	case d.To == outbox.TargetFollowers:
-		if p == s.db.Public() {
-			further = append(further, retwis.Public())
-		}
-		for _, user := range d.Entry.Mentions {
-			if p == s.db.OfUser(user) {
-				further = append(further, retwis.Mentions(user))
+		for _, id := range d.Entry.Timelines() {
+			if p == s.db.OfTimeline(id) {
+				further = append(further, id)
 			}
 		}
 	}
@@ -180,10 +174,8 @@ func field(at outbox.Target) string {
 		return at.Entry + ":lists"
 	case outbox.TargetActiveFollowers:
 		return at.Entry + ":readers"
-	case outbox.TargetMentions:
-		return at.Entry + ":" + retwis.Mentions(at.User).String()
-	case outbox.TargetPublic:
-		return at.Entry + ":" + retwis.Public().String()
+	case outbox.TargetTimeline:
+		return at.Entry + ":" + at.Timeline.String()
 	case outbox.TargetReplies:
 		return at.Entry + ":replies"
 	case outbox.TargetQuotes:

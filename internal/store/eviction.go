@@ -11,17 +11,21 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Sweeps evicts timelines that nobody reads.
-type Sweeps struct{ core }
+// Sweeps evicts timelines that nobody reads, and drops hashtags that nobody uses.
+type Sweeps struct {
+	core
+	tags *Tags
+}
 
 const day = 24 * time.Hour
 
 // EvictIdle evicts homes and timelines of lists that nobody has read for [Options.IdleHomeAge] and nobody watches. The
-// next read rebuilds them. It scans all keys in small steps, and after each step calls pause with the number of
-// timelines checked and evicted. An error of pause ends the sweep. A complete sweep checks every timeline that
+// next read rebuilds them. It drops hashtags that no post has used for [Options.IdleTagAge] and nobody watches, with their
+// timelines. It scans all keys in small steps, and after each step calls pause with the number of
+// timelines checked, and of those evicted or dropped. An error of pause ends the sweep. A complete sweep checks every timeline that
 // exists throughout; an interrupted one cannot be continued.
 func (s *Sweeps) EvictIdle(ctx context.Context, pause func(ctx context.Context, checked, evicted int) error) error {
-	if s.options.IdleHomeAge < 0 {
+	if s.options.IdleHomeAge < 0 && s.options.IdleTagAge < 0 {
 		return nil
 	}
 	masters, err := s.db.Masters(ctx)
@@ -31,14 +35,19 @@ func (s *Sweeps) EvictIdle(ctx context.Context, pause func(ctx context.Context, 
 	for _, master := range masters {
 		for cursor, end := uint64(0), false; !end; end = cursor == 0 {
 			var keys []string
-			if keys, cursor, err = master.Scan(ctx, cursor, "{*}:[hl][oi][ms][et]:*", rdb.ScanStep).Result(); err != nil {
+			if keys, cursor, err = master.Scan(ctx, cursor, "{*}:[hlt][oia][msg][et:]*", rdb.ScanStep).Result(); err != nil {
 				return fmt.Errorf("sweep idle timelines: scan the keys: %w", err)
 			}
 			checked, evicted, err := s.evict(ctx, keys)
 			if err != nil {
 				return fmt.Errorf("sweep idle timelines: %w", err)
 			}
-			if err := pause(ctx, checked, evicted); err != nil {
+			tags := s.tagsAmong(keys)
+			dropped, err := s.tags.dropIdle(ctx, tags)
+			if err != nil {
+				return fmt.Errorf("sweep idle hashtags: %w", err)
+			}
+			if err := pause(ctx, checked+len(tags), evicted+dropped); err != nil {
 				return err
 			}
 		}
@@ -51,7 +60,7 @@ func (s *Sweeps) evict(ctx context.Context, keys []string) (checked, evicted int
 	var calls []rdb.Call
 	for _, key := range keys {
 		id, ok := s.timelineOfKey(key)
-		if !ok {
+		if !ok || s.options.IdleHomeAge < 0 {
 			continue
 		}
 		p := s.db.OfTimeline(id)
@@ -94,6 +103,19 @@ func (s *Sweeps) timelineOfKey(key string) (retwis.TimelineID, bool) {
 	var err error
 	id.Owner, err = retwis.ParseUserID(value)
 	return id, err == nil && s.db.OfTimeline(id).Timeline(id).Entries() == key
+}
+
+// tagsAmong returns the hashtags whose records are among some keys.
+func (s *Sweeps) tagsAmong(keys []string) []retwis.TagID {
+	var tags []retwis.TagID
+	for _, key := range keys {
+		_, rest, _ := strings.Cut(key, "}:")
+		value, found := strings.CutPrefix(rest, string(rdb.TagKeys)+":")
+		if id, err := retwis.ParseTagID(value); found && err == nil && s.db.OfBucket(id.Bucket()).Hashtag(id).Record() == key {
+			tags = append(tags, id)
+		}
+	}
+	return tags
 }
 
 // AcquireSweep acquires or renews the lease of the sweep for a worker. It reports false if another worker holds the

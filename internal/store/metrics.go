@@ -20,6 +20,7 @@ type metrics struct {
 	markers           prometheus.Counter
 	likes             *prometheus.CounterVec
 	reposts           *prometheus.CounterVec
+	tags              *prometheus.CounterVec
 	likeCounts        prometheus.Counter
 }
 
@@ -27,6 +28,12 @@ type metrics struct {
 const (
 	timelineList = "timeline"
 	likedList    = "likes"
+)
+
+// Changes of hashtags.
+const (
+	tagCreated = "created"
+	tagDropped = "dropped"
 )
 
 // newMetrics registers the metrics of a store; nil registers none.
@@ -45,6 +52,13 @@ func newMetrics(register prometheus.Registerer) *metrics {
 	}, []string{"change"})
 	for _, change := range []script.Name{script.Repost, script.UndoRepost} {
 		reposts.WithLabelValues(change.Base())
+	}
+	tags := with.NewCounterVec(prometheus.CounterOpts{
+		Name: "retwis_tags_total",
+		Help: "Hashtags that posts created (created), and that were deleted because no post used them for long (dropped).",
+	}, []string{"change"})
+	for _, change := range []string{tagCreated, tagDropped} {
+		tags.WithLabelValues(change)
 	}
 	earlyEnds := with.NewCounterVec(prometheus.CounterOpts{
 		Name: "retwis_page_early_ends_total",
@@ -70,6 +84,7 @@ func newMetrics(register prometheus.Registerer) *metrics {
 		}),
 		likes:   likes,
 		reposts: reposts,
+		tags:    tags,
 		likeCounts: with.NewCounter(prometheus.CounterOpts{
 			Name: "retwis_like_counts_total",
 			Help: "Numbers of likers of a post in a partition that workers stored, because likes had changed them.",

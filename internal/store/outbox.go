@@ -216,6 +216,7 @@ func outboxEntry(outboxID int, message redis.XMessage) outbox.Entry {
 		read(e.Fields, "reposted", retwis.ParsePostID, &e.Reposted),
 		read(e.Fields, "quoted", retwis.ParsePostID, &e.Quoted),
 		read(e.Fields, "mentions", rdb.UserIDs, &e.Mentions),
+		read(e.Fields, "tags", rdb.TagIDs, &e.Tags),
 		read(e.Fields, "score", parseScore, &e.Score),
 		read(e.Fields, "step", parseScore, &e.Step),
 	)

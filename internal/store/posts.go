@@ -17,6 +17,7 @@ import (
 type Posts struct {
 	core
 	accounts *Accounts
+	tags     *Tags
 	cache    *postcache.Cache
 }
 
@@ -35,6 +36,10 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
+	tags, err := s.tags.ClaimTags(ctx, retwis.IndexedTags(post.Text))
+	if err != nil {
+		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
+	}
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.CreatePost,
 		Keys: []string{
@@ -46,7 +51,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 			post.Author.String(), post.Text, digest, post.Author.PostBucket(), o.ProfileCap, o.HomeCap,
 			o.Slack, p.Prefix(rdb.PostKeys), int(o.IdempotencyTTL.Seconds()), o.OutboxLimit, s.db.Publish, p.Prefix(rdb.LiveChannels),
 			joinIDs(mentions), rdb.TraceOf(ctx),
-		}, refers.args()...),
+		}, append(refers.args(), joinIDs(tags))...),
 	})
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
@@ -83,7 +88,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	return retwis.PostEdge{
 		Cursor: at.Cursor(),
 		Post: &retwis.Post{
-			ID: id, AuthorID: post.Author, Text: post.Text, Mentions: mentions, Thread: refers.thread, Answered: refers.answered,
+			ID: id, AuthorID: post.Author, Text: post.Text, Mentions: mentions, Tags: tags, Thread: refers.thread, Answered: refers.answered,
 			Quoted: refers.quoted, CreatedAt: id.CreatedAt(),
 		},
 	}, nil
@@ -212,7 +217,7 @@ func (s *Posts) read(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, 
 	rows := make([]*redis.SliceCmd, len(ids))
 	for i, id := range ids {
 		if p, ok := s.db.OfPost(id); ok {
-			rows[i] = pipe.HMGet(ctx, p.Post(id), "author", "text", "mentions", "thread", "quoted", "answered", "reposted", "deleted")
+			rows[i] = pipe.HMGet(ctx, p.Post(id), "author", "text", "mentions", "thread", "quoted", "answered", "reposted", "deleted", "tags")
 		}
 	}
 	_, _ = pipe.Exec(ctx) // every row holds its own error
@@ -246,8 +251,12 @@ func (s *Posts) read(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, 
 		if err != nil {
 			return nil, fmt.Errorf("read post %s: %w", ids[i], err)
 		}
+		tags, err := rdb.TagIDs(rdb.Text(fields[8]))
+		if err != nil {
+			return nil, fmt.Errorf("read post %s: %w", ids[i], err)
+		}
 		posts[i] = &retwis.Post{
-			ID: ids[i], AuthorID: id, Text: body, Mentions: mentions, Thread: thread, Answered: retwis.UserID(rdb.Number(fields[5])),
+			ID: ids[i], AuthorID: id, Text: body, Mentions: mentions, Tags: tags, Thread: thread, Answered: retwis.UserID(rdb.Number(fields[5])),
 			Quoted: retwis.PostID(rdb.Number(fields[4])), Reposted: reposted, CreatedAt: ids[i].CreatedAt(),
 		}
 		if reposted != 0 {

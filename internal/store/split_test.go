@@ -30,7 +30,7 @@ func TestIDs_AreFoundAfterPartitionsDouble(t *testing.T) {
 			posts := make([]retwis.PostID, len(users))
 			lists := make([]retwis.ListID, len(users))
 			for i, user := range users {
-				posts[i] = before.Post(user, fmt.Sprint("post ", i))
+				posts[i] = before.Post(user, fmt.Sprintf("post %d #Tag%d", i, i))
 				lists[i] = before.CreateList(user)
 			}
 			splitPartitions(t, client, n)
@@ -53,11 +53,24 @@ func TestIDs_AreFoundAfterPartitionsDouble(t *testing.T) {
 				if found[i] == nil || found[i].Username != fmt.Sprint("user", i) {
 					t.Errorf("user %s is read as %+v", user, found[i])
 				}
-				if bodies[i] == nil || bodies[i].AuthorID != user || bodies[i].Text != fmt.Sprint("post ", i) {
+				if bodies[i] == nil || bodies[i].AuthorID != user || bodies[i].Text != fmt.Sprintf("post %d #Tag%d", i, i) {
 					t.Errorf("post %s is read as %+v", posts[i], bodies[i])
 				}
 				if kept[i] == nil || kept[i].OwnerID != user {
 					t.Errorf("list %s is read as %+v", lists[i], kept[i])
+				}
+				tag, err := after.Tags.TagByName(t.Context(), fmt.Sprint("tag", i))
+				if err != nil || !slices.Equal(bodies[i].Tags, []retwis.TagID{tag.ID}) {
+					t.Fatalf("the hashtag of post %s is %v, %v", posts[i], tag, err)
+				}
+				if again, err := after.Tags.ClaimTags(t.Context(), retwis.IndexedTags(bodies[i].Text)); err != nil || again[0] != tag.ID {
+					t.Errorf("the hashtag %s is claimed again as %v, %v", tag.ID, again, err)
+				}
+				if known, err := after.Tags.Tags(t.Context(), bodies[i].Tags); err != nil || known[0] == nil || *known[0] != *tag {
+					t.Errorf("the hashtag %s is read as %v, %v", tag.ID, known, err)
+				}
+				if at, list := after.DB().OfTimeline(retwis.TagPosts(tag.ID)), after.DB().OfName(retwis.FoldTag(tag.Name)); at != list {
+					t.Errorf("the timeline of hashtag %s is in partition %d, its name in %d", tag.ID, at.Number, list.Number)
 				}
 				if got := after.Read(retwis.Profile(user)); !slices.Equal(got, posts[i:i+1]) {
 					t.Errorf("the profile of %s holds %v, want %s", user, got, posts[i])

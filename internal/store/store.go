@@ -28,6 +28,7 @@ type Options struct {
 	LikedCap    int           // likes of a user that are listed, 20 000
 	PullAbove   int           // push threshold: readers pull the posts of authors with more followers, 1 000 000
 	IdleHomeAge time.Duration // age of the last read after which a home is evicted, in whole days, 30 days; negative: never
+	IdleTagAge  time.Duration // age of the last new post after which a hashtag is dropped, in whole days, 90 days; negative: never
 	Slack       int           // entries by which a list may exceed its cap before it is trimmed, 100
 
 	Chunk        int // followers served by one call, 500
@@ -76,6 +77,7 @@ func (o Options) withDefaults() Options {
 	set(&o.Changes, 10_000)
 	set(&o.NewestUsers, 1000)
 	setDuration(&o.IdleHomeAge, 30*day)
+	setDuration(&o.IdleTagAge, 90*day)
 	setDuration(&o.SessionTTL, 30*day)
 	setDuration(&o.SessionRenewal, 10*time.Minute)
 	set(&o.SessionsPerUser, 100)
@@ -108,6 +110,7 @@ type Store struct {
 	Follows   *Follows
 	Lists     *Lists
 	Posts     *Posts
+	Tags      *Tags
 	Likes     *Likes
 	Timelines *Timelines
 	Live      *Live
@@ -168,13 +171,14 @@ func newStore(db *rdb.DB, o Options) *Store {
 	s.Sessions = &Sessions{core: c}
 	s.Follows = &Follows{core: c, accounts: s.Accounts}
 	s.Lists = &Lists{core: c, follows: s.Follows}
-	s.Posts = &Posts{core: c, accounts: s.Accounts, cache: postcache.New()}
+	s.Tags = &Tags{core: c}
+	s.Posts = &Posts{core: c, accounts: s.Accounts, tags: s.Tags, cache: postcache.New()}
 	s.Likes = &Likes{core: c, accounts: s.Accounts, posts: s.Posts}
 	s.Timelines = &Timelines{core: c, posts: s.Posts}
 	s.Live = &Live{core: c, posts: s.Posts, timelines: s.Timelines}
 	s.Outbox = &Outbox{core: c, follows: s.Follows}
 	s.Tasks = &Tasks{core: c, accounts: s.Accounts, follows: s.Follows, timelines: s.Timelines}
-	s.Sweeps = &Sweeps{core: c}
+	s.Sweeps = &Sweeps{core: c, tags: s.Tags}
 	s.Limits = &Limits{core: c}
 	s.Documents = &Documents{core: c}
 	s.Health = &Health{core: c}

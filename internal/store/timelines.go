@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"retwis/internal/retwis"
+	"retwis/internal/store/rdb"
+	"retwis/internal/store/script"
 
 	"golang.org/x/sync/singleflight"
 )
@@ -250,6 +252,26 @@ func (w *profileWalk) entriesOf(elements []retwis.Element) []entry {
 		entries[i] = entry{element: e, hidden: e.Answered != 0 && w.id.Kind == retwis.ProfileTimeline}
 	}
 	return entries
+}
+
+// Insert inserts posts, newest first, into a timeline that cannot be rebuilt: the public timeline or that of a hashtag. It skips posts
+// that the list holds, and those that it would trim.
+func (s *Timelines) Insert(ctx context.Context, id retwis.TimelineID, posts []retwis.Element) error {
+	p := s.db.OfTimeline(id)
+	c := rdb.Call{
+		Script: script.InsertPosts, Keys: []string{p.Timeline(id).Entries(), p.Online(), p.OnlineNodes()},
+		Args: []any{id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels), s.options.HomeCap},
+	}
+	if id != retwis.Public() {
+		c.Keys = append(c.Keys, p.Timeline(id).Owner())
+	}
+	for _, post := range posts {
+		c.Args = append(c.Args, post.String())
+	}
+	if err := s.db.Do(ctx, c).Err(); err != nil {
+		return fmt.Errorf("insert %d posts into timeline %s: %w", len(posts), id, err)
+	}
+	return nil
 }
 
 // followedAt returns the time of a score of an edge.

@@ -45,7 +45,7 @@ func NewServer(ctx context.Context, kind, redisURL string, log *slog.Logger) (pr
 	}
 	hub := live.NewHub(db.Live, log, live.Options{Node: fmt.Sprint("bench", os.Getpid())})
 	executor := graph.NewExecutor(&graph.Resolver{
-		Users: db.Accounts, Posts: db.Posts, Reposts: db.Posts, Likes: db.Likes, Follows: db.Follows, Lists: db.Lists, Timelines: db.Timelines, Live: hub,
+		Users: db.Accounts, Posts: db.Posts, Reposts: db.Posts, Likes: db.Likes, Follows: db.Follows, Lists: db.Lists, Tags: db.Tags, Timelines: db.Timelines, Live: hub,
 		Limits: ratelimit.New(db.Limits, ratelimit.Policies{}, log),
 	}, graph.Options{Log: log})
 	s := process.Server{Close: func() { _ = db.Close() }}

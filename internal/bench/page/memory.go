@@ -51,7 +51,7 @@ func executionCost(ctx context.Context, pages int, gqlgen bool) (execution, erro
 	data := newPageData()
 	var unused store.Store // the page needs nothing else
 	executor := graph.NewExecutor(&graph.Resolver{
-		Users: data, Timelines: data, Posts: unused.Posts, Reposts: unused.Posts, Likes: unused.Likes, Follows: unused.Follows, Lists: unused.Lists, Limits: ratelimit.New(nil, ratelimit.Policies{}, log),
+		Users: data, Timelines: data, Posts: unused.Posts, Reposts: unused.Posts, Likes: unused.Likes, Follows: unused.Follows, Lists: unused.Lists, Tags: unused.Tags, Limits: ratelimit.New(nil, ratelimit.Policies{}, log),
 	}, graph.Options{Log: log, Unplanned: gqlgen})
 	ctx = auth.WithIdentity(ctx, auth.Identity{User: data.reader})
 	execute := func() error {

@@ -63,7 +63,7 @@ func serveFrom(ctx context.Context, db *store.Store, kind, redisURL string, log 
 		return nil, err
 	}
 	executor := graph.NewExecutor(&graph.Resolver{
-		Accounts: accounts, Users: db.Accounts, Posts: db.Posts, Reposts: db.Posts, Likes: db.Likes, Follows: db.Follows, Lists: db.Lists, Timelines: db.Timelines,
+		Accounts: accounts, Users: db.Accounts, Posts: db.Posts, Reposts: db.Posts, Likes: db.Likes, Follows: db.Follows, Lists: db.Lists, Tags: db.Tags, Timelines: db.Timelines,
 		Live:   live.NewHub(db.Live, log, live.Options{Node: "bench"}),
 		Limits: ratelimit.New(db.Limits, ratelimit.Policies{}, log),
 	}, graph.Options{Log: log, Unplanned: kind == Gqlgen})

@@ -95,11 +95,7 @@ func (s *Importer) importPublicTimeline(ctx context.Context, authors []retwis.Us
 		slices.SortFunc(newest, func(a, b retwis.Element) int { return cmp.Compare(b.ID, a.ID) })
 		newest = newest[:min(len(newest), o.HomeCap)]
 	}
-	args := []any{o.HomeCap}
-	for _, post := range newest {
-		args = append(args, post.String())
-	}
-	if err := s.db.Do(ctx, rdb.Call{Script: script.ImportPublicTimeline, Keys: []string{s.db.Public().PublicTimeline()}, Args: args}).Err(); err != nil {
+	if err := s.timelines.Insert(ctx, retwis.Public(), newest); err != nil {
 		return fmt.Errorf("import the public timeline: %w", err)
 	}
 	return nil

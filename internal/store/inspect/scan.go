@@ -21,7 +21,7 @@ func (s *Inspector) Scan(ctx context.Context, found func(record.Scanned) error) 
 	scan := func(ctx context.Context, node *redis.Client) error {
 		var cursor uint64
 		for {
-			keys, next, err := node.Scan(ctx, cursor, "{*}:[lnqru][aeisu][ekmop][elort]*:*", rdb.ScanStep).Result()
+			keys, next, err := node.Scan(ctx, cursor, "{*}:[lnqrtu][aeisu][egkmop][elort:_]*", rdb.ScanStep).Result()
 			if err != nil {
 				return fmt.Errorf("scan the keys: %w", err)
 			}
@@ -57,6 +57,15 @@ func (s *Inspector) sortKeys(keys []string) (found record.Scanned, names []strin
 		case "name":
 			if s.db.OfName(value).Name(value) == key {
 				names = append(names, value)
+			}
+		case string(rdb.TagKeys):
+			number, _, _ := strings.Cut(value, ":") // a record or a timeline
+			if id, err := retwis.ParseTagID(number); err == nil && strings.HasPrefix(key, s.db.OfBucket(id.Bucket()).Tag) {
+				found.Tags = append(found.Tags, id)
+			}
+		case "tag_name":
+			if s.db.OfName(value).TagName(value) == key {
+				found.TagNames = append(found.TagNames, value)
 			}
 		case string(retwis.ReplyReference), string(retwis.QuoteReference), string(retwis.RepostReference):
 			if id, err := retwis.ParsePostID(value); err == nil {

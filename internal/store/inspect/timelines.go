@@ -126,7 +126,7 @@ func (s *Inspector) PostRecords(ctx context.Context, ids []retwis.PostID) ([]rec
 		rows := map[int]*redis.SliceCmd{}
 		for i := from; i < min(from+step, len(ids)); i++ {
 			if p, ok := s.db.OfPost(ids[i]); ok {
-				rows[i] = pipe.HMGet(ctx, p.Post(ids[i]), "author", "deleted", "mentions", "answered", "reposted", "thread", "quoted")
+				rows[i] = pipe.HMGet(ctx, p.Post(ids[i]), "author", "deleted", "mentions", "answered", "reposted", "thread", "quoted", "tags")
 			}
 		}
 		if len(rows) == 0 {
@@ -150,8 +150,12 @@ func (s *Inspector) PostRecords(ctx context.Context, ids []retwis.PostID) ([]rec
 			if err != nil {
 				return nil, fmt.Errorf("inspect post %s: %w", ids[i], err)
 			}
+			tags, err := rdb.TagIDs(rdb.Text(fields[7]))
+			if err != nil {
+				return nil, fmt.Errorf("inspect post %s: %w", ids[i], err)
+			}
 			records[i] = record.Post{
-				Exists: true, Author: author, Deleted: rdb.Text(fields[1]) != "", Mentions: mentions,
+				Exists: true, Author: author, Deleted: rdb.Text(fields[1]) != "", Mentions: mentions, Tags: tags,
 				Answered: retwis.UserID(rdb.Number(fields[3])), Reposted: retwis.PostID(rdb.Number(fields[4])),
 				Quoted: retwis.PostID(rdb.Number(fields[6])),
 			}

@@ -45,6 +45,29 @@ func (db *DB) DoDurably(ctx context.Context, c Call) (*redis.Cmd, error) {
 	return nil, err
 }
 
+// DoAllDurably runs a few scripts at once, each as DoDurably does. It returns an error if any of them fails.
+func (db *DB) DoAllDurably(ctx context.Context, calls []Call) ([]*redis.Cmd, error) {
+	if db.replicas == nil {
+		replies := db.DoAll(ctx, calls)
+		for _, reply := range replies {
+			if err := reply.Err(); err != nil {
+				return nil, err
+			}
+		}
+		return replies, nil
+	}
+	replies := make([]*redis.Cmd, len(calls))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, c := range calls {
+		group.Go(func() error {
+			var err error
+			replies[i], err = db.DoDurably(ctx, c)
+			return err
+		})
+	}
+	return replies, group.Wait()
+}
+
 // doUnreplicated runs a script at a master without replicas. If the master took long to answer, it may have got a replica
 // meanwhile, which then replaced it: it does not know that when it resumes after a freeze. So the method then looks again,
 // and waits for the replica.

@@ -12,7 +12,7 @@ import (
 
 // This file builds every key and so documents the layout of the database. The comment of a builder describes
 // the value. Ids are decimal, times are UTC. The keys of a partition begin with its tag. A partition builds its
-// own keys, and the keys about one user, one list of users and one timeline.
+// own keys, and the keys about one user, one list of users, one hashtag and one timeline.
 
 const (
 	// MetaKey is a hash: the schema version, the number of partitions, and demo if the users are made up.
@@ -56,6 +56,7 @@ const (
 	LikePartitionKeys Kind = "like_partitions"
 	ListKeys          Kind = "list"
 	ListedKeys        Kind = "listed"
+	TagKeys           Kind = "tag"
 	MergeMarkKeys     Kind = "merge_marks"
 	LiveChannels      Kind = "live"
 )
@@ -79,7 +80,7 @@ func (p Partition) SearchWords() string { return p.Tag + ":words" }
 // NewestUsers is a sorted set, capped: the newest accounts, by creation time.
 func (p Partition) NewestUsers() string { return p.Tag + ":newest_users" }
 
-// NextUser is a string: the last sequence number assigned to a user or list of the partition.
+// NextUser is a string: the last sequence number assigned to a user, list or hashtag of the partition.
 func (p Partition) NextUser() string { return p.Tag + ":next_user" }
 
 // Clock is a string: the last instant of the partition's clock, in microseconds since 1970. Post
@@ -130,7 +131,8 @@ func (p Partition) Familiar(name string, from netip.Prefix) string {
 
 // Posts and timelines.
 
-// Post is a hash: author, text and mentions, or author, mentions and deleted. A reply also has thread, the posts above it,
+// Post is a hash: author, text, mentions and tags, or author, mentions, tags and deleted. Mentions are users and tags are hashtags, by
+// their ids and in the order of the text, separated by spaces. A reply also has thread, the posts above it,
 // the root first and the post answered last, separated by spaces. A reply to another user has answered, the author of the
 // post answered. A quote has quoted, the post quoted. A repost has author and reposted, the post. A post whose oldest replies or
 // quotes or reposts were trimmed has replies_trimmed, quotes_trimmed or reposts_trimmed.
@@ -325,69 +327,21 @@ func (l UserListKeys) Posts() string { return l.Properties() + ListPostsSuffix }
 // Members is a sorted set: the users on the list, by the time they were added.
 func (l UserListKeys) Members() string { return l.Properties() + ListMembersSuffix }
 
-// TimelineKeys builds the keys of one timeline.
-type TimelineKeys struct {
+// TagName is a string: the hashtag with a folded name, a space, and the name as it was first spelled.
+func (p Partition) TagName(folded string) string { return p.Tag + ":tag_name:" + folded }
+
+// HashtagKeys builds the keys about one hashtag.
+type HashtagKeys struct {
 	p  Partition
-	id retwis.TimelineID
+	id retwis.TagID
 }
 
-// Timeline returns the keys of a timeline of the partition.
-func (p Partition) Timeline(id retwis.TimelineID) TimelineKeys { return TimelineKeys{p, id} }
+// Hashtag returns the keys about a hashtag of the partition.
+func (p Partition) Hashtag(id retwis.TagID) HashtagKeys { return HashtagKeys{p, id} }
 
-// Entries is the list of the timeline's entries.
-func (t TimelineKeys) Entries() string {
-	switch t.id.Kind {
-	case retwis.HomeTimeline:
-		return t.p.User(t.id.Owner).Home()
-	case retwis.ProfileTimeline, retwis.RepliesTimeline:
-		return t.p.User(t.id.Owner).Profile()
-	case retwis.MentionsTimeline:
-		return t.p.User(t.id.Owner).Mentions()
-	case retwis.ListTimeline:
-		return t.p.List(t.id.List()).Posts()
-	default:
-		return t.p.PublicTimeline()
-	}
-}
+// Record is a hash: state (active); name, as it was first spelled; and used, the day of the last new post with the hashtag, in
+// days since 1970.
+func (h HashtagKeys) Record() string { return h.p.Prefix(TagKeys) + h.id.String() }
 
-// Sources is the sorted set of the timeline's sources: for a home the users followed, for a list the members.
-// For other kinds the key does not exist.
-func (t TimelineKeys) Sources() string {
-	if t.id.Kind == retwis.ListTimeline {
-		return t.p.List(t.id.List()).Members()
-	}
-	return t.p.User(t.id.Owner).Following()
-}
-
-// Owner is the hash of the user or list that the timeline belongs to, whose field state says whether it still
-// exists. The public timeline has none.
-func (t TimelineKeys) Owner() string {
-	if t.id.Kind == retwis.ListTimeline {
-		return t.p.List(t.id.List()).Properties()
-	}
-	return t.p.User(t.id.Owner).Account()
-}
-
-// Marker is the field of the hash [TimelineKeys.Owner] that holds the marker of the timeline: see lib/marker.lua. It is empty
-// for a timeline that has none.
-func (t TimelineKeys) Marker() string {
-	switch t.id.Kind {
-	case retwis.HomeTimeline, retwis.ListTimeline:
-		return "marker"
-	case retwis.MentionsTimeline:
-		return "mentions_marker"
-	default:
-		return ""
-	}
-}
-
-// Epoch is the hash whose field epoch is the epoch of the timeline. Only homes and lists have one; for other
-// kinds the key does not exist.
-func (t TimelineKeys) Epoch() string {
-	switch t.id.Kind {
-	case retwis.HomeTimeline, retwis.ListTimeline:
-		return t.Owner()
-	default:
-		return t.p.Tag + ":none"
-	}
-}
+// Posts is a list like a home, of the posts with the hashtag.
+func (h HashtagKeys) Posts() string { return h.Record() + ListPostsSuffix }

@@ -71,10 +71,13 @@ func (db *DB) OfPost(post retwis.PostID) (Partition, bool) {
 func (db *DB) OfName(folded string) Partition { return db.OfHash([]byte(folded)) }
 
 // OfHash returns the partition of any other text, by its hash.
-func (db *DB) OfHash(text []byte) Partition {
+func (db *DB) OfHash(text []byte) Partition { return db.OfBucket(BucketOfHash(text)) }
+
+// BucketOfHash returns the bucket of a text by its hash.
+func BucketOfHash(text []byte) int {
 	h := fnv.New32a()
 	_, _ = h.Write(text) // never fails, by its contract
-	return db.partitions[int(h.Sum32()%uint32(len(db.partitions)))]
+	return int(h.Sum32() % retwis.Buckets)
 }
 
 // OfTimeline returns the partition of a timeline.

@@ -42,23 +42,18 @@ func UserID(s string, err error) (retwis.UserID, error) {
 }
 
 // UserIDs parses ids separated by spaces.
-func UserIDs(s string) ([]retwis.UserID, error) {
-	var ids []retwis.UserID
-	for field := range strings.FieldsSeq(s) {
-		id, err := retwis.ParseUserID(field)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
-}
+func UserIDs(s string) ([]retwis.UserID, error) { return ids(s, retwis.ParseUserID) }
 
 // PostIDs parses post ids that are separated by spaces.
-func PostIDs(s string) ([]retwis.PostID, error) {
-	var ids []retwis.PostID
+func PostIDs(s string) ([]retwis.PostID, error) { return ids(s, retwis.ParsePostID) }
+
+// TagIDs parses ids of hashtags that are separated by spaces.
+func TagIDs(s string) ([]retwis.TagID, error) { return ids(s, retwis.ParseTagID) }
+
+func ids[T any](s string, parse func(string) (T, error)) ([]T, error) {
+	var ids []T
 	for field := range strings.FieldsSeq(s) {
-		id, err := retwis.ParsePostID(field)
+		id, err := parse(field)
 		if err != nil {
 			return nil, err
 		}

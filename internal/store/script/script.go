@@ -94,16 +94,22 @@ const (
 
 // Scripts of timeline/.
 const (
-	BeginBuild           Name = "timeline/begin_build"
-	ChangesSince         Name = "timeline/changes_since"
-	EvictIdle            Name = "timeline/evict_idle"
-	ImportPublicTimeline Name = "timeline/import_public_timeline"
-	Merge                Name = "timeline/merge"
-	MarkRead             Name = "timeline/mark_read"
-	ReadList             Name = "timeline/read_list"
-	ReadProfiles         Name = "timeline/read_profiles"
-	Purge                Name = "timeline/purge"
-	RestartBuild         Name = "timeline/restart_build"
+	BeginBuild   Name = "timeline/begin_build"
+	ChangesSince Name = "timeline/changes_since"
+	EvictIdle    Name = "timeline/evict_idle"
+	InsertPosts  Name = "timeline/insert_posts"
+	Merge        Name = "timeline/merge"
+	MarkRead     Name = "timeline/mark_read"
+	ReadList     Name = "timeline/read_list"
+	ReadProfiles Name = "timeline/read_profiles"
+	Purge        Name = "timeline/purge"
+	RestartBuild Name = "timeline/restart_build"
+)
+
+// Scripts of tag/.
+const (
+	ClaimTag Name = "tag/claim_tag"
+	DropTag  Name = "tag/drop_tag"
 )
 
 // Scripts of outbox/.
@@ -153,6 +159,7 @@ const (
 	RepairLikeCount    Name = "inspect/repair_like_count"
 	RepairEdge         Name = "inspect/repair_edge"
 	RepairMarker       Name = "inspect/repair_marker"
+	RepairTag          Name = "inspect/repair_tag"
 	RepairNewestUser   Name = "inspect/repair_newest_user"
 	RepairSearchEntry  Name = "inspect/repair_search_entry"
 	RepairSearchWords  Name = "inspect/repair_search_words"

@@ -93,6 +93,7 @@ type View struct {
 	Replies    []string `json:"replies"`    // own posts and all replies
 	List       []string `json:"list"`       // posts of the members of the user's list
 	Mentions   []string `json:"mentions"`   // posts that mention the user
+	Tagged     []string `json:"tagged"`     // posts with the hashtag that is the name of the user: those that mention the user
 	Following  []string `json:"following"`  // usernames
 	Posts      int      `json:"posts"`      // postCount
 	Followers  int      `json:"followers"`  // followerCount

@@ -67,8 +67,8 @@ func Answering(text, answered string) string {
 	return text + " >" + Text(author, seq)
 }
 
-// Mentioning returns a text with the mention of a user.
-func Mentioning(text, user string) string { return text + " @" + user }
+// Mentioning returns a text with the mention of a user, and with the user's name as a hashtag.
+func Mentioning(text, user string) string { return text + " @" + user + " #" + user }
 
 // parse returns the author and the sequence number of a text.
 func parse(text string) (author string, seq int) {
@@ -81,6 +81,7 @@ func parse(text string) (author string, seq int) {
 // mentioned returns the user whom a text mentions, empty for none.
 func mentioned(text string) string {
 	_, user, _ := strings.Cut(text, "@")
+	user, _, _ = strings.Cut(user, " ")
 	return user
 }
 

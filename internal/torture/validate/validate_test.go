@@ -50,7 +50,7 @@ func sound() *history.History {
 			},
 			{
 				User: "bob", Home: home, Backwards: []string{one, three}, Following: []string{"alice"}, Followings: 1,
-				List: home, Mentions: []string{three},
+				List: home, Mentions: []string{three}, Tagged: []string{three},
 			},
 			{User: "carol"},
 		},
@@ -86,6 +86,8 @@ func TestCheck_FindsPlantedErrors(t *testing.T) {
 		{"a list lacks a post of a member", func(h *history.History) { bob(h).List = []string{three} }, validate.Durable},
 		{"a mention is lost", func(h *history.History) { bob(h).Mentions = nil }, validate.Durable},
 		{"a post that mentions nobody is a mention", func(h *history.History) { bob(h).Mentions = []string{three, one} }, validate.Isolation},
+		{"a post with a hashtag is lost", func(h *history.History) { bob(h).Tagged = nil }, validate.Durable},
+		{"a post without a hashtag has it", func(h *history.History) { bob(h).Tagged = []string{three, one} }, validate.Isolation},
 		{"a mention is there twice", func(h *history.History) { bob(h).Mentions = []string{three, three} }, validate.ExactlyOnce},
 		{"a list is out of order", func(h *history.History) { bob(h).List = []string{one, three} }, validate.Ordered},
 		{"a list holds a post of somebody else", func(h *history.History) {

@@ -13,6 +13,7 @@ const (
 	onReplies  = "profile with replies"
 	onList     = "list"
 	inMentions = "mentions"
+	withTag    = "hashtag"
 )
 
 // durable checks that every acknowledged post is on its author's profile, and, if it is shown there, on the home of its
@@ -44,26 +45,28 @@ func (c *checker) durable(v history.View) {
 	}
 }
 
-// mentioned checks that the mentions of a user hold the posts that mention the user, and no others. The workload mentions a
-// user less often than a timeline of mentions has room for.
+// mentioned checks that the mentions of a user, and the user's name as a hashtag, have the posts that mention the user, and no others. The
+// workload mentions a user less often than these timelines have room for.
 func (c *checker) mentioned(v history.View) {
-	for _, texts := range c.facts.byAuthor() {
-		for _, text := range texts {
-			if mentioned(text) == v.User {
-				c.contains(v.User+"'s mentions", v.Mentions, []string{text})
+	for where, held := range map[string][]string{inMentions: v.Mentions, withTag: v.Tagged} {
+		for _, texts := range c.facts.byAuthor() {
+			for _, text := range texts {
+				if mentioned(text) == v.User {
+					c.contains(v.User+"'s "+where, held, []string{text})
+				}
 			}
 		}
-	}
-	for _, text := range v.Mentions {
-		if mentioned(text) != v.User {
-			c.report(Isolation, "%s's mentions hold %q", v.User, text)
+		for _, text := range held {
+			if mentioned(text) != v.User {
+				c.report(Isolation, "%s's %s holds %q", v.User, where, text)
+			}
 		}
 	}
 }
 
 // lists returns the timelines of a view by name.
 func lists(v history.View) map[string][]string {
-	return map[string][]string{onHome: v.Home, onProfile: v.Profile, onReplies: v.Replies, onList: v.List, inMentions: v.Mentions}
+	return map[string][]string{onHome: v.Home, onProfile: v.Profile, onReplies: v.Replies, onList: v.List, inMentions: v.Mentions, withTag: v.Tagged}
 }
 
 func (c *checker) contains(where string, list, wanted []string) {

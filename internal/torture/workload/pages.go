@@ -18,6 +18,7 @@ const (
 	listQuery = `query($id: ID!, $after: Cursor) { node(id: $id) { ... on List {
 		timeline { posts(first: 100, after: $after) { edges { entryId node { text } reason { user { username } } } pageInfo { hasNextPage endCursor } } } } } }`
 	mentionsQuery = `query($after: Cursor) { viewer { mentionsTimeline { posts(first: 100, after: $after) { edges { entryId node { text } reason { user { username } } } pageInfo { hasNextPage endCursor } } } } }`
+	taggedQuery   = `query($name: String!, $after: Cursor) { tag(name: $name) { timeline { posts(first: 100, after: $after) { edges { entryId node { text } reason { user { username } } } pageInfo { hasNextPage endCursor } } } } }`
 	profileQuery  = `query($name: String!, $after: Cursor, $replies: Boolean!) { user(username: $name) { postCount followerCount followingCount
 		timeline(includeReplies: $replies) { posts(first: 100, after: $after) { edges { entryId node { text } reason { user { username } } } pageInfo { hasNextPage endCursor } } } } }`
 	followingQuery = `query($name: String!, $after: Cursor) { user(username: $name) { following(first: 100, after: $after) { edges { node { username } } pageInfo { hasNextPage endCursor } } } }`
@@ -154,6 +155,16 @@ func (u *User) mentioned(ctx context.Context) (texts []string, err error) {
 	return texts, err
 }
 
+// tagged reads the posts with the user's name as a hashtag.
+func (u *User) tagged(ctx context.Context) (texts []string, err error) {
+	type page struct{ Tag struct{ Timeline postsPage } }
+	err = walk(ctx, u, taggedQuery, map[string]any{"name": u.Name}, func(p *page) pageInfo {
+		texts = append(texts, p.Tag.Timeline.Posts.Edges.texts()...)
+		return p.Tag.Timeline.Posts.PageInfo
+	})
+	return texts, err
+}
+
 // view reads the timelines and counters of the user.
 func (u *User) view(ctx context.Context) (v history.View, err error) {
 	v.User = u.Name
@@ -169,6 +180,9 @@ func (u *User) view(ctx context.Context) (v history.View, err error) {
 		}
 	}
 	if v.Mentions, err = u.mentioned(ctx); err != nil {
+		return v, err
+	}
+	if v.Tagged, err = u.tagged(ctx); err != nil {
 		return v, err
 	}
 	if err := u.profile(ctx, &v, &v.Profile, false); err != nil {

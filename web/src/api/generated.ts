@@ -106,6 +106,7 @@ export type ListPageQueryVariables = Exact<{
 export type ListPageQuery = { node:
     | { __typename: 'User', id: string }
     | { __typename: 'Post', id: string }
+    | { __typename: 'Tag', id: string }
     | { __typename: 'Timeline', id: string }
     | { __typename: 'List', id: string, name: string, timeline: (
         { __typename: 'Timeline', id: string }
@@ -124,6 +125,7 @@ export type ListMembersPageQueryVariables = Exact<{
 export type ListMembersPageQuery = { node:
     | { __typename: 'User', id: string }
     | { __typename: 'Post', id: string }
+    | { __typename: 'Tag', id: string }
     | { __typename: 'Timeline', id: string }
     | { __typename: 'List', id: string, name: string, people: { __typename: 'UserConnection', totalCount: number, edges: Array<{ __typename: 'UserEdge', cursor: string, node: (
             { __typename: 'User', id: string }
@@ -197,6 +199,7 @@ export type LikersPageQuery = { node:
             { __typename: 'User', id: string }
             & { ' $fragmentRefs'?: { 'PersonRow_UserFragment': PersonRow_UserFragment } }
           ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } }
+    | { __typename: 'Tag', id: string }
     | { __typename: 'Timeline', id: string }
     | { __typename: 'List', id: string }
     | { __typename: 'Viewer', id: string }
@@ -322,6 +325,7 @@ export type QuotesPageQuery = { node:
             { __typename: 'Post', id: string }
             & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment;'PostDetailsFragment': PostDetailsFragment } }
           ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } }
+    | { __typename: 'Tag', id: string }
     | { __typename: 'Timeline', id: string }
     | { __typename: 'List', id: string }
     | { __typename: 'Viewer', id: string }
@@ -361,6 +365,7 @@ export type ProfileHeader_UserFragment = (
   { __typename: 'User', id: string, username: string, displayName: string, bio: string, createdAt: string, postCount: number, followerCount: number, followingCount: number, followsViewer: boolean, bioEntities: Array<
     | { __typename: 'TextLink', url: string, start: number, end: number }
     | { __typename: 'TextMention', start: number, end: number, user: { __typename: 'User', id: string, username: string } }
+    | { __typename: 'TextHashtag', start: number, end: number }
   >, known: { __typename: 'UserConnection', totalCount: number, edges: Array<{ __typename: 'UserEdge', node: { __typename: 'User', id: string, displayName: string } }> } }
   & { ' $fragmentRefs'?: { 'FollowButton_UserFragment': FollowButton_UserFragment } }
 ) & { ' $fragmentName'?: 'ProfileHeader_UserFragment' };
@@ -388,6 +393,7 @@ export type QuotedDraftQuery = { node:
       { __typename: 'Post', id: string }
       & { ' $fragmentRefs'?: { 'QuotedContentFragment': QuotedContentFragment } }
     )
+    | { __typename: 'Tag', id: string }
     | { __typename: 'Timeline', id: string }
     | { __typename: 'List', id: string }
     | { __typename: 'Viewer', id: string }

@@ -3,7 +3,7 @@
 
 -- hides reports whether a timeline does not show an element. A home shows a reply to another user if it is by the
 -- reader, or answers the reader or a user whom the reader follows. A list does the same for its owner and its members. A profile
--- shows no such reply; the profile with replies, mentions and the public timeline hide nothing.
+-- shows no such reply; the profile with replies, mentions, hashtags and the public timeline hide nothing.
 --
 -- kind      the first letter of the name of the timeline
 -- reader    owner of the home or list

@@ -10,7 +10,7 @@ local function leave_tombstone(keys, post_key, post, author, changes_kept, comma
   redis.call('HDEL', post_key, 'text')
   redis.call('HSET', post_key, 'deleted', string.format('%.0f', unix_ms()))
   local entry = { 'kind', 'delete', 'author', author, 'post', post }
-  local stored = redis.call('HMGET', post_key, 'mentions', 'thread', 'quoted', 'reposted')
+  local stored = redis.call('HMGET', post_key, 'mentions', 'thread', 'quoted', 'reposted', 'tags')
   if not stored[4] then
     redis.call('HINCRBY', keys.user, 'posts', -1) -- reposts are not counted
   end
@@ -25,6 +25,9 @@ local function leave_tombstone(keys, post_key, post, author, changes_kept, comma
   end
   if stored[4] then
     entry[#entry + 1], entry[#entry + 2] = 'reposted', stored[4]
+  end
+  if stored[5] then
+    entry[#entry + 1], entry[#entry + 2] = 'tags', stored[5]
   end
   redis.call('XADD', keys.outbox, '*', unpack(entry))
   add_change(keys.changes, changes_kept, 'removed', post, author)

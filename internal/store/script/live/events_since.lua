@@ -1,9 +1,9 @@
 -- events_since reads the history of a timeline after a position, atomically.
 --
 -- KEYS   1 list   2 hash of the epoch, or a missing key   3 changes   4 large authors   5 online nodes
---        6 sources   7 owner: account, properties of the list, or any key for the public timeline
+--        6 sources   7 owner: account, properties of the list, record of the hashtag, or any key for the public timeline
 -- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'r' profile with replies, 'm' mentions,
---        'p' public   2 owner
+--        'p' public, 't' hashtag   2 owner
 --        3 entry of the position   4 last change of the position   5 maximum number of entries
 --        6 maximum number of changes   7 changes that the stream keeps   8 field of the marker, '' for none
 --        9… see lib/pullonread.lua
@@ -91,7 +91,7 @@ end
 local function concerns(author, removed_post)
   if kind == 'p' then
     return true
-  elseif kind == 'm' then
+  elseif kind == 'm' or kind == 't' then
     return holds(removed_post)
   elseif kind ~= 'l' and author == owner then
     return true

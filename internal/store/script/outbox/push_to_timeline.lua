@@ -1,9 +1,9 @@
--- push_to_timeline delivers a post or repost to a single timeline: the public timeline or the mentions of a
--- user. It acts once per entry. It also searches the list for the element, because a requeued entry has
+-- push_to_timeline delivers a post to a single timeline: the public timeline, the mentions of a user or the timeline of a
+-- hashtag. It acts once per entry. It also searches the list for the element, because a requeued entry has
 -- a new id.
 --
--- KEYS   1 progress   2 list   3 online   4 online nodes   5 for mentions: account of the user, who
---        may have been deleted since
+-- KEYS   1 progress   2 list   3 online   4 online nodes   5 unless it is the public timeline: the user
+--        or hashtag that it belongs to, which may have been deleted since
 -- ARGV   1 entry   2 element   3 cap   4 slack   5 PUBLISH or SPUBLISH   6 channel prefix
 --        7 field of the progress   8 name of the timeline
 -- Reply  { 'done', lists that the element was pushed to }

@@ -10,6 +10,7 @@
 --        15 for a reply the posts above it in its thread, separated by spaces, the post answered last, else ''
 --        16 author of the post answered if another user, else ''   17 for a quote the post quoted, else ''
 --        18 'unanswerable' or 'unquotable' if the post answered or quoted does not exist, else ''
+--        19 hashtags, separated by spaces
 -- Reply  { 'ok', post, epoch of the home, last change,
 --        filter epoch }, { 'no_user' } if there is no such author,
 --        { 'conflict' } if the key was used with another text, { argument 18 } if there is one, or { 'full' }
@@ -58,6 +59,7 @@ local function add(fields, name, value)
 end
 for _, fields in ipairs({ record, entry }) do
   add(fields, 'mentions', ARGV[13])
+  add(fields, 'tags', ARGV[19])
   add(fields, 'answered', answered)
   add(fields, 'quoted', ARGV[17])
 end

@@ -110,6 +110,7 @@ export type MoreRepliesQuery = { thread: { __typename: 'Thread', postId: string,
 export type TimelinePostFragment = { __typename: 'Post', id: string, text: string, createdAt: string, replyCount: number, likeCount: number, inReplyToId: string | null, quotedPostId: string | null, author: { __typename: 'User', id: string, username: string, displayName: string }, entities: Array<
     | { __typename: 'TextLink', url: string, start: number, end: number }
     | { __typename: 'TextMention', start: number, end: number, user: { __typename: 'User', id: string, username: string } }
+    | { __typename: 'TextHashtag', start: number, end: number }
   >, inReplyToUser: { __typename: 'User', id: string, username: string } | null } & { ' $fragmentName'?: 'TimelinePostFragment' };
 
 export type QuotedContentFragment = { __typename: 'Post', id: string, text: string, createdAt: string, author: { __typename: 'User', id: string, username: string, displayName: string } } & { ' $fragmentName'?: 'QuotedContentFragment' };
@@ -135,6 +136,7 @@ export type MissingPostDetailsQuery = { nodes: Array<
       { __typename: 'Post', id: string }
       & { ' $fragmentRefs'?: { 'PostDetailsFragment': PostDetailsFragment } }
     )
+    | { __typename: 'Tag', id: string }
     | { __typename: 'Timeline', id: string }
     | { __typename: 'List', id: string }
     | { __typename: 'Viewer', id: string }
@@ -160,9 +162,11 @@ export type TimelinePageQueryVariables = Exact<{
 export type TimelinePageQuery = { node:
     | { __typename: 'User', id: string }
     | { __typename: 'Post', id: string }
+    | { __typename: 'Tag', id: string }
     | { __typename: 'Timeline', id: string, posts: { __typename: 'PostConnection', liveCursor: string, edges: Array<{ __typename: 'PostEdge', cursor: string, entryId: string, node: { __typename: 'Post', id: string, text: string, createdAt: string, replyCount: number, likeCount: number, inReplyToId: string | null, quotedPostId: string | null, viewerHasLiked: boolean, repostCount: number, viewerHasReposted: boolean, author: { __typename: 'User', id: string, username: string, displayName: string }, entities: Array<
               | { __typename: 'TextLink', url: string, start: number, end: number }
               | { __typename: 'TextMention', start: number, end: number, user: { __typename: 'User', id: string, username: string } }
+              | { __typename: 'TextHashtag', start: number, end: number }
             >, inReplyToUser: { __typename: 'User', id: string, username: string } | null, quotedPost: { __typename: 'QuotedPost', postId: string, unavailable: UnavailableReason | null, post: { __typename: 'Post', id: string, text: string, createdAt: string, author: { __typename: 'User', id: string, username: string, displayName: string } } | null } | null }, reason: { __typename: 'Repost', createdAt: string, user: { __typename: 'User', id: string, username: string, displayName: string } } | null }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } }
     | { __typename: 'List', id: string }
     | { __typename: 'Viewer', id: string }
@@ -216,6 +220,7 @@ export type UnreadCountsQueryVariables = Exact<{
 export type UnreadCountsQuery = { nodes: Array<
     | { __typename: 'User', id: string }
     | { __typename: 'Post', id: string }
+    | { __typename: 'Tag', id: string }
     | { __typename: 'Timeline', id: string, marker: string | null, unreadCount: number | null }
     | { __typename: 'List', id: string }
     | { __typename: 'Viewer', id: string }
@@ -327,6 +332,7 @@ export const UndoRepostDocument = {"kind":"Document","definitions":[{"kind":"Ope
     "Node": [
       "User",
       "Post",
+      "Tag",
       "Timeline",
       "List",
       "Viewer",
@@ -334,7 +340,8 @@ export const UndoRepostDocument = {"kind":"Document","definitions":[{"kind":"Ope
     ],
     "TextEntity": [
       "TextLink",
-      "TextMention"
+      "TextMention",
+      "TextHashtag"
     ],
     "TimelineEvent": [
       "PostAdded",

@@ -1,0 +1,35 @@
+package graph
+
+import (
+	"context"
+	"errors"
+
+	"retwis/graph/loaders"
+	"retwis/internal/retwis"
+)
+
+// tagByName returns the hashtag with a name, or nil.
+func (r *Resolver) tagByName(ctx context.Context, name string) (*retwis.Tag, error) {
+	folded, ok := retwis.ParseTagName(name)
+	if !ok {
+		return nil, nil
+	}
+	type key struct{ tag string }
+	return loaders.Once(ctx, key{folded}, func() (*retwis.Tag, error) {
+		tag, err := r.Tags.TagByName(ctx, folded)
+		if errors.Is(err, retwis.ErrNotFound) {
+			return nil, nil
+		}
+		return tag, err
+	})
+}
+
+// tagOf returns the hashtag of a timeline without a loader, because a subscription that starts has none. It is nil if it does not
+// exist.
+func (r *Resolver) tagOf(ctx context.Context, timeline retwis.TimelineID) (*retwis.Tag, error) {
+	tags, err := r.Tags.Tags(ctx, []retwis.TagID{timeline.Tag()})
+	if err != nil {
+		return nil, err
+	}
+	return tags[0], nil
+}
