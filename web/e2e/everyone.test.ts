@@ -34,7 +34,7 @@ beforeAll(async () => {
   const ferry = await stranger.post("The ferry leaves at nine, whether the fog does or not.");
   const kingfisher = await stranger.post("A kingfisher, twice.");
   for (const [i, text] of texts.entries()) await others[i % others.length]!.post(text);
-  await others[0]!.post("Has @mira seen this? And you, @tove_a?");
+  await others[0]!.post("Has @mira seen this? And you, @tove_a? #Frost");
   await others[1]!.follow(others[0]!);
   listId = await reader.list("Gardeners", others[0]!, others[2]!);
   await reader.list("People I met on the night train to Narvik");
@@ -124,6 +124,8 @@ const anonymous: Look[] = [
   { name: "find-page", path: "/find", ready: (page) => page.getByRole("combobox").waitFor() },
   { name: "mentions-visitor", path: "/mentions", ready: (page) => page.getByLabel("Username").waitFor() },
   { name: "profile-visitor", path: "/u/jonas", ready: untilLive },
+  { name: "tag", path: "/tag/frost", ready: untilLive },
+  { name: "tag-empty", path: "/tag/nothing", ready: (page) => page.getByText("No posts with #nothing yet.").waitFor() },
   { name: "thread-visitor", path: "thread", ready: untilThread },
   { name: "not-found", path: "/nowhere", ready: (page) => page.getByRole("heading", { name: "Not found" }).waitFor() },
 ];

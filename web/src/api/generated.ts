@@ -332,6 +332,16 @@ export type QuotesPageQuery = { node:
     | { __typename: 'Session', id: string }
    | null };
 
+export type TagPageQueryVariables = Exact<{
+  name: string;
+}>;
+
+
+export type TagPageQuery = { tag: { __typename: 'Tag', id: string, name: string, timeline: (
+      { __typename: 'Timeline', id: string }
+      & { ' $fragmentRefs'?: { 'TimelineWindowFragment': TimelineWindowFragment } }
+    ) } | null };
+
 export type FollowButton_UserFragment = { __typename: 'User', id: string, username: string, displayName: string, viewerFollows: boolean } & { ' $fragmentName'?: 'FollowButton_UserFragment' };
 
 export type FollowUserMutationVariables = Exact<{

@@ -153,6 +153,11 @@ export const de: Messages = {
     byYou: "Du hast repostet",
   },
 
+  tags: {
+    timeline: (name) => `Beiträge mit #${name}`,
+    empty: (name) => `Noch keine Beiträge mit #${name}.`,
+  },
+
   likes: {
     title: "Beiträge, die dir gefallen",
     empty: "Beiträge, die dir gefallen, erscheinen hier.",

@@ -148,6 +148,11 @@ export const en = {
     byYou: "You reposted",
   },
 
+  tags: {
+    timeline: (name: string) => `Posts with #${name}`,
+    empty: (name: string) => `No posts with #${name} yet.`,
+  },
+
   likes: {
     title: "Liked posts",
     empty: "Posts that you like will appear here.",

@@ -4,6 +4,7 @@ import { renumber, startIndex, type Numbered } from "./firstIndex.ts";
 import {
   ProfileTimelineDocument,
   PublicTimelineDocument,
+  TagTimelineDocument,
   ViewerTimelinesDocument,
   type TimelineWindowFragment,
 } from "./generated.ts";
@@ -13,8 +14,8 @@ import { entryAttribute, usePlace, useReturn, type ListHandle, type ShownPlace }
 import type { Place } from "./places.ts";
 import { useRetwis } from "./retwis.ts";
 
-/** Which timeline: one of the viewer's, the public one, a user's, or any by its id. */
-export type TimelineSource = "home" | "mentions" | "public" | { username: string; includeReplies?: boolean } | { timelineId: string };
+/** Which timeline: one of the viewer's, the public one, that of a user or of a hashtag, or any by its id. */
+export type TimelineSource = "home" | "mentions" | "public" | { username: string; includeReplies?: boolean } | { tag: string } | { timelineId: string };
 
 /** An entry of a timeline: a post, or a repost of one. */
 export type TimelineEdge = TimelineWindowFragment["posts"]["edges"][number];
@@ -163,19 +164,21 @@ function useTimelineId(source: TimelineSource): Found {
   const known = typeof source === "object" && "timelineId" in source ? source.timelineId : undefined;
   const profile = typeof source === "object" && "username" in source ? source : undefined;
   const username = profile?.username;
+  const tag = typeof source === "object" && "tag" in source ? source.tag : undefined;
   const ofViewer = source === "home" || source === "mentions";
   const viewer = useQuery(ViewerTimelinesDocument, { skip: !ofViewer });
   const everybody = useQuery(PublicTimelineDocument, { skip: source !== "public" });
   const user = useQuery(ProfileTimelineDocument, { skip: username === undefined, variables: { username: username ?? "", includeReplies: profile?.includeReplies ?? false } });
+  const hashtag = useQuery(TagTimelineDocument, { skip: tag === undefined, variables: { name: tag ?? "" } });
   if (known !== undefined) return { id: known, missing: false, error: undefined, retry: () => {} };
-  const query = ofViewer ? viewer : username === undefined ? everybody : user;
-  const id = ofViewer
-    ? source === "home"
-      ? viewer.data?.viewer?.homeTimeline?.id
-      : viewer.data?.viewer?.mentionsTimeline?.id
-    : username === undefined
-      ? everybody.data?.publicTimeline?.id
-      : user.data?.user?.timeline?.id;
+  const { homeTimeline, mentionsTimeline } = viewer.data?.viewer ?? {};
+  const [query, id] = ofViewer
+    ? [viewer, source === "home" ? homeTimeline?.id : mentionsTimeline?.id]
+    : username !== undefined
+      ? [user, user.data?.user?.timeline.id]
+      : tag !== undefined
+        ? [hashtag, hashtag.data?.tag?.timeline.id]
+        : [everybody, everybody.data?.publicTimeline?.id];
   return { id, missing: query.data !== undefined && id === undefined, error: query.error, retry: () => void query.refetch() };
 }
 
