@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Person } from "./api.ts";
+import { allRules, colourRules, violations, watchShifts } from "./audit.ts";
 import { choose, launch, login, openReposts, phone, problems, untilLive, visit } from "./browser.ts";
 import { newcomers, texts } from "./samples.ts";
 import { startServer, type Server } from "./server.ts";
@@ -283,20 +284,6 @@ function addressOf(path: string): string {
   return { thread: `/post/${threadId}`, likers: `/post/${threadId}/likes`, quotes: `/post/${threadId}/quotes`, deleted: `/post/${deletedId}`, list, members: `${list}/members` }[path] ?? path;
 }
 
-/** Besides the usual rules: the name of a control contains its visible label. */
-const allRules: axe.RunOptions = { rules: { "label-content-name-mismatch": { enabled: true } } };
-/** What depends on the colours. A change of the theme changes nothing else. */
-const colourRules: axe.RunOptions = { runOnly: ["color-contrast", "link-in-text-block"] };
-
-/** What axe finds on the page, or in a part of it. */
-async function violations(page: Page, options: axe.RunOptions, within?: string): Promise<string[]> {
-  const { violations } = await page.evaluate(
-    ({ options, within }) => (window as never as { axe: typeof axe }).axe.run(within ?? document, options),
-    { options: { ...options, resultTypes: ["violations" as const] }, within },
-  );
-  return violations.map((v) => `${v.id} at ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
-}
-
 // The pages of one width are loaded once; the theme changes on the loaded page.
 test.concurrent.each([
   ["wide", { width: 1200, height: 800 }],
@@ -394,14 +381,3 @@ test("the first paint does not wait for the socket", async () => {
   expect(await page.locator("[data-connection]").getAttribute("data-connection")).not.toBe("live");
   await page.context().close();
 });
-
-/** Adds up what moved without a reason. Runs in the page. */
-function watchShifts(): void {
-  const page = window as never as { shifted: number };
-  page.shifted = 0;
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]) {
-      if (!entry.hadRecentInput) page.shifted += entry.value;
-    }
-  }).observe({ type: "layout-shift", buffered: true });
-}
