@@ -58,7 +58,7 @@ test.each([
   await page.goto(path, { waitUntil: "commit" });
   await postOf(page, "Early 20.").waitFor();
   expect(await page.locator("blockquote").count()).toBe(2);
-  expect(await page.getByText(/ reposted$/).allInnerTexts()).toEqual(reposts);
+  expect(await page.getByText(/ reposted$/).allTextContents()).toEqual(reposts);
   expect(await page.locator("[data-connection]").count()).toBe(0);
   expect(await page.locator("[data-early-rows]").count()).toBe(0);
   const early = await places();
@@ -68,7 +68,7 @@ test.each([
   await untilLive(page);
   expect(await page.locator("[data-early-posts]").count()).toBe(0);
   expect(await places()).toEqual(early);
-  expect(await page.getByText(/ reposted$/).allInnerTexts()).toEqual(reposts);
+  expect(await page.getByText(/ reposted$/).allTextContents()).toEqual(reposts);
 });
 
 test("the line above what was read is shown before the app runs, at its place", async () => {

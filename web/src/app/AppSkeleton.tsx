@@ -2,7 +2,7 @@ import { useI18n } from "../i18n/I18n.tsx";
 import { earlyLine, earlyPart, earlyPost, earlyRows, type EarlyPart } from "../early/elements.ts";
 import { avatarClass } from "../people/Avatar.tsx";
 import { ComposerSpace } from "../posts/ComposerSpace.tsx";
-import { actionClass, actionsClass, besideAvatar, contextClass, PostLayout, ReasonLine } from "../posts/PostLayout.tsx";
+import { actionClass, actionsClass, besideAvatar, contextClass, PostLayout, ReasonLine, reasonLinkClass } from "../posts/PostLayout.tsx";
 import { QuoteLayout, quoteLinkClass } from "../posts/QuoteLayout.tsx";
 import { Frame, mainClass } from "../ui/Frame.tsx";
 import { AtIcon, FindIcon, GearIcon, HeartIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon, ReplyIcon, RepostIcon } from "../ui/icons.tsx";
@@ -91,13 +91,13 @@ function EarlyPost() {
           <>
             <ReasonLine {...part("reposted")}>
               {t.reposts.by(
-                <bdi key="user">
-                  <a />
-                </bdi>,
+                <a key="user" className={reasonLinkClass}>
+                  <bdi />
+                </a>,
               )}
             </ReasonLine>
             <ReasonLine {...part("repostedByViewer")}>
-              <a>{t.reposts.byYou}</a>
+              <a className={reasonLinkClass}>{t.reposts.byYou}</a>
             </ReasonLine>
           </>
         }

@@ -84,7 +84,7 @@ function copy(template: HTMLTemplateElement, { node, reason }: Entry, viewer: Vi
   const reposter = reposted && part(reposted)?.querySelector("a");
   if (reposter && reason) {
     reposter.href = `/u/${reason.user.username}`;
-    if (reposted === "reposted") reposter.append(reason.user.displayName);
+    reposter.querySelector("bdi")?.append(reason.user.displayName);
   }
   const answers = inReplyToId === null ? undefined : inReplyToUser === null ? "deleted" : inReplyToUser.username === author.username ? "continued" : "answered";
   for (const name of ["answered", "continued", "deleted"] as const) {

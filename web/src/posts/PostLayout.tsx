@@ -55,11 +55,13 @@ export function ReasonLine({ children, ...line }: Omit<ComponentProps<"p">, "cla
       <span className="flex w-10 shrink-0 justify-end">
         <RepostIcon size={16} />
       </span>
-      <span className="min-w-0 truncate">{children}</span>
+      <span className="flex min-w-0 whitespace-pre">{children}</span>
     </p>
   );
 }
 
+/** The class of the link in it. A long name is cut, not the words behind it. */
+export const reasonLinkClass = "truncate hover:underline";
 /** The class of a text beside the avatar. */
 export const besideAvatar = "mt-1";
 /** The class of the line that says what a post answers. */

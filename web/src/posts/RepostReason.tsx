@@ -2,7 +2,7 @@ import type { TimelineEdge } from "@retwis/client";
 import { Link } from "wouter";
 import { useI18n } from "../i18n/I18n.tsx";
 import { useViewer } from "../session/useSession.ts";
-import { ReasonLine } from "./PostLayout.tsx";
+import { ReasonLine, reasonLinkClass } from "./PostLayout.tsx";
 
 export interface RepostReasonProps {
   id: string;
@@ -14,11 +14,9 @@ export function RepostReason({ id, repost: { user, createdAt } }: RepostReasonPr
   const { t, format } = useI18n();
   const viewer = useViewer();
   const link = (name: string) => (
-    <bdi key="user">
-      <Link to={`/u/${user.username}`} className="hover:underline">
-        {name}
-      </Link>
-    </bdi>
+    <Link key="user" to={`/u/${user.username}`} className={reasonLinkClass}>
+      <bdi>{name}</bdi>
+    </Link>
   );
   return (
     <ReasonLine id={id} title={format.exact(new Date(createdAt))}>
