@@ -53,6 +53,18 @@ func TestPostEntities_HaveNoHashtagThatWasDropped(t *testing.T) {
 		]}}]}}}`)
 }
 
+// A later version may find other hashtags in a text than the one that stored the post.
+func TestPostEntities_HaveNoHashtagWithAnotherName(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	p := a.tagPost(a.addUser("alice"), "#go #redis")
+	slices.Reverse(p.Tags)
+	wantData(t, a.run(as(t, nil), `{ publicTimeline { posts { edges { node { entities { `+hashtagFields+` } } } } } }`, ""),
+		`{"publicTimeline": {"posts": {"edges": [{"node": {"entities": [
+			{"start": 0, "end": 3, "name": "go", "tag": null}, {"start": 4, "end": 10, "name": "redis", "tag": null}
+		]}}]}}}`)
+}
+
 func TestBioEntities_HaveNoHashtags(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})

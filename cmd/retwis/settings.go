@@ -66,7 +66,7 @@ func (s dataSettings) check(redis redisSettings) error {
 // storeSettings are the limits of a database. All processes on one database should use the same.
 type storeSettings struct {
 	Partitions  *int `env:"RETWIS_PARTITIONS" placeholder:"N" help:"Number of partitions: a power of two from 1 to 512. It is fixed when the database is created, by default at 16. Later it may be omitted, and must not differ."`
-	HomeCap     int  `env:"RETWIS_HOME_CAP" default:"1000" placeholder:"N" help:"Posts that a home, mentions, list or public timeline stores. Older posts of homes and lists are read from profiles."`
+	HomeCap     int  `env:"RETWIS_HOME_CAP" default:"1000" placeholder:"N" help:"Posts that a home, mentions, list, hashtag or public timeline stores. Older posts of homes and lists are read from profiles."`
 	ProfileCap  int  `env:"RETWIS_PROFILE_CAP" default:"20000" placeholder:"N" help:"Posts that a profile lists."`
 	FollowLimit int  `env:"RETWIS_FOLLOW_LIMIT" default:"5000" placeholder:"N" help:"Users that a user may follow."`
 	IdleHomes   int  `name:"idle-home-days" env:"RETWIS_IDLE_HOME_DAYS" default:"30" placeholder:"N" help:"Days after which a home timeline that its owner does not read is evicted; the next read rebuilds it. 0 keeps all."`

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Timelines reads and rebuilds timelines: homes, profiles, mentions, lists and the public timeline.
+// Timelines reads and rebuilds timelines: homes, profiles, mentions, lists, hashtags and the public timeline.
 type Timelines struct {
 	core
 	posts    *Posts
