@@ -90,6 +90,8 @@ type Likes interface {
 // Follows manages who follows whom.
 type Follows interface {
 	Follow(ctx context.Context, reader, author retwis.UserID) error
+	// FollowShowing does the same, and determines whether the home of the reader shows the reposts of the author.
+	FollowShowing(ctx context.Context, reader, author retwis.UserID, reposts bool) error
 	Unfollow(ctx context.Context, reader, author retwis.UserID) error
 	FollowPage(ctx context.Context, of retwis.FollowConnection, page retwis.Page) (retwis.FollowPage, error)
 	// CommonFollowers returns a page of the users who follow both users.
@@ -98,6 +100,8 @@ type Follows interface {
 	KnownFollowers(ctx context.Context, of, viewer retwis.UserID, page retwis.Page) (retwis.FollowPage, error)
 	// Follows reports for each author whether the reader follows them.
 	Follows(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error)
+	// HidesReposts reports for each author whether the reader follows them without seeing their reposts.
+	HidesReposts(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error)
 	// FollowedBy reports for each of the others whether they follow the reader.
 	FollowedBy(ctx context.Context, reader retwis.UserID, others []retwis.UserID) ([]bool, error)
 }

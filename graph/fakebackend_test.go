@@ -39,6 +39,7 @@ type fakeBackend struct {
 type follow struct {
 	reader, author retwis.UserID
 	at             time.Time
+	hidesReposts   bool
 }
 
 func newFakeBackend() *fakeBackend {
@@ -119,7 +120,7 @@ func (w *fakeBackend) addSession(user *retwis.User, agent string) auth.Identity 
 
 func (w *fakeBackend) addFollow(reader, author *retwis.User) {
 	at := newYear.Add(time.Duration(len(w.follows)+1) * time.Minute)
-	w.follows = slices.Insert(w.follows, 0, follow{reader.ID, author.ID, at})
+	w.follows = slices.Insert(w.follows, 0, follow{reader: reader.ID, author: author.ID, at: at})
 	reader.FollowingCount++
 	author.FollowerCount++
 }

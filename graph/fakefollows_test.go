@@ -26,7 +26,24 @@ func (f followsOf) Follow(_ context.Context, reader, author retwis.UserID) error
 			u.FollowerCount++
 		}
 	}
-	f.w.follows = append(f.w.follows, follow{reader, author, newYear})
+	f.w.follows = append(f.w.follows, follow{reader: reader, author: author, at: newYear})
+	return nil
+}
+
+func (f followsOf) FollowShowing(ctx context.Context, reader, author retwis.UserID, reposts bool) error {
+	isEdge := func(e follow) bool { return e.reader == reader && e.author == author }
+	err := f.w.begin("FollowShowing", reader, " ", author)
+	follows := slices.ContainsFunc(f.w.follows, isEdge)
+	f.w.mu.Unlock()
+	if err == nil && !follows {
+		err = f.Follow(ctx, reader, author)
+	}
+	if err != nil {
+		return err
+	}
+	f.w.mu.Lock()
+	defer f.w.mu.Unlock()
+	f.w.follows[slices.IndexFunc(f.w.follows, isEdge)].hidesReposts = !reposts
 	return nil
 }
 
@@ -70,6 +87,16 @@ func (f followsOf) Follows(_ context.Context, reader retwis.UserID, authors []re
 	answers := make([]bool, len(authors))
 	for i, author := range authors {
 		answers[i] = slices.ContainsFunc(f.w.follows, func(e follow) bool { return e.reader == reader && e.author == author })
+	}
+	return answers, err
+}
+
+func (f followsOf) HidesReposts(_ context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error) {
+	err := f.w.begin("HidesReposts", len(authors))
+	defer f.w.mu.Unlock()
+	answers := make([]bool, len(authors))
+	for i, author := range authors {
+		answers[i] = slices.ContainsFunc(f.w.follows, func(e follow) bool { return e.reader == reader && e.author == author && e.hidesReposts })
 	}
 	return answers, err
 }

@@ -271,6 +271,10 @@ func (r spoiledUser) FollowsViewer(ctx context.Context, obj *retwis.User) (bool,
 	return spoil(r.faults, "User.FollowsViewer", obj, func() (bool, error) { return r.UserResolver.FollowsViewer(ctx, obj) })
 }
 
+func (r spoiledUser) ViewerHidesReposts(ctx context.Context, obj *retwis.User) (bool, error) {
+	return spoil(r.faults, "User.ViewerHidesReposts", obj, func() (bool, error) { return r.UserResolver.ViewerHidesReposts(ctx, obj) })
+}
+
 func (r spoiledViewer) ID(ctx context.Context, obj *retwis.Viewer) (string, error) {
 	return spoil(r.faults, "Viewer.ID", obj, func() (string, error) { return r.ViewerResolver.ID(ctx, obj) })
 }

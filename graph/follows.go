@@ -8,6 +8,17 @@ import (
 	"retwis/internal/retwis"
 )
 
+// follow returns the change that makes a reader follow an author. If showReposts is nil, it does not change whether the home shows the
+// author's reposts.
+func (r *Resolver) follow(showReposts *bool) func(ctx context.Context, reader, author retwis.UserID) error {
+	if showReposts == nil {
+		return r.Follows.Follow
+	}
+	return func(ctx context.Context, reader, author retwis.UserID) error {
+		return r.Follows.FollowShowing(ctx, reader, author, *showReposts)
+	}
+}
+
 // changeFollow makes the viewer follow or unfollow a user.
 func changeFollow(
 	ctx context.Context, userID string, change func(ctx context.Context, reader, author retwis.UserID) error,

@@ -153,6 +153,7 @@ type UserResolver interface {
 	FollowersYouKnow(ctx context.Context, obj *retwis.User, first *int, after *retwis.Cursor, last *int, before *retwis.Cursor) (*UserConnection, error)
 	ViewerFollows(ctx context.Context, obj *retwis.User) (bool, error)
 	FollowsViewer(ctx context.Context, obj *retwis.User) (bool, error)
+	ViewerHidesReposts(ctx context.Context, obj *retwis.User) (bool, error)
 }
 type ViewerResolver interface {
 	ID(ctx context.Context, obj *retwis.Viewer) (string, error)
@@ -455,6 +456,11 @@ type User implements Node {
   viewerFollows: Boolean! @viewerDependent
   """Whether this user follows the viewer; false if nobody is logged in."""
   followsViewer: Boolean! @viewerDependent
+  """
+  Whether the viewer follows this user without seeing their reposts on the home timeline: see
+  ` + "`" + `FollowUserInput.showReposts` + "`" + `. False if nobody is logged in.
+  """
+  viewerHidesReposts: Boolean! @viewerDependent
 }
 
 """
@@ -1159,7 +1165,10 @@ type Mutation {
     """The post."""
     input: DeletePostInput!
   ): DeletePostPayload
-  """Follow a user. Repeating it has no effect and succeeds."""
+  """
+  Follow a user, or change whether the home shows the reposts of a user whom the viewer follows. Repeating it has no effect
+  and succeeds.
+  """
   followUser(
     """The user."""
     input: FollowUserInput!
@@ -1333,6 +1342,11 @@ A user to follow.
 input FollowUserInput {
   """The id of the user."""
   userId: ID!
+  """
+  Whether the viewer's home shows the reposts of the user. It can be changed while the viewer follows the user. If it is
+  absent or null, a new follow shows them, and an existing one stays as it is. Lists show reposts in any case.
+  """
+  showReposts: Boolean
 }
 
 """
@@ -2299,6 +2313,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_viewerFollows(ctx, field)
 	case "followsViewer":
 		return ec.fieldContext_User_followsViewer(ctx, field)
+	case "viewerHidesReposts":
+		return ec.fieldContext_User_viewerHidesReposts(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 }
@@ -9825,6 +9841,29 @@ func (ec *executionContext) fieldContext_User_followsViewer(_ context.Context, f
 	return graphql.NewScalarFieldContext("User", field, true, true, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _User_viewerHidesReposts(ctx context.Context, field graphql.CollectedField, obj *retwis.User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_User_viewerHidesReposts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.User().ViewerHidesReposts(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_User_viewerHidesReposts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("User", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _UserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *UserConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -11620,7 +11659,7 @@ func (ec *executionContext) unmarshalInputFollowUserInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"userId"}
+	fieldsInOrder := [...]string{"userId", "showReposts"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -11634,6 +11673,13 @@ func (ec *executionContext) unmarshalInputFollowUserInput(ctx context.Context, o
 				return it, err
 			}
 			it.UserID = data
+		case "showReposts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("showReposts"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ShowReposts = data
 		}
 	}
 	return it, nil
@@ -16501,6 +16547,44 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_followsViewer(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerHidesReposts":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_viewerHidesReposts(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

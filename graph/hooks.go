@@ -31,6 +31,9 @@ func hooks() exec.Hooks {
 				"followsViewer": func(ctx context.Context, post any) {
 					_, _ = loaders.From(ctx).FollowsViewer.Load(ctx, post.(*retwis.Post).AuthorID)
 				},
+				"viewerHidesReposts": func(ctx context.Context, post any) {
+					_, _ = loaders.From(ctx).ViewerHides.Load(ctx, post.(*retwis.Post).AuthorID)
+				},
 			},
 		},
 		Flags: map[string]exec.Flags{
@@ -119,6 +122,9 @@ func announcedFields() map[string]func(ctx context.Context, object any) {
 		},
 		"User.followsViewer": func(ctx context.Context, object any) {
 			loaders.From(ctx).FollowsViewer.Announce(object.(*retwis.User).ID)
+		},
+		"User.viewerHidesReposts": func(ctx context.Context, object any) {
+			loaders.From(ctx).ViewerHides.Announce(object.(*retwis.User).ID)
 		},
 		"Viewer.user": func(ctx context.Context, object any) {
 			loaders.From(ctx).Users.Announce(object.(*retwis.Viewer).ID)

@@ -132,6 +132,9 @@ type FollowPayload struct {
 type FollowUserInput struct {
 	// The id of the user.
 	UserID string `json:"userId"`
+	// Whether the viewer's home shows the reposts of the user. It can be changed while the viewer follows the user. If it is
+	// absent or null, a new follow shows them, and an existing one stays as it is. Lists show reposts in any case.
+	ShowReposts *bool `json:"showReposts,omitempty"`
 }
 
 // The result of `likePost` and `unlikePost`.

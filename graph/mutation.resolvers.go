@@ -119,7 +119,7 @@ func (r *mutationResolver) DeletePost(ctx context.Context, input DeletePostInput
 
 // FollowUser is the resolver for the followUser field.
 func (r *mutationResolver) FollowUser(ctx context.Context, input FollowUserInput) (*FollowPayload, error) {
-	return changeFollow(ctx, input.UserID, r.Follows.Follow)
+	return changeFollow(ctx, input.UserID, r.follow(input.ShowReposts))
 }
 
 // UnfollowUser is the resolver for the unfollowUser field.

@@ -228,6 +228,24 @@ func TestFollowUser_ReturnsPayload(t *testing.T) {
 	}
 }
 
+func TestFollowUser_ShowsOrHidesReposts(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	alice, bob := a.addUser("alice"), a.addUser("bob")
+	user := func(hidden bool) string {
+		return fmt.Sprintf(`{"user": {"viewerFollows": true, "viewerHidesReposts": %t}}`, hidden)
+	}
+	wantData(t, a.run(as(t, alice), `mutation($id: ID!) {
+			first: followUser(input: {userId: $id}) { ...result }
+			hide: followUser(input: {userId: $id, showReposts: false}) { ...result }
+			same: followUser(input: {userId: $id, showReposts: null}) { ...result }
+			show: followUser(input: {userId: $id, showReposts: true}) { ...result }
+		}
+		fragment result on FollowPayload { user { viewerFollows viewerHidesReposts } }`, `{"id": "`+globalUserID(bob.ID)+`"}`),
+		`{"first": `+user(false)+`, "hide": `+user(true)+`, "same": `+user(true)+`, "show": `+user(false)+`}`)
+	wantData(t, a.run(context.Background(), `{ user(username: "bob") { viewerHidesReposts } }`, ""), `{"user": {"viewerHidesReposts": false}}`)
+}
+
 func TestMutation_FieldsSeeEarlierChanges(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})

@@ -2767,6 +2767,21 @@ func newTypes(resolvers ResolverRoot) map[string]*exec.ObjectType {
 				return generated.(*executionContext).fieldContext_User_followsViewer(ctx, field)
 			},
 		},
+		"viewerHidesReposts": {
+			NonNull: true,
+			Resolve: func(ctx context.Context, x any, fc *graphql.FieldContext) (any, error) {
+				obj := x.(*retwis.User)
+				v, err := resolveUser.ViewerHidesReposts(ctx, obj)
+				return v, err
+			},
+			Leaf: func(b []byte, x any) []byte {
+				v := x.(bool)
+				return exec.AppendBoolean(b, v)
+			},
+			Prepare: func(ctx context.Context, generated any, field graphql.CollectedField) (*graphql.FieldContext, error) {
+				return generated.(*executionContext).fieldContext_User_viewerHidesReposts(ctx, field)
+			},
+		},
 	}
 	typeUserConnection.Fields = map[string]*exec.FieldType{
 		"edges": {

@@ -55,6 +55,11 @@ func (r *userResolver) FollowsViewer(ctx context.Context, obj *retwis.User) (boo
 	return loaders.From(ctx).FollowsViewer.Load(ctx, obj.ID)
 }
 
+// ViewerHidesReposts is the resolver for the viewerHidesReposts field.
+func (r *userResolver) ViewerHidesReposts(ctx context.Context, obj *retwis.User) (bool, error) {
+	return loaders.From(ctx).ViewerHides.Load(ctx, obj.ID)
+}
+
 // User returns UserResolver implementation.
 func (r *Resolver) User() UserResolver { return &userResolver{r} }
 

@@ -25,6 +25,8 @@ type Sources struct {
 
 	// Follows reports for each of the others whether the user follows them, FollowedBy whether they follow the user.
 	Follows, FollowedBy func(ctx context.Context, user retwis.UserID, others []retwis.UserID) ([]bool, error)
+	// HidesReposts reports for each of the others whether the user follows them without seeing their reposts.
+	HidesReposts func(ctx context.Context, user retwis.UserID, others []retwis.UserID) ([]bool, error)
 
 	// Liked reports for each post whether the user likes it, Reposted whether the user has reposted it.
 	Liked, Reposted func(ctx context.Context, user retwis.UserID, posts []retwis.PostID) ([]bool, error)
@@ -49,6 +51,7 @@ type Set struct {
 	Sessions      *Loader[retwis.SessionID, *retwis.Session]
 	ViewerFollows *Loader[retwis.UserID, bool]
 	FollowsViewer *Loader[retwis.UserID, bool]
+	ViewerHides   *Loader[retwis.UserID, bool] // whether the viewer hides the reposts of a user
 	Memberships   *Loader[retwis.Membership, bool]
 
 	cachedAuthors *Loader[retwis.UserID, *retwis.User]
@@ -98,6 +101,7 @@ func (s *Sources) With(ctx context.Context, wait time.Duration) context.Context 
 		Sessions:      New(options, s.Sessions),
 		ViewerFollows: New(options, ofViewer(s.Follows)),
 		FollowsViewer: New(options, ofViewer(s.FollowedBy)),
+		ViewerHides:   New(options, ofViewer(s.HidesReposts)),
 		Memberships:   New(options, s.Memberships),
 		cachedAuthors: New(options, s.Authors),
 	})
@@ -186,4 +190,5 @@ func (s *Set) expect(users *Loader[retwis.UserID, *retwis.User], ids []retwis.Us
 	users.Expect(ids)
 	s.ViewerFollows.Expect(ids)
 	s.FollowsViewer.Expect(ids)
+	s.ViewerHides.Expect(ids)
 }

@@ -62,6 +62,8 @@ type Database interface {
 	LostReferences(ctx context.Context, references []record.Reference) ([]record.Reference, error)
 	// RepostsOfUser returns what the database stores as the reposts of a user, by the post that each one shows.
 	RepostsOfUser(ctx context.Context, user retwis.UserID) (map[string]string, error)
+	// StaleHiddenReposters returns the members of the user's set of hidden reposters whom the user does not follow.
+	StaleHiddenReposters(ctx context.Context, user retwis.UserID) ([]string, error)
 	TagRecord(ctx context.Context, id retwis.TagID) (record.Tag, error)
 	// TagHolder returns the hashtag that claims a folded name, 0 if the claim is malformed, and false if none does.
 	TagHolder(ctx context.Context, folded string) (retwis.TagID, bool, error)
@@ -97,6 +99,7 @@ type Repairer interface {
 	RepairAuthorPartition(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partition int) error
 	RepairReference(ctx context.Context, to record.Referenced, entry string) error
 	RepairRepostOfUser(ctx context.Context, user retwis.UserID, post string) error
+	RepairHiddenReposter(ctx context.Context, user retwis.UserID, reposter string) error
 	RepairTag(ctx context.Context, folded string, id retwis.TagID) error
 	InsertEntry(ctx context.Context, id retwis.TimelineID, entry retwis.Element) error
 	RepairLike(ctx context.Context, user retwis.UserID, post retwis.PostID) error

@@ -35,6 +35,8 @@ const (
 	TagMissing Kind = "tag missing" // the timeline of a hashtag lacks a post
 	TagName    Kind = "tag name"    // the record of a hashtag and the claim of its name disagree
 
+	HiddenReposter Kind = "hidden reposter" // a user has hidden the reposts of a user whom they do not follow
+
 	OneWayEdge             Kind = "one-way edge"             // the two directions of a follow or membership differ
 	DanglingEdge           Kind = "dangling edge"            // a follow or membership refers to a deleted user
 	FollowerPartition      Kind = "follower partition"       // the follower partitions of an author lack a partition
@@ -62,7 +64,7 @@ func kinds() []Kind {
 	return []Kind{
 		Missing, Extra, Duplicate, OutOfOrder, Marker,
 		ProfileMissing, ProfileExtra, ProfileDuplicate, ProfileOrder, ReplyMissing, ReplyExtra, QuoteMissing, QuoteExtra, RepostMissing, RepostExtra, RepostOfUser, TagMissing, TagName,
-		OneWayEdge, DanglingEdge, FollowerPartition, FollowerPartitionCount, Count,
+		HiddenReposter, OneWayEdge, DanglingEdge, FollowerPartition, FollowerPartitionCount, Count,
 		OneWayLike, LikeExtra, LikePartition, LikeCount, LikeTotal, NameMissing, NameTaken,
 		SearchWords, SearchExtra, NewestMissing, NewestExtra,
 	}

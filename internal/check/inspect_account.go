@@ -36,6 +36,9 @@ func (i inspector) inspectAccount(ctx context.Context, s subject) (inspection, e
 	if err := i.inspectEdges(ctx, r, &result); err != nil {
 		return result, err
 	}
+	if err := i.inspectHiddenReposters(ctx, s.user, &result); err != nil {
+		return result, err
+	}
 	if err := i.inspectOwnLikes(ctx, s.user, &result); err != nil {
 		return result, err
 	}

@@ -46,6 +46,18 @@ func (i inspector) inspectReposts(ctx context.Context, user retwis.UserID, profi
 	return nil
 }
 
+// inspectHiddenReposters verifies that a user hides the reposts of followed users only.
+func (i inspector) inspectHiddenReposters(ctx context.Context, user retwis.UserID, result *inspection) error {
+	stale, err := i.db.StaleHiddenReposters(ctx, user)
+	for _, reposter := range stale {
+		result.add(Finding{
+			Kind: HiddenReposter, User: user, detail: reposter, transient: true,
+			Text: fmt.Sprintf("user %s has hidden the reposts of user %s, whom the user does not follow", user, reposter),
+		})
+	}
+	return err
+}
+
 // isRepost reports whether a record is that of a repost by a user which was not undone.
 func isRepost(stored record.Post, user retwis.UserID) bool {
 	return stored.Exists && !stored.Deleted && stored.Author == user && stored.Reposted != 0

@@ -13,7 +13,7 @@ import (
 // after it has repaired edges and profiles, and rebuilds the timelines that still differ.
 func (c *checker) repair(ctx context.Context, suspects []suspect, look inspect) error {
 	for _, repair := range []func(context.Context, []Finding) error{
-		c.repairNames, c.repairTags, c.repairEdges, c.repairFollowerPartitions, c.repairProfiles, c.repairReferences, c.repairReposts, c.repairLikes, c.repairMarkers, c.repairCounts, c.repairSearchWords, c.repairSearchEntries, c.repairNewestUsers,
+		c.repairNames, c.repairTags, c.repairEdges, c.repairFollowerPartitions, c.repairProfiles, c.repairReferences, c.repairReposts, c.repairHiddenReposters, c.repairLikes, c.repairMarkers, c.repairCounts, c.repairSearchWords, c.repairSearchEntries, c.repairNewestUsers,
 	} {
 		for _, s := range suspects {
 			if err := repair(ctx, s.found); err != nil {
@@ -101,6 +101,10 @@ func (c *checker) repairReferences(ctx context.Context, found []Finding) error {
 
 func (c *checker) repairReposts(ctx context.Context, found []Finding) error {
 	return c.each(found, func(f Finding) error { return c.db.RepairRepostOfUser(ctx, f.User, f.detail) }, RepostOfUser)
+}
+
+func (c *checker) repairHiddenReposters(ctx context.Context, found []Finding) error {
+	return c.each(found, func(f Finding) error { return c.db.RepairHiddenReposter(ctx, f.User, f.detail) }, HiddenReposter)
 }
 
 func (c *checker) repairCounts(ctx context.Context, found []Finding) error {

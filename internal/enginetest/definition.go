@@ -58,17 +58,18 @@ func (m *Model) sources(reader retwis.UserID) map[retwis.UserID]bool {
 // account whom the reader follows, and those that they repost, newest first, without replies to others and repeats. The list of the home
 // decides about the repeats.
 func (m *Model) Home(e *Engine, reader retwis.UserID) []retwis.Element {
-	shown := m.shown(e, retwis.Home(reader), m.made(m.present(m.sources(reader))), m.shows(reader, m.Follows[reader]))
+	shown := m.shown(e, retwis.Home(reader), m.made(m.present(m.sources(reader))), m.shows(retwis.Home(reader), reader, m.Follows[reader]))
 	slices.SortFunc(shown, func(a, b retwis.Element) int { return cmp.Compare(b.ID, a.ID) })
 	return shown
 }
 
 // shows returns which elements a home or list of a reader with these sources shows, the rule about repeats aside.
-func (m *Model) shows(reader retwis.UserID, sources map[retwis.UserID]bool) func(retwis.Element) bool {
+func (m *Model) shows(id retwis.TimelineID, reader retwis.UserID, sources map[retwis.UserID]bool) func(retwis.Element) bool {
 	exists := m.existing()
 	return func(e retwis.Element) bool {
 		concerns := e.Answered == 0 || e.Author == reader || e.Answered == reader || sources[e.Answered] && !m.Gone[e.Answered]
-		return concerns && exists(e)
+		hidden := id.Kind == retwis.HomeTimeline && e.Reposted != 0 && m.hides[reader][e.Author]
+		return concerns && !hidden && exists(e)
 	}
 }
 

@@ -20,6 +20,7 @@ type Model struct {
 	Deleted map[retwis.PostID]bool                   // posts, and reposts that were undone
 	Gone    map[retwis.UserID]bool                   // users who deleted their accounts
 	Follows map[retwis.UserID]map[retwis.UserID]bool // reader → authors
+	hides   map[retwis.UserID]map[retwis.UserID]bool // reader → followed users whose reposts the home does not show
 	lists   map[retwis.UserID][]retwis.ListID
 	members map[retwis.ListID]map[retwis.UserID]bool
 	named   map[retwis.UserID][]retwis.PostID  // posts that mention a user
@@ -38,6 +39,7 @@ func NewModel(people []retwis.UserID) *Model {
 		Deleted: map[retwis.PostID]bool{},
 		Gone:    map[retwis.UserID]bool{},
 		Follows: map[retwis.UserID]map[retwis.UserID]bool{},
+		hides:   map[retwis.UserID]map[retwis.UserID]bool{},
 		lists:   map[retwis.UserID][]retwis.ListID{},
 		members: map[retwis.ListID]map[retwis.UserID]bool{},
 		named:   map[retwis.UserID][]retwis.PostID{},
@@ -48,7 +50,7 @@ func NewModel(people []retwis.UserID) *Model {
 		tagged:  map[string][]retwis.PostID{},
 	}
 	for _, id := range people {
-		m.Follows[id] = map[retwis.UserID]bool{}
+		m.Follows[id], m.hides[id] = map[retwis.UserID]bool{}, map[retwis.UserID]bool{}
 	}
 	return m
 }
@@ -109,8 +111,10 @@ func (m *Model) step(e *Engine, r *rand.Rand, user, other retwis.UserID) error {
 		return m.Delete(e, user, r.IntN)
 	case other == user:
 		return nil
-	case n < 85:
+	case n < 80:
 		return m.Follow(e, user, other)
+	case n < 85:
+		return m.FollowShowing(e, user, other, r.IntN(2) == 0)
 	case n >= 120:
 		return m.Page(e, other, 1+r.IntN(20))
 	case n >= 100:
@@ -224,6 +228,17 @@ func (m *Model) Follow(e *Engine, user, other retwis.UserID) error {
 	return nil
 }
 
+// FollowShowing makes a user follow another one, and shows or hides the reposts of that one.
+func (m *Model) FollowShowing(e *Engine, user, other retwis.UserID, reposts bool) error {
+	if err := e.Follows.FollowShowing(e.T.Context(), user, other, reposts); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.Follows[user][other], m.hides[user][other] = true, !reposts
+	return nil
+}
+
 // Unfollow makes a user unfollow another one.
 func (m *Model) Unfollow(e *Engine, user, other retwis.UserID) error {
 	if err := e.Follows.Unfollow(e.T.Context(), user, other); err != nil {
@@ -232,6 +247,7 @@ func (m *Model) Unfollow(e *Engine, user, other retwis.UserID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.Follows[user], other)
+	delete(m.hides[user], other)
 	return nil
 }
 

@@ -78,7 +78,7 @@ func (m *Model) verifyFannedOut(e *Engine, id retwis.TimelineID, reader retwis.U
 		more, after = page.HasNextPage, page.EndCursor()
 	}
 	// Posts of deleted accounts may still have entries in the list.
-	shows := m.shows(reader, sources)
+	shows := m.shows(id, reader, sources)
 	sources = maps.Clone(sources)
 	maps.Copy(sources, m.Gone)
 	made := m.made(sources)

@@ -42,10 +42,25 @@ func newReposting(t *testing.T, url string) *reposting {
 func (m *reposting) shows(want ...retwis.PostID) {
 	m.T.Helper()
 	for _, id := range []retwis.TimelineID{retwis.Home(m.reader), retwis.Home(m.reposter), retwis.Profile(m.reposter)} {
-		if got := m.Read(id); !slices.Equal(got, want) {
-			m.T.Errorf("%s shows %v, want %v", id, got, want)
-		}
+		m.reads(id, want...)
 	}
+}
+
+// reads compares the pages of a timeline with posts.
+func (m *reposting) reads(id retwis.TimelineID, want ...retwis.PostID) {
+	m.T.Helper()
+	if got := m.Read(id); !slices.Equal(got, want) {
+		m.T.Errorf("%s shows %v, want %v", id, got, want)
+	}
+}
+
+// showReposts makes the reader follow the reposter, and show or hide the reposts.
+func (m *reposting) showReposts(show bool) {
+	m.T.Helper()
+	if err := m.Follows.FollowShowing(m.T.Context(), m.reader, m.reposter, show); err != nil {
+		m.T.Fatal(err)
+	}
+	m.Drain()
 }
 
 // replays compares the replay of the reader's home with one entry, which is hidden or not.
@@ -110,6 +125,104 @@ func TestReposts_AreDeliveredOnceAndUndone(t *testing.T) {
 		m.Drain()
 		m.shows(m.post)
 		m.IsSound()
+	})
+}
+
+func TestReposts_AreHiddenFromTheHomeOfAReaderWhoAsks(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		m := newReposting(t, url)
+		home := retwis.Home(m.reader)
+		list, err := m.Lists.CreateList(t.Context(), m.reader, "a list", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Lists.AddListMember(t.Context(), m.reader, list.ID, m.reposter); err != nil {
+			t.Fatal(err)
+		}
+		own := m.Post(m.reposter, "a post of the reposter")
+		m.Drain()
+		before, _, err := m.Live.CurrentPosition(t.Context(), home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		repost := storetest.Repost(t, m.Store, m.reposter, m.post)
+		m.Drain()
+		hides := func(want bool) {
+			t.Helper()
+			hidden, err := m.Follows.HidesReposts(t.Context(), m.reader, []retwis.UserID{m.author, m.reposter})
+			if err != nil || !slices.Equal(hidden, []bool{false, want}) {
+				t.Errorf("hides reposts: %v, want %t for the reposter only: %v", hidden, want, err)
+			}
+			m.replays(before, repost, want)
+			m.reads(retwis.ListPosts(list.ID), m.post, own)
+			m.reads(retwis.Profile(m.reposter), m.post, own)
+			m.IsSound()
+		}
+		m.reads(home, m.post, own)
+		m.showReposts(false)
+		m.showReposts(false) // no effect
+		m.reads(home, own)
+		hides(true)
+		m.Follow(m.reader, m.reposter) // leaves it as it is
+		m.reads(home, own)
+		hides(true)
+		if unread, err := m.Timelines.Unread(t.Context(), home, 9); err != nil || unread.Count != 1 {
+			t.Errorf("%d unread posts, want the one that is shown: %v", unread.Count, err)
+		}
+		m.showReposts(true)
+		m.reads(home, m.post, own)
+		hides(false)
+		if epochs, err := m.Live.FilterEpochs(t.Context(), []retwis.UserID{m.reader}); err != nil || epochs[0] != 2 {
+			t.Errorf("filter epoch %v, want one for each change: %v", epochs, err)
+		}
+
+		m.showReposts(false)
+		m.Unfollow(m.reader, m.reposter)
+		m.Drain()
+		m.reads(home)
+		m.IsSound()
+		m.Follow(m.reader, m.reposter)
+		m.Drain()
+		m.reads(home, m.post, own)
+
+		m.showReposts(false)
+		m.Unfollow(m.reader, m.reposter)
+		m.Follow(m.reader, m.reposter) // before the purge
+		m.Drain()
+		m.reads(home, m.post, own)
+		m.IsSound()
+	})
+}
+
+// A home hides the reposts below the end of its list as well, and those that repeat a hidden one are shown.
+func TestReposts_AreHiddenBelowTheList(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 4, Slack: 1})
+		e.Work(fanout.Options{})
+		people := e.Register("reader", "first", "second", "author")
+		reader, first, second, author := people[0], people[1], people[2], people[3]
+		e.Follow(reader, first)
+		if err := e.Follows.FollowShowing(t.Context(), reader, second, false); err != nil {
+			t.Fatal(err)
+		}
+		e.Read(retwis.Home(reader))
+		post, other := e.Post(author, "a post"), e.Post(author, "another one")
+		e.Drain()
+		storetest.Repost(t, e.Store, second, post)
+		storetest.Repost(t, e.Store, second, other)
+		storetest.Repost(t, e.Store, first, post)
+		e.Drain() // posts of several authors arrive in any order
+		want := []retwis.PostID{post}
+		for range 12 {
+			want = slices.Insert(want, 0, e.Post(second, "a post of the second"))
+		}
+		e.Drain()
+		if got := e.Read(retwis.Home(reader)); !slices.Equal(got, want) {
+			t.Errorf("the home shows %v, want %v", got, want)
+		}
+		e.IsSound()
 	})
 }
 
@@ -225,6 +338,7 @@ func TestCheck_FindsAndRepairsReposts(t *testing.T) {
 		if !ok {
 			t.Fatalf("no partition has post %s", post)
 		}
+		hidden := e.DB().OfUser(reposter).User(reposter).HiddenReposters()
 		key, own := p.References(retwis.RepostReference, post), e.DB().OfUser(reposter).User(reposter).Reposted()
 		for name, plant := range map[string]struct {
 			corrupt func(ctx context.Context) error
@@ -239,6 +353,9 @@ func TestCheck_FindsAndRepairsReposts(t *testing.T) {
 				return client.HSet(ctx, own, other.String(), undone.ID.String()).Err()
 			}, check.RepostOfUser},
 			"another repost than that of a user": {func(ctx context.Context) error { return client.HSet(ctx, own, post.String(), undone.ID.String()).Err() }, check.RepostOfUser},
+			"a hidden reposter whom nobody follows": {func(ctx context.Context) error {
+				return client.SAdd(ctx, hidden, author.String()).Err()
+			}, check.HiddenReposter},
 			"nonsense among the reposts of a user": {func(ctx context.Context) error {
 				return client.HSet(ctx, own, "nonsense", "nonsense", other.String(), other.String()).Err()
 			}, check.RepostOfUser},

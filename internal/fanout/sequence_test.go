@@ -128,6 +128,10 @@ func (s *sequence) actions() map[string]func(*rapid.T) {
 			user, other := s.pair(t)
 			s.expect(s.m.Follow(s.Engine, user, other), retwis.ErrNotFound)
 		},
+		"show or hide reposts": func(t *rapid.T) {
+			user, other := s.pair(t)
+			s.expect(s.m.FollowShowing(s.Engine, user, other, rapid.Bool().Draw(t, "show")), retwis.ErrNotFound)
+		},
 		"unfollow": func(t *rapid.T) {
 			user, other := s.pair(t)
 			s.expect(s.m.Unfollow(s.Engine, user, other), retwis.ErrNotFound)
@@ -264,7 +268,14 @@ func (s *sequence) evict() {
 func (s *sequence) subscribe(user retwis.UserID) {
 	at, _, err := s.Live.CurrentPosition(s.T.Context(), retwis.Home(user))
 	s.expect(err)
+	at.Filter = s.filterEpoch(user)
 	s.seen[user] = view{at, s.Read(retwis.Home(user))}
+}
+
+func (s *sequence) filterEpoch(user retwis.UserID) int64 {
+	epochs, err := s.Live.FilterEpochs(s.T.Context(), []retwis.UserID{user})
+	s.expect(err)
+	return epochs[0]
 }
 
 // resume compares what subscribers have and receive with their homes.
@@ -275,7 +286,8 @@ func (s *sequence) resume() {
 		}
 		news, err := s.Live.EventsSince(s.T.Context(), v.position)
 		s.expect(err)
-		if !news.Found || news.Position.Epoch != v.position.Epoch { // the subscriber is reset
+		news.Position.Filter = s.filterEpoch(user)
+		if !news.Found || news.Position.Epoch != v.position.Epoch || news.Position.Filter != v.position.Filter { // the subscriber is reset
 			continue
 		}
 		var arrived []retwis.PostID
@@ -293,7 +305,7 @@ func (s *sequence) resume() {
 			s.T.Errorf("home of %s: a subscriber that resumed received %v again", user, again)
 		}
 		for _, removal := range news.Removed {
-			if !s.m.Deleted[removal.Post] {
+			if !s.m.Deleted[removal.Post] && !s.m.HasLeft(removal.Author) {
 				s.T.Errorf("home of %s: a subscriber that resumed lost %v", user, removal.Post)
 			}
 		}

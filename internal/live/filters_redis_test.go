@@ -1,7 +1,6 @@
 package live_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -15,8 +14,13 @@ func TestHub_ResetsAViewerWhoseFilterEpochRose(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		n := openNode(t, url, store.Options{})
-		ctx, viewer := t.Context(), n.people(1)[0]
+		ctx, users := t.Context(), n.people(2)
+		viewer, reposter := users[0], users[1]
 		home := retwis.Home(viewer)
+		if err := n.Follows.Follow(ctx, viewer, reposter); err != nil {
+			t.Fatal(err)
+		}
+		n.drain()
 		if _, err := n.Timelines.Page(ctx, home, retwis.Page{First: 1}); err != nil {
 			t.Fatal(err)
 		}
@@ -27,8 +31,8 @@ func TestHub_ResetsAViewerWhoseFilterEpochRose(t *testing.T) {
 		if e, ok := next(t, s).(*retwis.CaughtUp); !ok {
 			t.Fatalf("the first event is %+v", e)
 		}
-		if epoch, err := n.Live.RaiseFilterEpoch(ctx, viewer); err != nil || epoch != 1 {
-			t.Fatalf("the filter epoch is %d, %v", epoch, err)
+		if err := n.Follows.FollowShowing(ctx, viewer, reposter, false); err != nil {
+			t.Fatal(err)
 		}
 		reset, ok := next(t, s).(*retwis.Reset)
 		if !ok || reset.Reason != retwis.HistoryChanged {
@@ -54,9 +58,6 @@ func TestHub_ResetsAViewerWhoseFilterEpochRose(t *testing.T) {
 			if at, err := cursor.TimelinePosition(home); err != nil || at.Filter != 1 {
 				t.Errorf("the cursor of the %s has the filter epoch %d, %v, want 1", name, at.Filter, err)
 			}
-		}
-		if _, err := n.Live.RaiseFilterEpoch(ctx, viewer+retwis.Buckets); !errors.Is(err, retwis.ErrNotFound) {
-			t.Errorf("raising the filter epoch of nobody: %v", err)
 		}
 	})
 }

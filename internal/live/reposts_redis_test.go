@@ -191,3 +191,50 @@ func TestHub_SendsNoRepeats(t *testing.T) {
 		expect(replayed, last)
 	})
 }
+
+// The home of a reader who has hidden the reposts of a user receives none, and is reset when that changes.
+func TestHub_SendsNoHiddenReposts(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		n := openNode(t, url, store.Options{})
+		users := n.people(3)
+		stranger, reader, reposter := users[0], users[1], users[2]
+		show := func(reposts bool) {
+			t.Helper()
+			if err := n.Follows.FollowShowing(t.Context(), reader, reposter, reposts); err != nil {
+				t.Fatal(err)
+			}
+			n.drain()
+		}
+		show(false)
+		home := retwis.Home(reader)
+		if _, err := n.Timelines.Page(t.Context(), home, retwis.Page{First: 1}); err != nil {
+			t.Fatal(err)
+		}
+		events, err := n.hub(live.Options{}).SubscribeAs(t.Context(), retwis.Subscriber{User: reader, FilterEpoch: 1}, home, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := next(t, events).(*retwis.CaughtUp); !ok {
+			t.Fatalf("the first event is %+v", e)
+		}
+		expect := func(post retwis.PostID) {
+			t.Helper()
+			if added, ok := next(t, events).(*retwis.PostAdded); !ok || added.Edge.Post.ID != post {
+				t.Fatalf("received %+v, want the post %s", added, post)
+			}
+		}
+		post, other := n.post(stranger), n.post(stranger)
+		storetest.Repost(t, n.Store, reposter, post)
+		own := n.post(reposter)
+		n.drain()
+		expect(own)
+		show(true)
+		if reset, ok := next(t, events).(*retwis.Reset); !ok || reset.Reason != retwis.HistoryChanged {
+			t.Fatalf("received %+v, want a reset", reset)
+		}
+		storetest.Repost(t, n.Store, reposter, other)
+		n.drain()
+		expect(other)
+	})
+}

@@ -140,7 +140,7 @@ func (s *Tasks) DetachFollowers(ctx context.Context, author retwis.UserID, numbe
 	c := rdb.Call{
 		Script: script.DetachFollowers,
 		Keys:   []string{p.User(author).Followers(), p.User(author).Pulled(), p.LargeAuthors()},
-		Args:   []any{author.String(), edgesPerStep, p.Prefix(rdb.FollowingKeys), "", p.Prefix(rdb.AccountKeys), p.Prefix(rdb.PullWatermarkKeys)},
+		Args:   []any{author.String(), edgesPerStep, p.Prefix(rdb.FollowingKeys), "", p.Prefix(rdb.AccountKeys), p.Prefix(rdb.PullWatermarkKeys), p.Prefix(rdb.HiddenReposterKeys)},
 	}
 	if to == outbox.TargetLists {
 		c.Keys = []string{p.User(author).Listed()}
@@ -174,6 +174,7 @@ func (s *Tasks) FinishAccountDeletion(ctx context.Context, id retwis.UserID) err
 		Script: script.FinishAccountDeletion,
 		Keys: []string{
 			p.User(id).Account(), p.User(id).Home(), p.User(id).Mentions(), p.User(id).Profile(), p.User(id).TrimmedPosts(), p.User(id).Following(), p.User(id).Uncounted(), p.User(id).Likes(), p.User(id).Reposted(),
+			p.User(id).HiddenReposters(),
 			p.User(id).PullWatermarks(), p.User(id).FollowerPartitions(), p.User(id).Lists(), p.User(id).Sessions(),
 		},
 		Args: []any{s.options.DeletedAccountTTL.Milliseconds()},

@@ -158,7 +158,7 @@ func (s *Follows) knownFollowers(ctx context.Context, of, viewer retwis.UserID) 
 	if err != nil || len(partitions[0].Followers) == 0 {
 		return nil, err
 	}
-	followed, err := s.followed(ctx, retwis.Home(viewer))
+	followed, _, err := s.followed(ctx, retwis.Home(viewer))
 	if err != nil {
 		return nil, err
 	}

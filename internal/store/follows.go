@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +27,19 @@ type Follows struct {
 // reader's home. A repeat has no effect. It returns [retwis.ErrSelfFollow], [retwis.ErrUserNotFound],
 // LIMIT_REACHED, or [retwis.ErrUnauthenticated] if there is no such reader.
 func (s *Follows) Follow(ctx context.Context, reader, author retwis.UserID) error {
+	return s.follow(ctx, reader, author, "")
+}
+
+// FollowShowing does the same, and determines whether the home of the reader shows the reposts of the author, also if the reader
+// follows the author already. A change resets the subscriptions of the reader.
+func (s *Follows) FollowShowing(ctx context.Context, reader, author retwis.UserID, reposts bool) error {
+	if reposts {
+		return s.follow(ctx, reader, author, "1")
+	}
+	return s.follow(ctx, reader, author, "0")
+}
+
+func (s *Follows) follow(ctx context.Context, reader, author retwis.UserID, reposts string) error {
 	if reader == author {
 		return retwis.ErrSelfFollow
 	}
@@ -39,8 +53,13 @@ func (s *Follows) Follow(ctx context.Context, reader, author retwis.UserID) erro
 	}
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.Follow,
-		Keys:   []string{p.User(reader).Account(), p.User(reader).Following(), p.User(author).Followers(), p.Clock(), p.Outbox()},
-		Args:   []any{reader.String(), author.String(), s.options.FollowLimit, p.Tag + ":"},
+		Keys: []string{
+			p.User(reader).Account(), p.User(reader).Following(), p.User(author).Followers(), p.Clock(), p.Outbox(),
+			p.User(reader).HiddenReposters(), p.Online(), p.OnlineNodes(),
+		},
+		Args: []any{
+			reader.String(), author.String(), s.options.FollowLimit, p.Tag + ":", reposts, s.db.Publish, p.Prefix(rdb.LiveChannels),
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("%s follows %s: %w", reader, author, err)
@@ -142,6 +161,32 @@ func (s *Follows) FollowedBy(ctx context.Context, reader retwis.UserID, others [
 	return edges(ctx, pipe, scores)
 }
 
+// HidesReposts reports for each author whether a reader follows the author without seeing their reposts.
+func (s *Follows) HidesReposts(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error) {
+	if len(authors) == 0 {
+		return nil, nil
+	}
+	members := make([]any, len(authors))
+	for i, author := range authors {
+		members[i] = author.String()
+	}
+	hidden, err := s.db.Client.SMIsMember(ctx, s.db.OfUser(reader).User(reader).HiddenReposters(), members...).Result()
+	if err != nil {
+		return nil, fmt.Errorf("look up whose reposts %s has hidden: %w", reader, err)
+	}
+	if !slices.Contains(hidden, true) {
+		return hidden, nil
+	}
+	follows, err := s.Follows(ctx, reader, authors) // a purge removes what an unfollow leaves
+	if err != nil {
+		return nil, err
+	}
+	for i := range hidden {
+		hidden[i] = hidden[i] && follows[i]
+	}
+	return hidden, nil
+}
+
 // edges runs a pipeline and reports for each score whether it exists.
 func edges(ctx context.Context, pipe redis.Pipeliner, scores []*redis.FloatCmd) ([]bool, error) {
 	if len(scores) == 0 {
@@ -160,19 +205,21 @@ func edges(ctx context.Context, pipe redis.Pipeliner, scores []*redis.FloatCmd) 
 	return exist, nil
 }
 
-// followed returns the sources of a home or a list.
-func (s *core) followed(ctx context.Context, id retwis.TimelineID) ([]retwis.UserID, error) {
-	members, err := s.db.Client.ZRange(ctx, s.db.OfTimeline(id).Timeline(id).Sources(), 0, -1).Result()
+// followed returns the sources of a home or a list, and those whose reposts it does not show.
+func (s *core) followed(ctx context.Context, id retwis.TimelineID) (authors, hidden []retwis.UserID, err error) {
+	keys := s.db.OfTimeline(id).Timeline(id)
+	pipe := s.db.Client.Pipeline()
+	sources, hides := pipe.ZRange(ctx, keys.Sources(), 0, -1), pipe.SMembers(ctx, keys.HiddenReposters())
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, nil, fmt.Errorf("read the sources of timeline %s: %w", id, err)
+	}
+	if authors, err = rdb.UserIDs(strings.Join(sources.Val(), " ")); err == nil {
+		hidden, err = rdb.UserIDs(strings.Join(hides.Val(), " "))
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read the sources of timeline %s: %w", id, err)
+		return nil, nil, fmt.Errorf("read the sources of timeline %s: %w", id, err)
 	}
-	authors := make([]retwis.UserID, len(members))
-	for i, member := range members {
-		if authors[i], err = retwis.ParseUserID(member); err != nil {
-			return nil, fmt.Errorf("read the sources of timeline %s: %w", id, err)
-		}
-	}
-	return authors, nil
+	return authors, hidden, nil
 }
 
 // AuthorPartitions returns the partitions that the posts of authors go to, with the stored follower counts.

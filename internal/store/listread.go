@@ -93,7 +93,7 @@ func (s *Timelines) pageCall(id retwis.TimelineID, of listRequest, position stri
 	}
 	keys := []string{
 		p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Owner(),
-		p.Timeline(id).Sources(),
+		p.Timeline(id).Sources(), p.Timeline(id).HiddenReposters(),
 	}
 	relations := "0"
 	if of.viewer != 0 {

@@ -295,10 +295,10 @@ func (t *tailWalk) markRepeats(ctx context.Context, entries []entry) error {
 	})
 }
 
-// deepEntry returns the entry of an older post. The rule for replies is that of lib/replies.lua.
+// deepEntry returns the entry of an older post. The rule is that of lib/visibility.lua.
 func (t *tailWalk) deepEntry(p authored) entry {
 	e := p.element
-	hidden := e.Answered != 0 && e.Author != t.reader && e.Answered != t.reader && !p.answersSource
+	hidden := e.Answered != 0 && e.Author != t.reader && e.Answered != t.reader && !p.answersSource || p.hiddenReposter
 	return entry{element: e, deep: true, hidden: hidden}
 }
 

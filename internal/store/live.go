@@ -74,7 +74,10 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 	p := s.db.OfTimeline(id)
 	c := rdb.Call{
 		Script: script.EventsSince,
-		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes(), p.Timeline(id).Sources(), p.Timeline(id).Owner()},
+		Keys: []string{
+			p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes(),
+			p.Timeline(id).Sources(), p.Timeline(id).Owner(), p.Timeline(id).HiddenReposters(),
+		},
 		Args: append([]any{
 			string(id.Kind), id.Owner.String(), from.Element.String(),
 			from.Change.String(), maxReplay, maxChanges, s.options.Changes, p.Timeline(id).Marker(),
@@ -171,25 +174,6 @@ func (s *Live) FilterEpochs(ctx context.Context, users []retwis.UserID) ([]int64
 		epochs[i] = rdb.Number(fields[0])
 	}
 	return epochs, nil
-}
-
-// RaiseFilterEpoch raises the filter epoch of a user, because the user sees timelines differently from now on, and returns
-// it. The subscriptions of the user are reset. It returns [retwis.ErrNotFound] if there is no such user.
-func (s *Live) RaiseFilterEpoch(ctx context.Context, user retwis.UserID) (int64, error) {
-	p := s.db.OfUser(user)
-	reply, err := s.db.DoDurably(ctx, rdb.Call{
-		Script: script.RaiseFilterEpoch,
-		Keys:   []string{p.User(user).Account(), p.Online(), p.OnlineNodes()},
-		Args:   []any{user.String(), s.db.Publish, p.Prefix(rdb.LiveChannels)},
-	})
-	if err != nil {
-		return 0, fmt.Errorf("raise the filter epoch of %s: %w", user, err)
-	}
-	epoch, err := reply.Int64()
-	if err == nil && epoch == 0 {
-		err = retwis.ErrNotFound
-	}
-	return epoch, err
 }
 
 // SetOnline records for ttl that a node serves subscriptions of timelines, all of one partition. Call it again before ttl

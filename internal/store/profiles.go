@@ -87,7 +87,8 @@ type authored struct {
 	element retwis.Element
 	author  retwis.UserID
 
-	answersSource bool // whether it answers a post of a source of the timeline
+	answersSource  bool // whether it answers a post of a source of the timeline
+	hiddenReposter bool // whether it is a repost that the timeline does not show
 }
 
 // mergeProfiles merges the profiles of the sources of a home or a list, and of a home's owner. It returns up to count
@@ -95,7 +96,7 @@ type authored struct {
 // oldest one when it reads towards newer posts. If origins is not nil, it adds the state of each partition before its
 // first read.
 func (s *Timelines) mergeProfiles(ctx context.Context, id retwis.TimelineID, from retwis.PostID, older bool, count int, origins origins) ([]authored, bool, error) {
-	authors, err := s.followed(ctx, id)
+	authors, hidden, err := s.followed(ctx, id)
 	if err != nil {
 		return nil, false, err
 	}
@@ -122,7 +123,10 @@ func (s *Timelines) mergeProfiles(ctx context.Context, id retwis.TimelineID, fro
 	for len(merged) < count && m.Len() > 0 {
 		next := m.sources[0]
 		e := next.posts[0]
-		merged = append(merged, authored{e, next.author, e.Answered != 0 && followed[e.Answered]})
+		merged = append(merged, authored{
+			element: e, author: next.author, answersSource: e.Answered != 0 && followed[e.Answered],
+			hiddenReposter: e.Reposted != 0 && slices.Contains(hidden, next.author),
+		})
 		next.posts = next.posts[1:]
 		if len(next.posts) == 0 && next.more {
 			if err := m.fill(ctx); err != nil {

@@ -30,6 +30,7 @@ func (s *Posts) Repost(ctx context.Context, user retwis.UserID, post retwis.Post
 		Script: script.Repost,
 		Keys: []string{
 			u.Account(), u.Profile(), u.Home(), p.Outbox(), p.Clock(), u.Reposted(), p.Online(), p.OnlineNodes(), u.TrimmedPosts(), u.Following(),
+			u.HiddenReposters(),
 		},
 		Args: []any{
 			user.String(), original.String(), user.PostBucket(), o.ProfileCap, o.HomeCap, o.Slack, p.Prefix(rdb.PostKeys),

@@ -63,8 +63,11 @@ func (s *Tasks) Purge(ctx context.Context, id retwis.TimelineID, author retwis.U
 	}
 	c := rdb.Call{
 		Script: script.Purge,
-		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Sources(), p.Timeline(id).Epoch(), p.Online(), p.OnlineNodes()},
-		Args:   append([]any{id.String(), author.String(), s.db.Publish, p.Prefix(rdb.LiveChannels), p.Timeline(id).Marker()}, unwanted...),
+		Keys: []string{
+			p.Timeline(id).Entries(), p.Timeline(id).Sources(), p.Timeline(id).Epoch(), p.Online(), p.OnlineNodes(),
+			p.Timeline(id).HiddenReposters(),
+		},
+		Args: append([]any{id.String(), author.String(), s.db.Publish, p.Prefix(rdb.LiveChannels), p.Timeline(id).Marker()}, unwanted...),
 	}
 	reply, err := s.db.Do(ctx, c).Slice()
 	if err != nil || len(reply) != 2 {

@@ -137,6 +137,38 @@ func (s *Inspector) RepostsOfUser(ctx context.Context, user retwis.UserID) (map[
 	return held, nil
 }
 
+// StaleHiddenReposters returns the members of a user's set of hidden reposters whom the user does not follow.
+func (s *Inspector) StaleHiddenReposters(ctx context.Context, user retwis.UserID) ([]string, error) {
+	keys := s.db.OfUser(user).User(user)
+	members, err := s.db.Client.SMembers(ctx, keys.HiddenReposters()).Result()
+	if err != nil || len(members) == 0 {
+		return nil, err
+	}
+	scores, err := s.db.Client.ZMScore(ctx, keys.Following(), members...).Result()
+	if err != nil {
+		return nil, fmt.Errorf("inspect the hidden reposters of user %s: %w", user, err)
+	}
+	var stale []string
+	for i, score := range scores {
+		if score == 0 {
+			stale = append(stale, members[i])
+		}
+	}
+	return stale, nil
+}
+
+// RepairHiddenReposter makes a user no longer hide the reposts of a user whom the user does not follow.
+func (s *Repairer) RepairHiddenReposter(ctx context.Context, user retwis.UserID, reposter string) error {
+	keys := s.db.OfUser(user).User(user)
+	err := s.db.Do(ctx, rdb.Call{
+		Script: script.RepairHiddenReposter, Keys: []string{keys.HiddenReposters(), keys.Following()}, Args: []any{reposter},
+	}).Err()
+	if err != nil {
+		return fmt.Errorf("repair the hidden reposters of user %s: %w", user, err)
+	}
+	return nil
+}
+
 // RepairRepostOfUser makes the reposts of a user hold the one of a post that the user has not undone, if there is one.
 func (s *Repairer) RepairRepostOfUser(ctx context.Context, user retwis.UserID, post string) error {
 	p := s.db.OfUser(user)

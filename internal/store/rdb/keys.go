@@ -42,23 +42,24 @@ type Kind string
 
 // Kinds of keys that scripts build themselves, from [Partition.Prefix].
 const (
-	AccountKeys       Kind = "user"
-	SessionKeys       Kind = "session"
-	SessionsKeys      Kind = "sessions"
-	DocumentKeys      Kind = "document"
-	PostKeys          Kind = "post"
-	HomeKeys          Kind = "home"
-	PullWatermarkKeys Kind = "pull_watermarks"
-	FollowingKeys     Kind = "following"
-	FollowerKeys      Kind = "fans"
-	LikesKeys         Kind = "likes"
-	LikerKeys         Kind = "likers"
-	LikePartitionKeys Kind = "like_partitions"
-	ListKeys          Kind = "list"
-	ListedKeys        Kind = "listed"
-	TagKeys           Kind = "tag"
-	MergeMarkKeys     Kind = "merge_marks"
-	LiveChannels      Kind = "live"
+	AccountKeys        Kind = "user"
+	SessionKeys        Kind = "session"
+	SessionsKeys       Kind = "sessions"
+	DocumentKeys       Kind = "document"
+	PostKeys           Kind = "post"
+	HomeKeys           Kind = "home"
+	PullWatermarkKeys  Kind = "pull_watermarks"
+	FollowingKeys      Kind = "following"
+	HiddenReposterKeys Kind = "hidden_reposters"
+	FollowerKeys       Kind = "fans"
+	LikesKeys          Kind = "likes"
+	LikerKeys          Kind = "likers"
+	LikePartitionKeys  Kind = "like_partitions"
+	ListKeys           Kind = "list"
+	ListedKeys         Kind = "listed"
+	TagKeys            Kind = "tag"
+	MergeMarkKeys      Kind = "merge_marks"
+	LiveChannels       Kind = "live"
 )
 
 // Prefix returns the common prefix of the keys of a kind in the partition.
@@ -275,6 +276,9 @@ func (u UserKeys) PullWatermarks() string { return u.key(PullWatermarkKeys) }
 
 // Following is a sorted set: the users whom the user follows, by the time of the follow.
 func (u UserKeys) Following() string { return u.key(FollowingKeys) }
+
+// HiddenReposters is a set: users whom the user follows, and whose reposts the home does not show.
+func (u UserKeys) HiddenReposters() string { return u.key(HiddenReposterKeys) }
 
 // Followers is a sorted set: the users of the partition who follow the user, by the time of the follow. Any
 // partition may have one for the user. The kind is short because there are many such keys, and a key of up to

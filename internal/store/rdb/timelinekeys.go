@@ -38,6 +38,18 @@ func (t TimelineKeys) Sources() string {
 	return t.p.User(t.id.Owner).Following()
 }
 
+// HiddenReposters is the set of users whose reposts the timeline does not show. Only homes have one; for other kinds the key does
+// not exist.
+func (t TimelineKeys) HiddenReposters() string {
+	if t.id.Kind == retwis.HomeTimeline {
+		return t.p.User(t.id.Owner).HiddenReposters()
+	}
+	return t.none()
+}
+
+// none is a key that does not exist.
+func (t TimelineKeys) none() string { return t.p.Tag + ":none" }
+
 // Owner is the hash of the user, list or hashtag that the timeline belongs to, whose field state says whether it still
 // exists. The public timeline has none.
 func (t TimelineKeys) Owner() string {
@@ -71,6 +83,6 @@ func (t TimelineKeys) Epoch() string {
 	case retwis.HomeTimeline, retwis.ListTimeline:
 		return t.Owner()
 	default:
-		return t.p.Tag + ":none"
+		return t.none()
 	}
 }

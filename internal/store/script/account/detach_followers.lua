@@ -4,7 +4,7 @@
 -- KEYS   1 followers of the author, or lists that contain the author
 --        2 for followers: pulled posts   3 for followers: large authors
 -- ARGV   1 author   2 edges per call   3 and 4 prefix and suffix of the keys of the other direction
---        5 and 6 for followers: prefixes of account keys and pull watermark keys
+--        5, 6 and 7 for followers: prefixes of account keys, pull watermark keys and hidden reposter keys
 -- Reply  1 if no edge remains, else 0
 local author, homes = ARGV[1], #KEYS > 1
 local found = redis.call('ZRANGE', KEYS[1], 0, tonumber(ARGV[2]) - 1)
@@ -12,6 +12,7 @@ for _, id in ipairs(found) do
   if redis.call('ZREM', ARGV[3] .. id .. ARGV[4], author) == 1 and homes then
     redis.call('HINCRBY', ARGV[5] .. id, 'following', -1)
     redis.call('HDEL', ARGV[6] .. id, author)
+    redis.call('SREM', ARGV[7] .. id, author)
   end
 end
 if #found > 0 then

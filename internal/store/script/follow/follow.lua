@@ -1,9 +1,11 @@
--- follow writes both directions of an edge and queues the back-fill of the reader's home. It does
--- not change an existing edge.
+-- follow writes both directions of an edge and queues the back-fill of the reader's home. It does not change the edge if it
+-- exists, but whether the home shows the reposts of the author. If that changes, it raises the filter epoch of the reader.
 --
 -- KEYS   1 account of the reader   2 following   3 followers of the author in this partition
---        4 clock   5 outbox
+--        4 clock   5 outbox   6 users whose reposts the home does not show   7 online   8 online nodes
 -- ARGV   1 reader   2 author   3 follow limit   4 tag of the partition and ':'
+--        5 '1' to show reposts, '0' to hide them, '' for the default: shown, or unchanged if the edge exists
+--        6 PUBLISH or SPUBLISH   7 channel prefix
 -- Reply  { 'ok', version, followers of the author here }, { 'no_user' } if there is no such reader,
 --        or { 'limit' }
 --@include clock
@@ -14,11 +16,12 @@
 --@include progress
 --@include mergemarks
 --@include pull
+--@include filterepoch
 
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
   return { 'no_user' }
 end
-local instant = string.format('%.0f', tick(KEYS[4]))
+local instant, shown_reposts = string.format('%.0f', tick(KEYS[4])), ARGV[5]
 if not redis.call('ZSCORE', KEYS[2], ARGV[2]) then
   if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then
     return { 'limit' }
@@ -28,5 +31,9 @@ if not redis.call('ZSCORE', KEYS[2], ARGV[2]) then
   redis.call('HINCRBY', KEYS[1], 'following', 1)
   set_pull_watermarks(ARGV[4], ARGV[1], { ARGV[2] }) -- the back-fill adds the posts up to now
   redis.call('XADD', KEYS[5], '*', 'kind', 'backfill', 'timeline', 'h' .. ARGV[1], 'author', ARGV[2], 'score', instant)
+  shown_reposts = shown_reposts == '' and '1' or shown_reposts
+end
+if shown_reposts ~= '' and redis.call(shown_reposts == '1' and 'SREM' or 'SADD', KEYS[6], ARGV[2]) == 1 then
+  raise_filter_epoch(KEYS[1], KEYS[7], KEYS[8], ARGV[1], ARGV[6], ARGV[7])
 end
 return { 'ok', instant, redis.call('ZCARD', KEYS[3]) }

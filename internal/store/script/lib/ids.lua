@@ -30,6 +30,11 @@ local function answered_by(element)
   return string.match(element, '^%d+:(%d+):(%d+)$')
 end
 
+-- reposter_of returns the user who reposted the post that an element shows, and nothing for other elements.
+local function reposter_of(element)
+  return string.match(element, '~(%d+)~')
+end
+
 -- element_of returns the element of a post or repost, from the fields of its record.
 local function element_of(id, author, answered, reposted)
   if reposted then

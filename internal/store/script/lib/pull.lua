@@ -146,7 +146,7 @@ local function publish_to_home(nodes, command, channel, tag, reader)
   local name = 'h' .. reader
   return function(post, before)
     local function is_hidden(element)
-      return hides('h', reader, tag .. 'following:' .. reader, element)
+      return hides('h', reader, tag .. 'following:' .. reader, tag .. 'hidden_reposters:' .. reader, element)
     end
     if post and not may_repeat(tag .. 'home:' .. reader, post, is_hidden) then
       local sign = is_hidden(post) and '~ ' or '+ '

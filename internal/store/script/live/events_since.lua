@@ -2,6 +2,7 @@
 --
 -- KEYS   1 list   2 hash of the epoch, or a missing key   3 changes   4 large authors   5 online nodes
 --        6 sources   7 owner: account, properties of the list, record of the hashtag, or any key for the public timeline
+--        8 of a home: users whose reposts it does not show, else a missing key
 -- ARGV   1 kind: 'h' home, 'l' list, 'u' profile, 'r' profile with replies, 'm' mentions,
 --        'p' public, 't' hashtag   2 owner
 --        3 entry of the position   4 last change of the position   5 maximum number of entries
@@ -13,7 +14,7 @@
 --        owner of the timeline no longer exists
 --@include ids
 --@include list
---@include replies
+--@include visibility
 --@include repeats
 --@include idle
 
@@ -131,7 +132,7 @@ for i, entry in ipairs(complete == '1' and recorded or {}) do
 end
 
 local reader = kind == 'l' and redis.call('HGET', KEYS[7], 'owner') or owner
-local hidden = hidden_among(kind, reader, KEYS[6], entries)
+local hidden = hidden_among(kind, reader, KEYS[6], KEYS[8], entries)
 -- The original of a repost that was undone meanwhile still exists.
 local gone = {}
 for _, entry in ipairs(recorded) do
@@ -154,5 +155,5 @@ return {
   removed,
   ARGV[8] ~= '' and redis.call('HGET', KEYS[7], ARGV[8]) or '',
   hidden,
-  same_posts(KEYS[1], 0, entries, function(entry) return hides(kind, reader, KEYS[6], entry) end),
+  same_posts(KEYS[1], 0, entries, function(entry) return hides(kind, reader, KEYS[6], KEYS[8], entry) end),
 }

@@ -30,7 +30,7 @@
 --@include publish
 --@include progress
 --@include mergemarks
---@include replies
+--@include visibility
 --@include repeats
 --@include pull
 
@@ -70,13 +70,13 @@ local call, prefix, suffix = redis.call, ARGV[12], ARGV[13]
 local cap, slack = tonumber(ARGV[6]), tonumber(ARGV[7])
 local limit = cap + slack
 local has_context = #element > ID_DIGITS
--- is_hidden reports whether a home or list does not show a reply. Its feed passes the element.
-local function is_hidden(id, reply)
+-- is_hidden reports whether a home or list does not show an element. Its feed passes the element.
+local function is_hidden(id, other)
   if kind == 'h' then
-    return hides(kind, id, ARGV[16] .. 'following:' .. id, reply)
+    return hides(kind, id, ARGV[16] .. 'following:' .. id, ARGV[16] .. 'hidden_reposters:' .. id, other)
   end
   local properties = prefix .. id
-  return hides(kind, call('HGET', properties, 'owner'), properties .. ':members', reply)
+  return hides(kind, call('HGET', properties, 'owner'), properties .. ':members', nil, other)
 end
 local hidden, hidden_heads = {}, {}
 local names, heads, changed, pushed, searched, served = {}, {}, {}, 0, 0, 0

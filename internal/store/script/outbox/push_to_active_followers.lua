@@ -15,7 +15,7 @@
 --@include merge
 --@include publish
 --@include mergemarks
---@include replies
+--@include visibility
 --@include repeats
 --@include pull
 

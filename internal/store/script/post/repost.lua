@@ -2,7 +2,7 @@
 -- who has a repost of the post keeps that one.
 --
 -- KEYS   1 account   2 profile   3 home   4 outbox   5 clock   6 reposts of the user   7 online   8 online nodes
---        9 trimmed posts   10 following
+--        9 trimmed posts   10 following   11 users whose reposts the reposter has hidden
 -- ARGV   1 reposter   2 post   3 bucket of the reposter   4 profile cap   5 home cap   6 slack   7 post key prefix
 --        8 outbox limit   9 PUBLISH or SPUBLISH   10 channel prefix   11 trace, '' if it is not recorded
 -- Reply  { 'ok', repost }, { 'no_user' } if there is no such user, or { 'full' }
@@ -11,7 +11,7 @@
 --@include list
 --@include profile
 --@include publish
---@include replies
+--@include visibility
 --@include repeats
 
 local user, post = ARGV[1], ARGV[2]
@@ -47,7 +47,7 @@ local list_of = { [home] = KEYS[3], [profile] = KEYS[2], [with_replies] = KEYS[2
 local names, heads, changed = {}, {}, {}
 for _, name in ipairs(watched(KEYS[7], { home, profile, with_replies })) do
   local function is_hidden(other)
-    return hides(string.sub(name, 1, 1), user, KEYS[10], other)
+    return hides(string.sub(name, 1, 1), user, KEYS[10], KEYS[11], other)
   end
   if may_repeat(list_of[name], element, is_hidden) then
     changed[#changed + 1] = name -- the feed reads whether it shows the repost

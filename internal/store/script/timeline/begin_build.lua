@@ -22,7 +22,7 @@ if ARGV[1] ~= '' and redis.call('EXISTS', KEYS[3]) == 1 then
   --@include publish
   --@include progress
   --@include mergemarks
-  --@include replies
+  --@include visibility
   --@include repeats
   --@include pull
   --@include pullonread

@@ -3,6 +3,7 @@
 -- subscribers may have read such posts below the list, and a build may have read some.
 --
 -- KEYS   1 list   2 sources   3 hash of the epoch   4 online   5 online nodes
+--        6 of a home: users whose reposts it does not show, else a missing key
 -- ARGV   1 name of the timeline   2 author   3 PUBLISH or SPUBLISH   4 channel prefix
 --        5 field of the marker   6… entries of the author
 -- Reply  { entries removed, '1' if the list has to be rebuilt, else '0' }
@@ -14,6 +15,7 @@
 if redis.call('ZSCORE', KEYS[2], ARGV[2]) then
   return { 0, '0' }
 end
+redis.call('SREM', KEYS[6], ARGV[2])
 local unwanted = {}
 for i = 6, #ARGV do
   unwanted[ARGV[i]] = true

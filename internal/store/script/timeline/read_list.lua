@@ -1,8 +1,9 @@
 -- read_list reads a range of the list of a timeline, and the position of the timeline, atomically.
 --
 -- KEYS   1 list   2 hash of the epoch, or a missing key   3 changes
---        4 large authors   5 online nodes   6 hash of the owner   7 sources   8 likes of the reader, if they are read
---        9 reposts of the reader, likewise
+--        4 large authors   5 online nodes   6 hash of the owner   7 sources
+--        8 of a home: users whose reposts it does not show, else a missing key   9 likes of the reader, if they are read
+--        10 reposts of the reader, likewise
 -- ARGV   1 'top', 'after', 'before' or 'all'   2 for after and before: entry, and the entries below
 --        it, separated by spaces   3 count   4 number of further entries to return below the last one
 --        5 position in the changes, '' for none   6 maximum number of changes
@@ -19,7 +20,7 @@
 -- list still holds.
 --@include ids
 --@include list
---@include replies
+--@include visibility
 --@include repeats
 --@include idle
 --@include changes
@@ -81,7 +82,7 @@ if ARGV[7] ~= '' then
   marker, unread = unread_entries(KEYS[1], KEYS[6], ARGV[7], tonumber(ARGV[8]))
 end
 local function is_hidden(entry)
-  return hides(kind, reader, KEYS[7], entry)
+  return hides(kind, reader, KEYS[7], KEYS[8], entry)
 end
 local liked, reposted = {}, {}
 if ARGV[10] == '1' and #entries > 0 then
@@ -89,12 +90,12 @@ if ARGV[10] == '1' and #entries > 0 then
   for i, entry in ipairs(entries) do
     posts[i] = shown(entry)
   end
-  for i, score in ipairs(redis.call('ZMSCORE', KEYS[8], unpack(posts))) do
+  for i, score in ipairs(redis.call('ZMSCORE', KEYS[9], unpack(posts))) do
     if score then
       liked[#liked + 1] = i
     end
   end
-  for i, repost in ipairs(redis.call('HMGET', KEYS[9], unpack(posts))) do
+  for i, repost in ipairs(redis.call('HMGET', KEYS[10], unpack(posts))) do
     if repost then
       reposted[#reposted + 1] = i
     end
@@ -110,8 +111,8 @@ return {
   changes,
   marker,
   unread,
-  hidden_among(kind, reader, KEYS[7], unread),
-  hidden_among(kind, reader, KEYS[7], entries),
+  hidden_among(kind, reader, KEYS[7], KEYS[8], unread),
+  hidden_among(kind, reader, KEYS[7], KEYS[8], entries),
   kind == 'l' and reader or '',
   liked,
   same_posts(KEYS[1], 0, unread, is_hidden),

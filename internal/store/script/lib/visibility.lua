@@ -1,0 +1,37 @@
+-- Some timelines hold replies and reposts that they do not show. Whether they show one is decided when they are read, replayed or
+-- published, because it depends on whom the reader follows now, and how.
+
+-- hides reports whether a timeline does not show an element. A home shows a reply to another user if it is by the
+-- reader, or answers the reader or a user whom the reader follows. A list does the same for its owner and its members. A profile
+-- shows no such reply. A home shows no repost by a user whose reposts the reader has hidden. The profile with replies, mentions, hashtags
+-- and the public timeline hide nothing.
+--
+-- kind       the first letter of the name of the timeline
+-- reader     owner of the home or list
+-- sources    key of the users followed, or of the members of the list
+-- reposters  for a home, key of the users whose reposts it does not show
+local function hides(kind, reader, sources, reposters, element)
+  if #element <= ID_DIGITS or kind ~= 'h' and kind ~= 'l' and kind ~= 'u' then
+    return false
+  end
+  local reposter = reposter_of(element)
+  if reposter then
+    return kind == 'h' and redis.call('SISMEMBER', reposters, reposter) == 1
+  end
+  local author, answered = answered_by(element)
+  if not answered then
+    return false
+  end
+  return kind == 'u' or author ~= reader and answered ~= reader and not redis.call('ZSCORE', sources, answered)
+end
+
+-- hidden_among returns the indexes of the elements that a timeline hides.
+local function hidden_among(kind, reader, sources, reposters, elements)
+  local hidden = {}
+  for i, element in ipairs(elements) do
+    if hides(kind, reader, sources, reposters, element) then
+      hidden[#hidden + 1] = i
+    end
+  end
+  return hidden
+end
