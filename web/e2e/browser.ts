@@ -121,8 +121,13 @@ export async function holdAnswers(page: Page, operation: string): Promise<{ rele
 
 /** Opens the menu of a post, or of a part of the page, to repost it. */
 export async function openReposts(within: Locator): Promise<void> {
-  await within.getByRole("button", { name: /^Repost/ }).first().click();
-  await within.page().getByRole("menu", { name: "Repost or quote" }).waitFor();
+  const page = within.page();
+  const button = within.getByRole("button", { name: /^Repost/ }).first();
+  // A list that has just been loaded takes the place of another one, and the menu disappears with it.
+  while (!(await page.getByRole("menu", { name: "Repost or quote" }).isVisible())) {
+    if ((await button.getAttribute("aria-expanded")) === "false") await button.click();
+    await frames(page, 5);
+  }
 }
 
 /** Chooses an item of the open menu. */
