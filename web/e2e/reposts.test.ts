@@ -208,3 +208,29 @@ test("the post and a repost of it are entries of their own on one page", async (
   await postOf(page, "Last of all").waitFor();
   await expect.poll(() => postOf(page, "Here twice").count()).toBe(0);
 });
+
+test("reposts of somebody who is followed are hidden from the home, and shown again", async () => {
+  const [author, fan, reader] = await three("hides");
+  await fan.repost(await author.post("Hidden on request"));
+  await fan.post("Shown in any case");
+  await expect.poll(() => reader.homeLength()).toBe(2);
+  const page = await visit(browser, server.url);
+  await login(page, reader);
+  await postOf(page, "Hidden on request").waitFor();
+  const change = async (item: string, hidden: boolean) => {
+    await page.goto(`/u/${fan.username}`);
+    await page.getByRole("button", { name: "Options for Fan" }).click();
+    await choose(page, item);
+    await page.locator(`[data-hides-reposts=${hidden}]`).waitFor();
+    await page.getByRole("link", { name: "Home" }).click();
+    await postOf(page, "Shown in any case").waitFor();
+    await untilLive(page);
+  };
+  await change("Hide reposts", true);
+  await expect.poll(() => postOf(page, "Hidden on request").count()).toBe(0);
+  await change("Show reposts", false);
+  await postOf(page, "Hidden on request").waitFor();
+  await page.goto(`/u/${fan.username}`);
+  await page.getByRole("main").getByRole("button", { name: "Following Fan" }).click();
+  await page.getByRole("button", { name: "Options for Fan" }).waitFor({ state: "detached" });
+});

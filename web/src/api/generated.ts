@@ -349,14 +349,14 @@ export type FollowUserMutationVariables = Exact<{
 }>;
 
 
-export type FollowUserMutation = { followUser: { __typename: 'FollowPayload', user: { __typename: 'User', id: string, viewerFollows: boolean, followerCount: number } | null, viewer: { __typename: 'Viewer', id: string, user: { __typename: 'User', id: string, followingCount: number } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
+export type FollowUserMutation = { followUser: { __typename: 'FollowPayload', user: { __typename: 'User', id: string, viewerFollows: boolean, viewerHidesReposts: boolean, followerCount: number } | null, viewer: { __typename: 'Viewer', id: string, user: { __typename: 'User', id: string, followingCount: number } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
 
 export type UnfollowUserMutationVariables = Exact<{
   userId: string;
 }>;
 
 
-export type UnfollowUserMutation = { unfollowUser: { __typename: 'FollowPayload', user: { __typename: 'User', id: string, viewerFollows: boolean, followerCount: number } | null, viewer: { __typename: 'Viewer', id: string, user: { __typename: 'User', id: string, followingCount: number } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
+export type UnfollowUserMutation = { unfollowUser: { __typename: 'FollowPayload', user: { __typename: 'User', id: string, viewerFollows: boolean, viewerHidesReposts: boolean, followerCount: number } | null, viewer: { __typename: 'Viewer', id: string, user: { __typename: 'User', id: string, followingCount: number } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
 
 export type NewestUsersQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -377,8 +377,18 @@ export type ProfileHeader_UserFragment = (
     | { __typename: 'TextMention', start: number, end: number, user: { __typename: 'User', id: string, username: string } }
     | { __typename: 'TextHashtag', start: number, end: number }
   >, known: { __typename: 'UserConnection', totalCount: number, edges: Array<{ __typename: 'UserEdge', node: { __typename: 'User', id: string, displayName: string } }> } }
-  & { ' $fragmentRefs'?: { 'FollowButton_UserFragment': FollowButton_UserFragment } }
+  & { ' $fragmentRefs'?: { 'FollowButton_UserFragment': FollowButton_UserFragment;'ProfileMenu_UserFragment': ProfileMenu_UserFragment } }
 ) & { ' $fragmentName'?: 'ProfileHeader_UserFragment' };
+
+export type ProfileMenu_UserFragment = { __typename: 'User', id: string, displayName: string, viewerFollows: boolean, viewerHidesReposts: boolean } & { ' $fragmentName'?: 'ProfileMenu_UserFragment' };
+
+export type ShowRepostsMutationVariables = Exact<{
+  userId: string;
+  showReposts: boolean;
+}>;
+
+
+export type ShowRepostsMutation = { followUser: { __typename: 'FollowPayload', user: { __typename: 'User', id: string, viewerFollows: boolean, viewerHidesReposts: boolean } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
 
 export type PeopleList_UsersFragment = { __typename: 'UserConnection', totalCount: number, edges: Array<{ __typename: 'UserEdge', cursor: string, node: (
       { __typename: 'User', id: string }

@@ -217,6 +217,9 @@ export const de: Messages = {
     shortFollow: "Folgen",
     shortFollowing: "Gefolgt",
     unfollowHint: "Drücken, um nicht mehr zu folgen",
+    options: (name) => `Optionen für ${name}`,
+    hideReposts: "Reposts ausblenden",
+    showReposts: "Reposts einblenden",
   },
   people: {
     titleOf: (what, username) => `${what} · @${username}`,

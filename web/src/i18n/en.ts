@@ -212,6 +212,9 @@ export const en = {
     shortFollow: "Follow",
     shortFollowing: "Following",
     unfollowHint: "Press to unfollow",
+    options: (name: string) => `Options for ${name}`,
+    hideReposts: "Hide reposts",
+    showReposts: "Show reposts",
   },
   people: {
     titleOf: (what: string, username: string) => `${what} · @${username}`,

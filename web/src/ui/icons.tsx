@@ -84,6 +84,12 @@ export const RepostIcon = ({ strong = false, size = 18 }: { strong?: boolean; si
   </Icon>
 );
 
+export const MoreIcon = () => (
+  <Icon>
+    <path d="M5.5 12h.01M12 12h.01M18.5 12h.01" strokeWidth="2.6" />
+  </Icon>
+);
+
 export const CloseIcon = () => (
   <Icon size={18}>
     <path d="m6 6 12 12M18 6 6 18" />
