@@ -180,6 +180,15 @@ const loggedIn: Look[] = [
     ready: untilLive,
     parts: [
       {
+        name: "profile-menu",
+        within: "[role=menu]",
+        open: async (page) => {
+          await page.getByRole("button", { name: "Options for Jonas Weil" }).click();
+          await page.getByRole("menuitem", { name: "Hide reposts" }).waitFor();
+        },
+        close: (page) => page.keyboard.press("Escape"),
+      },
+      {
         name: "add-to-list",
         within: dialog,
         open: async (page) => {
