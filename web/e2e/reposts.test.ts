@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { choose, login, openReposts, pill, postOf, scrollTo, settled, untilLive, visit } from "./browser.ts";
+import { choose, holdAnswers, login, openReposts, pill, postOf, scrollTo, settled, untilLive, visit } from "./browser.ts";
 import { browser, server, startForTests } from "./suite.ts";
 
 startForTests();
@@ -120,13 +120,15 @@ test("the keyboard suffices", async () => {
   await page.keyboard.press("Enter");
   await menu.waitFor();
   await page.keyboard.press("Home");
-  const answered = page.waitForResponse((response) => response.request().postData()?.includes("RepostPost") ?? false);
+  const held = await holdAnswers(page, "RepostPost");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Reposted, 1 repost" }).waitFor();
-  await (await answered).finished();
   await expect.poll(() => focused(page)).toBe("Reposted, 1 repost");
+  // What is chosen before the answer arrives follows after it.
   await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: "Undo repost" }).waitFor();
   await page.keyboard.press("Enter");
+  held.release();
   await page.getByRole("button", { name: "Repost", exact: true }).waitFor();
   await page.mouse.click(600, 700);
   await openReposts(postOf(page, "By keyboard"));

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { describeError, describeUserError, type UserError } from "../api/errors.ts";
 import { useI18n } from "../i18n/I18n.tsx";
 
@@ -6,23 +6,30 @@ export interface Attempt {
   busy: boolean;
   /** Why the last action failed. */
   problem: string | undefined;
-  /** Runs an action, which returns the failures that the server reported, unless one is running. */
+  /** Runs an action after those before it have ended. It returns the failures that the server reported. */
   attempt: (action: () => Promise<readonly UserError[]>) => Promise<void>;
 }
 
-/** Runs the actions of a control one at a time, and describes a failure in the language of the page. */
+/** Runs the actions of a control one after the other, and describes a failure in the language of the page. */
 export function useAttempt(): Attempt {
   const i18n = useI18n();
-  const [state, setState] = useState<{ busy: boolean; problem?: string }>({ busy: false });
-  const attempt = async (action: () => Promise<readonly UserError[]>) => {
-    if (state.busy) return;
-    setState({ busy: true });
+  const [unfinished, setUnfinished] = useState(0);
+  const [problem, setProblem] = useState<string>();
+  const last = useRef(Promise.resolve());
+  const run = async (action: () => Promise<readonly UserError[]>) => {
+    setProblem(undefined);
     try {
       const [failure] = await action();
-      setState({ busy: false, ...(failure && { problem: describeUserError(failure, i18n) }) });
+      if (failure) setProblem(describeUserError(failure, i18n));
     } catch (error) {
-      setState({ busy: false, problem: describeError(error, i18n) });
+      setProblem(describeError(error, i18n));
     }
+    setUnfinished((count) => count - 1);
   };
-  return { busy: state.busy, problem: state.problem, attempt };
+  const attempt = (action: () => Promise<readonly UserError[]>) => {
+    setUnfinished((count) => count + 1);
+    last.current = last.current.then(() => run(action));
+    return last.current;
+  };
+  return { busy: unfinished > 0, problem, attempt };
 }
