@@ -14,7 +14,7 @@ const deadline = 15_000;
 const attempts = 3;
 
 /** Mutations that may be sent again after their answer was lost: a repeat has no effect. */
-const repeatable = new Set(["CreatePost", "DeletePost", "FollowUser", "UnfollowUser", "LikePost", "UnlikePost", "MarkTimelineRead"]);
+const repeatable = new Set(["CreatePost", "DeletePost", "FollowUser", "UnfollowUser", "ShowReposts", "LikePost", "UnlikePost", "RepostPost", "UndoRepost", "MarkTimelineRead"]);
 
 /** Mutations that wait for the network instead of failing. */
 const patient = new Set(["CreatePost"]);
