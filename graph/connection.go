@@ -87,7 +87,7 @@ func postPageInfo(ctx context.Context, page retwis.PostPage, backward bool) Page
 	return info
 }
 
-// expectPosts announces a page of posts and those who reposted them to the loaders, with what is known to connect the viewer with the posts.
+// expectPosts announces a page of posts, their reposters, and the known relations between the viewer and the posts to the loaders.
 func expectPosts(ctx context.Context, posts []*retwis.Post, reposters []retwis.UserID, related map[retwis.PostID]retwis.Relation) {
 	ids, authors := make([]retwis.PostID, len(posts)), reposters
 	var named []retwis.UserID

@@ -35,7 +35,7 @@ func changeLike(
 	return &LikePayload{Post: post}, nil
 }
 
-// changePost changes what connects the viewer with a post, and returns the post that the change is about.
+// changePost changes a relation between the viewer and a post. It returns the post whose id change returns.
 func changePost(
 	ctx context.Context, postID string,
 	change func(ctx context.Context, user retwis.UserID, post retwis.PostID) (retwis.PostID, error),

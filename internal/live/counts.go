@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	countEvery = time.Second // between two events of changed counts of one post
+	countEvery = time.Second // interval between two events about one post
 	topLength  = 100         // newest entries of a timeline whose posts have such events
-	maxCounted = 10_000      // changed posts that wait for their event; the others have none
+	maxCounted = 10_000      // changed posts that wait for their event; further ones get none
 	topReads   = 16          // timelines whose newest posts are read at once
 )
 
@@ -73,7 +73,7 @@ func (h *Hub) watchCounts() error {
 // runCounts registers at all partitions, which then publish the posts whose counts change, and sends the events, until ctx is
 // done.
 func (h *Hub) runCounts(ctx context.Context) {
-	var held []*feed // without events of their own, but with presence
+	var held []*feed // feeds that only register the presence of the process
 	defer func() {
 		for _, f := range held {
 			f.partition.release(f)
@@ -109,7 +109,7 @@ func (h *Hub) runCounts(ctx context.Context) {
 	}
 }
 
-// sendCounts sends the counts of posts to the subscribers of the timelines whose newest posts they are among.
+// sendCounts sends changed posts to the subscribers of the timelines that have them among their newest posts.
 func (h *Hub) sendCounts(ctx context.Context, changed map[retwis.PostID]struct{}, version int) error {
 	if err := h.readTops(ctx); err != nil {
 		return err
@@ -164,7 +164,8 @@ func (h *Hub) eachCounting(visit func(*feed)) {
 	}
 }
 
-// readTops reads the newest posts of timelines that got a subscriber of changed counts, or were reset.
+// readTops reads the newest posts of the feeds that do not know them: those with a first subscriber of changed counts, and those that
+// were reset.
 func (h *Hub) readTops(ctx context.Context) error {
 	var unknown []*feed
 	h.eachCounting(func(f *feed) {
@@ -195,7 +196,7 @@ func (h *Hub) readTops(ctx context.Context) error {
 	return failure
 }
 
-// setTop sets the newest posts that were read, newest first. Others may have arrived since.
+// setTop sets the newest posts to those that were read, newest first, and adds the posts that have arrived since.
 func (f *feed) setTop(read []retwis.PostID) {
 	f.partition.mu.Lock()
 	defer f.partition.mu.Unlock()
