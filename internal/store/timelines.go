@@ -180,7 +180,8 @@ func (s *Timelines) shown(ctx context.Context, entries []entry, w walk, known ex
 	}
 	exist := existing{}
 	for i, post := range posts {
-		exist[ids[i]] = post != nil
+		others, repeated := exist[ids[i]] // the cache may have a post whose deletion is known to the read for its repost
+		exist[ids[i]] = post != nil && (others || !repeated)
 	}
 	if known != nil {
 		maps.Copy(known, exist)
