@@ -109,11 +109,10 @@ func (h *Hub) runCounts(ctx context.Context) {
 	}
 }
 
-// sendCounts sends changed posts to the subscribers of the timelines that have them among their newest posts.
+// sendCounts sends changed posts to the subscribers of the timelines that have them among their newest posts. A timeline that cannot
+// be read does not keep the others from their events.
 func (h *Hub) sendCounts(ctx context.Context, changed map[retwis.PostID]struct{}, version int) error {
-	if err := h.readTops(ctx); err != nil {
-		return err
-	}
+	failure := h.readTops(ctx)
 	shown := map[retwis.PostID]bool{}
 	h.eachCounting(func(f *feed) {
 		for _, post := range f.top {
@@ -148,7 +147,7 @@ func (h *Hub) sendCounts(ctx context.Context, changed map[retwis.PostID]struct{}
 			}
 		}
 	})
-	return nil
+	return failure
 }
 
 // eachCounting calls visit for each feed with subscribers that receive changed counts, with the lock of its partition held.
