@@ -114,13 +114,7 @@ func (r *Resolver) likedPosts(
 			loaders.From(ctx).ViewerLikes.Prime(ids, liked)
 			expectPosts(ctx, posts, nil, nil)
 		}
-		switch {
-		case likes.ScannedTo == "":
-		case page.Last > 0:
-			connection.PageInfo.StartCursor = &likes.ScannedTo
-		default:
-			connection.PageInfo.EndCursor = &likes.ScannedTo
-		}
+		endAt(&connection.PageInfo, likes.ScannedTo, page.Last > 0)
 		return connection, nil
 	})
 }

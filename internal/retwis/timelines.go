@@ -143,8 +143,8 @@ type Page struct {
 	Unread      int    // at most this many unread posts of a timeline are counted, up to [MaxUnread]; 0 not to count
 }
 
-// Direction returns whether the page has the first edges, which are the newest ones, or the last; their number; and the cursor at
-// which it begins.
+// Direction returns whether the page is read forward, from the first edges, or backward, from the last ones. It also returns the number
+// of edges, and the cursor at which the page begins.
 func (p Page) Direction() (first bool, count int, from Cursor) {
 	if p.Last > 0 {
 		return false, p.Last, p.Before
