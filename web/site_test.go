@@ -160,6 +160,7 @@ func TestSite_ServesFilesAndDocuments(t *testing.T) {
 		{"/", 200, "the welcome page", "text/html; charset=utf-8", "no-cache"},
 		{"/u/somebody", 200, "the app", "text/html; charset=utf-8", "no-cache"},
 		{"/post/UG9zdDox", 200, "the app", "text/html; charset=utf-8", "no-cache"},
+		{"/tag/caf%C3%A9", 200, "the app", "text/html; charset=utf-8", "no-cache"},
 		{"/playground", 200, "the playground", "text/html; charset=utf-8", "no-cache"},
 		{"/playground/", 200, "the playground", "text/html; charset=utf-8", "no-cache"},
 		{"/offline", 200, "the offline page", "text/html; charset=utf-8", "no-cache"},

@@ -3,7 +3,7 @@ import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, gql } from '@apollo/
 import { SetContextLink } from '@apollo/client/link/context';
 import { OperationTypeNode } from 'graphql';
 import { filter, firstValueFrom } from 'rxjs';
-import { parsed, quotedBy } from './documents.mjs';
+import { parsed, quotedBy, textOf } from './documents.mjs';
 import { openSocket } from './socket.mjs';
 import { importWeb } from './web.mjs';
 
@@ -12,7 +12,7 @@ const { mergePages } = await importWeb('pagination.ts');
 
 const pages = { keyArgs: false, merge: (existing, incoming, { args }) => mergePages(existing, incoming, args) };
 
-const { create, follow, home, like, login, mark, profile, thread, unread, watch } = parsed(gql);
+const { create, follow, home, like, login, mark, profile, repost, thread, unread, watch } = parsed(gql);
 
 export class ApolloApp {
   #token = '';
@@ -65,7 +65,7 @@ export class ApolloApp {
   thread(postId) {
     const options = { query: thread, variables: { postId, ...this.variables } };
     const { post, replyCount, ancestors, replies } = this.client.readQuery(options, true).thread;
-    return { likes: [post.likeCount, post.viewerHasLiked], quoted: quotedBy(post), replyCount, above: ancestors.map(({ post }) => post?.text ?? null), replies: textsOf(replies) };
+    return { likes: [post.likeCount, post.viewerHasLiked], reposted: post.viewerHasReposted, quoted: quotedBy(post), replyCount, above: ancestors.map(({ post }) => post?.text ?? null), replies: textsOf(replies) };
   }
 
   /** Likes the post of a thread. The like is shown at once, and disappears again if it is refused. */
@@ -80,6 +80,17 @@ export class ApolloApp {
     return data.likePost.userErrors.map(({ code }) => code);
   }
 
+  /** Reposts the post of a thread. That is shown at once, and undone if it is refused. */
+  async repost(postId) {
+    const post = { __typename: 'Post', id: postId, viewerHasReposted: true };
+    const { data } = await this.client.mutate({
+      mutation: repost,
+      variables: { input: { postId } },
+      optimisticResponse: { repostPost: { __typename: 'RepostPayload', post, userErrors: [] } },
+    });
+    return data.repostPost.userErrors.map(({ code }) => code);
+  }
+
   /** Answers a post. The reply is shown at once, and disappears again if it is refused. */
   async reply(postId, text) {
     const node = { __typename: 'Post', id: `pending:${text}`, text, author: this.viewer };
@@ -87,7 +98,7 @@ export class ApolloApp {
       mutation: create,
       variables: { input: { text, inReplyToId: postId, idempotencyKey: crypto.randomUUID() } },
       optimisticResponse: {
-        createPost: { __typename: 'CreatePostPayload', edge: { __typename: 'PostEdge', cursor: '', node }, userErrors: [] },
+        createPost: { __typename: 'CreatePostPayload', edge: { __typename: 'PostEdge', cursor: '', entryId: node.id, reason: null, node }, userErrors: [] },
       },
       update: (cache, { data: { createPost } }) => {
         if (!createPost.edge) return;
@@ -136,7 +147,7 @@ export class ApolloApp {
         const event = data.timelineEvents;
         if (event.__typename === 'PostAdded') this.#prepend(event.edge);
         if (event.__typename === 'TimelineCaughtUp') this.#compareMarker(event.marker);
-        if (event.__typename === 'PostRemoved') this.#change((edges) => edges.filter(({ node }) => node.id !== event.postId));
+        if (event.__typename === 'PostRemoved') this.#change((edges) => edges.filter(({ entryId, node }) => entryId !== event.entryId && node.id !== event.postId));
         told(event);
       },
       error: (error) => told({ error }),
@@ -164,7 +175,7 @@ export class ApolloApp {
   }
 
   #prepend(edge) {
-    this.#change((edges) => (edges.some(({ node }) => node.id === edge.node.id) ? edges : [edge, ...edges]));
+    this.#change((edges) => (edges.some(({ entryId }) => entryId === edge.entryId) ? edges : [edge, ...edges]));
   }
 
   #change(change) {
@@ -186,5 +197,5 @@ export class ApolloApp {
 }
 
 function textsOf(posts) {
-  return posts.edges.map(({ node }) => node.text);
+  return posts.edges.map(textOf);
 }

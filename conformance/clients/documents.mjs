@@ -6,6 +6,13 @@ const page = /* GraphQL */ `
     posts(first: $first, after: $after) {
       edges {
         cursor
+        entryId
+        reason {
+          user {
+            id
+            username
+          }
+        }
         node {
           id
           text
@@ -85,6 +92,13 @@ const create = /* GraphQL */ `
     createPost(input: $input) {
       edge {
         cursor
+        entryId
+        reason {
+          user {
+            id
+            username
+          }
+        }
         node {
           id
           text
@@ -107,6 +121,19 @@ const like = /* GraphQL */ `
         id
         likeCount
         viewerHasLiked
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+const repost = /* GraphQL */ `
+  mutation Repost($input: RepostPostInput!) {
+    repostPost(input: $input) {
+      post {
+        id
+        viewerHasReposted
       }
       userErrors {
         code
@@ -147,6 +174,13 @@ const watch = /* GraphQL */ `
       ... on PostAdded {
         edge {
           cursor
+          entryId
+          reason {
+            user {
+              id
+              username
+            }
+          }
           node {
             id
             text
@@ -159,6 +193,7 @@ const watch = /* GraphQL */ `
       }
       ... on PostRemoved {
         postId
+        entryId
       }
       ... on TimelineMarkerMoved {
         timeline {
@@ -186,6 +221,7 @@ const thread = /* GraphQL */ `
         id
         likeCount
         viewerHasLiked
+        viewerHasReposted
         quotedPost {
           postId
           unavailable
@@ -227,11 +263,16 @@ const thread = /* GraphQL */ `
   }
 `;
 
-const documents = { create, follow, home, like, login, mark, profile, thread, unread, watch };
+const documents = { create, follow, home, like, login, mark, profile, repost, thread, unread, watch };
 
 /** parsed returns the documents as a client's own `gql` makes them. */
 export function parsed(gql) {
   return Object.fromEntries(Object.entries(documents).map(([name, text]) => [name, gql(text)]));
+}
+
+/** textOf returns what an edge shows: the text of a post, and who reposted it if it is there by a repost. */
+export function textOf({ node, reason }) {
+  return reason ? `${reason.user.username} reposted ${node.text}` : node.text;
 }
 
 /** quotedBy returns the text of the post that a post quotes, or why it cannot be shown, or null if it quotes none. */

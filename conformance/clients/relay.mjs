@@ -4,11 +4,11 @@ import { createRequire } from 'node:module';
 import relay from 'relay-runtime';
 import { compile } from '../relay/compile.mjs';
 import { openSocket } from './socket.mjs';
-import { quotedBy } from './documents.mjs';
+import { quotedBy, textOf } from './documents.mjs';
 import { importExample } from '../docs/examples.mjs';
 
 const { resume } = await importExample('resume.mjs');
-const { Environment, Network, Observable, RecordSource, Store, commitMutation, createOperationDescriptor, fetchQuery, getSingularSelector, requestSubscription } = relay;
+const { ConnectionHandler, Environment, Network, Observable, RecordSource, Store, commitMutation, createOperationDescriptor, fetchQuery, getSingularSelector, requestSubscription } = relay;
 
 const build = new URL('../build/relay/', import.meta.url);
 compile(readFileSync(new URL('../../schema.graphqls', import.meta.url), 'utf8'), build.pathname);
@@ -26,6 +26,7 @@ const login = artifact('peopleLoginMutation');
 const follow = artifact('peopleFollowMutation');
 const create = artifact('feedPostMutation');
 const like = artifact('feedLikeMutation');
+const repost = artifact('feedRepostMutation');
 const mark = artifact('feedMarkMutation');
 const unread = artifact('feedUnreadQuery');
 const marked = artifact('feed_unread');
@@ -80,8 +81,8 @@ export class RelayApp {
   /** What the app shows of a thread now. */
   thread(postId) {
     const { ancestors } = this.#read(talk, { postId, count: this.pageSize }).thread;
-    const { likeCount, viewerHasLiked, replyCount, replies, quotedPost } = this.#replies(postId);
-    return { likes: [likeCount, viewerHasLiked], quoted: quotedBy({ quotedPost }), replyCount, above: ancestors.map(({ post: above }) => above && this.#lookup(post, above).text), replies: this.#textsOf(replies) };
+    const { likeCount, viewerHasLiked, viewerHasReposted, replyCount, replies, quotedPost } = this.#replies(postId);
+    return { likes: [likeCount, viewerHasLiked], reposted: viewerHasReposted, quoted: quotedBy({ quotedPost }), replyCount, above: ancestors.map(({ post: above }) => above && this.#lookup(post, above).text), replies: this.#textsOf(replies) };
   }
 
   /** Likes the post of a thread. The like is shown at once, and disappears again if it is refused. */
@@ -89,6 +90,13 @@ export class RelayApp {
     const post = { id: postId, likeCount: this.#replies(postId).likeCount + 1, viewerHasLiked: true };
     const { likePost } = await this.#mutate(like, { input: { postId } }, { optimisticResponse: { likePost: { post, userErrors: [] } } });
     return likePost.userErrors.map(({ code }) => code);
+  }
+
+  /** Reposts the post of a thread. That is shown at once, and undone if it is refused. */
+  async repost(postId) {
+    const post = { id: postId, viewerHasReposted: true };
+    const { repostPost } = await this.#mutate(repost, { input: { postId } }, { optimisticResponse: { repostPost: { post, userErrors: [] } } });
+    return repostPost.userErrors.map(({ code }) => code);
   }
 
   /** Answers a post. The reply is shown at once, and disappears again if it is refused. */
@@ -99,7 +107,7 @@ export class RelayApp {
       const answered = store.get(postId);
       answered.setValue(answered.getValue('replyCount') + 1, 'replyCount');
     };
-    const optimisticResponse = { createPost: { edge: { cursor: '', node }, userErrors: [] } };
+    const optimisticResponse = { createPost: { edge: { cursor: '', entryId: node.id, reason: null, node }, userErrors: [] } };
     const { createPost } = await this.#mutate(
       create,
       { input: { text, inReplyToId: postId, idempotencyKey: crypto.randomUUID() }, connections: [this.#replies(postId).replies.__id] },
@@ -142,7 +150,8 @@ export class RelayApp {
     const { id, posts } = this.#home();
     const { dispose } = requestSubscription(this.environment, {
       subscription: watch,
-      variables: { timelineId: id, after: posts.liveCursor, connections: [posts.__id] },
+      variables: { timelineId: id, after: posts.liveCursor },
+      updater: (store) => applyEvent(store, posts.__id),
       onNext: ({ timelineEvents: event }) => {
         if (event.__typename === 'TimelineCaughtUp') this.#compareMarker(event.marker);
         told(event);
@@ -181,7 +190,7 @@ export class RelayApp {
   }
 
   #textsOf(posts) {
-    return posts.edges.map(({ node }) => this.#lookup(post, node).text);
+    return posts.edges.map(({ node, reason }) => textOf({ node: this.#lookup(post, node), reason }));
   }
 
   #read(query, variables) {
@@ -211,5 +220,24 @@ export class RelayApp {
   async close() {
     for (const end of this.#ends) end();
     await this.socket.dispose();
+  }
+}
+
+/** applyEvent changes a connection as an event says. The directives of Relay would keep one edge of each post. */
+function applyEvent(store, connectionId) {
+  const connection = store.get(connectionId);
+  const event = store.getRootField('timelineEvents');
+  const entries = connection.getLinkedRecords('edges');
+  switch (event.getType()) {
+    case 'PostAdded': {
+      const edge = event.getLinkedRecord('edge');
+      if (entries.some((entry) => entry.getValue('entryId') === edge.getValue('entryId'))) return;
+      ConnectionHandler.insertEdgeBefore(connection, ConnectionHandler.buildConnectionEdge(store, connection, edge));
+      return;
+    }
+    case 'PostRemoved': {
+      const isKept = (entry) => entry.getValue('entryId') !== event.getValue('entryId') && entry.getLinkedRecord('node').getDataID() !== event.getValue('postId');
+      connection.setLinkedRecords(entries.filter(isKept), 'edges');
+    }
   }
 }

@@ -4,7 +4,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { buildSchema, introspectionFromSchema } from 'graphql';
 import { Client, fetchExchange, gql, subscriptionExchange } from 'urql';
-import { parsed, quotedBy } from './documents.mjs';
+import { parsed, quotedBy, textOf } from './documents.mjs';
 import { openSocket } from './socket.mjs';
 import { importExample } from '../docs/examples.mjs';
 
@@ -12,7 +12,7 @@ const { resume } = await importExample('resume.mjs');
 
 const schema = introspectionFromSchema(buildSchema(readFileSync(new URL('../../schema.graphqls', import.meta.url), 'utf8')));
 
-const { create, follow, home, like, login, mark, profile, thread, unread, watch } = parsed(gql);
+const { create, follow, home, like, login, mark, profile, repost, thread, unread, watch } = parsed(gql);
 
 const count = gql`
   fragment ReplyCount on Thread {
@@ -32,22 +32,32 @@ function pagesOf(cache, owner, connection) {
 
 function prepend(cache, owner, connection, edge) {
   const pages = pagesOf(cache, owner, connection);
-  const node = cache.keyOfEntity({ __typename: 'Post', id: edge.node.id });
-  if (pages.some((of) => cache.resolve(of, 'edges').some((e) => cache.resolve(e, 'node') === node))) return;
+  if (pages.some((of) => cache.resolve(of, 'edges').some((e) => entryOf(cache, e) === edge.entryId))) return;
   const first = pages[0];
   cache.link(first, 'edges', [cache.keyOfEntity({ __typename: 'PostEdge', cursor: edge.cursor }), ...cache.resolve(first, 'edges')]);
 }
 
-function remove(cache, timeline, postId) {
-  const node = cache.keyOfEntity({ __typename: 'Post', id: postId });
+function remove(cache, timeline, { postId, entryId }) {
   for (const of of pagesOf(cache, timeline, 'posts')) {
-    cache.link(of, 'edges', cache.resolve(of, 'edges').filter((e) => cache.resolve(e, 'node') !== node));
+    cache.link(of, 'edges', cache.resolve(of, 'edges').filter((e) => entryOf(cache, e) !== entryId && nodeOf(cache, e) !== postId));
   }
+}
+
+/** entryOf returns the identity of an edge: of replies, that of the post. */
+function entryOf(cache, edge) {
+  return cache.resolve(edge, 'entryId') ?? nodeOf(cache, edge);
+}
+
+function nodeOf(cache, edge) {
+  return cache.resolve(cache.resolve(edge, 'node'), 'id');
 }
 
 const partOfAnother = () => null;
 
 export class UrqlApp {
+  /** The app shows one edge of each post: relayPagination drops further ones. */
+  static onePerPost = true;
+
   #token = '';
   #home = '';
   #ends = [];
@@ -64,6 +74,7 @@ export class UrqlApp {
           keys: {
             PostEdge: ({ cursor }) => cursor,
             PostConnection: partOfAnother,
+            Repost: partOfAnother,
             PageInfo: partOfAnother,
             Thread: ({ postId }) => postId,
             Ancestor: partOfAnother,
@@ -85,11 +96,18 @@ export class UrqlApp {
                 userErrors: [],
               };
             },
+            repostPost: ({ input: { postId } }) => ({
+              __typename: 'RepostPayload',
+              post: { __typename: 'Post', id: postId, viewerHasReposted: true },
+              userErrors: [],
+            }),
             createPost: ({ input: { text } }) => ({
               __typename: 'CreatePostPayload',
               edge: {
                 __typename: 'PostEdge',
                 cursor: `pending:${text}`,
+                entryId: `pending:${text}`,
+                reason: null,
                 node: { __typename: 'Post', id: `pending:${text}`, text, author: this.viewer },
               },
               userErrors: [],
@@ -108,7 +126,7 @@ export class UrqlApp {
             Subscription: {
               timelineEvents: ({ timelineEvents: event }, _, cache) => {
                 if (event.__typename === 'PostAdded') prepend(cache, this.#timeline(), 'posts', event.edge);
-                if (event.__typename === 'PostRemoved') remove(cache, this.#timeline(), event.postId);
+                if (event.__typename === 'PostRemoved') remove(cache, this.#timeline(), event);
               },
             },
           },
@@ -151,13 +169,19 @@ export class UrqlApp {
   /** What the app shows of a thread now. */
   thread(postId) {
     const { post, replyCount, ancestors, replies } = this.#read(thread, { postId, ...this.variables }).thread;
-    return { likes: [post.likeCount, post.viewerHasLiked], quoted: quotedBy(post), replyCount, above: ancestors.map(({ post }) => post?.text ?? null), replies: textsOf(replies) };
+    return { likes: [post.likeCount, post.viewerHasLiked], reposted: post.viewerHasReposted, quoted: quotedBy(post), replyCount, above: ancestors.map(({ post }) => post?.text ?? null), replies: textsOf(replies) };
   }
 
   /** Likes the post of a thread. The like is shown at once, and disappears again if it is refused. */
   async like(postId) {
     const { data } = await this.#ask(this.client.mutation(like, { input: { postId } }));
     return data.likePost.userErrors.map(({ code }) => code);
+  }
+
+  /** Reposts the post of a thread. That is shown at once, and undone if it is refused. */
+  async repost(postId) {
+    const { data } = await this.#ask(this.client.mutation(repost, { input: { postId } }));
+    return data.repostPost.userErrors.map(({ code }) => code);
   }
 
   /** Answers a post. The reply is shown at once, and disappears again if it is refused. */
@@ -236,5 +260,5 @@ export class UrqlApp {
 }
 
 function textsOf(posts) {
-  return posts.edges.map(({ node }) => node.text);
+  return posts.edges.map(textOf);
 }

@@ -38,6 +38,13 @@ graphql`
       __id
       liveCursor
       edges {
+        entryId
+        reason {
+          user {
+            id
+            username
+          }
+        }
         node {
           id
           ...feed_post
@@ -103,6 +110,7 @@ graphql`
     id
     likeCount
     viewerHasLiked
+    viewerHasReposted
     quotedPost {
       postId
       unavailable
@@ -129,6 +137,13 @@ graphql`
     createPost(input: $input) {
       edge @prependEdge(connections: $connections) {
         cursor
+        entryId
+        reason {
+          user {
+            id
+            username
+          }
+        }
         node {
           id
           ...feed_post
@@ -150,6 +165,20 @@ graphql`
         id
         likeCount
         viewerHasLiked
+      }
+      userErrors {
+        code
+      }
+    }
+  }
+`;
+
+graphql`
+  mutation feedRepostMutation($input: RepostPostInput!) {
+    repostPost(input: $input) {
+      post {
+        id
+        viewerHasReposted
       }
       userErrors {
         code
@@ -190,13 +219,20 @@ graphql`
 `;
 
 graphql`
-  subscription feedEventsSubscription($timelineId: ID!, $after: Cursor, $connections: [ID!]!) {
+  subscription feedEventsSubscription($timelineId: ID!, $after: Cursor) {
     timelineEvents(timelineId: $timelineId, after: $after) {
       __typename
       cursor
       ... on PostAdded {
-        edge @prependEdge(connections: $connections) {
+        edge {
           cursor
+          entryId
+          reason {
+            user {
+              id
+              username
+            }
+          }
           node {
             id
             text
@@ -205,7 +241,8 @@ graphql`
         }
       }
       ... on PostRemoved {
-        postId @deleteEdge(connections: $connections)
+        postId
+        entryId
       }
       ... on TimelineMarkerMoved {
         timeline {

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { ApolloApp } from '../clients/apollo.mjs';
 import { RelayApp } from '../clients/relay.mjs';
 import { UrqlApp } from '../clients/urql.mjs';
+import { textOf } from '../clients/documents.mjs';
 import { ask, freePort, post, register, startService, until } from './service.mjs';
 
 const pageSize = 30;
@@ -40,6 +41,20 @@ async function remove(token, id) {
   await ask(upstream, 'mutation($id: ID!) { deletePost(input: { postId: $id }) { deletedPostId } }', { token, variables: { id } });
 }
 
+/** repost has the author repost one of the oldest posts, or undo that. It returns what timelines show. */
+async function repost(mutation, text) {
+  const { user } = await ask(upstream, '{ user(username: "author") { timeline { posts(last: 20) { edges { node { id text } } } } } }');
+  const { id } = user.timeline.posts.edges.find(({ node }) => node.text === text).node;
+  await ask(upstream, `mutation($id: ID!) { ${mutation}(input: { postId: $id }) { userErrors { code } } }`, { token: author, variables: { id } });
+  return `author reposted ${text}`;
+}
+
+/** shownBy returns which entries an app shows: all, or the first one of each post. */
+function shownBy({ onePerPost }, entries) {
+  const posts = entries.map((entry) => entry.replace(/^author reposted /, ''));
+  return onePerPost ? entries.filter((_, i) => posts.indexOf(posts[i]) === i) : entries;
+}
+
 async function replyCount(postId) {
   const { thread } = await ask(upstream, 'query($postId: ID!) { thread(postId: $postId) { replyCount } }', { variables: { postId } });
   return thread.replyCount;
@@ -51,11 +66,11 @@ async function homeOf(server, token) {
   for (let after = null; ; ) {
     const { viewer } = await ask(
       server,
-      'query($after: Cursor) { viewer { homeTimeline { posts(first: 100, after: $after) { edges { node { text } } pageInfo { hasNextPage endCursor } } } } }',
+      'query($after: Cursor) { viewer { homeTimeline { posts(first: 100, after: $after) { edges { node { text } reason { user { username } } } pageInfo { hasNextPage endCursor } } } } }',
       { token, variables: { after } },
     );
     const { edges, pageInfo } = viewer.homeTimeline.posts;
-    texts.push(...edges.map(({ node }) => node.text));
+    texts.push(...edges.map(textOf));
     if (!pageInfo.hasNextPage) return texts;
     after = pageInfo.endCursor;
   }
@@ -102,7 +117,7 @@ for (const [name, App] of [
     const added = [];
     const others = [];
     app.watch((event) => {
-      if (event.__typename === 'PostAdded') added.push(event.edge.node.text);
+      if (event.__typename === 'PostAdded') added.push(textOf(event.edge));
       else others.push(event.error ?? event.__typename);
     });
     const caughtUp = () => others.filter((what) => what === 'TimelineCaughtUp').length;
@@ -114,6 +129,14 @@ for (const [name, App] of [
     const head = [`${name}: live`, own];
     assert.deepEqual(app.home(), [...head, ...written.slice(1)]);
 
+    // The post is far below, so the timeline has two edges of it.
+    const reposted = await repost('repostPost', 'post 1');
+    await until(() => app.home()[0] === reposted);
+    assert.deepEqual(app.home(), shownBy(App, [reposted, ...head, ...written.slice(1)]));
+    await repost('undoRepost', 'post 1');
+    await until(() => app.home()[0] === head[0]);
+    assert.deepEqual(app.home(), [...head, ...written.slice(1)]);
+
     await markElsewhere(upstream, token);
     await until(() => others.includes('TimelineMarkerMoved'));
     assert.equal(app.unread(), 0);
@@ -122,7 +145,8 @@ for (const [name, App] of [
     for (let i = 1; i <= 5; i++) await write(`${name}: meanwhile ${i}`);
     await erase(`${name}: meanwhile 2`);
     await erase(`${name}: live`);
-    await until(async () => (await homeOf(upstream, token))[0] === `${name}: meanwhile 5`);
+    const meanwhile = await repost('repostPost', 'post 2');
+    await until(async () => (await homeOf(upstream, token))[0] === meanwhile);
     await markElsewhere(upstream, token);
     await write(`${name}: unread`);
     await until(async () => (await homeOf(upstream, token))[0] === `${name}: unread`);
@@ -132,14 +156,16 @@ for (const [name, App] of [
     await write(`${name}: after`);
     await until(() => app.home()[0] === `${name}: after`);
 
-    const since = ['meanwhile 1', 'meanwhile 3', 'meanwhile 4', 'meanwhile 5', 'unread', 'after'].map((text) => `${name}: ${text}`);
-    assert.deepEqual(added, [...head.reverse(), ...since]);
+    const since = ['meanwhile 1', 'meanwhile 3', 'meanwhile 4', 'meanwhile 5'].map((text) => `${name}: ${text}`);
+    assert.deepEqual(added, [...head.reverse(), reposted, ...since, meanwhile, `${name}: unread`, `${name}: after`]);
     assert.deepEqual(others.filter((what) => !['PostRemoved', 'TimelineMarkerMoved'].includes(what)), ['TimelineCaughtUp', 'TimelineCaughtUp']);
-    assert.deepEqual(app.home(), await homeOf(server, token));
+    assert.deepEqual(app.home(), shownBy(App, await homeOf(server, token)));
+    await repost('undoRepost', 'post 2');
+    await until(() => !app.home().includes(meanwhile));
     assert.deepEqual(app.home().filter((text) => text !== own), written);
   });
 
-  test(`${name} reads a thread with a quote in pages, replies, and undoes a refused reply and like`, async (t) => {
+  test(`${name} reads a thread with a quote in pages, replies, and undoes a refused reply, like and repost`, async (t) => {
     const talker = `${name.toLowerCase().replace(' ', '_')}_talks`;
     await register(upstream, talker);
     const app = new App(upstream, 10);
@@ -161,10 +187,10 @@ for (const [name, App] of [
     await until(async () => (await replyCount(post)) === 25);
     const above = [`${name}: root`, null];
     const quoted = `${name}: original`;
-    assert.deepEqual(await app.readThread(post), { likes: [0, false], quoted, replyCount: 25, above, replies });
+    assert.deepEqual(await app.readThread(post), { likes: [0, false], reposted: false, quoted, replyCount: 25, above, replies });
 
     const taken = app.reply(post, `${name}: mine`);
-    const withMine = { likes: [0, false], quoted, replyCount: 26, above, replies: [`${name}: mine`, ...replies] };
+    const withMine = { likes: [0, false], reposted: false, quoted, replyCount: 26, above, replies: [`${name}: mine`, ...replies] };
     assert.deepEqual(app.thread(post), withMine);
     assert.deepEqual(await taken, []);
     assert.deepEqual(app.thread(post), withMine);
@@ -172,7 +198,7 @@ for (const [name, App] of [
 
     await remove(host, post);
     const refused = app.reply(post, `${name}: too late`);
-    assert.deepEqual(app.thread(post), { likes: [0, false], quoted, replyCount: 27, above, replies: [`${name}: too late`, ...withMine.replies] });
+    assert.deepEqual(app.thread(post), { likes: [0, false], reposted: false, quoted, replyCount: 27, above, replies: [`${name}: too late`, ...withMine.replies] });
     assert.deepEqual(await refused, ['NOT_FOUND']);
     assert.deepEqual(app.thread(post), withMine);
 
@@ -180,7 +206,13 @@ for (const [name, App] of [
     assert.deepEqual(app.thread(post).likes, [1, true]);
     assert.deepEqual(await unlikable, ['NOT_FOUND']);
     assert.deepEqual(app.thread(post).likes, [0, false]);
+    const refusedRepost = app.repost(post);
+    assert.equal(app.thread(post).reposted, true);
+    assert.deepEqual(await refusedRepost, ['NOT_FOUND']);
+    assert.equal(app.thread(post).reposted, false);
     assert.equal((await app.readThread(root)).quoted, 'DELETED');
+    assert.deepEqual(await app.repost(root), []);
+    assert.equal(app.thread(root).reposted, true);
     const taking = app.like(root);
     assert.deepEqual(app.thread(root).likes, [1, true]);
     assert.deepEqual(await taking, []);

@@ -64,6 +64,20 @@ export class Person {
     await this.run(`mutation ($postId: ID!) { likePost(input: { postId: $postId }) { userErrors { message } } }`, { postId });
   }
 
+  async repost(postId: string): Promise<void> {
+    await this.run(`mutation ($postId: ID!) { repostPost(input: { postId: $postId }) { userErrors { message } } }`, { postId });
+  }
+
+  async undoRepost(postId: string): Promise<void> {
+    await this.run(`mutation ($postId: ID!) { undoRepost(input: { postId: $postId }) { userErrors { message } } }`, { postId });
+  }
+
+  /** How many reposts a post has. */
+  async repostCount(postId: string): Promise<number> {
+    const { node } = await this.run<{ node: { repostCount: number } }>(`query ($postId: ID!) { node(id: $postId) { ... on Post { repostCount } } }`, { postId });
+    return node.repostCount;
+  }
+
   /** How many replies a post has. */
   async replyCount(postId: string): Promise<number> {
     const { thread } = await this.run<{ thread: { replyCount: number } | null }>(`query ($postId: ID!) { thread(postId: $postId) { replyCount } }`, { postId });

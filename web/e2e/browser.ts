@@ -119,6 +119,22 @@ export async function holdAnswers(page: Page, operation: string): Promise<{ rele
   return { release };
 }
 
+/** Opens the menu of a post, or of a part of the page, to repost it. */
+export async function openReposts(within: Locator): Promise<void> {
+  const page = within.page();
+  const button = within.getByRole("button", { name: /^Repost/ }).first();
+  // A list that has just been loaded takes the place of another one, and the menu disappears with it.
+  while (!(await page.getByRole("menu", { name: "Repost or quote" }).isVisible())) {
+    if ((await button.getAttribute("aria-expanded")) === "false") await button.click();
+    await frames(page, 5);
+  }
+}
+
+/** Chooses an item of the open menu. */
+export async function choose(page: Page, item: string): Promise<void> {
+  await page.getByRole("menuitem", { name: item, exact: true }).click();
+}
+
 /** The pill that says how many posts have arrived. */
 export function pill(page: Page) {
   return page.locator("[data-new-posts]");

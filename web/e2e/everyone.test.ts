@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Person } from "./api.ts";
-import { launch, login, phone, problems, untilLive, visit } from "./browser.ts";
+import { allRules, colourRules, violations, watchShifts } from "./audit.ts";
+import { choose, launch, login, openReposts, phone, problems, untilLive, visit } from "./browser.ts";
 import { newcomers, texts } from "./samples.ts";
 import { startServer, type Server } from "./server.ts";
 
@@ -30,8 +31,11 @@ beforeAll(async () => {
     await reader.follow(other);
     await other.follow(reader);
   }
+  const stranger = await Person.register(server.url, "ida_b", "Ida Brandt");
+  const ferry = await stranger.post("The ferry leaves at nine, whether the fog does or not.");
+  const kingfisher = await stranger.post("A kingfisher, twice.");
   for (const [i, text] of texts.entries()) await others[i % others.length]!.post(text);
-  await others[0]!.post("Has @mira seen this? And you, @tove_a?");
+  await others[0]!.post("Has @mira seen this? And you, @tove_a? #Frost");
   await others[1]!.follow(others[0]!);
   listId = await reader.list("Gardeners", others[0]!, others[2]!);
   await reader.list("People I met on the night train to Narvik");
@@ -49,6 +53,8 @@ beforeAll(async () => {
   const withdrawn = await others[2]!.post("I take this back.");
   await others[0]!.quote(withdrawn, "Before it is gone:");
   await others[2]!.delete(withdrawn);
+  await others[2]!.repost(ferry);
+  await reader.repost(kingfisher);
   await vi.waitFor(async () => expect(await reader.replyCount(threadId)).toBe(3), { timeout: 30_000 });
   await vi.waitFor(async () => expect(await reader.quoteCount(threadId)).toBe(1), { timeout: 30_000 });
   if (pictures && !existsSync(pictures)) mkdirSync(pictures, { recursive: true });
@@ -119,6 +125,8 @@ const anonymous: Look[] = [
   { name: "find-page", path: "/find", ready: (page) => page.getByRole("combobox").waitFor() },
   { name: "mentions-visitor", path: "/mentions", ready: (page) => page.getByLabel("Username").waitFor() },
   { name: "profile-visitor", path: "/u/jonas", ready: untilLive },
+  { name: "tag", path: "/tag/frost", ready: untilLive },
+  { name: "tag-empty", path: "/tag/nothing", ready: (page) => page.getByText("No posts with #nothing yet.").waitFor() },
   { name: "thread-visitor", path: "thread", ready: untilThread },
   { name: "not-found", path: "/nowhere", ready: (page) => page.getByRole("heading", { name: "Not found" }).waitFor() },
 ];
@@ -138,10 +146,17 @@ const loggedIn: Look[] = [
         close: (page) => page.getByLabel("What’s on your mind?").fill(""),
       },
       {
+        name: "repost-menu",
+        within: "[role=menu]",
+        open: (page) => openReposts(page.getByRole("article").first()),
+        close: (page) => page.keyboard.press("Escape"),
+      },
+      {
         name: "compose-quote",
         within: "main form",
         open: async (page) => {
-          await page.getByRole("article").getByRole("button", { name: "Quote", exact: true }).first().click();
+          await openReposts(page.getByRole("article").first());
+          await choose(page, "Quote");
           await page.getByRole("button", { name: "Do not quote the post" }).waitFor();
         },
         close: (page) => page.getByRole("button", { name: "Do not quote the post" }).click(),
@@ -164,6 +179,15 @@ const loggedIn: Look[] = [
     path: "/u/jonas",
     ready: untilLive,
     parts: [
+      {
+        name: "profile-menu",
+        within: "[role=menu]",
+        open: async (page) => {
+          await page.getByRole("button", { name: "Options for Jonas Weil" }).click();
+          await page.getByRole("menuitem", { name: "Hide reposts" }).waitFor();
+        },
+        close: (page) => page.keyboard.press("Escape"),
+      },
       {
         name: "add-to-list",
         within: dialog,
@@ -269,20 +293,6 @@ function addressOf(path: string): string {
   return { thread: `/post/${threadId}`, likers: `/post/${threadId}/likes`, quotes: `/post/${threadId}/quotes`, deleted: `/post/${deletedId}`, list, members: `${list}/members` }[path] ?? path;
 }
 
-/** Besides the usual rules: the name of a control contains its visible label. */
-const allRules: axe.RunOptions = { rules: { "label-content-name-mismatch": { enabled: true } } };
-/** What depends on the colours. A change of the theme changes nothing else. */
-const colourRules: axe.RunOptions = { runOnly: ["color-contrast", "link-in-text-block"] };
-
-/** What axe finds on the page, or in a part of it. */
-async function violations(page: Page, options: axe.RunOptions, within?: string): Promise<string[]> {
-  const { violations } = await page.evaluate(
-    ({ options, within }) => (window as never as { axe: typeof axe }).axe.run(within ?? document, options),
-    { options: { ...options, resultTypes: ["violations" as const] }, within },
-  );
-  return violations.map((v) => `${v.id} at ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
-}
-
 // The pages of one width are loaded once; the theme changes on the loaded page.
 test.concurrent.each([
   ["wide", { width: 1200, height: 800 }],
@@ -380,14 +390,3 @@ test("the first paint does not wait for the socket", async () => {
   expect(await page.locator("[data-connection]").getAttribute("data-connection")).not.toBe("live");
   await page.context().close();
 });
-
-/** Adds up what moved without a reason. Runs in the page. */
-function watchShifts(): void {
-  const page = window as never as { shifted: number };
-  page.shifted = 0;
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]) {
-      if (!entry.hadRecentInput) page.shifted += entry.value;
-    }
-  }).observe({ type: "layout-shift", buffered: true });
-}

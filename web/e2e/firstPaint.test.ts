@@ -36,20 +36,29 @@ test.each([
 ])("the newest posts of %s are shown before the app runs, at their place", async (path, viewport) => {
   const person = await Person.register(server.url, `early_${viewport.width}${path.length}`, "Early Person");
   const other = await Person.register(server.url, `early_other_${viewport.width}${path.length}`);
+  const reposter = await Person.register(server.url, `early_reposter_${viewport.width}${path.length}`, "Reposting Person");
+  const stranger = await Person.register(server.url, `early_stranger_${viewport.width}${path.length}`);
+  await person.follow(reposter);
+  const [first = "", second = ""] = await stranger.postMany(2, (i) => `Reposted early ${i}.`);
   const ids = await person.postMany(19, (i) => `Early ${i}.${"\n".repeat(i % 5)}With @${person.username} and https://example.com/`);
   // The public timeline shows no replies to others.
   const answered = path === "/" && viewport === phone ? await other.post("Early question.") : ids[18]!;
   await person.reply(answered, "Early 20.");
   const gone = await other.post("Early and gone.");
   for (const [quoted, text] of [[ids[0]!, "Early 21."], [gone, "Early 22."]] as const) await person.quote(quoted, text);
+  await reposter.repost(first);
+  await person.repost(second);
   await other.delete(gone);
   await expect.poll(() => person.replyCount(answered)).toBe(1);
+  const reposts = path === "/" ? ["You reposted", "Reposting Person reposted"] : [];
+  await expect.poll(() => person.homeLength()).toBe(24);
   page = await visit(browser, server.url, { viewport });
   await login(page, person);
   const held = await holdScripts();
   await page.goto(path, { waitUntil: "commit" });
   await postOf(page, "Early 20.").waitFor();
   expect(await page.locator("blockquote").count()).toBe(2);
+  expect(await page.getByText(/ reposted$/).allTextContents()).toEqual(reposts);
   expect(await page.locator("[data-connection]").count()).toBe(0);
   expect(await page.locator("[data-early-rows]").count()).toBe(0);
   const early = await places();
@@ -59,6 +68,7 @@ test.each([
   await untilLive(page);
   expect(await page.locator("[data-early-posts]").count()).toBe(0);
   expect(await places()).toEqual(early);
+  expect(await page.getByText(/ reposted$/).allTextContents()).toEqual(reposts);
 });
 
 test("the line above what was read is shown before the app runs, at its place", async () => {

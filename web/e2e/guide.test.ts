@@ -114,6 +114,13 @@ test("the app of the guide reads, follows, writes, deletes and resumes", async (
   await answered.getByRole("button", { name: "1 replies" }).waitFor();
   await answered.getByRole("button", { name: "♡ 0" }).click();
   await answered.getByRole("button", { name: "♥ 1" }).waitFor();
+  const stranger = await Person.register(server.url, "guide_stranger");
+  await author.repost(await stranger.post("Guided repost."));
+  await page.getByRole("button", { name: "1 new" }).click();
+  const reposted = posts.filter({ hasText: "guide_author reposted" });
+  await reposted.getByRole("button", { name: "⟳ 1", pressed: false }).click();
+  await reposted.getByRole("button", { name: "⟳ 2", pressed: true }).click();
+  await reposted.getByRole("button", { name: "⟳ 1", pressed: false }).waitFor();
 
   await posts.filter({ hasText: "Guide 20." }).scrollIntoViewIfNeeded();
   const before = await posts.filter({ hasText: "Guide 20." }).boundingBox();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { login, postOf, sent, settled, untilLive, visit } from "./browser.ts";
+import { choose, login, openReposts, postOf, sent, settled, untilLive, visit } from "./browser.ts";
 import { browser, server, startForTests } from "./suite.ts";
 
 startForTests();
@@ -20,7 +20,8 @@ test("a post is quoted from a timeline, counted, listed, and a placeholder once 
   await login(other, follower);
   await untilLive(other);
   await login(page, reader);
-  await postOf(page, "An original").getByRole("button", { name: "Quote", exact: true }).click();
+  await openReposts(postOf(page, "An original"));
+  await choose(page, "Quote");
   const form = page.locator("main form");
   await form.locator("blockquote").getByText("An original").waitFor();
   await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("composer");
@@ -33,7 +34,7 @@ test("a post is quoted from a timeline, counted, listed, and a placeholder once 
 
   // Events bring the id of the original alone. It is read once the quote is shown.
   let asked = 0;
-  other.on("request", (request) => void (asked += request.postData()?.includes("QuotedPosts") ? 1 : 0));
+  other.on("request", (request) => void (asked += request.postData()?.includes("MissingPostDetails") ? 1 : 0));
   await other.getByRole("button", { name: "1 new post" }).click();
   await postOf(other, "Worth reading.").locator("blockquote").getByText("An original").waitFor();
   expect(asked).toBe(1);

@@ -78,10 +78,31 @@ async function generate(file, { documents, fragments = [], imports = () => "", p
     pluginMap: { operations, documents: typedDocumentNode, possible: fragmentMatcher },
     skipDocumentsValidation: { ignoreRules: ["KnownFragmentNamesRule"] },
   });
-  const content = `// Generated from schema.graphqls and the .graphql files by \`npm run codegen\`.\n${imports(generated)}${generated}`;
+  const content = `// Generated from schema.graphqls and the .graphql files by \`npm run codegen\`.\n${imports(generated)}${shareFragments(generated, file.startsWith("packages/"))}`;
   if (!check) return writeFile(target, content);
   if ((await readFile(target, "utf8").catch(() => "")) !== content) {
     console.error(`${file} is not current: run \`npm run codegen\``);
     process.exitCode = 1;
   }
+}
+
+/** Lets documents share their fragments, of which each has a copy: those of the client package, and those of one module. */
+function shareFragments(code, inClient) {
+  const constants = new Map();
+  const imports = new Set();
+  const share = (definition) => {
+    if (definition.kind !== "FragmentDefinition") return JSON.stringify(definition);
+    const { value } = definition.name;
+    const isImported = !inClient && clientFragments.some(({ name }) => name.value === value);
+    if (isImported) imports.add(`${value}FragmentDoc`);
+    const name = `${value}Definition`;
+    constants.set(name, `const ${name} = ${isImported ? `${value}FragmentDoc.definitions[0]` : JSON.stringify(definition)};\n`);
+    return name;
+  };
+  const documents = code.replace(/(?<=^export const \w+ = ){"kind":"Document".*}(?= as unknown as )/gm, (document) => {
+    const { kind, definitions } = JSON.parse(document);
+    return `{"kind":"${kind}","definitions":[${definitions.map(share).join(",")}]}`;
+  });
+  const shared = documents.replace(/^export const /m, (first) => [...constants.values(), first].join(""));
+  return imports.size === 0 ? shared : `import { ${[...imports].sort().join(", ")} } from "@retwis/client/fragments";\n${shared}`;
 }

@@ -4,11 +4,12 @@
 //   npm run trusted-documents [-- FILE]      trusted-documents.json by default
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { ApolloClient, ApolloLink, InMemoryCache } from "@apollo/client";
 import { print } from "graphql";
 import { of } from "rxjs";
 import { globSync } from "tinyglobby";
-import ts from "typescript";
+import { runnerImport } from "vite";
 
 const root = new URL("..", import.meta.url);
 const modules = ["packages/client/src/generated.ts", ...globSync("src/*/*.documents.ts", { cwd: root }).sort()];
@@ -37,9 +38,8 @@ for (const file of plain) add(await readFile(new URL(file, root), "utf8"));
 
 /** Returns the documents that a generated module exports. */
 async function documentsOf(file) {
-  const source = await readFile(new URL(file, root), "utf8");
-  const { outputText } = ts.transpileModule(source, { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 } });
-  return Object.values(await import(`data:text/javascript,${encodeURIComponent(outputText)}`));
+  const { module } = await runnerImport(fileURLToPath(new URL(file, root)), { configFile: false, logLevel: "warn" });
+  return Object.values(module);
 }
 
 const target = process.argv[2] ?? "trusted-documents.json";

@@ -134,14 +134,44 @@ func TestGroup_RetriesInternalErrors(t *testing.T) {
 		c := h.Ready("")
 		c.Subscribe("s", servertest.News)
 		c.Expect(servertest.Next("s", "caught up", "start", "0"))
-		h.Backend.Timelines.FailNext(4)
+		h.Backend.Timelines.FailNext(4, "null", retwis.CodeInternal)
 		h.Backend.Timelines.Publish("news", 7, "post")
 		c.Expect(servertest.Next("s", "post", "c0-7", "0"))
 
-		h.Backend.Timelines.FailNext(1000)
+		h.Backend.Timelines.FailNext(1000, "null", retwis.CodeInternal)
 		h.Backend.Timelines.Publish("news", 8, "post")
 		if got := c.Read(); !strings.Contains(got, `"data":null`) || !strings.Contains(got, "outage") {
 			t.Errorf("a permanent failure is sent as %s", got)
+		}
+	})
+}
+
+// An outage may fail one nullable field of an event, whose value would then be wrong for a client that has the rest.
+func TestGroup_SendsNoEventThatAnOutageMadeIncomplete(t *testing.T) {
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		var subscribers []*servertest.Socket
+		for range 3 {
+			c := h.Ready("")
+			c.Subscribe("s", servertest.News)
+			c.Expect(servertest.Next("s", "caught up", "start", "0"))
+			subscribers = append(subscribers, c)
+		}
+		incomplete := `{"cursor":"a cursor","text":null}`
+		h.Backend.Timelines.FailNext(4, incomplete, retwis.CodeUnavailable)
+		h.Backend.Timelines.Publish("news", 7, "post")
+		for _, c := range subscribers {
+			if got := c.Read(); !strings.Contains(got, `"text":"post"`) || strings.Contains(got, "errors") {
+				t.Errorf("received %s, want the whole event", got)
+			}
+		}
+		h.Backend.Timelines.FailNext(1000, incomplete, retwis.CodeUnavailable)
+		before := h.Backend.Timelines.Rendered()
+		h.Backend.Timelines.Publish("news", 8, "post")
+		for _, c := range subscribers {
+			c.ExpectClose(1013) // it resumes before the event
+		}
+		if tries := h.Backend.Timelines.Rendered() - before; tries > 20 {
+			t.Errorf("the event was rendered %d times, want one series of tries for all subscribers", tries)
 		}
 	})
 }

@@ -184,8 +184,11 @@ func (g *group) render(e retwis.Event, client ratelimit.Client) (*Rendered, erro
 	}
 }
 
+// errOutage means that an event could not be rendered as a whole.
+var errOutage = errors.New("an outage failed the rendering of an event")
+
 // execute runs the operation for one event. It retries transient failures for a while:
-// subscribers resume after the event, and would never get it.
+// subscribers resume after the event, and would never get it. An event that an outage has kept incomplete ends their subscriptions.
 func (g *group) execute(e retwis.Event, payer ratelimit.Client) (*Rendered, error) {
 	g.rendering.Lock()
 	defer g.rendering.Unlock()
@@ -201,9 +204,14 @@ func (g *group) execute(e retwis.Event, payer ratelimit.Client) (*Rendered, erro
 		if err != nil {
 			return nil, err
 		}
-		failed := string(response.Data) == "null" && operation.HasCode(response.Errors, retwis.CodeInternal)
+		outage := operation.HasCode(response.Errors, retwis.CodeUnavailable) // which may have failed a part of the event only
+		failed := outage || string(response.Data) == "null" && operation.HasCode(response.Errors, retwis.CodeInternal)
 		if !failed || time.Now().Add(wait).After(giveUp) {
-			return cutAt(placeholder, response)
+			rendered, err := cutAt(placeholder, response)
+			if err == nil && outage {
+				rendered.failure = errOutage
+			}
+			return rendered, err
 		}
 		if err := sleep.For(g.groups.ctx, wait); err != nil {
 			return nil, err

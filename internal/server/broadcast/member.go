@@ -1,6 +1,7 @@
 package broadcast
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -93,7 +94,7 @@ func (m *Member) ended(reason error) {
 
 func (m *Member) send(rendered *Rendered, err error, cursor retwis.Cursor, more bool) {
 	if err == nil {
-		err = m.group.limitOf(m.client, m.number)
+		err = cmp.Or(rendered.failure, m.group.limitOf(m.client, m.number))
 	}
 	switch {
 	case errors.Is(err, errRateLimited):

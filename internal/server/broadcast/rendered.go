@@ -15,8 +15,9 @@ import (
 // render group except for the cursor, which is the position in each member's own timeline
 // and is inserted between the pieces.
 type Rendered struct {
-	pieces [][]byte
-	size   int // of all pieces
+	pieces  [][]byte
+	size    int   // of all pieces
+	failure error // set if the response must not be sent
 }
 
 // Len returns the length with a cursor inserted.

@@ -22,7 +22,8 @@ type Timelines struct {
 	mu       sync.Mutex
 	sinks    map[string][]*Attached
 	rendered int
-	failures int           // of renderings to come
+	failures int // of renderings to come
+	failure  *graphql.Response
 	gate     chan struct{} // renderings wait for it, when set
 }
 
@@ -78,14 +79,14 @@ func (t *Timelines) attach(ctx context.Context, name string, after retwis.Cursor
 func (t *Timelines) render(ctx context.Context, e retwis.Event) *graphql.Response {
 	t.mu.Lock()
 	t.rendered++
-	gate, failing := t.gate, t.failures > 0
+	gate, failing, failure := t.gate, t.failures > 0, t.failure
 	t.failures--
 	t.mu.Unlock()
 	if gate != nil {
 		<-gate
 	}
 	if failing {
-		return &graphql.Response{Data: json.RawMessage("null"), Errors: gqlerror.List{operation.Errorf(retwis.CodeInternal, "outage")}}
+		return failure
 	}
 	text := "caught up"
 	if added, ok := e.(*retwis.PostAdded); ok {
@@ -113,11 +114,12 @@ func (t *Timelines) Publish(name string, post retwis.PostID, text string) (refus
 	return refused
 }
 
-// FailNext makes the next renderings fail with an internal error.
-func (t *Timelines) FailNext(renderings int) {
+// FailNext makes the next renderings return some data and an error with a code.
+func (t *Timelines) FailNext(renderings int, data string, code retwis.Code) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.failures = renderings
+	t.failure = &graphql.Response{Data: json.RawMessage(data), Errors: gqlerror.List{operation.Errorf(code, "outage")}}
 }
 
 // BlockOn makes renderings wait until a channel is closed.

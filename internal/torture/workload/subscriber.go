@@ -126,12 +126,13 @@ func (s *subscriber) event(ctx context.Context, payload json.RawMessage, cursor 
 				EntryID  string
 			}
 		}
+		Errors []json.RawMessage // an event with errors is incomplete
 	}
 	if err := json.Unmarshal(payload, &next); err != nil {
 		return err
 	}
 	e := next.Data.TimelineEvents
-	if e == nil {
+	if e == nil || len(next.Errors) > 0 {
 		return fmt.Errorf("the event failed: %.200s", payload)
 	}
 	switch e.Typename {

@@ -1,5 +1,5 @@
 // Generated from schema.graphqls and the .graphql files by `npm run codegen`.
-import type { PostLikesFragment, PostQuoteFragment, QuotedContentFragment, TimelinePostFragment, TimelineUnreadFragment, TimelineWindowFragment } from "@retwis/client";
+import type { PostDetailsFragment, QuotedContentFragment, TimelinePostFragment, TimelineUnreadFragment, TimelineWindowFragment } from "@retwis/client";
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
@@ -213,7 +213,7 @@ export type LikedPostsPageQueryVariables = Exact<{
 
 export type LikedPostsPageQuery = { viewer: { __typename: 'Viewer', id: string, likedPosts: { __typename: 'LikedPostConnection', edges: Array<{ __typename: 'LikedPostEdge', cursor: string, node: (
           { __typename: 'Post', id: string }
-          & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment;'PostLikesFragment': PostLikesFragment;'PostQuoteFragment': PostQuoteFragment } }
+          & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment;'PostDetailsFragment': PostDetailsFragment } }
         ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } } | null };
 
 export type MentionsPageQueryVariables = Exact<{ [key: string]: never; }>;
@@ -323,7 +323,7 @@ export type QuotesPageQuery = { node:
     | { __typename: 'User', id: string }
     | { __typename: 'Post', id: string, quotes: { __typename: 'QuoteConnection', edges: Array<{ __typename: 'PostEdge', cursor: string, node: (
             { __typename: 'Post', id: string }
-            & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment;'PostLikesFragment': PostLikesFragment;'PostQuoteFragment': PostQuoteFragment } }
+            & { ' $fragmentRefs'?: { 'TimelinePostFragment': TimelinePostFragment;'PostDetailsFragment': PostDetailsFragment } }
           ) }>, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } }
     | { __typename: 'Tag', id: string }
     | { __typename: 'Timeline', id: string }
@@ -332,6 +332,16 @@ export type QuotesPageQuery = { node:
     | { __typename: 'Session', id: string }
    | null };
 
+export type TagPageQueryVariables = Exact<{
+  name: string;
+}>;
+
+
+export type TagPageQuery = { tag: { __typename: 'Tag', id: string, name: string, timeline: (
+      { __typename: 'Timeline', id: string }
+      & { ' $fragmentRefs'?: { 'TimelineWindowFragment': TimelineWindowFragment } }
+    ) } | null };
+
 export type FollowButton_UserFragment = { __typename: 'User', id: string, username: string, displayName: string, viewerFollows: boolean } & { ' $fragmentName'?: 'FollowButton_UserFragment' };
 
 export type FollowUserMutationVariables = Exact<{
@@ -339,14 +349,14 @@ export type FollowUserMutationVariables = Exact<{
 }>;
 
 
-export type FollowUserMutation = { followUser: { __typename: 'FollowPayload', user: { __typename: 'User', id: string, viewerFollows: boolean, followerCount: number } | null, viewer: { __typename: 'Viewer', id: string, user: { __typename: 'User', id: string, followingCount: number } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
+export type FollowUserMutation = { followUser: { __typename: 'FollowPayload', user: { __typename: 'User', id: string, viewerFollows: boolean, viewerHidesReposts: boolean, followerCount: number } | null, viewer: { __typename: 'Viewer', id: string, user: { __typename: 'User', id: string, followingCount: number } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
 
 export type UnfollowUserMutationVariables = Exact<{
   userId: string;
 }>;
 
 
-export type UnfollowUserMutation = { unfollowUser: { __typename: 'FollowPayload', user: { __typename: 'User', id: string, viewerFollows: boolean, followerCount: number } | null, viewer: { __typename: 'Viewer', id: string, user: { __typename: 'User', id: string, followingCount: number } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
+export type UnfollowUserMutation = { unfollowUser: { __typename: 'FollowPayload', user: { __typename: 'User', id: string, viewerFollows: boolean, viewerHidesReposts: boolean, followerCount: number } | null, viewer: { __typename: 'Viewer', id: string, user: { __typename: 'User', id: string, followingCount: number } } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
 
 export type NewestUsersQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -367,8 +377,18 @@ export type ProfileHeader_UserFragment = (
     | { __typename: 'TextMention', start: number, end: number, user: { __typename: 'User', id: string, username: string } }
     | { __typename: 'TextHashtag', start: number, end: number }
   >, known: { __typename: 'UserConnection', totalCount: number, edges: Array<{ __typename: 'UserEdge', node: { __typename: 'User', id: string, displayName: string } }> } }
-  & { ' $fragmentRefs'?: { 'FollowButton_UserFragment': FollowButton_UserFragment } }
+  & { ' $fragmentRefs'?: { 'FollowButton_UserFragment': FollowButton_UserFragment;'ProfileMenu_UserFragment': ProfileMenu_UserFragment } }
 ) & { ' $fragmentName'?: 'ProfileHeader_UserFragment' };
+
+export type ProfileMenu_UserFragment = { __typename: 'User', id: string, displayName: string, viewerFollows: boolean, viewerHidesReposts: boolean } & { ' $fragmentName'?: 'ProfileMenu_UserFragment' };
+
+export type ShowRepostsMutationVariables = Exact<{
+  userId: string;
+  showReposts: boolean;
+}>;
+
+
+export type ShowRepostsMutation = { followUser: { __typename: 'FollowPayload', user: { __typename: 'User', id: string, viewerFollows: boolean, viewerHidesReposts: boolean } | null, userErrors: Array<{ __typename: 'UserError', code: UserErrorCode, field: Array<string> | null, message: string }> } | null };
 
 export type PeopleList_UsersFragment = { __typename: 'UserConnection', totalCount: number, edges: Array<{ __typename: 'UserEdge', cursor: string, node: (
       { __typename: 'User', id: string }

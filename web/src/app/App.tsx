@@ -20,6 +20,7 @@ const ProfileWithRepliesPage = lazily(async () => (await import("../pages/Profil
 const LikersPage = lazily(async () => (await import("../pages/LikesPages.tsx")).LikersPage);
 const QuotesPage = lazily(async () => (await import("../pages/QuotesPage.tsx")).QuotesPage);
 const LikedPostsPage = lazily(async () => (await import("../pages/LikesPages.tsx")).LikedPostsPage);
+const TagPage = lazily(async () => (await import("../pages/TagPage.tsx")).TagPage);
 const SettingsPage = lazily(async () => (await import("../settings/SettingsPage.tsx")).SettingsPage);
 const FindPage = lazily(async () => (await import("../pages/FindPage.tsx")).FindPage);
 const FollowersPage = lazily(async () => (await import("../pages/PeoplePages.tsx")).FollowersPage);
@@ -55,6 +56,7 @@ export function App({ services }: { services: Services }) {
               <Route path="/post/:id" component={PostPage} />
               <Route path="/post/:id/likes" component={LikersPage} />
               <Route path="/post/:id/quotes" component={QuotesPage} />
+              <Route path="/tag/:name" component={TagPage} />
               <Route path="/likes" component={LikedPostsPage} />
               <Route path="/settings" component={SettingsPage} />
               <Route path="/login">

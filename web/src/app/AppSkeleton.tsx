@@ -2,10 +2,10 @@ import { useI18n } from "../i18n/I18n.tsx";
 import { earlyLine, earlyPart, earlyPost, earlyRows, type EarlyPart } from "../early/elements.ts";
 import { avatarClass } from "../people/Avatar.tsx";
 import { ComposerSpace } from "../posts/ComposerSpace.tsx";
-import { actionClass, actionsClass, besideAvatar, contextClass, PostLayout } from "../posts/PostLayout.tsx";
+import { actionClass, actionsClass, besideAvatar, contextClass, PostLayout, ReasonLine, reasonLinkClass } from "../posts/PostLayout.tsx";
 import { QuoteLayout, quoteLinkClass } from "../posts/QuoteLayout.tsx";
 import { Frame, mainClass } from "../ui/Frame.tsx";
-import { AtIcon, FindIcon, GearIcon, HeartIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon, QuoteIcon, ReplyIcon } from "../ui/icons.tsx";
+import { AtIcon, FindIcon, GearIcon, HeartIcon, HomeIcon, ListIcon, PeopleIcon, PersonIcon, ReplyIcon, RepostIcon } from "../ui/icons.tsx";
 import { navigationBar, navigationItem } from "../ui/navigationItem.ts";
 import { LastVisitLine } from "../timeline/LastVisitLine.tsx";
 import { SkeletonRows } from "../ui/states.tsx";
@@ -81,12 +81,26 @@ function Heading({ children }: { children: string }) {
   return <p className="px-4 pt-5 pb-3 font-serif text-2xl font-semibold tracking-tight sm:px-6">{children}</p>;
 }
 
-/** A post without its content, and with all lines that may say what it answers. The early script fills it in. */
+/** A post without its content, and with all lines that may say whose repost it is or what it answers. The early script fills it in. */
 function EarlyPost() {
   const { t } = useI18n();
   return (
     <template {...{ [earlyPost]: "" }}>
       <PostLayout
+        reason={
+          <>
+            <ReasonLine {...part("reposted")}>
+              {t.reposts.by(
+                <a key="user" className={reasonLinkClass}>
+                  <bdi />
+                </a>,
+              )}
+            </ReasonLine>
+            <ReasonLine {...part("repostedByViewer")}>
+              <a className={reasonLinkClass}>{t.reposts.byYou}</a>
+            </ReasonLine>
+          </>
+        }
         avatar={<span aria-hidden="true" className={avatarClass(false)} {...part("avatar")} />}
         author={(className) => (
           <a className={className} {...part("author")}>
@@ -124,8 +138,8 @@ function EarlyPost() {
             <a className={actionClass} {...part("reply")}>
               <ReplyIcon />
             </a>
-            <span className={`${actionClass} [[data-visitor]_&]:hidden`}>
-              <QuoteIcon />
+            <span className={actionClass} {...part("reposts")}>
+              <RepostIcon />
             </span>
             <span className={actionClass} {...part("likes")}>
               <HeartIcon />

@@ -41,7 +41,13 @@ export function Shell({ children }: { children: ReactNode }) {
   }, [viewer]);
   useEffect(() => {
     const preload = () =>
-      void Promise.allSettled([loadFindDialog(), loadHelpDialog(), import("../pages/ProfilePage.tsx"), import("../pages/PostPage.tsx")]);
+      void Promise.allSettled([
+        loadFindDialog(),
+        loadHelpDialog(),
+        import("../pages/ProfilePage.tsx"),
+        import("../pages/PostPage.tsx"),
+        import("../posts/RepostMenu.tsx"),
+      ]);
     const timer = setTimeout(preload, preloadDelay);
     return () => clearTimeout(timer);
   }, []);

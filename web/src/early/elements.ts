@@ -10,11 +10,16 @@ export const earlyPosts = "data-early-posts";
 export const feedClass = "pt-4";
 /** The attribute of the elements within an early post. */
 export const earlyPart = "data-early-part";
-/** What these elements are. A post keeps one of the contexts if it is a reply, one of the quotes if it is a quote, and none otherwise. */
+/**
+ * What these elements are. A post keeps one of the reasons if it is there by a repost, one of the contexts if it is a reply,
+ * one of the quotes if it is a quote, and none otherwise.
+ */
 export type EarlyPart =
-  | ("author" | "avatar" | "name" | "text" | "username" | "reply" | "likes")
+  | ("author" | "avatar" | "name" | "text" | "username" | "reply" | "reposts" | "likes")
+  | EarlyReason
   | ("quotedAuthor" | "quotedUsername" | "quotedText")
   | EarlyContext
   | EarlyQuote;
+export type EarlyReason = "reposted" | "repostedByViewer";
 export type EarlyContext = "answered" | "continued" | "deleted";
 export type EarlyQuote = "quoted" | "quotedDeleted";

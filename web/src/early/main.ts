@@ -1,5 +1,5 @@
 // The build puts this script into the document of the app. It runs while the app is loading.
-import { showPosts, type TimelineAnswer } from "./posts.ts";
+import { showPosts, type TimelineAnswer, type ViewerAnswer } from "./posts.ts";
 import type { EarlyRequests } from "./requests.ts";
 
 /** The build replaces it by the requests. */
@@ -18,14 +18,14 @@ window.earlyRequests = responses;
 const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
 if (ofPage && navigation?.type === "navigate") void showAnswers([...responses.values()]).catch(() => {});
 
-/** Shows the posts of the last answer, once all have arrived and the document is there. */
+/** Shows the posts of the last answer for the viewer of the first one, once all have arrived and the document is there. */
 async function showAnswers(responses: readonly Promise<Response>[]): Promise<void> {
   // The app reads the responses, too.
   const copies = (await Promise.all(responses)).map((response) => response.clone());
-  const answers = (await Promise.all(copies.map((copy) => copy.json()))) as TimelineAnswer[];
+  const answers: unknown[] = await Promise.all(copies.map((copy) => copy.json()));
   if (document.readyState === "loading") {
     await new Promise((resolve) => document.addEventListener("readystatechange", resolve, { once: true }));
   }
-  const answer = answers.at(-1);
-  if (answer) showPosts(answer);
+  const [first, last] = [answers[0] as ViewerAnswer | undefined, answers.at(-1) as TimelineAnswer | undefined];
+  if (last) showPosts(last, first?.data?.viewer?.user);
 }

@@ -11,11 +11,19 @@ interface Post {
   text: string;
   author: { username: string; displayName: string };
   replyCount: number;
+  repostCount: number;
   likeCount: number;
   inReplyToId: string | null;
   inReplyToUser: { username: string } | null;
   quotedPost: { postId: string; post: Pick<Post, "text" | "author"> | null } | null;
 }
+
+/** What is needed of the answer that says who the viewer is. */
+export interface ViewerAnswer {
+  data?: { viewer?: { user?: Viewer } | null } | null;
+}
+
+type Viewer = Post["author"];
 
 /** What is needed of the answer for a page with a timeline. */
 export interface TimelineAnswer {
@@ -28,11 +36,16 @@ export interface TimelineAnswer {
 interface Timeline {
   marker?: string | null;
   unreadCount?: number | null;
-  posts: { edges: readonly { node: Post }[] };
+  posts: { edges: readonly Entry[] };
+}
+
+interface Entry {
+  node: Post;
+  reason: { user: Post["author"] } | null;
 }
 
 /** Shows the newest posts in place of the placeholders, until the app renders the page. */
-export function showPosts({ data }: TimelineAnswer): void {
+export function showPosts({ data }: TimelineAnswer, viewer: Viewer | undefined): void {
   const timeline = data?.viewer?.homeTimeline ?? data?.publicTimeline;
   const edges = timeline?.posts.edges.slice(0, shown) ?? [];
   const rows = document.querySelector(`[${earlyRows}]`);
@@ -42,14 +55,15 @@ export function showPosts({ data }: TimelineAnswer): void {
   list.setAttribute(earlyPosts, "");
   list.className = feedClass;
   list.ariaBusy = "true";
-  list.append(...edges.map(({ node }) => copy(template, node)));
+  list.append(...edges.map((entry) => copy(template, entry, viewer)));
   const line = document.querySelector<HTMLTemplateElement>(`template[${earlyLine}]`);
   const firstRead = list.children[timeline?.unreadCount ?? 0];
   if (line && timeline?.marker && timeline.unreadCount && firstRead) firstRead.before(document.importNode(line.content, true));
   rows.replaceWith(list);
 }
 
-function copy(template: HTMLTemplateElement, { id, text, author, replyCount, likeCount, inReplyToId, inReplyToUser, quotedPost }: Post): Node {
+function copy(template: HTMLTemplateElement, { node, reason }: Entry, viewer: Viewer | undefined): Node {
+  const { id, text, author, replyCount, repostCount, likeCount, inReplyToId, inReplyToUser, quotedPost } = node;
   const post = document.importNode(template.content, true);
   const part = (name: EarlyPart) => post.querySelector<HTMLElement>(`[${earlyPart}=${name}]`);
   const fill = (name: EarlyPart, content: string) => part(name)?.append(content);
@@ -60,8 +74,18 @@ function copy(template: HTMLTemplateElement, { id, text, author, replyCount, lik
   fill("username", `@${author.username}`);
   fill("text", collapseBlankLines(text));
   part("reply")?.setAttribute("href", postPath(id));
-  if (replyCount > 0) fill("reply", replyCount.toLocaleString(navigator.languages[0]));
-  if (likeCount > 0) fill("likes", likeCount.toLocaleString(navigator.languages[0]));
+  for (const [name, count] of [["reply", replyCount], ["reposts", repostCount], ["likes", likeCount]] as const) {
+    if (count > 0) fill(name, count.toLocaleString(navigator.languages[0]));
+  }
+  const reposted = reason === null ? undefined : reason.user.username === viewer?.username ? "repostedByViewer" : "reposted";
+  for (const name of ["reposted", "repostedByViewer"] as const) {
+    if (name !== reposted) part(name)?.remove();
+  }
+  const reposter = reposted && part(reposted)?.querySelector("a");
+  if (reposter && reason) {
+    reposter.href = `/u/${reason.user.username}`;
+    reposter.querySelector("bdi")?.append(reason.user.displayName);
+  }
   const answers = inReplyToId === null ? undefined : inReplyToUser === null ? "deleted" : inReplyToUser.username === author.username ? "continued" : "answered";
   for (const name of ["answered", "continued", "deleted"] as const) {
     if (name !== answers) part(name)?.remove();

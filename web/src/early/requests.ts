@@ -4,7 +4,7 @@ export interface EarlyRequest {
   body: string;
 }
 
-/** The first requests of pages, by their paths, with those of all other pages under "*". The last one reads a timeline, if it is of a page. */
+/** The first requests of pages, by their paths, with those of all other pages under "*". The first one reads the viewer, and the last one of a page its timeline. */
 export type EarlyRequests = Record<string, readonly EarlyRequest[]>;
 
 declare global {

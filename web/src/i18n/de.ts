@@ -142,6 +142,22 @@ export const de: Messages = {
     count: (count, formatted) => `${formatted} ${plural(count, "Zitat", "Zitate")}`,
   },
 
+  reposts: {
+    repost: "Reposten",
+    undo: "Repost rückgängig machen",
+    menu: "Reposten oder zitieren",
+    count: (count, formatted) => `${formatted} ${plural(count, "Repost", "Reposts")}`,
+    button: (reposted, count, formatted) =>
+      `${reposted ? "Repostet" : "Reposten"}${count === 0 ? "" : `, ${formatted} ${plural(count, "Repost", "Reposts")}`}`,
+    by: (user) => [user, " hat repostet"],
+    byYou: "Du hast repostet",
+  },
+
+  tags: {
+    timeline: (name) => `Beiträge mit #${name}`,
+    empty: (name) => `Noch keine Beiträge mit #${name}.`,
+  },
+
   likes: {
     title: "Beiträge, die dir gefallen",
     empty: "Beiträge, die dir gefallen, erscheinen hier.",
@@ -201,6 +217,9 @@ export const de: Messages = {
     shortFollow: "Folgen",
     shortFollowing: "Gefolgt",
     unfollowHint: "Drücken, um nicht mehr zu folgen",
+    options: (name) => `Optionen für ${name}`,
+    hideReposts: "Reposts ausblenden",
+    showReposts: "Reposts einblenden",
   },
   people: {
     titleOf: (what, username) => `${what} · @${username}`,

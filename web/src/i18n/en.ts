@@ -137,6 +137,22 @@ export const en = {
     count: (count: number, formatted: string) => `${formatted} ${plural(count, "quote", "quotes")}`,
   },
 
+  reposts: {
+    repost: "Repost",
+    undo: "Undo repost",
+    menu: "Repost or quote",
+    count: (count: number, formatted: string) => `${formatted} ${plural(count, "repost", "reposts")}`,
+    button: (reposted: boolean, count: number, formatted: string) =>
+      `${reposted ? "Reposted" : "Repost"}${count === 0 ? "" : `, ${formatted} ${plural(count, "repost", "reposts")}`}`,
+    by: <T>(user: T): Rich<T> => [user, " reposted"],
+    byYou: "You reposted",
+  },
+
+  tags: {
+    timeline: (name: string) => `Posts with #${name}`,
+    empty: (name: string) => `No posts with #${name} yet.`,
+  },
+
   likes: {
     title: "Liked posts",
     empty: "Posts that you like will appear here.",
@@ -196,6 +212,9 @@ export const en = {
     shortFollow: "Follow",
     shortFollowing: "Following",
     unfollowHint: "Press to unfollow",
+    options: (name: string) => `Options for ${name}`,
+    hideReposts: "Hide reposts",
+    showReposts: "Show reposts",
   },
   people: {
     titleOf: (what: string, username: string) => `${what} · @${username}`,

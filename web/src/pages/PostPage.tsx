@@ -52,7 +52,7 @@ function ThreadPage({ postId }: { postId: string }) {
       )}
       {/* The page is long enough to begin with the post. */}
       <div className={ancestors.length > 0 ? "min-h-[calc(100dvh-4rem)]" : undefined}>
-        {post ? <PostCard post={post} large onDeleted={leave} /> : status === "ready" && <DeletedPost />}
+        {post ? <PostCard post={post} large onRemoved={leave} /> : status === "ready" && <DeletedPost />}
         {(post || status === "ready") && <ReplyComposer postId={postId} author={author} deleted={!post} />}
         {post || status !== "loading" ? (
           <Replies thread={thread} newestFirst={order === newest} onOrder={(first) => setOrder(first ? newest : undefined)} />
@@ -70,7 +70,7 @@ function Ancestors({ ancestors, gap }: Pick<Thread, "ancestors" | "gap">) {
   return ancestors.map(({ postId, post }, i) => (
     <div key={postId}>
       {gap && i === 1 && <p className="border-b border-line px-4 py-3 text-sm text-soft sm:px-6">{t.thread.gap}</p>}
-      {post ? <PostCard post={post} inThread onDeleted={() => focusNeighbour(ancestors.map((ancestor) => ancestor.postId), postId)} /> : <DeletedPost />}
+      {post ? <PostCard post={post} inThread onRemoved={() => focusNeighbour(ancestors.map((ancestor) => ancestor.postId), postId)} /> : <DeletedPost />}
     </div>
   ));
 }

@@ -9,6 +9,7 @@ import { RichText } from "../posts/RichText.tsx";
 import { Tab, Tabs } from "../ui/Tabs.tsx";
 import { Avatar } from "./Avatar.tsx";
 import { FollowButton } from "./FollowButton.tsx";
+import { ProfileMenu } from "./ProfileMenu.tsx";
 
 /** A user's profile, and the tabs of their posts and people. */
 export function ProfileHeader({ user }: { user: FragmentType<ProfileHeader_UserFragment> }) {
@@ -30,7 +31,10 @@ export function ProfileHeader({ user }: { user: FragmentType<ProfileHeader_UserF
               {data.followsViewer && <span className="rounded bg-wash px-1.5 text-sm whitespace-nowrap text-ink">{t.profile.followsYou}</span>}
             </p>
           </div>
-          <FollowButton user={data} invite />
+          <div className="flex shrink-0 items-start gap-2">
+            <ProfileMenu user={data} />
+            <FollowButton user={data} invite />
+          </div>
         </div>
         {data.bio && <RichText text={data.bio} entities={data.bioEntities} className="mt-4" />}
         <div className="mt-2 flex min-h-10 flex-wrap items-center justify-between gap-x-4 text-sm text-soft">

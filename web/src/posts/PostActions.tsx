@@ -1,15 +1,21 @@
 import { isPending, useQuoteCount, type TimelinePostFragment } from "@retwis/client";
 import { Link } from "wouter";
 import { useI18n } from "../i18n/I18n.tsx";
-import { HeartIcon, QuoteIcon, ReplyIcon } from "../ui/icons.tsx";
+import { HeartIcon, ReplyIcon, RepostIcon } from "../ui/icons.tsx";
 import { LikeButton } from "./LikeButton.tsx";
 import { actionClass, actionsClass } from "./PostLayout.tsx";
 import { postPath } from "./postPath.ts";
-import { QuoteButton } from "./QuoteButton.tsx";
+import { RepostButton, type RepostButtonProps } from "./RepostButton.tsx";
+
+export interface PostActionsProps extends RepostButtonProps {
+  replyCount: number;
+  likeCount: number;
+}
 
 /** The links and buttons below the text of a post. */
-export function PostActions({ postId, replyCount, likeCount }: { postId: string; replyCount: number; likeCount: number }) {
+export function PostActions({ replyCount, likeCount, ...reposting }: PostActionsProps) {
   const { t, format } = useI18n();
+  const { postId, textId } = reposting;
   const count = format.number(replyCount);
   if (isPending(postId)) {
     return (
@@ -18,7 +24,7 @@ export function PostActions({ postId, replyCount, likeCount }: { postId: string;
           <ReplyIcon />
         </span>
         <span className={actionClass}>
-          <QuoteIcon />
+          <RepostIcon />
         </span>
         <span className={actionClass}>
           <HeartIcon />
@@ -33,26 +39,26 @@ export function PostActions({ postId, replyCount, likeCount }: { postId: string;
         state={{ compose: true }}
         data-reply
         aria-label={t.post.reply(replyCount, count)}
-        aria-describedby={`${postId}-text`}
+        aria-describedby={textId}
         className={actionClass}
       >
         <ReplyIcon />
         {replyCount > 0 && count}
       </Link>
-      <QuoteButton postId={postId} />
-      <LikeButton postId={postId} likeCount={likeCount} />
+      <RepostButton {...reposting} />
+      <LikeButton postId={postId} likeCount={likeCount} textId={textId} />
     </div>
   );
 }
 
 /** The buttons below the post that is the subject of a page, and the numbers of its replies, quotes and likes. */
-export function LargePostActions({ id, replyCount, likeCount }: TimelinePostFragment) {
+export function LargePostActions({ id, replyCount, likeCount, textId }: TimelinePostFragment & { textId: string }) {
   const { t, format } = useI18n();
   const quoteCount = useQuoteCount(id);
   return (
     <div className={`${actionsClass} flex-wrap items-center`}>
-      <QuoteButton postId={id} />
-      <LikeButton postId={id} likeCount={likeCount} />
+      <RepostButton postId={id} textId={textId} />
+      <LikeButton postId={id} likeCount={likeCount} textId={textId} />
       {replyCount > 0 && <p>{t.post.replies(replyCount, format.number(replyCount))}</p>}
       {quoteCount > 0 && (
         <Link to={`${postPath(id)}/quotes`} className="hover:underline">

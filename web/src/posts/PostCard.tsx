@@ -1,6 +1,6 @@
 import type { FragmentType } from "@apollo/client";
 import { useFragment } from "@apollo/client/react";
-import { isPending, TimelinePostFragmentDoc, type TimelinePostFragment } from "@retwis/client";
+import { entryAttribute, isPending, TimelinePostFragmentDoc, type TimelineEdge, type TimelinePostFragment } from "@retwis/client";
 import { useSyncExternalStore, type KeyboardEvent, type MouseEvent } from "react";
 import { Link } from "wouter";
 import { useServices } from "../app/services.ts";
@@ -11,31 +11,37 @@ import { useViewer } from "../session/useSession.ts";
 import { useAge } from "../ui/clock.ts";
 import { TrashIcon } from "../ui/icons.tsx";
 import { askToDelete, type Deletion } from "./deletion.ts";
+import { focusedEntry } from "./focus.ts";
 import { besideAvatar, PostLayout } from "./PostLayout.tsx";
 import { LargePostActions, PostActions } from "./PostActions.tsx";
 import { postPath } from "./postPath.ts";
 import { Quote } from "./QuoteCard.tsx";
 import { ReplyContext } from "./ReplyContext.tsx";
+import { RepostReason } from "./RepostReason.tsx";
 import { RichText } from "./RichText.tsx";
 
 export interface PostCardProps {
   post: FragmentType<TimelinePostFragment> & { id: string };
+  /** The entry of the timeline that shows the post. Other lists show each post once. */
+  entry?: Pick<TimelineEdge, "entryId" | "reason">;
   /** The position in a feed, counted from 1. */
   position?: number;
   /** The post is the subject of the page. */
   large?: boolean;
   /** The post answered is next to it. */
   inThread?: boolean;
-  /** Called before the post disappears. */
-  onDeleted?: () => void;
+  /** Called before the post, or the viewer's repost of it, disappears. */
+  onRemoved?: () => void;
 }
 
 /** One post. */
-export function PostCard({ post, position, large = false, inThread = large, onDeleted }: PostCardProps) {
+export function PostCard({ post, entry, position, large = false, inThread = large, onRemoved }: PostCardProps) {
   const { data, complete } = useFragment({ fragment: TimelinePostFragmentDoc, fragmentName: "TimelinePost", from: post });
   const viewer = useViewer();
   if (!complete) return <div className="h-px" />; // just deleted; lists want no empty rows
   const { id, text, author, entities } = data;
+  const { entryId, reason } = entry ?? { entryId: id, reason: null };
+  const [reasonId, authorId, contextId, textId] = [`${entryId}-reason`, `${entryId}-author`, `${entryId}-context`, `${entryId}-text`];
   const pending = isPending(id);
   const href = postPath(id);
   const hasContext = !inThread && data.inReplyToId !== null;
@@ -48,50 +54,67 @@ export function PostCard({ post, position, large = false, inThread = large, onDe
     if (pending || onLink || modified || event.detail > 1 || hasSelection()) return;
     navigate(href);
   };
+  // An event may have removed the repost already, and the focus with it.
+  const onUndone = () => {
+    const hasFocus = focusedEntry() === entryId || document.activeElement === document.body;
+    if (hasFocus && reason?.user.id === viewer?.user.id) onRemoved?.();
+  };
   const quote = data.quotedPostId !== null && <Quote postId={id} quotedPostId={data.quotedPostId} />;
-  const textProps = { id: `${id}-text`, text, entities };
+  const textProps = { id: textId, text, entities };
   return (
     <PostLayout
       data-post-id={id}
-      aria-labelledby={`${id}-author`}
-      aria-describedby={hasContext ? `${id}-context ${id}-text` : `${id}-text`}
+      {...{ [entryAttribute]: entryId }}
+      aria-labelledby={authorId}
+      aria-describedby={[reason && reasonId, hasContext && contextId, textId].filter(Boolean).join(" ")}
       aria-busy={pending || undefined}
       {...(position !== undefined && { "aria-posinset": position, "aria-setsize": -1 })}
       tabIndex={large ? undefined : 0}
       onKeyDown={open}
       faint={pending}
+      reason={reason && <RepostReason id={reasonId} repost={reason} />}
       avatar={<Avatar {...author} />}
       author={(className) => (
-        <Link id={`${id}-author`} to={`/u/${author.username}`} className={className}>
+        <Link id={authorId} to={`/u/${author.username}`} className={className}>
           <bdi>{author.displayName}</bdi>
         </Link>
       )}
       username={`@${author.username}`}
       aside={
         <>
-          {!pending && viewer?.user.id === author.id && <DeleteButton postId={id} authorId={author.id} onDeleted={onDeleted} />}
+          {!pending && viewer?.user.id === author.id && <DeleteButton postId={id} authorId={author.id} onDeleted={onRemoved} textId={textId} />}
           {pending ? <PendingState /> : <PostTime iso={data.createdAt} href={href} />}
         </>
       }
-      context={hasContext && <ReplyContext id={`${id}-context`} post={data} />}
+      context={hasContext && <ReplyContext id={contextId} post={data} />}
       text={!large && <RichText {...textProps} className={`${besideAvatar} cursor-pointer`} onClick={openByText} />}
       quote={!large && quote}
-      actions={!large && <PostActions postId={id} replyCount={data.replyCount} likeCount={data.likeCount} />}
+      actions={
+        !large && (
+          <PostActions
+            postId={id}
+            textId={textId}
+            replyCount={data.replyCount}
+            likeCount={data.likeCount}
+            onUndone={onUndone}
+          />
+        )
+      }
     >
       {large && <RichText {...textProps} className="mt-4 text-xl" />}
       {large && quote}
-      {large && <LargePostActions {...data} />}
+      {large && <LargePostActions {...data} textId={textId} />}
     </PostLayout>
   );
 }
 
-function DeleteButton(deletion: Deletion) {
+function DeleteButton({ textId, ...deletion }: Deletion & { textId: string }) {
   const { t } = useI18n();
   return (
     <button
       type="button"
       aria-label={t.delete}
-      aria-describedby={`${deletion.postId}-text`}
+      aria-describedby={textId}
       onClick={() => askToDelete(deletion)}
       className="-my-1 self-center rounded-md p-1 hover:text-warn"
     >

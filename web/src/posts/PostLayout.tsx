@@ -1,6 +1,9 @@
 import type { ComponentProps, ReactNode } from "react";
+import { RepostIcon } from "../ui/icons.tsx";
 
 export interface PostLayoutProps extends Omit<ComponentProps<"article">, "className"> {
+  /** Why the timeline shows the post: a `ReasonLine`. */
+  reason?: ReactNode;
   avatar: ReactNode;
   /** The author's display name, as a link with the given classes. */
   author: (className: string) => ReactNode;
@@ -20,9 +23,10 @@ export interface PostLayoutProps extends Omit<ComponentProps<"article">, "classN
 }
 
 /** The layout of a post, which the app shares with its document. */
-export function PostLayout({ avatar, author, username, aside, context, text, quote, actions, faint = false, children, ...article }: PostLayoutProps) {
+export function PostLayout({ reason, avatar, author, username, aside, context, text, quote, actions, faint = false, children, ...article }: PostLayoutProps) {
   return (
     <article {...article} className={`scroll-mt-16 border-b border-line px-4 py-4 outline-offset-[-2px] sm:scroll-mt-2 sm:px-6 ${faint ? "opacity-70" : ""}`}>
+      {reason}
       <div className="flex gap-3">
         {avatar}
         <div className="min-w-0 flex-1">
@@ -44,6 +48,20 @@ export function PostLayout({ avatar, author, username, aside, context, text, quo
   );
 }
 
+/** The line above a post that says whose repost shows it. */
+export function ReasonLine({ children, ...line }: Omit<ComponentProps<"p">, "className">) {
+  return (
+    <p {...line} className="mb-1 flex items-center gap-3 text-sm font-medium text-soft">
+      <span className="flex w-10 shrink-0 justify-end">
+        <RepostIcon size={16} />
+      </span>
+      <span className="flex min-w-0 whitespace-pre">{children}</span>
+    </p>
+  );
+}
+
+/** The class of the link in it. A long name is cut, not the words behind it. */
+export const reasonLinkClass = "truncate hover:underline";
 /** The class of a text beside the avatar. */
 export const besideAvatar = "mt-1";
 /** The class of the line that says what a post answers. */

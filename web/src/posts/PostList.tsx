@@ -30,7 +30,7 @@ export function PostList({ edges, paging, label, empty }: PostListProps) {
         initialItemCount={Math.min(edges.length, firstFrame)}
         context={paging}
         computeItemKey={(_, edge) => edge.node.id}
-        itemContent={(_, { node }) => <PostCard post={node} onDeleted={() => focusNeighbour(ids, node.id)} />}
+        itemContent={(_, { node }) => <PostCard post={node} onRemoved={() => focusNeighbour(ids, node.id)} />}
         endReached={() => void paging.load()}
         components={{ Footer: ({ context }) => <MoreBelow {...context} /> }}
       />

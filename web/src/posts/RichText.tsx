@@ -1,11 +1,12 @@
 import type { MouseEvent } from "react";
 import { Link } from "wouter";
+import { tagPath } from "./tagPath.ts";
 import { collapseBlankLines, splitText, type TextEntity } from "./textPieces.ts";
 
 export interface RichTextProps {
   id?: string;
   text: string;
-  /** The links and mentions in the text. */
+  /** The links, mentions and hashtags in the text. */
   entities: readonly TextEntity[];
   className?: string;
   /** For the mouse; the keyboard opens the post itself. */
@@ -19,9 +20,10 @@ export function RichText({ id, text, entities, className = "", onClick }: RichTe
   return (
     <p id={id} dir="auto" onClick={onClick} className={`post-text ${className}`}>
       {splitText(text, entities).map((piece, i) => {
-        if (piece.username) {
+        const path = piece.username ? `/u/${piece.username}` : piece.tag && tagPath(piece.tag);
+        if (path) {
           return (
-            <Link key={i} to={`/u/${piece.username}`} className={linkStyle}>
+            <Link key={i} to={path} className={linkStyle}>
               {piece.text}
             </Link>
           );

@@ -6,13 +6,16 @@ export interface TextEntity {
   url?: string;
   /** Of a mention. */
   user?: { username: string };
+  /** Of a hashtag. */
+  name?: string;
 }
 
-/** A piece of a text: plain, a link, or a mention. */
+/** A piece of a text: plain, a link, a mention, or a hashtag. */
 export interface TextPiece {
   text: string;
   url?: string | undefined;
   username?: string | undefined;
+  tag?: string | undefined;
 }
 
 /** Splits a text at its entities, which are in order. Entities of types that are not known here are plain text. */
@@ -21,9 +24,9 @@ export function splitText(text: string, entities: readonly TextEntity[]): TextPi
   const part = (from: number, to?: number) => codePoints.slice(from, to).join("");
   const pieces: TextPiece[] = [];
   let last = 0;
-  for (const { start, end, url, user } of entities) {
-    if (!url && !user) continue;
-    pieces.push({ text: part(last, start) }, { text: part(start, end), url, username: user?.username });
+  for (const { start, end, url, user, name } of entities) {
+    if (!url && !user && !name) continue;
+    pieces.push({ text: part(last, start) }, { text: part(start, end), url, username: user?.username, tag: name });
     last = end;
   }
   pieces.push({ text: part(last) });

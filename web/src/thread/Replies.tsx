@@ -30,7 +30,7 @@ export function Replies({ thread, newestFirst, onOrder }: RepliesProps) {
         </div>
       )}
       {replies.map(({ node }) => (
-        <PostCard key={node.id} post={node} inThread onDeleted={() => focusNeighbour(replies.map((edge) => edge.node.id), node.id)} />
+        <PostCard key={node.id} post={node} inThread onRemoved={() => focusNeighbour(replies.map((edge) => edge.node.id), node.id)} />
       ))}
       {status === "failed" && <Problem error={thread.error} retry={thread.retry} />}
       {status === "loading" && <Skeleton rows={2} />}

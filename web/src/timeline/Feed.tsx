@@ -1,8 +1,8 @@
-import { maxUnread, postElement, useReading, useTimeline, whileSettling, type TimelineEdge } from "@retwis/client";
+import { entryElement, maxUnread, useReading, useTimeline, whileSettling, type TimelineEdge } from "@retwis/client";
 import { Suspense, useMemo, useRef, useState, type ReactNode, type RefObject } from "react";
 import { useShortcuts } from "../app/shortcuts.ts";
 import { feedClass } from "../early/elements.ts";
-import { focusedPost, focusNeighbour, focusPost } from "../posts/focus.ts";
+import { focusedEntry, focusEntry, focusNeighbour } from "../posts/focus.ts";
 import { PostCard } from "../posts/PostCard.tsx";
 import { answerFocusedPost, quoteFocusedPost } from "../posts/answer.ts";
 import { useI18n } from "../i18n/I18n.tsx";
@@ -58,14 +58,14 @@ export function Feed({ timelineId, label, empty }: FeedProps) {
   const waiting = unreadCount ?? newPosts.count;
   useNumberInTitle(waiting === 0 ? "" : unreadCount === undefined ? format.number(waiting) : format.numberUpTo(maxUnread, waiting));
   const viewer = useViewer();
-  const select = useSelection(timeline.edges, timeline.postInView, list);
+  const select = useSelection(timeline.edges, timeline.entryInView, list);
   useShortcuts({ j: () => select(1), k: () => select(-1), ".": () => void newPosts.show(), r: () => answerFocusedPost(), q: () => quoteFocusedPost(viewer?.user.id) });
 
   const handOver = useHandOver();
   const row = (edge: TimelineEdge, position: number) => (
     <>
-      {oldestUnread !== undefined && edges[position - 2]?.node.id === oldestUnread && <LastVisitLine />}
-      <PostCard post={edge.node} position={position} onDeleted={() => focusNeighbour(edges.map(({ node }) => node.id), edge.node.id)} />
+      {oldestUnread !== undefined && edges[position - 2]?.entryId === oldestUnread && <LastVisitLine />}
+      <PostCard post={edge.node} entry={edge} position={position} onRemoved={() => focusNeighbour(withoutRepeats(edges, edge), edge.entryId)} />
     </>
   );
 
@@ -95,19 +95,24 @@ function useOwnVisit(): Visit {
   return visit;
 }
 
+/** The ids of the entries of a list without the other entries of one post, which may disappear with it. */
+function withoutRepeats(edges: readonly TimelineEdge[], { entryId, node }: TimelineEdge): string[] {
+  return edges.filter((edge) => edge.entryId === entryId || edge.node.id !== node.id).map((edge) => edge.entryId);
+}
+
 /** Keeps the focus on a post while one list replaces the other. */
 function useHandOver(): { before: () => void; after: () => void } {
   const focused = useRef<string | undefined>(undefined);
   return useMemo(
     () => ({
       before: () => {
-        focused.current = focusedPost();
+        focused.current = focusedEntry();
       },
       after: () => {
         const id = focused.current;
         focused.current = undefined;
         // A reader who moved the focus elsewhere in the meantime keeps it.
-        if (id !== undefined) whileSettling(() => document.activeElement !== document.body || focusPost(id));
+        if (id !== undefined) whileSettling(() => document.activeElement !== document.body || focusEntry(id));
       },
     }),
     [],
@@ -115,14 +120,14 @@ function useHandOver(): { before: () => void; after: () => void } {
 }
 
 /** Returns a function that moves the focus to the next or the previous post. */
-function useSelection(edges: readonly TimelineEdge[], postInView: () => string | undefined, list: RefObject<ListRef | null>) {
+function useSelection(edges: readonly TimelineEdge[], entryInView: () => string | undefined, list: RefObject<ListRef | null>) {
   // The post that was selected last, while the list is still scrolling to it.
   const selected = useRef<string | undefined>(undefined);
   return (step: 1 | -1) => {
-    const from = selected.current ?? focusedPost();
-    const index = edges.findIndex((edge) => edge.node.id === (from ?? postInView()));
+    const from = selected.current ?? focusedEntry();
+    const index = edges.findIndex((edge) => edge.entryId === (from ?? entryInView()));
     const to = from === undefined ? Math.max(index, 0) : index + step;
-    const target = edges[to]?.node.id;
+    const target = edges[to]?.entryId;
     if (target === undefined) return;
     selected.current = target;
     let frames = selectFrames;
@@ -135,7 +140,7 @@ function useSelection(edges: readonly TimelineEdge[], postInView: () => string |
         selected.current = undefined;
         return;
       }
-      const element = postElement(target);
+      const element = entryElement(target);
       element?.focus({ preventScroll: true });
       if (element || --frames === 0) selected.current = undefined;
       else requestAnimationFrame(arrive);

@@ -15,7 +15,7 @@ export function FirstPosts({ label, edges, row, onHide }: FirstPostsProps) {
   return (
     <div role="feed" aria-label={label} aria-busy="true">
       {edges.map((edge, i) => (
-        <Fragment key={edge.node.id}>{row(edge, i + 1)}</Fragment>
+        <Fragment key={edge.entryId}>{row(edge, i + 1)}</Fragment>
       ))}
     </div>
   );

@@ -35,7 +35,7 @@ export function VirtualPosts({ ref, label, edges, older, newer, firstIndex, rest
           { initialItemCount: Math.min(edges.length, firstFrame) })}
       defaultItemHeight={oneLineHeight}
       increaseViewportBy={{ top: 400, bottom: 1200 }}
-      computeItemKey={(_, edge) => edge.node.id}
+      computeItemKey={(_, edge) => edge.entryId}
       itemContent={(index, edge) => row(edge, index - firstIndex + 1)}
       startReached={() => void newer.load()}
       endReached={() => void older.load()}

@@ -1,8 +1,8 @@
-import { useState } from "react";
-import { describeError, describeUserError, type UserError } from "../api/errors.ts";
+import type { UserError } from "../api/errors.ts";
 import { useI18n } from "../i18n/I18n.tsx";
 import { Button } from "./Button.tsx";
 import { Dialog } from "./Dialog.tsx";
+import { useAttempt } from "./useAttempt.ts";
 
 export interface ConfirmDialogProps {
   open: boolean;
@@ -17,28 +17,19 @@ export interface ConfirmDialogProps {
 
 /** Asks before an action that cannot be undone. The focus is on the button that changes nothing. */
 export function ConfirmDialog({ open, title, text, action, onConfirm, onClose }: ConfirmDialogProps) {
-  const i18n = useI18n();
-  const [state, setState] = useState<{ busy: boolean; problem?: string }>({ busy: false });
-  const confirm = async () => {
-    setState({ busy: true });
-    try {
-      const [failure] = await onConfirm();
-      setState({ busy: false, ...(failure && { problem: describeUserError(failure, i18n) }) });
-    } catch (error) {
-      setState({ busy: false, problem: describeError(error, i18n) });
-    }
-  };
+  const { t } = useI18n();
+  const { busy, problem, attempt } = useAttempt();
   return (
     <Dialog open={open} title={title} onClose={onClose}>
       <p className="mb-3">{text}</p>
       <p role="status" className="mb-3 min-h-5 text-sm text-warn">
-        {state.problem}
+        {problem}
       </p>
       <div className="flex justify-end gap-2">
         <Button kind="quiet" autoFocus onClick={onClose}>
-          {i18n.t.cancel}
+          {t.cancel}
         </Button>
-        <Button kind="danger" busy={state.busy} onClick={() => void confirm()}>
+        <Button kind="danger" busy={busy} onClick={() => void attempt(onConfirm)}>
           {action}
         </Button>
       </div>

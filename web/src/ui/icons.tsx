@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-function Icon({ children, size = 22 }: { children: ReactNode; size?: number }) {
+function Icon({ children, size = 22, width = 1.8 }: { children: ReactNode; size?: number; width?: number }) {
   return (
     <svg
       viewBox="0 0 24 24"
@@ -8,7 +8,7 @@ function Icon({ children, size = 22 }: { children: ReactNode; size?: number }) {
       height={size}
       fill="none"
       stroke="currentColor"
-      strokeWidth="1.8"
+      strokeWidth={width}
       strokeLinecap="round"
       strokeLinejoin="round"
       aria-hidden="true"
@@ -75,6 +75,18 @@ export const ReplyIcon = () => (
 export const QuoteIcon = () => (
   <Icon size={18}>
     <path d="M4.5 17.5v-5.2a5.6 5.6 0 0 1 4.8-5.6M4.5 12.5h5v5h-5zM14 17.5v-5.2a5.6 5.6 0 0 1 4.8-5.6M14 12.5h5v5h-5z" />
+  </Icon>
+);
+
+export const RepostIcon = ({ strong = false, size = 18 }: { strong?: boolean; size?: number }) => (
+  <Icon size={size} width={strong ? 2.6 : 1.8}>
+    <path d="m3.5 9 3-3 3 3M6.5 6.5v9A2.5 2.5 0 0 0 9 18h4M20.5 15l-3 3-3-3M17.5 17.5v-9A2.5 2.5 0 0 0 15 6h-4" />
+  </Icon>
+);
+
+export const MoreIcon = () => (
+  <Icon>
+    <path d="M5.5 12h.01M12 12h.01M18.5 12h.01" strokeWidth="2.6" />
   </Icon>
 );
 

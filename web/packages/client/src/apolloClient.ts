@@ -5,6 +5,7 @@ import { OperationTypeNode } from "graphql";
 import { RetwisCache } from "./cache.ts";
 import type { Connection } from "./connection.ts";
 import { hasCode, isUnreachable } from "./errors.ts";
+import { FreshLink } from "./freshLink.ts";
 import { ResumingLink } from "./resumingLink.ts";
 
 /** How long a request may take, in milliseconds. */
@@ -13,8 +14,11 @@ const deadline = 15_000;
 /** How often a request is tried before it is reported as failed. */
 const attempts = 3;
 
+/** Mutations that change what queries return about posts and users. */
+const changing = new Set(["DeletePost", "FollowUser", "UnfollowUser", "ShowReposts", "LikePost", "UnlikePost", "RepostPost", "UndoRepost"]);
+
 /** Mutations that may be sent again after their answer was lost: a repeat has no effect. */
-const repeatable = new Set(["CreatePost", "DeletePost", "FollowUser", "UnfollowUser", "LikePost", "UnlikePost", "MarkTimelineRead"]);
+const repeatable = new Set([...changing, "CreatePost", "MarkTimelineRead"]);
 
 /** Mutations that wait for the network instead of failing. */
 const patient = new Set(["CreatePost"]);
@@ -70,7 +74,7 @@ export function createApolloClient(options: ApolloOptions): RetwisApolloClient {
     link: sessionErrors.split(
       ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
       new ResumingLink(connection.client),
-      ApolloLink.from([identify, retry, http]),
+      ApolloLink.from([new FreshLink(changing), identify, retry, http]),
     ),
   }) as RetwisApolloClient;
 }

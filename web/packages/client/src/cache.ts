@@ -1,6 +1,6 @@
 import { InMemoryCache, type FieldPolicy, type Reference } from "@apollo/client";
 import possibleTypes from "./generated.ts";
-import { mergePages, type StoredConnection } from "./pagination.ts";
+import { mergePages, type StoredConnection, type StoredEdge } from "./pagination.ts";
 
 /** How many deletions are remembered. */
 const rememberedDeletions = 1_000;
@@ -9,6 +9,11 @@ const rememberedDeletions = 1_000;
 interface StoredReference {
   post: Reference | null;
   unavailable: string | null;
+}
+
+/** An edge of a timeline, as the cache stores it. */
+interface StoredEntry extends StoredEdge {
+  reason?: { user: Reference } | null;
 }
 
 /** The normalised cache, which knows how the connections of the API grow. */
@@ -55,8 +60,10 @@ export class RetwisCache extends InMemoryCache {
         Ancestor: { keyFields: false },
         Post: {
           fields: {
-            // Events do not say it. What they bring is new, and nobody likes it yet.
-            viewerHasLiked: { read: (known: boolean | undefined) => known ?? false },
+            // Events do not say it. New posts have neither likes nor reposts. Null is what markUnknown writes.
+            viewerHasLiked: unlessKnown(false),
+            viewerHasReposted: unlessKnown(false),
+            repostCount: unlessKnown(0),
             likers: pages,
             quotes: pages,
             quotedPost: {
@@ -86,8 +93,9 @@ export class RetwisCache extends InMemoryCache {
   }
 
   /**
-   * Removes a deleted post from every timeline and thread, and from pages that were read before the
-   * deletion and arrive after it. Threads and quotes show a placeholder in its place.
+   * Removes a deleted post, with all reposts of it, from every timeline and thread, and from pages that were read before the
+   * deletion and arrive after it. Threads and quotes show a placeholder in its place. With the id of a repost it removes
+   * this repost.
    */
   removePost(postId: string): void {
     const ref = this.refOf("Post", postId);
@@ -121,6 +129,17 @@ export class RetwisCache extends InMemoryCache {
     });
   }
 
+  /** Removes a user's repost of a post from every timeline. */
+  removeRepost(postId: string, userId: string): void {
+    const post = this.refOf("Post", postId);
+    const user = this.refOf("User", userId);
+    const isRepost = ({ node, reason }: StoredEntry) => node.__ref === post && reason?.user.__ref === user;
+    for (const [id, stored] of Object.entries(this.extract())) {
+      if (stored?.__typename !== "Timeline") continue;
+      this.modify<{ posts: StoredConnection }>({ id, fields: { posts: (posts) => withoutEdges(posts as StoredConnection, isRepost) } });
+    }
+  }
+
   /** Removes a deleted list from the viewer's lists. */
   removeList(listId: string): void {
     const ref = this.refOf("List", listId);
@@ -148,11 +167,21 @@ export class RetwisCache extends InMemoryCache {
   }
 }
 
-/** The connection without some of its nodes; the same object if it has none of them, or only a count. */
+/** Reads a field as a default value if the cache does not have it. */
+function unlessKnown<T>(value: T): FieldPolicy<T> {
+  return { read: (known) => (known === undefined ? value : known) };
+}
+
+/** The connection without some of its nodes and reposts; the same object if it has none of them, or only a count. */
 function without(connection: StoredConnection, refs: ReadonlySet<string>): StoredConnection {
+  if (refs.size === 0) return connection;
+  // The ids of reposts are distinct from those of posts.
+  return withoutEdges(connection, ({ node, entryId }) => refs.has(node.__ref) || (entryId !== undefined && refs.has(`Post:${entryId}`)));
+}
+
+function withoutEdges(connection: StoredConnection, isGone: (edge: StoredEntry) => boolean): StoredConnection {
   const edges = (connection as Partial<StoredConnection>).edges ?? [];
-  if (refs.size === 0 || !edges.some((edge) => refs.has(edge.node.__ref))) return connection;
-  return { ...connection, edges: edges.filter((edge) => !refs.has(edge.node.__ref)) };
+  return edges.some(isGone) ? { ...connection, edges: edges.filter((edge) => !isGone(edge)) } : connection;
 }
 
 /** The post, or null if it is one of some deleted ones. */

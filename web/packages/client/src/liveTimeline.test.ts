@@ -1,114 +1,13 @@
-import { ApolloClient, ApolloLink } from "@apollo/client";
-import { OperationTypeNode } from "graphql";
-import { Observable, type Subscriber } from "rxjs";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { RetwisApolloClient } from "./apolloClient.ts";
-import { RetwisCache } from "./cache.ts";
-import { timelineDocuments } from "./documents.ts";
-import { PostLikesFragmentDoc, TimelinePageDocument, TimelineUnreadFragmentDoc, type TimelinePageQuery } from "./generated.ts";
-import { LiveTimeline } from "./liveTimeline.ts";
-import { OwnPosts } from "./ownPosts.ts";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { PostLikesFragmentDoc, TimelinePageDocument, TimelineUnreadFragmentDoc } from "./generated.ts";
+import { added, asked, caughtUp, changed, client, entries, hidden, live, own, page, receive, removed, reader, reset, server, serverHolds, settle, startTimelineForTests, subscribedAfter } from "./testing/timeline.ts";
 
-let client: RetwisApolloClient;
-let own: OwnPosts;
-let live: LiveTimeline;
-let server: Subscriber<ApolloLink.Result>;
-let subscribedAfter: unknown[];
-let asked: Record<string, unknown>[];
-/** What the server's timeline holds, newest first. */
-let posts: string;
+startTimelineForTests();
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  subscribedAfter = [];
-  asked = [];
-  posts = "cba";
-  client = new ApolloClient({
-    cache: new RetwisCache(),
-    dataMasking: true,
-    link: new ApolloLink(
-      (operation) =>
-        new Observable<ApolloLink.Result>((subscriber) => {
-          if (operation.operationType === OperationTypeNode.SUBSCRIPTION) {
-            subscribedAfter.push(operation.variables["after"]);
-            server = subscriber;
-            return;
-          }
-          asked.push(operation.variables);
-          subscriber.next({ data: page(operation.variables) });
-          subscriber.complete();
-        }),
-    ),
-  }) as RetwisApolloClient;
-  client.cache.writeQuery({ query: TimelinePageDocument, variables: { id: "t" }, data: page({}) });
-  own = new OwnPosts();
-  live = new LiveTimeline(client, timelineDocuments(), own, "t");
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
-
-function edge(letter: string, author = "somebody") {
-  return {
-    __typename: "PostEdge" as const,
-    cursor: `at ${letter}`,
-    node: {
-      __typename: "Post" as const,
-      id: letter,
-      text: letter,
-      createdAt: "2026-01-01T00:00:00.000Z",
-      author: { __typename: "User" as const, id: author, username: author, displayName: author },
-      entities: [], replyCount: 0, likeCount: 0, viewerHasLiked: false, inReplyToId: null, inReplyToUser: null, quotedPostId: null, quotedPost: null,
-    },
-  };
-}
-
-/** A page of the server's timeline, two posts long where a place is named. */
-function page({ after, before }: Record<string, unknown>): TimelinePageQuery {
-  const place = String(after ?? before ?? "").at(-1) ?? "";
-  const at = posts.indexOf(place);
-  const letters = after ? posts.slice(at + 1, at + 3) : before ? posts.slice(Math.max(at - 2, 0), at) : posts;
-  return {
-    node: {
-      __typename: "Timeline",
-      id: "t",
-      posts: {
-        __typename: "PostConnection",
-        edges: [...letters].map((letter) => edge(letter)),
-        liveCursor: `live ${posts[0]}`,
-        pageInfo: {
-          __typename: "PageInfo",
-          hasPreviousPage: posts.indexOf(letters[0] ?? "") > 0,
-          hasNextPage: !letters.endsWith("a"),
-          startCursor: `at ${letters[0]}`,
-          endCursor: `at ${letters.at(-1)}`,
-        },
-      },
-    },
-  };
-}
-
-function receive(event: object): void {
-  server.next({ data: { timelineEvents: event } });
-}
-const added = (letter: string, author?: string) => ({ __typename: "PostAdded", cursor: `after ${letter}`, edge: edge(letter, author) });
-const removed = (letter: string) => ({ __typename: "PostRemoved", cursor: `after removal of ${letter}`, postId: letter });
-const changed = (letter: string, likeCount: number) => ({
-  __typename: "PostChanged", cursor: `after change of ${letter}`, post: { __typename: "Post", id: letter, likeCount },
-});
-const caughtUp = { __typename: "TimelineCaughtUp", cursor: "caught up", replayed: 0, marker: null };
-const reset = { __typename: "TimelineReset", cursor: "reset", reason: "HISTORY_CHANGED" };
-
-async function settle(): Promise<void> {
-  await vi.advanceTimersByTimeAsync(100);
-}
+/** The ids of the entries in the window, one letter each. */
 function window(): string {
-  return live.window.read()?.edges.map(({ node }) => node.id).join("") ?? "";
+  return entries().join("");
 }
-function hidden(): string {
-  return [...live.getView().hidden].join("");
-}
-const reader = (cursor?: string) => ({ cursorInView: () => cursor });
 
 describe("posts by others", () => {
   test("stay hidden until they are asked for", async () => {
@@ -258,7 +157,7 @@ describe("a timeline without a window", () => {
     live.follow(reader());
     receive(added("d"));
     await settle();
-    posts = "dcba";
+    serverHolds("dcba");
     client.cache.writeQuery({ query: TimelinePageDocument, variables: { id: "t" }, data: page({}) });
     live.follow(reader());
     live.follow(reader());
@@ -297,7 +196,7 @@ describe("the number of unread posts", () => {
 
 describe("a reset", () => {
   test("reads the timeline again around the reader's place", async () => {
-    posts = "hgfedcba";
+    serverHolds("hgfedcba");
     live.follow(reader("at b"));
     receive(reset);
     await settle();
@@ -313,7 +212,7 @@ describe("a reset", () => {
 
   test("reads the end of the timeline for a reader at the last post", async () => {
     live.follow(reader("at a"));
-    posts = "dcba";
+    serverHolds("dcba");
     receive(reset);
     await settle();
     expect(asked.at(-1)).toEqual({ id: "t", last: 30 });
@@ -322,7 +221,7 @@ describe("a reset", () => {
 
   test("hides posts that were not shown before", async () => {
     live.follow(reader("at c"));
-    posts = "dcba";
+    serverHolds("dcba");
     receive(reset);
     await settle();
     expect([window(), hidden()]).toEqual(["dcba", "d"]);

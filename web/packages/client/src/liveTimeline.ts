@@ -3,15 +3,16 @@ import type { TimelineDocuments } from "./documents.ts";
 import { hasCode } from "./errors.ts";
 import type { TimelineEventsSubscription } from "./generated.ts";
 import type { OwnPosts } from "./ownPosts.ts";
+import { markUnknown } from "./postDetails.ts";
 import { addUnread } from "./unread.ts";
-import { prependPosts, TimelineWindow, type NewEdge } from "./window.ts";
+import { prependEntries, TimelineWindow, type NewEntry } from "./window.ts";
 
 /** An event of a timeline. */
 export type TimelineEvent = TimelineEventsSubscription["timelineEvents"];
 
 /** What is shown of a timeline besides its posts. */
 export interface LiveView {
-  /** New posts that are not shown yet. */
+  /** The ids of new entries that are not shown yet. */
   readonly hidden: ReadonlySet<string>;
   /** New posts exist beyond the window. Only meaningful while the window does not begin at the head. */
   readonly beyond: boolean;
@@ -144,7 +145,8 @@ export class LiveTimeline {
     const unsubscribeOwn = this.own.onSettled(() => {
       this.flush();
       // A post whose answers were all lost arrived as an event. The retry revealed that it is ours.
-      const hidden = new Set([...this.view.hidden].filter((id) => !this.own.has(id)));
+      const own = new Set(this.window.read()?.edges.filter((edge) => this.own.has(edge)).map(({ entryId }) => entryId));
+      const hidden = new Set([...this.view.hidden].filter((id) => !own.has(id)));
       if (hidden.size < this.view.hidden.size) this.change({ hidden });
     });
     return () => {
@@ -172,18 +174,18 @@ export class LiveTimeline {
     const ready = until < 0 ? events : events.slice(0, until);
     if (ready.length === 0) return;
 
-    const added: NewEdge[] = [];
-    const removed: string[] = [];
+    const added: NewEntry[] = [];
+    const removed = new Set<string>();
     let reset = false;
     let current = this.view.current;
     for (const event of ready) {
       this.position = event.cursor;
       switch (event.__typename) {
         case "PostAdded":
-          added.push({ cursor: event.edge.cursor, postId: event.edge.node.id });
+          added.push(event.edge);
           break;
         case "PostRemoved":
-          removed.push(event.postId);
+          removed.add(event.entryId);
           break;
         case "TimelineCaughtUp":
           current = true;
@@ -198,26 +200,31 @@ export class LiveTimeline {
     if (reset && this.window.read()) void this.readAgain();
   }
 
-  private apply(added: NewEdge[], removed: string[], current: boolean): void {
+  private apply(added: NewEntry[], removed: ReadonlySet<string>, current: boolean): void {
     const window = this.window.read();
-    const known = new Set(window?.edges.map((edge) => edge.node.id));
+    const known = new Set(window?.edges.map((edge) => edge.entryId));
     const hidden = new Set(this.view.hidden);
     let { beyond } = this.view;
     let unread = 0;
-    for (const { postId } of added) {
-      if (known.has(postId) || removed.includes(postId)) continue;
+    for (const entry of added) {
+      const { entryId, node } = entry;
+      if (known.has(entryId) || removed.has(entryId) || removed.has(node.id)) continue;
+      const own = this.own.has(entry);
       if (window?.pageInfo.hasPreviousPage) beyond = true;
-      else if (window && !this.own.has(postId)) hidden.add(postId);
-      if (!this.own.has(postId)) unread++;
+      else if (window && !own) hidden.add(entryId);
+      if (!own) unread++;
     }
-    for (const postId of removed) hidden.delete(postId);
+    for (const { entryId, node } of window?.edges ?? []) {
+      if (removed.has(entryId) || removed.has(node.id)) hidden.delete(entryId);
+    }
     // Hide the posts before they are in the list: in the other order they would flash.
     this.change({ hidden, beyond, current });
     this.client.cache.batch({
       update: (cache) => {
-        prependPosts(cache, this.id, added);
+        for (const { node, reason } of added) if (reason) markUnknown(cache, node.id);
+        prependEntries(cache, this.id, added);
         addUnread(cache, this.id, unread);
-        for (const postId of removed) this.client.cache.removePost(postId);
+        for (const id of removed) this.client.cache.removePost(id);
       },
     });
   }
@@ -237,11 +244,11 @@ export class LiveTimeline {
     }
     const after = this.window.read();
     if (before === undefined || after === undefined) return;
-    const seen = new Set(before.edges.map((edge) => edge.node.id));
-    const hidden = new Set([...this.view.hidden].filter((id) => after.edges.some((edge) => edge.node.id === id)));
-    for (const { node } of after.edges) {
-      if (seen.has(node.id)) break; // posts below it are changed history, not new posts
-      if (!this.own.has(node.id)) hidden.add(node.id);
+    const seen = new Set(before.edges.map((edge) => edge.entryId));
+    const hidden = new Set([...this.view.hidden].filter((id) => after.edges.some((edge) => edge.entryId === id)));
+    for (const edge of after.edges) {
+      if (seen.has(edge.entryId)) break; // posts below it are changed history, not new posts
+      if (!this.own.has(edge)) hidden.add(edge.entryId);
     }
     if (hidden.size === after.edges.length) hidden.clear();
     this.change({ hidden, beyond: this.view.beyond || after.pageInfo.hasPreviousPage });
@@ -254,5 +261,5 @@ export class LiveTimeline {
 }
 
 function isBy(event: TimelineEvent, userId: string | undefined): boolean {
-  return event.__typename === "PostAdded" && event.edge.node.author.id === userId;
+  return event.__typename === "PostAdded" && event.edge.reason === null && event.edge.node.author.id === userId;
 }

@@ -1,7 +1,15 @@
 const remembered = 200;
 
+/** What identifies an entry of a timeline. */
+export interface Entry {
+  entryId: string;
+  node: { id: string };
+  /** The repost for which the timeline shows the post. */
+  reason: { user: { id: string } } | null;
+}
+
 /**
- * The posts created in this tab. They are shown at once in every timeline. While one is
+ * The posts and reposts created in this tab. They are shown at once in every timeline. While a post is
  * being sent, its event waits: the timeline already shows the post, under a temporary id.
  */
 export class OwnPosts {
@@ -10,9 +18,9 @@ export class OwnPosts {
   private latestAuthor: string | undefined;
   private readonly waiting = new Set<() => void>();
 
-  /** Reports whether the post was created in this tab. */
-  has(postId: string): boolean {
-    return this.made.has(postId);
+  /** Reports whether the post or repost was created in this tab. */
+  has({ entryId, node, reason }: Entry): boolean {
+    return this.made.has(reason ? repostBy(reason.user.id, node.id) : entryId);
   }
 
   /** Reports whether a post is being sent. */
@@ -36,6 +44,12 @@ export class OwnPosts {
     }
   }
 
+  /** Remembers that a user reposts a post, or undoes that. */
+  noteRepost(postId: string, userId: string, reposted: boolean): void {
+    if (reposted) this.add(repostBy(userId, postId));
+    else this.made.delete(repostBy(userId, postId));
+  }
+
   /** Runs a task that sends a post of an author. */
   async send<T>(author: string, task: () => Promise<T>): Promise<T> {
     this.latestAuthor = author;
@@ -53,4 +67,8 @@ export class OwnPosts {
     this.waiting.add(resume);
     return () => this.waiting.delete(resume);
   }
+}
+
+function repostBy(userId: string, postId: string): string {
+  return `${userId} ${postId}`;
 }

@@ -37,6 +37,13 @@ describe("mergePages", () => {
     expect(mergePages(page("fed", { older: true }), page("dcb"), { after: "at d" }).edges).toEqual(page("fedcb").edges);
   });
 
+  test("lists a node for each of its entries", () => {
+    const reposted = { cursor: "at r", node: { __ref: "Post:d" }, entryId: "r" };
+    const list = { ...page("fed", { older: true }), edges: page("fed").edges.map((edge, i) => ({ ...edge, entryId: String(i) })) };
+    const older = { ...page("cb"), edges: [reposted, { ...reposted, entryId: "2" }] };
+    expect(mergePages(list, older, { after: "at d" }).edges).toEqual([...list.edges, reposted]);
+  });
+
   test("drops a page of a list that was replaced meanwhile", () => {
     expect(mergePages(page("zyx"), page("cba"), { after: "at d" })).toEqual(page("zyx"));
   });

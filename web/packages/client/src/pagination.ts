@@ -9,6 +9,8 @@ export interface StoredConnection {
 export interface StoredEdge {
   cursor: string;
   node: Reference;
+  /** The identity of an edge of a timeline, which may have several edges of one node. */
+  entryId?: string;
 }
 
 export interface StoredPageInfo {
@@ -34,8 +36,8 @@ export function mergePages<T extends StoredConnection>(
   const before = args?.["before"] ?? null;
   if (after === null && before === null) return incoming;
   if (existing === undefined) return incoming;
-  const known = new Set(existing.edges.map((edge) => edge.node.__ref));
-  const fresh = incoming.edges.filter((edge) => !known.has(edge.node.__ref));
+  const known = new Set(existing.edges.map(identityOf));
+  const fresh = incoming.edges.filter((edge) => !known.has(identityOf(edge)));
   if (after !== null && after === existing.pageInfo.endCursor) {
     return {
       ...existing,
@@ -59,4 +61,8 @@ export function mergePages<T extends StoredConnection>(
     };
   }
   return existing;
+}
+
+function identityOf({ entryId, node }: StoredEdge): string {
+  return entryId ?? node.__ref;
 }

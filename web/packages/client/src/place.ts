@@ -2,15 +2,15 @@ import { useLayoutEffect, useMemo, useRef, type RefObject } from "react";
 import type { Place, Places } from "./places.ts";
 import { whileSettling } from "./settling.ts";
 
-/** The attribute by which the post of an element is found. */
-export const postAttribute = "data-post-id";
+/** The attribute by which the element of an entry is found. Lists other than timelines show posts, which have ids of their own. */
+export const entryAttribute = "data-entry-id";
 
 /** The frames within which a virtual list renders the post that had the focus. */
 const focusFrames = 180;
 
 /** The reader's place in a timeline that is shown. */
 export interface ShownPlace {
-  /** Returns the first post in view, as of the last scroll. */
+  /** Returns the first entry in view, as of the last scroll. */
   current: () => Place | undefined;
   /** The place to begin at, after a return. */
   restored: Place | undefined;
@@ -18,10 +18,10 @@ export interface ShownPlace {
 
 /** What the place needs of the list. */
 export interface ListHandle {
-  /** Scrolls a post into the page that is not rendered. */
-  seek: (postId: string) => void;
-  /** Returns a post's cursor in the timeline. */
-  cursorOf: (postId: string) => string | undefined;
+  /** Scrolls an entry into the page that is not rendered. */
+  seek: (entryId: string) => void;
+  /** Returns an entry's cursor in the timeline. */
+  cursorOf: (entryId: string) => string | undefined;
   /** Returns how many pixels of the top of the screen are covered. */
   topInset: () => number;
 }
@@ -38,8 +38,8 @@ export function usePlace(places: Places, key: string, returning: boolean, list: 
       frame = 0;
       now.current = firstInView(list.current.topInset());
       if (now.current) {
-        const { postId } = now.current;
-        places.set(key, { ...now.current, cursor: window.scrollY > 0 ? list.current.cursorOf(postId) : undefined });
+        const { entryId } = now.current;
+        places.set(key, { ...now.current, cursor: window.scrollY > 0 ? list.current.cursorOf(entryId) : undefined });
       }
     };
     const schedule = () => {
@@ -58,8 +58,8 @@ export function usePlace(places: Places, key: string, returning: boolean, list: 
   // The focus is lost when the list is unmounted, so it is noted as it moves.
   useLayoutEffect(() => {
     const note = (event: FocusEvent) => {
-      const post = event.target instanceof Element ? event.target.closest(`[${postAttribute}]`) : null;
-      places.focus(key, post?.getAttribute(postAttribute) ?? undefined);
+      const entry = event.target instanceof Element ? event.target.closest(`[${entryAttribute}]`) : null;
+      places.focus(key, entry?.getAttribute(entryAttribute) ?? undefined);
     };
     document.addEventListener("focusin", note);
     return () => document.removeEventListener("focusin", note);
@@ -77,9 +77,9 @@ export function useReturn(place: Place | undefined, focused: string | undefined,
   useLayoutEffect(() => {
     if (!shown || !place) return;
     return whileSettling(() => {
-      const element = postElement(place.postId);
+      const element = entryElement(place.entryId);
       const off = element ? element.getBoundingClientRect().top - place.top : 0;
-      if (!element) list.current.seek(place.postId);
+      if (!element) list.current.seek(place.entryId);
       else if (Math.abs(off) >= 1) window.scrollBy(0, off);
       return false;
     });
@@ -88,16 +88,16 @@ export function useReturn(place: Place | undefined, focused: string | undefined,
     if (!shown || focused === undefined) return;
     return whileSettling(() => {
       if (!isUnfocused()) return true;
-      const post = postElement(focused);
-      post?.focus({ preventScroll: true });
-      return post !== null && document.activeElement === post; // a post cannot have it before it is visible
+      const entry = entryElement(focused);
+      entry?.focus({ preventScroll: true });
+      return entry !== null && document.activeElement === entry; // an entry cannot have it before it is visible
     }, focusFrames);
   }, [focused, shown]);
 }
 
-/** Returns the element of a post, if it is rendered. */
-export function postElement(id: string): HTMLElement | null {
-  return document.querySelector<HTMLElement>(`[${postAttribute}="${CSS.escape(id)}"]`);
+/** Returns the element of an entry, if it is rendered. */
+export function entryElement(id: string): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`[${entryAttribute}="${CSS.escape(id)}"]`);
 }
 
 /** Reports whether no control has the focus. */
@@ -108,10 +108,10 @@ function isUnfocused(): boolean {
 
 /** The first post of which something is visible below the inset. */
 function firstInView(inset: number): Place | undefined {
-  for (const element of document.querySelectorAll<HTMLElement>(`[${postAttribute}]`)) {
+  for (const element of document.querySelectorAll<HTMLElement>(`[${entryAttribute}]`)) {
     const box = element.getBoundingClientRect();
-    const postId = element.getAttribute(postAttribute);
-    if (box.bottom > inset + 1 && postId) return { postId, top: box.top };
+    const entryId = element.getAttribute(entryAttribute);
+    if (box.bottom > inset + 1 && entryId) return { entryId, top: box.top };
   }
   return undefined;
 }

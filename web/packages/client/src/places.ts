@@ -1,11 +1,11 @@
 const remembered = 50;
 const name = "retwis-places";
 
-/** A reader's place in a timeline: a post and its distance from the top of the screen, in pixels. */
+/** A reader's place in a timeline: an entry and its distance from the top of the screen, in pixels. */
 export interface Place {
-  postId: string;
+  entryId: string;
   top: number;
-  /** The post's cursor in the timeline; absent at the head. */
+  /** The entry's cursor in the timeline; absent at the head. */
   cursor?: string | undefined;
 }
 
@@ -32,15 +32,15 @@ export class Places {
     put(this.places, key, place);
   }
 
-  /** Returns the post that had the focus. */
-  focusedPost(key: string): string | undefined {
+  /** Returns the id of the entry that had the focus. */
+  focusedEntry(key: string): string | undefined {
     return this.focused.get(key);
   }
 
-  /** Notes which post has the focus; undefined if none has. */
-  focus(key: string, postId: string | undefined): void {
-    if (postId === undefined) this.focused.delete(key);
-    else put(this.focused, key, postId);
+  /** Notes which entry has the focus; undefined if none has. */
+  focus(key: string, entryId: string | undefined): void {
+    if (entryId === undefined) this.focused.delete(key);
+    else put(this.focused, key, entryId);
   }
 
   /** Forgets all places, also the stored ones. */

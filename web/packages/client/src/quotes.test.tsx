@@ -4,9 +4,9 @@ import { Observable, type Subscriber } from "rxjs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RetwisApolloClient } from "./apolloClient.ts";
 import { RetwisCache } from "./cache.ts";
-import { PostQuoteFragmentDoc, QuotedPostsDocument } from "./generated.ts";
+import { MissingPostDetailsDocument, PostQuoteFragmentDoc } from "./generated.ts";
 import { createRetwis, RetwisProvider, useCreatePost, useQuoteCount, useQuotedPost } from "./index.ts";
-import { Quotes } from "./quotes.ts";
+import { PostDetails } from "./postDetails.ts";
 
 let asked: { operation: string | undefined; variables: Record<string, unknown>; answer: Subscriber<ApolloLink.Result> }[];
 let client: RetwisApolloClient;
@@ -31,7 +31,7 @@ beforeEach(() => {
     "Post:q3": { __typename: "Post", id: "q3", quotedPostId: "gone" },
     "Post:plain": { __typename: "Post", id: "plain", quotedPostId: null },
   });
-  const retwis = { ...createRetwis({ url: "http://localhost/graphql" }), client, quotes: new Quotes(client) };
+  const retwis = { ...createRetwis({ url: "http://localhost/graphql" }), client, details: new PostDetails(client) };
   view = render(
     <RetwisProvider retwis={retwis}>
       {["q1", "q2", "q3", "plain", "pending:k"].map((id) => (
@@ -56,6 +56,10 @@ async function until(...texts: string[]): Promise<void> {
 const quoting = (id: string, quoted: string, post: object | null) => ({
   __typename: "Post",
   id,
+  likeCount: 0,
+  viewerHasLiked: false,
+  repostCount: 0,
+  viewerHasReposted: false,
   quotedPostId: quoted,
   quotedPost: { __typename: "QuotedPost", postId: quoted, post, unavailable: post ? null : "DELETED" },
 });
@@ -63,7 +67,7 @@ const quoting = (id: string, quoted: string, post: object | null) => ({
 test("what events do not bring is read once, for all posts together, unless the cache has it", async () => {
   await until("Text of known 1", "?", "?", "-", "?");
   await waitFor(() => expect(asked.length).toBe(1));
-  expect(asked[0]).toMatchObject({ operation: "QuotedPosts", variables: { postIds: ["q2", "q3"] } });
+  expect(asked[0]).toMatchObject({ operation: "MissingPostDetails", variables: { postIds: ["q2", "q3"] } });
   const other = { ...original("other"), author };
   await act(async () => {
     asked[0]!.answer.next({ data: { nodes: [quoting("q2", "other", other), quoting("q3", "gone", null)] } });
@@ -80,7 +84,7 @@ test("what events do not bring is read once, for all posts together, unless the 
   await until("deleted 0", "deleted 0", "deleted 0", "-", "?");
   // A page that was read before the deletion arrives.
   const late = { ...original("other"), author };
-  const write = () => client.cache.writeQuery({ query: QuotedPostsDocument, variables: { postIds: ["q2"] }, data: { nodes: [quoting("q2", "other", late)] } as never });
+  const write = () => client.cache.writeQuery({ query: MissingPostDetailsDocument, variables: { postIds: ["q2"] }, data: { nodes: [quoting("q2", "other", late)] } as never });
   await act(async () => void write());
   await until("deleted 0", "deleted 0", "deleted 0", "-", "?");
   expect(asked.length).toBe(1);

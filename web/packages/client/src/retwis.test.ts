@@ -17,7 +17,7 @@ test("a change of session leaves nothing of the earlier one", async () => {
   });
   await retwis.client.query({ query: ViewerTimelinesDocument });
   const timeline = retwis.timelines.get("home 1");
-  retwis.places.set("home 1 visit", { postId: "post 1", top: 3, cursor: "c" });
+  retwis.places.set("home 1 visit", { entryId: "post 1", top: 3, cursor: "c" });
   retwis.places.keep();
   expect(JSON.stringify(retwis.client.extract())).toContain("Ada");
   expect(sessionStorage.getItem("retwis-places")).toContain("post 1");

@@ -5,7 +5,7 @@ import { Connection } from "./connection.ts";
 import { timelineDocuments, type TimelineDocuments } from "./documents.ts";
 import { OwnPosts } from "./ownPosts.ts";
 import { Places } from "./places.ts";
-import { Quotes } from "./quotes.ts";
+import { PostDetails } from "./postDetails.ts";
 import { Timelines } from "./timelines.ts";
 
 export interface RetwisOptions {
@@ -29,7 +29,7 @@ export interface Retwis {
   readonly ownPosts: OwnPosts;
   readonly timelines: Timelines;
   readonly places: Places;
-  readonly quotes: Quotes;
+  readonly details: PostDetails;
   /** Forgets everything read so far and reconnects. Call it after login and logout. */
   readonly sessionChanged: () => Promise<void>;
 }
@@ -53,7 +53,7 @@ export function createRetwis(options: RetwisOptions = {}): Retwis {
   });
   const documents = timelineDocuments(options.postFragment);
   const ownPosts = new OwnPosts();
-  const quotes = new Quotes(client);
+  const details = new PostDetails(client);
   const timelines = new Timelines(client, documents, ownPosts, connection);
   const places = new Places(() => sessionStorage);
   window.addEventListener("pagehide", places.keep);
@@ -65,7 +65,7 @@ export function createRetwis(options: RetwisOptions = {}): Retwis {
     places.clear();
     connection.restart();
   };
-  return { client, connection, documents, ownPosts, timelines, places, quotes, sessionChanged };
+  return { client, connection, documents, ownPosts, timelines, places, details, sessionChanged };
 }
 
 /** Provides the shared state to the components below. */

@@ -1,6 +1,7 @@
 import { useFragment, useMutation } from "@apollo/client/react";
 import { useCallback } from "react";
 import { LikePostDocument, PostLikesFragmentDoc, UnlikePostDocument } from "./generated.ts";
+import { useMissingDetails } from "./postDetails.ts";
 import { useRetwis } from "./retwis.ts";
 import type { PostErrors } from "./usePosts.ts";
 
@@ -14,7 +15,8 @@ export interface PostLikes {
 /** Returns the likes of a post, as far as the cache knows. */
 export function useLikes(postId: string): PostLikes | undefined {
   const { data, complete } = useFragment({ fragment: PostLikesFragmentDoc, from: { __typename: "Post", id: postId } });
-  return complete ? { likeCount: data.likeCount, liked: data.viewerHasLiked } : undefined;
+  useMissingDetails(postId, complete && data.viewerHasLiked === null);
+  return complete ? { likeCount: data.likeCount, liked: data.viewerHasLiked ?? false } : undefined;
 }
 
 /**

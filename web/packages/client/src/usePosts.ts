@@ -5,7 +5,7 @@ import { isPending, pendingId } from "./pending.ts";
 import { changeQuoteCount } from "./quotes.ts";
 import { useRetwis } from "./retwis.ts";
 import { addReply, changeReplyCount } from "./useThread.ts";
-import { prependPosts } from "./window.ts";
+import { entryOfPost, prependEntries } from "./window.ts";
 
 type Payload = NonNullable<CreatePostMutation["createPost"]>;
 
@@ -66,7 +66,7 @@ export function useCreatePost(): (post: NewPost) => Promise<PostErrors> {
             const edge = result?.createPost?.edge;
             if (!edge) return;
             if (!isPending(edge.node.id)) ownPosts.add(edge.node.id);
-            prependPosts(cache, homeTimelineId, [{ cursor: edge.cursor, postId: edge.node.id }]);
+            prependEntries(cache, homeTimelineId, [entryOfPost(edge.cursor, edge.node.id)]);
             if (inReplyTo) addReply(cache, inReplyTo.id, edge.node.id);
             if (quotedPostId !== undefined) changeQuoteCount(cache, quotedPostId, 1);
             cache.modify({

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { isPending } from "./pending.ts";
-import { postElement } from "./place.ts";
+import { entryElement } from "./place.ts";
 import { useRetwis } from "./retwis.ts";
 import { markRead, useUnread, type KnownUnread } from "./unread.ts";
 import type { Timeline } from "./useTimeline.ts";
@@ -12,7 +12,7 @@ const longestPause = 60_000; // after failures
 export interface Reading {
   /** The number of unread posts, up to 99, where 99 is that or more; undefined for a timeline without a marker. */
   unreadCount: number | undefined;
-  /** The oldest post that was unread when the visit began: the line above what was read belongs below it. */
+  /** The id of the oldest entry that was unread when the visit began: the line above what was read belongs below it. */
   oldestUnread: string | undefined;
 }
 
@@ -29,20 +29,20 @@ export function useReading(timeline: Timeline, visit = ""): Reading {
 /** Marks the timeline as read when its head has been on the screen of a visible page for a moment. */
 function useMarkAsRead({ id, edges, newer, newPosts, live }: Timeline, unreadCount: number | undefined): void {
   const { client } = useRetwis();
-  // The newest post that is known to be read; null if a mark has failed.
+  // The newest entry that is known to be read; null if a mark has failed.
   const read = useRef<string | null>(undefined);
   const [failures, setFailures] = useState(0);
   const atHead = live && unreadCount !== undefined && !newer.more && newPosts.count === 0 && !newPosts.more;
   const head = atHead && edges[0] && !isPending(edges[0].node.id) ? edges[0] : undefined;
-  const postId = head?.node.id;
+  const entryId = head?.entryId;
   const cursor = head?.cursor;
   const nothingUnread = unreadCount === 0;
   useEffect(() => {
-    if (nothingUnread && read.current === undefined) read.current = postId;
-    if (id === undefined || !postId || !cursor || read.current === postId) return;
+    if (nothingUnread && read.current === undefined) read.current = entryId;
+    if (id === undefined || !entryId || !cursor || read.current === entryId) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const mark = () => {
-      read.current = postId;
+      read.current = entryId;
       markRead(client, id, cursor).then(
         () => setFailures(0),
         () => {
@@ -52,7 +52,7 @@ function useMarkAsRead({ id, edges, newer, newPosts, live }: Timeline, unreadCou
       );
     };
     const look = () => {
-      if (document.visibilityState === "visible" && isOnScreen(postId)) {
+      if (document.visibilityState === "visible" && isOnScreen(entryId)) {
         timer ??= setTimeout(mark, Math.min(glance * 2 ** failures, longestPause));
       } else {
         clearTimeout(timer);
@@ -69,12 +69,12 @@ function useMarkAsRead({ id, edges, newer, newPosts, live }: Timeline, unreadCou
       for (const kind of ["scroll", "resize"]) window.removeEventListener(kind, look);
       document.removeEventListener("visibilitychange", look);
     };
-  }, [client, id, postId, cursor, nothingUnread, failures]);
+  }, [client, id, entryId, cursor, nothingUnread, failures]);
 }
 
-/** Reports whether the beginning of a post is on the screen. */
-function isOnScreen(postId: string): boolean {
-  const top = postElement(postId)?.getBoundingClientRect().top;
+/** Reports whether the beginning of an entry is on the screen. */
+function isOnScreen(entryId: string): boolean {
+  const top = entryElement(entryId)?.getBoundingClientRect().top;
   return top !== undefined && top >= 0 && top < window.innerHeight;
 }
 
@@ -85,7 +85,7 @@ interface Opened {
   oldestUnread: string | undefined;
 }
 
-/** Returns the oldest post that was unread when the visit began. */
+/** Returns the id of the oldest entry that was unread when the visit began. */
 function useOldestUnread({ id, status }: Timeline, visit: string, unread: KnownUnread | undefined): string | undefined {
   const { timelines } = useRetwis();
   const [opened, setOpened] = useState<Opened>();
@@ -96,7 +96,7 @@ function useOldestUnread({ id, status }: Timeline, visit: string, unread: KnownU
     setOpened({
       visit,
       marker: unreadCount === 0 ? null : marker,
-      oldestUnread: marker !== null && within ? posts.edges[unreadCount - 1]?.node.id : undefined,
+      oldestUnread: marker !== null && within ? posts.edges[unreadCount - 1]?.entryId : undefined,
     });
   }
   const { marker, oldestUnread } = opened ?? {};

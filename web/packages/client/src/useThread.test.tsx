@@ -58,6 +58,8 @@ const post = (id: string, answered?: string, author = "other") => ({
   replyCount: 0,
   likeCount: 0,
   viewerHasLiked: false,
+  repostCount: 0,
+  viewerHasReposted: false,
   inReplyToId: answered ?? null,
   inReplyToUser: answered === undefined ? null : { __typename: "User", id: "other", username: "other" },
   quotedPostId: null,

@@ -4,7 +4,6 @@ import { TimelinePostFragmentDoc, type ThreadPageQuery, type TimelinePostFragmen
 import type { StoredConnection } from "./pagination.ts";
 import { usePaging, type Paging } from "./paging.ts";
 import { useRetwis } from "./retwis.ts";
-import type { TimelineEdge } from "./useTimeline.ts";
 
 type Page = NonNullable<ThreadPageQuery["thread"]>;
 
@@ -31,7 +30,7 @@ export interface Thread {
   post: (FragmentType<TimelinePostFragment> & { id: string }) | null;
   replyCount: number;
   /** The replies to the post. Those of its author come first, and those created in this tab before all others. */
-  replies: readonly TimelineEdge[];
+  replies: Page["replies"]["edges"];
   /** Pages of further replies. */
   moreReplies: Paging;
 }

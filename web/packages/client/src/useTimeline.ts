@@ -4,19 +4,20 @@ import { renumber, startIndex, type Numbered } from "./firstIndex.ts";
 import {
   ProfileTimelineDocument,
   PublicTimelineDocument,
+  TagTimelineDocument,
   ViewerTimelinesDocument,
   type TimelineWindowFragment,
 } from "./generated.ts";
 import type { LiveTimeline } from "./liveTimeline.ts";
 import { usePaging, type Paging } from "./paging.ts";
-import { postAttribute, usePlace, useReturn, type ListHandle, type ShownPlace } from "./place.ts";
+import { entryAttribute, usePlace, useReturn, type ListHandle, type ShownPlace } from "./place.ts";
 import type { Place } from "./places.ts";
 import { useRetwis } from "./retwis.ts";
 
-/** Which timeline: one of the viewer's, the public one, a user's, or any by its id. */
-export type TimelineSource = "home" | "mentions" | "public" | { username: string; includeReplies?: boolean } | { timelineId: string };
+/** Which timeline: one of the viewer's, the public one, that of a user or of a hashtag, or any by its id. */
+export type TimelineSource = "home" | "mentions" | "public" | { username: string; includeReplies?: boolean } | { tag: string } | { timelineId: string };
 
-/** A post at its place in a timeline. */
+/** An entry of a timeline: a post, or a repost of one. */
 export type TimelineEdge = TimelineWindowFragment["posts"]["edges"][number];
 
 export interface TimelineOptions {
@@ -40,7 +41,7 @@ export interface Timeline {
   status: "loading" | "ready" | "failed" | "missing";
   error: unknown;
   retry: () => void;
-  /** The posts to show, newest first. */
+  /** The posts and reposts to show, newest first. One post may be there several times: `entryId` identifies an edge. */
   edges: readonly TimelineEdge[];
   /** Pages of older posts, below the list. */
   older: Paging;
@@ -60,10 +61,10 @@ export interface Timeline {
   firstIndex: number;
   /** Where a virtual list begins: a post of `edges` and its distance from the top of the screen. */
   restored: { index: number; top: number } | undefined;
-  /** Returns the id of the first post in view. */
-  postInView: () => string | undefined;
-  /** The attributes that the element of a post needs. */
-  postProps: (postId: string) => Record<typeof postAttribute, string>;
+  /** Returns the id of the first entry in view. */
+  entryInView: () => string | undefined;
+  /** The attributes that the element of an entry needs. */
+  entryProps: (entryId: string) => Record<typeof entryAttribute, string>;
 }
 
 /**
@@ -90,7 +91,7 @@ export function useTimeline(source: TimelineSource, options: TimelineOptions = {
   const posts = complete ? data.posts : undefined;
   const edges = posts?.edges;
   const hidden = view?.hidden;
-  const shown = useMemo(() => edges?.filter((edge) => !hidden?.has(edge.node.id)) ?? [], [edges, hidden]);
+  const shown = useMemo(() => edges?.filter((edge) => !hidden?.has(edge.entryId)) ?? [], [edges, hidden]);
 
   const { visit = "", returning = true } = options;
   const handle = useListHandle(shown, options);
@@ -98,7 +99,7 @@ export function useTimeline(source: TimelineSource, options: TimelineOptions = {
   const first = useFirstPage(live, place.restored, returning, posts);
   const ready = posts !== undefined && !first.reading;
   const focused = useMemo(
-    () => (returning ? retwis.places.focusedPost(`${timelineId} ${visit}`) : undefined),
+    () => (returning ? retwis.places.focusedEntry(`${timelineId} ${visit}`) : undefined),
     [retwis, timelineId, visit, returning],
   );
   useReturn(place.restored, focused, ready, handle);
@@ -123,7 +124,7 @@ export function useTimeline(source: TimelineSource, options: TimelineOptions = {
 
   const begin = useRef<Timeline["restored"]>(undefined);
   if (ready && place.restored && begin.current === undefined) {
-    const index = shown.findIndex((edge) => edge.node.id === place.restored?.postId);
+    const index = shown.findIndex((edge) => edge.entryId === place.restored?.entryId);
     if (index >= 0) begin.current = { index, top: place.restored.top };
   }
   const error = found.error ?? (ready ? undefined : first.error);
@@ -139,8 +140,8 @@ export function useTimeline(source: TimelineSource, options: TimelineOptions = {
     live: view?.current ?? false,
     firstIndex,
     restored: begin.current,
-    postInView: () => place.current()?.postId,
-    postProps: (postId) => ({ [postAttribute]: postId }),
+    entryInView: () => place.current()?.entryId,
+    entryProps: (entryId) => ({ [entryAttribute]: entryId }),
   };
 }
 
@@ -163,19 +164,21 @@ function useTimelineId(source: TimelineSource): Found {
   const known = typeof source === "object" && "timelineId" in source ? source.timelineId : undefined;
   const profile = typeof source === "object" && "username" in source ? source : undefined;
   const username = profile?.username;
+  const tag = typeof source === "object" && "tag" in source ? source.tag : undefined;
   const ofViewer = source === "home" || source === "mentions";
   const viewer = useQuery(ViewerTimelinesDocument, { skip: !ofViewer });
   const everybody = useQuery(PublicTimelineDocument, { skip: source !== "public" });
   const user = useQuery(ProfileTimelineDocument, { skip: username === undefined, variables: { username: username ?? "", includeReplies: profile?.includeReplies ?? false } });
+  const hashtag = useQuery(TagTimelineDocument, { skip: tag === undefined, variables: { name: tag ?? "" } });
   if (known !== undefined) return { id: known, missing: false, error: undefined, retry: () => {} };
-  const query = ofViewer ? viewer : username === undefined ? everybody : user;
-  const id = ofViewer
-    ? source === "home"
-      ? viewer.data?.viewer?.homeTimeline?.id
-      : viewer.data?.viewer?.mentionsTimeline?.id
-    : username === undefined
-      ? everybody.data?.publicTimeline?.id
-      : user.data?.user?.timeline?.id;
+  const { homeTimeline, mentionsTimeline } = viewer.data?.viewer ?? {};
+  const [query, id] = ofViewer
+    ? [viewer, source === "home" ? homeTimeline?.id : mentionsTimeline?.id]
+    : username !== undefined
+      ? [user, user.data?.user?.timeline.id]
+      : tag !== undefined
+        ? [hashtag, hashtag.data?.tag?.timeline.id]
+        : [everybody, everybody.data?.publicTimeline?.id];
   return { id, missing: query.data !== undefined && id === undefined, error: query.error, retry: () => void query.refetch() };
 }
 
@@ -189,8 +192,8 @@ function useEvents(live: LiveTimeline | undefined, ready: boolean, shown: readon
     if (!ready) return;
     return live?.follow({
       cursorInView: () => {
-        const id = place.current()?.postId;
-        return (shownNow.current.find((edge) => edge.node.id === id) ?? shownNow.current[0])?.cursor;
+        const id = place.current()?.entryId;
+        return (shownNow.current.find((edge) => edge.entryId === id) ?? shownNow.current[0])?.cursor;
       },
     });
   }, [live, ready, place]);
@@ -201,11 +204,11 @@ function useListHandle(shown: readonly TimelineEdge[], options: TimelineOptions)
   const handle = useRef<ListHandle>({ seek: () => {}, cursorOf: () => undefined, topInset: () => 0 });
   useEffect(() => {
     handle.current = {
-      seek: (postId) => {
-        const index = shown.findIndex((edge) => edge.node.id === postId);
+      seek: (entryId) => {
+        const index = shown.findIndex((edge) => edge.entryId === entryId);
         if (index >= 0) options.scrollToIndex?.(index);
       },
-      cursorOf: (postId) => shown.find((edge) => edge.node.id === postId)?.cursor || undefined,
+      cursorOf: (entryId) => shown.find((edge) => edge.entryId === entryId)?.cursor || undefined,
       topInset: () => options.topInset?.() ?? 0,
     };
   }, [shown, options]);
@@ -218,7 +221,7 @@ function useListHandle(shown: readonly TimelineEdge[], options: TimelineOptions)
  */
 function useFirstPage(live: LiveTimeline | undefined, place: Place | undefined, returning: boolean, posts: Posts | undefined) {
   const cursor = place?.cursor;
-  const holdsPlace = posts?.edges.some((edge) => edge.node.id === place?.postId) ?? false;
+  const holdsPlace = posts?.edges.some((edge) => edge.entryId === place?.entryId) ?? false;
   const unsuitable = posts !== undefined && (cursor === undefined ? !returning && posts.pageInfo.hasPreviousPage : !holdsPlace);
   const [step, setStep] = useState<{ done: boolean; error?: unknown; attempt: number }>({ done: false, attempt: 0 });
   // Decided once: later the list changes for other reasons.
@@ -264,15 +267,15 @@ function useNewVisit(visit: string, returning: boolean, show: () => Promise<void
 function useFirstIndex(shown: readonly TimelineEdge[], atHead: boolean, place: () => Place | undefined): number {
   const [numbered, setNumbered] = useState<Numbered & { shown: readonly TimelineEdge[] }>(() => ({
     shown,
-    ids: shown.map((edge) => edge.node.id),
+    ids: shown.map((edge) => edge.entryId),
     first: startIndex,
   }));
   if (numbered.shown === shown) return numbered.first;
-  const ids = shown.map((edge) => edge.node.id);
+  const ids = shown.map((edge) => edge.entryId);
   const now = place();
   // A reader at the head sees new posts there: they created them, or asked for them.
-  const seesHead = atHead && now?.postId === numbered.ids[0] && now !== undefined && now.top >= 0;
-  const next = renumber(numbered, ids, seesHead ? undefined : now?.postId);
+  const seesHead = atHead && now?.entryId === numbered.ids[0] && now !== undefined && now.top >= 0;
+  const next = renumber(numbered, ids, seesHead ? undefined : now?.entryId);
   setNumbered({ ...next, shown });
   return next.first;
 }

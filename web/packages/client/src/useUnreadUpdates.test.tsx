@@ -49,7 +49,7 @@ function Numbers() {
 
 const caughtUp = (marker: string, replayed = 0) => ({ __typename: "TimelineCaughtUp", cursor: "c", replayed, marker });
 const moved = (marker: string) => ({ __typename: "TimelineMarkerMoved", cursor: "c", marker });
-const removed = { __typename: "PostRemoved", cursor: "c", postId: "p" };
+const removed = { __typename: "PostRemoved", cursor: "c", entryId: "p" };
 
 function receive(id: string, event: object): void {
   server[id]?.next({ data: { timelineEvents: event } });

@@ -3,6 +3,7 @@ import type { RetwisApolloClient } from "./apolloClient.ts";
 import { RetwisCache } from "./cache.ts";
 import type { TimelineDocuments } from "./documents.ts";
 import type { TimelinePageQuery } from "./generated.ts";
+import type { Entry } from "./ownPosts.ts";
 import type { StoredConnection } from "./pagination.ts";
 
 /** How many posts one page has. */
@@ -11,10 +12,10 @@ export const pageSize = 30;
 /** A page of posts, as a query returns it. */
 export type PostPage = Extract<NonNullable<TimelinePageQuery["node"]>, { __typename: "Timeline" }>["posts"];
 
-/** A post to be added at the head of a timeline. */
-export interface NewEdge {
+/** An entry to be added at the head of a timeline. */
+export interface NewEntry extends Entry {
   cursor: string;
-  postId: string;
+  reason: { user: { id: string }; createdAt: string } | null;
 }
 
 /**
@@ -68,10 +69,10 @@ export class TimelineWindow {
     if (older && newer) this.write({}, joinPages(newer, older));
   }
 
-  /** Returns the oldest post above a marker. */
+  /** Returns the id of the oldest entry above a marker. */
   async oldestUnread(marker: string): Promise<string | undefined> {
     const posts = await this.fetch({ last: 1, before: marker });
-    return posts?.edges[0]?.node.id;
+    return posts?.edges[0]?.entryId;
   }
 
   private async fetch(where: Where): Promise<PostPage | undefined> {
@@ -95,25 +96,36 @@ export class TimelineWindow {
 
 type Where = { first?: number; after?: string; last?: number; before?: string };
 
+/** Returns the entry of a timeline that shows a post itself. */
+export function entryOfPost(cursor: string, postId: string): NewEntry {
+  return { cursor, entryId: postId, node: { id: postId }, reason: null };
+}
+
 /**
- * Adds posts, oldest first, at the head of the window. A post that is in the window keeps its
+ * Adds entries, oldest first, at the head of the window. An entry that is in the window keeps its
  * place. A window that does not begin at the head stays as it is.
  */
-export function prependPosts(cache: ApolloCache, timelineId: string, edges: readonly NewEdge[]): void {
-  const isDeleted = (postId: string) => cache instanceof RetwisCache && cache.isDeleted(postId);
+export function prependEntries(cache: ApolloCache, timelineId: string, entries: readonly NewEntry[]): void {
+  const isDeleted = (id: string) => cache instanceof RetwisCache && cache.isDeleted(id);
   cache.modify<{ posts: StoredConnection }>({
     id: cacheId(cache, timelineId),
     fields: {
       posts(stored, { toReference }) {
         const posts = stored as StoredConnection;
         if (posts.pageInfo.hasPreviousPage) return posts;
-        const known = new Set(posts.edges.map((edge) => edge.node.__ref));
+        const known = new Set(posts.edges.map((edge) => edge.entryId));
         const fresh = [];
-        for (const { cursor, postId } of edges) {
-          const node = toReference({ __typename: "Post", id: postId });
-          if (node === undefined || known.has(node.__ref) || isDeleted(postId)) continue;
-          known.add(node.__ref);
-          fresh.unshift({ __typename: "PostEdge", cursor, node });
+        for (const { cursor, entryId, node: { id }, reason } of entries) {
+          const node = toReference({ __typename: "Post", id });
+          if (node === undefined || known.has(entryId) || isDeleted(entryId) || isDeleted(id)) continue;
+          known.add(entryId);
+          fresh.unshift({
+            __typename: "PostEdge",
+            cursor,
+            entryId,
+            node,
+            reason: reason && { __typename: "Repost", createdAt: reason.createdAt, user: toReference({ __typename: "User", id: reason.user.id }) },
+          });
         }
         const first = fresh[0];
         if (first === undefined) return posts;
