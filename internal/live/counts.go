@@ -23,6 +23,7 @@ type counting struct {
 	watchers int
 	stop     context.CancelFunc
 	changed  map[retwis.PostID]struct{}
+	version  int // of the last posts taken; it never repeats in a process
 }
 
 // add records that the counts of a post have changed.
@@ -34,13 +35,13 @@ func (c *counting) add(post retwis.PostID) {
 	}
 }
 
-// take returns the posts whose counts have changed since the last call.
-func (c *counting) take() map[retwis.PostID]struct{} {
+// take returns the posts whose counts have changed since the last call, and a version of their events.
+func (c *counting) take() (changed map[retwis.PostID]struct{}, version int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	changed := c.changed
-	c.changed = map[retwis.PostID]struct{}{}
-	return changed
+	changed, c.changed = c.changed, map[retwis.PostID]struct{}{}
+	c.version++
+	return changed, c.version
 }
 
 // leave removes a subscriber that receives changed counts.
@@ -93,13 +94,13 @@ func (h *Hub) runCounts(ctx context.Context) {
 	}
 	ticker := time.NewTicker(countEvery)
 	defer ticker.Stop()
-	for version := 1; ; version++ {
+	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		changed := h.counting.take()
+		changed, version := h.counting.take()
 		if len(changed) == 0 {
 			continue
 		}
