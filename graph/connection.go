@@ -77,17 +77,22 @@ func postPageInfo(ctx context.Context, page retwis.PostPage, backward bool) Page
 		}
 		expectPosts(ctx, posts, reposters, page.Related)
 	}
-	switch {
-	case page.ScannedTo == "":
-	case backward:
-		info.StartCursor = &page.ScannedTo
-	default:
-		info.EndCursor = &page.ScannedTo
-	}
+	endAt(&info, page.ScannedTo, backward)
 	return info
 }
 
-// expectPosts announces a page of posts and those who reposted them to the loaders, with what is known to connect the viewer with the posts.
+// endAt makes the next page of a page that ended early begin at the last position read, which is empty for any other page.
+func endAt(info *PageInfo, scannedTo retwis.Cursor, backward bool) {
+	switch {
+	case scannedTo == "":
+	case backward:
+		info.StartCursor = &scannedTo
+	default:
+		info.EndCursor = &scannedTo
+	}
+}
+
+// expectPosts announces a page of posts, their reposters, and the known relations between the viewer and the posts to the loaders.
 func expectPosts(ctx context.Context, posts []*retwis.Post, reposters []retwis.UserID, related map[retwis.PostID]retwis.Relation) {
 	ids, authors := make([]retwis.PostID, len(posts)), reposters
 	var named []retwis.UserID

@@ -55,7 +55,7 @@ func postEntities(ctx context.Context, post *retwis.Post) ([]TextEntity, error) 
 	return entities, nil
 }
 
-// hashtags returns the hashtags in the text of a post. The ids of the post are those of the different ones, in the order of the text.
+// hashtags returns the hashtags in the text of a post. The post stores the ids of its different hashtags in the order of the text.
 func hashtags(post *retwis.Post) []TextEntity {
 	var found []TextEntity
 	ids, left := map[string]retwis.TagID{}, post.Tags

@@ -482,7 +482,7 @@ type Post implements Node {
   mentions: [User!]!
   """
   The links, mentions and hashtags in the text, in its order. They do not overlap. Mentions are those of ` + "`" + `mentions` + "`" + `, each
-  as often as the text has it.
+  as often as it occurs in the text.
   """
   entities: [TextEntity!]!
   """The post that this one answers. Null if this one is not a reply, or if the other was deleted: see ` + "`" + `ancestors` + "`" + `."""
@@ -490,7 +490,7 @@ type Post implements Node {
   """The id of the post that this one answers, also if that one was deleted. Null if this one is not a reply."""
   inReplyToId: ID
   """
-  The author of the post that this one answers, which is the author of this one if it continues a thread. Null if this one
+  The author of the post that this one answers. If this one continues a thread, that is its own author. Null if this one
   is not a reply, or if the account was deleted.
   """
   inReplyToUser: User
@@ -538,7 +538,7 @@ type Post implements Node {
     orderBy: ReplyOrder = OLDEST
   ): ReplyConnection!
   """
-  The number of users who like this post. While many users like it at once, the number is up to a second old.
+  The number of users who like this post. While many users like it at once, the number may be up to two seconds old.
   """
   likeCount: Int!
   """The number of users who have reposted this post, at most 10 000."""
@@ -723,15 +723,15 @@ type TextHashtag implements TextEntity {
   """The name as the text has it, without the ` + "`" + `#` + "`" + `."""
   name: String!
   """
-  The hashtag. Null if its timeline does not have the post: the text has ten other hashtags before it, the post
-  is older than hashtags or was imported, or no post had used the hashtag for 90 days.
+  The hashtag. Null if the post is not on its timeline: because ten other hashtags precede it in the text, because the
+  post was imported, or because the hashtag was deleted after 90 days in which no post used it.
   """
   tag: Tag
 }
 
 """
-A hashtag, with the posts whose texts have it. Names are equal without regard to case and to forms such as
-full-width letters; accents differ.
+A hashtag, with the posts whose texts contain it. Names are compared without regard to case and to forms such as
+full-width letters, but with their accents.
 """
 type Tag implements Node {
   """The hashtag's id."""
@@ -824,17 +824,17 @@ type PostConnection {
 }
 
 """
-A post at its position in a timeline. A timeline may have several edges of one post: of the post itself, and of reposts of it.
+A post at its position in a timeline. A timeline may have several edges of one post: for the post itself, and for its reposts.
 """
 type PostEdge {
   """The position, to read or subscribe from."""
   cursor: Cursor!
   """
-  The id of the entry of the timeline: that of the repost that the timeline shows, or else that of the post. No two edges of a
-  timeline have the same one. Compare it with ` + "`" + `PostRemoved.entryId` + "`" + `.
+  The id of the entry of the timeline: the id of the repost, if the timeline shows one, and otherwise the id of the post. It is
+  unique in the timeline. Compare it with ` + "`" + `PostRemoved.entryId` + "`" + `.
   """
   entryId: ID!
-  """The post. Of a repost this is the post that was reposted."""
+  """The post. For a repost, this is the original post."""
   node: Post!
   """The repost for which the timeline shows the post. Null if it shows the post itself."""
   reason: Repost
@@ -1190,8 +1190,8 @@ type Mutation {
   ): LikePayload
   """
   Repost a post: it is shown on the viewer's profile, and in the homes and lists that show the viewer's posts. A timeline
-  omits a repost of a post that it shows among the 100 entries directly below. Repeating the mutation has no effect and succeeds. A
-  repost of a repost is one of its post.
+  omits a repost if one of the 100 entries directly below it shows the same post. Repeating the mutation has no effect and
+  succeeds. The repost of a repost is a repost of the original post.
   """
   repostPost(
     """The post."""
@@ -1726,16 +1726,16 @@ subscriber may never have seen them.
 type PostRemoved implements TimelineEvent {
   """The position after the event."""
   cursor: Cursor!
-  """The id of the deleted post. If a repost was undone, no post has this id."""
+  """The id of the deleted post. If a repost was undone, the id of the repost, which no post has."""
   postId: ID!
   """The id of the removed entry, as ` + "`" + `PostEdge.entryId` + "`" + `."""
   entryId: ID!
 }
 
 """
-The counts of a post have changed: ` + "`" + `likeCount` + "`" + `. Only subscriptions that select fields of this type receive it, for posts
-among the newest 100 of the timeline, and at most once a second for each post. These events are not replayed: read the counts with the
-page.
+The ` + "`" + `likeCount` + "`" + ` of a post has changed. Only subscriptions that select fields of this type receive this event, for posts
+among the newest 100 of the timeline, and at most once a second for each post. These events are not replayed: read the number
+with the page.
 """
 type PostChanged implements TimelineEvent {
   """The position, which the event does not change."""

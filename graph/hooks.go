@@ -66,6 +66,7 @@ func immediateFields() map[string]bool {
 		"Query.viewer":            true,
 		"Query.publicTimeline":    true,
 		"Post.inReplyToId":        true,
+		"Post.quotedPostId":       true,
 		"Viewer.id":               true,
 		"Viewer.homeTimeline":     true,
 		"Viewer.mentionsTimeline": true,
@@ -84,6 +85,9 @@ func announcedFields() map[string]func(ctx context.Context, object any) {
 		},
 		"Post.replyCount": func(ctx context.Context, object any) {
 			loaders.From(ctx).ReplyCounts.Announce(object.(*retwis.Post).ID)
+		},
+		"Post.quoteCount": func(ctx context.Context, object any) {
+			loaders.From(ctx).QuoteCounts.Announce(object.(*retwis.Post).ID)
 		},
 		"Post.repostCount": func(ctx context.Context, object any) {
 			loaders.From(ctx).RepostCounts.Announce(object.(*retwis.Post).ID)

@@ -35,7 +35,7 @@ func changeLike(
 	return &LikePayload{Post: post}, nil
 }
 
-// changePost changes what connects the viewer with a post, and returns the post that the change is about.
+// changePost changes a relation between the viewer and a post. It returns the post whose id change returns.
 func changePost(
 	ctx context.Context, postID string,
 	change func(ctx context.Context, user retwis.UserID, post retwis.PostID) (retwis.PostID, error),
@@ -114,13 +114,7 @@ func (r *Resolver) likedPosts(
 			loaders.From(ctx).ViewerLikes.Prime(ids, liked)
 			expectPosts(ctx, posts, nil, nil)
 		}
-		switch {
-		case likes.ScannedTo == "":
-		case page.Last > 0:
-			connection.PageInfo.StartCursor = &likes.ScannedTo
-		default:
-			connection.PageInfo.EndCursor = &likes.ScannedTo
-		}
+		endAt(&connection.PageInfo, likes.ScannedTo, page.Last > 0)
 		return connection, nil
 	})
 }

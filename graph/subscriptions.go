@@ -24,8 +24,8 @@ var errDispatched = errors.New("subscriptions run by Subscribe and Render, not b
 const planKey = "plan"
 
 // Subscribe authorises a subscription for the viewer of ctx. It returns the source of its events, or errors for the client.
-// Call it once for an operation, before [Executor.Render]. The client is charged for the work of starting the subscription, as far as
-// that exceeds its price.
+// Call it once for an operation, before [Executor.Render]. It charges the client for the work of starting the subscription beyond its
+// price.
 func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) (retwis.EventSource, gqlerror.List) {
 	if plan := e.planOf(op); plan != nil {
 		op.Stats.SetExtension(planKey, plan)
@@ -55,9 +55,9 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 	}, nil
 }
 
-// startMeter returns a meter of the work of starting a subscription. That work is bounded and a part of it may be for others, so it is
-// charged without stopping the start. The events that the source replays afterwards have a price of their own; the meter goes on
-// to charge what is read for them.
+// startMeter returns a meter of the work of starting a subscription. That work is bounded, and other clients may use a part of it, so the
+// meter charges it without stopping the start. The meter also charges the reads for the events that the source replays; executing these
+// events has a price of its own.
 func (e *Executor) startMeter(client ratelimit.Client, op *graphql.OperationContext, price cost.Price) *cost.Meter {
 	price.Fixed += cost.PerStart
 	options := e.meterOptions(client, op, price)

@@ -24,8 +24,7 @@ func (r *Resolver) tagByName(ctx context.Context, name string) (*retwis.Tag, err
 	})
 }
 
-// tagOf returns the hashtag of a timeline without a loader, because a subscription that starts has none. It is nil if it does not
-// exist.
+// tagOf returns the hashtag of a timeline, nil if it does not exist. It uses no loader, because a subscription that starts has none.
 func (r *Resolver) tagOf(ctx context.Context, timeline retwis.TimelineID) (*retwis.Tag, error) {
 	tags, err := r.Tags.Tags(ctx, []retwis.TagID{timeline.Tag()})
 	if err != nil {

@@ -27,8 +27,8 @@ type checkCommand struct {
 
 // Help is the text after the flags.
 func (*checkCommand) Help() string {
-	return "Compares home timelines, lists, mentions and hashtags with the posts that they should contain, both directions of follows and list " +
-		"memberships, counters, and usernames. The service may run meanwhile: the command checks each apparent problem again after the " +
+	return "Compares home timelines, lists, mentions and hashtags with the posts that they should contain, both directions of follows, list " +
+		"memberships and likes, the replies, quotes and reposts of posts, counters, and usernames. The service may run meanwhile: the command checks each apparent problem again after the " +
 		"pending outbox entries are delivered, so a worker must be running. Set the same limits as for the service. " +
 		"Exit codes: 0 without problems, 1 with problems, 2 if the check could not be completed."
 }

@@ -132,7 +132,7 @@ func (s *Set) SelectsNoUnread() bool { return s.selection.NoUnread }
 // SelectsNoViewer reports whether the operation does not select whether the viewer likes posts or has reposted them.
 func (s *Set) SelectsNoViewer() bool { return s.selection.NoViewer }
 
-// ExpectPosts announces a page of posts. What is known to connect the viewer with them need not be read.
+// ExpectPosts announces a page of posts. It does not read the known relations between the viewer and the posts again.
 func (s *Set) ExpectPosts(ids []retwis.PostID, related map[retwis.PostID]retwis.Relation) {
 	s.ReplyCounts.Expect(ids)
 	s.QuoteCounts.Expect(ids)

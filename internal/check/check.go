@@ -18,15 +18,16 @@
 // are those of the author's profile. Which replies a timeline shows is decided when it is read, so the check does not
 // concern itself with it; but the public timeline holds no replies to other users.
 //
-// The replies of a post are the undeleted posts that answer it, down to the oldest that was not trimmed. So are its quotes.
+// The replies of a post are the undeleted posts that answer it, down to the oldest that was not trimmed. The same holds for its quotes
+// and its reposts.
 //
-// A like is stored in both directions, and of posts that exist. The number of likes of a post is the number of its likers.
+// A like has two directions, and its post exists. The number of likes of a post is the number of its likers.
 //
 // A marker is an entry of its list, or stands for a position in it: a post that was created, whose element it is unless the
 // post is deleted.
 //
-// The timeline of a hashtag holds the posts whose records name the hashtag, down to its end like a home. A post names it since it was
-// created. The name of a hashtag is claimed by that hashtag.
+// The timeline of a hashtag holds the posts whose records name the hashtag, down to its end like a home. A post names its hashtags
+// from its creation on. Each hashtag claims its name.
 //
 // Mentions and the public timeline cannot be derived from other data. The check verifies their entries only.
 //

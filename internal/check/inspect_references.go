@@ -22,7 +22,7 @@ func referenceFindings(of retwis.ReferenceKind) (missing, extra Kind) {
 }
 
 // inspectReferences verifies that the references to a post, which may have been deleted, are posts or reposts that refer to it.
-// Missing ones are found by their authors: see inspectOwnReferences.
+// The inspection of their authors finds missing ones: see inspectOwnReferences.
 func (i inspector) inspectReferences(ctx context.Context, s subject) (inspection, error) {
 	var result inspection
 	r, err := i.db.ReferencesRecord(ctx, s.referenced)
@@ -45,7 +45,7 @@ func (i inspector) inspectReferences(ctx context.Context, s subject) (inspection
 	for n, id := range ids {
 		switch stored := records[n]; {
 		case !stored.Exists || stored.Deleted || stored.RefersTo(to.Kind) != to.Post:
-			result.add(extraReference(to, id.String(), "hold %s, which is none", id))
+			result.add(extraReference(to, id.String(), "hold %s, which does not refer to it", id))
 		case r.Held[id] && (stored.Answered != 0 || to.Kind != retwis.ReplyReference):
 			result.add(extraReference(to, id.String(), "hold %s among the replies of its author", id))
 		}
@@ -53,7 +53,7 @@ func (i inspector) inspectReferences(ctx context.Context, s subject) (inspection
 	return result, nil
 }
 
-// inspectOwnReferences finds replies, quotes and reposts of a user, of those on the profile, that the posts which they refer to lack.
+// inspectOwnReferences finds replies, quotes and reposts on the profile of a user that the sets of the posts they refer to lack.
 func (i inspector) inspectOwnReferences(ctx context.Context, records map[retwis.PostID]record.Post, result *inspection) error {
 	var all []record.Reference
 	for id, stored := range records {

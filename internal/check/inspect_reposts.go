@@ -35,7 +35,7 @@ func (i inspector) inspectReposts(ctx context.Context, user retwis.UserID, profi
 	}
 	for n, stored := range records {
 		if !isRepost(stored, user) || stored.Reposted.String() != fields[n] {
-			add(fields[n], ids[n].String(), "hold %s for post %s, which is none", ids[n], fields[n])
+			add(fields[n], ids[n].String(), "hold %s, which is not a repost of post %s by the user", ids[n], fields[n])
 		}
 	}
 	for id, stored := range profile {

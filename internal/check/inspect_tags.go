@@ -42,7 +42,8 @@ func (i inspector) inspectTag(ctx context.Context, s subject) (inspection, error
 	return result, err
 }
 
-// inspectTagPosts inspects the entries of the timeline of a hashtag. Missing posts are found by their authors: see inspectOwnTags.
+// inspectTagPosts inspects the entries of the timeline of a hashtag. The inspection of their authors finds missing posts: see
+// inspectOwnTags.
 func (i inspector) inspectTagPosts(ctx context.Context, s subject) (inspection, error) {
 	var result inspection
 	list, err := i.db.TimelineRecord(ctx, retwis.TagPosts(s.tag))
@@ -66,8 +67,8 @@ func (i inspector) inspectTagPosts(ctx context.Context, s subject) (inspection, 
 	return result, nil
 }
 
-// inspectOwnTags finds posts of a user, of those on the profile, that the timelines of their hashtags lack although these have not
-// trimmed them. A hashtag that was dropped has no timeline.
+// inspectOwnTags finds posts on the profile of a user that the timelines of their hashtags lack and have not trimmed. A hashtag that
+// was dropped has no timeline.
 func (i inspector) inspectOwnTags(ctx context.Context, user retwis.UserID, profile map[retwis.PostID]record.Post, result *inspection) error {
 	tagged := map[retwis.TagID][]retwis.Element{}
 	for id, stored := range profile {

@@ -30,10 +30,10 @@ func (w Work) Points() int {
 	return PerCommand*w.Commands + PerScript*w.Scripts + PerRoundTrip*w.RoundTrips + w.Rows/RowsPerPoint + w.Bytes/BytesPerPoint
 }
 
-// Prices of what is not work of an operation, in points.
+// Prices of requests, and of the starts of subscriptions, in points.
 const (
 	PerRequest        = 10  // that executes no operation
-	PerStart          = 40  // of a subscription, beside what its operation reads: the first subscriber makes the timeline watched
+	PerStart          = 40  // of a subscription, beside the work of its operation: the first one registers the timeline as watched
 	PerRefusal        = 250 // parsing and validating what was refused may have taken longer than many valid operations do
 	FileBytesPerPoint = 2 << 10
 	refusedPerPoint   = 512 // bytes of a refused request

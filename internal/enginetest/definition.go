@@ -27,7 +27,7 @@ func (m *Model) made(users map[retwis.UserID]bool) []retwis.Element {
 	return all
 }
 
-// existing returns which elements show a post that was not deleted, nor its author's account, and are no repost that was undone.
+// existing returns a function that reports whether an element shows an existing post, of an existing account, and is not an undone repost.
 func (m *Model) existing() func(retwis.Element) bool {
 	author := m.authors()
 	return func(e retwis.Element) bool {
@@ -55,15 +55,16 @@ func (m *Model) sources(reader retwis.UserID) map[retwis.UserID]bool {
 }
 
 // Home returns the definition of a home without its cap: the undeleted posts of the reader and of the users with an
-// account whom the reader follows, and those that they repost, newest first, without replies to others and repeats. The list of the home
-// decides about the repeats.
+// account whom the reader follows, and those that they repost, newest first, without replies to others and repeats. The repeats depend on
+// the order of the stored list.
 func (m *Model) Home(e *Engine, reader retwis.UserID) []retwis.Element {
 	shown := m.shown(e, retwis.Home(reader), m.made(m.present(m.sources(reader))), m.shows(retwis.Home(reader), reader, m.Follows[reader]))
 	slices.SortFunc(shown, func(a, b retwis.Element) int { return cmp.Compare(b.ID, a.ID) })
 	return shown
 }
 
-// shows returns which elements a home or list of a reader with these sources shows, the rule about repeats aside.
+// shows returns a function that reports whether a home or list of a reader with these sources shows an element, apart from the rule about
+// repeats.
 func (m *Model) shows(id retwis.TimelineID, reader retwis.UserID, sources map[retwis.UserID]bool) func(retwis.Element) bool {
 	exists := m.existing()
 	return func(e retwis.Element) bool {

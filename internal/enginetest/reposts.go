@@ -12,7 +12,7 @@ import (
 const repeatSpan = 100
 
 // Shown returns the elements that a timeline shows of those that it holds, newest first: those that show a post, without the reposts
-// of a post that one of the next elements shows. shows reports whether an element shows a post, that rule aside.
+// of a post that one of the next elements shows. shows reports whether an element shows a post, apart from that rule.
 func Shown(held []retwis.Element, shows func(retwis.Element) bool) []retwis.Element {
 	var all []retwis.Element
 	for i, e := range held {

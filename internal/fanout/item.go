@@ -51,8 +51,8 @@ func (t *target) ofReferences() bool {
 	return t.to == outbox.TargetReplies || t.to == outbox.TargetQuotes || t.to == outbox.TargetReposts
 }
 
-// waits reports whether a target must be served later. A repost goes to timelines when the reposts of its post hold it, so that a
-// deletion of the post from then on is announced to these timelines. One before then precedes the delivery, which does not show the post.
+// waits reports whether a target must be served later. The reposts of the post must hold a repost before a timeline receives it. A later
+// deletion of the post then finds the repost there, and is announced to these timelines. After an earlier deletion, they do not show the post.
 func (w *workItem) waits(t *target) bool {
 	return w.Reposted != 0 && w.Kind == outbox.KindPost && t != w.targets[0] && !w.targets[0].done
 }

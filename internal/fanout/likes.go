@@ -7,7 +7,7 @@ import (
 	"retwis/internal/sleep"
 )
 
-// countEvery is the pause between two looks for changed likes.
+// countEvery is the pause between two searches for changed likes.
 const countEvery = 500 * time.Millisecond
 
 // countLikes stores the numbers of likes that changed in the partitions of the served outboxes, until ctx is done.

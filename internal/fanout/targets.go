@@ -50,14 +50,14 @@ func (r *runner) resolveTargets(ctx context.Context, ready []*workItem) error {
 	return nil
 }
 
-// reposts are where the reposts of a post were delivered to.
+// reposts describes the timelines to which the reposts of a post were delivered.
 type reposts struct {
 	by         []retwis.UserID
 	partitions []outbox.AuthorPartitions // of these users
-	many       bool                      // there are more
+	many       bool                      // whether there are more users
 }
 
-// repostsOf returns the reposts of posts, in their order.
+// repostsOf returns the reposts of posts, in the order of the posts.
 func (r *runner) repostsOf(ctx context.Context, posts []retwis.PostID) ([]reposts, error) {
 	reposters, err := r.store.Reposters(ctx, posts)
 	if err != nil {
@@ -98,7 +98,8 @@ func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartition
 	return targets
 }
 
-// targetsOfReferences returns the replies of the post that a post answers, and the quotes or reposts of the one that it quotes or reposts.
+// targetsOfReferences returns the targets for the posts that a post refers to: the replies of the post that it answers, the quotes of the
+// post that it quotes, and the reposts of the post that it reposts.
 func (r *runner) targetsOfReferences(e outbox.Entry) []*target {
 	var targets []*target
 	if e.ReplyTo != 0 {
@@ -116,7 +117,7 @@ func (r *runner) targetsOfReferences(e outbox.Entry) []*target {
 // targetsOfDelete returns the partitions that may hold the post. The call for the followers
 // adds the removal to the partition's stream of changes. The same call serves the single
 // timelines, which therefore need no call of their own. Further calls announce the removal to the watched
-// timelines that the reposts were delivered to. The partitions of likers then remove the likes: see countLikes.
+// timelines to which reposts were delivered, and to the partitions of likers, whose workers remove the likes: see countLikes.
 func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartitions, likers []int, reposts reposts) []*target {
 	expected := map[int]int{r.store.PublicPartition(): 0}
 	further := r.targetsOfReposts(reposts)
@@ -144,7 +145,7 @@ func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartiti
 	return targets
 }
 
-// targetsOfReposts returns the targets of the deletion of a post that its reposts add.
+// targetsOfReposts returns the further targets that the deletion of a post has because of its reposts.
 func (r *runner) targetsOfReposts(of reposts) []*target {
 	var targets []*target
 	if of.many {

@@ -10,9 +10,9 @@
 //
 // # Likes
 //
-// A like is no entry of an outbox, so that a hot post delays no other one. The partition of a user who likes a post
-// records that the number of its likers there has changed. Beside the runners, one goroutine stores these numbers at
-// the partitions of the posts.
+// Likes are not entries of an outbox, so that a popular post does not delay other posts. The partition of a user who
+// likes a post records that the number of the post's likers there has changed. Beside the runners, one goroutine
+// stores these numbers at the partitions of the posts.
 //
 // # Round loop
 //

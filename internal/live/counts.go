@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	countEvery = time.Second // between two events of changed counts of one post
+	countEvery = time.Second // interval between two events about one post
 	topLength  = 100         // newest entries of a timeline whose posts have such events
-	maxCounted = 10_000      // changed posts that wait for their event; the others have none
+	maxCounted = 10_000      // changed posts that wait for their event; further ones get none
 	topReads   = 16          // timelines whose newest posts are read at once
 )
 
@@ -23,6 +23,7 @@ type counting struct {
 	watchers int
 	stop     context.CancelFunc
 	changed  map[retwis.PostID]struct{}
+	version  int // of the last posts taken; it never repeats in a process
 }
 
 // add records that the counts of a post have changed.
@@ -34,13 +35,13 @@ func (c *counting) add(post retwis.PostID) {
 	}
 }
 
-// take returns the posts whose counts have changed since the last call.
-func (c *counting) take() map[retwis.PostID]struct{} {
+// take returns the posts whose counts have changed since the last call, and a version of their events.
+func (c *counting) take() (changed map[retwis.PostID]struct{}, version int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	changed := c.changed
-	c.changed = map[retwis.PostID]struct{}{}
-	return changed
+	changed, c.changed = c.changed, map[retwis.PostID]struct{}{}
+	c.version++
+	return changed, c.version
 }
 
 // leave removes a subscriber that receives changed counts.
@@ -73,7 +74,7 @@ func (h *Hub) watchCounts() error {
 // runCounts registers at all partitions, which then publish the posts whose counts change, and sends the events, until ctx is
 // done.
 func (h *Hub) runCounts(ctx context.Context) {
-	var held []*feed // without events of their own, but with presence
+	var held []*feed // feeds that only register the presence of the process
 	defer func() {
 		for _, f := range held {
 			f.partition.release(f)
@@ -93,13 +94,13 @@ func (h *Hub) runCounts(ctx context.Context) {
 	}
 	ticker := time.NewTicker(countEvery)
 	defer ticker.Stop()
-	for version := 1; ; version++ {
+	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		changed := h.counting.take()
+		changed, version := h.counting.take()
 		if len(changed) == 0 {
 			continue
 		}
@@ -109,11 +110,10 @@ func (h *Hub) runCounts(ctx context.Context) {
 	}
 }
 
-// sendCounts sends the counts of posts to the subscribers of the timelines whose newest posts they are among.
+// sendCounts sends changed posts to the subscribers of the timelines that have them among their newest posts. A timeline that cannot
+// be read does not keep the others from their events.
 func (h *Hub) sendCounts(ctx context.Context, changed map[retwis.PostID]struct{}, version int) error {
-	if err := h.readTops(ctx); err != nil {
-		return err
-	}
+	failure := h.readTops(ctx)
 	shown := map[retwis.PostID]bool{}
 	h.eachCounting(func(f *feed) {
 		for _, post := range f.top {
@@ -148,7 +148,7 @@ func (h *Hub) sendCounts(ctx context.Context, changed map[retwis.PostID]struct{}
 			}
 		}
 	})
-	return nil
+	return failure
 }
 
 // eachCounting calls visit for each feed with subscribers that receive changed counts, with the lock of its partition held.
@@ -164,7 +164,8 @@ func (h *Hub) eachCounting(visit func(*feed)) {
 	}
 }
 
-// readTops reads the newest posts of timelines that got a subscriber of changed counts, or were reset.
+// readTops reads the newest posts of the feeds that do not know them: those with a first subscriber of changed counts, and those that
+// were reset.
 func (h *Hub) readTops(ctx context.Context) error {
 	var unknown []*feed
 	h.eachCounting(func(f *feed) {
@@ -195,7 +196,7 @@ func (h *Hub) readTops(ctx context.Context) error {
 	return failure
 }
 
-// setTop sets the newest posts that were read, newest first. Others may have arrived since.
+// setTop sets the newest posts to those that were read, newest first, and adds the posts that have arrived since.
 func (f *feed) setTop(read []retwis.PostID) {
 	f.partition.mu.Lock()
 	defer f.partition.mu.Unlock()

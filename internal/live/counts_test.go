@@ -105,12 +105,20 @@ func TestCounts_ArePublishedOnlyWhileSomebodyAsks(t *testing.T) {
 func TestCounts_AreLostInAnOutage(t *testing.T) {
 	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 		db.push(alice)
+		db.push(bob)
+		ofBob := subscribeAs(t, h, retwis.Subscriber{Counts: true}, bob, "")
+		ofBob.want("caught up 0")
+		db.count(2)
+		time.Sleep(countEvery)
+		ofBob.want("#2")
 		r := subscribeAs(t, h, retwis.Subscriber{Counts: true}, alice, "")
 		r.want("caught up 0")
 		db.fail(true, "Newest")
 		db.count(1)
+		db.count(2)
 		time.Sleep(countEvery)
 		r.want()
+		ofBob.want("#2") // its newest posts were known
 		db.fail(false, "Newest")
 		time.Sleep(countEvery)
 		r.want()

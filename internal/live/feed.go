@@ -61,7 +61,7 @@ type feed struct {
 
 	counting int             // subscribers that receive changed counts
 	top      []retwis.PostID // if there are any: the posts of the newest entries, newest last; some may be there twice
-	topKnown bool            // top has those that arrived before the first such subscriber
+	topKnown bool            // whether top includes the posts that arrived before the first such subscriber
 
 	marker    retwis.Element // the last marker sent, or read with the first position
 	timeline  retwis.TimelineID
@@ -170,9 +170,8 @@ func (f *feed) whenIdle() <-chan struct{} {
 	return f.idle
 }
 
-// advance moves the position to an entry that arrived at the head, and sends its post unless
-// that is deleted or hidden, so that it was not loaded, or the feed sent its removal, or that of its repost, after it
-// was loaded.
+// advance moves the position to an entry that arrived at the head, and sends its post. It does not send a post that was not loaded, because
+// it is deleted or hidden, nor one whose removal, or that of its repost, the feed has sent since.
 func (f *feed) advance(e pubsub.Arrival, post *retwis.Post) {
 	f.position.Element, f.headObserved = e.Element, true
 	f.recent, f.newest = appendBounded(f.recent, e, recentLength), max(f.newest, e.ID)

@@ -38,8 +38,8 @@ func (e Entry) Element() retwis.Element {
 	return retwis.NewElement(e.Post, e.Author, e.Answered, e.Reposted)
 }
 
-// Timelines returns the single timelines that receive Post, apart from those of users who follow its author: the public timeline, mentions
-// and the timelines of hashtags. A repost is on none of them.
+// Timelines returns the single timelines that receive Post: the public timeline, mentions and the timelines of hashtags. A repost is on
+// none of them.
 func (e Entry) Timelines() []retwis.TimelineID {
 	var ids []retwis.TimelineID
 	if e.Answered == 0 && e.Reposted == 0 {

@@ -25,7 +25,7 @@ type PostRemoved struct {
 	AuthorID UserID // of the post, or the reposter
 }
 
-// PostChanged reports that the counts of a post have changed, of those among the newest of the timeline.
+// PostChanged reports that the counts of one of the newest posts of the timeline have changed.
 type PostChanged struct {
 	Cursor  Cursor
 	Post    *Post

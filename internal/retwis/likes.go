@@ -2,7 +2,7 @@ package retwis
 
 import "time"
 
-// Liker is a user who likes a post, and the position among them.
+// Liker is a user who likes a post, and the position among its likers.
 type Liker struct {
 	Cursor  Cursor
 	User    *User
@@ -17,7 +17,7 @@ type LikerPage struct {
 	TotalCount      int
 }
 
-// LikedPost is a post that a user likes, and the position among them.
+// LikedPost is a post that a user likes, and the position among the user's likes.
 type LikedPost struct {
 	Cursor  Cursor
 	Post    *Post

@@ -44,8 +44,8 @@ type HashtagRange struct {
 }
 
 // FindHashtags returns the hashtags of a text, in its order. A hashtag is a # and a name of letters, marks, digits and
-// underscores of any script, with a letter, whose first character is no mark. It ignores a # behind such a character, and
-// behind #, & and /, names that are too long, and everything in the URLs of [FindLinks].
+// underscores of any script. The name contains a letter, and its first character is not a mark. FindHashtags ignores names
+// that are too long, a # after a character of names or after #, & or /, and everything in the URLs of [FindLinks].
 func FindHashtags(text string) []HashtagRange {
 	if !strings.Contains(text, "#") {
 		return nil
@@ -110,10 +110,10 @@ func foldedTag(name string) (string, bool) {
 	return folded, len(folded) <= maxTagBytes && strings.ContainsFunc(folded, unicode.IsLetter)
 }
 
-// FoldTag returns the form of a name in which hashtags are equal. It ignores case, compatibility forms such as full-width letters,
-// and characters that nobody sees, but not accents. This is NFKC_Casefold of the Unicode Standard, section 3.13.
+// FoldTag returns the form in which names of hashtags are compared. It ignores case, compatibility forms such as full-width letters,
+// and invisible characters, but not accents. This is NFKC_Casefold of the Unicode Standard, section 3.13.
 func FoldTag(name string) string {
-	for range 3 { // the second time changes very few names, and the third one none
+	for range 3 { // the second pass changes very few names, and the third one none
 		folded := strings.Map(func(r rune) rune {
 			if unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
 				return -1
@@ -129,7 +129,8 @@ func FoldTag(name string) string {
 	return name
 }
 
-// smallCherokee returns the small form of a Cherokee letter, and any other character as it is. The library exchanges the two forms.
+// smallCherokee returns the small form of a Cherokee letter, and any other character unchanged. The library replaces each of the two
+// forms by the other one.
 func smallCherokee(r rune) rune {
 	if unicode.Is(unicode.Cherokee, r) {
 		return unicode.ToLower(r)

@@ -23,8 +23,8 @@ const (
 // postCounts is the kind of [PostCounts], which no client can name.
 const postCounts TimelineKind = 'c'
 
-// PostCounts returns the id under which a process registers its presence in a partition to be told which posts have other counts.
-// It is no timeline.
+// PostCounts returns the id under which a process registers in a partition, to receive the posts whose counts change. It does not
+// identify a timeline.
 func PostCounts(partition int) TimelineID { return TimelineID{postCounts, UserID(Buckets + partition)} }
 
 // IsPostCounts reports whether the id is one of [PostCounts].
@@ -139,12 +139,12 @@ type Page struct {
 	Before Cursor
 
 	FilterEpoch int64  // of the viewer, for the cursors of a timeline; 0 for an anonymous one
-	Viewer      UserID // whose likes and reposts of the posts of a timeline are read with the page, if that takes no further read; or 0
+	Viewer      UserID // read the viewer's likes and reposts of the posts with the page, if that takes no further read; 0 not to read them
 	Unread      int    // at most this many unread posts of a timeline are counted, up to [MaxUnread]; 0 not to count
 }
 
-// Direction returns whether the page has the first edges, which are the newest ones, or the last; their number; and the cursor at
-// which it begins.
+// Direction returns whether the page is read forward, from the first edges, or backward, from the last ones. It also returns the number
+// of edges, and the cursor at which the page begins.
 func (p Page) Direction() (first bool, count int, from Cursor) {
 	if p.Last > 0 {
 		return false, p.Last, p.Before

@@ -14,8 +14,8 @@ import (
 	"retwis/internal/server/operation"
 )
 
-// A read from a socket takes about five microseconds, whatever it returns. A client that sends its bytes one by one would take
-// them once for each, and pay for its bytes only.
+// A read from a socket takes about five microseconds, whatever it returns. Without a price for reads, a client that sends its bytes one
+// by one would cause a read for each byte, and pay for the bytes only.
 const (
 	smallRead     = 256                    // bytes; a read that returns fewer is small
 	freeReads     = 50                     // small reads of a connection that are free at once
@@ -24,12 +24,12 @@ const (
 )
 
 // meteredConn is a connection whose small reads cost the network of its client a point each, beyond some that are free. While
-// the network has no budget, it reads less often, so that one read returns what many would have. One goroutine reads.
+// the network has no budget, it reads less often, so that one read returns more bytes. One goroutine reads.
 type meteredConn struct {
 	net.Conn
 	executor operation.Executor
 	networks *connections
-	client   atomic.Pointer[netip.Addr] // who sends; nil between the requests of a trusted proxy, which has no budget
+	client   atomic.Pointer[netip.Addr] // the client that sends; nil between the requests of a trusted proxy, which has no budget
 
 	free    int // small reads
 	freedAt time.Time
@@ -42,7 +42,7 @@ func newMeteredConn(conn net.Conn, executor operation.Executor, networks *connec
 	return c
 }
 
-// belongsTo says who sends from now on.
+// belongsTo sets the client that sends from now on.
 func (c *meteredConn) belongsTo(client netip.Addr) {
 	if known := c.client.Load(); known != nil && *known == client {
 		return
@@ -112,8 +112,8 @@ func withConn(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, conn)
 }
 
-// attributed returns a handler that says of a trusted proxy's connection which client's request it carries. A websocket
-// remains that client's.
+// attributed returns a handler that attributes the connection of a request to the client of the request, which differs from the peer
+// behind a trusted proxy. A websocket remains attributed to that client.
 func attributed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if conn, ok := r.Context().Value(connKey{}).(*meteredConn); ok {
@@ -123,7 +123,7 @@ func attributed(next http.Handler) http.Handler {
 	})
 }
 
-// noteSender is the server's hook for changes of connections: between two requests, a connection is its peer's.
+// noteSender is the server's hook for changes of connections. Between two requests, it attributes a connection to its peer.
 func noteSender(conn net.Conn, state http.ConnState) {
 	if metered, ok := conn.(*meteredConn); ok && state == http.StateIdle {
 		metered.belongsTo(httpapi.AddressOf(conn.RemoteAddr()))

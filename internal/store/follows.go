@@ -30,7 +30,7 @@ func (s *Follows) Follow(ctx context.Context, reader, author retwis.UserID) erro
 	return s.follow(ctx, reader, author, "")
 }
 
-// FollowShowing does the same, and determines whether the home of the reader shows the reposts of the author, also if the reader
+// FollowShowing is [Follows.Follow], and sets whether the home of the reader shows the reposts of the author, also if the reader
 // follows the author already. A change resets the subscriptions of the reader.
 func (s *Follows) FollowShowing(ctx context.Context, reader, author retwis.UserID, reposts bool) error {
 	if reposts {

@@ -46,15 +46,15 @@ type changedLikes struct {
 	likersIn
 	post    retwis.PostID
 	due     string // the time from which it was due
-	settled bool   // whether the stored number was right before
-	stored  bool   // whether it was not, and is now
+	settled bool   // whether the number was stored already
+	stored  bool   // whether this call stored it
 	gone    bool   // whether the post does not exist
 }
 
-// CountLikes stores the numbers of likers that have changed in some partitions, at the partitions of the posts, and removes
-// the likes of deleted posts. It handles the posts whose number was last stored at least [Options.LikePeriod] ago. Each change
-// is recorded until a later call finds its number stored, so a call may be interrupted, repeated, or concurrent with others.
-// It reports whether more is due.
+// CountLikes stores the numbers of likers that have changed in some partitions, at the partitions of the posts. It removes
+// the likes of deleted posts. It handles the posts whose number was last stored at least [Options.LikePeriod] ago. A change
+// stays recorded until a later call finds its number stored, so a call may be interrupted, repeated, or concurrent with others.
+// It reports whether more posts are due.
 func (s *Tasks) CountLikes(ctx context.Context, partitions []int) (more bool, err error) {
 	changed, more, err := s.dueLikes(ctx, partitions)
 	if err != nil || len(changed) == 0 {
@@ -81,7 +81,7 @@ func (s *Tasks) CountLikes(ctx context.Context, partitions []int) (more bool, er
 	return more, errors.Join(append(failures, s.settleLikes(ctx, done))...)
 }
 
-// dueLikes counts the likers of posts of partitions that are due. It reports whether more are.
+// dueLikes counts the likers of the posts that are due in some partitions. It reports whether more posts are due.
 func (s *Tasks) dueLikes(ctx context.Context, partitions []int) (changed []*changedLikes, more bool, err error) {
 	calls := make([]rdb.Call, len(partitions))
 	for i, number := range partitions {
@@ -129,7 +129,7 @@ func (s *Tasks) verifyLikers(ctx context.Context, changed []*changedLikes) error
 	return s.db.VerifyRecords(ctx, records)
 }
 
-// storeLikeCounts stores the numbers of likers, and finds out which were right before and which posts do not exist.
+// storeLikeCounts stores the numbers of likers. It records which numbers were stored already, and which posts do not exist.
 func (s *Tasks) storeLikeCounts(ctx context.Context, changed []*changedLikes) (failures []error) {
 	calls := make([]rdb.Call, len(changed))
 	for i, c := range changed {
@@ -146,6 +146,7 @@ func (s *Tasks) storeLikeCounts(ctx context.Context, changed []*changedLikes) (f
 			changed[i].settled = true
 		case "gone":
 			changed[i].gone = true
+		case "newer": // another call has counted since; the post stays due
 		default:
 			changed[i].stored = true
 			s.metrics.likeCounts.Inc()
@@ -177,8 +178,8 @@ func (s *Tasks) removeLikes(ctx context.Context, c *changedLikes) (bool, error) 
 	return false, nil
 }
 
-// verifyLikeCounts verifies that the stored numbers of likers are durable. Replicas have the writes to a partition in their
-// order, so it looks at the last one.
+// verifyLikeCounts verifies that the stored numbers of likers are durable. Replicas receive the writes of a partition in
+// order, so it verifies the last one of each partition.
 func (s *Tasks) verifyLikeCounts(ctx context.Context, changed []*changedLikes) error {
 	records := map[int]rdb.Record{}
 	for _, c := range changed {
@@ -197,8 +198,8 @@ func (s *Tasks) verifyLikeCounts(ctx context.Context, changed []*changedLikes) e
 	return s.db.VerifyRecords(ctx, records)
 }
 
-// settleLikes removes the posts from the changed likes whose numbers were stored before and are still right. The others are
-// due again after a period.
+// settleLikes removes the posts whose numbers were stored already, and are still right, from the changed likes. The other
+// posts are due again after a period.
 func (s *Tasks) settleLikes(ctx context.Context, changed []*changedLikes) error {
 	settle := map[int]*rdb.Call{}
 	for _, c := range changed {

@@ -22,7 +22,7 @@ type listRange struct {
 	below   []retwis.Element   // the next entries below the range, up to [retwis.CursorReserve]
 	hidden  []bool             // of each of entries: whether the timeline does not show it
 	same    [][]retwis.Element // of each of entries that is a repost: the elements directly below it that show the same post
-	related []retwis.Relation  // of each of entries: what connects the reader with its post, if that was asked for
+	related []retwis.Relation  // of each of entries: the relation of the reader to its post, if the request asks for it
 	bottom  bool               // whether the range includes [rdb.ListComplete]
 
 	above  aboveMarker   // if it was asked for
@@ -175,7 +175,7 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 	return got, nil
 }
 
-// parse parses the entries above a marker: the entries, the indexes of replies that the timeline does not show, and the same posts.
+// parse parses the entries above a marker, the indexes of those that the timeline hides, and the same posts of lib/repeats.lua.
 func (a *aboveMarker) parse(entries, hidden, same any) error {
 	elements, err := rdb.Elements(entries)
 	if err != nil {

@@ -258,13 +258,7 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	if !t.older || !t.deep {
 		return nil, true, nil
 	}
-	ahead := 0 // posts that will be skipped
-	for post := range t.held {
-		if post < t.bound {
-			ahead++
-		}
-	}
-	posts, end, err := t.timelines.mergeProfiles(ctx, t.id, t.bound, true, count+ahead, t.origins)
+	posts, end, err := t.timelines.mergeProfiles(ctx, t.id, t.bound, true, count+t.heldBelow(t.bound), t.origins)
 	if err != nil {
 		return nil, false, err
 	}
@@ -281,10 +275,21 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	return entries, end, t.markRepeats(ctx, entries)
 }
 
+// heldBelow returns the number of posts below an id that are skipped, because the list holds them.
+func (t *tailWalk) heldBelow(id retwis.PostID) int {
+	held := 0
+	for post := range t.held {
+		if post < id {
+			held++
+		}
+	}
+	return held
+}
+
 // markRepeats finds the repeats among older posts.
 func (t *tailWalk) markRepeats(ctx context.Context, entries []entry) error {
 	return markRepeats(entries, func(below retwis.PostID, count int) ([]entry, error) {
-		posts, _, err := t.timelines.mergeProfiles(ctx, t.id, below, true, count+len(t.held), t.origins)
+		posts, _, err := t.timelines.mergeProfiles(ctx, t.id, below, true, count+t.heldBelow(below), t.origins)
 		var older []entry
 		for _, p := range posts {
 			if !t.held[p.element.ID] && t.arrived(p.element.ID) {

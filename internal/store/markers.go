@@ -68,14 +68,14 @@ func (s *Timelines) Unread(ctx context.Context, id retwis.TimelineID, atMost int
 // aboveMarker is the marker of a timeline, and the newest entries above it.
 type aboveMarker struct {
 	marker  retwis.Element // zero if the timeline has none
-	entries []entry        // without replies that the timeline does not show
-	scanned int            // number of entries read, those included
+	entries []entry        // without replies and reposts that the timeline hides
+	scanned int            // number of entries read, including those
 }
 
 // existing says which posts and reposts exist, of those that were read.
 type existing map[retwis.PostID]bool
 
-// has reports whether it is known what an entry shows.
+// has reports whether all posts and reposts were read that decide whether the timeline shows an entry.
 func (x existing) has(e entry) bool {
 	if _, known := x[e.element.Shown()]; !known {
 		return false

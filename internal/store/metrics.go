@@ -64,7 +64,7 @@ func newMetrics(register prometheus.Registerer) *metrics {
 		Name: "retwis_page_early_ends_total",
 		Help: "Pages of a list that ended early, after many entries that they do not show.",
 	}, []string{"list"})
-	for _, list := range []string{timelineList, likedList, string(retwis.ReplyReference), string(retwis.QuoteReference), string(retwis.RepostReference)} {
+	for _, list := range []string{timelineList, likedList, string(retwis.ReplyReference), string(retwis.QuoteReference)} {
 		earlyEnds.WithLabelValues(list)
 	}
 	return &metrics{

@@ -54,6 +54,36 @@ func TestPage_OfCachedPostsTakesOneRoundTrip(t *testing.T) {
 	})
 }
 
+// The cache may still hold a post that a repost on the same page, whose original is read, shows to be deleted.
+func TestPage_HidesACachedPostThatARepostShowsToBeDeleted(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		elsewhere := newEngine(t, store.Options{URL: url}) // another process
+		reader, authors := e.ReaderApart(2)
+		author, reposter := authors[0], authors[1]
+		release := e.HoldOutbox(author)
+		post := e.Post(author, "to be deleted")
+		storetest.Repost(t, e.Store, reposter, post)
+		_, stop := e.Work(fanout.Options{})
+		e.DrainAllBut(e.Outbox.PartitionOfUser(author))
+		release()
+		e.Drain() // the post is above its repost
+		stop()
+		home := retwis.Home(reader)
+		if posts, _ := shown(t, elsewhere, home); len(posts) != 2 {
+			t.Fatalf("the home shows %v, want a post and its repost", posts)
+		}
+		if err := e.Posts.DeletePost(t.Context(), author, post); err != nil {
+			t.Fatal(err)
+		}
+		page, err := elsewhere.Timelines.Page(t.Context(), home, retwis.Page{Last: 20})
+		if err != nil || len(page.Edges) > 0 {
+			t.Errorf("the home shows %+v, %v, want nothing", page.Edges, err)
+		}
+	})
+}
+
 func TestPage_HidesADeletionOnceItReachedThePartition(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {

@@ -10,8 +10,8 @@ import (
 	"retwis/internal/store/rdb"
 )
 
-// A timeline does not show a repost if one of the repeatSpan elements directly below it, in the list or below the list, shows the
-// same post. The script lib/repeats.lua has the same rule.
+// repeatSpan is the number of elements of the rule about repeats: a timeline does not show a repost if one of so many elements directly
+// below it shows the same post. The script lib/repeats.lua has the same rule.
 const repeatSpan = 100
 
 // place is an element and its index, counted downwards.
@@ -49,7 +49,8 @@ func sameBelow(of place, places []place) []retwis.Element {
 	return same
 }
 
-// reposts returns the reposts of which an entry needs to know whether they were undone: its own, and those of the same post below it.
+// reposts returns the reposts that decide whether the timeline shows an entry, unless they were undone: its own, and those of the same
+// post below it.
 func (e entry) reposts() []retwis.PostID {
 	var ids []retwis.PostID
 	if e.element.Reposted != 0 {
@@ -63,13 +64,13 @@ func (e entry) reposts() []retwis.PostID {
 	return ids
 }
 
-// showsEntry reports whether the post of an entry exists and, for a repost, whether it was not undone and repeats nothing below it.
+// showsEntry reports whether the post of an entry exists. For a repost it must also not be undone, and not repeat an element below it.
 func (x existing) showsEntry(e entry) bool {
 	return x.shows(e.element) && !slices.ContainsFunc(e.same, x.shows)
 }
 
-// hideRepeats hides the entries of a replay that repeat a post which the list shows directly below them, or that show nothing any more. The
-// entries are newest first.
+// hideRepeats hides the reposts of a replay that repeat a post which the list shows directly below them. Of the reposts that may repeat
+// one, it also hides those that no longer show a post. The entries are newest first.
 func (s *Live) hideRepeats(ctx context.Context, arrived []pubsub.Arrival, places []place) error {
 	var entries []entry
 	var at []int

@@ -171,10 +171,7 @@ func (s *Posts) Thread(ctx context.Context, id retwis.PostID) (*retwis.Thread, e
 // ReferencePage returns a page of the replies to a post, or of its quotes. The post may have been deleted. Replies of the author of
 // the post come first, at most [ownReplies] of them. It skips deleted replies and quotes and refills the page.
 func (s *Posts) ReferencePage(ctx context.Context, of retwis.References, page retwis.Page) (retwis.PostPage, error) {
-	backward, count, cursor := page.Last > 0, page.First, page.After
-	if backward {
-		count, cursor = page.Last, page.Before
-	}
+	forward, count, cursor := page.Direction()
 	var at *retwis.ReferencePosition
 	if cursor != "" {
 		from, err := cursor.ReferencePosition(of)
@@ -186,7 +183,7 @@ func (s *Posts) ReferencePage(ctx context.Context, of retwis.References, page re
 	inside, more := at != nil, false
 	var result retwis.PostPage
 	for scanned, ask := 0, count+1; ; ask = scanStep {
-		found, err := s.readReferences(ctx, of, at, backward, ask)
+		found, err := s.readReferences(ctx, of, at, !forward, ask)
 		if err != nil {
 			return retwis.PostPage{}, fmt.Errorf("read the %s of post %s: %w", of.Kind, of.To, err)
 		}
@@ -218,7 +215,7 @@ func (s *Posts) ReferencePage(ctx context.Context, of retwis.References, page re
 			break
 		}
 	}
-	if result.HasNextPage, result.HasPreviousPage = more, inside; backward {
+	if result.HasNextPage, result.HasPreviousPage = more, inside; !forward {
 		slices.Reverse(result.Edges)
 		result.HasNextPage, result.HasPreviousPage = inside, more
 	}

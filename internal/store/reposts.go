@@ -16,9 +16,9 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Repost makes a user repost a post, and returns the element of the repost. A repost of a repost is one of its original. A user
-// has at most one repost of a post, so a repeat returns the first one. It returns [retwis.ErrPostNotFound] if there is no
-// such post.
+// Repost makes a user repost a post, and returns the element of the repost. The repost of a repost is a repost of the original. A
+// user has at most one repost of a post, so a repeated call returns the first one. It returns [retwis.ErrPostNotFound] if there is
+// no such post.
 func (s *Posts) Repost(ctx context.Context, user retwis.UserID, post retwis.PostID) (retwis.Element, error) {
 	original, err := s.original(ctx, post)
 	if err != nil {
@@ -96,7 +96,8 @@ func (s *Posts) Reposted(ctx context.Context, user retwis.UserID, ids []retwis.P
 	return reposted, nil
 }
 
-// original returns the post that a repost of a post or repost shows, which exists. Otherwise it returns [retwis.ErrPostNotFound].
+// original returns the id itself if it is that of a post, or the original if it is that of a repost. It returns
+// [retwis.ErrPostNotFound] if there is no such post.
 func (s *Posts) original(ctx context.Context, id retwis.PostID) (retwis.PostID, error) {
 	found, err := s.read(ctx, []retwis.PostID{id})
 	if err == nil && found[0] != nil && found[0].Reposted != 0 {
@@ -113,7 +114,8 @@ func (s *Posts) original(ctx context.Context, id retwis.PostID) (retwis.PostID, 
 	}
 }
 
-// maxReposters is the number of reposts of a deleted post whose timelines are announced the deletion one by one.
+// maxReposters is the number of reposts up to which the deletion of a post is announced to the timelines of each repost. Beyond it, the
+// deletion is announced to all watched timelines.
 const maxReposters = 100
 
 // Reposters returns for each post the users who have reposted it, of the [maxReposters] newest reposts. Some may have undone it.

@@ -25,7 +25,7 @@ type Timelines struct {
 type entry struct {
 	element retwis.Element
 	deep    bool // below the end of the list: read by id from the profiles of the sources
-	hidden  bool // the timeline does not show it: a reply to a user whom it does not concern
+	hidden  bool // the timeline holds it and does not show it: see lib/visibility.lua
 	covered bool // whether the list was read with the changes of the post
 
 	same []retwis.Element // of a repost: the elements directly below it that show the same post
@@ -178,7 +178,8 @@ func (s *Timelines) shown(ctx context.Context, entries []entry, w walk, known ex
 	}
 	exist := existing{}
 	for i, post := range posts {
-		exist[ids[i]] = post != nil
+		others, repeated := exist[ids[i]] // the cache may have a post whose deletion is known to the read for its repost
+		exist[ids[i]] = post != nil && (others || !repeated)
 	}
 	if known != nil {
 		maps.Copy(known, exist)

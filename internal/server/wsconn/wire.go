@@ -11,8 +11,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// A message may take as many bytes on the wire as freeWireBytes and wirePerByte for each byte of its text. Otherwise a client
-// could keep a core busy with the headers of empty frames, which cost nothing, since only text has a price.
+// A message may take freeWireBytes on the wire, and wirePerByte more for each byte of its text. Otherwise a client could keep a core
+// busy with the headers of empty frames, which are free, because only text has a price.
 const (
 	freeWireBytes = 2 << 10
 	wirePerByte   = 2
@@ -57,8 +57,8 @@ func (w *wire) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// begin is called before a message is read. It may be one that is dropped, because the connection is closing: how long that
-// takes is bounded, and the client has to see the close frame.
+// begin is called before a message is read. On a connection that is closing, messages are dropped without a bound on their bytes: the time
+// of closing is bounded, and the client has to receive the close frame.
 func (w *wire) begin(dropped bool) {
 	w.received, w.allowed = 0, freeWireBytes
 	if dropped {
@@ -66,7 +66,7 @@ func (w *wire) begin(dropped bool) {
 	}
 }
 
-// control is called with the length of each ping or pong, which are bounded on their own.
+// control is called with the length of each ping or pong, whose number has a limit of its own.
 func (w *wire) control(length int) { w.allowed += length + freeOfControl }
 
 // freeOfControl is the length of the longest header of a control frame.

@@ -21,8 +21,8 @@ type Call struct {
 }
 
 // keys returns the keys that Redis sees: those of the call, and one that never exists. Because of the latter, a cluster
-// refuses the script with TRYAGAIN while it moves the slot to another master. Otherwise it would run the script and break it
-// off, half done, at the first key that has moved or does not exist yet; or the new master would run it without the keys that
+// refuses the script with TRYAGAIN while it moves the slot to another master. Otherwise it would run the script and stop it
+// halfway, at the first key that has moved or does not exist yet; or the new master would run it without the keys that
 // have not moved. The script does not see the key: see [script.Load].
 func (c Call) keys() []string {
 	return append(slices.Clip(c.Keys), absentKey(c.Keys[0]))

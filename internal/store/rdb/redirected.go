@@ -8,7 +8,8 @@ import (
 
 // redirected is a hook of clients of a cluster. The driver repeats all commands of a pipeline if the first one fails with a
 // transient error such as TRYAGAIN. While slots move, it has already planned to send some of them to other nodes. It would then
-// send these twice at the same time, and two goroutines would write the same reply. With the hook, it repeats only what has moved.
+// send these twice at the same time, and two goroutines would write the same reply. With the hook, it sends only the redirected commands
+// again.
 type redirected struct{}
 
 // DialHook implements [redis.Hook].

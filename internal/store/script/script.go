@@ -181,8 +181,8 @@ const (
 	lib       = "lib"
 )
 
-// Load returns all scripts by name. The text of a script contains the files of lib/ that it includes. Every script needs one
-// key more than its head describes, after the others: a key of the same slot that never exists.
+// Load returns all scripts by name. The text of a script contains the files of lib/ that it includes. A call passes one more key than
+// the head of the script describes, after the others: a key of the same slot that never exists.
 func Load() (map[Name]*redis.Script, error) {
 	scripts := map[Name]*redis.Script{}
 	err := fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {
@@ -224,5 +224,5 @@ func read(file string) (string, error) {
 	return removeAbsentKey + string(text), nil
 }
 
-// removeAbsentKey begins every script, so that scripts may count their keys.
+// removeAbsentKey begins every script. It removes the key that never exists, so that scripts may count their keys.
 const removeAbsentKey = "table.remove(KEYS) "

@@ -227,7 +227,7 @@ func failover(ctx context.Context, e *Environment) error {
 }
 
 // reshard moves slots. On a busy machine a replica may replace one of the two masters meanwhile, which ends the move in the
-// middle of a slot: the tool of Redis then repairs that slot, and the rest is moved between the masters of that time.
+// middle of a slot. Then redis-cli repairs that slot, and the next attempt moves slots between the current masters.
 func reshard(ctx context.Context, e *Environment) error {
 	ctx = context.WithoutCancel(ctx)
 	for try := 1; ; try++ {

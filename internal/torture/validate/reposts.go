@@ -6,8 +6,8 @@ import (
 	"retwis/internal/torture/history"
 )
 
-// Reposting returns what stands for a repost in a list: the text of the post, the reposter, and the id of the entry, because a user may
-// repost a post again.
+// Reposting returns the text that represents a repost in a list: the text of the post, the reposter, and the id of the entry, because a
+// user may undo a repost and repost the post again.
 func Reposting(text, reposter, id string) string { return text + " ~" + reposter + " " + id }
 
 // shownBy returns the text of the post that an entry shows, and the reposter, empty if the entry is the post itself.
@@ -38,7 +38,7 @@ func showing(list []string) map[string]bool {
 	return shown
 }
 
-// reposted checks that the timelines of a user show what those reposted whom they concern, and no other reposts. A timeline need not have the repost
+// reposted checks that the timelines of a user show the reposts of their sources, and no other reposts. A timeline need not show the repost
 // of a post that it shows further below.
 func (c *checker) reposted(v history.View) {
 	all := lists(v)

@@ -36,7 +36,7 @@ type entry struct {
 	Reason  *struct{ User struct{ Username string } }
 }
 
-// text returns what stands for the entry in a history.
+// text returns the text that represents the entry in a history.
 func (e entry) text() string {
 	if e.Reason != nil {
 		return validate.Reposting(e.Node.Text, e.Reason.User.Username, e.EntryID)

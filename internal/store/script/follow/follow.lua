@@ -1,5 +1,5 @@
--- follow writes both directions of an edge and queues the back-fill of the reader's home. It does not change the edge if it
--- exists, but whether the home shows the reposts of the author. If that changes, it raises the filter epoch of the reader.
+-- follow writes both directions of an edge and queues the back-fill of the reader's home. It does not change an existing edge. It
+-- also sets whether the home shows the reposts of the author. If that changes, it raises the filter epoch of the reader.
 --
 -- KEYS   1 account of the reader   2 following   3 followers of the author in this partition
 --        4 clock   5 outbox   6 users whose reposts the home does not show   7 online   8 online nodes

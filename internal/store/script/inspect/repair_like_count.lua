@@ -1,5 +1,5 @@
--- repair_like_count makes the number of likes of a post the sum over the like partitions, and accepts any version of the
--- number of likers in one of these.
+-- repair_like_count sets the number of likes of a post to the sum over the like partitions. It resets the version of the number of
+-- likers in one partition, so that any later count replaces this number.
 --
 -- KEYS   1 post   2 like partitions
 -- ARGV   1 partition

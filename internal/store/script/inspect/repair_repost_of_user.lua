@@ -1,4 +1,5 @@
--- repair_repost_of_user makes the reposts of a user hold the repost of a post that was not undone, or none.
+-- repair_repost_of_user makes the reposts of a user hold the repost of a post that was not undone. Without such a repost, it removes
+-- the entry of the post.
 --
 -- KEYS   1 reposts of the user   2 profile
 -- ARGV   1 user   2 field: the post   3 post key prefix

@@ -1,9 +1,9 @@
--- repair_tag makes the record of a hashtag and the claim of a name agree. A hashtag without a record gets it back from the claim. A
--- record whose name nobody claims gets the claim. If another hashtag holds the name, the hashtag and its timeline are deleted.
+-- repair_tag makes the record of a hashtag and the claim of a name agree. It restores a missing record from the claim, and a
+-- missing claim from the record. If another hashtag holds the name, it deletes the hashtag and its timeline.
 --
 -- KEYS   1 claim of the name   2 record of the hashtag   3 its posts
--- ARGV   1 hashtag, '0' if the claim is malformed   2 name in its record, '' if it had none when it was inspected   3 '1' if that is a spelling of the name
---        4 prefix of the keys of hashtags
+-- ARGV   1 hashtag, '0' if the claim is malformed   2 name in its record when it was inspected, '' if it had none
+--        3 '1' if that is a spelling of the name, else ''   4 prefix of the keys of hashtags
 -- Reply  1
 --@include idle
 

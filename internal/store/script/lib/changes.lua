@@ -4,8 +4,8 @@
 --   state                       the new state of the author's account
 -- Nothing produces kinds other than removed yet. Readers ignore unknown kinds.
 
--- add_change adds a change, and keeps the newest ones. The id of the last one is a string beside the stream, because most reads
--- need only that, and a stream is slow to read.
+-- add_change adds a change, and keeps the newest ones. It also stores the id of the last one in a string of its own, because most
+-- reads need this id only, and reading a stream is slow.
 local function add_change(changes, keep, kind, subject, author)
   redis.call('SET', changes .. ':last', redis.call('XADD', changes, 'MAXLEN', keep, '*', kind, subject, 'author', author))
 end

@@ -7,8 +7,8 @@ local function likes_changed(changed, post, period)
   return redis.call('ZADD', changed, 'NX', string.format('%.0f', unix_ms() + period), post)
 end
 
--- count_again makes the worker count a post, also if it is about to find the stored number right: the time from which the post
--- is due becomes another one.
+-- count_again makes the worker count a post, also if the worker is about to settle it: the post gets another time from which it
+-- is due.
 local function count_again(changed, post)
   local due, before = unix_ms(), tonumber(redis.call('ZSCORE', changed, post) or '0')
   redis.call('ZADD', changed, string.format('%.0f', due > before and due or before + 1), post)

@@ -1,6 +1,6 @@
--- A timeline shows a post once where it holds it several times close together: it does not show a repost if one of the REPEATS elements
--- directly below it shows the same post. An element whose post was deleted, or whose repost was undone, shows nothing. Scripts
--- cannot tell, because the records may be in other partitions. So they return the elements that may count.
+-- The rule about repeats: a timeline does not show a repost if one of the REPEATS elements directly below it shows the same post. An
+-- element whose post was deleted, or whose repost was undone, shows nothing. Scripts cannot read that, because the records may be in
+-- other partitions. So they return the elements that may show the same post.
 local REPEATS = 100
 
 -- is_repost reports whether an element is a repost.
@@ -8,11 +8,12 @@ local function is_repost(element)
   return #element > ID_DIGITS and string.find(element, '~', 1, true) ~= nil
 end
 
--- same_posts returns, as pairs of an index and an element, the elements that show a post which one of some elements reposts. These
--- elements begin at an index of a list, and have the indexes from 1; the elements below them count, as far as they are directly below
--- a repost. Without reposts it returns nothing, and reads nothing.
+-- same_posts returns the elements that show a post which one of the given elements reposts, as pairs of an index and an element. It
+-- searches the given elements, which have the indexes from 1, and those among the REPEATS elements below the last repost. Without
+-- reposts it returns nothing, and reads nothing.
 --
--- is_hidden  returns whether the timeline does not show an element for another reason
+-- list, from  the list, and the index in it of the first of the elements
+-- is_hidden   returns whether the timeline does not show an element for another reason
 local function same_posts(list, from, elements, is_hidden)
   local posts, last
   for i = 1, #elements do

@@ -1,4 +1,4 @@
--- The replies of a post are a sorted set, and so are its quotes. A score is the creation time of the reply in milliseconds. That of a reply by the
+-- The replies of a post are a sorted set, and so are its quotes and its reposts. A score is the creation time of the reply in milliseconds. That of a reply by the
 -- author of the post is lower by FIRST, so that these come before all others; but only up to a number of them.
 local FIRST = 10000000000000
 
@@ -8,7 +8,7 @@ local function reply_score(reply, first)
 end
 
 -- add_reply adds a reply to the replies of a post unless they hold it, and returns the number of replies added. Above
--- the cap it removes the oldest replies of other users, and records that in a field of the post. Quotes are added the same way.
+-- the cap it removes the oldest replies of other users, and records that in a field of the post. Quotes and reposts are added the same way.
 local function add_reply(replies, post, reply, by_author, cap, most_first, trimmed)
   if redis.call('ZSCORE', replies, reply) then
     return 0

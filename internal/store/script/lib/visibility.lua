@@ -1,5 +1,5 @@
--- Some timelines hold replies and reposts that they do not show. Whether they show one is decided when they are read, replayed or
--- published, because it depends on whom the reader follows now, and how.
+-- Some timelines hold replies and reposts that they do not show. Scripts decide whether a timeline shows an element when they read,
+-- replay or publish it, because that depends on the current follows of the reader.
 
 -- hides reports whether a timeline does not show an element. A home shows a reply to another user if it is by the
 -- reader, or answers the reader or a user whom the reader follows. A list does the same for its owner and its members. A profile

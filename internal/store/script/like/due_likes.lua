@@ -1,5 +1,5 @@
--- due_likes counts the likers of the next posts whose number is due, with a version. A post that is due more than a period from
--- now was added while the clock was ahead, and is due too.
+-- due_likes counts the likers of the next posts that are due, and assigns a version to the counts. A post that is due more than a
+-- period from now was added while the clock was ahead, and is due too.
 --
 -- KEYS   1 changed likes   2 clock
 -- ARGV   1 maximum number of posts   2 prefix of the keys of likers   3 period in milliseconds

@@ -1,11 +1,12 @@
--- set_like_count stores the number of likers of a post in a partition, unless a newer version is stored. It keeps the number
--- of likes of the post, the field total, equal to the sum over the partitions. Of a post that does not exist it forgets
--- partitions without likers. It publishes a change to the nodes that serve events of counts.
+-- set_like_count stores the number of likers of a post in a partition, unless a newer version is stored. It keeps the field
+-- total, the number of likes of the post, equal to the sum over the partitions. If the post does not exist, it removes the
+-- partition when no likers remain there. It publishes a change to the nodes that serve events of counts.
 --
 -- KEYS   1 post   2 like partitions   3 online   4 online nodes
 -- ARGV   1 partition   2 version   3 likers there   4 post   5 PUBLISH or SPUBLISH   6 channel prefix
 --        7 name under which nodes register
--- Reply  'changed', 'same', or 'gone' if there is no such post
+-- Reply  'changed'; 'same' if this number was stored already; 'newer' if a newer version has another number; or 'gone' if
+--        there is no such post
 --@include publish
 
 local version, count = string.match(redis.call('HGET', KEYS[2], ARGV[1]) or '0:0', '^(%d+):(%d+)$')
@@ -19,7 +20,7 @@ if redis.call('HEXISTS', KEYS[1], 'text') == 0 then
   return 'gone'
 end
 if tonumber(version) >= tonumber(ARGV[2]) then
-  return 'same'
+  return count == ARGV[3] and 'same' or 'newer'
 end
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2] .. ':' .. ARGV[3])
 if count == ARGV[3] then

@@ -1,9 +1,9 @@
--- settle_likes removes posts from the changed likes whose stored number was right already and still is. It delays the others
--- by a period. A post that is due from another time than it was is left alone: its deletion may have been announced meanwhile.
+-- settle_likes removes posts from the changed likes if their number was stored already and is still right. It delays the others
+-- by a period. It does not change a post that is due from another time than before: its deletion may have been announced meanwhile.
 --
 -- KEYS   1 changed likes
 -- ARGV   1 prefix of the keys of likers   2 period in milliseconds
---        3… post, time from which it was due, likers that were counted, or '' if their stored number was wrong
+--        3… post, time from which it was due, likers that were counted, or '' if the call had to store their number
 -- Reply  posts removed
 --@include clock
 

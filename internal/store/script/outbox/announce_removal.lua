@@ -1,7 +1,6 @@
--- announce_removal delivers the deletion of a post. It adds a change to the partition's changes,
--- once, and publishes the removal to the watched timelines among the next followers of the author or of a user who
--- reposted the post, among the next lists that contain one of them, or to the next of all watched timelines. The lists keep the
--- post; reads skip it.
+-- announce_removal delivers the deletion of a post. It adds a change to the partition's changes, once, and publishes the removal to
+-- the next watched timelines: homes of followers of the author or of a reposter, lists that contain one of them, or all watched
+-- timelines. The lists keep the post; reads skip it.
 --
 -- The progress is the score of the last follower processed, or the cursor of a scan of the watched timelines.
 --

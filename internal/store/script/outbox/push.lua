@@ -6,9 +6,8 @@
 -- call. Calls serve followers up to that clock only: the back-fill of a later follower reads the post.
 -- Without this bound, a reader who was served, unfollowed and followed again would be served twice.
 --
--- The progress ends in '*' while a call runs. Redis can break a call off if it migrates the slot and
--- keys move away. The next call then searches the list of every follower whom the first one may have
--- served before it pushes.
+-- The progress ends in '*' while a call runs. Should an error stop the call halfway, the next call
+-- searches the list of every follower whom the first one may have served before it pushes.
 --
 -- A list with a merge mark at or above the post does not get the post on top: see
 -- lib/mergemarks.lua.

@@ -1,5 +1,5 @@
--- repost stores a repost of a post, adds it to the profile and the home of the reposter, and queues its fan-out. A user
--- who has a repost of the post keeps that one.
+-- repost stores a repost of a post, adds it to the profile and the home of the reposter, and queues its fan-out. If the user has a
+-- repost of the post already, it returns that one and changes nothing.
 --
 -- KEYS   1 account   2 profile   3 home   4 outbox   5 clock   6 reposts of the user   7 online   8 online nodes
 --        9 trimmed posts   10 following   11 users whose reposts the reposter has hidden

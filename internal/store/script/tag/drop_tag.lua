@@ -1,5 +1,5 @@
--- drop_tag deletes a hashtag that no post has used for some days and nobody watches. A post with it that arrives later is not
--- delivered: see outbox/push_to_timeline.lua.
+-- drop_tag deletes a hashtag that no post has used for some days and nobody watches. A later delivery to the hashtag adds nothing:
+-- see outbox/push_to_timeline.lua.
 --
 -- KEYS   1 record   2 claim of the name   3 posts   4 online
 -- ARGV   1 hashtag   2 name of the timeline   3 days
