@@ -85,3 +85,45 @@ func TestSubscribe_StartsWithinTheShareOfTheClient(t *testing.T) {
 	}
 	leave()
 }
+
+// attached remembers the subscriber of a subscription.
+type attached struct {
+	Live
+	who retwis.Subscriber
+}
+
+// Attach implements [Live].
+func (a *attached) Attach(_ context.Context, who retwis.Subscriber, _ retwis.TimelineID, _ retwis.Cursor, _ retwis.Sink) error {
+	a.who = who
+	return nil
+}
+
+// What a subscription makes the hub read is charged to its client.
+func TestSubscribe_ChargesWhatTheHubReads(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	resolver := a.resolver()
+	limited, live := &budget{left: 1000}, &attached{}
+	resolver.Limits, resolver.Live = limited, live
+	a.serve(resolver, Options{})
+	query := `subscription { timelineEvents(timelineId: "` + globalTimelineID(retwis.Public()) + `") { __typename } }`
+	ctx := graphql.StartOperationTrace(t.Context())
+	op, errs := a.executor.CreateOperationContext(ctx, &graphql.RawParams{Query: query})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	source, errs := a.executor.Subscribe(ctx, op)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	if err := source(ctx, "", nil); err != nil {
+		t.Fatal(err)
+	}
+	before := limited.left
+	if err := live.who.Charge(30); err != nil || before-limited.left != 30 {
+		t.Errorf("charged %d points, want 30: %v", before-limited.left, err)
+	}
+	if err := live.who.Charge(1000); err == nil {
+		t.Error("charged beyond the budget without an error")
+	}
+}
