@@ -40,10 +40,13 @@ func TestResponses_AreBounded(t *testing.T) {
 		"texts":           page(texts.String()),
 		"bios of authors": page("author { " + bios.String() + " }"),
 	} {
-		response := a.run(t.Context(), query, "")
+		final, response := a.ask(t.Context(), t, query)
 		wantError(t, response, "COMPLEXITY_LIMIT_EXCEEDED")
 		if string(response.Data) != "null" {
 			t.Errorf("%s: got %d bytes of data", name, len(response.Data))
+		}
+		if n := final.Work.Bytes; n < cost.MaxResponse || n > cost.MaxResponse+64<<10 {
+			t.Errorf("%s: charged %d bytes, want those that were written up to the bound", name, n)
 		}
 	}
 	if response := a.run(t.Context(), page("text"), ""); len(response.Errors) > 0 || len(response.Data) < 100*retwis.MaxPostBytes {
@@ -53,7 +56,11 @@ func TestResponses_AreBounded(t *testing.T) {
 		t.Errorf("%d bytes are held after the responses", used)
 	}
 	// gqlgen executes an operation with introspection, so its other fields are bounded by their price.
-	wantError(t, a.run(t.Context(), `{ __schema { description } `+strings.TrimPrefix(page(texts.String()), "{"), ""), "COMPLEXITY_LIMIT_EXCEEDED")
+	final, response := a.ask(t.Context(), t, `{ __schema { description } `+strings.TrimPrefix(page(texts.String()), "{"))
+	wantError(t, response, "COMPLEXITY_LIMIT_EXCEEDED")
+	if least := 100 * 20 * retwis.MaxPostBytes; final.Work.Bytes < least {
+		t.Errorf("charged %d bytes of a response that was written by gqlgen, want at least %d", final.Work.Bytes, least)
+	}
 }
 
 // budget charges a client against a budget.

@@ -7,6 +7,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"retwis/graph/limits"
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
 )
@@ -37,7 +38,11 @@ func (r *Resolver) timelineEvents(ctx context.Context, args map[string]any) (ret
 		return nil, err
 	}
 	who := auth.IdentityOf(ctx)
-	subscriber := retwis.Subscriber{User: who.User, FilterEpoch: who.FilterEpoch, Counts: selectsCountEvents(ctx)}
+	client := limits.ClientOf(ctx)
+	subscriber := retwis.Subscriber{
+		User: who.User, FilterEpoch: who.FilterEpoch, Counts: selectsCountEvents(ctx),
+		Charge: func(points int) error { return r.Limits.Charge(client, points) },
+	}
 	return r.filtered(func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
 		return r.Live.Attach(ctx, subscriber, timeline, cmp.Or(after, from), sink)
 	}, wanted), nil

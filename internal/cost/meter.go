@@ -109,12 +109,13 @@ func (m *Meter) Written(length int) error {
 	if m == nil {
 		return nil
 	}
-	if length > MaxResponse {
-		return m.fail(ErrResponseTooLarge, largeResponse)
-	}
 	m.mu.Lock()
 	more := length - m.work.Bytes
 	m.mu.Unlock()
+	if length > MaxResponse {
+		_ = m.Add(Work{Bytes: more}) // they were written, although the client does not get them
+		return m.fail(ErrResponseTooLarge, largeResponse)
+	}
 	if more <= 0 {
 		return m.Err()
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"retwis/internal/cost"
 	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 )
@@ -85,9 +86,14 @@ func (f *feed) catchUp(ctx context.Context) error {
 	}
 	from, sent := f.overlap()
 	viewers := f.viewers()
+	if f.due {
+		meter := cost.NewMeter(cost.Options{})
+		ctx = cost.With(ctx, meter)
+		defer func() { f.pay(meter.Close().Work.Points()) }()
+	}
 	// The read covers all messages received before it. Their loaded posts are still useful.
 	known := f.held
-	f.held, f.readAgain, f.verify, f.compareFilters = nil, false, false, false
+	f.held, f.readAgain, f.verify, f.compareFilters, f.due = nil, false, false, false, false
 	p.mu.Unlock()
 
 	h.counts.catchUps.Add(1)
@@ -150,6 +156,22 @@ func (f *feed) catchUp(ctx context.Context) error {
 	f.resetFiltered(filters)
 	f.endBusy()
 	return nil
+}
+
+// pay charges a subscriber for a catch-up that a message asked for. Whoever reposts can cause one for each follower and list, so it must not
+// be free for a client that subscribes to many timelines. The subscription of a client without budget ends; the next one pays then.
+func (f *feed) pay(points int) {
+	f.partition.mu.Lock()
+	defer f.partition.mu.Unlock()
+	for _, s := range f.subscribers {
+		if s.charge == nil || s.ctx.Err() != nil {
+			continue
+		}
+		if err := s.charge(points); err != nil {
+			s.end(err)
+		}
+		return
+	}
 }
 
 // loadPosts returns the posts that entries show. It takes them from known messages where

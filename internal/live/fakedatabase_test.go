@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"retwis/internal/cost"
 	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 )
@@ -291,7 +292,11 @@ func (db *fakeDatabase) CurrentPosition(ctx context.Context, t retwis.TimelineID
 	return at, marker, ctx.Err()
 }
 
+// readRows is the number of rows that a read of the events since a position walks over.
+const readRows = 100
+
 func (db *fakeDatabase) EventsSince(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
+	_ = cost.Walk(ctx, readRows)
 	if err := db.call(ctx, "Since"); err != nil {
 		return pubsub.Replay{}, err
 	}

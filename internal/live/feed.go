@@ -37,6 +37,7 @@ type feed struct {
 	verify       bool // the next catch-up compares the posts sent with the list
 
 	compareFilters bool // the next catch-up compares the filter epochs of the viewers
+	due            bool // a message asked for the next catch-up: a subscriber pays for it
 
 	newest      retwis.PostID // greatest leading id in recent
 	recent      []pubsub.Arrival
@@ -95,7 +96,7 @@ func (f *feed) receive(m message) {
 	case m.kind == pubsub.Marked:
 		f.sendMarker(m.element)
 	default:
-		f.compareFilters = true
+		f.compareFilters, f.due = true, true
 		f.requestCatchUp()
 	}
 }
@@ -121,7 +122,7 @@ func (f *feed) pushed(m message) {
 // hold keeps a message until the feed is no longer busy. If there are too many, or if a
 // message requires a read, the feed catches up again instead.
 func (f *feed) hold(m message) {
-	f.compareFilters = f.compareFilters || m.kind == pubsub.Changed
+	f.compareFilters, f.due = f.compareFilters || m.kind == pubsub.Changed, f.due || m.kind == pubsub.Changed
 	switch {
 	case f.readAgain: // the next read covers the message
 	case len(f.held) >= heldLength || (m.kind != pubsub.Pushed && m.kind != pubsub.Removed):

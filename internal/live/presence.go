@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	presenceBatch  = 500
+	presenceBatch  = 50 // timelines of one call, which takes 1 to 2 ms
 	leaveTimeout   = 2 * time.Second
 	checksPerRound = 8 // searches for feeds due for a check, per CheckEvery
 )

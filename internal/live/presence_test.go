@@ -35,7 +35,7 @@ func TestPresence_LastsWhileTimelinesHaveSubscribers(t *testing.T) {
 
 func TestPresence_IsRegisteredInBatches(t *testing.T) {
 	inBubble(t, Options{PresenceTTL: 30 * time.Second}, func(t *testing.T, db *fakeDatabase, h *Hub) {
-		const subscribers = 2*presenceBatch + 100
+		const subscribers = 2*presenceBatch + presenceBatch/2
 		db.latency = time.Millisecond // so that entries accumulate
 		for n := range retwis.UserID(subscribers) {
 			go func() { _, _ = h.Subscribe(t.Context(), retwis.Home((n+1)*1024), "") }()

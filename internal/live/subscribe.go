@@ -31,7 +31,7 @@ func (h *Hub) Attach(ctx context.Context, who retwis.Subscriber, timeline retwis
 		from = &position
 	}
 	s := newSubscription(ctx, h, sink)
-	s.viewer, s.filter, s.counts = who.User, who.FilterEpoch, who.Counts
+	s.viewer, s.filter, s.counts, s.charge = who.User, who.FilterEpoch, who.Counts, who.Charge
 	if from != nil && from.Filter > s.filter {
 		s.filter = from.Filter // read later than the session was
 	}

@@ -24,10 +24,11 @@ type subscription struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	viewer retwis.UserID // 0 for an anonymous subscriber
-	filter int64         // last known filter epoch of the viewer; guarded by the partition's lock
-	counts bool          // whether the subscriber receives changed counts
-	index  int           // in the feed's subscribers; guarded by the partition's lock
+	viewer retwis.UserID          // 0 for an anonymous subscriber
+	filter int64                  // last known filter epoch of the viewer; guarded by the partition's lock
+	counts bool                   // whether the subscriber receives changed counts
+	charge func(points int) error // nil charges nobody
+	index  int                    // in the feed's subscribers; guarded by the partition's lock
 }
 
 func newSubscription(ctx context.Context, h *Hub, sink retwis.Sink) *subscription {

@@ -5,6 +5,10 @@ type Subscriber struct {
 	User        UserID
 	FilterEpoch int64 // as known when the user was authenticated
 	Counts      bool  // whether the subscription receives [PostChanged]
+
+	// Charge takes points from the budget of the client, for reading the timeline again when a message says that it has changed. If it
+	// fails, the subscription ends with its error. Nil charges nobody.
+	Charge func(points int) error
 }
 
 // Event is one of [PostAdded], [PostRemoved], [PostChanged], [MarkerMoved], [CaughtUp], [Advanced] and [Reset]. Its

@@ -3,6 +3,7 @@ package store_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
@@ -10,6 +11,7 @@ import (
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
+	"retwis/internal/store/storetest"
 )
 
 // delivery returns the delivery of the last entry of the only outbox to the followers of its author.
@@ -106,5 +108,44 @@ func TestPush_ServesEveryReaderOnceAfterAnInterruptedCall(t *testing.T) {
 		for !e.deliver(&d) {
 		}
 		e.everyFanHasOnce(fans, post)
+	})
+}
+
+// Attack: the lists that a repost is delivered to are searched for the same post if they are watched. A call that did so for 500 of
+// them kept Redis busy for 20 ms.
+func TestPush_SearchesFewWatchedListsForRepeats(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, Partitions: 1, Chunk: 100, CheckedChunk: 3})
+		author, stranger := e.Register("author")[0], e.Register("stranger")[0]
+		fans := e.fans(author, 10)
+		calls := func() int {
+			t.Helper()
+			d := e.delivery()
+			n := 1
+			for !e.deliver(&d) {
+				n++
+			}
+			return n
+		}
+		storetest.Repost(t, e.Store, author, e.Post(stranger, "x"))
+		if n := calls(); n != 1 {
+			t.Errorf("%d calls for homes that nobody watches", n)
+		}
+		var homes []retwis.TimelineID
+		for _, fan := range fans {
+			homes = append(homes, retwis.Home(fan))
+		}
+		if _, err := e.Live.SetOnline(t.Context(), "node", homes, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		storetest.Repost(t, e.Store, author, e.Post(stranger, "y"))
+		if n := calls(); n < 4 {
+			t.Errorf("%d calls searched %d homes", n, len(fans))
+		}
+		e.Post(author, "z")
+		if n := calls(); n != 1 {
+			t.Errorf("%d calls for a post, which needs no search", n)
+		}
 	})
 }

@@ -74,14 +74,13 @@ func (x existing) showsEntry(e entry) bool {
 func (s *Live) hideRepeats(ctx context.Context, arrived []pubsub.Arrival, places []place) error {
 	var entries []entry
 	var at []int
-	var ids []retwis.PostID
 	for i, a := range arrived {
 		e := entry{element: a.Element, same: sameBelow(place{i, a.Element}, places)}
 		if len(e.same) > 0 && !a.Hidden {
 			entries, at = append(entries, e), append(at, i)
-			ids = append(append(ids, a.Shown()), e.reposts()...)
 		}
 	}
+	ids, _ := appendShown(nil, nil, entries)
 	posts, err := s.timelines.posts.read(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("read the posts that are repeated: %w", err)

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"context"
+	"crypto/rand"
 	"fmt"
 	"testing"
 
@@ -109,5 +111,35 @@ func TestSince_UnderstandsEveryKindOfChange(t *testing.T) {
 		if replay.Found != tt.found || len(replay.Removed) != tt.removed || replay.Position.Change == from.Change {
 			t.Errorf("%s: found %t, removed %v, change %v", tt.name, replay.Found, replay.Removed, replay.Position.Change)
 		}
+	}
+}
+
+// Attack: a replay looks at all changes of its partition since the position. Those of other timelines are not returned, and were free.
+func TestSince_ChargesTheChangesOfOtherTimelines(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, store.Options{URL: redistest.Server(t).URL(), Partitions: 1})
+	users := storetest.Register(t, s, "author", "reader")
+	mentions := retwis.Mentions(users[1])
+	before, _, err := s.Live.CurrentPosition(t.Context(), mentions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const deletions = 40
+	for range deletions {
+		post, err := s.Posts.CreatePost(t.Context(), retwis.NewPost{Author: users[0], Text: "x", IdempotencyKey: rand.Text()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Posts.DeletePost(t.Context(), users[0], post.Post.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work := workOf(t, func(ctx context.Context) {
+		if replay, err := s.Live.EventsSince(ctx, before); err != nil || len(replay.Removed) > 0 || !replay.Found {
+			t.Errorf("replay %+v, %v", replay, err)
+		}
+	})
+	if work.Rows < deletions {
+		t.Errorf("charged %d rows for %d changes", work.Rows, deletions)
 	}
 }

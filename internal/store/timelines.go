@@ -169,10 +169,8 @@ func (s *Timelines) shown(ctx context.Context, entries []entry, w walk, known ex
 	if known != nil && len(known) == 0 {
 		ids, covered = appendShown(ids, covered, w.unread().entries)
 	}
-	for _, e := range entries {
-		for _, repost := range e.reposts() {
-			ids, covered = append(ids, repost), append(covered, false)
-		}
+	if slices.ContainsFunc(entries, func(e entry) bool { return len(e.same) > 0 || e.element.Reposted != 0 }) {
+		ids, covered = appendShown(ids, covered, entries) // each repost once, although several others may be above it
 	}
 	posts, err := s.posts.listed(ctx, ids, covered)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
+	"retwis/internal/store/storetest"
 )
 
 // usersPage reads one page of a connection of users.
@@ -287,5 +288,35 @@ func TestKnownFollowers_EqualsTheIntersection(t *testing.T) {
 				e.wantEverybody(r, "of somebody the viewer follows", known(star, viewer), newestFollows(want, e.followTimes(client, star)))
 			})
 		})
+	}
+}
+
+// The price of common followers is that of the smaller set, which is the one that is walked, whichever user is asked about.
+func TestCommonFollowers_CostWhatTheSmallerSetTakes(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, store.Options{URL: redistest.Server(t).URL(), Partitions: 1, Chunk: 4})
+	users := storetest.Register(t, s, "large", "small")
+	large, small := users[0], users[1]
+	var fans []string
+	for i := range 40 {
+		fans = append(fans, fmt.Sprint("fan", i))
+	}
+	for i, fan := range storetest.Register(t, s, fans...) {
+		for _, author := range users[:1+min(3/(i+1), 1)] { // both for the first three
+			if err := s.Follows.Follow(t.Context(), fan, author); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, pair := range [][2]retwis.UserID{{large, small}, {small, large}} {
+		work := workOf(t, func(ctx context.Context) {
+			page, err := s.Follows.CommonFollowers(ctx, pair[0], pair[1], retwis.Page{First: 1})
+			if err != nil || page.TotalCount != 3 {
+				t.Errorf("%d common followers, %v", page.TotalCount, err)
+			}
+		})
+		if work.Scripts > 2 || work.Rows > 40 {
+			t.Errorf("3 of 40 followers took %d scripts and %d rows", work.Scripts, work.Rows)
+		}
 	}
 }

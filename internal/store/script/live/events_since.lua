@@ -10,8 +10,8 @@
 --        9… see lib/pullonread.lua
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', '1' if the history since the
 --        position is complete, else '0', entries newest first, { change, post, author, … } oldest
---        first, marker or '', indexes of the entries that the timeline does not show, same posts as of lib/repeats.lua }; {} if the
---        owner of the timeline no longer exists
+--        first, marker or '', indexes of the entries that the timeline does not show, same posts as of lib/repeats.lua,
+--        number of changes and entries looked at for the removals }; {} if the owner of the timeline no longer exists
 --@include ids
 --@include list
 --@include visibility
@@ -76,12 +76,13 @@ else
 end
 
 -- holds reports whether the list holds an entry that shows a post.
-local shown_posts
+local shown_posts, looked_at = nil, 0
 local function holds(post)
   if not shown_posts then
     shown_posts = {}
     for _, entry in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
       shown_posts[shown(entry)] = true
+      looked_at = looked_at + 1
     end
   end
   return shown_posts[post]
@@ -156,4 +157,5 @@ return {
   ARGV[8] ~= '' and redis.call('HGET', KEYS[7], ARGV[8]) or '',
   hidden,
   same_posts(KEYS[1], 0, entries, function(entry) return hides(kind, reader, KEYS[6], KEYS[8], entry) end),
+  looked_at + #recorded,
 }

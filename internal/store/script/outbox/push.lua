@@ -69,6 +69,7 @@ local call, prefix, suffix = redis.call, ARGV[12], ARGV[13]
 local cap, slack = tonumber(ARGV[6]), tonumber(ARGV[7])
 local limit = cap + slack
 local has_context = #element > ID_DIGITS
+local reposts = is_repost(element)
 -- is_hidden reports whether a home or list does not show an element. Its feed passes the element.
 local function is_hidden(id, other)
   if kind == 'h' then
@@ -112,6 +113,9 @@ for i = served + 1, count do
     end
   elseif not (search and call('LPOS', list, element)) then
     local before = online[i] == 1 and head(list)
+    if before and reposts then
+      searched = searched + 1
+    end
     local length = call('LPUSHX', list, element)
     if length > 0 then
       pushed = pushed + 1

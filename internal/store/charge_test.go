@@ -1,0 +1,66 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"retwis/internal/cost"
+	"retwis/internal/fanout"
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+	"retwis/internal/store/storetest"
+)
+
+// workOf returns the work that a function does with its context.
+func workOf(t *testing.T, do func(context.Context)) cost.Work {
+	t.Helper()
+	meter := cost.NewMeter(cost.Options{})
+	do(cost.With(t.Context(), meter))
+	return meter.Close().Work
+}
+
+// Attack: of n reposts of one post, each reads those below it. A page read the record of each of them up to 100 times.
+func TestPage_ReadsEachOfManyRepostsOfAPostOnce(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		_, stop := e.Work(fanout.Options{})
+		const n = 30
+		reader, stranger, reposters := e.Register("reader")[0], e.Register("stranger")[0], e.Crowd("reposter", n)
+		post := e.Post(stranger, "x")
+		for _, reposter := range reposters {
+			e.Follow(reader, reposter)
+		}
+		e.Drain()
+		home := retwis.Home(reader)
+		e.Read(home)
+		before, _, err := e.Live.CurrentPosition(t.Context(), home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, reposter := range reposters {
+			storetest.Repost(t, e.Store, reposter, post)
+			e.Drain()
+		}
+		stop()
+		work := workOf(t, func(ctx context.Context) {
+			page, err := e.Timelines.Page(ctx, home, retwis.Page{First: 20})
+			if err != nil || len(page.Edges) != 1 {
+				t.Errorf("a page with %d posts, want 1: %v", len(page.Edges), err)
+			}
+		})
+		if most := 4 * n; work.Commands > most {
+			t.Errorf("a page took %d commands, want %d at most", work.Commands, most)
+		}
+		work = workOf(t, func(ctx context.Context) {
+			replay, err := e.Live.EventsSince(ctx, before)
+			if err != nil || len(replay.Arrived) != n {
+				t.Errorf("a replay with %d entries, want %d: %v", len(replay.Arrived), n, err)
+			}
+		})
+		if most := 4 * n; work.Commands > most {
+			t.Errorf("a replay took %d commands, want %d at most", work.Commands, most)
+		}
+	})
+}
