@@ -13,6 +13,7 @@ import (
 // reposted is a database in which a stranger's post was reposted by each of some users, whom the reader follows.
 type reposted struct {
 	*node
+	hub                        *live.Hub
 	post                       retwis.PostID
 	stranger, reader, reposter retwis.UserID
 	watching                   map[string]*watch
@@ -42,7 +43,7 @@ func newReposted(t *testing.T, url string, reposters int) *reposted {
 		storetest.Repost(t, n.Store, user, r.post)
 	}
 	n.drain()
-	hub := n.hub(live.Options{})
+	r.hub = n.hub(live.Options{})
 	r.watching = map[string]*watch{}
 	for name, id := range map[string]retwis.TimelineID{
 		"the home of a follower": retwis.Home(r.reader), "the home of the reposter": retwis.Home(r.reposter),
@@ -52,9 +53,9 @@ func newReposted(t *testing.T, url string, reposters int) *reposted {
 		if _, err := n.Timelines.Page(t.Context(), id, retwis.Page{First: 1}); err != nil {
 			t.Fatal(err)
 		}
-		r.watching[name] = n.subscribe(hub, id)
+		r.watching[name] = n.subscribe(r.hub, id)
 	}
-	r.unconcerned = n.subscribe(hub, retwis.Home(users[2]))
+	r.unconcerned = n.subscribe(r.hub, retwis.Home(users[2]))
 	return r
 }
 
@@ -89,6 +90,18 @@ func TestHub_SendsTheRemovalOfAPostWithManyReposts(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		r := newReposted(t, url, 101)
+		// The registration of the process for changed counts is not a timeline.
+		if _, err := r.hub.SubscribeAs(t.Context(), retwis.Subscriber{User: r.reader, Counts: true}, retwis.Home(r.reader), ""); err != nil {
+			t.Fatal(err)
+		}
+		await(t, func() bool {
+			registered := true
+			for _, p := range r.DB().Partitions() {
+				is, err := r.DB().Client.SIsMember(t.Context(), p.Online(), retwis.PostCounts(p.Number).String()).Result()
+				registered = registered && is && err == nil
+			}
+			return registered
+		})
 		if err := r.Posts.DeletePost(t.Context(), r.stranger, r.post); err != nil {
 			t.Fatal(err)
 		}

@@ -29,8 +29,12 @@ if redis.call('SCARD', KEYS[3]) > 0 then
   local chunk = tonumber(ARGV[5])
   local names = {}
   if ARGV[10] == '' then
-    local cursor
-    cursor, names = unpack(redis.call('SSCAN', KEYS[2], progress == '' and '0' or progress, 'COUNT', chunk))
+    local cursor, found = unpack(redis.call('SSCAN', KEYS[2], progress == '' and '0' or progress, 'COUNT', chunk))
+    for _, name in ipairs(found) do
+      if string.sub(name, 1, 1) ~= 'c' then -- processes that receive counts are no timelines: see retwis.PostCounts
+        names[#names + 1] = name
+      end
+    end
     now = cursor == '0' and 'done' or cursor
   else
     local found = redis.call('ZRANGEBYSCORE', KEYS[2], progress == '' and '-inf' or '(' .. progress, '+inf',
