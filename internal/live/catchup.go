@@ -175,10 +175,10 @@ func (f *feed) pay(points int) {
 }
 
 // loadPosts returns the posts that entries show. It takes them from known messages where
-// possible and loads the others. A deleted post is nil, and so is that of a hidden entry.
+// possible and loads the others. A deleted post is nil, and so is that of a hidden entry and of a repost that was undone.
 func (h *Hub) loadPosts(ctx context.Context, known []message, entries []pubsub.Arrival) ([]*retwis.Post, error) {
 	posts := make([]*retwis.Post, len(entries))
-	var missing []retwis.PostID
+	var missing []retwis.Element
 	var indexes []int
 	for i, e := range entries {
 		if e.Hidden {
@@ -189,9 +189,9 @@ func (h *Hub) loadPosts(ctx context.Context, known []message, entries []pubsub.A
 			posts[i] = known[m].body
 			continue
 		}
-		missing, indexes = append(missing, e.Shown()), append(indexes, i)
+		missing, indexes = append(missing, e.Element), append(indexes, i)
 	}
-	loaded, err := h.posts(ctx, missing)
+	loaded, err := h.shown(ctx, missing)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,29 +14,32 @@ import (
 func TestCatchUp_ThatAMessageAskedForIsCharged(t *testing.T) {
 	inBubble(t, Options{CheckEvery: time.Minute}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 		refused := errors.New("no budget")
-		var charged [2]int
-		budget := 2 * readRows / 10
+		var poor, rich atomic.Int64 // points charged
+		budget := int64(2 * readRows / 10)
 		first := subscribeAs(t, h, retwis.Subscriber{User: 7, Charge: func(points int) error {
-			if charged[0] += points; charged[0] > budget {
+			if poor.Add(int64(points)) > budget {
 				return refused
 			}
 			return nil
 		}}, alice, "")
-		second := subscribeAs(t, h, retwis.Subscriber{User: 8, Charge: func(points int) error { charged[1] += points; return nil }}, alice, "")
+		second := subscribeAs(t, h, retwis.Subscriber{User: 8, Charge: func(points int) error {
+			rich.Add(int64(points))
+			return nil
+		}}, alice, "")
 		first.want("caught up 0")
 		second.want("caught up 0")
 
 		change := func() { db.raiseFilter(9, alice) }
 		time.Sleep(5 * time.Minute)
-		if charged != [2]int{} {
-			t.Errorf("charged %v for regular checks", charged)
+		if poor.Load()+rich.Load() != 0 {
+			t.Errorf("charged %d and %d points for regular checks", poor.Load(), rich.Load())
 		}
 		for range 3 {
 			change()
 			time.Sleep(time.Second)
 		}
-		if want := [2]int{3 * readRows / 10, 0}; charged != want {
-			t.Errorf("charged %v points for three changes, want %v", charged, want)
+		if poor.Load() != 3*readRows/10 || rich.Load() != 0 {
+			t.Errorf("charged %d and %d points for three changes, want %d and none", poor.Load(), rich.Load(), 3*readRows/10)
 		}
 		first.want("closed")
 		if err := first.Err(); !errors.Is(err, refused) {
@@ -43,8 +47,8 @@ func TestCatchUp_ThatAMessageAskedForIsCharged(t *testing.T) {
 		}
 		change()
 		time.Sleep(time.Second)
-		if charged[1] != readRows/10 {
-			t.Errorf("charged the next subscriber %d points, want %d", charged[1], readRows/10)
+		if rich.Load() != readRows/10 {
+			t.Errorf("charged the next subscriber %d points, want %d", rich.Load(), readRows/10)
 		}
 		db.push(alice)
 		second.want("+1")

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -122,14 +123,14 @@ func (h *Hub) sendCounts(ctx context.Context, changed map[retwis.PostID]struct{}
 			}
 		}
 	})
-	ids := make([]retwis.PostID, 0, len(shown))
-	for post := range shown {
-		ids = append(ids, post)
-	}
-	slices.Sort(ids)
+	ids := slices.Sorted(maps.Keys(shown))
 	posts := map[retwis.PostID]*retwis.Post{}
 	for some := range slices.Chunk(ids, postBatch) {
-		loaded, err := h.posts(ctx, some)
+		entries := make([]retwis.Element, len(some))
+		for i, post := range some {
+			entries[i] = retwis.Plain(post)
+		}
+		loaded, err := h.shown(ctx, entries)
 		if err != nil {
 			return err
 		}

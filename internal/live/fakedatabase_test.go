@@ -361,15 +361,15 @@ func (db *fakeDatabase) FilterEpochs(ctx context.Context, users []retwis.UserID)
 	return epochs, nil
 }
 
-func (db *fakeDatabase) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {
-	if err := db.call(ctx, "Posts"); err != nil {
+func (db *fakeDatabase) Shown(ctx context.Context, entries []retwis.Element) ([]*retwis.Post, error) {
+	if err := db.call(ctx, "Shown"); err != nil {
 		return nil, err
 	}
 	db.mu.Lock()
-	db.calls["Posts asked for"] += len(ids)
-	posts := make([]*retwis.Post, len(ids))
-	for i, id := range ids {
-		posts[i] = db.posts[id]
+	db.calls["Posts asked for"] += len(entries)
+	posts := make([]*retwis.Post, len(entries))
+	for i, e := range entries {
+		posts[i] = db.posts[e.Shown()]
 	}
 	db.answer(ctx, "posts")
 	return posts, ctx.Err()

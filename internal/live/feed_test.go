@@ -80,11 +80,11 @@ func TestFeed_SendsTheEventsOfItsList(t *testing.T) {
 			db.disconnect(at(db), true)
 		}, []string{"+3", "-1"}, 1, nil},
 		{"retries posts that could not be loaded", func(db *fakeDatabase) {
-			db.fail(true, "Posts")
+			db.fail(true, "Shown")
 			db.push(alice)
 			time.Sleep(time.Second)
 			db.push(alice)
-			db.fail(false, "Posts")
+			db.fail(false, "Shown")
 			time.Sleep(10 * time.Second)
 		}, []string{"+3", "+4"}, -1, nil},
 		{"retries a list that could not be read", func(db *fakeDatabase) {

@@ -179,15 +179,16 @@ func (h *Hub) readPosition(ctx context.Context, timeline retwis.TimelineID) (pub
 	return pubsub.Replay{Position: at, Marker: marker}, err
 }
 
-func (h *Hub) posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {
-	if len(ids) == 0 {
+// shown returns the posts that entries show, as [Source.Shown] does.
+func (h *Hub) shown(ctx context.Context, entries []retwis.Element) ([]*retwis.Post, error) {
+	if len(entries) == 0 {
 		return nil, nil
 	}
 	ctx, cancel := h.callContext(ctx)
 	defer cancel()
-	posts, err := h.source.Posts(ctx, ids)
-	if err == nil && len(posts) != len(ids) {
-		err = fmt.Errorf("requested %d posts, received %d", len(ids), len(posts))
+	posts, err := h.source.Shown(ctx, entries)
+	if err == nil && len(posts) != len(entries) {
+		err = fmt.Errorf("requested %d posts, received %d", len(entries), len(posts))
 	}
 	return posts, err
 }

@@ -28,25 +28,24 @@ func (p *partition) apply(ctx context.Context) {
 	}
 }
 
-// loadPosts returns the posts that the entries of a batch show which were pushed to feeds of this process. A
-// deleted post has a nil entry.
-func (p *partition) loadPosts(ctx context.Context, batch []pubsub.Message) (map[retwis.PostID]*retwis.Post, error) {
-	posts := map[retwis.PostID]*retwis.Post{}
-	var ids []retwis.PostID
+// loadPosts returns the posts that the entries of a batch show which were pushed to feeds of this process. The post of an entry that
+// shows none any more is nil.
+func (p *partition) loadPosts(ctx context.Context, batch []pubsub.Message) (map[retwis.Element]*retwis.Post, error) {
+	posts := map[retwis.Element]*retwis.Post{}
+	var entries []retwis.Element
 	p.mu.Lock()
 	for _, m := range batch {
-		shown := m.Element.Shown()
-		if _, seen := posts[shown]; m.Kind != pubsub.Pushed || seen {
+		if _, seen := posts[m.Element]; m.Kind != pubsub.Pushed || seen {
 			continue
 		}
 		if slices.ContainsFunc(m.Recipients, func(r pubsub.Recipient) bool { return p.feeds[r.Timeline] != nil }) {
-			posts[shown] = nil
-			ids = append(ids, shown)
+			posts[m.Element] = nil
+			entries = append(entries, m.Element)
 		}
 	}
 	p.mu.Unlock()
-	for some := range slices.Chunk(ids, postBatch) {
-		loaded, err := p.hub.posts(ctx, some)
+	for some := range slices.Chunk(entries, postBatch) {
+		loaded, err := p.hub.shown(ctx, some)
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +58,7 @@ func (p *partition) loadPosts(ctx context.Context, batch []pubsub.Message) (map[
 
 // handle passes a message to the feeds of its recipients. A feed catches up if the post of
 // the message could not be loaded.
-func (p *partition) handle(m pubsub.Message, posts map[retwis.PostID]*retwis.Post) {
+func (p *partition) handle(m pubsub.Message, posts map[retwis.Element]*retwis.Post) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if m.Kind == pubsub.Joined {
@@ -70,7 +69,7 @@ func (p *partition) handle(m pubsub.Message, posts map[retwis.PostID]*retwis.Pos
 		p.hub.counting.add(m.Post)
 		return
 	}
-	body, loaded := posts[m.Element.Shown()]
+	body, loaded := posts[m.Element]
 	kind := m.Kind
 	if kind == pubsub.Hidden {
 		kind, body, loaded = pubsub.Pushed, nil, true // the feed advances and sends nothing

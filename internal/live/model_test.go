@@ -95,7 +95,7 @@ func play(t *testing.T, seed uint64, latency time.Duration, script []step) []str
 		time.Sleep(time.Duration(s.millis) * time.Millisecond)
 	}
 
-	db.fail(false, "Since", "Now", "Posts", "Enter", "Leave", "Listen")
+	db.fail(false, "Since", "Now", "Shown", "Enter", "Leave", "Listen")
 	db.mu.Lock()
 	clear(db.lossy)
 	for _, c := range g.clients {
@@ -157,7 +157,7 @@ func (g *game) do(ctx context.Context, s step) {
 	case "lose":
 		g.lose(s.on%g.partitions, s.n)
 	case "outage":
-		names := []string{"Since", "Now", "Posts", "Enter", "Leave", "Listen"}
+		names := []string{"Since", "Now", "Shown", "Enter", "Leave", "Listen"}
 		if s.flag {
 			names = names[s.on%len(names):][:1]
 		}

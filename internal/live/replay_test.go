@@ -44,7 +44,7 @@ func TestReplay_LoadsPostsInBatches(t *testing.T) {
 		}
 		r := subscribe(t, h, alice, from)
 		r.want(append(want, "caught up 300")...)
-		if n := db.callCount("Posts"); n != 3 {
+		if n := db.callCount("Shown"); n != 3 {
 			t.Errorf("%d calls loaded posts, want 3", n)
 		}
 	})
@@ -78,14 +78,14 @@ func TestReplay_ContinuesAfterAnOutage(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 		from := db.cursor(alice)
 		db.push(alice)
-		db.fail(true, "Posts")
+		db.fail(true, "Shown")
 		r := subscribe(t, h, alice, from)
 		gone := subscribe(t, h, alice, from)
 		time.Sleep(20 * time.Second)
 		r.want()
 		gone.close()
 		gone.want("closed")
-		db.fail(false, "Posts")
+		db.fail(false, "Shown")
 		time.Sleep(10 * time.Second)
 		r.want("+1", "caught up 1")
 	})

@@ -251,3 +251,39 @@ func TestHub_SendsNoHiddenReposts(t *testing.T) {
 		expect(other)
 	})
 }
+
+// The delivery of a repost may lag behind its undoing, whose removal the reader may already have received.
+func TestHub_SendsNoRepostThatWasUndoneBeforeItsDelivery(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		n := openNode(t, url, store.Options{})
+		users := n.people(3)
+		stranger, reader, reposter := users[0], users[1], users[2]
+		if err := n.Follows.Follow(t.Context(), reader, reposter); err != nil {
+			t.Fatal(err)
+		}
+		n.drain()
+		home := retwis.Home(reader)
+		if _, err := n.Timelines.Page(t.Context(), home, retwis.Page{First: 1}); err != nil {
+			t.Fatal(err)
+		}
+		s := n.subscribe(n.hub(live.Options{}), home)
+		storetest.Repost(t, n.Store, reposter, n.post(stranger))
+		undone := n.post(stranger)
+		storetest.Repost(t, n.Store, reposter, undone)
+		if err := n.Posts.UndoRepost(t.Context(), reposter, undone); err != nil {
+			t.Fatal(err)
+		}
+		last := n.post(reposter)
+		n.drain()
+		for {
+			added, ok := next(t, s.events).(*retwis.PostAdded)
+			if ok && added.Edge.Post.ID == undone {
+				t.Fatal("received the repost that was undone")
+			}
+			if ok && added.Edge.Post.ID == last {
+				break
+			}
+		}
+	})
+}

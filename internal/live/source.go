@@ -30,6 +30,6 @@ type Source interface {
 	Listen(ctx context.Context, node string, partition int, handle func(pubsub.Message)) error
 	// Probe publishes a message to the channel from a partition to the API process.
 	Probe(ctx context.Context, node string, partition int) error
-	// Posts returns the posts in the order of the ids, nil for each deleted post.
-	Posts(context.Context, []retwis.PostID) ([]*retwis.Post, error)
+	// Shown returns the posts that entries show, in their order: nil for a deleted post, and for a repost that was undone.
+	Shown(context.Context, []retwis.Element) ([]*retwis.Post, error)
 }

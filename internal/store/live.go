@@ -31,9 +31,30 @@ type Live struct {
 // PartitionOf returns the number of the partition that a timeline lives in.
 func (s *Live) PartitionOf(t retwis.TimelineID) int { return s.db.OfTimeline(t).Number }
 
-// Posts returns posts in the order of their ids, nil if one is missing or deleted.
-func (s *Live) Posts(ctx context.Context, ids []retwis.PostID) ([]*retwis.Post, error) {
-	return s.posts.Posts(ctx, ids)
+// Shown returns the posts that entries show, in their order: nil for a deleted post, and for a repost that was undone. The delivery of
+// a repost that lags behind its undoing arrives after the removal.
+func (s *Live) Shown(ctx context.Context, entries []retwis.Element) ([]*retwis.Post, error) {
+	ids := make([]retwis.PostID, len(entries), 2*len(entries))
+	for i, e := range entries {
+		ids[i] = e.Shown()
+	}
+	var reposts []int
+	for i, e := range entries {
+		if e.Reposted != 0 {
+			ids, reposts = append(ids, e.ID), append(reposts, i)
+		}
+	}
+	read, err := s.posts.read(ctx, ids)
+	if err != nil || len(read) == 0 {
+		return nil, err
+	}
+	posts, records := read[:len(entries)], read[len(entries):]
+	for n, i := range reposts {
+		if records[n] == nil {
+			posts[i] = nil
+		}
+	}
+	return posts, nil
 }
 
 // Partitions returns the number of partitions.

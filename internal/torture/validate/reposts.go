@@ -10,6 +10,13 @@ import (
 // user may undo a repost and repost the post again.
 func Reposting(text, reposter, id string) string { return text + " ~" + reposter + " " + id }
 
+// RepostID returns the id of the entry in the text that represents a repost, and nothing for other texts.
+func RepostID(text string) string {
+	_, rest, _ := strings.Cut(text, " ~")
+	_, id, _ := strings.Cut(rest, " ")
+	return id
+}
+
 // shownBy returns the text of the post that an entry shows, and the reposter, empty if the entry is the post itself.
 func shownBy(entry string) (text, reposter string) {
 	text, rest, _ := strings.Cut(entry, " ~")

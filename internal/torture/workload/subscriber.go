@@ -15,6 +15,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"retwis/internal/torture/history"
+	"retwis/internal/torture/validate"
 )
 
 const subscription = `subscription($after: Cursor) { timelineEvents(after: $after) { __typename cursor
@@ -150,6 +151,11 @@ func (s *subscriber) event(ctx context.Context, payload json.RawMessage, cursor 
 		texts, fresh, err := s.user.home(ctx)
 		if err != nil {
 			return err
+		}
+		for _, text := range texts {
+			if id := validate.RepostID(text); id != "" {
+				s.reposts[id] = text
+			}
 		}
 		s.add(history.Event{Kind: history.Reset, Texts: texts})
 		*cursor = fresh
