@@ -14,6 +14,7 @@ const (
 	countEvery = time.Second // interval between two events about one post
 	topLength  = 100         // newest entries of a timeline whose posts have such events
 	maxCounted = 10_000      // changed posts that wait for their event; further ones get none
+	maxEvents  = 10          // events that a timeline has at once; its other changed posts have theirs later
 	topReads   = 16          // timelines whose newest posts are read at once
 )
 
@@ -140,16 +141,37 @@ func (h *Hub) sendCounts(ctx context.Context, changed map[retwis.PostID]struct{}
 			}
 		}
 	}
+	var later []retwis.PostID
 	h.eachCounting(func(f *feed) {
-		sent := map[retwis.PostID]bool{}
-		for _, id := range f.top {
-			if post := posts[id]; post != nil && !sent[id] && !f.sentRemoval(id) {
-				sent[id] = true
-				f.sendCount(post, version)
-			}
+		now, rest := f.dueCounts(posts, version)
+		for _, id := range now {
+			f.sendCount(posts[id], version)
 		}
+		later = append(later, rest...)
 	})
+	for _, id := range later {
+		h.counting.add(id)
+	}
 	return failure
+}
+
+// dueCounts returns the posts among the newest ones of a feed that have an event now, and those that have it later: an event is free for its
+// subscribers, so their number is bounded. Each version begins with other posts.
+func (f *feed) dueCounts(changed map[retwis.PostID]*retwis.Post, version int) (now, later []retwis.PostID) {
+	seen := map[retwis.PostID]bool{}
+	var due []retwis.PostID
+	for _, id := range f.top {
+		if changed[id] != nil && !seen[id] && !f.sentRemoval(id) {
+			seen[id] = true
+			due = append(due, id)
+		}
+	}
+	if len(due) <= maxEvents {
+		return due, nil
+	}
+	first := version * maxEvents % len(due)
+	due = slices.Concat(due[first:], due[:first])
+	return due[:maxEvents], due[maxEvents:]
 }
 
 // eachCounting calls visit for each feed with subscribers that receive changed counts, with the lock of its partition held.

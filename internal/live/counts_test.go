@@ -63,6 +63,46 @@ func TestCounts_ReachSubscribersThatAskForThemOnceASecond(t *testing.T) {
 	})
 }
 
+// Events of counts are free for their subscribers, so a timeline has few at once. Posts whose counts change all the time take turns.
+func TestCounts_OfManyPostsAreSentInTurns(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		const posts = 3*maxEvents - 1
+		for range posts {
+			db.push(alice)
+		}
+		r := subscribeAs(t, h, retwis.Subscriber{Counts: true}, alice, "")
+		r.want("caught up 0")
+		count := func() {
+			for post := range retwis.PostID(posts) {
+				db.count(post + 1)
+			}
+		}
+		seconds := func(n int, after func()) (most int, seen map[string]int) {
+			seen = map[string]int{}
+			for range n {
+				time.Sleep(countEvery)
+				events := r.received()
+				most = max(most, len(events))
+				for _, e := range events {
+					seen[e]++
+				}
+				after()
+			}
+			return most, seen
+		}
+		count()
+		if most, seen := seconds(3, func() {}); most != maxEvents || len(seen) != posts {
+			t.Errorf("%d events at once and %d posts in three seconds, want %d and %d", most, len(seen), maxEvents, posts)
+		}
+		if most, _ := seconds(1, count); most > 0 {
+			t.Errorf("%d events without a change", most)
+		}
+		if most, seen := seconds(9, count); most != maxEvents || len(seen) != posts {
+			t.Errorf("%d events at once and %d posts in nine seconds of changes, want %d and %d", most, len(seen), maxEvents, posts)
+		}
+	})
+}
+
 // added returns the descriptions of the last posts of a number.
 func added(last retwis.PostID, n int) []string {
 	events := make([]string, n)

@@ -69,10 +69,8 @@ func subscribe(t *testing.T, h *Hub, timeline retwis.TimelineID, after retwis.Cu
 	return &reader{Subscription: s, t: t, close: cancel, cursor: after}
 }
 
-// want reads all events that are available once all goroutines are blocked, and compares
-// them.
-func (r *reader) want(want ...string) {
-	r.t.Helper()
+// received returns all events that are available once all goroutines are blocked.
+func (r *reader) received() []string {
 	var got []string
 	for open := true; open; {
 		synctest.Wait()
@@ -88,7 +86,13 @@ func (r *reader) want(want ...string) {
 			open = false
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	return got
+}
+
+// want compares all events that are available.
+func (r *reader) want(want ...string) {
+	r.t.Helper()
+	if diff := cmp.Diff(want, r.received()); diff != "" {
 		r.t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
