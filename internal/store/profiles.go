@@ -100,10 +100,7 @@ func (s *Timelines) mergeProfiles(ctx context.Context, id retwis.TimelineID, fro
 	if err != nil {
 		return nil, false, err
 	}
-	followed := make(map[retwis.UserID]bool, len(authors))
-	for _, author := range authors {
-		followed[author] = true
-	}
+	followed, hides := setOf(authors), setOf(hidden)
 	if id.Kind == retwis.HomeTimeline {
 		authors = append(authors, id.Owner)
 	}
@@ -125,7 +122,7 @@ func (s *Timelines) mergeProfiles(ctx context.Context, id retwis.TimelineID, fro
 		e := next.posts[0]
 		merged = append(merged, authored{
 			element: e, author: next.author, answersSource: e.Answered != 0 && followed[e.Answered],
-			hiddenReposter: e.Reposted != 0 && slices.Contains(hidden, next.author),
+			hiddenReposter: e.Reposted != 0 && hides[next.author],
 		})
 		next.posts = next.posts[1:]
 		if len(next.posts) == 0 && next.more {
@@ -142,6 +139,15 @@ func (s *Timelines) mergeProfiles(ctx context.Context, id retwis.TimelineID, fro
 		heap.Fix(m, 0)
 	}
 	return merged, m.Len() == 0, nil
+}
+
+// setOf returns the set of some users.
+func setOf(users []retwis.UserID) map[retwis.UserID]bool {
+	set := make(map[retwis.UserID]bool, len(users))
+	for _, user := range users {
+		set[user] = true
+	}
+	return set
 }
 
 // source is one author's profile while it is merged.
