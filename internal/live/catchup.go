@@ -158,7 +158,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// pay charges a subscriber for a catch-up that a message asked for. Whoever reposts can cause one for each follower and list, so it must not
+// pay charges a subscriber for a catch-up that a message asked for. A repost can cause one for each follower and list, so it must not
 // be free for a client that subscribes to many timelines. The subscription of a client without budget ends; the next one pays then.
 func (f *feed) pay(points int) {
 	f.partition.mu.Lock()
