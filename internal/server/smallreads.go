@@ -56,15 +56,28 @@ func (c *meteredConn) belongsTo(client netip.Addr) {
 
 // Read implements [net.Conn].
 func (c *meteredConn) Read(b []byte) (int, error) {
+	c.Pause()
+	n, err := c.Conn.Read(b)
+	c.AccountFor(n, len(b))
+	return n, err
+}
+
+// Below implements [wsconn.Metered].
+func (c *meteredConn) Below() net.Conn { return c.Conn }
+
+// Pause implements [wsconn.Metered].
+func (c *meteredConn) Pause() {
 	if c.pauses {
+		c.pauses = false
 		time.Sleep(readPause)
 	}
-	n, err := c.Conn.Read(b)
-	c.pauses = false
-	if 0 < n && n < min(smallRead, len(b)) { // net/http reads one byte of the next request early
+}
+
+// AccountFor implements [wsconn.Metered].
+func (c *meteredConn) AccountFor(n, room int) {
+	if 0 < n && n < min(smallRead, room) { // net/http reads one byte of the next request early
 		c.readLittle()
 	}
-	return n, err
 }
 
 // readLittle counts a small read.

@@ -34,17 +34,41 @@ func (w wiring) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	counted := &wire{Conn: conn, allowed: freeWireBytes}
+	counted := newWire(conn)
 	if buffers.Reader.Buffered() == 0 { // otherwise the upgrade fails
 		buffers.Reader.Reset(counted)
 	}
 	return counted, buffers, nil
 }
 
+// Metered is a connection that accounts for its reads. A wire reads from the connection below it, and accounts for a read before the next one:
+// an idle reader that is one call deeper, or keeps more in its frame, has a stack of 8 KB in place of 4, because Go halves a stack only if
+// less than a quarter of it is used.
+type Metered interface {
+	net.Conn
+	// Below returns the connection that this one reads from.
+	Below() net.Conn
+	// AccountFor accounts for a read of n bytes, with room for more.
+	AccountFor(n, room int)
+	// Pause waits until the next read may begin.
+	Pause()
+}
+
 // wire is a connection that bounds the bytes of a message. One goroutine reads.
 type wire struct {
 	net.Conn
-	received, allowed int // bytes since the message began
+	below             net.Conn // to read from
+	meter             Metered  // nil if the connection is not metered
+	last, room        int      // of the last read
+	received, allowed int      // bytes since the message began
+}
+
+func newWire(conn net.Conn) *wire {
+	w := &wire{Conn: conn, below: conn, allowed: freeWireBytes}
+	if meter, ok := conn.(Metered); ok {
+		w.below, w.meter = meter.Below(), meter
+	}
+	return w
 }
 
 // Read implements [net.Conn].
@@ -52,9 +76,15 @@ func (w *wire) Read(b []byte) (int, error) {
 	if w.received > w.allowed {
 		return 0, errTooManyFrames
 	}
-	n, err := w.Conn.Read(b)
+	if w.meter != nil {
+		w.meter.AccountFor(w.last, w.room)
+		w.meter.Pause()
+	}
+	w.room = len(b)
+	n, err := w.below.Read(b)
 	w.received += n
-	return n, err
+	w.last = n
+	return n, err //nolint:wrapcheck // a method of the connection
 }
 
 // begin is called before a message is read. On a connection that is closing, messages are dropped without a bound on their bytes: the time
