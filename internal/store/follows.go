@@ -213,8 +213,8 @@ func (s *core) followed(ctx context.Context, id retwis.TimelineID) (authors, hid
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, nil, fmt.Errorf("read the sources of timeline %s: %w", id, err)
 	}
-	if authors, err = rdb.UserIDs(strings.Join(sources.Val(), " ")); err == nil {
-		hidden, err = rdb.UserIDs(strings.Join(hides.Val(), " "))
+	if authors, err = rdb.UserMembers(sources.Val()); err == nil {
+		hidden, err = rdb.UserMembers(hides.Val())
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the sources of timeline %s: %w", id, err)

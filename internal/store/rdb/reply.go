@@ -42,17 +42,20 @@ func UserID(s string, err error) (retwis.UserID, error) {
 }
 
 // UserIDs parses ids separated by spaces.
-func UserIDs(s string) ([]retwis.UserID, error) { return ids(s, retwis.ParseUserID) }
+func UserIDs(s string) ([]retwis.UserID, error) { return ids(strings.Fields(s), retwis.ParseUserID) }
+
+// UserMembers parses the members of a set of user ids.
+func UserMembers(members []string) ([]retwis.UserID, error) { return ids(members, retwis.ParseUserID) }
 
 // PostIDs parses post ids that are separated by spaces.
-func PostIDs(s string) ([]retwis.PostID, error) { return ids(s, retwis.ParsePostID) }
+func PostIDs(s string) ([]retwis.PostID, error) { return ids(strings.Fields(s), retwis.ParsePostID) }
 
 // TagIDs parses ids of hashtags that are separated by spaces.
-func TagIDs(s string) ([]retwis.TagID, error) { return ids(s, retwis.ParseTagID) }
+func TagIDs(s string) ([]retwis.TagID, error) { return ids(strings.Fields(s), retwis.ParseTagID) }
 
-func ids[T any](s string, parse func(string) (T, error)) ([]T, error) {
+func ids[T any](fields []string, parse func(string) (T, error)) ([]T, error) {
 	var ids []T
-	for field := range strings.FieldsSeq(s) {
+	for _, field := range fields {
 		id, err := parse(field)
 		if err != nil {
 			return nil, err
