@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 
 	"retwis/graph/loaders"
 	"retwis/internal/auth"
@@ -94,7 +95,7 @@ func endAt(info *PageInfo, scannedTo retwis.Cursor, backward bool) {
 
 // expectPosts announces a page of posts, their reposters, and the known relations between the viewer and the posts to the loaders.
 func expectPosts(ctx context.Context, posts []*retwis.Post, reposters []retwis.UserID, related map[retwis.PostID]retwis.Relation) {
-	ids, authors := make([]retwis.PostID, len(posts)), reposters
+	ids, authors := make([]retwis.PostID, len(posts)), slices.Grow(reposters, len(posts))
 	var named []retwis.UserID
 	for i, post := range posts {
 		ids[i], authors = post.ID, append(authors, post.AuthorID)

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"runtime"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"retwis/internal/retwis"
 )
 
@@ -42,6 +44,9 @@ type SessionStore interface {
 	// Session returns the owner of a session, or fails with retwis.ErrUnauthenticated. For a
 	// session that was replaced recently, the error is also retwis.ErrSessionReplaced.
 	Session(ctx context.Context, key retwis.SessionKey) (retwis.SessionOwner, error)
+	// SessionAlong returns a context whose first exchange with the store also reads a session, and a function that returns
+	// what it found. That function reads the session itself if there was no such exchange.
+	SessionAlong(ctx context.Context, key retwis.SessionKey) (context.Context, func(context.Context) (retwis.SessionOwner, error))
 	// Sessions returns the sessions of a user, the most recently used first.
 	Sessions(ctx context.Context, user retwis.UserID) ([]retwis.Session, error)
 	RevokeSession(ctx context.Context, id retwis.SessionID) error
@@ -67,6 +72,7 @@ type Accounts struct {
 	sessions SessionStore
 	hasher   *hasher
 	log      *slog.Logger
+	known    *lru.Cache[retwis.SessionKey, Identity] // as read last
 }
 
 // Session is a new session.
@@ -93,10 +99,15 @@ func NewAccounts(store AccountStore, sessions SessionStore, opts Options) (*Acco
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
+	known, err := lru.New[retwis.SessionKey, Identity](maxKnown)
+	if err != nil {
+		return nil, fmt.Errorf("remember sessions: %w", err)
+	}
 	return &Accounts{
 		store: store, sessions: sessions,
 		hasher: newHasher(opts.Hash, opts.ParallelHashes, opts.WaitingHashes),
 		log:    opts.Log,
+		known:  known,
 	}, nil
 }
 

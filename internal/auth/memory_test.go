@@ -230,6 +230,10 @@ func (m *memory) Session(_ context.Context, key retwis.SessionKey) (retwis.Sessi
 	return holder, nil
 }
 
+func (m *memory) SessionAlong(ctx context.Context, key retwis.SessionKey) (context.Context, func(context.Context) (retwis.SessionOwner, error)) {
+	return ctx, func(ctx context.Context) (retwis.SessionOwner, error) { return m.Session(ctx, key) }
+}
+
 func (m *memory) Sessions(_ context.Context, id retwis.UserID) ([]retwis.Session, error) {
 	end, err := m.begin(nil)
 	defer end()

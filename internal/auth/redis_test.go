@@ -12,6 +12,7 @@ import (
 	"retwis/internal/auth"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
+	"retwis/internal/roundtrip"
 	"retwis/internal/store"
 )
 
@@ -218,6 +219,68 @@ func TestChangePassword_EndsOnlyOlderSessions(t *testing.T) {
 		s.wantEnded(asking)
 		if left := s.sessionsOf(who); len(left) != 0 {
 			s.Errorf("after logging out everywhere there are %+v", left)
+		}
+	})
+}
+
+func TestPresume_HoldsUntilTheSessionChanges(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		for name, change := range map[string]func(*service, auth.Identity) error{
+			"logout": func(s *service, who auth.Identity) error { return s.Logout(s.Context(), who) },
+			"a filter change": func(s *service, who auth.Identity) error {
+				return s.store.Follows.FollowShowing(s.Context(), who.User, s.identify(s.login("presumed_author", "")).User, false)
+			},
+		} {
+			s := newService(t, url)
+			session := s.login("presumed_"+name[:1], "")
+			if _, _, ok := s.Presume(s.Context(), session.Token); ok {
+				s.Error("the identity is known before the session was read")
+			}
+			who := s.identify(session)
+			if ctx, presumed, ok := s.Presume(s.Context(), session.Token); !ok || presumed.Identity != who || !presumed.Holds(ctx) {
+				s.Errorf("presumed %+v, want %+v", presumed.Identity, who)
+			}
+			ctx, presumed, _ := s.Presume(s.Context(), session.Token)
+			if err := change(s, who); err != nil {
+				s.Fatal(err)
+			}
+			if presumed.Holds(ctx) {
+				s.Errorf("the identity holds after %s", name)
+			}
+		}
+	})
+}
+
+// A session is read with the first exchange of an operation, also if that takes several scripts.
+func TestPresume_TakesNoExchangeOfItsOwn(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		s := newService(t, url)
+		session := s.login("along", "")
+		who := s.identify(session)
+		ctx, presumed, _ := s.Presume(s.Context(), session.Token)
+		ctx, trips := roundtrip.WithCounter(ctx)
+		if _, err := s.store.Timelines.Page(ctx, retwis.Home(who.User), retwis.Page{First: 20}); err != nil {
+			s.Fatal(err)
+		}
+		before := trips.Load()
+		if !presumed.Holds(ctx) {
+			s.Error("the identity does not hold")
+		}
+		if n := trips.Load() - before; n != 0 {
+			s.Errorf("reading the session took %d round trips", n)
+		}
+
+		ctx, presumed, _ = s.Presume(s.Context(), session.Token)
+		if err := s.Logout(s.Context(), who); err != nil {
+			s.Fatal(err)
+		}
+		if _, err := s.store.Timelines.Page(ctx, retwis.Home(who.User), retwis.Page{First: 20}); err != nil {
+			s.Fatal(err)
+		}
+		if presumed.Holds(ctx) {
+			s.Error("the identity holds although the session had ended when the page was read")
 		}
 	})
 }

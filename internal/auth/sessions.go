@@ -125,9 +125,12 @@ func (a *Accounts) Authenticate(ctx context.Context, token string) (Identity, er
 	}
 	holder, err := a.sessions.Session(ctx, key)
 	if err != nil {
+		a.known.Remove(key)
 		return Identity{}, fmt.Errorf("authenticate: %w", err)
 	}
-	return Identity{User: holder.User, Session: key, Generation: holder.Generation, FilterEpoch: holder.FilterEpoch}, nil
+	who := identityOf(key, holder)
+	a.known.Add(key, who)
+	return who, nil
 }
 
 // Logout ends the session of the request.

@@ -13,7 +13,6 @@ import (
 	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
-	"retwis/internal/server/clients"
 	"retwis/internal/server/httpapi"
 	"retwis/internal/server/operation"
 )
@@ -22,7 +21,7 @@ import (
 // defaults.
 type Options struct {
 	Executor operation.Executor
-	Accounts clients.Authenticator
+	Accounts httpapi.Accounts
 	Web      http.Handler // everything but the API and health; by default a page of text
 	Checks   []Check
 	Log      *slog.Logger

@@ -151,8 +151,11 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 	}
 	entries, _ := reply[5].([]any)
 	hidden, liked, reposted := flags(reply[10], len(entries)), flags(reply[12], len(entries)), flags(reply[15], len(entries))
+	inside := max(0, min(int(size), len(entries)))
+	got.entries, got.hidden = make([]retwis.Element, 0, inside), make([]bool, 0, inside)
+	got.related, got.same = make([]retwis.Relation, 0, inside), make([][]retwis.Element, 0, inside)
 	for i, e := range entries {
-		inRange := i < int(size)
+		inRange := i < inside
 		switch rdb.Text(e) {
 		case rdb.ListComplete:
 			got.bottom = inRange

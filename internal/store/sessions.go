@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
@@ -42,12 +44,32 @@ func (s *Sessions) CreateSession(ctx context.Context, session retwis.NewSession)
 // of a session in use from time to time. If a recent change of password has replaced the session, the error is also
 // [retwis.ErrSessionReplaced].
 func (s *Sessions) Session(ctx context.Context, key retwis.SessionKey) (retwis.SessionOwner, error) {
+	return parseSession(s.db.Do(ctx, s.sessionCall(key)))
+}
+
+// SessionAlong returns a context whose first exchange with Redis also reads a session, if that is possible, and a function that
+// returns what it found, as [Sessions.Session] does. If there was no such exchange, the function reads the session itself.
+func (s *Sessions) SessionAlong(ctx context.Context, key retwis.SessionKey) (context.Context, func(context.Context) (retwis.SessionOwner, error)) {
+	ctx, companion := rdb.WithCompanion(ctx, s.sessionCall(key))
+	return ctx, func(ctx context.Context) (retwis.SessionOwner, error) {
+		if result := companion.Settle(); result != nil && result.Err() == nil {
+			return parseSession(result)
+		}
+		return s.Session(ctx, key)
+	}
+}
+
+func (s *Sessions) sessionCall(key retwis.SessionKey) rdb.Call {
 	p := s.db.OfBucket(key.Bucket)
-	reply, err := s.db.Do(ctx, rdb.Call{
+	return rdb.Call{
 		Script: script.FindSession,
 		Keys:   []string{p.Session(key.Hash)},
 		Args:   []any{p.Prefix(rdb.AccountKeys), p.Prefix(rdb.SessionsKeys), key.Hash, int(s.options.SessionTTL.Seconds()), int(s.options.SessionRenewal.Seconds())},
-	}).StringSlice()
+	}
+}
+
+func parseSession(result *redis.Cmd) (retwis.SessionOwner, error) {
+	reply, err := result.StringSlice()
 	switch {
 	case err != nil:
 		return retwis.SessionOwner{}, fmt.Errorf("find a session: %w", err)

@@ -64,7 +64,7 @@ func (s *Timelines) Page(ctx context.Context, id retwis.TimelineID, page retwis.
 	} else {
 		list := &listWalk{timelines: s, id: id, from: from, older: older, wantUnread: page.Unread}
 		if id.HasMarker() && page.Viewer != 0 { // the reader's partition holds the list, the likes and the reposts
-			related = map[retwis.PostID]retwis.Relation{}
+			related = make(map[retwis.PostID]retwis.Relation, count)
 			list.viewer, list.related = page.Viewer, related
 		}
 		w = list
@@ -137,7 +137,7 @@ func (s *Timelines) collect(
 	}
 	position := w.position()
 	position.Filter = filter
-	page := retwis.PostPage{LiveCursor: position.Cursor()}
+	page := retwis.PostPage{LiveCursor: position.Cursor(), Edges: make([]retwis.PostEdge, 0, len(all))}
 	for _, f := range all {
 		page.Edges = append(page.Edges, retwis.NewPostEdge(f.entry.cursor(position), f.element, f.Post))
 	}
@@ -176,7 +176,7 @@ func (s *Timelines) shown(ctx context.Context, entries []entry, w walk, known ex
 	if err != nil {
 		return nil, err
 	}
-	exist := existing{}
+	exist := make(existing, len(ids))
 	for i, post := range posts {
 		others, repeated := exist[ids[i]] // the cache may have a post whose deletion is known to the read for its repost
 		exist[ids[i]] = post != nil && (others || !repeated)
@@ -184,7 +184,7 @@ func (s *Timelines) shown(ctx context.Context, entries []entry, w walk, known ex
 	if known != nil {
 		maps.Copy(known, exist)
 	}
-	var all []found
+	all := make([]found, 0, len(entries))
 	for i, post := range posts[:len(entries)] {
 		if exist.showsEntry(entries[i]) {
 			all = append(all, found{entries[i], post})

@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/internal/auth"
 	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
@@ -22,12 +24,21 @@ import (
 // Options of an [API]. The fields that are not lists are required.
 type Options struct {
 	Runner       *operation.Runner
-	Accounts     clients.Authenticator
+	Accounts     Accounts
 	Origins      *Origins
 	Proxies      Proxies
 	Shares       *cost.Shares
 	CookieMaxAge time.Duration
 	Policies     []ratelimit.Policy // announced in headers; the executor enforces them
+}
+
+// Accounts authenticate requests.
+type Accounts interface {
+	clients.Authenticator
+
+	// Presume returns the identity that a token had when its session was read last, and a context in which to act on it. It
+	// reports false for a token that it does not remember.
+	Presume(ctx context.Context, token string) (context.Context, auth.Presumed, bool)
 }
 
 // API answers GraphQL requests.
@@ -57,29 +68,52 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.Respond(response, media)
 }
 
-// answer reads the request, authenticates it, and executes it.
+// answer reads the request, authenticates it, and executes it. It spares an exchange with the database, if possible: it
+// executes the operation as the user whom the token belonged to when its session was read last, and the session is read
+// along with the first read of the operation.
 func (x *Exchange) answer() (*graphql.Response, *Refusal) {
 	params, refusal := x.ReadParams()
 	if refusal != nil {
 		return nil, refusal
 	}
+	if ctx, presumed, ok := x.api.Accounts.Presume(x.R.Context(), x.Credentials.Token); ok {
+		unchanged := *params
+		if response, refusal, ok := x.execute(ctx, presumed, params); ok {
+			return response, refusal
+		}
+		params = &unchanged
+	}
 	who, stale, err := clients.Authenticate(x.R.Context(), x.api.Accounts, x.Credentials)
 	if refusal := x.Admitted(stale, err); refusal != nil {
 		return nil, refusal
 	}
-	ctx := x.WithViewer(x.R.Context(), who)
+	response, refusal, _ := x.execute(x.R.Context(), auth.Presumed{Identity: who, Holds: certainly}, params)
+	return response, refusal
+}
+
+func certainly(context.Context) bool { return true }
+
+// execute executes the operation of the request as a user. It reports false if the presumed identity is wrong. Then the
+// operation has changed nothing, and nobody may see the response.
+func (x *Exchange) execute(ctx context.Context, as auth.Presumed, params *graphql.RawParams) (*graphql.Response, *Refusal, bool) {
+	ctx = x.WithViewer(ctx, as.Identity)
 	op, failure := x.Prepare(ctx, params)
 	if failure != nil {
-		return failure, nil
+		return failure, nil, as.Holds(ctx)
 	}
 	switch {
 	case op.Operation.Operation == ast.Subscription:
 		return nil, refuse(http.StatusBadRequest, retwis.CodeBadUserInput,
-			"subscriptions need a websocket with the subprotocol graphql-transport-ws, or Accept: %s", MediaEvents)
-	case op.Operation.Operation != ast.Query && x.R.Method == http.MethodGet:
-		return nil, x.RefuseMutation()
+			"subscriptions need a websocket with the subprotocol graphql-transport-ws, or Accept: %s", MediaEvents), as.Holds(ctx)
+	case op.Operation.Operation == ast.Query:
+		response := x.api.Runner.Run(ctx, op)
+		return response, nil, as.Holds(ctx)
+	case x.R.Method == http.MethodGet:
+		return nil, x.RefuseMutation(), as.Holds(ctx)
+	case !as.Holds(ctx):
+		return nil, nil, false
 	}
-	return x.api.Runner.Run(ctx, op), nil
+	return x.api.Runner.Run(ctx, op), nil, true
 }
 
 // Refusal is the reason why a request is not executed, as an HTTP status and an error.

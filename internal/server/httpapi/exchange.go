@@ -64,15 +64,15 @@ func (x *Exchange) Admitted(stale bool, err error) *Refusal {
 	case stale:
 		x.jar.clearStale()
 	}
-	if x.Credentials.Bearer && x.cookie != "" {
-		x.jar.keepForeign(x.cookie, x.Credentials.Token)
-	}
 	return nil
 }
 
 // WithViewer returns a context in which the operation of the request runs.
 func (x *Exchange) WithViewer(ctx context.Context, who auth.Identity) context.Context {
 	x.viewer = who
+	if x.Credentials.Bearer && x.cookie != "" {
+		x.jar.keepForeign(x.cookie, x.Credentials.Token)
+	}
 	return x.jar.attach(auth.WithIdentity(ctx, who))
 }
 

@@ -149,3 +149,42 @@ func TestExchange_KeepsTheCookieOfAnotherSession(t *testing.T) {
 		}
 	})
 }
+
+// A server that knows a token from an earlier request reads its session while it executes the operation.
+func TestExchange_ShowsNothingOfASessionThatHasEnded(t *testing.T) {
+	t.Parallel()
+	const query, mutation = `{"query":"{ whoami }"}`, `{"query":"mutation { login(token: \"fresh\") }"}`
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		for name, tt := range map[string]struct {
+			header, body string
+			status       int
+			want         string // in the body
+			cookie       string // of the response
+		}{
+			"query by token":     {"Authorization: Bearer ", query, http.StatusUnauthorized, "UNAUTHENTICATED", ""},
+			"query by cookie":    {"Cookie: retwis_session=", query, http.StatusOK, `{"whoami":"0"}`, "retwis_session=;"},
+			"mutation by token":  {"Authorization: Bearer ", mutation, http.StatusUnauthorized, "UNAUTHENTICATED", ""},
+			"mutation by cookie": {"Cookie: retwis_session=", mutation, http.StatusOK, "welcome", "retwis_session=fresh;"},
+			"invalid, by token":  {"Authorization: Bearer ", `{"query":"{ nothing }"}`, http.StatusUnauthorized, "UNAUTHENTICATED", ""},
+		} {
+			token := h.Login(1)
+			for range 2 {
+				reads := h.Accounts.Calls()
+				if _, body := h.Do("POST", "", query, servertest.JSON, tt.header+token); !strings.Contains(body, `{"whoami":"1"}`) {
+					h.Errorf("%s: before the end, got %s", name, body)
+				}
+				if reads = h.Accounts.Calls() - reads; reads != 1 {
+					h.Errorf("%s: the session was read %d times", name, reads)
+				}
+			}
+			h.Accounts.End(token)
+			got, body := h.Do("POST", "", tt.body, servertest.JSON, tt.header+token)
+			if got.StatusCode != tt.status || !strings.Contains(body, tt.want) {
+				h.Errorf("%s: got status %d, %s", name, got.StatusCode, body)
+			}
+			if cookie := got.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, tt.cookie) || (tt.cookie == "") != (cookie == "") {
+				h.Errorf("%s: the cookie is %q", name, cookie)
+			}
+		}
+	})
+}

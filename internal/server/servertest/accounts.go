@@ -9,10 +9,11 @@ import (
 	"retwis/internal/server/requestid"
 )
 
-// Accounts know sessions. They implement [clients.Authenticator].
+// Accounts know sessions. They implement [httpapi.Accounts].
 type Accounts struct {
 	mu       sync.Mutex
 	sessions map[string]auth.Identity
+	presumed map[string]auth.Identity // as read last
 	calls    int
 	broken   error
 	during   func() // runs after the session was read, before the response
@@ -69,5 +70,19 @@ func (a *Accounts) Authenticate(_ context.Context, token string) (auth.Identity,
 	case !ok:
 		return auth.Identity{}, retwis.ErrUnauthenticated
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.presumed[token] = who
 	return who, nil
+}
+
+// Presume implements [httpapi.Accounts]. It reads the session when it is asked whether the identity holds.
+func (a *Accounts) Presume(ctx context.Context, token string) (context.Context, auth.Presumed, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	presumed, ok := a.presumed[token]
+	return ctx, auth.Presumed{Identity: presumed, Holds: func(ctx context.Context) bool {
+		who, err := a.Authenticate(ctx, token)
+		return err == nil && who == presumed
+	}}, ok
 }

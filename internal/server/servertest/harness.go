@@ -92,7 +92,7 @@ func newHarness(
 	h := &Harness{
 		T:        t,
 		Backend:  NewBackend(),
-		Accounts: &Accounts{sessions: map[string]auth.Identity{}},
+		Accounts: &Accounts{sessions: map[string]auth.Identity{}, presumed: map[string]auth.Identity{}},
 		Logs:     &Logs{},
 		Dial:     dial,
 		URL:      url,

@@ -31,19 +31,36 @@ func (c Call) keys() []string {
 // program returns the script of a call. Every name is a constant, and a test loads each of them.
 func (db *DB) program(c Call) *redis.Script { return db.scripts[c.Script] }
 
-// Do runs one script.
+// Do runs one script, with the companion of the context if it has one.
 func (db *DB) Do(ctx context.Context, c Call) *redis.Cmd {
+	if companion := db.claimCompanion(ctx, &c); companion != nil {
+		return db.doWith(ctx, companion, []Call{c})[0]
+	}
 	return db.program(c).Run(ctx, db.Client, c.keys(), c.Args...)
 }
 
-// DoAll runs scripts in one concurrent pipeline per master. Each result holds its own error. The driver's
+// DoAll runs scripts in one concurrent pipeline per master, with the companion of the context if it has one. Each result holds its own error. The driver's
 // own pipeline over several masters is not used: if one master does not answer before the deadline, it
 // fails all commands, also those that other masters have answered.
 func (db *DB) DoAll(ctx context.Context, calls []Call) []*redis.Cmd {
-	results := make([]*redis.Cmd, len(calls))
 	if len(calls) == 0 {
-		return results
+		return nil
 	}
+	if companion := db.claimCompanion(ctx, nil); companion != nil {
+		return db.doWith(ctx, companion, calls)
+	}
+	return db.doAll(ctx, calls)
+}
+
+// doWith runs scripts and a companion, which runs first.
+func (db *DB) doWith(ctx context.Context, companion *Companion, calls []Call) []*redis.Cmd {
+	results := db.doAll(ctx, append([]Call{companion.call}, calls...))
+	companion.cmd.Store(results[0])
+	return results[1:]
+}
+
+func (db *DB) doAll(ctx context.Context, calls []Call) []*redis.Cmd {
+	results := make([]*redis.Cmd, len(calls))
 	groups := db.byMaster(ctx, calls)
 	var others sync.WaitGroup
 	for _, group := range groups[1:] {

@@ -24,9 +24,10 @@ type hook struct {
 
 // program identifies a script in metrics and traces. Its metric is created when the script first runs.
 type program struct {
-	name  string
-	units int // of work in Redis
-	times func() prometheus.Observer
+	name    string
+	units   int  // of work in Redis
+	prepaid bool // it reads the session, which is part of the price of every operation
+	times   func() prometheus.Observer
 }
 
 func (s *program) took(seconds float64) { s.times().Observe(seconds) }
@@ -35,7 +36,7 @@ func newHook(scripts map[script.Name]*redis.Script, m *metrics) *hook {
 	h := &hook{metrics: m, scripts: map[string]*program{}}
 	for name, s := range scripts {
 		times := sync.OnceValue(func() prometheus.Observer { return m.scripts.WithLabelValues(name.Base()) })
-		h.scripts[s.Hash()] = &program{name.Base(), unitsOf(name), times}
+		h.scripts[s.Hash()] = &program{name.Base(), unitsOf(name), name == script.FindSession, times}
 	}
 	return h
 }

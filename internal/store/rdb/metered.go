@@ -18,10 +18,11 @@ func (h *hook) metered(ctx context.Context, cmds []redis.Cmder, run func(context
 	meter := cost.Of(ctx)
 	sent := cost.Work{RoundTrips: 1}
 	for _, cmd := range cmds {
-		if isScript(cmd) {
-			sent.Scripts++
-		} else {
+		switch {
+		case !isScript(cmd):
 			sent.Commands++
+		case !h.isPrepaid(cmd):
+			sent.Scripts++
 		}
 	}
 	err := meter.Add(sent)
@@ -71,6 +72,12 @@ func (h *hook) unitsOf(cmd redis.Cmder) int {
 		return s.units
 	}
 	return cost.ScriptUnits
+}
+
+// isPrepaid reports whether a command runs a script that the price of every operation includes.
+func (h *hook) isPrepaid(cmd redis.Cmder) bool {
+	s := h.scriptOf(cmd)
+	return s != nil && s.prepaid
 }
 
 func isScript(cmd redis.Cmder) bool { return cmd.Name() == "evalsha" || cmd.Name() == "eval" }
