@@ -175,7 +175,7 @@ func (c *chaosUser) fetchHome(ctx context.Context) (homeView, error) {
 	var after *string
 	for {
 		a, err := c.retry(ctx, `query ($after: Cursor) { viewer { homeTimeline {
-			posts(first: 100, after: $after) { edges { cursor node { id } } pageInfo { hasNextPage } liveCursor }
+			posts(first: 100, after: $after) { edges { node { id } } pageInfo { hasNextPage endCursor } liveCursor }
 		} } }`, map[string]any{"after": after})
 		if err != nil {
 			return view, err
@@ -186,11 +186,11 @@ func (c *chaosUser) fetchHome(ctx context.Context) (homeView, error) {
 		}
 		for _, edge := range page.Edges {
 			view.posts = append(view.posts, edge.Node.ID)
-			after = &edge.Cursor
 		}
 		if !page.PageInfo.HasNextPage {
 			return view, nil
 		}
+		after = &page.PageInfo.EndCursor // a page may end early, without posts: among many deleted ones
 	}
 }
 

@@ -91,8 +91,11 @@ type user struct {
 type timeline struct {
 	ID    string
 	Posts struct {
-		Edges      []edge
-		PageInfo   struct{ HasNextPage bool }
+		Edges    []edge
+		PageInfo struct {
+			HasNextPage bool
+			EndCursor   string
+		}
 		LiveCursor string
 	}
 }
@@ -231,18 +234,18 @@ func (c *client) home() (texts []string, liveCursor string) {
 	var after *string
 	for {
 		page := c.do(`query ($after: Cursor) { viewer { homeTimeline {
-			posts(first: 2, after: $after) { edges { cursor node { id text } } pageInfo { hasNextPage } liveCursor }
+			posts(first: 2, after: $after) { edges { node { id text } } pageInfo { hasNextPage endCursor } liveCursor }
 		} } }`, map[string]any{"after": after}).Data.Viewer.HomeTimeline.Posts
 		if liveCursor == "" {
 			liveCursor = page.LiveCursor
 		}
 		for _, e := range page.Edges {
 			texts = append(texts, e.Node.Text)
-			after = &e.Cursor
 		}
 		if !page.PageInfo.HasNextPage {
 			return texts, liveCursor
 		}
+		after = &page.PageInfo.EndCursor
 	}
 }
 
