@@ -14,8 +14,12 @@ import (
 func flow(t *testing.T, url, suffix string) *client {
 	t.Helper()
 	author, reader := register(t, url, "author"+suffix), register(t, url, "reader"+suffix)
+	author.createPost("one")
+	following := reader.watchNow()
 	reader.follow(author)
-	for _, text := range []string{"one", "two", "three"} {
+	following.awaitReset() // later subscriptions would be reset, too, until the follow has been delivered
+	following.close()
+	for _, text := range []string{"two", "three"} {
 		author.createPost(text)
 	}
 	reader.awaitHome("three", "two", "one")

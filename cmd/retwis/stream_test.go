@@ -115,13 +115,27 @@ func (s *stream) read() message {
 // expect reads the next event, which must be of a type.
 func (s *stream) expect(typename string) event {
 	s.t.Helper()
+	e := s.event()
+	if e.Typename != typename {
+		s.t.Fatalf("got %+v, want %s", e, typename)
+	}
+	return e
+}
+
+// awaitReset reads events until one that resets the timeline.
+func (s *stream) awaitReset() {
+	s.t.Helper()
+	for s.event().Typename != "TimelineReset" {
+	}
+}
+
+// event reads the next event.
+func (s *stream) event() event {
+	s.t.Helper()
 	m := s.read()
 	var a answer
 	if m.Type != "next" || json.Unmarshal(m.Payload, &a) != nil || len(a.Errors) > 0 {
 		s.t.Fatalf("got %s %s, want an event", m.Type, m.Payload)
-	}
-	if a.Data.TimelineEvents.Typename != typename {
-		s.t.Fatalf("got %+v, want %s", a.Data.TimelineEvents, typename)
 	}
 	return a.Data.TimelineEvents
 }
