@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"retwis/internal/bench/database"
 	"retwis/internal/bench/engine"
 	"retwis/internal/bench/live"
 	"retwis/internal/bench/measure"
@@ -23,10 +24,11 @@ func measurements() []measure.Measurement {
 		{Name: "fanout", Help: "deliveries per second to many followers", Do: engine.FanOut},
 		{Name: "fanout-elements", Help: "cost of the delivery of replies and reposts beside that of posts", Do: engine.Elements},
 		{Name: "merge-marks", Help: "the same to followers whose homes were just built", Do: engine.MergeMarks},
-		{Name: "scale", Help: "cost of a delivery from 100 to 100 000 followers", Do: engine.Scale},
+		{Name: "scale", Help: "cost of a delivery from 100 to 1 000 000 followers", Do: engine.Scale},
 		{Name: "small", Help: "delay of small authors while a large author's post is delivered", Do: engine.SmallAuthors},
 		{Name: "accounts", Help: "memory of Redis per account, session and post", Do: engine.Accounts},
 		{Name: "memory", Help: "memory of Redis per timeline entry and follow", Do: engine.Memory},
+		{Name: "seeded", Help: "memory of a seeded database, and the time of a check", Do: database.Seeded},
 		{Name: "http", Help: "posts and home pages per second from the service's binary", Do: page.Service},
 		{Name: "http-seeded", Help: "deliveries per second to new followers, from the service's binary", Do: page.AfterSeed},
 		{Name: "page-memory", Help: "CPU and allocations of a home page, data in memory", Do: page.InMemory},

@@ -82,13 +82,14 @@ var allowed = map[string][]string{
 	"internal/server/wsconn":     {"internal/fair", "internal/server/buffer"},
 
 	// The measurements import the packages that they measure. Only their command imports them.
-	"internal/bench/engine":  {"internal/store/bulk", "internal/bench/measure", "internal/bench/world", "internal/retwis"},
-	"internal/bench/live":    {"internal/bench/load", "internal/bench/measure", "internal/bench/process", "internal/bench/world", "internal/retwis", "internal/store", "internal/auth", "internal/ratelimit", "internal/live", "internal/server", "graph"},
-	"internal/bench/load":    {"internal/sleep"},
-	"internal/bench/measure": nil,
-	"internal/bench/page":    {"internal/store/bulk", "internal/seed", "internal/bench/load", "internal/bench/measure", "internal/bench/process", "internal/bench/world", "internal/retwis", "internal/store", "internal/auth", "internal/ratelimit", "internal/live", "internal/server", "graph", "internal/outbox"},
-	"internal/bench/process": {"internal/gctuner"},
-	"internal/bench/world":   {"internal/store/bulk", "internal/store/rdb", "internal/retwis", "internal/store", "internal/fanout", "internal/auth", "internal/redisproc", "internal/sleep"},
+	"internal/bench/database": {"internal/store/bulk", "internal/store/inspect", "internal/bench/measure", "internal/bench/world", "internal/retwis", "internal/auth", "internal/check", "internal/seed"},
+	"internal/bench/engine":   {"internal/store/bulk", "internal/bench/measure", "internal/bench/world", "internal/retwis"},
+	"internal/bench/live":     {"internal/bench/load", "internal/bench/measure", "internal/bench/process", "internal/bench/world", "internal/retwis", "internal/store", "internal/auth", "internal/ratelimit", "internal/live", "internal/server", "graph"},
+	"internal/bench/load":     {"internal/sleep"},
+	"internal/bench/measure":  nil,
+	"internal/bench/page":     {"internal/store/bulk", "internal/seed", "internal/bench/load", "internal/bench/measure", "internal/bench/process", "internal/bench/world", "internal/retwis", "internal/store", "internal/auth", "internal/ratelimit", "internal/live", "internal/server", "graph", "internal/outbox"},
+	"internal/bench/process":  {"internal/gctuner"},
+	"internal/bench/world":    {"internal/store/bulk", "internal/store/rdb", "internal/retwis", "internal/store", "internal/fanout", "internal/auth", "internal/redisproc", "internal/sleep"},
 }
 
 // restricted lists the packages that only some packages may import. A path includes its

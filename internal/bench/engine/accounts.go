@@ -59,7 +59,7 @@ func Accounts(ctx context.Context, r *measure.Run) error {
 		}
 		r.Add(measure.Figure{Name: step.name, Unit: "bytes", Value: bytes})
 	}
-	bytes, err := memoryOf(ctx, w, "*:idem:*")
+	bytes, err := w.MemoryOf(ctx, "*:idem:*")
 	if err != nil {
 		return err
 	}

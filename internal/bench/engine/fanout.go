@@ -53,10 +53,10 @@ func FanOut(ctx context.Context, r *measure.Run) error {
 	return nil
 }
 
-// Scale measures the cost of one delivery for authors with 100 to 100 000 followers. The baseline is
+// Scale measures the cost of one delivery for authors with 100 to 1 000 000 followers. The baseline is
 // the cost with 1 000.
 func Scale(ctx context.Context, r *measure.Run) error {
-	sizes := []int{100, 1000, 10_000, 100_000}
+	sizes := []int{100, 1000, 10_000, 100_000, 1_000_000}
 	reference := r.Size(1000, 10)
 	if reference < 1000 {
 		sizes = []int{5, 10, 20}

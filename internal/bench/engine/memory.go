@@ -48,7 +48,7 @@ func Memory(ctx context.Context, r *measure.Run) error {
 	}
 	var directions int64
 	for _, pattern := range []string{"*:following:*", "*:fans:*"} {
-		bytes, err := memoryOf(ctx, w, pattern)
+		bytes, err := w.MemoryOf(ctx, pattern)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func sortedSetMember(ctx context.Context, w *world.World, members int) (measure.
 
 // growth returns by how many bytes the data set grows for each of n things that do adds.
 func growth(ctx context.Context, w *world.World, n int, do func() error) (float64, error) {
-	before, err := memory(ctx, w)
+	before, err := w.Memory(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -111,29 +111,6 @@ func growth(ctx context.Context, w *world.World, n int, do func() error) (float6
 	if err := w.AwaitDelivery(ctx); err != nil {
 		return 0, err
 	}
-	after, err := memory(ctx, w)
+	after, err := w.Memory(ctx)
 	return float64(after-before) / float64(n), err
-}
-
-// memory returns the size of the data set in bytes.
-func memory(ctx context.Context, w *world.World) (int64, error) {
-	bytes, err := w.Info(ctx, "memory", "used_memory")
-	return int64(bytes), err
-}
-
-// memoryOf adds up MEMORY USAGE of all keys that match a pattern.
-func memoryOf(ctx context.Context, w *world.World, pattern string) (int64, error) {
-	keys, err := w.Raw.Keys(ctx, pattern).Result()
-	if err != nil {
-		return 0, err
-	}
-	var total int64
-	for _, key := range keys {
-		bytes, err := w.Raw.MemoryUsage(ctx, key, 0).Result()
-		if err != nil {
-			return 0, err
-		}
-		total += bytes
-	}
-	return total, nil
 }

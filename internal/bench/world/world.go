@@ -100,3 +100,26 @@ func (w *World) Info(ctx context.Context, section string, fields ...string) (flo
 	}
 	return sum, nil
 }
+
+// Memory returns the size of the data set in bytes.
+func (w *World) Memory(ctx context.Context) (int64, error) {
+	bytes, err := w.Info(ctx, "memory", "used_memory")
+	return int64(bytes), err
+}
+
+// MemoryOf adds up MEMORY USAGE of all keys that match a pattern.
+func (w *World) MemoryOf(ctx context.Context, pattern string) (int64, error) {
+	keys, err := w.Raw.Keys(ctx, pattern).Result()
+	if err != nil {
+		return 0, err
+	}
+	var total int64
+	for _, key := range keys {
+		bytes, err := w.Raw.MemoryUsage(ctx, key, 0).Result()
+		if err != nil {
+			return 0, err
+		}
+		total += bytes
+	}
+	return total, nil
+}
