@@ -72,7 +72,8 @@ type Database interface {
 	LikersOf(ctx context.Context, post retwis.PostID, partitions []int) ([]record.Like, error)
 	LikesOf(ctx context.Context, user retwis.UserID) ([]record.Like, error)
 	PostsDownTo(ctx context.Context, authors []retwis.UserID, downTo retwis.PostID, most int) (map[retwis.UserID][]retwis.Element, error)
-	SourceEdges(ctx context.Context, ids []retwis.TimelineID) ([]record.Edge, error)
+	// SourceEdges returns the edges from homes and lists whose directions differ, and the authors of the other edges of homes.
+	SourceEdges(ctx context.Context, ids []retwis.TimelineID) ([]record.Edge, []retwis.UserID, error)
 	AudienceEdges(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, partitions []int) ([]record.Edge, error)
 	Edges(ctx context.Context, id retwis.TimelineID, authors []retwis.UserID) ([]record.Edge, error)
 	DeletedUsers(ctx context.Context, ids []retwis.UserID) ([]retwis.UserID, error)

@@ -28,7 +28,7 @@ func (c *checker) confirm(ctx context.Context, suspects []suspect, look inspect)
 		for i, s := range suspects {
 			subjects[i] = s.subject
 		}
-		again, err := c.inspectAll(ctx, inspector{c.db}, subjects, look, false)
+		again, err := c.inspectAll(ctx, inspector{db: c.db}, subjects, look, false)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,10 @@ type inspection struct {
 func (result *inspection) add(f Finding) { result.findings = append(result.findings, f) }
 
 // inspector inspects subjects, as the data of a database shows them.
-type inspector struct{ db Database }
+type inspector struct {
+	db    Database
+	tally *followerTally // counts the edges of first inspections; nil to compare the edges from both ends
+}
 
 // inspect is a kind of inspection: a method of inspector.
 type inspect func(inspector, context.Context, subject) (inspection, error)

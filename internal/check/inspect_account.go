@@ -104,23 +104,41 @@ func (result *inspection) inspectFollowerPartitions(r record.Account) {
 	}
 }
 
-// inspectEdges compares the two directions of all edges of a user.
+// inspectEdges compares the two directions of all edges of a user. The first inspection of all users compares those of follows
+// from the homes only, and counts them: see [followerTally].
 func (i inspector) inspectEdges(ctx context.Context, r record.Account, result *inspection) error {
-	edges, err := i.db.SourceEdges(ctx, timelinesWithSources(r.ID, r.Lists))
+	edges, followed, err := i.db.SourceEdges(ctx, timelinesWithSources(r.ID, r.Lists))
 	if err != nil {
 		return err
 	}
 	result.addEdges(edges)
-	for _, audience := range []struct {
-		kind retwis.TimelineKind
-		in   map[int]int
-	}{{retwis.HomeTimeline, r.FollowersIn}, {retwis.ListTimeline, r.ListsIn}} {
-		edges, err := i.db.AudienceEdges(ctx, r.ID, audience.kind, slices.Collect(maps.Keys(audience.in)))
-		if err != nil {
-			return err
-		}
-		result.addEdges(edges)
+	if err := i.inspectAudience(ctx, r.ID, retwis.ListTimeline, r.ListsIn, result); err != nil {
+		return err
 	}
+	if i.tally != nil {
+		i.tally.add(r, followed)
+		return nil
+	}
+	return i.inspectAudience(ctx, r.ID, retwis.HomeTimeline, r.FollowersIn, result)
+}
+
+// inspectFollowers compares the edges of a user's followers, from the end of the user.
+func (i inspector) inspectFollowers(ctx context.Context, s subject) (inspection, error) {
+	var result inspection
+	r, err := i.db.AccountRecord(ctx, s.user)
+	if err != nil || !r.Active {
+		return result, err
+	}
+	return result, i.inspectAudience(ctx, r.ID, retwis.HomeTimeline, r.FollowersIn, &result)
+}
+
+// inspectAudience compares the edges of homes or lists to an author, from the end of the author. They are in some partitions.
+func (i inspector) inspectAudience(ctx context.Context, author retwis.UserID, kind retwis.TimelineKind, in map[int]int, result *inspection) error {
+	edges, err := i.db.AudienceEdges(ctx, author, kind, slices.Collect(maps.Keys(in)))
+	if err != nil {
+		return err
+	}
+	result.addEdges(edges)
 	return nil
 }
 

@@ -25,7 +25,7 @@ func (c *checker) repair(ctx context.Context, suspects []suspect, look inspect) 
 		if !slices.ContainsFunc(s.found, func(f Finding) bool { return f.Kind.OfEntries() }) {
 			continue
 		}
-		now, err := look(inspector{c.db}, ctx, s.subject)
+		now, err := look(inspector{db: c.db}, ctx, s.subject)
 		if err == nil {
 			err = c.repairTimelines(ctx, s.found, now.findings)
 		}

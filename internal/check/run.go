@@ -42,7 +42,7 @@ const maxSuspects = 500
 func Run(ctx context.Context, db Database, options Options) (Report, error) {
 	c := &checker{
 		db:      db,
-		first:   inspector{newRemembered(db, maxRememberedEntries)},
+		first:   inspector{db: newRemembered(db, maxRememberedEntries)},
 		options: options.withDefaults(),
 		report:  Report{Counts: map[Kind]int{}, Examples: []Finding{}, edges: map[findingKey]bool{}},
 	}
@@ -52,25 +52,32 @@ func Run(ctx context.Context, db Database, options Options) (Report, error) {
 		return c.report, err
 	}
 	c.report.Users = len(all.users)
+	followers := func() []subject { return nil }
+	if c.options.Sample == 0 {
+		c.first.tally = newFollowerTally()
+		followers = c.first.tally.differing
+	}
+	some := func(subjects []subject) func() []subject { return func() []subject { return subjects } }
 	for _, part := range []struct {
 		name     string
-		subjects []subject
+		subjects func() []subject
 		look     inspect
 	}{
-		{"names", all.names, inspector.inspectNameClaim},
+		{"names", some(all.names), inspector.inspectNameClaim},
 		// A repair makes records and claims agree before it looks at the timelines, which a hashtag without a record loses.
-		{"hashtags", all.tags, inspector.inspectTag},
-		{"names of hashtags", all.tagNames, inspector.inspectTagName},
-		{"timelines of hashtags", all.tags, inspector.inspectTagPosts},
-		{"accounts", all.users, inspector.inspectAccount},
-		{"newest users", c.partitions(), inspector.inspectNewestUsers},
-		{"people search", c.partitions(), inspector.inspectPeopleSearch},
-		{"replies and quotes", all.referenced, inspector.inspectReferences},
-		{"likes", all.liked, inspector.inspectLikes},
-		{"timelines", all.users, inspector.inspectTimelines},
-		{"public timeline", []subject{{}}, inspector.inspectPublic},
+		{"hashtags", some(all.tags), inspector.inspectTag},
+		{"names of hashtags", some(all.tagNames), inspector.inspectTagName},
+		{"timelines of hashtags", some(all.tags), inspector.inspectTagPosts},
+		{"accounts", some(all.users), inspector.inspectAccount},
+		{"followers", followers, inspector.inspectFollowers},
+		{"newest users", some(c.partitions()), inspector.inspectNewestUsers},
+		{"people search", some(c.partitions()), inspector.inspectPeopleSearch},
+		{"replies and quotes", some(all.referenced), inspector.inspectReferences},
+		{"likes", some(all.liked), inspector.inspectLikes},
+		{"timelines", some(all.users), inspector.inspectTimelines},
+		{"public timeline", some([]subject{{}}), inspector.inspectPublic},
 	} {
-		if err := c.checkAll(ctx, part.name, part.subjects, part.look); err != nil {
+		if err := c.checkAll(ctx, part.name, part.subjects(), part.look); err != nil {
 			return c.report, fmt.Errorf("check %s: %w", part.name, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"retwis/internal/record"
 
@@ -17,8 +18,9 @@ import (
 // edgesPerCall is the number of edges that one call scans.
 const edgesPerCall = 500
 
-// SourceEdges scans the sources of homes and lists and returns the edges whose two directions differ.
-func (s *Inspector) SourceEdges(ctx context.Context, ids []retwis.TimelineID) ([]record.Edge, error) {
+// SourceEdges scans the sources of homes and lists. It returns the edges whose two directions differ, and the authors of the
+// other edges of homes.
+func (s *Inspector) SourceEdges(ctx context.Context, ids []retwis.TimelineID) ([]record.Edge, []retwis.UserID, error) {
 	scans := make([]*edgeScan, len(ids))
 	for i, id := range ids {
 		p := s.db.OfTimeline(id)
@@ -29,19 +31,27 @@ func (s *Inspector) SourceEdges(ctx context.Context, ids []retwis.TimelineID) ([
 		scans[i] = &edgeScan{set: p.Timeline(id).Sources(), owner: id.Owner, prefix: prefix}
 	}
 	if err := s.scanEdges(ctx, scans); err != nil {
-		return nil, fmt.Errorf("inspect the sources of timelines: %w", err)
+		return nil, nil, fmt.Errorf("inspect the sources of timelines: %w", err)
 	}
 	var edges []record.Edge
+	var followed []retwis.UserID
 	for i, scan := range scans {
 		for _, h := range scan.half {
 			author, err := retwis.ParseUserID(h.member)
 			if err != nil {
-				return nil, fmt.Errorf("inspect the sources of timelines: %w", err)
+				return nil, nil, fmt.Errorf("inspect the sources of timelines: %w", err)
 			}
 			edges = append(edges, record.Edge{Timeline: ids[i], Author: author, Source: h.score, Audience: h.other})
 		}
+		if ids[i].Kind == retwis.HomeTimeline {
+			authors, err := rdb.UserMembers(scan.agree)
+			if err != nil {
+				return nil, nil, fmt.Errorf("inspect the sources of timelines: %w", err)
+			}
+			followed = append(followed, authors...)
+		}
 	}
-	return edges, nil
+	return edges, followed, nil
 }
 
 // AudienceEdges returns the inconsistent edges from the homes or lists of partitions to an author.
@@ -91,7 +101,8 @@ type edgeScan struct {
 	owner          fmt.Stringer
 	prefix, suffix string
 
-	after string // the score of the last edge scanned
+	after string   // the score of the last edge scanned
+	agree []string // the members of the other edges
 	half  []halfEdge
 }
 
@@ -124,12 +135,14 @@ func (scan *edgeScan) add(reply []any, err error) (more bool, _ error) {
 	if err != nil {
 		return false, err
 	}
-	for i := 1; i+2 < len(reply); i += 3 {
+	if len(reply) < 2 {
+		return false, fmt.Errorf("%d fields", len(reply))
+	}
+	scan.agree = append(scan.agree, strings.Fields(rdb.Text(reply[1]))...)
+	for i := 2; i+2 < len(reply); i += 3 {
 		scan.half = append(scan.half, halfEdge{rdb.Text(reply[i]), rdb.Score(reply[i+1]), rdb.Score(reply[i+2])})
 	}
-	if len(reply) > 0 {
-		scan.after = rdb.Text(reply[0])
-	}
+	scan.after = rdb.Text(reply[0])
 	return scan.after != "", nil
 }
 
