@@ -60,7 +60,7 @@ func New(ctx context.Context, api *API, recorder *history.Recorder, o Options) (
 			return nil, err
 		}
 		for _, author := range append(w.leavers, w.authors...) {
-			if rand.IntN(3) > 0 && !reader.follow(ctx, author, true) {
+			if rand.IntN(3) > 0 && !reader.follow(ctx, author, anyReposts()) {
 				return nil, fmt.Errorf("%s cannot follow %s", reader.Name, author.Name)
 			}
 		}
@@ -106,9 +106,14 @@ func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) 
 		})
 		if i%2 == 1 { // the others keep their follows
 			author := w.authors[i%len(w.authors)]
-			on := false
 			actors.Go(func() {
-				w.act(ctx, acting, func() { reader.follow(ctx, author, on); on = !on })
+				w.act(ctx, acting, func() {
+					if rand.IntN(2) == 0 {
+						reader.unfollow(ctx, author)
+					} else {
+						reader.follow(ctx, author, anyReposts())
+					}
+				})
 			})
 			actors.Go(func() { w.act(ctx, acting, func() { reader.checkFollow(ctx, author) }) })
 		}
