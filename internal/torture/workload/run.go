@@ -104,8 +104,9 @@ func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) 
 				on = rand.IntN(3) > 0
 			})
 		})
-		if i%2 == 1 { // the others keep their follows
-			author := w.authors[i%len(w.authors)]
+		author := w.authors[i%len(w.authors)]
+		switch {
+		case i%2 == 1:
 			actors.Go(func() {
 				w.act(ctx, acting, func() {
 					if rand.IntN(2) == 0 {
@@ -116,6 +117,14 @@ func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) 
 				})
 			})
 			actors.Go(func() { w.act(ctx, acting, func() { reader.checkFollow(ctx, author) }) })
+		case i%4 == 2: // no unfollow resets the subscription of this reader, and changes of the choice do so rarely
+			actors.Go(func() {
+				w.act(ctx, acting, func() {
+					if rand.IntN(20) == 0 {
+						reader.follow(ctx, author, anyReposts())
+					}
+				})
+			})
 		}
 	}
 	injected := inject(acting)
