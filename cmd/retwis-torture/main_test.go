@@ -10,13 +10,18 @@ import (
 )
 
 // TestTorture_FindsNoViolation runs the program as a person would. At full size every fault is injected, on one Redis
-// and on a cluster; otherwise those that end processes and connections of the service.
+// and on a cluster; otherwise each schedule has a fixed order and takes about a minute. The runs take place one after the other,
+// because tests of other packages run meanwhile.
 func TestTorture_FindsNoViolation(t *testing.T) {
 	t.Parallel()
 	runs := map[string][]string{
-		"one Redis": {
-			"--fault", "kill-worker", "--fault", "kill-api", "--fault", "stop-worker", "--fault", "stop-api",
-			"--fault", "break-pubsub", "--fault", "freeze-worker", "--home-cap", "100", "--seed", "1",
+		"one Redis, small homes": {
+			"--home-cap", "100", "--seed", "1", "--fault", "kill-worker,stop-worker,freeze-worker,kill-api,stop-api,rolling-deploy," +
+				"kill-redis,kill-redis-and-worker,freeze-redis,drop-replies,black-hole,break-pubsub,silent-pubsub,out-of-memory",
+		},
+		"cluster": {
+			"--cluster", "--seed", "2", "--fault", "kill-worker,kill-api,freeze-redis,failover,kill-master,kill-master-and-worker," +
+				"kill-master-behind-lag,drop-replies,break-pubsub",
 		},
 	}
 	if os.Getenv("RETWIS_SOAK") != "" {

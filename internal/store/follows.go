@@ -142,23 +142,17 @@ func (s *Follows) FollowerCountCall(author retwis.UserID, of rdb.Partition, vers
 
 // Follows reports for each author whether a reader follows the author.
 func (s *Follows) Follows(ctx context.Context, reader retwis.UserID, authors []retwis.UserID) ([]bool, error) {
-	p := s.db.OfUser(reader)
-	pipe := s.db.Client.Pipeline()
-	scores := make([]*redis.FloatCmd, len(authors))
-	for i, author := range authors {
-		scores[i] = pipe.ZScore(ctx, p.User(reader).Following(), author.String())
-	}
-	return edges(ctx, pipe, scores)
+	following := s.db.OfUser(reader).User(reader).Following()
+	return s.edges(ctx, len(authors), func(pipe redis.Pipeliner, i int) *redis.FloatCmd {
+		return pipe.ZScore(ctx, following, authors[i].String())
+	})
 }
 
 // FollowedBy reports for each user whether the user follows the reader.
 func (s *Follows) FollowedBy(ctx context.Context, reader retwis.UserID, others []retwis.UserID) ([]bool, error) {
-	pipe := s.db.Client.Pipeline()
-	scores := make([]*redis.FloatCmd, len(others))
-	for i, other := range others {
-		scores[i] = pipe.ZScore(ctx, s.db.OfUser(other).User(other).Following(), reader.String())
-	}
-	return edges(ctx, pipe, scores)
+	return s.edges(ctx, len(others), func(pipe redis.Pipeliner, i int) *redis.FloatCmd {
+		return pipe.ZScore(ctx, s.db.OfUser(others[i]).User(others[i]).Following(), reader.String())
+	})
 }
 
 // HidesReposts reports for each author whether a reader follows the author without seeing their reposts.
@@ -187,20 +181,29 @@ func (s *Follows) HidesReposts(ctx context.Context, reader retwis.UserID, author
 	return hidden, nil
 }
 
-// edges runs a pipeline and reports for each score whether it exists.
-func edges(ctx context.Context, pipe redis.Pipeliner, scores []*redis.FloatCmd) ([]bool, error) {
-	if len(scores) == 0 {
+// edges reports for each of n scores, which it reads in one round trip, whether it exists.
+func (s *core) edges(ctx context.Context, n int, score func(pipe redis.Pipeliner, i int) *redis.FloatCmd) ([]bool, error) {
+	if n == 0 {
 		return nil, nil
 	}
-	_, _ = pipe.Exec(ctx) // every score holds its own error
-	exist := make([]bool, len(scores))
-	for i, score := range scores {
-		switch err := score.Err(); {
-		case err == nil:
-			exist[i] = true
-		case !errors.Is(err, redis.Nil):
-			return nil, fmt.Errorf("look up follows: %w", err)
+	exist := make([]bool, n)
+	err := s.db.ReadCurrent(ctx, func() error {
+		pipe, scores := s.db.Client.Pipeline(), make([]*redis.FloatCmd, n)
+		for i := range scores {
+			scores[i] = score(pipe, i)
 		}
+		_, _ = pipe.Exec(ctx) // every score holds its own error
+		for i, score := range scores {
+			err := score.Err()
+			if err != nil && !errors.Is(err, redis.Nil) {
+				return fmt.Errorf("look up follows: %w", err)
+			}
+			exist[i] = err == nil
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return exist, nil
 }

@@ -115,12 +115,9 @@ func (s *Lists) RemoveListMember(ctx context.Context, owner retwis.UserID, id re
 
 // Memberships reports for each pair whether the user is on the list.
 func (s *Lists) Memberships(ctx context.Context, pairs []retwis.Membership) ([]bool, error) {
-	pipe := s.db.Client.Pipeline()
-	scores := make([]*redis.FloatCmd, len(pairs))
-	for i, pair := range pairs {
-		scores[i] = pipe.ZScore(ctx, s.db.OfBucket(pair.List.Bucket()).List(pair.List).Members(), pair.User.String())
-	}
-	return edges(ctx, pipe, scores)
+	return s.edges(ctx, len(pairs), func(pipe redis.Pipeliner, i int) *redis.FloatCmd {
+		return pipe.ZScore(ctx, s.db.OfBucket(pairs[i].List.Bucket()).List(pairs[i].List).Members(), pairs[i].User.String())
+	})
 }
 
 func listState(state string) error {

@@ -18,7 +18,7 @@ type Kind string
 const (
 	Post       Kind = "post"        // Text is created under Key
 	Delete     Kind = "delete"      // Post with Text is deleted
-	Follow     Kind = "follow"      // Client follows Target
+	Follow     Kind = "follow"      // Client follows Target, and chooses Reposts
 	Unfollow   Kind = "unfollow"    // Client unfollows Target
 	ReadFollow Kind = "read-follow" // Client reads whether it follows Target, into Follows
 	ReadHome   Kind = "read-home"   // Client reads the first page of its home, into Texts
@@ -29,6 +29,16 @@ const (
 	Repost     Kind = "repost"      // Client reposts the post with the text Target
 	UndoRepost Kind = "undo-repost" // Client undoes the repost of the post with the text Target
 	Leave      Kind = "leave"       // Client deletes its account
+)
+
+// Reposts says whether a follow shows the reposts of the followed user on the home of the follower.
+type Reposts string
+
+// The choices. The default shows the reposts, and leaves an existing follow as it is.
+const (
+	DefaultReposts Reposts = ""
+	ShowReposts    Reposts = "show"
+	HideReposts    Reposts = "hide"
 )
 
 // Outcome is the result of an operation.
@@ -50,6 +60,7 @@ type Operation struct {
 	Text    string   `json:"text,omitempty"`   // of the post; unique in a run
 	ID      string   `json:"id,omitempty"`     // of the post
 	Follows bool     `json:"follows,omitempty"`
+	Reposts Reposts  `json:"reposts,omitempty"`
 	Texts   []string `json:"texts,omitempty"`
 	Call    int64    `json:"call"`
 	Return  int64    `json:"return"`
@@ -95,6 +106,7 @@ type View struct {
 	Mentions   []string `json:"mentions"`   // posts that mention the user
 	Tagged     []string `json:"tagged"`     // posts with the hashtag that is the name of the user: those that mention the user
 	Following  []string `json:"following"`  // usernames
+	Hidden     []string `json:"hidden"`     // those of them whose reposts the home does not show
 	Posts      int      `json:"posts"`      // postCount
 	Followers  int      `json:"followers"`  // followerCount
 	Followings int      `json:"followings"` // followingCount

@@ -1,7 +1,10 @@
 package validate
 
 import (
+	"math"
+	"slices"
 	"strings"
+	"time"
 
 	"retwis/internal/torture/history"
 )
@@ -50,7 +53,7 @@ func showing(list []string) map[string]bool {
 func (c *checker) reposted(v history.View) {
 	all := lists(v)
 	sources := map[string]func(reposter string) edge{
-		onHome:    func(r string) edge { return c.follows(v.User, r) },
+		onHome:    func(r string) edge { return c.showsReposts(v.User, r) },
 		onList:    func(r string) edge { return c.facts.state(c.facts.members, v.User, r) },
 		onProfile: func(r string) edge { return isUser(v.User, r) },
 		onReplies: func(r string) edge { return isUser(v.User, r) },
@@ -67,7 +70,7 @@ func (c *checker) reposted(v history.View) {
 			switch source := sources[where]; {
 			case reposter == "":
 			case source == nil || source(reposter) == absent:
-				c.report(Isolation, "%s's %s holds %q, whose reposter is none of its sources", v.User, where, entry)
+				c.report(Isolation, "%s's %s holds %q, whose reposter is none of its sources, or hidden", v.User, where, entry)
 			case c.repostOf(reposter, text) == absent:
 				c.report(NoResurrection, "%s's %s holds %q, which was undone, or which nobody reposted", v.User, where, entry)
 			}
@@ -102,6 +105,54 @@ func (c *checker) follows(user, author string) edge {
 		return present
 	}
 	return c.facts.state(c.facts.edges, user, author)
+}
+
+// showsReposts returns whether the home of a user has the reposts of an author.
+func (c *checker) showsReposts(user, author string) edge {
+	follows := c.follows(user, author)
+	switch hides := c.facts.state(c.facts.hides, user, author); {
+	case hides == present:
+		return absent
+	case hides == uncertain && follows == present:
+		return uncertain
+	}
+	return follows
+}
+
+// slowPage is the time after which a page may come from a master that was frozen and replaced. Such a master may show hidden reposts, as
+// documented.
+const slowPage = 250 * time.Millisecond
+
+// hiddenReposts checks that no home that a user requested after hiding the reposts of an author, and received soon and before the next
+// change of that follow, contains one.
+func (c *checker) hiddenReposts() {
+	type span struct{ from, to int64 } // from the return of one operation to the call of another
+	spans := map[[2]string][]span{}    // by follower and author
+	for _, o := range c.facts.operations {
+		if o.Kind != history.Follow && o.Kind != history.Unfollow || o.Outcome == history.Refused {
+			continue
+		}
+		edge := [2]string{o.Client, o.Target}
+		all, shows := spans[edge], o.Kind == history.Unfollow || o.Reposts == history.ShowReposts
+		hidden := len(all) > 0 && all[len(all)-1].to == math.MaxInt64
+		switch {
+		case hidden && shows:
+			all[len(all)-1].to = o.Call
+		case !hidden && o.Reposts == history.HideReposts && o.Outcome == history.OK:
+			spans[edge] = append(all, span{o.Return, math.MaxInt64})
+		}
+	}
+	for _, o := range c.facts.operations {
+		if o.Kind != history.ReadHome || o.Outcome != history.OK || o.Return-o.Call >= int64(slowPage) {
+			continue
+		}
+		for _, entry := range o.Texts {
+			_, reposter := shownBy(entry)
+			if slices.ContainsFunc(spans[[2]string{o.Client, reposter}], func(s span) bool { return s.from < o.Call && o.Return < s.to }) {
+				c.report(Isolation, "%s read %q after hiding the reposts of %s", o.Client, entry, reposter)
+			}
+		}
+	}
 }
 
 func isUser(user, other string) edge {

@@ -50,6 +50,9 @@ func (c *checker) stream(s history.Stream) {
 		if _, deleted := c.facts.deleted[text]; !home[text] && (reposter == "" || !shown[text]) && !deleted && !excused && !c.facts.gone[reposter] {
 			c.report(Resumable, "%s knows %q from its subscription, and its home lacks it", s.Client, entry)
 		}
+		if reposter != "" && c.facts.state(c.facts.hides, s.Client, reposter) == present {
+			c.report(Resumable, "%s knows %q from its subscription, and received no reset when its home hid the reposts of %s", s.Client, entry, reposter)
+		}
 	}
 	told := map[string]bool{} // texts of posts
 	for entry := range known {

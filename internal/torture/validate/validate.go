@@ -50,6 +50,7 @@ func Check(h *history.History) []Violation {
 		c.reposted(view)
 	}
 	c.resurrected()
+	c.hiddenReposts()
 	c.threads()
 	for _, stream := range h.Streams {
 		c.stream(stream)
@@ -97,11 +98,14 @@ func answered(text string) (author, answered string) {
 
 // facts are the facts that follow from the operations of a history.
 type facts struct {
+	operations []history.Operation // in the order of their calls
+
 	created map[string]int64           // text → when its creation was acknowledged
 	maybe   map[string]bool            // texts whose creation has an unknown outcome
 	deleted map[string]int64           // text → when its deletion was acknowledged
 	leaving map[string]bool            // texts whose deletion has an unknown outcome
 	edges   map[string]map[string]edge // follower → author
+	hides   map[string]map[string]edge // follower → author whose reposts the home does not show
 	members map[string]map[string]edge // owner of a list → author
 	likes   map[string]map[string]edge // user → text of a post
 	reposts map[string]map[string]edge // user → text of a post
@@ -122,13 +126,13 @@ func gather(h *history.History) facts {
 	f := facts{
 		created: map[string]int64{}, maybe: map[string]bool{},
 		deleted: map[string]int64{}, leaving: map[string]bool{},
-		edges: map[string]map[string]edge{}, members: map[string]map[string]edge{}, likes: map[string]map[string]edge{},
+		edges: map[string]map[string]edge{}, hides: map[string]map[string]edge{}, members: map[string]map[string]edge{}, likes: map[string]map[string]edge{},
 		reposts: map[string]map[string]edge{}, undone: map[string]bool{}, gone: map[string]bool{},
 	}
 	left := map[string]bool{} // users whose deletion has an unknown outcome so far
-	operations := slices.Clone(h.Operations)
-	slices.SortStableFunc(operations, func(a, b history.Operation) int { return int(a.Call - b.Call) })
-	for _, o := range operations {
+	f.operations = slices.Clone(h.Operations)
+	slices.SortStableFunc(f.operations, func(a, b history.Operation) int { return int(a.Call - b.Call) })
+	for _, o := range f.operations {
 		switch {
 		case o.Kind == history.Leave:
 			// A session ends with its account, so a repeat is refused.
@@ -149,6 +153,9 @@ func gather(h *history.History) facts {
 			f.leaving[o.Text] = true
 		case o.Kind == history.Follow || o.Kind == history.Unfollow:
 			f.change(f.edges, o, o.Kind == history.Follow)
+			if o.Kind == history.Unfollow || o.Reposts != history.DefaultReposts {
+				f.change(f.hides, o, o.Reposts == history.HideReposts)
+			}
 		case o.Kind == history.AddMember || o.Kind == history.DropMember:
 			f.change(f.members, o, o.Kind == history.AddMember)
 		case o.Kind == history.Like || o.Kind == history.Unlike:

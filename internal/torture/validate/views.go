@@ -171,7 +171,7 @@ func (c *checker) counted(v history.View) {
 		}
 	}
 	followings, certain := 0, true
-	held := set(v.Following)
+	held, hidden := set(v.Following), set(v.Hidden)
 	for author := range c.facts.edges[v.User] {
 		switch e := c.facts.state(c.facts.edges, v.User, author); {
 		case e == uncertain:
@@ -183,6 +183,9 @@ func (c *checker) counted(v history.View) {
 			}
 		case held[author]:
 			c.report(Isolation, "%s still follows %s, although the unfollow was acknowledged", v.User, author)
+		}
+		if hides := c.facts.state(c.facts.hides, v.User, author); held[author] && hides != uncertain && hidden[author] != (hides == present) {
+			c.report(Durable, "%s hides the reposts of %s: %t, although another choice was acknowledged", v.User, author, hidden[author])
 		}
 	}
 	if certain && v.Followings != followings {

@@ -21,7 +21,7 @@ const (
 	taggedQuery   = `query($name: String!, $after: Cursor) { tag(name: $name) { timeline { posts(first: 100, after: $after) { edges { entryId node { text } reason { user { username } } } pageInfo { hasNextPage endCursor } } } } }`
 	profileQuery  = `query($name: String!, $after: Cursor, $replies: Boolean!) { user(username: $name) { postCount followerCount followingCount
 		timeline(includeReplies: $replies) { posts(first: 100, after: $after) { edges { entryId node { text } reason { user { username } } } pageInfo { hasNextPage endCursor } } } } }`
-	followingQuery = `query($name: String!, $after: Cursor) { user(username: $name) { following(first: 100, after: $after) { edges { node { username } } pageInfo { hasNextPage endCursor } } } }`
+	followingQuery = `query($name: String!, $after: Cursor) { user(username: $name) { following(first: 100, after: $after) { edges { node { username viewerHidesReposts } } pageInfo { hasNextPage endCursor } } } }`
 )
 
 type pageInfo struct {
@@ -54,7 +54,12 @@ func (e textEdges) texts() []string {
 	return found
 }
 
-type nameEdges []struct{ Node struct{ Username string } }
+type nameEdges []struct {
+	Node struct {
+		Username           string
+		ViewerHidesReposts bool // of the users whom the viewer follows
+	}
+}
 
 func (e nameEdges) names() []string {
 	found := make([]string, len(e))
@@ -191,8 +196,7 @@ func (u *User) view(ctx context.Context) (v history.View, err error) {
 	if err := u.profile(ctx, &v, &v.Replies, true); err != nil {
 		return v, err
 	}
-	v.Following, err = u.followed(ctx)
-	return v, err
+	return v, u.followed(ctx, &v)
 }
 
 // profile reads the counters of the user, and the user's posts and continuations, or all replies too.
@@ -210,8 +214,8 @@ func (u *User) profile(ctx context.Context, v *history.View, texts *[]string, re
 	})
 }
 
-// followed reads whom the user follows.
-func (u *User) followed(ctx context.Context) (names []string, err error) {
+// followed reads whom the user follows, and whose reposts the home does not show.
+func (u *User) followed(ctx context.Context, v *history.View) error {
 	type page struct {
 		User struct {
 			Following struct {
@@ -220,11 +224,15 @@ func (u *User) followed(ctx context.Context) (names []string, err error) {
 			}
 		}
 	}
-	err = walk(ctx, u, followingQuery, map[string]any{"name": u.Name}, func(p *page) pageInfo {
-		names = append(names, p.User.Following.Edges.names()...)
+	return walk(ctx, u, followingQuery, map[string]any{"name": u.Name}, func(p *page) pageInfo {
+		v.Following = append(v.Following, p.User.Following.Edges.names()...)
+		for _, edge := range p.User.Following.Edges {
+			if edge.Node.ViewerHidesReposts {
+				v.Hidden = append(v.Hidden, edge.Node.Username)
+			}
+		}
 		return p.User.Following.PageInfo
 	})
-	return names, err
 }
 
 // walk reads all pages of a connection forwards. The query has the variable after.

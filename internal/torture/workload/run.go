@@ -60,7 +60,7 @@ func New(ctx context.Context, api *API, recorder *history.Recorder, o Options) (
 			return nil, err
 		}
 		for _, author := range append(w.leavers, w.authors...) {
-			if rand.IntN(3) > 0 && !reader.follow(ctx, author, true) {
+			if rand.IntN(3) > 0 && !reader.follow(ctx, author, anyReposts()) {
 				return nil, fmt.Errorf("%s cannot follow %s", reader.Name, author.Name)
 			}
 		}
@@ -104,13 +104,27 @@ func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) 
 				on = rand.IntN(3) > 0
 			})
 		})
-		if i%2 == 1 { // the others keep their follows
-			author := w.authors[i%len(w.authors)]
-			on := false
+		author := w.authors[i%len(w.authors)]
+		switch {
+		case i%2 == 1:
 			actors.Go(func() {
-				w.act(ctx, acting, func() { reader.follow(ctx, author, on); on = !on })
+				w.act(ctx, acting, func() {
+					if rand.IntN(2) == 0 {
+						reader.unfollow(ctx, author)
+					} else {
+						reader.follow(ctx, author, anyReposts())
+					}
+				})
 			})
 			actors.Go(func() { w.act(ctx, acting, func() { reader.checkFollow(ctx, author) }) })
+		case i%4 == 2: // no unfollow resets the subscription of this reader, and changes of the choice do so rarely
+			actors.Go(func() {
+				w.act(ctx, acting, func() {
+					if rand.IntN(20) == 0 {
+						reader.follow(ctx, author, anyReposts())
+					}
+				})
+			})
 		}
 	}
 	injected := inject(acting)

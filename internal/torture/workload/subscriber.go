@@ -30,7 +30,7 @@ type subscriber struct {
 	stream history.Stream
 	last   time.Time // time of the last event
 
-	reposts map[string]string // those received, by the ids of their entries; used by one goroutine
+	reposts map[string]string // those received or read, by the ids of their entries; used by one goroutine
 }
 
 func (s *subscriber) add(e history.Event) {
@@ -41,6 +41,16 @@ func (s *subscriber) add(e history.Event) {
 	s.stream.Events = append(s.stream.Events, e)
 }
 
+// reset records that the subscriber fetched the home.
+func (s *subscriber) reset(texts []string) {
+	for _, text := range texts {
+		if id := validate.RepostID(text); id != "" {
+			s.reposts[id] = text
+		}
+	}
+	s.add(history.Event{Kind: history.Reset, Texts: texts})
+}
+
 // run reads events until ctx is done, and reconnects whenever a connection ends.
 func (s *subscriber) run(ctx context.Context) error {
 	s.stream.Client, s.reposts = s.user.Name, map[string]string{}
@@ -48,7 +58,7 @@ func (s *subscriber) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.add(history.Event{Kind: history.Reset, Texts: texts})
+	s.reset(texts)
 	for ctx.Err() == nil {
 		s.connection(ctx, &cursor)
 		select {
@@ -152,12 +162,7 @@ func (s *subscriber) event(ctx context.Context, payload json.RawMessage, cursor 
 		if err != nil {
 			return err
 		}
-		for _, text := range texts {
-			if id := validate.RepostID(text); id != "" {
-				s.reposts[id] = text
-			}
-		}
-		s.add(history.Event{Kind: history.Reset, Texts: texts})
+		s.reset(texts)
 		*cursor = fresh
 		return fmt.Errorf("resubscribe at the page")
 	}

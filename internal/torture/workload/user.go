@@ -41,7 +41,7 @@ const (
 	registerMutation = `mutation($name: String!) { register(input: {username: $name, password: "torture test"}) { token user { id } userErrors { code message } } }`
 	postMutation     = `mutation($text: String!, $key: String!, $answered: ID) { createPost(input: {text: $text, idempotencyKey: $key, inReplyToId: $answered}) { edge { node { id } } userErrors { code message } } }`
 	deleteMutation   = `mutation($id: ID!) { deletePost(input: {postId: $id}) { userErrors { code message } } }`
-	followMutation   = `mutation($id: ID!) { followUser(input: {userId: $id}) { userErrors { code message } } }`
+	followMutation   = `mutation($id: ID!, $reposts: Boolean) { followUser(input: {userId: $id, showReposts: $reposts}) { userErrors { code message } } }`
 	unfollowMutation = `mutation($id: ID!) { unfollowUser(input: {userId: $id}) { userErrors { code message } } }`
 	listMutation     = `mutation { createList(input: {name: "a list", idempotencyKey: "1"}) { list { id } userErrors { code message } } }`
 	addMutation      = `mutation($id: ID!, $list: ID!) { addListMember(input: {userId: $id, listId: $list}) { userErrors { code message } } }`
@@ -203,14 +203,26 @@ func (u *User) remove(ctx context.Context) {
 	})
 }
 
-// follow changes the edge to an author.
-func (u *User) follow(ctx context.Context, author *User, on bool) bool {
-	kind, mutation := history.Follow, followMutation
-	if !on {
-		kind, mutation = history.Unfollow, unfollowMutation
+// follow creates the edge to an author, or changes whether it shows reposts.
+func (u *User) follow(ctx context.Context, author *User, reposts history.Reposts) bool {
+	variables := map[string]any{"id": author.id}
+	if reposts != history.DefaultReposts {
+		variables["reposts"] = reposts == history.ShowReposts
 	}
-	return u.attempt(ctx, history.Operation{Kind: kind, Target: author.Name}, func(*history.Operation) error {
-		return u.api.call(ctx, rand.Uint64(), u.token, mutation, map[string]any{"id": author.id}, nil)
+	return u.attempt(ctx, history.Operation{Kind: history.Follow, Target: author.Name, Reposts: reposts}, func(*history.Operation) error {
+		return u.api.call(ctx, rand.Uint64(), u.token, followMutation, variables, nil)
+	})
+}
+
+// anyReposts returns one of the choices.
+func anyReposts() history.Reposts {
+	return []history.Reposts{history.DefaultReposts, history.ShowReposts, history.HideReposts}[rand.IntN(3)]
+}
+
+// unfollow removes the edge to an author.
+func (u *User) unfollow(ctx context.Context, author *User) {
+	u.attempt(ctx, history.Operation{Kind: history.Unfollow, Target: author.Name}, func(*history.Operation) error {
+		return u.api.call(ctx, rand.Uint64(), u.token, unfollowMutation, map[string]any{"id": author.id}, nil)
 	})
 }
 
