@@ -118,7 +118,7 @@ type Options struct {
 	Sample        int           // number of random users to check; 0 checks all users
 	Seed          uint64        // seed of the random sample
 	Repair        bool          // whether to repair findings
-	Parallel      int           // concurrent inspections; 16 by default
+	Parallel      int           // concurrent inspections; 4 by default, which leaves the database time for others
 	Inspections   int           // maximum number of inspections of a subject; 6 by default
 	SettleTimeout time.Duration // time to wait for outboxes before each repeated inspection; 1 min by default
 
@@ -129,7 +129,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.Parallel == 0 {
-		o.Parallel = 16
+		o.Parallel = 4
 	}
 	if o.Inspections == 0 {
 		o.Inspections = 6
