@@ -64,3 +64,34 @@ func TestPage_ReadsEachOfManyRepostsOfAPostOnce(t *testing.T) {
 		}
 	})
 }
+
+// Attack: a worker that removes a user from a full home or list searches the profiles of all other sources.
+func TestUnfollow_ChargesForTheSourcesOfTheTimeline(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		const n = 20
+		reader, authors := e.Register("reader")[0], e.Crowd("author", n+1)
+		list := e.CreateList(reader, authors...)
+		for _, author := range authors {
+			e.Follow(reader, author)
+		}
+		for name, remove := range map[string]func(context.Context) error{
+			"a home": func(ctx context.Context) error { return e.Follows.Unfollow(ctx, reader, authors[0]) },
+			"a list": func(ctx context.Context) error { return e.Lists.RemoveListMember(ctx, reader, list, authors[0]) },
+		} {
+			queued := 0
+			meter := cost.NewMeter(cost.Options{Price: cost.Price{Covered: 1000}, Charge: func(points int) error { queued += points; return nil }})
+			if err := remove(cost.With(t.Context(), meter)); err != nil {
+				t.Fatal(err)
+			}
+			if want := 3 * n; queued != want {
+				t.Errorf("%s: charged %d points for the worker, want %d", name, queued, want)
+			}
+		}
+		meter := cost.NewMeter(cost.Options{Charge: func(int) error { t.Error("a list of another user has a price"); return nil }})
+		if err := e.Lists.RemoveListMember(cost.With(t.Context(), meter), authors[0], list, authors[1]); err == nil {
+			t.Error("another user changed a list")
+		}
+	})
+}
