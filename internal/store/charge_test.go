@@ -2,9 +2,12 @@ package store_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"retwis/internal/cost"
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -94,4 +97,45 @@ func TestUnfollow_ChargesForTheSourcesOfTheTimeline(t *testing.T) {
 			t.Error("another user changed a list")
 		}
 	})
+}
+
+// Attack: a read of a home took three commands for each large author of the partition.
+func TestPage_PassesLargeAuthorsTogether(t *testing.T) {
+	t.Parallel()
+	url := redistest.Server(t).URL()
+	e := newEngine(t, store.Options{URL: url, Partitions: 1, PullAbove: 1})
+	e.Work(fanout.Options{})
+	const n = 30
+	people, authors := e.Register("reader", "a", "b"), e.Crowd("author", n)
+	for _, author := range authors {
+		e.Follow(people[1], author)
+		e.Follow(people[2], author)
+	}
+	e.Drain()
+	for _, author := range authors {
+		e.Post(author, "x")
+	}
+	e.Drain()
+	client := enginetest.Client(t, url)
+	e.Read(retwis.Home(people[0]))
+	if err := client.ConfigResetStat(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Timelines.Page(t.Context(), retwis.Home(people[0]), retwis.Page{First: 1}); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := client.Info(t.Context(), "commandstats").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(stats, "cmdstat_zmscore") {
+		t.Errorf("the read passed no large author:\n%s", stats)
+	}
+	for line := range strings.Lines(stats) {
+		var calls int
+		name, counts, _ := strings.Cut(line, ":")
+		if _, err := fmt.Sscanf(counts, "calls=%d", &calls); err == nil && calls >= n {
+			t.Errorf("%d calls of %s for %d large authors", calls, name, n)
+		}
+	}
 }
