@@ -28,7 +28,9 @@ const maxCost = 10_000
 const (
 	textCost          = 3     // a text that a user wrote, beyond the 1 of the field: the excess is charged by its bytes
 	pageCost          = 10    // a page of a connection is a read of its own
-	mutationCost      = 500   // a write, or the hash of a password
+	mutationCost      = 500   // a write
+	smallMutationCost = 100   // a write whose work in workers is small
+	passwordCost      = 3_000 // the hash of a password
 	schemaCost        = 1_000 // introspection is slow
 	introspectionList = 4     // assumed length of each list in an introspection query
 	entitiesPerText   = 4     // mentions and links: many texts have none, a few have dozens
@@ -37,8 +39,16 @@ const (
 	sessionsPerViewer = 10    // the maximum is 100
 )
 
-// coveredWork is the work, in points, of a mutation that has a limit of its own.
-const coveredWork = 100
+// costOfMutation returns the price of a mutation, for its work in the request and in workers.
+func costOfMutation(name string) int {
+	switch name {
+	case "likePost", "unlikePost", "createPost", "repostPost":
+		return smallMutationCost
+	case "login", "register", "changePassword", "deleteAccount":
+		return passwordCost
+	}
+	return mutationCost
+}
 
 // Names of the cost, and of its part for introspection, among the statistics of an operation.
 const (
@@ -78,14 +88,13 @@ func Cost(op *graphql.OperationContext) int {
 // mutations do work that no meter sees, so their costs are due in full.
 func Price(op *graphql.OperationContext) cost.Price {
 	schema, _ := op.Stats.GetExtension(introspectionKey).(int)
-	price := cost.Price{Charged: CountedCost(op).Reads, Fixed: cost.PerOperation + schema}
-	if op.Operation.Operation != ast.Mutation {
-		return price
+	price := cost.Price{Charged: Cost(op), Fixed: cost.PerOperation + schema}
+	if op.Operation.Operation == ast.Mutation {
+		for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Mutation"}) {
+			price.Covered += costOfMutation(field.Name)
+		}
+		price.Fixed += price.Covered
 	}
-	fields := len(graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Mutation"}))
-	own := (Cost(op) - price.Charged) / mutationCost // with a limit of their own
-	price.Fixed += mutationCost * (fields - own)
-	price.Covered = mutationCost*(fields-own) + coveredWork*own
 	return price
 }
 
@@ -126,7 +135,7 @@ func (c *calculator) field(field *ast.Field) int {
 	price := saturate(1 + c.elements(field)*c.selections(field.SelectionSet))
 	switch {
 	case field.ObjectDefinition.Name == "Mutation":
-		price += mutationCost
+		price += costOfMutation(field.Name)
 	case isConnection(field):
 		price += pageCost
 	case field.ObjectDefinition.Name == "Timeline" && field.Name == "marker":

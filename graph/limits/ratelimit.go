@@ -33,15 +33,14 @@ func ClientOf(ctx context.Context) ratelimit.Client {
 	return ratelimit.Client{User: auth.IdentityOf(ctx).User, Address: auth.RequestOf(ctx).Address}
 }
 
-// CountedCost returns the cost of an operation for each rate limit. [OperationCost] must have computed its cost. The
-// reads do not include mutations that have a limit of their own.
+// CountedCost returns the cost of an operation for each rate limit. [OperationCost] must have computed its cost. Mutations that have a
+// limit of their own count as reads, too, for the work that they cause.
 func CountedCost(op *graphql.OperationContext) ratelimit.Cost {
 	cost := ratelimit.Cost{Reads: Cost(op)}
 	if op.Operation.Operation != ast.Mutation {
 		return cost
 	}
 	for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Mutation"}) {
-		cost.Reads -= mutationCost
 		switch field.Name {
 		case "register":
 			cost.Registrations++
@@ -55,11 +54,8 @@ func CountedCost(op *graphql.OperationContext) ratelimit.Cost {
 			cost.Likes++
 		case "followUser", "unfollowUser", "addListMember", "removeListMember":
 			cost.Follows++
-		default:
-			cost.Reads += mutationCost
 		}
 	}
-	cost.Reads = max(cost.Reads, 1)
 	return cost
 }
 

@@ -107,6 +107,9 @@ func (l *Limiter) Refund(client Client, cost int) {
 	}
 }
 
+// maxRefused is how much of the price of an operation remains charged if another limit than that of reads refuses it.
+const maxRefused = 250
+
 // Take counts what an operation is about to do, or refuses all of it with RATE_LIMITED. With
 // or without an error, it returns how much the client may still read; the zero budget if
 // reads have no limit. While the store does not answer, actions that check or set passwords
@@ -119,7 +122,11 @@ func (l *Limiter) Take(ctx context.Context, client Client, cost Cost) (Budget, e
 			return budget, l.refuse(Reads, wait)
 		}
 	}
-	return budget, l.takeShared(ctx, client, cost)
+	err := l.takeShared(ctx, client, cost)
+	if err != nil && cost.Reads > maxRefused {
+		l.Refund(client, cost.Reads-maxRefused)
+	}
+	return budget, err
 }
 
 // takeShared takes what an operation costs in shared budgets, or refuses all of it.

@@ -67,11 +67,11 @@ func headerBytes(r *http.Request) int {
 }
 
 // malformed are the connections whose request has not reached a handler. A request that never does has cost the reading of
-// its header. net/http answers it at once, so a network without budget that goes on gets no connections for a while.
+// its header, and a connection without one has cost as much as a small request. net/http answers it at once, so a network without budget that goes on gets no connections for a while.
 type malformed struct {
 	executor operation.Executor
 	networks *connections
-	started  sync.Map // of the remote addresses of connections, in the form of [http.Request.RemoteAddr]
+	started  sync.Map // of the remote addresses of connections, in the form of [http.Request.RemoteAddr]: whether a request has begun
 
 	mu      sync.Mutex
 	blocked map[ratelimit.Key]time.Time // until when
@@ -88,7 +88,7 @@ func (m *malformed) handled(r *http.Request) { m.started.Delete(r.RemoteAddr) }
 
 // note is the server's hook for changes of connections.
 func (m *malformed) note(conn net.Conn, state http.ConnState) {
-	if state != http.StateActive && state != http.StateClosed {
+	if state != http.StateNew && state != http.StateActive && state != http.StateClosed {
 		return
 	}
 	address := httpapi.AddressOf(conn.RemoteAddr())
@@ -97,18 +97,23 @@ func (m *malformed) note(conn net.Conn, state http.ConnState) {
 		return
 	}
 	remote := conn.RemoteAddr().String()
-	if state == http.StateActive {
-		m.started.Store(remote, nil)
+	if state != http.StateClosed {
+		m.started.Store(remote, state == http.StateActive)
 		return
 	}
-	if _, unhandled := m.started.LoadAndDelete(remote); !unhandled {
+	begun, unhandled := m.started.LoadAndDelete(remote)
+	if !unhandled {
 		return
 	}
 	ctx := auth.WithRequest(context.Background(), auth.Request{Address: address})
 	if !m.executor.Afford(ctx) {
 		m.block(key)
 	}
-	m.executor.Spend(ctx, cost.Refused(maxHeader))
+	price := cost.PerRequest // without a request
+	if begun == true {
+		price = cost.Refused(maxHeader)
+	}
+	m.executor.Spend(ctx, price)
 }
 
 func (m *malformed) block(key ratelimit.Key) {

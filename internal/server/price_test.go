@@ -125,6 +125,23 @@ func TestServer_ChargesMalformedRequests(t *testing.T) {
 	})
 }
 
+// Attack: connections that are closed without a request are free.
+func TestServer_ChargesConnectionsWithoutARequest(t *testing.T) {
+	t.Parallel()
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		if got := charged(h, func() { _ = h.Connect().Close() }); got != cost.PerRequest {
+			t.Errorf("charged %d, want %d", got, cost.PerRequest)
+		}
+		served := h.Connect()
+		got := charged(h, func() { _, _ = exchange(h, served, "/healthz") })
+		_ = served.Close()
+		_ = charged(h, func() { _ = h.Connect().Close() }) // later than the other end
+		if total := int(h.Backend.Charged.Load()); got != cost.PerRequest || total != 3*cost.PerRequest {
+			t.Errorf("a health check cost %d, and everything %d", got, total)
+		}
+	})
+}
+
 // Without a budget, files are refused, health checks are not, and the API decides for itself.
 func TestServer_RefusesFilesWithoutBudget(t *testing.T) {
 	t.Parallel()

@@ -2,9 +2,12 @@ package store_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"retwis/internal/cost"
+	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -63,4 +66,76 @@ func TestPage_ReadsEachOfManyRepostsOfAPostOnce(t *testing.T) {
 			t.Errorf("a replay took %d commands, want %d at most", work.Commands, most)
 		}
 	})
+}
+
+// Attack: a worker that removes a user from a full home or list searches the profiles of all other sources.
+func TestUnfollow_ChargesForTheSourcesOfTheTimeline(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		const n = 20
+		reader, authors := e.Register("reader")[0], e.Crowd("author", n+1)
+		list := e.CreateList(reader, authors...)
+		for _, author := range authors {
+			e.Follow(reader, author)
+		}
+		for name, remove := range map[string]func(context.Context) error{
+			"a home": func(ctx context.Context) error { return e.Follows.Unfollow(ctx, reader, authors[0]) },
+			"a list": func(ctx context.Context) error { return e.Lists.RemoveListMember(ctx, reader, list, authors[0]) },
+		} {
+			queued := 0
+			meter := cost.NewMeter(cost.Options{Price: cost.Price{Covered: 1000}, Charge: func(points int) error { queued += points; return nil }})
+			if err := remove(cost.With(t.Context(), meter)); err != nil {
+				t.Fatal(err)
+			}
+			if want := 3 * n; queued != want {
+				t.Errorf("%s: charged %d points for the worker, want %d", name, queued, want)
+			}
+		}
+		meter := cost.NewMeter(cost.Options{Charge: func(int) error { t.Error("a list of another user has a price"); return nil }})
+		if err := e.Lists.RemoveListMember(cost.With(t.Context(), meter), authors[0], list, authors[1]); err == nil {
+			t.Error("another user changed a list")
+		}
+	})
+}
+
+// Attack: a read of a home took three commands for each large author of the partition.
+func TestPage_PassesLargeAuthorsTogether(t *testing.T) {
+	t.Parallel()
+	url := redistest.Server(t).URL()
+	e := newEngine(t, store.Options{URL: url, Partitions: 1, PullAbove: 1})
+	e.Work(fanout.Options{})
+	const n = 30
+	people, authors := e.Register("reader", "a", "b"), e.Crowd("author", n)
+	for _, author := range authors {
+		e.Follow(people[1], author)
+		e.Follow(people[2], author)
+	}
+	e.Drain()
+	for _, author := range authors {
+		e.Post(author, "x")
+	}
+	e.Drain()
+	client := enginetest.Client(t, url)
+	e.Read(retwis.Home(people[0]))
+	if err := client.ConfigResetStat(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Timelines.Page(t.Context(), retwis.Home(people[0]), retwis.Page{First: 1}); err != nil {
+		t.Fatal(err)
+	}
+	stats, err := client.Info(t.Context(), "commandstats").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(stats, "cmdstat_zmscore") {
+		t.Errorf("the read passed no large author:\n%s", stats)
+	}
+	for line := range strings.Lines(stats) {
+		var calls int
+		name, counts, _ := strings.Cut(line, ":")
+		if _, err := fmt.Sscanf(counts, "calls=%d", &calls); err == nil && calls >= n {
+			t.Errorf("%d calls of %s for %d large authors", calls, name, n)
+		}
+	}
 }

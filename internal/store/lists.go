@@ -110,7 +110,10 @@ func (s *Lists) RemoveListMember(ctx context.Context, owner retwis.UserID, id re
 	if err != nil {
 		return fmt.Errorf("remove %s from list %s: %w", author, id, err)
 	}
-	return listState(rdb.Text(reply.Val()))
+	if err := listState(rdb.Text(reply.Val())); err != nil {
+		return err
+	}
+	return s.chargePurge(ctx, retwis.ListPosts(id))
 }
 
 // Memberships reports for each pair whether the user is on the list.

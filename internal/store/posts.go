@@ -36,9 +36,11 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
-	tags, err := s.tags.ClaimTags(ctx, retwis.IndexedTags(post.Text))
-	if err != nil {
-		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
+	var tags []retwis.TagID
+	if refers.missing == "" { // otherwise the post is refused, and its hashtags would remain
+		if tags, err = s.tags.ClaimTags(ctx, retwis.IndexedTags(post.Text)); err != nil {
+			return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
+		}
 	}
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.CreatePost,

@@ -53,6 +53,25 @@ func TestClaimTags_IsIdempotentAndFindsFoldedNames(t *testing.T) {
 	})
 }
 
+// Attack: hashtags of posts that are refused remain for 90 days.
+func TestCreatePost_ClaimsNoTagsForARefusedPost(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, store.Options{URL: redistest.Server(t).URL()})
+	author := storetest.Register(t, s, "author")[0]
+	for name, post := range map[string]retwis.NewPost{
+		"a reply to a missing post": {InReplyTo: 5},
+		"a quote of a missing post": {Quoted: 5},
+	} {
+		post.Author, post.Text, post.IdempotencyKey = author, "#new", name
+		if _, err := s.Posts.CreatePost(t.Context(), post); err == nil {
+			t.Errorf("%s was created", name)
+		}
+		if _, err := s.Tags.TagByName(t.Context(), "new"); !errors.Is(err, retwis.ErrNotFound) {
+			t.Errorf("%s: the hashtag exists, %v", name, err)
+		}
+	}
+}
+
 // Hashtags, users and lists of a partition never have the same id.
 func TestClaimTags_AssignsIDsThatNoUserHas(t *testing.T) {
 	t.Parallel()

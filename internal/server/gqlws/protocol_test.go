@@ -289,6 +289,9 @@ func TestProtocol_ChargesWhatStartsNothing(t *testing.T) {
 		var c *servertest.Socket
 		charged("a socket", 2*cost.PerRequest, func() { c = h.Ready("") })
 		charged("the end of no operation", cost.Message(0), func() { c.Complete("none") })
+		charged("a ping", cost.Message(0), func() { c.Send(`{"type":"ping"}`) })
+		c.Expect(`{"type":"pong"}`)
+		charged("a pong", cost.Message(0), func() { c.Send(`{"type":"pong"}`) })
 		c.Subscribe("1", servertest.FeedA)
 		c.ExpectAlive()
 		charged("the end of an operation", 0, func() { c.Complete("1") })

@@ -135,10 +135,12 @@ func (s *socket) handle(text []byte) {
 	case "connection_init":
 		s.initialise(m)
 	case "ping":
+		s.handler.Runner.Pay(s.ctx, cost.Message(len(text)))
 		if s.conn.Pinged() {
 			s.conn.Send(pongMessage(m.Payload))
 		}
 	case "pong":
+		s.handler.Runner.Pay(s.ctx, cost.Message(len(text)))
 		s.conn.Pinged()
 	case "subscribe":
 		s.subscribe(m)

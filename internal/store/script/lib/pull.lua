@@ -108,6 +108,23 @@ local function add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, 
   end
 end
 
+-- followed_watermarks returns the pull watermarks of a reader for those of some authors whom the reader follows. It takes few commands,
+-- because reads of a home pass all large authors of the partition.
+local function followed_watermarks(tag, reader, authors)
+  local found, most = {}, 1000
+  for from = 1, #authors, most do
+    local some = { unpack(authors, from, math.min(from + most - 1, #authors)) }
+    local followed = redis.call('ZMSCORE', tag .. 'following:' .. reader, unpack(some))
+    local stored = redis.call('HMGET', tag .. 'pull_watermarks:' .. reader, unpack(some))
+    for i, author in ipairs(some) do
+      if followed[i] then
+        found[author] = stored[i] or '0'
+      end
+    end
+  end
+  return found
+end
+
 -- pull_posts adds the new posts of some large authors to a home, as described at add_pulled. It does nothing if the home is
 -- missing. The pull watermarks rise last: should an error end the script, the next pull adds what is missing.
 local function pull_posts(tag, partitions, reader, authors, cap, slack, announce)
@@ -118,17 +135,14 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
   end
   local building = ends == 'b'
   local fresh, author_of, latest, gap = {}, {}, {}, false
-  for _, author in ipairs(authors) do
+  for author, watermark in pairs(followed_watermarks(tag, reader, authors)) do
     local pulled = tag .. 'pulled:' .. author
     local newest = redis.call('LINDEX', pulled, 0)
-    if newest and redis.call('ZSCORE', tag .. 'following:' .. reader, author) then
-      local watermark = redis.call('HGET', watermarks, author) or '0'
-      if below(watermark, newest) then
-        latest[#latest + 1] = author
-        latest[#latest + 1] = newest
-        local count, whole = read_pulled(pulled, watermark, author, fresh, author_of)
-        gap = gap or (whole and count >= cap)
-      end
+    if newest and below(watermark, newest) then
+      latest[#latest + 1] = author
+      latest[#latest + 1] = newest
+      local count, whole = read_pulled(pulled, watermark, author, fresh, author_of)
+      gap = gap or (whole and count >= cap)
     end
   end
   if #fresh == 0 then
