@@ -36,6 +36,7 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 	meter := e.startMeter(client, op, price)
 	done, err := e.shares.Run(ctx, client.Key(), price.Charged)
 	if err != nil {
+		meter.Close()
 		return nil, gqlerror.List{e.present(ctx, err)}
 	}
 	source := e.subscribe(cost.With(ctx, meter), op)

@@ -76,16 +76,12 @@ type ReferencePosition struct {
 	Post  PostID // the reply or quote
 }
 
-// cursorKind returns the kind of the cursors of references.
+// cursorKind returns the kind of the cursors of replies or quotes.
 func (k ReferenceKind) cursorKind() byte {
-	switch k {
-	case QuoteReference:
+	if k == QuoteReference {
 		return 'q'
-	case RepostReference:
-		return 'o'
-	default:
-		return 'r'
 	}
+	return 'r'
 }
 
 // Cursor encodes the position.

@@ -10,11 +10,16 @@ local function add_change(changes, keep, kind, subject, author)
   redis.call('SET', changes .. ':last', redis.call('XADD', changes, 'MAXLEN', keep, '*', kind, subject, 'author', author))
 end
 
+-- last_change returns the id of the last change.
+local function last_change(changes)
+  return redis.call('GET', changes .. ':last') or '0-0'
+end
+
 -- changes_since returns the last change, and what followed a position in the stream: '1' and the kind and subject of each
 -- change, in pairs; or '0' if some may be missing, because the stream no longer holds the position or more than a number
 -- of changes followed. Without a position it returns nothing else.
 local function changes_since(changes, position, most)
-  local last = redis.call('GET', changes .. ':last') or '0-0'
+  local last = last_change(changes)
   if position == '' or position == last then
     return last, { position ~= '' and '1' or nil }
   end

@@ -17,6 +17,7 @@
 --@include visibility
 --@include repeats
 --@include idle
+--@include changes
 
 if ARGV[1] ~= 'p' then
   local state = redis.call('HGET', KEYS[7], 'state')
@@ -145,10 +146,9 @@ for i, entry in ipairs(entries) do
   end
 end
 
-local last = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)
 return {
   epoch,
-  last[1] and last[1][1] or '0-0',
+  last_change(KEYS[3]),
   head(KEYS[1]),
   redis.call('LINDEX', KEYS[1], -1) or '',
   complete,

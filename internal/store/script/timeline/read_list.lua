@@ -76,7 +76,7 @@ local kind, reader = ARGV[9], ARGV[11]
 if kind == 'l' then
   reader = redis.call('HGET', KEYS[6], 'owner') or ''
 end
-local last_change, changes = changes_since(KEYS[3], ARGV[5], tonumber(ARGV[6]))
+local newest_change, changes = changes_since(KEYS[3], ARGV[5], tonumber(ARGV[6]))
 local marker, unread = '', {}
 if ARGV[7] ~= '' then
   marker, unread = unread_entries(KEYS[1], KEYS[6], ARGV[7], tonumber(ARGV[8]))
@@ -103,7 +103,7 @@ if ARGV[10] == '1' and #entries > 0 then
 end
 return {
   epoch,
-  last_change,
+  newest_change,
   newest(from == 0 and entries[1] or redis.call('LINDEX', KEYS[1], 0)),
   redis.call('LINDEX', KEYS[1], -1) or '',
   size,
