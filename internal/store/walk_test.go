@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -23,19 +24,21 @@ func TestWalk_ShowsEachPostOnceWhileOthersChangeTheTimeline(t *testing.T) {
 		e := newEngine(t, store.Options{URL: url, HomeCap: 400})
 		e.Work(fanout.Options{})
 		r := redistest.Rand(t)
-		people := e.Crowd("user", 9)
-		w := &walkModel{
-			e: e, r: r, reader: people[0], client: enginetest.Client(t, url),
-			posts: map[retwis.UserID][]retwis.PostID{}, author: map[retwis.PostID]retwis.UserID{},
-		}
-		for range 10 {
-			for _, author := range people[1:] {
-				w.post(author)
+		for round := range redistest.Size(1, 10) { // new people each, since every walk adds to what a home has
+			people := e.Crowd(fmt.Sprint("user", round, "_"), 9)
+			w := &walkModel{
+				e: e, r: r, reader: people[0], client: enginetest.Client(t, url),
+				posts: map[retwis.UserID][]retwis.PostID{}, author: map[retwis.PostID]retwis.UserID{},
 			}
-		}
-		for range redistest.Size(10, 300) {
-			w.begin(people[1:7], people[7:])
-			w.walk(r.IntN(2) == 0)
+			for range 10 {
+				for _, author := range people[1:] {
+					w.post(author)
+				}
+			}
+			for range redistest.Size(10, 30) {
+				w.begin(people[1:7], people[7:])
+				w.walk(r.IntN(2) == 0)
+			}
 		}
 	})
 }
