@@ -115,7 +115,7 @@ func TestMetrics_CountOperations(t *testing.T) {
 		{"retwis_rendered_events_total", nil, 2},
 		{"retwis_sent_events_total", nil, 2},
 		{"retwis_redis_up", nil, 1},
-		{"retwis_redis_script_seconds", []string{"script=push"}, 6},
+		{"retwis_redis_script_seconds", []string{"script=push"}, 4},
 		{"retwis_redis_script_seconds", []string{"script=create_post"}, 6},
 		{"retwis_redis_round_trip_seconds", []string{"kind=pipeline"}, 6},
 		{"retwis_redis_connections", nil, 1},

@@ -298,7 +298,8 @@ func (s *sequence) resume() {
 		}
 		has := slices.Concat(v.posts, arrived)
 		now := s.Read(retwis.Home(user))
-		if missed := enginetest.Surplus(now, has); len(missed) > 0 {
+		// A repost is shown once the list no longer holds the entry of the same post below it, so a page may show a post twice.
+		if missed := enginetest.Surplus(slices.Compact(slices.Sorted(slices.Values(now))), has); len(missed) > 0 {
 			s.T.Errorf("home of %s: a subscriber that resumed lacks %v", user, missed)
 		}
 		if again := enginetest.Surplus(arrived, slices.Compact(slices.Sorted(slices.Values(arrived)))); len(again) > 0 {
