@@ -61,6 +61,9 @@ func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, of listR
 		if err != nil {
 			return listRange{}, fmt.Errorf("read a list: %w", err)
 		}
+		if err := chargePulls(ctx, reply[16]); err != nil {
+			return listRange{}, err
+		}
 		if cached {
 			changes, err := parseChanges(position, got.at.Change, reply[6])
 			if err != nil {
@@ -115,6 +118,15 @@ func (s *Timelines) pullArgs(id retwis.TimelineID) []any {
 	return []any{homeOwner(id), p.Tag + ":", s.options.HomeCap, s.options.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels), len(s.db.Partitions())}
 }
 
+// rowsPerPull is what a read of a home counts for each large author of its partition whom the reader follows.
+const rowsPerPull = 2
+
+// chargePulls charges the operation of ctx for passing large authors, whose number a script returned.
+func chargePulls(ctx context.Context, reply any) error {
+	authors, _ := reply.(int64)
+	return cost.Walk(ctx, rowsPerPull*int(authors))
+}
+
 // homeOwner returns the owner of a home, empty for other timelines.
 func homeOwner(id retwis.TimelineID) string {
 	if id.Kind != retwis.HomeTimeline {
@@ -124,7 +136,7 @@ func homeOwner(id retwis.TimelineID) string {
 }
 
 func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
-	if len(reply) != 16 {
+	if len(reply) != 17 {
 		return listRange{}, fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))

@@ -127,7 +127,7 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 }
 
 func (s *Live) parseReplay(ctx context.Context, id retwis.TimelineID, reply []any) (pubsub.Replay, string, error) {
-	if len(reply) != 11 {
+	if len(reply) != 12 {
 		return pubsub.Replay{}, "", fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
@@ -155,6 +155,9 @@ func (s *Live) parseReplay(ctx context.Context, id retwis.TimelineID, reply []an
 	}
 	lookedAt, _ := reply[10].(int64)
 	if err := cost.Walk(ctx, int(lookedAt)); err != nil {
+		return pubsub.Replay{}, "", err
+	}
+	if err := chargePulls(ctx, reply[11]); err != nil {
 		return pubsub.Replay{}, "", err
 	}
 	if err := s.hideRepeats(ctx, replay.Arrived, places); err != nil {

@@ -126,16 +126,18 @@ local function followed_watermarks(tag, reader, authors)
 end
 
 -- pull_posts adds the new posts of some large authors to a home, as described at add_pulled. It does nothing if the home is
--- missing. The pull watermarks rise last: should an error end the script, the next pull adds what is missing.
+-- missing. The pull watermarks rise last: should an error end the script, the next pull adds what is missing. It returns how many of the
+-- authors the reader follows.
 local function pull_posts(tag, partitions, reader, authors, cap, slack, announce)
   local home, watermarks = tag .. 'home:' .. reader, tag .. 'pull_watermarks:' .. reader
   local ends = redis.call('LINDEX', home, -1)
   if not ends then
-    return
+    return 0
   end
   local building = ends == 'b'
-  local fresh, author_of, latest, gap = {}, {}, {}, false
+  local fresh, author_of, latest, gap, followed = {}, {}, {}, false, 0
   for author, watermark in pairs(followed_watermarks(tag, reader, authors)) do
+    followed = followed + 1
     local pulled = tag .. 'pulled:' .. author
     local newest = redis.call('LINDEX', pulled, 0)
     if newest and below(watermark, newest) then
@@ -146,13 +148,14 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
     end
   end
   if #fresh == 0 then
-    return
+    return followed
   end
   table.sort(fresh, below)
   add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, cap, slack, announce)
   if not building then
     redis.call('HSET', watermarks, unpack(latest))
   end
+  return followed
 end
 
 -- publish_to_home returns the announce function of pull_posts for the nodes that serve a reader's home.

@@ -11,7 +11,7 @@
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', '1' if the history since the
 --        position is complete, else '0', entries newest first, { change, post, author, … } oldest
 --        first, marker or '', indexes of the entries that the timeline does not show, same posts as of lib/repeats.lua,
---        number of changes and entries looked at for the removals }; {} if the owner of the timeline no longer exists
+--        number of changes and entries looked at for the removals, number of large authors whose posts were pulled }; {} if the owner of the timeline no longer exists
 --@include ids
 --@include list
 --@include visibility
@@ -25,6 +25,7 @@ if ARGV[1] ~= 'p' then
     return {}
   end
 end
+local pulled = 0
 if ARGV[9] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
   --@include merge
   --@include publish
@@ -32,7 +33,7 @@ if ARGV[9] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
   --@include mergemarks
   --@include pull
   --@include pullonread
-  pull_on_read(KEYS[4], KEYS[5], ARGV, 9)
+  pulled = pull_on_read(KEYS[4], KEYS[5], ARGV, 9)
 end
 local epoch = record_read(KEYS[2])
 
@@ -158,4 +159,5 @@ return {
   hidden,
   same_posts(KEYS[1], 0, entries, function(entry) return hides(kind, reader, KEYS[6], KEYS[8], entry) end),
   looked_at + #recorded,
+  pulled,
 }

@@ -14,7 +14,7 @@
 --        changes since the position as of lib/changes.lua, marker or '', unread entries,
 --        indexes of the unread entries that the timeline does not show, indexes of the entries that it does not show, owner of a list
 --        or '', indexes of the entries whose posts the reader likes, same posts as of lib/repeats.lua for the unread entries, and for
---        the entries, indexes of the entries whose posts the reader has reposted }
+--        the entries, indexes of the entries whose posts the reader has reposted, number of large authors whose posts were pulled }
 --
 -- If the list does not hold the entry, the range begins or ends at the first of those below it that the
 -- list still holds.
@@ -26,6 +26,7 @@
 --@include changes
 --@include marker
 
+local pulled = 0
 if ARGV[11] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
   --@include merge
   --@include publish
@@ -33,7 +34,7 @@ if ARGV[11] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
   --@include mergemarks
   --@include pull
   --@include pullonread
-  pull_on_read(KEYS[4], KEYS[5], ARGV, 11)
+  pulled = pull_on_read(KEYS[4], KEYS[5], ARGV, 11)
 end
 local epoch = record_read(KEYS[2])
 
@@ -118,4 +119,5 @@ return {
   same_posts(KEYS[1], 0, unread, is_hidden),
   same_posts(KEYS[1], math.max(from, 0), entries, is_hidden),
   reposted,
+  pulled,
 }
