@@ -1,7 +1,6 @@
 package validate_test
 
 import (
-	"slices"
 	"testing"
 
 	"retwis/internal/torture/history"
@@ -40,11 +39,7 @@ func TestCheck_FindsPlantedErrorsOfHiddenReposts(t *testing.T) {
 	show := func(h *history.History) {
 		h.Operations = append(h.Operations, choose(history.ShowReposts, 90, history.OK))
 	}
-	for _, tt := range []struct {
-		name  string
-		plant func(h *history.History)
-		want  validate.Promise
-	}{
+	checkFinds(t, hidden, []planted{
 		{"a home shows a hidden repost", func(h *history.History) {
 			bob := &h.Views[1]
 			bob.Home, bob.Backwards = append([]string{repost}, bob.Home...), append(bob.Backwards, repost)
@@ -67,17 +62,7 @@ func TestCheck_FindsPlantedErrorsOfHiddenReposts(t *testing.T) {
 			bob.Following, bob.Followings = append(bob.Following, "erin"), 2
 			h.Streams[0].Events = append(h.Streams[0].Events, history.Event{Kind: history.Added, ID: "g", Text: text})
 		}, validate.Resumable},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			h := hidden()
-			tt.plant(h)
-			found := validate.Check(h)
-			if !slices.ContainsFunc(found, func(v validate.Violation) bool { return v.Promise == tt.want }) {
-				t.Errorf("found %v, want a violation of %q", found, tt.want)
-			}
-		})
-	}
+	})
 }
 
 func TestCheck_AllowsEitherEffectOfUnknownChoices(t *testing.T) {

@@ -1,7 +1,6 @@
 package validate_test
 
 import (
-	"slices"
 	"testing"
 
 	"retwis/internal/torture/history"
@@ -37,11 +36,7 @@ func TestCheck_FindsPlantedErrorsOfReposts(t *testing.T) {
 			Client: "alice", Kind: history.UndoRepost, Target: validate.Text("erin", 1), Call: 70, Return: 71, Outcome: history.OK,
 		})
 	}
-	for _, tt := range []struct {
-		name  string
-		plant func(h *history.History)
-		want  validate.Promise
-	}{
+	checkFinds(t, reposted, []planted{
 		{"a home lacks a repost", func(h *history.History) {
 			h.Views[1].Home, h.Views[1].Backwards = h.Views[1].Home[1:], h.Views[1].Backwards[:2]
 		}, validate.Durable},
@@ -72,15 +67,5 @@ func TestCheck_FindsPlantedErrorsOfReposts(t *testing.T) {
 			}
 		}, validate.Resumable},
 		{"repostCount is wrong", func(h *history.History) { h.Threads[2].Reposts = 2 }, validate.Counts},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			h := reposted()
-			tt.plant(h)
-			found := validate.Check(h)
-			if !slices.ContainsFunc(found, func(v validate.Violation) bool { return v.Promise == tt.want }) {
-				t.Errorf("found %v, want a violation of %q", found, tt.want)
-			}
-		})
-	}
+	})
 }

@@ -68,16 +68,35 @@ func TestCheck_FindsNothingInASoundHistory(t *testing.T) {
 	}
 }
 
+// planted is an error that a test plants in a sound history, and the promise that it breaks.
+type planted struct {
+	name  string
+	plant func(h *history.History)
+	want  validate.Promise
+}
+
+// checkFinds tests that a check finds each error, in a history of its own.
+func checkFinds(t *testing.T, fresh func() *history.History, errors []planted) {
+	t.Helper()
+	for _, tt := range errors {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := fresh()
+			tt.plant(h)
+			found := validate.Check(h)
+			if !slices.ContainsFunc(found, func(v validate.Violation) bool { return v.Promise == tt.want }) {
+				t.Errorf("found %v, want a violation of %q", found, tt.want)
+			}
+		})
+	}
+}
+
 func TestCheck_FindsPlantedErrors(t *testing.T) {
 	t.Parallel()
 	one, two, three, gone := validate.Text("alice", 1), validate.Text("alice", 2), validate.Mentioning(validate.Text("alice", 3), "bob"), validate.Text("dave", 1)
 	answer := validate.Answering(validate.Text("alice", 5), validate.Text("carol", 1))
 	bob := func(h *history.History) *history.View { return &h.Views[1] }
-	tests := []struct {
-		name  string
-		plant func(h *history.History)
-		want  validate.Promise
-	}{
+	checkFinds(t, sound, []planted{
 		{"an acknowledged post is lost", func(h *history.History) { h.Views[0].Profile = []string{three} }, validate.Durable},
 		{"a follower's home lacks a post", func(h *history.History) {
 			bob(h).Home, bob(h).Backwards = []string{three}, []string{three}
@@ -155,18 +174,7 @@ func TestCheck_FindsPlantedErrors(t *testing.T) {
 		{"a key names two posts", func(h *history.History) {
 			h.Operations = append(h.Operations, history.Operation{Client: "alice", Kind: history.Post, Text: three, Key: "3", ID: "z", Call: 50, Return: 51, Outcome: history.OK})
 		}, validate.Linearizable},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			h := sound()
-			tt.plant(h)
-			found := validate.Check(h)
-			if !slices.ContainsFunc(found, func(v validate.Violation) bool { return v.Promise == tt.want }) {
-				t.Errorf("found %v, want a violation of %q", found, tt.want)
-			}
-		})
-	}
+	})
 }
 
 func TestCheck_AllowsEitherEffectOfUnknownOutcomes(t *testing.T) {
