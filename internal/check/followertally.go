@@ -36,8 +36,11 @@ func (t *followerTally) count(author retwis.UserID, n int) {
 	}
 }
 
-// differing returns the authors whose numbers differ, because of an error or of changes meanwhile.
+// differing returns the authors whose numbers differ, because of an error or of changes meanwhile; none without a tally.
 func (t *followerTally) differing() []subject {
+	if t == nil {
+		return nil
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var all []subject

@@ -52,37 +52,50 @@ func Run(ctx context.Context, db Database, options Options) (Report, error) {
 		return c.report, err
 	}
 	c.report.Users = len(all.users)
-	followers := func() []subject { return nil }
 	if c.options.Sample == 0 {
 		c.first.tally = newFollowerTally()
-		followers = c.first.tally.differing
 	}
-	some := func(subjects []subject) func() []subject { return func() []subject { return subjects } }
-	for _, part := range []struct {
-		name     string
-		subjects func() []subject
-		look     inspect
-	}{
-		{"names", some(all.names), inspector.inspectNameClaim},
+	err = c.checkParts(ctx, []part{
+		{"names", all.names, inspector.inspectNameClaim},
 		// A repair makes records and claims agree before it looks at the timelines, which a hashtag without a record loses.
-		{"hashtags", some(all.tags), inspector.inspectTag},
-		{"names of hashtags", some(all.tagNames), inspector.inspectTagName},
-		{"timelines of hashtags", some(all.tags), inspector.inspectTagPosts},
-		{"accounts", some(all.users), inspector.inspectAccount},
-		{"followers", followers, inspector.inspectFollowers},
-		{"newest users", some(c.partitions()), inspector.inspectNewestUsers},
-		{"people search", some(c.partitions()), inspector.inspectPeopleSearch},
-		{"replies and quotes", some(all.referenced), inspector.inspectReferences},
-		{"likes", some(all.liked), inspector.inspectLikes},
-		{"timelines", some(all.users), inspector.inspectTimelines},
-		{"public timeline", some([]subject{{}}), inspector.inspectPublic},
-	} {
-		if err := c.checkAll(ctx, part.name, part.subjects(), part.look); err != nil {
-			return c.report, fmt.Errorf("check %s: %w", part.name, err)
-		}
+		{"hashtags", all.tags, inspector.inspectTag},
+		{"names of hashtags", all.tagNames, inspector.inspectTagName},
+		{"timelines of hashtags", all.tags, inspector.inspectTagPosts},
+		{"accounts", all.users, inspector.inspectAccount},
+	})
+	if err != nil {
+		return c.report, err
+	}
+	err = c.checkParts(ctx, []part{
+		{"followers", c.first.tally.differing(), inspector.inspectFollowers}, // as the accounts have counted them
+		{"newest users", c.partitions(), inspector.inspectNewestUsers},
+		{"people search", c.partitions(), inspector.inspectPeopleSearch},
+		{"replies and quotes", all.referenced, inspector.inspectReferences},
+		{"likes", all.liked, inspector.inspectLikes},
+		{"timelines", all.users, inspector.inspectTimelines},
+		{"public timeline", []subject{{}}, inspector.inspectPublic},
+	})
+	if err != nil {
+		return c.report, err
 	}
 	c.report.Took = time.Since(began)
 	return c.report, nil
+}
+
+// part is a part of a check: subjects, and how to inspect each of them.
+type part struct {
+	name     string
+	subjects []subject
+	look     inspect
+}
+
+func (c *checker) checkParts(ctx context.Context, parts []part) error {
+	for _, p := range parts {
+		if err := c.checkAll(ctx, p.name, p.subjects, p.look); err != nil {
+			return fmt.Errorf("check %s: %w", p.name, err)
+		}
+	}
+	return nil
 }
 
 // subjects are the subjects that a scan has found, by kind.
