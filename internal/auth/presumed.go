@@ -9,8 +9,8 @@ import (
 // maxKnown is the maximum number of identities that are remembered. Each takes about 300 bytes.
 const maxKnown = 1 << 15
 
-// Presumed is the identity that a token had when its session was read last. The session may have ended since, so whoever acts on
-// a presumed identity must ask Holds before anybody sees a result, and before anything is changed.
+// Presumed is the identity of a token as of the last read of its session. The session may have ended since. Call Holds before you
+// show a result or change anything under this identity.
 type Presumed struct {
 	Identity Identity
 

@@ -67,7 +67,8 @@ func headerBytes(r *http.Request) int {
 }
 
 // malformed are the connections whose request has not reached a handler. A request that never does has cost the reading of
-// its header, and a connection without one has cost as much as a small request. net/http answers it at once, so a network without budget that goes on gets no connections for a while.
+// its header, and a connection without one has cost as much as a small request. net/http answers a malformed request at once, so
+// a network without budget that goes on gets no connections for a while.
 type malformed struct {
 	executor operation.Executor
 	networks *connections
