@@ -53,7 +53,6 @@ type Meter struct {
 	mu     sync.Mutex
 	work   Work
 	beyond int // points charged beyond the price
-	queued int // the part of beyond for work that workers do later
 	held   int // bytes in flight
 	closed bool
 	err    error
@@ -81,24 +80,6 @@ func Of(ctx context.Context) *Meter {
 
 // Walk counts rows that are about to be walked over without being returned by Redis. It fails if the operation has to stop.
 func Walk(ctx context.Context, rows int) error { return Of(ctx).Add(Work{Rows: rows}) }
-
-// Queue charges work that a worker will do because of the operation of a context. The operation does not stop for it. What the budget does
-// not hold becomes a debt.
-func Queue(ctx context.Context, w Work) {
-	m := Of(ctx)
-	if m == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	points := w.Points()
-	m.price.Fixed += points
-	m.beyond += points
-	m.queued += points
-	if m.charge != nil {
-		_ = m.charge(points)
-	}
-}
 
 // Add counts work, and charges what exceeds the price. It fails if the operation has to stop; once it has failed, it counts
 // nothing more, because the work is not done.
@@ -176,7 +157,7 @@ func (m *Meter) chargeLocked(points int) {
 	case m.err != nil, m.closed:
 	case err != nil && !m.hasEffects:
 		m.err, m.stop = err, noBudget
-	case m.hasEffects && m.beyond-m.queued > MaxUnpaid:
+	case m.hasEffects && m.beyond > MaxUnpaid:
 		m.err, m.stop = errTooMuchWork, unpaidWork
 	}
 }

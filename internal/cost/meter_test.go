@@ -63,25 +63,6 @@ func TestMeter_RefundsWhatTheWorkDoesNotUse(t *testing.T) {
 	}
 }
 
-// Attack: a mutation causes work in workers that nobody pays for.
-func TestQueue_ChargesWorkOfWorkers(t *testing.T) {
-	t.Parallel()
-	charged := 0
-	m := NewMeter(Options{
-		Price: Price{Charged: 600, Fixed: 510, Covered: 500}, HasEffects: true,
-		Charge: func(points int) error { charged += points; return errors.New("spent") },
-	})
-	ctx := With(t.Context(), m)
-	Queue(ctx, Work{Rows: 10 * 2 * MaxUnpaid})
-	if err := m.Add(Work{Commands: 700}); err != nil {
-		t.Errorf("the mutation stops for the work of workers: %v", err)
-	}
-	if final := m.Close(); charged != 2*MaxUnpaid+110 || final.Beyond != charged || final.Refunded != 0 {
-		t.Errorf("charged %d, says %+v", charged, final)
-	}
-	Queue(t.Context(), Work{Rows: 10}) // without a meter
-}
-
 func TestMeter_StopsAnOperationWithoutBudget(t *testing.T) {
 	t.Parallel()
 	spent := errors.New("spent")

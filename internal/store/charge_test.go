@@ -68,33 +68,50 @@ func TestPage_ReadsEachOfManyRepostsOfAPostOnce(t *testing.T) {
 	})
 }
 
-// Attack: a worker that removes a user from a full home or list searches the profiles of all other sources.
-func TestUnfollow_ChargesForTheSourcesOfTheTimeline(t *testing.T) {
+// Attack: a worker that removed a user from a full home or list searched the profiles of all other sources. Now the next read does,
+// and is charged for it.
+func TestPage_ChargesForTheRebuildAfterAnUnfollow(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		e := newEngine(t, store.Options{URL: url})
-		const n = 20
+		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
+		_, stop := e.Work(fanout.Options{})
+		const n = 50
 		reader, authors := e.Register("reader")[0], e.Crowd("author", n+1)
 		list := e.CreateList(reader, authors...)
 		for _, author := range authors {
 			e.Follow(reader, author)
+			e.Post(author, "x")
 		}
-		for name, remove := range map[string]func(context.Context) error{
-			"a home": func(ctx context.Context) error { return e.Follows.Unfollow(ctx, reader, authors[0]) },
-			"a list": func(ctx context.Context) error { return e.Lists.RemoveListMember(ctx, reader, list, authors[0]) },
+		goes := authors[0]
+		for range 15 {
+			e.Post(goes, "y")
+		}
+		e.Drain()
+		stop()
+		for id, remove := range map[retwis.TimelineID]func() error{
+			retwis.Home(reader):    func() error { return e.Follows.Unfollow(t.Context(), reader, goes) },
+			retwis.ListPosts(list): func() error { return e.Lists.RemoveListMember(t.Context(), reader, list, goes) },
 		} {
-			queued := 0
-			meter := cost.NewMeter(cost.Options{Price: cost.Price{Covered: 1000}, Charge: func(points int) error { queued += points; return nil }})
-			if err := remove(cost.With(t.Context(), meter)); err != nil {
+			e.Read(id)
+			if err := remove(); err != nil {
 				t.Fatal(err)
 			}
-			if want := 3 * n; queued != want {
-				t.Errorf("%s: charged %d points for the worker, want %d", name, queued, want)
+			purge := workOf(t, func(ctx context.Context) {
+				if err := e.Tasks.Purge(ctx, id, goes); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if purge.Rows+purge.Commands >= n {
+				t.Errorf("%s: a purge did the work %+v", id, purge)
 			}
-		}
-		meter := cost.NewMeter(cost.Options{Charge: func(int) error { t.Error("a list of another user has a price"); return nil }})
-		if err := e.Lists.RemoveListMember(cost.With(t.Context(), meter), authors[0], list, authors[1]); err == nil {
-			t.Error("another user changed a list")
+			read := workOf(t, func(ctx context.Context) {
+				if _, err := e.Timelines.Page(ctx, id, retwis.Page{First: 1}); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if read.Rows < n {
+				t.Errorf("%s: the read after it counted %d rows, with %d other sources", id, read.Rows, n)
+			}
 		}
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"retwis/internal/cost"
 	"retwis/internal/outbox"
 
 	"github.com/redis/go-redis/v9"
@@ -106,25 +105,7 @@ func (s *Follows) Unfollow(ctx context.Context, reader, author retwis.UserID) er
 	if err != nil || len(answer) != 3 {
 		return fmt.Errorf("%s unfollows %s: reply %v: %w", reader, author, answer, err)
 	}
-	if err := s.chargePurge(ctx, retwis.Home(reader)); err != nil {
-		return fmt.Errorf("%s unfollows %s: %w", reader, author, err)
-	}
 	return s.SetFollowerCount(ctx, author, p, answer[1:])
-}
-
-// rowsPerPurge is what a purge counts for each source of the timeline: the worker searches their profiles for the posts that take the
-// place of the removed ones, and reads the newest posts of each.
-const rowsPerPurge = 30
-
-// chargePurge charges the operation of ctx for the purge of a source from a timeline of the viewer. Call it once that is known to be
-// the viewer's: the price would reveal the number of sources.
-func (s core) chargePurge(ctx context.Context, id retwis.TimelineID) error {
-	sources, err := s.db.Client.ZCard(ctx, s.db.OfTimeline(id).Timeline(id).Sources()).Result()
-	if err != nil {
-		return fmt.Errorf("count the sources of timeline %s: %w", id, err)
-	}
-	cost.Queue(ctx, cost.Work{Rows: rowsPerPurge * int(sources)})
-	return nil
 }
 
 // ListPartition prefixes the follower partitions of an author that have lists containing the author.

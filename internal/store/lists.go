@@ -110,10 +110,7 @@ func (s *Lists) RemoveListMember(ctx context.Context, owner retwis.UserID, id re
 	if err != nil {
 		return fmt.Errorf("remove %s from list %s: %w", author, id, err)
 	}
-	if err := listState(rdb.Text(reply.Val())); err != nil {
-		return err
-	}
-	return s.chargePurge(ctx, retwis.ListPosts(id))
+	return listState(rdb.Text(reply.Val()))
 }
 
 // Memberships reports for each pair whether the user is on the list.

@@ -49,8 +49,8 @@ func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwi
 	return nil
 }
 
-// Purge removes an author's posts from a home or a list that no longer follows the author. It rebuilds a list that was
-// trimmed, or that an earlier try left marked as being built. It does nothing if the edge exists again.
+// Purge removes an author's posts from a home or a list that no longer follows the author. It does nothing if the edge
+// exists again. If fewer than half of the posts of a full list remain, the next read rebuilds the list.
 func (s *Tasks) Purge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error {
 	p := s.db.OfTimeline(id)
 	entries, err := s.db.Client.LRange(ctx, p.Timeline(id).Entries(), 0, -1).Result()
@@ -67,19 +67,12 @@ func (s *Tasks) Purge(ctx context.Context, id retwis.TimelineID, author retwis.U
 			p.Timeline(id).Entries(), p.Timeline(id).Sources(), p.Timeline(id).Epoch(), p.Online(), p.OnlineNodes(),
 			p.Timeline(id).HiddenReposters(),
 		},
-		Args: append([]any{id.String(), author.String(), s.db.Publish, p.Prefix(rdb.LiveChannels), p.Timeline(id).Marker()}, unwanted...),
+		Args: append([]any{id.String(), author.String(), s.db.Publish, p.Prefix(rdb.LiveChannels), p.Timeline(id).Marker(), s.options.HomeCap / 2}, unwanted...),
 	}
-	reply, err := s.db.Do(ctx, c).Slice()
-	if err != nil || len(reply) != 2 {
-		return fmt.Errorf("purge %s from timeline %s: reply %v: %w", author, id, reply, err)
+	if err := s.db.Do(ctx, c).Err(); err != nil {
+		return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
 	}
-	if reply[1] != "1" {
-		return nil
-	}
-	if err := s.timelines.Rebuild(ctx, id); !errors.Is(err, retwis.ErrNotFound) {
-		return err
-	}
-	return nil // its owner is being deleted
+	return nil
 }
 
 // entriesOfAuthor returns the entries that are posts, replies or reposts of an author, including deleted ones. It reads
