@@ -23,7 +23,7 @@ func (c *childCommand) Run(ctx context.Context, console cli.Console) error {
 	log := slog.New(slog.NewTextHandler(console.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	start := page.NewServer
 	switch c.Kind {
-	case live.Ours, live.Stock, live.Raw:
+	case live.Ours, live.Stock, live.Raw, live.Centrifuge:
 		start = live.NewServer
 	case page.Ours, page.Cold, page.Gqlgen, page.Raw, page.Static:
 	default:

@@ -9,9 +9,9 @@ import (
 
 // perEvent measures CPU and memory per subscriber on one server.
 func perEvent(ctx context.Context, r *measure.Run, d *database) error {
-	fans, posts := r.Size(2000, 40), r.Size(60, 6)
+	fans, posts := r.Size(6000, 40), r.Size(60, 6)
 	costs := map[string]cost{}
-	for _, kind := range []string{Raw, Stock, Ours} {
+	for _, kind := range []string{Raw, Centrifuge, Stock, Ours} {
 		n := posts
 		if kind == Stock {
 			n /= 6 // it takes several times as long for each
@@ -22,17 +22,22 @@ func perEvent(ctx context.Context, r *measure.Run, d *database) error {
 		}
 		costs[kind] = c
 	}
-	add := func(name, unit string, goal measure.Goal, value func(cost) float64) {
-		r.Add(measure.Figure{
+	add := func(name, unit string, goal measure.Goal, value func(cost) float64, ratios ...measure.Goal) {
+		f := measure.Figure{
 			Name: fmt.Sprintf("live, %d subscribers: %s", fans, name), Unit: unit, Value: value(costs[Ours]), Goal: goal,
 			Beside: []measure.Baseline{
-				{Name: "gqlgen's transport", Value: value(costs[Stock])},
 				{Name: "raw gorilla/websocket", Value: value(costs[Raw])},
+				{Name: "centrifuge", Value: value(costs[Centrifuge])},
+				{Name: "gqlgen's transport", Value: value(costs[Stock])},
 			},
-		})
+		}
+		for i, ratio := range ratios {
+			f.Beside[i].Goal = ratio
+		}
+		r.Add(f)
 	}
-	add("CPU per event and subscriber", "µs", measure.AtMost(3), func(c cost) float64 { return c.perEvent })
-	add("memory per idle subscriber", "KB", measure.AtMost(15), func(c cost) float64 { return c.memory })
+	add("CPU per event and subscriber", "µs", measure.Goal{}, func(c cost) float64 { return c.perEvent }, measure.AtMost(1), measure.AtMost(0.5))
+	add("memory per idle subscriber", "KB", measure.AtMost(8), func(c cost) float64 { return c.memory })
 	add("goroutines per idle subscriber", "", measure.Goal{}, func(c cost) float64 { return c.goroutines })
 	r.Add(measure.Figure{
 		Name: fmt.Sprintf("live, %d subscribers: executions per event", fans), Value: costs[Ours].executions, Goal: measure.AtMost(1),

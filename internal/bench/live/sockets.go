@@ -70,7 +70,11 @@ func dial(ctx context.Context, s *process.Child, user retwis.UserID, after strin
 	}
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	request := "GET /graphql HTTP/1.1\r\nHost: " + s.Address + "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+	if s.Kind != Centrifuge {
+		request += "Sec-WebSocket-Protocol: graphql-transport-ws\r\n"
+	}
+	request += "\r\n"
 	if _, err := io.WriteString(conn, request); err != nil {
 		return nil, nil, err
 	}
@@ -81,8 +85,12 @@ func dial(ctx context.Context, s *process.Child, user retwis.UserID, after strin
 		}
 	}
 	c := &subscriber{user: user, conn: conn}
-	if s.Kind == Raw {
+	switch s.Kind {
+	case Raw:
 		return c, r, conn.SetDeadline(time.Time{})
+	case Centrifuge:
+		err := c.write(`{"id":1,"connect":{}}` + "\n" + `{"id":2,"subscribe":{"channel":"` + centrifugeChannel + `"}}`)
+		return c, r, errors.Join(err, conn.SetDeadline(time.Time{}))
 	}
 	if err := c.write(fmt.Sprintf(`{"type":"connection_init","payload":{"Authorization":"Bearer %s"}}`, user)); err != nil {
 		return nil, nil, err
@@ -129,8 +137,11 @@ func (a *audience) read(c *subscriber, r *bufio.Reader) {
 				}
 			}
 			a.received.Add(1)
-		case bytes.Contains(frame, []byte(`"TimelineCaughtUp"`)):
+		case bytes.Contains(frame, []byte(`"TimelineCaughtUp"`)), bytes.Contains(frame, []byte(`"subscribe":`)):
 			a.caughtUp.Add(1)
+		case bytes.Equal(frame, []byte("{}")): // a ping of centrifuge
+			_ = c.write("{}") // the next read notices a closed connection
+		case bytes.Contains(frame, []byte(`"connect":`)):
 		default:
 			failure := fmt.Errorf("unexpected message: %.300s", frame)
 			if len(frame) > 0 && !bytes.Contains(frame, []byte(`"ping"`)) {
