@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,7 +37,7 @@ type Client interface {
 }
 
 // Visitor is the identity of a client. [Registry.Admit] writes it before it enters the client in
-// the indexes by session and user.
+// the index by user.
 type Visitor struct {
 	Identity auth.Identity
 	token    string
@@ -64,12 +65,9 @@ type Registry struct {
 	mu         sync.Mutex
 	draining   bool
 	open       map[Client]struct{}
-	bySession  map[string]clientSet // by the session's hash
-	byUser     map[retwis.UserID]clientSet
+	byUser     map[retwis.UserID][]Client
 	admissions map[*admission]struct{}
 }
-
-type clientSet map[Client]struct{}
 
 // NewRegistry returns an empty registry.
 func NewRegistry(opts Options) *Registry {
@@ -77,8 +75,7 @@ func NewRegistry(opts Options) *Registry {
 		opts:       opts,
 		checkAll:   make(chan struct{}, 1),
 		open:       map[Client]struct{}{},
-		bySession:  map[string]clientSet{},
-		byUser:     map[retwis.UserID]clientSet{},
+		byUser:     map[retwis.UserID][]Client{},
 		admissions: map[*admission]struct{}{},
 	}
 	r.ticker = ticker{every: tickInterval(opts.PingEvery, opts.PongWait), tick: r.tick}
@@ -123,9 +120,11 @@ func (r *Registry) Remove(c Client) {
 	if delete(r.open, c); len(r.open) == 0 {
 		r.ticker.stop()
 	}
-	who := c.User().Identity
-	unindex(r.bySession, who.Session.Hash, c)
-	unindex(r.byUser, who.User, c)
+	user := c.User().Identity.User
+	r.byUser[user] = slices.DeleteFunc(r.byUser[user], func(other Client) bool { return other == c })
+	if len(r.byUser[user]) == 0 {
+		delete(r.byUser, user)
+	}
 }
 
 // Len returns how many connections are open.
@@ -205,20 +204,5 @@ func (r *Registry) Drain(ctx context.Context, over time.Duration) {
 	case <-stopped:
 	case <-time.After(time.Second):
 		r.opts.Log.Warn("server: operations of websockets did not stop in time")
-	}
-}
-
-func index[K comparable](sets map[K]clientSet, key K, c Client) {
-	if sets[key] == nil {
-		sets[key] = clientSet{}
-	}
-	sets[key][c] = struct{}{}
-}
-
-func unindex[K comparable](sets map[K]clientSet, key K, c Client) {
-	set := sets[key]
-	delete(set, c)
-	if len(set) == 0 {
-		delete(sets, key)
 	}
 }

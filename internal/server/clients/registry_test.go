@@ -59,7 +59,7 @@ func TestRegistry_RemoveLeavesNothing(t *testing.T) {
 		for i := range all {
 			r.Remove(&all[i])
 		}
-		if n := len(r.open) + len(r.bySession) + len(r.byUser) + len(r.admissions); n != 0 || r.ticker.timer != nil {
+		if n := len(r.open) + len(r.byUser) + len(r.admissions); n != 0 || r.ticker.timer != nil {
 			t.Errorf("%d entries are left, and the timer %v", n, r.ticker.timer)
 		}
 	})

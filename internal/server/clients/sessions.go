@@ -21,13 +21,13 @@ const (
 )
 
 // admission collects the session ends that are announced while a client's session is being
-// read. At that time no index holds the client.
+// read. At that time the index by user does not hold the client.
 type admission struct {
 	ended   []retwis.SessionEnd
 	recheck bool // others may have ended, so the session has to be read again
 }
 
-// Admit authenticates a client and enters it in the indexes. It returns
+// Admit authenticates a client and enters it in the index by user. It returns
 // retwis.ErrUnauthenticated for an invalid bearer token, and if the session ends
 // meanwhile. It reports a stale cookie; the client is then anonymous.
 func (r *Registry) Admit(ctx context.Context, c Client, credentials Credentials) (stale bool, err error) {
@@ -49,8 +49,7 @@ func (r *Registry) Admit(ctx context.Context, c Client, credentials Credentials)
 		return false, retwis.ErrUnauthenticated
 	}
 	*c.User() = Visitor{who, credentials.Token}
-	index(r.bySession, who.Session.Hash, c)
-	index(r.byUser, who.User, c)
+	r.byUser[who.User] = append(r.byUser[who.User], c)
 	r.mu.Unlock()
 	if a.recheck {
 		_, err = r.readSession(ctx, c)
@@ -80,11 +79,7 @@ func (r *Registry) SessionEnded(end retwis.SessionEnd) {
 		a.ended = append(a.ended, end)
 	}
 	var affected []Client
-	set := r.byUser[end.User]
-	if end.Session.Hash != "" {
-		set = r.bySession[end.Session.Hash]
-	}
-	for c := range set {
+	for _, c := range r.byUser[end.User] {
 		if c.User().Identity.EndedBy(end) {
 			affected = append(affected, c)
 		}
@@ -135,10 +130,8 @@ func (r *Registry) CheckSessions(ctx context.Context) {
 func (r *Registry) checkAllSessions(ctx context.Context) bool {
 	r.mu.Lock()
 	var admitted []Client
-	for _, set := range r.byUser {
-		for c := range set {
-			admitted = append(admitted, c)
-		}
+	for _, clients := range r.byUser {
+		admitted = append(admitted, clients...)
 	}
 	r.mu.Unlock()
 

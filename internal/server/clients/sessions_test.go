@@ -113,7 +113,7 @@ func TestAdmit_NoticesAConcurrentEndOfTheSession(t *testing.T) {
 		{"followed by very many others", func(e retwis.SessionEnd) []retwis.SessionEnd {
 			var ends []retwis.SessionEnd
 			for user := range retwis.UserID(2 * clients.MaxEnded) {
-				ends = append(ends, retwis.SessionEnd{Session: retwis.SessionKey{Hash: user.String()}})
+				ends = append(ends, retwis.SessionEnd{User: 100 + user, Session: retwis.SessionKey{Hash: user.String()}})
 			}
 			return append(ends, e)
 		}, true},

@@ -2,6 +2,7 @@ package gqlws
 
 import (
 	"context"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -29,7 +30,7 @@ func (s *socket) subscribe(m message) {
 	}
 	op := newSubscriber(s, *m.ID)
 	s.mu.Lock()
-	_, taken := s.operations[op.id]
+	taken := s.operationLocked(op.id) != nil
 	closing := s.closing != nil
 	s.mu.Unlock()
 	switch {
@@ -71,14 +72,13 @@ func (s *socket) add(op *subscriber) (added bool, failure *graphql.Response) {
 	case s.closing != nil:
 		return false, nil
 	// Completed operations take a moment to stop. A client that accumulates them has to wait.
-	case s.counts[op.kind] >= limit, s.running >= 2*(s.handler.SubscriptionsPerSocket+maxSingle):
+	case s.countLocked(op.kind) >= limit, s.running >= 2*(s.handler.SubscriptionsPerSocket+maxSingle):
 		return false, operation.RateLimited(clients.RetryAfter, "this connection has too many running %s", what)
 	case op.kind == ast.Subscription && !s.handler.Subscriptions.Acquire(clients.KeyOf(s.ctx)):
 		return false, clients.TooManySubscriptions(s.Identity.User)
 	}
-	s.operations[op.id] = op
+	s.operations = append(s.operations, op)
 	op.active = true
-	s.counts[op.kind]++
 	op.uses = 1
 	s.running++
 	s.handler.Conns.Tasks.Add(1)
@@ -117,7 +117,7 @@ func (s *socket) start(ctx context.Context, op *subscriber, opCtx *graphql.Opera
 func (s *socket) complete(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	op := s.operations[id]
+	op := s.operationLocked(id)
 	if op == nil {
 		return false
 	}
@@ -126,18 +126,38 @@ func (s *socket) complete(id string) bool {
 	return true
 }
 
+// operationLocked returns the operation with an id, or nil.
+func (s *socket) operationLocked(id string) *subscriber {
+	for _, op := range s.operations {
+		if op.id == id {
+			return op
+		}
+	}
+	return nil
+}
+
+// countLocked returns the number of operations of a kind.
+func (s *socket) countLocked(kind ast.Operation) int {
+	n := 0
+	for _, op := range s.operations {
+		if op.kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
 // removeLocked frees the operation's id and its share of the limits.
 func (s *socket) removeLocked(op *subscriber) {
 	if !op.active {
 		return
 	}
 	op.active = false
-	delete(s.operations, op.id)
-	s.counts[op.kind]--
+	s.operations = slices.DeleteFunc(s.operations, func(other *subscriber) bool { return other == op })
 	if op.kind == ast.Subscription {
 		s.handler.Subscriptions.Release(clients.KeyOf(s.ctx))
 	}
-	if s.closing != nil && s.counts[ast.Mutation] == 0 {
+	if s.closing != nil && s.countLocked(ast.Mutation) == 0 {
 		s.conn.Close(s.closing.code, s.closing.reason)
 	}
 }

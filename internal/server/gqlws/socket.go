@@ -3,6 +3,7 @@ package gqlws
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 	"unique"
@@ -39,16 +40,15 @@ type socket struct {
 	account  *fair.Account[ratelimit.Key] // of the bytes that wait for the client
 	arrivals *fair.Account[ratelimit.Key] // of the large message that is arriving
 
-	// Written by the reading goroutine, before the socket is in the indexes of the registry.
+	// Written by the reading goroutine, before the registry knows the user of the socket.
 	initialised bool // connection_init has arrived
 	ready       bool // and was acknowledged
 	clients.Visitor
 
 	// Guarded by mu.
-	closing    *closing // set: a running mutation may still respond, nothing else
-	operations map[string]*subscriber
-	counts     map[ast.Operation]int // of operations
-	running    int                   // operations, with completed ones that have not stopped yet
+	closing    *closing      // set: a running mutation may still respond, nothing else
+	operations []*subscriber // few: most sockets have one
+	running    int           // operations, with completed ones that have not stopped yet
 }
 
 // closing is the close frame of a socket.
@@ -100,13 +100,13 @@ func (s *socket) leave(code int, reason string) {
 		return
 	}
 	s.closing = &closing{code, reason}
-	for _, op := range s.operations {
+	for _, op := range slices.Clone(s.operations) {
 		if op.kind != ast.Mutation {
 			s.removeLocked(op)
 			op.cancel()
 		}
 	}
-	if s.counts[ast.Mutation] == 0 {
+	if s.countLocked(ast.Mutation) == 0 {
 		s.conn.Close(code, reason)
 		return
 	}

@@ -11,7 +11,6 @@ import (
 	"unique"
 
 	"github.com/gorilla/websocket"
-	"github.com/vektah/gqlparser/v2/ast"
 
 	"retwis/internal/auth"
 	"retwis/internal/cost"
@@ -116,9 +115,7 @@ func (h *Handler) serve(ws *websocket.Conn, x *httpapi.Exchange) {
 		initTimer: time.AfterFunc(h.InitTimeout, func() {
 			conn.Close(closeInitTimeout, "Connection initialisation timeout")
 		}),
-		key:        clients.KeyOf(ctx),
-		operations: map[string]*subscriber{},
-		counts:     map[ast.Operation]int{},
+		key: clients.KeyOf(ctx),
 	}
 	if !h.Registry.Serve(s, s.serve) {
 		h.Sockets.Release(s.key)

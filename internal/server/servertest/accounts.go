@@ -36,7 +36,7 @@ func (a *Accounts) End(token string) retwis.SessionEnd {
 	defer a.mu.Unlock()
 	who := a.sessions[token]
 	delete(a.sessions, token)
-	return retwis.SessionEnd{Session: who.Session}
+	return retwis.SessionEnd{User: who.User, Session: who.Session}
 }
 
 // Set makes reads of sessions fail with broken, if it is not nil, and calls during, if it is not nil, in the next read.
