@@ -7,11 +7,13 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/bench/world"
+	"retwis/internal/retwis"
 )
 
 // sortedSets returns how many deliveries a second the sorted sets of Redis in Action, listing 10.15,
@@ -95,4 +97,34 @@ func redisBenchmark(ctx context.Context, w *world.World, requests int) (float64,
 		return 0, fmt.Errorf("redis-benchmark: %s", out)
 	}
 	return strconv.ParseFloat(string(found[len(found)-1][1]), 64)
+}
+
+// pushOnly is what remains of fan-out without progress, trimming, presence and messages. KEYS 1 the followers; ARGV 1 the prefix of homes,
+// 2 the post.
+var pushOnly = redis.NewScript(`
+local from = '-inf'
+repeat
+  local found = redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'LIMIT', 0, 500)
+  for _, follower in ipairs(found) do
+    redis.call('LPUSHX', ARGV[1] .. follower, ARGV[2])
+  end
+  from = found[1] and '(' .. redis.call('ZSCORE', KEYS[1], found[#found])
+until #found < 500`)
+
+// bareScript returns how many deliveries a second a script makes that only pushes to the homes of an author's followers.
+func bareScript(ctx context.Context, w *world.World, author retwis.UserID, posts, followers int) (float64, error) {
+	sets, err := w.Raw.Keys(ctx, "*:fans:"+author.String()).Result()
+	if err != nil {
+		return 0, fmt.Errorf("find the followers: %w", err)
+	}
+	start := time.Now()
+	for n := range posts {
+		for _, set := range sets {
+			tag, _, _ := strings.Cut(set, ":")
+			if err := pushOnly.Run(ctx, w.Raw, []string{set}, tag+":home:", world.PostID(10_000+n)).Err(); err != nil && !errors.Is(err, redis.Nil) {
+				return 0, fmt.Errorf("push to the homes: %w", err)
+			}
+		}
+	}
+	return float64(posts*followers) / time.Since(start).Seconds(), nil
 }
