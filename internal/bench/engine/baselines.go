@@ -101,7 +101,7 @@ func redisBenchmark(ctx context.Context, w *world.World, requests int) (float64,
 
 // pushOnly is what remains of fan-out without progress, trimming, presence and messages. KEYS 1 the followers; ARGV 1 the prefix of homes,
 // 2 the post.
-var pushOnly = redis.NewScript(`
+const pushOnly = `
 local from = '-inf'
 repeat
   local found = redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'LIMIT', 0, 500)
@@ -109,7 +109,7 @@ repeat
     redis.call('LPUSHX', ARGV[1] .. follower, ARGV[2])
   end
   from = found[1] and '(' .. redis.call('ZSCORE', KEYS[1], found[#found])
-until #found < 500`)
+until #found < 500`
 
 // bareScript returns how many deliveries a second a script makes that only pushes to the homes of an author's followers.
 func bareScript(ctx context.Context, w *world.World, author retwis.UserID, posts, followers int) (float64, error) {
@@ -117,11 +117,12 @@ func bareScript(ctx context.Context, w *world.World, author retwis.UserID, posts
 	if err != nil {
 		return 0, fmt.Errorf("find the followers: %w", err)
 	}
+	script := redis.NewScript(pushOnly)
 	start := time.Now()
 	for n := range posts {
 		for _, set := range sets {
 			tag, _, _ := strings.Cut(set, ":")
-			if err := pushOnly.Run(ctx, w.Raw, []string{set}, tag+":home:", world.PostID(10_000+n)).Err(); err != nil && !errors.Is(err, redis.Nil) {
+			if err := script.Run(ctx, w.Raw, []string{set}, tag+":home:", world.PostID(10_000+n)).Err(); err != nil && !errors.Is(err, redis.Nil) {
 				return 0, fmt.Errorf("push to the homes: %w", err)
 			}
 		}
