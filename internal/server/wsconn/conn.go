@@ -76,18 +76,13 @@ func New(ws *websocket.Conn, shared *Shared, gzip bool, account, arrivals Accoun
 		c.direct = newDirectWriter(c.wire.Conn)
 	}
 	ws.SetPongHandler(func(data string) error {
-		c.wire.control(len(data))
-		c.alive()
-		c.Pinged()
+		c.controlArrived(data)
 		return nil
 	})
 	ws.SetPingHandler(func(data string) error {
-		c.wire.control(len(data))
-		c.alive()
-		if !c.Pinged() {
-			return nil
+		if c.controlArrived(data) {
+			c.Enqueue(Frame{Kind: websocket.PongMessage, Data: []byte(data)}, false)
 		}
-		c.Enqueue(Frame{Kind: websocket.PongMessage, Data: []byte(data)}, false)
 		return nil
 	})
 	ws.SetCloseHandler(func(code int, _ string) error {
@@ -99,6 +94,16 @@ func New(ws *websocket.Conn, shared *Shared, gzip bool, account, arrivals Accoun
 		return nil
 	})
 	return c
+}
+
+// controlArrived counts the frame of a ping or pong. It reports false if there were too many. Their bytes then count as those of a message.
+func (c *Conn) controlArrived(data string) bool {
+	c.alive()
+	if !c.Pinged() {
+		return false
+	}
+	c.wire.control(len(data))
+	return true
 }
 
 // Pinged counts a ping, or another message that starts nothing. A client may send [maxPings] of them at once, and one per

@@ -218,6 +218,42 @@ func TestConn_RefusesFramesWithoutText(t *testing.T) {
 	}
 }
 
+// Attack: a client provoked the end of the connection, and sent pings until it came. Each of them was handled, and none was charged.
+func TestConn_HandlesFewFramesWhileItCloses(t *testing.T) {
+	t.Parallel()
+	const ping, pong, binary, text = "\x89\x80\x00\x00\x00\x00", "\x8a\x80\x00\x00\x00\x00", "\x82\x80\x00\x00\x00\x00", "\x81\x80\x00\x00\x00\x00"
+	for name, flood := range map[string]string{
+		"too many pings":               strings.Repeat(ping, 10_000),
+		"too many pongs":               strings.Repeat(pong, 10_000),
+		"pings after an error":         binary + strings.Repeat(ping, 10_000),
+		"messages with pings":          binary + strings.Repeat(text+ping, 10_000),
+		"pings after too many of them": strings.Repeat(ping, maxPings+1) + text + strings.Repeat(ping, 10_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, client := open(t)
+				client.SetCloseHandler(func(int, string) error { return nil }) // an answer would wait for the flood
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					c.Receive(func([]byte) {})
+				}()
+				go func() { _, _ = client.NetConn().Write([]byte(flood)) }()
+				for err := error(nil); err == nil; {
+					_, _, err = client.ReadMessage()
+				}
+				<-ended
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				if handled, want := maxPings-c.pings, maxPings+freeWireBytes; handled > want {
+					t.Errorf("%d pings were handled, want at most %d", handled, want)
+				}
+			})
+		})
+	}
+}
+
 func TestTruncateReason_KeepsRunes(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]int{

@@ -10,12 +10,9 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// maxDropped is how many messages a client may send after the close frame, which cross it.
-const maxDropped = 1000
-
 // Receive calls handle with each text message, one at a time, until the connection ends.
 func (c *Conn) Receive(handle func(message []byte)) {
-	for dropped := 0; dropped < maxDropped; {
+	for {
 		c.wire.begin(c.isClosing())
 		kind, r, err := c.ws.NextReader()
 		if err != nil {
@@ -23,7 +20,6 @@ func (c *Conn) Receive(handle func(message []byte)) {
 			return
 		}
 		if !c.messageStarts() {
-			dropped++
 			continue
 		}
 		message, err := c.readMessage(c.wire.text(r))
@@ -48,7 +44,6 @@ func (c *Conn) Receive(handle func(message []byte)) {
 			c.arrivals.Set(0)
 		}
 	}
-	c.Abort()
 }
 
 var errTooManyArrive = errors.New("too many large messages arrive")

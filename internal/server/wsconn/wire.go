@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"math"
 	"net"
 	"net/http"
 
@@ -61,6 +60,7 @@ type wire struct {
 	meter             Metered  // nil if the connection is not metered
 	last, room        int      // of the last read
 	received, allowed int      // bytes since the message began
+	dropping          bool     // whether messages are dropped
 }
 
 func newWire(conn net.Conn) *wire {
@@ -87,13 +87,13 @@ func (w *wire) Read(b []byte) (int, error) {
 	return n, err //nolint:wrapcheck // a method of the connection
 }
 
-// begin is called before a message is read. On a connection that is closing, messages are dropped without a bound on their bytes: the time
-// of closing is bounded, and the client has to receive the close frame.
+// begin is called before a message is read. On a connection that is closing, messages are dropped. All of them together may take
+// freeWireBytes, because frames are free. The rest is discarded without looking for frames.
 func (w *wire) begin(dropped bool) {
-	w.received, w.allowed = 0, freeWireBytes
-	if dropped {
-		w.allowed = math.MaxInt / 2
+	if dropped && w.dropping {
+		return
 	}
+	w.received, w.allowed, w.dropping = 0, freeWireBytes, dropped
 }
 
 // control is called with the length of each ping or pong, whose number has a limit of its own.
