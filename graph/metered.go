@@ -48,11 +48,15 @@ func (e *Executor) DispatchOperation(
 
 // meterOptions returns the options of the meter of an operation of a client, or of one of its events.
 func (e *Executor) meterOptions(client ratelimit.Client, op *graphql.OperationContext, price cost.Price) cost.Options {
+	total := price.Charged
 	return cost.Options{
 		Holder: client.Key(),
 		Price:  price,
 		Shares: e.shares,
-		Charge: func(points int) error { return e.limiter.Charge(client, points) },
+		Charge: func(points int) error {
+			total += points
+			return e.limiter.Charge(client, points, total)
+		},
 		Refund: func(points int) { e.limiter.Refund(client, points) },
 		// A mutation is charged in full before it starts; after it has changed something, its response is due.
 		HasEffects: op.Operation.Operation == ast.Mutation,

@@ -69,7 +69,7 @@ type budget struct {
 	left int
 }
 
-func (b *budget) Charge(_ ratelimit.Client, cost int) error {
+func (b *budget) Charge(_ ratelimit.Client, cost, _ int) error {
 	if b.left -= cost; b.left < 0 {
 		return ratelimit.Exceeded(ratelimit.Reads, 7*time.Second)
 	}

@@ -22,7 +22,7 @@ func (unlimited) Spend(ratelimit.Client, int)                        {}
 func (unlimited) Refund(ratelimit.Client, int)                       {}
 func (unlimited) NotRegistered(context.Context, ratelimit.Client)    {}
 func (unlimited) LoggedIn(context.Context, ratelimit.Client, string) {}
-func (unlimited) Charge(ratelimit.Client, int) error                 { return nil }
+func (unlimited) Charge(ratelimit.Client, int, int) error            { return nil }
 func (unlimited) Budget(context.Context, ratelimit.Client) (ratelimit.Budget, bool) {
 	return ratelimit.Budget{Rate: ratelimit.Rate{Limit: 1000, Period: time.Minute}, Remaining: 990, Reset: time.Second}, true
 }

@@ -62,7 +62,7 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 func (e *Executor) startMeter(client ratelimit.Client, op *graphql.OperationContext, price cost.Price) *cost.Meter {
 	price.Fixed += cost.PerStart
 	options := e.meterOptions(client, op, price)
-	options.Charge = func(points int) error { _ = e.limiter.Charge(client, points); return nil }
+	options.Charge = func(points int) error { _ = e.limiter.Charge(client, points, points); return nil }
 	options.Refund = nil
 	return cost.NewMeter(options)
 }
@@ -108,7 +108,7 @@ func (e *Executor) RenderFor(
 		return nil, err
 	}
 	price := limits.Price(op)
-	_ = e.limiter.Charge(client, price.Charged) // the last event may use up the budget
+	_ = e.limiter.Charge(client, price.Charged, price.Charged) // the last event may use up the budget
 	options := e.meterOptions(client, op, price)
 	if alone {
 		done, err := e.shares.Run(ctx, client.Key(), price.Charged)

@@ -20,8 +20,9 @@ type Limiter interface {
 	// Take counts an operation before it runs, or refuses it as a whole. In both cases it returns how much the client may
 	// still read; the zero budget if reads have no limit.
 	Take(ctx context.Context, client ratelimit.Client, cost ratelimit.Cost) (ratelimit.Budget, error)
-	// Charge counts work that an operation did beyond its cost, and fails if the budget is used up.
-	Charge(client ratelimit.Client, cost int) error
+	// Charge counts work that an operation did beyond its cost, and fails if the budget is used up. total is what the operation has
+	// cost so far: the error says when twice as much is available.
+	Charge(client ratelimit.Client, cost, total int) error
 	// Refund gives back what an operation was counted for and did not use.
 	Refund(client ratelimit.Client, cost int)
 	// Spend counts a request that was refused after some work, or that executes nothing.

@@ -205,7 +205,7 @@ func (l *limiter) Take(_ context.Context, client ratelimit.Client, cost ratelimi
 	return ratelimit.Budget{}, l.refusal
 }
 
-func (l *limiter) Charge(_ ratelimit.Client, cost int) error {
+func (l *limiter) Charge(_ ratelimit.Client, cost, _ int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.charged += cost

@@ -1,10 +1,13 @@
 package ratelimit
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"retwis/internal/retwis"
 )
 
 // What an operation did not use is available again, here and, after the next report, in other processes.
@@ -59,7 +62,7 @@ func TestReads_ChargesMakeDebts(t *testing.T) {
 		p := New(&memoryStore{full: map[Key]time.Time{}}, reads, slog.New(slog.DiscardHandler))
 		alice := Client{User: 1}
 		for range 9 {
-			_ = p.Charge(alice, 10)
+			_ = p.Charge(alice, 10, 10)
 		}
 		time.Sleep(29 * time.Second)
 		if p.Check(alice) == nil {
@@ -72,6 +75,32 @@ func TestReads_ChargesMakeDebts(t *testing.T) {
 	})
 }
 
+// An operation that was stopped once it had used up the little budget of its client has to end after some tries.
+func TestReads_AllowATryToGetFurtherThanTheLast(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := New(&memoryStore{full: map[Key]time.Time{}}, reads, slog.New(slog.DiscardHandler))
+		alice := Client{User: 1}
+		try := func() error {
+			for total := range reads.Reads.Limit * 3 / 4 {
+				if err := p.Charge(alice, 1, total+1); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		p.Spend(alice, reads.Reads.Limit-1)
+		tries := 1
+		for err := try(); err != nil; err = try() {
+			refused, ok := errors.AsType[*retwis.Error](err)
+			if tries++; !ok || tries > 10 {
+				t.Fatalf("after %d tries: %v", tries, err)
+			}
+			time.Sleep(time.Duration(refused.RetryAfterSeconds) * time.Second)
+		}
+	})
+}
+
 // Attack: refusals are free, so many connections ask for many.
 func TestDelay_BoundsRefusalsOfAClient(t *testing.T) {
 	t.Parallel()
@@ -79,7 +108,7 @@ func TestDelay_BoundsRefusalsOfAClient(t *testing.T) {
 		l := New(nil, Policies{Reads: Rate{Limit: 100, Period: time.Hour}}, slog.New(slog.DiscardHandler))
 		heavy, other := Client{User: 1}, Client{User: 2}
 		for _, client := range []Client{heavy, other} {
-			_ = l.Charge(client, 100)
+			_ = l.Charge(client, 100, 100)
 		}
 		var last time.Duration
 		for range 1000 { // at once, on connections of their own

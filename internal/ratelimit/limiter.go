@@ -73,7 +73,7 @@ func (l *Limiter) Check(client Client) error {
 	if !l.policies.Reads.Limited() {
 		return nil
 	}
-	if wait := l.reads.wait(client.Key()); wait > 0 {
+	if wait := l.reads.wait(client.Key(), 1); wait > 0 {
 		return l.refuse(Reads, wait)
 	}
 	return nil
@@ -91,13 +91,17 @@ func (l *Limiter) Spend(client Client, cost int) {
 }
 
 // Charge counts work that an operation did beyond what it was counted for before. If that uses up the budget, the error is
-// RATE_LIMITED: the operation has to stop.
-func (l *Limiter) Charge(client Client, cost int) error {
+// RATE_LIMITED: the operation has to stop. total is what the operation has cost so far. The client may try again when twice as much
+// is available, or the whole budget: if it waited for less, each try could stop where the last one did.
+func (l *Limiter) Charge(client Client, cost, total int) error {
 	if !l.policies.Reads.Limited() {
 		return nil
 	}
 	l.reads.charge(client.Key(), cost)
-	return l.Check(client)
+	if l.reads.wait(client.Key(), 1) <= 0 {
+		return nil
+	}
+	return l.refuse(Reads, l.reads.wait(client.Key(), 2*total))
 }
 
 // Refund gives back what an operation was counted for before and did not use.

@@ -109,15 +109,15 @@ func (l *readLimiter) refund(key Key, cost int) {
 	l.reportLocked(key, r)
 }
 
-// wait returns how long a reader without any budget has to wait; at most 0 for others.
-func (l *readLimiter) wait(key Key) time.Duration {
+// wait returns how long a reader has to wait until it can take a cost, or the whole budget; at most 0 if it can now.
+func (l *readLimiter) wait(key Key, cost int) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.readers[key]
 	if r == nil {
 		return 0
 	}
-	return r.used(time.Now()) + l.takes(1) - l.rate.Period
+	return r.used(time.Now()) + l.takes(cost) - l.rate.Period
 }
 
 // delay returns how long the next refusal of a reader waits.
