@@ -229,7 +229,7 @@ func (e *Executor) createOperation(
 	}
 	params.Query = document.Text
 	if charged.document > 0 {
-		done, err := e.shares.Run(ctx, client.Key(), charged.document)
+		done, err := e.shares.Run(ctx, client, charged.document)
 		if err != nil {
 			return refused(gqlerror.Wrap(err))
 		}

@@ -32,7 +32,7 @@ func (e *Executor) DispatchOperation(
 		if op.Operation.Operation == ast.Mutation {
 			run = e.shares.Run
 		}
-		done, err := run(ctx, client.Key(), limits.Cost(op))
+		done, err := run(ctx, client, limits.Cost(op))
 		if err != nil {
 			return nil // ctx is done
 		}
@@ -50,7 +50,7 @@ func (e *Executor) DispatchOperation(
 func (e *Executor) meterOptions(client ratelimit.Client, op *graphql.OperationContext, price cost.Price) cost.Options {
 	total := price.Charged
 	return cost.Options{
-		Holder: client.Key(),
+		Client: client,
 		Price:  price,
 		Shares: e.shares,
 		Charge: func(points int) error {

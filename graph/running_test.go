@@ -31,7 +31,7 @@ func TestOperations_WaitForTheShareOfTheirClient(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newAPI(Options{})
 				_ = a.run(t.Context(), tt.known, "")
-				done, err := a.executor.shares.Run(t.Context(), ratelimit.Key{User: 1}, 1<<20) // counts as the whole share
+				done, err := a.executor.shares.Run(t.Context(), ratelimit.Client{User: 1}, 1<<20) // counts as the whole share
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -72,7 +72,7 @@ func TestSubscribe_StartsWithinTheShareOfTheClient(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	leave, err := a.executor.shares.Run(ctx, limits.ClientOf(ctx).Key(), 1<<20) // the whole share
+	leave, err := a.executor.shares.Run(ctx, limits.ClientOf(ctx), 1<<20) // the whole share
 	if err != nil {
 		t.Fatal(err)
 	}

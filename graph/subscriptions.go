@@ -34,7 +34,7 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 	client := limits.ClientOf(ctx)
 	price := limits.Price(op)
 	meter := e.startMeter(client, op, price)
-	done, err := e.shares.Run(ctx, client.Key(), price.Charged)
+	done, err := e.shares.Run(ctx, client, price.Charged)
 	if err != nil {
 		meter.Close()
 		return nil, gqlerror.List{e.present(ctx, err)}
@@ -47,7 +47,7 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 	}
 	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
 		defer meter.Close()
-		done, err := e.shares.Run(ctx, client.Key(), price.Charged)
+		done, err := e.shares.Run(ctx, client, price.Charged)
 		if err != nil {
 			return err //nolint:wrapcheck // ctx is done
 		}
@@ -111,7 +111,7 @@ func (e *Executor) RenderFor(
 	_ = e.limiter.Charge(client, price.Charged, price.Charged) // the last event may use up the budget
 	options := e.meterOptions(client, op, price)
 	if alone {
-		done, err := e.shares.Run(ctx, client.Key(), price.Charged)
+		done, err := e.shares.Run(ctx, client, price.Charged)
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ var errTooMuchWork = retwis.Errorf(retwis.CodeTooComplex,
 
 // Options of a [Meter].
 type Options struct {
-	Holder ratelimit.Key
+	Client ratelimit.Client
 	Price  Price
 	Shares *Shares
 
@@ -43,7 +43,7 @@ type Price struct {
 
 // Meter accounts for the work of one operation, or of one event of a subscription. Its methods are safe for concurrent use.
 type Meter struct {
-	holder     ratelimit.Key
+	client     ratelimit.Client
 	shares     *Shares
 	price      Price
 	charge     func(points int) error
@@ -61,7 +61,7 @@ type Meter struct {
 
 // NewMeter returns a meter that has counted nothing.
 func NewMeter(o Options) *Meter {
-	return &Meter{holder: o.Holder, shares: o.Shares, price: o.Price, charge: o.Charge, refund: o.Refund, hasEffects: o.HasEffects}
+	return &Meter{client: o.Client, shares: o.Shares, price: o.Price, charge: o.Charge, refund: o.Refund, hasEffects: o.HasEffects}
 }
 
 type contextKey struct{}
@@ -119,7 +119,7 @@ func (m *Meter) Written(length int) error {
 	if more <= 0 {
 		return m.Err()
 	}
-	if m.shares != nil && !m.shares.Bytes.Try(m.holder, more) {
+	if m.shares != nil && !m.shares.Bytes.Try(m.client.Key(), more) {
 		return m.fail(ErrTooManyBytes(), unreadBytes)
 	}
 	if m.shares != nil {
@@ -205,7 +205,7 @@ func (m *Meter) Close() Final {
 		m.shares.totals.add(final, m.stop)
 	}
 	if m.held > 0 {
-		m.shares.Bytes.Release(m.holder, m.held)
+		m.shares.Bytes.Release(m.client.Key(), m.held)
 		m.held = 0
 	}
 	return final

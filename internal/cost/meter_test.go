@@ -90,15 +90,15 @@ func TestMeter_StopsAnOperationWithoutBudget(t *testing.T) {
 func TestMeter_BoundsBytes(t *testing.T) {
 	t.Parallel()
 	shares := NewShares()
-	key := ratelimit.Key{User: 1}
-	m := NewMeter(Options{Holder: key, Shares: shares})
+	client := ratelimit.Client{User: 1}
+	m := NewMeter(Options{Client: client, Shares: shares})
 	if err := m.Written(MaxResponse); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.Written(MaxResponse + 1); !errors.Is(err, ErrResponseTooLarge) {
 		t.Errorf("got %v", err)
 	}
-	if held := shares.Bytes.UsedBy(key); held != MaxResponse {
+	if held := shares.Bytes.UsedBy(client.Key()); held != MaxResponse {
 		t.Errorf("%d bytes are held", held)
 	}
 	m.Close()
@@ -107,7 +107,7 @@ func TestMeter_BoundsBytes(t *testing.T) {
 	}
 	var open []*Meter
 	for range bytesOfHolder/MaxResponse + 1 {
-		open = append(open, NewMeter(Options{Holder: key, Shares: shares}))
+		open = append(open, NewMeter(Options{Client: client, Shares: shares}))
 	}
 	for i, m := range open {
 		err := m.Written(MaxResponse)
@@ -115,7 +115,7 @@ func TestMeter_BoundsBytes(t *testing.T) {
 			t.Errorf("response %d: %v", i, err)
 		}
 	}
-	other := NewMeter(Options{Holder: ratelimit.Key{User: 2}, Shares: shares})
+	other := NewMeter(Options{Client: ratelimit.Client{User: 2}, Shares: shares})
 	if err := other.Written(MaxResponse); err != nil {
 		t.Errorf("another holder: %v", err)
 	}

@@ -14,10 +14,10 @@ type Shares struct {
 	Bytes    *fair.Gate[ratelimit.Key] // of responses that are written or wait for their readers
 	Requests *fair.Gate[ratelimit.Key] // bytes of large requests that are still arriving
 
-	light  *fair.Gate[ratelimit.Key] // points of the light operations that run
-	heavy  *fair.Gate[ratelimit.Key] // number of the heavy queries that run
-	redis  *fair.Gate[ratelimit.Key]
-	long   *fair.Gate[ratelimit.Key] // like redis, for operations that have done much work
+	light  gates // points of the light operations that run
+	heavy  gates // number of the heavy queries that run
+	redis  gates
+	long   gates // like redis, for operations that have done much work
 	totals *totals
 }
 
@@ -27,34 +27,27 @@ func NewShares() *Shares {
 	return &Shares{
 		Bytes:    fair.NewGate[ratelimit.Key](bytesInFlight, bytesOfHolder),
 		Requests: fair.NewGate[ratelimit.Key](requestsInFlight, requestsOfHolder),
-		light:    fair.NewGate[ratelimit.Key](cores*pointsPerCore, pointsOfHolder),
-		heavy:    fair.NewGate[ratelimit.Key](max(1, cores/2), 1),
-		redis:    fair.NewGate[ratelimit.Key](redisInFlight, redisOfHolder),
-		long:     fair.NewGate[ratelimit.Key](longRedisInFlight, longRedisOfHolder),
+		light:    newGates(cores*pointsPerCore, pointsOfHolder),
+		heavy:    newGates(max(1, cores/2), 1),
+		redis:    newGates(redisInFlight, redisOfHolder),
+		long:     newGates(longRedisInFlight, longRedisOfHolder),
 		totals:   newTotals(),
 	}
 }
 
 // Run waits until work of some points may be done: the parsing of a document, a mutation, or an event. The returned function
 // has to be called when it is done.
-func (s *Shares) Run(ctx context.Context, key ratelimit.Key, points int) (done func(), err error) {
-	return pass(ctx, s.light, key, points)
+func (s *Shares) Run(ctx context.Context, client ratelimit.Client, points int) (done func(), err error) {
+	return s.light.pass(ctx, client, points)
 }
 
 // RunQuery does the same for a query of a price. A heavy query waits for other heavy queries, which use half of the cores at
 // most, and one per holder. It does not delay light ones.
-func (s *Shares) RunQuery(ctx context.Context, key ratelimit.Key, price int) (done func(), err error) {
+func (s *Shares) RunQuery(ctx context.Context, client ratelimit.Client, price int) (done func(), err error) {
 	if price > maxLight {
-		return pass(ctx, s.heavy, key, 1)
+		return s.heavy.pass(ctx, client, 1)
 	}
-	return pass(ctx, s.light, key, price)
-}
-
-func pass(ctx context.Context, gate *fair.Gate[ratelimit.Key], key ratelimit.Key, n int) (leave func(), err error) {
-	if err := gate.Acquire(ctx, key, n); err != nil {
-		return nil, err
-	}
-	return func() { gate.Release(key, n) }, nil
+	return s.light.pass(ctx, client, price)
 }
 
 // Hold counts bytes of a response that is written or waits for its reader. It reports false if too many do. The returned
@@ -99,5 +92,5 @@ func Enter(ctx context.Context, units int) (leave func(), err error) {
 	if units > RedisPiece || m.points() > longWork {
 		gate = m.shares.long
 	}
-	return pass(ctx, gate, m.holder, max(units, redisMinimum))
+	return gate.pass(ctx, m.client, max(units, redisMinimum))
 }

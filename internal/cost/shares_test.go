@@ -2,13 +2,13 @@ package cost
 
 import (
 	"context"
-	"fmt"
+	"net/netip"
 	"runtime"
 	"testing"
 	"testing/synctest"
 
-	"retwis/internal/fair"
 	"retwis/internal/ratelimit"
+	"retwis/internal/retwis"
 )
 
 // Heavy queries of any number of clients leave half of the cores to light queries, mutations and events.
@@ -17,11 +17,11 @@ func TestShares_HeavyQueriesDoNotDelayLightOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := NewShares()
-		key := func(n int) ratelimit.Key { return ratelimit.Key{Name: fmt.Sprint(n)} }
+		client := func(n int) ratelimit.Client { return ratelimit.Client{User: retwis.UserID(n + 1)} }
 		for n := range 20 {
 			for range 5 {
 				go func() {
-					if done, err := s.RunQuery(ctx, key(n), maxLight+1); err == nil {
+					if done, err := s.RunQuery(ctx, client(n), maxLight+1); err == nil {
 						<-ctx.Done()
 						done()
 					}
@@ -29,19 +29,19 @@ func TestShares_HeavyQueriesDoNotDelayLightOnes(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if used, want := s.heavy.Used(), max(1, runtime.GOMAXPROCS(0)/2); used != want {
+		if used, want := s.heavy.networks.Used(), max(1, runtime.GOMAXPROCS(0)/2); used != want {
 			t.Errorf("%d heavy queries run, want %d", used, want)
 		}
 		for n := range 20 {
-			if running := s.heavy.UsedBy(key(n)); running > 1 {
+			if running := s.heavy.networks.UsedBy(client(n).Key()); running > 1 {
 				t.Errorf("%d heavy queries of one client run", running)
 			}
 		}
-		light, err := s.RunQuery(ctx, key(0), maxLight)
+		light, err := s.RunQuery(ctx, client(0), maxLight)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mutation, err := s.Run(ctx, key(1), pointsOfHolder)
+		mutation, err := s.Run(ctx, client(1), pointsOfHolder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,8 +49,8 @@ func TestShares_HeavyQueriesDoNotDelayLightOnes(t *testing.T) {
 		light()
 		cancel()
 		synctest.Wait()
-		if s.heavy.Used() != 0 || s.light.Used() != 0 {
-			t.Errorf("%d heavy queries and %d points are still counted", s.heavy.Used(), s.light.Used())
+		if s.heavy.networks.Used() != 0 || s.light.networks.Used() != 0 {
+			t.Errorf("%d heavy queries and %d points are still counted", s.heavy.networks.Used(), s.light.networks.Used())
 		}
 	})
 }
@@ -62,7 +62,7 @@ func TestEnter_LongExchangesDoNotDelayShortOnes(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := NewShares()
 		operation := func(n int) context.Context {
-			return With(ctx, NewMeter(Options{Holder: ratelimit.Key{Name: fmt.Sprint(n)}, Shares: s, Charge: func(int) error { return nil }}))
+			return With(ctx, NewMeter(Options{Client: ratelimit.Client{User: retwis.UserID(n + 1)}, Shares: s, Charge: func(int) error { return nil }}))
 		}
 		worked := operation(100) // an operation that has done much
 		if err := Walk(worked, (longWork+1)*RowsPerPoint); err != nil {
@@ -81,10 +81,10 @@ func TestEnter_LongExchangesDoNotDelayShortOnes(t *testing.T) {
 		}
 		go enter(worked, RedisPiece)
 		synctest.Wait()
-		if used := s.long.Used(); used != longRedisInFlight {
+		if used := s.long.networks.Used(); used != longRedisInFlight {
 			t.Errorf("%d units of long exchanges are in flight, want %d", used, longRedisInFlight)
 		}
-		if used := s.redis.Used(); used != 0 {
+		if used := s.redis.networks.Used(); used != 0 {
 			t.Errorf("long exchanges use %d units of short ones", used)
 		}
 		leave, err := Enter(operation(0), RedisPiece)
@@ -94,8 +94,8 @@ func TestEnter_LongExchangesDoNotDelayShortOnes(t *testing.T) {
 		leave()
 		cancel()
 		synctest.Wait()
-		if s.long.Used() != 0 || s.redis.Used() != 0 {
-			t.Errorf("%d and %d units are still counted", s.long.Used(), s.redis.Used())
+		if s.long.networks.Used() != 0 || s.redis.networks.Used() != 0 {
+			t.Errorf("%d and %d units are still counted", s.long.networks.Used(), s.redis.networks.Used())
 		}
 	})
 }
@@ -104,22 +104,22 @@ func TestEnter_LongExchangesDoNotDelayShortOnes(t *testing.T) {
 func TestShares_BoundShortExchangesAndLightOperations(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		gate            func(*Shares) *fair.Gate[ratelimit.Key]
-		pass            func(context.Context, *Shares, ratelimit.Key) (func(), error)
+		gate            func(*Shares) gates
+		pass            func(context.Context, *Shares, ratelimit.Client) (func(), error)
 		ofHolder, ofAll int
 	}{
 		"exchanges": {
-			gate: func(s *Shares) *fair.Gate[ratelimit.Key] { return s.redis },
-			pass: func(ctx context.Context, s *Shares, key ratelimit.Key) (func(), error) {
-				m := NewMeter(Options{Holder: key, Shares: s, Charge: func(int) error { return nil }})
+			gate: func(s *Shares) gates { return s.redis },
+			pass: func(ctx context.Context, s *Shares, client ratelimit.Client) (func(), error) {
+				m := NewMeter(Options{Client: client, Shares: s, Charge: func(int) error { return nil }})
 				return Enter(With(ctx, m), RedisPiece)
 			},
 			ofHolder: redisOfHolder, ofAll: redisInFlight,
 		},
 		"operations": {
-			gate: func(s *Shares) *fair.Gate[ratelimit.Key] { return s.light },
-			pass: func(ctx context.Context, s *Shares, key ratelimit.Key) (func(), error) {
-				return s.RunQuery(ctx, key, maxLight)
+			gate: func(s *Shares) gates { return s.light },
+			pass: func(ctx context.Context, s *Shares, client ratelimit.Client) (func(), error) {
+				return s.RunQuery(ctx, client, maxLight)
 			},
 			ofHolder: pointsOfHolder, ofAll: pointsPerCore * runtime.GOMAXPROCS(0),
 		},
@@ -128,10 +128,10 @@ func TestShares_BoundShortExchangesAndLightOperations(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				s := NewShares()
-				ask := func(holder string) {
+				ask := func(user retwis.UserID) {
 					for range 100 {
 						go func() {
-							if leave, err := tt.pass(ctx, s, ratelimit.Key{Name: holder}); err == nil {
+							if leave, err := tt.pass(ctx, s, ratelimit.Client{User: user}); err == nil {
 								<-ctx.Done()
 								leave()
 							}
@@ -139,22 +139,65 @@ func TestShares_BoundShortExchangesAndLightOperations(t *testing.T) {
 					}
 					synctest.Wait()
 				}
-				ask("heavy")
-				if used := tt.gate(s).Used(); used != tt.ofHolder {
+				ask(1)
+				if used := tt.gate(s).networks.Used(); used != tt.ofHolder {
 					t.Errorf("one holder uses %d, want %d", used, tt.ofHolder)
 				}
 				for n := range 2 * tt.ofAll / tt.ofHolder {
-					ask(fmt.Sprint(n))
+					ask(retwis.UserID(n + 2))
 				}
-				if used := tt.gate(s).Used(); used != tt.ofAll {
+				if used := tt.gate(s).networks.Used(); used != tt.ofAll {
 					t.Errorf("all holders use %d, want %d", used, tt.ofAll)
 				}
 				cancel()
 				synctest.Wait()
-				if used := tt.gate(s).Used(); used != 0 {
+				if used := tt.gate(s).networks.Used(); used != 0 {
 					t.Errorf("%d are still counted", used)
 				}
 			})
 		})
 	}
+}
+
+// Attack: twenty users of one network used all that runs at once, and delayed everybody else.
+func TestShares_UsersOfANetworkLeaveHalfToOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := NewShares()
+		client := func(n int) ratelimit.Client {
+			return ratelimit.Client{User: retwis.UserID(n + 1), Address: netip.MustParseAddr("192.0.2.1")}
+		}
+		hold := func(leave func(), err error) {
+			if err == nil {
+				<-ctx.Done()
+				leave()
+			}
+		}
+		for n := range 20 {
+			for range 20 {
+				meter := NewMeter(Options{Client: client(n), Shares: s})
+				go func() { hold(s.RunQuery(ctx, client(n), maxLight)) }()
+				go func() { hold(Enter(With(ctx, meter), RedisPiece)) }()
+			}
+		}
+		synctest.Wait()
+		if used, want := s.light.networks.Used(), pointsPerCore*runtime.GOMAXPROCS(0)/2; used > max(want, pointsOfHolder) {
+			t.Errorf("one network runs %d points, want %d", used, want)
+		}
+		if used := s.redis.networks.Used(); used != redisInFlight/2 {
+			t.Errorf("one network has %d units in Redis, want %d", used, redisInFlight/2)
+		}
+		neighbour := ratelimit.Client{User: 100, Address: netip.MustParseAddr("192.0.2.2")}
+		done, err := s.Run(ctx, neighbour, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done()
+		cancel()
+		synctest.Wait()
+		if s.light.networks.Used() != 0 || s.light.clients.Used() != 0 || s.redis.networks.Used() != 0 || s.redis.clients.Used() != 0 {
+			t.Error("something is still counted")
+		}
+	})
 }

@@ -102,6 +102,9 @@ func (g *Gate[K]) move(from, to K, n int) {
 	}
 }
 
+// Share returns how much one holder may use.
+func (g *Gate[K]) Share() int { return g.share }
+
 // Used returns how much is in use.
 func (g *Gate[K]) Used() int {
 	g.mu.Lock()
