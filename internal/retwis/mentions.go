@@ -17,8 +17,19 @@ type MentionRange struct {
 func FindMentions(text string) []MentionRange {
 	var mentions []MentionRange
 	counted, codePoints := 0, 0 // the bytes counted so far, and their number of code points
+	word, searched := 0, 0      // where the word of the last @ begins, and the bytes searched for it so far
+	inURL := false              // whether the word is a URL
 	for i := 0; i < len(text); i++ {
-		if text[i] != '@' || !mentionMayBegin(text[:i]) {
+		if text[i] != '@' {
+			continue
+		}
+		if space := strings.LastIndexFunc(text[searched:i], unicode.IsSpace); space >= 0 {
+			_, size := utf8.DecodeRuneInString(text[searched+space:])
+			word, inURL = searched+space+size, false
+		}
+		inURL = inURL || strings.Contains(text[max(word, searched-len("//")):i], "://")
+		searched = i
+		if inURL || !mentionMayBegin(text[word:i]) {
 			continue
 		}
 		end := i + 1
@@ -49,11 +60,11 @@ func MentionedNames(text string) []string {
 	return names
 }
 
-// mentionMayBegin reports whether an @ after this text may begin a mention. It may not inside
-// an address or a URL.
-func mentionMayBegin(before string) bool {
-	word := before[strings.LastIndexFunc(before, unicode.IsSpace)+1:]
-	if strings.Contains(word, "://") || strings.HasPrefix(strings.ToLower(word), "www.") {
+// mentionMayBegin reports whether an @ may begin a mention that continues a word without ://. It may not inside an address or a
+// URL.
+func mentionMayBegin(word string) bool {
+	const www = "www."
+	if len(word) >= len(www) && strings.EqualFold(word[:len(www)], www) {
 		return false
 	}
 	last, _ := utf8.DecodeLastRuneInString(word)
