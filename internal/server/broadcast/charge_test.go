@@ -22,15 +22,15 @@ func TestEvents_AreChargedToTheClientThatGetsThemFirst(t *testing.T) {
 		var members [3]Member
 		var got [3]received
 		op := &graphql.OperationContext{RawQuery: "news"}
-		groups.Join(&members[0], op, alice, &got[0])
-		groups.Join(&members[1], op, alice, &got[1])
+		join(t, groups, &members[0], op, alice, &got[0])
+		join(t, groups, &members[1], op, alice, &got[1])
 		members[0].Take(post(1, "a"))
 		members[1].Take(post(1, "b"))
 		synctest.Wait()
 		if !slices.Equal(executor.charged, []ratelimit.Client{alice}) || !executor.alone[0] {
 			t.Errorf("charged %v, want one event to the client of both subscriptions", executor.charged)
 		}
-		groups.Join(&members[2], op, bob, &got[2])
+		join(t, groups, &members[2], op, bob, &got[2])
 		members[2].Take(post(2, "c"))
 		synctest.Wait()
 		if len(executor.charged) != 2 || executor.charged[1] != bob || executor.alone[1] || len(got[2].texts) != 1 {
@@ -63,7 +63,7 @@ func TestEvents_GoOnForTheClientsWithBudget(t *testing.T) {
 		var members [3]Member
 		var got [3]received
 		for i, client := range []ratelimit.Client{alice, bob, alice} {
-			groups.Join(&members[i], op, client, &got[i])
+			join(t, groups, &members[i], op, client, &got[i])
 		}
 		events := 0
 		for _, first := range []int{1, 1, 0, 1} { // pays
@@ -88,7 +88,7 @@ func TestEvents_GoOnForTheClientsWithBudget(t *testing.T) {
 		executor.refusal = nil
 		var member Member
 		var again received
-		groups.Join(&member, op, alice, &again)
+		join(t, groups, &member, op, alice, &again)
 		member.Take(post(retwis.PostID(events+1), "text"))
 		synctest.Wait()
 		if again.stopped || len(again.texts) != 1 {
@@ -106,7 +106,7 @@ func TestEvents_EndTheSubscriptionOfAClientWithoutBudget(t *testing.T) {
 		groups, executor := newTestGroups(t.Context())
 		var member Member
 		var got received
-		groups.Join(&member, &graphql.OperationContext{RawQuery: "news"}, ratelimit.Client{User: 7}, &got)
+		join(t, groups, &member, &graphql.OperationContext{RawQuery: "news"}, ratelimit.Client{User: 7}, &got)
 		member.Take(post(1, "a"))
 		synctest.Wait()
 		executor.refusal = ratelimit.Exceeded(ratelimit.Reads, 1)
@@ -137,10 +137,10 @@ func TestEvents_AreNotRefusedToAClientThatJoinsMeanwhile(t *testing.T) {
 		op := &graphql.OperationContext{RawQuery: "news"}
 		var members [2]Member
 		var got [2]received
-		groups.Join(&members[0], op, alice, &got[0])
+		join(t, groups, &members[0], op, alice, &got[0])
 		members[0].Take(post(1, "a"))
 		synctest.Wait() // Alice pays for the event, alone
-		groups.Join(&members[1], op, bob, &got[1])
+		join(t, groups, &members[1], op, bob, &got[1])
 		go members[1].Replay(t.Context(), post(1, "b"))
 		synctest.Wait() // Bob waits for it
 		close(executor.hold)
@@ -171,12 +171,12 @@ func TestEvents_EndSubscriptionsOfAClientThatJoinsAgain(t *testing.T) {
 		var members [4]Member
 		var got [4]received
 		for i, client := range []ratelimit.Client{alice, alice, bob} {
-			groups.Join(&members[i], op, client, &got[i])
+			join(t, groups, &members[i], op, client, &got[i])
 		}
 		members[0].Take(post(1, "a"))
 		synctest.Wait()
 		executor.refusal = nil
-		groups.Join(&members[3], op, alice, &got[3])
+		join(t, groups, &members[3], op, alice, &got[3])
 		for _, i := range []int{2, 1, 3} {
 			members[i].Take(post(2, "b"))
 		}

@@ -20,6 +20,7 @@ import (
 
 const (
 	maxGroups   = 4096             // above it, each operation is rendered separately
+	maxOfClient = 256              // groups that one client is in: each keeps an operation, and the others need groups, too
 	maxQueues   = 8                // of one group, each with a goroutine while it is not empty
 	renderTime  = 10 * time.Second // for one event, an outage included
 	renderPause = 50 * time.Millisecond
@@ -36,9 +37,17 @@ type Groups struct {
 	cache  cache
 	counts struct{ executions, deliveries atomic.Int64 }
 
-	mu    sync.Mutex
-	byKey map[groupKey]*group
+	mu       sync.Mutex
+	byKey    map[groupKey]*group
+	ofClient map[ratelimit.Key]int // groups with members of a client
 }
+
+// errTooManyGroups refuses a subscription of a client that is in many groups.
+var errTooManyGroups = func() error {
+	err := retwis.Errorf(retwis.CodeRateLimited, "too many subscriptions with different selections are open: end some of them first")
+	err.RetryAfterSeconds = 30
+	return err
+}()
 
 type groupKey struct {
 	operation string
@@ -47,13 +56,14 @@ type groupKey struct {
 
 // group is a set of subscriptions that are sent the same bytes, except for the cursor.
 type group struct {
-	groups  *Groups
-	key     groupKey
-	private bool                          // of one member, and not indexed
-	clients map[ratelimit.Key]groupClient // of the members; guarded by groups.mu
-	limits  atomic.Bool                   // some client had no budget left
-	queues  []queue
-	next    atomic.Uint32 // chooses the queue of the next member
+	groups    *Groups
+	key       groupKey
+	private   bool                          // of one member, and not indexed
+	uncounted bool                          // it does not count for its client, who needs it because others have too many groups
+	clients   map[ratelimit.Key]groupClient // of the members; guarded by groups.mu
+	limits    atomic.Bool                   // some client had no budget left
+	queues    []queue
+	next      atomic.Uint32 // chooses the queue of the next member
 
 	rendering sync.Mutex // one event at a time
 	op        *graphql.OperationContext
@@ -69,7 +79,7 @@ type groupClient struct {
 
 // NewGroups returns groups that render until ctx is done.
 func NewGroups(ctx context.Context, runner *operation.Runner) *Groups {
-	return &Groups{runner: runner, ctx: ctx, byKey: map[groupKey]*group{}}
+	return &Groups{runner: runner, ctx: ctx, byKey: map[groupKey]*group{}, ofClient: map[ratelimit.Key]int{}}
 }
 
 // Len returns the number of active groups.
@@ -85,8 +95,9 @@ func (g *Groups) Executions() int64 { return g.counts.executions.Load() }
 // Deliveries returns how often an event was sent to a subscriber.
 func (g *Groups) Deliveries() int64 { return g.counts.deliveries.Load() }
 
-// groupOf returns the group of an operation, with one more member, of a client, and the number of that member.
-func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) (found *group, number int) {
+// groupOf returns the group of an operation, with one more member, of a client, and the number of that member. It fails if the client
+// is in too many groups.
+func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) (found *group, number int, err error) {
 	shared, perViewer := g.runner.RenderGroup(op)
 	key := groupKey{operation: shared}
 	if perViewer || shared == "" {
@@ -95,9 +106,16 @@ func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	found = g.byKey[key]
+	full := found == nil && len(g.byKey) >= maxGroups
+	if !full && (found == nil || found.clients[client.Key()].members == 0) {
+		if g.ofClient[client.Key()] >= maxOfClient {
+			return nil, 0, errTooManyGroups
+		}
+		g.ofClient[client.Key()]++
+	}
 	if found == nil {
-		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}}
-		if found.private = shared == "" || len(g.byKey) >= maxGroups; !found.private {
+		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}, uncounted: full}
+		if found.private = shared == "" || full; !found.private {
 			g.byKey[key] = found
 		}
 		found.queues = make([]queue, 1)
@@ -109,7 +127,7 @@ func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) 
 	c.members++
 	c.joined++
 	found.clients[client.Key()] = c
-	return found, c.joined
+	return found, c.joined, nil
 }
 
 // leave removes a member of a client.
@@ -121,6 +139,11 @@ func (g *group) leave(client ratelimit.Client) {
 		c.members--
 		g.clients[key] = c
 		return
+	}
+	if !g.uncounted {
+		if g.groups.ofClient[key]--; g.groups.ofClient[key] == 0 {
+			delete(g.groups.ofClient, key)
+		}
 	}
 	if delete(g.clients, key); len(g.clients) == 0 && !g.private {
 		delete(g.groups.byKey, g.key)

@@ -3,6 +3,7 @@ package broadcast
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -67,6 +68,13 @@ func newTestGroups(ctx context.Context) (*Groups, *counting) {
 	})), executor
 }
 
+func join(t *testing.T, groups *Groups, m *Member, op *graphql.OperationContext, client ratelimit.Client, to Recipient) {
+	t.Helper()
+	if err := groups.Join(m, op, client, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // received is a recipient that keeps the responses.
 type received struct {
 	texts   []string
@@ -97,7 +105,7 @@ func TestGroups_AreBounded(t *testing.T) {
 		var got [2]received
 		op := &graphql.OperationContext{RawQuery: "news"}
 		for i := range members {
-			groups.Join(&members[i], op, ratelimit.Client{}, &got[i])
+			join(t, groups, &members[i], op, ratelimit.Client{}, &got[i])
 			members[i].Take(post(7, retwis.Cursor(fmt.Sprint("c", i))))
 		}
 		synctest.Wait()
@@ -119,13 +127,53 @@ func TestGroups_AreBounded(t *testing.T) {
 	})
 }
 
+// Attack: each group keeps the operation of a member, half a megabyte of a client that sent a few kilobytes. And one client could take all
+// groups, so that the events of others were rendered for each subscription.
+func TestGroups_OfOneClientAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, _ := newTestGroups(t.Context())
+		attacker, other := ratelimit.Client{User: 7}, ratelimit.Client{User: 8}
+		op := func(i int) *graphql.OperationContext { return &graphql.OperationContext{RawQuery: fmt.Sprint(i)} }
+		members := make([]Member, maxOfClient)
+		for i := range members {
+			join(t, groups, &members[i], op(i), attacker, &received{})
+		}
+		var refused, same, others Member
+		if err := groups.Join(&refused, op(maxOfClient), attacker, &received{}); !errors.Is(err, errRateLimited) {
+			t.Errorf("one more group of a client: %v", err)
+		}
+		join(t, groups, &same, op(0), attacker, &received{})
+		join(t, groups, &others, op(maxOfClient), other, &received{})
+		same.End(nil)
+		members[1].End(nil)
+		synctest.Wait()
+		join(t, groups, &refused, op(maxOfClient), attacker, &received{})
+		for _, m := range append([]*Member{&members[0], &refused, &others}, pointers(members[2:])...) {
+			m.End(nil)
+		}
+		synctest.Wait()
+		if groups.Len()+len(groups.ofClient) != 0 {
+			t.Errorf("%d groups are left, and those of %d clients", groups.Len(), len(groups.ofClient))
+		}
+	})
+}
+
+func pointers(members []Member) []*Member {
+	var all []*Member
+	for i := range members {
+		all = append(all, &members[i])
+	}
+	return all
+}
+
 func TestCache_ExpiresEntries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		groups, executor := newTestGroups(t.Context())
 		var member Member
 		var got received
-		groups.Join(&member, &graphql.OperationContext{RawQuery: "news"}, ratelimit.Client{}, &got)
+		join(t, groups, &member, &graphql.OperationContext{RawQuery: "news"}, ratelimit.Client{}, &got)
 		for range 2 {
 			member.Take(post(7, "c"))
 			synctest.Wait()

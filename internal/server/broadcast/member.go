@@ -43,11 +43,14 @@ type Member struct {
 }
 
 // Join makes m the subscription of a client, which sends its events to a recipient. It is
-// called once, before the subscription starts.
-func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.Client, to Recipient) {
+// called once, before the subscription starts. It fails if the client has subscriptions with too many different selections.
+func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.Client, to Recipient) (err error) {
 	m.to, m.client = to, client
-	m.group, m.number = g.groupOf(op, client)
+	if m.group, m.number, err = g.groupOf(op, client); err != nil {
+		return err
+	}
 	m.queue = m.group.nextQueue()
+	return nil
 }
 
 // Withdraw undoes Join for a subscription that could not start. If it started, End leaves the group.

@@ -65,7 +65,11 @@ func (s *stream) subscribe(ctx context.Context, op *graphql.OperationContext, af
 		close(s.ended)
 		return
 	}
-	s.handler.Groups.Join(&s.Member, op, clients.ClientOf(ctx), s)
+	if err := s.handler.Groups.Join(&s.Member, op, clients.ClientOf(ctx), s); err != nil {
+		s.last(s.handler.Runner.Failed(ctx, op, err))
+		close(s.ended)
+		return
+	}
 	if err := source(ctx, after, s); err != nil {
 		s.Withdraw()
 		s.Ended(err)

@@ -104,7 +104,11 @@ func (s *socket) run(ctx context.Context, op *subscriber, opCtx *graphql.Operati
 // start makes the operation a member of its render group. From then on it has no goroutine.
 func (s *socket) start(ctx context.Context, op *subscriber, opCtx *graphql.OperationContext, source retwis.EventSource) {
 	s.use(op)
-	s.handler.Groups.Join(&op.Member, opCtx, clients.ClientOf(s.ctx), op)
+	if err := s.handler.Groups.Join(&op.Member, opCtx, clients.ClientOf(s.ctx), op); err != nil {
+		s.ended(ctx, op, opCtx, err)
+		s.stopped(op)
+		return
+	}
 	if err := source(ctx, "", op); err != nil {
 		op.Withdraw()
 		s.ended(ctx, op, opCtx, err)
