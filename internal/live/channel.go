@@ -49,7 +49,7 @@ func (p *partition) ready() error {
 }
 
 // channelSubscribed records a new subscription of the channel and makes every feed catch up:
-// messages published before it may be lost. The feeds also verify what they sent last.
+// messages published before it may be lost, also those about filters. The feeds also verify what they sent last.
 func (p *partition) channelSubscribed() {
 	p.lastHeard = time.Now()
 	if !p.subscribed {
@@ -58,6 +58,7 @@ func (p *partition) channelSubscribed() {
 	}
 	for _, f := range p.feeds {
 		f.verify = true // the channel may be that of another master
+		f.compareFilters = f.compareFilters || f.accepting
 		f.requestCatchUp()
 	}
 }

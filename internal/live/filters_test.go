@@ -66,6 +66,20 @@ func TestFilters_ResetOnlyTheViewerWhoseEpochChanged(t *testing.T) {
 	})
 }
 
+// A channel that was silent may have lost the message about a changed filter.
+func TestFilters_AreComparedAfterTheChannelWasLost(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		r := subscribeAs(t, h, retwis.Subscriber{User: 7}, alice, "")
+		r.want("caught up 0")
+		db.raiseFilter(7)
+		db.push(alice)
+		r.want("+1")
+		db.disconnect(db.PartitionOf(alice), false)
+		time.Sleep(20 * time.Second)
+		r.want("HISTORY_CHANGED")
+	})
+}
+
 func TestFilters_RetryAfterAnOutage(t *testing.T) {
 	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 		r := subscribeAs(t, h, retwis.Subscriber{User: 7}, alice, "")

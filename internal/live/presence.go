@@ -157,6 +157,7 @@ func (p *partition) enter(ctx context.Context, feeds []*feed) error {
 		f.enteredAt = began
 	}
 	for _, f := range late {
+		f.compareFilters = true
 		f.requestCatchUp()
 	}
 	return nil
