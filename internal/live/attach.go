@@ -68,9 +68,15 @@ func (f *feed) replayUpTo(r reading, filter int64) (replay, bool) {
 
 	arrived := r.events.Arrived
 	if behind >= 0 {
+		if !f.agrees(f.recent[:behind+1], r.from.Element, arrived) {
+			return replay{}, false
+		}
 		arrived = slices.Concat(arrived, f.recent[behind+1:])
 	} else if i := lastIndex(arrived, f.position.Element.ID); i >= 0 {
 		arrived = arrived[:i+1] // the feed will send the later posts as live events
+		if !f.agrees(f.recent, r.from.Element, arrived) {
+			return replay{}, false
+		}
 	} else if f.position.Element == r.from.Element {
 		arrived = nil
 	} else {
@@ -78,6 +84,12 @@ func (f *feed) replayUpTo(r reading, filter int64) (replay, bool) {
 	}
 
 	return replay{from: *r.from, arrived: arrived, removed: r.events.Removed, end: f.joinPosition(r)}, true
+}
+
+// agrees reports whether the feed has sent the entries that a reading found after an entry, as far as the feed remembers: one of
+// the two may have read a master that failed, and the other one its successor. A profile is sorted by id.
+func (f *feed) agrees(sent []pubsub.Arrival, from retwis.Element, arrived []pubsub.Arrival) bool {
+	return f.timeline.IsProfile() || agree(sent, slices.Insert(slices.Clone(arrived), 0, pubsub.Arrival{Element: from}))
 }
 
 // joinPosition returns the position at which a new subscriber joins: the entry of the feed

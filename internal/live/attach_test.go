@@ -69,6 +69,39 @@ func TestAttach_JoinsAtThePositionOfTheFeed(t *testing.T) {
 			subscribe(t, h, alice, db.cursor(alice)).want("caught up 0")
 			first.want("HISTORY_CHANGED")
 		}},
+		{"feed of a failed master with another order", func(t *testing.T, db *fakeDatabase, h *Hub, first *reader) {
+			from := db.cursor(alice)
+			db.push(alice)
+			db.push(alice)
+			first.want("+3", "+4")
+			db.rewrite(alice, 1, 2, 4, 3)
+			second := subscribe(t, h, alice, from)
+			second.want("+4", "+3", "caught up 2")
+			first.want("HISTORY_CHANGED")
+			db.push(alice)
+			second.want("+5")
+			first.want("+5")
+		}},
+		{"feed with a post that the reading lacks", func(t *testing.T, db *fakeDatabase, h *Hub, first *reader) {
+			from := db.cursor(alice)
+			db.push(alice)
+			db.push(alice)
+			first.want("+3", "+4")
+			db.rewrite(alice, 1, 2, 4)
+			subscribe(t, h, alice, from).want("+4", "caught up 1")
+			first.want("HISTORY_CHANGED")
+		}},
+		{"feed behind the list of another master", func(t *testing.T, db *fakeDatabase, h *Hub, first *reader) {
+			from := db.cursor(alice)
+			db.push(alice)
+			db.push(alice)
+			first.want("+3", "+4")
+			db.push(carol)
+			db.push(carol)
+			db.rewrite(alice, 1, 2, 5, 3, 4, 6)
+			subscribe(t, h, alice, from).want("+5", "+3", "+4", "+6", "caught up 4")
+			first.want("HISTORY_CHANGED")
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -73,8 +73,7 @@ func (h *Hub) runCatchUps(ctx context.Context) {
 }
 
 // catchUp reads the events after the feed's position from the list and sends them to the
-// subscribers. If the feed must verify the posts that it sent, it verifies at least half of those
-// that the list still holds. After an error the feed keeps the position that it reached and stays busy
+// subscribers. After an error the feed keeps the position that it reached and stays busy
 // until a retry succeeds.
 func (f *feed) catchUp(ctx context.Context) error {
 	h, p := f.partition.hub, f.partition
@@ -84,7 +83,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 		p.mu.Unlock()
 		return nil
 	}
-	from, sent := f.overlap()
+	from, sent, verify := f.position, f.sent(), f.verify
 	viewers := f.viewers()
 	if f.due {
 		meter := cost.NewMeter(cost.Options{})
@@ -97,19 +96,14 @@ func (f *feed) catchUp(ctx context.Context) error {
 	p.mu.Unlock()
 
 	h.counts.catchUps.Add(1)
-	events, err := h.readSince(ctx, from)
-	for err == nil && len(sent) > 0 && !events.Found && !events.Gone { // the list was trimmed: verify fewer posts
-		half := (len(sent) + 1) / 2
-		from.Element, sent = sent[half-1].Element, sent[half:]
-		events, err = h.readSince(ctx, from)
-	}
+	events, reason, err := h.readAfter(ctx, from, sent, verify)
 	filters := map[retwis.UserID]int64{}
 	if err == nil {
 		filters, err = h.readFilters(ctx, viewers)
 	}
 	if err != nil {
 		p.mu.Lock()
-		f.verify, f.compareFilters = f.verify || sent != nil, f.compareFilters || viewers != nil
+		f.verify, f.compareFilters = f.verify || verify, f.compareFilters || viewers != nil
 		p.mu.Unlock()
 		return fmt.Errorf("read the events of timeline %s: %w", f.timeline, err)
 	}
@@ -119,15 +113,6 @@ func (f *feed) catchUp(ctx context.Context) error {
 		f.endSubscriptions()
 		f.endBusy()
 		return nil
-	}
-	reason := resetReason(from, events)
-	if reason == "" && sent != nil {
-		same := func(a, b pubsub.Arrival) bool { return a.Element == b.Element }
-		if len(events.Arrived) < len(sent) || !slices.EqualFunc(events.Arrived[:len(sent)], sent, same) {
-			reason = retwis.HistoryChanged
-		} else {
-			events.Arrived = events.Arrived[len(sent):]
-		}
 	}
 	if reason != "" {
 		p.mu.Lock()
@@ -156,6 +141,47 @@ func (f *feed) catchUp(ctx context.Context) error {
 	f.resetFiltered(filters)
 	f.endBusy()
 	return nil
+}
+
+// readAfter reads the events after a position, and returns why they are unrecoverable if they are. sent holds the entries up to the
+// position that were sent last. A master that failed may have published some of them that its successor received in another order, or
+// not at all. If the read finds new entries, it may be the first one from the successor. Then, and with verify, readAfter
+// compares at least half of those sent that the list still holds.
+func (h *Hub) readAfter(
+	ctx context.Context, at retwis.TimelinePosition, sent []pubsub.Arrival, verify bool,
+) (pubsub.Replay, retwis.ResetReason, error) {
+	if !verify || len(sent) < 2 {
+		events, err := h.readSince(ctx, at)
+		if err != nil || len(sent) < 2 || len(events.Arrived) == 0 {
+			return events, resetReason(at, events), err
+		}
+	}
+	for {
+		from := at
+		from.Element = sent[0].Element
+		events, err := h.readSince(ctx, from)
+		if err == nil && !events.Found && !events.Gone && len(sent) > 1 {
+			sent = sent[len(sent)/2:] // the list was trimmed: compare fewer entries
+			continue
+		}
+		reason := resetReason(from, events)
+		if err != nil || events.Gone || reason != "" {
+			return events, reason, err
+		}
+		again := len(sent) - 1
+		if len(events.Arrived) < again || !agree(events.Arrived[:again], sent[1:]) {
+			return events, retwis.HistoryChanged, nil
+		}
+		events.Arrived = events.Arrived[again:]
+		return events, "", nil
+	}
+}
+
+// agree reports whether two excerpts of a list with the same last entry are the same, as far as both reach back.
+func agree(a, b []pubsub.Arrival) bool {
+	n := min(len(a), len(b))
+	same := func(a, b pubsub.Arrival) bool { return a.Element == b.Element }
+	return slices.EqualFunc(a[len(a)-n:], b[len(b)-n:], same)
 }
 
 // pay charges a subscriber for a catch-up that a message asked for. A repost can cause one for each follower and list, so it must not

@@ -13,7 +13,7 @@ import (
 const (
 	recentLength  = 256 // maximum number of sent posts that a feed remembers
 	removedLength = 256 // maximum number of sent removals that a feed remembers
-	verifyLength  = 64  // maximum number of sent posts that a catch-up compares with the list
+	verifyLength  = 64  // maximum number of sent entries that a catch-up compares with the list
 	heldLength    = 64  // maximum number of messages that a busy feed holds back
 	advanceEvery  = 200 // entries without an event after which subscribers get the new position
 )
@@ -34,7 +34,7 @@ type feed struct {
 	dropped      bool // without subscribers; another feed may serve the timeline
 	ended        bool // the timeline was deleted
 	headObserved bool // see below
-	verify       bool // the next catch-up compares the posts sent with the list
+	verify       bool // the next catch-up compares the entries sent with the list, even if it finds no new one
 
 	compareFilters bool // the next catch-up compares the filter epochs of the viewers
 	due            bool // a message asked for the next catch-up: a subscriber pays for it
@@ -108,14 +108,13 @@ func (f *feed) pushed(m message) {
 	switch {
 	case m.element.ID <= f.newest && lastIndex(f.recent, m.element.ID) >= 0:
 		if i := lastIndex(f.recent, m.element.ID); i > 0 && f.recent[i-1].ID != m.before && !f.timeline.IsProfile() {
-			f.verify = true
-			f.requestCatchUp()
+			f.verifyAndCatchUp()
 		}
 	case m.before == f.position.Element.ID && f.headObserved:
 		f.advance(pubsub.Arrival{Element: m.element, Hidden: m.hidden}, m.body)
 	default:
 		f.held = append(f.held, m) // the catch-up need not load the post again
-		f.requestCatchUp()
+		f.verifyAndCatchUp()
 	}
 }
 
@@ -142,6 +141,12 @@ func (f *feed) requestCatchUp() {
 		f.busy = true
 		f.partition.hub.queue.add(f)
 	}
+}
+
+// verifyAndCatchUp is requestCatchUp for a catch-up that probably finds entries.
+func (f *feed) verifyAndCatchUp() {
+	f.verify = true
+	f.requestCatchUp()
 }
 
 // endBusy ends the busy state and processes the messages held back, which may make the feed
@@ -212,17 +217,13 @@ func (f *feed) sentRemoval(id retwis.PostID) bool {
 	return slices.ContainsFunc(f.removed, func(r pubsub.Removal) bool { return r.Post == id })
 }
 
-// overlap returns the position to read from in order to verify the last posts sent, and those
-// posts. A master that failed may have published posts which its successor received in another
-// order, or not at all. A profile needs no verification: its list is sorted by id.
-func (f *feed) overlap() (from retwis.TimelinePosition, sent []pubsub.Arrival) {
-	from = f.position
-	if !f.verify || f.timeline.IsProfile() || len(f.recent) < 2 {
-		return from, nil
+// sent returns the last entries that the feed sent, of which the last is at its position: those that a catch-up compares with
+// the list. A profile needs no comparison: its list is sorted by id.
+func (f *feed) sent() []pubsub.Arrival {
+	if f.timeline.IsProfile() {
+		return nil
 	}
-	start := max(0, len(f.recent)-1-verifyLength)
-	from.Element = f.recent[start].Element
-	return from, slices.Clone(f.recent[start+1:])
+	return slices.Clone(f.recent[max(0, len(f.recent)-1-verifyLength):])
 }
 
 // finishCatchUp sends the removals of a read and sets the position that the read reached.

@@ -67,7 +67,7 @@ func TestFeed_SendsTheEventsOfItsList(t *testing.T) {
 			}
 			synctest.Wait()
 			db.push(alice)
-		}, []string{"CURSOR_TOO_OLD", "+7"}, 2, nil},
+		}, []string{"CURSOR_TOO_OLD", "+7"}, 3, nil},
 		{"catches up after a new connection", func(db *fakeDatabase) {
 			db.disconnect(at(db), false)
 			db.push(alice)
@@ -129,6 +129,20 @@ func TestFeed_SendsTheEventsOfItsList(t *testing.T) {
 			time.Sleep(10 * time.Second) // until the channel is subscribed again
 			db.push(alice)
 		}, []string{"+3", "+4", "+5", "HISTORY_CHANGED", "+6"}, -1, nil},
+		{"resets if a catch-up before the new subscription finds the sent posts in another order", func(db *fakeDatabase) {
+			db.push(alice)
+			db.push(alice)
+			synctest.Wait()
+			db.rewrite(alice, 1, 2, 4, 3, 5)
+			db.send(at(db), pushed(9, 8)) // by the old master
+			synctest.Wait()
+		}, []string{"+3", "+4", "HISTORY_CHANGED"}, 1, nil},
+		{"resets if a catch-up for another reason finds another post between those sent", func(db *fakeDatabase) {
+			db.push(alice)
+			synctest.Wait()
+			db.rewrite(alice, 1, 9, 2, 3, 4)
+			time.Sleep(2 * time.Minute) // until the periodic check
+		}, []string{"+3", "HISTORY_CHANGED"}, -1, nil},
 		{"resets if a message repeats a post after another one", func(db *fakeDatabase) {
 			db.push(alice)
 			synctest.Wait()

@@ -138,7 +138,7 @@ func (p *partition) attach(f *feed, s *subscription, r reading, force bool) (<-c
 		return nil, retwis.ErrTimelineGone
 	}
 	if !f.attach(s, r, force) {
-		f.requestCatchUp()
+		f.verifyAndCatchUp()
 		return f.whenIdle(), nil
 	}
 	h := p.hub
