@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,10 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"retwis/internal/auth"
+	"retwis/internal/fanout"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/seed"
 	"retwis/internal/store"
+	"retwis/internal/store/bulk"
 )
 
 // person holds the fields of a user that are the same in each run.
@@ -116,6 +120,32 @@ func TestSeed_ContinuesAfterInterruptions(t *testing.T) {
 	code, stdout, _ := invoke(t, broken, args...)
 	if code != 0 || !strings.Contains(stdout, "0 new accounts, 641 existing accounts; 0 new follows; 0 new posts;") {
 		t.Errorf("again: code %d, printed\n%s", code, stdout)
+	}
+}
+
+// lateImporter registers accounts right after a seeder found their names free, as the last commands of a killed run do.
+type lateImporter struct{ *bulk.Importer }
+
+func (i lateImporter) RegisterAll(ctx context.Context, all []retwis.Registration) ([]retwis.UserID, error) {
+	if _, err := i.Importer.RegisterAll(ctx, all); err != nil {
+		return nil, err
+	}
+	return i.Importer.RegisterAll(ctx, all)
+}
+
+func TestSeed_UsesAccountsThatAKilledRunRegistersMeanwhile(t *testing.T) {
+	t.Parallel()
+	db := openTestStore(t, redistest.Server(t).URL())
+	accounts, err := auth.NewAccounts(db.Accounts, db.Sessions, auth.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeder := seed.New(seed.Population{Seed: 7, People: 20}, lateImporter{bulk.New(db)}, accounts, seed.Options{})
+	if err := besideWorker(t.Context(), fanout.New(db.Outbox, db.Tasks, fanout.Options{}), seeder.Run); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(seed.Result{Reused: 20}, seeder.Result()); diff != "" {
+		t.Errorf("the seeder used other accounts than those registered meanwhile (-want +got):\n%s", diff)
 	}
 }
 

@@ -34,40 +34,17 @@ func (s *Seeder) accounts(ctx context.Context) error {
 
 // register finds or registers the accounts of the members from..to-1.
 func (s *Seeder) register(ctx context.Context, from, to int) error {
-	members := make([]Member, to-from)
-	names := make([]string, to-from)
+	members := make([]int, to-from)
 	for i := range members {
-		members[i] = s.population.Member(from + i)
-		names[i] = members[i].Username
+		members[i] = from + i
 	}
-	claims, err := s.store.Claims(ctx, names)
-	if err != nil {
+	free, err := s.find(ctx, members)
+	if err != nil || len(free) == 0 {
 		return err
 	}
-	var free []int
-	var pending []retwis.UserID // registrations that an interrupted run left unfinished
-	for i, claim := range claims {
-		if claim.User == 0 {
-			free = append(free, from+i)
-			continue
-		}
-		if err := s.matchAccount(ctx, from+i, claim); err != nil {
-			return err
-		}
-		if claim.Pending && s.ids[from+i] != 0 {
-			pending = append(pending, claim.User)
-		}
-	}
-	if err := s.store.Activate(ctx, pending); err != nil {
-		return err
-	}
-	if len(free) == 0 {
-		return nil
-	}
-
 	registrations := make([]retwis.Registration, len(free))
 	for n, i := range free {
-		m := members[i-from]
+		m := s.population.Member(i)
 		bio, err := retwis.NormalizeBio(m.Bio)
 		if err != nil {
 			return fmt.Errorf("normalise the bio of %s: %w", m.Username, err)
@@ -81,15 +58,50 @@ func (s *Seeder) register(ctx context.Context, from, to int) error {
 	if err != nil {
 		return err
 	}
+	var claimed []int
 	for n, id := range ids {
+		if id == 0 {
+			claimed = append(claimed, free[n])
+			continue
+		}
 		s.ids[free[n]] = id
-		if id == 0 { // another client claimed the name meanwhile
-			s.counts.namesTaken.Add(1)
-		} else {
-			s.counts.registered.Add(1)
+		s.counts.registered.Add(1)
+	}
+	// Names that were claimed since find may be those of a run that was killed: Redis may still carry out its last commands.
+	free, err = s.find(ctx, claimed)
+	s.counts.namesTaken.Add(int64(len(free)))
+	return err
+}
+
+// find finds the accounts of members that an earlier run registered, and completes unfinished registrations. It returns the members whose
+// names are free.
+func (s *Seeder) find(ctx context.Context, members []int) (free []int, err error) {
+	if len(members) == 0 {
+		return nil, nil
+	}
+	names := make([]string, len(members))
+	for n, i := range members {
+		names[n] = s.population.Member(i).Username
+	}
+	claims, err := s.store.Claims(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	var pending []retwis.UserID
+	for n, claim := range claims {
+		i := members[n]
+		if claim.User == 0 {
+			free = append(free, i)
+			continue
+		}
+		if err := s.matchAccount(ctx, i, claim); err != nil {
+			return nil, err
+		}
+		if claim.Pending && s.ids[i] != 0 {
+			pending = append(pending, claim.User)
 		}
 	}
-	return nil
+	return free, s.store.Activate(ctx, pending)
 }
 
 // matchAccount records the account of the i-th member if a run of the seeder registered it.
