@@ -194,6 +194,11 @@ func (e *Executor) Spend(ctx context.Context, points int) {
 	e.limiter.Spend(limits.ClientOf(ctx), points)
 }
 
+// Charge charges a client for what it was sent without executing an operation.
+func (e *Executor) Charge(client ratelimit.Client, points int) error {
+	return e.limiter.Charge(client, points, points)
+}
+
 // charge is what a client was charged for a request.
 type charge struct {
 	document int              // cost of a new document

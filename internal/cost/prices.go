@@ -32,21 +32,26 @@ func (w Work) Points() int {
 
 // Prices of requests, and of the starts of subscriptions, in points.
 const (
-	PerRequest        = 10  // that executes no operation
-	PerStart          = 40  // of a subscription, beside the work of its operation: the first one registers the timeline as watched
-	PerRefusal        = 250 // parsing and validating what was refused may have taken longer than many valid operations do
-	FileBytesPerPoint = 2 << 10
-	refusedPerPoint   = 512 // bytes of a refused request
+	PerRequest      = 10  // that executes no operation
+	PerStart        = 40  // of a subscription, beside the work of its operation: the first one registers the timeline as watched
+	PerRefusal      = 250 // parsing and validating what was refused may have taken longer than many valid operations do
+	refusedPerPoint = 512 // bytes of a refused request
 
 	freeBytes     = 2 << 10 // of a header, a body or a message: most have fewer
 	bytesPerPoint = 64      // of the rest: short keys of JSON and of headers take 100 nanoseconds per byte
+)
+
+// Prices of what is made once and sent to many: files, and live events.
+const (
+	SharedBytesPerPoint = 2 << 10
+	EventsPerPoint      = 5 // live events of one subscription, whether its filter lets them pass or not
 )
 
 // Refused returns the price of a request that was refused after some of its bytes were read.
 func Refused(bytes int) int { return PerRefusal + bytes/refusedPerPoint }
 
 // File returns the price of a request for a file, or for its absence, whose response has a body of some bytes.
-func File(bytes int) int { return PerRequest + bytes/FileBytesPerPoint }
+func File(bytes int) int { return PerRequest + bytes/SharedBytesPerPoint }
 
 // Received returns what the bytes of a header, a body or a message cost beside the operation, whatever it is.
 func Received(bytes int) int { return max(bytes-freeBytes, 0) / bytesPerPoint }

@@ -2,10 +2,12 @@ package live
 
 import (
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -52,5 +54,40 @@ func TestCatchUp_ThatAMessageAskedForIsCharged(t *testing.T) {
 		}
 		db.push(alice)
 		second.want("+1")
+	})
+}
+
+// Attack: 10 000 subscriptions of a client, or subscriptions whose filters nothing passes, made each post of anybody cost 20 to 40
+// milliseconds that nobody paid.
+func TestDelivery_IsCharged(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		refused := errors.New("no budget")
+		var charged atomic.Int64
+		budget := int64(2)
+		poor := subscribeAs(t, h, retwis.Subscriber{User: 7, Charge: func(points int) error {
+			if charged.Add(int64(points)) > budget {
+				return refused
+			}
+			return nil
+		}}, alice, "")
+		other := subscribe(t, h, alice, "")
+		poor.want("caught up 0")
+		other.want("caught up 0")
+		var got, all []string
+		for range 4 * cost.EventsPerPoint {
+			db.push(alice)
+			all = append(all, other.received()...)
+			if !slices.Contains(got, "closed") {
+				got = append(got, poor.received()...)
+			}
+		}
+		if len(all) != 4*cost.EventsPerPoint {
+			t.Errorf("another subscriber received %d events", len(all))
+		}
+		if charged.Load() != 3 || len(got) != 3*cost.EventsPerPoint+1 || !errors.Is(poor.Err(), refused) {
+			t.Errorf("charged %d points for %d events; ended with %v", charged.Load(), len(got), poor.Err())
+		}
+		again := subscribe(t, h, alice, poor.cursor)
+		again.want("+16", "+17", "+18", "+19", "+20", "caught up 5")
 	})
 }

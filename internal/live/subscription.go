@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -28,6 +29,7 @@ type subscription struct {
 	filter int64                  // last known filter epoch of the viewer; guarded by the partition's lock
 	counts bool                   // whether the subscriber receives changed counts
 	charge func(points int) error // nil charges nobody
+	unpaid int                    // live events since the last charge
 	index  int                    // in the feed's subscribers; guarded by the partition's lock
 }
 
@@ -64,11 +66,25 @@ func (s *subscription) deliver(e retwis.Event) {
 	case !s.replaying:
 		s.hub.counts.delivered.Add(1)
 		s.handOverLocked(e)
+		s.payLocked()
 	case len(s.waiting) >= s.hub.options.QueueLength:
 		s.disconnectSlowLocked()
 	default:
 		s.hub.counts.delivered.Add(1)
 		s.waiting = append(s.waiting, e)
+		s.payLocked()
+	}
+}
+
+// payLocked charges the subscriber for a live event, whose delivery costs time for each subscription. One without budget ends.
+func (s *subscription) payLocked() {
+	if s.unpaid++; s.unpaid < cost.EventsPerPoint || s.charge == nil {
+		return
+	}
+	s.unpaid = 0
+	if err := s.charge(1); err != nil && s.reason == nil {
+		s.reason = err
+		s.cancel()
 	}
 }
 

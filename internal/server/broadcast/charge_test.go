@@ -4,11 +4,13 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
@@ -123,6 +125,48 @@ func TestEvents_EndTheSubscriptionOfAClientWithoutBudget(t *testing.T) {
 		synctest.Wait()
 		if len(got.reasons) != 1 || !errors.Is(got.reasons[0], &retwis.Error{Code: retwis.CodeRateLimited}) {
 			t.Errorf("ended with %v", got.reasons)
+		}
+	})
+}
+
+// Attack: 1000 subscriptions of a client with large events, which were rendered once, sent any amount of bytes for nothing.
+func TestEvents_ThatWereRenderedForOthersAreChargedForTheirBytes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, executor := newTestGroups(t.Context())
+		op := &graphql.OperationContext{RawQuery: "news"}
+		var members [2]Member
+		var got [2]received
+		for i := range members {
+			join(t, groups, &members[i], op, ratelimit.Client{User: 7}, &got[i])
+		}
+		long := retwis.Cursor(strings.Repeat("a", 3*cost.SharedBytesPerPoint/2-2)) // and two quotes
+		take := func(id retwis.PostID) {
+			for i := range members {
+				members[i].Take(post(id, long))
+				synctest.Wait()
+			}
+		}
+		take(1)
+		take(2)
+		if executor.points != 6 || executor.rendered != 2 {
+			t.Errorf("charged %d points for 4 events of 1.5 points, %d of them rendered", executor.points, executor.rendered)
+		}
+		executor.refusal = ratelimit.Exceeded(ratelimit.Reads, 1)
+		members[0].Take(post(2, long))
+		synctest.Wait()
+		executor.refusal = nil
+		members[0].Take(post(2, long))
+		synctest.Wait()
+		if !got[0].stopped || got[1].stopped || len(got[0].texts) != 3 {
+			t.Errorf("without budget: stopped %v, and another subscription %v, after %d events", got[0].stopped, got[1].stopped, len(got[0].texts))
+		}
+		for i := range members {
+			members[i].End(nil)
+		}
+		synctest.Wait()
+		if len(got[0].reasons) != 1 || !errors.Is(got[0].reasons[0], errRateLimited) {
+			t.Errorf("ended with %v", got[0].reasons)
 		}
 	})
 }

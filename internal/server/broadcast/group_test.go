@@ -29,6 +29,7 @@ type counting struct {
 	refusal  error
 	refused  ratelimit.Client // the only one that the refusal is for, unless zero
 	hold     chan struct{}    // unless nil, refusals wait until it is closed
+	points   int              // charged for bytes
 }
 
 // Render implements [operation.Executor].
@@ -37,6 +38,12 @@ func (c *counting) Render(_ context.Context, _ *graphql.OperationContext, e retw
 	defer c.mu.Unlock()
 	c.rendered++
 	return &graphql.Response{Data: json.RawMessage(`"` + string(e.EventCursor()) + `"`)}
+}
+
+// Charge implements [operation.Executor].
+func (c *counting) Charge(_ ratelimit.Client, points int) error {
+	c.points += points
+	return c.refusal
 }
 
 // RenderFor implements [operation.Executor].

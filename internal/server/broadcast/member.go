@@ -8,6 +8,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
@@ -39,6 +40,7 @@ type Member struct {
 	pending atomic.Int32
 	client  ratelimit.Client
 	number  int                   // among the members of the client
+	unpaid  int                   // bytes sent since the last charge
 	limited atomic.Pointer[error] // set: the client has no budget left, and the subscription ends
 }
 
@@ -111,4 +113,18 @@ func (m *Member) send(rendered *Rendered, err error, cursor retwis.Cursor, more 
 	}
 	m.group.groups.counts.deliveries.Add(1)
 	m.to.Emit(rendered, cursor, more)
+	m.pay(rendered.Len(string(cursor)))
+}
+
+// pay charges the client for the bytes of an event. A subscription without budget ends.
+func (m *Member) pay(bytes int) {
+	m.unpaid += bytes
+	points := m.unpaid / cost.SharedBytesPerPoint
+	if points == 0 {
+		return
+	}
+	m.unpaid %= cost.SharedBytesPerPoint
+	if err := m.group.groups.runner.Executor.Charge(m.client, points); err != nil && m.limited.CompareAndSwap(nil, &err) {
+		m.to.Stop()
+	}
 }

@@ -18,6 +18,9 @@ type Executor interface {
 	Afford(ctx context.Context) bool
 	// Spend charges the client for what the transport did without executing an operation.
 	Spend(ctx context.Context, points int)
+	// Charge charges a client for what it was sent without executing an operation. It fails with RATE_LIMITED if the client
+	// has no budget left.
+	Charge(client ratelimit.Client, points int) error
 	// Prepare parses, validates and counts an operation. It returns how much the client may
 	// still read; the zero budget if reads have no limit. If the transport allows queries
 	// only, mutations are not counted, because the transport refuses them.

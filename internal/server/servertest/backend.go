@@ -146,6 +146,9 @@ func (e *backendExecutor) Spend(_ context.Context, points int) {
 	e.backend.Charged.Add(int64(points))
 }
 
+// Charge implements [operation.Executor].
+func (e *backendExecutor) Charge(ratelimit.Client, int) error { return nil }
+
 // Prepare implements [operation.Executor]. It counts nothing.
 func (e *backendExecutor) Prepare(
 	ctx context.Context, params *graphql.RawParams, _ bool,
