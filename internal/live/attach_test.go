@@ -116,6 +116,32 @@ func TestAttach_JoinsAtThePositionOfTheFeed(t *testing.T) {
 	}
 }
 
+// A failover may lose entries, which are then delivered again in another order. The cursors of pages, replays and live events name
+// the entries below their own.
+func TestAttach_ResetsSubscribersWhoResumeInAnotherOrder(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		begin := db.cursor(alice)
+		live := subscribe(t, h, alice, "")
+		live.want("caught up 0")
+		for range 3 {
+			db.push(alice)
+		}
+		live.want("+1", "+2", "+3")
+		replayed := subscribe(t, h, alice, begin)
+		replayed.want("+1", "+2", "+3", "caught up 3")
+		live.close()
+		replayed.close()
+		subscribe(t, h, alice, live.cursor).want("caught up 0")
+		synctest.Wait()
+		db.failOver(alice, 1, 3, 2)
+		time.Sleep(10 * time.Second) // until the channel is subscribed again
+		subscribe(t, h, alice, live.cursor).want("HISTORY_CHANGED", "caught up 0")
+		subscribe(t, h, alice, replayed.cursor).want("HISTORY_CHANGED", "caught up 0")
+		db.push(alice)
+		subscribe(t, h, alice, live.cursor).want("HISTORY_CHANGED", "caught up 0")
+	})
+}
+
 // The feed advances while the read of a joining subscriber is in progress.
 func TestAttach_JoinsAFeedThatAdvancesDuringTheRead(t *testing.T) {
 	tests := []struct {

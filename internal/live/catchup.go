@@ -158,7 +158,7 @@ func (h *Hub) readAfter(
 	}
 	for {
 		from := at
-		from.Element = sent[0].Element
+		from.Element, from.Older = sent[0].Element, [retwis.CursorReserve]retwis.Element{}
 		events, err := h.readSince(ctx, from)
 		if err == nil && !events.Found && !events.Gone && len(sent) > 1 {
 			sent = sent[len(sent)/2:] // the list was trimmed: compare fewer entries

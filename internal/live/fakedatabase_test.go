@@ -318,6 +318,12 @@ func (db *fakeDatabase) since(from retwis.TimelinePosition) pubsub.Replay {
 		replay.Found = false
 		return replay
 	}
+	for i, older := range from.Older {
+		if below := at - 1 - i; !l.sorted && below >= 0 && older.ID != 0 && l.entries[below] != older {
+			replay.Found, replay.Reordered = false, true
+			return replay
+		}
+	}
 	for _, e := range l.entries[at+1:] {
 		replay.Arrived = append(replay.Arrived, pubsub.Arrival{Element: e, Hidden: l.hidden[e]})
 	}

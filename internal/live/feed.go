@@ -178,7 +178,7 @@ func (f *feed) whenIdle() <-chan struct{} {
 // advance moves the position to an entry that arrived at the head, and sends its post. It does not send a post that was not loaded, because
 // it is deleted or hidden, nor one whose removal, or that of its repost, the feed has sent since.
 func (f *feed) advance(e pubsub.Arrival, post *retwis.Post) {
-	f.position.Element, f.headObserved = e.Element, true
+	f.position, f.headObserved = f.position.Next(e.Element), true
 	f.recent, f.newest = appendBounded(f.recent, e, recentLength), max(f.newest, e.ID)
 	if f.counting > 0 {
 		f.addTop(e.Shown())
@@ -241,6 +241,8 @@ func (f *feed) finishCatchUp(position retwis.TimelinePosition, removed []pubsub.
 		} else {
 			f.recent, f.newest = []pubsub.Arrival{{Element: position.Element}}, position.Element.ID
 		}
+	} else {
+		position.Older = f.position.Older
 	}
 	f.position = position
 	f.scheduleCheck()

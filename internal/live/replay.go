@@ -23,7 +23,7 @@ type reading struct {
 // empty reason if they can be replayed.
 func resetReason(from retwis.TimelinePosition, events pubsub.Replay) retwis.ResetReason {
 	switch {
-	case events.Position.Epoch != from.Epoch:
+	case events.Position.Epoch != from.Epoch || events.Reordered:
 		return retwis.HistoryChanged
 	case !events.Found:
 		return retwis.CursorTooOld
@@ -69,10 +69,10 @@ func (r *replay) send(s *subscription) {
 	for arrived := range slices.Chunk(r.arrived, postBatch) {
 		posts := s.hub.loadPostsRetrying(s.ctx, arrived)
 		for i, post := range posts {
+			at = at.Next(arrived[i].Element)
 			if post == nil {
 				continue
 			}
-			at.Element = arrived[i].Element
 			s.sink.Replay(s.ctx, &retwis.PostAdded{Edge: retwis.NewPostEdge(at.Cursor(), at.Element, post)})
 			sent++
 		}

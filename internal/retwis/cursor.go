@@ -21,9 +21,17 @@ type TimelinePosition struct {
 	Deep     bool     // whether the entry was below the end of the stored list
 	Change   ChangeID // the last change seen
 
-	// Older are the next older entries of the stored list, nearest first, zero for none. If the
-	// list no longer holds the entry, a page continues at the first that it still holds.
+	// Older are the next older entries of the stored list, nearest first, zero for none or if they are not known. If the
+	// list no longer holds the entry, a page continues at the first that it still holds. A subscriber that resumes is reset if
+	// the list holds others instead, as after a failover that lost some.
 	Older [CursorReserve]Element
+}
+
+// Next returns the position of an entry that arrived on top of the list when its newest entry was at p.
+func (p TimelinePosition) Next(e Element) TimelinePosition {
+	copy(p.Older[1:], p.Older[:])
+	p.Older[0], p.Element = p.Element, e
+	return p
 }
 
 // CursorReserve is the number of older entries that a cursor holds.

@@ -101,8 +101,8 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 			p.Timeline(id).Sources(), p.Timeline(id).Owner(), p.Timeline(id).HiddenReposters(),
 		},
 		Args: append([]any{
-			string(id.Kind), id.Owner.String(), from.Element.String(),
-			from.Change.String(), maxReplay, maxChanges, s.options.Changes, p.Timeline(id).Marker(),
+			string(id.Kind), id.Owner.String(), from.Element.String(), from.Change.String(), maxReplay, maxChanges,
+			s.options.Changes, p.Timeline(id).Marker(), olderEntries(from),
 		}, s.timelines.pullArgs(id)...),
 	}
 	for try := 0; ; try++ {
@@ -126,6 +126,17 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 	}
 }
 
+// olderEntries returns the entries that a position names below its own, nearest first, separated by spaces.
+func olderEntries(at retwis.TimelinePosition) string {
+	var text []string
+	for _, e := range at.Older {
+		if e != (retwis.Element{}) {
+			text = append(text, e.String())
+		}
+	}
+	return strings.Join(text, " ")
+}
+
 func (s *Live) parseReplay(ctx context.Context, id retwis.TimelineID, reply []any) (pubsub.Replay, string, error) {
 	if len(reply) != 12 {
 		return pubsub.Replay{}, "", fmt.Errorf("%d fields", len(reply))
@@ -137,7 +148,7 @@ func (s *Live) parseReplay(ctx context.Context, id retwis.TimelineID, reply []an
 	if at.Element, err = rdb.Element(rdb.Text(reply[2])); err != nil {
 		return pubsub.Replay{}, "", err
 	}
-	replay := pubsub.Replay{Position: at, Found: rdb.Text(reply[4]) == "1"}
+	replay := pubsub.Replay{Position: at, Found: rdb.Text(reply[4]) == "1", Reordered: rdb.Text(reply[4]) == "reordered"}
 	arrived, err := rdb.Elements(reply[5])
 	if err != nil {
 		return pubsub.Replay{}, "", err

@@ -12,6 +12,7 @@ import (
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
+	"retwis/internal/store/rdb"
 	"retwis/internal/store/storetest"
 )
 
@@ -141,5 +142,58 @@ func TestSince_ChargesTheChangesOfOtherTimelines(t *testing.T) {
 	})
 	if work.Rows < deletions {
 		t.Errorf("charged %d rows for %d changes", work.Rows, deletions)
+	}
+}
+
+// A failover may lose entries, which are then delivered again in another order.
+func TestSince_ComparesTheEntriesBelowThePosition(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, store.Options{URL: redistest.Server(t).URL()})
+	home := retwis.Home(storetest.Register(t, s, "reader")[0])
+	if _, err := s.Timelines.Page(t.Context(), home, retwis.Page{First: 1}); err != nil { // creates the list
+		t.Fatal(err)
+	}
+	at, _, err := s.Live.CurrentPosition(t.Context(), home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := func(n retwis.PostID) retwis.PostID { return 1790000000000000000 + n }
+	for n := range retwis.PostID(4) {
+		at = at.Next(retwis.Plain(id(n + 1)))
+	}
+	for _, tt := range []struct {
+		name             string
+		posts            []retwis.PostID // newest first
+		complete         bool
+		found, reordered bool
+	}{
+		{"the same", []retwis.PostID{5, 4, 3, 2, 1}, true, true, false},
+		{"another order", []retwis.PostID{5, 4, 2, 3, 1}, true, false, true},
+		{"the post at the position is newer", []retwis.PostID{3, 4, 2, 1}, true, false, true},
+		{"another post", []retwis.PostID{5, 4, 3, 9, 2, 1}, true, false, true},
+		{"a post fewer", []retwis.PostID{5, 4, 2, 1}, true, false, true},
+		{"no further posts", []retwis.PostID{5, 4, 3}, true, false, true},
+		{"trimmed below the third", []retwis.PostID{5, 4, 3}, false, true, false},
+		{"trimmed below the position", []retwis.PostID{5, 4}, false, true, false},
+		{"trimmed above the position", []retwis.PostID{6, 5}, false, false, false},
+	} {
+		var entries []any
+		for _, n := range tt.posts {
+			entries = append(entries, id(n).String())
+		}
+		if tt.complete {
+			entries = append(entries, rdb.ListComplete)
+		}
+		key := s.DB().OfTimeline(home).Timeline(home).Entries()
+		if err := s.DB().Client.Del(t.Context(), key).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.DB().Client.RPush(t.Context(), key, entries...).Err(); err != nil {
+			t.Fatal(err)
+		}
+		replay, err := s.Live.EventsSince(t.Context(), at)
+		if err != nil || replay.Found != tt.found || replay.Reordered != tt.reordered {
+			t.Errorf("%s: found %t, reordered %t, %v", tt.name, replay.Found, replay.Reordered, err)
+		}
 	}
 }

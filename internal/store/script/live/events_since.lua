@@ -7,9 +7,9 @@
 --        'p' public, 't' hashtag   2 owner
 --        3 entry of the position   4 last change of the position   5 maximum number of entries
 --        6 maximum number of changes   7 changes that the stream keeps   8 field of the marker, '' for none
---        9… see lib/pullonread.lua
+--        9 entries that the position names below its own, nearest first, separated by spaces   10… see lib/pullonread.lua
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', '1' if the history since the
---        position is complete, else '0', entries newest first, { change, post, author, … } oldest
+--        position is complete, 'reordered' if the list has other entries below the position, else '0', entries newest first, { change, post, author, … } oldest
 --        first, marker or '', indexes of the entries that the timeline does not show, same posts as of lib/repeats.lua,
 --        number of changes and entries looked at for the removals, number of large authors whose posts were pulled }; {} if the owner of the timeline no longer exists
 --@include ids
@@ -26,16 +26,32 @@ if ARGV[1] ~= 'p' then
   end
 end
 local pulled = 0
-if ARGV[9] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
+if ARGV[10] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
   --@include merge
   --@include publish
   --@include progress
   --@include mergemarks
   --@include pull
   --@include pullonread
-  pulled = pull_on_read(KEYS[4], KEYS[5], ARGV, 9)
+  pulled = pull_on_read(KEYS[4], KEYS[5], ARGV, 10)
 end
 local epoch = record_read(KEYS[2])
+
+-- reordered reports whether the list has other entries below an index than those that the position names. Within an epoch a list
+-- only grows on top and is trimmed at its end, unless a failover loses entries, which are then delivered again in another order.
+local function reordered(at)
+  local below = at + 1
+  for named in string.gmatch(ARGV[9], '%S+') do
+    local entry = redis.call('LINDEX', KEYS[1], below)
+    if not entry or entry == 'b' then
+      return false -- trimmed
+    elseif entry ~= named then
+      return true
+    end
+    below = below + 1
+  end
+  return false
+end
 
 local kind, owner, position = ARGV[1], ARGV[2], ARGV[3]
 local most = tonumber(ARGV[5])
@@ -69,7 +85,9 @@ if kind == 'u' or kind == 'r' then
 else
   local at = redis.call('LPOS', KEYS[1], position, 'MAXLEN', most + 1)
   if at then
-    if at > 0 then
+    if reordered(at) then
+      complete = 'reordered'
+    elseif at > 0 then
       entries = redis.call('LRANGE', KEYS[1], 0, at - 1)
     end
   elseif not (position == '0' and redis.call('EXISTS', KEYS[1]) == 0) then
