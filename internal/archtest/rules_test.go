@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 	"internal/auth":       {"internal/retwis"},
 	"internal/cost":       {"internal/fair", "internal/ratelimit", "internal/retwis"},
 	"internal/fair":       nil,
-	"internal/check":      {"internal/retwis", "internal/outbox", "internal/record"},
+	"internal/check":      {"internal/retwis", "internal/sleep", "internal/outbox", "internal/record"},
 	"internal/embedded":   {"internal/redisproc"},
 	"internal/enginetest": {"internal/retwis", "internal/fanout", "internal/check", "internal/store", "internal/store/bulk", "internal/store/inspect", "internal/redistest"},
 	"internal/fanout":     {"internal/retwis", "internal/sleep", "internal/outbox"},

@@ -52,6 +52,8 @@ import (
 
 // Database is the database to check.
 type Database interface {
+	// Passes reports whether a failure passes by itself, as one of the connection does.
+	Passes(err error) bool
 	Scan(ctx context.Context, found func(record.Scanned) error) error
 	AccountRecord(ctx context.Context, id retwis.UserID) (record.Account, error)
 	AccountState(ctx context.Context, id retwis.UserID) (record.AccountState, error)

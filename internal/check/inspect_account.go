@@ -33,16 +33,16 @@ func (i inspector) inspectAccount(ctx context.Context, s subject) (inspection, e
 			Text: fmt.Sprintf("user %s is not among the newest users, although older users are", r.ID),
 		})
 	}
-	if err := i.inspectEdges(ctx, r, &result); err != nil {
-		return result, err
-	}
 	if err := i.inspectHiddenReposters(ctx, s.user, &result); err != nil {
 		return result, err
 	}
 	if err := i.inspectOwnLikes(ctx, s.user, &result); err != nil {
 		return result, err
 	}
-	return result, i.inspectProfile(ctx, s.user, &result)
+	if err := i.inspectProfile(ctx, s.user, &result); err != nil {
+		return result, err
+	}
+	return result, i.inspectEdges(ctx, r, &result) // last: a repeated inspection must not count the edges twice
 }
 
 func (result *inspection) inspectName(r record.Account) {

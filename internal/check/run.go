@@ -12,6 +12,7 @@ import (
 
 	"retwis/internal/record"
 	"retwis/internal/retwis"
+	"retwis/internal/sleep"
 )
 
 // subject is a unit of inspection: a user, a name, a hashtag, the replies or quotes of a post, its likes, or an index of a partition. The zero
@@ -196,7 +197,7 @@ func (c *checker) inspectAll(ctx context.Context, i inspector, subjects []subjec
 	group.SetLimit(c.options.Parallel)
 	for n, s := range subjects {
 		group.Go(func() error {
-			l, err := look(i, ctx, s)
+			l, err := c.retried(ctx, func() (inspection, error) { return look(i, ctx, s) })
 			if err != nil {
 				return err
 			}
@@ -211,6 +212,23 @@ func (c *checker) inspectAll(ctx context.Context, i inspector, subjects []subjec
 		})
 	}
 	return found, group.Wait()
+}
+
+// retries is how often an inspection is repeated whose reads failed, with pauses of 1, 2, 4… seconds: for half a minute, as long as a
+// failover takes.
+const retries = 5
+
+// retried repeats an inspection after failures that pass by themselves. A check of a large database takes longer than it lasts without one.
+func (c *checker) retried(ctx context.Context, look func() (inspection, error)) (inspection, error) {
+	for try := 0; ; try++ {
+		result, err := look()
+		if err == nil || try == retries || !c.db.Passes(err) {
+			return result, err
+		}
+		if err := sleep.For(ctx, time.Second<<try); err != nil {
+			return result, err
+		}
+	}
 }
 
 // distinct removes repeated findings: an inspection finds an edge between two timelines of

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,9 +16,11 @@ import (
 	"retwis/internal/embedded"
 	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
+	"retwis/internal/record"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
+	"retwis/internal/store/inspect"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -53,6 +57,52 @@ func TestRun_FindsNothingInABusyDatabase(t *testing.T) {
 				e.IsSound()
 			})
 		})
+	}
+}
+
+// outage is a database whose reads fail now and then, as during a failover.
+type outage struct {
+	check.Database
+	reads, failures atomic.Int32
+}
+
+func (o *outage) read() error {
+	if o.reads.Add(1)%5 > 0 {
+		return nil
+	}
+	o.failures.Add(1)
+	return io.ErrUnexpectedEOF
+}
+
+func (o *outage) ProfileRecord(ctx context.Context, id retwis.UserID) ([]retwis.Element, int, error) {
+	if err := o.read(); err != nil {
+		return nil, 0, err
+	}
+	return o.Database.ProfileRecord(ctx, id)
+}
+
+func (o *outage) TimelineRecord(ctx context.Context, id retwis.TimelineID) (record.Timeline, error) {
+	if err := o.read(); err != nil {
+		return record.Timeline{}, err
+	}
+	return o.Database.TimelineRecord(ctx, id)
+}
+
+// A check of a large database takes long enough for a failover.
+func TestRun_RepeatsReadsThatFail(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
+	e.Work(fanout.Options{})
+	users := e.Crowd("user", 12)
+	for _, user := range users[1:] {
+		e.Follow(user, users[0])
+	}
+	e.Post(users[0], "x")
+	e.Drain()
+	db := &outage{Database: inspect.New(e.Store)}
+	report, err := check.Run(t.Context(), db, check.Options{})
+	if err != nil || report.Findings() > 0 || db.failures.Load() == 0 {
+		t.Errorf("after %d failures: %v, found %v", db.failures.Load(), err, report.Counts)
 	}
 }
 

@@ -34,6 +34,9 @@ func NewInspector(s *store.Store) *Inspector {
 	return &Inspector{db: s.DB(), options: s.Options(), timelines: s.Timelines}
 }
 
+// Passes reports whether a failure passes by itself: one of the connection, the server or the cluster.
+func (*Inspector) Passes(err error) bool { return rdb.Unavailable(err) != nil }
+
 // Partitions returns the number of partitions of the database.
 func (s *Inspector) Partitions() int { return len(s.db.Partitions()) }
 

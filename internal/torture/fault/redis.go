@@ -209,9 +209,19 @@ func (g *redisGroup) awaitWhole(ctx context.Context) error {
 	if !g.options.Cluster {
 		return nil
 	}
-	err := g.await(ctx, "the cluster is whole", func(info string) bool {
+	whole := func(info string) bool {
 		return strings.Contains(info, "cluster_slots_ok:"+strconv.Itoa(clusterSlots)) && strings.Contains(info, "cluster_known_nodes:"+strconv.Itoa(len(g.nodes)))
-	}, false)
+	}
+	err := g.await(ctx, "the cluster is whole", whole, false)
+	if err != nil && ctx.Err() == nil {
+		// Redis may lose a slot in a failover after a reshard: the new master does not serve it, and the others believe that it does.
+		for _, n := range g.nodes {
+			if err := cli(ctx, "--cluster", "fix", n.address, "--cluster-yes"); err != nil {
+				return err
+			}
+		}
+		err = g.await(ctx, "the cluster is whole after its repair", whole, false)
+	}
 	if err != nil {
 		return err
 	}
