@@ -343,7 +343,7 @@ func (s scope) InterceptRootField(ctx context.Context, next graphql.RootResolver
 const viewerDependent = "viewerDependent"
 
 // RenderGroup returns a key that is equal for subscriptions that render every event to the same bytes for the same
-// viewer, and whether the bytes may differ between viewers. The key is empty for operations that share nothing.
+// viewer, and whether the bytes may differ between viewers. The key is empty for operations whose normal form is too long.
 func (e *Executor) RenderGroup(op *graphql.OperationContext) (key string, ofViewer bool) {
 	return exec.RenderGroup(e.schema, viewerDependent, op)
 }

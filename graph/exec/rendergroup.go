@@ -17,7 +17,7 @@ var errFormTooLong = errors.New("the normal form of the operation is too long")
 
 // RenderGroup returns a key that is equal for subscriptions that render every event to the same bytes for the same
 // viewer, and whether the bytes may differ between viewers. Fields whose value may differ have the directive
-// viewerDependent. The key is empty for operations that share nothing.
+// viewerDependent. The key is empty for operations whose normal form is too long.
 //
 // The arguments of the root field are not part of the key: they decide which events reach a subscriber, not how these
 // look. The key also ignores white space, fragments, and the names of variables and of the operation.
@@ -26,7 +26,7 @@ func RenderGroup(schema *ast.Schema, viewerDependent string, op *graphql.Operati
 		return "", false
 	}
 	f := form{schema: schema, viewerDependent: viewerDependent, variables: op.Variables}
-	if f.selections(op.Operation.SelectionSet, true) != nil {
+	if f.selections(op.Operation.SelectionSet, true) != nil || len(f.text) > maxForm {
 		return "", true
 	}
 	sum := sha256.Sum256(f.text)

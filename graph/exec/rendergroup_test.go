@@ -104,4 +104,7 @@ func TestRenderGroup_HasNoKeyForFragmentsThatMultiply(t *testing.T) {
 	if key, _ := groupOf(t, query.String(), nil); key != "" {
 		t.Error("an operation of 4096 fields has a key")
 	}
+	if key, _ := groupOf(t, `subscription { events { `+strings.Repeat("a", maxForm)+`: title } }`, nil); key != "" {
+		t.Error("an operation with one long field has a key")
+	}
 }

@@ -14,7 +14,8 @@ import (
 // Bounds of filters.
 const (
 	MaxTrackEntries   = 20
-	MaxTrackLength    = 60 // code points of an entry
+	MaxTrackLength    = 60  // code points of an entry
+	MaxTrackedWords   = 200 // different words of each entry, in all of them: each post looks them up, and each subscription keeps them
 	MaxTrackedAuthors = 100
 )
 
@@ -55,6 +56,7 @@ func NewFilter(of TimelineFilter) (*Filter, error) {
 	case n > MaxTrackEntries:
 		return nil, badFilter("`track` has %d entries: the limit is %d", n, MaxTrackEntries)
 	}
+	words := 0
 	for i, entry := range of.Track {
 		if n := utf8.RuneCountInString(entry); n > MaxTrackLength {
 			return nil, badFilter("entry %d of `track` has %d characters: the limit is %d", i+1, n, MaxTrackLength)
@@ -63,7 +65,10 @@ func NewFilter(of TimelineFilter) (*Filter, error) {
 		if len(wanted) == 0 {
 			return nil, badFilter("entry %d of `track` contains no word", i+1)
 		}
-		f.track = append(f.track, slices.Compact(wanted))
+		f.track = append(f.track, slices.Clip(slices.Compact(wanted)))
+		if words += len(f.track[i]); words > MaxTrackedWords {
+			return nil, badFilter("`track` has more than %d words: use fewer or shorter entries", MaxTrackedWords)
+		}
 	}
 	return f, nil
 }

@@ -49,6 +49,9 @@ var errTooManyGroups = func() error {
 	return err
 }()
 
+// errTooLong refuses a subscription whose operation a group would have to keep, with all values of its variables.
+var errTooLong = retwis.Errorf(retwis.CodeTooComplex, "the selection of the subscription, with its arguments, is too long: select less, or use shorter arguments")
+
 type groupKey struct {
 	operation string
 	viewer    retwis.UserID // 0 if the bytes do not depend on the viewer
@@ -100,7 +103,10 @@ func (g *Groups) Deliveries() int64 { return g.counts.deliveries.Load() }
 func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) (found *group, number int, err error) {
 	shared, perViewer := g.runner.RenderGroup(op)
 	key := groupKey{operation: shared}
-	if perViewer || shared == "" {
+	if shared == "" {
+		return nil, 0, errTooLong
+	}
+	if perViewer {
 		key.viewer = client.User
 	}
 	g.mu.Lock()
@@ -115,7 +121,7 @@ func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) 
 	}
 	if found == nil {
 		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}, uncounted: full}
-		if found.private = shared == "" || full; !found.private {
+		if found.private = full; !found.private {
 			g.byKey[key] = found
 		}
 		found.queues = make([]queue, 1)

@@ -101,6 +101,19 @@ func post(id retwis.PostID, cursor retwis.Cursor) retwis.Event {
 	return &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: cursor, Post: &retwis.Post{ID: id}}}
 }
 
+// Attack: 256 subscriptions whose nested arguments have 240 KB each kept 110 MB for one client.
+func TestGroups_RefuseOperationsThatAreTooLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, _ := newTestGroups(t.Context())
+		var member Member
+		err := groups.Join(&member, &graphql.OperationContext{}, ratelimit.Client{User: 7}, &received{}) // without a key
+		if !errors.Is(err, errTooLong) || groups.Len() != 0 || len(groups.ofClient) != 0 {
+			t.Errorf("Join: %v; %d groups", err, groups.Len())
+		}
+	})
+}
+
 func TestGroups_AreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -41,6 +41,6 @@ type Executor interface {
 	RenderFor(ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client, alone bool) (*graphql.Response, error)
 	// RenderGroup returns a key that subscriptions share when they render each event to
 	// the same bytes for the same viewer, and whether the bytes depend on the viewer. The
-	// key is empty for an operation that shares with no other.
+	// key is empty for an operation whose normal form is too long.
 	RenderGroup(op *graphql.OperationContext) (key string, perViewer bool)
 }
