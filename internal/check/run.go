@@ -218,7 +218,7 @@ func (c *checker) inspectAll(ctx context.Context, i inspector, subjects []subjec
 // failover takes.
 const retries = 5
 
-// retried repeats an inspection after failures that pass by themselves. A check of a large database takes longer than it lasts without one.
+// retried repeats an inspection after failures that pass by themselves: a check of a large database takes long enough for a failover.
 func (c *checker) retried(ctx context.Context, look func() (inspection, error)) (inspection, error) {
 	for try := 0; ; try++ {
 		result, err := look()
