@@ -74,7 +74,7 @@ func TestSlowConsumer_UsesBoundedMemory(t *testing.T) {
 		c := h.SocketOn(conn)
 		c.Send(`{"type":"connection_init"}`)
 		c.Expect(`{"type":"connection_ack"}`)
-		c.Subscribe("1", servertest.FeedAlone)
+		c.Subscribe("1", servertest.FeedA)
 
 		before := heap()
 		event := strings.Repeat("x", 50_000)

@@ -66,9 +66,6 @@ const (
 	FeedA = `subscription { feed(topic: "a") }`
 	FeedB = `subscription { feed(topic: "b") }`
 
-	// FeedAlone is in a render group of its own, whose events are not cached.
-	FeedAlone = `subscription alone { feed(topic: "a") }`
-
 	News     = `subscription { timeline(name: "news") { text cursor } }`
 	NewsMine = `subscription { timeline(name: "news") { text cursor mine } }` // renders for each viewer
 )
@@ -124,7 +121,7 @@ func (b *Backend) Executor() operation.Executor {
 }
 
 // backendExecutor compares operations by their document. With the field "mine" in it, an
-// operation renders for its viewer, and with the name "alone" it shares with no other.
+// operation renders for its viewer.
 type backendExecutor struct {
 	*executor.Executor
 	backend *Backend
@@ -187,9 +184,6 @@ func (e *backendExecutor) RenderFor(
 
 // RenderGroup implements [operation.Executor].
 func (*backendExecutor) RenderGroup(op *graphql.OperationContext) (key string, perViewer bool) {
-	if op.Operation.Name == "alone" {
-		return "", false
-	}
 	return op.RawQuery, strings.Contains(op.RawQuery, "mine")
 }
 
