@@ -290,11 +290,18 @@ func (s *sequence) resume() {
 		if !news.Found || news.Position.Epoch != v.position.Epoch || news.Position.Filter != v.position.Filter { // the subscriber is reset
 			continue
 		}
-		var arrived []retwis.PostID
+		var arrived, again []retwis.PostID
+		posts := map[retwis.PostID]bool{} // arrived as posts, not as reposts
 		for _, e := range news.Arrived {
-			if !e.Hidden {
-				arrived = append(arrived, e.Shown())
+			if e.Hidden {
+				continue
 			}
+			// Nothing hides a post that was delivered after its repost.
+			if posts[e.ID] || e.Reposted != 0 && slices.Contains(arrived, e.Shown()) {
+				again = append(again, e.Shown())
+			}
+			posts[e.ID] = e.Reposted == 0
+			arrived = append(arrived, e.Shown())
 		}
 		has := slices.Concat(v.posts, arrived)
 		now := s.Read(retwis.Home(user))
@@ -302,7 +309,7 @@ func (s *sequence) resume() {
 		if missed := enginetest.Surplus(slices.Compact(slices.Sorted(slices.Values(now))), has); len(missed) > 0 {
 			s.T.Errorf("home of %s: a subscriber that resumed lacks %v", user, missed)
 		}
-		if again := enginetest.Surplus(arrived, slices.Compact(slices.Sorted(slices.Values(arrived)))); len(again) > 0 {
+		if len(again) > 0 {
 			s.T.Errorf("home of %s: a subscriber that resumed received %v again", user, again)
 		}
 		for _, removal := range news.Removed {
