@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
@@ -75,6 +76,7 @@ func TestRebuild_PlacesPostsAboveLatePostsThatItDoesNotRead(t *testing.T) {
 			e.Post(quick, fmt.Sprint(i))
 			if i%5 == 0 {
 				newer = append(newer, e.Post(slow, fmt.Sprint("newer ", i)))
+				time.Sleep(2 * time.Millisecond) // the ids of one millisecond are ordered by the buckets of their authors
 			}
 			if i == 12 {
 				e.Post(other, "other")
