@@ -34,33 +34,11 @@ func (r *Resolver) filtered(source retwis.EventSource, filter *retwis.Filter) re
 	}
 	d := &decisions{filter: filter, words: &r.words}
 	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
-		return source(ctx, after, &filteredSink{eventFilter{decisions: d}, sink})
+		f := &eventFilter{decisions: d}
+		sink.FilterBy(f.apply)
+		return source(ctx, after, sink)
 	}
 }
-
-// filteredSink is a sink that gets the events that pass a filter.
-type filteredSink struct {
-	eventFilter
-	sink retwis.Sink
-}
-
-// Take implements [retwis.Sink].
-func (s *filteredSink) Take(e retwis.Event) bool {
-	if e = s.apply(e); e == nil {
-		return true
-	}
-	return s.sink.Take(e)
-}
-
-// Replay implements [retwis.Sink].
-func (s *filteredSink) Replay(ctx context.Context, e retwis.Event) {
-	if e = s.apply(e); e != nil {
-		s.sink.Replay(ctx, e)
-	}
-}
-
-// End implements [retwis.Sink].
-func (s *filteredSink) End(reason error) { s.sink.End(reason) }
 
 // eventFilter suppresses events that do not pass a filter. It is not safe for concurrent use.
 type eventFilter struct {

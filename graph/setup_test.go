@@ -70,31 +70,44 @@ func (a *api) start(ctx context.Context, query, variables string) (graphql.Respo
 	if len(errs) > 0 {
 		return graphql.OneShot(&graphql.Response{Errors: errs}), ctx
 	}
-	queue := make(eventQueue, 1000)
+	queue := &eventQueue{events: make(chan retwis.Event, 1000)}
 	if err := source(ctx, "", queue); err != nil {
 		ctx = graphql.WithOperationContext(ctx, op)
 		return graphql.OneShot(a.executor.DispatchError(ctx, gqlerror.List{gqlerror.Wrap(err)})), ctx
 	}
 	return func(ctx context.Context) *graphql.Response {
-		select {
-		case e, open := <-queue:
-			if !open {
+		for {
+			select {
+			case e, open := <-queue.events:
+				if !open {
+					return nil
+				}
+				if queue.filter != nil {
+					e = queue.filter(e)
+				}
+				if e != nil {
+					return a.executor.Render(ctx, op, e)
+				}
+			case <-ctx.Done():
 				return nil
 			}
-			return a.executor.Render(ctx, op, e)
-		case <-ctx.Done():
-			return nil
 		}
 	}, ctx
 }
 
 // eventQueue is a sink from which events are read like from a channel.
-type eventQueue chan retwis.Event
+type eventQueue struct {
+	events chan retwis.Event
+	filter func(retwis.Event) retwis.Event
+}
+
+// FilterBy implements [retwis.Sink].
+func (q *eventQueue) FilterBy(apply func(retwis.Event) retwis.Event) { q.filter = apply }
 
 // Take implements [retwis.Sink].
-func (q eventQueue) Take(e retwis.Event) bool {
+func (q *eventQueue) Take(e retwis.Event) bool {
 	select {
-	case q <- e:
+	case q.events <- e:
 		return true
 	default:
 		return false
@@ -102,15 +115,15 @@ func (q eventQueue) Take(e retwis.Event) bool {
 }
 
 // Replay implements [retwis.Sink].
-func (q eventQueue) Replay(ctx context.Context, e retwis.Event) {
+func (q *eventQueue) Replay(ctx context.Context, e retwis.Event) {
 	select {
-	case q <- e:
+	case q.events <- e:
 	case <-ctx.Done():
 	}
 }
 
 // End implements [retwis.Sink].
-func (q eventQueue) End(error) { close(q) }
+func (q *eventQueue) End(error) { close(q.events) }
 
 // run runs a query or mutation.
 func (a *api) run(ctx context.Context, query, variables string) *graphql.Response {

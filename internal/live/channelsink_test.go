@@ -50,6 +50,9 @@ func (h *Hub) SubscribeAs(ctx context.Context, who retwis.Subscriber, timeline r
 	return Subscription{Events: s.events, Err: s.reason}, nil
 }
 
+// FilterBy implements [retwis.Sink]. The hub does not filter.
+func (s *channelSink) FilterBy(func(retwis.Event) retwis.Event) {}
+
 // Take implements [retwis.Sink].
 func (s *channelSink) Take(e retwis.Event) bool {
 	s.mu.Lock()

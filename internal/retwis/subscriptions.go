@@ -21,6 +21,10 @@ var ErrTimelineGone = Errorf(CodeNotFound, "the timeline no longer exists: its a
 
 // Sink receives the events of one subscription, in order and one call at a time.
 type Sink interface {
+	// FilterBy makes the sink replace each event by the result of apply, which is nil to suppress the event. A source with a
+	// filter calls it before the first event. The sink calls apply for one event after the other, and not in Take: a filter
+	// takes time.
+	FilterBy(apply func(Event) Event)
 	// Take accepts a live event. It never waits, because the caller holds locks. It returns
 	// false if the queue of the subscriber is full, which ends the subscription with
 	// [ErrSlowConsumer].

@@ -78,6 +78,9 @@ type channelSink struct {
 	sending bool           // a goroutine sends; it alone uses the channel, and empties waiting
 }
 
+// FilterBy implements [retwis.Sink]. The benchmark subscribes without a filter.
+func (c *channelSink) FilterBy(func(retwis.Event) retwis.Event) {}
+
 // Take implements [retwis.Sink].
 func (c *channelSink) Take(e retwis.Event) bool {
 	c.mu.Lock()

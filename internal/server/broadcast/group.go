@@ -66,7 +66,7 @@ type group struct {
 	clients   map[ratelimit.Key]groupClient // of the members; guarded by groups.mu
 	limits    atomic.Bool                   // some client had no budget left
 	queues    []queue
-	next      atomic.Uint32 // chooses the queue of the next member
+	joined    int // members that have ever joined, which take the queues in turn; guarded by groups.mu
 
 	rendering sync.Mutex // one event at a time
 	op        *graphql.OperationContext
@@ -75,9 +75,10 @@ type group struct {
 // groupClient is a client with members of a group.
 type groupClient struct {
 	members int
-	joined  int   // members that have ever joined; each is named by its number
-	limited error // why subscriptions end: the client had no budget left
-	ending  int   // number of the last member that ends for this reason
+	lanes   []lane // one in each queue of the group
+	joined  int    // members that have ever joined; each is named by its number
+	limited error  // why subscriptions end: the client had no budget left
+	ending  int    // number of the last member that ends for this reason
 }
 
 // NewGroups returns groups that render until ctx is done.
@@ -98,26 +99,25 @@ func (g *Groups) Executions() int64 { return g.counts.executions.Load() }
 // Deliveries returns how often an event was sent to a subscriber.
 func (g *Groups) Deliveries() int64 { return g.counts.deliveries.Load() }
 
-// groupOf returns the group of an operation, with one more member, of a client, and the number of that member. It fails if the client
-// is in too many groups.
-func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) (found *group, number int, err error) {
+// join makes m a member of the group of an operation. It fails if the client is in too many groups.
+func (g *Groups) join(m *Member, op *graphql.OperationContext) error {
 	shared, perViewer := g.runner.RenderGroup(op)
 	key := groupKey{operation: shared}
 	if shared == "" {
-		return nil, 0, errTooLong
+		return errTooLong
 	}
 	if perViewer {
-		key.viewer = client.User
+		key.viewer = m.client.User
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	found = g.byKey[key]
+	found := g.byKey[key]
 	full := found == nil && len(g.byKey) >= maxGroups
-	if !full && (found == nil || found.clients[client.Key()].members == 0) {
-		if g.ofClient[client.Key()] >= maxOfClient {
-			return nil, 0, errTooManyGroups
+	if !full && (found == nil || found.clients[m.client.Key()].members == 0) {
+		if g.ofClient[m.client.Key()] >= maxOfClient {
+			return errTooManyGroups
 		}
-		g.ofClient[client.Key()]++
+		g.ofClient[m.client.Key()]++
 	}
 	if found == nil {
 		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}, uncounted: full}
@@ -129,11 +129,17 @@ func (g *Groups) groupOf(op *graphql.OperationContext, client ratelimit.Client) 
 			found.queues = make([]queue, max(1, min(runtime.GOMAXPROCS(0)/2, maxQueues)))
 		}
 	}
-	c := found.clients[client.Key()]
+	c := found.clients[m.client.Key()]
+	if c.lanes == nil {
+		c.lanes = make([]lane, len(found.queues))
+	}
 	c.members++
 	c.joined++
-	found.clients[client.Key()] = c
-	return found, c.joined, nil
+	found.clients[m.client.Key()] = c
+	found.joined++
+	m.group, m.number = found, c.joined
+	m.queue, m.lane = &found.queues[found.joined%len(found.queues)], &c.lanes[found.joined%len(found.queues)]
+	return nil
 }
 
 // leave removes a member of a client.
@@ -186,11 +192,6 @@ func (g *group) limitOf(client ratelimit.Client, number int) error {
 		return c.limited
 	}
 	return nil
-}
-
-// nextQueue returns the queue of one more member.
-func (g *group) nextQueue() *queue {
-	return &g.queues[int(g.next.Add(1))%len(g.queues)]
 }
 
 // render returns the bytes of an event for all members. The client of the member that needs them first pays. It fails when

@@ -36,8 +36,11 @@ type Recipient interface {
 type Member struct {
 	group   *group
 	queue   *queue
+	lane    *lane // of the client, in the queue
 	to      Recipient
+	filter  func(retwis.Event) retwis.Event // nil without one
 	pending atomic.Int32
+	reason  error // why the source ended the subscription, once it has
 	client  ratelimit.Client
 	number  int                   // among the members of the client
 	unpaid  int                   // bytes sent since the last charge
@@ -46,13 +49,9 @@ type Member struct {
 
 // Join makes m the subscription of a client, which sends its events to a recipient. It is
 // called once, before the subscription starts. It fails if the client has subscriptions with too many different selections.
-func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.Client, to Recipient) (err error) {
+func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.Client, to Recipient) error {
 	m.to, m.client = to, client
-	if m.group, m.number, err = g.groupOf(op, client); err != nil {
-		return err
-	}
-	m.queue = m.group.nextQueue()
-	return nil
+	return g.join(m, op)
 }
 
 // Withdraw undoes Join for a subscription that could not start. If it started, End leaves the group.
@@ -60,6 +59,9 @@ func (m *Member) Withdraw() { m.group.leave(m.client) }
 
 // Operation returns an operation of the group.
 func (m *Member) Operation() *graphql.OperationContext { return m.group.op }
+
+// FilterBy implements [retwis.Sink].
+func (m *Member) FilterBy(apply func(retwis.Event) retwis.Event) { m.filter = apply }
 
 // Take implements [retwis.Sink].
 func (m *Member) Take(e retwis.Event) bool {
@@ -73,6 +75,11 @@ func (m *Member) Take(e retwis.Event) bool {
 // Replay implements [retwis.Sink]. The caller has a goroutine for the replay, so it renders
 // at once.
 func (m *Member) Replay(ctx context.Context, e retwis.Event) {
+	if m.filter != nil {
+		if e = m.filter(e); e == nil {
+			return
+		}
+	}
 	m.to.WaitForRoom(ctx)
 	if ctx.Err() == nil && m.limited.Load() == nil {
 		rendered, err := m.group.render(e, m.client)
@@ -82,15 +89,17 @@ func (m *Member) Replay(ctx context.Context, e retwis.Event) {
 
 // End implements [retwis.Sink].
 func (m *Member) End(reason error) {
-	m.queue.push(queued{to: m, reason: reason})
+	m.reason = reason
+	m.queue.push(queued{to: m})
 }
 
 // errRateLimited matches all errors with its code.
 var errRateLimited = &retwis.Error{Code: retwis.CodeRateLimited}
 
 // ended passes on the end of the subscription. The client resumes after its last event.
-func (m *Member) ended(reason error) {
+func (m *Member) ended() {
 	m.group.leave(m.client)
+	reason := m.reason
 	if limited := m.limited.Load(); limited != nil {
 		reason = *limited
 	}

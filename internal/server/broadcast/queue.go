@@ -6,32 +6,44 @@ import (
 	"retwis/internal/retwis"
 )
 
-// maxKeptQueue is the length of the longest slice that a render queue uses again.
-const maxKeptQueue = 4096
+const (
+	turn        = 32  // events that a client may send before the next client has its turn
+	maxBatch    = 256 // events that are taken from the lanes at once
+	maxKeptLane = 4   // length of the longest slice that an empty lane keeps: most lanes have one event at a time
+)
 
-// queue is a render queue of a group: ordered events, and a goroutine while there are any.
-// Each member uses one of the group's queues.
+// queue is a render queue of a group: ordered events, and a goroutine while there are any. Each member uses one of the group's
+// queues. Clients take turns, so that one with many subscriptions does not delay the others.
 type queue struct {
-	mu      sync.Mutex
-	waiting []queued
-	running bool
+	mu          sync.Mutex
+	first, last *lane // the lanes with events, in the order of their turns
+	running     bool
 
-	last struct { // of the running goroutine: saves the look-up of the same event for the next member
-		content  content
-		rendered *Rendered
+	// rendered is of the running goroutine: it saves the look-up of the same event for the next member.
+	rendered struct {
+		content content
+		event   *Rendered
 	}
+}
+
+// lane holds the events that wait for the members of one client.
+type lane struct {
+	waiting []queued
+	next    *lane
 }
 
 // queued is an event for a member. Without an event it is the end of the subscription.
 type queued struct {
-	to     *Member
-	event  retwis.Event
-	reason error
+	to    *Member
+	event retwis.Event
 }
 
 func (q *queue) push(e queued) {
 	q.mu.Lock()
-	q.waiting = append(q.waiting, e)
+	l := e.to.lane
+	if l.waiting = append(l.waiting, e); len(l.waiting) == 1 {
+		q.enterLocked(l)
+	}
 	start := !q.running
 	q.running = true
 	q.mu.Unlock()
@@ -40,33 +52,60 @@ func (q *queue) push(e queued) {
 	}
 }
 
+// enterLocked makes a lane the last one to have a turn.
+func (q *queue) enterLocked(l *lane) {
+	if q.first == nil {
+		q.first = l
+	} else {
+		q.last.next = l
+	}
+	q.last = l
+}
+
 // run empties the queue.
 func (q *queue) run() {
-	var spare []queued
+	var batch []queued
 	for {
-		q.mu.Lock()
-		batch := q.waiting
+		batch = q.take(batch[:0])
 		if len(batch) == 0 {
-			q.running = false
-			q.last.content, q.last.rendered = content{}, nil
-			q.mu.Unlock()
 			return
 		}
-		q.waiting = spare[:0] // the two slices take turns
-		q.mu.Unlock()
 		for i, e := range batch {
 			if e.event != nil {
 				q.deliver(e, e.to.pending.Add(-1) > 0)
 			} else {
-				e.to.ended(e.reason)
+				e.to.ended()
 			}
 			batch[i] = queued{}
 		}
-		spare = batch
-		if cap(spare) > maxKeptQueue {
-			spare = nil
+	}
+}
+
+// take removes events for some turns and appends them to a batch. If there are none, the goroutine has to end.
+func (q *queue) take(batch []queued) []queued {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.first != nil && len(batch) < maxBatch {
+		l := q.first
+		q.first, l.next = l.next, nil
+		n := min(len(l.waiting), turn)
+		batch = append(batch, l.waiting[:n]...)
+		clear(l.waiting[:n])
+		switch {
+		case n < len(l.waiting):
+			l.waiting = l.waiting[n:]
+			q.enterLocked(l)
+		case n <= maxKeptLane:
+			l.waiting = l.waiting[:0]
+		default:
+			l.waiting = nil
 		}
 	}
+	if len(batch) == 0 {
+		q.running = false
+		q.rendered.content, q.rendered.event = content{}, nil
+	}
+	return batch
 }
 
 // deliver renders an event for a member, or uses the bytes of the one before. When members
@@ -75,12 +114,18 @@ func (q *queue) deliver(e queued, more bool) {
 	if e.to.limited.Load() != nil {
 		return // it resumes after the last event that it got
 	}
+	if e.to.filter != nil {
+		if e.event = e.to.filter(e.event); e.event == nil {
+			return
+		}
+		more = false // the filter may suppress the others
+	}
 	what, ok := contentOf(e.event)
-	if ok && q.last.rendered != nil && q.last.content == what && !e.to.group.private {
-		e.to.send(q.last.rendered, nil, e.event.EventCursor(), more)
+	if ok && q.rendered.event != nil && q.rendered.content == what && !e.to.group.private {
+		e.to.send(q.rendered.event, nil, e.event.EventCursor(), more)
 		return
 	}
 	rendered, err := e.to.group.render(e.event, e.to.client)
-	q.last.content, q.last.rendered = what, rendered
+	q.rendered.content, q.rendered.event = what, rendered
 	e.to.send(rendered, err, e.event.EventCursor(), more)
 }

@@ -1,0 +1,93 @@
+package broadcast
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"retwis/internal/retwis"
+)
+
+// recipient records what is emitted.
+type recipient struct {
+	cursors []retwis.Cursor
+	more    []bool
+}
+
+func (r *recipient) Emit(_ *Rendered, cursor retwis.Cursor, more bool) {
+	r.cursors, r.more = append(r.cursors, cursor), append(r.more, more)
+}
+func (*recipient) WaitForRoom(context.Context) {}
+func (*recipient) Stop()                       {}
+func (*recipient) Failed(error)                {}
+func (*recipient) Ended(error)                 {}
+
+func TestQueue_ClientsTakeTurns(t *testing.T) {
+	t.Parallel()
+	q := &queue{running: true} // by this test
+	heavy, light := &lane{}, &lane{}
+	var members []*Member
+	for range 100 {
+		members = append(members, &Member{queue: q, lane: heavy})
+	}
+	last := &Member{queue: q, lane: light}
+	events := []retwis.Event{&retwis.Advanced{Cursor: "1"}, &retwis.Advanced{Cursor: "2"}, &retwis.Advanced{Cursor: "3"}}
+	for _, e := range events {
+		for _, m := range members {
+			m.Take(e)
+		}
+	}
+	last.Take(events[0])
+	last.Take(events[1])
+
+	var order []queued
+	for batch := q.take(nil); len(batch) > 0; batch = q.take(nil) {
+		order = append(order, batch...)
+	}
+	if len(order) != len(events)*len(members)+2 || q.running {
+		t.Fatalf("%d events were delivered; running: %t", len(order), q.running)
+	}
+	ofLast := slices.IndexFunc(order, func(e queued) bool { return e.to == last })
+	if ofLast != turn || order[ofLast+1].to != last || order[ofLast+1].event != events[1] {
+		t.Errorf("the events of a client with one subscription come at %d, want %d", ofLast, turn)
+	}
+	next := map[*Member]int{}
+	for _, e := range order {
+		if e.event != events[next[e.to]] {
+			t.Fatal("a subscription gets its events in another order")
+		}
+		next[e.to]++
+	}
+}
+
+// A filter takes time, and the caller of Take holds a lock.
+func TestMember_FiltersInTheQueue(t *testing.T) {
+	t.Parallel()
+	to := &recipient{}
+	q := &queue{running: true} // by this test
+	m := &Member{group: &group{groups: &Groups{}}, queue: q, lane: &lane{}, to: to}
+	var filtered int
+	m.FilterBy(func(e retwis.Event) retwis.Event {
+		if filtered++; e.EventCursor() == "suppressed" {
+			return nil
+		}
+		return e
+	})
+	m.Take(&retwis.Advanced{Cursor: "passed"})
+	m.Take(&retwis.Advanced{Cursor: "suppressed"})
+	if filtered > 0 {
+		t.Error("Take applied the filter")
+	}
+	q.rendered.content, _ = contentOf(&retwis.Advanced{})
+	q.rendered.event = &Rendered{}
+	for _, e := range q.take(nil) {
+		q.deliver(e, true)
+	}
+	if filtered != 2 || !slices.Equal(to.cursors, []retwis.Cursor{"passed"}) || to.more[0] {
+		t.Errorf("%d events were filtered; %q were sent, of which more follow: %t", filtered, to.cursors, to.more)
+	}
+	m.Replay(t.Context(), &retwis.Advanced{Cursor: "suppressed"})
+	if filtered != 3 || len(to.cursors) != 1 {
+		t.Errorf("%d events were filtered; %q were sent", filtered, to.cursors)
+	}
+}
