@@ -63,17 +63,17 @@ func (s *subscription) deliver(e retwis.Event) {
 	defer s.mu.Unlock()
 	switch {
 	case s.reason != nil || s.closed:
+		return
 	case !s.replaying:
-		s.hub.counts.delivered.Add(1)
 		s.handOverLocked(e)
-		s.payLocked()
 	case len(s.waiting) >= s.hub.options.QueueLength:
 		s.disconnectSlowLocked()
+		return
 	default:
-		s.hub.counts.delivered.Add(1)
 		s.waiting = append(s.waiting, e)
-		s.payLocked()
 	}
+	s.hub.counts.delivered.Add(1)
+	s.payLocked()
 }
 
 // payLocked charges the subscriber for a live event, whose delivery costs time for each subscription. One without budget ends.

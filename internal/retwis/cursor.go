@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -25,6 +26,11 @@ type TimelinePosition struct {
 	// list no longer holds the entry, a page continues at the first that it still holds. A subscriber that resumes is reset if
 	// the list holds others instead, as after a failover that lost some.
 	Older [CursorReserve]Element
+}
+
+// OlderEntries returns the known entries among [TimelinePosition.Older].
+func (p TimelinePosition) OlderEntries() []Element {
+	return slices.DeleteFunc(p.Older[:], func(e Element) bool { return e == Element{} })
 }
 
 // Next returns the position of an entry that arrived on top of the list when its newest entry was at p.

@@ -60,42 +60,19 @@ func (s *Likes) LikedPage(ctx context.Context, user retwis.UserID, page retwis.P
 			return retwis.LikedPostPage{}, err
 		}
 	}
+	found, more, stopped, err := existingPosts(ctx, s.posts, count, &at, func(at *retwis.LikePosition, count int) ([]retwis.LikePosition, error) {
+		return s.likesOf(ctx, *at, older, count)
+	}, func(at retwis.LikePosition) retwis.PostID { return at.Post })
+	if err != nil {
+		return retwis.LikedPostPage{}, fmt.Errorf("read the likes of %s: %w", user, err)
+	}
 	var result retwis.LikedPostPage
-	more := false
-	for scanned, ask := 0, count+1; ; ask = scanStep {
-		likes, err := s.likesOf(ctx, at, older, ask)
-		if err != nil {
-			return retwis.LikedPostPage{}, fmt.Errorf("read the likes of %s: %w", user, err)
-		}
-		ids := make([]retwis.PostID, len(likes))
-		for i, like := range likes {
-			ids[i] = like.Post
-		}
-		posts, err := s.posts.Posts(ctx, ids)
-		if err != nil {
-			return retwis.LikedPostPage{}, fmt.Errorf("read the likes of %s: %w", user, err)
-		}
-		for i, post := range posts {
-			if post != nil {
-				result.Posts = append(result.Posts, retwis.LikedPost{
-					Cursor: likes[i].LikedPostCursor(), Post: post, LikedAt: followedAt(likes[i].Score),
-				})
-			}
-		}
-		scanned += len(likes)
-		if len(result.Posts) > count {
-			result.Posts, more = result.Posts[:count], true
-			break
-		}
-		if len(likes) < ask {
-			break
-		}
-		at = likes[len(likes)-1]
-		if scanned >= maxScan {
-			s.metrics.earlyEnds.WithLabelValues(likedList).Inc()
-			more, result.ScannedTo = true, at.LikedPostCursor()
-			break
-		}
+	for _, f := range found {
+		result.Posts = append(result.Posts, retwis.LikedPost{Cursor: f.at.LikedPostCursor(), Post: f.post, LikedAt: followedAt(f.at.Score)})
+	}
+	if stopped != nil {
+		s.metrics.earlyEnds.WithLabelValues(likedList).Inc()
+		result.ScannedTo = stopped.LikedPostCursor()
 	}
 	inside := cursor != ""
 	if result.HasNextPage, result.HasPreviousPage = more, inside; !older {

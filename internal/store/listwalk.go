@@ -113,13 +113,7 @@ func (w *listWalk) candidates() []retwis.Element {
 	if w.from == nil {
 		return []retwis.Element{{}}
 	}
-	elements := []retwis.Element{w.from.Element}
-	for _, e := range w.from.Older {
-		if e.ID != 0 {
-			elements = append(elements, e)
-		}
-	}
-	return elements
+	return append([]retwis.Element{w.from.Element}, w.from.OlderEntries()...)
 }
 
 // belowList returns the walk that continues below the end of the list.

@@ -102,7 +102,7 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 		},
 		Args: append([]any{
 			string(id.Kind), id.Owner.String(), from.Element.String(), from.Change.String(), maxReplay, maxChanges,
-			s.options.Changes, p.Timeline(id).Marker(), olderEntries(from),
+			s.options.Changes, p.Timeline(id).Marker(), joinIDs(from.OlderEntries()),
 		}, s.timelines.pullArgs(id)...),
 	}
 	for try := 0; ; try++ {
@@ -124,17 +124,6 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 			return pubsub.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
 	}
-}
-
-// olderEntries returns the entries that a position names below its own, nearest first, separated by spaces.
-func olderEntries(at retwis.TimelinePosition) string {
-	var text []string
-	for _, e := range at.Older {
-		if e != (retwis.Element{}) {
-			text = append(text, e.String())
-		}
-	}
-	return strings.Join(text, " ")
 }
 
 func (s *Live) parseReplay(ctx context.Context, id retwis.TimelineID, reply []any) (pubsub.Replay, string, error) {

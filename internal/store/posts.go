@@ -122,12 +122,55 @@ func (s *Posts) resolveMentions(ctx context.Context, body string) ([]retwis.User
 	return found, nil
 }
 
-func joinIDs[T fmt.Stringer](ids []T) string {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = id.String()
+// existingPost is a post that exists, at a position of a list that also names deleted ones.
+type existingPost[P any] struct {
+	at   P
+	post *retwis.Post
+}
+
+// existingPosts returns count posts that exist, of those at the positions behind from, which read returns: fewer than it is asked for only
+// at the end of the list. More reports whether others may follow. After [maxScan] positions it ends early, and returns the last one as stopped.
+func existingPosts[P any](
+	ctx context.Context, posts *Posts, count int, from *P, read func(from *P, count int) ([]P, error), idOf func(P) retwis.PostID,
+) (found []existingPost[P], more bool, stopped *P, err error) {
+	for scanned, ask := 0, count+1; ; ask = scanStep {
+		positions, err := read(from, ask)
+		if err != nil {
+			return nil, false, nil, err
+		}
+		ids := make([]retwis.PostID, len(positions))
+		for i, at := range positions {
+			ids[i] = idOf(at)
+		}
+		existing, err := posts.Posts(ctx, ids)
+		if err != nil {
+			return nil, false, nil, err
+		}
+		for i, post := range existing {
+			if post != nil {
+				found = append(found, existingPost[P]{positions[i], post})
+			}
+		}
+		scanned += len(positions)
+		switch {
+		case len(found) > count:
+			return found[:count], true, nil, nil
+		case len(positions) < ask:
+			return found, false, nil, nil
+		}
+		from = &positions[len(positions)-1]
+		if scanned >= maxScan {
+			return found, true, from, nil
+		}
 	}
-	return strings.Join(texts, " ")
+}
+
+func joinIDs[T fmt.Stringer](ids []T) string {
+	existing := make([]string, len(ids))
+	for i, id := range ids {
+		existing[i] = id.String()
+	}
+	return strings.Join(existing, " ")
 }
 
 // DeletePost deletes a viewer's post. It removes the post from the profile at once. Other timelines no longer show it once

@@ -180,40 +180,20 @@ func (s *Posts) ReferencePage(ctx context.Context, of retwis.References, page re
 		}
 		at = &from
 	}
-	inside, more := at != nil, false
+	inside := at != nil
+	found, more, stopped, err := existingPosts(ctx, s, count, at, func(at *retwis.ReferencePosition, count int) ([]retwis.ReferencePosition, error) {
+		return s.readReferences(ctx, of, at, !forward, count)
+	}, func(at retwis.ReferencePosition) retwis.PostID { return at.Post })
+	if err != nil {
+		return retwis.PostPage{}, fmt.Errorf("read the %s of post %s: %w", of.Kind, of.To, err)
+	}
 	var result retwis.PostPage
-	for scanned, ask := 0, count+1; ; ask = scanStep {
-		found, err := s.readReferences(ctx, of, at, !forward, ask)
-		if err != nil {
-			return retwis.PostPage{}, fmt.Errorf("read the %s of post %s: %w", of.Kind, of.To, err)
-		}
-		ids := make([]retwis.PostID, len(found))
-		for i, position := range found {
-			ids[i] = position.Post
-		}
-		posts, err := s.Posts(ctx, ids)
-		if err != nil {
-			return retwis.PostPage{}, fmt.Errorf("read the %s of post %s: %w", of.Kind, of.To, err)
-		}
-		for i, post := range posts {
-			if post != nil {
-				result.Edges = append(result.Edges, retwis.PostEdge{Cursor: found[i].Cursor(), Post: post})
-			}
-		}
-		scanned += len(found)
-		if len(result.Edges) > count {
-			result.Edges, more = result.Edges[:count], true
-			break
-		}
-		if len(found) < ask {
-			break
-		}
-		at = &found[len(found)-1]
-		if scanned >= maxScan {
-			s.metrics.earlyEnds.WithLabelValues(string(of.Kind)).Inc()
-			more, result.ScannedTo = true, at.Cursor()
-			break
-		}
+	for _, f := range found {
+		result.Edges = append(result.Edges, retwis.PostEdge{Cursor: f.at.Cursor(), Post: f.post})
+	}
+	if stopped != nil {
+		s.metrics.earlyEnds.WithLabelValues(string(of.Kind)).Inc()
+		result.ScannedTo = stopped.Cursor()
 	}
 	if result.HasNextPage, result.HasPreviousPage = more, inside; !forward {
 		slices.Reverse(result.Edges)

@@ -81,7 +81,8 @@ func TestSlowConsumer_UsesBoundedMemory(t *testing.T) {
 		sent := 0
 		poll := time.NewTicker(5 * time.Millisecond)
 		defer poll.Stop()
-		for sent == 0 || h.Backend.Subscriptions() > 0 {
+		servertest.Within(t, func() bool { return h.Backend.Subscriptions() > 0 }, func() { h.Fatal("the subscription does not start") })
+		for h.Backend.Subscriptions() > 0 {
 			select {
 			case h.Backend.Topic("a") <- event:
 				sent++
