@@ -9,7 +9,7 @@ import (
 const (
 	turn        = 32  // events that a client may send before the next client has its turn
 	maxBatch    = 256 // events that are taken from the lanes at once
-	maxKeptLane = 4   // length of the longest slice that an empty lane keeps: most lanes have one event at a time
+	maxKeptLane = 4   // capacity of the largest slice that an empty lane keeps: most lanes have one event at a time
 )
 
 // queue is a render queue of a group: ordered events, and a goroutine while there are any. Each member uses one of the group's
@@ -95,7 +95,7 @@ func (q *queue) take(batch []queued) []queued {
 		case n < len(l.waiting):
 			l.waiting = l.waiting[n:]
 			q.enterLocked(l)
-		case n <= maxKeptLane:
+		case cap(l.waiting) <= maxKeptLane:
 			l.waiting = l.waiting[:0]
 		default:
 			l.waiting = nil
