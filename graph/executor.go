@@ -106,6 +106,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	e.Use(rootSpans{})
 	loaderSources := resolver.sources()
 	e.Use(scope{loaderSources})
+	e.AroundFields(countResolver)
 	return &Executor{
 		Executor:     e,
 		schema:       schema,

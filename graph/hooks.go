@@ -83,6 +83,16 @@ func announcedFields() map[string]func(ctx context.Context, object any) {
 		"Post.author": func(ctx context.Context, object any) {
 			loaders.From(ctx).Authors().Announce(object.(*retwis.Post).AuthorID)
 		},
+		"Post.inReplyTo": func(ctx context.Context, object any) {
+			if id := object.(*retwis.Post).InReplyTo(); id != 0 {
+				loaders.From(ctx).Posts.Announce(id)
+			}
+		},
+		"Post.quotedPost": func(ctx context.Context, object any) {
+			if id := object.(*retwis.Post).Quoted; id != 0 {
+				loaders.From(ctx).Posts.Announce(id)
+			}
+		},
 		"Post.replyCount": func(ctx context.Context, object any) {
 			loaders.From(ctx).ReplyCounts.Announce(object.(*retwis.Post).ID)
 		},

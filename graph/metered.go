@@ -85,7 +85,9 @@ func (e *Executor) account(
 		response.Extensions[costExtension] = finalCost{
 			Total:    document + price + final.Beyond - final.Refunded,
 			Document: document, Price: price, Beyond: final.Beyond, Refunded: final.Refunded,
-			Work: workDone{final.Work.Commands, final.Work.Scripts, final.Work.RoundTrips, final.Work.Rows, final.Work.Bytes},
+			Work: workDone{
+				final.Work.Commands, final.Work.Scripts, final.Work.RoundTrips, final.Work.Rows, final.Work.Resolvers, final.Work.Bytes,
+			},
 		}
 	}
 	return response
@@ -110,5 +112,16 @@ type workDone struct {
 	Scripts    int `json:"scripts"`
 	RoundTrips int `json:"roundTrips"`
 	Rows       int `json:"rows"`
+	Resolvers  int `json:"resolvers"`
 	Bytes      int `json:"bytes"`
+}
+
+// countResolver counts a resolver that may wait. It fails if the operation has to stop.
+func countResolver(ctx context.Context, next graphql.Resolver) (any, error) {
+	if graphql.GetFieldContext(ctx).IsResolver {
+		if err := cost.Of(ctx).Add(cost.Work{Resolvers: 1}); err != nil {
+			return nil, err
+		}
+	}
+	return next(ctx)
 }

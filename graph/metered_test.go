@@ -155,6 +155,23 @@ func TestOperations_ArePricedByTheirWork(t *testing.T) {
 	}
 }
 
+// Attack: many fields whose resolvers find nothing to read. Those that are resolved side by side cost what their goroutines take.
+func TestOperations_PayForResolvers(t *testing.T) {
+	t.Parallel()
+	for _, unplanned := range []bool{false, true} {
+		a := newAPI(Options{Unplanned: unplanned})
+		author := a.addUser("alice")
+		for range 50 {
+			a.addPost(author, "hello")
+		}
+		final, response := a.ask(t.Context(), t, `{ publicTimeline { posts(first: 50) { edges { node {`+
+			strings.Join(aliases("ancestors { postId }", 4), " ")+`} } } } }`)
+		if n := final.Work.Resolvers; len(response.Errors) > 0 || n < 200 || n > 210 || final.Total < 200/cost.ResolversPerPoint {
+			t.Errorf("unplanned %t: 200 resolvers cost %+v: %v", unplanned, final, response.Errors)
+		}
+	}
+}
+
 // Each aliased read of the API is made once with equal arguments.
 func TestOperations_MakeEqualReadsOnce(t *testing.T) {
 	t.Parallel()

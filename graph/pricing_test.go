@@ -146,6 +146,9 @@ func (db *pricedDB) operationsToPrice(t *testing.T, random *rand.Rand, n int) []
 		{Query: `{ publicTimeline { posts(first: 50) { edges { node { replyCount replies(first: 1) { pageInfo { hasNextPage } } } } } } }`},
 		{Query: `{ publicTimeline { posts(first: 100) { edges { node { replyCount inReplyTo { id } ancestors(last: 1) { postId post { id } } } } } } }`},
 		{Query: `{ publicTimeline { posts(first: 100) { edges { node { quoteCount quotedPost { postId } } } } } }`},
+		{Query: `{ publicTimeline { posts(first: 100) { edges { node {` + strings.Join(aliases("quotedPost { postId }", 45), " ") + `} } } } }`},
+		{Query: `{ publicTimeline { posts(first: 100) { edges { node {` + strings.Join(aliases("ancestors { postId }", 3), " ") + `} } } } }`},
+		{Query: `{ publicTimeline { posts(first: 100) { edges { node { author {` + strings.Join(aliases("timeline { kind }", 20), " ") + `} } } } } }`},
 		{Query: `{ publicTimeline { posts(first: 100) { edges { node { likeCount viewerHasLiked } } } } }`},
 		{Query: `{ publicTimeline { posts(first: 50) { edges { node { likers(first: 1) { totalCount } } } } } }`},
 		{Query: `{ viewer { homeTimeline { posts(first: 20) { edges { node { id likeCount viewerHasLiked } } } } likedPosts(first: 100) { edges { likedAt } } } }`},
@@ -166,6 +169,15 @@ func (db *pricedDB) operationsToPrice(t *testing.T, random *rand.Rand, n int) []
 	}
 	for _, params := range all {
 		params.Extensions = map[string]any{costExtension: true}
+	}
+	return all
+}
+
+// aliases returns a selection under several names.
+func aliases(selection string, n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("a%d: %s", i, selection)
 	}
 	return all
 }

@@ -1,9 +1,10 @@
 // Package cost accounts for the work of GraphQL operations. Work is a weighted sum of the commands and scripts that Redis
-// runs for an operation, the round trips that these take, the rows that they read, and the bytes of the response. Its unit is the point, about 5 to 10
-// microseconds of one core of the service and Redis together.
+// runs for an operation, the round trips that these take, the rows that they read, the calls of resolvers that may wait, and
+// the bytes of the response. Its unit is the point, about 5 to 10 microseconds of one core of the service and Redis together.
 //
 // The price of an operation is charged before it runs. A [Meter] counts the work while the operation runs, charges what
-// exceeds the price, and gives back what the operation did not use. The driver of Redis and the writer of responses count, so no field can work without being counted.
+// exceeds the price, and gives back what the operation did not use. The driver of Redis, the caller of resolvers and the
+// writer of responses count, so no field can work without being counted.
 package cost
 
 // Work counts what an operation has done.
@@ -12,6 +13,7 @@ type Work struct {
 	Scripts    int // calls of scripts of Redis
 	RoundTrips int // to Redis, with a command or with many
 	Rows       int // values read, looked up or walked over in Redis
+	Resolvers  int // calls of resolvers that may wait, each on a goroutine
 	Bytes      int // of the response
 }
 
@@ -23,11 +25,13 @@ const (
 	PerRoundTrip  = 4
 	RowsPerPoint  = 10
 	BytesPerPoint = 200
+
+	ResolversPerPoint = 2
 )
 
 // Points returns the weighted sum.
 func (w Work) Points() int {
-	return PerCommand*w.Commands + PerScript*w.Scripts + PerRoundTrip*w.RoundTrips + w.Rows/RowsPerPoint + w.Bytes/BytesPerPoint
+	return PerCommand*w.Commands + PerScript*w.Scripts + PerRoundTrip*w.RoundTrips + w.Rows/RowsPerPoint + w.Resolvers/ResolversPerPoint + w.Bytes/BytesPerPoint
 }
 
 // Prices of requests, and of the starts of subscriptions, in points.
@@ -64,7 +68,8 @@ func Message(bytes int) int { return 1 + bytes/bytesPerPoint }
 
 func (w Work) plus(other Work) Work {
 	return Work{
-		w.Commands + other.Commands, w.Scripts + other.Scripts, w.RoundTrips + other.RoundTrips, w.Rows + other.Rows, w.Bytes + other.Bytes,
+		w.Commands + other.Commands, w.Scripts + other.Scripts, w.RoundTrips + other.RoundTrips, w.Rows + other.Rows,
+		w.Resolvers + other.Resolvers, w.Bytes + other.Bytes,
 	}
 }
 
