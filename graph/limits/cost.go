@@ -44,8 +44,10 @@ func costOfMutation(name string) int {
 	switch name {
 	case "likePost", "unlikePost", "createPost", "repostPost":
 		return smallMutationCost
-	case "login", "register", "changePassword", "deleteAccount":
+	case "login", "register", "deleteAccount":
 		return passwordCost
+	case "changePassword":
+		return 2 * passwordCost // the old one and the new one
 	}
 	return mutationCost
 }

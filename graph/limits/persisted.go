@@ -33,7 +33,7 @@ const (
 	maxPersistedBytes = 16 << 10 // of one document
 	maxCached         = 1024     // documents in this process
 	maxCachedOfHolder = maxCached / 4
-	rewriteInterval   = time.Minute // between two writes of the same document
+	renewInterval     = time.Minute // between two writes or renewals of the same document
 	storeTimeout      = time.Second
 	keptBytesPerPoint = 32 // of a document that is kept, or read from the store
 )
@@ -56,8 +56,8 @@ type Persisted struct {
 type persistedDocument struct {
 	text string
 
-	mu      sync.Mutex
-	written time.Time // to the store, by this process
+	mu     sync.Mutex
+	stored time.Time // when this process last wrote, read or renewed it in the store
 }
 
 // NewPersisted returns persisted documents. A nil store keeps documents in this process only.
@@ -109,6 +109,7 @@ func (p *Persisted) find(
 	if hash, ok := parseHash(id); ok && !p.trusted.only {
 		if known := p.cache.find(hash); known != nil {
 			params.Query = known.text
+			p.renew(ctx, hash, known)
 			return 0, nil
 		}
 		if text, ok := p.lookUp(ctx, hash); ok {
@@ -140,8 +141,24 @@ func (p *Persisted) lookUp(ctx context.Context, hash string) (string, bool) {
 		p.log.WarnContext(ctx, "persisted documents: stored text does not match its hash", "hash", hash)
 		return "", false
 	}
-	p.cache.add(holder, hash, text)
+	p.cache.add(holder, hash, text).isDue(time.Now())
 	return text, true
+}
+
+// renew tells the store that a document of this process is in use: other processes, and this one after a restart, find it there.
+func (p *Persisted) renew(ctx context.Context, hash string, document *persistedDocument) {
+	if p.store == nil || !document.isDue(time.Now()) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	_, err := p.store.Document(ctx, hash)
+	if errors.Is(err, retwis.ErrNotFound) {
+		err = p.store.StoreDocument(ctx, ClientOf(ctx).Key(), hash, document.text)
+	}
+	if err != nil {
+		p.warn(ctx, "persisted documents: renewal failed", err)
+	}
 }
 
 // Keep persists the text of a request whose client sent its hash too. It takes what this costs first, and keeps nothing if
@@ -159,7 +176,7 @@ func (p *Persisted) Keep(ctx context.Context, params *graphql.RawParams, text st
 		}
 		document = p.cache.add(holder, hash, text)
 	}
-	if p.store == nil || !document.startWrite(time.Now()) {
+	if p.store == nil || !document.isDue(time.Now()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
@@ -179,15 +196,15 @@ func (p *Persisted) warn(ctx context.Context, event string, err error) {
 	}
 }
 
-// startWrite reports whether the document should be written to the store, and notes that it is. A client that sends a
-// known document again does so because another process lacks it, or because it always does.
-func (d *persistedDocument) startWrite(now time.Time) bool {
+// isDue reports whether the document should be written to the store or renewed there, and notes that it is. A client that sends
+// a known document again does so because another process lacks it, or because it always does.
+func (d *persistedDocument) isDue(now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.written.IsZero() && now.Sub(d.written) < rewriteInterval {
+	if !d.stored.IsZero() && now.Sub(d.stored) < renewInterval {
 		return false
 	}
-	d.written = now
+	d.stored = now
 	return true
 }
 

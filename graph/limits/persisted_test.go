@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -19,17 +21,18 @@ import (
 	"retwis/internal/store"
 )
 
-// documentStore keeps documents in memory and counts the writes.
+// documentStore keeps documents in memory and counts its calls.
 type documentStore struct {
-	mu     sync.Mutex
-	texts  map[string]string
-	writes int
-	broken error
+	mu            sync.Mutex
+	texts         map[string]string
+	reads, writes int
+	broken        error
 }
 
 func (a *documentStore) Document(_ context.Context, hash string) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.reads++
 	text, ok := a.texts[hash]
 	if !ok && a.broken == nil {
 		return "", retwis.ErrNotFound
@@ -148,6 +151,29 @@ func TestPersisted_WritesADocumentOncePerInterval(t *testing.T) {
 	if documents.writes != 1 {
 		t.Errorf("wrote %d times", documents.writes)
 	}
+}
+
+// The store keeps the documents used last, so a process tells it about those that it finds in its own memory.
+func TestPersisted_RenewsADocumentInUse(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		documents := &documentStore{texts: map[string]string{hashOf(kindQuery): kindQuery}}
+		a := newAPI(graph.Options{Documents: documents})
+		for range 3 {
+			for range 10 {
+				wantData(t, a.ask(t, "", byHash(kindQuery)), kindData)
+			}
+			time.Sleep(time.Minute)
+		}
+		if documents.reads != 3 || documents.writes != 0 {
+			t.Errorf("%d reads and %d writes in three minutes", documents.reads, documents.writes)
+		}
+		clear(documents.texts)
+		wantData(t, a.ask(t, "", byHash(kindQuery)), kindData)
+		if documents.texts[hashOf(kindQuery)] != kindQuery {
+			t.Error("the document that the store had lost is not there again")
+		}
+	})
 }
 
 func TestPersisted_SurvivesABrokenStore(t *testing.T) {
