@@ -166,11 +166,11 @@ func existingPosts[P any](
 }
 
 func joinIDs[T fmt.Stringer](ids []T) string {
-	existing := make([]string, len(ids))
+	texts := make([]string, len(ids))
 	for i, id := range ids {
-		existing[i] = id.String()
+		texts[i] = id.String()
 	}
-	return strings.Join(existing, " ")
+	return strings.Join(texts, " ")
 }
 
 // DeletePost deletes a viewer's post. It removes the post from the profile at once. Other timelines no longer show it once
