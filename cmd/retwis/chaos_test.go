@@ -68,6 +68,7 @@ func TestService_LosesNothingWhenPartsFail(t *testing.T) {
 	}
 	stopWriting()
 	writers.Wait()
+	settled(t, d.cluster.URL()) // pages promise to be complete while the timeline does not change
 
 	made, reconnects := 0, 0
 	for _, author := range authors {
@@ -86,7 +87,10 @@ func TestService_LosesNothingWhenPartsFail(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(home.posts) != len(want) {
-			t.Errorf("%s reads a home timeline of %d posts, want %d", reader.name, len(home.posts), len(want))
+			again, err := reader.fetchHome(ctx)
+			t.Errorf("%s reads a home timeline of %d posts, want %d; of these, %q are there twice, and %q are of no author; then %d: %v",
+				reader.name, len(home.posts), len(want), repeated(home.posts),
+				slices.DeleteFunc(slices.Clone(home.posts), func(id string) bool { return want[id] }), len(again.posts), err)
 		}
 		for _, author := range reader.followed() {
 			want := slices.Clone(author.posts)
@@ -108,6 +112,16 @@ func TestService_LosesNothingWhenPartsFail(t *testing.T) {
 	if code, stdout, stderr := invoke(t, d.env, "check"); code != 0 {
 		t.Errorf("check: code %d, printed\n%s%s", code, stdout, stderr)
 	}
+}
+
+// repeated returns the posts that are there more than once.
+func repeated(posts []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(posts), func(id string) bool {
+		first := !seen[id]
+		seen[id] = true
+		return first
+	})
 }
 
 // onlyOf returns the wanted posts in their order.
