@@ -28,13 +28,14 @@ function weight(what) {
 }
 
 /** points returns the cost of the work of an operation by the weights of the document. Each part is rounded down. */
-export function points({ commands, scripts, roundTrips, rows, bytes }) {
+export function points({ commands, scripts, roundTrips, rows, resolvers, bytes }) {
   return [
     weight('operation, whatever'),
     commands * weight('command of Redis'),
     scripts * weight('script of Redis'),
     roundTrips * weight('round trip'),
     rows * weight('rows'),
+    resolvers * weight('fields that the server resolves'),
     bytes * weight('bytes of the response'),
   ].reduce((sum, part) => sum + Math.floor(part), 0);
 }
