@@ -28,17 +28,12 @@ func TestResponses_AreBounded(t *testing.T) {
 	for range 100 {
 		a.addPost(author, strings.Repeat("\"", retwis.MaxPostBytes))
 	}
-	var texts, bios strings.Builder
-	for i := range 20 {
-		fmt.Fprintf(&texts, "t%d: text ", i)
-		fmt.Fprintf(&bios, "b%d: bio ", i)
-	}
 	page := func(selection string) string {
 		return `{ publicTimeline { posts(first: 100) { edges { node { ` + selection + ` } } } } }`
 	}
 	for name, query := range map[string]string{
-		"texts":           page(texts.String()),
-		"bios of authors": page("author { " + bios.String() + " }"),
+		"texts":           page(aliases("text", 20)),
+		"bios of authors": page("author { " + aliases("bio", 20) + " }"),
 	} {
 		final, response := a.ask(t.Context(), t, query)
 		wantError(t, response, "COMPLEXITY_LIMIT_EXCEEDED")
@@ -56,7 +51,7 @@ func TestResponses_AreBounded(t *testing.T) {
 		t.Errorf("%d bytes are held after the responses", used)
 	}
 	// gqlgen executes an operation with introspection, so its other fields are bounded by their price.
-	final, response := a.ask(t.Context(), t, `{ __schema { description } `+strings.TrimPrefix(page(texts.String()), "{"))
+	final, response := a.ask(t.Context(), t, `{ __schema { description } `+strings.TrimPrefix(page(aliases("text", 20)), "{"))
 	wantError(t, response, "COMPLEXITY_LIMIT_EXCEEDED")
 	if least := 100 * 20 * retwis.MaxPostBytes; final.Work.Bytes < least {
 		t.Errorf("charged %d bytes of a response that was written by gqlgen, want at least %d", final.Work.Bytes, least)
@@ -111,26 +106,22 @@ func TestOperations_ArePricedByTheirWork(t *testing.T) {
 		a.follow(carol, reader)
 	}
 	a.drain()
-	common := func(alias, size string) string {
-		return alias + `: user(username: "anna") { commonFollowers(first: ` + size + `, with: "` + globalUserID(bob.ID) + `") { totalCount } }`
+	common := func(size string) string {
+		return `user(username: "anna") { commonFollowers(first: ` + size + `, with: "` + globalUserID(bob.ID) + `") { totalCount } }`
 	}
 	small, _ := a.ask(t.Context(), t, `{ user(username: "anna") { commonFollowers(first: 1, with: "`+globalUserID(carol.ID)+`") { totalCount } } }`)
-	large, response := a.ask(t.Context(), t, `{ `+common("a", "1")+` }`)
+	large, response := a.ask(t.Context(), t, `{ a: `+common("1")+` }`)
 	wantData(t, response, `{"a": {"commonFollowers": {"totalCount": 300}}}`)
 	if large.Work.Rows < small.Work.Rows+3*300 {
 		t.Errorf("the common followers of large accounts count %+v, those of small ones %+v", large.Work, small.Work)
 	}
-	aliases := "{"
-	for i := range 20 {
-		aliases += " " + common(fmt.Sprint("a", i), "1")
-	}
-	again, _ := a.ask(t.Context(), t, aliases+"}")
+	again, _ := a.ask(t.Context(), t, "{ "+aliases(common("1"), 20)+"}")
 	if again.Work.Rows > large.Work.Rows+20 || again.Work.Scripts > large.Work.Scripts {
 		t.Errorf("the same page 20 times counts %+v, once %+v", again.Work, large.Work)
 	}
 	pages := "{"
 	for i := range 10 {
-		pages += " " + common(fmt.Sprint("a", i), fmt.Sprint(i+1))
+		pages += fmt.Sprintf(" a%d: %s", i, common(fmt.Sprint(i+1)))
 	}
 	if different, _ := a.ask(t.Context(), t, pages+"}"); different.Beyond < 9*3*300/10 || different.Total != different.Document+different.Price+different.Beyond-different.Refunded {
 		t.Errorf("ten pages cost %+v", different)
@@ -165,7 +156,7 @@ func TestOperations_PayForResolvers(t *testing.T) {
 			a.addPost(author, "hello")
 		}
 		final, response := a.ask(t.Context(), t, `{ publicTimeline { posts(first: 50) { edges { node {`+
-			strings.Join(aliases("ancestors { postId }", 4), " ")+`} } } } }`)
+			aliases("ancestors { postId }", 4)+`} } } } }`)
 		if n := final.Work.Resolvers; len(response.Errors) > 0 || n < 200 || n > 210 || final.Total < 200/cost.ResolversPerPoint {
 			t.Errorf("unplanned %t: 200 resolvers cost %+v: %v", unplanned, final, response.Errors)
 		}

@@ -146,9 +146,9 @@ func (db *pricedDB) operationsToPrice(t *testing.T, random *rand.Rand, n int) []
 		{Query: `{ publicTimeline { posts(first: 50) { edges { node { replyCount replies(first: 1) { pageInfo { hasNextPage } } } } } } }`},
 		{Query: `{ publicTimeline { posts(first: 100) { edges { node { replyCount inReplyTo { id } ancestors(last: 1) { postId post { id } } } } } } }`},
 		{Query: `{ publicTimeline { posts(first: 100) { edges { node { quoteCount quotedPost { postId } } } } } }`},
-		{Query: `{ publicTimeline { posts(first: 100) { edges { node {` + strings.Join(aliases("quotedPost { postId }", 45), " ") + `} } } } }`},
-		{Query: `{ publicTimeline { posts(first: 100) { edges { node {` + strings.Join(aliases("ancestors { postId }", 3), " ") + `} } } } }`},
-		{Query: `{ publicTimeline { posts(first: 100) { edges { node { author {` + strings.Join(aliases("timeline { kind }", 20), " ") + `} } } } } }`},
+		{Query: `{ publicTimeline { posts(first: 100) { edges { node {` + aliases("quotedPost { postId }", 45) + `} } } } }`},
+		{Query: `{ publicTimeline { posts(first: 100) { edges { node {` + aliases("ancestors { postId }", 3) + `} } } } }`},
+		{Query: `{ publicTimeline { posts(first: 100) { edges { node { author {` + aliases("timeline { kind }", 20) + `} } } } } }`},
 		{Query: `{ publicTimeline { posts(first: 100) { edges { node { likeCount viewerHasLiked } } } } }`},
 		{Query: `{ publicTimeline { posts(first: 50) { edges { node { likers(first: 1) { totalCount } } } } } }`},
 		{Query: `{ viewer { homeTimeline { posts(first: 20) { edges { node { id likeCount viewerHasLiked } } } } likedPosts(first: 100) { edges { likedAt } } } }`},
@@ -173,13 +173,13 @@ func (db *pricedDB) operationsToPrice(t *testing.T, random *rand.Rand, n int) []
 	return all
 }
 
-// aliases returns a selection under several names.
-func aliases(selection string, n int) []string {
-	all := make([]string, n)
-	for i := range all {
-		all[i] = fmt.Sprintf("a%d: %s", i, selection)
+// aliases returns a field with its selection under several names.
+func aliases(field string, n int) string {
+	var all strings.Builder
+	for i := range n {
+		fmt.Fprintf(&all, "a%d: %s ", i, field)
 	}
-	return all
+	return all.String()
 }
 
 // run runs an operation. It reports false if the operation is not accepted.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/enginetest"
 	"retwis/internal/redistest"
 )
 
@@ -88,9 +90,8 @@ func TestService_LosesNothingWhenPartsFail(t *testing.T) {
 		}
 		if len(home.posts) != len(want) {
 			again, err := reader.fetchHome(ctx)
-			t.Errorf("%s reads a home timeline of %d posts, want %d; of these, %q are there twice, and %q are of no author; then %d: %v",
-				reader.name, len(home.posts), len(want), repeated(home.posts),
-				slices.DeleteFunc(slices.Clone(home.posts), func(id string) bool { return want[id] }), len(again.posts), err)
+			t.Errorf("%s reads a home timeline of %d posts, want %d; %q are of no author or there twice; then %d: %v",
+				reader.name, len(home.posts), len(want), enginetest.Surplus(home.posts, slices.Collect(maps.Keys(want))), len(again.posts), err)
 		}
 		for _, author := range reader.followed() {
 			want := slices.Clone(author.posts)
@@ -112,16 +113,6 @@ func TestService_LosesNothingWhenPartsFail(t *testing.T) {
 	if code, stdout, stderr := invoke(t, d.env, "check"); code != 0 {
 		t.Errorf("check: code %d, printed\n%s%s", code, stdout, stderr)
 	}
-}
-
-// repeated returns the posts that are there more than once.
-func repeated(posts []string) []string {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(slices.Clone(posts), func(id string) bool {
-		first := !seen[id]
-		seen[id] = true
-		return first
-	})
 }
 
 // onlyOf returns the wanted posts in their order.

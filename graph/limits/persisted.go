@@ -141,13 +141,13 @@ func (p *Persisted) lookUp(ctx context.Context, hash string) (string, bool) {
 		p.log.WarnContext(ctx, "persisted documents: stored text does not match its hash", "hash", hash)
 		return "", false
 	}
-	p.cache.add(holder, hash, text).isDue(time.Now())
+	p.cache.add(holder, hash, text).startRenewal(time.Now()) // the store has renewed it
 	return text, true
 }
 
 // renew tells the store that a document of this process is in use: other processes, and this one after a restart, find it there.
 func (p *Persisted) renew(ctx context.Context, hash string, document *persistedDocument) {
-	if p.store == nil || !document.isDue(time.Now()) {
+	if p.store == nil || !document.startRenewal(time.Now()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
@@ -176,7 +176,7 @@ func (p *Persisted) Keep(ctx context.Context, params *graphql.RawParams, text st
 		}
 		document = p.cache.add(holder, hash, text)
 	}
-	if p.store == nil || !document.isDue(time.Now()) {
+	if p.store == nil || !document.startRenewal(time.Now()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
@@ -196,9 +196,9 @@ func (p *Persisted) warn(ctx context.Context, event string, err error) {
 	}
 }
 
-// isDue reports whether the document should be written to the store or renewed there, and notes that it is. A client that sends
+// startRenewal reports whether the document should be written to the store or renewed there, and notes that it is. A client that sends
 // a known document again does so because another process lacks it, or because it always does.
-func (d *persistedDocument) isDue(now time.Time) bool {
+func (d *persistedDocument) startRenewal(now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.stored.IsZero() && now.Sub(d.stored) < renewInterval {

@@ -305,13 +305,13 @@ func (e *Engine) Connection(of retwis.FollowConnection) ([]retwis.UserID, int) {
 	}
 }
 
-// Surplus returns the posts that a contains more often than b.
-func Surplus(a, b []retwis.PostID) []retwis.PostID {
-	count := map[retwis.PostID]int{}
+// Surplus returns the elements that a contains more often than b, as posts of timelines.
+func Surplus[T comparable](a, b []T) []T {
+	count := map[T]int{}
 	for _, id := range b {
 		count[id]++
 	}
-	var more []retwis.PostID
+	var more []T
 	for _, id := range a {
 		if count[id]--; count[id] < 0 {
 			more = append(more, id)

@@ -99,25 +99,26 @@ func (g *Groups) Executions() int64 { return g.counts.executions.Load() }
 // Deliveries returns how often an event was sent to a subscriber.
 func (g *Groups) Deliveries() int64 { return g.counts.deliveries.Load() }
 
-// join makes m a member of the group of an operation. It fails if the client is in too many groups.
-func (g *Groups) join(m *Member, op *graphql.OperationContext) error {
+// Join makes m the subscription of a client, which sends its events to a recipient: a member of the group of its operation. It is
+// called once, before the subscription starts. It fails if the client has subscriptions with too many different selections.
+func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.Client, to Recipient) error {
 	shared, perViewer := g.runner.RenderGroup(op)
 	key := groupKey{operation: shared}
 	if shared == "" {
 		return errTooLong
 	}
 	if perViewer {
-		key.viewer = m.client.User
+		key.viewer = client.User
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	found := g.byKey[key]
 	full := found == nil && len(g.byKey) >= maxGroups
-	if !full && (found == nil || found.clients[m.client.Key()].members == 0) {
-		if g.ofClient[m.client.Key()] >= maxOfClient {
+	if !full && (found == nil || found.clients[client.Key()].members == 0) {
+		if g.ofClient[client.Key()] >= maxOfClient {
 			return errTooManyGroups
 		}
-		g.ofClient[m.client.Key()]++
+		g.ofClient[client.Key()]++
 	}
 	if found == nil {
 		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}, uncounted: full}
@@ -129,16 +130,17 @@ func (g *Groups) join(m *Member, op *graphql.OperationContext) error {
 			found.queues = make([]queue, max(1, min(runtime.GOMAXPROCS(0)/2, maxQueues)))
 		}
 	}
-	c := found.clients[m.client.Key()]
+	c := found.clients[client.Key()]
 	if c.lanes == nil {
 		c.lanes = make([]lane, len(found.queues))
 	}
 	c.members++
 	c.joined++
-	found.clients[m.client.Key()] = c
+	found.clients[client.Key()] = c
 	found.joined++
-	m.group, m.number = found, c.joined
-	m.queue, m.lane = &found.queues[found.joined%len(found.queues)], &c.lanes[found.joined%len(found.queues)]
+	chosen := found.joined % len(found.queues)
+	m.to, m.client, m.group, m.number = to, client, found, c.joined
+	m.queue, m.lane = &found.queues[chosen], &c.lanes[chosen]
 	return nil
 }
 

@@ -47,13 +47,6 @@ type Member struct {
 	limited atomic.Pointer[error] // set: the client has no budget left, and the subscription ends
 }
 
-// Join makes m the subscription of a client, which sends its events to a recipient. It is
-// called once, before the subscription starts. It fails if the client has subscriptions with too many different selections.
-func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.Client, to Recipient) error {
-	m.to, m.client = to, client
-	return g.join(m, op)
-}
-
 // Withdraw undoes Join for a subscription that could not start. If it started, End leaves the group.
 func (m *Member) Withdraw() { m.group.leave(m.client) }
 
@@ -62,6 +55,14 @@ func (m *Member) Operation() *graphql.OperationContext { return m.group.op }
 
 // FilterBy implements [retwis.Sink].
 func (m *Member) FilterBy(apply func(retwis.Event) retwis.Event) { m.filter = apply }
+
+// filtered returns the event to send in place of an event, or nil.
+func (m *Member) filtered(e retwis.Event) retwis.Event {
+	if m.filter == nil {
+		return e
+	}
+	return m.filter(e)
+}
 
 // Take implements [retwis.Sink].
 func (m *Member) Take(e retwis.Event) bool {
@@ -75,10 +76,8 @@ func (m *Member) Take(e retwis.Event) bool {
 // Replay implements [retwis.Sink]. The caller has a goroutine for the replay, so it renders
 // at once.
 func (m *Member) Replay(ctx context.Context, e retwis.Event) {
-	if m.filter != nil {
-		if e = m.filter(e); e == nil {
-			return
-		}
+	if e = m.filtered(e); e == nil {
+		return
 	}
 	m.to.WaitForRoom(ctx)
 	if ctx.Err() == nil && m.limited.Load() == nil {

@@ -114,12 +114,10 @@ func (q *queue) deliver(e queued, more bool) {
 	if e.to.limited.Load() != nil {
 		return // it resumes after the last event that it got
 	}
-	if e.to.filter != nil {
-		if e.event = e.to.filter(e.event); e.event == nil {
-			return
-		}
-		more = false // the filter may suppress the others
+	if e.event = e.to.filtered(e.event); e.event == nil {
+		return
 	}
+	more = more && e.to.filter == nil // which may suppress the others
 	what, ok := contentOf(e.event)
 	if ok && q.rendered.event != nil && q.rendered.content == what && !e.to.group.private {
 		e.to.send(q.rendered.event, nil, e.event.EventCursor(), more)

@@ -81,10 +81,17 @@ func TestMember_FiltersInTheQueue(t *testing.T) {
 	q.rendered.content, _ = contentOf(&retwis.Advanced{})
 	q.rendered.event = &Rendered{}
 	for _, e := range q.take(nil) {
+		m.pending.Add(-1) // as run does
 		q.deliver(e, true)
 	}
 	if filtered != 2 || !slices.Equal(to.cursors, []retwis.Cursor{"passed"}) || to.more[0] {
 		t.Errorf("%d events were filtered; %q were sent, of which more follow: %t", filtered, to.cursors, to.more)
+	}
+	for range maxPending {
+		m.Take(&retwis.Advanced{Cursor: "suppressed"})
+	}
+	if m.Take(&retwis.Advanced{Cursor: "suppressed"}) {
+		t.Error("more events wait for the filter than may wait")
 	}
 	m.Replay(t.Context(), &retwis.Advanced{Cursor: "suppressed"})
 	if filtered != 3 || len(to.cursors) != 1 {
