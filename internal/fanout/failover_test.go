@@ -16,6 +16,7 @@ import (
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
+	"retwis/internal/store/inspect"
 )
 
 // A replica that lacks the latest deliveries takes over from its master. The author's outbox
@@ -77,10 +78,15 @@ func TestFailover_LosesNoDelivery(t *testing.T) {
 	for !slices.Contains(e.Read(retwis.Home(reader)), lost) {
 		time.Sleep(time.Millisecond)
 	}
-	// Wait until the entry leaves the outbox, which it must not do before the failover.
+	// Wait for the entry to leave the outbox, which it must not do before the failover.
 	for deadline := time.Now().Add(500 * time.Millisecond); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if waiting, err := e.Outbox.OutboxLength(t.Context()); err == nil && waiting == 0 {
-			break
+		first, err := inspect.NewInspector(e.Store).OutboxStarts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first[e.Outbox.PartitionOfUser(author)] == "" {
+			shards, err := doomed.Client().ClusterShards(t.Context()).Result()
+			t.Fatalf("the entries left their outbox before a replica had the deliveries; the master knows %+v, %v", shards, err)
 		}
 	}
 	doomed.Kill()

@@ -75,15 +75,26 @@ func (e *engine) fans(author retwis.UserID, n int) []retwis.UserID {
 	return fans
 }
 
-// everyFanHas verifies the homes of all fans.
+// everyFanHas verifies the homes of all fans. For homes that differ, it reports whether they are right
+// five seconds later.
 func (e *engine) everyFanHas(fans []retwis.UserID, want []retwis.PostID) {
 	e.T.Helper()
+	var wrong []retwis.UserID
 	for _, fan := range fans {
 		if got := e.Read(retwis.Home(fan)); !slices.Equal(got, want) {
-			e.T.Fatalf("home of %s: missing %v, extra or duplicate %v, in order %v",
-				fan, enginetest.Surplus(want, got), enginetest.Surplus(got, want), slices.Equal(got, enginetest.Newest(got)))
+			wrong = append(wrong, fan)
+			e.T.Errorf("home of %s in partition %d: missing %v, extra or duplicate %v, in order %v", fan, e.Outbox.PartitionOfUser(fan),
+				enginetest.Surplus(want, got), enginetest.Surplus(got, want), slices.Equal(got, enginetest.Newest(got)))
 		}
 	}
+	if len(wrong) == 0 {
+		return
+	}
+	time.Sleep(5 * time.Second)
+	late := slices.DeleteFunc(slices.Clone(wrong), func(fan retwis.UserID) bool { return !slices.Equal(e.Read(retwis.Home(fan)), want) })
+	e.T.Errorf("%d of %d homes are wrong; these are right now: %v", len(wrong), len(fans), late)
+	e.IsSound()
+	e.T.FailNow()
 }
 
 func TestKilledWorkers_LoseAndDuplicateNothing(t *testing.T) {
