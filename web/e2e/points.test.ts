@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Person } from "./api.ts";
-import { launch, login, settled, untilLive, visit } from "./browser.ts";
+import { launch, login, pill, settled, untilLive, visit } from "./browser.ts";
 import { startServer, type Server } from "./server.ts";
 
 let server: Server;
@@ -9,7 +9,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   // A budget that hardly refills: what is missing was used.
-  [server, browser] = await Promise.all([startServer("--rate-limits", "on", "--limit-reads", "20000/24h"), launch()]);
+  [server, browser] = await Promise.all([startServer("--rate-limits", "on", "--limit-reads", "200000/24h"), launch()]);
 });
 afterAll(async () => {
   await browser.close();
@@ -24,7 +24,7 @@ interface Points {
 }
 
 /** What a visit costs, without the price of asking. */
-async function costOf(person: Person, visited: () => Promise<void>): Promise<Points> {
+async function costOf(person: Person, visited: () => Promise<unknown>): Promise<Points> {
   const left = async (): Promise<Points> => ({ network: await Person.points(server.url), user: await person.points() });
   const [first, second] = [await left(), await left()];
   await visited();
@@ -63,3 +63,37 @@ test("home costs less than the documents say, and its reload less", async () => 
   expect(load.user).toBeLessThan(700);
   expect(reload.user).toBeLessThan(700);
 });
+
+test("50 visitors of one network load the app, reload it three times and watch it live within the budget of a minute", async () => {
+  const person = await Person.register(server.url, "watched");
+  await person.postMany(30, (i) => `Public ${i}.`);
+  const network = async (visited: () => Promise<void>) => (await costOf(person, visited)).network;
+  const pages: Page[] = [];
+  const enter = async (): Promise<void> => {
+    const page = await visit(browser, server.url);
+    await open(page, () => page.goto("/public"));
+    pages.push(page);
+  };
+  const posts = 10;
+  const watch = async (name: string): Promise<void> => {
+    await person.postMany(posts, (i) => `${name} ${i}.`);
+    for (const page of pages) await pill(page).filter({ hasText: `${posts} ` }).waitFor();
+  };
+  // What the first visitor pays for, the others do not: documents, and the rendering of live posts.
+  await enter();
+  const one = (await network(() => watch("One"))) / posts;
+  await open(pages[0]!, () => pages[0]!.reload());
+  const more = 3;
+  const load = (await network(async () => {
+    while (pages.length <= more) await enter();
+  })) / more;
+  const all = (await network(() => watch("All"))) / posts;
+  const reload = (await network(async () => {
+    for (const page of pages) await open(page, () => page.reload());
+  })) / pages.length;
+  const live = (all - one) / more;
+  console.info(`a visitor: load ${load}, reload ${reload} points; a live post: ${one} for one visitor, ${live} for each further one`);
+  expect(load).toBeGreaterThan(100);
+  const postsPerMinute = 30;
+  expect(50 * (load + 3 * reload) + postsPerMinute * (one + 49 * live)).toBeLessThan(120_000);
+}, 300_000);
