@@ -203,6 +203,31 @@ func TestFinishRegistration_ListsTheUser(t *testing.T) {
 	})
 }
 
+// A registration may still be in progress, unless it is old, or from the time when the clock of Redis was ahead.
+func TestFinishRegistration_WaitsForARecentOne(t *testing.T) {
+	t.Parallel()
+	url := redistest.Server(t).URL()
+	e := newEngine(t, store.Options{URL: url})
+	client := enginetest.Client(t, url)
+	users, err := e.Accounts.Users(t.Context(), e.Register("broken"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	breakOff(t, client, users[0], false)
+	key := enginetest.Keys(t, client, "*:user:"+users[0].ID.String())[0]
+	for _, tt := range []struct {
+		age     time.Duration
+		settled bool
+	}{{0, false}, {10 * time.Minute, true}, {-time.Hour, true}} {
+		if err := client.HSet(t.Context(), key, "state", "pending", "created", time.Now().Add(-tt.age).UnixMilli()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if settled, err := e.Tasks.FinishRegistration(t.Context(), users[0].ID, "broken"); settled != tt.settled || err != nil {
+			t.Errorf("settling a registration of %s ago: %t, %v, want %t", tt.age, settled, err, tt.settled)
+		}
+	}
+}
+
 // breakOff turns an account into one whose registration was interrupted.
 func breakOff(t *testing.T, client redis.UniversalClient, user *retwis.User, unclaimed bool) {
 	t.Helper()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"retwis/internal/redistest"
+	"retwis/internal/store/rdb"
 )
 
 func TestOutbox_WaitEndsWithItsContext(t *testing.T) {
@@ -35,5 +36,51 @@ func TestOutbox_WaitEndsWithItsContext(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Error("it waits on")
+	}
+}
+
+// Workers acquire leases while the clock of Redis is an hour ahead. When it is right again, these would last for an hour,
+// also those of workers that are dead or have stopped serving.
+func TestLeases_EndWhenTheClockGoesBack(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{URL: redistest.Server(t).URL()})
+	ctx, ahead := t.Context(), time.Hour
+	const served, ttl = 3, time.Minute
+	acquire := func(worker string) bool {
+		lease := s.Outbox.AcquireLeases(ctx, []int{served}, worker, ttl)[0]
+		if lease.Err != nil {
+			t.Fatal(lease.Err)
+		}
+		return lease.Held
+	}
+	if first, second := acquire("first"), acquire("second"); !first || second {
+		t.Fatalf("acquired by the first worker: %v, by the second: %v", first, second)
+	}
+	if err := s.db.Client.PExpire(ctx, s.db.Partition(served).Lease(), ahead+ttl).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if free, err := s.Outbox.FreeLeases(ctx, []int{served}); err != nil || len(free) != 1 {
+		t.Errorf("free leases: %v, %v", free, err)
+	}
+	if second, first := acquire("second"), acquire("first"); !second || first {
+		t.Errorf("acquired by the second worker: %v, by the first: %v", second, first)
+	}
+
+	sweep := func(worker string) bool {
+		held, err := s.Sweeps.AcquireSweep(ctx, worker, ttl, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return held
+	}
+	if first, second := sweep("first"), sweep("second"); !first || second {
+		t.Fatalf("the first sweeps: %v, the second: %v", first, second)
+	}
+	since := time.Now().Add(ahead)
+	if err := s.db.Client.HSet(ctx, rdb.SweepKey, "since", since.UnixMilli(), "until", since.Add(ttl).UnixMilli()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if second, first := sweep("second"), sweep("first"); !second || first {
+		t.Errorf("the second sweeps: %v, the first: %v", second, first)
 	}
 }

@@ -186,7 +186,8 @@ func (s *Tasks) FinishRegistration(ctx context.Context, id retwis.UserID, folded
 	if err != nil {
 		return false, fmt.Errorf("finish the registration of %s: created %q: %w", id, created, err)
 	}
-	if time.Since(time.UnixMilli(millis)) < s.options.PendingGrace {
+	// An account from the future was created before the clock went back.
+	if time.Since(time.UnixMilli(millis)).Abs() < s.options.PendingGrace {
 		return false, nil
 	}
 	holder, err := s.accounts.ClaimName(ctx, folded, id)

@@ -19,8 +19,8 @@ const (
 	MetaKey = "retwis:meta"
 	// WorkersKey is a sorted set: the workers, by the time their registration expires.
 	WorkersKey = "retwis:workers"
-	// SweepKey is a hash: worker, the worker that holds the lease of the sweep; until, its expiry; ended, the end
-	// of the last sweep.
+	// SweepKey is a hash: worker, the worker that holds the lease of the sweep; since, when it was acquired or renewed;
+	// until, its expiry; ended, the end of the last sweep.
 	SweepKey = "retwis:sweep"
 	// SessionsChannel announces ended sessions to every API process.
 	SessionsChannel = "retwis:sessions"
@@ -195,7 +195,7 @@ func (p Partition) Outbox() string { return p.Tag + ":outbox" }
 // Fields ah<author> and al<author>: the latest entry of the author whose delivery to homes or lists has begun.
 func (p Partition) Progress(outbox int) string { return p.Tag + ":progress:" + strconv.Itoa(outbox) }
 
-// Lease is a string that expires: the worker that holds the lease of the outbox.
+// Lease is a string that expires: the worker that holds the lease of the outbox, a space and its TTL in milliseconds.
 func (p Partition) Lease() string { return p.Tag + ":lease" }
 
 // DeadLetters is a stream, capped: entries that failed permanently.

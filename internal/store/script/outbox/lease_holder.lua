@@ -2,4 +2,5 @@
 --
 -- KEYS   1 lease
 -- Reply  the worker, '' if no worker holds the lease
-return redis.call('GET', KEYS[1]) or ''
+--@include lease
+return lease_holder(KEYS[1]) or ''

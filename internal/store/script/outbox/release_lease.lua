@@ -3,7 +3,8 @@
 -- KEYS   1 lease
 -- ARGV   1 worker
 -- Reply  'ok'
-if redis.call('GET', KEYS[1]) == ARGV[1] then
+--@include lease
+if lease_holder(KEYS[1]) == ARGV[1] then
   redis.call('DEL', KEYS[1])
 end
 return 'ok'

@@ -5,7 +5,7 @@
 -- Reply  'ok'
 --@include clock
 if redis.call('HGET', KEYS[1], 'worker') == ARGV[1] then
-  redis.call('HDEL', KEYS[1], 'worker', 'until')
+  redis.call('HDEL', KEYS[1], 'worker', 'since', 'until')
   if ARGV[2] == '1' then
     redis.call('HSET', KEYS[1], 'ended', string.format('%.0f', unix_ms()))
   end
