@@ -133,7 +133,7 @@ func (e *Environment) startAPI(ctx context.Context, address string) (*process, e
 		return nil, err
 	}
 	p.url = "http://" + address
-	return p, p.await(ctx, func() bool {
+	err = p.await(ctx, func() bool {
 		client := http.Client{Timeout: time.Second}
 		response, err := client.Get(p.url + "/readyz") //nolint:noctx // bounded by the client's time-out
 		if err != nil {
@@ -142,6 +142,11 @@ func (e *Environment) startAPI(ctx context.Context, address string) (*process, e
 		_ = response.Body.Close()
 		return response.StatusCode == http.StatusOK
 	})
+	if err != nil {
+		p.end(syscall.SIGKILL)
+		return nil, err
+	}
+	return p, nil
 }
 
 // startWorker starts a worker. It does not wait, because another worker serves its outboxes meanwhile.
