@@ -173,7 +173,7 @@ func (both *comparison) run(t *testing.T, data []byte) {
 			var op *graphql.OperationContext
 			got[i], op = w.answers(as(t, reader), o, variables, events)
 			valid = valid || op != nil
-			planned = planned || op != nil && w.executor.exec.Plan(op) != nil
+			planned = planned || op != nil && w.executor.exec.Plan(t.Context(), op) != nil
 		}
 		if diff := cmp.Diff(got[0], got[1]); diff != "" {
 			t.Fatalf("%s\nvariables %v, spoiled %d%%, reader %v\n(-gqlgen +plans):\n%s", o.text, variables, rate, reader, diff)

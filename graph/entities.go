@@ -76,7 +76,7 @@ func (h *TextHashtag) tag(ctx context.Context) (*retwis.Tag, error) {
 		return nil, nil
 	}
 	tag, err := loaders.From(ctx).Tags.Load(ctx, h.id)
-	if err != nil || tag == nil || retwis.FoldTag(tag.Name) != h.folded {
+	if err != nil || tag == nil || tag.Folded != h.folded {
 		return nil, err
 	}
 	return tag, nil

@@ -16,7 +16,7 @@ func (w *fakeBackend) tagPost(author *retwis.User, text string) *retwis.Post {
 		i := slices.IndexFunc(w.tags, func(t *retwis.Tag) bool { return retwis.FoldTag(t.Name) == found.Folded })
 		if i < 0 {
 			i = len(w.tags)
-			w.tags = append(w.tags, &retwis.Tag{ID: retwis.TagID((2000+i)*retwis.Buckets + 1), Name: found.Name})
+			w.tags = append(w.tags, &retwis.Tag{ID: retwis.TagID((2000+i)*retwis.Buckets + 1), Name: found.Name, Folded: found.Folded})
 		}
 		p.Tags = append(p.Tags, w.tags[i].ID)
 	}

@@ -152,6 +152,9 @@ func (db *pricedDB) operationsToPrice(t *testing.T, random *rand.Rand, n int) []
 		{Query: `{ publicTimeline { posts(first: 100) { edges { node { likeCount viewerHasLiked } } } } }`},
 		{Query: `{ publicTimeline { posts(first: 50) { edges { node { likers(first: 1) { totalCount } } } } } }`},
 		{Query: `{ viewer { homeTimeline { posts(first: 20) { edges { node { id likeCount viewerHasLiked } } } } likedPosts(first: 100) { edges { likedAt } } } }`},
+		{Query: `{` + aliases(`tag(name: "`+strings.Repeat("\uFDFA", 50)+`") { id }`, 29) + `}`},
+		{Query: `query($c: Cursor) { publicTimeline {` + aliases("posts(first: 1, after: $c) { liveCursor }", 20) + `} }`,
+			Variables: map[string]any{"c": strings.Repeat("AQEB", 60_000)}},
 		{Query: `{ __typename }`},
 	}
 	kinds := db.executor.schema

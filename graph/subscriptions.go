@@ -27,9 +27,6 @@ const planKey = "plan"
 // Call it once for an operation, before [Executor.Render]. It charges the client for the work of starting the subscription beyond its
 // price.
 func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) (retwis.EventSource, gqlerror.List) {
-	if plan := e.planOf(op); plan != nil {
-		op.Stats.SetExtension(planKey, plan)
-	}
 	ctx = e.withResponse(graphql.WithOperationContext(ctx, op))
 	client := limits.ClientOf(ctx)
 	price := limits.Price(op)
@@ -39,7 +36,11 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 		meter.Close()
 		return nil, gqlerror.List{e.present(ctx, err)}
 	}
-	source := e.subscribe(cost.With(ctx, meter), op)
+	ctx = cost.With(ctx, meter)
+	if plan := e.planOf(ctx, op); plan != nil {
+		op.Stats.SetExtension(planKey, plan)
+	}
+	source := e.subscribe(ctx, op)
 	done()
 	if errs := graphql.GetErrors(ctx); len(errs) > 0 {
 		meter.Close()
@@ -164,7 +165,7 @@ func (e *Executor) render(
 	inField := graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: "Subscription", Field: field})
 	plan, _ := op.Stats.GetExtension(planKey).(*exec.Plan)
 	if plan == nil {
-		plan = e.planOf(op)
+		plan = e.planOf(ctx, op)
 	}
 	if plan != nil {
 		return e.exec.Render(inField, op, plan, event)
@@ -178,11 +179,11 @@ func (e *Executor) render(
 }
 
 // planOf returns the plan of a subscription, or nil if gqlgen executes it.
-func (e *Executor) planOf(op *graphql.OperationContext) *exec.Plan {
+func (e *Executor) planOf(ctx context.Context, op *graphql.OperationContext) *exec.Plan {
 	if e.unplanned {
 		return nil
 	}
-	return e.exec.Plan(op)
+	return e.exec.Plan(ctx, op)
 }
 
 // withResponse returns a context that collects the errors of one response.

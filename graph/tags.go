@@ -5,14 +5,15 @@ import (
 	"errors"
 
 	"retwis/graph/loaders"
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
 // tagByName returns the hashtag with a name, or nil.
 func (r *Resolver) tagByName(ctx context.Context, name string) (*retwis.Tag, error) {
-	folded, ok := retwis.ParseTagName(name)
-	if !ok {
-		return nil, nil
+	folded, err := foldedOnce(ctx, name)
+	if folded == "" || err != nil {
+		return nil, err
 	}
 	type key struct{ tag string }
 	return loaders.Once(ctx, key{folded}, func() (*retwis.Tag, error) {
@@ -21,6 +22,18 @@ func (r *Resolver) tagByName(ctx context.Context, name string) (*retwis.Tag, err
 			return nil, nil
 		}
 		return tag, err
+	})
+}
+
+// foldedOnce returns the folded form of the name of a hashtag, empty if no hashtag has the name. It charges the operation for folding.
+func foldedOnce(ctx context.Context, name string) (string, error) {
+	type key struct{ name string }
+	return loaders.Once(ctx, key{name}, func() (string, error) {
+		if err := cost.Walk(ctx, len(name)); err != nil {
+			return "", err
+		}
+		folded, _ := retwis.ParseTagName(name)
+		return folded, nil
 	})
 }
 

@@ -116,10 +116,10 @@ func (c *DocumentCache) evictLocked() {
 }
 
 // planOf returns the plan of an operation, or nil if it cannot have one.
-func (c *DocumentCache) planOf(op *graphql.OperationContext, by *planner) *Plan {
+func (c *DocumentCache) planOf(ctx context.Context, op *graphql.OperationContext, by *planner) *Plan {
 	d, cached := c.plansOf(op)
-	plan, kept := cached.get(op, by)
-	if d != nil && kept > 0 {
+	plan, kept := cached.get(ctx, op, by)
+	if d != nil && kept != 0 {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if element, ok := c.byText[d.text]; ok && element.Value == d {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -20,7 +21,7 @@ func TestDocumentCache_StaysWithinItsBytes(t *testing.T) {
 	cache := l.documents
 	for i := range 400 {
 		_, op := l.operation(t, documentNumber(i), nil)
-		if l.schema.Plan(op) == nil {
+		if l.schema.Plan(t.Context(), op) == nil {
 			t.Fatal("the operation has no plan")
 		}
 		if cache.bytes > cache.maxBytes {
@@ -83,6 +84,53 @@ func TestDocumentCache_KeepsAPlanForEachCombinationOfConditions(t *testing.T) {
 	}
 }
 
+// More combinations of conditions than are kept cost their plans again, and do not fill the cache.
+func TestDocumentCache_ReportsEachPlanThatIsMade(t *testing.T) {
+	t.Parallel()
+	made, fields := 0, 0
+	l := newLibrary(Hooks{Planned: func(_ context.Context, n int) { made, fields = made+1, n }})
+	l.shelf = oneShelf()
+	const query = `query($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) {
+		a: shelf @include(if: $a) { name } b: shelf @include(if: $b) { name } c: shelf @include(if: $c) { name } d: shelf @include(if: $d) { name }
+		shelf { name first { title } } }`
+	run := func(variant int) {
+		variables := map[string]any{}
+		for i, name := range []string{"a", "b", "c", "d"} {
+			variables[name] = variant>>i&1 == 1
+		}
+		_, errs := l.run(t, query, variables)
+		wantErrors(t, errs)
+	}
+	bytes := 0
+	for round := range 3 {
+		for variant := range 1 << 4 {
+			run(variant)
+			if last := made; round > 0 {
+				run(variant)
+				if made != last {
+					t.Errorf("variant %d: the plan that was made last is not kept", variant)
+				}
+			}
+		}
+		if fields != 12 {
+			t.Errorf("the last plan has %d fields, want 12", fields)
+		}
+		_, op := l.operation(t, query, map[string]any{"a": true, "b": true, "c": true, "d": true})
+		d, cached := l.documents.plansOf(op)
+		total := 0
+		for _, plan := range cached.variants {
+			total += plan.bytes()
+		}
+		if len(cached.variants) != maxVariants || round > 0 && d.bytes-total != bytes {
+			t.Errorf("%d plans are cached, and %d bytes besides them, want %d and %d", len(cached.variants), d.bytes-total, maxVariants, bytes)
+		}
+		bytes = d.bytes - total
+	}
+	if made < 2*(1<<4-maxVariants) {
+		t.Errorf("only %d plans were reported", made)
+	}
+}
+
 // BenchmarkDocumentCache reports the memory of documents with their plans, beside what the cache counts.
 func BenchmarkDocumentCache(b *testing.B) {
 	l := newLibrary(Hooks{})
@@ -96,7 +144,7 @@ func BenchmarkDocumentCache(b *testing.B) {
 	before, n := heap(), 0
 	for b.Loop() {
 		_, op := l.operation(b, documentNumber(n), nil)
-		l.schema.Plan(op)
+		l.schema.Plan(b.Context(), op)
 		n++
 	}
 	b.ReportMetric(float64(heap()-before)/float64(n), "bytes/document")

@@ -23,6 +23,9 @@ type Hooks struct {
 	Flags map[string]Flags
 	Begin func(ctx context.Context, flags Flags)
 
+	// Planned is called after a plan was made, with the number of its fields.
+	Planned func(ctx context.Context, fields int)
+
 	// Written is called while a response is being written, with its length in bytes so far. If it fails, the rest is not
 	// written, the data of the response is null, and the error is one of the response.
 	Written func(ctx context.Context, length int) error

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -28,8 +29,9 @@ func newPlans(op *graphql.OperationContext) *plans {
 	return &plans{conditions: found.names, variants: map[uint]*Plan{}}
 }
 
-// get returns the plan for a request, and about how many more bytes the plans take now.
-func (p *plans) get(op *graphql.OperationContext, by *planner) (plan *Plan, kept int) {
+// get returns the plan for a request, and about how many more bytes the plans take now. If all variants are in use, a new one
+// replaces any other: nobody can keep others from having their plans kept.
+func (p *plans) get(ctx context.Context, op *graphql.OperationContext, by *planner) (plan *Plan, kept int) {
 	if len(p.conditions) > maxConditions {
 		return nil, 0
 	}
@@ -43,22 +45,37 @@ func (p *plans) get(op *graphql.OperationContext, by *planner) (plan *Plan, kept
 			variant |= 1 << i
 		}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if plan, ok := p.variants[variant]; ok {
+	if plan, ok := p.variant(variant); ok {
 		return plan, 0
 	}
-	plan, err := by.makePlan(op)
-	if err != nil {
-		plan = nil
-	}
-	if len(p.variants) < maxVariants {
-		p.variants[variant] = plan
-		if plan != nil {
-			kept = bytesPerField * plan.fields
+	plan = by.plan(ctx, op) // without the lock: requests for other variants go on
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept = plan.bytes() - p.variants[variant].bytes()
+	if _, ok := p.variants[variant]; !ok && len(p.variants) == maxVariants {
+		for other, replaced := range p.variants {
+			kept -= replaced.bytes()
+			delete(p.variants, other)
+			break
 		}
 	}
+	p.variants[variant] = plan
 	return plan, kept
+}
+
+func (p *plans) variant(number uint) (*Plan, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	plan, ok := p.variants[number]
+	return plan, ok
+}
+
+// bytes returns about how many bytes a plan takes, 0 if it is nil.
+func (p *Plan) bytes() int {
+	if p == nil {
+		return 0
+	}
+	return bytesPerField * p.fields
 }
 
 // conditions collects the variables that decide which fields an operation selects.

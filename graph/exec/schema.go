@@ -36,6 +36,9 @@ func NewSchema(c Config) *Schema {
 	if c.Hooks.Begin == nil {
 		c.Hooks.Begin = func(context.Context, Flags) {}
 	}
+	if c.Hooks.Planned == nil {
+		c.Hooks.Planned = func(context.Context, int) {}
+	}
 	if c.Hooks.Written == nil {
 		c.Hooks.Written = func(context.Context, int) error { return nil }
 	}
@@ -47,26 +50,37 @@ func NewSchema(c Config) *Schema {
 	}
 }
 
-// Exec implements [graphql.ExecutableSchema].
+// Exec implements [graphql.ExecutableSchema]. Making the plan is a part of the response, so that it waits for its turn, too.
 func (s *Schema) Exec(ctx context.Context) graphql.ResponseHandler {
 	op := graphql.GetOperationContext(ctx)
-	plan := s.Plan(op)
-	if plan == nil {
+	if op.Operation.Operation == ast.Subscription {
 		return s.ExecutableSchema.Exec(ctx)
 	}
-	switch op.Operation.Operation {
-	case ast.Query:
-		return s.once(op, plan, (*execution).query)
-	case ast.Mutation:
-		return s.once(op, plan, (*execution).mutation)
-	default:
+	var respond graphql.ResponseHandler
+	return func(ctx context.Context) *graphql.Response {
+		if respond == nil {
+			respond = s.responses(ctx, op)
+		}
+		return respond(ctx)
+	}
+}
+
+// responses returns the handler of a query or a mutation.
+func (s *Schema) responses(ctx context.Context, op *graphql.OperationContext) graphql.ResponseHandler {
+	plan := s.Plan(ctx, op)
+	switch {
+	case plan == nil:
 		return s.ExecutableSchema.Exec(ctx)
+	case op.Operation.Operation == ast.Query:
+		return s.once(op, plan, (*execution).query)
+	default:
+		return s.once(op, plan, (*execution).mutation)
 	}
 }
 
 // Plan returns the plan of an operation, or nil if gqlgen has to execute it.
-func (s *Schema) Plan(op *graphql.OperationContext) *Plan {
-	plan := s.documents.planOf(op, &s.planner)
+func (s *Schema) Plan(ctx context.Context, op *graphql.OperationContext) *Plan {
+	plan := s.documents.planOf(ctx, op, &s.planner)
 	if plan != nil && op.Operation.Operation == ast.Subscription && !plan.isStream() {
 		return nil
 	}

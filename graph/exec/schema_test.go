@@ -183,7 +183,7 @@ func TestSchema_RendersEvents(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, op := l.operation(t, query, nil)
-			plan := l.schema.Plan(op)
+			plan := l.schema.Plan(ctx, op)
 			if plan == nil {
 				t.Fatal("the subscription has no plan")
 			}

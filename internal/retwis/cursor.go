@@ -88,7 +88,7 @@ func (p TimelinePosition) Cursor() Cursor {
 	if p.Deep {
 		shape = 1
 	}
-	numbers := make([]int64, timelineNumbers, timelineNumbers+3*(1+CursorReserve))
+	numbers := make([]int64, timelineNumbers, maxNumbers)
 	add := func(e Element, shift int) {
 		switch {
 		case e.Reposted != 0:
@@ -171,8 +171,17 @@ func seal(kind byte, numbers ...int64) Cursor {
 	return Cursor(base64.RawURLEncoding.EncodeToString(b))
 }
 
+// maxNumbers is how many numbers a cursor has at most, and maxCursorLength how many characters.
+const (
+	maxNumbers      = timelineNumbers + 3*(1+CursorReserve)
+	maxCursorLength = (8*(1+maxNumbers*binary.MaxVarintLen64+crc32.Size) + 5) / 6
+)
+
 // open decodes a cursor that seal returned. No number is negative.
 func (c Cursor) open(kind byte) ([]int64, bool) {
+	if len(c) > maxCursorLength {
+		return nil, false
+	}
 	b, err := base64.RawURLEncoding.DecodeString(string(c))
 	if err != nil || len(b) <= crc32.Size {
 		return nil, false

@@ -191,3 +191,15 @@ func wantBadFollowCursor(t *testing.T, cursor Cursor, of FollowConnection) {
 		t.Fatalf("cursor %q is read as %+v, %v", cursor, got, err)
 	}
 }
+
+// A cursor may be an argument of many connections, each of which opens it.
+func TestCursor_RefusesLongOnesUnread(t *testing.T) {
+	long := Cursor(strings.Repeat("AQEB", 60_000))
+	if n := testing.AllocsPerRun(10, func() {
+		if _, err := long.TimelinePosition(Home(7)); !errors.Is(err, ErrBadCursor) {
+			t.Errorf("got %v", err)
+		}
+	}); n > 0 {
+		t.Errorf("a long cursor costs %v allocations", n)
+	}
+}

@@ -25,8 +25,9 @@ func ParseTagID(s string) (TagID, error) {
 
 // Tag is a hashtag. Its timeline has the posts whose texts contain it.
 type Tag struct {
-	ID   TagID
-	Name string // as it was first spelled, without the #
+	ID     TagID
+	Name   string // as it was first spelled, without the #
+	Folded string // by [FoldTag]
 }
 
 // Limits of hashtags.
@@ -107,7 +108,10 @@ func foldedTag(name string) (string, bool) {
 		return "", false
 	}
 	folded := FoldTag(name)
-	return folded, len(folded) <= maxTagBytes && strings.ContainsFunc(folded, unicode.IsLetter)
+	if len(folded) > maxTagBytes || !strings.ContainsFunc(folded, unicode.IsLetter) {
+		return "", false
+	}
+	return folded, true
 }
 
 // FoldTag returns the form in which names of hashtags are compared. It ignores case, compatibility forms such as full-width letters,
