@@ -130,7 +130,7 @@ func TestKilledWorkers_LoseAndDuplicateNothing(t *testing.T) {
 			t.Errorf("%d of %d kills interrupted deliveries, want at least %d", hits, kills, kills/5)
 		}
 		t.Logf("%d of %d kills interrupted deliveries, %d posts", hits, kills, len(want))
-		e.DrainWithin(3 * time.Minute)
+		e.Drain()
 		e.everyFanHas(fans, enginetest.Newest(want))
 		e.IsSound()
 	})
