@@ -88,7 +88,7 @@ func TestDocumentCache_KeepsAPlanForEachCombinationOfConditions(t *testing.T) {
 func TestDocumentCache_ReportsEachPlanThatIsMade(t *testing.T) {
 	t.Parallel()
 	made, fields := 0, 0
-	l := newLibrary(Hooks{Planned: func(_ context.Context, n int) { made, fields = made+1, n }})
+	l := newLibrary(Hooks{Planned: func(_ context.Context, n int) { made, fields = made+1, max(fields, n) }})
 	l.shelf = oneShelf()
 	const query = `query($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) {
 		a: shelf @include(if: $a) { name } b: shelf @include(if: $b) { name } c: shelf @include(if: $c) { name } d: shelf @include(if: $d) { name }
@@ -113,7 +113,7 @@ func TestDocumentCache_ReportsEachPlanThatIsMade(t *testing.T) {
 			}
 		}
 		if fields != 12 {
-			t.Errorf("the last plan has %d fields, want 12", fields)
+			t.Errorf("the largest plan has %d fields, want 12", fields)
 		}
 		_, op := l.operation(t, query, map[string]any{"a": true, "b": true, "c": true, "d": true})
 		d, cached := l.documents.plansOf(op)
