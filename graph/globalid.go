@@ -138,7 +138,7 @@ func unmarshalID[T any](v any) (T, error) {
 	s, _ := v.(string)
 	id, ok := parseGlobalID(s).(T)
 	if !ok {
-		return id, badInput("%v is not an id of the expected type", shown(v))
+		return id, badInput("%v is not an id of the expected type", v)
 	}
 	return id, nil
 }

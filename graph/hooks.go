@@ -36,7 +36,7 @@ func hooks() exec.Hooks {
 				},
 			},
 		},
-		Planned: func(ctx context.Context, fields int) { _ = cost.Walk(ctx, fields) }, // the response fails
+		Planned: func(ctx context.Context, fields int) { _ = cost.Walk(ctx, fields) }, // without budget, writing the response fails
 		Flags: map[string]exec.Flags{
 			"User.postCount":         selectsCounts,
 			"User.followerCount":     selectsCounts,

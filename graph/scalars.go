@@ -41,7 +41,7 @@ func appendDateTime(b []byte, t time.Time) []byte {
 func UnmarshalDateTime(v any) (time.Time, error) {
 	s, ok := v.(string)
 	if !ok {
-		return time.Time{}, badInput("a DateTime is a string, not %v", shown(v))
+		return time.Time{}, badInput("a DateTime is a string, not %v", v)
 	}
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
@@ -59,7 +59,7 @@ func appendCursor(b []byte, c retwis.Cursor) []byte { return exec.AppendString(b
 func UnmarshalCursor(v any) (retwis.Cursor, error) {
 	s, ok := v.(string)
 	if !ok {
-		return "", badInput("a Cursor is a string, not %v", shown(v))
+		return "", badInput("a Cursor is a string, not %v", v)
 	}
 	return retwis.Cursor(s), nil
 }
@@ -71,7 +71,7 @@ func MarshalInt(n int) graphql.Marshaler { return graphql.MarshalInt(n) }
 func UnmarshalInt(v any) (int, error) {
 	n, err := graphql.UnmarshalInt32(v)
 	if err != nil {
-		return 0, badInput("%v is not a 32-bit Int", shown(v))
+		return 0, badInput("%v is not a 32-bit Int", v)
 	}
 	return int(n), nil
 }
@@ -83,25 +83,21 @@ func MarshalFloat(f float64) graphql.Marshaler { return graphql.MarshalFloat(f) 
 func UnmarshalFloat(v any) (float64, error) {
 	f, err := graphql.UnmarshalFloat(v)
 	if err != nil {
-		return 0, badInput("%v is not a Float", shown(v))
+		return 0, badInput("%v is not a Float", v)
 	}
 	return f, nil
 }
 
-// shown returns what an error says of an input value. Printing a large object takes long, and it is an input of each field that it is
-// an argument of.
-func shown(v any) any {
-	switch v.(type) {
-	case map[string]any:
-		return "an object"
-	case []any:
-		return "a list"
-	default:
-		return v
-	}
-}
-
-// badInput returns the error of an invalid argument.
+// badInput returns the error of an invalid argument. It does not print objects and lists among args: that takes long for large
+// ones, and an input is parsed again for each field that it is an argument of.
 func badInput(format string, args ...any) error {
+	for i, arg := range args {
+		switch arg.(type) {
+		case map[string]any:
+			args[i] = "an object"
+		case []any:
+			args[i] = "a list"
+		}
+	}
 	return retwis.Errorf(retwis.CodeBadUserInput, "%s", fmt.Sprintf(format, args...))
 }

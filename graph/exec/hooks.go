@@ -23,7 +23,7 @@ type Hooks struct {
 	Flags map[string]Flags
 	Begin func(ctx context.Context, flags Flags)
 
-	// Planned is called after a plan was made, with the number of its fields.
+	// Planned is called after a plan was made or given up, with the number of its fields.
 	Planned func(ctx context.Context, fields int)
 
 	// Written is called while a response is being written, with its length in bytes so far. If it fails, the rest is not

@@ -68,26 +68,17 @@ type planning struct {
 	plan *Plan
 }
 
-// plan makes the plan of an operation, and reports the work. It returns nil if the operation cannot have a plan.
-func (p *planner) plan(ctx context.Context, op *graphql.OperationContext) *Plan {
-	plan, err := p.makePlan(op)
-	p.hooks.Planned(ctx, plan.fields)
-	if err != nil {
-		return nil
-	}
-	return plan
-}
-
-// makePlan returns the plan of an operation. After an error, it is incomplete. gqlgen itself collects the fields. The error says why the operation cannot
-// have a plan.
-func (p *planner) makePlan(op *graphql.OperationContext) (*Plan, error) {
+// makePlan returns the plan of an operation, and reports the work. gqlgen itself collects the fields. The error says why
+// the operation cannot have a plan.
+func (p *planner) makePlan(ctx context.Context, op *graphql.OperationContext) (*Plan, error) {
 	root := p.types[rootName(op.Operation.Operation)]
 	if root == nil {
-		return &Plan{}, fmt.Errorf("there is no type %s", rootName(op.Operation.Operation))
+		return nil, fmt.Errorf("there is no type %s", rootName(op.Operation.Operation))
 	}
 	made := planning{p, op, &Plan{}}
 	var err error
 	made.plan.root, err = made.selection(root, op.Operation.SelectionSet, nil)
+	p.hooks.Planned(ctx, made.plan.fields)
 	return made.plan, err
 }
 

@@ -48,7 +48,10 @@ func (p *plans) get(ctx context.Context, op *graphql.OperationContext, by *plann
 	if plan, ok := p.variant(variant); ok {
 		return plan, 0
 	}
-	plan = by.plan(ctx, op) // without the lock: requests for other variants go on
+	plan, err := by.makePlan(ctx, op) // without the lock: requests for other variants go on
+	if err != nil {
+		plan = nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	kept = plan.bytes() - p.variants[variant].bytes()
