@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -58,7 +59,7 @@ func All() []Fault {
 		{Name: "break-pubsub", Help: "all pub/sub connections break", Inject: breakPubSub},
 		{Name: "kill-master", Help: "kill -9 of a master, failover, return as a replica", Cluster: true, Inject: killMaster},
 		{Name: "failover", Help: "a replica takes over from its master", Cluster: true, Inject: failover},
-		{Name: "reshard", Help: "1000 slots move between masters", Cluster: true, Inject: reshard},
+		{Name: "reshard", Help: "up to 1000 slots move between masters", Cluster: true, Inject: reshard},
 		{Name: "kill-master-and-worker", Help: "both at once", Cluster: true, Inject: func(ctx context.Context, e *Environment) error {
 			return together(ctx, e, worker, killMaster)
 		}},
@@ -227,15 +228,16 @@ func failover(ctx context.Context, e *Environment) error {
 }
 
 // reshard moves slots. On a busy machine a replica may replace one of the two masters meanwhile, which ends the move in the
-// middle of a slot. Then redis-cli repairs that slot, and the next attempt moves slots between the current masters.
+// middle of a slot. Then redis-cli repairs that slot, and the next attempt moves half as many slots between the current masters:
+// a shorter move is more likely to end before the next replacement.
 func reshard(ctx context.Context, e *Environment) error {
 	ctx = context.WithoutCancel(ctx)
-	for try := 1; ; try++ {
-		from, err := moveSlots(ctx, e)
+	for slots := 1000; ; slots /= 2 {
+		from, err := moveSlots(ctx, e, slots)
 		if err == nil {
 			return e.redis.awaitWhole(ctx)
 		}
-		if try == 3 || from == nil {
+		if slots < 10 || from == nil {
 			return err
 		}
 		if err := e.redis.awaitWhole(ctx); err != nil {
@@ -248,7 +250,7 @@ func reshard(ctx context.Context, e *Environment) error {
 }
 
 // moveSlots moves slots between two random masters, and returns the first of them.
-func moveSlots(ctx context.Context, e *Environment) (*redisNode, error) {
+func moveSlots(ctx context.Context, e *Environment, slots int) (*redisNode, error) {
 	from, err := e.redis.master(ctx)
 	if err != nil {
 		return nil, err
@@ -265,5 +267,5 @@ func moveSlots(ctx context.Context, e *Environment) (*redisNode, error) {
 			return nil, err
 		}
 	}
-	return from, cli(ctx, "--cluster", "reshard", from.address, "--cluster-from", ids[0], "--cluster-to", ids[1], "--cluster-slots", "1000", "--cluster-yes")
+	return from, cli(ctx, "--cluster", "reshard", from.address, "--cluster-from", ids[0], "--cluster-to", ids[1], "--cluster-slots", strconv.Itoa(slots), "--cluster-yes")
 }
