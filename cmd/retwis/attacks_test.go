@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -81,6 +82,7 @@ func runLoad(text string) {
 	}
 	run := map[string]attack{
 		"heavy operations":             heavyOperations(l.Star),
+		"work without Redis":           workWithoutRedis,
 		"files":                        files,
 		"slow uploads":                 slowUploads,
 		"unread answers":               unreadAnswers,
@@ -124,6 +126,40 @@ func heavyOperations(star string) attack {
 			return c.Do(request(ctx, http.MethodPost, url+"/graphql", address, strings.NewReader(operations[n%len(operations)])))
 		})
 	}
+}
+
+// workWithoutRedis is an attack that sends small operations for which the service alone works: it makes execution plans for fields
+// that are not executed, looks up long names, and validates default values.
+func workWithoutRedis(ctx context.Context, url, address string, number int) int64 {
+	const (
+		conditions = 9
+		fields     = "id text createdAt inReplyToId quotedPostId quoteCount replyCount likeCount author { id username displayName bio } "
+		posts      = "posts(first: 1) { edges { cursor node { " + fields
+	)
+	var variables, planned, names strings.Builder
+	for i := range conditions {
+		fmt.Fprintf(&variables, "$b%d: Boolean! ", i)
+		fmt.Fprintf(&planned, "a%d: timeline @include(if: $b%d) { %sauthor { timeline { %s} } } } } } } } } ", i, i, posts, posts)
+	}
+	for i := range 29 {
+		fmt.Fprintf(&names, "a%d: tag(name: $name) { id } ", i)
+	}
+	documents := []string{
+		"query (" + variables.String() + `) { user(username: "nobody") { ` + planned.String() + "} }",
+		"query ($name: String!) { " + names.String() + "}",
+		"query ($ids: [ID!]! = [" + strings.Repeat("1 ", 1800) + "]) { nodes(ids: $ids) @skip(if: true) { id } }",
+	}
+	return repeat(ctx, func(c *http.Client, n int) (*http.Response, error) {
+		values := map[string]any{"name": strings.Repeat("\uFDFA", 50)}
+		for i := range conditions {
+			values[fmt.Sprintf("b%d", i)] = (n/len(documents)+number)>>i&1 == 1
+		}
+		body, err := json.Marshal(map[string]any{"query": documents[n%len(documents)], "variables": values})
+		if err != nil {
+			panic(err)
+		}
+		return c.Do(request(ctx, http.MethodPost, url+"/graphql", address, bytes.NewReader(body)))
+	})
 }
 
 // files is an attack that loads the start page of the web app.

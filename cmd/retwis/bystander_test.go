@@ -33,6 +33,7 @@ func TestBystander_IsServedBesideHeavyClients(t *testing.T) {
 		{Attack: "heavy operations", Addresses: 1, Connections: 200},
 		{Attack: "heavy operations", Addresses: 1, Connections: 16},
 		{Attack: "heavy operations", Addresses: 20, Connections: 2},
+		{Attack: "work without Redis", Addresses: 1, Connections: 200},
 		{Attack: "files", Addresses: 1, Connections: 200},
 		{Attack: "slow uploads", Addresses: 1, Connections: 200},
 		{Attack: "unread answers", Addresses: 1, Connections: 50},
