@@ -163,6 +163,19 @@ func TestOperations_PayForResolvers(t *testing.T) {
 	}
 }
 
+// Attack: a known document whose default values take long to validate, for each request again.
+func TestOperations_PayForTheValuesOfVariables(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	for values, extra := range map[int]int{1: 0, 200: 10, 1800: 90} {
+		literal := "[" + strings.Repeat(`"x",`, values) + "]"
+		final, response := a.ask(t.Context(), t, `query ($ids: [ID!]! = `+literal+`) { __typename nodes(ids: $ids) @skip(if: true) { id } }`)
+		if want := cost.PerOperation + extra; len(response.Errors) > 0 || final.Total-final.Document != want {
+			t.Errorf("%d values cost %+v, want %d: %v", values, final, want, response.Errors)
+		}
+	}
+}
+
 // Each aliased read of the API is made once with equal arguments.
 func TestOperations_MakeEqualReadsOnce(t *testing.T) {
 	t.Parallel()

@@ -155,6 +155,7 @@ func (db *pricedDB) operationsToPrice(t *testing.T, random *rand.Rand, n int) []
 		{Query: `{` + aliases(`tag(name: "`+strings.Repeat("\uFDFA", 50)+`") { id }`, 29) + `}`},
 		{Query: `query($c: Cursor) { publicTimeline {` + aliases("posts(first: 1, after: $c) { liveCursor }", 20) + `} }`,
 			Variables: map[string]any{"c": strings.Repeat("AQEB", 60_000)}},
+		{Query: `query ($ids: [ID!]! = [` + strings.Repeat(`"x",`, 1800) + `]) { __typename nodes(ids: $ids) @skip(if: true) { id } }`},
 		{Query: `{ __typename }`},
 	}
 	kinds := db.executor.schema

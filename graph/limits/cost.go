@@ -3,6 +3,7 @@ package limits
 import (
 	"context"
 	"encoding/json"
+	"math"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -37,6 +38,8 @@ const (
 	nameCost          = 4     // looking up the usernames in a text
 	searchCost        = 50    // every partition is asked
 	sessionsPerViewer = 10    // the maximum is 100
+
+	valuesPerPoint = 20 // of variables, which are validated for each request
 )
 
 // costOfMutation returns the price of a mutation, for its work in the request and in workers.
@@ -52,10 +55,10 @@ func costOfMutation(name string) int {
 	return mutationCost
 }
 
-// Names of the cost, and of its part for introspection, among the statistics of an operation.
+// Names of the cost, and of its part for work that no meter sees, among the statistics of an operation.
 const (
-	costKey          = "cost"
-	introspectionKey = "introspectionCost"
+	costKey      = "cost"
+	unmeteredKey = "unmeteredCost"
 )
 
 // OperationCost is a gqlgen extension that computes the cost of each operation, for [Cost], and refuses operations that
@@ -71,9 +74,10 @@ func (OperationCost) Validate(graphql.ExecutableSchema) error { return nil }
 // MutateOperationContext implements [graphql.OperationContextMutator].
 func (OperationCost) MutateOperationContext(_ context.Context, op *graphql.OperationContext) *gqlerror.Error {
 	c := calculator{variables: op.Variables, fragments: map[*ast.FragmentDefinition]int{}}
-	total := saturate(cost.PerOperation + c.selections(op.Operation.SelectionSet))
+	values := countValues(op.Variables, math.MaxInt) / valuesPerPoint // default values included: those sent have a bound, too
+	total := saturate(cost.PerOperation + values + c.selections(op.Operation.SelectionSet))
 	op.Stats.SetExtension(costKey, total)
-	op.Stats.SetExtension(introspectionKey, c.introspection)
+	op.Stats.SetExtension(unmeteredKey, values+c.introspection)
 	if total > maxCost {
 		return tooComplex("the operation asks for too much: it costs more than %d; ask for smaller pages, or fewer fields", maxCost)
 	}
@@ -86,11 +90,11 @@ func Cost(op *graphql.OperationContext) int {
 	return total
 }
 
-// Price returns what an operation is charged before it runs. [OperationCost] must have computed its cost. Introspection and
-// mutations do work that no meter sees, so their costs are due in full.
+// Price returns what an operation is charged before it runs. [OperationCost] must have computed its cost. No meter sees the
+// work of variables, introspection and mutations, so their costs are due in full.
 func Price(op *graphql.OperationContext) cost.Price {
-	schema, _ := op.Stats.GetExtension(introspectionKey).(int)
-	price := cost.Price{Charged: Cost(op), Fixed: cost.PerOperation + schema}
+	unmetered, _ := op.Stats.GetExtension(unmeteredKey).(int)
+	price := cost.Price{Charged: Cost(op), Fixed: cost.PerOperation + unmetered}
 	if op.Operation.Operation == ast.Mutation {
 		for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Mutation"}) {
 			price.Covered += costOfMutation(field.Name)

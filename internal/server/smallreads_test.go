@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/server"
 	"retwis/internal/server/servertest"
@@ -71,7 +72,7 @@ func TestServer_ChargesSmallReads(t *testing.T) {
 				_, _ = io.WriteString(c, inFrames)
 				inFrames = fragment
 			}
-		}, many/5 - freeReads},
+		}, cost.PerUpgrade + many/5 - freeReads},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -287,7 +287,7 @@ func TestProtocol_ChargesWhatStartsNothing(t *testing.T) {
 			}
 		}
 		var c *servertest.Socket
-		charged("a socket", 2*cost.PerRequest, func() { c = h.Ready("") })
+		charged("a socket", cost.PerUpgrade+cost.PerRequest, func() { c = h.Ready("") })
 		charged("the end of no operation", cost.Message(0), func() { c.Complete("none") })
 		charged("a ping", cost.Message(0), func() { c.Send(`{"type":"ping"}`) })
 		c.Expect(`{"type":"pong"}`)
@@ -305,17 +305,17 @@ func TestProtocol_ChargesWhatStartsNothing(t *testing.T) {
 		charged("a long message", cost.Received(len(long)), func() { c.Send(long) })
 
 		const payload = `{"authorization":"Bearer nonsense"}`
-		charged("an invalid token", cost.PerRequest+cost.Refused(len(payload)), func() {
+		charged("an invalid token", cost.PerUpgrade+cost.Refused(len(payload)), func() {
 			c := h.Socket()
 			c.Send(`{"type":"connection_init","payload":` + payload + `}`)
 			c.ExpectClose(4403)
 		})
-		charged("a foreign origin", cost.PerRequest+cost.PerRefusal, func() {
+		charged("a foreign origin", cost.PerUpgrade+cost.PerRefusal, func() {
 			if _, status, err := h.Upgrade("Origin: https://evil.test"); err == nil || status != http.StatusForbidden {
 				h.Errorf("status %d, %v", status, err)
 			}
 		})
-		charged("another version", cost.PerRequest+cost.PerRefusal, func() {
+		charged("another version", cost.PerUpgrade+cost.PerRefusal, func() {
 			if w, _ := h.Do(http.MethodGet, "", "", "Connection: Upgrade", "Upgrade: websocket"); w.StatusCode != http.StatusBadRequest {
 				h.Errorf("status %d", w.StatusCode)
 			}

@@ -64,7 +64,7 @@ func New(ctx context.Context, opts Options) *Handler {
 // Upgrade upgrades a request to a websocket and returns at once: the socket outlives the request, whose buffers are
 // freed.
 func (h *Handler) Upgrade(x *httpapi.Exchange) {
-	h.Runner.Pay(x.R.Context(), cost.PerRequest)
+	h.Runner.Pay(x.R.Context(), cost.PerUpgrade)
 	switch {
 	case !h.Origins.MayUpgrade(x.R, x.TLS):
 		h.Runner.Refused(x.R.Context(), 0)
