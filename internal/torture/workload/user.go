@@ -38,7 +38,8 @@ type User struct {
 }
 
 const (
-	registerMutation = `mutation($name: String!) { register(input: {username: $name, password: "torture test"}) { token user { id } userErrors { code message } } }`
+	registerMutation = `mutation($name: String!) { session: register(input: {username: $name, password: "torture test"}) { token user { id } userErrors { code message } } }`
+	loginMutation    = `mutation($name: String!) { session: login(input: {username: $name, password: "torture test"}) { token user { id } userErrors { code message } } }`
 	postMutation     = `mutation($text: String!, $key: String!, $answered: ID) { createPost(input: {text: $text, idempotencyKey: $key, inReplyToId: $answered}) { edge { node { id } } userErrors { code message } } }`
 	deleteMutation   = `mutation($id: ID!) { deletePost(input: {postId: $id}) { userErrors { code message } } }`
 	followMutation   = `mutation($id: ID!, $reposts: Boolean) { followUser(input: {userId: $id, showReposts: $reposts}) { userErrors { code message } } }`
@@ -54,18 +55,45 @@ const (
 	followsQuery     = `query($id: ID!) { node(id: $id) { ... on User { viewerFollows } } }`
 )
 
-// register creates the account. It is done before faults begin.
+// register creates the account, or logs in if an attempt with an unknown outcome has created it. It is done before faults begin,
+// but a busy machine may not answer in time.
 func (u *User) register(ctx context.Context) error {
+	tried := false
+	err := settle(func() error {
+		err := u.enter(ctx, registerMutation)
+		if tried && errors.Is(err, errRefused) {
+			err = u.enter(ctx, loginMutation)
+		}
+		tried = true
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("register %s: %w", u.Name, err)
+	}
+	return nil
+}
+
+// settle repeats a step of the set-up whose outcome is unknown, a few times.
+func settle(step func() error) error {
+	err := step()
+	for try := 1; err != nil && !errors.Is(err, errRefused) && try < 5; try++ {
+		err = step()
+	}
+	return err
+}
+
+// enter begins a session with a mutation whose field is named session.
+func (u *User) enter(ctx context.Context, mutation string) error {
 	var data struct {
-		Register struct {
+		Session struct {
 			Token string
 			User  struct{ ID string }
 		}
 	}
-	if err := u.api.call(ctx, 0, "", registerMutation, map[string]any{"name": u.Name}, &data); err != nil {
-		return fmt.Errorf("register %s: %w", u.Name, err)
+	if err := u.api.call(ctx, 0, "", mutation, map[string]any{"name": u.Name}, &data); err != nil {
+		return err
 	}
-	u.token, u.id = data.Register.Token, data.Register.User.ID
+	u.token, u.id = data.Session.Token, data.Session.User.ID
 	return nil
 }
 
@@ -101,7 +129,8 @@ func (u *User) createList(ctx context.Context) error {
 	var data struct {
 		CreateList struct{ List struct{ ID string } }
 	}
-	if err := u.api.call(ctx, 0, u.token, listMutation, nil, &data); err != nil {
+	err := settle(func() error { return u.api.call(ctx, 0, u.token, listMutation, nil, &data) })
+	if err != nil {
 		return fmt.Errorf("create a list of %s: %w", u.Name, err)
 	}
 	u.list = data.CreateList.List.ID
