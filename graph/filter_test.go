@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -228,6 +229,31 @@ func TestFiltered_AdvancesThePosition(t *testing.T) {
 	}
 }
 
+// Attack: the words of each replayed post are computed for a subscriber, which receives none of them.
+func TestFiltered_ChargesForTheWordsOfAReplay(t *testing.T) {
+	t.Parallel()
+	filter, err := retwis.NewFilter(retwis.TimelineFilter{Track: []string{"go"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, l, meter := &Resolver{}, &log{}, cost.NewMeter(cost.Options{})
+	text := strings.Repeat("java ", 800)
+	source := r.filtered(func(ctx context.Context, _ retwis.Cursor, sink retwis.Sink) error {
+		for id := range retwis.PostID(300) {
+			sink.Replay(ctx, goPost(id+1, text))
+		}
+		sink.Replay(ctx, &retwis.CaughtUp{Cursor: "c"})
+		sink.Take(goPost(301, text))
+		return nil
+	}, filter)
+	if err := source(cost.With(t.Context(), meter), "", l); err != nil {
+		t.Fatal(err)
+	}
+	if rows := meter.Close().Work.Rows; rows != 300*len(text)/segmentedBytesPerRow || len(r.words.known) != 1 {
+		t.Errorf("charged %d rows, and keeps the words of %d posts for others", rows, len(r.words.known))
+	}
+}
+
 func TestFilter_BoundsItsMemory(t *testing.T) {
 	t.Parallel()
 	filter, err := retwis.NewFilter(retwis.TimelineFilter{Track: []string{"go"}})
@@ -238,7 +264,7 @@ func TestFilter_BoundsItsMemory(t *testing.T) {
 	d := decisions{filter: filter, words: &words}
 	const n = 3*keptDecisions + 7
 	for id := range retwis.PostID(n) {
-		d.decide(&retwis.Post{ID: id + 1, Text: []string{"go", "java"}[id%2]})
+		d.decide(&retwis.Post{ID: id + 1, Text: []string{"go", "java"}[id%2]}, words.of)
 	}
 	if len(d.last) != keptDecisions || len(words.known) != keptWords || len(words.queue) != keptWords {
 		t.Errorf("%d decisions and the words of %d posts are kept", len(d.last), len(words.known))
@@ -261,7 +287,7 @@ func TestFilter_DecidesOnDeletedPostsOfASample(t *testing.T) {
 	}
 	told, fresh := decisions{filter: filter, words: &postWords{}}, decisions{filter: filter}
 	for id := range retwis.PostID(1000) {
-		passed := told.decide(&retwis.Post{ID: id + 1})
+		passed := told.decide(&retwis.Post{ID: id + 1}, told.words.of)
 		if told.recall(id+1, 0) != passed || fresh.recall(id+1, 0) != passed {
 			t.Fatalf("post %d passes: %t, unlike its deletion", id+1, passed)
 		}

@@ -163,17 +163,26 @@ func TestOperations_PayForResolvers(t *testing.T) {
 	}
 }
 
-// Attack: a known document whose default values take long to validate, for each request again.
-func TestOperations_PayForTheValuesOfVariables(t *testing.T) {
+// Attack: a known document whose values take long to validate or to evaluate, for each request again.
+func TestOperations_PayForTheirValues(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
-	for values, extra := range map[int]int{1: 0, 200: 10, 1800: 90} {
-		literal := "[" + strings.Repeat(`"x",`, values) + "]"
-		final, response := a.ask(t.Context(), t, `query ($ids: [ID!]! = `+literal+`) { __typename nodes(ids: $ids) @skip(if: true) { id } }`)
+	require := func(query string, extra int) {
+		t.Helper()
+		final, response := a.ask(t.Context(), t, query)
 		if want := cost.PerOperation + extra; len(response.Errors) > 0 || final.Total-final.Document != want {
-			t.Errorf("%d values cost %+v, want %d: %v", values, final, want, response.Errors)
+			t.Errorf("%.80s costs %+v, want %d: %v", query, final, want, response.Errors)
 		}
 	}
+	for values, extra := range map[int]int{1: 0, 200: 10, 1800: 90} {
+		list := "[" + strings.Repeat(`"x",`, values) + "]"
+		require(`query ($ids: [ID!]! = `+list+`) { __typename nodes(ids: $ids) @skip(if: true) { id } }`, extra)
+		require(`{ __typename nodes(ids: `+list+`) @skip(if: true) { id } }`, extra)
+	}
+	long := `"` + strings.Repeat("X", 10<<10) + `"`
+	require(`query ($name: String! = `+long+`) { __typename user(username: $name) @skip(if: true) { id } }`, cost.Received(10<<10))
+	require(`{ __typename user(username: `+long+`) @skip(if: true) { id } }`, cost.Received(10<<10))
+	require(`{ user(username: "`+strings.Repeat("X", 1<<10)+`") { id } }`, 0) // no user has it, so it is not folded
 }
 
 // Each aliased read of the API is made once with equal arguments.

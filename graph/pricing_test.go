@@ -156,6 +156,9 @@ func (db *pricedDB) operationsToPrice(t *testing.T, random *rand.Rand, n int) []
 		{Query: `query($c: Cursor) { publicTimeline {` + aliases("posts(first: 1, after: $c) { liveCursor }", 20) + `} }`,
 			Variables: map[string]any{"c": strings.Repeat("AQEB", 60_000)}},
 		{Query: `query ($ids: [ID!]! = [` + strings.Repeat(`"x",`, 1800) + `]) { __typename nodes(ids: $ids) @skip(if: true) { id } }`},
+		{Query: `{ __typename nodes(ids: [` + strings.Repeat(`"x",`, 1800) + `]) @skip(if: true) { id } }`},
+		{Query: `query ($name: String! = "` + strings.Repeat("X", 14<<10) + `") {` + aliases(`user(username: $name) { id }`, 29) + `}`},
+		{Query: `{` + aliases(`searchUsers(prefix: "`+strings.Repeat("\U0010FFFF", 900)+`", first: 1) { totalCount }`, 2) + `}`},
 		{Query: `{ __typename }`},
 	}
 	kinds := db.executor.schema

@@ -45,7 +45,7 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
-		return time.Time{}, badInput("%q is not a DateTime in the format of RFC 3339", s)
+		return time.Time{}, badInput("%.40q is not a DateTime in the format of RFC 3339", s)
 	}
 	return t, nil
 }

@@ -35,6 +35,9 @@ func existing(
 
 // userByName returns the user with a name, or nil.
 func (r *Resolver) userByName(ctx context.Context, name string) (*retwis.User, error) {
+	if len(name) > retwis.MaxUsernameLength {
+		return nil, nil // nobody has it, and folding takes time
+	}
 	type key struct{ name string }
 	return loaders.Once(ctx, key{retwis.FoldUsername(name)}, func() (*retwis.User, error) {
 		user, err := r.Users.UserByName(ctx, name)
@@ -72,7 +75,7 @@ func (r *Resolver) searchUsers(
 	case page.Last > maxSearchPage:
 		return nil, badInput("`last` is %d: it must be from 1 to %d", page.Last, maxSearchPage)
 	case !retwis.StartsUsername(prefix):
-		return nil, badInput("`prefix` is %q: it must be 1 to %d letters a to z, digits and underscores",
+		return nil, badInput("`prefix` is %.40q: it must be 1 to %d letters a to z, digits and underscores",
 			prefix, retwis.MaxUsernameLength)
 	}
 	return loaders.Once(ctx, pageKey{"searchUsers", prefix, page}, func() (*UserConnection, error) {

@@ -39,7 +39,7 @@ const (
 	searchCost        = 50    // every partition is asked
 	sessionsPerViewer = 10    // the maximum is 100
 
-	valuesPerPoint = 20 // of variables, which are validated for each request
+	valuesPerPoint = 20 // of variables and in the document, which are validated or evaluated for each request
 )
 
 // costOfMutation returns the price of a mutation, for its work in the request and in workers.
@@ -74,8 +74,13 @@ func (OperationCost) Validate(graphql.ExecutableSchema) error { return nil }
 // MutateOperationContext implements [graphql.OperationContextMutator].
 func (OperationCost) MutateOperationContext(_ context.Context, op *graphql.OperationContext) *gqlerror.Error {
 	c := calculator{variables: op.Variables, fragments: map[*ast.FragmentDefinition]int{}}
-	values := countValues(op.Variables, math.MaxInt) / valuesPerPoint // default values included: those sent have a bound, too
-	total := saturate(cost.PerOperation + values + c.selections(op.Operation.SelectionSet))
+	fields := c.selections(op.Operation.SelectionSet)
+	values := c.literals + countValues(op.Variables, math.MaxInt) // those of default values are among the variables
+	for _, variable := range op.Operation.VariableDefinitions {
+		c.literal(variable.DefaultValue)
+	}
+	values = values/valuesPerPoint + cost.Received(c.literalBytes)
+	total := saturate(cost.PerOperation + values + fields)
 	op.Stats.SetExtension(costKey, total)
 	op.Stats.SetExtension(unmeteredKey, values+c.introspection)
 	if total > maxCost {
@@ -91,7 +96,7 @@ func Cost(op *graphql.OperationContext) int {
 }
 
 // Price returns what an operation is charged before it runs. [OperationCost] must have computed its cost. No meter sees the
-// work of variables, introspection and mutations, so their costs are due in full.
+// work of values, introspection and mutations, so their costs are due in full.
 func Price(op *graphql.OperationContext) cost.Price {
 	unmetered, _ := op.Stats.GetExtension(unmeteredKey).(int)
 	price := cost.Price{Charged: Cost(op), Fixed: cost.PerOperation + unmetered}
@@ -110,6 +115,21 @@ type calculator struct {
 	variables     map[string]any
 	fragments     map[*ast.FragmentDefinition]int
 	introspection int // the part of the cost for reading the schema
+	literals      int // values in the document, with those in lists and objects
+	literalBytes  int
+}
+
+// literal counts a value in the document, which may be nil. A known document is not sent again, but its values are evaluated for each
+// request.
+func (c *calculator) literal(value *ast.Value) {
+	if value == nil || value.Kind == ast.Variable {
+		return
+	}
+	c.literals++
+	c.literalBytes += len(value.Raw)
+	for _, child := range value.Children {
+		c.literal(child.Value)
+	}
 }
 
 func (c *calculator) selections(set ast.SelectionSet) int {
@@ -138,6 +158,9 @@ func (c *calculator) fragment(fragment *ast.FragmentDefinition) int {
 }
 
 func (c *calculator) field(field *ast.Field) int {
+	for _, argument := range field.Arguments {
+		c.literal(argument.Value)
+	}
 	price := saturate(1 + c.elements(field)*c.selections(field.SelectionSet))
 	switch {
 	case field.ObjectDefinition.Name == "Mutation":

@@ -21,11 +21,12 @@ const (
 // counting is the part of a hub that sends changed counts of posts. It runs while there are subscribers that receive them.
 // Messages about counts may be lost: subscribers read the counts with the next page.
 type counting struct {
-	mu       sync.Mutex
-	watchers int
-	stop     context.CancelFunc
-	changed  map[retwis.PostID]struct{}
-	version  int // of the last posts taken; it never repeats in a process
+	mu        sync.Mutex
+	running   bool
+	watchers  int
+	idleSince time.Time // when the last watcher left
+	changed   map[retwis.PostID]struct{}
+	version   int // of the last posts taken; it never repeats in a process
 }
 
 // add records that the counts of a post have changed.
@@ -51,8 +52,19 @@ func (c *counting) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.watchers--; c.watchers == 0 {
-		c.stop()
+		c.idleSince = time.Now()
 	}
+}
+
+// end reports whether there has been no watcher for a while, which ends the run.
+func (c *counting) end(after time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watchers > 0 || time.Since(c.idleSince) < after {
+		return false
+	}
+	c.running, c.changed = false, nil
+	return true
 }
 
 // watchCounts adds a subscriber that receives changed counts. [counting.leave] removes it.
@@ -65,16 +77,17 @@ func (h *Hub) watchCounts() error {
 	c := &h.counting
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.watchers++; c.watchers == 1 {
-		ctx, cancel := context.WithCancel(h.running)
-		c.stop, c.changed = cancel, map[retwis.PostID]struct{}{}
+	c.watchers++
+	if !c.running {
+		c.running, c.changed = true, map[retwis.PostID]struct{}{}
+		ctx := h.running
 		h.wg.Go(func() { h.runCounts(ctx) })
 	}
 	return nil
 }
 
 // runCounts registers at all partitions, which then publish the posts whose counts change, and sends the events, until ctx is
-// done.
+// done. Like a channel, it lingers after the last subscriber has left: registering takes a command for each partition.
 func (h *Hub) runCounts(ctx context.Context) {
 	var held []*feed // feeds that only register the presence of the process
 	defer func() {
@@ -101,6 +114,9 @@ func (h *Hub) runCounts(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+		if h.counting.end(h.options.Linger) {
+			return
 		}
 		changed, version := h.counting.take()
 		if len(changed) == 0 {

@@ -135,9 +135,13 @@ func TestCounts_ArePublishedOnlyWhileSomebodyAsks(t *testing.T) {
 			}
 			s.close()
 			s.want("closed")
-			if online() {
-				t.Error("the hub asks for counts after the last subscriber left")
+			if !online() {
+				t.Error("the hub does not linger after the last subscriber left")
 			}
+		}
+		time.Sleep(3 * time.Second)
+		if online() {
+			t.Error("the hub asks for counts long after the last subscriber left")
 		}
 	})
 }

@@ -81,7 +81,7 @@ func ParseElement(s string) (Element, error) {
 		e.Reposted, err = ParsePostID(last)
 	}
 	if err != nil || !e.valid() {
-		return Element{}, fmt.Errorf("invalid element %q", s)
+		return Element{}, fmt.Errorf("invalid element %.80q", s)
 	}
 	return e, nil
 }

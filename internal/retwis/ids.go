@@ -34,7 +34,7 @@ func (id UserID) String() string { return strconv.FormatInt(int64(id), 10) }
 func ParseUserID(s string) (UserID, error) {
 	n, err := parseID(s)
 	if err != nil || n >= maxUserID {
-		return 0, fmt.Errorf("invalid user id %q", s)
+		return 0, fmt.Errorf("invalid user id %.40q", s)
 	}
 	return UserID(n), nil
 }
@@ -67,7 +67,7 @@ const MaxPostID PostID = math.MaxInt64
 func ParsePostID(s string) (PostID, error) {
 	n, err := parseID(s)
 	if err != nil {
-		return 0, fmt.Errorf("invalid post id %q", s)
+		return 0, fmt.Errorf("invalid post id %.40q", s)
 	}
 	return PostID(n), nil
 }

@@ -102,7 +102,7 @@ func ParseTimelineID(s string) (TimelineID, error) {
 			return TimelineID{kind, id}, nil
 		}
 	}
-	return TimelineID{}, fmt.Errorf("invalid timeline id %q", s)
+	return TimelineID{}, fmt.Errorf("invalid timeline id %.40q", s)
 }
 
 // VisibleTo reports whether a reader may see the timeline, as far as its id determines this.
