@@ -9,8 +9,9 @@ import (
 	"retwis/internal/store/inspect"
 )
 
-// readPosts are the posts of a home when its owner marked it as read.
-type readPosts struct{ read, unread map[retwis.PostID]bool }
+// readEntries are the entries of a home when its owner marked it as read. A post may change from unread to read without a mark:
+// a page shows it at its own entry once the list holds that, and no longer at an entry of a repost above the marker.
+type readEntries struct{ read, unread map[retwis.Element]bool }
 
 // mark marks a home as read up to one of its newest posts.
 func (s *sequence) mark(t *rapid.T, user retwis.UserID) {
@@ -34,16 +35,35 @@ func (s *sequence) mark(t *rapid.T, user retwis.UserID) {
 	if want := min(above, before.Count); after.Count != want {
 		s.T.Errorf("home of %s: %d posts are unread after a mark below %d posts, want %d", user, after.Count, above, want)
 	}
-	now := s.Read(home)
-	marked := readPosts{map[retwis.PostID]bool{}, map[retwis.PostID]bool{}}
-	for i, post := range now {
-		if i < after.Count {
-			marked.unread[post] = true
+	list, above := s.unreadEntries(home, after.Marker)
+	marked := readEntries{map[retwis.Element]bool{}, map[retwis.Element]bool{}}
+	for i, e := range list {
+		if i < above {
+			marked.unread[e] = true
 		} else {
-			marked.read[post] = true
+			marked.read[e] = true
 		}
 	}
 	s.marked[user] = marked
+}
+
+// unreadEntries returns the entries of a list, and how many of them are above a marker.
+func (s *sequence) unreadEntries(id retwis.TimelineID, marker *retwis.Cursor) (list []retwis.Element, above int) {
+	record, err := inspect.NewInspector(s.Store).TimelineRecord(s.T.Context(), id)
+	s.expect(err)
+	above = len(record.Entries)
+	if marker == nil {
+		return record.Entries, above
+	}
+	at, err := marker.TimelinePosition(id)
+	s.expect(err)
+	if held := slices.Index(record.Entries, at.Element); held >= 0 {
+		return record.Entries, held
+	}
+	for above > 0 && record.Entries[above-1].ID < at.Element.ID {
+		above--
+	}
+	return record.Entries, above
 }
 
 // verifyMarkers compares the numbers of unread posts with the lists, whose entries above the marker are unread if the home shows them. A home that
@@ -57,21 +77,9 @@ func (s *sequence) verifyMarkers() {
 		home := retwis.Home(user)
 		got, err := s.Timelines.Unread(ctx, home, retwis.MaxUnread)
 		s.expect(err)
-		list, err := inspect.NewInspector(s.Store).TimelineRecord(ctx, home)
-		s.expect(err)
-		place := len(list.Entries)
-		if got.Marker != nil {
-			at, err := got.Marker.TimelinePosition(home)
-			s.expect(err)
-			if place = slices.Index(list.Entries, at.Element); place < 0 {
-				place = len(list.Entries)
-				for place > 0 && list.Entries[place-1].ID < at.Element.ID {
-					place--
-				}
-			}
-		}
+		list, above := s.unreadEntries(home, got.Marker)
 		want, shown := 0, s.m.Home(s.Engine, user)
-		for _, e := range list.Entries[:place] {
+		for _, e := range list[:above] {
 			if slices.Contains(shown, e) {
 				want++
 			}
@@ -83,9 +91,9 @@ func (s *sequence) verifyMarkers() {
 		if !known || !s.roomForAll {
 			continue
 		}
-		for i, post := range s.Read(home) {
-			if i < got.Count && marked.read[post] || i >= got.Count && marked.unread[post] {
-				s.T.Errorf("home of %s: post %s was read: %t, and changed without a mark", user, post, marked.read[post])
+		for i, e := range list {
+			if i < above && marked.read[e] || i >= above && marked.unread[e] {
+				s.T.Errorf("home of %s: entry %s was read: %t, and changed without a mark", user, e, marked.read[e])
 			}
 		}
 	}

@@ -29,7 +29,7 @@ type sequence struct {
 	seen     map[retwis.UserID]view
 
 	roomForAll bool // homes are never trimmed
-	marked     map[retwis.UserID]readPosts
+	marked     map[retwis.UserID]readEntries
 }
 
 // view is a home that a subscriber has seen.
@@ -75,7 +75,7 @@ func TestHomes_EqualTheirDefinitionAfterASequenceOfActions(t *testing.T) {
 		e := &engine{enginetest.New(enginetest.Shrinkable(t), options)}
 		s := &sequence{
 			engine: e, client: client, promptly: v.promptly, seen: map[retwis.UserID]view{},
-			roomForAll: v.options.Slack == 0, marked: map[retwis.UserID]readPosts{},
+			roomForAll: v.options.Slack == 0, marked: map[retwis.UserID]readEntries{},
 		}
 		s.m = enginetest.NewModel(s.place(2))
 		s.deliver()
