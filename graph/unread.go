@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"retwis/graph/loaders"
 	"retwis/internal/auth"
@@ -23,26 +24,19 @@ func (r *Resolver) unread(ctx context.Context, timeline retwis.TimelineID) (retw
 	if err := checkReader(ctx, timeline); err != nil {
 		return retwis.Unread{}, err
 	}
-	fields := siblings(ctx)
-	atMost := unreadAtMost(ctx, fields)
-	for _, field := range fields {
-		if field.Name != "posts" {
-			continue
-		}
-		page, err := pageOf(ctx, field)
-		if err != nil {
-			break // the error is the one of the page
-		}
-		page.Unread = max(atMost, 1)
-		connection, err := r.posts(ctx, timeline, page)
-		if err != nil {
-			return retwis.Unread{}, err
-		}
-		return connection.unread, nil
+	selected := selectedBeside(ctx)
+	if selected.page == nil {
+		return loaders.Once(ctx, unreadKey{timeline, selected.atMost}, func() (retwis.Unread, error) {
+			return r.Timelines.Unread(ctx, timeline, selected.atMost)
+		})
 	}
-	return loaders.Once(ctx, unreadKey{timeline, atMost}, func() (retwis.Unread, error) {
-		return r.Timelines.Unread(ctx, timeline, atMost)
-	})
+	page := *selected.page
+	page.Unread = max(selected.atMost, 1)
+	connection, err := r.posts(ctx, timeline, page)
+	if err != nil {
+		return retwis.Unread{}, err
+	}
+	return connection.unread, nil
 }
 
 // unreadBeside returns how many unread posts a page of a timeline has to count, because a field beside it asks for them. Of
@@ -51,38 +45,67 @@ func unreadBeside(ctx context.Context, timeline retwis.TimelineID) int {
 	if !timeline.HasMarker() || loaders.From(ctx).SelectsNoUnread() {
 		return 0
 	}
-	fields := siblings(ctx)
-	asked := false
-	for _, field := range fields {
-		asked = asked || field.Name == "unreadCount" || field.Name == "marker"
+	selected := selectedBeside(ctx)
+	if !selected.unread || selected.posts != graphql.GetFieldContext(ctx).Field.Alias {
+		return 0
 	}
-	for _, field := range fields {
-		if field.Name == "posts" {
-			if !asked || field.Alias != graphql.GetFieldContext(ctx).Field.Alias {
-				return 0
-			}
-			return max(unreadAtMost(ctx, fields), 1)
-		}
-	}
-	return 0
+	return max(selected.atMost, 1)
 }
 
-// unreadAtMost returns the greatest valid argument atMost of some fields, or 0.
-func unreadAtMost(ctx context.Context, fields []graphql.CollectedField) int {
-	most := 0
+// timelineSelection is what an operation selects of a timeline.
+type timelineSelection struct {
+	unread bool         // the marker, or the number of unread posts
+	atMost int          // the greatest valid argument of unreadCount; 0 without one
+	posts  string       // the alias of the first page; empty without one
+	page   *retwis.Page // that page; nil if its arguments are wrong, which is its own error
+}
+
+// selectionKey names a selection for [loaders.Once]. Fields that are merged have a selection of their own.
+type selectionKey struct {
+	first  *ast.Selection
+	length int
+}
+
+// selectedBeside returns the selection that the field of ctx belongs to. It is found once, however many timelines and aliases
+// ask for it.
+func selectedBeside(ctx context.Context) timelineSelection {
+	parent := graphql.GetFieldContext(ctx).Parent
+	for parent.Field.Field == nil { // elements of lists have contexts too
+		parent = parent.Parent
+	}
+	set := parent.Field.Selections
+	selected, _ := loaders.Once(ctx, selectionKey{&set[0], len(set)}, func() (timelineSelection, error) {
+		return timelineSelectionOf(ctx, graphql.CollectFields(graphql.GetOperationContext(ctx), set, timelineImplementors)), nil
+	})
+	return selected
+}
+
+func timelineSelectionOf(ctx context.Context, fields []graphql.CollectedField) timelineSelection {
+	var selected timelineSelection
 	for _, field := range fields {
-		if field.Name != "unreadCount" {
-			continue
-		}
-		n, err := optional(argumentsOf(ctx, field)["atMost"], UnmarshalInt)
-		if err != nil {
-			continue // the field itself reports it
-		}
-		if bound, err := unreadBound(n); err == nil {
-			most = max(most, bound)
+		switch field.Name {
+		case "marker":
+			selected.unread = true
+		case "unreadCount":
+			selected.unread = true
+			n, err := optional(argumentsOf(ctx, field)["atMost"], UnmarshalInt)
+			if err != nil {
+				continue // the field itself reports it
+			}
+			if bound, err := unreadBound(n); err == nil {
+				selected.atMost = max(selected.atMost, bound)
+			}
+		case "posts":
+			if selected.posts != "" {
+				continue
+			}
+			selected.posts = field.Alias
+			if page, err := pageOf(ctx, field); err == nil {
+				selected.page = &page
+			}
 		}
 	}
-	return most
+	return selected
 }
 
 // unreadBound checks the argument atMost. Null is the default.
@@ -94,16 +117,6 @@ func unreadBound(atMost *int) (int, error) {
 		return 0, badInput("`atMost` is %d: it must be from 1 to %d", *atMost, retwis.MaxUnread)
 	}
 	return *atMost, nil
-}
-
-// siblings returns the fields that are selected of the same object as the field of ctx, this one included.
-func siblings(ctx context.Context) []graphql.CollectedField {
-	for parent := graphql.GetFieldContext(ctx).Parent; parent != nil; parent = parent.Parent {
-		if parent.Field.Field != nil { // elements of lists have contexts too
-			return graphql.CollectFields(graphql.GetOperationContext(ctx), parent.Field.Selections, timelineImplementors)
-		}
-	}
-	return nil
 }
 
 // pageOf returns the page that the arguments of a field ask for.

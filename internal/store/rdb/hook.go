@@ -26,7 +26,7 @@ type hook struct {
 type program struct {
 	name    string
 	units   int  // of work in Redis
-	prepaid bool // it reads the session, which is part of the price of every operation
+	prepaid bool // it reads the session, which is a part of the price of a request
 	times   func() prometheus.Observer
 }
 

@@ -74,7 +74,7 @@ func (h *hook) unitsOf(cmd redis.Cmder) int {
 	return cost.ScriptUnits
 }
 
-// isPrepaid reports whether a command runs a script that the price of every operation includes.
+// isPrepaid reports whether a command runs a script that the price of the request includes.
 func (h *hook) isPrepaid(cmd redis.Cmder) bool {
 	s := h.scriptOf(cmd)
 	return s != nil && s.prepaid
