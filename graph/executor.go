@@ -77,6 +77,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 		NewContext: func(op *graphql.OperationContext) any { return newExecutionContext(op, generated, nil) },
 		Hooks:      hooks(),
 		Documents:  documents,
+		TooLarge:   limits.ErrTooLarge,
 	})
 	e := executor.New(planned)
 	if options.Unplanned {

@@ -7,8 +7,10 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"retwis/graph/exec"
 	"retwis/graph/loaders"
 	"retwis/internal/auth"
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -75,6 +77,7 @@ func selectedBeside(ctx context.Context) timelineSelection {
 	}
 	set := parent.Field.Selections
 	selected, _ := loaders.Once(ctx, selectionKey{&set[0], len(set)}, func() (timelineSelection, error) {
+		_ = cost.Walk(ctx, exec.Visits(set)/exec.VisitsPerField) // without budget, writing the response fails
 		return timelineSelectionOf(ctx, graphql.CollectFields(graphql.GetOperationContext(ctx), set, timelineImplementors)), nil
 	})
 	return selected

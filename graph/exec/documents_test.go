@@ -112,8 +112,8 @@ func TestDocumentCache_ReportsEachPlanThatIsMade(t *testing.T) {
 				}
 			}
 		}
-		if fields != 12 {
-			t.Errorf("the largest plan has %d fields, want 12", fields)
+		if fields != 12+12/VisitsPerField {
+			t.Errorf("the largest plan has %d fields and fifths of visits, want 14", fields)
 		}
 		_, op := l.operation(t, query, map[string]any{"a": true, "b": true, "c": true, "d": true})
 		d, cached := l.documents.plansOf(op)

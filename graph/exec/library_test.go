@@ -89,6 +89,7 @@ func newLibrary(hooks Hooks) *library {
 		NewContext: func(op *graphql.OperationContext) any { return op },
 		Hooks:      hooks,
 		Documents:  l.documents,
+		TooLarge:   errors.New("too large"),
 	})
 	return l
 }

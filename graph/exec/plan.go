@@ -12,10 +12,12 @@ import (
 
 // Plan is an operation made ready to run. It is valid for all requests with the same results of @skip and @include.
 type Plan struct {
-	root   *selection
-	fields int // of all selections
-	flags  Flags
-	length atomic.Int64 // of the last response, in bytes
+	root    *selection
+	fields  int  // of all selections
+	visits  int  // selections that were visited to collect them
+	refused bool // the operation exceeds a bound, and is not executed
+	flags   Flags
+	length  atomic.Int64 // of the last response, in bytes
 }
 
 // selection is the set of fields selected of one object type at one position of an operation.
@@ -48,11 +50,18 @@ type typeSelection struct {
 	*selection
 }
 
-// Bounds of a plan. gqlgen executes other operations.
+// Bounds of a plan. Other operations are refused: fragments that spread each other expand to far more than the document, and
+// gqlgen, which executes operations without a plan, would collect their fields for each object.
 const (
-	maxListsBetween  = 3      // two resolved fields
-	maxPlannedFields = 10_000 // fragments that spread each other expand to far more than the document
+	maxListsBetween  = 3 // two resolved fields
+	maxPlannedFields = 10_000
+	maxVisits        = 50_000
 )
+
+// VisitsPerField is how many [Visits] take as long as planning a field.
+const VisitsPerField = 5
+
+var errTooLarge = errors.New("the operation exceeds the bounds of a plan")
 
 // planner makes plans.
 type planner struct {
@@ -69,7 +78,7 @@ type planning struct {
 }
 
 // makePlan returns the plan of an operation, and reports the work. gqlgen itself collects the fields. The error says why
-// the operation cannot have a plan.
+// the operation cannot have a plan, and gqlgen has to execute it.
 func (p *planner) makePlan(ctx context.Context, op *graphql.OperationContext) (*Plan, error) {
 	root := p.types[rootName(op.Operation.Operation)]
 	if root == nil {
@@ -78,7 +87,10 @@ func (p *planner) makePlan(ctx context.Context, op *graphql.OperationContext) (*
 	made := planning{p, op, &Plan{}}
 	var err error
 	made.plan.root, err = made.selection(root, op.Operation.SelectionSet, nil)
-	p.hooks.Planned(ctx, made.plan.fields)
+	p.hooks.Planned(ctx, made.plan.fields+made.plan.visits/VisitsPerField)
+	if errors.Is(err, errTooLarge) {
+		return &Plan{refused: true}, nil
+	}
 	return made.plan, err
 }
 
@@ -94,9 +106,12 @@ func rootName(operation ast.Operation) string {
 }
 
 func (p *planning) selection(object *ObjectType, set ast.SelectionSet, up *plannedField) (*selection, error) {
+	if p.plan.visits += Visits(set); p.plan.visits > maxVisits {
+		return nil, errTooLarge
+	}
 	collected := graphql.CollectFields(p.op, set, object.Satisfies)
 	if p.plan.fields += len(collected); p.plan.fields > maxPlannedFields {
-		return nil, errors.New("it has too many fields")
+		return nil, errTooLarge
 	}
 	s := &selection{fields: make([]*plannedField, 0, len(collected))}
 	for i, field := range collected {
@@ -141,7 +156,7 @@ func (p *planning) field(object *ObjectType, collected graphql.CollectedField, u
 		f.lists++
 	}
 	if f.lists > maxListsBetween {
-		return nil, fmt.Errorf("%s is below too many lists", name)
+		return nil, errTooLarge
 	}
 	return f, p.children(f, p.hooks.Prefetch[name])
 }
@@ -178,6 +193,26 @@ func (p *planning) children(f *plannedField, prefetch map[string]func(context.Co
 		f.leads = f.leads || len(s.resolved) > 0
 	}
 	return nil
+}
+
+// Visits returns how many selections of a set gqlgen visits at most to collect its fields: those of fragments too, each of which
+// it visits once.
+func Visits(set ast.SelectionSet) int { return visits(set, map[*ast.FragmentDefinition]bool{}) }
+
+func visits(set ast.SelectionSet, visited map[*ast.FragmentDefinition]bool) int {
+	n := len(set)
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.InlineFragment:
+			n += visits(selection.SelectionSet, visited)
+		case *ast.FragmentSpread:
+			if !visited[selection.Definition] {
+				visited[selection.Definition] = true
+				n += visits(selection.Definition.SelectionSet, visited)
+			}
+		}
+	}
+	return n
 }
 
 // find returns the selection of a value of the field, and the object to select from. The selection is nil if the value is

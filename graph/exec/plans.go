@@ -33,7 +33,7 @@ func newPlans(op *graphql.OperationContext) *plans {
 // replaces any other: nobody can keep others from having their plans kept.
 func (p *plans) get(ctx context.Context, op *graphql.OperationContext, by *planner) (plan *Plan, kept int) {
 	if len(p.conditions) > maxConditions {
-		return nil, 0
+		return &Plan{refused: true}, 0
 	}
 	variant := uint(0)
 	for i, name := range p.conditions {

@@ -16,6 +16,7 @@ type Config struct {
 	NewContext func(op *graphql.OperationContext) any
 	Hooks      Hooks
 	Documents  *DocumentCache
+	TooLarge   error // the error of operations that expand to too much
 }
 
 // Schema executes queries and mutations by plans, and events of subscriptions with [Schema.Render].
@@ -28,6 +29,7 @@ type Schema struct {
 	planner    planner
 	newContext func(op *graphql.OperationContext) any
 	documents  *DocumentCache
+	tooLarge   error
 	executions sync.Pool
 }
 
@@ -47,6 +49,7 @@ func NewSchema(c Config) *Schema {
 		planner:          planner{schema: c.Generated.Schema(), types: c.Types, hooks: c.Hooks},
 		newContext:       c.NewContext,
 		documents:        c.Documents,
+		tooLarge:         c.TooLarge,
 	}
 }
 
@@ -88,7 +91,9 @@ func (s *Schema) Plan(ctx context.Context, op *graphql.OperationContext) *Plan {
 }
 
 // isStream reports whether the plan of a subscription selects one field that has events.
-func (p *Plan) isStream() bool { return len(p.root.fields) == 1 && p.root.fields[0].FieldType != nil }
+func (p *Plan) isStream() bool {
+	return p.refused || len(p.root.fields) == 1 && p.root.fields[0].FieldType != nil
+}
 
 // PrepareRoot returns the context of a root field, with its arguments. A failure is an error of the response.
 func (s *Schema) PrepareRoot(
@@ -126,6 +131,10 @@ func (s *Schema) once(
 func (s *Schema) respond(
 	ctx context.Context, op *graphql.OperationContext, plan *Plan, run func(*execution),
 ) *graphql.Response {
+	if plan.refused {
+		op.Error(graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: rootName(op.Operation.Operation)}), s.tooLarge)
+		return &graphql.Response{Data: []byte("null")}
+	}
 	e, _ := s.executions.Get().(*execution)
 	if e == nil {
 		e = &execution{}

@@ -90,6 +90,13 @@ func attacks() map[string]attack {
 		"nothing":                         {``, nil, []string{unparsable, invalid}},
 		"an introspection that nests":     {`{ __schema { types { ` + strings.Repeat(`fields { type { `, 60) + `name` + strings.Repeat(` } }`, 60) + ` } } }`, nil, []string{invalid, complexity}},
 		"introspections":                  {`{ ` + schemas(10) + ` }`, nil, limits},
+		"fields below nested inline fragments": {
+			`{ publicTimeline { ` + strings.Repeat(`... { `, 17) + strings.Repeat(`id `, 99) + strings.Repeat(`} `, 17) + `} }`, nil, limits},
+		"more conditions than a plan has": {
+			`query(` + numbered(17, `$v%d: Boolean = true `) + `) { ` + numbered(17, `... @include(if: $v%d) { __typename } `) + `}`, nil, limits},
+		"inline fragments at many positions": {
+			`{ ` + numbered(29, `r%d: node(id: "x") { ...F } `) + `} fragment F on Node { ` + strings.Repeat(strings.Repeat(`... { `, 18)+`id`+strings.Repeat(` }`, 18), 22) + ` }`,
+			nil, limits},
 	}
 	for name, query := range hostileDocuments() {
 		all[name] = attack{query, nil, limits}

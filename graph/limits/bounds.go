@@ -20,7 +20,13 @@ const (
 	maxNesting    = 20     // within one operation or fragment, inline fragments included
 	maxValues     = 1_000  // of all variables; checking a list of ids costs as much as reading some
 	maxRepeats    = 10_000 // sum over all names of the square of their number
+	maxCompared   = 10_000 // the same sum for each selection set, with its inline fragments expanded
+	maxConditions = 16     // different variables in @skip and @include; an operation has a plan for each combination
 )
+
+// ErrTooLarge is the error of an operation that expands to more fields than can be planned.
+var ErrTooLarge = retwis.Errorf(retwis.CodeTooComplex,
+	"the operation selects too many fields, with all fragments expanded: spread fewer of them, or nest fewer lists")
 
 // CheckVariables refuses variables that hold very many values.
 func CheckVariables(variables map[string]any) *gqlerror.Error {
@@ -86,7 +92,7 @@ func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 	if n := len(doc.Operations); n > maxOperations {
 		return tooComplex("the document has %d operations: the limit is %d", n, maxOperations)
 	}
-	shape := documentShape{names: map[string]int{}}
+	shape := documentShape{names: map[string]int{}, conditions: map[string]bool{}}
 	for _, operation := range doc.Operations {
 		shape.add(operation.SelectionSet, 1)
 	}
@@ -102,7 +108,9 @@ func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 		return tooComplex("the document nests %d selections: the limit is %d", shape.nesting, maxNesting)
 	case shape.selections > maxSelections:
 		return tooComplex("the document has %d selections: the limit is %d", shape.selections, maxSelections)
-	case repeats > maxRepeats:
+	case len(shape.conditions) > maxConditions:
+		return tooComplex("the document has %d variables in @skip and @include: the limit is %d", len(shape.conditions), maxConditions)
+	case repeats > maxRepeats, shape.compared > maxCompared:
 		return tooComplex("the document repeats the same fields too often")
 	}
 	return checkOperations(doc)
@@ -112,21 +120,46 @@ func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 type documentShape struct {
 	selections int
 	nesting    int
-	names      map[string]int // number of fields per response name
+	names      map[string]int  // number of fields per response name
+	compared   int             // see maxCompared
+	conditions map[string]bool // variables in directives
 }
 
-func (s *documentShape) add(set ast.SelectionSet, nesting int) {
+// add adds a selection set, and returns the number of its fields per response name, with its inline fragments expanded.
+func (s *documentShape) add(set ast.SelectionSet, nesting int) map[string]int {
 	s.selections += len(set)
 	s.nesting = max(s.nesting, nesting)
+	names := map[string]int{}
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
+			s.condition(selection.Directives)
 			s.names[selection.Alias]++
+			names[selection.Alias]++
 			if len(selection.SelectionSet) > 0 {
 				s.add(selection.SelectionSet, nesting+1)
 			}
 		case *ast.InlineFragment:
-			s.add(selection.SelectionSet, nesting+1)
+			s.condition(selection.Directives)
+			for name, n := range s.add(selection.SelectionSet, nesting+1) {
+				names[name] += n
+			}
+		case *ast.FragmentSpread:
+			s.condition(selection.Directives)
+		}
+	}
+	for _, n := range names {
+		s.compared += n * n
+	}
+	return names
+}
+
+func (s *documentShape) condition(directives ast.DirectiveList) {
+	for _, directive := range directives {
+		for _, argument := range directive.Arguments {
+			if argument.Value.Kind == ast.Variable {
+				s.conditions[argument.Value.Raw] = true
+			}
 		}
 	}
 }

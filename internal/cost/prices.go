@@ -50,11 +50,18 @@ const (
 // Prices of what is made once and sent to many: files, and live events.
 const (
 	SharedBytesPerPoint = 2 << 10
+	perCompressed       = 2 // of a message that is compressed for one reader
 	EventsPerPoint      = 5 // live events of one subscription, whether its filter lets them pass or not
 )
 
 // Refused returns the price of a request that was refused after some of its bytes were read.
 func Refused(bytes int) int { return PerRefusal + bytes/refusedPerPoint }
+
+// Compressed returns how many shared bytes cost as much as a message that is compressed for one reader: 2 points, and
+// 1 per 200 bytes.
+func Compressed(bytes int) int {
+	return perCompressed*SharedBytesPerPoint + bytes*SharedBytesPerPoint/BytesPerPoint
+}
 
 // File returns the price of a request for a file, or for its absence, whose response has a body of some bytes.
 func File(bytes int) int { return PerRequest + bytes/SharedBytesPerPoint }

@@ -171,6 +171,28 @@ func TestEvents_ThatWereRenderedForOthersAreChargedForTheirBytes(t *testing.T) {
 	})
 }
 
+// Compression takes longer than the delivery of an event, and is done for each connection.
+func TestEvents_ThatAreCompressedAreChargedForIt(t *testing.T) {
+	t.Parallel()
+	for compresses, want := range map[bool]int{false: 1, true: 2*2 + 2*1000/cost.BytesPerPoint} {
+		synctest.Test(t, func(t *testing.T) {
+			groups, executor := newTestGroups(t.Context())
+			var member Member
+			got := received{compresses: compresses}
+			join(t, groups, &member, &graphql.OperationContext{RawQuery: "news"}, ratelimit.Client{User: 7}, &got)
+			for id := range retwis.PostID(2) {
+				member.Take(post(id, retwis.Cursor(strings.Repeat("a", 1024-2))))
+				synctest.Wait()
+			}
+			if executor.points != want {
+				t.Errorf("compressed %t: charged %d points for 2 events of 1 KB, want %d", compresses, executor.points, want)
+			}
+			member.End(nil)
+			synctest.Wait()
+		})
+	}
+}
+
 // A client that joins while an event is rendered, and charged to another client without budget, gets the event.
 func TestEvents_AreNotRefusedToAClientThatJoinsMeanwhile(t *testing.T) {
 	t.Parallel()

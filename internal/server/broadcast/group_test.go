@@ -84,14 +84,16 @@ func join(t *testing.T, groups *Groups, m *Member, op *graphql.OperationContext,
 
 // received is a recipient that keeps the responses.
 type received struct {
-	texts   []string
-	stopped bool
-	reasons []error // of the end
+	texts      []string
+	stopped    bool
+	reasons    []error // of the end
+	compresses bool
 }
 
 func (r *received) Emit(event *Rendered, cursor retwis.Cursor, _ bool) {
 	r.texts = append(r.texts, string(event.AppendTo(nil, string(cursor))))
 }
+func (r *received) Compresses() bool          { return r.compresses }
 func (*received) WaitForRoom(context.Context) {}
 func (*received) Failed(error)                {}
 func (r *received) Stop()                     { r.stopped = true }

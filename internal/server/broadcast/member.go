@@ -23,6 +23,8 @@ type Recipient interface {
 	Emit(event *Rendered, cursor retwis.Cursor, more bool)
 	// WaitForRoom waits until the reader has room for more, or ctx is done.
 	WaitForRoom(ctx context.Context)
+	// Compresses reports whether each event is compressed for this reader alone.
+	Compresses() bool
 	// Stop ends the source of the subscription, which calls Ended.
 	Stop()
 	// Failed ends a subscription whose events cannot be rendered.
@@ -121,7 +123,11 @@ func (m *Member) send(rendered *Rendered, err error, cursor retwis.Cursor, more 
 	}
 	m.group.groups.counts.deliveries.Add(1)
 	m.to.Emit(rendered, cursor, more)
-	m.pay(rendered.Len(string(cursor)))
+	bytes := rendered.Len(string(cursor))
+	if m.to.Compresses() {
+		bytes = cost.Compressed(bytes)
+	}
+	m.pay(bytes)
 }
 
 // pay charges the client for the bytes of an event. A subscription without budget ends.

@@ -207,6 +207,9 @@ func (s *stream) Tick(now time.Time) bool {
 	return true
 }
 
+// Compresses implements [broadcast.Recipient].
+func (s *stream) Compresses() bool { return false }
+
 // WaitForRoom implements [broadcast.Recipient].
 func (s *stream) WaitForRoom(ctx context.Context) {
 	s.mu.Lock()

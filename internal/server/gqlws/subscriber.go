@@ -48,6 +48,9 @@ func (o *subscriber) Emit(event *broadcast.Rendered, cursor retwis.Cursor, more 
 	}
 }
 
+// Compresses implements [broadcast.Recipient].
+func (o *subscriber) Compresses() bool { return o.socket.conn.Compresses() }
+
 // WaitForRoom implements [broadcast.Recipient].
 func (o *subscriber) WaitForRoom(ctx context.Context) { o.socket.conn.WaitForRoom(ctx) }
 

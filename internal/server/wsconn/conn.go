@@ -67,6 +67,9 @@ type Account interface {
 	Set(bytes int) bool
 }
 
+// Compresses reports whether messages to the client are compressed.
+func (c *Conn) Compresses() bool { return c.gzip }
+
 // New returns the connection of a websocket of [Upgrade]. The accounts count the bytes that wait for the client, and those of
 // large messages that arrive. New calls cancel when the connection starts to close.
 func New(ws *websocket.Conn, shared *Shared, gzip bool, account, arrivals Account, cancel context.CancelFunc) *Conn {
