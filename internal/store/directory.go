@@ -171,6 +171,8 @@ const (
 const (
 	rowsPerComparison = 3
 	rowsPerRank       = 20
+
+	segmentedBytesPerRow = 10 // of a name that is split into words
 )
 
 // searchWords returns the words of a text as scripts take them.
@@ -190,7 +192,11 @@ func (s *Accounts) FindUsers(ctx context.Context, query string, count int) ([]*r
 		return nil, fmt.Errorf("find users by %q: %w", query, err)
 	}
 	users = slices.DeleteFunc(users, func(user *retwis.User) bool { return user == nil || user.BeingDeleted })
-	if err := cost.Walk(ctx, rowsPerRank*len(users)); err != nil {
+	rows := rowsPerRank * len(users)
+	for _, user := range users {
+		rows += len(user.DisplayName) / segmentedBytesPerRow
+	}
+	if err := cost.Walk(ctx, rows); err != nil {
 		return nil, fmt.Errorf("find users by %q: %w", query, err)
 	}
 	type match struct {
