@@ -13,8 +13,6 @@ const (
 	keptDecisions = 1024 // decisions that a subscription remembers, as many as a timeline has posts
 	advanceEvery  = 200  // suppressed events in a row after which a subscriber gets its new position
 	keptWords     = 128  // posts whose words are cached for all subscribers
-
-	segmentedBytesPerRow = 10 // of a text that is split into words
 )
 
 // filterOf returns the filter of a subscription, or nil if it has none.
@@ -94,7 +92,7 @@ func (f *eventFilter) wordsOf(post *retwis.Post) retwis.Words {
 	if f.live {
 		return f.decisions.words.of(post)
 	}
-	_ = f.meter.Add(cost.Work{Rows: len(post.Text) / segmentedBytesPerRow}) // a start does not stop
+	_ = f.meter.Add(cost.Work{Rows: len(post.Text) / cost.SegmentedBytesPerRow}) // a start does not stop
 	return retwis.WordsOf(post.Text)
 }
 

@@ -249,7 +249,7 @@ func TestFiltered_ChargesForTheWordsOfAReplay(t *testing.T) {
 	if err := source(cost.With(t.Context(), meter), "", l); err != nil {
 		t.Fatal(err)
 	}
-	if rows := meter.Close().Work.Rows; rows != 300*len(text)/segmentedBytesPerRow || len(r.words.known) != 1 {
+	if rows := meter.Close().Work.Rows; rows != 300*len(text)/cost.SegmentedBytesPerRow || len(r.words.known) != 1 {
 		t.Errorf("charged %d rows, and keeps the words of %d posts for others", rows, len(r.words.known))
 	}
 }

@@ -14,7 +14,6 @@ import (
 type Plan struct {
 	root    *selection
 	fields  int  // of all selections
-	visits  int  // selections that were visited to collect them
 	refused bool // the operation exceeds a bound, and is not executed
 	flags   Flags
 	length  atomic.Int64 // of the last response, in bytes
@@ -73,8 +72,9 @@ type planner struct {
 // planning is the state of making one plan.
 type planning struct {
 	*planner
-	op   *graphql.OperationContext
-	plan *Plan
+	op     *graphql.OperationContext
+	plan   *Plan
+	visits int // selections that were visited to collect the fields
 }
 
 // makePlan returns the plan of an operation, and reports the work. gqlgen itself collects the fields. The error says why
@@ -84,10 +84,10 @@ func (p *planner) makePlan(ctx context.Context, op *graphql.OperationContext) (*
 	if root == nil {
 		return nil, fmt.Errorf("there is no type %s", rootName(op.Operation.Operation))
 	}
-	made := planning{p, op, &Plan{}}
+	made := planning{planner: p, op: op, plan: &Plan{}}
 	var err error
 	made.plan.root, err = made.selection(root, op.Operation.SelectionSet, nil)
-	p.hooks.Planned(ctx, made.plan.fields+made.plan.visits/VisitsPerField)
+	p.hooks.Planned(ctx, made.plan.fields+made.visits/VisitsPerField)
 	if errors.Is(err, errTooLarge) {
 		return &Plan{refused: true}, nil
 	}
@@ -106,7 +106,7 @@ func rootName(operation ast.Operation) string {
 }
 
 func (p *planning) selection(object *ObjectType, set ast.SelectionSet, up *plannedField) (*selection, error) {
-	if p.plan.visits += Visits(set); p.plan.visits > maxVisits {
+	if p.visits += Visits(set); p.visits > maxVisits {
 		return nil, errTooLarge
 	}
 	collected := graphql.CollectFields(p.op, set, object.Satisfies)

@@ -131,10 +131,6 @@ func (s *Schema) once(
 func (s *Schema) respond(
 	ctx context.Context, op *graphql.OperationContext, plan *Plan, run func(*execution),
 ) *graphql.Response {
-	if plan.refused {
-		op.Error(graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: rootName(op.Operation.Operation)}), s.tooLarge)
-		return &graphql.Response{Data: []byte("null")}
-	}
 	e, _ := s.executions.Get().(*execution)
 	if e == nil {
 		e = &execution{}
@@ -144,8 +140,12 @@ func (s *Schema) respond(
 	e.written, e.checkAt = s.planner.hooks.Written, checkEvery
 	length := min(int(plan.length.Load()), checkEvery)
 	e.buf = make([]byte, 0, length+length/8+128)
-	run(e)
-	e.checkLength()
+	if plan.refused {
+		e.stopped = s.tooLarge
+	} else {
+		run(e)
+		e.checkLength()
+	}
 	data := e.buf
 	if e.stopped != nil {
 		data = []byte("null")

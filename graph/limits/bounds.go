@@ -21,7 +21,7 @@ const (
 	maxValues     = 1_000  // of all variables; checking a list of ids costs as much as reading some
 	maxRepeats    = 10_000 // sum over all names of the square of their number
 	maxCompared   = 10_000 // the same sum for each selection set, with its inline fragments expanded
-	maxConditions = 16     // different variables in @skip and @include; an operation has a plan for each combination
+	maxConditions = 16     // different variables in @skip and @include; as many as an operation with plans may have
 )
 
 // ErrTooLarge is the error of an operation that expands to more fields than can be planned.

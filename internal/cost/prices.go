@@ -27,6 +27,8 @@ const (
 	BytesPerPoint = 200
 
 	ResolversPerPoint = 2
+
+	SegmentedBytesPerRow = 10 // of a text that is split into words
 )
 
 // Points returns the weighted sum.

@@ -171,8 +171,6 @@ const (
 const (
 	rowsPerComparison = 3
 	rowsPerRank       = 20
-
-	segmentedBytesPerRow = 10 // of a name that is split into words
 )
 
 // searchWords returns the words of a text as scripts take them.
@@ -194,7 +192,7 @@ func (s *Accounts) FindUsers(ctx context.Context, query string, count int) ([]*r
 	users = slices.DeleteFunc(users, func(user *retwis.User) bool { return user == nil || user.BeingDeleted })
 	rows := rowsPerRank * len(users)
 	for _, user := range users {
-		rows += len(user.DisplayName) / segmentedBytesPerRow
+		rows += len(user.DisplayName) / cost.SegmentedBytesPerRow
 	}
 	if err := cost.Walk(ctx, rows); err != nil {
 		return nil, fmt.Errorf("find users by %q: %w", query, err)

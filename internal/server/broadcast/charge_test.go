@@ -174,7 +174,7 @@ func TestEvents_ThatWereRenderedForOthersAreChargedForTheirBytes(t *testing.T) {
 // Compression takes longer than the delivery of an event, and is done for each connection.
 func TestEvents_ThatAreCompressedAreChargedForIt(t *testing.T) {
 	t.Parallel()
-	for compresses, want := range map[bool]int{false: 1, true: 2*2 + 2*1000/cost.BytesPerPoint} {
+	for compresses, want := range map[bool]int{false: 1, true: 2*2 + 2*1024/cost.BytesPerPoint} {
 		synctest.Test(t, func(t *testing.T) {
 			groups, executor := newTestGroups(t.Context())
 			var member Member
