@@ -1688,7 +1688,7 @@ filter an older post did not pass, because the server no longer has its words.
 """
 input TimelineFilter {
   """
-  1 to 20 texts of up to 60 characters each, with at most 200 words together. A post passes if it contains all words of at least one text, as
+  1 to 20 texts of up to 60 characters each, with at most 100 words together. A post passes if it contains all words of at least one text, as
   whole words, in any order and case. Punctuation is ignored: ` + "`" + `#go` + "`" + ` is equal to ` + "`" + `go` + "`" + `.
   """
   track: [String!]

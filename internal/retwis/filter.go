@@ -15,7 +15,7 @@ import (
 const (
 	MaxTrackEntries   = 20
 	MaxTrackLength    = 60  // code points of an entry
-	MaxTrackedWords   = 200 // words of all entries together; a word counts once in each of them
+	MaxTrackedWords   = 100 // words of all entries together; a word counts once in each of them
 	MaxTrackedAuthors = 100
 )
 
