@@ -51,6 +51,20 @@ local function rewrite(list, entries, ends, cap)
   replace(list, entries)
 end
 
+-- first_where returns the least k from 1 to n for which holds(k) is true, or nil. If it is true for k, it is for k + 1.
+local function first_where(n, holds)
+  local low, high = 1, n + 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if holds(middle) then
+      high = middle
+    else
+      low = middle + 1
+    end
+  end
+  return low <= n and low or nil
+end
+
 -- by_bucket returns the indexes of entries by the bucket of their author, in ascending order. An entry of a plain
 -- post does not contain its author.
 local function by_bucket(entries)
@@ -63,29 +77,46 @@ local function by_bucket(entries)
   return indexes
 end
 
--- holds_newer reports whether an entry below index at is newer than a post and of its bucket.
-local function holds_newer(entries, indexes, post, at)
-  for _, i in ipairs(indexes) do
-    if i > at and below(post, entries[i]) then
-      return true
-    end
+-- below_each returns for each of some ascending indexes of entries the entry with the greatest id among those below it,
+-- nil for the last.
+local function below_each(entries, indexes)
+  local greatest, newest = {}, nil
+  for k = #indexes, 1, -1 do
+    greatest[k] = newest
+    local entry = entries[indexes[k]]
+    newest = newest and below(entry, newest) and newest or entry
   end
-  return false
+  return greatest
+end
+
+-- down_to_each returns for each of some ascending indexes of entries the entry with the least id down to it.
+local function down_to_each(entries, indexes)
+  local least, oldest = {}, nil
+  for k, i in ipairs(indexes) do
+    oldest = oldest and below(oldest, entries[i]) and oldest or entries[i]
+    least[k] = oldest
+  end
+  return least
 end
 
 -- ceilings_by_bucket returns for each post the index of the first older entry that may be of the same
 -- author. It also reports whether the place of a post is unknown: an older entry of its bucket stands above a
 -- newer one. Only one of them can be of the author, and the post goes above the first or below the second.
+--
+-- All posts and entries may be of one bucket, so it searches the entries of a bucket in the order of their ids.
 local function ceilings_by_bucket(entries, posts)
-  local indexes, ceilings, unknown = by_bucket(entries), {}, false
-  for k, post in ipairs(posts) do
-    local of_bucket = indexes[bucket_of(post)] or {}
-    for _, i in ipairs(of_bucket) do
-      if below(entries[i], post) then
-        ceilings[k] = i
-        unknown = unknown or holds_newer(entries, of_bucket, post, i)
-        break
-      end
+  local indexes, least, greatest, ceilings, unknown = by_bucket(entries), {}, {}, {}, false
+  for i, post in ipairs(posts) do
+    local bucket = bucket_of(post)
+    local of_bucket = indexes[bucket]
+    if of_bucket and not least[bucket] then
+      least[bucket], greatest[bucket] = down_to_each(entries, of_bucket), below_each(entries, of_bucket)
+    end
+    local k = of_bucket and first_where(#of_bucket, function(k) return below(least[bucket][k], post) end)
+    if k then
+      ceilings[i] = of_bucket[k]
+      local newer = greatest[bucket][k]
+      unknown = unknown or newer ~= nil and below(post, newer)
     end
   end
   return ceilings, unknown

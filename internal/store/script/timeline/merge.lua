@@ -94,15 +94,32 @@ end
 -- An older post of the author than those given may stand on top, because it arrived late. Any older entry
 -- of the author's bucket that stands below the author's newer posts may be one.
 local indexes, oldest, newer, unknown = by_bucket(entries), ARGV[#ARGV - 1], {}, false
+-- older_of returns, for a bucket, the ascending indexes of its entries that are older than all posts given, and for each of them the greatest
+-- id of the bucket below it.
+local older, greatest = {}, {}
+local function older_of(bucket)
+  if not older[bucket] then
+    local of_bucket = indexes[bucket] or {}
+    local under = below_each(entries, of_bucket)
+    older[bucket], greatest[bucket] = {}, {}
+    for k, at in ipairs(of_bucket) do
+      if below(entries[at], oldest) then
+        table.insert(older[bucket], at)
+        greatest[bucket][#older[bucket]] = under[k]
+      end
+    end
+  end
+  return older[bucket], greatest[bucket]
+end
 for i = first, #ARGV - 1, 2 do
   local post, author = ARGV[i], ARGV[i + 1]
   newer[author] = index[post] or newer[author]
-  local of_bucket = not ceiling[i] and not index[post] and indexes[bucket_of(post)] or {}
-  for _, at in ipairs(of_bucket) do
-    if at > (newer[author] or 0) and below(entries[at], oldest) then
-      ceiling[i] = at
-      unknown = unknown or holds_newer(entries, of_bucket, post, at)
-      break
+  if not ceiling[i] and not index[post] then
+    local ats, under = older_of(bucket_of(post))
+    local k = first_where(#ats, function(k) return ats[k] > (newer[author] or 0) end)
+    if k then
+      ceiling[i] = ats[k]
+      unknown = unknown or under[k] ~= nil and below(post, under[k])
     end
   end
 end

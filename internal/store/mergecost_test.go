@@ -1,0 +1,76 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/enginetest"
+	"retwis/internal/fanout"
+	"retwis/internal/redistest"
+	"retwis/internal/retwis"
+	"retwis/internal/store"
+)
+
+// Attack: an author and the entries of a full home had one bucket. The back-fill compared each post with each entry, which took Redis
+// 50 times as long as the back-fill of another author, and could be repeated by unfollowing and following.
+func TestMerge_TakesAboutAsLongIfAllPostsAreOfOneBucket(t *testing.T) {
+	t.Parallel()
+	const posts = 500
+	url := redistest.Server(t).URL()
+	e, client := newEngine(t, store.Options{URL: url, HomeCap: posts}), enginetest.Client(t, url)
+	reader := e.Register("reader")[0]
+	author, shown := e.ofOneBucket(reader)
+	elsewhere := e.Apart(2)
+	elsewhere = slices.DeleteFunc(elsewhere, func(id retwis.UserID) bool { return id.PostBucket() == author.PostBucket() })
+	_, stop := e.Work(fanout.Options{})
+	for _, of := range []retwis.UserID{author, elsewhere[0], shown} {
+		first := e.Post(of, "first")
+		for range posts {
+			reply := retwis.NewPost{Author: of, Text: "reply", InReplyTo: first, IdempotencyKey: e.Key()}
+			if _, err := e.Posts.CreatePost(t.Context(), reply); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	e.Follow(reader, shown)
+	e.Drain()
+	e.Read(retwis.Home(reader))
+	e.Drain()
+	stop()
+	microseconds := func(of retwis.UserID) int {
+		e.Follow(reader, of)
+		var took []int
+		for range 5 {
+			before := scriptTime(t, client)
+			if err := e.Tasks.Backfill(t.Context(), retwis.Home(reader), of, 0); err != nil {
+				t.Fatal(err)
+			}
+			took = append(took, scriptTime(t, client)-before)
+		}
+		slices.Sort(took)
+		return took[len(took)/2]
+	}
+	one, other := microseconds(author), microseconds(elsewhere[0])
+	t.Logf("Redis took %d us for posts of the home's bucket, and %d us for others", one, other)
+	if one > 8*other {
+		t.Errorf("the back-fill of posts of the home's bucket took %d us of Redis, and that of others %d us", one, other)
+	}
+}
+
+// scriptTime returns the microseconds that a Redis has run scripts.
+func scriptTime(t *testing.T, client redis.UniversalClient) int {
+	t.Helper()
+	_, stats, _ := strings.Cut(client.Info(t.Context(), "commandstats").Val(), "cmdstat_evalsha:")
+	_, usec, _ := strings.Cut(stats, "usec=")
+	usec, _, _ = strings.Cut(usec, ",")
+	n, err := strconv.Atoi(usec)
+	if err != nil {
+		t.Fatal(fmt.Errorf("read the time of scripts: %w", err))
+	}
+	return n
+}
