@@ -53,7 +53,8 @@ const (
 const (
 	SharedBytesPerPoint = 2 << 10
 	perCompressed       = 2 // of a message that is compressed for one reader
-	EventsPerPoint      = 5 // live events of one subscription, whether its filter lets them pass or not
+	EventsPerPoint      = 3 // live events of one subscription, whether its filter lets them pass or not
+	EventsPerFeed       = 6 // subscriptions whose event takes as long as the message to their timeline that it comes from
 )
 
 // Refused returns the price of a request that was refused after some of its bytes were read.

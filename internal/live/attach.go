@@ -39,7 +39,7 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 	// The reading may lack removals that the feed sent after the read began.
 	for _, sent := range f.removed[max(0, len(f.removed)-(f.removals-r.removals)):] {
 		if !slices.ContainsFunc(begin.removed, func(r pubsub.Removal) bool { return r.Post == sent.Post }) {
-			s.deliver(&retwis.PostRemoved{Cursor: begin.end.Cursor(), PostID: sent.Post, AuthorID: sent.Author})
+			s.deliver(&retwis.PostRemoved{Cursor: begin.end.Cursor(), PostID: sent.Post, AuthorID: sent.Author}, 1)
 		}
 	}
 	if fresh {

@@ -59,35 +59,46 @@ func TestCatchUp_ThatAMessageAskedForIsCharged(t *testing.T) {
 
 // Attack: 10 000 subscriptions of a client, or subscriptions whose filters nothing passes, made each post of anybody cost 20 to 40
 // milliseconds that nobody paid.
+//
+// Attack: a repost to 1000 watched lists of a client took 80 milliseconds of messages and deliveries. Each list has one subscription, so the first
+// one of a timeline pays for the message, too.
 func TestDelivery_IsCharged(t *testing.T) {
 	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 		refused := errors.New("no budget")
-		var charged atomic.Int64
-		budget := int64(2)
-		poor := subscribeAs(t, h, retwis.Subscriber{User: 7, Charge: func(points int) error {
-			if charged.Add(int64(points)) > budget {
-				return refused
-			}
-			return nil
-		}}, alice, "")
-		other := subscribe(t, h, alice, "")
-		poor.want("caught up 0")
-		other.want("caught up 0")
+		payer := func(charged *atomic.Int64, budget int64) *reader {
+			s := subscribeAs(t, h, retwis.Subscriber{User: 7, Charge: func(points int) error {
+				if charged.Add(int64(points)) > budget {
+					return refused
+				}
+				return nil
+			}}, alice, "")
+			s.want("caught up 0")
+			return s
+		}
+		free := subscribe(t, h, alice, "")
+		free.want("caught up 0")
+		var ofRich, ofPoor atomic.Int64
+		rich, poor := payer(&ofRich, 1000), payer(&ofPoor, 2)
+		const events = 4 * cost.EventsPerPoint
 		var got, all []string
-		for range 4 * cost.EventsPerPoint {
+		for range events {
 			db.push(alice)
-			all = append(all, other.received()...)
+			all = append(all, free.received()...)
+			rich.received()
 			if !slices.Contains(got, "closed") {
 				got = append(got, poor.received()...)
 			}
 		}
-		if len(all) != 4*cost.EventsPerPoint {
-			t.Errorf("another subscriber received %d events", len(all))
+		if len(all) != events {
+			t.Errorf("a subscriber who pays nothing received %d events", len(all))
 		}
-		if charged.Load() != 3 || len(got) != 3*cost.EventsPerPoint+1 || !errors.Is(poor.Err(), refused) {
-			t.Errorf("charged %d points for %d events; ended with %v", charged.Load(), len(got), poor.Err())
+		if want := int64(events * (1 + cost.EventsPerFeed) / cost.EventsPerPoint); ofRich.Load() != want || rich.Err() != nil {
+			t.Errorf("charged the first subscriber who pays %d points for %d events, want %d; ended with %v", ofRich.Load(), events, want, rich.Err())
+		}
+		if ofPoor.Load() != 3 || len(got) != 3*cost.EventsPerPoint+1 || !errors.Is(poor.Err(), refused) {
+			t.Errorf("charged %d points for %d events; ended with %v", ofPoor.Load(), len(got), poor.Err())
 		}
 		again := subscribe(t, h, alice, poor.cursor)
-		again.want("+16", "+17", "+18", "+19", "+20", "caught up 5")
+		again.want("+10", "+11", "+12", "caught up 3")
 	})
 }

@@ -264,7 +264,7 @@ func (f *feed) addTop(post retwis.PostID) {
 func (f *feed) sendCount(post *retwis.Post, version int) {
 	for _, s := range f.subscribers {
 		if s.counts {
-			s.deliver(&retwis.PostChanged{Cursor: f.cursorFor(s), Post: post, Version: version})
+			s.deliver(&retwis.PostChanged{Cursor: f.cursorFor(s), Post: post, Version: version}, 1)
 		}
 	}
 }

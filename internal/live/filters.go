@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -45,7 +46,7 @@ func (f *feed) resetFiltered(epochs map[retwis.UserID]int64) {
 		if epoch, ok := epochs[s.viewer]; ok && epoch != s.filter {
 			s.filter = epoch
 			f.partition.hub.counts.resets.Add(1)
-			s.deliver(&retwis.Reset{Cursor: f.cursorFor(s), Reason: retwis.HistoryChanged})
+			s.deliver(&retwis.Reset{Cursor: f.cursorFor(s), Reason: retwis.HistoryChanged}, 1)
 		}
 	}
 }
@@ -57,21 +58,26 @@ func (f *feed) cursorFor(s *subscription) retwis.Cursor {
 	return at.Cursor()
 }
 
-// send sends an event at the feed's position to all subscribers. Those with the same filter epoch, usually all, share it.
+// send sends an event at the feed's position to all subscribers. Those with the same filter epoch, usually all, share it. The first one
+// that pays also pays for the message that the feed has received.
 func (f *feed) send(e retwis.Event) {
 	f.unsent = 0
 	var others map[int64]retwis.Event
+	events := 1 + cost.EventsPerFeed
 	for _, s := range f.subscribers {
-		if s.filter == 0 {
-			s.deliver(e)
-			continue
+		shared := e
+		if s.filter != 0 {
+			if others == nil {
+				others = map[int64]retwis.Event{}
+			}
+			if others[s.filter] == nil {
+				others[s.filter] = retwis.AtCursor(e, f.cursorFor(s))
+			}
+			shared = others[s.filter]
 		}
-		if others == nil {
-			others = map[int64]retwis.Event{}
+		s.deliver(shared, events)
+		if s.charge != nil {
+			events = 1
 		}
-		if others[s.filter] == nil {
-			others[s.filter] = retwis.AtCursor(e, f.cursorFor(s))
-		}
-		s.deliver(others[s.filter])
 	}
 }

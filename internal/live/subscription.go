@@ -29,7 +29,7 @@ type subscription struct {
 	filter int64                  // last known filter epoch of the viewer; guarded by the partition's lock
 	counts bool                   // whether the subscriber receives changed counts
 	charge func(points int) error // nil charges nobody
-	unpaid int                    // live events since the last charge
+	unpaid int                    // live events that are not charged yet
 	index  int                    // in the feed's subscribers; guarded by the partition's lock
 }
 
@@ -57,8 +57,9 @@ func (s *subscription) start(r replay) {
 	})
 }
 
-// deliver passes a live event to the sink without blocking. It disconnects a slow consumer.
-func (s *subscription) deliver(e retwis.Event) {
+// deliver passes a live event to the sink without blocking, and charges the subscriber for a number of events. It disconnects a slow
+// consumer.
+func (s *subscription) deliver(e retwis.Event, events int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -73,16 +74,17 @@ func (s *subscription) deliver(e retwis.Event) {
 		s.waiting = append(s.waiting, e)
 	}
 	s.hub.counts.delivered.Add(1)
-	s.payLocked()
+	s.payLocked(events)
 }
 
-// payLocked charges the subscriber for a live event, whose delivery costs time for each subscription. One without budget ends.
-func (s *subscription) payLocked() {
-	if s.unpaid++; s.unpaid < cost.EventsPerPoint || s.charge == nil {
+// payLocked charges the subscriber for live events, whose delivery costs time for each subscription. One without budget ends.
+func (s *subscription) payLocked(events int) {
+	if s.unpaid += events; s.unpaid < cost.EventsPerPoint || s.charge == nil {
 		return
 	}
-	s.unpaid = 0
-	if err := s.charge(1); err != nil && s.reason == nil {
+	points := s.unpaid / cost.EventsPerPoint
+	s.unpaid %= cost.EventsPerPoint
+	if err := s.charge(points); err != nil && s.reason == nil {
 		s.reason = err
 		s.cancel()
 	}

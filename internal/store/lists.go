@@ -81,6 +81,9 @@ func (s *Lists) DeleteList(ctx context.Context, owner retwis.UserID, id retwis.L
 // AddListMember adds a user to an owner's list and queues the back-fill of its timeline. A repeat has no effect.
 func (s *Lists) AddListMember(ctx context.Context, owner retwis.UserID, id retwis.ListID, author retwis.UserID) error {
 	p := s.db.OfBucket(id.Bucket())
+	if s.db.OfUser(owner) != p {
+		return s.notOwned(ctx, id) // without making the partition one of those that receive the author's posts
+	}
 	exists, err := s.follows.AddAuthorPartition(ctx, author, ListPartition, p)
 	if err != nil {
 		return fmt.Errorf("add %s to list %s: %w", author, id, err)

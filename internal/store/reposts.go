@@ -116,7 +116,7 @@ func (s *Posts) original(ctx context.Context, id retwis.PostID) (retwis.PostID, 
 
 // maxReposters is the number of reposts up to which the deletion of a post is announced to the timelines of each repost. Beyond it, the
 // deletion is announced to all watched timelines.
-const maxReposters = 100
+const maxReposters = 30
 
 // Reposters returns for each post the users who have reposted it, of the [maxReposters] newest reposts. Some may have undone it.
 func (s *Outbox) Reposters(ctx context.Context, posts []retwis.PostID) ([]outbox.Reposters, error) {
