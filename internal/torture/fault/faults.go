@@ -240,10 +240,7 @@ func reshard(ctx context.Context, e *Environment) error {
 		if slots < 10 || from == nil {
 			return err
 		}
-		if err := e.redis.awaitWhole(ctx); err != nil {
-			return err
-		}
-		if err := cli(ctx, "--cluster", "fix", from.address, "--cluster-yes"); err != nil {
+		if err := e.redis.closeSlots(ctx, from); err != nil {
 			return err
 		}
 	}

@@ -245,6 +245,21 @@ func (g *redisGroup) awaitWhole(ctx context.Context) error {
 	})
 }
 
+// closeSlots ends the moves of slots that a node has begun. On a busy machine a node may believe that the cluster is down, which
+// ends a repair, too: then it is tried again.
+func (g *redisGroup) closeSlots(ctx context.Context, n *redisNode) error {
+	for tries := 1; ; tries++ {
+		if err := g.awaitWhole(ctx); err != nil {
+			return err
+		}
+		err := cli(ctx, "--cluster", "fix", n.address, "--cluster-yes")
+		if err == nil || tries == 5 {
+			return err
+		}
+		time.Sleep(5 * time.Second)
+	}
+}
+
 func (g *redisGroup) await(ctx context.Context, what string, is func(info string) bool, skipDead bool) error {
 	return poll(ctx, what, func() bool {
 		for _, n := range g.nodes {
