@@ -132,11 +132,11 @@ func (h *Hub) runCounts(ctx context.Context) {
 // be read does not keep the others from their events.
 func (h *Hub) sendCounts(ctx context.Context, changed map[retwis.PostID]struct{}, version int) error {
 	failure := h.readTops(ctx)
-	shown := map[retwis.PostID]bool{}
+	shown, showing := map[retwis.PostID]bool{}, map[*feed]bool{}
 	h.eachCounting(func(f *feed) {
 		for _, post := range f.top {
 			if _, ok := changed[post]; ok {
-				shown[post] = true
+				shown[post], showing[f] = true, true
 			}
 		}
 	})
@@ -159,6 +159,9 @@ func (h *Hub) sendCounts(ctx context.Context, changed map[retwis.PostID]struct{}
 	}
 	var later []retwis.PostID
 	h.eachCounting(func(f *feed) {
+		if !showing[f] {
+			return
+		}
 		now, rest := f.dueCounts(posts, version)
 		for _, id := range now {
 			f.sendCount(posts[id], version)
