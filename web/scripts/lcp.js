@@ -4,6 +4,7 @@
 // with 1.6 Mbit/s and 150 ms. The two versions take turns. It prints the medians of the largest contentful paint, in
 // milliseconds, and the ratio of the second to the first.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 
 const runs = Number(process.env["RUNS"] ?? 5);
@@ -15,7 +16,7 @@ if (versions.length !== 2) {
 
 const servers = await Promise.all(versions.map(start));
 const browser = await chromium.launch({
-  executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+  executablePath: process.env["CHROMIUM"] ?? ["/usr/bin/chromium", "/usr/bin/chromium-headless-shell"].find((path) => existsSync(path)),
   args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-gpu"],
 });
 try {
