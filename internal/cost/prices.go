@@ -39,7 +39,7 @@ func (w Work) Points() int {
 // Prices of requests, and of the starts of subscriptions, in points.
 const (
 	PerRequest      = 10  // that executes no operation
-	PerSession      = 10  // of an HTTP request of a user: Redis reads the session
+	PerSession      = 10  // of an HTTP request with a token: Redis searches for the session
 	PerUpgrade      = 20  // to a websocket: a socket that is opened and closed again takes three times as long as a request
 	PerStart        = 40  // of a subscription, beside the work of its operation: the first one registers the timeline as watched
 	PerRefusal      = 250 // parsing and validating what was refused may have taken longer than many valid operations do

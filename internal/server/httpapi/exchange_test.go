@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/server"
 	"retwis/internal/server/servertest"
@@ -74,6 +75,40 @@ func TestExchange_SetsTheSessionCookie(t *testing.T) {
 		_, body := h.Do("POST", "", `{"query":"{ whoami }"}`, servertest.JSON, "X-Forwarded-Proto: https", "Cookie: __Host-retwis_session="+token)
 		if body != `{"data":{"whoami":"3"}}` {
 			h.Errorf("cookie over TLS: got %s", body)
+		}
+	})
+}
+
+// Attack: the sessions of tokens that never belonged to anybody are read for free.
+func TestExchange_ChargesForTheReadOfASessionThatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		for name, tt := range map[string]struct {
+			headers []string
+			price   int
+		}{
+			"no token":            {nil, 0},
+			"cookie":              {[]string{"Cookie: retwis_session=" + h.Login(1)}, cost.PerSession},
+			"token":               {[]string{"Authorization: Bearer " + h.Login(2)}, cost.PerSession},
+			"cookie of nobody":    {[]string{"Cookie: retwis_session=old"}, cost.PerSession},
+			"token of nobody":     {[]string{"Authorization: Bearer old"}, cost.PerRefusal},
+			"cookie, without TLS": {[]string{"Cookie: __Host-retwis_session=old"}, 0},
+		} {
+			for transport, request := range map[string]func(headers ...string){
+				"POST": func(headers ...string) {
+					h.Do("POST", "", `{"query":"{ whoami }"}`, append(headers, servertest.JSON)...)
+				},
+				"GET": func(headers ...string) { h.Do("GET", "query=%7Bwhoami%7D", "", headers...) },
+				"SSE": func(headers ...string) {
+					h.Do("GET", "query=%7Bwhoami%7D", "", append(headers, "Accept: text/event-stream")...)
+				},
+			} {
+				before := h.Backend.Charged.Load()
+				request(tt.headers...)
+				if got := int(h.Backend.Charged.Load() - before); got != tt.price {
+					h.Errorf("%s, %s: charged %d, want %d", name, transport, got, tt.price)
+				}
+			}
 		}
 	})
 }
