@@ -45,8 +45,11 @@ const (
 	PerRefusal      = 250 // parsing and validating what was refused may have taken longer than many valid operations do
 	refusedPerPoint = 512 // bytes of a refused request
 
-	freeBytes     = 2 << 10 // of a header, a body or a message: most have fewer
+	FreeBytes     = 2 << 10 // of a header, a body or a message: most have fewer
 	bytesPerPoint = 64      // of the rest: short keys of JSON and of headers take 100 nanoseconds per byte
+
+	freeFields     = 30 // of a header: browsers send 15 to 20
+	fieldsPerPoint = 4  // of the rest: each takes a microsecond, even if it is empty
 )
 
 // Prices of what is made once and sent to many: files, and live events.
@@ -70,7 +73,13 @@ func Compressed(bytes int) int {
 func File(bytes int) int { return PerRequest + bytes/SharedBytesPerPoint }
 
 // Received returns what the bytes of a header, a body or a message cost beside the operation, whatever it is.
-func Received(bytes int) int { return max(bytes-freeBytes, 0) / bytesPerPoint }
+func Received(bytes int) int { return max(bytes-FreeBytes, 0) / bytesPerPoint }
+
+// Header returns what the header of a request costs beside the operation, for its bytes and its fields.
+func Header(bytes, fields int) int { return Received(bytes) + Trailer(max(fields-freeFields, 0)) }
+
+// Trailer returns what the fields after a body in chunks cost.
+func Trailer(fields int) int { return fields / fieldsPerPoint }
 
 // InChunks is [Received] for a body in chunks, each of which may have one byte.
 func InChunks(bytes int) int { return bytes / bytesPerPoint }

@@ -55,6 +55,9 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			s.opts.Log.DebugContext(ctx, "server: request", "method", r.Method, "path", r.URL.Path, "status", rec.status,
 				"bytes", rec.bytes, "took", time.Since(start), "client", client)
 		}()
+		if r.ContentLength < 0 && r.Trailer == nil {
+			r.Trailer = http.Header{} // net/http adds the fields after the body; all copies of the request share them
+		}
 		next.ServeHTTP(rec, r.WithContext(ctx))
 	})
 }

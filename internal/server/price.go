@@ -29,9 +29,14 @@ func (s *Server) priced(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if more := cost.Received(headerBytes(r)); more > 0 {
+		if more := cost.Header(sizeOf(r)); more > 0 {
 			s.opts.Executor.Spend(ctx, more)
 		}
+		defer func() {
+			if more := cost.Trailer(fieldsOf(r.Trailer)); more > 0 {
+				s.opts.Executor.Spend(ctx, more)
+			}
+		}()
 		if r.URL.Path == "/graphql" && r.Method != http.MethodOptions {
 			next.ServeHTTP(w, r)
 			return
@@ -55,13 +60,22 @@ func priceOf(r *http.Request, response *recorder) int {
 	return cost.File(response.bytes)
 }
 
-// headerBytes returns the length of a request's header and path.
-func headerBytes(r *http.Request) int {
-	n := len(r.RequestURI)
+// sizeOf returns the length of a request's header and path, and the number of its fields.
+func sizeOf(r *http.Request) (bytes, fields int) {
+	bytes = len(r.RequestURI)
 	for name, values := range r.Header {
 		for _, value := range values {
-			n += len(name) + len(value) + len(": \r\n")
+			bytes += len(name) + len(value) + len(": \r\n")
 		}
+	}
+	return bytes, fieldsOf(r.Header)
+}
+
+// fieldsOf returns the number of fields of a header or a trailer. A name that is announced for a trailer counts, too.
+func fieldsOf(h http.Header) int {
+	n := 0
+	for _, values := range h {
+		n += max(len(values), 1)
 	}
 	return n
 }

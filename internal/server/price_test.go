@@ -64,7 +64,10 @@ func TestServer_ChargesRequestsWithoutAnOperation(t *testing.T) {
 			{"a body that is not read", "POST", "/page", strings.Repeat("x", 50<<10), nil, 405, cost.Refused(50 << 10)},
 			{"a preflight", "OPTIONS", "/graphql", "", []string{"Origin: https://evil.test", "Access-Control-Request-Method: POST"}, 403, cost.PerRequest},
 			{"a long header", "GET", "/missing", "", []string{"X-Long: " + strings.Repeat("x", 10<<10)}, 404, cost.PerRequest + cost.Received(10<<10)},
-			{"many headers", "GET", "/missing", "", manyHeaders(1000), 404, cost.PerRequest + cost.Received(1000*len("X-0000: \r\n"))},
+			{"many headers", "GET", "/missing", "", manyHeaders(1000), 404, cost.PerRequest + cost.Header(1000*len("X-0000: \r\n"), 1000)},
+			{"many short headers", "GET", "/missing", "", manyHeaders(180), 404, cost.PerRequest + cost.Header(0, 180)},
+			{"an operation with many short headers", "GET", "/graphql?query=%7Bhello%7D", "", manyHeaders(180), 200, cost.Header(0, 180)},
+			{"an upgrade with many short headers", "GET", "/graphql", "", append(manyHeaders(180), "Connection: Upgrade", "Upgrade: websocket"), 400, cost.PerUpgrade + cost.PerRefusal + cost.Header(0, 180)},
 			{"an operation with a long header", "GET", "/graphql?query=%7Bhello%7D", "", []string{"X-Long: " + strings.Repeat("x", 10<<10)}, 200, cost.Received(10 << 10)},
 		} {
 			got := charged(h, func() {
@@ -84,6 +87,25 @@ func manyHeaders(n int) (headers []string) {
 		headers = append(headers, fmt.Sprintf("X-%04d: ", i))
 	}
 	return headers
+}
+
+// Attack: the fields after a body in chunks are read like those of a header.
+func TestServer_ChargesForTrailers(t *testing.T) {
+	t.Parallel()
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		const body = `{"query":"{ hello }"}`
+		fields := strings.Join(manyHeaders(300), "\r\n") + "\r\n"
+		got := charged(h, func() {
+			c := h.Connect()
+			_, _ = fmt.Fprintf(c, "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n%s\r\n", len(body), body, fields)
+			if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, " 200 ") {
+				t.Errorf("%q, %v", line, err)
+			}
+		})
+		if want := cost.Trailer(300); got != want {
+			t.Errorf("charged %d, want %d", got, want)
+		}
+	})
 }
 
 // Attack: a request that the server refuses before any handler sees it is free.
