@@ -40,6 +40,7 @@ func (w Work) Points() int {
 const (
 	PerRequest      = 10  // that executes no operation
 	PerSession      = 10  // of an HTTP request with a token: Redis searches for the session
+	PerConnection   = 10  // its first request, beside the price of the request: a connection takes several times as long as a request
 	PerUpgrade      = 20  // to a websocket: a socket that is opened and closed again takes three times as long as a request
 	PerStart        = 40  // of a subscription, beside the work of its operation: the first one registers the timeline as watched
 	PerRefusal      = 250 // parsing and validating what was refused may have taken longer than many valid operations do

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"retwis/internal/auth"
 	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
@@ -29,7 +31,11 @@ func (s *Server) priced(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if more := cost.Header(sizeOf(r)); more > 0 {
+		more := cost.Header(sizeOf(r))
+		if s.connects(r) {
+			more += cost.PerConnection
+		}
+		if more > 0 {
 			s.opts.Executor.Spend(ctx, more)
 		}
 		defer func() {
@@ -50,6 +56,19 @@ func (s *Server) priced(next http.Handler) http.Handler {
 		defer func() { s.opts.Executor.Spend(ctx, priceOf(r, rec)) }()
 		next.ServeHTTP(rec, r)
 	})
+}
+
+// connects reports whether a request is the first one on a connection of its client. Those of trusted proxies carry requests of many
+// clients. The price of an upgrade to a websocket contains that of its connection.
+func (s *Server) connects(r *http.Request) bool {
+	conn, ok := r.Context().Value(connKey{}).(*meteredConn)
+	if !ok || conn.used {
+		return false
+	}
+	conn.used = true
+	_, counts := s.networks.keyOf(httpapi.PeerOf(r))
+	upgrades := r.URL.Path == "/graphql" && r.Method == http.MethodGet && websocket.IsWebSocketUpgrade(r)
+	return counts && !upgrades
 }
 
 // priceOf returns the price of a request that executed no operation. Such a request should have no body.

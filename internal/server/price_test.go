@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"retwis/internal/cost"
 	"retwis/internal/retwis"
@@ -102,7 +103,7 @@ func TestServer_ChargesForTrailers(t *testing.T) {
 				t.Errorf("%q, %v", line, err)
 			}
 		})
-		if want := cost.Trailer(300); got != want {
+		if want := cost.PerConnection + cost.Trailer(300); got != want {
 			t.Errorf("charged %d, want %d", got, want)
 		}
 	})
@@ -141,8 +142,8 @@ func TestServer_ChargesMalformedRequests(t *testing.T) {
 			_, _ = io.WriteString(c, "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
 			_, _ = bufio.NewReader(c).ReadString('\n')
 		})
-		if got != cost.PerRequest {
-			t.Errorf("a request about the server as a whole: charged %d, want %d", got, cost.PerRequest)
+		if want := cost.PerConnection + cost.PerRequest; got != want {
+			t.Errorf("a request about the server as a whole: charged %d, want %d", got, want)
 		}
 	})
 }
@@ -155,13 +156,48 @@ func TestServer_ChargesConnectionsWithoutARequest(t *testing.T) {
 			t.Errorf("charged %d, want %d", got, cost.PerRequest)
 		}
 		served := h.Connect()
-		got := charged(h, func() { _, _ = exchange(h, served, "/healthz") })
+		exchange(h, served, "/healthz")
+		got := charged(h, func() { exchange(h, served, "/healthz") })
 		_ = served.Close()
 		_ = charged(h, func() { _ = h.Connect().Close() }) // later than the other end
-		if total := int(h.Backend.Charged.Load()); got != cost.PerRequest || total != 3*cost.PerRequest {
+		if total := int(h.Backend.Charged.Load()); got != cost.PerRequest || total != cost.PerConnection+4*cost.PerRequest {
 			t.Errorf("a health check cost %d, and everything %d", got, total)
 		}
 	})
+}
+
+// Attack: a new connection for each request takes much longer than a connection for all of them.
+func TestServer_ChargesForTheFirstRequestOfAConnection(t *testing.T) {
+	t.Parallel()
+	trust := func(o *server.Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("198.51.100.1/32")} }
+	upgrade := []string{"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg=="}
+	for name, tt := range map[string]struct {
+		from, path string
+		headers    []string
+		charged    []int // for each request on a connection
+	}{
+		"health checks":              {"198.51.100.2", "/healthz", nil, []int{cost.PerConnection + cost.PerRequest, cost.PerRequest}},
+		"operations":                 {"198.51.100.2", helloPath, nil, []int{cost.PerConnection, 0}},
+		"an upgrade":                 {"198.51.100.2", "/graphql", upgrade, []int{cost.PerUpgrade}},
+		"an upgrade of a file":       {"198.51.100.2", "/healthz", upgrade, []int{cost.PerConnection + cost.PerRequest, cost.PerRequest}},
+		"requests through a proxy":   {"198.51.100.1", "/healthz", []string{"X-Forwarded-For: 203.0.113.7"}, []int{cost.PerRequest, cost.PerRequest}},
+		"an upgrade through a proxy": {"198.51.100.1", "/graphql", append(upgrade, "X-Forwarded-For: 203.0.113.7"), []int{cost.PerUpgrade}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servertest.InBubble(t, trust, func(h *servertest.Harness) {
+				c := h.ConnectFrom(tt.from)
+				for i, want := range tt.charged {
+					before := h.Backend.Charged.Load()
+					exchange(h, c, tt.path, tt.headers...)
+					synctest.Wait()
+					if got := int(h.Backend.Charged.Load() - before); got != want {
+						h.Errorf("request %d: charged %d, want %d", i+1, got, want)
+					}
+				}
+			})
+		})
+	}
 }
 
 // Without a budget, files are refused, health checks are not, and the API decides for itself.

@@ -30,6 +30,7 @@ type meteredConn struct {
 	executor operation.Executor
 	networks *connections
 	client   atomic.Pointer[netip.Addr] // the client that sends; nil between the requests of a trusted proxy, which has no budget
+	used     bool                       // a request has reached a handler; of the goroutine that serves requests
 
 	free    int // small reads
 	freedAt time.Time

@@ -178,7 +178,7 @@ func TestAPI_ChargesRefusedBytes(t *testing.T) {
 		if w, body := h.Do("POST", "", large, servertest.JSON); w.StatusCode != http.StatusBadRequest {
 			h.Errorf("a malformed request: status %d: %s", w.StatusCode, body)
 		}
-		want := int64(cost.Received(len(large)) + cost.Refused(len(large)))
+		want := int64(cost.PerConnection + cost.Received(len(large)) + cost.Refused(len(large)))
 		if n := h.Backend.Charged.Load(); n != want {
 			h.Errorf("charged %d, want %d", n, want)
 		}
@@ -195,7 +195,7 @@ func TestAPI_ChargesRefusedBytes(t *testing.T) {
 		if line, _ := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, " 200 ") {
 			h.Errorf("chunks of one byte: %s", line)
 		}
-		if n := h.Backend.Charged.Load() - before; n != int64(cost.InChunks(1000+len(hello))) {
+		if n := h.Backend.Charged.Load() - before; n != int64(cost.PerConnection+cost.InChunks(1000+len(hello))) {
 			h.Errorf("chunks of one byte: charged %d", n)
 		}
 		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
