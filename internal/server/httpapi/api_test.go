@@ -133,6 +133,9 @@ func TestAPI_RefusesInvalidRequests(t *testing.T) {
 		{"too large", "POST", "", `{"query":"{ hello } #` + strings.Repeat("x", httpapi.MaxBody) + `"}`, []string{servertest.JSON}, 413, "", ""},
 		{"a list", "POST", "", `[` + hello + `]`, []string{servertest.JSON}, 400, "", ""},
 		{"very many values", "POST", "", `{"query":"{ hello }","variables":{"a":[` + strings.Repeat("0,", httpapi.MaxValues) + `0]}}`, []string{servertest.JSON}, 400, "", ""},
+		{"many values in the extensions", "POST", "", `{"query":"{ hello }","extensions":{"a":[` + strings.Repeat("0,", httpapi.MaxExtensions-1) + `0]}}`, []string{servertest.JSON}, 400, "", ""},
+		{"GET with many values in the extensions", "GET", `query={hello}&extensions={"a":{"b":[` + strings.Repeat("0,", httpapi.MaxExtensions-2) + `0]}}`, "", nil, 400, "", ""},
+		{"GET with many parameters", "GET", "query={hello}" + strings.Repeat("&", 20), "", nil, 400, "", ""},
 		{"a key in another case", "POST", "", `{"Query":"{ hello }"}`, []string{servertest.JSON}, 400, "", ""},
 		{"a key twice", "POST", "", `{"query":"{ hello }","query":"{ hello }"}`, []string{servertest.JSON}, 400, "", ""},
 		{"a nested key twice", "POST", "", `{"query":"{ hello }","variables":{"a":[{"b":1,"\u0062":2}]}}`, []string{servertest.JSON}, 400, "", ""},
@@ -166,6 +169,23 @@ func TestAPI_RefusesInvalidRequests(t *testing.T) {
 					t.Errorf("got body %s", body)
 				}
 			})
+		}
+	})
+}
+
+// Apollo's clients name themselves and a persisted query.
+func TestAPI_AcceptsTheExtensionsOfClients(t *testing.T) {
+	t.Parallel()
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		const extensions = `{"persistedQuery":{"version":1,"sha256Hash":"x"},"clientLibrary":{"name":"@apollo/client","version":"4.0.0"},"cost":true}`
+		for name, tt := range map[string]struct{ method, query, body string }{
+			"POST":               {"POST", "", `{"query":"{ hello }","extensions":` + extensions + `}`},
+			"GET":                {"GET", "query={hello}&extensions=" + url.QueryEscape(extensions), ""},
+			"as many as allowed": {"POST", "", `{"query":"{ hello }","extensions":{"a":[` + strings.Repeat("0,", httpapi.MaxExtensions-2) + `0]}}`},
+		} {
+			if w, body := h.Do(tt.method, tt.query, tt.body, servertest.JSON); w.StatusCode != http.StatusOK || !strings.Contains(body, `"hello"`) {
+				h.Errorf("%s: status %d: %s", name, w.StatusCode, body)
+			}
 		}
 	})
 }

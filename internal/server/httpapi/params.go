@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -27,6 +28,9 @@ var errNoQuery = errors.New("the request has neither a query nor a documentId")
 const (
 	MaxBody   = 256 << 10 // bytes of a request, and of a websocket message
 	maxValues = 5_000     // JSON values, nested ones included
+
+	maxExtensions = 20 // JSON values in the extensions, nested ones included; clients send up to 7
+	maxParameters = 20 // in a query string, also unknown ones
 )
 
 // DecodeParams reads the parameters from a JSON object. The client is shown its errors.
@@ -47,6 +51,9 @@ func DecodeParams(body []byte) (*graphql.RawParams, error) {
 	}
 	var p wireParams
 	if err := DecodeJSON(body, &p, "query", "documentId", "operationName", "variables", "extensions"); err != nil {
+		return nil, err
+	}
+	if err := checkExtensions(p.Extensions); err != nil {
 		return nil, err
 	}
 	// A persisted query is named by its hash in the extensions.
@@ -70,6 +77,9 @@ func DecodeParams(body []byte) (*graphql.RawParams, error) {
 // decodeQuery reads the parameters from the query string of a GET request. The client is
 // shown its errors.
 func decodeQuery(raw string) (*graphql.RawParams, error) {
+	if strings.Count(raw, "&") >= maxParameters {
+		return nil, fmt.Errorf("the query string has more than %d parameters", maxParameters)
+	}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return nil, errors.New("the query string is malformed")
@@ -98,6 +108,9 @@ func decodeQuery(raw string) (*graphql.RawParams, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	if err := checkExtensions(params.Extensions); err != nil {
+		return nil, err
+	}
 	if values.Has("documentId") {
 		setDocumentID(params, values.Get("documentId"))
 	}
@@ -115,6 +128,30 @@ func setDocumentID(params *graphql.RawParams, id string) {
 		params.Extensions = map[string]any{}
 	}
 	params.Extensions[documentIDExtension] = id
+}
+
+// checkExtensions refuses extensions with many values. Unlike those of variables, they are in no price.
+func checkExtensions(extensions map[string]any) error {
+	if values := valuesIn(extensions); values > maxExtensions {
+		return fmt.Errorf("the extensions contain more than %d values", maxExtensions)
+	}
+	return nil
+}
+
+// valuesIn returns the number of values in an object or a list, nested ones included.
+func valuesIn(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case map[string]any:
+		for _, value := range v {
+			n += 1 + valuesIn(value)
+		}
+	case []any:
+		for _, value := range v {
+			n += 1 + valuesIn(value)
+		}
+	}
+	return n
 }
 
 // checkValues refuses JSON with so many values that decoding and validating them would take
