@@ -23,6 +23,7 @@ type answer struct {
 	StatusCode int
 	Status     string
 	Header     http.Header
+	Close      bool // the server closes the connection
 }
 
 // exchange sends a request for a path on a connection, and returns the response with its body.
@@ -40,7 +41,7 @@ func exchange(h *servertest.Harness, c net.Conn, path string, headers ...string)
 	if err != nil {
 		h.Fatal(err)
 	}
-	return answer{response.StatusCode, response.Status, response.Header}, string(body)
+	return answer{response.StatusCode, response.Status, response.Header, response.Close}, string(body)
 }
 
 // dialFrom opens a connection from an address.

@@ -31,7 +31,11 @@ func (s *Server) priced(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		more := cost.Header(sizeOf(r))
+		bytes, fields := sizeOf(r)
+		if bytes > cost.FreeBytes || fields > maxFields {
+			s.malformed.large(w, r)
+		}
+		more := cost.Header(bytes, fields)
 		if s.connects(r) {
 			more += cost.PerConnection
 		}
@@ -114,6 +118,9 @@ type malformed struct {
 // blockTime is how long a network without budget gets no connections after a malformed request.
 const blockTime = 5 * time.Second
 
+// maxFields is the number of fields in the header of a network without budget: several times as many as browsers send.
+const maxFields = 60
+
 // maxBlocked bounds the number of blocked networks.
 const maxBlocked = 10_000
 
@@ -148,6 +155,15 @@ func (m *malformed) note(conn net.Conn, state http.ConnState) {
 		price = cost.Refused(maxHeader)
 	}
 	m.executor.Spend(ctx, price)
+}
+
+// large closes the connection of a request with a large header if its network has no budget, and blocks the network. The header was
+// read before the budget could be looked at.
+func (m *malformed) large(w http.ResponseWriter, r *http.Request) {
+	if key, counts := m.networks.keyOf(httpapi.PeerOf(r)); counts && !m.executor.Afford(r.Context()) {
+		w.Header().Set("Connection", "close")
+		m.block(key)
+	}
 }
 
 func (m *malformed) block(key ratelimit.Key) {

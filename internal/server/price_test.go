@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"retwis/internal/cost"
 	"retwis/internal/retwis"
@@ -262,4 +263,48 @@ func TestServer_BlocksNetworksThatGoOnWithMalformedRequests(t *testing.T) {
 			t.Errorf("another network: %s %s", response.Status, body)
 		}
 	})
+}
+
+// Attack: a network without budget that sends large headers has them read for nothing.
+func TestServer_BlocksNetworksThatGoOnWithLargeHeaders(t *testing.T) {
+	t.Parallel()
+	trust := func(o *server.Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("198.51.100.1/32")} }
+	spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
+	long := []string{"X-Long: " + strings.Repeat("x", 2<<10)}
+	for name, tt := range map[string]struct {
+		from    string
+		headers []string
+		spent   *error
+		blocks  bool
+	}{
+		"long":                 {"198.51.100.2", long, &spent, true},
+		"many fields":          {"198.51.100.2", manyHeaders(61), &spent, true},
+		"few fields":           {"198.51.100.2", manyHeaders(55), &spent, false},
+		"with a budget":        {"198.51.100.2", long, nil, false},
+		"of a proxy":           {"198.51.100.1", long, &spent, false},
+		"of a proxy's clients": {"198.51.100.1", append(long, "X-Forwarded-For: 198.51.100.2"), &spent, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servertest.InBubble(t, trust, func(h *servertest.Harness) {
+				h.Backend.Spent.Store(tt.spent)
+				c := h.ConnectFrom(tt.from)
+				response, body := exchange(h, c, helloPath, tt.headers...)
+				if response.StatusCode != http.StatusOK || response.Close != tt.blocks {
+					h.Errorf("%s, closed: %t, %s", response.Status, response.Close, body)
+				}
+				status := func() int {
+					response, _ := exchange(h, h.ConnectFrom("198.51.100.2"), helloPath)
+					return response.StatusCode
+				}
+				if got := status(); (got == http.StatusTooManyRequests) != tt.blocks {
+					h.Errorf("a new connection: status %d", got)
+				}
+				time.Sleep(6 * time.Second)
+				if got := status(); got != http.StatusOK {
+					h.Errorf("a new connection, later: status %d", got)
+				}
+			})
+		})
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"retwis/internal/retwis"
 	"retwis/internal/server/clients"
 	"retwis/internal/server/httpapi"
+	"retwis/internal/server/operation"
 	"retwis/internal/server/wsconn"
 )
 
@@ -121,7 +122,7 @@ func (s *socket) handle(text []byte) {
 			s.conn.Close(closeInternal, "internal error")
 		}
 	}()
-	if s.handler.Runner.Admit(s.ctx, len(text), cost.Received(len(text))) != nil {
+	if s.handler.Runner.Admit(s.ctx, len(text), operation.LargeRequest, cost.Received(len(text))) != nil {
 		s.conn.Close(closeTryLater, "the rate limit is used up")
 		return
 	}

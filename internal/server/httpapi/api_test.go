@@ -226,8 +226,41 @@ func TestAPI_ChargesRefusedBytes(t *testing.T) {
 				h.Errorf("a %s large request without budget: status %d, Retry-After %q: %s", name, w.StatusCode, w.Header.Get("Retry-After"), body)
 			}
 		}
-		if w, body := h.Do("POST", "", `{"query":"{ hello }"}`, servertest.JSON); w.StatusCode != http.StatusOK {
-			h.Errorf("a small request is decoded: status %d: %s", w.StatusCode, body)
+	})
+}
+
+// Attack: without budget, requests of up to 16 KB were decoded before they were refused.
+func TestAPI_DecodesOnlySmallRequestsWithoutBudget(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		const hello = `{"query":"{ hello }"}`
+		token, poor := "Authorization: Bearer "+h.Login(7), "Authorization: Bearer "+h.Login(8)
+		h.Backend.Rich.Store(7)
+		for _, known := range []string{token, poor} {
+			h.Do("POST", "", hello, servertest.JSON, known)
+		}
+		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
+		h.Backend.Spent.Store(&spent)
+		padding := func(n int) string { return strings.Repeat(" ", n) }
+		for name, tt := range map[string]struct {
+			method, query, body string
+			headers             []string
+			status              int
+		}{
+			"small":                       {"POST", "", hello + padding(cost.FreeBytes-len(hello)), nil, http.StatusOK},
+			"larger":                      {"POST", "", hello + padding(cost.FreeBytes), nil, http.StatusTooManyRequests},
+			"larger, malformed":           {"POST", "", padding(cost.FreeBytes + 1), nil, http.StatusTooManyRequests},
+			"GET":                         {"GET", "query={hello}", "", nil, http.StatusOK},
+			"larger GET":                  {"GET", "query={hello}" + strings.Repeat("+", cost.FreeBytes), "", nil, http.StatusTooManyRequests},
+			"larger stream":               {"POST", "", hello + padding(cost.FreeBytes), []string{"Accept: text/event-stream"}, http.StatusTooManyRequests},
+			"larger, of a user":           {"POST", "", hello + padding(cost.FreeBytes), []string{token}, http.StatusOK},
+			"larger, without budget":      {"POST", "", hello + padding(cost.FreeBytes), []string{poor}, http.StatusTooManyRequests},
+			"larger, of an unknown token": {"POST", "", hello + padding(cost.FreeBytes), []string{"Authorization: Bearer old"}, http.StatusTooManyRequests},
+		} {
+			w, body := h.Do(tt.method, tt.query, tt.body, append(tt.headers, servertest.JSON)...)
+			if w.StatusCode != tt.status || strings.Contains(body, "RATE_LIMITED") != (tt.status == http.StatusTooManyRequests) {
+				h.Errorf("%s: status %d: %s", name, w.StatusCode, body)
+			}
 		}
 	})
 }

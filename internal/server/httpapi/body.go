@@ -11,6 +11,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"retwis/internal/auth"
 	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/server/clients"
@@ -26,6 +27,9 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 	switch x.R.Method {
 	case http.MethodGet:
 		x.read = len(x.R.URL.RawQuery)
+		if refusal := x.admit(x.read, 0); refusal != nil { // it was charged with the header
+			return nil, refusal
+		}
 		params, err = decodeQuery(x.R.URL.RawQuery)
 	case http.MethodPost:
 		// A body of this type needs a preflight to be sent across origins; the check of the
@@ -42,8 +46,8 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		if x.R.ContentLength < 0 {
 			price = cost.InChunks(len(body))
 		}
-		if err := x.api.Runner.Admit(x.R.Context(), len(body), price); err != nil {
-			return nil, &Refusal{http.StatusTooManyRequests, err}
+		if refusal := x.admit(len(body), price); refusal != nil {
+			return nil, refusal
 		}
 		params, err = DecodeParams(body)
 	default:
@@ -55,6 +59,22 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 	}
 	params.Headers = x.R.Header
 	return params, nil
+}
+
+// admit charges for the parameters before they are decoded. Without budget, those of more than the free bytes are refused. A token that
+// is known stands for its user, because others may have used up the budget of the network.
+func (x *Exchange) admit(bytes, price int) *Refusal {
+	if price == 0 && bytes <= cost.FreeBytes {
+		return nil
+	}
+	ctx := x.R.Context()
+	if _, presumed, ok := x.api.Accounts.Presume(ctx, x.Credentials.Token); ok {
+		ctx = auth.WithIdentity(ctx, presumed.Identity)
+	}
+	if err := x.api.Runner.Admit(ctx, bytes, cost.FreeBytes+1, price); err != nil {
+		return &Refusal{http.StatusTooManyRequests, err}
+	}
+	return nil
 }
 
 // RefuseMutation refuses a mutation that was sent by GET.

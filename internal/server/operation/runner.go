@@ -89,10 +89,10 @@ func (r *Runner) Prepare(
 // LargeRequest is the length in bytes from which decoding a request takes longer than refusing it.
 const LargeRequest = 16 << 10
 
-// Admit charges a client for the bytes of a request, before they are decoded. Without budget, a large request is refused. Admit
-// returns nil, or the error for the client.
-func (r *Runner) Admit(ctx context.Context, bytes, price int) *gqlerror.Error {
-	if price == 0 {
+// Admit charges a client for the bytes of a request, before they are decoded. Without budget, a request that has a large number of
+// bytes is refused. Admit returns nil, or the error for the client.
+func (r *Runner) Admit(ctx context.Context, bytes, large, price int) *gqlerror.Error {
+	if price == 0 && bytes < large {
 		return nil
 	}
 	err := r.Executor.Admit(ctx)
@@ -100,7 +100,7 @@ func (r *Runner) Admit(ctx context.Context, bytes, price int) *gqlerror.Error {
 	case err == nil:
 		r.Executor.Spend(ctx, price)
 		return nil
-	case bytes < LargeRequest:
+	case bytes < large:
 		return nil
 	}
 	if shown, ok := errors.AsType[*retwis.Error](err); ok {
