@@ -8,15 +8,16 @@ import (
 	"retwis/internal/ratelimit"
 )
 
-// gates bound how much of a resource one client uses, one network, and all together. Users of one network share a half, so that many
+// Gates bound how much of a resource one client uses, one network, and all together. Users of one network share a half, so that many
 // accounts of one sender leave the rest to others.
-type gates struct {
+type Gates struct {
 	clients  *fair.Gate[ratelimit.Key]
 	networks *fair.Gate[ratelimit.Key] // of the whole capacity
 }
 
-func newGates(capacity, ofClient int) gates {
-	return gates{
+// NewGates returns gates of a capacity, of which one client may use a part.
+func NewGates(capacity, ofClient int) Gates {
+	return Gates{
 		clients:  fair.NewGate[ratelimit.Key](math.MaxInt, ofClient),
 		networks: fair.NewGate[ratelimit.Key](capacity, max(ofClient, capacity/2)),
 	}
@@ -24,12 +25,9 @@ func newGates(capacity, ofClient int) gates {
 
 // pass waits until a client may use n more, at most its share. The returned function has to be called when it is done. A client
 // waits for its own share first, so that it does not hold a part of that of its network meanwhile.
-func (g gates) pass(ctx context.Context, client ratelimit.Client, n int) (leave func(), err error) {
+func (g Gates) pass(ctx context.Context, client ratelimit.Client, n int) (leave func(), err error) {
 	n = min(n, g.clients.Share())
-	key, network := client.Key(), client.Key()
-	if client.Address.IsValid() {
-		network = ratelimit.Key{Network: ratelimit.NetworkOf(client.Address)}
-	}
+	key, network := client.Key(), networkOf(client)
 	if err := g.clients.Acquire(ctx, key, n); err != nil {
 		return nil, err //nolint:wrapcheck // ctx is done
 	}
@@ -41,4 +39,38 @@ func (g gates) pass(ctx context.Context, client ratelimit.Client, n int) (leave 
 		g.networks.Release(network, n)
 		g.clients.Release(key, n)
 	}, nil
+}
+
+// try counts n more of a client. It reports false, and counts nothing, if that exceeds the capacity or a share.
+func (g Gates) try(client ratelimit.Client, n int) bool {
+	if !g.clients.Try(client.Key(), n) {
+		return false
+	}
+	if !g.networks.Try(networkOf(client), n) {
+		g.clients.Release(client.Key(), n)
+		return false
+	}
+	return true
+}
+
+// release undoes try.
+func (g Gates) release(client ratelimit.Client, n int) {
+	g.networks.Release(networkOf(client), n)
+	g.clients.Release(client.Key(), n)
+}
+
+// account returns an account of a part of a client.
+func (g Gates) account(client ratelimit.Client) *fair.Account[ratelimit.Key] {
+	return fair.NewAccount(g.clients, client.Key(), fair.NewAccount(g.networks, networkOf(client), nil))
+}
+
+// Used returns how much is in use.
+func (g Gates) Used() int { return g.networks.Used() }
+
+// networkOf returns the key of a client's network, or of the client if it has no address.
+func networkOf(client ratelimit.Client) ratelimit.Key {
+	if !client.Address.IsValid() {
+		return client.Key()
+	}
+	return ratelimit.Key{Network: ratelimit.NetworkOf(client.Address)}
 }

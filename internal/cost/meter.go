@@ -119,7 +119,7 @@ func (m *Meter) Written(length int) error {
 	if more <= 0 {
 		return m.Err()
 	}
-	if m.shares != nil && !m.shares.Bytes.Try(m.client.Key(), more) {
+	if m.shares != nil && !m.shares.Bytes.try(m.client, more) {
 		return m.fail(ErrTooManyBytes(), unreadBytes)
 	}
 	if m.shares != nil {
@@ -205,7 +205,7 @@ func (m *Meter) Close() Final {
 		m.shares.totals.add(final, m.stop)
 	}
 	if m.held > 0 {
-		m.shares.Bytes.Release(m.client.Key(), m.held)
+		m.shares.Bytes.release(m.client, m.held)
 		m.held = 0
 	}
 	return final

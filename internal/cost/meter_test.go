@@ -98,7 +98,7 @@ func TestMeter_BoundsBytes(t *testing.T) {
 	if err := m.Written(MaxResponse + 1); !errors.Is(err, ErrResponseTooLarge) {
 		t.Errorf("got %v", err)
 	}
-	if held := shares.Bytes.UsedBy(client.Key()); held != MaxResponse {
+	if held := shares.Bytes.clients.UsedBy(client.Key()); held != MaxResponse {
 		t.Errorf("%d bytes are held", held)
 	}
 	m.Close()

@@ -11,13 +11,13 @@ import (
 // Shares divide what a process has between the holders of budgets: users, and networks of anonymous clients. So the
 // operations of one holder do not delay those of the others, whatever they cost.
 type Shares struct {
-	Bytes    *fair.Gate[ratelimit.Key] // of responses that are written or wait for their readers
-	Requests *fair.Gate[ratelimit.Key] // bytes of large requests that are still arriving
+	Bytes    Gates // of responses that are written or wait for their readers
+	Requests Gates // bytes of large requests that are still arriving
 
-	light  gates // points of the light operations that run
-	heavy  gates // number of the heavy queries that run
-	redis  gates
-	long   gates // like redis, for operations that have done much work
+	light  Gates // points of the light operations that run
+	heavy  Gates // number of the heavy queries that run
+	redis  Gates
+	long   Gates // like redis, for operations that have done much work
 	totals *totals
 }
 
@@ -25,12 +25,12 @@ type Shares struct {
 func NewShares() *Shares {
 	cores := runtime.GOMAXPROCS(0)
 	return &Shares{
-		Bytes:    fair.NewGate[ratelimit.Key](bytesInFlight, bytesOfHolder),
-		Requests: fair.NewGate[ratelimit.Key](requestsInFlight, requestsOfHolder),
-		light:    newGates(cores*pointsPerCore, pointsOfHolder),
-		heavy:    newGates(max(1, cores/2), 1),
-		redis:    newGates(redisInFlight, redisOfHolder),
-		long:     newGates(longRedisInFlight, longRedisOfHolder),
+		Bytes:    NewGates(bytesInFlight, bytesOfHolder),
+		Requests: NewGates(requestsInFlight, requestsOfHolder),
+		light:    NewGates(cores*pointsPerCore, pointsOfHolder),
+		heavy:    NewGates(max(1, cores/2), 1),
+		redis:    NewGates(redisInFlight, redisOfHolder),
+		long:     NewGates(longRedisInFlight, longRedisOfHolder),
 		totals:   newTotals(),
 	}
 }
@@ -52,31 +52,31 @@ func (s *Shares) RunQuery(ctx context.Context, client ratelimit.Client, price in
 
 // Hold counts bytes of a response that is written or waits for its reader. It reports false if too many do. The returned
 // function has to be called when they are written.
-func (s *Shares) Hold(key ratelimit.Key, bytes int) (release func(), ok bool) {
-	return try(s.Bytes, key, bytes)
+func (s *Shares) Hold(client ratelimit.Client, bytes int) (release func(), ok bool) {
+	return try(s.Bytes, client, bytes)
 }
 
 // Receive counts a large request of at most some bytes that is arriving. It reports false if too many are. The returned
 // function has to be called when the request was read.
-func (s *Shares) Receive(key ratelimit.Key, bytes int) (release func(), ok bool) {
-	return try(s.Requests, key, bytes)
+func (s *Shares) Receive(client ratelimit.Client, bytes int) (release func(), ok bool) {
+	return try(s.Requests, client, bytes)
 }
 
-func try(gate *fair.Gate[ratelimit.Key], key ratelimit.Key, n int) (release func(), ok bool) {
-	if !gate.Try(key, n) {
+func try(g Gates, client ratelimit.Client, n int) (release func(), ok bool) {
+	if !g.try(client, n) {
 		return func() {}, false
 	}
-	return func() { gate.Release(key, n) }, true
+	return func() { g.release(client, n) }, true
 }
 
 // Account returns an account of the bytes that wait for the reader of one connection.
-func (s *Shares) Account(key ratelimit.Key) *fair.Account[ratelimit.Key] {
-	return fair.NewAccount(s.Bytes, key)
+func (s *Shares) Account(client ratelimit.Client) *fair.Account[ratelimit.Key] {
+	return s.Bytes.account(client)
 }
 
 // RequestAccount returns an account of the large request that arrives on one connection.
-func (s *Shares) RequestAccount(key ratelimit.Key) *fair.Account[ratelimit.Key] {
-	return fair.NewAccount(s.Requests, key)
+func (s *Shares) RequestAccount(client ratelimit.Client) *fair.Account[ratelimit.Key] {
+	return s.Requests.account(client)
 }
 
 // Enter waits until an exchange of some units may be sent to Redis for the operation of ctx. The returned function has to

@@ -104,12 +104,12 @@ func TestEnter_LongExchangesDoNotDelayShortOnes(t *testing.T) {
 func TestShares_BoundShortExchangesAndLightOperations(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		gate            func(*Shares) gates
+		gate            func(*Shares) Gates
 		pass            func(context.Context, *Shares, ratelimit.Client) (func(), error)
 		ofHolder, ofAll int
 	}{
 		"exchanges": {
-			gate: func(s *Shares) gates { return s.redis },
+			gate: func(s *Shares) Gates { return s.redis },
 			pass: func(ctx context.Context, s *Shares, client ratelimit.Client) (func(), error) {
 				m := NewMeter(Options{Client: client, Shares: s, Charge: func(int) error { return nil }})
 				return Enter(With(ctx, m), RedisPiece)
@@ -117,7 +117,7 @@ func TestShares_BoundShortExchangesAndLightOperations(t *testing.T) {
 			ofHolder: redisOfHolder, ofAll: redisInFlight,
 		},
 		"operations": {
-			gate: func(s *Shares) gates { return s.light },
+			gate: func(s *Shares) Gates { return s.light },
 			pass: func(ctx context.Context, s *Shares, client ratelimit.Client) (func(), error) {
 				return s.RunQuery(ctx, client, maxLight)
 			},
@@ -200,4 +200,67 @@ func TestShares_UsersOfANetworkLeaveHalfToOthers(t *testing.T) {
 			t.Error("something is still counted")
 		}
 	})
+}
+
+// Attack: four users of one network let responses wait that took all the bytes of a process, and large requests arrive.
+func TestShares_BytesOfANetworkLeaveHalfToOthers(t *testing.T) {
+	t.Parallel()
+	user := func(n int, address string) ratelimit.Client {
+		return ratelimit.Client{User: retwis.UserID(n), Address: netip.MustParseAddr(address)}
+	}
+	for name, tt := range map[string]struct {
+		gates           func(*Shares) Gates
+		hold            func(s *Shares, client ratelimit.Client, bytes int) (release func(), ok bool)
+		ofClient, ofAll int
+	}{
+		"responses": {func(s *Shares) Gates { return s.Bytes }, (*Shares).Hold, bytesOfHolder, bytesInFlight},
+		"responses of operations": {func(s *Shares) Gates { return s.Bytes }, func(s *Shares, client ratelimit.Client, bytes int) (func(), bool) {
+			m := NewMeter(Options{Client: client, Shares: s})
+			return func() { m.Close() }, m.Written(bytes) == nil
+		}, bytesOfHolder, bytesInFlight},
+		"responses of connections": {func(s *Shares) Gates { return s.Bytes }, func(s *Shares, client ratelimit.Client, bytes int) (func(), bool) {
+			account := s.Account(client)
+			return func() { account.Set(0) }, account.Set(bytes)
+		}, bytesOfHolder, bytesInFlight},
+		"requests": {func(s *Shares) Gates { return s.Requests }, (*Shares).Receive, requestsOfHolder, requestsInFlight},
+		"requests of connections": {func(s *Shares) Gates { return s.Requests }, func(s *Shares, client ratelimit.Client, bytes int) (func(), bool) {
+			account := s.RequestAccount(client)
+			return func() { account.Set(0) }, account.Set(bytes)
+		}, requestsOfHolder, requestsInFlight},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewShares()
+			const piece = MaxResponse
+			var releases []func()
+			hold := func(client ratelimit.Client) int {
+				for n := 0; ; n += piece {
+					release, ok := tt.hold(s, client, piece)
+					if !ok {
+						release()
+						return n
+					}
+					releases = append(releases, release)
+				}
+			}
+			if got := hold(user(1, "192.0.2.1")); got != tt.ofClient {
+				t.Errorf("one client holds %d bytes, want %d", got, tt.ofClient)
+			}
+			for n := range tt.ofAll / tt.ofClient {
+				hold(user(n+2, "192.0.2.1"))
+			}
+			if got := tt.gates(s).Used(); got != tt.ofAll/2 {
+				t.Errorf("one network holds %d bytes, want %d", got, tt.ofAll/2)
+			}
+			if got := hold(user(100, "192.0.2.2")); got != tt.ofClient {
+				t.Errorf("a client of another network holds %d bytes, want %d", got, tt.ofClient)
+			}
+			for _, release := range releases {
+				release()
+			}
+			if g := tt.gates(s); g.networks.Used() != 0 || g.clients.Used() != 0 {
+				t.Errorf("%d and %d bytes are still counted", g.networks.Used(), g.clients.Used())
+			}
+		})
+	}
 }

@@ -78,7 +78,7 @@ func (h *Handler) Serve(x *httpapi.Exchange, media string) {
 		return
 	}
 	ctx = x.WithViewer(ctx, s.Identity)
-	s.setAccount(h.Shares.Account(clients.KeyOf(ctx)))
+	s.setAccount(h.Shares.Account(clients.ClientOf(ctx)))
 	defer s.drop()
 	switch {
 	case response != nil:

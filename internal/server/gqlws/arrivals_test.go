@@ -9,8 +9,6 @@ import (
 	"github.com/gorilla/websocket"
 
 	"retwis/internal/cost"
-	"retwis/internal/fair"
-	"retwis/internal/ratelimit"
 	"retwis/internal/server"
 	"retwis/internal/server/httpapi"
 	"retwis/internal/server/servertest"
@@ -21,7 +19,7 @@ func TestLargeMessages_ThatArriveAreBoundedForAllSocketsOfAClient(t *testing.T) 
 	t.Parallel()
 	const most = 3
 	shares := cost.NewShares()
-	shares.Requests = fair.NewGate[ratelimit.Key](2*most*httpapi.MaxBody, most*httpapi.MaxBody)
+	shares.Requests = cost.NewGates(4*most*httpapi.MaxBody, most*httpapi.MaxBody) // the clients of a test are one network
 	servertest.InBubble(t, func(o *server.Options) { o.Shares = shares }, func(h *servertest.Harness) {
 		begin := func(token string) (*servertest.Socket, io.WriteCloser) {
 			c := h.Ready(token)

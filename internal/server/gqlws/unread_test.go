@@ -9,8 +9,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"retwis/internal/cost"
-	"retwis/internal/fair"
-	"retwis/internal/ratelimit"
 	"retwis/internal/server"
 	"retwis/internal/server/servertest"
 )
@@ -20,7 +18,7 @@ func TestUnreadAnswers_AreBoundedForAllSocketsOfAClient(t *testing.T) {
 	t.Parallel()
 	const share = 1 << 20
 	shares := cost.NewShares()
-	shares.Bytes = fair.NewGate[ratelimit.Key](4*share, share)
+	shares.Bytes = cost.NewGates(4*share, share)
 	registry := prometheus.NewRegistry()
 	servertest.InBubble(t, func(o *server.Options) { o.Shares, o.Metrics = shares, registry }, func(h *servertest.Harness) {
 		token := h.Login(7)

@@ -98,8 +98,8 @@ func (h *Handler) serve(ws *websocket.Conn, x *httpapi.Exchange) {
 	client := auth.Request{Address: auth.RequestOf(x.R.Context()).Address}
 	ctx := auth.WithRequest(requestid.With(h.ctx, requestid.Of(x.R.Context())), client)
 	ctx, cancel := context.WithCancel(ctx)
-	account := h.Shares.Account(clients.KeyOf(ctx))
-	arrivals := h.Shares.RequestAccount(clients.KeyOf(ctx))
+	account := h.Shares.Account(clients.ClientOf(ctx))
+	arrivals := h.Shares.RequestAccount(clients.ClientOf(ctx))
 	conn := wsconn.New(ws, h.Conns, h.Compression && offersCompression(x.R.Header), account, arrivals, cancel)
 	s := &socket{
 		handler:  h,

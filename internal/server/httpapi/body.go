@@ -108,7 +108,7 @@ func (x *Exchange) readBody() ([]byte, *Refusal) {
 	arriving := http.MaxBytesReader(x.W, x.R.Body, MaxBody)
 	body, err := io.ReadAll(io.LimitReader(arriving, operation.LargeRequest))
 	if err == nil && len(body) == operation.LargeRequest {
-		release, ok := x.api.Shares.Receive(clients.KeyOf(x.R.Context()), MaxBody)
+		release, ok := x.api.Shares.Receive(clients.ClientOf(x.R.Context()), MaxBody)
 		if !ok {
 			x.W.Header().Set("Connection", "close") // the rest will not be read
 			return nil, &Refusal{http.StatusTooManyRequests, operation.RateLimited(1, "too many large requests of your network are arriving").Errors[0]}

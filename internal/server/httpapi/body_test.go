@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"retwis/internal/cost"
-	"retwis/internal/fair"
-	"retwis/internal/ratelimit"
 	"retwis/internal/server"
 	"retwis/internal/server/httpapi"
 	"retwis/internal/server/servertest"
@@ -105,7 +103,7 @@ func TestBody_LargeOnesThatArriveAreBoundedPerNetwork(t *testing.T) {
 	t.Parallel()
 	const most = 3
 	shares := cost.NewShares()
-	shares.Requests = fair.NewGate[ratelimit.Key](2*most*httpapi.MaxBody, most*httpapi.MaxBody)
+	shares.Requests = cost.NewGates(2*most*httpapi.MaxBody, most*httpapi.MaxBody)
 	servertest.InBubble(t, func(o *server.Options) { o.Shares = shares }, func(h *servertest.Harness) {
 		const length = 100 << 10
 		begin := func() net.Conn {

@@ -77,7 +77,7 @@ func (x *Exchange) reply(status int, media string, response *graphql.Response) {
 			x.api.Runner.Failure(x.R.Context(), "encode a response", err),
 		}})
 	}
-	release, ok := x.api.Shares.Hold(clients.KeyOf(auth.WithIdentity(x.R.Context(), x.viewer)), len(body))
+	release, ok := x.api.Shares.Hold(clients.ClientOf(auth.WithIdentity(x.R.Context(), x.viewer)), len(body))
 	defer release()
 	if !ok {
 		status = http.StatusTooManyRequests
