@@ -32,7 +32,7 @@ func (s *Server) priced(next http.Handler) http.Handler {
 			return
 		}
 		bytes, fields := sizeOf(r)
-		if bytes > cost.FreeBytes || fields > maxFields {
+		if bytes > maxBytes || fields > maxFields {
 			s.malformed.large(w, r)
 		}
 		more := cost.Header(bytes, fields)
@@ -118,8 +118,11 @@ type malformed struct {
 // blockTime is how long a network without budget gets no connections after a malformed request.
 const blockTime = 5 * time.Second
 
-// maxFields is the number of fields in the header of a network without budget: several times as many as browsers send.
-const maxFields = 60
+// Bounds of a header from a network without budget. Browsers send up to 20 fields, and cookies of up to 4 KB each.
+const (
+	maxFields = 60
+	maxBytes  = 8 << 10
+)
 
 // maxBlocked bounds the number of blocked networks.
 const maxBlocked = 10_000

@@ -270,7 +270,7 @@ func TestServer_BlocksNetworksThatGoOnWithLargeHeaders(t *testing.T) {
 	t.Parallel()
 	trust := func(o *server.Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("198.51.100.1/32")} }
 	spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
-	long := []string{"X-Long: " + strings.Repeat("x", 2<<10)}
+	long := []string{"X-Long: " + strings.Repeat("x", 8<<10)}
 	for name, tt := range map[string]struct {
 		from    string
 		headers []string
