@@ -58,7 +58,7 @@ const (
 	SharedBytesPerPoint = 2 << 10
 	perCompressed       = 2 // of a message that is compressed for one reader
 	EventsPerPoint      = 3 // live events of one subscription, whether its filter lets them pass or not
-	EventsPerFeed       = 6 // subscriptions whose event takes as long as the message to their timeline that it comes from
+	EventsPerFeed       = 6 // price of one message to a timeline, in live events; its first subscription pays
 )
 
 // Refused returns the price of a request that was refused after some of its bytes were read.

@@ -32,8 +32,8 @@ func (s *Server) priced(next http.Handler) http.Handler {
 			return
 		}
 		bytes, fields := sizeOf(r)
-		if bytes > maxBytes || fields > maxFields {
-			s.malformed.large(w, r)
+		if bytes-len(r.RequestURI) > maxBytes || fields > maxFields {
+			s.malformed.refuseLarge(w, r)
 		}
 		more := cost.Header(bytes, fields)
 		if s.connects(r) {
@@ -160,9 +160,9 @@ func (m *malformed) note(conn net.Conn, state http.ConnState) {
 	m.executor.Spend(ctx, price)
 }
 
-// large closes the connection of a request with a large header if its network has no budget, and blocks the network. The header was
+// refuseLarge closes the connection of a request with a large header if its network has no budget, and blocks the network. The header was
 // read before the budget could be looked at.
-func (m *malformed) large(w http.ResponseWriter, r *http.Request) {
+func (m *malformed) refuseLarge(w http.ResponseWriter, r *http.Request) {
 	if key, counts := m.networks.keyOf(httpapi.PeerOf(r)); counts && !m.executor.Afford(r.Context()) {
 		w.Header().Set("Connection", "close")
 		m.block(key)

@@ -9,7 +9,7 @@ import (
 	"retwis/internal/store"
 )
 
-// Attack: a list of another partition, which nobody has, made this partition one of those that receive the author's posts, for ever. With 512
+// Attack: a list of another partition was refused, but this partition received each later post of the author, for ever. With 512
 // partitions, each post of any author took 30 milliseconds more.
 func TestAddListMember_RefusesListsOfOtherPartitionsWithoutATrace(t *testing.T) {
 	t.Parallel()

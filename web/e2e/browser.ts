@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type LaunchOptions, type Locator, type Page } from "playwright-core";
 import { Person } from "./api.ts";
 
-/** The browser: the shell is Chromium without its windows, and takes half of the time. */
+/** Where Debian installs the browser. The headless shell takes half of the time. */
 const browsers = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
 
 /** Starts a browser with a profile of its own, that is empty. */

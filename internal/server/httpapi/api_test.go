@@ -235,10 +235,7 @@ func TestAPI_DecodesOnlySmallRequestsWithoutBudget(t *testing.T) {
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		const hello = `{"query":"{ hello }"}`
 		token, poor := "Authorization: Bearer "+h.Login(7), "Authorization: Bearer "+h.Login(8)
-		h.Backend.Rich.Store(7)
-		for _, known := range []string{token, poor} {
-			h.Do("POST", "", hello, servertest.JSON, known)
-		}
+		h.Backend.Admitted.Store(7)
 		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
 		h.Backend.Spent.Store(&spent)
 		padding := func(n int) string { return strings.Repeat(" ", n) }
@@ -261,6 +258,16 @@ func TestAPI_DecodesOnlySmallRequestsWithoutBudget(t *testing.T) {
 			if w.StatusCode != tt.status || strings.Contains(body, "RATE_LIMITED") != (tt.status == http.StatusTooManyRequests) {
 				h.Errorf("%s: status %d: %s", name, w.StatusCode, body)
 			}
+		}
+	})
+}
+
+// The server reads what follows the header of a GET request after the response, when nobody pays for it any more.
+func TestAPI_RefusesBodiesOfGET(t *testing.T) {
+	servertest.OnTCP(t, nil, func(h *servertest.Harness) {
+		w, body := h.Do("GET", "query={hello}", "{}")
+		if w.StatusCode != http.StatusBadRequest || !strings.Contains(body, "BAD_USER_INPUT") {
+			h.Errorf("got status %d: %s", w.StatusCode, body)
 		}
 	})
 }

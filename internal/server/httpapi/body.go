@@ -26,6 +26,9 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 	var err error
 	switch x.R.Method {
 	case http.MethodGet:
+		if x.R.ContentLength != 0 {
+			return nil, refuse(http.StatusBadRequest, retwis.CodeBadUserInput, "a GET request has no body: send the operation in the query string, or use POST")
+		}
 		x.read = len(x.R.URL.RawQuery)
 		if refusal := x.admit(x.read, 0); refusal != nil { // it was charged with the header
 			return nil, refusal
@@ -61,15 +64,17 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 	return params, nil
 }
 
-// admit charges for the parameters before they are decoded. Without budget, those of more than the free bytes are refused. A token that
-// is known stands for its user, because others may have used up the budget of the network.
+// admit charges the network of the client for the parameters before they are decoded. If the network has no budget, which others may have
+// used up, the session is read, and its user is charged. Without budget, parameters of more than the free bytes are refused.
 func (x *Exchange) admit(bytes, price int) *Refusal {
 	if price == 0 && bytes <= cost.FreeBytes {
 		return nil
 	}
 	ctx := x.R.Context()
-	if _, presumed, ok := x.api.Accounts.Presume(ctx, x.Credentials.Token); ok {
-		ctx = auth.WithIdentity(ctx, presumed.Identity)
+	if !x.api.Runner.Executor.Afford(ctx) {
+		if who, _, err := clients.Authenticate(ctx, x.api.Accounts, x.Credentials); err == nil {
+			ctx = auth.WithIdentity(ctx, who)
+		}
 	}
 	if err := x.api.Runner.Admit(ctx, bytes, cost.FreeBytes+1, price); err != nil {
 		return &Refusal{http.StatusTooManyRequests, err}

@@ -26,7 +26,7 @@ type Backend struct {
 	Timelines    *Timelines
 	ChargeEvents atomic.Pointer[error] // why events for one client are refused
 	Spent        atomic.Pointer[error] // why clients are not admitted
-	Rich         atomic.Int64          // a user who is admitted nevertheless
+	Admitted     atomic.Int64          // a user who is admitted nevertheless
 	Charged      atomic.Int64          // points that transports charged
 
 	schema *ast.Schema
@@ -130,7 +130,7 @@ type backendExecutor struct {
 
 // Admit implements [operation.Executor].
 func (e *backendExecutor) Admit(ctx context.Context) error {
-	if err := e.backend.Spent.Load(); err != nil && (auth.IdentityOf(ctx).User == 0 || int64(auth.IdentityOf(ctx).User) != e.backend.Rich.Load()) {
+	if err := e.backend.Spent.Load(); err != nil && (auth.IdentityOf(ctx).User == 0 || int64(auth.IdentityOf(ctx).User) != e.backend.Admitted.Load()) {
 		return *err
 	}
 	return nil

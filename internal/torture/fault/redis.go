@@ -245,8 +245,8 @@ func (g *redisGroup) awaitWhole(ctx context.Context) error {
 	})
 }
 
-// closeSlots ends the moves of slots that a node has begun. On a busy machine a node may believe that the cluster is down, which
-// ends a repair, too: then it is tried again.
+// closeSlots ends the moves of slots that a node has begun. It retries a repair that fails, because a node of a busy machine may
+// believe that the cluster is down.
 func (g *redisGroup) closeSlots(ctx context.Context, n *redisNode) error {
 	for tries := 1; ; tries++ {
 		if err := g.awaitWhole(ctx); err != nil {

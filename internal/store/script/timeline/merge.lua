@@ -94,9 +94,9 @@ end
 -- An older post of the author than those given may stand on top, because it arrived late. Any older entry
 -- of the author's bucket that stands below the author's newer posts may be one.
 local indexes, oldest, newer, unknown = by_bucket(entries), ARGV[#ARGV - 1], {}, false
--- older_of returns, for a bucket, the ascending indexes of its entries that are older than all posts given, and for each of them the greatest
--- id of the bucket below it.
 local older, greatest = {}, {}
+-- older_of returns the ascending indexes of the entries of a bucket that are older than all posts given. For each of
+-- them it returns the entry with the greatest id below it, too.
 local function older_of(bucket)
   if not older[bucket] then
     local of_bucket = indexes[bucket] or {}
