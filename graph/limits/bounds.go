@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -30,7 +31,7 @@ var ErrTooLarge = retwis.Errorf(retwis.CodeTooComplex,
 
 // CheckVariables refuses variables that hold very many values.
 func CheckVariables(variables map[string]any) *gqlerror.Error {
-	if countValues(variables, maxValues) > maxValues {
+	if cost.CountValues(variables, maxValues) > maxValues {
 		return tooComplex("the variables contain too many values: the limit is %d", maxValues)
 	}
 	return nil
@@ -52,26 +53,6 @@ func (d *Document) parse() (*ast.QueryDocument, *gqlerror.Error) {
 		return nil, parseError(err)
 	}
 	return doc, checkDocument(doc)
-}
-
-// countValues returns the number of values in a variable, itself included. It stops above the limit.
-func countValues(v any, limit int) int {
-	n := 1
-	switch v := v.(type) {
-	case map[string]any:
-		for _, value := range v {
-			if n += countValues(value, limit-n); n > limit {
-				break
-			}
-		}
-	case []any:
-		for _, value := range v {
-			if n += countValues(value, limit-n); n > limit {
-				break
-			}
-		}
-	}
-	return n
 }
 
 // parseError adds a code to an error of the parser, which also reports documents with too many tokens.

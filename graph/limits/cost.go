@@ -75,7 +75,7 @@ func (OperationCost) Validate(graphql.ExecutableSchema) error { return nil }
 func (OperationCost) MutateOperationContext(_ context.Context, op *graphql.OperationContext) *gqlerror.Error {
 	c := calculator{variables: op.Variables, fragments: map[*ast.FragmentDefinition]int{}}
 	fields := c.selections(op.Operation.SelectionSet)
-	values := c.literals + countValues(op.Variables, math.MaxInt) // those of default values are among the variables
+	values := c.literals + cost.CountValues(op.Variables, math.MaxInt) // those of default values are among the variables
 	for _, variable := range op.Operation.VariableDefinitions {
 		c.literal(variable.DefaultValue)
 	}

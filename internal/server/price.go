@@ -31,11 +31,11 @@ func (s *Server) priced(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		bytes, fields := sizeOf(r)
-		if bytes-len(r.RequestURI) > maxBytes || fields > maxFields {
+		bytes, fields := sizeOf(r.Header)
+		if bytes > maxBytes || fields > maxFields {
 			s.malformed.refuseLarge(w, r)
 		}
-		more := cost.Header(bytes, fields)
+		more := cost.Header(len(r.RequestURI)+bytes, fields)
 		if s.connects(r) {
 			more += cost.PerConnection
 		}
@@ -83,15 +83,14 @@ func priceOf(r *http.Request, response *recorder) int {
 	return cost.File(response.bytes)
 }
 
-// sizeOf returns the length of a request's header and path, and the number of its fields.
-func sizeOf(r *http.Request) (bytes, fields int) {
-	bytes = len(r.RequestURI)
-	for name, values := range r.Header {
+// sizeOf returns the length of a header, and the number of its fields.
+func sizeOf(h http.Header) (bytes, fields int) {
+	for name, values := range h {
 		for _, value := range values {
 			bytes += len(name) + len(value) + len(": \r\n")
 		}
 	}
-	return bytes, fieldsOf(r.Header)
+	return bytes, fieldsOf(h)
 }
 
 // fieldsOf returns the number of fields of a header or a trailer. A name that is announced for a trailer counts, too.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -104,21 +103,15 @@ func TestClaimTags_RecordsTheDayOfUse(t *testing.T) {
 	if err := client.HSet(t.Context(), record, "used", 7).Err(); err != nil {
 		t.Fatal(err)
 	}
-	writes := func() string {
-		info := client.Info(t.Context(), "commandstats").Val()
-		_, calls, _ := strings.Cut(info, "cmdstat_hset:calls=")
-		calls, _, _ = strings.Cut(calls, ",")
-		return calls
-	}
+	writes := func() int { return commandStat(t, client, "hset", "calls") }
 	before := writes()
 	for range 3 {
 		if _, err := s.Tags.ClaimTags(t.Context(), retwis.IndexedTags("#GO")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	n, _ := strconv.Atoi(before)
-	if after := writes(); after != strconv.Itoa(n+1) && after != strconv.Itoa(n+2) { // the day may change meanwhile
-		t.Errorf("three claims write from %s to %s times, want once", before, after)
+	if after := writes(); after != before+1 && after != before+2 { // the day may change meanwhile
+		t.Errorf("three claims write from %d to %d times, want once", before, after)
 	}
 	if day := client.HGet(t.Context(), record, "used").Val(); day < strconv.FormatInt(time.Now().Unix()/86_400-1, 10) {
 		t.Errorf("the hashtag was used on day %s", day)

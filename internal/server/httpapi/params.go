@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"retwis/internal/cost"
 )
 
 // wireParams are the parameters of a GraphQL request as clients send them.
@@ -132,26 +134,10 @@ func setDocumentID(params *graphql.RawParams, id string) {
 
 // checkExtensions refuses extensions with many values. Unlike those of variables, they are in no price.
 func checkExtensions(extensions map[string]any) error {
-	if values := valuesIn(extensions); values > maxExtensions {
+	if cost.CountValues(extensions, maxExtensions+1)-1 > maxExtensions { // the object itself is no value among them
 		return fmt.Errorf("the extensions contain more than %d values", maxExtensions)
 	}
 	return nil
-}
-
-// valuesIn returns the number of values in an object or a list, nested ones included.
-func valuesIn(v any) int {
-	n := 0
-	switch v := v.(type) {
-	case map[string]any:
-		for _, value := range v {
-			n += 1 + valuesIn(value)
-		}
-	case []any:
-		for _, value := range v {
-			n += 1 + valuesIn(value)
-		}
-	}
-	return n
 }
 
 // checkValues refuses JSON with so many values that decoding and validating them would take

@@ -36,7 +36,7 @@ return { wrong + (unknown ~= expected and 1 or 0), expected and 1 or 0 }`
 func TestMerge_FindsTheCeilingsOfANaiveSearch(t *testing.T) {
 	t.Parallel()
 	source := ""
-	for _, file := range []string{"lib/ids.lua", "lib/merge.lua"} {
+	for _, file := range []string{"lib/ids.lua", "lib/search.lua", "lib/merge.lua"} {
 		text, err := read(file)
 		if err != nil {
 			t.Fatal(err)

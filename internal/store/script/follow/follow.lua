@@ -11,6 +11,7 @@
 --@include clock
 --@include ids
 --@include list
+--@include search
 --@include merge
 --@include publish
 --@include progress

@@ -5,6 +5,7 @@
 -- ARGV   1 entry   2 author
 -- Reply  1 if the entry is on the profile now, else 0
 --@include ids
+--@include search
 
 local stored = redis.call('HMGET', KEYS[2], 'author', 'deleted', 'answered', 'reposted')
 local right = element_of(leading(ARGV[1]), ARGV[2], stored[3], stored[4])
@@ -13,16 +14,7 @@ redis.call('LREM', KEYS[1], 0, right)
 if stored[1] ~= ARGV[2] or stored[2] then
   return 0
 end
-local low, high = 0, redis.call('LLEN', KEYS[1])
-while low < high do
-  local middle = math.floor((low + high) / 2)
-  if below(redis.call('LINDEX', KEYS[1], middle), right) then
-    high = middle
-  else
-    low = middle + 1
-  end
-end
-local next = redis.call('LINDEX', KEYS[1], low)
+local next = redis.call('LINDEX', KEYS[1], first_below(KEYS[1], right))
 if next then
   redis.call('LINSERT', KEYS[1], 'BEFORE', next, right)
 else

@@ -51,20 +51,6 @@ local function rewrite(list, entries, ends, cap)
   replace(list, entries)
 end
 
--- first_where returns the least k from 1 to n for which holds(k) is true, or nil. If it is true for k, it is for k + 1.
-local function first_where(n, holds)
-  local low, high = 1, n + 1
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    if holds(middle) then
-      high = middle
-    else
-      low = middle + 1
-    end
-  end
-  return low <= n and low or nil
-end
-
 -- by_bucket returns the indexes of entries by the bucket of their author, in ascending order. An entry of a plain
 -- post does not contain its author.
 local function by_bucket(entries)

@@ -50,7 +50,8 @@ local function may_repeat(list, element, is_hidden)
   if not is_repost(element) then
     return false
   end
-  -- Usually none of the elements contains the post. Taking each of them apart takes five times as long as this search.
+  -- Usually none of the elements contains the post. Taking each of them apart takes up to three times as long as this
+  -- search.
   local others = table.concat(redis.call('LRANGE', list, 1, REPEATS), ' ')
   return string.find(others, shown(element), 1, true) ~= nil and #same_posts(list, 0, { element }, is_hidden) > 2
 end

@@ -27,6 +27,7 @@ if ARGV[1] ~= 'p' then
 end
 local pulled = 0
 if ARGV[10] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
+  --@include search
   --@include merge
   --@include publish
   --@include progress

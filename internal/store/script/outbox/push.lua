@@ -25,6 +25,7 @@
 -- Reply  { progress, or 'late' for an element that has to be merged; lists that the element was pushed to }
 --@include ids
 --@include list
+--@include search
 --@include merge
 --@include publish
 --@include progress

@@ -12,6 +12,7 @@
 --@include ids
 --@include progress
 --@include list
+--@include search
 --@include merge
 --@include publish
 --@include mergemarks

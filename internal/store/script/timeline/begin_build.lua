@@ -18,6 +18,7 @@ end
 if ARGV[1] ~= '' and redis.call('EXISTS', KEYS[3]) == 1 then
   --@include ids
   --@include list
+  --@include search
   --@include merge
   --@include publish
   --@include progress

@@ -5,6 +5,7 @@
 -- Reply  posts added
 --@include ids
 --@include list
+--@include search
 --@include merge
 --@include publish
 

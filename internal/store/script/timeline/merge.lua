@@ -32,6 +32,7 @@
 --        place of a post is unknown: then the list is built again
 --@include ids
 --@include list
+--@include search
 --@include merge
 --@include publish
 --@include progress
@@ -94,32 +95,32 @@ end
 -- An older post of the author than those given may stand on top, because it arrived late. Any older entry
 -- of the author's bucket that stands below the author's newer posts may be one.
 local indexes, oldest, newer, unknown = by_bucket(entries), ARGV[#ARGV - 1], {}, false
-local older, greatest = {}, {}
+local older = {}
 -- older_of returns the ascending indexes of the entries of a bucket that are older than all posts given. For each of
--- them it returns the entry with the greatest id below it, too.
+-- them it returns the entry of the bucket with the greatest id below it, too.
 local function older_of(bucket)
   if not older[bucket] then
-    local of_bucket = indexes[bucket] or {}
-    local under = below_each(entries, of_bucket)
-    older[bucket], greatest[bucket] = {}, {}
+    local of_bucket, found = indexes[bucket] or {}, { at = {}, newest = {} }
+    local newest = below_each(entries, of_bucket)
     for k, at in ipairs(of_bucket) do
       if below(entries[at], oldest) then
-        table.insert(older[bucket], at)
-        greatest[bucket][#older[bucket]] = under[k]
+        table.insert(found.at, at)
+        found.newest[#found.at] = newest[k]
       end
     end
+    older[bucket] = found
   end
-  return older[bucket], greatest[bucket]
+  return older[bucket].at, older[bucket].newest
 end
 for i = first, #ARGV - 1, 2 do
   local post, author = ARGV[i], ARGV[i + 1]
   newer[author] = index[post] or newer[author]
   if not ceiling[i] and not index[post] then
-    local ats, under = older_of(bucket_of(post))
-    local k = first_where(#ats, function(k) return ats[k] > (newer[author] or 0) end)
+    local at, newest = older_of(bucket_of(post))
+    local k = first_where(#at, function(k) return at[k] > (newer[author] or 0) end)
     if k then
-      ceiling[i] = ats[k]
-      unknown = unknown or under[k] ~= nil and below(post, under[k])
+      ceiling[i] = at[k]
+      unknown = unknown or newest[k] ~= nil and below(post, newest[k])
     end
   end
 end

@@ -28,6 +28,7 @@
 
 local pulled = 0
 if ARGV[11] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
+  --@include search
   --@include merge
   --@include publish
   --@include progress

@@ -7,6 +7,7 @@
 -- Reply  { clock, watermark of the outbox or '', last entry above the watermark or '' }, or {}; then
 --        for each profile up to count entries, newest first, nearest to the start
 --@include ids
+--@include search
 --@include progress
 
 local function partition_state()
@@ -17,23 +18,6 @@ local function partition_state()
     last = ''
   end
   return { redis.call('GET', KEYS[1]) or '0', watermark, last }
-end
-
--- first_below returns the index of the first entry with a leading id below another.
-local function first_below(profile, id)
-  local low, high = 0, redis.call('LLEN', profile)
-  if high > 0 and below(redis.call('LINDEX', profile, 0), id) then
-    return 0
-  end
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    if below(redis.call('LINDEX', profile, middle), id) then
-      high = middle
-    else
-      low = middle + 1
-    end
-  end
-  return low
 end
 
 local count = tonumber(ARGV[2])
