@@ -7,6 +7,8 @@
 // writer of responses count, so no field can work without being counted.
 package cost
 
+import "retwis/internal/ratelimit"
+
 // Work counts what an operation has done.
 type Work struct {
 	Commands   int // of Redis, without scripts
@@ -43,7 +45,6 @@ const (
 	PerConnection   = 10  // its first request, beside the price of the request: a connection takes several times as long as a request
 	PerUpgrade      = 20  // to a websocket: a socket that is opened and closed again takes three times as long as a request
 	PerStart        = 40  // of a subscription, beside the work of its operation: the first one registers the timeline as watched
-	PerRefusal      = 250 // parsing and validating what was refused may have taken longer than many valid operations do
 	refusedPerPoint = 512 // bytes of a refused request
 
 	FreeBytes     = 2 << 10 // of a header, a body or a message: most have fewer
@@ -60,6 +61,9 @@ const (
 	EventsPerPoint      = 3 // live events of one subscription, whether its filter lets them pass or not
 	EventsPerFeed       = 6 // price of one message to a timeline, in live events; its first subscription pays
 )
+
+// PerRefusal is for parsing and validating what was refused, which may have taken longer than many valid operations do.
+const PerRefusal = ratelimit.PerRefusal
 
 // Refused returns the price of a request that was refused after some of its bytes were read.
 func Refused(bytes int) int { return PerRefusal + bytes/refusedPerPoint }

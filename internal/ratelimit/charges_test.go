@@ -46,7 +46,7 @@ func TestTake_RefundsWhatAnotherLimitRefuses(t *testing.T) {
 		store := &memoryStore{full: map[Key]time.Time{}}
 		l := New(store, Policies{Reads: Rate{Limit: 10_000, Period: time.Hour}, Likes: Rate{Limit: 1, Period: time.Hour}}, slog.New(slog.DiscardHandler))
 		alice := Client{User: 1}
-		for _, want := range []int{9_000, 9_000 - maxRefused} {
+		for _, want := range []int{9_000, 9_000 - PerRefusal} {
 			_, err := l.Take(t.Context(), alice, Cost{Reads: 1_000, Likes: 1})
 			if budget := l.KnownBudget(alice.Key()); budget.Remaining != want {
 				t.Errorf("%d remain after %v, want %d", budget.Remaining, err, want)

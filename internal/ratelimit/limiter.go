@@ -111,8 +111,8 @@ func (l *Limiter) Refund(client Client, cost int) {
 	}
 }
 
-// maxRefused is how much of the price of an operation remains charged if another limit than that of reads refuses it.
-const maxRefused = 250
+// PerRefusal is how much of the price of an operation remains charged if another limit than that of reads refuses it.
+const PerRefusal = 250
 
 // Take counts what an operation is about to do, or refuses all of it with RATE_LIMITED. With
 // or without an error, it returns how much the client may still read; the zero budget if
@@ -127,8 +127,8 @@ func (l *Limiter) Take(ctx context.Context, client Client, cost Cost) (Budget, e
 		}
 	}
 	err := l.takeShared(ctx, client, cost)
-	if err != nil && cost.Reads > maxRefused {
-		l.Refund(client, cost.Reads-maxRefused)
+	if err != nil && cost.Reads > PerRefusal {
+		l.Refund(client, cost.Reads-PerRefusal)
 	}
 	return budget, err
 }
