@@ -57,9 +57,10 @@ const (
 // Prices of what is made once and sent to many: files, and live events.
 const (
 	SharedBytesPerPoint = 2 << 10
-	perCompressed       = 2 // of a message that is compressed for one reader
-	EventsPerPoint      = 3 // live events of one subscription, whether its filter lets them pass or not
-	EventsPerFeed       = 6 // price of one message to a timeline, in live events; its first subscription pays
+	perCompressed       = 2  // of a message that is compressed for one reader
+	EventsPerPoint      = 3  // live events of one subscription, whether its filter lets them pass or not
+	EventsPerFeed       = 6  // price of one message to a timeline, in live events; its first subscription pays
+	FreeCheck           = 40 // points of a regular check that are free: one that finds nothing takes fewer
 )
 
 // PerRefusal is for parsing and validating what was refused, which may have taken longer than many valid operations do.

@@ -79,6 +79,11 @@ func (s *Shares) RequestAccount(client ratelimit.Client) *fair.Account[ratelimit
 	return s.Requests.account(client)
 }
 
+type longKey struct{}
+
+// Long returns a context for exchanges that may take Redis milliseconds, although they are short. Few of them are in flight.
+func Long(ctx context.Context) context.Context { return context.WithValue(ctx, longKey{}, true) }
+
 // Enter waits until an exchange of some units may be sent to Redis for the operation of ctx. The returned function has to
 // be called after the exchange. Redis serves one command after the other. Long exchanges, and operations that have done much
 // work, therefore have few exchanges in flight, so that others do not wait behind them. Work that belongs to no operation never
@@ -89,7 +94,7 @@ func Enter(ctx context.Context, units int) (leave func(), err error) {
 		return func() {}, nil
 	}
 	gate := m.shares.redis
-	if units > RedisPiece || m.points() > longWork {
+	if units > RedisPiece || m.points() > longWork || ctx.Value(longKey{}) != nil {
 		gate = m.shares.long
 	}
 	return gate.pass(ctx, m.client, max(units, redisMinimum))

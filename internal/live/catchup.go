@@ -85,11 +85,13 @@ func (f *feed) catchUp(ctx context.Context) error {
 	}
 	from, sent, verify := f.position, f.sent(), f.verify
 	viewers := f.viewers()
+	free := cost.FreeCheck
 	if f.due {
-		meter := cost.NewMeter(cost.Options{})
-		ctx = cost.With(ctx, meter)
-		defer func() { f.pay(meter.Close().Work.Points()) }()
+		free = 0
 	}
+	meter := cost.NewMeter(cost.Options{})
+	ctx = cost.With(ctx, meter)
+	defer func() { f.pay(meter.Close().Work.Points() - free) }()
 	// The read covers all messages received before it. Their loaded posts are still useful.
 	known := f.held
 	f.held, f.readAgain, f.verify, f.compareFilters, f.due = nil, false, false, false, false
@@ -184,9 +186,13 @@ func agree(a, b []pubsub.Arrival) bool {
 	return slices.EqualFunc(a[len(a)-n:], b[len(b)-n:], same)
 }
 
-// pay charges a subscriber for a catch-up that a message asked for. A repost can cause one for each follower and list, so it must not
-// be free for a client that subscribes to many timelines. The subscription of a client without budget ends; the next one pays then.
+// pay charges a subscriber for the work of a catch-up. A repost can cause one for each follower and list, and a regular check reads all
+// removals of the partition. So these must not be free for a client that subscribes to many timelines. The subscription of a client
+// without budget ends; the next one pays then.
 func (f *feed) pay(points int) {
+	if points <= 0 {
+		return
+	}
 	f.partition.mu.Lock()
 	defer f.partition.mu.Unlock()
 	for _, s := range f.subscribers {

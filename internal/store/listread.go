@@ -45,10 +45,13 @@ type listRequest struct {
 // first if it is missing or being built. It applies the changes of the partition to the cache of posts. It returns a list
 // that is being built if its sources changed during each try, or if no replica has some of its posts yet.
 func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, of listRequest) (listRange, error) {
-	if of.mode == "after" || of.mode == "before" || of.unread > 0 {
+	if of.mode == "after" || of.mode == "before" || of.marker || of.unread > 0 {
 		if err := cost.Walk(ctx, s.options.HomeCap/10); err != nil { // the search for the entry
 			return listRange{}, err
 		}
+	}
+	if of.mode == "all" || of.unread > retwis.MaxUnread {
+		ctx = cost.Long(ctx)
 	}
 	partition := s.db.OfTimeline(id).Number
 	for try := 0; ; try++ {
@@ -60,9 +63,6 @@ func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, of listR
 		got, err := parseListRange(id, reply)
 		if err != nil {
 			return listRange{}, fmt.Errorf("read a list: %w", err)
-		}
-		if err := chargePulls(ctx, reply[16]); err != nil {
-			return listRange{}, err
 		}
 		if cached {
 			changes, err := parseChanges(position, got.at.Change, reply[6])
@@ -116,15 +116,6 @@ func (s *Timelines) pageCall(id retwis.TimelineID, of listRequest, position stri
 func (s *Timelines) pullArgs(id retwis.TimelineID) []any {
 	p := s.db.OfTimeline(id)
 	return []any{homeOwner(id), p.Tag + ":", s.options.HomeCap, s.options.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels), len(s.db.Partitions())}
-}
-
-// rowsPerPull is what a read of a home counts for each large author of its partition whom the reader follows.
-const rowsPerPull = 2
-
-// chargePulls charges the operation of ctx for passing large authors, whose number a script returned.
-func chargePulls(ctx context.Context, reply any) error {
-	authors, _ := reply.(int64)
-	return cost.Walk(ctx, rowsPerPull*int(authors))
 }
 
 // homeOwner returns the owner of a home, empty for other timelines.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"retwis/internal/cost"
 	"retwis/internal/pubsub"
 
 	"retwis/internal/retwis"
@@ -127,7 +126,7 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 }
 
 func (s *Live) parseReplay(ctx context.Context, id retwis.TimelineID, reply []any) (pubsub.Replay, string, error) {
-	if len(reply) != 12 {
+	if len(reply) != 11 {
 		return pubsub.Replay{}, "", fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
@@ -151,13 +150,6 @@ func (s *Live) parseReplay(ctx context.Context, id retwis.TimelineID, reply []an
 	}
 	places, err := parseSamePosts(reply[9])
 	if err != nil {
-		return pubsub.Replay{}, "", err
-	}
-	lookedAt, _ := reply[10].(int64)
-	if err := cost.Walk(ctx, int(lookedAt)); err != nil {
-		return pubsub.Replay{}, "", err
-	}
-	if err := chargePulls(ctx, reply[11]); err != nil {
 		return pubsub.Replay{}, "", err
 	}
 	if err := s.hideRepeats(ctx, replay.Arrived, places); err != nil {

@@ -27,6 +27,7 @@ type program struct {
 	name    string
 	units   int  // of work in Redis
 	prepaid bool // it reads the session, which is a part of the price of a request
+	counts  bool // it returns how many rows it has visited
 	times   func() prometheus.Observer
 }
 
@@ -36,17 +37,18 @@ func newHook(scripts map[script.Name]*redis.Script, m *metrics) *hook {
 	h := &hook{metrics: m, scripts: map[string]*program{}}
 	for name, s := range scripts {
 		times := sync.OnceValue(func() prometheus.Observer { return m.scripts.WithLabelValues(name.Base()) })
-		h.scripts[s.Hash()] = &program{name.Base(), unitsOf(name), name == script.FindSession, times}
+		h.scripts[s.Hash()] = &program{name.Base(), unitsOf(name), name == script.FindSession, name.CountsRows(), times}
 	}
 	return h
 }
 
-// unitsOf returns the units of work of a script in Redis. One that walks over followers takes as long as a hundred commands.
+// unitsOf returns the units of work of a script in Redis. One that walks over followers takes as long as a hundred commands, and a
+// replay may read a whole list.
 func unitsOf(name script.Name) int {
 	switch name {
 	case script.CommonFollowers:
 		return cost.WalkUnits
-	case script.FindUsers:
+	case script.FindUsers, script.EventsSince:
 		return cost.SearchUnits
 	}
 	return cost.ScriptUnits
@@ -148,10 +150,13 @@ func (h *hook) exec(ctx context.Context, pipe redis.Pipeliner, cmds ...redis.Cmd
 
 // scriptOf returns the script that a command runs, nil for other commands.
 func (h *hook) scriptOf(cmd redis.Cmder) *program {
-	if cmd.Name() != "evalsha" {
+	if !isScript(cmd) {
 		return nil
 	}
 	hash, _ := cmd.Args()[1].(string)
+	if cmd.Name() == "eval" { // the server has not loaded the script
+		hash = redis.NewScript(hash).Hash()
+	}
 	return h.scripts[hash]
 }
 

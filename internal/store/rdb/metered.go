@@ -39,7 +39,7 @@ func (h *hook) metered(ctx context.Context, cmds []redis.Cmder, run func(context
 	leave()
 	rows := 0
 	for _, cmd := range cmds {
-		rows += rowsOf(cmd)
+		rows += rowsOf(cmd) + h.visited(cmd)
 	}
 	_ = meter.Add(cost.Work{Rows: rows}) // the next command fails if the operation has to stop
 	return err
@@ -78,6 +78,24 @@ func (h *hook) unitsOf(cmd redis.Cmder) int {
 func (h *hook) isPrepaid(cmd redis.Cmder) bool {
 	s := h.scriptOf(cmd)
 	return s != nil && s.prepaid
+}
+
+// visited returns how many rows a script has counted.
+func (h *hook) visited(cmd redis.Cmder) int {
+	s := h.scriptOf(cmd)
+	if s == nil || !s.counts {
+		return 0
+	}
+	reply, _ := cmd.(*redis.Cmd)
+	if reply == nil {
+		return 0
+	}
+	list, _ := reply.Val().([]any)
+	if len(list) == 0 {
+		return 0 // an error, or a subject that no longer exists
+	}
+	rows, _ := list[len(list)-1].(int64)
+	return int(rows)
 }
 
 func isScript(cmd redis.Cmder) bool { return cmd.Name() == "evalsha" || cmd.Name() == "eval" }

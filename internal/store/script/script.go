@@ -54,6 +54,7 @@ const (
 	AddAuthorPartitions Name = "follow/add_author_partitions"
 	Follow              Name = "follow/follow"
 	FollowAll           Name = "follow/follow_all"
+	KnownFollowers      Name = "follow/known_followers"
 	SetFollowerCounts   Name = "follow/set_follower_counts"
 	Unfollow            Name = "follow/unfollow"
 )
@@ -169,6 +170,16 @@ const (
 	RemoveEntries        Name = "inspect/remove_entries"
 	StaleSearchWords     Name = "inspect/stale_search_words"
 )
+
+// countsRows matches the statement with which a script replies that counts rows, as lib/rows.lua describes.
+var countsRows = regexp.MustCompile(`(?m)^return counted\(`)
+
+// CountsRows reports whether the last element of the reply is the number of rows that the script has visited without returning
+// them.
+func (n Name) CountsRows() bool {
+	body, err := files.ReadFile(string(n) + extension)
+	return err == nil && countsRows.Match(body)
+}
 
 // Base returns the name without its directory. It is unique too. Metrics and spans use it.
 func (n Name) Base() string { return path.Base(string(n)) }

@@ -8,7 +8,9 @@
 --        first   3 members per call   4 start score, '' for the end of the connection   5 'older' or
 --        'newer': the direction from the start score, inclusive   6 number of followers to return
 -- Reply  { key scanned, score scanned up to or '' at the end, common followers, { follower, score
---        among the followers of the first user, … } in no order }
+--        among the followers of the first user, … } in no order, rows visited }
+--@include rows
+--@include members
 
 local scanned = tonumber(ARGV[1])
 local sizes = { redis.call('ZCARD', KEYS[1]), redis.call('ZCARD', KEYS[2]) }
@@ -22,30 +24,14 @@ local range = redis.call('ZRANGEBYSCORE', KEYS[scanned], ARGV[2] == '' and '-inf
   'WITHSCORES', 'LIMIT', 0, chunk)
 local count = #range / 2
 if count == 0 then
-  return { tostring(scanned), '', 0, {} }
+  return counted({ tostring(scanned), '', 0, {} })
 end
 local names = {}
 for i = 1, count do
   names[i] = range[2 * i - 1]
 end
 
--- Redis searches a packed set from the beginning for each member. For many members it is cheaper to
--- read the set once.
-local PACKED, FEW = 1024, 50
-local found
-if sizes[other] <= PACKED and count > FEW then
-  local score = {}
-  local all = redis.call('ZRANGE', KEYS[other], 0, -1, 'WITHSCORES')
-  for i = 1, #all, 2 do
-    score[all[i]] = all[i + 1]
-  end
-  found = {}
-  for i, name in ipairs(names) do
-    found[i] = score[name] or false
-  end
-else
-  found = redis.call('ZMSCORE', KEYS[other], unpack(names))
-end
+local found = scores_of(KEYS[other], names)
 
 local older, wanted = ARGV[5] == 'older', tonumber(ARGV[6])
 local start = tonumber(ARGV[4])
@@ -76,4 +62,4 @@ for i, follower in ipairs(followers) do
     nearest[#nearest + 1] = scores[i]
   end
 end
-return { tostring(scanned), count == chunk and range[2 * count] or '', common, nearest }
+return counted({ tostring(scanned), count == chunk and range[2 * count] or '', common, nearest })

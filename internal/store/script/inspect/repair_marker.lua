@@ -8,6 +8,7 @@
 --@include ids
 --@include list
 --@include publish
+--@include rows
 --@include marker
 
 if redis.call('HGET', KEYS[2], ARGV[4]) ~= ARGV[5] then

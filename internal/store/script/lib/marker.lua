@@ -2,18 +2,27 @@
 -- above it are unread. If the list does not hold the marker, because it was trimmed or built again, the marker is above the
 -- entries at the end of the list that are all older.
 
+-- How many entries of a list are read at once, from its end.
+local SOME = 100
+
 -- entries_above returns how many entries of a list are above an element, and whether the list holds it.
 local function entries_above(list, element)
   local at = redis.call('LPOS', list, element)
   if at then
     return at, true
   end
-  local entries = redis.call('LRANGE', list, 0, -1)
-  local above = #entries
-  while above > 0 and (is_mark(entries[above]) or below(entries[above], element)) do
-    above = above - 1
+  local above = redis.call('LLEN', list)
+  while above > 0 do
+    local entries = redis.call('LRANGE', list, math.max(0, above - SOME), above - 1)
+    visit(2 * #entries)
+    for i = #entries, 1, -1 do
+      if not is_mark(entries[i]) and not below(entries[i], element) then
+        return above, false
+      end
+      above = above - 1
+    end
   end
-  return above, false
+  return 0, false
 end
 
 -- unread_entries returns the marker of a list or '', and the newest unread entries, at most count.

@@ -7,10 +7,11 @@
 local FEW = 16
 
 -- read_pulled appends the pulled posts of an author that are newer than a watermark to fresh, and sets
--- their author in author_of. It returns their number, and whether there is no older pulled post.
-local function read_pulled(pulled, watermark, author, fresh, author_of)
+-- their author in author_of. It stops when fresh has more than cap posts. It returns their number, and whether there is no older
+-- pulled post.
+local function read_pulled(pulled, watermark, author, fresh, author_of, cap)
   local count = 0
-  while true do
+  while #fresh <= cap do
     local posts = redis.call('LRANGE', pulled, count, count + FEW - 1)
     for _, post in ipairs(posts) do
       if not below(watermark, post) then
@@ -23,6 +24,7 @@ local function read_pulled(pulled, watermark, author, fresh, author_of)
       return count, true
     end
   end
+  return count, false
 end
 
 -- add_pulled adds posts, oldest first, to a home that ends in an entry.
@@ -65,6 +67,7 @@ local function add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, 
   end
 
   local entries, held = redis.call('LRANGE', home, 0, -1), {}
+  visit(#entries)
   if ends == '0' or building then
     entries[#entries] = nil
   else
@@ -78,7 +81,9 @@ local function add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, 
     end
   end
   local floor = ends == '' and entries[#entries] or '0'
-  local posts, late, above = {}, false, ceilings_by_bucket(entries, fresh)
+  -- Only older posts need the entries of their buckets: finding these takes longer than all the rest.
+  local above = (building or not below(floor, fresh[1])) and ceilings_by_bucket(entries, fresh) or {}
+  local posts, late = {}, false
   for i = #fresh, 1, -1 do
     if not held[fresh[i]] and (above[i] or not building and below(floor, fresh[i])) then
       posts[#posts + 1] = fresh[i]
@@ -89,6 +94,7 @@ local function add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, 
     return
   end
   if building or gap or late and (#posts > FEW or not online) then
+    visit(2 * #entries)
     local ceilings, unknown = ceilings_by_bucket(entries, posts)
     if unknown then
       build_again(home)
@@ -126,44 +132,52 @@ local function followed_watermarks(tag, reader, authors)
 end
 
 -- pull_posts adds the new posts of some large authors to a home, as described at add_pulled. It does nothing if the home is
--- missing. The pull watermarks rise last: should an error end the script, the next pull adds what is missing. It returns how many of the
--- authors the reader follows.
+-- missing. The pull watermarks rise last: should an error end the script, the next pull adds what is missing. More new posts than a
+-- home holds are not merged: the home is built again.
 local function pull_posts(tag, partitions, reader, authors, cap, slack, announce)
   local home, watermarks = tag .. 'home:' .. reader, tag .. 'pull_watermarks:' .. reader
   local ends = redis.call('LINDEX', home, -1)
   if not ends then
-    return 0
+    return
   end
   local building = ends == 'b'
-  local fresh, author_of, latest, gap, followed = {}, {}, {}, false, 0
+  local fresh, author_of, latest, gap = {}, {}, {}, false
   for author, watermark in pairs(followed_watermarks(tag, reader, authors)) do
-    followed = followed + 1
+    visit(2)
     local pulled = tag .. 'pulled:' .. author
     local newest = redis.call('LINDEX', pulled, 0)
     if newest and below(watermark, newest) then
       latest[#latest + 1] = author
       latest[#latest + 1] = newest
-      local count, whole = read_pulled(pulled, watermark, author, fresh, author_of)
+      local count, whole = read_pulled(pulled, watermark, author, fresh, author_of, cap)
       gap = gap or (whole and count >= cap)
+      if #fresh > cap then
+        break
+      end
     end
   end
+  visit(2 * #fresh)
   if #fresh == 0 then
-    return followed
+    return
+  elseif #fresh > cap then
+    build_again(home)
+    redis.call('HINCRBY', tag .. 'user:' .. reader, 'epoch', 1)
+    announce()
+    return
   end
   table.sort(fresh, below)
   add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, cap, slack, announce)
   if not building then
     redis.call('HSET', watermarks, unpack(latest))
   end
-  return followed
 end
 
 -- publish_to_home returns the announce function of pull_posts for the nodes that serve a reader's home.
 local function publish_to_home(nodes, command, channel, tag, reader)
-  local name = 'h' .. reader
+  local name, is_source = 'h' .. reader, new_members(tag .. 'following:' .. reader)
   return function(post, before)
     local function is_hidden(element)
-      return hides('h', reader, tag .. 'following:' .. reader, tag .. 'hidden_reposters:' .. reader, element)
+      return hides('h', reader, is_source, tag .. 'hidden_reposters:' .. reader, element)
     end
     if post and not may_repeat(tag .. 'home:' .. reader, post, is_hidden) then
       local sign = is_hidden(post) and '~ ' or '+ '

@@ -26,6 +26,7 @@ local function same_posts(list, from, elements, is_hidden)
   if not posts then
     return found
   end
+  visit(#elements)
   local function add(i, element)
     if posts[shown(element)] and not is_hidden(element) then
       found[#found + 1] = i

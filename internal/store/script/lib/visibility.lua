@@ -8,12 +8,13 @@
 --
 -- kind       the first letter of the name of the timeline
 -- reader     owner of the home or list
--- sources    key of the users followed, or of the members of the list
+-- is_source  returns whether the reader follows a user, or the list has a member
 -- reposters  for a home, key of the users whose reposts it does not show
-local function hides(kind, reader, sources, reposters, element)
+local function hides(kind, reader, is_source, reposters, element)
   if #element <= ID_DIGITS or kind ~= 'h' and kind ~= 'l' and kind ~= 'u' then
     return false
   end
+  visit(1)
   local reposter = reposter_of(element)
   if reposter then
     return kind == 'h' and redis.call('SISMEMBER', reposters, reposter) == 1
@@ -22,14 +23,14 @@ local function hides(kind, reader, sources, reposters, element)
   if not answered then
     return false
   end
-  return kind == 'u' or author ~= reader and answered ~= reader and not redis.call('ZSCORE', sources, answered)
+  return kind == 'u' or author ~= reader and answered ~= reader and not is_source(answered)
 end
 
 -- hidden_among returns the indexes of the elements that a timeline hides.
-local function hidden_among(kind, reader, sources, reposters, elements)
+local function hidden_among(elements, is_hidden)
   local hidden = {}
   for i, element in ipairs(elements) do
-    if hides(kind, reader, sources, reposters, element) then
+    if is_hidden(element) then
       hidden[#hidden + 1] = i
     end
   end

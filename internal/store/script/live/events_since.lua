@@ -11,9 +11,11 @@
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', '1' if the history since the
 --        position is complete, 'reordered' if the list has other entries below the position, else '0', entries newest first, { change, post, author, … } oldest
 --        first, marker or '', indexes of the entries that the timeline does not show, same posts as of lib/repeats.lua,
---        number of changes and entries looked at for the removals, number of large authors whose posts were pulled }; {} if the owner of the timeline no longer exists
+--        rows visited }; {} if the owner of the timeline no longer exists
+--@include rows
 --@include ids
 --@include list
+--@include members
 --@include visibility
 --@include repeats
 --@include idle
@@ -25,7 +27,6 @@ if ARGV[1] ~= 'p' then
     return {}
   end
 end
-local pulled = 0
 if ARGV[10] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
   --@include search
   --@include merge
@@ -34,7 +35,7 @@ if ARGV[10] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
   --@include mergemarks
   --@include pull
   --@include pullonread
-  pulled = pull_on_read(KEYS[4], KEYS[5], ARGV, 10)
+  pull_on_read(KEYS[4], KEYS[5], ARGV, 10)
 end
 local epoch = record_read(KEYS[2])
 
@@ -97,17 +98,19 @@ else
 end
 
 -- holds reports whether the list holds an entry that shows a post.
-local shown_posts, looked_at = nil, 0
+local shown_posts
 local function holds(post)
   if not shown_posts then
     shown_posts = {}
     for _, entry in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
       shown_posts[shown(entry)] = true
-      looked_at = looked_at + 1
+      visit(1)
     end
   end
   return shown_posts[post]
 end
+
+local is_source = new_members(KEYS[6])
 
 -- concerns reports whether a change of a post changes the timeline. Nobody follows a deleted author any more, but
 -- the list may still hold the author's posts.
@@ -119,7 +122,7 @@ local function concerns(author, removed_post)
   elseif kind ~= 'l' and author == owner then
     return true
   end
-  return kind ~= 'u' and kind ~= 'r' and (redis.call('ZSCORE', KEYS[6], author) or holds(removed_post))
+  return kind ~= 'u' and kind ~= 'r' and (is_source(author) or holds(removed_post))
 end
 
 local removed = {}
@@ -153,8 +156,13 @@ for i, entry in ipairs(complete == '1' and recorded or {}) do
   end
 end
 
+visit(#recorded)
+
 local reader = kind == 'l' and redis.call('HGET', KEYS[7], 'owner') or owner
-local hidden = hidden_among(kind, reader, KEYS[6], KEYS[8], entries)
+local function is_hidden(entry)
+  return hides(kind, reader, is_source, KEYS[8], entry)
+end
+local hidden = hidden_among(entries, is_hidden)
 -- The original of a repost that was undone meanwhile still exists.
 local gone = {}
 for _, entry in ipairs(recorded) do
@@ -166,7 +174,7 @@ for i, entry in ipairs(entries) do
   end
 end
 
-return {
+return counted({
   epoch,
   last_change(KEYS[3]),
   head(KEYS[1]),
@@ -176,7 +184,5 @@ return {
   removed,
   ARGV[8] ~= '' and redis.call('HGET', KEYS[7], ARGV[8]) or '',
   hidden,
-  same_posts(KEYS[1], 0, entries, function(entry) return hides(kind, reader, KEYS[6], KEYS[8], entry) end),
-  looked_at + #recorded,
-  pulled,
-}
+  same_posts(KEYS[1], 0, entries, is_hidden),
+})

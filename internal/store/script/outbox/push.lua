@@ -30,6 +30,8 @@
 --@include publish
 --@include progress
 --@include mergemarks
+--@include rows
+--@include members
 --@include visibility
 --@include repeats
 --@include pull
@@ -71,13 +73,14 @@ local cap, slack = tonumber(ARGV[6]), tonumber(ARGV[7])
 local limit = cap + slack
 local has_context = #element > ID_DIGITS
 local reposts = is_repost(element)
--- is_hidden reports whether a home or list does not show an element. Its feed passes the element.
-local function is_hidden(id, other)
-  if kind == 'h' then
-    return hides(kind, id, ARGV[16] .. 'following:' .. id, ARGV[16] .. 'hidden_reposters:' .. id, other)
-  end
+-- hider_of returns a function that reports whether a home or list does not show an element. Its feed passes the element.
+local function hider_of(id)
   local properties = prefix .. id
-  return hides(kind, call('HGET', properties, 'owner'), properties .. ':members', nil, other)
+  local reader = kind == 'h' and id or call('HGET', properties, 'owner')
+  local is_source = new_members(kind == 'h' and ARGV[16] .. 'following:' .. id or properties .. ':members')
+  return function(other)
+    return hides(kind, reader, is_source, ARGV[16] .. 'hidden_reposters:' .. id, other)
+  end
 end
 local hidden, hidden_heads = {}, {}
 local names, heads, changed, pushed, searched, served = {}, {}, {}, 0, 0, 0
@@ -124,10 +127,11 @@ for i = served + 1, count do
     if length > limit then
       trim(list, cap)
     end
-    if before and has_context and is_hidden(found[i], element) then
+    local is_hidden = before and has_context and hider_of(found[i])
+    if is_hidden and is_hidden(element) then
       hidden[#hidden + 1] = readers[i]
       hidden_heads[#hidden_heads + 1] = before
-    elseif before and has_context and may_repeat(list, element, function(other) return is_hidden(found[i], other) end) then
+    elseif is_hidden and may_repeat(list, element, is_hidden) then
       changed[#changed + 1] = readers[i] -- the feed reads whether it shows the element
     elseif before then
       names[#names + 1] = readers[i]

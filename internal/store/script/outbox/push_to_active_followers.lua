@@ -16,6 +16,8 @@
 --@include merge
 --@include publish
 --@include mergemarks
+--@include rows
+--@include members
 --@include visibility
 --@include repeats
 --@include pull

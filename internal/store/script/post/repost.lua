@@ -11,6 +11,8 @@
 --@include list
 --@include profile
 --@include publish
+--@include rows
+--@include members
 --@include visibility
 --@include repeats
 
@@ -44,10 +46,11 @@ end
 redis.call('XADD', KEYS[4], '*', unpack(entry))
 
 local list_of = { [home] = KEYS[3], [profile] = KEYS[2], [with_replies] = KEYS[2] }
+local is_source = new_members(KEYS[10])
 local names, heads, changed = {}, {}, {}
 for _, name in ipairs(watched(KEYS[7], { home, profile, with_replies })) do
   local function is_hidden(other)
-    return hides(string.sub(name, 1, 1), user, KEYS[10], KEYS[11], other)
+    return hides(string.sub(name, 1, 1), user, is_source, KEYS[11], other)
   end
   if may_repeat(list_of[name], element, is_hidden) then
     changed[#changed + 1] = name -- the feed reads whether it shows the repost

@@ -23,6 +23,8 @@ if ARGV[1] ~= '' and redis.call('EXISTS', KEYS[3]) == 1 then
   --@include publish
   --@include progress
   --@include mergemarks
+  --@include rows
+  --@include members
   --@include visibility
   --@include repeats
   --@include pull

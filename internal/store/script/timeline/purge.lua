@@ -13,6 +13,7 @@
 --@include list
 --@include publish
 --@include ids
+--@include rows
 --@include marker
 
 if redis.call('ZSCORE', KEYS[2], ARGV[2]) then

@@ -14,19 +14,20 @@
 --        changes since the position as of lib/changes.lua, marker or '', unread entries,
 --        indexes of the unread entries that the timeline does not show, indexes of the entries that it does not show, owner of a list
 --        or '', indexes of the entries whose posts the reader likes, same posts as of lib/repeats.lua for the unread entries, and for
---        the entries, indexes of the entries whose posts the reader has reposted, number of large authors whose posts were pulled }
+--        the entries, indexes of the entries whose posts the reader has reposted, rows visited }
 --
 -- If the list does not hold the entry, the range begins or ends at the first of those below it that the
 -- list still holds.
+--@include rows
 --@include ids
 --@include list
+--@include members
 --@include visibility
 --@include repeats
 --@include idle
 --@include changes
 --@include marker
 
-local pulled = 0
 if ARGV[11] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
   --@include search
   --@include merge
@@ -35,7 +36,7 @@ if ARGV[11] ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
   --@include mergemarks
   --@include pull
   --@include pullonread
-  pulled = pull_on_read(KEYS[4], KEYS[5], ARGV, 11)
+  pull_on_read(KEYS[4], KEYS[5], ARGV, 11)
 end
 local epoch = record_read(KEYS[2])
 
@@ -83,8 +84,9 @@ local marker, unread = '', {}
 if ARGV[7] ~= '' then
   marker, unread = unread_entries(KEYS[1], KEYS[6], ARGV[7], tonumber(ARGV[8]))
 end
+local is_source = new_members(KEYS[7])
 local function is_hidden(entry)
-  return hides(kind, reader, KEYS[7], KEYS[8], entry)
+  return hides(kind, reader, is_source, KEYS[8], entry)
 end
 local liked, reposted = {}, {}
 if ARGV[10] == '1' and #entries > 0 then
@@ -103,7 +105,7 @@ if ARGV[10] == '1' and #entries > 0 then
     end
   end
 end
-return {
+return counted({
   epoch,
   newest_change,
   newest(from == 0 and entries[1] or redis.call('LINDEX', KEYS[1], 0)),
@@ -113,12 +115,11 @@ return {
   changes,
   marker,
   unread,
-  hidden_among(kind, reader, KEYS[7], KEYS[8], unread),
-  hidden_among(kind, reader, KEYS[7], KEYS[8], entries),
+  hidden_among(unread, is_hidden),
+  hidden_among(entries, is_hidden),
   kind == 'l' and reader or '',
   liked,
   same_posts(KEYS[1], 0, unread, is_hidden),
   same_posts(KEYS[1], math.max(from, 0), entries, is_hidden),
   reposted,
-  pulled,
-}
+})
