@@ -15,6 +15,8 @@ import (
 // 1000 watched lists had 50 times the work done that the repost cost.
 func TestCatchUp_ThatAMessageAskedForIsCharged(t *testing.T) {
 	inBubble(t, Options{CheckEvery: time.Minute}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		const readRows = 100
+		db.readRows = readRows
 		refused := errors.New("no budget")
 		var poor, rich atomic.Int64 // points charged
 		budget := int64(2 * readRows / 10)
@@ -54,6 +56,33 @@ func TestCatchUp_ThatAMessageAskedForIsCharged(t *testing.T) {
 		}
 		db.push(alice)
 		second.want("+1")
+	})
+}
+
+// Attack: others posted and deleted all the time, and 30 000 timelines of a client, which nothing else changed, read the removals of their
+// partition regularly. That was free, and kept Redis busy.
+func TestCheck_IsChargedForTheRemovalsThatItReads(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Minute}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		const rows = 1500
+		var charged atomic.Int64
+		subscriber := subscribeAs(t, h, retwis.Subscriber{User: 7, Charge: func(points int) error {
+			charged.Add(int64(points))
+			return nil
+		}}, alice, "")
+		subscriber.want("caught up 0")
+		time.Sleep(10*time.Minute + time.Second)
+		if charged.Load() != 0 {
+			t.Errorf("charged %d points for checks that found nothing", charged.Load())
+		}
+		db.mu.Lock()
+		db.readRows = rows
+		db.mu.Unlock()
+		checks := h.Stats().CatchUps
+		time.Sleep(10 * time.Minute)
+		checks = h.Stats().CatchUps - checks
+		if want := checks * (rows/10 - cost.FreeCheck); checks < 5 || charged.Load() != want {
+			t.Errorf("charged %d points for %d checks, want %d", charged.Load(), checks, want)
+		}
 	})
 }
 

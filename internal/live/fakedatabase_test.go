@@ -22,6 +22,7 @@ type fakeDatabase struct {
 	partitions int
 	capacity   int // maximum number of entries of a list
 	longest    int // maximum number of posts that Since returns
+	readRows   int // number of rows that Since walks over
 
 	mu          sync.Mutex
 	rng         *rand.Rand
@@ -292,11 +293,11 @@ func (db *fakeDatabase) CurrentPosition(ctx context.Context, t retwis.TimelineID
 	return at, marker, ctx.Err()
 }
 
-// readRows is the number of rows that a read of the events since a position walks over.
-const readRows = 100
-
 func (db *fakeDatabase) EventsSince(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
-	_ = cost.Walk(ctx, readRows)
+	db.mu.Lock()
+	rows := db.readRows
+	db.mu.Unlock()
+	_ = cost.Walk(ctx, rows)
 	if err := db.call(ctx, "Since"); err != nil {
 		return pubsub.Replay{}, err
 	}

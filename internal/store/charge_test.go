@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,4 +164,60 @@ func TestPage_PassesLargeAuthorsTogether(t *testing.T) {
 	if work.Rows < 2*n {
 		t.Errorf("a read that passed %d followed large authors counted %d rows", n, work.Rows)
 	}
+}
+
+// Attack: a reader came back after large authors had posted 12 000 times. The next read sorted all of these posts in one script, which
+// took Redis 80 milliseconds.
+func TestPage_BuildsAHomeAgainThatMissedMorePostsOfLargeAuthorsThanItHolds(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		const room = 20
+		e := newEngine(t, store.Options{URL: url, HomeCap: room, Slack: 5, PullAbove: 1})
+		e.Work(fanout.Options{})
+		people, authors := e.Register("reader", "other"), e.Crowd("author", 4)
+		for _, author := range authors {
+			e.Follow(people[0], author)
+			e.Follow(people[1], author)
+		}
+		var posts []retwis.PostID
+		post := func(count int) {
+			for range count {
+				for _, author := range authors {
+					posts = append(posts, e.Post(author, "x"))
+				}
+			}
+			e.Drain()
+		}
+		home := retwis.Home(people[0])
+		read := func() { // reads all posts, the newest first
+			t.Helper()
+			slices.Sort(posts)
+			slices.Reverse(posts)
+			if got := e.Read(home); !slices.Equal(got, posts) {
+				t.Fatalf("the home shows %v, want %v", got, posts)
+			}
+		}
+		epoch := func() int64 {
+			t.Helper()
+			at, _, err := e.Live.CurrentPosition(t.Context(), home)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return at.Epoch
+		}
+		post(1)
+		read()
+		before := epoch()
+		post(room) // four times as many as there is room for
+		read()
+		if epoch() == before {
+			t.Error("the home was built again, and has the same epoch")
+		}
+		before = epoch()
+		post(1)
+		read()
+		if epoch() != before {
+			t.Error("the home has another epoch after posts that it has room for")
+		}
+	})
 }

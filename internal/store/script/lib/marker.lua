@@ -11,12 +11,12 @@ local function entries_above(list, element)
   if at then
     return at, true
   end
-  local above = redis.call('LLEN', list)
+  local above, mark = redis.call('LLEN', list), leading(element)
   while above > 0 do
     local entries = redis.call('LRANGE', list, math.max(0, above - SOME), above - 1)
-    visit(2 * #entries)
+    visit(#entries)
     for i = #entries, 1, -1 do
-      if not is_mark(entries[i]) and not below(entries[i], element) then
+      if not is_mark(entries[i]) and not below(entries[i], mark) then
         return above, false
       end
       above = above - 1

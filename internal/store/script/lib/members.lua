@@ -22,7 +22,6 @@ end
 
 -- scores_of returns the score of each of some names in a sorted set, false for one that is no member.
 local function scores_of(set, names)
-  visit(#names)
   if #names <= SEARCHES or not is_packed(set) then
     return redis.call('ZMSCORE', set, unpack(names))
   end
