@@ -57,7 +57,7 @@ func (m *Model) Verify(e *Engine, homeCap, slack int) {
 	if slack < homeCap {
 		e.IsSound()
 	} else {
-		e.IsSound(check.Missing) // a lag of more than a whole list pushes newer posts over its end
+		e.IsSound(check.Missing, check.TagMissing) // a lag of more than a whole list pushes newer posts over its end
 	}
 }
 
