@@ -85,20 +85,25 @@ func (f *feed) catchUp(ctx context.Context) error {
 	}
 	from, sent, verify := f.position, f.sent(), f.verify
 	viewers := f.viewers()
-	free := cost.FreeCheck
-	if f.due {
-		free = 0
+	reading := ctx
+	switch {
+	case f.due:
+		meter := cost.NewMeter(cost.Options{})
+		ctx = cost.With(ctx, meter)
+		reading = ctx
+		defer func() { f.pay(meter.Close().Work.Points()) }()
+	case f.checking: // the comparison of filters is for all viewers
+		meter := cost.NewMeter(cost.Options{})
+		reading = cost.With(ctx, meter)
+		defer func() { f.pay(meter.Close().Work.Points() - cost.FreeCheck) }()
 	}
-	meter := cost.NewMeter(cost.Options{})
-	ctx = cost.With(ctx, meter)
-	defer func() { f.pay(meter.Close().Work.Points() - free) }()
 	// The read covers all messages received before it. Their loaded posts are still useful.
 	known := f.held
-	f.held, f.readAgain, f.verify, f.compareFilters, f.due = nil, false, false, false, false
+	f.held, f.readAgain, f.verify, f.compareFilters, f.due, f.checking = nil, false, false, false, false, false
 	p.mu.Unlock()
 
 	h.counts.catchUps.Add(1)
-	events, reason, err := h.readAfter(ctx, from, sent, verify)
+	events, reason, err := h.readAfter(reading, from, sent, verify)
 	filters := map[retwis.UserID]int64{}
 	if err == nil {
 		filters, err = h.readFilters(ctx, viewers)

@@ -38,6 +38,7 @@ type feed struct {
 
 	compareFilters bool // the next catch-up compares the filter epochs of the viewers
 	due            bool // a message asked for the next catch-up: a subscriber pays for it
+	checking       bool // the next catch-up is a regular check: a subscriber pays for what exceeds one that finds nothing
 
 	newest      retwis.PostID // greatest leading id in recent
 	recent      []pubsub.Arrival

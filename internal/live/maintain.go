@@ -81,7 +81,7 @@ func (p *partition) startChecks() {
 	p.checkAt = now.Add(p.hub.options.CheckEvery / checksPerRound)
 	for _, f := range p.feeds {
 		if f.positioned && !f.busy && !now.Before(f.checkAt) {
-			f.compareFilters = true
+			f.compareFilters, f.checking = true, true
 			f.requestCatchUp()
 		}
 	}

@@ -160,9 +160,11 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
   if #fresh == 0 then
     return
   elseif #fresh > cap then
-    build_again(home)
-    redis.call('HINCRBY', tag .. 'user:' .. reader, 'epoch', 1)
-    announce()
+    if not building or redis.call('LLEN', home) > 1 then
+      build_again(home)
+      redis.call('HINCRBY', tag .. 'user:' .. reader, 'epoch', 1)
+      announce()
+    end
     return
   end
   table.sort(fresh, below)
