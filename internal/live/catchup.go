@@ -85,17 +85,16 @@ func (f *feed) catchUp(ctx context.Context) error {
 	}
 	from, sent, verify := f.position, f.sent(), f.verify
 	viewers := f.viewers()
-	reading := ctx
-	switch {
-	case f.due:
-		meter := cost.NewMeter(cost.Options{})
-		ctx = cost.With(ctx, meter)
-		reading = ctx
-		defer func() { f.pay(meter.Close().Work.Points()) }()
-	case f.checking: // the comparison of filters is for all viewers
+	reading, free := ctx, 0
+	if f.due || f.checking {
 		meter := cost.NewMeter(cost.Options{})
 		reading = cost.With(ctx, meter)
-		defer func() { f.pay(meter.Close().Work.Points() - cost.FreeCheck) }()
+		if f.due {
+			ctx = reading
+		} else {
+			free = cost.FreeCheck // and so is the comparison of filters, which is for all viewers
+		}
+		defer func() { f.pay(meter.Close().Work.Points() - free) }()
 	}
 	// The read covers all messages received before it. Their loaded posts are still useful.
 	known := f.held

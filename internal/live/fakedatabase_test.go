@@ -22,9 +22,9 @@ type fakeDatabase struct {
 	partitions int
 	capacity   int // maximum number of entries of a list
 	longest    int // maximum number of posts that Since returns
-	readRows   int // number of rows that Since walks over
 
 	mu          sync.Mutex
+	readRows    int // number of rows that Since walks over
 	rng         *rand.Rand
 	latency     time.Duration // maximum latency of a call and of a message
 	failing     map[string]bool
