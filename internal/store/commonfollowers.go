@@ -132,11 +132,11 @@ func parseIntersection(part intersection, result *redis.Cmd) (intersection, []ed
 	return part, edges, int(common), nil
 }
 
-// Users whom a command, or a script, looks up in a set. For few, a command takes less; for many, a script reads a packed set once, while a command
-// would search it from the beginning for each.
+// How known followers are looked up. A command searches a packed set from the beginning for each user, and a script reads it once, which takes
+// less for many users.
 const (
-	fewKnown   = 16
-	knownChunk = 500
+	fewKnown   = 16  // users whom a command looks up
+	knownChunk = 500 // users whom a script looks up in one call
 )
 
 // KnownFollowers returns one page of the followers of a user that the viewer also follows, newest follow of the user
@@ -185,7 +185,7 @@ func (s *Follows) knownFollowers(ctx context.Context, of, viewer retwis.UserID) 
 		}
 		for chunk := range slices.Chunk(users, knownChunk) {
 			asked = append(asked, chunk)
-			calls = append(calls, rdb.Call{Script: script.KnownFollowers, Keys: []string{followers}, Args: args(texts(chunk))})
+			calls = append(calls, rdb.Call{Script: script.KnownFollowers, Keys: []string{followers}, Args: textArgs(chunk)})
 		}
 	}
 	_, _ = pipe.Exec(ctx) // every result holds its own error
@@ -207,26 +207,10 @@ func (s *Follows) knownFollowers(ctx context.Context, of, viewer retwis.UserID) 
 		}
 		scores, _ := reply[0].([]any)
 		for i, score := range scores {
-			if at, err := strconv.ParseFloat(rdb.Text(score), 64); err == nil { // it is nil if there is no such follower
-				found = append(found, edge{int64(at), asked[n][i]})
+			if at := rdb.Score(score); at > 0 {
+				found = append(found, edge{at, asked[n][i]})
 			}
 		}
 	}
 	return found, nil
-}
-
-func texts(users []retwis.UserID) []string {
-	all := make([]string, len(users))
-	for i, user := range users {
-		all[i] = user.String()
-	}
-	return all
-}
-
-func args(texts []string) []any {
-	all := make([]any, len(texts))
-	for i, text := range texts {
-		all[i] = text
-	}
-	return all
 }

@@ -32,3 +32,11 @@ func commandStat(t *testing.T, client redis.UniversalClient, command, field stri
 	}
 	return n
 }
+
+// scriptTime returns how many microseconds Redis spends on scripts while do runs.
+func scriptTime(t *testing.T, client redis.UniversalClient, do func()) int {
+	t.Helper()
+	before := commandStat(t, client, "evalsha", "usec")
+	do()
+	return commandStat(t, client, "evalsha", "usec") - before
+}

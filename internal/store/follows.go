@@ -160,11 +160,7 @@ func (s *Follows) HidesReposts(ctx context.Context, reader retwis.UserID, author
 	if len(authors) == 0 {
 		return nil, nil
 	}
-	members := make([]any, len(authors))
-	for i, author := range authors {
-		members[i] = author.String()
-	}
-	hidden, err := s.db.Client.SMIsMember(ctx, s.db.OfUser(reader).User(reader).HiddenReposters(), members...).Result()
+	hidden, err := s.db.Client.SMIsMember(ctx, s.db.OfUser(reader).User(reader).HiddenReposters(), textArgs(authors)...).Result()
 	if err != nil {
 		return nil, fmt.Errorf("look up whose reposts %s has hidden: %w", reader, err)
 	}

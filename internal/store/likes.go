@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -134,7 +133,7 @@ func (s *Likes) Liked(ctx context.Context, user retwis.UserID, ids []retwis.Post
 		return nil, nil
 	}
 	p := s.db.OfUser(user)
-	members := strings.Fields(joinIDs(ids))
+	members := texts(ids)
 	scores, err := s.db.Client.ZMScore(ctx, p.User(user).Likes(), members...).Result()
 	if err != nil {
 		return nil, fmt.Errorf("look up the likes of %s: %w", user, err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"retwis/internal/cost"
 	"retwis/internal/retwis"
@@ -86,10 +85,6 @@ func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, of listR
 
 func (s *Timelines) pageCall(id retwis.TimelineID, of listRequest, position string) rdb.Call {
 	p := s.db.OfTimeline(id)
-	elements := make([]string, len(of.from))
-	for i, e := range of.from {
-		elements[i] = e.String()
-	}
 	marker := ""
 	if of.marker || of.unread > 0 {
 		marker = p.Timeline(id).Marker()
@@ -106,7 +101,7 @@ func (s *Timelines) pageCall(id retwis.TimelineID, of listRequest, position stri
 		Script: script.ReadList,
 		Keys:   keys,
 		Args: append([]any{
-			of.mode, strings.Join(elements, " "), of.count, retwis.CursorReserve, position, pageChanges, marker, of.unread,
+			of.mode, joinIDs(of.from), of.count, retwis.CursorReserve, position, pageChanges, marker, of.unread,
 			string(id.Kind), relations,
 		}, s.pullArgs(id)...),
 	}

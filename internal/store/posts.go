@@ -165,13 +165,25 @@ func existingPosts[P any](
 	}
 }
 
-func joinIDs[T fmt.Stringer](ids []T) string {
-	texts := make([]string, len(ids))
+// texts returns ids or elements as Redis stores them.
+func texts[T fmt.Stringer](ids []T) []string {
+	all := make([]string, len(ids))
 	for i, id := range ids {
-		texts[i] = id.String()
+		all[i] = id.String()
 	}
-	return strings.Join(texts, " ")
+	return all
 }
+
+// textArgs is [texts] for the arguments of a command.
+func textArgs[T fmt.Stringer](ids []T) []any {
+	all := make([]any, len(ids))
+	for i, id := range ids {
+		all[i] = id.String()
+	}
+	return all
+}
+
+func joinIDs[T fmt.Stringer](ids []T) string { return strings.Join(texts(ids), " ") }
 
 // DeletePost deletes a viewer's post. It removes the post from the profile at once. Other timelines no longer show it once
 // the removal has reached their partition; those of the author's partition, and this process, hide it at once. A repeat has

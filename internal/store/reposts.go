@@ -85,7 +85,7 @@ func (s *Posts) Reposted(ctx context.Context, user retwis.UserID, ids []retwis.P
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	reposts, err := s.db.Client.HMGet(ctx, s.db.OfUser(user).User(user).Reposted(), strings.Fields(joinIDs(ids))...).Result()
+	reposts, err := s.db.Client.HMGet(ctx, s.db.OfUser(user).User(user).Reposted(), texts(ids)...).Result()
 	if err != nil {
 		return nil, fmt.Errorf("look up the reposts of %s: %w", user, err)
 	}

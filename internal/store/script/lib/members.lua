@@ -20,7 +20,7 @@ local function read_scores(set)
   return scores
 end
 
--- scores_of returns the score of each of some names in a sorted set, false for one that is no member.
+-- scores_of returns the scores of names in a sorted set, in the same order. The score of a name that is no member is false.
 local function scores_of(set, names)
   if #names <= SEARCHES or not is_packed(set) then
     return redis.call('ZMSCORE', set, unpack(names))
