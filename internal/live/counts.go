@@ -25,7 +25,7 @@ type counting struct {
 	running   bool
 	watchers  int
 	idleSince time.Time // when the last watcher left
-	changed   map[retwis.PostID]struct{}
+	changed   postSet
 	version   int // of the last posts taken; it never repeats in a process
 }
 
@@ -33,18 +33,19 @@ type counting struct {
 func (c *counting) add(post retwis.PostID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.watchers > 0 && len(c.changed) < maxCounted {
-		c.changed[post] = struct{}{}
+	if c.watchers > 0 && len(c.changed.posts) < maxCounted {
+		c.changed.add(post)
 	}
 }
 
 // take returns the posts whose counts have changed since the last call, and a version of their events.
-func (c *counting) take() (changed map[retwis.PostID]struct{}, version int) {
+func (c *counting) take() (changed *postSet, version int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	changed, c.changed = c.changed, map[retwis.PostID]struct{}{}
+	taken := c.changed
+	c.changed = postSet{}
 	c.version++
-	return changed, c.version
+	return &taken, c.version
 }
 
 // leave removes a subscriber that receives changed counts.
@@ -63,7 +64,7 @@ func (c *counting) end(after time.Duration) bool {
 	if c.watchers > 0 || time.Since(c.idleSince) < after {
 		return false
 	}
-	c.running, c.changed = false, nil
+	c.running, c.changed = false, postSet{}
 	return true
 }
 
@@ -79,7 +80,7 @@ func (h *Hub) watchCounts() error {
 	defer c.mu.Unlock()
 	c.watchers++
 	if !c.running {
-		c.running, c.changed = true, map[retwis.PostID]struct{}{}
+		c.running = true
 		ctx := h.running
 		h.wg.Go(func() { h.runCounts(ctx) })
 	}
@@ -119,7 +120,7 @@ func (h *Hub) runCounts(ctx context.Context) {
 			return
 		}
 		changed, version := h.counting.take()
-		if len(changed) == 0 {
+		if len(changed.posts) == 0 {
 			continue
 		}
 		if err := h.sendCounts(ctx, changed, version); err != nil && ctx.Err() == nil {
@@ -130,12 +131,12 @@ func (h *Hub) runCounts(ctx context.Context) {
 
 // sendCounts sends changed posts to the subscribers of the timelines that have them among their newest posts. A timeline that cannot
 // be read does not keep the others from their events.
-func (h *Hub) sendCounts(ctx context.Context, changed map[retwis.PostID]struct{}, version int) error {
+func (h *Hub) sendCounts(ctx context.Context, changed *postSet, version int) error {
 	failure := h.readTops(ctx)
 	shown, showing := map[retwis.PostID]bool{}, map[*feed]bool{}
 	h.eachCounting(func(f *feed) {
 		for _, post := range f.top {
-			if _, ok := changed[post]; ok {
+			if changed.has(post) {
 				shown[post], showing[f] = true, true
 			}
 		}
