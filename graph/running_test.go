@@ -8,6 +8,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"retwis/internal/auth"
+	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
@@ -50,6 +51,51 @@ func TestOperations_WaitForTheShareOfTheirClient(t *testing.T) {
 				synctest.Wait()
 				if !finished[1] {
 					t.Error("not finished although the share is free")
+				}
+			})
+		})
+	}
+}
+
+// Attack: two accounts subscribed to the same large selections, so that all of them were rendered at once for each post, with all that Redis
+// and the processors could do.
+func TestRenderFor_WaitsForTheShareOfSharedEvents(t *testing.T) {
+	t.Parallel()
+	for name, alone := range map[string]bool{"for one client": true, "for several clients": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newAPI(Options{})
+				event := &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "c", Post: a.addPost(a.addUser("alice"), "text")}}
+				op, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(t.Context()), &graphql.RawParams{
+					Query:     `subscription($id: ID) { timelineEvents(timelineId: $id) { __typename } }`,
+					Variables: map[string]any{"id": globalTimelineID(retwis.Public())},
+				})
+				if len(errs) > 0 {
+					t.Fatal(errs)
+				}
+				client, holder, other := ratelimit.Client{User: 1}, cost.ForSeveral, ratelimit.Client{User: 1}
+				if alone {
+					holder, other = client, cost.ForSeveral
+				}
+				for _, occupied := range []ratelimit.Client{other, holder} {
+					done, err := a.executor.shares.Run(t.Context(), occupied, 1<<20)
+					if err != nil {
+						t.Fatal(err)
+					}
+					rendered := false
+					go func() {
+						response, err := a.executor.RenderFor(t.Context(), op, event, client, alone)
+						rendered = err == nil && len(response.Errors) == 0
+					}()
+					synctest.Wait()
+					if rendered != (occupied == other) {
+						t.Errorf("while %v uses its share, the event is rendered: %v", occupied, rendered)
+					}
+					done()
+					synctest.Wait()
+					if !rendered {
+						t.Errorf("after %v used its share, the event is not rendered", occupied)
+					}
 				}
 			})
 		})

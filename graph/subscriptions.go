@@ -111,22 +111,28 @@ func (e *Executor) RenderFor(
 	price := limits.Price(op)
 	_ = e.limiter.Charge(client, price.Charged, price.Charged) // the last event may use up the budget
 	options := e.meterOptions(client, op, price)
-	if alone {
-		done, err := e.shares.Run(ctx, client, price.Charged)
-		if err != nil {
-			return nil, err
-		}
-		defer done()
-	} else {
+	if !alone {
 		charge := options.Charge
 		options.Charge = func(points int) error { _ = charge(points); return nil } // the event is due
-		options.Shares = nil
+		options.Client = cost.ForSeveral
 	}
+	return e.renderMetered(ctx, op, event, options)
+}
+
+// renderMetered renders an event with the shares of the client of the options. It fails if the options stop it.
+func (e *Executor) renderMetered(
+	ctx context.Context, op *graphql.OperationContext, event retwis.Event, options cost.Options,
+) (*graphql.Response, error) {
+	done, err := e.shares.RunQuery(ctx, options.Client, options.Price.Charged)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // ctx is done
+	}
+	defer done()
 	meter := cost.NewMeter(options)
 	defer meter.Close()
-	response := e.Render(cost.With(ctx, meter), op, event)
-	if err := meter.Err(); alone && err != nil && !errors.Is(err, cost.ErrResponseTooLarge) {
-		return nil, err
+	response := e.execute(cost.With(ctx, meter), op, event)
+	if err := meter.Err(); err != nil && !errors.Is(err, cost.ErrResponseTooLarge) {
+		return nil, err //nolint:wrapcheck // for the client
 	}
 	return response, nil
 }
@@ -135,15 +141,21 @@ func (e *Executor) RenderFor(
 // event: [Executor.Subscribe] authorises, and the source decides which subscribers an event reaches. It returns nil if ctx is
 // done.
 //
-// One operation may be rendered for any number of events and viewers.
+// One operation may be rendered for any number of events and viewers. Nobody is charged.
 func (e *Executor) Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response {
+	response, err := e.renderMetered(ctx, op, event, cost.Options{Client: cost.ForSeveral, Price: limits.Price(op), Shares: e.shares})
+	if err != nil {
+		return nil
+	}
+	return response
+}
+
+// execute executes a subscription for one event, with the meter of ctx. It returns nil if ctx is done.
+func (e *Executor) execute(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response {
 	if ctx.Err() != nil {
 		return nil
 	}
 	field := subscribedField(op)
-	if cost.Of(ctx) == nil { // charged to nobody, but bounded
-		ctx = cost.With(ctx, cost.NewMeter(cost.Options{}))
-	}
 	ctx = e.sources.With(e.withResponse(graphql.WithOperationContext(ctx, op)), loaders.EventWait)
 	response := e.render(ctx, op, field, event)
 	if response == nil {

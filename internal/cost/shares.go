@@ -21,6 +21,10 @@ type Shares struct {
 	totals *totals
 }
 
+// ForSeveral holds the shares of what is done once for several clients. None of them waits for the shares of another, and together
+// they use no more than one client.
+var ForSeveral = ratelimit.Client{User: -1}
+
 // NewShares returns shares of which nothing is in use.
 func NewShares() *Shares {
 	cores := runtime.GOMAXPROCS(0)
@@ -41,8 +45,8 @@ func (s *Shares) Run(ctx context.Context, client ratelimit.Client, points int) (
 	return s.light.pass(ctx, client, points)
 }
 
-// RunQuery does the same for a query of a price. A heavy query waits for other heavy queries, which use half of the cores at
-// most, and one per holder. It does not delay light ones.
+// RunQuery does the same for a query, or for an event that is rendered, of a price. A heavy query waits for other heavy queries, which use
+// half of the cores at most, and one per holder. It does not delay light ones.
 func (s *Shares) RunQuery(ctx context.Context, client ratelimit.Client, price int) (done func(), err error) {
 	if price > maxLight {
 		return s.heavy.pass(ctx, client, 1)
