@@ -77,11 +77,11 @@ func (result *inspection) addLikes(half []record.Like) {
 }
 
 func (c *checker) repairLikes(ctx context.Context, found []Finding) error {
-	err := c.each(found, func(f Finding) error { return c.db.RepairLike(ctx, f.User, f.Post) }, OneWayLike)
+	err := c.each(ctx, found, func(f Finding) error { return c.db.RepairLike(ctx, f.User, f.Post) }, OneWayLike)
 	if err != nil {
 		return err
 	}
-	return c.each(found, func(f Finding) error {
+	return c.each(ctx, found, func(f Finding) error {
 		return c.db.RepairLikeCount(ctx, f.Post, f.partition)
 	}, LikeExtra, LikePartition, LikeCount, LikeTotal)
 }

@@ -25,7 +25,8 @@ func (c *checker) repair(ctx context.Context, suspects []suspect, look inspect) 
 		if !slices.ContainsFunc(s.found, func(f Finding) bool { return f.Kind.OfEntries() }) {
 			continue
 		}
-		now, err := look(inspector{db: c.db}, ctx, s.subject)
+		var now inspection
+		err := c.retried(ctx, func() (err error) { now, err = look(inspector{db: c.db}, ctx, s.subject); return err })
 		if err == nil {
 			err = c.repairTimelines(ctx, s.found, now.findings)
 		}
@@ -37,12 +38,12 @@ func (c *checker) repair(ctx context.Context, suspects []suspect, look inspect) 
 }
 
 // each calls repair for the findings of some kinds and counts them as repaired.
-func (c *checker) each(found []Finding, repair func(Finding) error, kinds ...Kind) error {
+func (c *checker) each(ctx context.Context, found []Finding, repair func(Finding) error, kinds ...Kind) error {
 	for _, f := range found {
 		if !slices.Contains(kinds, f.Kind) {
 			continue
 		}
-		if err := repair(f); err != nil {
+		if err := c.retried(ctx, func() error { return repair(f) }); err != nil {
 			return err
 		}
 		c.report.Repaired++
@@ -51,7 +52,7 @@ func (c *checker) each(found []Finding, repair func(Finding) error, kinds ...Kin
 }
 
 func (c *checker) repairNames(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error {
+	return c.each(ctx, found, func(f Finding) error {
 		borne, err := c.db.RepairName(ctx, f.detail, f.User)
 		if err == nil && !borne {
 			c.report.Repaired-- // two accounts have the name: an operator has to rename one
@@ -61,19 +62,19 @@ func (c *checker) repairNames(ctx context.Context, found []Finding) error {
 }
 
 func (c *checker) repairTags(ctx context.Context, found []Finding) error {
-	err := c.each(found, func(f Finding) error { return c.db.RepairTag(ctx, f.detail, f.Timeline.Tag()) }, TagName)
+	err := c.each(ctx, found, func(f Finding) error { return c.db.RepairTag(ctx, f.detail, f.Timeline.Tag()) }, TagName)
 	if err != nil {
 		return err
 	}
-	return c.each(found, func(f Finding) error { return c.db.InsertEntry(ctx, f.Timeline, f.element) }, TagMissing)
+	return c.each(ctx, found, func(f Finding) error { return c.db.InsertEntry(ctx, f.Timeline, f.element) }, TagMissing)
 }
 
 func (c *checker) repairEdges(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error { return c.db.RepairEdge(ctx, f.Timeline, f.User) }, OneWayEdge, DanglingEdge)
+	return c.each(ctx, found, func(f Finding) error { return c.db.RepairEdge(ctx, f.Timeline, f.User) }, OneWayEdge, DanglingEdge)
 }
 
 func (c *checker) repairFollowerPartitions(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error {
+	return c.each(ctx, found, func(f Finding) error {
 		kind := retwis.HomeTimeline
 		if f.detail == "lists" {
 			kind = retwis.ListTimeline
@@ -83,7 +84,7 @@ func (c *checker) repairFollowerPartitions(ctx context.Context, found []Finding)
 }
 
 func (c *checker) repairProfiles(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error {
+	return c.each(ctx, found, func(f Finding) error {
 		if err := c.db.RepairProfileEntry(ctx, f.User, f.element); err != nil || f.Kind != ProfileMissing {
 			return err
 		}
@@ -92,37 +93,37 @@ func (c *checker) repairProfiles(ctx context.Context, found []Finding) error {
 }
 
 func (c *checker) repairMarkers(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error { return c.db.RepairMarker(ctx, f.Timeline, f.detail) }, Marker)
+	return c.each(ctx, found, func(f Finding) error { return c.db.RepairMarker(ctx, f.Timeline, f.detail) }, Marker)
 }
 
 func (c *checker) repairReferences(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error { return c.db.RepairReference(ctx, f.referenced, f.detail) }, ReplyMissing, ReplyExtra, QuoteMissing, QuoteExtra, RepostMissing, RepostExtra)
+	return c.each(ctx, found, func(f Finding) error { return c.db.RepairReference(ctx, f.referenced, f.detail) }, ReplyMissing, ReplyExtra, QuoteMissing, QuoteExtra, RepostMissing, RepostExtra)
 }
 
 func (c *checker) repairReposts(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error { return c.db.RepairRepostOfUser(ctx, f.User, f.detail) }, RepostOfUser)
+	return c.each(ctx, found, func(f Finding) error { return c.db.RepairRepostOfUser(ctx, f.User, f.detail) }, RepostOfUser)
 }
 
 func (c *checker) repairHiddenReposters(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error { return c.db.RepairHiddenReposter(ctx, f.User, f.detail) }, HiddenReposter)
+	return c.each(ctx, found, func(f Finding) error { return c.db.RepairHiddenReposter(ctx, f.User, f.detail) }, HiddenReposter)
 }
 
 func (c *checker) repairCounts(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error { return c.db.RepairCounts(ctx, f.User) }, Count)
+	return c.each(ctx, found, func(f Finding) error { return c.db.RepairCounts(ctx, f.User) }, Count)
 }
 
 func (c *checker) repairSearchWords(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error { return c.db.RepairSearchWords(ctx, f.User, f.detail) }, SearchWords)
+	return c.each(ctx, found, func(f Finding) error { return c.db.RepairSearchWords(ctx, f.User, f.detail) }, SearchWords)
 }
 
 func (c *checker) repairSearchEntries(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error {
+	return c.each(ctx, found, func(f Finding) error {
 		return c.db.RepairSearchEntry(ctx, f.partition, record.SearchEntry{Text: f.detail, User: f.User})
 	}, SearchExtra)
 }
 
 func (c *checker) repairNewestUsers(ctx context.Context, found []Finding) error {
-	return c.each(found, func(f Finding) error { return c.db.RepairNewestUser(ctx, f.partition, f.User) }, NewestMissing, NewestExtra)
+	return c.each(ctx, found, func(f Finding) error { return c.db.RepairNewestUser(ctx, f.partition, f.User) }, NewestMissing, NewestExtra)
 }
 
 // repairTimelines rebuilds the homes and list timelines that still differ. It removes wrong
@@ -149,14 +150,14 @@ func (c *checker) repairTimelines(ctx context.Context, found []Finding, now []Fi
 		}
 	}
 	for id := range rebuild {
-		if _, err := c.db.RecreateIfStored(ctx, id); err != nil {
+		if err := c.retried(ctx, func() error { _, err := c.db.RecreateIfStored(ctx, id); return err }); err != nil {
 			return err
 		}
 	}
 	for id, stay := range deduplicate {
-		if err := c.db.RemoveEntries(ctx, id, stay); err != nil {
+		if err := c.retried(ctx, func() error { return c.db.RemoveEntries(ctx, id, stay) }); err != nil {
 			return err
 		}
 	}
-	return c.each(found, func(Finding) error { return nil }, Missing, Extra, Duplicate, OutOfOrder)
+	return c.each(ctx, found, func(Finding) error { return nil }, Missing, Extra, Duplicate, OutOfOrder)
 }

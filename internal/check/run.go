@@ -197,7 +197,8 @@ func (c *checker) inspectAll(ctx context.Context, i inspector, subjects []subjec
 	group.SetLimit(c.options.Parallel)
 	for n, s := range subjects {
 		group.Go(func() error {
-			l, err := c.retried(ctx, func() (inspection, error) { return look(i, ctx, s) })
+			var l inspection
+			err := c.retried(ctx, func() (err error) { l, err = look(i, ctx, s); return err })
 			if err != nil {
 				return err
 			}
@@ -214,19 +215,20 @@ func (c *checker) inspectAll(ctx context.Context, i inspector, subjects []subjec
 	return found, group.Wait()
 }
 
-// retries is how often an inspection is repeated whose reads failed, with pauses of 1, 2, 4… seconds: for half a minute, as long as a
+// retries is how often an inspection or a repair is repeated that failed, with pauses of 1, 2, 4… seconds: for half a minute, as long as a
 // failover takes.
 const retries = 5
 
-// retried repeats an inspection after failures that pass by themselves: a check of a large database takes long enough for a failover.
-func (c *checker) retried(ctx context.Context, look func() (inspection, error)) (inspection, error) {
+// retried repeats an inspection or a repair after failures that pass by themselves: a check of a large database takes long enough for a
+// failover. Repairs may be repeated, because each compares what is stored with what should be.
+func (c *checker) retried(ctx context.Context, attempt func() error) error {
 	for try := 0; ; try++ {
-		result, err := look()
+		err := attempt()
 		if err == nil || try == retries || !c.db.Passes(err) {
-			return result, err
+			return err
 		}
 		if err := sleep.For(ctx, time.Second<<try); err != nil {
-			return result, err
+			return err
 		}
 	}
 }

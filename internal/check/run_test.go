@@ -106,6 +106,40 @@ func TestRun_RepeatsReadsThatFail(t *testing.T) {
 	}
 }
 
+// failedRepairs is a database whose repairs fail once each.
+type failedRepairs struct {
+	check.Database
+
+	edges, rebuilds int
+}
+
+func (f *failedRepairs) RepairEdge(ctx context.Context, timeline retwis.TimelineID, author retwis.UserID) error {
+	if f.edges++; f.edges == 1 {
+		return context.DeadlineExceeded
+	}
+	return f.Database.RepairEdge(ctx, timeline, author)
+}
+
+func (f *failedRepairs) RecreateIfStored(ctx context.Context, id retwis.TimelineID) (bool, error) {
+	if f.rebuilds++; f.rebuilds == 1 {
+		return false, retwis.ErrNotReplicated
+	}
+	return f.Database.RecreateIfStored(ctx, id)
+}
+
+func TestRun_RepeatsRepairsThatFail(t *testing.T) {
+	t.Parallel()
+	d := newDamage(t, redistest.Server(t).URL())
+	d.must(d.LRem(t.Context(), d.only(":home:"+d.reader.String()), 0, d.posts[4].String()).Err())
+	d.must(d.ZRem(t.Context(), d.only(":list:"+d.list.String()+":members"), d.author.String()).Err())
+	db := &failedRepairs{Database: inspect.New(d.Store)}
+	report, err := check.Run(t.Context(), db, check.Options{Repair: true})
+	if err != nil || report.Findings() == 0 || report.Repaired != report.Findings() || db.edges < 2 || db.rebuilds < 2 {
+		t.Errorf("%d of %v were repaired in %d and %d tries: %v", report.Repaired, report.Counts, db.edges, db.rebuilds, err)
+	}
+	d.IsSound()
+}
+
 func TestRun_FindsAndRepairsDamage(t *testing.T) {
 	t.Parallel()
 	home := func(d *damage) string { return d.only(":home:" + d.reader.String()) }
