@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	maxGroups   = 4096             // above it, each operation is rendered separately
+	maxGroups   = 4096             // above it, new groups are of one client each
 	maxOfClient = 256              // groups that one client is in: each keeps an operation, and the others need groups, too
 	maxQueues   = 8                // of one group, each with a goroutine while it is not empty
 	renderTime  = 10 * time.Second // for one event, an outage included
@@ -55,18 +55,17 @@ var errTooLong = retwis.Errorf(retwis.CodeTooComplex, "the selection of the subs
 type groupKey struct {
 	operation string
 	viewer    retwis.UserID // 0 if the bytes do not depend on the viewer
+	client    ratelimit.Key // zero if all clients may join
 }
 
 // group is a set of subscriptions that are sent the same bytes, except for the cursor.
 type group struct {
-	groups    *Groups
-	key       groupKey
-	private   bool                          // of one member, and not indexed
-	uncounted bool                          // it does not count for its client, who needs it because others have too many groups
-	clients   map[ratelimit.Key]groupClient // of the members; guarded by groups.mu
-	limits    atomic.Bool                   // some client had no budget left
-	queues    []queue
-	joined    int // members that have ever joined, which take the queues in turn; guarded by groups.mu
+	groups  *Groups
+	key     groupKey
+	clients map[ratelimit.Key]groupClient // of the members; guarded by groups.mu
+	limits  atomic.Bool                   // some client had no budget left
+	queues  []queue
+	joined  int // members that have ever joined, which take the queues in turn; guarded by groups.mu
 
 	rendering sync.Mutex // one event at a time
 	op        *graphql.OperationContext
@@ -113,20 +112,21 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	found := g.byKey[key]
-	full := found == nil && len(g.byKey) >= maxGroups
-	if !full && (found == nil || found.clients[client.Key()].members == 0) {
+	if found == nil && len(g.byKey) >= maxGroups {
+		key.client = client.Key()
+		found = g.byKey[key]
+	}
+	if found == nil || found.clients[client.Key()].members == 0 {
 		if g.ofClient[client.Key()] >= maxOfClient {
 			return errTooManyGroups
 		}
 		g.ofClient[client.Key()]++
 	}
 	if found == nil {
-		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}, uncounted: full}
-		if found.private = full; !found.private {
-			g.byKey[key] = found
-		}
+		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}}
+		g.byKey[key] = found
 		found.queues = make([]queue, 1)
-		if !found.private && key.viewer == 0 {
+		if key.viewer == 0 && key.client == (ratelimit.Key{}) {
 			found.queues = make([]queue, max(1, min(runtime.GOMAXPROCS(0)/2, maxQueues)))
 		}
 	}
@@ -154,12 +154,10 @@ func (g *group) leave(client ratelimit.Client) {
 		g.clients[key] = c
 		return
 	}
-	if !g.uncounted {
-		if g.groups.ofClient[key]--; g.groups.ofClient[key] == 0 {
-			delete(g.groups.ofClient, key)
-		}
+	if g.groups.ofClient[key]--; g.groups.ofClient[key] == 0 {
+		delete(g.groups.ofClient, key)
 	}
-	if delete(g.clients, key); len(g.clients) == 0 && !g.private {
+	if delete(g.clients, key); len(g.clients) == 0 {
 		delete(g.groups.byKey, g.key)
 	}
 }
@@ -200,7 +198,7 @@ func (g *group) limitOf(client ratelimit.Client, number int) error {
 // the server stops, when the response has no JSON encoding, or with RATE_LIMITED when this client has to pay and cannot.
 func (g *group) render(e retwis.Event, client ratelimit.Client) (*Rendered, error) {
 	what, ok := contentOf(e)
-	if g.private || !ok {
+	if !ok {
 		return g.execute(e, client)
 	}
 	for {

@@ -116,6 +116,7 @@ func TestGroups_RefuseOperationsThatAreTooLong(t *testing.T) {
 	})
 }
 
+// Attack: sixteen clients took all groups. From then on, each further client had a group for each of its subscriptions.
 func TestGroups_AreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,11 +124,11 @@ func TestGroups_AreBounded(t *testing.T) {
 		for i := range maxGroups {
 			groups.byKey[groupKey{operation: fmt.Sprint(i)}] = &group{}
 		}
-		var members [2]Member
-		var got [2]received
+		var members [4]Member
+		var got [4]received
 		op := &graphql.OperationContext{RawQuery: "news"}
 		for i := range members {
-			join(t, groups, &members[i], op, ratelimit.Client{}, &got[i])
+			join(t, groups, &members[i], op, ratelimit.Client{User: retwis.UserID(1 + i%2)}, &got[i])
 			members[i].Take(post(7, retwis.Cursor(fmt.Sprint("c", i))))
 		}
 		synctest.Wait()
@@ -137,14 +138,25 @@ func TestGroups_AreBounded(t *testing.T) {
 			}
 		}
 		if executor.rendered != 2 {
-			t.Errorf("%d renderings, want one for each subscriber beyond the bound", executor.rendered)
+			t.Errorf("%d renderings, want one for each client beyond the bound", executor.rendered)
+		}
+		var more [maxOfClient]Member
+		for i := range maxOfClient - 1 {
+			join(t, groups, &more[i], &graphql.OperationContext{RawQuery: fmt.Sprint("more", i)}, ratelimit.Client{User: 1}, &received{})
+		}
+		var refused Member
+		if err := groups.Join(&refused, &graphql.OperationContext{RawQuery: "one more"}, ratelimit.Client{User: 1}, &received{}); !errors.Is(err, errRateLimited) {
+			t.Errorf("one more group of a client beyond the bound: %v", err)
 		}
 		for i := range members {
 			members[i].End(nil)
 		}
+		for i := range maxOfClient - 1 {
+			more[i].End(nil)
+		}
 		synctest.Wait()
-		if n := groups.Len(); n != maxGroups {
-			t.Errorf("%d groups are left, want %d", n, maxGroups)
+		if n := groups.Len(); n != maxGroups || len(groups.ofClient) != 0 {
+			t.Errorf("%d groups are left, want %d, and %d clients with groups", n, maxGroups, len(groups.ofClient))
 		}
 	})
 }

@@ -119,7 +119,7 @@ func (q *queue) deliver(e queued, more bool) {
 	}
 	more = more && e.to.filter == nil // which may suppress the others
 	what, ok := contentOf(e.event)
-	if ok && q.rendered.event != nil && q.rendered.content == what && !e.to.group.private {
+	if ok && q.rendered.event != nil && q.rendered.content == what {
 		e.to.send(q.rendered.event, nil, e.event.EventCursor(), more)
 		return
 	}
