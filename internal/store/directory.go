@@ -111,40 +111,79 @@ type foundNames struct {
 	total int             // number of names with the prefix
 }
 
+// A set of at most packedNames is packed, with the settings of docs/operations.md. To count the names before a text, Redis compares all of
+// them, in the time of a row for some.
+const (
+	packedNames = 1024
+	namesPerRow = 12
+)
+
 // names returns the nearest names. It reads all partitions, because names are partitioned by hash.
 func (s *Accounts) names(ctx context.Context, search nameSearch, count int) (foundNames, error) {
-	all := redis.ZRangeBy{Min: "[" + search.prefix, Max: "(" + search.prefix + "\xff"}
-	ahead := all
-	ahead.Count = int64(count)
 	// A space follows each name. It sorts before all characters of names.
+	first, end := search.prefix, search.prefix+"\xff"
+	ahead := redis.ZRangeBy{Min: "[" + first, Max: "(" + end, Count: int64(count)}
+	from := first // where the search begins
 	switch {
 	case search.from != "" && search.backward:
-		ahead.Max = "(" + search.from + " "
+		from = search.from + " "
+		ahead.Max = "(" + from
 	case search.from != "":
-		ahead.Min = "(" + search.from + "!"
+		from = search.from + "!"
+		ahead.Min = "(" + from
+	case search.backward:
+		from = end
 	}
 	pipe := s.db.Client.Pipeline()
 	read := pipe.ZRangeByLex
 	if search.backward {
 		read = pipe.ZRevRangeByLex
 	}
-	entries := make([]*redis.StringSliceCmd, len(s.db.Partitions()))
-	counts := make([]*redis.IntCmd, len(s.db.Partitions()))
-	totals := make([]*redis.IntCmd, len(s.db.Partitions()))
+	type partition struct {
+		entries                       *redis.StringSliceCmd
+		all                           *redis.IntCmd
+		beforeFirst, beforeEnd, start *redis.IntCmd // names before these texts
+	}
+	partitions := make([]partition, len(s.db.Partitions()))
 	for i, p := range s.db.Partitions() {
-		entries[i] = read(ctx, p.Names(), &ahead)
-		counts[i] = pipe.ZLexCount(ctx, p.Names(), ahead.Min, ahead.Max)
-		totals[i] = pipe.ZLexCount(ctx, p.Names(), all.Min, all.Max)
+		before := func(text string) *redis.IntCmd { return pipe.ZLexCount(ctx, p.Names(), "-", "("+text) }
+		part := partition{entries: read(ctx, p.Names(), &ahead), all: pipe.ZCard(ctx, p.Names()), beforeFirst: before(first), beforeEnd: before(end)}
+		switch from {
+		case first:
+			part.start = part.beforeFirst
+		case end:
+			part.start = part.beforeEnd
+		default:
+			part.start = before(from)
+		}
+		partitions[i] = part
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return foundNames{}, err
 	}
 	var found foundNames
 	var names []string
-	for i := range s.db.Partitions() {
-		names = append(names, entries[i].Val()...)
-		found.ahead += int(counts[i].Val())
-		found.total += int(totals[i].Val())
+	compared := 0
+	for _, p := range partitions {
+		names = append(names, p.entries.Val()...)
+		all, first, end, start := int(p.all.Val()), int(p.beforeFirst.Val()), int(p.beforeEnd.Val()), int(p.start.Val())
+		found.total += end - first
+		skipped := start
+		if search.backward {
+			found.ahead += start - first
+			skipped = all - start
+		} else {
+			found.ahead += end - start
+		}
+		if search.from != "" {
+			skipped += start // it has a count of its own
+		}
+		if all <= packedNames {
+			compared += first + end + skipped
+		}
+	}
+	if err := cost.Walk(ctx, compared/namesPerRow); err != nil {
+		return foundNames{}, err
 	}
 	slices.Sort(names)
 	if search.backward {
@@ -167,11 +206,8 @@ const (
 	entriesPerPartition = 500 // read to find users with several words
 )
 
-// What it counts for to compare the words of a user with those of a query, in a script and here.
-const (
-	rowsPerComparison = 3
-	rowsPerRank       = 20
-)
+// rowsPerRank is what it counts for to compare the words of a user with those of a query.
+const rowsPerRank = 20
 
 // searchWords returns the words of a text as scripts take them.
 func searchWords(text string) string { return strings.Join(retwis.SearchWords(text), " ") }
@@ -242,11 +278,8 @@ func (s *Accounts) matches(ctx context.Context, query string) ([]retwis.UserID, 
 		if err != nil || len(reply) == 0 {
 			return nil, fmt.Errorf("reply %v: %w", reply, err)
 		}
-		compared, _ := reply[0].(int64)
-		if err := cost.Walk(ctx, rowsPerComparison*int(compared)); err != nil {
-			return nil, err
-		}
-		for _, found := range reply[1:] {
+		for _, found := range reply[:len(reply)-1] { // the last one is the number of rows visited
+
 			id, err := retwis.ParseUserID(rdb.Text(found))
 			if err != nil {
 				return nil, err

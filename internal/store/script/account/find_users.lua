@@ -3,24 +3,37 @@
 --
 -- KEYS   1 search words
 -- ARGV   1 user key prefix   2 users to find   3 entries to read   4… words
--- Reply  { number of users whose words were compared, the ids of users who have all words… }
+-- Reply  { the ids of users who have all words…, rows visited }
+--@include rows
+--@include members
 --@include words
+
+-- The rows that it counts for to compare the words of a user with those of the query.
+local COMPARISON = 3
+
+-- The number of users from which other words are looked up.
+local FEW = 10
 
 local function range(word)
   return '[' .. word, '(' .. word .. '\255'
 end
 
+-- A word that few users have is as good as the rarest.
 local rarest, fewest
+local search = rows_of_search(KEYS[1])
 for i = 4, #ARGV do
   local count = redis.call('ZLEXCOUNT', KEYS[1], range(ARGV[i]))
+  visit(search)
   if not fewest or count < fewest then
     rarest, fewest = ARGV[i], count
   end
+  if fewest < FEW then
+    break
+  end
 end
 
-local compared = 0
 local function has_all(user)
-  compared = compared + 1
+  visit(COMPARISON)
   local text = ' ' .. table.concat(name_words(ARGV[1] .. user), ' ')
   for i = 4, #ARGV do
     if not string.find(text, ' ' .. ARGV[i], 1, true) then
@@ -32,6 +45,7 @@ end
 
 local found, seen = {}, {}
 local from, to = range(rarest)
+visit(search)
 for _, entry in ipairs(redis.call('ZRANGEBYLEX', KEYS[1], from, to, 'LIMIT', 0, ARGV[3])) do
   local user = string.match(entry, ' (%d+)$')
   if user and not seen[user] and (#ARGV == 4 or has_all(user)) then
@@ -42,4 +56,4 @@ for _, entry in ipairs(redis.call('ZRANGEBYLEX', KEYS[1], from, to, 'LIMIT', 0, 
   end
   seen[user or ''] = true
 end
-return { compared, unpack(found) }
+return counted(found)

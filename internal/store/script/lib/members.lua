@@ -4,6 +4,9 @@
 -- The number of members to look up in a packed set before it is read.
 local SEARCHES = 16
 
+-- The members that Redis compares with a name in the time of a row.
+local MEMBERS_PER_ROW = 12
+
 -- is_packed reports whether a sorted set is packed. A server that does not say so stores none in this way.
 local function is_packed(set)
   local encoding = redis.pcall('OBJECT', 'ENCODING', set)
@@ -47,4 +50,10 @@ local function new_members(set)
     end
     return known[name]
   end
+end
+
+-- rows_of_search returns the rows of a search for a name in a sorted set that is ordered by names: Redis compares up to all members of
+-- a packed one.
+local function rows_of_search(set)
+  return is_packed(set) and redis.call('ZCARD', set) / MEMBERS_PER_ROW or 0
 end
