@@ -111,28 +111,30 @@ func (e *Executor) RenderFor(
 	price := limits.Price(op)
 	_ = e.limiter.Charge(client, price.Charged, price.Charged) // the last event may use up the budget
 	options := e.meterOptions(client, op, price)
-	if !alone {
-		charge := options.Charge
-		options.Charge = func(points int) error { _ = charge(points); return nil } // the event is due
-		options.Client = cost.ForSeveral
+	if alone {
+		return e.renderMetered(ctx, op, event, options, e.shares.Run)
 	}
-	return e.renderMetered(ctx, op, event, options)
+	charge := options.Charge
+	options.Charge = func(points int) error { _ = charge(points); return nil } // the event is due
+	options.Client = cost.ForSeveral
+	return e.renderMetered(ctx, op, event, options, e.shares.RunQuery) // a large event does not delay small ones of other clients
 }
 
-// renderMetered renders an event with the shares of the client of the options. It fails if the options stop it.
+// renderMetered renders an event when run lets it, with the shares of the client of the options. It fails if the options stop it.
 func (e *Executor) renderMetered(
 	ctx context.Context, op *graphql.OperationContext, event retwis.Event, options cost.Options,
+	run func(context.Context, ratelimit.Client, int) (func(), error),
 ) (*graphql.Response, error) {
-	done, err := e.shares.RunQuery(ctx, options.Client, options.Price.Charged)
+	done, err := run(ctx, options.Client, options.Price.Charged)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // ctx is done
+		return nil, err
 	}
 	defer done()
 	meter := cost.NewMeter(options)
 	defer meter.Close()
 	response := e.execute(cost.With(ctx, meter), op, event)
 	if err := meter.Err(); err != nil && !errors.Is(err, cost.ErrResponseTooLarge) {
-		return nil, err //nolint:wrapcheck // for the client
+		return nil, err
 	}
 	return response, nil
 }
@@ -143,7 +145,8 @@ func (e *Executor) renderMetered(
 //
 // One operation may be rendered for any number of events and viewers. Nobody is charged.
 func (e *Executor) Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response {
-	response, err := e.renderMetered(ctx, op, event, cost.Options{Client: cost.ForSeveral, Price: limits.Price(op), Shares: e.shares})
+	options := cost.Options{Client: cost.ForSeveral, Price: limits.Price(op), Shares: e.shares}
+	response, err := e.renderMetered(ctx, op, event, options, e.shares.RunQuery)
 	if err != nil {
 		return nil
 	}
