@@ -73,9 +73,9 @@ func TestRenderFor_WaitsForTheShareOfSharedEvents(t *testing.T) {
 				if len(errs) > 0 {
 					t.Fatal(errs)
 				}
-				client, holder, other := ratelimit.Client{User: 1}, cost.ForSeveral, ratelimit.Client{User: 1}
+				client, holder, other := ratelimit.Client{User: 1}, cost.ForSeveral(), ratelimit.Client{User: 1}
 				if alone {
-					holder, other = client, cost.ForSeveral
+					holder, other = client, cost.ForSeveral()
 				}
 				for _, occupied := range []ratelimit.Client{other, holder} {
 					done, err := a.executor.shares.Run(t.Context(), occupied, 1<<20)

@@ -116,7 +116,7 @@ func (e *Executor) RenderFor(
 	}
 	charge := options.Charge
 	options.Charge = func(points int) error { _ = charge(points); return nil } // the event is due
-	options.Client = cost.ForSeveral
+	options.Client = cost.ForSeveral()
 	return e.renderMetered(ctx, op, event, options, e.shares.RunQuery) // a large event does not delay small ones of other clients
 }
 
@@ -145,7 +145,7 @@ func (e *Executor) renderMetered(
 //
 // One operation may be rendered for any number of events and viewers. Nobody is charged.
 func (e *Executor) Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response {
-	options := cost.Options{Client: cost.ForSeveral, Price: limits.Price(op), Shares: e.shares}
+	options := cost.Options{Client: cost.ForSeveral(), Price: limits.Price(op), Shares: e.shares}
 	response, err := e.renderMetered(ctx, op, event, options, e.shares.RunQuery)
 	if err != nil {
 		return nil

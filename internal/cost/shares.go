@@ -21,9 +21,9 @@ type Shares struct {
 	totals *totals
 }
 
-// ForSeveral holds the shares of what is done once for several clients. None of them waits for the shares of another, and together
-// they use no more than one client.
-var ForSeveral = ratelimit.Client{User: -1}
+// ForSeveral returns the holder of the shares of what is done once for several clients. None of them waits for the shares of another, and
+// together they use no more than one client.
+func ForSeveral() ratelimit.Client { return ratelimit.Client{User: -1} }
 
 // NewShares returns shares of which nothing is in use.
 func NewShares() *Shares {
