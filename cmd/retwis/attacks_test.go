@@ -95,7 +95,7 @@ func runLoad(text string) {
 	var running sync.WaitGroup
 	for i := range l.Addresses {
 		for j := range l.Connections {
-			running.Go(func() { refused.Add(run(ctx, l.URL, fmt.Sprintf("%s.%d", l.Network, i), j)) })
+			running.Go(func() { refused.Add(run(ctx, l.URL, fmt.Sprintf("%s.%d", l.Network, i+1), j)) })
 		}
 	}
 	fmt.Println()
@@ -122,8 +122,8 @@ func heavyOperations(star string) attack {
 			`{"query": "{ publicTimeline { posts(first: 100) { edges { node { text entities { start } mentions { username bio } author { bio bioEntities { start } } } } } } }"}`,
 			`{"query": "{ a: findUsers(query: \"reader\") { id } b: findUsers(query: \"star\") { id } }"}`,
 		}
-		return repeat(ctx, func(c *http.Client, n int) (*http.Response, error) {
-			return c.Do(request(ctx, http.MethodPost, url+"/graphql", address, strings.NewReader(operations[n%len(operations)])))
+		return repeat(ctx, address, func(c *http.Client, n int) (*http.Response, error) {
+			return c.Do(request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(operations[n%len(operations)])))
 		})
 	}
 }
@@ -149,7 +149,7 @@ func workWithoutRedis(ctx context.Context, url, address string, number int) int6
 		"query ($name: String!) { " + names.String() + "}",
 		"query ($ids: [ID!]! = [" + strings.Repeat("1 ", 1800) + "]) { nodes(ids: $ids) @skip(if: true) { id } }",
 	}
-	return repeat(ctx, func(c *http.Client, n int) (*http.Response, error) {
+	return repeat(ctx, address, func(c *http.Client, n int) (*http.Response, error) {
 		values := map[string]any{"name": strings.Repeat("\uFDFA", 50)}
 		for i := range conditions {
 			values[fmt.Sprintf("b%d", i)] = (n/len(documents)+number)>>i&1 == 1
@@ -158,20 +158,20 @@ func workWithoutRedis(ctx context.Context, url, address string, number int) int6
 		if err != nil {
 			panic(err)
 		}
-		return c.Do(request(ctx, http.MethodPost, url+"/graphql", address, bytes.NewReader(body)))
+		return c.Do(request(ctx, http.MethodPost, url+"/graphql", bytes.NewReader(body)))
 	})
 }
 
 // files is an attack that loads the start page of the web app.
 func files(ctx context.Context, url, address string, _ int) int64 {
-	return repeat(ctx, func(c *http.Client, _ int) (*http.Response, error) {
-		return c.Do(request(ctx, http.MethodGet, url+"/", address, nil))
+	return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
+		return c.Do(request(ctx, http.MethodGet, url+"/", nil))
 	})
 }
 
 // slowUploads is an attack that announces a large body, and sends a byte of it at a time.
 func slowUploads(ctx context.Context, url, address string, _ int) int64 {
-	return repeat(ctx, func(c *http.Client, _ int) (*http.Response, error) {
+	return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
 		reader, writer := io.Pipe()
 		go func() {
 			var err error
@@ -183,17 +183,17 @@ func slowUploads(ctx context.Context, url, address string, _ int) int64 {
 			}
 			_ = writer.CloseWithError(err)
 		}()
-		return c.Do(request(ctx, http.MethodPost, url+"/graphql", address, reader))
+		return c.Do(request(ctx, http.MethodPost, url+"/graphql", reader))
 	})
 }
 
 // unreadAnswers is an attack that sends operations with large answers over one connection, and reads none of them.
 func unreadAnswers(ctx context.Context, url, address string, _ int) int64 {
 	const body = `{"query": "{ publicTimeline { posts(first: 100) { edges { node { text author { username bio } } } } } }"}`
-	message := fmt.Sprintf("POST /graphql HTTP/1.1\r\nHost: retwis\r\nContent-Type: application/json\r\nX-Forwarded-For: %s\r\nContent-Length: %d\r\n\r\n%s",
-		address, len(body), body)
+	message := fmt.Sprintf("POST /graphql HTTP/1.1\r\nHost: retwis\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		len(body), body)
 	for ctx.Err() == nil {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(url, "http://"))
+		conn, err := dialer(address).DialContext(ctx, "tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
 			continue
 		}
@@ -229,8 +229,8 @@ func fragments(ctx context.Context, url, address string, _ int) (refused int64) 
 // eventStreams returns an attack that subscribes with an event stream, ends it after the first bytes, and begins again.
 func eventStreams(timeline string) attack {
 	return func(ctx context.Context, url, address string, _ int) int64 {
-		return repeat(ctx, func(c *http.Client, _ int) (*http.Response, error) {
-			r := request(ctx, http.MethodPost, url+"/graphql", address, strings.NewReader(subscription(timeline)))
+		return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
+			r := request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(subscription(timeline)))
 			r.Header.Set("Accept", "text/event-stream")
 			response, err := c.Do(r)
 			if err == nil {
@@ -264,8 +264,10 @@ func subscription(timeline string) string {
 
 // connect opens a websocket and its session. It returns nil if the service refuses it.
 func connect(ctx context.Context, url, address string) *websocket.Conn {
-	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: patience}
-	ws, response, err := dialer.DialContext(ctx, "ws"+strings.TrimPrefix(url, "http")+"/graphql", http.Header{"X-Forwarded-For": {address}})
+	websockets := websocket.Dialer{
+		Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: patience, NetDialContext: dialer(address).DialContext,
+	}
+	ws, response, err := websockets.DialContext(ctx, "ws"+strings.TrimPrefix(url, "http")+"/graphql", nil)
 	if response != nil {
 		_ = response.Body.Close()
 	}
@@ -281,9 +283,14 @@ func connect(ctx context.Context, url, address string) *websocket.Conn {
 	return ws
 }
 
-// repeat sends requests without a pause until ctx is done, and returns how many were refused.
-func repeat(ctx context.Context, send func(c *http.Client, n int) (*http.Response, error)) (refused int64) {
-	transport := &http.Transport{}
+// dialer returns a dialer for connections from an address of this machine.
+func dialer(address string) *net.Dialer {
+	return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
+}
+
+// repeat sends requests from an address without a pause until ctx is done, and returns how many were refused.
+func repeat(ctx context.Context, address string, send func(c *http.Client, n int) (*http.Response, error)) (refused int64) {
+	transport := &http.Transport{DialContext: dialer(address).DialContext}
 	defer transport.CloseIdleConnections()
 	c := &http.Client{Transport: transport}
 	for n := 0; ctx.Err() == nil; n++ {
@@ -299,13 +306,12 @@ func repeat(ctx context.Context, send func(c *http.Client, n int) (*http.Respons
 	return refused
 }
 
-// request returns a request of a client with an address. It panics if the URL is malformed.
-func request(ctx context.Context, method, url, address string, body io.Reader) *http.Request {
+// request returns a request. It panics if the URL is malformed.
+func request(ctx context.Context, method, url string, body io.Reader) *http.Request {
 	r, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
 		panic(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("X-Forwarded-For", address)
 	return r
 }

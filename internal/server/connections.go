@@ -22,6 +22,7 @@ const maxRefusing = 16
 type connections struct {
 	limiter *clients.Limiter
 	proxies httpapi.Proxies
+	turns   turns
 
 	open    atomic.Int64
 	refused atomic.Int64

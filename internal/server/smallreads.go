@@ -34,12 +34,16 @@ type meteredConn struct {
 
 	free    int // small reads
 	freedAt time.Time
-	pauses  bool
+	pause   time.Duration // before the next read
 }
 
 func newMeteredConn(conn net.Conn, executor operation.Executor, networks *connections) *meteredConn {
 	c := &meteredConn{Conn: conn, executor: executor, networks: networks, free: freeReads, freedAt: time.Now()}
-	c.belongsTo(httpapi.AddressOf(conn.RemoteAddr()))
+	address := httpapi.AddressOf(conn.RemoteAddr())
+	c.belongsTo(address)
+	if key, counts := networks.keyOf(address); counts {
+		c.pause = networks.turns.next(key)
+	}
 	return c
 }
 
@@ -68,9 +72,9 @@ func (c *meteredConn) Below() net.Conn { return c.Conn }
 
 // Pause implements [wsconn.Metered].
 func (c *meteredConn) Pause() {
-	if c.pauses {
-		c.pauses = false
-		time.Sleep(readPause)
+	if c.pause > 0 {
+		time.Sleep(c.pause)
+		c.pause = 0
 	}
 }
 
@@ -97,7 +101,9 @@ func (c *meteredConn) readLittle() {
 	}
 	ctx := auth.WithRequest(context.Background(), auth.Request{Address: *client})
 	c.executor.Spend(ctx, 1)
-	c.pauses = !c.executor.Afford(ctx)
+	if !c.executor.Afford(ctx) {
+		c.pause = readPause
+	}
 }
 
 // SyscallConn implements [syscall.Conn], by which websockets are written.

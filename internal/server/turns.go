@@ -1,0 +1,41 @@
+package server
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"retwis/internal/ratelimit"
+)
+
+// The first request of a connection reaches a handler only after its header has been read, and until then nothing tells light
+// clients from heavy ones: two hundred new connections at once occupied all cores for 20 milliseconds.
+const (
+	readAtOnce = 16               // new connections of a network that are read without a delay
+	readEvery  = time.Millisecond // between the first reads of further ones
+)
+
+// maxTurns bounds the number of networks with turns.
+const maxTurns = 10_000
+
+// turns spreads the first reads from the new connections of a network over time. Its zero value is ready for use.
+type turns struct {
+	mu   sync.Mutex
+	free map[ratelimit.Key]time.Time // when all connections of a network have had their turns
+}
+
+// next returns how long a new connection of a network waits for its first read.
+func (t *turns) next(key ratelimit.Key) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	if len(t.free) >= maxTurns {
+		maps.DeleteFunc(t.free, func(_ ratelimit.Key, at time.Time) bool { return at.Before(now) })
+	}
+	if t.free == nil || len(t.free) >= maxTurns {
+		t.free = map[ratelimit.Key]time.Time{}
+	}
+	ahead := max(t.free[key].Sub(now), 0)
+	t.free[key] = now.Add(ahead + readEvery)
+	return max(ahead-(readAtOnce-1)*readEvery, 0)
+}
