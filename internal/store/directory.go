@@ -111,8 +111,8 @@ type foundNames struct {
 	total int             // number of names with the prefix
 }
 
-// A set of at most packedNames is packed, with the settings of docs/operations.md. To count the names before a text, Redis compares all of
-// them, in the time of a row for some.
+// Redis keeps a sorted set of names packed if it has at most packedNames, with the settings of docs/operations.md. It then compares all
+// names before the one that it looks for. A row is charged for namesPerRow of them.
 const (
 	packedNames = 1024
 	namesPerRow = 12
@@ -279,7 +279,6 @@ func (s *Accounts) matches(ctx context.Context, query string) ([]retwis.UserID, 
 			return nil, fmt.Errorf("reply %v: %w", reply, err)
 		}
 		for _, found := range reply[:len(reply)-1] { // the last one is the number of rows visited
-
 			id, err := retwis.ParseUserID(rdb.Text(found))
 			if err != nil {
 				return nil, err

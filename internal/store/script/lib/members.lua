@@ -4,7 +4,7 @@
 -- The number of members to look up in a packed set before it is read.
 local SEARCHES = 16
 
--- The members that Redis compares with a name in the time of a row.
+-- The number of members that Redis compares with a name in the time for which a row is charged. namesPerRow in directory.go is the same.
 local MEMBERS_PER_ROW = 12
 
 -- is_packed reports whether a sorted set is packed. A server that does not say so stores none in this way.
@@ -23,7 +23,7 @@ local function read_scores(set)
   return scores
 end
 
--- scores_of returns the scores of names in a sorted set, in the same order. The score of a name that is no member is false.
+-- scores_of returns the score of each name in a sorted set, in the order of the names: false for a name that the set lacks.
 local function scores_of(set, names)
   if #names <= SEARCHES or not is_packed(set) then
     return redis.call('ZMSCORE', set, unpack(names))
