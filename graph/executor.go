@@ -196,6 +196,9 @@ func (e *Executor) Spend(ctx context.Context, points int) {
 	e.limiter.Spend(limits.ClientOf(ctx), points)
 }
 
+// Check fails with RATE_LIMITED if a client has no budget left.
+func (e *Executor) Check(client ratelimit.Client) error { return e.limiter.Check(client) }
+
 // Charge charges a client for what it was sent without executing an operation.
 func (e *Executor) Charge(client ratelimit.Client, points int) error {
 	return e.limiter.Charge(client, points, points)

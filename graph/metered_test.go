@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -62,6 +63,13 @@ func TestResponses_AreBounded(t *testing.T) {
 type budget struct {
 	unlimited
 	left int
+}
+
+func (b *budget) Check(ratelimit.Client) error {
+	if b.left <= 0 {
+		return ratelimit.Exceeded(ratelimit.Reads, 7*time.Second)
+	}
+	return nil
 }
 
 func (b *budget) Charge(_ ratelimit.Client, cost, _ int) error {
@@ -313,8 +321,12 @@ func TestRenderFor_ChargesEachEvent(t *testing.T) {
 			t.Errorf("event %d costs %d", i, charged)
 		}
 	}
-	before := limited.left
-	if response := a.executor.Render(ctx, op, event); len(response.Errors) > 0 || limited.left != before {
-		t.Errorf("an event of a group: %v, charged %d", response.Errors, before-limited.left)
+	limited.left = 0
+	if response, err := a.executor.RenderFor(ctx, op, event, ratelimit.Client{User: 9}, true); !errors.Is(err, &retwis.Error{Code: retwis.CodeRateLimited}) {
+		t.Errorf("an event of a client without budget: %v, %v", response, err)
+	}
+	response, err := a.executor.RenderFor(ctx, op, event, ratelimit.Client{User: 9}, false)
+	if err != nil || len(response.Errors) > 0 || limited.left > -cost.PerOperation {
+		t.Errorf("an event that is also for others, of a client without budget: %v, %v, charged %d", response, err, -limited.left)
 	}
 }

@@ -101,12 +101,15 @@ func (e *Executor) subscribe(ctx context.Context, op *graphql.OperationContext) 
 }
 
 // RenderFor is [Executor.Render] for one client, which is charged for the event. It fails with RATE_LIMITED if the client
-// has no budget left. If the event is also for other clients, they must not wait for the shares of the one that pays.
+// has no budget left. If the event is also for other clients, it is due whatever its price: it adds to the debt of the one that pays, and does
+// not wait for its shares.
 func (e *Executor) RenderFor(
 	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client, alone bool,
 ) (*graphql.Response, error) {
-	if err := e.limiter.Check(client); err != nil {
-		return nil, err
+	if alone {
+		if err := e.limiter.Check(client); err != nil {
+			return nil, err
+		}
 	}
 	price := limits.Price(op)
 	_ = e.limiter.Charge(client, price.Charged, price.Charged) // the last event may use up the budget
@@ -115,7 +118,7 @@ func (e *Executor) RenderFor(
 		return e.renderMetered(ctx, op, event, options, e.shares.Run)
 	}
 	charge := options.Charge
-	options.Charge = func(points int) error { _ = charge(points); return nil } // the event is due
+	options.Charge = func(points int) error { _ = charge(points); return nil }
 	options.Client = cost.ForSeveral()
 	return e.renderMetered(ctx, op, event, options, e.shares.RunQuery) // a large event does not delay small ones of other clients
 }

@@ -249,7 +249,8 @@ func (g *group) execute(e retwis.Event, payer ratelimit.Client) (*Rendered, erro
 	}
 }
 
-// executeOnce charges the payer. If it has no budget left, its subscriptions end, and those of other clients go on.
+// executeOnce charges the payer. If it has no budget left, its subscriptions end. Those of other clients go on: they get the event, which
+// adds to the debt of the payer.
 func (g *group) executeOnce(event retwis.Event, payer ratelimit.Client) (*graphql.Response, error) {
 	ctx := g.groups.ctx
 	if g.key.viewer != 0 {
@@ -258,10 +259,10 @@ func (g *group) executeOnce(event retwis.Event, payer ratelimit.Client) (*graphq
 	ctx, cancel := context.WithTimeout(ctx, renderTime)
 	defer cancel()
 	alone := g.ofOneClient()
-	response, err := g.groups.runner.Render(ctx, g.op, event, &payer, alone)
-	if !alone && errors.Is(err, errRateLimited) {
-		g.limit(payer, err)
-		return g.groups.runner.Render(ctx, g.op, event, nil, false)
+	if !alone {
+		if err := g.groups.runner.Executor.Check(payer); err != nil {
+			g.limit(payer, err)
+		}
 	}
-	return response, err
+	return g.groups.runner.Render(ctx, g.op, event, payer, alone)
 }

@@ -32,12 +32,12 @@ type counting struct {
 	points   int              // charged for bytes
 }
 
-// Render implements [operation.Executor].
-func (c *counting) Render(_ context.Context, _ *graphql.OperationContext, e retwis.Event) *graphql.Response {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.rendered++
-	return &graphql.Response{Data: json.RawMessage(`"` + string(e.EventCursor()) + `"`)}
+// Check implements [operation.Executor].
+func (c *counting) Check(client ratelimit.Client) error {
+	if c.refused == (ratelimit.Client{}) || c.refused == client {
+		return c.refusal
+	}
+	return nil
 }
 
 // Charge implements [operation.Executor].
@@ -48,19 +48,22 @@ func (c *counting) Charge(_ ratelimit.Client, points int) error {
 
 // RenderFor implements [operation.Executor].
 func (c *counting) RenderFor(
-	ctx context.Context, op *graphql.OperationContext, e retwis.Event, client ratelimit.Client, alone bool,
+	_ context.Context, _ *graphql.OperationContext, e retwis.Event, client ratelimit.Client, alone bool,
 ) (*graphql.Response, error) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.charged = append(c.charged, client)
 	c.alone = append(c.alone, alone)
-	c.mu.Unlock()
-	if c.refusal != nil && (c.refused == (ratelimit.Client{}) || c.refused == client) {
+	if err := c.Check(client); alone && err != nil {
 		if c.hold != nil {
+			c.mu.Unlock()
 			<-c.hold
+			c.mu.Lock()
 		}
-		return nil, c.refusal
+		return nil, err
 	}
-	return c.Render(ctx, op, e), nil
+	c.rendered++
+	return &graphql.Response{Data: json.RawMessage(`"` + string(e.EventCursor()) + `"`)}, nil
 }
 
 // RenderGroup implements [operation.Executor].

@@ -18,6 +18,8 @@ type Executor interface {
 	Afford(ctx context.Context) bool
 	// Spend charges the client for what the transport did without executing an operation.
 	Spend(ctx context.Context, points int)
+	// Check fails with RATE_LIMITED if a client has no budget left.
+	Check(client ratelimit.Client) error
 	// Charge charges a client for what it was sent without executing an operation. It fails with RATE_LIMITED if the client
 	// has no budget left.
 	Charge(client ratelimit.Client, points int) error
@@ -32,12 +34,9 @@ type Executor interface {
 	// Subscribe authorises a subscription for the viewer of ctx and returns the source of
 	// its events, or the errors that a client is shown.
 	Subscribe(ctx context.Context, op *graphql.OperationContext) (retwis.EventSource, gqlerror.List)
-	// Render executes a subscription for one event, as the viewer of ctx, and performs no authorisation. It returns nil
-	// when ctx is done.
-	Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response
-	// RenderFor is Render for one client, which is charged for the event. It fails with
-	// RATE_LIMITED if the client has no budget left. If the event is also for other clients,
-	// they do not wait for the shares of this one.
+	// RenderFor executes a subscription for one event, as the viewer of ctx, and performs no authorisation. The response is nil
+	// when ctx is done. The client is charged. If the event is for it alone, RenderFor fails with RATE_LIMITED if the client has no
+	// budget left. Otherwise the event adds to its debt, and does not wait for its shares.
 	RenderFor(ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client, alone bool) (*graphql.Response, error)
 	// RenderGroup returns a key that subscriptions share when they render each event to
 	// the same bytes for the same viewer, and whether the bytes depend on the viewer. The

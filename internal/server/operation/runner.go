@@ -182,21 +182,16 @@ func (r *Runner) Subscribe(ctx context.Context, op *graphql.OperationContext) (s
 }
 
 // Render executes a subscription for an event. It fails if there is no response, above all
-// because ctx is done. The client is charged, unless it is nil; it fails with RATE_LIMITED
-// if the client has no budget left. It is not alone if the event is for other clients, too.
+// because ctx is done. The client is charged. If the event is for it alone, Render fails with RATE_LIMITED if it has no budget left.
 func (r *Runner) Render(
-	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client *ratelimit.Client, alone bool,
+	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client, alone bool,
 ) (response *graphql.Response, err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			response, err = r.Panicked(ctx, "render an event", value), nil
 		}
 	}()
-	if client != nil {
-		response, err = r.Executor.RenderFor(ctx, op, event, *client, alone)
-	} else {
-		response = r.Executor.Render(ctx, op, event)
-	}
+	response, err = r.Executor.RenderFor(ctx, op, event, client, alone)
 	if err != nil {
 		return nil, err
 	}

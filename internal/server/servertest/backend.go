@@ -144,6 +144,14 @@ func (e *backendExecutor) Spend(_ context.Context, points int) {
 	e.backend.Charged.Add(int64(points))
 }
 
+// Check implements [operation.Executor].
+func (e *backendExecutor) Check(ratelimit.Client) error {
+	if err := e.backend.ChargeEvents.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // Charge implements [operation.Executor].
 func (e *backendExecutor) Charge(ratelimit.Client, int) error { return nil }
 
@@ -165,22 +173,17 @@ func (e *backendExecutor) Subscribe(ctx context.Context, op *graphql.OperationCo
 	return source, nil
 }
 
-// Render implements [operation.Executor].
-func (e *backendExecutor) Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response {
-	if field := subscribed(op); field.Name != "timeline" {
-		return &graphql.Response{Data: json.RawMessage(`{"` + field.Alias + `":` + event.(*retwis.PostAdded).Edge.Post.Text + `}`)}
-	}
-	return e.backend.Timelines.render(ctx, event)
-}
-
 // RenderFor implements [operation.Executor].
 func (e *backendExecutor) RenderFor(
-	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client, _ bool,
+	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client, alone bool,
 ) (*graphql.Response, error) {
-	if err := e.backend.ChargeEvents.Load(); err != nil {
-		return nil, *err
+	if err := e.Check(client); alone && err != nil {
+		return nil, err
 	}
-	return e.Render(ctx, op, event), nil
+	if field := subscribed(op); field.Name != "timeline" {
+		return &graphql.Response{Data: json.RawMessage(`{"` + field.Alias + `":` + event.(*retwis.PostAdded).Edge.Post.Text + `}`)}, nil
+	}
+	return e.backend.Timelines.render(ctx, event), nil
 }
 
 // RenderGroup implements [operation.Executor].
