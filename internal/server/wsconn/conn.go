@@ -16,6 +16,8 @@ const (
 	maxCloseReason = 123 // bytes, by RFC 6455
 	closeWait      = 5 * time.Second
 	lingerWait     = 2 * time.Second
+	discardPause   = 50 * time.Millisecond
+	discardBytes   = 8 << 10
 	maxPings       = 100 // at once
 )
 

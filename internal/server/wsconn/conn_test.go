@@ -204,7 +204,11 @@ func TestConn_RefusesFramesWithoutText(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				c, client := open(t)
-				go c.Receive(func([]byte) { c.Close(websocket.CloseNormalClosure, "") })
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					c.Receive(func([]byte) { c.Close(websocket.CloseNormalClosure, "") })
+				}()
 				go func() {
 					frames := tt.start + strings.Repeat(tt.rest, tt.repeats) + "\x80\x80" + mask // the end of the message
 					_, _ = client.NetConn().Write([]byte(frames))
@@ -213,6 +217,7 @@ func TestConn_RefusesFramesWithoutText(t *testing.T) {
 				if refused := websocket.IsCloseError(err, websocket.ClosePolicyViolation); refused != tt.refused {
 					t.Errorf("the connection ended with %v", err)
 				}
+				<-ended
 			})
 		})
 	}
@@ -252,6 +257,36 @@ func TestConn_HandlesFewFramesWhileItCloses(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Attack: after the server had closed a connection, the client went on sending empty frames one by one, each of which took a read.
+func TestConn_ReadsSeldomWhileItCloses(t *testing.T) {
+	t.Parallel()
+	const frame = "\x00\x80\x00\x00\x00\x00" // an empty part of a message
+	synctest.Test(t, func(t *testing.T) {
+		c, client := open(t)
+		client.SetCloseHandler(func(int, string) error { return nil }) // an answer would wait for the frames
+		go func() {
+			for err := error(nil); err == nil; {
+				_, _, err = client.ReadMessage() // the close frame
+			}
+		}()
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			c.Receive(func([]byte) { t.Error("a message is complete") })
+		}()
+		const most = freeWireBytes/len(frame) + int(lingerWait/discardPause) + 2 // the first frame, and the one that ends the connection
+		written := 0
+		_, err := client.NetConn().Write([]byte("\x01" + frame[1:]))
+		for ; err == nil && written <= most; written++ {
+			_, err = client.NetConn().Write([]byte(frame))
+		}
+		if err == nil {
+			t.Fatalf("%d frames are read, one by one", written)
+		}
+		<-ended
+	})
 }
 
 func TestTruncateReason_KeepsRunes(t *testing.T) {

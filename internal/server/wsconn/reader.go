@@ -98,7 +98,7 @@ func (c *Conn) messageArrived() {
 func (c *Conn) readEnded(err error) {
 	if errors.Is(err, errTooManyFrames) {
 		c.Close(websocket.ClosePolicyViolation, err.Error())
-		_, _ = io.Copy(io.Discard, c.wire.Conn) // until the deadline that closing sets
+		c.discard()
 	}
 	closed, ok := errors.AsType[*websocket.CloseError](err)
 	c.mu.Lock()
@@ -107,5 +107,17 @@ func (c *Conn) readEnded(err error) {
 	c.mu.Unlock()
 	if !wait {
 		c.Abort()
+	}
+}
+
+// discard drops what arrives until the deadline that closing sets. It pauses between reads, so that each returns much: a client that sends
+// byte by byte would otherwise keep a core busy.
+func (c *Conn) discard() {
+	buffer := make([]byte, discardBytes)
+	for {
+		if _, err := c.wire.Conn.Read(buffer); err != nil {
+			return
+		}
+		time.Sleep(discardPause)
 	}
 }
