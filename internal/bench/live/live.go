@@ -91,10 +91,8 @@ func (d *database) deliver(ctx context.Context, kind string, nodes, fans, posts 
 		if err := a.connect(ctx, servers, half, nil); err != nil {
 			return c, err
 		}
-		if kind != Raw {
-			if err := a.await(ctx, &a.caughtUp, len(a.clients)); err != nil {
-				return c, err
-			}
+		if err := a.await(ctx, &a.caughtUp, len(a.clients)); err != nil {
+			return c, err
 		}
 		before = idle
 		if idle, err = usage(servers, (*process.Child).Collect); err != nil {

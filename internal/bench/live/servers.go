@@ -97,6 +97,9 @@ func (anybody) Presume(ctx context.Context, _ string) (context.Context, auth.Pre
 	return ctx, auth.Presumed{}, false
 }
 
+// subscribed is the first message of a broadcaster: the subscriber receives all later ones.
+const subscribed = `{"subscribe":{}}`
+
 // broadcaster writes a message to all websockets.
 type broadcaster struct {
 	mu    sync.Mutex
@@ -112,11 +115,10 @@ func (b *broadcaster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() { _ = conn.Close() }()
 	b.mu.Lock()
 	b.conns[conn] = struct{}{}
+	err = conn.WriteMessage(websocket.TextMessage, []byte(subscribed))
 	b.mu.Unlock()
-	for {
-		if _, _, err := conn.ReadMessage(); err != nil {
-			break
-		}
+	for err == nil {
+		_, _, err = conn.ReadMessage()
 	}
 	b.mu.Lock()
 	delete(b.conns, conn)
