@@ -57,10 +57,12 @@ const (
 // Prices of what is made once and sent to many: files, and live events.
 const (
 	SharedBytesPerPoint = 2 << 10
-	perCompressed       = 2  // of a message that is compressed for one reader
-	EventsPerPoint      = 3  // live events of one subscription, whether its filter lets them pass or not
-	EventsPerFeed       = 6  // price of one message to a timeline, in live events; its first subscription pays
-	FreeCheck           = 40 // points of a regular check that are free: one that finds nothing takes fewer
+	perWrite            = 1 << 10 // shared bytes that cost as much as a write to a websocket, whatever its length
+	perStreamWrite      = 2 << 10 // to an event stream, which has a goroutine to wake
+	perCompressed       = 2       // of a message that is compressed for one reader
+	EventsPerPoint      = 3       // live events of one subscription, whether its filter lets them pass or not
+	EventsPerFeed       = 6       // price of one message to a timeline, in live events; its first subscription pays
+	FreeCheck           = 40      // points of a regular check that are free: one that finds nothing takes fewer
 )
 
 // PerRefusal is for parsing and validating what was refused, which may have taken longer than many valid operations do.
@@ -68,6 +70,12 @@ const PerRefusal = ratelimit.PerRefusal
 
 // Refused returns the price of a request that was refused after some of its bytes were read.
 func Refused(bytes int) int { return PerRefusal + bytes/refusedPerPoint }
+
+// Written returns how many shared bytes cost as much as a message that is written to a websocket.
+func Written(bytes int) int { return perWrite + bytes }
+
+// Streamed does the same for an event stream.
+func Streamed(bytes int) int { return perStreamWrite + bytes }
 
 // Compressed returns how many shared bytes cost as much as a message that is compressed for one reader: 2 points, and
 // 1 per 200 bytes.

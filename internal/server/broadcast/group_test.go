@@ -87,16 +87,20 @@ func join(t *testing.T, groups *Groups, m *Member, op *graphql.OperationContext,
 
 // received is a recipient that keeps the responses.
 type received struct {
-	texts      []string
-	stopped    bool
-	reasons    []error // of the end
-	compresses bool
+	texts   []string
+	stopped bool
+	reasons []error // of the end
+	price   int     // of an event, beside its bytes
+	more    []bool  // of the events whose price was asked
 }
 
 func (r *received) Emit(event *Rendered, cursor retwis.Cursor, _ bool) {
 	r.texts = append(r.texts, string(event.AppendTo(nil, string(cursor))))
 }
-func (r *received) Compresses() bool          { return r.compresses }
+func (r *received) Price(bytes int, more bool) int {
+	r.more = append(r.more, more)
+	return r.price + bytes
+}
 func (*received) WaitForRoom(context.Context) {}
 func (*received) Failed(error)                {}
 func (r *received) Stop()                     { r.stopped = true }

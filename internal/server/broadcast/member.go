@@ -23,8 +23,8 @@ type Recipient interface {
 	Emit(event *Rendered, cursor retwis.Cursor, more bool)
 	// WaitForRoom waits until the reader has room for more, or ctx is done.
 	WaitForRoom(ctx context.Context)
-	// Compresses reports whether each event is compressed for this reader alone.
-	Compresses() bool
+	// Price returns what it costs to emit an event of some bytes, as a number of bytes that were made once and are sent to many.
+	Price(bytes int, more bool) int
 	// Stop ends the source of the subscription, which calls Ended.
 	Stop()
 	// Failed ends a subscription whose events cannot be rendered.
@@ -123,11 +123,7 @@ func (m *Member) send(rendered *Rendered, err error, cursor retwis.Cursor, more 
 	}
 	m.group.groups.counts.deliveries.Add(1)
 	m.to.Emit(rendered, cursor, more)
-	bytes := rendered.Len(string(cursor))
-	if m.to.Compresses() {
-		bytes = cost.Compressed(bytes)
-	}
-	m.pay(bytes)
+	m.pay(m.to.Price(rendered.Len(string(cursor)), more))
 }
 
 // pay charges the client for the bytes of an event. A subscription without budget ends.

@@ -17,7 +17,7 @@ type recipient struct {
 func (r *recipient) Emit(_ *Rendered, cursor retwis.Cursor, more bool) {
 	r.cursors, r.more = append(r.cursors, cursor), append(r.more, more)
 }
-func (*recipient) Compresses() bool            { return false }
+func (*recipient) Price(bytes int, _ bool) int { return bytes }
 func (*recipient) WaitForRoom(context.Context) {}
 func (*recipient) Stop()                       {}
 func (*recipient) Failed(error)                {}

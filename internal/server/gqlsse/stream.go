@@ -9,6 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/internal/cost"
 	"retwis/internal/fair"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
@@ -207,8 +208,8 @@ func (s *stream) Tick(now time.Time) bool {
 	return true
 }
 
-// Compresses implements [broadcast.Recipient].
-func (s *stream) Compresses() bool { return false }
+// Price implements [broadcast.Recipient].
+func (s *stream) Price(bytes int, _ bool) int { return cost.Streamed(bytes) }
 
 // WaitForRoom implements [broadcast.Recipient].
 func (s *stream) WaitForRoom(ctx context.Context) {
@@ -235,26 +236,26 @@ func (s *stream) write(ctx context.Context) {
 	h.Set("X-Accel-Buffering", "no") // nginx would delay events
 	_ = s.control.SetReadDeadline(time.Time{})
 	s.w.WriteHeader(http.StatusOK)
-	buffer := s.handler.buffers.Get()
-	defer s.handler.buffers.Put(buffer)
-	for {
-		more := s.take(buffer)
-		_ = s.control.SetWriteDeadline(time.Now().Add(s.handler.WriteWait))
-		if _, err := s.w.Write(*buffer); err != nil {
-			return
-		}
-		if !more {
-			return
-		}
-		if err := s.control.Flush(); err != nil {
-			return
-		}
+	for s.writeQueue() {
 		select {
 		case <-s.wake:
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// writeQueue writes what is queued. It reports whether more may follow.
+func (s *stream) writeQueue() (more bool) {
+	buffer := s.handler.buffers.Get() // between two events, a stream keeps none
+	defer s.handler.buffers.Put(buffer)
+	more = s.take(buffer)
+	defer s.written()
+	_ = s.control.SetWriteDeadline(time.Now().Add(s.handler.WriteWait))
+	if _, err := s.w.Write(*buffer); err != nil {
+		return false
+	}
+	return more && s.control.Flush() == nil
 }
 
 // take moves the queue to the buffer. It reports whether more may follow.
@@ -272,4 +273,12 @@ func (s *stream) take(buffer *[]byte) (more bool) {
 		s.room = nil
 	}
 	return !s.closed
+}
+
+// written notes that the buffer was written.
+func (s *stream) written() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inWrite = 0
+	s.countLocked(s.queued)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"retwis/internal/auth"
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/server/broadcast"
 	"retwis/internal/server/operation"
@@ -48,8 +49,16 @@ func (o *subscriber) Emit(event *broadcast.Rendered, cursor retwis.Cursor, more 
 	}
 }
 
-// Compresses implements [broadcast.Recipient].
-func (o *subscriber) Compresses() bool { return o.socket.conn.Compresses() }
+// Price implements [broadcast.Recipient].
+func (o *subscriber) Price(bytes int, more bool) int {
+	if o.socket.conn.Compresses() {
+		return cost.Compressed(bytes)
+	}
+	if more {
+		return bytes
+	}
+	return cost.Written(bytes)
+}
 
 // WaitForRoom implements [broadcast.Recipient].
 func (o *subscriber) WaitForRoom(ctx context.Context) { o.socket.conn.WaitForRoom(ctx) }
