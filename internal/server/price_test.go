@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/server"
@@ -303,6 +305,47 @@ func TestServer_BlocksNetworksThatGoOnWithLargeHeaders(t *testing.T) {
 				time.Sleep(6 * time.Second)
 				if got := status(); got != http.StatusOK {
 					h.Errorf("a new connection, later: status %d", got)
+				}
+			})
+		})
+	}
+}
+
+// Attack: subscriptions with events of a few bytes paid for these only, and not for what it takes to write them.
+func TestEvents_CostWhatTheirTransportTakes(t *testing.T) {
+	t.Parallel()
+	const posts = 8
+	socket := func(compressed bool) func(*servertest.Harness) {
+		return func(h *servertest.Harness) {
+			c := h.SocketWith(websocket.Dialer{NetDialContext: h.Dial, Subprotocols: []string{servertest.Subprotocol}, EnableCompression: compressed})
+			c.Send(`{"type":"connection_init"}`)
+			c.Expect(`{"type":"connection_ack"}`)
+			c.Subscribe("s", servertest.News)
+			c.Expect(servertest.Next("s", "caught up", "start", "0"))
+		}
+	}
+	for name, tt := range map[string]struct {
+		subscribe func(*servertest.Harness)
+		price     int // with 1 KB of events
+	}{
+		"websocket":            {socket(false), posts / 2},
+		"compressed websocket": {socket(true), 2 * posts},
+		"event stream": {func(h *servertest.Harness) {
+			h.Events(servertest.News).Expect(servertest.Event("caught up", "start", "0"))
+		}, posts},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servertest.InBubble(t, func(o *server.Options) { o.Compression = true }, func(h *servertest.Harness) {
+				tt.subscribe(h)
+				synctest.Wait()
+				before := h.Backend.Sent.Load()
+				for post := range retwis.PostID(posts) {
+					h.Backend.Timelines.Publish("news", post+1, "post")
+					synctest.Wait()
+				}
+				if got := int(h.Backend.Sent.Load() - before); got < tt.price || got > tt.price+5 {
+					t.Errorf("%d events cost %d points, want %d, and at most 5 for their bytes", posts, got, tt.price)
 				}
 			})
 		})

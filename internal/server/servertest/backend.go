@@ -28,6 +28,7 @@ type Backend struct {
 	Spent        atomic.Pointer[error] // why clients are not admitted
 	Admitted     atomic.Int64          // a user who is admitted nevertheless
 	Charged      atomic.Int64          // points that transports charged
+	Sent         atomic.Int64          // points that were charged for events that were sent
 
 	schema *ast.Schema
 
@@ -153,7 +154,10 @@ func (e *backendExecutor) Check(ratelimit.Client) error {
 }
 
 // Charge implements [operation.Executor].
-func (e *backendExecutor) Charge(ratelimit.Client, int) error { return nil }
+func (e *backendExecutor) Charge(_ ratelimit.Client, points int) error {
+	e.backend.Sent.Add(int64(points))
+	return nil
+}
 
 // Prepare implements [operation.Executor]. It counts nothing.
 func (e *backendExecutor) Prepare(

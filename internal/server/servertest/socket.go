@@ -51,6 +51,18 @@ func (h *Harness) Socket(headers ...string) *Socket {
 	return &Socket{h.T, ws}
 }
 
+// SocketWith opens a websocket with a dialer.
+func (h *Harness) SocketWith(dialer websocket.Dialer) *Socket {
+	h.Helper()
+	ws, w, err := dialer.DialContext(h.Context(), "ws"+strings.TrimPrefix(h.URL, "http")+"/graphql", nil)
+	if err != nil {
+		h.Fatal(err)
+	}
+	_ = w.Body.Close()
+	h.Cleanup(func() { _ = ws.Close() })
+	return &Socket{h.T, ws}
+}
+
 // Ready opens a websocket and initialises it; without a token it is anonymous.
 func (h *Harness) Ready(token string) *Socket {
 	h.Helper()
@@ -67,16 +79,10 @@ func (h *Harness) Ready(token string) *Socket {
 // SocketOn upgrades a connection of the test.
 func (h *Harness) SocketOn(conn net.Conn) *Socket {
 	h.Helper()
-	dialer := websocket.Dialer{
+	return h.SocketWith(websocket.Dialer{
 		NetDial:      func(string, string) (net.Conn, error) { return conn, nil },
 		Subprotocols: []string{Subprotocol},
-	}
-	ws, w, err := dialer.DialContext(h.Context(), "ws://"+conn.RemoteAddr().String()+"/graphql", nil)
-	if err != nil {
-		h.Fatal(err)
-	}
-	_ = w.Body.Close()
-	return &Socket{h.T, ws}
+	})
 }
 
 // Send sends a text message.
