@@ -1,10 +1,12 @@
 package server
 
 import (
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"sync/atomic"
+	"time"
 
 	"retwis/internal/auth"
 	"retwis/internal/ratelimit"
@@ -39,6 +41,17 @@ func (c *connections) keyOf(address netip.Addr) (ratelimit.Key, bool) {
 		return ratelimit.Key{}, false
 	}
 	return ratelimit.Key{Network: ratelimit.NetworkOf(address)}, true
+}
+
+// maxNetworks bounds the number of networks for which a process keeps a time.
+const maxNetworks = 10_000
+
+// makeRoom drops the times that have passed if a set of networks is full. It reports whether there is room for another network.
+func makeRoom(times map[ratelimit.Key]time.Time, now time.Time) bool {
+	if len(times) >= maxNetworks {
+		maps.DeleteFunc(times, func(_ ratelimit.Key, at time.Time) bool { return at.Before(now) })
+	}
+	return len(times) < maxNetworks
 }
 
 // accept counts a connection that was accepted. It reports false if its network has too many.

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"maps"
 	"net"
 	"net/http"
 	"sync"
@@ -123,9 +122,6 @@ const (
 	maxBytes  = 8 << 10
 )
 
-// maxBlocked bounds the number of blocked networks.
-const maxBlocked = 10_000
-
 // handled notes that a request has reached a handler.
 func (m *malformed) handled(r *http.Request) { m.started.Delete(r.RemoteAddr) }
 
@@ -172,10 +168,7 @@ func (m *malformed) block(key ratelimit.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
-	if len(m.blocked) >= maxBlocked {
-		maps.DeleteFunc(m.blocked, func(_ ratelimit.Key, until time.Time) bool { return until.Before(now) })
-	}
-	if len(m.blocked) < maxBlocked {
+	if makeRoom(m.blocked, now) {
 		m.blocked[key] = now.Add(blockTime)
 	}
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"maps"
 	"sync"
 	"time"
 
@@ -15,9 +14,6 @@ const (
 	readEvery  = time.Millisecond // between the first reads of further ones
 )
 
-// maxTurns bounds the number of networks with turns.
-const maxTurns = 10_000
-
 // turns spreads the first reads from the new connections of a network over time. Its zero value is ready for use.
 type turns struct {
 	mu   sync.Mutex
@@ -29,10 +25,7 @@ func (t *turns) next(key ratelimit.Key) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
-	if len(t.free) >= maxTurns {
-		maps.DeleteFunc(t.free, func(_ ratelimit.Key, at time.Time) bool { return at.Before(now) })
-	}
-	if t.free == nil || len(t.free) >= maxTurns {
+	if t.free == nil || !makeRoom(t.free, now) {
 		t.free = map[ratelimit.Key]time.Time{}
 	}
 	ahead := max(t.free[key].Sub(now), 0)

@@ -42,13 +42,13 @@ func TestTurns_AreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var turns turns
-		for n := range uint32(3 * maxTurns) {
+		for n := range uint32(3 * maxNetworks) {
 			if n%1000 == 0 {
 				time.Sleep(readEvery)
 			}
 			_ = turns.next(networkNumber(n))
 		}
-		if len(turns.free) > maxTurns {
+		if len(turns.free) > maxNetworks {
 			t.Errorf("%d networks have turns", len(turns.free))
 		}
 	})
