@@ -59,7 +59,7 @@ const (
 	SharedBytesPerPoint = 2 << 10
 	perWrite            = 1 << 10 // shared bytes that cost as much as a write to a websocket, whatever its length
 	perStreamWrite      = 2 << 10 // to an event stream, which has a goroutine to wake
-	perCompressed       = 2       // of a message that is compressed for one reader
+	perCompressed       = 4 << 10 // of a message that is compressed for one reader
 	EventsPerPoint      = 3       // live events of one subscription, whether its filter lets them pass or not
 	EventsPerFeed       = 6       // price of one message to a timeline, in live events; its first subscription pays
 	FreeCheck           = 40      // points of a regular check that are free: one that finds nothing takes fewer
@@ -80,7 +80,7 @@ func Streamed(bytes int) int { return perStreamWrite + bytes }
 // Compressed returns how many shared bytes cost as much as a message that is compressed for one reader: 2 points, and
 // 1 per 200 bytes.
 func Compressed(bytes int) int {
-	return perCompressed*SharedBytesPerPoint + bytes*SharedBytesPerPoint/BytesPerPoint
+	return perCompressed + bytes*SharedBytesPerPoint/BytesPerPoint
 }
 
 // File returns the price of a request for a file, or for its absence, whose response has a body of some bytes.
