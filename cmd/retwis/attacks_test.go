@@ -23,10 +23,11 @@ import (
 // load is a set of heavy clients in a process of its own, with the lowest priority.
 type load struct {
 	Attack                 string
-	Addresses, Connections int    // of each address
-	Network                string // the first three bytes of the addresses
-	URL                    string // of the service
-	Star, Public           string // ids of a user and of the public timeline
+	Addresses, Connections int           // of each address
+	Network                string        // the first three bytes of the addresses
+	URL                    string        // of the service
+	Star, Public           string        // ids of a user and of the public timeline
+	Rise                   time.Duration // until all clients are at work
 }
 
 // loadVariable is the variable of the environment with which the binary of the tests is a load, in JSON.
@@ -89,6 +90,7 @@ func runLoad(text string) {
 		"websockets in fragments":      fragments,
 		"event streams that reconnect": eventStreams(l.Public),
 		"websockets that reconnect":    websockets(l.Public),
+		"posts to event streams":       postsToEventStreams(l.Public),
 	}[l.Attack]
 	ctx, cancel := context.WithCancel(context.Background())
 	var refused atomic.Int64
@@ -98,6 +100,7 @@ func runLoad(text string) {
 			running.Go(func() { refused.Add(run(ctx, l.URL, fmt.Sprintf("%s.%d", l.Network, i+1), j)) })
 		}
 	}
+	time.Sleep(l.Rise)
 	fmt.Println()
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	cancel()
@@ -256,6 +259,54 @@ func websockets(timeline string) attack {
 		}
 		return refused
 	}
+}
+
+// postsToEventStreams returns an attack whose first connection posts five times a second, and whose others read event streams
+// with these posts.
+func postsToEventStreams(timeline string) attack {
+	return func(ctx context.Context, url, address string, number int) int64 {
+		if number > 0 {
+			return readEvents(ctx, url, address, timeline)
+		}
+		token := registerAt(ctx, url, address)
+		return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
+			time.Sleep(200 * time.Millisecond)
+			r := request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(`{"query": "mutation { createPost(input: {text: \"hi\"}) { __typename } }"}`))
+			r.Header.Set("Authorization", "Bearer "+token)
+			return c.Do(r)
+		})
+	}
+}
+
+// readEvents reads event streams of a timeline, one after the other.
+func readEvents(ctx context.Context, url, address, timeline string) (refused int64) {
+	return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
+		r := request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(subscription(timeline)))
+		r.Header.Set("Accept", "text/event-stream")
+		response, err := c.Do(r)
+		if err == nil {
+			_, _ = io.Copy(io.Discard, response.Body)
+		}
+		return response, err
+	})
+}
+
+// registerAt registers a user from an address and returns a token of a session. It panics if the service refuses it.
+func registerAt(ctx context.Context, url, address string) string {
+	c := &http.Client{Transport: &http.Transport{DialContext: dialer(address).DialContext}}
+	response, err := c.Do(request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(fmt.Sprintf(
+		`{"query": "mutation { register(input: {username: \"u%d\", password: \"a long phrase 7x\"}) { token } }"}`, time.Now().UnixNano()%1e12))))
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var registered struct {
+		Data struct{ Register struct{ Token string } }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&registered); err != nil || registered.Data.Register.Token == "" {
+		panic(fmt.Sprintf("cannot register: %v", err))
+	}
+	return registered.Data.Register.Token
 }
 
 func subscription(timeline string) string {

@@ -40,6 +40,7 @@ func TestBystander_IsServedBesideHeavyClients(t *testing.T) {
 		{Attack: "websockets in fragments", Addresses: 1, Connections: 50},
 		{Attack: "event streams that reconnect", Addresses: 1, Connections: 50},
 		{Attack: "websockets that reconnect", Addresses: 1, Connections: 50},
+		{Attack: "posts to event streams", Addresses: 1, Connections: 950, Rise: 2 * time.Second},
 	}
 	for number, l := range loads[:redistest.Size(1, len(loads))] {
 		l.URL, l.Star, l.Public = p.url, ids.User.ID, ids.PublicTimeline.ID

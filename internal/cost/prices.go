@@ -7,7 +7,11 @@
 // writer of responses count, so no field can work without being counted.
 package cost
 
-import "retwis/internal/ratelimit"
+import (
+	"time"
+
+	"retwis/internal/ratelimit"
+)
 
 // Work counts what an operation has done.
 type Work struct {
@@ -134,4 +138,6 @@ const (
 	pointsOfHolder = 2_000 // price of the light operations that run
 	pointsPerCore  = 4_000 // of all holders
 	maxLight       = 1_000 // price of a light query; a heavy one takes more than 10 ms of a core
+
+	longWrite = 500 * time.Microsecond // a write to an event stream takes about 30, unless it waits for the reader
 )

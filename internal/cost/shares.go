@@ -3,6 +3,7 @@ package cost
 import (
 	"context"
 	"runtime"
+	"time"
 
 	"retwis/internal/fair"
 	"retwis/internal/ratelimit"
@@ -18,6 +19,7 @@ type Shares struct {
 	heavy  Gates // number of the heavy queries that run
 	redis  Gates
 	long   Gates // like redis, for operations that have done much work
+	writes Gates // number of the event streams that write
 	totals *totals
 }
 
@@ -35,6 +37,7 @@ func NewShares() *Shares {
 		heavy:    NewGates(max(1, cores/2), 1),
 		redis:    NewGates(redisInFlight, redisOfHolder),
 		long:     NewGates(longRedisInFlight, longRedisOfHolder),
+		writes:   NewGates(max(1, cores/2), max(1, cores/2)),
 		totals:   newTotals(),
 	}
 }
@@ -81,6 +84,22 @@ func (s *Shares) Account(client ratelimit.Client) *fair.Account[ratelimit.Key] {
 // RequestAccount returns an account of the large request that arrives on one connection.
 func (s *Shares) RequestAccount(client ratelimit.Client) *fair.Account[ratelimit.Key] {
 	return s.Requests.account(client)
+}
+
+// Write waits until an event stream of a client may write. An event wakes all streams of a timeline. They use half of the cores to
+// write, because Go looks for requests that arrive only when a core has nothing else to do. The returned function has to
+// be called after the write. One that takes longer than a moment waits for its reader, and no longer counts.
+func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (done func(), err error) {
+	leave, err := s.writes.pass(ctx, client, 1)
+	if err != nil {
+		return nil, err
+	}
+	late := time.AfterFunc(longWrite, leave)
+	return func() {
+		if late.Stop() {
+			leave()
+		}
+	}, nil
 }
 
 type longKey struct{}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
@@ -51,6 +52,54 @@ func TestShares_HeavyQueriesDoNotDelayLightOnes(t *testing.T) {
 		synctest.Wait()
 		if s.heavy.networks.Used() != 0 || s.light.networks.Used() != 0 {
 			t.Errorf("%d heavy queries and %d points are still counted", s.heavy.networks.Used(), s.light.networks.Used())
+		}
+	})
+}
+
+// One network with many event streams, whose readers are slow, does not delay the streams of another.
+func TestShares_EventStreamsTakeTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		client := func(network byte) ratelimit.Client {
+			return ratelimit.Client{Address: netip.AddrFrom4([4]byte{192, 0, network, 1})}
+		}
+		slow, ended := make(chan struct{}), make(chan struct{}, 100)
+		for range 100 {
+			go func() {
+				defer func() { ended <- struct{}{} }()
+				done, err := s.Write(t.Context(), client(1))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				<-slow
+				done()
+			}()
+		}
+		synctest.Wait()
+		if writing, want := s.writes.Used(), max(1, runtime.GOMAXPROCS(0)/2); writing != want {
+			t.Errorf("%d streams write, want %d", writing, want)
+		}
+		start := time.Now()
+		done, err := s.Write(t.Context(), client(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if waited := time.Since(start); waited > longWrite {
+			t.Errorf("the stream of another network waited for %v", waited)
+		}
+		done()
+		time.Sleep(101 * longWrite)
+		if writing := s.writes.Used(); writing != 0 {
+			t.Errorf("%d streams count, although they wait for their readers", writing)
+		}
+		close(slow)
+		for range 100 {
+			<-ended
+		}
+		if writing := s.writes.Used(); writing != 0 {
+			t.Errorf("%d streams count after their writes", writing)
 		}
 	})
 }

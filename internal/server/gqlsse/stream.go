@@ -236,13 +236,23 @@ func (s *stream) write(ctx context.Context) {
 	h.Set("X-Accel-Buffering", "no") // nginx would delay events
 	_ = s.control.SetReadDeadline(time.Time{})
 	s.w.WriteHeader(http.StatusOK)
-	for s.writeQueue() {
+	for s.writeInTurn(ctx) {
 		select {
 		case <-s.wake:
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// writeInTurn does writeQueue when the share of the client lets it, or nothing if ctx is done.
+func (s *stream) writeInTurn(ctx context.Context) (more bool) {
+	done, err := s.handler.Shares.Write(ctx, clients.ClientOf(ctx))
+	if err != nil {
+		return false
+	}
+	defer done()
+	return s.writeQueue()
 }
 
 // writeQueue writes what is queued. It reports whether more may follow.
