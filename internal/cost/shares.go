@@ -19,8 +19,9 @@ type Shares struct {
 	heavy  Gates // number of the heavy queries that run
 	redis  Gates
 	long   Gates // like redis, for operations that have done much work
-	writes Gates // number of the event streams that write
 	totals *totals
+
+	writes *fair.Gate[ratelimit.Key] // number of the event streams that write, by network
 }
 
 // ForSeveral returns the holder of the shares of what is done once for several clients. None of them waits for the shares of another, and
@@ -37,7 +38,7 @@ func NewShares() *Shares {
 		heavy:    NewGates(max(1, cores/2), 1),
 		redis:    NewGates(redisInFlight, redisOfHolder),
 		long:     NewGates(longRedisInFlight, longRedisOfHolder),
-		writes:   NewGates(max(1, cores/2), max(1, cores/2)),
+		writes:   fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
 		totals:   newTotals(),
 	}
 }
@@ -90,10 +91,11 @@ func (s *Shares) RequestAccount(client ratelimit.Client) *fair.Account[ratelimit
 // write, because Go looks for requests that arrive only when a core has nothing else to do. The returned function has to
 // be called after the write. One that takes longer than a moment waits for its reader, and no longer counts.
 func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (done func(), err error) {
-	leave, err := s.writes.pass(ctx, client, 1)
-	if err != nil {
-		return nil, err
+	network := networkOf(client)
+	if err := s.writes.Acquire(ctx, network, 1); err != nil {
+		return nil, err //nolint:wrapcheck // ctx is done
 	}
+	leave := func() { s.writes.Release(network, 1) }
 	late := time.AfterFunc(longWrite, leave)
 	return func() {
 		if late.Stop() {
