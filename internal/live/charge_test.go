@@ -131,3 +131,25 @@ func TestDelivery_IsCharged(t *testing.T) {
 		again.want("+10", "+11", "+12", "caught up 3")
 	})
 }
+
+// Attack: a reply that 1000 watched lists of a client hide took 18 milliseconds of their messages, which nobody paid.
+func TestHiddenEntries_AreCharged(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		var charged atomic.Int64
+		paying := subscribeAs(t, h, retwis.Subscriber{User: 7, Charge: func(points int) error {
+			charged.Add(int64(points))
+			return nil
+		}}, alice, "")
+		paying.want("caught up 0")
+		const entries = advanceEvery - 1
+		for range entries {
+			db.hide(alice)
+		}
+		if got := paying.received(); len(got) != 0 {
+			t.Errorf("received %v", got)
+		}
+		if want := int64(entries * cost.EventsPerFeed / cost.EventsPerPoint); charged.Load() != want {
+			t.Errorf("charged %d points for %d entries that are hidden, want %d", charged.Load(), entries, want)
+		}
+	})
+}

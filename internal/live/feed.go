@@ -188,9 +188,11 @@ func (f *feed) advance(e pubsub.Arrival, post *retwis.Post) {
 		f.send(&retwis.PostAdded{Edge: retwis.NewPostEdge(f.position.Cursor(), e.Element, post)})
 		return
 	}
-	if f.unsent++; f.unsent == advanceEvery {
-		f.send(&retwis.Advanced{Cursor: f.position.Cursor()})
+	if f.unsent++; f.unsent < advanceEvery {
+		f.payUnsent()
+		return
 	}
+	f.send(&retwis.Advanced{Cursor: f.position.Cursor()})
 }
 
 // sendRemoval sends a removal unless the feed recently sent it.

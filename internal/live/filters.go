@@ -81,3 +81,13 @@ func (f *feed) send(e retwis.Event) {
 		}
 	}
 }
+
+// payUnsent charges for an entry that no subscriber receives. Its message costs as much as that of any other.
+func (f *feed) payUnsent() {
+	for _, s := range f.subscribers {
+		if s.charge != nil {
+			s.pay(cost.EventsPerFeed)
+			return
+		}
+	}
+}

@@ -77,6 +77,15 @@ func (s *subscription) deliver(e retwis.Event, events int) {
 	s.payLocked(events)
 }
 
+// pay charges the subscriber for live events that it does not receive.
+func (s *subscription) pay(events int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reason == nil && !s.closed {
+		s.payLocked(events)
+	}
+}
+
 // payLocked charges the subscriber for live events, whose delivery costs time for each subscription. One without budget ends.
 func (s *subscription) payLocked(events int) {
 	if s.unpaid += events; s.unpaid < cost.EventsPerPoint || s.charge == nil {
