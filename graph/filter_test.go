@@ -124,6 +124,8 @@ func (l *log) Take(e retwis.Event) bool {
 	return true
 }
 
+func (*log) Room() <-chan struct{} { return nil }
+
 func (l *log) Replay(_ context.Context, e retwis.Event) {
 	if e = l.filter(e); e != nil {
 		l.calls = append(l.calls, "replayed "+spell(e))

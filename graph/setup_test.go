@@ -114,6 +114,9 @@ func (q *eventQueue) Take(e retwis.Event) bool {
 	}
 }
 
+// Room implements [retwis.Sink].
+func (*eventQueue) Room() <-chan struct{} { return nil }
+
 // Replay implements [retwis.Sink].
 func (q *eventQueue) Replay(ctx context.Context, e retwis.Event) {
 	select {

@@ -73,6 +73,9 @@ func (s *channelSink) Take(e retwis.Event) bool {
 	return true
 }
 
+// Room implements [retwis.Sink].
+func (*channelSink) Room() <-chan struct{} { return nil }
+
 // Replay implements [retwis.Sink].
 func (s *channelSink) Replay(ctx context.Context, e retwis.Event) {
 	select {

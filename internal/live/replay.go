@@ -2,15 +2,16 @@ package live
 
 import (
 	"context"
-	"slices"
 
 	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 )
 
-// postBatch is the maximum number of posts loaded by one call.
-const postBatch = 100
+const (
+	postBatch = 100 // maximum number of posts loaded by one call
+	slowBatch = 4   // posts that are loaded for a subscriber who had no room
+)
 
 // reading is the state of its timeline that a joining subscriber has read.
 type reading struct {
@@ -66,19 +67,22 @@ func (r *replay) send(s *subscription) {
 	sent := 0
 	at := r.from
 	at.Deep = false
-	for arrived := range slices.Chunk(r.arrived, postBatch) {
-		posts := s.hub.loadPostsRetrying(s.ctx, arrived)
-		for i, post := range posts {
-			at = at.Next(arrived[i].Element)
-			if post == nil {
+	for rest, batch := r.arrived, postBatch; len(rest) > 0; {
+		if s.waitForRoom() {
+			batch = slowBatch
+		}
+		n, posts := 0, s.hub.loadPostsRetrying(s.ctx, rest[:min(batch, len(rest))])
+		for ; n < len(posts) && (s.sink.Room() == nil || n == 0 && batch == slowBatch); n++ {
+			if at = at.Next(rest[n].Element); posts[n] == nil {
 				continue
 			}
-			s.sink.Replay(s.ctx, &retwis.PostAdded{Edge: retwis.NewPostEdge(at.Cursor(), at.Element, post)})
+			s.sink.Replay(s.ctx, &retwis.PostAdded{Edge: retwis.NewPostEdge(at.Cursor(), at.Element, posts[n])})
 			sent++
 		}
 		if s.ctx.Err() != nil {
 			return
 		}
+		rest, batch = rest[n:], min(2*batch, postBatch)
 	}
 	at = r.end
 	for _, removal := range r.removed {
@@ -87,6 +91,20 @@ func (r *replay) send(s *subscription) {
 		sent++
 	}
 	s.sink.Replay(s.ctx, r.caughtUp(sent))
+}
+
+// waitForRoom waits until the sink has room, or the subscription ends. It reports whether it had to. Meanwhile the replay holds no posts:
+// readers could be slow with many replays.
+func (s *subscription) waitForRoom() bool {
+	room := s.sink.Room()
+	if room == nil {
+		return false
+	}
+	select {
+	case <-room:
+	case <-s.ctx.Done():
+	}
+	return true
 }
 
 // loadPostsRetrying loads the posts that entries show and retries until it succeeds. It returns

@@ -1,7 +1,10 @@
 package live
 
 import (
+	"context"
 	"errors"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,6 +52,92 @@ func TestReplay_LoadsPostsInBatches(t *testing.T) {
 		}
 	})
 }
+
+// Attack: 400 subscriptions that resumed behind 100 posts of 4 KB, and that their reader read slowly, held 200 MB. Nothing counted these posts.
+func TestReplay_HoldsNoPostsForASlowReader(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		from := db.cursor(alice)
+		var want []string
+		const posts, some = 2 * postBatch, 10
+		for range posts {
+			want = append(want, "+"+db.push(alice).String())
+		}
+		sink := &narrowSink{left: some}
+		if err := h.Attach(t.Context(), retwis.Subscriber{}, alice, from, sink); err != nil {
+			t.Fatal(err)
+		}
+		asked := func() int {
+			synctest.Wait()
+			db.mu.Lock()
+			defer db.mu.Unlock()
+			return db.calls["Posts asked for"]
+		}
+		before := asked()
+		for sent := some; sent < posts; sent += some {
+			if got := len(sink.received()); got != sent {
+				t.Fatalf("%d events were sent, but there was room for %d", got, sent)
+			}
+			sink.makeRoom(some)
+			now := asked()
+			if read := now - before; read < some || read > some+2*slowBatch {
+				t.Errorf("%d posts were read for %d events", read, some)
+			}
+			before = now
+		}
+		sink.makeRoom(some)
+		synctest.Wait()
+		if got := sink.received(); !slices.Equal(got, append(want, "caught up 200")) {
+			t.Errorf("received %v", got)
+		}
+	})
+}
+
+// narrowSink is a sink that has room for a few events.
+type narrowSink struct {
+	mu     sync.Mutex
+	left   int
+	room   chan struct{}
+	events []string
+}
+
+func (s *narrowSink) makeRoom(events int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = events
+	if s.room != nil {
+		close(s.room)
+		s.room = nil
+	}
+}
+
+func (s *narrowSink) received() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.events)
+}
+
+func (s *narrowSink) Room() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left > 0 {
+		return nil
+	}
+	if s.room == nil {
+		s.room = make(chan struct{})
+	}
+	return s.room
+}
+
+func (s *narrowSink) Replay(_ context.Context, e retwis.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left--
+	s.events = append(s.events, describe(e))
+}
+
+func (s *narrowSink) FilterBy(func(retwis.Event) retwis.Event) {}
+func (s *narrowSink) Take(retwis.Event) bool                   { return true }
+func (s *narrowSink) End(error)                                {}
 
 func TestReplay_WaitsForASlowSubscriber(t *testing.T) {
 	inBubble(t, Options{QueueLength: 20}, func(t *testing.T, db *fakeDatabase, h *Hub) {

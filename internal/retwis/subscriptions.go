@@ -29,6 +29,8 @@ type Sink interface {
 	// false if the queue of the subscriber is full, which ends the subscription with
 	// [ErrSlowConsumer].
 	Take(e Event) bool
+	// Room returns nil if the queue has room for an event of the past, else a channel that is closed when it has.
+	Room() <-chan struct{}
 	// Replay accepts an event of the past. It waits until the queue has room for the event
 	// or ctx is done.
 	Replay(ctx context.Context, e Event)

@@ -101,6 +101,9 @@ func (c *channelSink) Take(e retwis.Event) bool {
 	return true
 }
 
+// Room implements [retwis.Sink].
+func (*channelSink) Room() <-chan struct{} { return nil }
+
 // Replay implements [retwis.Sink].
 func (c *channelSink) Replay(ctx context.Context, e retwis.Event) {
 	select {

@@ -101,10 +101,10 @@ func (r *received) Price(bytes int, more bool) int {
 	r.more = append(r.more, more)
 	return r.price + bytes
 }
-func (*received) WaitForRoom(context.Context) {}
-func (*received) Failed(error)                {}
-func (r *received) Stop()                     { r.stopped = true }
-func (r *received) Ended(reason error)        { r.reasons = append(r.reasons, reason) }
+func (*received) Room() <-chan struct{} { return nil }
+func (*received) Failed(error)          {}
+func (r *received) Stop()               { r.stopped = true }
+func (r *received) Ended(reason error)  { r.reasons = append(r.reasons, reason) }
 
 func post(id retwis.PostID, cursor retwis.Cursor) retwis.Event {
 	return &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: cursor, Post: &retwis.Post{ID: id}}}

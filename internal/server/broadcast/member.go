@@ -21,8 +21,8 @@ type Recipient interface {
 	// Emit sends an event, without waiting. If more is true, another event or the end follows immediately, and the write
 	// may be deferred.
 	Emit(event *Rendered, cursor retwis.Cursor, more bool)
-	// WaitForRoom waits until the reader has room for more, or ctx is done.
-	WaitForRoom(ctx context.Context)
+	// Room returns nil if the reader has room for more, else a channel that is closed when it has.
+	Room() <-chan struct{}
 	// Price returns what it costs to emit an event of some bytes, as a number of bytes that were made once and are sent to many.
 	Price(bytes int, more bool) int
 	// Stop ends the source of the subscription, which calls Ended.
@@ -75,13 +75,21 @@ func (m *Member) Take(e retwis.Event) bool {
 	return true
 }
 
+// Room implements [retwis.Sink].
+func (m *Member) Room() <-chan struct{} { return m.to.Room() }
+
 // Replay implements [retwis.Sink]. The caller has a goroutine for the replay, so it renders
 // at once.
 func (m *Member) Replay(ctx context.Context, e retwis.Event) {
 	if e = m.filtered(e); e == nil {
 		return
 	}
-	m.to.WaitForRoom(ctx)
+	if room := m.to.Room(); room != nil {
+		select {
+		case <-room:
+		case <-ctx.Done():
+		}
+	}
 	if ctx.Err() == nil && m.limited.Load() == nil {
 		rendered, err := m.group.render(e, m.client)
 		m.send(rendered, err, e.EventCursor(), false)

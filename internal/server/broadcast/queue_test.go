@@ -1,7 +1,6 @@
 package broadcast
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -18,7 +17,7 @@ func (r *recipient) Emit(_ *Rendered, cursor retwis.Cursor, more bool) {
 	r.cursors, r.more = append(r.cursors, cursor), append(r.more, more)
 }
 func (*recipient) Price(bytes int, _ bool) int { return bytes }
-func (*recipient) WaitForRoom(context.Context) {}
+func (*recipient) Room() <-chan struct{}       { return nil }
 func (*recipient) Stop()                       {}
 func (*recipient) Failed(error)                {}
 func (*recipient) Ended(error)                 {}

@@ -211,22 +211,17 @@ func (s *stream) Tick(now time.Time) bool {
 // Price implements [broadcast.Recipient].
 func (s *stream) Price(bytes int, _ bool) int { return cost.Streamed(bytes) }
 
-// WaitForRoom implements [broadcast.Recipient].
-func (s *stream) WaitForRoom(ctx context.Context) {
+// Room implements [broadcast.Recipient].
+func (s *stream) Room() <-chan struct{} {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.closed || s.queued <= s.handler.QueueBytes/2 {
-		s.mu.Unlock()
-		return
+		return nil
 	}
 	if s.room == nil {
 		s.room = make(chan struct{})
 	}
-	room := s.room
-	s.mu.Unlock()
-	select {
-	case <-room:
-	case <-ctx.Done():
-	}
+	return s.room
 }
 
 // write writes events until the stream is closed, its reader is gone, or ctx is done.

@@ -60,8 +60,8 @@ func (o *subscriber) Price(bytes int, more bool) int {
 	return cost.Written(bytes)
 }
 
-// WaitForRoom implements [broadcast.Recipient].
-func (o *subscriber) WaitForRoom(ctx context.Context) { o.socket.conn.WaitForRoom(ctx) }
+// Room implements [broadcast.Recipient].
+func (o *subscriber) Room() <-chan struct{} { return o.socket.conn.Room() }
 
 // Stop implements [broadcast.Recipient].
 func (o *subscriber) Stop() { o.cancel() }

@@ -327,20 +327,15 @@ func (c *Conn) QueuedBytes() int {
 	return c.waitingLocked()
 }
 
-// WaitForRoom returns when at most half of the queue is full, or ctx is done.
-func (c *Conn) WaitForRoom(ctx context.Context) {
+// Room returns nil if at most half of the queue is full, else a channel that is closed when it is.
+func (c *Conn) Room() <-chan struct{} {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.closing || c.queued <= c.shared.QueueBytes/2 {
-		c.mu.Unlock()
-		return
+		return nil
 	}
 	if c.room == nil {
 		c.room = make(chan struct{})
 	}
-	room := c.room
-	c.mu.Unlock()
-	select {
-	case <-room:
-	case <-ctx.Done():
-	}
+	return c.room
 }
