@@ -97,7 +97,7 @@ func TestProtocol_LargeMessageCloses(t *testing.T) {
 		c.Read()
 		c.Read()
 		// Much more than the limit: the client must receive the close code although it is still sending.
-		c.Send(`{"type":"ping","payload":{"a":"` + strings.Repeat("x", 4<<20) + `"}}`)
+		c.Send(`{"type":"ping","payload":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`)
 		c.ExpectClose(1009)
 	})
 }
