@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -49,6 +50,32 @@ func (t *target) single() bool {
 // ofReferences reports whether the target is the references to a post: its replies, quotes or reposts.
 func (t *target) ofReferences() bool {
 	return t.to == outbox.TargetReplies || t.to == outbox.TargetQuotes || t.to == outbox.TargetReposts
+}
+
+// chunk returns how many timelines the next call to a target may serve if their number is not known, else 0 for the
+// default. After a call that broke off, the next one has to serve at least as many.
+func (t *target) chunk() int {
+	switch t.to {
+	case outbox.TargetLists, outbox.TargetReposterLists, outbox.TargetWatched, outbox.TargetActiveFollowers:
+	default:
+		return 0
+	}
+	switch {
+	case strings.HasSuffix(t.progress, outbox.Interrupted):
+		return 0
+	case t.progress == "":
+		return firstChunk
+	default:
+		return nextChunk
+	}
+}
+
+// work returns the expected work of the next call, in pushes.
+func (t *target) work() int {
+	if chunk := t.chunk(); chunk > 0 {
+		return callCost + chunk*listWork
+	}
+	return callCost + min(t.expected, 500)
 }
 
 // waits reports whether a target must be served later. The reposts of the post must hold a repost before a timeline receives it. A later

@@ -16,6 +16,9 @@ const (
 	maxPushes      = 6000                   // pushes of a round, which bound the wait of small authors
 	maxEntryPushes = 1000                   // pushes of an entry before the other entries of the round had a turn
 	callCost       = 10                     // fixed cost of a call, in pushes
+	listWork       = 4                      // work for a list, in pushes: its members decide whether it shows a post
+	firstChunk     = 20                     // lists of the first call to a target: most targets have fewer
+	nextChunk      = 100                    // lists of each further call
 	maxTasks       = 8                      // concurrent tasks of an outbox
 	maxTries       = 5                      // rejections before an entry moves to the dead-letter queue
 	minBackoff     = 50 * time.Millisecond  // pause before the first retry

@@ -21,8 +21,8 @@
 //  1. A goroutine reads the entries in order. It waits until a replica has them: a failover
 //     must not lose a post that was delivered. The runner queues each entry under its ordering
 //     key. Entries with the same key are processed in order; other entries are independent.
-//  2. A round takes the entry at the head of each queue and makes up to 128 delivery calls in
-//     one pipeline. Each entry first has a bounded share of the round, and large authors use
+//  2. A round takes the entry at the head of each queue and makes up to 128 delivery calls, in
+//     short pipelines between which Redis serves other connections. Each entry first has a bounded share of the round, and large authors use
 //     the rest, so that a large author does not delay small ones. This is round-robin
 //     scheduling with a quantum per queue (Shreedhar and Varghese, "Efficient Fair Queueing
 //     using Deficit Round Robin", 1995), with the call limit in place of a deficit counter.

@@ -14,6 +14,8 @@ type Delivery struct {
 	User      retwis.UserID     // with [TargetReposterHomes] and [TargetReposterLists]: who reposted the post
 	Timeline  retwis.TimelineID // with [TargetTimeline]
 	Progress  string            // the progress that the caller expects at the target; empty at first
+	Chunk     int               // how many timelines the call may serve; 0 for the default
+	Work      int               // expected work of the call, in pushes to a home
 }
 
 // Target returns the delivery target.
@@ -59,6 +61,9 @@ type Reposters struct {
 	Users []retwis.UserID
 	Many  bool // there are more of them
 }
+
+// Interrupted is the end of the progress of a call that runs or broke off.
+const Interrupted = "*"
 
 // Done is the progress of an entry that a target has received completely.
 const Done = "done"

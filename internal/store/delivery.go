@@ -17,16 +17,16 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Deliver carries out deliveries, each by one script call, in one pipeline per master. A call acts only if the
+// Deliver carries out deliveries, each by one script call, in short pipelines. A call acts only if the
 // stored progress is the expected one, so a repeat has no effect. An error reply of a script wraps
 // [outbox.ErrRejected].
 func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result {
-	calls := make([]rdb.Call, len(deliveries))
+	calls, work := make([]rdb.Call, len(deliveries)), make([]int, len(deliveries))
 	for i, d := range deliveries {
-		calls[i] = s.deliveryCall(d)
+		calls[i], work[i] = s.deliveryCall(d), d.Work
 	}
 	results := make([]outbox.Result, len(deliveries))
-	for i, reply := range s.db.DoAll(ctx, calls) {
+	for i, reply := range s.db.DoInPieces(ctx, calls, work) {
 		answer, err := reply.Slice()
 		if err == nil && len(answer) != 2 {
 			err = fmt.Errorf("reply %v", answer)
@@ -72,7 +72,7 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 			Script: script.PushToActiveFollowers,
 			Keys:   []string{p.Progress(e.Outbox), p.User(e.Author).Pulled(), p.LargeAuthors(), p.Online(), p.OnlineNodes()},
 			Args: []any{
-				e.ID, d.Progress, e.Element().String(), e.Author.String(), o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
+				e.ID, d.Progress, e.Element().String(), e.Author.String(), chunkOf(d, o.CheckedChunk), o.HomeCap, o.Slack, s.db.Publish,
 				p.Prefix(rdb.LiveChannels), field(d.Target()), p.Tag + ":", len(s.db.Partitions()),
 			},
 		}
@@ -85,10 +85,18 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 			p.User(e.Author).Pulled(), p.LargeAuthors(), p.Clock(),
 		},
 		Args: []any{
-			e.ID, d.Progress, e.Element().String(), o.Chunk, o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
+			e.ID, d.Progress, e.Element().String(), chunkOf(d, o.Chunk), o.CheckedChunk, o.HomeCap, o.Slack, s.db.Publish,
 			p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind, to.prefix, to.suffix, to.epoch, e.Author.String(), p.Tag + ":", len(s.db.Partitions()),
 		},
 	}
+}
+
+// chunkOf returns how many timelines a delivery may serve, of which the options allow some.
+func chunkOf(d outbox.Delivery, allowed int) int {
+	if d.Chunk == 0 {
+		return allowed
+	}
+	return min(d.Chunk, allowed)
 }
 
 // referenceCall returns the call that adds a reply, quote or repost to those of the post that it refers to, or removes a deleted one.
@@ -121,7 +129,7 @@ func (s *Outbox) removeCall(d outbox.Delivery) rdb.Call {
 	c := rdb.Call{
 		Script: script.AnnounceRemoval,
 		Keys:   []string{p.Progress(e.Outbox), to.key, p.Online(), p.OnlineNodes(), p.Changes()},
-		Args:   []any{e.ID, d.Progress, e.Post.String(), e.Author.String(), o.Chunk, keep, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind},
+		Args:   []any{e.ID, d.Progress, e.Post.String(), e.Author.String(), chunkOf(d, o.Chunk), keep, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), to.kind},
 	}
 	for _, id := range s.furtherTimelines(p, d) {
 		c.Args = append(c.Args, id.String())

@@ -61,7 +61,7 @@ func (db *DB) doWith(ctx context.Context, companion *Companion, calls []Call) []
 
 func (db *DB) doAll(ctx context.Context, calls []Call) []*redis.Cmd {
 	results := make([]*redis.Cmd, len(calls))
-	groups := db.byMaster(ctx, calls)
+	groups := slices.Collect(maps.Values(db.byMaster(ctx, calls)))
 	var others sync.WaitGroup
 	for _, group := range groups[1:] {
 		others.Go(func() {
@@ -74,22 +74,18 @@ func (db *DB) doAll(ctx context.Context, calls []Call) []*redis.Cmd {
 	return results
 }
 
-// byMaster returns the indexes of calls, grouped by the master that holds their keys.
-func (db *DB) byMaster(ctx context.Context, calls []Call) [][]int {
-	cluster, ok := db.Client.(*redis.ClusterClient)
-	if !ok {
-		all := make([]int, len(calls))
-		for i := range all {
-			all[i] = i
-		}
-		return [][]int{all}
-	}
+// byMaster returns the indexes of calls, grouped by the master that holds their keys, which is nil for a single server.
+func (db *DB) byMaster(ctx context.Context, calls []Call) map[*redis.Client][]int {
+	cluster, _ := db.Client.(*redis.ClusterClient)
 	groups := map[*redis.Client][]int{}
 	for i, c := range calls {
-		master, _ := cluster.MasterForKey(ctx, c.Keys[0]) // without a master, the call returns the error
+		var master *redis.Client
+		if cluster != nil {
+			master, _ = cluster.MasterForKey(ctx, c.Keys[0]) // without a master, the call returns the error
+		}
 		groups[master] = append(groups[master], i)
 	}
-	return slices.Collect(maps.Values(groups))
+	return groups
 }
 
 // doGroup runs a group of scripts in one pipeline. It sends the text of a script to a server that has not

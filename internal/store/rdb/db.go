@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/fair"
 	"retwis/internal/store/script"
 )
 
@@ -48,6 +49,7 @@ type DB struct {
 	partitions []Partition
 	scripts    map[script.Name]*redis.Script
 	hook       *hook
+	pieces     *fair.Gate[*redis.Client] // see [DB.DoInPieces]
 }
 
 // Open connects to a database. It creates a missing one if the options allow it. It refuses a Redis that is
@@ -75,7 +77,7 @@ func Connect(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{options: o, log: o.Log, scripts: scripts, silences: newSilences(o.Timeout), Publish: "PUBLISH"}
+	db := &DB{options: o, log: o.Log, scripts: scripts, silences: newSilences(o.Timeout), Publish: "PUBLISH", pieces: newPieces()}
 	db.hook = newHook(scripts, newMetrics(o.Metrics))
 	if err := db.connect(ctx); err != nil {
 		return nil, err

@@ -1,0 +1,131 @@
+package rdb
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"retwis/internal/store/script"
+)
+
+// Attack: a post to 16 000 lists was delivered in pipelines of 64 000 pushes, for which Redis did not serve others for seconds.
+func TestPieces_AreShort(t *testing.T) {
+	t.Parallel()
+	p := &pieces{rest: []int{0, 1, 2, 3, 4, 5, 6}, work: []int{pieceWork, 1, pieceWork - 1, 1, 10 * pieceWork, 2, 3}}
+	var got [][]int
+	for piece, err := p.next(); len(piece) > 0; piece, err = p.next() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, piece)
+	}
+	if want := [][]int{{0}, {1, 2}, {3}, {4}, {5, 6}}; !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("the pieces are %v, want %v", got, want)
+	}
+}
+
+func TestDoInPieces_LimitsPipelinesInFlight(t *testing.T) {
+	t.Parallel()
+	const calls, took = 20, 10 * time.Millisecond
+	server := &slowServer{takes: took}
+	db, run := server.open(t, calls)
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		for _, cmd := range run(t.Context()) {
+			if err := cmd.Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if server.most != piecesInFlight || server.pipelines != calls {
+			t.Errorf("%d pipelines were in flight at once, want %d; %d in all, want %d", server.most, piecesInFlight, server.pipelines, calls)
+		}
+		if elapsed, want := time.Since(start), calls/piecesInFlight*took; elapsed != want {
+			t.Errorf("took %v, want %v", elapsed, want)
+		}
+		if n := db.pieces.Used(); n != 0 {
+			t.Errorf("%d pieces still count", n)
+		}
+	})
+}
+
+// A server that does not answer does not make many rounds wait for each other, nor one round for each of its calls.
+func TestDoInPieces_FailsOnceInAnOutage(t *testing.T) {
+	t.Parallel()
+	outage := &net.OpError{Op: "read", Err: errors.New("no answer")}
+	server := &slowServer{takes: 3 * time.Second, err: outage}
+	_, run := server.open(t, 20)
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var rounds sync.WaitGroup
+		for range 10 {
+			rounds.Go(func() {
+				for i, cmd := range run(t.Context()) {
+					if !errors.Is(cmd.Err(), outage) {
+						t.Errorf("call %d: %v, want the outage", i, cmd.Err())
+					}
+				}
+			})
+		}
+		rounds.Wait()
+		if elapsed := time.Since(start); elapsed > 4*time.Second {
+			t.Errorf("ten rounds failed after %v", elapsed)
+		}
+	})
+}
+
+// slowServer stands for a Redis whose pipelines take some time.
+type slowServer struct {
+	takes time.Duration
+	err   error
+
+	mu                        sync.Mutex
+	inFlight, most, pipelines int
+}
+
+// open returns a database of the server, and a function that makes calls of which each is a piece of its own.
+func (s *slowServer) open(t *testing.T, calls int) (*DB, func(context.Context) []*redis.Cmd) {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{})
+	client.AddHook(s)
+	t.Cleanup(func() { _ = client.Close() })
+	scripts, err := script.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := &DB{Client: client, scripts: scripts, pieces: newPieces()}
+	var all []Call
+	var work []int
+	for range calls {
+		all, work = append(all, Call{Script: script.Push, Keys: []string{"key"}}), append(work, pieceWork)
+	}
+	return db, func(ctx context.Context) []*redis.Cmd { return db.DoInPieces(ctx, all, work) }
+}
+
+func (s *slowServer) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (s *slowServer) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (s *slowServer) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(_ context.Context, cmds []redis.Cmder) error {
+		s.mu.Lock()
+		s.inFlight++
+		s.pipelines++
+		s.most = max(s.most, s.inFlight)
+		s.mu.Unlock()
+		time.Sleep(s.takes)
+		s.mu.Lock()
+		s.inFlight--
+		s.mu.Unlock()
+		if s.err != nil {
+			setErrors(cmds, s.err)
+		}
+		return s.err
+	}
+}
