@@ -24,28 +24,22 @@ func newPieces() *fair.Gate[*redis.Client] {
 
 // DoInPieces runs scripts of background work like [DB.DoAll], but in several short pipelines: a server executes a whole pipeline before it serves
 // other connections. Pipelines of other calls wait for each other, too, but not for a master that does not answer. DoInPieces takes
-// the work of each call, in pushes to a timeline. The order of the calls is not defined.
+// the work of each call, in pushes to a timeline. Those to one master run in their order.
 func (db *DB) DoInPieces(ctx context.Context, calls []Call, work []int) []*redis.Cmd {
 	results := make([]*redis.Cmd, len(calls))
 	var running sync.WaitGroup
 	for master, group := range db.byMaster(ctx, calls) {
-		left := &pieces{rest: group, work: work}
-		for range piecesInFlight {
-			running.Go(func() {
-				for {
-					piece, outage := left.next()
-					switch {
-					case len(piece) == 0:
-						return
-					case outage != nil:
-						setResults(ctx, results, piece, outage)
-					default:
-						db.doPiece(ctx, master, calls, piece, results)
-						left.stopAfter(results[piece[0]].Err())
-					}
+		running.Go(func() {
+			for rest := group; len(rest) > 0; {
+				piece := rest[:pieceLength(rest, work)]
+				rest = rest[len(piece):]
+				db.doPiece(ctx, master, calls, piece, results)
+				if err := results[piece[0]].Err(); isOutage(err) {
+					setResults(ctx, results, rest, err)
+					return
 				}
-			})
-		}
+			}
+		})
 	}
 	running.Wait()
 	return results
@@ -60,37 +54,15 @@ func (db *DB) doPiece(ctx context.Context, master *redis.Client, calls []Call, p
 	db.doGroup(ctx, calls, piece, results)
 }
 
-// pieces divides the calls to a master.
-type pieces struct {
-	work []int // of all calls
-
-	mu     sync.Mutex
-	rest   []int // indexes of the calls that are not made yet
-	outage error // set: they fail with it, and are not made
-}
-
-// next removes a piece: one call, or some with at most pieceWork. It returns none after the last one, and an error if they are
-// not to be made.
-func (p *pieces) next() (piece []int, outage error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := 0
-	for sum := 0; n < len(p.rest); n++ {
-		if sum += p.work[p.rest[n]]; sum > pieceWork && n > 0 {
-			break
+// pieceLength returns how many of the calls are the next piece: one, or as many as have at most pieceWork.
+func pieceLength(group []int, work []int) int {
+	sum := 0
+	for n, i := range group {
+		if sum += work[i]; sum > pieceWork && n > 0 {
+			return n
 		}
 	}
-	piece, p.rest = p.rest[:n], p.rest[n:]
-	return piece, p.outage
-}
-
-// stopAfter ends the pieces if the error of one is an outage.
-func (p *pieces) stopAfter(err error) {
-	if isOutage(err) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.outage = err
-	}
+	return len(group)
 }
 
 // setResults sets the results of calls that are not made.

@@ -18,13 +18,11 @@ import (
 // Attack: a post to 16 000 lists was delivered in pipelines of 64 000 pushes, for which Redis did not serve others for seconds.
 func TestPieces_AreShort(t *testing.T) {
 	t.Parallel()
-	p := &pieces{rest: []int{0, 1, 2, 3, 4, 5, 6}, work: []int{pieceWork, 1, pieceWork - 1, 1, 10 * pieceWork, 2, 3}}
+	rest, work := []int{0, 1, 2, 3, 4, 5, 6}, []int{pieceWork, 1, pieceWork - 1, 1, 10 * pieceWork, 2, 3}
 	var got [][]int
-	for piece, err := p.next(); len(piece) > 0; piece, err = p.next() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, piece)
+	for len(rest) > 0 {
+		n := pieceLength(rest, work)
+		got, rest = append(got, rest[:n]), rest[n:]
 	}
 	if want := [][]int{{0}, {1, 2}, {3}, {4}, {5, 6}}; !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("the pieces are %v, want %v", got, want)
@@ -33,20 +31,26 @@ func TestPieces_AreShort(t *testing.T) {
 
 func TestDoInPieces_LimitsPipelinesInFlight(t *testing.T) {
 	t.Parallel()
-	const calls, took = 20, 10 * time.Millisecond
+	const rounds, calls, took = 6, 20, time.Millisecond
 	server := &slowServer{takes: took}
 	db, run := server.open(t, calls)
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		for _, cmd := range run(t.Context()) {
-			if err := cmd.Err(); err != nil {
-				t.Fatal(err)
-			}
+		var all sync.WaitGroup
+		for range rounds {
+			all.Go(func() {
+				for _, cmd := range run(t.Context()) {
+					if err := cmd.Err(); err != nil {
+						t.Error(err)
+					}
+				}
+			})
 		}
-		if server.most != piecesInFlight || server.pipelines != calls {
-			t.Errorf("%d pipelines were in flight at once, want %d; %d in all, want %d", server.most, piecesInFlight, server.pipelines, calls)
+		all.Wait()
+		if server.most != piecesInFlight || server.pipelines != rounds*calls {
+			t.Errorf("%d pipelines were in flight at once, want %d; %d in all, want %d", server.most, piecesInFlight, server.pipelines, rounds*calls)
 		}
-		if elapsed, want := time.Since(start), calls/piecesInFlight*took; elapsed != want {
+		if elapsed, want := time.Since(start), rounds*calls/piecesInFlight*took; elapsed != want {
 			t.Errorf("took %v, want %v", elapsed, want)
 		}
 		if n := db.pieces.Used(); n != 0 {
