@@ -66,7 +66,7 @@ var allowed = map[string][]string{
 
 	"internal/store/bulk":      {"internal/retwis", "internal/store", "internal/store/rdb", "internal/store/script"},
 	"internal/store/inspect":   {"internal/retwis", "internal/record", "internal/store", "internal/store/rdb", "internal/store/script"},
-	"internal/store/rdb":       {"internal/cost", "internal/retwis", "internal/pubsub", "internal/ratelimit", "internal/roundtrip", "internal/sleep", "internal/store/script"},
+	"internal/store/rdb":       {"internal/cost", "internal/fair", "internal/retwis", "internal/pubsub", "internal/ratelimit", "internal/roundtrip", "internal/sleep", "internal/store/script"},
 	"internal/store/script":    nil,
 	"internal/store/storetest": {"internal/retwis", "internal/store"},
 
