@@ -232,16 +232,21 @@ func fragments(ctx context.Context, url, address string, _ int) (refused int64) 
 // eventStreams returns an attack that subscribes with an event stream, ends it after the first bytes, and begins again.
 func eventStreams(timeline string) attack {
 	return func(ctx context.Context, url, address string, _ int) int64 {
-		return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
-			r := request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(subscription(timeline)))
-			r.Header.Set("Accept", "text/event-stream")
-			response, err := c.Do(r)
-			if err == nil {
-				_, _ = bufio.NewReader(response.Body).ReadByte()
-			}
-			return response, err
-		})
+		return readStreams(ctx, url, address, timeline, func(events io.Reader) { _, _ = bufio.NewReader(events).ReadByte() })
 	}
+}
+
+// readStreams subscribes with one event stream after the other.
+func readStreams(ctx context.Context, url, address, timeline string, read func(events io.Reader)) (refused int64) {
+	return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
+		r := request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(subscription(timeline)))
+		r.Header.Set("Accept", "text/event-stream")
+		response, err := c.Do(r)
+		if err == nil {
+			read(response.Body)
+		}
+		return response, err
+	})
 }
 
 // websockets returns an attack that subscribes over a websocket, closes it, and begins again.
@@ -266,7 +271,7 @@ func websockets(timeline string) attack {
 func postsToEventStreams(timeline string) attack {
 	return func(ctx context.Context, url, address string, number int) int64 {
 		if number > 0 {
-			return readEvents(ctx, url, address, timeline)
+			return readStreams(ctx, url, address, timeline, func(events io.Reader) { _, _ = io.Copy(io.Discard, events) })
 		}
 		token := registerAt(ctx, url, address)
 		return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
@@ -276,19 +281,6 @@ func postsToEventStreams(timeline string) attack {
 			return c.Do(r)
 		})
 	}
-}
-
-// readEvents reads event streams of a timeline, one after the other.
-func readEvents(ctx context.Context, url, address, timeline string) (refused int64) {
-	return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
-		r := request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(subscription(timeline)))
-		r.Header.Set("Accept", "text/event-stream")
-		response, err := c.Do(r)
-		if err == nil {
-			_, _ = io.Copy(io.Discard, response.Body)
-		}
-		return response, err
-	})
 }
 
 // registerAt registers a user from an address and returns a token of a session. It panics if the service refuses it.

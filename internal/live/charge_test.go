@@ -64,12 +64,7 @@ func TestCatchUp_ThatAMessageAskedForIsCharged(t *testing.T) {
 func TestCheck_IsChargedForTheRemovalsThatItReads(t *testing.T) {
 	inBubble(t, Options{CheckEvery: time.Minute}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 		const rows = 1500
-		var charged atomic.Int64
-		subscriber := subscribeAs(t, h, retwis.Subscriber{User: 7, Charge: func(points int) error {
-			charged.Add(int64(points))
-			return nil
-		}}, alice, "")
-		subscriber.want("caught up 0")
+		_, charged := subscribePaying(t, h)
 		time.Sleep(10*time.Minute + time.Second)
 		if charged.Load() != 0 {
 			t.Errorf("charged %d points for checks that found nothing", charged.Load())
@@ -135,12 +130,7 @@ func TestDelivery_IsCharged(t *testing.T) {
 // Attack: a reply that 1000 watched lists of a client hide took 18 milliseconds of their messages, which nobody paid.
 func TestHiddenEntries_AreCharged(t *testing.T) {
 	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
-		var charged atomic.Int64
-		paying := subscribeAs(t, h, retwis.Subscriber{User: 7, Charge: func(points int) error {
-			charged.Add(int64(points))
-			return nil
-		}}, alice, "")
-		paying.want("caught up 0")
+		paying, charged := subscribePaying(t, h)
 		const entries = advanceEvery - 1
 		for range entries {
 			db.hide(alice)
@@ -152,4 +142,16 @@ func TestHiddenEntries_AreCharged(t *testing.T) {
 			t.Errorf("charged %d points for %d entries that are hidden, want %d", charged.Load(), entries, want)
 		}
 	})
+}
+
+// subscribePaying subscribes as a user whose budget is never used up. It returns the points charged.
+func subscribePaying(t *testing.T, h *Hub) (*reader, *atomic.Int64) {
+	t.Helper()
+	var charged atomic.Int64
+	r := subscribeAs(t, h, retwis.Subscriber{User: 7, Charge: func(points int) error {
+		charged.Add(int64(points))
+		return nil
+	}}, alice, "")
+	r.want("caught up 0")
+	return r, &charged
 }

@@ -47,13 +47,7 @@ func (h *hook) metered(ctx context.Context, cmds []redis.Cmder, run func(context
 
 // pieceLength returns how many commands one exchange may send.
 func (h *hook) pieceLength(cmds []redis.Cmder) int {
-	sum := 0
-	for i, cmd := range cmds {
-		if sum += h.unitsOf(cmd); sum > cost.RedisPiece && i > 0 {
-			return i
-		}
-	}
-	return len(cmds)
+	return pieceLength(cmds, h.unitsOf, cost.RedisPiece)
 }
 
 func (h *hook) units(cmds []redis.Cmder) int {

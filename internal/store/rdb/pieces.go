@@ -14,7 +14,8 @@ import (
 const (
 	pieceWork      = 500 // work of a pipeline, in pushes: about half a millisecond
 	piecesInFlight = 2   // at each master: it has the next one when it has finished one
-	pieceWait      = 250 * time.Millisecond
+
+	pieceWait = 250 * time.Millisecond // for the pieces of others; a master that leaves them waiting for longer does not answer
 )
 
 // newPieces returns the gate of the pieces in flight at each master.
@@ -27,11 +28,12 @@ func newPieces() *fair.Gate[*redis.Client] {
 // the work of each call, in pushes to a timeline. Those to one master run in their order.
 func (db *DB) DoInPieces(ctx context.Context, calls []Call, work []int) []*redis.Cmd {
 	results := make([]*redis.Cmd, len(calls))
+	workOf := func(call int) int { return work[call] }
 	var running sync.WaitGroup
 	for master, group := range db.byMaster(ctx, calls) {
 		running.Go(func() {
 			for rest := group; len(rest) > 0; {
-				piece := rest[:pieceLength(rest, work)]
+				piece := rest[:pieceLength(rest, workOf, pieceWork)]
 				rest = rest[len(piece):]
 				db.doPiece(ctx, master, calls, piece, results)
 				if err := results[piece[0]].Err(); isOutage(err) {
@@ -54,15 +56,15 @@ func (db *DB) doPiece(ctx context.Context, master *redis.Client, calls []Call, p
 	db.doGroup(ctx, calls, piece, results)
 }
 
-// pieceLength returns how many of the calls are the next piece: one, or as many as have at most pieceWork.
-func pieceLength(group []int, work []int) int {
+// pieceLength returns how many elements are the next piece: one, or as many as have at most some work together.
+func pieceLength[T any](rest []T, workOf func(T) int, atMost int) int {
 	sum := 0
-	for n, i := range group {
-		if sum += work[i]; sum > pieceWork && n > 0 {
+	for n, one := range rest {
+		if sum += workOf(one); sum > atMost && n > 0 {
 			return n
 		}
 	}
-	return len(group)
+	return len(rest)
 }
 
 // setResults sets the results of calls that are not made.

@@ -21,7 +21,7 @@ func TestPieces_AreShort(t *testing.T) {
 	rest, work := []int{0, 1, 2, 3, 4, 5, 6}, []int{pieceWork, 1, pieceWork - 1, 1, 10 * pieceWork, 2, 3}
 	var got [][]int
 	for len(rest) > 0 {
-		n := pieceLength(rest, work)
+		n := pieceLength(rest, func(call int) int { return work[call] }, pieceWork)
 		got, rest = append(got, rest[:n]), rest[n:]
 	}
 	if want := [][]int{{0}, {1, 2}, {3}, {4}, {5, 6}}; !slices.EqualFunc(got, want, slices.Equal) {
