@@ -25,26 +25,47 @@ func newPieces() *fair.Gate[*redis.Client] {
 
 // DoInPieces runs scripts of background work like [DB.DoAll], but in several short pipelines: a server executes a whole pipeline before it serves
 // other connections. Pipelines of other calls wait for each other, too, but not for a master that does not answer. DoInPieces takes
-// the work of each call, in pushes to a timeline. Those to one master run in their order.
+// the work of each call, in pushes to a timeline. Calls with keys of one slot run in their order.
 func (db *DB) DoInPieces(ctx context.Context, calls []Call, work []int) []*redis.Cmd {
 	results := make([]*redis.Cmd, len(calls))
-	workOf := func(call int) int { return work[call] }
 	var running sync.WaitGroup
 	for master, group := range db.byMaster(ctx, calls) {
-		running.Go(func() {
-			for rest := group; len(rest) > 0; {
-				piece := rest[:pieceLength(rest, workOf, pieceWork)]
-				rest = rest[len(piece):]
-				db.doPiece(ctx, master, calls, piece, results)
-				if err := results[piece[0]].Err(); isOutage(err) {
-					setResults(ctx, results, rest, err)
-					return
-				}
-			}
-		})
+		for _, lane := range lanes(calls, group) {
+			running.Go(func() { db.doLane(ctx, master, calls, work, lane, results) })
+		}
 	}
 	running.Wait()
 	return results
+}
+
+// lanes divides a group of calls by their slots into as many lanes as may be in flight at a master.
+func lanes(calls []Call, group []int) [][]int {
+	lanes := make([][]int, piecesInFlight)
+	ofSlot := map[int]int{}
+	for _, i := range group {
+		slot := SlotOfKey(calls[i].Keys[0])
+		lane, ok := ofSlot[slot]
+		if !ok {
+			lane = len(ofSlot) % len(lanes)
+			ofSlot[slot] = lane
+		}
+		lanes[lane] = append(lanes[lane], i)
+	}
+	return lanes
+}
+
+// doLane runs calls to one master in their order.
+func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, work, lane []int, results []*redis.Cmd) {
+	workOf := func(call int) int { return work[call] }
+	for len(lane) > 0 {
+		piece := lane[:pieceLength(lane, workOf, pieceWork)]
+		lane = lane[len(piece):]
+		db.doPiece(ctx, master, calls, piece, results)
+		if err := results[piece[0]].Err(); isOutage(err) {
+			setResults(ctx, results, lane, err)
+			return
+		}
+	}
 }
 
 func (db *DB) doPiece(ctx context.Context, master *redis.Client, calls []Call, piece []int, results []*redis.Cmd) {

@@ -33,7 +33,7 @@ func TestDoInPieces_LimitsPipelinesInFlight(t *testing.T) {
 	t.Parallel()
 	const rounds, calls, took = 6, 20, time.Millisecond
 	server := &slowServer{takes: took}
-	db, run := server.open(t, calls)
+	db, run := server.open(t, calls, 1)
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var all sync.WaitGroup
@@ -59,12 +59,33 @@ func TestDoInPieces_LimitsPipelinesInFlight(t *testing.T) {
 	})
 }
 
+// An order of two calls matters only within a partition: a removal is stored before lists announce it.
+func TestDoInPieces_KeepsTheOrderOfEachSlot(t *testing.T) {
+	t.Parallel()
+	const calls, slots = 20, 5
+	server := &slowServer{takes: time.Millisecond, evenTake: 10 * time.Millisecond}
+	_, run := server.open(t, calls, slots)
+	synctest.Test(t, func(t *testing.T) {
+		run(t.Context())
+		last := map[int]int{}
+		for _, call := range server.calls {
+			if before, ok := last[call%slots]; ok && before > call {
+				t.Errorf("call %d ran after call %d, of the same slot", call, before)
+			}
+			last[call%slots] = call
+		}
+		if len(server.calls) != calls || server.most != piecesInFlight {
+			t.Errorf("%d calls, %d at once, want %d and %d", len(server.calls), server.most, calls, piecesInFlight)
+		}
+	})
+}
+
 // A server that does not answer does not make many rounds wait for each other, nor one round for each of its calls.
 func TestDoInPieces_FailsOnceInAnOutage(t *testing.T) {
 	t.Parallel()
 	outage := &net.OpError{Op: "read", Err: errors.New("no answer")}
 	server := &slowServer{takes: 3 * time.Second, err: outage}
-	_, run := server.open(t, 20)
+	_, run := server.open(t, 20, 4)
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var rounds sync.WaitGroup
@@ -86,15 +107,17 @@ func TestDoInPieces_FailsOnceInAnOutage(t *testing.T) {
 
 // slowServer stands for a Redis whose pipelines take some time.
 type slowServer struct {
-	takes time.Duration
-	err   error
+	takes    time.Duration
+	evenTake time.Duration // in addition, calls with even numbers
+	err      error
 
 	mu                        sync.Mutex
 	inFlight, most, pipelines int
+	calls                     []int
 }
 
-// open returns a database of the server, and a function that makes calls of which each is a piece of its own.
-func (s *slowServer) open(t *testing.T, calls int) (*DB, func(context.Context) []*redis.Cmd) {
+// open returns a database of the server, and a function that makes calls to some slots in turn, of which each is a piece of its own.
+func (s *slowServer) open(t *testing.T, calls, slots int) (*DB, func(context.Context) []*redis.Cmd) {
 	t.Helper()
 	client := redis.NewClient(&redis.Options{})
 	client.AddHook(s)
@@ -103,11 +126,12 @@ func (s *slowServer) open(t *testing.T, calls int) (*DB, func(context.Context) [
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := &DB{Client: client, scripts: scripts, pieces: newPieces()}
+	db := &DB{Client: client, scripts: scripts, pieces: newPieces(), partitions: NewPartitions(slots)}
 	var all []Call
 	var work []int
-	for range calls {
-		all, work = append(all, Call{Script: script.Push, Keys: []string{"key"}}), append(work, pieceWork)
+	for i := range calls {
+		tag := db.partitions[i%slots].Tag
+		all, work = append(all, Call{Script: script.Push, Keys: []string{tag}, Args: []any{i}}), append(work, pieceWork)
 	}
 	return db, func(ctx context.Context) []*redis.Cmd { return db.DoInPieces(ctx, all, work) }
 }
@@ -122,8 +146,16 @@ func (s *slowServer) ProcessPipelineHook(redis.ProcessPipelineHook) redis.Proces
 		s.inFlight++
 		s.pipelines++
 		s.most = max(s.most, s.inFlight)
+		for _, cmd := range cmds {
+			args := cmd.Args()
+			s.calls = append(s.calls, args[len(args)-1].(int))
+		}
+		takes := s.takes
+		if s.calls[len(s.calls)-1]%2 == 0 {
+			takes += s.evenTake
+		}
 		s.mu.Unlock()
-		time.Sleep(s.takes)
+		time.Sleep(takes)
 		s.mu.Lock()
 		s.inFlight--
 		s.mu.Unlock()
