@@ -66,6 +66,7 @@ const (
 	perCompressed       = 4 << 10 // of a message that is compressed for one reader
 	EventsPerPoint      = 3       // live events of one subscription, whether its filter lets them pass or not
 	EventsPerFeed       = 6       // price of one message to a timeline, in live events; its first subscription pays
+	EventsPerRepost     = 6       // of that of a repost in addition: the timeline is searched for its post
 	FreeCheck           = 40      // points of a regular check that are free: one that finds nothing takes fewer
 )
 

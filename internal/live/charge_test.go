@@ -144,6 +144,26 @@ func TestHiddenEntries_AreCharged(t *testing.T) {
 	})
 }
 
+// Attack: for each repost, the newest 100 entries of a watched list are searched for its post, for a third of the price.
+func TestReposts_AreChargedForTheirSearch(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		paying, charged := subscribePaying(t, h)
+		db.elementOf = func(n retwis.PostID) retwis.Element {
+			return retwis.NewElement(2e15+n, bob.Owner, 0, n)
+		}
+		const events = 2 * cost.EventsPerPoint
+		for range events {
+			db.push(alice)
+		}
+		if got := paying.received(); len(got) != events {
+			t.Errorf("received %v", got)
+		}
+		if want := int64(events * (1 + cost.EventsPerFeed + cost.EventsPerRepost) / cost.EventsPerPoint); charged.Load() != want {
+			t.Errorf("charged %d points for %d reposts, want %d", charged.Load(), events, want)
+		}
+	})
+}
+
 // subscribePaying subscribes as a user whose budget is never used up. It returns the points charged.
 func subscribePaying(t *testing.T, h *Hub) (*reader, *atomic.Int64) {
 	t.Helper()

@@ -64,6 +64,9 @@ func (f *feed) send(e retwis.Event) {
 	f.unsent = 0
 	var others map[int64]retwis.Event
 	events := 1 + cost.EventsPerFeed
+	if added, ok := e.(*retwis.PostAdded); ok && added.Edge.Repost != nil {
+		events += cost.EventsPerRepost
+	}
 	for _, s := range f.subscribers {
 		shared := e
 		if s.filter != 0 {
