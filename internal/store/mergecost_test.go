@@ -58,3 +58,36 @@ func TestMerge_TakesAboutAsLongIfAllPostsAreOfOneBucket(t *testing.T) {
 		t.Errorf("the back-fill of posts of the home's bucket took %d us of Redis, and that of others %d us", one, other)
 	}
 }
+
+// Attack: posts waited in the outboxes while lists were built. Those for which the lists had no room took Redis 300 microseconds each, because the
+// whole list was searched for an older post of their author.
+func TestMerge_SearchesAFullListOnce(t *testing.T) {
+	t.Parallel()
+	const waiting = 100
+	url := redistest.Server(t).URL()
+	e, client := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2}), enginetest.Client(t, url)
+	people := e.Apart(2)
+	reader, author := people[0], people[1]
+	release := e.HoldOutbox(author)
+	made := make([]retwis.PostID, waiting)
+	for i := range made {
+		made[i] = e.Post(author, "x")
+	}
+	if _, err := e.Importer().FollowAll(t.Context(), []retwis.Followings{{Reader: reader, Authors: []retwis.UserID{author}}}); err != nil {
+		t.Fatal(err)
+	}
+	want := enginetest.Newest(made)
+	if got := e.Read(retwis.Home(reader)); !slices.Equal(got, want) {
+		t.Fatalf("the build brought %v, want %v", got, want)
+	}
+	before := commandStat(t, client, "lrange", "calls")
+	e.Work(fanout.Options{})
+	release()
+	e.Drain()
+	if n := commandStat(t, client, "lrange", "calls") - before; n > waiting/2 {
+		t.Errorf("%d posts were delivered with %d searches", waiting, n)
+	}
+	if got := e.Read(retwis.Home(reader)); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

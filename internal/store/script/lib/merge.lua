@@ -108,6 +108,15 @@ local function ceilings_by_bucket(entries, posts)
   return ceilings, unknown
 end
 
+-- least returns the entry with the least id of at least one.
+local function least(entries)
+  local oldest = entries[1]
+  for _, entry in ipairs(entries) do
+    oldest = below(entry, oldest) and entry or oldest
+  end
+  return oldest
+end
+
 -- holds_older reports whether a trimmed list holds an older post that may be of the same author.
 local function holds_older(list, post)
   return ceilings_by_bucket(redis.call('LRANGE', list, 0, -1), { post })[1] ~= nil
@@ -125,9 +134,19 @@ end
 -- build adds the post, or has no room for it. But if the list holds an older post of the author, the post
 -- goes above that: it arrived late, or the clock of its partition is behind, and the build may not read it.
 -- The end of the build raises the epoch. If the place of the post is unknown, the list is built again.
-local function insert_post(list, post, cap)
+--
+-- After a build, thousands of posts may wait for which the list has no room. The merge marks remember the first and the last entry of a
+-- list of which the last one is the oldest. While they are the same, the list holds no older post.
+--
+-- marks, name   key of a merge mark of the timeline, and its name
+local function insert_post(list, post, cap, marks, name)
   local last = redis.call('LINDEX', list, -1)
-  if not last or redis.call('LPOS', list, post) then
+  if not last then
+    return false
+  end
+  local no_room, ends_in = not is_mark(last) and below(post, last), name .. ':ends'
+  local known_ends = no_room and redis.call('LINDEX', list, 0) .. ' ' .. last
+  if no_room and redis.call('HGET', marks, ends_in) == known_ends or redis.call('LPOS', list, post) then
     return false
   end
   local entries, ends = redis.call('LRANGE', list, 0, -1), ''
@@ -135,7 +154,10 @@ local function insert_post(list, post, cap)
     entries[#entries], ends = nil, last
   end
   local ceilings, unknown = ceilings_by_bucket(entries, { post })
-  if not ceilings[1] and (ends == 'b' or ends == '' and below(post, last)) then
+  if not ceilings[1] and (ends == 'b' or no_room) then
+    if no_room and least(entries) == last then
+      redis.call('HSET', marks, ends_in, known_ends)
+    end
     return false
   end
   if unknown then

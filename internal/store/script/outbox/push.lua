@@ -108,7 +108,7 @@ for i = served + 1, count do
     searched = searched + 1
   end
   if merged[i] then
-    if insert_post(list, element, cap) then
+    if insert_post(list, element, cap, mark_keys[1], readers[i]) then
       pushed = pushed + 1
       call('HINCRBY', ARGV[14] .. found[i], 'epoch', 1)
       if online[i] == 1 then
