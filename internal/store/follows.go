@@ -59,6 +59,7 @@ func (s *Follows) follow(ctx context.Context, reader, author retwis.UserID, repo
 		},
 		Args: []any{
 			reader.String(), author.String(), s.options.FollowLimit, p.Tag + ":", reposts, s.db.Publish, p.Prefix(rdb.LiveChannels),
+			s.options.OutboxLimit,
 		},
 	})
 	if err != nil {
@@ -76,6 +77,8 @@ func (s *Follows) follow(ctx context.Context, reader, author retwis.UserID, repo
 	case "limit":
 		return retwis.FieldError(retwis.CodeLimitReached, "userId",
 			"you follow %d users, which is the maximum: unfollow someone first", s.options.FollowLimit)
+	case "full":
+		return outboxFull()
 	default:
 		return fmt.Errorf("%s follows %s: reply %v", reader, author, answer)
 	}

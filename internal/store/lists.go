@@ -94,7 +94,7 @@ func (s *Lists) AddListMember(ctx context.Context, owner retwis.UserID, id retwi
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.AddMember,
 		Keys:   []string{p.List(id).Properties(), p.List(id).Members(), p.User(author).Listed(), p.Clock(), p.Outbox()},
-		Args:   []any{owner.String(), id.String(), author.String(), retwis.MaxListMembers},
+		Args:   []any{owner.String(), id.String(), author.String(), retwis.MaxListMembers, s.options.OutboxLimit},
 	})
 	if err != nil {
 		return fmt.Errorf("add %s to list %s: %w", author, id, err)
@@ -133,6 +133,8 @@ func listState(state string) error {
 		return retwis.ErrListNotOwned
 	case "limit":
 		return retwis.FieldError(retwis.CodeLimitReached, "userId", "the list has %d members, which is the maximum: remove one first", retwis.MaxListMembers)
+	case "full":
+		return outboxFull()
 	default:
 		return fmt.Errorf("unexpected reply %q of a list script", state)
 	}

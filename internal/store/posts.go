@@ -98,7 +98,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 
 // outboxFull returns the error of a write whose outbox holds too many entries.
 func outboxFull() error {
-	e := retwis.Errorf(retwis.CodeRateLimited, "too many posts are waiting for delivery: try again later")
+	e := retwis.Errorf(retwis.CodeRateLimited, "too many changes are waiting for delivery: try again later")
 	e.RetryAfterSeconds = 5
 	return e
 }

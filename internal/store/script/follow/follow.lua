@@ -5,9 +5,9 @@
 --        4 clock   5 outbox   6 users whose reposts the home does not show   7 online   8 online nodes
 -- ARGV   1 reader   2 author   3 follow limit   4 tag of the partition and ':'
 --        5 '1' to show reposts, '0' to hide them, '' for the default: shown, or unchanged if the edge exists
---        6 PUBLISH or SPUBLISH   7 channel prefix
+--        6 PUBLISH or SPUBLISH   7 channel prefix   8 outbox limit
 -- Reply  { 'ok', version, followers of the author here }, { 'no_user' } if there is no such reader,
---        or { 'limit' }
+--        { 'limit' }, or { 'full' }
 --@include clock
 --@include ids
 --@include list
@@ -26,6 +26,9 @@ local instant, shown_reposts = string.format('%.0f', tick(KEYS[4])), ARGV[5]
 if not redis.call('ZSCORE', KEYS[2], ARGV[2]) then
   if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then
     return { 'limit' }
+  end
+  if redis.call('XLEN', KEYS[5]) >= tonumber(ARGV[8]) then
+    return { 'full' }
   end
   redis.call('ZADD', KEYS[2], instant, ARGV[2])
   redis.call('ZADD', KEYS[3], instant, ARGV[1])

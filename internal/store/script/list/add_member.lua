@@ -2,8 +2,8 @@
 -- It does not change an existing membership.
 --
 -- KEYS   1 list   2 members   3 lists of this partition that contain the author   4 clock   5 outbox
--- ARGV   1 owner   2 list   3 author   4 maximum number of members
--- Reply  'ok', 'missing', 'forbidden' if the list has another owner, or 'limit'
+-- ARGV   1 owner   2 list   3 author   4 maximum number of members   5 outbox limit
+-- Reply  'ok', 'missing', 'forbidden' if the list has another owner, 'limit', or 'full'
 --@include clock
 --@include listowner
 
@@ -13,6 +13,9 @@ if state ~= 'ok' or redis.call('ZSCORE', KEYS[2], ARGV[3]) then
 end
 if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[4]) then
   return 'limit'
+end
+if redis.call('XLEN', KEYS[5]) >= tonumber(ARGV[5]) then
+  return 'full'
 end
 local instant = string.format('%.0f', tick(KEYS[4]))
 redis.call('ZADD', KEYS[2], instant, ARGV[3])
