@@ -28,18 +28,22 @@ func newPieces() *fair.Gate[*redis.Client] {
 // the work of each call, in pushes to a timeline. Calls with keys of one slot run in their order.
 func (db *DB) DoInPieces(ctx context.Context, calls []Call, work []int) []*redis.Cmd {
 	results := make([]*redis.Cmd, len(calls))
+	workOf := func(call int) int { return work[call] }
 	var running sync.WaitGroup
 	for master, group := range db.byMaster(ctx, calls) {
-		for _, lane := range lanes(calls, group) {
-			running.Go(func() { db.doLane(ctx, master, calls, work, lane, results) })
+		for _, lane := range lanes(calls, group, workOf) {
+			running.Go(func() { db.doLane(ctx, master, calls, workOf, lane, results) })
 		}
 	}
 	running.Wait()
 	return results
 }
 
-// lanes divides a group of calls by their slots into as many lanes as may be in flight at a master.
-func lanes(calls []Call, group []int) [][]int {
+// lanes divides a group of calls by their slots into as many lanes as may be in flight at a master. What fits in one piece is not divided.
+func lanes(calls []Call, group []int, workOf func(call int) int) [][]int {
+	if pieceLength(group, workOf, pieceWork) == len(group) {
+		return [][]int{group}
+	}
 	lanes := make([][]int, piecesInFlight)
 	ofSlot := map[int]int{}
 	for _, i := range group {
@@ -55,8 +59,7 @@ func lanes(calls []Call, group []int) [][]int {
 }
 
 // doLane runs calls to one master in their order.
-func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, work, lane []int, results []*redis.Cmd) {
-	workOf := func(call int) int { return work[call] }
+func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, workOf func(call int) int, lane []int, results []*redis.Cmd) {
 	for len(lane) > 0 {
 		piece := lane[:pieceLength(lane, workOf, pieceWork)]
 		lane = lane[len(piece):]

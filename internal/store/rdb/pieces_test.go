@@ -33,7 +33,7 @@ func TestDoInPieces_LimitsPipelinesInFlight(t *testing.T) {
 	t.Parallel()
 	const rounds, calls, took = 6, 20, time.Millisecond
 	server := &slowServer{takes: took}
-	db, run := server.open(t, calls, 1)
+	db, run := server.open(t, calls, 1, pieceWork)
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var all sync.WaitGroup
@@ -64,7 +64,7 @@ func TestDoInPieces_KeepsTheOrderOfEachSlot(t *testing.T) {
 	t.Parallel()
 	const calls, slots = 20, 5
 	server := &slowServer{takes: time.Millisecond, evenTake: 10 * time.Millisecond}
-	_, run := server.open(t, calls, slots)
+	_, run := server.open(t, calls, slots, pieceWork)
 	synctest.Test(t, func(t *testing.T) {
 		run(t.Context())
 		last := map[int]int{}
@@ -80,12 +80,25 @@ func TestDoInPieces_KeepsTheOrderOfEachSlot(t *testing.T) {
 	})
 }
 
+// Two calls to two partitions, which is what a post of a small author takes, are one exchange.
+func TestDoInPieces_SendsLittleWorkAtOnce(t *testing.T) {
+	t.Parallel()
+	server := &slowServer{takes: time.Millisecond}
+	_, run := server.open(t, 5, 5, pieceWork/5)
+	synctest.Test(t, func(t *testing.T) {
+		run(t.Context())
+		if server.pipelines != 1 || len(server.calls) != 5 {
+			t.Errorf("%d calls in %d pipelines, want 5 in one", len(server.calls), server.pipelines)
+		}
+	})
+}
+
 // A server that does not answer does not make many rounds wait for each other, nor one round for each of its calls.
 func TestDoInPieces_FailsOnceInAnOutage(t *testing.T) {
 	t.Parallel()
 	outage := &net.OpError{Op: "read", Err: errors.New("no answer")}
 	server := &slowServer{takes: 3 * time.Second, err: outage}
-	_, run := server.open(t, 20, 4)
+	_, run := server.open(t, 20, 4, pieceWork)
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var rounds sync.WaitGroup
@@ -116,8 +129,8 @@ type slowServer struct {
 	calls                     []int
 }
 
-// open returns a database of the server, and a function that makes calls to some slots in turn, of which each is a piece of its own.
-func (s *slowServer) open(t *testing.T, calls, slots int) (*DB, func(context.Context) []*redis.Cmd) {
+// open returns a database of the server, and a function that makes calls to some slots in turn.
+func (s *slowServer) open(t *testing.T, calls, slots, workOfEach int) (*DB, func(context.Context) []*redis.Cmd) {
 	t.Helper()
 	client := redis.NewClient(&redis.Options{})
 	client.AddHook(s)
@@ -131,7 +144,7 @@ func (s *slowServer) open(t *testing.T, calls, slots int) (*DB, func(context.Con
 	var work []int
 	for i := range calls {
 		tag := db.partitions[i%slots].Tag
-		all, work = append(all, Call{Script: script.Push, Keys: []string{tag}, Args: []any{i}}), append(work, pieceWork)
+		all, work = append(all, Call{Script: script.Push, Keys: []string{tag}, Args: []any{i}}), append(work, workOfEach)
 	}
 	return db, func(ctx context.Context) []*redis.Cmd { return db.DoInPieces(ctx, all, work) }
 }
