@@ -20,7 +20,7 @@ func Elements(ctx context.Context, r *measure.Run) error {
 		return err
 	}
 	defer w.Close()
-	if err := w.FillHomes(ctx, kept); err != nil {
+	if err := w.FillHomes(ctx, kept, retwis.Plain); err != nil {
 		return err
 	}
 	var ofReply, ofRepost, ofPost []float64

@@ -24,7 +24,7 @@ func FanOut(ctx context.Context, r *measure.Run) error {
 		return err
 	}
 	defer w.Close()
-	if err := w.FillHomes(ctx, kept); err != nil {
+	if err := w.FillHomes(ctx, kept, retwis.Plain); err != nil {
 		return err
 	}
 	rate, err := deliver(ctx, w, author, posts, followers)

@@ -30,7 +30,7 @@ func Memory(ctx context.Context, r *measure.Run) error {
 		return err
 	}
 
-	perEntry, err := growth(ctx, w, users*entries, func() error { return w.FillHomes(ctx, entries) })
+	perEntry, err := growth(ctx, w, users*entries, func() error { return w.FillHomes(ctx, entries, retwis.Plain) })
 	if err != nil {
 		return err
 	}
@@ -42,6 +42,21 @@ func Memory(ctx context.Context, r *measure.Run) error {
 		Name: fmt.Sprintf("Redis memory per entry of a home timeline of %d", entries), Unit: "bytes", Value: perEntry,
 		Goal: measure.AtMost(11), Beside: []measure.Baseline{beside},
 	})
+
+	for _, of := range []struct {
+		name      string
+		elementOf func(retwis.PostID) retwis.Element
+	}{
+		{"reply", func(id retwis.PostID) retwis.Element { return retwis.NewElement(id, people[0], people[1], 0) }},
+		{"repost", func(id retwis.PostID) retwis.Element { return retwis.NewElement(id, people[0], 0, id-1) }},
+	} {
+		more := entries / 4
+		bytes, err := growth(ctx, w, users*more, func() error { return w.FillHomes(ctx, more, of.elementOf) })
+		if err != nil {
+			return err
+		}
+		r.Add(measure.Figure{Name: "Redis memory per " + of.name + " of a home timeline", Unit: "bytes", Value: bytes, Goal: measure.AtMost(70)})
+	}
 
 	if err := addFollows(ctx, w, people, follows); err != nil {
 		return err

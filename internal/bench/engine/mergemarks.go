@@ -29,7 +29,7 @@ func MergeMarks(ctx context.Context, r *measure.Run) error {
 	if err := buildHomes(ctx, w, author, followers); err != nil {
 		return err
 	}
-	if err := w.FillHomes(ctx, kept); err != nil {
+	if err := w.FillHomes(ctx, kept, retwis.Plain); err != nil {
 		return err
 	}
 	if marks, err := markKeys(ctx, w); err != nil || len(marks) == 0 {

@@ -109,14 +109,14 @@ func (w *World) AddPostOf(ctx context.Context, author retwis.UserID, text string
 }
 
 // FillHomes gives every home timeline the same number of entries, below those that it has.
-func (w *World) FillHomes(ctx context.Context, entries int) error {
+func (w *World) FillHomes(ctx context.Context, entries int, elementOf func(retwis.PostID) retwis.Element) error {
 	homes, err := w.Raw.Keys(ctx, "*:home:*").Result()
 	if err != nil {
 		return err
 	}
 	values := make([]any, entries)
 	for i := range values {
-		values[i] = PostID(entries - i)
+		values[i] = elementOf(retwis.PostID(PostID(entries - i))).String()
 	}
 	for chunk := range slices.Chunk(homes, 100) {
 		pipe := w.Raw.Pipeline()
