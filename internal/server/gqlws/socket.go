@@ -61,7 +61,7 @@ type closing struct {
 // serve is the goroutine of a socket. It spends most of its time here. With a larger frame
 // its stack would be of the next size, which is twice the memory of an idle socket.
 func (s *socket) serve() {
-	s.conn.Receive(s.handle)
+	s.conn.Receive(s.handle, s.payCompressed)
 	s.end()
 }
 
@@ -112,6 +112,11 @@ func (s *socket) leave(code int, reason string) {
 		return
 	}
 	time.AfterFunc(mutationGrace, func() { s.conn.Close(code, reason) })
+}
+
+// payCompressed charges the client for compressed bytes. It reports false if the client has no budget left.
+func (s *socket) payCompressed(bytes int) bool {
+	return s.handler.Runner.Admit(s.ctx, bytes, 0, cost.Inflated(bytes)) == nil
 }
 
 // handle processes one message.

@@ -10,8 +10,12 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Receive calls handle with each text message, one at a time, until the connection ends.
-func (c *Conn) Receive(handle func(message []byte)) {
+// Receive calls handle with each text message, one at a time, until the connection ends. If messages are compressed, it calls pay with
+// the number of bytes that arrived, before it decompresses them. The connection closes when pay returns false.
+func (c *Conn) Receive(handle func(message []byte), pay func(bytes int) bool) {
+	if c.gzip {
+		c.wire.pay = pay
+	}
 	for {
 		c.wire.begin(c.isClosing())
 		kind, r, err := c.ws.NextReader()
@@ -96,8 +100,12 @@ func (c *Conn) messageArrived() {
 // readEnded ends a connection from which nothing more arrives. A client that has sent a
 // close frame is sent the answer first, if that takes a writer.
 func (c *Conn) readEnded(err error) {
-	if errors.Is(err, errTooManyFrames) {
+	switch {
+	case errors.Is(err, errTooManyFrames):
 		c.Close(websocket.ClosePolicyViolation, err.Error())
+		c.discard()
+	case errors.Is(err, errUnpaid):
+		c.Close(CodeTryAgainLater, err.Error())
 		c.discard()
 	}
 	closed, ok := errors.AsType[*websocket.CloseError](err)

@@ -17,7 +17,10 @@ const (
 	wirePerByte   = 2
 )
 
-var errTooManyFrames = errors.New("a message has too many frames for its length")
+var (
+	errTooManyFrames = errors.New("a message has too many frames for its length")
+	errUnpaid        = errors.New("the rate limit is used up")
+)
 
 // Upgrade upgrades a request to a websocket for [New].
 func Upgrade(upgrader *websocket.Upgrader, w http.ResponseWriter, r *http.Request, header http.Header) (*websocket.Conn, error) {
@@ -56,11 +59,12 @@ type Metered interface {
 // wire is a connection that bounds the bytes of a message. One goroutine reads.
 type wire struct {
 	net.Conn
-	below             net.Conn // to read from
-	meter             Metered  // nil if the connection is not metered
-	last, room        int      // of the last read
-	received, allowed int      // bytes since the message began
-	dropping          bool     // whether messages are dropped
+	below             net.Conn             // to read from
+	meter             Metered              // nil if the connection is not metered
+	last, room        int                  // of the last read
+	received, allowed int                  // bytes since the message began
+	pay               func(bytes int) bool // for compressed bytes; nil if messages are not compressed
+	dropping          bool                 // whether messages are dropped
 }
 
 func newWire(conn net.Conn) *wire {
@@ -84,6 +88,9 @@ func (w *wire) Read(b []byte) (int, error) {
 	n, err := w.below.Read(b)
 	w.received += n
 	w.last = n
+	if n > 0 && w.pay != nil && !w.pay(n) {
+		return 0, errUnpaid
+	}
 	return n, err //nolint:wrapcheck // a method of the connection
 }
 
