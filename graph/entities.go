@@ -50,13 +50,20 @@ func postEntities(ctx context.Context, post *retwis.Post) ([]TextEntity, error) 
 	if err != nil {
 		return nil, err
 	}
-	entities = append(entities, hashtags(post)...)
+	tags, err := hashtags(ctx, post)
+	if err != nil {
+		return nil, err
+	}
+	entities = append(entities, tags...)
 	sortEntities(entities)
 	return entities, nil
 }
 
 // hashtags returns the hashtags in the text of a post. The post stores the ids of its different hashtags in the order of the text.
-func hashtags(post *retwis.Post) []TextEntity {
+func hashtags(ctx context.Context, post *retwis.Post) ([]TextEntity, error) {
+	if err := payForFolding(ctx, post.Text); err != nil {
+		return nil, err
+	}
 	var found []TextEntity
 	ids, left := map[string]retwis.TagID{}, post.Tags
 	for _, tag := range retwis.FindHashtags(post.Text) {
@@ -67,7 +74,12 @@ func hashtags(post *retwis.Post) []TextEntity {
 		}
 		found = append(found, &TextHashtag{tag.TextRange, tag.Name, tag.Folded, id})
 	}
-	return found
+	return found, nil
+}
+
+// payForFolding charges for the folding of the hashtags in a text.
+func payForFolding(ctx context.Context, text string) error {
+	return cost.Walk(ctx, retwis.FoldedBytes(text)*rowsPerFoldedByte)
 }
 
 // tag returns the hashtag of a part of a text, or nil.
@@ -108,8 +120,10 @@ func bioMentions(user *retwis.User) []string {
 	return names[:min(len(names), maxBioMentions)]
 }
 
-// bytesPerRow is how many bytes of a text are searched in the time that Redis takes to read a row.
-const bytesPerRow = 2
+const (
+	bytesPerRow       = 2 // bytes of a text that are searched in the time that Redis takes to read a row
+	rowsPerFoldedByte = 2 // rows that it reads while a byte of a hashtag is folded
+)
 
 // textEntities returns the links in a text, and the mentions of these users.
 func textEntities(ctx context.Context, text string, mentioned []*retwis.User) ([]TextEntity, error) {

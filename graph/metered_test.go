@@ -292,6 +292,25 @@ func TestMentions_AreChargedByWhatIsReturned(t *testing.T) {
 	}
 }
 
+// Attack: 49 characters of a hashtag became 882 when it was folded, and 50 such posts took 66 milliseconds for a third of the price.
+func TestHashtags_AreChargedForFolding(t *testing.T) {
+	t.Parallel()
+	const expanding = "\ufdfa"
+	rows := func(text string) int {
+		a := newAPI(Options{})
+		a.addPost(a.addUser("alice"), text)
+		final, response := a.ask(t.Context(), t, `{ publicTimeline { posts(first: 1) { edges { node { entities { start } } } } } }`)
+		if len(response.Errors) > 0 {
+			t.Fatal(response.Errors)
+		}
+		return final.Work.Rows
+	}
+	text := strings.Repeat(expanding, 40)
+	if got, want := rows("#"+text)-rows("x"+text), len(text)*rowsPerFoldedByte; got != want {
+		t.Errorf("a hashtag of %d bytes is charged %d rows more than other text, want %d", len(text), got, want)
+	}
+}
+
 // Attack: each event that is executed for one subscriber is charged, and the subscription ends without budget.
 func TestRenderFor_ChargesEachEvent(t *testing.T) {
 	t.Parallel()

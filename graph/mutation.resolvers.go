@@ -89,6 +89,9 @@ func (r *mutationResolver) CreatePost(ctx context.Context, input CreatePostInput
 	var edge retwis.PostEdge
 	post, err := newPost(viewer, input)
 	if err == nil {
+		err = payForFolding(ctx, post.Text)
+	}
+	if err == nil {
 		edge, err = r.Posts.CreatePost(ctx, post)
 	}
 	if err != nil {

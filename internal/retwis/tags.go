@@ -75,6 +75,22 @@ func FindHashtags(text string) []HashtagRange {
 	return found
 }
 
+// FoldedBytes returns how many bytes of names [FindHashtags] has to fold by tables: all but ASCII. Some characters become eighteen.
+func FoldedBytes(text string) int {
+	total, inName := 0, false
+	for _, r := range text {
+		switch {
+		case r == '#':
+			inName = true
+		case inName && !isTagRune(r):
+			inName = false
+		case inName && r >= utf8.RuneSelf:
+			total += utf8.RuneLen(r)
+		}
+	}
+	return total
+}
+
 // IndexedTags returns the hashtags of a text whose timelines receive the post: the first [MaxPostTags], each once, in the order
 // of the text.
 func IndexedTags(text string) []HashtagRange {

@@ -63,6 +63,14 @@ func TestIndexedTags_AreTheFirstDifferentOnes(t *testing.T) {
 	}
 }
 
+func TestFoldedBytes(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "été": 0, "#go été": 0, "#été été": 4, "#a-été": 0, "x #日本 #été": 10, "##é": 2} {
+		if got := FoldedBytes(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
 func TestFoldTag(t *testing.T) {
 	for _, same := range [][]string{
 		{"go", "Go", "GO", "ＧＯ", "ℊo", "g\ufe0fo", "g\u034fo"},
