@@ -48,10 +48,12 @@ func TestRegistry_ChecksAllSessionsAfterLostMessages(t *testing.T) {
 		token := h.Login(1)
 		ended, stays, nobody := h.Ready(token), h.Ready(h.Login(2)), h.Ready("")
 		h.Accounts.End(token) // without an announcement
-		asked := h.Accounts.Calls()
+		asked, announced := h.Accounts.Calls(), make(chan struct{})
+		h.Accounts.Set(nil, func() { <-announced }) // the first check takes until then
 		for range 5 {
 			h.Server.SessionEnded(retwis.SessionEnd{})
 		}
+		close(announced)
 		ended.ExpectClose(4403)
 		stays.ExpectAlive()
 		nobody.ExpectAlive()

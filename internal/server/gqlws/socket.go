@@ -61,7 +61,7 @@ type closing struct {
 // serve is the goroutine of a socket. It spends most of its time here. With a larger frame
 // its stack would be of the next size, which is twice the memory of an idle socket.
 func (s *socket) serve() {
-	s.conn.Receive(s.handle, s.payCompressed)
+	s.conn.Receive(s.handle)
 	s.end()
 }
 

@@ -117,6 +117,7 @@ func (h *Handler) serve(ws *websocket.Conn, x *httpapi.Exchange) {
 		}),
 		key: clients.KeyOf(ctx),
 	}
+	conn.ChargeCompressed(s.payCompressed)
 	if !h.Registry.Serve(s, s.serve) {
 		h.Sockets.Release(s.key)
 		_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(closeRestart, ""), time.Now().Add(time.Second))

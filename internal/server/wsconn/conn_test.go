@@ -164,7 +164,7 @@ func TestConn_MessageRules(t *testing.T) {
 				go c.Receive(func(message []byte) {
 					got = append(got, string(message))
 					c.Close(websocket.CloseNormalClosure, "")
-				}, nil)
+				})
 				if err := client.WriteMessage(tt.kind, []byte(tt.text)); err != nil {
 					t.Fatal(err)
 				}
@@ -207,7 +207,7 @@ func TestConn_RefusesFramesWithoutText(t *testing.T) {
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
-					c.Receive(func([]byte) { c.Close(websocket.CloseNormalClosure, "") }, nil)
+					c.Receive(func([]byte) { c.Close(websocket.CloseNormalClosure, "") })
 				}()
 				go func() {
 					frames := tt.start + strings.Repeat(tt.rest, tt.repeats) + "\x80\x80" + mask // the end of the message
@@ -242,7 +242,7 @@ func TestConn_HandlesFewFramesWhileItCloses(t *testing.T) {
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
-					c.Receive(func([]byte) {}, nil)
+					c.Receive(func([]byte) {})
 				}()
 				go func() { _, _ = client.NetConn().Write([]byte(flood)) }()
 				for err := error(nil); err == nil; {
@@ -274,7 +274,7 @@ func TestConn_ReadsSeldomWhileItCloses(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			c.Receive(func([]byte) { t.Error("a message is complete") }, nil)
+			c.Receive(func([]byte) { t.Error("a message is complete") })
 		}()
 		const most = freeWireBytes/len(frame) + int(lingerWait/discardPause) + 2 // the first frame, and the one that ends the connection
 		written := 0

@@ -10,12 +10,16 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Receive calls handle with each text message, one at a time, until the connection ends. If messages are compressed, it calls pay with
-// the number of bytes that arrived, before it decompresses them. The connection closes when pay returns false.
-func (c *Conn) Receive(handle func(message []byte), pay func(bytes int) bool) {
+// ChargeCompressed makes [Conn.Receive] call pay with the number of bytes that arrived, before it reads more, if messages are compressed.
+// The connection closes when pay returns false.
+func (c *Conn) ChargeCompressed(pay func(bytes int) bool) {
 	if c.gzip {
 		c.wire.pay = pay
 	}
+}
+
+// Receive calls handle with each text message, one at a time, until the connection ends.
+func (c *Conn) Receive(handle func(message []byte)) {
 	for {
 		c.wire.begin(c.isClosing())
 		kind, r, err := c.ws.NextReader()

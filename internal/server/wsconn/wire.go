@@ -77,21 +77,31 @@ func newWire(conn net.Conn) *wire {
 
 // Read implements [net.Conn].
 func (w *wire) Read(b []byte) (int, error) {
-	if w.received > w.allowed {
-		return 0, errTooManyFrames
-	}
-	if w.meter != nil {
-		w.meter.AccountFor(w.last, w.room)
-		w.meter.Pause()
+	if err := w.accountForLast(); err != nil {
+		return 0, err
 	}
 	w.room = len(b)
 	n, err := w.below.Read(b)
 	w.received += n
 	w.last = n
-	if n > 0 && w.pay != nil && !w.pay(n) {
-		return 0, errUnpaid
-	}
 	return n, err //nolint:wrapcheck // a method of the connection
+}
+
+// accountForLast accounts for the last read. Its frame must not be part of that of Read: see [Metered].
+//
+//go:noinline
+func (w *wire) accountForLast() error {
+	if w.received > w.allowed {
+		return errTooManyFrames
+	}
+	if w.pay != nil && w.last > 0 && !w.pay(w.last) {
+		return errUnpaid
+	}
+	if w.meter != nil {
+		w.meter.AccountFor(w.last, w.room)
+		w.meter.Pause()
+	}
+	return nil
 }
 
 // begin is called before a message is read. On a connection that is closing, messages are dropped. All of them together may take
