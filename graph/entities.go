@@ -50,20 +50,16 @@ func postEntities(ctx context.Context, post *retwis.Post) ([]TextEntity, error) 
 	if err != nil {
 		return nil, err
 	}
-	tags, err := hashtags(ctx, post)
-	if err != nil {
+	if err := payForFolding(ctx, post.Text); err != nil {
 		return nil, err
 	}
-	entities = append(entities, tags...)
+	entities = append(entities, hashtags(post)...)
 	sortEntities(entities)
 	return entities, nil
 }
 
 // hashtags returns the hashtags in the text of a post. The post stores the ids of its different hashtags in the order of the text.
-func hashtags(ctx context.Context, post *retwis.Post) ([]TextEntity, error) {
-	if err := payForFolding(ctx, post.Text); err != nil {
-		return nil, err
-	}
+func hashtags(post *retwis.Post) []TextEntity {
 	var found []TextEntity
 	ids, left := map[string]retwis.TagID{}, post.Tags
 	for _, tag := range retwis.FindHashtags(post.Text) {
@@ -74,7 +70,7 @@ func hashtags(ctx context.Context, post *retwis.Post) ([]TextEntity, error) {
 		}
 		found = append(found, &TextHashtag{tag.TextRange, tag.Name, tag.Folded, id})
 	}
-	return found, nil
+	return found
 }
 
 // payForFolding charges for the folding of the hashtags in a text.

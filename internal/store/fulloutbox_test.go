@@ -27,42 +27,45 @@ func TestFullOutbox_RefusesNewWork(t *testing.T) {
 		e.Post(reader, "x")
 	}
 	ctx := t.Context()
-	refused := map[string]func() error{
-		"post": func() error {
+	type change struct {
+		name string
+		do   func() error
+	}
+	refused := []change{
+		{"post", func() error {
 			_, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: reader, Text: "x", IdempotencyKey: e.Key()})
 			return err
-		},
-		"repost": func() error {
+		}},
+		{"repost", func() error {
 			_, err := e.Posts.Repost(ctx, reader, repostable)
 			return err
-		},
-		"follow":     func() error { return e.Follows.Follow(ctx, reader, other) },
-		"new member": func() error { return e.Lists.AddListMember(ctx, reader, list, other) },
+		}},
+		{"follow", func() error { return e.Follows.Follow(ctx, reader, other) }},
+		{"new member", func() error { return e.Lists.AddListMember(ctx, reader, list, other) }},
 	}
-	for name, do := range refused {
-		if busy, ok := errors.AsType[*retwis.Error](do()); !ok || busy.Code != retwis.CodeRateLimited || busy.RetryAfterSeconds == 0 {
-			t.Errorf("%s: %v, want RATE_LIMITED", name, busy)
+	for _, c := range refused {
+		if busy, ok := errors.AsType[*retwis.Error](c.do()); !ok || busy.Code != retwis.CodeRateLimited || busy.RetryAfterSeconds == 0 {
+			t.Errorf("%s: %v, want RATE_LIMITED", c.name, busy)
 		}
 	}
 	if follows, err := e.Follows.Follows(ctx, reader, []retwis.UserID{followed, other}); err != nil || !follows[0] || follows[1] {
 		t.Errorf("follows %v: %v", follows, err)
 	}
-	allowed := map[string]func() error{
-		"follow of a user who is followed": func() error { return e.Follows.Follow(ctx, reader, followed) },
-		"member who is on the list":        func() error { return e.Lists.AddListMember(ctx, reader, list, listed) },
-		"unfollow":                         func() error { return e.Follows.Unfollow(ctx, reader, followed) },
-		"removal of a member":              func() error { return e.Lists.RemoveListMember(ctx, reader, list, listed) },
-	}
-	for _, name := range []string{"follow of a user who is followed", "member who is on the list", "unfollow", "removal of a member"} {
-		if err := allowed[name](); err != nil {
-			t.Errorf("%s: %v", name, err)
+	for _, c := range []change{
+		{"follow of a user who is followed", func() error { return e.Follows.Follow(ctx, reader, followed) }},
+		{"member who is on the list", func() error { return e.Lists.AddListMember(ctx, reader, list, listed) }},
+		{"unfollow", func() error { return e.Follows.Unfollow(ctx, reader, followed) }},
+		{"removal of a member", func() error { return e.Lists.RemoveListMember(ctx, reader, list, listed) }},
+	} {
+		if err := c.do(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 	e.Work(fanout.Options{})
 	e.Drain()
-	for _, name := range []string{"post", "repost", "follow", "new member"} {
-		if err := refused[name](); err != nil {
-			t.Errorf("%s after the worker's return: %v", name, err)
+	for _, c := range refused {
+		if err := c.do(); err != nil {
+			t.Errorf("%s after the worker's return: %v", c.name, err)
 		}
 	}
 	e.Drain()
