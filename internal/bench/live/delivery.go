@@ -38,6 +38,7 @@ func perEvent(ctx context.Context, r *measure.Run, d *database) error {
 	}
 	add("CPU per event and subscriber", "µs", measure.Goal{}, func(c cost) float64 { return c.perEvent }, measure.AtMost(1), measure.AtMost(0.5))
 	add("memory per idle subscriber", "KB", measure.AtMost(8), func(c cost) float64 { return c.memory })
+	add("stacks per idle subscriber", "KB", measure.AtMost(5), func(c cost) float64 { return c.stacks })
 	add("goroutines per idle subscriber", "", measure.Goal{}, func(c cost) float64 { return c.goroutines })
 	r.Add(measure.Figure{
 		Name: fmt.Sprintf("live, %d subscribers: executions per event", fans), Value: costs[Ours].executions, Goal: measure.AtMost(1),

@@ -71,6 +71,7 @@ func Delivery(ctx context.Context, r *measure.Run) error {
 type cost struct {
 	perEvent   float64 // CPU time per event and subscriber, in µs
 	memory     float64 // per idle subscriber, in KB
+	stacks     float64 // of it
 	goroutines float64 // per idle subscriber
 	executions float64 // per event
 }
@@ -120,6 +121,7 @@ func (d *database) deliver(ctx context.Context, kind string, nodes, fans, posts 
 	return cost{
 		perEvent:   micros(after.CPU-idle.CPU) / float64(posts*fans),
 		memory:     float64(idle.Memory-before.Memory) / 1024 / added,
+		stacks:     float64(idle.Stacks-before.Stacks) / 1024 / added,
 		goroutines: float64(idle.Goroutines-before.Goroutines) / added,
 		executions: float64(after.Executions-idle.Executions) / float64(posts),
 	}, nil

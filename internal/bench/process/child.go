@@ -114,7 +114,12 @@ func StartChild(ctx context.Context, kind, redisURL string) (*Child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	c := &Child{Kind: kind, cmd: exec.CommandContext(ctx, self, "child", kind, "--redis-url", redisURL)}
+	return StartChildOf(ctx, self, kind, redisURL)
+}
+
+// StartChildOf is [StartChild] for another build of this program.
+func StartChildOf(ctx context.Context, program, kind, redisURL string) (c *Child, err error) {
+	c = &Child{Kind: kind, cmd: exec.CommandContext(ctx, program, "child", kind, "--redis-url", redisURL)}
 	c.cmd.Stderr = os.Stderr
 	if c.input, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 type Usage struct {
 	CPU        time.Duration // user and system time
 	Memory     int64         // resident, in bytes
+	Stacks     int64         // of goroutines, in bytes
 	Goroutines int
 	Clients    int   // of a server of subscriptions
 	Executions int64 // of GraphQL operations for events
@@ -33,9 +34,12 @@ func OwnUsage() (Usage, error) {
 	if err != nil {
 		return Usage{}, fmt.Errorf("read the memory: %w", err)
 	}
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
 	return Usage{
 		CPU:        time.Duration(r.Utime.Nano() + r.Stime.Nano()),
 		Memory:     pages * int64(os.Getpagesize()),
+		Stacks:     int64(memory.StackInuse),
 		Goroutines: runtime.NumGoroutine(),
 	}, nil
 }
@@ -45,6 +49,7 @@ func Sum(all []Usage) (sum Usage) {
 	for _, u := range all {
 		sum.CPU += u.CPU
 		sum.Memory += u.Memory
+		sum.Stacks += u.Stacks
 		sum.Goroutines += u.Goroutines
 		sum.Clients += u.Clients
 		sum.Executions += u.Executions
