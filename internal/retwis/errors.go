@@ -98,6 +98,7 @@ var (
 	ErrNotOwner         = FieldError(CodeNotOwner, "postId", "only the author can delete a post")
 	ErrSessionNotFound  = FieldError(CodeNotFound, "sessionId", "session not found")
 	ErrSelfFollow       = FieldError(CodeSelfFollow, "userId", "you cannot follow yourself")
+	ErrOutboxFull       = &Error{Code: CodeRateLimited, Message: "too many changes are waiting for delivery: try again later", RetryAfterSeconds: 5}
 )
 
 // Unavailable returns the error for a failure that passes without a change of the request, such as an outage of Redis.

@@ -78,7 +78,7 @@ func (s *Follows) follow(ctx context.Context, reader, author retwis.UserID, repo
 		return retwis.FieldError(retwis.CodeLimitReached, "userId",
 			"you follow %d users, which is the maximum: unfollow someone first", s.options.FollowLimit)
 	case "full":
-		return outboxFull()
+		return retwis.ErrOutboxFull
 	default:
 		return fmt.Errorf("%s follows %s: reply %v", reader, author, answer)
 	}

@@ -134,7 +134,7 @@ func listState(state string) error {
 	case "limit":
 		return retwis.FieldError(retwis.CodeLimitReached, "userId", "the list has %d members, which is the maximum: remove one first", retwis.MaxListMembers)
 	case "full":
-		return outboxFull()
+		return retwis.ErrOutboxFull
 	default:
 		return fmt.Errorf("unexpected reply %q of a list script", state)
 	}

@@ -74,7 +74,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	case "unquotable":
 		return retwis.PostEdge{}, retwis.ErrNothingToQuote
 	case "full":
-		return retwis.PostEdge{}, outboxFull()
+		return retwis.PostEdge{}, retwis.ErrOutboxFull
 	default:
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: reply %q", post.Author, fields[0])
 	}
@@ -94,13 +94,6 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 			Quoted: refers.quoted, CreatedAt: id.CreatedAt(),
 		},
 	}, nil
-}
-
-// outboxFull returns the error of a write whose outbox holds too many entries.
-func outboxFull() error {
-	e := retwis.Errorf(retwis.CodeRateLimited, "too many changes are waiting for delivery: try again later")
-	e.RetryAfterSeconds = 5
-	return e
 }
 
 // resolveMentions returns the users whom a text mentions, each once.

@@ -49,7 +49,7 @@ func (s *Posts) Repost(ctx context.Context, user retwis.UserID, post retwis.Post
 	case "no_user":
 		return retwis.Element{}, retwis.ErrUnauthenticated
 	case "full":
-		return retwis.Element{}, outboxFull()
+		return retwis.Element{}, retwis.ErrOutboxFull
 	default:
 		return retwis.Element{}, fmt.Errorf("repost post %s: reply %q", original, fields[0])
 	}

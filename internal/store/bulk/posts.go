@@ -49,9 +49,7 @@ func (s *Importer) importPosts(ctx context.Context, imports []retwis.PostImport)
 			added += int(n)
 		case "no_user":
 		case "full", "early": // "early": an earlier import of the source found a full outbox
-			e := retwis.Errorf(retwis.CodeRateLimited, "too many posts are waiting for delivery: try again later")
-			e.RetryAfterSeconds = 1
-			failed = e
+			failed = retwis.ErrOutboxFull
 		default:
 			return added, fmt.Errorf("import posts of %s: reply %v", imports[i].Author, answer)
 		}
