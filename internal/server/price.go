@@ -30,7 +30,7 @@ func (s *Server) priced(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		bytes, fields := sizeOf(r.Header)
+		bytes, fields := sizeOf(r)
 		if bytes > maxBytes || fields > maxFields {
 			s.malformed.refuseLarge(w, r)
 		}
@@ -82,14 +82,15 @@ func priceOf(r *http.Request, response *recorder) int {
 	return cost.File(response.bytes)
 }
 
-// sizeOf returns the length of a header, and the number of its fields.
-func sizeOf(h http.Header) (bytes, fields int) {
-	for name, values := range h {
+// sizeOf returns the length of a request's header without its first line, and the number of its fields. net/http has removed spaces around values.
+func sizeOf(r *http.Request) (bytes, fields int) {
+	bytes = len(r.Host) // which is not part of r.Header
+	for name, values := range r.Header {
 		for _, value := range values {
 			bytes += len(name) + len(value) + len(": \r\n")
 		}
 	}
-	return bytes, fieldsOf(h)
+	return bytes, fieldsOf(r.Header)
 }
 
 // fieldsOf returns the number of fields of a header or a trailer. A name that is announced for a trailer counts, too.

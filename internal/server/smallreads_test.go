@@ -51,10 +51,16 @@ func TestServer_ChargesSmallReads(t *testing.T) {
 		{"a header in bytes", func(_ *servertest.Harness, c net.Conn) {
 			inBytes(c, "GET / HTTP/1.1\r\nX-Slow: "+strings.Repeat("x", many-24))
 		}, many - freeReads},
+		{"a body in pieces that are too small", func(_ *servertest.Harness, c net.Conn) {
+			_, _ = io.WriteString(c, upload(200*1023+1))
+			for range 200 {
+				_, _ = io.WriteString(c, strings.Repeat(" ", 1023))
+			}
+		}, 201 - freeReads},
 		{"a body in larger pieces", func(_ *servertest.Harness, c net.Conn) {
-			_, _ = io.WriteString(c, upload(many*256+1))
-			for range many {
-				_, _ = io.WriteString(c, strings.Repeat(" ", 256))
+			_, _ = io.WriteString(c, upload(200*1024+1))
+			for range 200 {
+				_, _ = io.WriteString(c, strings.Repeat(" ", 1024))
 			}
 		}, 0},
 		{"few small reads", func(_ *servertest.Harness, c net.Conn) {

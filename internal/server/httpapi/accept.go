@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"mime"
 	"strconv"
 	"strings"
 )
@@ -71,7 +70,7 @@ func acceptRanges(values []string) []acceptRange {
 			if len(ranges) == maxRanges {
 				return ranges
 			}
-			media, params, err := mime.ParseMediaType(part)
+			media, params, err := parseMediaType(part)
 			q, ok := parseQuality(params["q"])
 			charset := params["charset"]
 			if err != nil || !ok || (charset != "" && !strings.EqualFold(charset, "utf-8")) {

@@ -27,6 +27,8 @@ func TestNegotiate_SelectsTheMediaType(t *testing.T) {
 		{"application/json; charset=utf-8", mediaJSON},
 		{"application/json; charset=UTF-8; q=1", mediaJSON},
 		{"application/json; charset=latin1", ""},
+		{"application/json; charset*0=utf; charset*1=-8", ""},
+		{"application/json; charset*=utf-8''utf-8", ""},
 		{"text/html", ""},
 		{"text/*", ""},
 		{"application/json;q=0", ""},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -90,7 +89,7 @@ func (x *Exchange) RefuseMutation() *Refusal {
 
 // readBody returns the JSON of a POST request.
 func (x *Exchange) readBody() ([]byte, *Refusal) {
-	media, params, err := mime.ParseMediaType(x.R.Header.Get("Content-Type"))
+	media, params, err := parseMediaType(x.R.Header.Get("Content-Type"))
 	if err != nil || media != mediaJSON {
 		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body must be %s", mediaJSON)
 	}
