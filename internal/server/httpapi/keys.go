@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,8 +11,8 @@ import (
 const fewKeys = 16
 
 // checkKeys refuses JSON with two equal keys in one object, of which decoders take either. It refuses keys of the outermost
-// object that differ from the known ones in their case only, which [json.Unmarshal] would accept. Malformed JSON passes: the
-// decoder refuses it.
+// object that differ from the known ones in their case only, which [json.Unmarshal] would accept. It refuses keys with escapes, which take
+// ten times as long to compare, and which no name of GraphQL needs. Malformed JSON passes: the decoder refuses it.
 func checkKeys(text []byte, known []string) error {
 	var open []keysOf
 	for i := 0; i < len(text); i++ {
@@ -30,10 +30,11 @@ func checkKeys(text []byte, known []string) error {
 		case '"':
 			end := stringEnd(text, i)
 			if len(open) > 0 && open[len(open)-1].expected {
-				key, err := unquoted(text[i:end])
-				if err != nil {
-					return nil //nolint:nilerr // malformed
+				quoted := text[i+1 : max(end-1, i+1)]
+				if bytes.IndexByte(quoted, '\\') >= 0 {
+					return fmt.Errorf("the key %s contains a backslash: write keys without escapes", shortened(string(quoted)))
 				}
+				key := string(quoted)
 				if !open[len(open)-1].add(key) {
 					return fmt.Errorf("the key %s is given twice", shortened(key))
 				}
@@ -94,15 +95,6 @@ func stringEnd(text []byte, start int) int {
 		}
 	}
 	return len(text)
-}
-
-func unquoted(text []byte) (string, error) {
-	if len(text) >= 2 && !slices.Contains(text, '\\') && text[len(text)-1] == '"' {
-		return string(text[1 : len(text)-1]), nil
-	}
-	var key string
-	err := json.Unmarshal(text, &key)
-	return key, err
 }
 
 // shortened returns a key for an error message.
