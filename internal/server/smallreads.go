@@ -24,7 +24,8 @@ const (
 )
 
 // meteredConn is a connection whose small reads cost the network of its client a point each, beyond some that are free. While
-// the network has no budget, it reads less often, so that one read returns more bytes. One goroutine reads.
+// the network has no budget, it reads less often, so that one read returns more bytes, and what will be refused takes longer to arrive. One
+// goroutine reads.
 type meteredConn struct {
 	net.Conn
 	executor operation.Executor
@@ -80,8 +81,11 @@ func (c *meteredConn) Pause() {
 
 // AccountFor implements [wsconn.Metered].
 func (c *meteredConn) AccountFor(n, room int) {
-	if 0 < n && n < min(smallRead, room) { // net/http reads one byte of the next request early
+	switch {
+	case 0 < n && n < min(smallRead, room): // net/http reads one byte of the next request early
 		c.readLittle()
+	case n >= smallRead:
+		c.pauseWithoutBudget()
 	}
 }
 
@@ -95,13 +99,16 @@ func (c *meteredConn) readLittle() {
 		c.free--
 		return
 	}
-	client := c.client.Load()
-	if client == nil {
-		return
+	if client := c.client.Load(); client != nil {
+		c.executor.Spend(auth.WithRequest(context.Background(), auth.Request{Address: *client}), 1)
+		c.pauseWithoutBudget()
 	}
-	ctx := auth.WithRequest(context.Background(), auth.Request{Address: *client})
-	c.executor.Spend(ctx, 1)
-	if !c.executor.Afford(ctx) {
+}
+
+// pauseWithoutBudget delays the next read if the client has no budget.
+func (c *meteredConn) pauseWithoutBudget() {
+	client := c.client.Load()
+	if client != nil && !c.executor.Afford(auth.WithRequest(context.Background(), auth.Request{Address: *client})) {
 		c.pause = readPause
 	}
 }

@@ -97,7 +97,7 @@ func TestServer_ChargesSmallReads(t *testing.T) {
 }
 
 // A network without budget is not read from as often as it sends.
-func TestServer_PausesSmallReadsWithoutBudget(t *testing.T) {
+func TestServer_PausesReadsWithoutBudget(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
@@ -112,6 +112,15 @@ func TestServer_PausesSmallReadsWithoutBudget(t *testing.T) {
 		inBytes(c, strings.Repeat(" ", 120))
 		if took := time.Since(start); took < 3*time.Second {
 			h.Errorf("120 bytes were read one by one in %v", took)
+		}
+		c = h.ConnectFrom("198.51.100.1")
+		_, _ = io.WriteString(c, upload(200*1024+1))
+		start = time.Now()
+		for range 200 {
+			_, _ = io.WriteString(c, strings.Repeat(" ", 1024))
+		}
+		if took := time.Since(start); took < 3*time.Second {
+			h.Errorf("200 KB, which will be refused, were read in %v", took)
 		}
 	})
 }

@@ -300,6 +300,14 @@ func TestProtocol_ChargesWhatStartsNothing(t *testing.T) {
 		h.Backend.Spent.Store(&spent)
 		charged("the end of no operation without budget", 0, func() { c.Complete("none") })
 		c.ExpectAlive()
+		for kilobytes, want := range map[int]int64{1: 0, 3: 2, 15: 8} {
+			before := h.Backend.Refusals.Load()
+			c.Send(`{"type":"subscribe","id":"3","payload":{"query":"{ hello }","extensions":{"x":"` + strings.Repeat("x", kilobytes<<10) + `"}}}`)
+			_, _ = c.Read(), c.Read()
+			if got := h.Backend.Refusals.Load() - before; got != want {
+				h.Errorf("a message of %d KB without budget waited for %d refusals, want %d", kilobytes, got, want)
+			}
+		}
 		h.Backend.Spent.Store(nil)
 		long := `{"type":"subscribe","id":"2","payload":{"query":"{ hello }","extensions":{"x":"` + strings.Repeat("x", 200<<10) + `"}}}`
 		charged("a long message", cost.Received(len(long)), func() { c.Send(long) })

@@ -90,17 +90,20 @@ func (r *Runner) Prepare(
 const LargeRequest = 16 << 10
 
 // Admit charges a client for the bytes of a request, before they are decoded. Without budget, a request that has a large number of
-// bytes is refused. Admit returns nil, or the error for the client.
+// bytes is refused. One with fewer, which is decoded before it is refused, waits the longer the more it has. Admit returns nil, or the error for
+// the client.
 func (r *Runner) Admit(ctx context.Context, bytes, large, price int) *gqlerror.Error {
 	if price == 0 && bytes < large {
 		return nil
 	}
-	err := r.Executor.Admit(ctx)
-	switch {
-	case err == nil:
-		r.Executor.Spend(ctx, price)
-		return nil
-	case bytes < large:
+	var err error
+	for range 1 + min(bytes, large)/cost.FreeBytes {
+		if err = r.Executor.Admit(ctx); err == nil {
+			r.Executor.Spend(ctx, price)
+			return nil
+		}
+	}
+	if bytes < large {
 		return nil
 	}
 	if shown, ok := errors.AsType[*retwis.Error](err); ok {

@@ -27,6 +27,7 @@ type Backend struct {
 	ChargeEvents atomic.Pointer[error] // why events for one client are refused
 	Spent        atomic.Pointer[error] // why clients are not admitted
 	Admitted     atomic.Int64          // a user who is admitted nevertheless
+	Refusals     atomic.Int64          // because of Spent; each waits in the service
 	Charged      atomic.Int64          // points that transports charged
 	Sent         atomic.Int64          // points that were charged for events that were sent
 
@@ -132,6 +133,7 @@ type backendExecutor struct {
 // Admit implements [operation.Executor].
 func (e *backendExecutor) Admit(ctx context.Context) error {
 	if err := e.backend.Spent.Load(); err != nil && (auth.IdentityOf(ctx).User == 0 || int64(auth.IdentityOf(ctx).User) != e.backend.Admitted.Load()) {
+		e.backend.Refusals.Add(1)
 		return *err
 	}
 	return nil
