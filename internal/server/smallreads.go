@@ -19,7 +19,7 @@ import (
 const (
 	smallRead     = 1024                   // bytes; a read that returns fewer is small
 	freeReads     = 50                     // small reads of a connection that are free at once
-	freeReadEvery = 50 * time.Millisecond  // for each of them, until it is free again
+	freeReadEvery = 5 * time.Second        // for each of them, until it is free again: a network may have 10 000 connections, which answer pings
 	readPause     = 100 * time.Millisecond // before the next read, for a network without budget
 )
 

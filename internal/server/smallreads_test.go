@@ -63,13 +63,25 @@ func TestServer_ChargesSmallReads(t *testing.T) {
 				_, _ = io.WriteString(c, strings.Repeat(" ", 1024))
 			}
 		}, 0},
-		{"few small reads", func(_ *servertest.Harness, c net.Conn) {
+		{"slow small reads", func(_ *servertest.Harness, c net.Conn) {
 			_, _ = io.WriteString(c, upload(2*many))
 			for range 3 * freeReads { // within the time that a body may take
 				inBytes(c, " ")
 				time.Sleep(100 * time.Millisecond)
 			}
-		}, 0},
+		}, 2*freeReads - 3},
+		{"pongs", func(h *servertest.Harness, c net.Conn) {
+			h.SocketOn(c)
+			go func() { _, _ = io.Copy(io.Discard, c) }()
+			const init = `{"type":"connection_init"}`
+			_, _ = c.Write(append([]byte{0x81, 0x80 | byte(len(init)), 0, 0, 0, 0}, init...))
+			for range 2 * freeReads {
+				time.Sleep(10 * time.Second)
+				if _, err := c.Write([]byte{0x8a, 0x80, 0, 0, 0, 0}); err != nil {
+					h.Error(err)
+				}
+			}
+		}, cost.PerUpgrade + cost.PerRequest},
 		{"websocket frames of a byte", func(h *servertest.Harness, c net.Conn) {
 			h.SocketOn(c)
 			go func() { _, _ = io.Copy(io.Discard, c) }()
