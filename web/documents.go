@@ -114,11 +114,17 @@ func (d documents) choose(name, acceptLanguage string) (*file, string) {
 	return nil, ""
 }
 
-// maxLanguages is how many languages of a header count. Each takes microseconds to match.
-const maxLanguages = 10
+// Bounds of the languages of a header that count. Each takes microseconds to match, and the parser sorts extensions of a language slowly.
+const (
+	maxLanguages     = 10
+	maxLanguageBytes = 256
+)
 
-// firstLanguages returns an Accept-Language header up to the first [maxLanguages].
+// firstLanguages returns an Accept-Language header up to the first [maxLanguages] in the first [maxLanguageBytes].
 func firstLanguages(header string) string {
+	if len(header) > maxLanguageBytes {
+		header = header[:max(strings.LastIndexByte(header[:maxLanguageBytes], ','), 0)]
+	}
 	end := 0
 	for range maxLanguages {
 		next := strings.IndexByte(header[end:], ',')

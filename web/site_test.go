@@ -129,6 +129,8 @@ func TestSite_ChoosesTheDocument(t *testing.T) {
 		{"/", "", ";;;", "the welcome page", "en"},
 		{"/", "", strings.Repeat("fr,", maxLanguages-1) + "de", "die Willkommensseite", "de"},
 		{"/", "", strings.Repeat("fr,", maxLanguages) + "de", "the welcome page", "en"},
+		{"/", "", "de,en-u" + strings.Repeat("-zz", maxLanguageBytes), "die Willkommensseite", "de"},
+		{"/", "", "de-u" + strings.Repeat("-zz", maxLanguageBytes), "the welcome page", "en"},
 		{"/", session, "", "the app", "en"},
 		{"/", session, "de", "die App", "de"},
 		{"/u/somebody", "", "de", "die App", "de"},

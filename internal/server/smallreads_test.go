@@ -17,7 +17,7 @@ import (
 )
 
 // freeReads is how many small reads of a connection are free at once.
-const freeReads = 50
+const freeReads = 20
 
 // inBytes writes a text, a byte at a time. Each takes the server one read. It stops when the server has closed the connection.
 func inBytes(c net.Conn, text string) {
