@@ -246,6 +246,9 @@ func (e *Executor) createOperation(
 		defer done()
 	}
 	op, errs = e.Executor.CreateOperationContext(ctx, params)
+	if len(errs) == 0 {
+		limits.CountUndeclared(op, params.Variables)
+	}
 	if len(errs) == 0 && !(queriesOnly && op.Operation.Operation == ast.Mutation) {
 		var err error
 		if charged.budget, err = e.limiter.Take(ctx, client, limits.CountedCost(op)); err != nil {

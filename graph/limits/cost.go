@@ -89,6 +89,19 @@ func (OperationCost) MutateOperationContext(_ context.Context, op *graphql.Opera
 	return nil
 }
 
+// CountUndeclared adds the price of the variables that an operation does not declare to its cost: they were decoded like the others.
+func CountUndeclared(op *graphql.OperationContext, given map[string]any) {
+	values := 0
+	for name, value := range given {
+		if _, declared := op.Variables[name]; !declared {
+			values += cost.CountValues(value, math.MaxInt)
+		}
+	}
+	unmetered, _ := op.Stats.GetExtension(unmeteredKey).(int)
+	op.Stats.SetExtension(costKey, Cost(op)+values/valuesPerPoint)
+	op.Stats.SetExtension(unmeteredKey, unmetered+values/valuesPerPoint)
+}
+
 // Cost returns the cost that [OperationCost] computed for an operation.
 func Cost(op *graphql.OperationContext) int {
 	total, _ := op.Stats.GetExtension(costKey).(int)

@@ -3,6 +3,7 @@ package limits_test
 import (
 	"context"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +30,9 @@ func TestRateLimit_CountsOperationsBeforeTheyRun(t *testing.T) {
 		want                   ratelimit.Cost
 	}{
 		{"a query", `{ viewer { id } }`, "", ratelimit.Cost{Reads: 12}},
+		{"variables", `query($n: Int) { viewer { homeTimeline { unreadCount(atMost: $n) } } }`, `{"n": 20}`, ratelimit.Cost{Reads: 43}},
+		{"variables that are not declared", `query($n: Int) { viewer { homeTimeline { unreadCount(atMost: $n) } } }`,
+			`{"n": 20, "other": {"list": [` + strings.Repeat("1,", 98) + `1]}}`, ratelimit.Cost{Reads: 43 + 5}},
 		{"a page", `{ publicTimeline { posts(first: 50) { edges { node { id } } } } }`, "", ratelimit.Cost{Reads: 172}},
 		{"a count", `{ viewer { homeTimeline { unreadCount } } }`, "", ratelimit.Cost{Reads: 122}},
 		{"a count and the marker", `query($n: Int) { viewer { homeTimeline { unreadCount(atMost: $n) marker } } }`, `{"n": 20}`, ratelimit.Cost{Reads: 54}},
