@@ -18,7 +18,7 @@ const (
 
 	minDelay    = 250 * time.Millisecond // of a refusal
 	maxDelay    = 10 * time.Second
-	maxRefusals = 400 // of one reader per second
+	maxRefusals = 100 // of one reader per second: they take twice what its budget pays for
 )
 
 // readLimiter counts reads in this process.
