@@ -17,7 +17,7 @@ import (
 // A read from a socket takes about five microseconds, whatever it returns. Without a price for reads, a client that sends its bytes one
 // by one would cause a read for each byte, and pay for the bytes only. Some bytes have no price: spaces around the values of a header.
 const (
-	smallRead     = 1024                   // bytes; a read that returns fewer is small
+	smallRead     = 2048                   // bytes; a read that returns fewer is small
 	freeReads     = 20                     // small reads of a connection that are free at once
 	freeReadEvery = 5 * time.Second        // for each of them, until it is free again: a network may have 10 000 connections, which answer pings
 	readPause     = 100 * time.Millisecond // before the next read, for a network without budget

@@ -52,15 +52,15 @@ func TestServer_ChargesSmallReads(t *testing.T) {
 			inBytes(c, "GET / HTTP/1.1\r\nX-Slow: "+strings.Repeat("x", many-24))
 		}, many - freeReads},
 		{"a body in pieces that are too small", func(_ *servertest.Harness, c net.Conn) {
-			_, _ = io.WriteString(c, upload(200*1023+1))
-			for range 200 {
-				_, _ = io.WriteString(c, strings.Repeat(" ", 1023))
+			_, _ = io.WriteString(c, upload(100*2047+1))
+			for range 100 {
+				_, _ = io.WriteString(c, strings.Repeat(" ", 2047))
 			}
-		}, 201 - freeReads},
+		}, 101 - freeReads},
 		{"a body in larger pieces", func(_ *servertest.Harness, c net.Conn) {
-			_, _ = io.WriteString(c, upload(200*1024+1))
-			for range 200 {
-				_, _ = io.WriteString(c, strings.Repeat(" ", 1024))
+			_, _ = io.WriteString(c, upload(100*2048+1))
+			for range 100 {
+				_, _ = io.WriteString(c, strings.Repeat(" ", 2048))
 			}
 		}, 0},
 		{"slow small reads", func(_ *servertest.Harness, c net.Conn) {
