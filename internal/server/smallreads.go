@@ -33,13 +33,14 @@ type meteredConn struct {
 	client   atomic.Pointer[netip.Addr] // the client that sends; nil between the requests of a trusted proxy, which has no budget
 	used     bool                       // a request has reached a handler; of the goroutine that serves requests
 
-	free    int // small reads
-	freedAt time.Time
+	free    atomic.Int32  // small reads
+	freedAt time.Time     // as the rest, of the goroutine that reads
 	pause   time.Duration // before the next read
 }
 
 func newMeteredConn(conn net.Conn, executor operation.Executor, networks *connections) *meteredConn {
-	c := &meteredConn{Conn: conn, executor: executor, networks: networks, free: freeReads, freedAt: time.Now()}
+	c := &meteredConn{Conn: conn, executor: executor, networks: networks, freedAt: time.Now()}
+	c.free.Store(freeReads)
 	address := httpapi.AddressOf(conn.RemoteAddr())
 	c.belongsTo(address)
 	if key, counts := networks.keyOf(address); counts {
@@ -93,16 +94,22 @@ func (c *meteredConn) AccountFor(n, room int) {
 func (c *meteredConn) readLittle() {
 	now := time.Now()
 	if more := int(now.Sub(c.freedAt) / freeReadEvery); more > 0 {
-		c.free, c.freedAt = min(c.free+more, freeReads), now
+		c.addFree(more)
+		c.freedAt = now
 	}
-	if c.free > 0 {
-		c.free--
+	if c.free.Load() > 0 {
+		c.free.Add(-1)
 		return
 	}
 	if client := c.client.Load(); client != nil {
 		c.executor.Spend(auth.WithRequest(context.Background(), auth.Request{Address: *client}), 1)
 		c.pauseWithoutBudget()
 	}
+}
+
+// addFree makes small reads free.
+func (c *meteredConn) addFree(reads int) {
+	c.free.Store(int32(min(int(c.free.Load())+reads, freeReads)))
 }
 
 // pauseWithoutBudget delays the next read if the client has no budget.
@@ -145,6 +152,7 @@ func attributed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if conn, ok := r.Context().Value(connKey{}).(*meteredConn); ok {
 			conn.belongsTo(auth.RequestOf(r.Context()).Address)
+			conn.addFree(1) // the price of a request contains a read
 		}
 		next.ServeHTTP(w, r)
 	})

@@ -70,6 +70,13 @@ func TestServer_ChargesSmallReads(t *testing.T) {
 				time.Sleep(100 * time.Millisecond)
 			}
 		}, 2*freeReads - 3},
+		{"requests", func(h *servertest.Harness, c net.Conn) {
+			go func() { _, _ = io.Copy(io.Discard, c) }()
+			for range 5 * freeReads {
+				_, _ = io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: retwis.test\r\n\r\n")
+				synctest.Wait()
+			}
+		}, 5*freeReads*cost.PerRequest + cost.PerConnection},
 		{"pongs", func(h *servertest.Harness, c net.Conn) {
 			h.SocketOn(c)
 			go func() { _, _ = io.Copy(io.Discard, c) }()
@@ -162,8 +169,8 @@ func TestServer_ChargesSmallReadsToTheClientBehindAProxy(t *testing.T) {
 		if got := send(body); got > 0 {
 			h.Errorf("charged %d points for a request of the proxy itself", got)
 		}
-		if got := send(body, "X-Forwarded-For: 203.0.113.1"); got != len(body) {
-			h.Errorf("charged %d points for a body of a client, want %d", got, len(body))
+		if got := send(body, "X-Forwarded-For: 203.0.113.1"); got != len(body)-1 { // a read of each request is free
+			h.Errorf("charged %d points for a body of a client, want %d", got, len(body)-1)
 		}
 		if got := send(body); got > 0 {
 			h.Errorf("charged %d points for the next request", got)
