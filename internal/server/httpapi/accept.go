@@ -55,19 +55,23 @@ type acceptRange struct {
 	quality float64
 }
 
-// maxRanges is how many ranges of an Accept header count. Browsers send up to ten.
-const maxRanges = 32
+// Bounds of an Accept header that counts. Browsers send up to ten ranges, in less than 200 bytes.
+const (
+	maxRanges      = 32
+	maxAcceptBytes = 512
+)
 
-// acceptRanges parses the first [maxRanges] values of the Accept header. A range that is malformed, or that
+// acceptRanges parses the first [maxRanges] ranges of the Accept header in its first [maxAcceptBytes]. A range that is malformed, or that
 // asks for another charset than UTF-8, matches no type.
 func acceptRanges(values []string) []acceptRange {
 	var ranges []acceptRange
+	parsed := 0
 	for _, value := range values {
 		for part := range strings.SplitSeq(value, ",") {
 			if strings.TrimSpace(part) == "" {
 				continue
 			}
-			if len(ranges) == maxRanges {
+			if parsed += len(part); len(ranges) == maxRanges || parsed > maxAcceptBytes {
 				return ranges
 			}
 			media, params, err := parseMediaType(part)

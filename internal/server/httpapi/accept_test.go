@@ -38,6 +38,8 @@ func TestNegotiate_SelectsTheMediaType(t *testing.T) {
 		{"text/event-stream", ""},
 		{strings.Repeat("a/b,", maxRanges-1) + "application/json", mediaJSON},
 		{strings.Repeat("a/b,", maxRanges) + "application/json", ""},
+		{"a/" + strings.Repeat("b", maxAcceptBytes-18) + ",application/json", mediaJSON},
+		{"a/" + strings.Repeat("b", maxAcceptBytes-17) + ",application/json", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.accept, func(t *testing.T) {
