@@ -51,7 +51,6 @@ const (
 	PerStart        = 40  // of a subscription, beside the work of its operation: the first one registers the timeline as watched
 	refusedPerPoint = 512 // bytes of a refused request
 
-	perChunked       = 20 // of a body in chunks
 	inflatedPerPoint = 24 // bytes of compressed messages
 
 	FreeBytes     = 2 << 10 // of a header, a body or a message: most have fewer
@@ -103,9 +102,8 @@ func Header(bytes, fields int) int { return Received(bytes) + Trailer(max(fields
 // Trailer returns what the fields after a body in chunks cost.
 func Trailer(fields int) int { return fields / fieldsPerPoint }
 
-// InChunks is [Received] for a body in chunks, each of which may have one byte. All of them together may have 16 KB of extensions, which
-// net/http hides.
-func InChunks(bytes int) int { return perChunked + bytes/bytesPerPoint }
+// Unknown returns what bytes cost that belong neither to fields of a header nor to a body of known length.
+func Unknown(bytes int) int { return bytes / bytesPerPoint }
 
 // Inflated returns what compressed bytes of a client cost beside their text: each 40 of them can make the server build tables for
 // 25 microseconds, without any text.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"retwis/internal/auth"
+	"retwis/internal/cost"
 	"retwis/internal/server/httpapi"
 	"retwis/internal/server/operation"
 )
@@ -21,6 +22,7 @@ const (
 	freeReads     = 20                     // small reads of a connection that are free at once
 	freeReadEvery = 5 * time.Second        // for each of them, until it is free again: a network may have 10 000 connections, which answer pings
 	readPause     = 100 * time.Millisecond // before the next read, for a network without budget
+	firstLine     = 64                     // bytes of the first line of a request without its target, and of fields that net/http removes
 )
 
 // meteredConn is a connection whose small reads cost the network of its client a point each, beyond some that are free. While
@@ -32,6 +34,9 @@ type meteredConn struct {
 	networks *connections
 	client   atomic.Pointer[netip.Addr] // the client that sends; nil between the requests of a trusted proxy, which has no budget
 	used     bool                       // a request has reached a handler; of the goroutine that serves requests
+
+	arrived atomic.Int64 // bytes of requests
+	known   atomic.Int64 // of them, bytes that have been charged otherwise, or do not have to be
 
 	free    atomic.Int32  // small reads
 	freedAt time.Time     // as the rest, of the goroutine that reads
@@ -65,6 +70,7 @@ func (c *meteredConn) belongsTo(client netip.Addr) {
 func (c *meteredConn) Read(b []byte) (int, error) {
 	c.Pause()
 	n, err := c.Conn.Read(b)
+	c.arrived.Add(int64(n))
 	c.AccountFor(n, len(b))
 	return n, err
 }
@@ -83,7 +89,7 @@ func (c *meteredConn) Pause() {
 // AccountFor implements [wsconn.Metered].
 func (c *meteredConn) AccountFor(n, room int) {
 	switch {
-	case 0 < n && n < min(smallRead, room): // net/http reads one byte of the next request early
+	case 0 < n && n < smallRead && room > 1: // net/http reads one byte of the next request early
 		c.readLittle()
 	case n >= smallRead:
 		c.pauseWithoutBudget()
@@ -104,6 +110,19 @@ func (c *meteredConn) readLittle() {
 	if client := c.client.Load(); client != nil {
 		c.executor.Spend(auth.WithRequest(context.Background(), auth.Request{Address: *client}), 1)
 		c.pauseWithoutBudget()
+	}
+}
+
+// know notes bytes that are charged otherwise.
+func (c *meteredConn) know(bytes int) { c.known.Add(int64(bytes)) }
+
+// chargeUnknown charges the client for bytes that net/http has removed from its requests, if there are many: spaces around values of a
+// header, and what divides a body into chunks. All bytes of such a body are among them.
+func (c *meteredConn) chargeUnknown() {
+	client, unknown := c.client.Load(), int(c.arrived.Load()-c.known.Load())
+	if unknown >= cost.FreeBytes && client != nil {
+		c.know(unknown)
+		c.executor.Spend(auth.WithRequest(context.Background(), auth.Request{Address: *client}), cost.Unknown(unknown))
 	}
 }
 
@@ -151,16 +170,26 @@ func withConn(ctx context.Context, conn net.Conn) context.Context {
 func attributed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if conn, ok := r.Context().Value(connKey{}).(*meteredConn); ok {
-			conn.belongsTo(auth.RequestOf(r.Context()).Address)
-			conn.addFree(1) // the price of a request contains a read
+			conn.arrives(r)
+			defer conn.chargeUnknown() // of its body
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
+// arrives is called with each request before it is handled.
+func (c *meteredConn) arrives(r *http.Request) {
+	c.belongsTo(auth.RequestOf(r.Context()).Address)
+	c.addFree(1) // the price of a request contains a read
+	bytes, _ := sizeOf(r)
+	c.know(firstLine + len(r.RequestURI) + bytes + int(max(r.ContentLength, 0)))
+	c.chargeUnknown()
+}
+
 // noteSender is the server's hook for changes of connections. Between two requests, it attributes a connection to its peer.
 func noteSender(conn net.Conn, state http.ConnState) {
 	if metered, ok := conn.(*meteredConn); ok && state == http.StateIdle {
+		metered.chargeUnknown() // of what the handler has not read
 		metered.belongsTo(httpapi.AddressOf(conn.RemoteAddr()))
 	}
 }

@@ -144,6 +144,35 @@ func TestServer_PausesReadsWithoutBudget(t *testing.T) {
 	})
 }
 
+// Attack: net/http removes spaces around the values of a header, and what divides a body into chunks, before anybody can count them.
+func TestServer_ChargesBytesThatAreRemoved(t *testing.T) {
+	t.Parallel()
+	const body = `{"query":"{ hello }"}`
+	spaces := "X-A: " + strings.Repeat(" ", 8<<10)
+	for name, request := range map[string]string{
+		"spaces": upload(len(body), spaces) + body,
+		"chunk extensions": "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" +
+			fmt.Sprintf("%x;%s\r\n%s\r\n0\r\n\r\n", len(body), strings.Repeat("x", 4000), body),
+		"a trailer": "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" +
+			fmt.Sprintf("%x\r\n%s\r\n0\r\nX-A: %s\r\n\r\n", len(body), body, strings.Repeat("x", 4000)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servertest.InBubble(t, nil, func(h *servertest.Harness) {
+				c := h.ConnectFrom("198.51.100.1")
+				go func() { _, _ = io.Copy(io.Discard, c) }()
+				before := h.Backend.Charged.Load()
+				_, _ = io.WriteString(c, request)
+				synctest.Wait()
+				got := int(h.Backend.Charged.Load() - before)
+				if least := cost.PerConnection + cost.Unknown(4000); got < least || got > cost.PerConnection+cost.Unknown(len(request))+10 {
+					h.Errorf("charged %d points, want at least %d", got, least)
+				}
+			})
+		})
+	}
+}
+
 // The connections of a trusted proxy carry requests of many clients.
 func TestServer_ChargesSmallReadsToTheClientBehindAProxy(t *testing.T) {
 	t.Parallel()

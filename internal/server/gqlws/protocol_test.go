@@ -310,7 +310,12 @@ func TestProtocol_ChargesWhatStartsNothing(t *testing.T) {
 		}
 		h.Backend.Spent.Store(nil)
 		long := `{"type":"subscribe","id":"2","payload":{"query":"{ hello }","extensions":{"x":"` + strings.Repeat("x", 200<<10) + `"}}}`
-		charged("a long message", cost.Received(len(long)), func() { c.Send(long) })
+		before := h.Backend.Charged.Load()
+		c.Send(long)
+		synctest.Wait()
+		if got, least := int(h.Backend.Charged.Load()-before), cost.Received(len(long)); got < least || got > least+50 { // and a few reads
+			h.Errorf("a long message: charged %d, want %d", got, least)
+		}
 
 		const payload = `{"authorization":"Bearer nonsense"}`
 		charged("an invalid token", cost.PerUpgrade+cost.Refused(len(payload)), func() {

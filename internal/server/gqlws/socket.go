@@ -127,7 +127,7 @@ func (s *socket) handle(text []byte) {
 			s.conn.Close(closeInternal, "internal error")
 		}
 	}()
-	if s.handler.Runner.Admit(s.ctx, len(text), operation.LargeRequest, cost.Received(len(text))) != nil {
+	if s.handler.Runner.Admit(s.ctx, len(text), operation.LargeRequest, cost.Received(s.conn.Arrived(text))) != nil {
 		s.conn.Close(closeTryLater, "the rate limit is used up")
 		return
 	}

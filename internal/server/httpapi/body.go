@@ -44,11 +44,7 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		if refusal != nil {
 			return nil, refusal
 		}
-		price := cost.Received(len(body))
-		if x.R.ContentLength < 0 {
-			price = cost.InChunks(len(body))
-		}
-		if refusal := x.admit(len(body), price); refusal != nil {
+		if refusal := x.admit(len(body), cost.Received(len(body))); refusal != nil {
 			return nil, refusal
 		}
 		params, err = DecodeParams(body)

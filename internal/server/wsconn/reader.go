@@ -54,6 +54,10 @@ func (c *Conn) Receive(handle func(message []byte)) {
 	}
 }
 
+// Arrived returns how many bytes have arrived for the message that is being handled, with the headers of its frames. A few of them may belong
+// to the next message.
+func (c *Conn) Arrived(message []byte) int { return max(len(message), c.wire.received) }
+
 var errTooManyArrive = errors.New("too many large messages arrive")
 
 // readMessage reads a message, and one byte more if it is too big. A large message may arrive slowly, so it counts while it
