@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"sync"
@@ -145,7 +144,7 @@ func (m *malformed) note(conn net.Conn, state http.ConnState) {
 	if !unhandled {
 		return
 	}
-	ctx := auth.WithRequest(context.Background(), auth.Request{Address: address})
+	ctx := from(address)
 	if !m.executor.Afford(ctx) {
 		m.block(key)
 	}

@@ -220,6 +220,9 @@ func TestAPI_ChargesRefusedBytes(t *testing.T) {
 		servertest.Within(t, func() bool { return h.Backend.Charged.Load() >= want }, func() {
 			t.Errorf("chunks of one byte: charged %d", h.Backend.Charged.Load()-before)
 		})
+		if n := h.Backend.Charged.Load() - before; n > int64(cost.PerConnection+cost.Unknown(len(chunked)+5)) {
+			t.Errorf("chunks of one byte: charged %d", n)
+		}
 		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
 		h.Backend.Spent.Store(&spent)
 		for name, text := range map[string]string{"malformed": large, "valid": large + "}"} {

@@ -16,7 +16,7 @@ import (
 )
 
 // A read from a socket takes about five microseconds, whatever it returns. Without a price for reads, a client that sends its bytes one
-// by one would cause a read for each byte, and pay for the bytes only. Some bytes have no price: spaces around the values of a header.
+// by one would cause a read for each byte, and pay for the bytes only.
 const (
 	smallRead     = 2048                   // bytes; a read that returns fewer is small
 	freeReads     = 20                     // small reads of a connection that are free at once
@@ -35,8 +35,7 @@ type meteredConn struct {
 	client   atomic.Pointer[netip.Addr] // the client that sends; nil between the requests of a trusted proxy, which has no budget
 	used     bool                       // a request has reached a handler; of the goroutine that serves requests
 
-	arrived atomic.Int64 // bytes of requests
-	known   atomic.Int64 // of them, bytes that have been charged otherwise, or do not have to be
+	unknown atomic.Int64 // bytes that have arrived and are not charged yet; below 0 if a body is still to arrive
 
 	free    atomic.Int32  // small reads
 	freedAt time.Time     // as the rest, of the goroutine that reads
@@ -70,7 +69,7 @@ func (c *meteredConn) belongsTo(client netip.Addr) {
 func (c *meteredConn) Read(b []byte) (int, error) {
 	c.Pause()
 	n, err := c.Conn.Read(b)
-	c.arrived.Add(int64(n))
+	c.unknown.Add(int64(n))
 	c.AccountFor(n, len(b))
 	return n, err
 }
@@ -107,22 +106,16 @@ func (c *meteredConn) readLittle() {
 		c.free.Add(-1)
 		return
 	}
-	if client := c.client.Load(); client != nil {
-		c.executor.Spend(auth.WithRequest(context.Background(), auth.Request{Address: *client}), 1)
-		c.pauseWithoutBudget()
-	}
+	c.spend(1)
+	c.pauseWithoutBudget()
 }
-
-// know notes bytes that are charged otherwise.
-func (c *meteredConn) know(bytes int) { c.known.Add(int64(bytes)) }
 
 // chargeUnknown charges the client for bytes that net/http has removed from its requests, if there are many: spaces around values of a
 // header, and what divides a body into chunks. All bytes of such a body are among them.
 func (c *meteredConn) chargeUnknown() {
-	client, unknown := c.client.Load(), int(c.arrived.Load()-c.known.Load())
-	if unknown >= cost.FreeBytes && client != nil {
-		c.know(unknown)
-		c.executor.Spend(auth.WithRequest(context.Background(), auth.Request{Address: *client}), cost.Unknown(unknown))
+	if unknown := c.unknown.Load(); unknown >= cost.FreeBytes && c.client.Load() != nil {
+		c.unknown.Add(-unknown)
+		c.spend(cost.Unknown(int(unknown)))
 	}
 }
 
@@ -131,12 +124,23 @@ func (c *meteredConn) addFree(reads int) {
 	c.free.Store(int32(min(int(c.free.Load())+reads, freeReads)))
 }
 
-// pauseWithoutBudget delays the next read if the client has no budget.
+// spend charges the client, if it has a budget.
+func (c *meteredConn) spend(points int) {
+	if client := c.client.Load(); client != nil {
+		c.executor.Spend(from(*client), points)
+	}
+}
+
+// pauseWithoutBudget delays the next read if the budget of the client is used up.
 func (c *meteredConn) pauseWithoutBudget() {
-	client := c.client.Load()
-	if client != nil && !c.executor.Afford(auth.WithRequest(context.Background(), auth.Request{Address: *client})) {
+	if client := c.client.Load(); client != nil && !c.executor.Afford(from(*client)) {
 		c.pause = readPause
 	}
+}
+
+// from returns the context of what a network causes outside of requests.
+func from(network netip.Addr) context.Context {
+	return auth.WithRequest(context.Background(), auth.Request{Address: network})
 }
 
 // SyscallConn implements [syscall.Conn], by which websockets are written.
@@ -182,7 +186,7 @@ func (c *meteredConn) arrives(r *http.Request) {
 	c.belongsTo(auth.RequestOf(r.Context()).Address)
 	c.addFree(1) // the price of a request contains a read
 	bytes, _ := sizeOf(r)
-	c.know(firstLine + len(r.RequestURI) + bytes + int(max(r.ContentLength, 0)))
+	c.unknown.Add(-int64(firstLine+len(r.RequestURI)+bytes) - max(r.ContentLength, 0)) // charged otherwise
 	c.chargeUnknown()
 }
 
