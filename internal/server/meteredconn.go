@@ -111,9 +111,9 @@ func (c *meteredConn) readLittle() {
 }
 
 // chargeUnknown charges the client for bytes that net/http has removed from its requests, if there are many: spaces around values of a
-// header, and what divides a body into chunks. All bytes of such a body are among them.
+// header, and what divides a body into chunks. All bytes of such a body are among them. Those of a trusted proxy itself are forgotten.
 func (c *meteredConn) chargeUnknown() {
-	if unknown := c.unknown.Load(); unknown >= cost.FreeBytes && c.client.Load() != nil {
+	if unknown := c.unknown.Load(); unknown >= cost.FreeBytes {
 		c.unknown.Add(-unknown)
 		c.spend(cost.Unknown(int(unknown)))
 	}

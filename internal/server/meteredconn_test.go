@@ -204,5 +204,11 @@ func TestServer_ChargesSmallReadsToTheClientBehindAProxy(t *testing.T) {
 		if got := send(body); got > 0 {
 			h.Errorf("charged %d points for the next request", got)
 		}
+		if got := send(body, "X-Spaces: "+strings.Repeat(" ", 4000)); got > 0 {
+			h.Errorf("charged %d points for spaces of the proxy", got)
+		}
+		if got := send(body, "X-Forwarded-For: 203.0.113.2"); got != len(body)-1 {
+			h.Errorf("charged %d points for a body after them, want %d", got, len(body)-1)
+		}
 	})
 }
