@@ -44,10 +44,10 @@ func (w Work) Points() int {
 
 // Prices of requests, and of the starts of subscriptions, in points.
 const (
-	PerRequest      = 10  // that executes no operation
+	PerRequest      = 10  // of HTTP, beside the price of its operation or file
 	PerSession      = 10  // of an HTTP request with a token: Redis searches for the session
 	PerConnection   = 10  // its first request, beside the price of the request: a connection takes several times as long as a request
-	PerUpgrade      = 20  // to a websocket: a socket that is opened and closed again takes three times as long as a request
+	PerUpgrade      = 40  // to a websocket: a socket that is opened and closed again takes three times as long as a request
 	PerStart        = 40  // of a subscription, beside the work of its operation: the first one registers the timeline as watched
 	refusedPerPoint = 512 // bytes of a refused request
 

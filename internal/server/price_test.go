@@ -180,7 +180,7 @@ func TestServer_ChargesForTheFirstRequestOfAConnection(t *testing.T) {
 		charged    []int // for each request on a connection
 	}{
 		"health checks":              {"198.51.100.2", "/healthz", nil, []int{cost.PerConnection + cost.PerRequest, cost.PerRequest}},
-		"operations":                 {"198.51.100.2", helloPath, nil, []int{cost.PerConnection, 0}},
+		"operations":                 {"198.51.100.2", helloPath, nil, []int{cost.PerConnection + cost.PerRequest, cost.PerRequest}},
 		"an upgrade":                 {"198.51.100.2", "/graphql", upgrade, []int{cost.PerUpgrade}},
 		"an upgrade of a file":       {"198.51.100.2", "/healthz", upgrade, []int{cost.PerConnection + cost.PerRequest, cost.PerRequest}},
 		"requests through a proxy":   {"198.51.100.1", "/healthz", []string{"X-Forwarded-For: 203.0.113.7"}, []int{cost.PerRequest, cost.PerRequest}},

@@ -203,7 +203,7 @@ func TestAPI_ChargesRefusedBytes(t *testing.T) {
 		if n := h.Backend.Charged.Load(); n != want {
 			h.Errorf("charged %d, want %d", n, want)
 		}
-		if w, _ := h.Do("POST", "", large+"}", servertest.JSON); w.StatusCode != http.StatusOK || h.Backend.Charged.Load() != want+int64(cost.Received(len(large)+1)) {
+		if w, _ := h.Do("POST", "", large+"}", servertest.JSON); w.StatusCode != http.StatusOK || h.Backend.Charged.Load() != want+int64(cost.PerRequest+cost.Received(len(large)+1)) {
 			h.Errorf("a valid request: status %d, %d charged in all", w.StatusCode, h.Backend.Charged.Load())
 		}
 		const hello = `{"query":"{ hello }"}`
@@ -220,7 +220,7 @@ func TestAPI_ChargesRefusedBytes(t *testing.T) {
 		servertest.Within(t, func() bool { return h.Backend.Charged.Load() >= want }, func() {
 			t.Errorf("chunks of one byte: charged %d", h.Backend.Charged.Load()-before)
 		})
-		if n := h.Backend.Charged.Load() - before; n > int64(cost.PerConnection+cost.Unknown(len(chunked)+5)) {
+		if n := h.Backend.Charged.Load() - before; n > int64(cost.PerConnection+cost.PerRequest+cost.Unknown(len(chunked)+5)) {
 			t.Errorf("chunks of one byte: charged %d", n)
 		}
 		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})

@@ -79,12 +79,17 @@ func (x *Exchange) WithViewer(ctx context.Context, who auth.Identity) context.Co
 
 // Prepare parses, validates and counts the operation of the request, and sets the rate
 // limit headers. If it refuses the operation, it returns the response; otherwise it charges for the
-// read of the session, whether it exists or not.
+// request and for the read of its session, whether it exists or not.
 func (x *Exchange) Prepare(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, *graphql.Response) {
 	op, budget, failure := x.api.Runner.Prepare(ctx, params, x.R.Method == http.MethodGet)
 	x.api.setRateLimits(x.W.Header(), budget)
-	if failure == nil && x.Credentials.Token != "" {
-		x.api.Runner.Executor.Spend(ctx, cost.PerSession)
+	if failure != nil {
+		return nil, failure
 	}
-	return op, failure
+	price := cost.PerRequest
+	if x.Credentials.Token != "" {
+		price += cost.PerSession
+	}
+	x.api.Runner.Executor.Spend(ctx, price)
+	return op, nil
 }

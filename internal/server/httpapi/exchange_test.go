@@ -80,19 +80,19 @@ func TestExchange_SetsTheSessionCookie(t *testing.T) {
 }
 
 // Attack: the sessions of tokens that never belonged to anybody are read for free.
-func TestExchange_ChargesForTheReadOfASessionThatDoesNotExist(t *testing.T) {
+func TestExchange_ChargesForTheRequestAndTheReadOfItsSession(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		for name, tt := range map[string]struct {
 			headers []string
 			price   int
 		}{
-			"no token":            {nil, 0},
-			"cookie":              {[]string{"Cookie: retwis_session=" + h.Login(1)}, cost.PerSession},
-			"token":               {[]string{"Authorization: Bearer " + h.Login(2)}, cost.PerSession},
-			"cookie of nobody":    {[]string{"Cookie: retwis_session=old"}, cost.PerSession},
+			"no token":            {nil, cost.PerRequest},
+			"cookie":              {[]string{"Cookie: retwis_session=" + h.Login(1)}, cost.PerRequest + cost.PerSession},
+			"token":               {[]string{"Authorization: Bearer " + h.Login(2)}, cost.PerRequest + cost.PerSession},
+			"cookie of nobody":    {[]string{"Cookie: retwis_session=old"}, cost.PerRequest + cost.PerSession},
 			"token of nobody":     {[]string{"Authorization: Bearer old"}, cost.PerRefusal},
-			"cookie, without TLS": {[]string{"Cookie: __Host-retwis_session=old"}, 0},
+			"cookie, without TLS": {[]string{"Cookie: __Host-retwis_session=old"}, cost.PerRequest},
 		} {
 			for transport, request := range map[string]func(headers ...string){
 				"POST": func(headers ...string) {
