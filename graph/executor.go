@@ -206,78 +206,98 @@ func (e *Executor) Charge(client ratelimit.Client, points int) error {
 
 // charge is what a client was charged for a request.
 type charge struct {
-	document int              // cost of a new document
-	budget   ratelimit.Budget // that remains; zero if nothing was charged
+	document  int              // cost of a new document
+	persisted int              // cost of keeping the document, or of finding it by its hash
+	budget    ratelimit.Budget // that remains; zero if nothing was charged
 }
 
 func (e *Executor) createOperation(
 	ctx context.Context, client ratelimit.Client, params *graphql.RawParams, queriesOnly bool,
-) (op *graphql.OperationContext, charged charge, errs gqlerror.List) {
-	refused := func(err *gqlerror.Error) (*graphql.OperationContext, charge, gqlerror.List) {
-		return &graphql.OperationContext{}, charged, gqlerror.List{err}
-	}
+) (*graphql.OperationContext, charge, gqlerror.List) {
 	sent := params.Query != "" // not only the hash
-	found, refusal := e.persisted.Find(ctx, params)
-	if refusal != nil {
-		return refused(refusal)
-	}
-	if found > 0 {
-		if _, err := e.limiter.Take(ctx, client, ratelimit.Cost{Reads: found}); err != nil {
-			return refused(gqlerror.Wrap(err))
-		}
-	}
-	if err := limits.CheckVariables(params.Variables); err != nil {
-		return refused(err)
-	}
-	text, known := e.documents.Find(params.Query)
-	document := &limits.Document{Source: params.Query, Text: text}
-	if !known {
-		var err *gqlerror.Error
-		if document, charged, err = e.readDocument(ctx, client, params.Query); err != nil {
-			return refused(err)
-		}
+	document, charged, refused := e.findDocument(ctx, client, params)
+	if refused != nil {
+		return &graphql.OperationContext{}, charged, gqlerror.List{refused}
 	}
 	params.Query = document.Text
 	if charged.document > 0 {
 		done, err := e.shares.Run(ctx, client, charged.document)
 		if err != nil {
-			return refused(gqlerror.Wrap(err))
+			return &graphql.OperationContext{}, charged, gqlerror.List{gqlerror.Wrap(err)}
 		}
 		defer done()
 	}
-	op, errs = e.Executor.CreateOperationContext(ctx, params)
+	op, errs := e.Executor.CreateOperationContext(ctx, params)
 	if len(errs) == 0 {
 		limits.CountUndeclared(op, params.Variables)
+		errs = e.takePrice(ctx, client, op, queriesOnly, &charged)
 	}
-	if len(errs) == 0 && !(queriesOnly && op.Operation.Operation == ast.Mutation) {
-		var err error
-		if charged.budget, err = e.limiter.Take(ctx, client, limits.CountedCost(op)); err != nil {
-			errs = gqlerror.List{gqlerror.Wrap(err)}
+	if len(errs) > 0 {
+		errs = shortenErrors(errs)
+		locate(errs, document)
+		return op, charged, errs
+	}
+	op.Stats.SetExtension(documentKey, document)
+	e.documents.Know(document.Text, document.Source)
+	if sent {
+		e.persisted.Keep(ctx, params, document.Source, func(points int) error {
+			budget, err := e.limiter.Take(ctx, client, ratelimit.Cost{Reads: points})
+			if err == nil {
+				charged.budget, charged.persisted = budget, points
+			}
+			return err //nolint:wrapcheck // the caller looks whether it failed
+		})
+	}
+	op.Stats.SetExtension(documentCostKey, charged.document+charged.persisted)
+	return op, charged, nil
+}
+
+// findDocument returns the document of a request, which may be known, new, or named by its hash.
+func (e *Executor) findDocument(
+	ctx context.Context, client ratelimit.Client, params *graphql.RawParams,
+) (document *limits.Document, charged charge, refused *gqlerror.Error) {
+	found, refused := e.persisted.Find(ctx, params)
+	if refused != nil {
+		return nil, charge{}, refused
+	}
+	if found > 0 {
+		if _, err := e.limiter.Take(ctx, client, ratelimit.Cost{Reads: found}); err != nil {
+			return nil, charge{}, gqlerror.Wrap(err)
 		}
 	}
-	errs = shortenErrors(errs)
+	if err := limits.CheckVariables(params.Variables); err != nil {
+		return nil, charge{}, err
+	}
+	if text, known := e.documents.Find(params.Query); known {
+		document = &limits.Document{Source: params.Query, Text: text}
+	} else {
+		document, charged, refused = e.readDocument(ctx, client, params.Query)
+	}
+	charged.persisted = found
+	return document, charged, refused
+}
+
+// takePrice charges the client for an operation, unless the transport refuses it.
+func (e *Executor) takePrice(
+	ctx context.Context, client ratelimit.Client, op *graphql.OperationContext, queriesOnly bool, charged *charge,
+) gqlerror.List {
+	if queriesOnly && op.Operation.Operation == ast.Mutation {
+		return nil
+	}
+	var err error
+	if charged.budget, err = e.limiter.Take(ctx, client, limits.CountedCost(op)); err != nil {
+		return gqlerror.List{gqlerror.Wrap(err)}
+	}
+	return nil
+}
+
+// locate moves the locations of errors to the document as the client sent it.
+func locate(errs gqlerror.List, document *limits.Document) {
 	for _, err := range errs {
 		for i, at := range err.Locations {
 			err.Locations[i].Line, err.Locations[i].Column = document.Locate(at.Line, at.Column)
 		}
 	}
-	if len(errs) == 0 {
-		op.Stats.SetExtension(documentKey, document)
-		e.documents.Know(document.Text, document.Source)
-		if sent {
-			e.persisted.Keep(ctx, params, document.Source, func(points int) error {
-				budget, err := e.limiter.Take(ctx, client, ratelimit.Cost{Reads: points})
-				if err == nil {
-					charged.budget, found = budget, points
-				}
-				return err //nolint:wrapcheck // the caller looks whether it failed
-			})
-		}
-	}
-	if len(errs) == 0 {
-		op.Stats.SetExtension(documentCostKey, charged.document+found)
-	}
-	return op, charged, errs
 }
 
 // Names of the document, and of what it has cost, among the statistics of an operation.
@@ -302,12 +322,12 @@ func (e *Executor) readDocument(
 	}
 	budget, err := e.limiter.Take(ctx, client, ratelimit.Cost{Reads: price})
 	if err != nil {
-		return document, charge{0, budget}, gqlerror.Wrap(err)
+		return document, charge{budget: budget}, gqlerror.Wrap(err)
 	}
 	if known {
-		return document, charge{price, budget}, nil
+		return document, charge{document: price, budget: budget}, nil
 	}
-	return document, charge{price, budget}, document.Check()
+	return document, charge{document: price, budget: budget}, document.Check()
 }
 
 // scope is a gqlgen extension that gives every response loaders of its own.
