@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -20,7 +21,6 @@ import (
 	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
-	"retwis/internal/sleep"
 )
 
 // Options configure an executor.
@@ -163,7 +163,7 @@ func (e *Executor) Prepare(
 	switch {
 	case len(errs) == 0:
 	case errors.Is(errs[0], errRateLimited):
-		e.delay(ctx, client)
+		e.delay(client)
 	default:
 		e.limiter.Spend(client, max(cost.PerRefusal-charged.document, 1))
 	}
@@ -175,7 +175,7 @@ func (e *Executor) Admit(ctx context.Context) error {
 	client := limits.ClientOf(ctx)
 	err := e.limiter.Check(client)
 	if err != nil {
-		e.delay(ctx, client)
+		e.delay(client)
 	}
 	return err //nolint:wrapcheck // for the client
 }
@@ -186,9 +186,10 @@ func (e *Executor) Afford(ctx context.Context) bool {
 }
 
 // delay delays the refusal of a client without budget. Refusals cost the client nothing, so without a delay one that never
-// stops asking would keep the process busy with them.
-func (e *Executor) delay(ctx context.Context, client ratelimit.Client) {
-	_ = sleep.For(ctx, e.limiter.Delay(client))
+// stops asking would keep the process busy with them. A client that disconnects and connects again does not shorten the delay: its earlier
+// connections count until then.
+func (e *Executor) delay(client ratelimit.Client) {
+	time.Sleep(e.limiter.Delay(client))
 }
 
 // Spend charges a client for what a transport did without executing an operation.

@@ -92,7 +92,7 @@ func (f *eventFilter) wordsOf(post *retwis.Post) retwis.Words {
 	if f.live {
 		return f.decisions.words.of(post)
 	}
-	_ = f.meter.Add(cost.Work{Rows: len(post.Text) / cost.SegmentedBytesPerRow}) // a start does not stop
+	_ = f.meter.Add(cost.Work{Rows: len(post.Text) / cost.SegmentedBytesPerRow}) // without budget, the sink ends the replay
 	return retwis.WordsOf(post.Text)
 }
 

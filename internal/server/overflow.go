@@ -14,10 +14,9 @@ import (
 
 	"retwis/internal/retwis"
 	"retwis/internal/server/operation"
-	"retwis/internal/sleep"
 )
 
-// overflowDelay is the time after which a request is refused.
+// overflowDelay is the time after which a request is answered.
 const overflowDelay = 250 * time.Millisecond
 
 // overflowRetryAfter is the time in seconds after which a refused client should retry.
@@ -68,12 +67,8 @@ func (o *overflow) Addr() net.Addr { return o.addr }
 
 // serveOverflow serves an overflow until ctx is done.
 func (s *Server) serveOverflow(ctx context.Context, o *overflow) error {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", ServeAlive)
-	mux.HandleFunc("GET /readyz", s.Health().ServeReady)
-	mux.HandleFunc("/", o.serveRefusal)
 	srv := &http.Server{
-		Handler:           mux,
+		Handler:           o.handler(s.Health().ServeReady),
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 		MaxHeaderBytes:    1, // and 4 KB that net/http adds
 		ReadHeaderTimeout: time.Second,
@@ -89,10 +84,17 @@ func (s *Server) serveOverflow(ctx context.Context, o *overflow) error {
 	return nil
 }
 
-// serveRefusal refuses a request after a delay. Few are refused at once, so the delay bounds how many are per second.
-func (o *overflow) serveRefusal(w http.ResponseWriter, r *http.Request) {
-	_ = sleep.For(r.Context(), overflowDelay)
-	o.refuse(w, r)
+// handler returns a handler that answers each request after a delay, even if the client has disconnected. Few are answered at once, so
+// the delay bounds how many are per second.
+func (o *overflow) handler(ready http.HandlerFunc) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", ServeAlive)
+	mux.HandleFunc("GET /readyz", ready)
+	mux.HandleFunc("/", o.refuse)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(overflowDelay)
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // refuseDescriptors refuses a request to a process with too few file descriptors.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -8,18 +9,23 @@ import (
 	"time"
 )
 
-func TestOverflow_DelaysRefusals(t *testing.T) {
+// Attack: clients that disconnect at once, or that ask for the health only.
+func TestOverflow_DelaysItsAnswers(t *testing.T) {
 	t.Parallel()
+	ready := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }
 	for status, refuse := range map[int]http.HandlerFunc{
 		http.StatusTooManyRequests: refuseNetwork, http.StatusServiceUnavailable: refuseDescriptors,
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			o := newOverflow(nil, 1, refuse)
-			start, response := time.Now(), httptest.NewRecorder()
-			o.serveRefusal(response, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
-			if took := time.Since(start); took != overflowDelay || response.Code != status {
-				t.Errorf("status %d after %s, want %d after %s", response.Code, took, status, overflowDelay)
-			}
-		})
+		for path, want := range map[string]int{"/": status, "/graphql": status, "/healthz": http.StatusOK, "/readyz": http.StatusOK} {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				start, response := time.Now(), httptest.NewRecorder()
+				newOverflow(nil, 1, refuse).handler(ready).ServeHTTP(response, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
+				if took := time.Since(start); took != overflowDelay || response.Code != want {
+					t.Errorf("%s: status %d after %s, want %d after %s", path, response.Code, took, want, overflowDelay)
+				}
+			})
+		}
 	}
 }

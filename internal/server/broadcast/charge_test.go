@@ -259,3 +259,29 @@ func TestEvents_EndSubscriptionsOfAClientThatJoinsAgain(t *testing.T) {
 		}
 	})
 }
+
+// Attack: many replays behind long posts that no filter lets pass. Nothing is sent, but their texts are divided into words.
+func TestReplay_EndsWithoutBudgetBeforeItFilters(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, executor := newTestGroups(t.Context())
+		var member Member
+		var got received
+		join(t, groups, &member, &graphql.OperationContext{RawQuery: "news"}, ratelimit.Client{User: 7}, &got)
+		filtered := 0
+		member.FilterBy(func(retwis.Event) retwis.Event { filtered++; return nil })
+		member.Replay(t.Context(), post(1, "a"))
+		executor.refusal = ratelimit.Exceeded(ratelimit.Reads, 1)
+		member.Replay(t.Context(), post(2, "b"))
+		executor.refusal = nil
+		member.Replay(t.Context(), &retwis.CaughtUp{Cursor: "c"}) // the source may not have noticed
+		if !got.stopped || filtered != 1 || len(got.texts) != 0 {
+			t.Errorf("stopped %v after %d events were filtered and %q was sent, want one and nothing", got.stopped, filtered, got.texts)
+		}
+		member.End(nil)
+		synctest.Wait()
+		if len(got.reasons) != 1 || !errors.Is(got.reasons[0], errRateLimited) {
+			t.Errorf("ended with %v", got.reasons)
+		}
+	})
+}

@@ -79,8 +79,16 @@ func (m *Member) Take(e retwis.Event) bool {
 func (m *Member) Room() <-chan struct{} { return m.to.Room() }
 
 // Replay implements [retwis.Sink]. The caller has a goroutine for the replay, so it renders
-// at once.
+// at once. A filter takes time for events that nobody receives, so a client without budget gets no further.
 func (m *Member) Replay(ctx context.Context, e retwis.Event) {
+	if m.filter != nil {
+		if err := m.group.groups.runner.Executor.Check(m.client); err != nil {
+			m.limit(err)
+		}
+	}
+	if m.limited.Load() != nil {
+		return
+	}
 	if e = m.filtered(e); e == nil {
 		return
 	}
@@ -121,9 +129,7 @@ func (m *Member) send(rendered *Rendered, err error, cursor retwis.Cursor, more 
 	}
 	switch {
 	case errors.Is(err, errRateLimited):
-		if m.limited.CompareAndSwap(nil, &err) {
-			m.to.Stop()
-		}
+		m.limit(err)
 		return
 	case err != nil:
 		m.to.Failed(err)
@@ -142,7 +148,14 @@ func (m *Member) pay(bytes int) {
 		return
 	}
 	m.unpaid %= cost.SharedBytesPerPoint
-	if err := m.group.groups.runner.Executor.Charge(m.client, points); err != nil && m.limited.CompareAndSwap(nil, &err) {
+	if err := m.group.groups.runner.Executor.Charge(m.client, points); err != nil {
+		m.limit(err)
+	}
+}
+
+// limit ends the subscription of a client without budget.
+func (m *Member) limit(err error) {
+	if m.limited.CompareAndSwap(nil, &err) {
 		m.to.Stop()
 	}
 }

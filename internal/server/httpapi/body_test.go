@@ -14,6 +14,7 @@ import (
 	"retwis/internal/cost"
 	"retwis/internal/server"
 	"retwis/internal/server/httpapi"
+	"retwis/internal/server/operation"
 	"retwis/internal/server/servertest"
 )
 
@@ -130,8 +131,12 @@ func TestBody_LargeOnesThatArriveAreBoundedPerNetwork(t *testing.T) {
 		for range most - 1 {
 			begin()
 		}
+		before := h.Backend.Charged.Load()
 		if got := answer(begin()); got != http.StatusTooManyRequests {
 			h.Errorf("one more body: status %d", got)
+		}
+		if got := h.Backend.Charged.Load() - before; got < int64(cost.Received(operation.LargeRequest)) {
+			h.Errorf("one more body: charged %d points, want at least those for what has arrived", got)
 		}
 		if w, body := h.Do("POST", "", `{"query":"{hello}"}`, servertest.JSON); w.StatusCode != http.StatusOK {
 			h.Errorf("a small body: status %d %s", w.StatusCode, body)
