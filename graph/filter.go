@@ -35,7 +35,7 @@ func (r *Resolver) filtered(source retwis.EventSource, filter *retwis.Filter) re
 	}
 	d := &decisions{filter: filter, words: &r.words}
 	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
-		f := &eventFilter{decisions: d, meter: cost.Of(ctx)}
+		f := &eventFilter{decisions: d, ctx: ctx, meter: cost.Of(ctx)}
 		sink.FilterBy(f.apply)
 		return source(ctx, after, sink)
 	}
@@ -44,14 +44,22 @@ func (r *Resolver) filtered(source retwis.EventSource, filter *retwis.Filter) re
 // eventFilter suppresses events that do not pass a filter. It is not safe for concurrent use.
 type eventFilter struct {
 	decisions  *decisions
-	meter      *cost.Meter // of the replay
+	ctx        context.Context // of the subscription
+	meter      *cost.Meter     // of the replay
 	passed     int         // events that passed during the replay
 	live       bool        // the replay is over
 	suppressed int         // events in a row since then
 }
 
-// apply returns the event to deliver in place of an event, or nil.
+// apply returns the event to deliver in place of an event, or nil. The filter of a client with many replays does not delay other clients.
 func (f *eventFilter) apply(e retwis.Event) retwis.Event {
+	if !f.live {
+		done, err := f.meter.Compute(f.ctx)
+		if err != nil {
+			return nil // the subscription has ended
+		}
+		defer done()
+	}
 	passes := true
 	switch e := e.(type) {
 	case *retwis.PostAdded:

@@ -329,10 +329,10 @@ func TestRenderFor_ChargesEachEvent(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	event := &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "c", Post: post}}
+	event, client := &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "c", Post: post}}, ratelimit.Client{User: 9}
 	for i := range 3 {
 		before := limited.left
-		response, err := a.executor.RenderFor(ctx, op, event, ratelimit.Client{User: 9}, i > 0)
+		response, err := a.executor.RenderFor(ctx, op, event, client, []ratelimit.Client{cost.ForSeveral(), client, client}[i])
 		if err != nil || len(response.Errors) > 0 {
 			t.Fatal(response, err)
 		}
@@ -340,12 +340,15 @@ func TestRenderFor_ChargesEachEvent(t *testing.T) {
 			t.Errorf("event %d costs %d", i, charged)
 		}
 	}
-	limited.left = 0
-	if response, err := a.executor.RenderFor(ctx, op, event, ratelimit.Client{User: 9}, true); !errors.Is(err, &retwis.Error{Code: retwis.CodeRateLimited}) {
-		t.Errorf("an event of a client without budget: %v, %v", response, err)
+	limited.left = 1
+	response, err := a.executor.RenderFor(ctx, op, event, client, cost.ForSeveral())
+	if err != nil || len(response.Errors) > 0 || 1-limited.left < cost.PerOperation {
+		t.Errorf("the last event, which is also for others: %v, %v, charged %d", response, err, 1-limited.left)
 	}
-	response, err := a.executor.RenderFor(ctx, op, event, ratelimit.Client{User: 9}, false)
-	if err != nil || len(response.Errors) > 0 || limited.left > -cost.PerOperation {
-		t.Errorf("an event that is also for others, of a client without budget: %v, %v, charged %d", response, err, -limited.left)
+	limited.left = 0
+	for _, holder := range []ratelimit.Client{client, cost.ForSeveral()} {
+		if response, err := a.executor.RenderFor(ctx, op, event, client, holder); !errors.Is(err, &retwis.Error{Code: retwis.CodeRateLimited}) || limited.left < 0 {
+			t.Errorf("an event of a client without budget: %v, %v", response, err)
+		}
 	}
 }

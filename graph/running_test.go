@@ -84,7 +84,7 @@ func TestRenderFor_WaitsForTheShareOfSharedEvents(t *testing.T) {
 					}
 					rendered := false
 					go func() {
-						response, err := a.executor.RenderFor(t.Context(), op, event, client, alone)
+						response, err := a.executor.RenderFor(t.Context(), op, event, client, holder)
 						rendered = err == nil && len(response.Errors) == 0
 					}()
 					synctest.Wait()

@@ -100,39 +100,38 @@ func (e *Executor) subscribe(ctx context.Context, op *graphql.OperationContext) 
 	return source
 }
 
-// RenderFor is [Executor.Render] for one client, which is charged for the event. It fails with RATE_LIMITED if the client
-// has no budget left. If the event is also for other clients, it is due whatever its price: it adds to the debt of the one that pays, and does
-// not wait for its shares.
+// RenderFor is [Executor.Render] for the client that pays, within the shares of a holder: this client, or one that stands for all clients
+// that get the event. It fails with RATE_LIMITED if the client has no budget left. An event for others is finished once it
+// has begun, and adds to the debt of the one that pays.
 func (e *Executor) RenderFor(
-	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client, alone bool,
+	ctx context.Context, op *graphql.OperationContext, event retwis.Event, payer, holder ratelimit.Client,
 ) (*graphql.Response, error) {
-	if alone {
-		if err := e.limiter.Check(client); err != nil {
-			return nil, err
-		}
-	}
 	price := limits.Price(op)
-	_ = e.limiter.Charge(client, price.Charged, price.Charged) // the last event may use up the budget
-	options := e.meterOptions(client, op, price)
-	if alone {
-		return e.renderMetered(ctx, op, event, options, e.shares.Run)
+	run := e.shares.Run
+	options := e.meterOptions(payer, op, price)
+	if holder != payer {
+		run = e.shares.RunQuery // a large event does not delay small ones of other clients
+		charge := options.Charge
+		options.Charge = func(points int) error { _ = charge(points); return nil }
+		options.Client = holder
 	}
-	charge := options.Charge
-	options.Charge = func(points int) error { _ = charge(points); return nil }
-	options.Client = cost.ForSeveral()
-	return e.renderMetered(ctx, op, event, options, e.shares.RunQuery) // a large event does not delay small ones of other clients
-}
-
-// renderMetered renders an event when run lets it, with the shares of the client of the options. It fails if the options stop it.
-func (e *Executor) renderMetered(
-	ctx context.Context, op *graphql.OperationContext, event retwis.Event, options cost.Options,
-	run func(context.Context, ratelimit.Client, int) (func(), error),
-) (*graphql.Response, error) {
-	done, err := run(ctx, options.Client, options.Price.Charged)
+	done, err := run(ctx, holder, price.Charged)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
+	// Those before it may have used up the budget.
+	if err := e.limiter.Check(payer); err != nil {
+		return nil, err
+	}
+	_ = e.limiter.Charge(payer, price.Charged, price.Charged) // the last event may use up the budget
+	return e.renderMetered(ctx, op, event, options)
+}
+
+// renderMetered renders an event. It fails if the options stop it.
+func (e *Executor) renderMetered(
+	ctx context.Context, op *graphql.OperationContext, event retwis.Event, options cost.Options,
+) (*graphql.Response, error) {
 	meter := cost.NewMeter(options)
 	defer meter.Close()
 	response := e.execute(cost.With(ctx, meter), op, event)
@@ -149,7 +148,12 @@ func (e *Executor) renderMetered(
 // One operation may be rendered for any number of events and viewers. Nobody is charged.
 func (e *Executor) Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response {
 	options := cost.Options{Client: cost.ForSeveral(), Price: limits.Price(op), Shares: e.shares}
-	response, err := e.renderMetered(ctx, op, event, options, e.shares.RunQuery)
+	done, err := e.shares.RunQuery(ctx, options.Client, options.Price.Charged)
+	if err != nil {
+		return nil
+	}
+	defer done()
+	response, err := e.renderMetered(ctx, op, event, options)
 	if err != nil {
 		return nil
 	}

@@ -138,6 +138,15 @@ func ErrTooManyBytes() error {
 	return err
 }
 
+// Compute waits until the server may compute something for the operation beside the reads and the rendering, which wait by themselves. Two
+// operations of a client do at once. The returned function has to be called afterwards.
+func (m *Meter) Compute(ctx context.Context) (done func(), err error) {
+	if m == nil || m.shares == nil {
+		return func() {}, nil
+	}
+	return m.shares.Run(ctx, m.client, pointsOfHolder/2)
+}
+
 func (m *Meter) fail(err error, reason stop) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

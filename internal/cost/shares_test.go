@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -312,4 +313,43 @@ func TestShares_BytesOfANetworkLeaveHalfToOthers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Attack: hundreds of subscriptions start at once, and each divides thousands of long posts into words.
+func TestMeter_ComputesTwiceAtOnceForAClient(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		shares := NewShares()
+		ends := make(chan struct{})
+		var running atomic.Int32
+		for range 20 {
+			meter := NewMeter(Options{Client: ratelimit.Client{User: 1}, Shares: shares})
+			go func() {
+				done, err := meter.Compute(t.Context())
+				if err != nil {
+					return
+				}
+				if n := running.Add(1); n > 2 {
+					t.Errorf("%d run at once", n)
+				}
+				<-ends
+				running.Add(-1)
+				done()
+			}()
+		}
+		synctest.Wait()
+		if n := running.Load(); n != 2 {
+			t.Errorf("%d run at once, want two", n)
+		}
+		other, err := NewMeter(Options{Client: ratelimit.Client{User: 2}, Shares: shares}).Compute(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		other()
+		close(ends)
+		synctest.Wait()
+		if used := shares.light.networks.Used(); used != 0 {
+			t.Errorf("%d points are still counted", used)
+		}
+	})
 }

@@ -48,7 +48,11 @@ func newMeteredConn(conn net.Conn, executor operation.Executor, networks *connec
 	address := httpapi.AddressOf(conn.RemoteAddr())
 	c.belongsTo(address)
 	if key, counts := networks.keyOf(address); counts {
-		c.pause = networks.turns.next(key)
+		every := readEvery
+		if !executor.Afford(from(address)) {
+			every = readRarely
+		}
+		c.pause = networks.turns.next(key, every)
 	}
 	return c
 }

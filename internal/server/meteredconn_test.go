@@ -144,6 +144,34 @@ func TestServer_PausesReadsWithoutBudget(t *testing.T) {
 	})
 }
 
+// Attack: a network without budget opens connections for requests that are refused.
+func TestServer_ReadsNewConnectionsRarelyWithoutBudget(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		const n = 50
+		connect := func() (took time.Duration) {
+			start := time.Now()
+			for range n {
+				go func() {
+					_, _ = io.WriteString(h.ConnectFrom("198.51.100.1"), upload(100))
+					took = max(took, time.Since(start))
+				}()
+			}
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			return took
+		}
+		if took := connect(); took > n*time.Millisecond {
+			h.Errorf("%d connections of a network were read in %v", n, took)
+		}
+		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
+		h.Backend.Spent.Store(&spent)
+		if took := connect(); took < (n-2)*20*time.Millisecond {
+			h.Errorf("%d connections of a network without budget were read in %v", n, took)
+		}
+	})
+}
+
 // Attack: net/http removes spaces around the values of a header, and what divides a body into chunks, before anybody can count them.
 func TestServer_ChargesBytesThatAreRemoved(t *testing.T) {
 	t.Parallel()

@@ -10,8 +10,9 @@ import (
 // The first request of a connection reaches a handler only after its header has been read, and until then nothing tells light
 // clients from heavy ones: two hundred new connections at once occupied all cores for 20 milliseconds.
 const (
-	readAtOnce = 16               // new connections of a network that are read without a delay
-	readEvery  = time.Millisecond // between the first reads of further ones
+	readAtOnce = 16                    // new connections of a network that are read without a delay
+	readEvery  = time.Millisecond      // between the first reads of further ones
+	readRarely = 20 * time.Millisecond // the same for a network without budget: its connections are opened for requests that are refused
 )
 
 // turns spreads the first reads from the new connections of a network over time. Its zero value is ready for use.
@@ -20,8 +21,8 @@ type turns struct {
 	free map[ratelimit.Key]time.Time // when all connections of a network have had their turns
 }
 
-// next returns how long a new connection of a network waits for its first read.
-func (t *turns) next(key ratelimit.Key) time.Duration {
+// next returns how long a new connection of a network waits for its first read. The next one is read the given time later.
+func (t *turns) next(key ratelimit.Key, every time.Duration) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
@@ -29,6 +30,6 @@ func (t *turns) next(key ratelimit.Key) time.Duration {
 		t.free = map[ratelimit.Key]time.Time{}
 	}
 	ahead := max(t.free[key].Sub(now), 0)
-	t.free[key] = now.Add(ahead + readEvery)
+	t.free[key] = now.Add(ahead + every)
 	return max(ahead-(readAtOnce-1)*readEvery, 0)
 }

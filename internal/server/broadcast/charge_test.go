@@ -29,13 +29,13 @@ func TestEvents_AreChargedToTheClientThatGetsThemFirst(t *testing.T) {
 		members[0].Take(post(1, "a"))
 		members[1].Take(post(1, "b"))
 		synctest.Wait()
-		if !slices.Equal(executor.charged, []ratelimit.Client{alice}) || !executor.alone[0] {
+		if !slices.Equal(executor.charged, []ratelimit.Client{alice}) || executor.holders[0] != alice {
 			t.Errorf("charged %v, want one event to the client of both subscriptions", executor.charged)
 		}
 		join(t, groups, &members[2], op, bob, &got[2])
 		members[2].Take(post(2, "c"))
 		synctest.Wait()
-		if len(executor.charged) != 2 || executor.charged[1] != bob || executor.alone[1] || len(got[2].texts) != 1 {
+		if len(executor.charged) != 2 || executor.charged[1] != bob || executor.holders[1] != cost.ForSeveral() || len(got[2].texts) != 1 {
 			t.Errorf("charged %v for an event of a group, want the client that got it first", executor.charged)
 		}
 		members[0].End(nil)
@@ -43,7 +43,7 @@ func TestEvents_AreChargedToTheClientThatGetsThemFirst(t *testing.T) {
 		synctest.Wait()
 		members[2].Take(post(3, "d"))
 		synctest.Wait()
-		if len(executor.charged) != 3 || executor.charged[2] != bob || !executor.alone[2] {
+		if len(executor.charged) != 3 || executor.charged[2] != bob || executor.holders[2] != bob {
 			t.Errorf("charged %v, want the last event to the client that is left", executor.charged)
 		}
 		members[2].End(nil)
@@ -283,5 +283,39 @@ func TestReplay_EndsWithoutBudgetBeforeItFilters(t *testing.T) {
 		if len(got.reasons) != 1 || !errors.Is(got.reasons[0], errRateLimited) {
 			t.Errorf("ended with %v", got.reasons)
 		}
+	})
+}
+
+// Attack: two accounts of one network open groups of two clients, so that their large events delay the shared events of everybody.
+func TestEvents_OfOneNetworkUseItsShares(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, executor := newTestGroups(t.Context())
+		here, there := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+		clients := []ratelimit.Client{{User: 7, Address: here}, {User: 8, Address: here}, {User: 7, Address: there}}
+		var members [3]Member
+		var got [3]received
+		op := &graphql.OperationContext{RawQuery: "news"}
+		event := retwis.PostID(0)
+		holder := func() ratelimit.Client {
+			event++
+			members[0].Take(post(event, "a"))
+			synctest.Wait()
+			return executor.holders[len(executor.holders)-1]
+		}
+		for i, want := range []ratelimit.Client{clients[0], {Address: here}, cost.ForSeveral()} {
+			join(t, groups, &members[i], op, clients[i], &got[i])
+			if got := holder(); got != want {
+				t.Errorf("with %d members: rendered within the shares of %v, want %v", i+1, got, want)
+			}
+		}
+		members[2].End(nil)
+		synctest.Wait()
+		if got, want := holder(), (ratelimit.Client{Address: here}); got != want {
+			t.Errorf("after the other network left: rendered within the shares of %v, want %v", got, want)
+		}
+		members[0].End(nil)
+		members[1].End(nil)
+		synctest.Wait()
 	})
 }

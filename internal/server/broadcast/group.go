@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"retwis/internal/auth"
+	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/server/operation"
@@ -60,12 +62,13 @@ type groupKey struct {
 
 // group is a set of subscriptions that are sent the same bytes, except for the cursor.
 type group struct {
-	groups  *Groups
-	key     groupKey
-	clients map[ratelimit.Key]groupClient // of the members; guarded by groups.mu
-	limits  atomic.Bool                   // some client had no budget left
-	queues  []queue
-	joined  int // members that have ever joined, which take the queues in turn; guarded by groups.mu
+	groups   *Groups
+	key      groupKey
+	clients  map[ratelimit.Key]groupClient // of the members; guarded by groups.mu
+	networks map[netip.Prefix]int          // of the members, with their number; guarded by groups.mu
+	limits   atomic.Bool                   // some client had no budget left
+	queues   []queue
+	joined   int // members that have ever joined, which take the queues in turn; guarded by groups.mu
 
 	rendering sync.Mutex // one event at a time
 	op        *graphql.OperationContext
@@ -123,7 +126,7 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 		g.ofClient[client.Key()]++
 	}
 	if found == nil {
-		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}}
+		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}, networks: map[netip.Prefix]int{}}
 		g.byKey[key] = found
 		found.queues = make([]queue, 1)
 		if key.viewer == 0 && key.client == (ratelimit.Key{}) {
@@ -137,6 +140,7 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 	c.members++
 	c.joined++
 	found.clients[client.Key()] = c
+	found.networks[ratelimit.NetworkOf(client.Address)]++
 	found.joined++
 	chosen := found.joined % len(found.queues)
 	m.to, m.client, m.group, m.number = to, client, found, c.joined
@@ -148,7 +152,10 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 func (g *group) leave(client ratelimit.Client) {
 	g.groups.mu.Lock()
 	defer g.groups.mu.Unlock()
-	key := client.Key()
+	key, network := client.Key(), ratelimit.NetworkOf(client.Address)
+	if g.networks[network]--; g.networks[network] == 0 {
+		delete(g.networks, network)
+	}
 	if c := g.clients[key]; c.members > 1 {
 		c.members--
 		g.clients[key] = c
@@ -162,11 +169,19 @@ func (g *group) leave(client ratelimit.Client) {
 	}
 }
 
-// ofOneClient reports whether all members are of one client.
-func (g *group) ofOneClient() bool {
+// holder returns within whose shares an event is rendered that a client pays for: its own if it has all members, or those of its network
+// if that has them. So one network does not delay the events of the others.
+func (g *group) holder(payer ratelimit.Client) ratelimit.Client {
 	g.groups.mu.Lock()
 	defer g.groups.mu.Unlock()
-	return len(g.clients) <= 1
+	switch {
+	case len(g.clients) <= 1:
+		return payer
+	case len(g.networks) <= 1 && payer.Address.IsValid():
+		return ratelimit.Client{Address: payer.Address}
+	default:
+		return cost.ForSeveral()
+	}
 }
 
 // limit notes that a client has no budget left. Its members end with the next event. Those of other clients go on, and so do
@@ -249,8 +264,7 @@ func (g *group) execute(e retwis.Event, payer ratelimit.Client) (*Rendered, erro
 	}
 }
 
-// executeOnce charges the payer. If it has no budget left, its subscriptions end. Those of other clients go on: they get the event, which
-// adds to the debt of the payer.
+// executeOnce charges the payer. If it has no budget left, its subscriptions end. Those of other clients go on: the next one pays.
 func (g *group) executeOnce(event retwis.Event, payer ratelimit.Client) (*graphql.Response, error) {
 	ctx := g.groups.ctx
 	if g.key.viewer != 0 {
@@ -258,11 +272,9 @@ func (g *group) executeOnce(event retwis.Event, payer ratelimit.Client) (*graphq
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTime)
 	defer cancel()
-	alone := g.ofOneClient()
-	if !alone {
-		if err := g.groups.runner.Executor.Check(payer); err != nil {
-			g.limit(payer, err)
-		}
+	response, err := g.groups.runner.Render(ctx, g.op, event, payer, g.holder(payer))
+	if errors.Is(err, errRateLimited) {
+		g.limit(payer, err)
 	}
-	return g.groups.runner.Render(ctx, g.op, event, payer, alone)
+	return response, err //nolint:wrapcheck // of the runner
 }

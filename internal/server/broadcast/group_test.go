@@ -25,7 +25,7 @@ type counting struct {
 	mu       sync.Mutex // groups render at the same time
 	rendered int
 	charged  []ratelimit.Client // for events
-	alone    []bool             // whether they were for this client only
+	holders  []ratelimit.Client // of the shares for them
 	refusal  error
 	refused  ratelimit.Client // the only one that the refusal is for, unless zero
 	hold     chan struct{}    // unless nil, refusals wait until it is closed
@@ -48,13 +48,13 @@ func (c *counting) Charge(_ ratelimit.Client, points int) error {
 
 // RenderFor implements [operation.Executor].
 func (c *counting) RenderFor(
-	_ context.Context, _ *graphql.OperationContext, e retwis.Event, client ratelimit.Client, alone bool,
+	_ context.Context, _ *graphql.OperationContext, e retwis.Event, payer, holder ratelimit.Client,
 ) (*graphql.Response, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.charged = append(c.charged, client)
-	c.alone = append(c.alone, alone)
-	if err := c.Check(client); alone && err != nil {
+	c.charged = append(c.charged, payer)
+	c.holders = append(c.holders, holder)
+	if err := c.Check(payer); err != nil {
 		if c.hold != nil {
 			c.mu.Unlock()
 			<-c.hold

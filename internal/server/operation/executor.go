@@ -35,9 +35,9 @@ type Executor interface {
 	// its events, or the errors that a client is shown.
 	Subscribe(ctx context.Context, op *graphql.OperationContext) (retwis.EventSource, gqlerror.List)
 	// RenderFor executes a subscription for one event, as the viewer of ctx, and performs no authorisation. The response is nil
-	// when ctx is done. The client is charged. If the event is for it alone, RenderFor fails with RATE_LIMITED if the client has no
-	// budget left. Otherwise the event adds to its debt, and does not wait for its shares.
-	RenderFor(ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client, alone bool) (*graphql.Response, error)
+	// when ctx is done. The payer is charged. The event is rendered within the shares of the holder, which is the payer if the event is
+	// for it alone. RenderFor fails with RATE_LIMITED if the payer has no budget left.
+	RenderFor(ctx context.Context, op *graphql.OperationContext, event retwis.Event, payer, holder ratelimit.Client) (*graphql.Response, error)
 	// RenderGroup returns a key that subscriptions share when they render each event to
 	// the same bytes for the same viewer, and whether the bytes depend on the viewer. The
 	// key is empty for an operation whose normal form is too long.

@@ -185,16 +185,16 @@ func (r *Runner) Subscribe(ctx context.Context, op *graphql.OperationContext) (s
 }
 
 // Render executes a subscription for an event. It fails if there is no response, above all
-// because ctx is done. The client is charged. If the event is for it alone, Render fails with RATE_LIMITED if it has no budget left.
+// because ctx is done. The payer is charged; Render fails with RATE_LIMITED if it has no budget left.
 func (r *Runner) Render(
-	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client, alone bool,
+	ctx context.Context, op *graphql.OperationContext, event retwis.Event, payer, holder ratelimit.Client,
 ) (response *graphql.Response, err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			response, err = r.Panicked(ctx, "render an event", value), nil
 		}
 	}()
-	response, err = r.Executor.RenderFor(ctx, op, event, client, alone)
+	response, err = r.Executor.RenderFor(ctx, op, event, payer, holder)
 	if err != nil {
 		return nil, err
 	}

@@ -181,9 +181,9 @@ func (e *backendExecutor) Subscribe(ctx context.Context, op *graphql.OperationCo
 
 // RenderFor implements [operation.Executor].
 func (e *backendExecutor) RenderFor(
-	ctx context.Context, op *graphql.OperationContext, event retwis.Event, client ratelimit.Client, alone bool,
+	ctx context.Context, op *graphql.OperationContext, event retwis.Event, payer, _ ratelimit.Client,
 ) (*graphql.Response, error) {
-	if err := e.Check(client); alone && err != nil {
+	if err := e.Check(payer); err != nil {
 		return nil, err
 	}
 	if field := subscribed(op); field.Name != "timeline" {
