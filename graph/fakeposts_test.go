@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"retwis/internal/retwis"
 )
@@ -26,6 +27,13 @@ func (w *fakeBackend) CreatePost(_ context.Context, post retwis.NewPost) (retwis
 				}
 				made := w.addPost(u, post.Text)
 				made.Quoted = post.Quoted
+				for _, name := range retwis.MentionedNames(post.Text) {
+					for _, named := range w.users {
+						if strings.EqualFold(named.Username, name) {
+							made.Mentions = append(made.Mentions, named.ID)
+						}
+					}
+				}
 				w.keys[key] = made.ID
 				if answered != nil {
 					made.Thread = retwis.NextInThread(answered.Thread, answered.ID)

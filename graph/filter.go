@@ -46,9 +46,9 @@ type eventFilter struct {
 	decisions  *decisions
 	ctx        context.Context // of the subscription
 	meter      *cost.Meter     // of the replay
-	passed     int         // events that passed during the replay
-	live       bool        // the replay is over
-	suppressed int         // events in a row since then
+	passed     int             // events that passed during the replay
+	live       bool            // the replay is over
+	suppressed int             // events in a row since then
 }
 
 // apply returns the event to deliver in place of an event, or nil. The filter of a client with many replays does not delay other clients.

@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gorilla/websocket"
@@ -21,6 +22,7 @@ func TestFileDescriptors_AreReservedForHealthChecks(t *testing.T) {
 	var sockets []*websocket.Conn
 	for range 400 {
 		if ws, status := c.dial(); ws != nil {
+			exchange(t, ws, `{"type": "connection_init"}`, "connection_ack") // it stays open
 			sockets = append(sockets, ws)
 		} else if status != http.StatusServiceUnavailable {
 			t.Fatalf("a refused websocket: status %d", status)
@@ -31,12 +33,17 @@ func TestFileDescriptors_AreReservedForHealthChecks(t *testing.T) {
 	if len(sockets) < 100 || len(sockets) > 192 {
 		t.Errorf("%d websockets were accepted with a limit of 256 open files", len(sockets))
 	}
-	for range 100 { // more than the reserve: these leave it, one after the other
-		other := newClient(t, p.url)
-		if status, body := other.get("/healthz"); status != http.StatusOK {
-			t.Fatalf("/healthz: %d %s", status, body)
-		}
+	var checks sync.WaitGroup
+	for range 10 {
+		checks.Go(func() {
+			for range 10 { // more than the reserve in all: these leave it, one after the other
+				if status, body := newClient(t, p.url).get("/healthz"); status != http.StatusOK {
+					t.Errorf("/healthz: %d %s", status, body)
+				}
+			}
+		})
 	}
+	checks.Wait()
 	if status, body := newClient(t, p.url).get("/readyz"); status != http.StatusOK {
 		t.Errorf("/readyz: %d %s", status, body)
 	}

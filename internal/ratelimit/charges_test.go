@@ -120,7 +120,7 @@ func TestDelay_BoundsRefusalsOfAClient(t *testing.T) {
 		if wait := l.Delay(other); wait != minDelay {
 			t.Errorf("another client waits for %v, want %v", wait, minDelay)
 		}
-		for range 10_000 {
+		for range 20_000 {
 			last = l.Delay(heavy)
 		}
 		if last != maxDelay {

@@ -17,8 +17,8 @@ const (
 	retryInterval = 500 * time.Millisecond // between attempts to report
 
 	minDelay    = 250 * time.Millisecond // of a refusal
-	maxDelay    = 10 * time.Second
-	maxRefusals = 100 // of one reader per second: they take twice what its budget pays for
+	maxDelay    = 4 * time.Minute        // a network may have 10 000 websockets, each with a refusal
+	maxRefusals = 50                     // of one reader per second: they take twice what its budget pays for
 )
 
 // readLimiter counts reads in this process.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"retwis/internal/auth"
+	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/server/clients"
 	"retwis/internal/server/httpapi"
@@ -75,8 +76,8 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// bound returns a handler that bounds the requests behind trusted proxies.
-func (c *connections) bound(next http.Handler) http.Handler {
+// bound returns a handler that bounds the requests behind trusted proxies. A request that is refused pays, too.
+func (c *connections) bound(next http.Handler, executor operation.Executor) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		peer := httpapi.PeerOf(r)
 		key, counts := c.keyOf(auth.RequestOf(r.Context()).Address)
@@ -86,6 +87,7 @@ func (c *connections) bound(next http.Handler) http.Handler {
 		}
 		if !c.limiter.Acquire(key) {
 			c.refused.Add(1)
+			executor.Spend(r.Context(), cost.PerRequest)
 			refuseNetwork(w, r)
 			return
 		}

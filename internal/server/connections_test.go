@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"retwis/internal/cost"
 	"retwis/internal/server"
 	"retwis/internal/server/servertest"
 )
@@ -137,8 +138,12 @@ func TestConnections_CountRequestsBehindTrustedProxies(t *testing.T) {
 			}()
 		}
 		servertest.Within(t, func() bool { return h.Backend.Waiting() == most }, func() { h.Fatal("the requests do not run") })
+		before := h.Backend.Charged.Load()
 		response, body := exchange(h, dialFrom(h, "127.0.0.1"), helloPath, "X-Forwarded-For: 2001:db8::2")
 		wantTooMany(h, "one more request", response, body)
+		if got := h.Backend.Charged.Load() - before; got < cost.PerRequest {
+			h.Errorf("one more request: charged %d", got)
+		}
 		for name, headers := range map[string][]string{
 			"another client": {"X-Forwarded-For: 2001:db8:0:1::1"},
 			"the proxy":      nil,

@@ -25,7 +25,7 @@ func (p Proxies) Trust(address netip.Addr) bool {
 // is a trusted proxy, the last forwarded address that is not one of a trusted proxy.
 //
 // A proxy writes one of two headers and passes the other on from the client. If they disagree, Client ignores both and
-// returns the proxy's address.
+// returns an address that all such requests share: the unspecified one.
 func (p Proxies) Client(r *http.Request) netip.Addr {
 	peer := PeerOf(r)
 	if !peer.IsValid() || !p.Trust(peer) {
@@ -40,7 +40,7 @@ func (p Proxies) Client(r *http.Request) netip.Addr {
 	}
 	client := p.last(peer, older, parseAddress)
 	if client != p.last(peer, newer, forwardedFor) {
-		return peer
+		return netip.IPv4Unspecified()
 	}
 	return client
 }

@@ -36,7 +36,7 @@ func TestProxies_FindTheClient(t *testing.T) {
 		{"Forwarded with IPv6", "10.0.0.1:5000", []string{`Forwarded: proto=http; for="[2001:db8::9]:80"`}, "2001:db8::9"},
 		{"Forwarded that hides the client", "10.0.0.1:5000", []string{`Forwarded: for=203.0.113.9, for=_hidden`}, "10.0.0.1"},
 		{"both headers, the same", "10.0.0.1:5000", []string{"X-Forwarded-For: 203.0.113.9", "Forwarded: for=203.0.113.9"}, "203.0.113.9"},
-		{"both headers, one of them a lie", "10.0.0.1:5000", []string{"X-Forwarded-For: 203.0.113.9", "Forwarded: for=198.51.100.1"}, "10.0.0.1"},
+		{"both headers, one of them a lie", "10.0.0.1:5000", []string{"X-Forwarded-For: 203.0.113.9", "Forwarded: for=198.51.100.1"}, "0.0.0.0"},
 		{"an invalid peer", "@", []string{"X-Forwarded-For: 203.0.113.9"}, "invalid IP"},
 	}
 	for _, tt := range tests {

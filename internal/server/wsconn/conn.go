@@ -18,7 +18,7 @@ const (
 	lingerWait     = 2 * time.Second
 	discardPause   = 50 * time.Millisecond
 	discardBytes   = 8 << 10
-	maxPings       = 100 // at once
+	maxPings       = 20 // at once
 )
 
 // Conn is one websocket: it reads messages and writes frames. Sending never waits: what

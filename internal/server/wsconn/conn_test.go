@@ -197,7 +197,7 @@ func TestConn_RefusesFramesWithoutText(t *testing.T) {
 		"many empty frames":           {"\x01\x80" + mask, "\x00\x80" + mask, 1000, true},
 		"many frames of one byte":     {"\x01\x81" + mask + "x", "\x00\x81" + mask + "x", 1000, true},
 		"many frames of 10 bytes":     {"\x01\x8a" + mask + "0123456789", "\x00\x8a" + mask + "0123456789", 90, false},
-		"pings between two frames":    {"\x01\x80" + mask, "\x89\xfd" + mask + strings.Repeat("x", 125), 50, false},
+		"pings between two frames":    {"\x01\x80" + mask, "\x89\xfd" + mask + strings.Repeat("x", 125), maxPings, false},
 		"pings and many empty frames": {"\x01\x80" + mask, "\x89\x80" + mask + strings.Repeat("\x00\x80"+mask, 20), 90, true},
 	} {
 		t.Run(name, func(t *testing.T) {
