@@ -53,7 +53,7 @@ type Options struct {
 	SubscriptionsPerNetwork int
 
 	SocketsPerUser    int // 1000; below 0 there is no limit
-	SocketsPerNetwork int // of all clients of a network that are anonymous or not authenticated yet: 10 000; below 0 there is no limit
+	SocketsPerNetwork int // of all clients of a network: 10 000; below 0 there is no limit
 
 	// ConnectionsPerNetwork is the limit of the open HTTP connections of a network, and of its running requests behind
 	// trusted proxies: 1000; below 0 there is no limit.

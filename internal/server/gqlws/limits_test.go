@@ -133,14 +133,21 @@ func TestLimits_SocketsPerNetwork(t *testing.T) {
 		init := `{"type":"connection_init","payload":{"authorization":"Bearer ` + token + `"}}`
 		member.Send(init)
 		member.Expect(`{"type":"connection_ack"}`)
-		second := h.Socket(here) // a logged-in client counts for its user
+		if _, status, err := h.Upgrade(here); err == nil || status != http.StatusTooManyRequests {
+			t.Errorf("a socket above the limit, of which a user has one, got %d, %v", status, err)
+		}
+		left := func(clients int) {
+			servertest.Within(t, func() bool { return h.Server.Stats().Clients == clients }, func() { t.Fatalf("%+v", h.Server.Stats()) })
+		}
+		first.WS.Close()
+		left(3)
+		second := h.Socket(here) // a logged-in client counts for its user, too
 		second.Send(init)
 		second.ExpectClose(1013)
 		member.ExpectAlive()
 
-		first.WS.Close()
 		member.WS.Close()
-		servertest.Within(t, func() bool { return h.Server.Stats().Clients == 2 }, func() { t.Fatalf("%+v", h.Server.Stats()) })
+		left(2)
 		h.Socket(here)
 		again := h.Socket(here)
 		again.Send(init)

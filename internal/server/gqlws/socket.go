@@ -69,7 +69,7 @@ func (s *socket) serve() {
 //
 //go:noinline
 func (s *socket) end() {
-	s.handler.Sockets.Release(s.key)
+	s.release()
 	s.handler.Registry.Remove(s)
 	s.handler.Conns.Tasks.Done()
 }
@@ -198,7 +198,22 @@ func (s *socket) initialise(m message) {
 	}
 }
 
-// changeKey counts the socket under the key of its user from now on. It reports false if
+// release stops counting the socket.
+func (s *socket) release() {
+	network := s.network()
+	s.handler.Sockets.Release(network)
+	if s.key != network {
+		s.handler.Sockets.Release(s.key)
+	}
+}
+
+// network returns the key of the client's network, under which the socket counts whoever its user is: otherwise, the sockets of a few users of one
+// network could use all file descriptors.
+func (s *socket) network() ratelimit.Key {
+	return ratelimit.Key{Network: ratelimit.NetworkOf(auth.RequestOf(s.ctx).Address)}
+}
+
+// changeKey counts the socket also under the key of its user from now on. It reports false if
 // the user has too many sockets.
 func (s *socket) changeKey(key ratelimit.Key) bool {
 	if key == s.key {
@@ -207,7 +222,9 @@ func (s *socket) changeKey(key ratelimit.Key) bool {
 	if !s.handler.Sockets.Acquire(key) {
 		return false
 	}
-	s.handler.Sockets.Release(s.key)
+	if s.key != s.network() {
+		s.handler.Sockets.Release(s.key)
+	}
 	s.account.ChangeHolder(key)
 	s.arrivals.ChangeHolder(key)
 	s.key = key

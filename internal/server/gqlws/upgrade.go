@@ -80,7 +80,7 @@ func (h *Handler) Upgrade(x *httpapi.Exchange) {
 	if !h.Sockets.Acquire(key) {
 		h.Runner.Refused(x.R.Context(), 0)
 		x.W.Header().Set("Retry-After", strconv.Itoa(clients.RetryAfter))
-		http.Error(x.W, "too many connections without a login from your network", http.StatusTooManyRequests)
+		http.Error(x.W, "too many connections from your network", http.StatusTooManyRequests)
 		return
 	}
 	ws, err := wsconn.Upgrade(h.upgrader, x.W, x.R, http.Header{requestid.Header: {requestid.Of(x.R.Context())}})
@@ -119,7 +119,7 @@ func (h *Handler) serve(ws *websocket.Conn, x *httpapi.Exchange) {
 	}
 	conn.ChargeCompressed(s.payCompressed)
 	if !h.Registry.Serve(s, s.serve) {
-		h.Sockets.Release(s.key)
+		s.release()
 		_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(closeRestart, ""), time.Now().Add(time.Second))
 		conn.Abort()
 		return
