@@ -6,6 +6,7 @@ import (
 
 	"retwis/graph/loaders"
 	"retwis/internal/auth"
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -101,8 +102,17 @@ func expectPosts(ctx context.Context, posts []*retwis.Post, reposters []retwis.U
 		ids[i], authors = post.ID, append(authors, post.AuthorID)
 		named = appendNamed(named, post)
 	}
-	loaders.From(ctx).ExpectAuthors(authors, named)
+	expectAuthors(ctx, authors, named)
 	loaders.From(ctx).ExpectPosts(ids, related)
+}
+
+// announcedPerRow is how many users are announced in the time of a row.
+const announcedPerRow = 20
+
+// expectAuthors announces the authors of posts, and the users whom these mention or answer, to the loaders.
+func expectAuthors(ctx context.Context, authors, named []retwis.UserID) {
+	_ = cost.Walk(ctx, (len(authors)+len(named))/announcedPerRow) // without budget, the next read fails
+	loaders.From(ctx).ExpectAuthors(authors, named)
 }
 
 func userConnection(ctx context.Context, page retwis.FollowPage) *UserConnection {

@@ -13,6 +13,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"retwis/graph/limits"
 	"retwis/internal/auth"
 	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
@@ -289,6 +290,32 @@ func TestMentions_AreChargedByWhatIsReturned(t *testing.T) {
 	limited.left = 100
 	if _, response := a.ask(t.Context(), t, query("id username displayName createdAt __typename")); response.Data != nil {
 		t.Errorf("without budget, %d bytes are returned", len(response.Data))
+	}
+}
+
+// Attack: the posts above a reply name more than a thousand users, who are announced for each alias.
+func TestAncestors_AreChargedForTheUsersWhomTheyName(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	alice := a.addUser("alice")
+	var named []retwis.UserID
+	for i := range 55 {
+		named = append(named, a.addUser(fmt.Sprint("user", i)).ID)
+	}
+	var above []retwis.PostID
+	for range limits.MaxAncestors {
+		above = append(above, a.mention(alice, "text", named...).ID)
+	}
+	a.addPost(alice, "a reply").Thread = above
+	rows := func(fields string) int {
+		final, response := a.ask(t.Context(), t, `{ publicTimeline { posts(first: 1) { edges { node { id `+fields+` } } } } }`)
+		if len(response.Errors) > 0 {
+			t.Fatal(response.Errors)
+		}
+		return final.Work.Rows
+	}
+	if more, want := rows(`a: ancestors { postId } b: ancestors { postId }`)-rows(""), 2*len(above)*len(named)/announcedPerRow; more < want {
+		t.Errorf("two reads of the posts above a reply are charged %d rows, want %d", more, want)
 	}
 }
 

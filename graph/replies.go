@@ -96,7 +96,7 @@ func ancestors(ctx context.Context, thread []retwis.PostID, last *int) ([]*PostR
 		}
 		authors, named = append(authors, post.AuthorID), appendNamed(named, post)
 	}
-	loaders.From(ctx).ExpectAuthors(authors, named)
+	expectAuthors(ctx, authors, named)
 	return found, nil
 }
 
