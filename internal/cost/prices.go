@@ -122,7 +122,7 @@ func (w Work) plus(other Work) Work {
 // Bounds that hold without rate limits, for each process.
 const (
 	MaxResponse = 2 << 20 // bytes of one response
-	MaxUnpaid   = 10_000  // points of work beyond the price of a mutation, which does not stop without budget
+	MaxUnpaid   = 3_000   // points of work beyond the price of a mutation, which does not stop without budget
 
 	bytesInFlight = 256 << 20 // of responses that are being written or wait for their readers
 	bytesOfHolder = 64 << 20
