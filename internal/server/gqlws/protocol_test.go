@@ -323,6 +323,30 @@ func TestProtocol_ChargesWhatStartsNothing(t *testing.T) {
 			c.Send(`{"type":"connection_init","payload":` + payload + `}`)
 			c.ExpectClose(4403)
 		})
+		for what, send := range map[string]func(c *servertest.Socket) error{
+			"a binary message": func(c *servertest.Socket) error { return c.WS.WriteMessage(websocket.BinaryMessage, []byte("x")) },
+			"too many pings": func(c *servertest.Socket) error {
+				for range 25 {
+					if err := c.WS.WriteMessage(websocket.PingMessage, nil); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		} {
+			before := h.Backend.Charged.Load()
+			c := h.Socket()
+			go func() { _ = send(c) }()
+			for err := error(nil); err == nil; {
+				_, _, err = c.WS.ReadMessage()
+			}
+			synctest.Wait()
+			_ = c.WS.Close()
+			synctest.Wait()
+			if got := h.Backend.Charged.Load() - before; got < cost.PerUpgrade+cost.PerRefusal {
+				h.Errorf("%s: charged %d", what, got)
+			}
+		}
 		charged("a foreign origin", cost.PerUpgrade+cost.PerRefusal, func() {
 			if _, status, err := h.Upgrade("Origin: https://evil.test"); err == nil || status != http.StatusForbidden {
 				h.Errorf("status %d, %v", status, err)

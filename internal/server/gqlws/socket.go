@@ -69,6 +69,9 @@ func (s *socket) serve() {
 //
 //go:noinline
 func (s *socket) end() {
+	if s.conn.Refused() {
+		s.handler.Runner.Refused(s.ctx, 0)
+	}
 	s.release()
 	s.handler.Registry.Remove(s)
 	s.handler.Conns.Tasks.Done()

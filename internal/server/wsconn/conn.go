@@ -42,6 +42,7 @@ type Conn struct {
 	giant    bool          // an oversized frame is queued
 	restEnds bool          // rest was the close frame
 	readDone bool          // the client has sent its close frame
+	refused  bool          // the connection closes because of what the client has sent
 	queued   int           // bytes in queue, overhead included, without an oversized frame
 	oversize int           // bytes of an oversized frame in queue
 	inWrite  int           // bytes that the writer goroutine is writing
@@ -124,6 +125,7 @@ func (c *Conn) Pinged() bool {
 		return true
 	}
 	if !c.closing {
+		c.refused = true
 		c.closeLocked(websocket.ClosePolicyViolation, "too many pings")
 	}
 	return false
@@ -254,6 +256,23 @@ func (c *Conn) Close(code int, reason string) {
 	if !c.closing {
 		c.closeLocked(code, reason)
 	}
+}
+
+// refuse is Close because of what the client has sent.
+func (c *Conn) refuse(code int, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closing {
+		c.refused = true
+		c.closeLocked(code, reason)
+	}
+}
+
+// Refused reports whether the connection itself closes because of what the client has sent.
+func (c *Conn) Refused() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refused
 }
 
 func (c *Conn) closeLocked(code int, reason string) {
