@@ -87,7 +87,8 @@ func (c *connections) bound(next http.Handler, executor operation.Executor) http
 		}
 		if !c.limiter.Acquire(key) {
 			c.refused.Add(1)
-			executor.Spend(r.Context(), cost.PerRequest)
+			bytes, fields := sizeOf(r)
+			executor.Spend(r.Context(), cost.PerRequest+cost.Header(len(r.RequestURI)+bytes, fields))
 			refuseNetwork(w, r)
 			return
 		}

@@ -71,7 +71,7 @@ func New(opts Options) (*Server, error) {
 	mux.HandleFunc("GET /readyz", s.Health().ServeReady)
 	mux.HandleFunc("/metrics", noMetrics)
 	mux.Handle("/", opts.Web)
-	s.handler = s.observe(attributed(s.priced(s.networks.bound(mux, opts.Executor))))
+	s.handler = s.observe(attributed(s.networks.bound(s.priced(mux), opts.Executor)))
 	return s, nil
 }
 
