@@ -154,14 +154,15 @@ func (c *child) instance() *Instance {
 	return i
 }
 
-// release releases the resources of a child that has ended or was never started.
+// release releases the resources of a child that has ended or was never started. The lock then has no owner: a process that this one is just
+// starting may hold it for a moment.
 func (c *child) release() error {
 	var errs []error
 	if c.run != "" {
-		errs = append(errs, os.RemoveAll(c.run), writeOwner(c.lock, owner{pid: os.Getpid()}))
+		errs = append(errs, os.RemoveAll(c.run))
 	}
 	if c.lock != nil {
-		errs = append(errs, c.lock.Close())
+		errs = append(errs, writeOwner(c.lock, owner{}), c.lock.Close())
 	}
 	return errors.Join(errs...)
 }

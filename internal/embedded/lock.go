@@ -66,7 +66,7 @@ func lockDir(ctx context.Context, dir string, log *slog.Logger) (_ *os.File, err
 
 // owner is the content of the lock file: the last process that locked it.
 type owner struct {
-	pid int    // 0 if the owner has not written it yet
+	pid int    // 0 if the owner has not written it yet, or has released the lock
 	run string // directory of the socket, which remains if the owner is killed
 }
 
