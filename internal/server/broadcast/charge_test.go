@@ -105,10 +105,9 @@ func TestEvents_GoOnForTheClientsWithBudget(t *testing.T) {
 func TestEvents_EndTheSubscriptionOfAClientWithoutBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		groups, executor := newTestGroups(t.Context())
 		var member Member
 		var got received
-		join(t, groups, &member, &graphql.OperationContext{RawQuery: "news"}, ratelimit.Client{User: 7}, &got)
+		executor := joinAlone(t, ratelimit.Client{User: 7}, &member, &got)
 		member.Take(post(1, "a"))
 		synctest.Wait()
 		executor.refusal = ratelimit.Exceeded(ratelimit.Reads, 1)
@@ -264,10 +263,9 @@ func TestEvents_EndSubscriptionsOfAClientThatJoinsAgain(t *testing.T) {
 func TestReplay_EndsWithoutBudgetBeforeItFilters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		groups, executor := newTestGroups(t.Context())
 		var member Member
 		var got received
-		join(t, groups, &member, &graphql.OperationContext{RawQuery: "news"}, ratelimit.Client{User: 7}, &got)
+		executor := joinAlone(t, ratelimit.Client{User: 7}, &member, &got)
 		filtered := 0
 		member.FilterBy(func(retwis.Event) retwis.Event { filtered++; return nil })
 		member.Replay(t.Context(), post(1, "a"))

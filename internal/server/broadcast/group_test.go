@@ -85,6 +85,14 @@ func join(t *testing.T, groups *Groups, m *Member, op *graphql.OperationContext,
 	}
 }
 
+// joinAlone makes a member the only subscription of all groups, and returns the executor of its events.
+func joinAlone(t *testing.T, client ratelimit.Client, member *Member, to Recipient) *counting {
+	t.Helper()
+	groups, executor := newTestGroups(t.Context())
+	join(t, groups, member, &graphql.OperationContext{RawQuery: "news"}, client, to)
+	return executor
+}
+
 // received is a recipient that keeps the responses.
 type received struct {
 	texts   []string
@@ -211,10 +219,10 @@ func pointers(members []Member) []*Member {
 func TestCache_ExpiresEntries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		groups, executor := newTestGroups(t.Context())
 		var member Member
 		var got received
-		join(t, groups, &member, &graphql.OperationContext{RawQuery: "news"}, ratelimit.Client{}, &got)
+		executor := joinAlone(t, ratelimit.Client{}, &member, &got)
+		cache := &member.group.groups.cache
 		for range 2 {
 			member.Take(post(7, "c"))
 			synctest.Wait()
@@ -224,11 +232,11 @@ func TestCache_ExpiresEntries(t *testing.T) {
 		}
 		time.Sleep(2 * cacheTTL)
 		synctest.Wait()
-		groups.cache.mu.Lock()
-		if n := len(groups.cache.known) + len(groups.cache.queue) + groups.cache.bytes; n != 0 {
+		cache.mu.Lock()
+		if n := len(cache.known) + len(cache.queue) + cache.bytes; n != 0 {
 			t.Errorf("%d entries and bytes are cached", n)
 		}
-		groups.cache.mu.Unlock()
+		cache.mu.Unlock()
 		member.Take(post(7, "c"))
 		synctest.Wait()
 		if executor.rendered != 2 {

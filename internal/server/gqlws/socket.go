@@ -210,10 +210,10 @@ func (s *socket) release() {
 	}
 }
 
-// network returns the key of the client's network, under which the socket counts whoever its user is: otherwise, the sockets of a few users of one
-// network could use all file descriptors.
+// network returns the key of the client's network. Every socket counts under it, also that of a user: a few users of one network
+// could otherwise open sockets until no file descriptors are left.
 func (s *socket) network() ratelimit.Key {
-	return ratelimit.Key{Network: ratelimit.NetworkOf(auth.RequestOf(s.ctx).Address)}
+	return ratelimit.Client{Address: auth.RequestOf(s.ctx).Address}.Key()
 }
 
 // changeKey counts the socket also under the key of its user from now on. It reports false if

@@ -124,10 +124,7 @@ func (c *Conn) Pinged() bool {
 	if c.pings--; c.pings >= 0 {
 		return true
 	}
-	if !c.closing {
-		c.refused = true
-		c.closeLocked(websocket.ClosePolicyViolation, "too many pings")
-	}
+	c.refuseLocked(websocket.ClosePolicyViolation, "too many pings")
 	return false
 }
 
@@ -262,6 +259,10 @@ func (c *Conn) Close(code int, reason string) {
 func (c *Conn) refuse(code int, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.refuseLocked(code, reason)
+}
+
+func (c *Conn) refuseLocked(code int, reason string) {
 	if !c.closing {
 		c.refused = true
 		c.closeLocked(code, reason)
