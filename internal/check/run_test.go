@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -37,25 +38,38 @@ func TestRun_FindsNothingInABusyDatabase(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			redistest.OnEachRedis(t, func(t *testing.T, url string) {
-				options := tt.options
-				options.URL = url
-				e := newEngine(t, options)
-				e.Work(fanout.Options{})
-				r := redistest.Rand(t)
-				stop := enginetest.NewModel(e.Crowd("user", 40)).KeepBusy(e.Engine, r)
-				for range redistest.Size(8, 80) {
+			onBusyDatabases(t, redistest.Size(1, 8), tt.options, func(e *engine, _ *enginetest.Model, _ *rand.Rand, stop func()) {
+				for range redistest.Size(8, 10) {
 					e.IsSound()
 				}
 				if report := e.Check(check.Options{Inspections: 1}); report.Findings() > 0 {
-					t.Errorf("a single inspection reports %v, want no findings", report.Counts)
+					e.T.Errorf("a single inspection reports %v, want no findings", report.Counts)
 				} else {
-					t.Logf("%d entries, %d unsettled differences", report.Entries, report.Unsettled)
+					e.T.Logf("%d entries, %d unsettled differences", report.Entries, report.Unsettled)
 				}
 				stop()
 				e.Drain()
 				e.IsSound()
 			})
+		})
+	}
+}
+
+// onBusyDatabases runs a test with a number of databases of each kind of Redis, one after the other, whose users act until stop is called. A
+// database grows meanwhile, and takes longer to check: several of them are checked more often than one in the same time.
+func onBusyDatabases(t *testing.T, databases int, options store.Options,
+	test func(e *engine, m *enginetest.Model, r *rand.Rand, stop func()),
+) {
+	t.Helper()
+	for range databases {
+		redistest.OnEachRedis(t, func(t *testing.T, url string) {
+			options := options
+			options.URL = url
+			e := newEngine(t, options)
+			e.Work(fanout.Options{})
+			r := redistest.Rand(t)
+			m := enginetest.NewModel(e.Crowd("user", 40))
+			test(e, m, r, m.KeepBusy(e.Engine, r))
 		})
 	}
 }
@@ -387,27 +401,23 @@ func TestRun_KeepsThePlaceOfAMarker(t *testing.T) {
 // database equals the model.
 func TestRun_RepairsABusyDatabase(t *testing.T) {
 	t.Parallel()
-	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		e := newEngine(t, store.Options{URL: url, DeletedAccountTTL: enginetest.ShortAccountTTL})
-		e.Work(fanout.Options{})
-		client := enginetest.Client(t, url)
-		r := redistest.Rand(t)
-		m := enginetest.NewModel(e.Crowd("user", 40))
-		stop := m.KeepBusy(e.Engine, r)
-		repaired, rounds := 0, redistest.Size(3, 50)
+	options := store.Options{DeletedAccountTTL: enginetest.ShortAccountTTL}
+	onBusyDatabases(t, redistest.Size(1, 5), options, func(e *engine, m *enginetest.Model, r *rand.Rand, stop func()) {
+		client := enginetest.Client(e.T, e.URL)
+		repaired, rounds := 0, redistest.Size(3, 10)
 		for range rounds {
 			time.Sleep(50 * time.Millisecond)
-			for _, home := range enginetest.Keys(t, client, "*:home:*") {
-				entries, err := client.LRange(t.Context(), home, 0, -1).Result()
+			for _, home := range enginetest.Keys(e.T, client, "*:home:*") {
+				entries, err := client.LRange(e.T.Context(), home, 0, -1).Result()
 				switch n := len(entries); {
 				case err != nil || n < 3:
 				case r.IntN(3) == 0:
-					err = client.LRem(t.Context(), home, 1, entries[r.IntN(n-1)]).Err()
+					err = client.LRem(e.T.Context(), home, 1, entries[r.IntN(n-1)]).Err()
 				case r.IntN(2) == 0:
-					err = client.LInsertBefore(t.Context(), home, entries[0], entries[r.IntN(n-1)]).Err()
+					err = client.LInsertBefore(e.T.Context(), home, entries[0], entries[r.IntN(n-1)]).Err()
 				}
 				if err != nil {
-					t.Fatal(err)
+					e.T.Fatal(err)
 				}
 			}
 			repaired += e.Check(check.Options{Repair: true}).Repaired
@@ -416,9 +426,9 @@ func TestRun_RepairsABusyDatabase(t *testing.T) {
 		e.Drain()
 		repaired += e.Check(check.Options{Repair: true}).Repaired
 		if repaired == 0 {
-			t.Error("no finding was repaired")
+			e.T.Error("no finding was repaired")
 		}
-		t.Logf("%d findings were repaired", repaired)
+		e.T.Logf("%d findings were repaired", repaired)
 		e.Drain()
 		// A check cannot distinguish an entry that was removed from the end of a trimmed list from one that a late
 		// post displaced, and leaves it to the pages. Each round removes at most one entry of a home.
