@@ -21,7 +21,6 @@ import (
 
 // Bounds of errors in a response. Errors of documents and variables quote them, and these may be as long as a request.
 const (
-	maxErrors       = 20
 	maxErrorBytes   = 3500 // of all errors of a refused document as JSON, about
 	maxMessageBytes = 300
 	maxPathBytes    = 100 // of one element
@@ -149,7 +148,7 @@ func shortenErrors(errs gqlerror.List) gqlerror.List {
 				total += len(err.Path[j].(ast.PathName))
 			}
 		}
-		if i > 0 && (i == maxErrors || total > maxErrorBytes) {
+		if i > 0 && (i == limits.MaxErrors || total > maxErrorBytes) {
 			return errs[:i]
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"retwis/graph/limits"
 	"retwis/internal/retwis"
 )
 
@@ -144,7 +145,7 @@ func TestExecutor_ReturnsFewErrorsOfADocument(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	response := a.run(as(t, nil), `{ viewer { `+strings.Repeat("a: id a: user { id } ", 25)+` } }`, "")
-	if n := len(response.Errors); n < 2 || n > maxErrors {
-		t.Errorf("got %d errors, want %d at most", n, maxErrors)
+	if n := len(response.Errors); n < 2 || n > limits.MaxErrors {
+		t.Errorf("got %d errors, want %d at most", n, limits.MaxErrors)
 	}
 }

@@ -53,6 +53,7 @@ type Executor struct {
 	present      graphql.ErrorPresenterFunc
 	limiter      limits.Limiter
 	documents    *exec.DocumentCache
+	validator    *limits.Validator
 	shares       *cost.Shares
 	persisted    *limits.Persisted
 	sources      *loaders.Sources
@@ -94,15 +95,13 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recoverPanic)
 	e.SetParserTokenLimit(limits.MaxTokens)
-	e.SetQueryCache(documents)
+	e.SetQueryCache(parsedDocuments{})
 	persisted := limits.NewPersisted(options.Documents, options.Trusted, options.Log)
 	e.Use(limits.OperationCost{})
 	if options.Introspection {
 		e.Use(extension.Introspection{})
 	} else {
 		e.Use(limits.NoIntrospection{})
-		e.SetDisableSuggestion(true)
-		e.SetDefaultRulesFn(limits.RulesWithoutSuggestions)
 	}
 	e.Use(rootSpans{})
 	loaderSources := resolver.sources()
@@ -118,6 +117,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 		present:      present,
 		limiter:      resolver.Limits,
 		documents:    documents,
+		validator:    limits.NewValidator(schema, options.Introspection),
 		shares:       shares,
 		persisted:    persisted,
 		sources:      loaderSources,
@@ -228,7 +228,11 @@ func (e *Executor) createOperation(
 		}
 		defer done()
 	}
-	op, errs := e.Executor.CreateOperationContext(ctx, params)
+	doc, errs := e.parse(ctx, document)
+	if len(errs) > 0 {
+		return &graphql.OperationContext{}, charged, errs
+	}
+	op, errs := e.Executor.CreateOperationContext(context.WithValue(ctx, parsedKey{}, doc), params)
 	if len(errs) == 0 {
 		limits.CountUndeclared(op, params.Variables)
 		errs = e.takePrice(ctx, client, op, queriesOnly, &charged)
@@ -278,6 +282,40 @@ func (e *Executor) findDocument(
 	return document, charged, refused
 }
 
+// parse parses and validates a document, unless that was done before.
+func (e *Executor) parse(ctx context.Context, document *limits.Document) (*ast.QueryDocument, gqlerror.List) {
+	if doc, known := e.documents.Get(ctx, document.Text); known {
+		return doc, nil
+	}
+	doc, refused := document.Parse()
+	if refused != nil {
+		return nil, gqlerror.List{refused}
+	}
+	if errs := e.validator.Validate(doc); len(errs) > 0 {
+		errs = shortenErrors(errs)
+		locate(errs, document)
+		return nil, errs
+	}
+	e.documents.Add(ctx, document.Text, doc)
+	return doc, nil
+}
+
+// parsedKey is the key of the document that [Executor.parse] returned for a request, in its context.
+type parsedKey struct{}
+
+// parsedDocuments is the query cache of gqlgen. It has the document of each request, so that gqlgen neither parses nor
+// validates.
+type parsedDocuments struct{}
+
+// Get implements [graphql.Cache].
+func (parsedDocuments) Get(ctx context.Context, _ string) (*ast.QueryDocument, bool) {
+	doc, ok := ctx.Value(parsedKey{}).(*ast.QueryDocument)
+	return doc, ok
+}
+
+// Add implements [graphql.Cache].
+func (parsedDocuments) Add(context.Context, string, *ast.QueryDocument) {}
+
 // takePrice charges the client for an operation, unless the transport refuses it.
 func (e *Executor) takePrice(
 	ctx context.Context, client ratelimit.Client, op *graphql.OperationContext, queriesOnly bool, charged *charge,
@@ -325,10 +363,7 @@ func (e *Executor) readDocument(
 	if err != nil {
 		return document, charge{budget: budget}, gqlerror.Wrap(err)
 	}
-	if known {
-		return document, charge{document: price, budget: budget}, nil
-	}
-	return document, charge{document: price, budget: budget}, document.Check()
+	return document, charge{document: price, budget: budget}, nil
 }
 
 // scope is a gqlgen extension that gives every response loaders of its own.

@@ -37,13 +37,8 @@ func CheckVariables(variables map[string]any) *gqlerror.Error {
 	return nil
 }
 
-// Check parses the document, and refuses one that would be expensive to validate.
-func (d *Document) Check() *gqlerror.Error {
-	_, err := d.parse()
-	return err
-}
-
-func (d *Document) parse() (*ast.QueryDocument, *gqlerror.Error) {
+// Parse parses the document, and refuses one that would be expensive to validate.
+func (d *Document) Parse() (*ast.QueryDocument, *gqlerror.Error) {
 	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: d.Text}, MaxTokens)
 	if err != nil {
 		// The error has a position, which is to be that in the source.
@@ -70,6 +65,11 @@ func parseError(err error) *gqlerror.Error {
 }
 
 func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
+	if len(doc.Operations) == 0 {
+		err := gqlerror.Errorf("the document contains no operation")
+		errcode.Set(err, errcode.ValidationFailed)
+		return err
+	}
 	if n := len(doc.Operations); n > maxOperations {
 		return tooComplex("the document has %d operations: the limit is %d", n, maxOperations)
 	}

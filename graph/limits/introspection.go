@@ -6,8 +6,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-	"github.com/vektah/gqlparser/v2/validator"
-	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
 // NoIntrospection is a gqlgen extension that refuses operations that read the schema.
@@ -29,19 +27,4 @@ func (NoIntrospection) MutateOperationContext(_ context.Context, op *graphql.Ope
 		}
 	}
 	return nil
-}
-
-// RulesWithoutSuggestions returns the validation rules, without suggestions of schema names. The executor itself replaces
-// two more when its suggestions are disabled.
-func RulesWithoutSuggestions() *rules.Rules {
-	r := rules.NewDefaultRules()
-	for _, swap := range []struct{ suggesting, silent validator.Rule }{
-		{rules.KnownArgumentNamesRule, rules.KnownArgumentNamesRuleWithoutSuggestions},
-		{rules.KnownTypeNamesRule, rules.KnownTypeNamesRuleWithoutSuggestions},
-		{rules.ValuesOfCorrectTypeRule, rules.ValuesOfCorrectTypeRuleWithoutSuggestions},
-	} {
-		r.RemoveRule(swap.suggesting.Name)
-		r.AddRule(swap.silent.Name, swap.silent.RuleFunc)
-	}
-	return r
 }

@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,8 +9,6 @@ import (
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-	"github.com/vektah/gqlparser/v2/validator"
-	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"retwis/internal/retwis"
 )
@@ -28,13 +25,14 @@ type TrustedDocuments struct {
 // run.
 func TrustDocuments(schema *ast.Schema, byID map[string]string, only bool) (TrustedDocuments, error) {
 	hashes := make(map[string]bool, len(byID))
+	validator := NewValidator(schema, true)
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		text := byID[id]
 		hash, isHash := strings.CutPrefix(id, hashPrefix)
 		if isHash && hash != hashOf(text) {
 			return TrustedDocuments{}, fmt.Errorf("the id %s is not the SHA-256 of its document, which is %s", id, hashOf(text))
 		}
-		if err := validate(schema, text); err != nil {
+		if err := validate(validator, text); err != nil {
 			return TrustedDocuments{}, fmt.Errorf("the document %s: %w", id, err)
 		}
 		hashes[hashOf(text)] = true
@@ -42,19 +40,16 @@ func TrustDocuments(schema *ast.Schema, byID map[string]string, only bool) (Trus
 	return TrustedDocuments{only: only, byID: byID, hashes: hashes}, nil
 }
 
-func validate(schema *ast.Schema, text string) error {
+func validate(validator *Validator, text string) error {
 	document, err := ReadDocument(text)
 	if err != nil {
 		return err
 	}
-	doc, err := document.parse()
+	doc, err := document.Parse()
 	if err != nil {
 		return err
 	}
-	if len(doc.Operations) == 0 {
-		return errors.New("it contains no operation")
-	}
-	if errs := validator.ValidateWithRules(schema, doc, rules.NewDefaultRules()); len(errs) > 0 {
+	if errs := validator.Validate(doc); len(errs) > 0 {
 		return errs
 	}
 	return nil

@@ -46,7 +46,7 @@ func TestTrustDocuments_ReportsBadDocuments(t *testing.T) {
 	for _, tt := range []struct{ id, text, want string }{
 		{"a", `{`, "the document a: "},
 		{"a", `{ nothing }`, `Cannot query field "nothing"`},
-		{"a", `fragment F on User { id }`, "it contains no operation"},
+		{"a", `fragment F on User { id }`, "contains no operation"},
 		{"a", nest(401), "nests"},
 		{"sha256:00", kindQuery, "the id sha256:00 is not the SHA-256 of its document, which is " + hashOf(kindQuery)},
 	} {

@@ -1,0 +1,76 @@
+package limits
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql/errcode"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+)
+
+// MaxErrors is the maximum number of errors that a client gets for one operation.
+const MaxErrors = 20
+
+// Validator validates documents. It stops after [MaxErrors] errors: the rules walk a fragment once for each operation and each other fragment that
+// leads to it, and compare each unknown name with all names of the schema, which takes up to forty times as long as a valid document.
+type Validator struct {
+	schema *ast.Schema
+	rules  []validator.Rule // by name, so that errors are in the same order each time
+}
+
+// NewValidator returns a validator for a schema. Its errors suggest names of the schema only if suggest is set.
+func NewValidator(schema *ast.Schema, suggest bool) *Validator {
+	all := rules.NewDefaultRules()
+	if !suggest {
+		withoutSuggestions(all)
+	}
+	v := &Validator{schema: schema}
+	inner := all.GetInner()
+	for _, name := range slices.Sorted(maps.Keys(inner)) {
+		v.rules = append(v.rules, validator.Rule{Name: name, RuleFunc: inner[name]})
+	}
+	return v
+}
+
+func withoutSuggestions(all *rules.Rules) {
+	for _, swap := range []struct{ suggesting, silent validator.Rule }{
+		{rules.FieldsOnCorrectTypeRule, rules.FieldsOnCorrectTypeRuleWithoutSuggestions},
+		{rules.KnownArgumentNamesRule, rules.KnownArgumentNamesRuleWithoutSuggestions},
+		{rules.KnownTypeNamesRule, rules.KnownTypeNamesRuleWithoutSuggestions},
+		{rules.ScalarLeafsRule, rules.ScalarLeafsRuleWithoutSuggestions},
+		{rules.ValuesOfCorrectTypeRule, rules.ValuesOfCorrectTypeRuleWithoutSuggestions},
+	} {
+		all.RemoveRule(swap.suggesting.Name)
+		all.AddRule(swap.silent.Name, swap.silent.RuleFunc)
+	}
+}
+
+// enoughErrors is what a rule panics with when it adds the last error: the library has no other way to end its walk.
+type enoughErrors struct{}
+
+// Validate returns the first errors of a document. It adds to the document what the execution needs.
+func (v *Validator) Validate(doc *ast.QueryDocument) (errs gqlerror.List) {
+	defer func() {
+		if reason := recover(); reason != nil && reason != (enoughErrors{}) {
+			panic(reason)
+		}
+	}()
+	observers := &validator.Events{}
+	for _, rule := range v.rules {
+		rule.RuleFunc(observers, func(options ...validator.ErrorOption) {
+			err := &gqlerror.Error{Rule: rule.Name}
+			for _, set := range options {
+				set(err)
+			}
+			errcode.Set(err, errcode.ValidationFailed)
+			if errs = append(errs, err); len(errs) == MaxErrors {
+				panic(enoughErrors{})
+			}
+		})
+	}
+	validator.Walk(v.schema, doc, observers)
+	return errs
+}
