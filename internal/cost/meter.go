@@ -53,6 +53,7 @@ type Meter struct {
 	mu     sync.Mutex
 	work   Work
 	beyond int // points charged beyond the price
+	owed   int // points of it for what happens later
 	held   int // bytes in flight
 	closed bool
 	err    error
@@ -97,6 +98,21 @@ func (m *Meter) Add(w Work) error {
 		m.chargeLocked(due)
 	}
 	return m.err
+}
+
+// Owe charges for what happens after the operation. It never stops the operation.
+func Owe(ctx context.Context, points int) {
+	m := Of(ctx)
+	if m == nil || points == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.price.Fixed += points
+	m.owed += points
+	if due := m.dueLocked(); due > 0 {
+		m.chargeLocked(due)
+	}
 }
 
 // dueLocked returns the points of the work that are not charged yet. It is negative if more was charged.
@@ -166,7 +182,7 @@ func (m *Meter) chargeLocked(points int) {
 	case m.err != nil, m.closed:
 	case err != nil && !m.hasEffects:
 		m.err, m.stop = err, noBudget
-	case m.hasEffects && m.beyond > MaxUnpaid:
+	case m.hasEffects && m.beyond-m.owed > MaxUnpaid:
 		m.err, m.stop = errTooMuchWork, unpaidWork
 	}
 }

@@ -87,6 +87,26 @@ func TestMeter_StopsAnOperationWithoutBudget(t *testing.T) {
 	}
 }
 
+func TestOwe_ChargesWithoutStoppingTheOperation(t *testing.T) {
+	t.Parallel()
+	charged := 0
+	m := NewMeter(Options{HasEffects: true, Charge: func(points int) error { charged += points; return errors.New("spent") }})
+	Owe(With(t.Context(), m), 2*MaxUnpaid)
+	if charged != 2*MaxUnpaid || m.Err() != nil {
+		t.Errorf("charged %d points, then %v", charged, m.Err())
+	}
+	if err := m.Add(Work{Commands: MaxUnpaid}); err != nil {
+		t.Errorf("a mutation was stopped: %v", err)
+	}
+	if err := m.Add(Work{Commands: step}); !errors.Is(err, errTooMuchWork) {
+		t.Errorf("a mutation with too much unpaid work: %v", err)
+	}
+	if final := m.Close(); final.Beyond != charged || charged != 3*MaxUnpaid+step {
+		t.Errorf("charged %d points, says %+v", charged, final)
+	}
+	Owe(t.Context(), 1) // without a meter
+}
+
 func TestMeter_BoundsBytes(t *testing.T) {
 	t.Parallel()
 	shares := NewShares()

@@ -221,3 +221,47 @@ func TestPage_BuildsAHomeAgainThatMissedMorePostsOfLargeAuthorsThanItHolds(t *te
 		}
 	})
 }
+
+// Attack: accounts of one sender put an author on thousands of lists. The delivery of each post took 330 times as long as its price paid for.
+func TestPosts_ChargeForTheListsOfTheirAuthor(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url})
+		author, other := e.Register("author")[0], e.Register("other")[0]
+		post := e.Post(other, "x")
+		charged := func(do func(context.Context) error) int {
+			t.Helper()
+			meter := cost.NewMeter(cost.Options{Price: cost.Price{Covered: 1 << 20}, HasEffects: true, Charge: func(int) error { return nil }})
+			if err := do(cost.With(t.Context(), meter)); err != nil {
+				t.Fatal(err)
+			}
+			return meter.Close().Beyond
+		}
+		create := func(ctx context.Context) error {
+			_, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: author, Text: "y", IdempotencyKey: e.Key()})
+			return err
+		}
+		repost := func(ctx context.Context) error {
+			_, err := e.Posts.Repost(ctx, author, post)
+			return err
+		}
+		if points := charged(create); points > 0 {
+			t.Errorf("a post of an author on no list costs %d points more", points)
+		}
+		const owners, each = 3, 8
+		for _, owner := range e.Crowd("owner", owners) {
+			for range each {
+				e.CreateList(owner, author)
+			}
+		}
+		if points, want := charged(create), cost.OfLists(owners*each); points != want {
+			t.Errorf("a post costs %d points more, want %d", points, want)
+		}
+		if points, want := charged(repost), cost.OfLists(owners*each); points != want {
+			t.Errorf("a repost costs %d points more, want %d", points, want)
+		}
+		if points := charged(repost); points > 0 {
+			t.Errorf("a repost that existed costs %d points more", points)
+		}
+	})
+}

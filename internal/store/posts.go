@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/cost"
 	"retwis/internal/postcache"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
@@ -47,7 +49,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 		Keys: []string{
 			p.User(post.Author).Account(), p.User(post.Author).Profile(), p.User(post.Author).Home(), p.Outbox(), p.Clock(),
 			p.User(post.Author).Idempotency(post.IdempotencyKey), p.Online(), p.OnlineNodes(), p.Changes(),
-			p.User(post.Author).TrimmedPosts(),
+			p.User(post.Author).TrimmedPosts(), p.User(post.Author).FollowerPartitions(),
 		},
 		Args: append([]any{
 			post.Author.String(), post.Text, digest, post.Author.PostBucket(), o.ProfileCap, o.HomeCap,
@@ -87,6 +89,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
 	at.Element, at.Filter = retwis.NewElement(id, post.Author, refers.answered, 0), rdb.Number(fields[4])
+	s.chargeForLists(ctx, post.Author, fields[5])
 	return retwis.PostEdge{
 		Cursor: at.Cursor(),
 		Post: &retwis.Post{
@@ -94,6 +97,28 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 			Quoted: refers.quoted, CreatedAt: id.CreatedAt(),
 		},
 	}, nil
+}
+
+// chargeForLists charges for the delivery of a new post or repost to the lists that contain its author, in partitions whose
+// numbers a script returned. If it cannot count them, it charges nothing, because the post exists.
+func (s *Posts) chargeForLists(ctx context.Context, author retwis.UserID, partitions string) {
+	if partitions == "" || cost.Of(ctx) == nil {
+		return
+	}
+	all := s.db.Partitions()
+	pipe := s.db.Client.Pipeline()
+	var counts []*redis.IntCmd
+	for number := range strings.FieldsSeq(partitions) {
+		if i, err := strconv.Atoi(number); err == nil && i < len(all) {
+			counts = append(counts, pipe.ZCard(ctx, all[i].User(author).Listed()))
+		}
+	}
+	_, _ = pipe.Exec(ctx) // those that fail count nothing
+	lists := 0
+	for _, count := range counts {
+		lists += int(count.Val())
+	}
+	cost.Owe(ctx, cost.OfLists(lists))
 }
 
 // resolveMentions returns the users whom a text mentions, each once.

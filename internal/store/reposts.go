@@ -30,7 +30,7 @@ func (s *Posts) Repost(ctx context.Context, user retwis.UserID, post retwis.Post
 		Script: script.Repost,
 		Keys: []string{
 			u.Account(), u.Profile(), u.Home(), p.Outbox(), p.Clock(), u.Reposted(), p.Online(), p.OnlineNodes(), u.TrimmedPosts(), u.Following(),
-			u.HiddenReposters(),
+			u.HiddenReposters(), u.FollowerPartitions(),
 		},
 		Args: []any{
 			user.String(), original.String(), user.PostBucket(), o.ProfileCap, o.HomeCap, o.Slack, p.Prefix(rdb.PostKeys),
@@ -57,6 +57,7 @@ func (s *Posts) Repost(ctx context.Context, user retwis.UserID, post retwis.Post
 	if err != nil {
 		return retwis.Element{}, fmt.Errorf("repost post %s: %w", original, err)
 	}
+	s.chargeForLists(ctx, user, fields[2])
 	s.metrics.reposts.WithLabelValues(script.Repost.Base()).Inc()
 	return retwis.NewElement(id, user, 0, original), nil
 }

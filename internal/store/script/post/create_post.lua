@@ -2,7 +2,7 @@
 -- fan-out. A repeat with the same idempotency key returns the first post.
 --
 -- KEYS   1 account   2 profile   3 home   4 outbox   5 clock   6 idempotency
---        7 online   8 online nodes   9 changes   10 trimmed posts
+--        7 online   8 online nodes   9 changes   10 trimmed posts   11 follower partitions
 -- ARGV   1 author   2 text   3 digest of the text   4 bucket   5 profile cap
 --        6 home cap   7 slack   8 post key prefix   9 TTL of the idempotency key in seconds
 --        10 outbox limit   11 PUBLISH or SPUBLISH   12 channel prefix
@@ -12,20 +12,22 @@
 --        18 'unanswerable' or 'unquotable' if the post answered or quoted does not exist, else ''
 --        19 hashtags, separated by spaces
 -- Reply  { 'ok', post, epoch of the home, last change,
---        filter epoch }, { 'no_user' } if there is no such author,
+--        filter epoch, partitions with lists that contain the author, separated by spaces, or '' if the post
+--        is not new }, { 'no_user' } if there is no such author,
 --        { 'conflict' } if the key was used with another text, { argument 18 } if there is one, or { 'full' }
 --@include clock
 --@include ids
 --@include list
+--@include listpartitions
 --@include profile
 --@include publish
 
 local author = ARGV[1]
 
-local function result(post)
+local function result(post, partitions)
   local last = redis.call('XREVRANGE', KEYS[9], '+', '-', 'COUNT', 1)
   local epochs = redis.call('HMGET', KEYS[1], 'epoch', 'filter_epoch')
-  return { 'ok', post, epochs[1] or '0', last[1] and last[1][1] or '0-0', epochs[2] or '0' }
+  return { 'ok', post, epochs[1] or '0', last[1] and last[1][1] or '0-0', epochs[2] or '0', partitions }
 end
 
 local earlier = redis.call('GET', KEYS[6])
@@ -34,7 +36,7 @@ if earlier then
   if digest ~= ARGV[3] then
     return { 'conflict' }
   end
-  return result(post)
+  return result(post, '')
 end
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
   return { 'no_user' }
@@ -90,4 +92,4 @@ announce('+ ', answered and { home, with_replies } or { home, profile, with_repl
 if answered then
   announce('~ ', { profile })
 end
-return result(post)
+return result(post, list_partitions(KEYS[11]))

@@ -3,12 +3,15 @@
 --
 -- KEYS   1 account   2 profile   3 home   4 outbox   5 clock   6 reposts of the user   7 online   8 online nodes
 --        9 trimmed posts   10 following   11 users whose reposts the reposter has hidden
+--        12 follower partitions
 -- ARGV   1 reposter   2 post   3 bucket of the reposter   4 profile cap   5 home cap   6 slack   7 post key prefix
 --        8 outbox limit   9 PUBLISH or SPUBLISH   10 channel prefix   11 trace, '' if it is not recorded
--- Reply  { 'ok', repost }, { 'no_user' } if there is no such user, or { 'full' }
+-- Reply  { 'ok', repost, partitions with lists that contain the reposter, separated by spaces, or '' if the repost is
+--        not new }, { 'no_user' } if there is no such user, or { 'full' }
 --@include clock
 --@include ids
 --@include list
+--@include listpartitions
 --@include profile
 --@include publish
 --@include rows
@@ -22,7 +25,7 @@ if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
 end
 local earlier = redis.call('HGET', KEYS[6], post)
 if earlier then
-  return { 'ok', earlier }
+  return { 'ok', earlier, '' }
 end
 if redis.call('XLEN', KEYS[4]) >= tonumber(ARGV[8]) then
   return { 'full' }
@@ -60,4 +63,4 @@ for _, name in ipairs(watched(KEYS[7], { home, profile, with_replies })) do
 end
 publish(KEYS[8], ARGV[9], ARGV[10], '+ ' .. element, names, heads)
 publish(KEYS[8], ARGV[9], ARGV[10], '!', changed)
-return { 'ok', repost }
+return { 'ok', repost, list_partitions(KEYS[12]) }
