@@ -27,6 +27,7 @@ type load struct {
 	Network                string        // the first three bytes of the addresses
 	URL                    string        // of the service
 	Star, Public           string        // ids of a user and of the public timeline
+	Since                  string        // a cursor of the public timeline, with many posts above it
 	Rise                   time.Duration // until all clients are at work
 }
 
@@ -91,6 +92,9 @@ func runLoad(text string) {
 		"event streams that reconnect": eventStreams(l.Public),
 		"websockets that reconnect":    websockets(l.Public),
 		"posts to event streams":       postsToEventStreams(l.Public),
+		"filtered replays":             filteredReplays(l.Public, l.Since),
+		"events of many selections":    eventsOfManySelections(l.Public),
+		"mutations with large answers": mutationsWithLargeAnswers(),
 	}[l.Attack]
 	ctx, cancel := context.WithCancel(context.Background())
 	var refused atomic.Int64
@@ -232,14 +236,17 @@ func fragments(ctx context.Context, url, address string, _ int) (refused int64) 
 // eventStreams returns an attack that subscribes with an event stream, ends it after the first bytes, and begins again.
 func eventStreams(timeline string) attack {
 	return func(ctx context.Context, url, address string, _ int) int64 {
-		return readStreams(ctx, url, address, timeline, func(events io.Reader) { _, _ = bufio.NewReader(events).ReadByte() })
+		return readStreams(ctx, url, address, subscription(timeline), func(events io.Reader) { _, _ = bufio.NewReader(events).ReadByte() })
 	}
 }
 
-// readStreams subscribes with one event stream after the other.
-func readStreams(ctx context.Context, url, address, timeline string, read func(events io.Reader)) (refused int64) {
+// readToEnd reads the events of a subscription until it ends.
+func readToEnd(events io.Reader) { _, _ = io.Copy(io.Discard, events) }
+
+// readStreams subscribes with one event stream after the other. body is the request of each.
+func readStreams(ctx context.Context, url, address, body string, read func(events io.Reader)) (refused int64) {
 	return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
-		r := request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(subscription(timeline)))
+		r := request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(body))
 		r.Header.Set("Accept", "text/event-stream")
 		response, err := c.Do(r)
 		if err == nil {
@@ -271,16 +278,93 @@ func websockets(timeline string) attack {
 func postsToEventStreams(timeline string) attack {
 	return func(ctx context.Context, url, address string, number int) int64 {
 		if number > 0 {
-			return readStreams(ctx, url, address, timeline, func(events io.Reader) { _, _ = io.Copy(io.Discard, events) })
+			return readStreams(ctx, url, address, subscription(timeline), readToEnd)
 		}
-		token := registerAt(ctx, url, address)
-		return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
-			time.Sleep(200 * time.Millisecond)
-			r := request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(`{"query": "mutation { createPost(input: {text: \"hi\"}) { __typename } }"}`))
-			r.Header.Set("Authorization", "Bearer "+token)
-			return c.Do(r)
+		return postSlowly(ctx, url, address, "hi")
+	}
+}
+
+// eventsOfManySelections returns an attack whose first connection posts five times a second, and whose others read event streams with
+// these posts. Each of them selects something else that takes much work, so that no two share the events.
+func eventsOfManySelections(timeline string) attack {
+	return func(ctx context.Context, url, address string, number int) int64 {
+		if number > 0 {
+			selected := aliases(fmt.Sprintf("c%d", number), "entities { start ... on TextHashtag { tag { id name timeline { kind } } } }")
+			return readStreams(ctx, url, address, `{"query": "subscription { timelineEvents(timelineId: \"`+timeline+
+				`\") { ... on PostAdded { edge { node { `+selected+` } } } } }"}`, readToEnd)
+		}
+		return postSlowly(ctx, url, address, manyTags())
+	}
+}
+
+// filteredReplays returns an attack that resumes subscriptions from an old position. No post passes their filters.
+func filteredReplays(timeline, since string) attack {
+	var words strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&words, `\"zz%d qq%d xx%d yy%d vv%d\" `, i, i, i, i, i)
+	}
+	body := `{"query": "subscription { timelineEvents(timelineId: \"` + timeline + `\", after: \"` + since +
+		`\", filter: { track: [` + words.String() + `] }) { cursor } }"}`
+	return func(ctx context.Context, url, address string, _ int) int64 {
+		return readStreams(ctx, url, address, body, func(events io.Reader) {
+			lines := bufio.NewScanner(events)
+			for lines.Scan() && !strings.HasPrefix(lines.Text(), "data: {") { // until the first event, behind the replay
+			}
 		})
 	}
+}
+
+// mutationsWithLargeAnswers returns an attack that posts without a pause, and selects much of each post.
+func mutationsWithLargeAnswers() attack {
+	register := map[string]func() string{}
+	var mu sync.Mutex
+	return func(ctx context.Context, url, address string, _ int) int64 {
+		mu.Lock()
+		if register[address] == nil {
+			register[address] = sync.OnceValue(func() string { return registerAt(ctx, url, address) })
+		}
+		token := register[address]
+		mu.Unlock()
+		selected := aliases("m", "entities { start ... on TextHashtag { tag { id name timeline { kind } } } }")
+		return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
+			return post(ctx, c, url, token(), manyTags(), selected)
+		})
+	}
+}
+
+// aliases selects a field many times, under different names with a prefix.
+func aliases(prefix, field string) string {
+	var selected strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&selected, "%s_%d: %s ", prefix, i, field)
+	}
+	return selected.String()
+}
+
+// manyTags returns the text of a post with as many hashtags as a post can be found by.
+func manyTags() string {
+	var text strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&text, "#tag%d ", i)
+	}
+	return text.String()
+}
+
+// postSlowly posts five times a second as a user of its own.
+func postSlowly(ctx context.Context, url, address, text string) (refused int64) {
+	token := registerAt(ctx, url, address)
+	return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
+		time.Sleep(200 * time.Millisecond)
+		return post(ctx, c, url, token, text, "__typename")
+	})
+}
+
+// post sends a post, and selects fields of it.
+func post(ctx context.Context, c *http.Client, url, token, text, selected string) (*http.Response, error) {
+	r := request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(
+		`{"query": "mutation { createPost(input: {text: \"`+text+`\"}) { edge { node { `+selected+` } } } }"}`))
+	r.Header.Set("Authorization", "Bearer "+token)
+	return c.Do(r)
 }
 
 // registerAt registers a user from an address and returns a token of a session. It panics if the service refuses it.

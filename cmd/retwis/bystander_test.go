@@ -28,7 +28,9 @@ func TestBystander_IsServedBesideHeavyClients(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	p := serve(t, env)
-	ids := newClient(t, p.url).do(`{ user(username: "star") { id } publicTimeline { id } }`, nil).Data
+	reader := newClient(t, p.url)
+	ids := reader.do(`{ user(username: "star") { id } publicTimeline { id } }`, nil).Data
+	since := deepCursor(reader, redistest.Size(2, 9))
 	loads := []load{
 		{Attack: "heavy operations", Addresses: 1, Connections: 200},
 		{Attack: "heavy operations", Addresses: 1, Connections: 16},
@@ -40,10 +42,13 @@ func TestBystander_IsServedBesideHeavyClients(t *testing.T) {
 		{Attack: "websockets in fragments", Addresses: 1, Connections: 50},
 		{Attack: "event streams that reconnect", Addresses: 1, Connections: 50},
 		{Attack: "websockets that reconnect", Addresses: 1, Connections: 50},
+		{Attack: "filtered replays", Addresses: 1, Connections: 400},
 		{Attack: "posts to event streams", Addresses: 1, Connections: 950, Rise: 2 * time.Second},
+		{Attack: "events of many selections", Addresses: 1, Connections: 150, Rise: 2 * time.Second},
+		{Attack: "mutations with large answers", Addresses: 1, Connections: 290, Rise: time.Second},
 	}
 	for number, l := range loads[:redistest.Size(1, len(loads))] {
-		l.URL, l.Star, l.Public = p.url, ids.User.ID, ids.PublicTimeline.ID
+		l.URL, l.Star, l.Public, l.Since = p.url, ids.User.ID, ids.PublicTimeline.ID, since
 		t.Run(l.name(), func(t *testing.T) {
 			var quiet, busy, loaded []time.Duration
 			refused := 0
@@ -65,6 +70,18 @@ func TestBystander_IsServedBesideHeavyClients(t *testing.T) {
 		})
 	}
 	p.stop()
+}
+
+// deepCursor returns the cursor at the end of the first pages of the public timeline.
+func deepCursor(c *client, pages int) string {
+	c.t.Helper()
+	var end *string
+	for range pages {
+		page := c.do(`query ($after: Cursor) { publicTimeline { posts(first: 100, after: $after) { pageInfo { endCursor } } } }`,
+			map[string]any{"after": end}).Data.PublicTimeline.Posts
+		end = &page.PageInfo.EndCursor
+	}
+	return *end
 }
 
 // occupyCores starts a program for each core that does nothing but keep it busy, and returns a function that stops them.
