@@ -94,7 +94,6 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	present := errorPresenter(options.Log, options.Unavailable)
 	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recoverPanic)
-	e.SetParserTokenLimit(limits.MaxTokens)
 	e.SetQueryCache(parsedDocuments{})
 	persisted := limits.NewPersisted(options.Documents, options.Trusted, options.Log)
 	e.Use(limits.OperationCost{})

@@ -39,10 +39,10 @@ func CheckVariables(variables map[string]any) *gqlerror.Error {
 
 // Parse parses the document, and refuses one that would be expensive to validate.
 func (d *Document) Parse() (*ast.QueryDocument, *gqlerror.Error) {
-	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: d.Text}, MaxTokens)
+	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: d.Text}, maxTokens)
 	if err != nil {
 		// The error has a position, which is to be that in the source.
-		if _, inSource := parser.ParseQueryWithTokenLimit(&ast.Source{Input: d.Source}, MaxTokens); inSource != nil {
+		if _, inSource := parser.ParseQueryWithTokenLimit(&ast.Source{Input: d.Source}, maxTokens); inSource != nil {
 			err = inSource
 		}
 		return nil, parseError(err)

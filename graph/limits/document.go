@@ -10,8 +10,8 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// MaxTokens bounds the tokens of a document. The executor's own parser needs the same bound.
-const MaxTokens = 2_000
+// maxTokens bounds the tokens of a document.
+const maxTokens = 2_000
 
 // Bounds of a document, checked before it is parsed. The document of introspection and those of the web app have up to
 // 200 tokens, 4 fragments and 6 spreads.
@@ -74,8 +74,8 @@ func ReadDocument(source string) (*Document, *gqlerror.Error) {
 	switch {
 	case longest > maxName:
 		return d, tooComplex("a name in the document has %d bytes: the limit is %d", longest, maxName)
-	case d.tokens > MaxTokens:
-		return d, tooComplex("the document has %d tokens: the limit is %d", d.tokens, MaxTokens)
+	case d.tokens > maxTokens:
+		return d, tooComplex("the document has %d tokens: the limit is %d", d.tokens, maxTokens)
 	case d.fragments > maxFragments:
 		return d, tooComplex("the document defines %d fragments: the limit is %d", d.fragments, maxFragments)
 	case d.spreads > maxSpreads:
