@@ -23,14 +23,15 @@ type Loop struct {
 // operate carries out one operation, the i-th of the loop, that was due at an instant.
 type operate func(ctx context.Context, i int, due time.Time, random *rand.Rand)
 
-// drive repeats an operation until ctx ends. Operations that have begun are completed.
+// drive repeats an operation until ctx ends. Operations that have begun are completed. Each client begins one, also if it
+// starts after the deadline of ctx, as on a busy machine.
 func (l Loop) drive(ctx context.Context, began time.Time, do operate) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range l.Clients {
 		wg.Go(func() {
 			random := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
-			for ctx.Err() == nil {
+			for first := true; ctx.Err() == nil || first && errors.Is(ctx.Err(), context.DeadlineExceeded); first = false {
 				i := next.Add(1) - 1
 				due := time.Now()
 				if l.Rate > 0 {
@@ -52,7 +53,8 @@ func waitUntil(ctx context.Context, instant time.Time) bool {
 		<-ctx.Done()
 		return false
 	}
-	return sleep.For(ctx, time.Until(instant)) == nil
+	wait := time.Until(instant)
+	return wait <= 0 || sleep.For(ctx, wait) == nil
 }
 
 // Result describes operations that all succeeded.

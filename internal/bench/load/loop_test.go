@@ -137,3 +137,17 @@ func TestMixture_HasItsWeights(t *testing.T) {
 		}
 	}
 }
+
+func TestLoop_BeginsAnOperationPerClientAfterItsDeadline(t *testing.T) {
+	t.Parallel()
+	for _, loop := range []Loop{{Clients: 4}, {Clients: 4, Rate: 1000}} {
+		began := time.Now().Add(-time.Second)
+		ctx, cancel := context.WithDeadline(t.Context(), began.Add(time.Millisecond*10))
+		var done atomic.Int64
+		loop.drive(ctx, began, func(context.Context, int, time.Time, *rand.Rand) { done.Add(1) })
+		cancel()
+		if done.Load() != 4 {
+			t.Errorf("%+v carried out %d operations, want 4", loop, done.Load())
+		}
+	}
+}
