@@ -108,9 +108,13 @@ func (h *hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 			if failed == nil {
 				failed = err
 			}
-			if isOutage(err) || ctx.Err() != nil {
-				setErrors(rest, err)
-				return failed
+			stop := ctx.Err() // the piece may have succeeded just before
+			if stop == nil && isOutage(err) {
+				stop = err
+			}
+			if stop != nil && len(rest) > 0 {
+				setErrors(rest, stop)
+				return stop
 			}
 		}
 		return failed

@@ -2,8 +2,10 @@ package rdb
 
 import (
 	"context"
+	"errors"
 	"testing"
 
+	"retwis/internal/cost"
 	"retwis/internal/roundtrip"
 
 	"github.com/redis/go-redis/v9"
@@ -27,6 +29,36 @@ func TestHook_DoesNotAllocate(t *testing.T) {
 	}
 	if counter.Load() != 2*101 {
 		t.Errorf("%d round trips were counted, want %d", counter.Load(), 2*101)
+	}
+}
+
+// Commands behind a piece that succeeded, or that found nothing, just before the context ended had neither a value nor an error.
+func TestHook_FailsTheRestOfAPipelineWhoseContextEnds(t *testing.T) {
+	t.Parallel()
+	o := observed(t)
+	for _, of := range []error{nil, redis.Nil} {
+		ctx, cancel := context.WithCancel(cost.With(t.Context(), cost.NewMeter(cost.Options{Shares: cost.NewShares()})))
+		sent := 0
+		pipeline := o.ProcessPipelineHook(func(_ context.Context, cmds []redis.Cmder) error {
+			sent += len(cmds)
+			cancel()
+			return of
+		})
+		cmds := make([]redis.Cmder, 3*cost.RedisPiece)
+		for i := range cmds {
+			cmds[i] = redis.NewSliceCmd(ctx, "hmget", "key", "field")
+		}
+		if err := pipeline(ctx, cmds); !errors.Is(err, context.Canceled) {
+			t.Errorf("the pipeline returns %v", err)
+		}
+		if sent == 0 || sent == len(cmds) {
+			t.Fatalf("%d of %d commands were sent", sent, len(cmds))
+		}
+		for i, cmd := range cmds[sent:] {
+			if !errors.Is(cmd.Err(), context.Canceled) {
+				t.Fatalf("command %d was not sent, and its error is %v", sent+i, cmd.Err())
+			}
+		}
 	}
 }
 
