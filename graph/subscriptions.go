@@ -46,8 +46,13 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 		meter.Close()
 		return nil, errs
 	}
-	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
+	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) (err error) {
 		defer meter.Close()
+		defer func() { // no resolver, which would recover, runs here
+			if r := recover(); r != nil {
+				err = recoverPanic(ctx, r)
+			}
+		}()
 		done, err := e.shares.Run(ctx, client, price.Charged)
 		if err != nil {
 			return err //nolint:wrapcheck // ctx is done

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -138,6 +139,34 @@ func (s *narrowSink) Replay(_ context.Context, e retwis.Event) {
 func (s *narrowSink) FilterBy(func(retwis.Event) retwis.Event) {}
 func (s *narrowSink) Take(retwis.Event) bool                   { return true }
 func (s *narrowSink) End(error)                                {}
+
+func TestReplay_EndsOneSubscriptionAfterAPanic(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		from := db.cursor(alice)
+		other := subscribe(t, h, alice, "")
+		post := db.push(alice)
+		other.want("caught up 0", "+"+post.String())
+		sink := &panickingSink{ended: make(chan error, 1)}
+		if err := h.Attach(t.Context(), retwis.Subscriber{}, alice, from, sink); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-sink.ended; err == nil || !strings.Contains(err.Error(), "a replay panicked: oops") {
+			t.Errorf("the subscription ended with %v", err)
+		}
+		other.want("+" + db.push(alice).String())
+	})
+}
+
+// panickingSink is a sink with a defect.
+type panickingSink struct {
+	narrowSink
+
+	ended chan error
+}
+
+func (s *panickingSink) Room() <-chan struct{}                { return nil }
+func (s *panickingSink) Replay(context.Context, retwis.Event) { panic("oops") }
+func (s *panickingSink) End(reason error)                     { s.ended <- reason }
 
 func TestReplay_WaitsForASlowSubscriber(t *testing.T) {
 	inBubble(t, Options{QueueLength: 20}, func(t *testing.T, db *fakeDatabase, h *Hub) {

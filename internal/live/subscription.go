@@ -2,6 +2,8 @@ package live
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"retwis/internal/cost"
@@ -52,9 +54,18 @@ func (s *subscription) start(r replay) {
 	}
 	s.replaying = true
 	s.hub.wg.Go(func() {
+		defer s.endAfterPanic()
 		r.send(s)
 		s.drain()
 	})
+}
+
+// endAfterPanic ends the subscription if its goroutine panics: a defect must not end the process, and with it all other subscriptions.
+func (s *subscription) endAfterPanic() {
+	if value := recover(); value != nil {
+		s.end(fmt.Errorf("a replay panicked: %v\n%s", value, debug.Stack()))
+		s.next() // the sink may end
+	}
 }
 
 // deliver passes a live event to the sink without blocking, and charges the subscriber for a number of events. It disconnects a slow
