@@ -25,7 +25,8 @@ const maxRefusing = 16
 type connections struct {
 	limiter *clients.Limiter
 	proxies httpapi.Proxies
-	turns   turns
+	turns   turns // of new connections
+	reads   turns // of networks without budget
 
 	open    atomic.Int64
 	refused atomic.Int64

@@ -20,14 +20,14 @@ import (
 const (
 	smallRead     = 2048                   // bytes; a read that returns fewer is small
 	freeReads     = 20                     // small reads of a connection that are free at once
-	freeReadEvery = 5 * time.Second        // for each of them, until it is free again: a network may have 10 000 connections, which answer pings
+	freeReadEvery = 15 * time.Second       // for each of them, until it is free again: a network may have 10 000 websockets, which answer pings
 	readPause     = 100 * time.Millisecond // before the next read, for a network without budget
 	firstLine     = 64                     // bytes of the first line of a request without its target, and of fields that net/http removes
 )
 
 // meteredConn is a connection whose small reads cost the network of its client a point each, beyond some that are free. While
-// the network has no budget, it reads less often, so that one read returns more bytes, and what will be refused takes longer to arrive. One
-// goroutine reads.
+// the network has no budget, its connections take turns to read, and each reads less often, so that one read returns more bytes, and what will be
+// refused takes longer to arrive. One goroutine reads.
 type meteredConn struct {
 	net.Conn
 	executor operation.Executor
@@ -137,8 +137,12 @@ func (c *meteredConn) spend(points int) {
 
 // pauseWithoutBudget delays the next read if the budget of the client is used up.
 func (c *meteredConn) pauseWithoutBudget() {
-	if client := c.client.Load(); client != nil && !c.executor.Afford(from(*client)) {
-		c.pause = readPause
+	client := c.client.Load()
+	if client == nil || c.executor.Afford(from(*client)) {
+		return
+	}
+	if key, counts := c.networks.keyOf(*client); counts {
+		c.pause = max(readPause, c.networks.reads.next(key, readSlowly))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,6 +141,31 @@ func TestServer_PausesReadsWithoutBudget(t *testing.T) {
 		}
 		if took := time.Since(start); took < 3*time.Second {
 			h.Errorf("200 KB, which will be refused, were read in %v", took)
+		}
+	})
+}
+
+// Attack: a network without budget sends byte by byte on many connections. Each of them paused for 100 milliseconds between two reads.
+func TestServer_ReadsSlowlyFromManyConnectionsWithoutBudget(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		const n, bytes, most = 200, 10, 500 // reads in a second
+		connections := make([]net.Conn, n)
+		for i := range connections {
+			connections[i] = h.ConnectFrom("198.51.100.1")
+			_, _ = io.WriteString(connections[i], upload(1000))
+			inBytes(connections[i], strings.Repeat(" ", freeReads-1))
+		}
+		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
+		h.Backend.Spent.Store(&spent)
+		start := time.Now()
+		var sending sync.WaitGroup
+		for _, c := range connections {
+			sending.Go(func() { inBytes(c, strings.Repeat(" ", 1+bytes)) }) // the first one is read without a pause
+		}
+		sending.Wait()
+		if took, least := time.Since(start), n*(bytes-2)*time.Second/most; took < least {
+			h.Errorf("%d reads took %v, want %v or more", n*bytes, took, least)
 		}
 	})
 }
