@@ -166,7 +166,8 @@ func (e *engine) usedOn(client redis.UniversalClient, id retwis.TagID, day int64
 func TestSweep_DropsHashtagsThatNobodyUses(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		e := newEngine(t, store.Options{URL: url})
+		now := time.Now()
+		e := newEngine(t, store.Options{URL: url, Now: func() time.Time { return now }})
 		_, stop := e.Work(fanout.Options{})
 		client := enginetest.Client(t, url)
 		author := e.Register("author")[0]
@@ -193,6 +194,10 @@ func TestSweep_DropsHashtagsThatNobodyUses(t *testing.T) {
 		dropped := e.tag("late")
 		e.usedOn(client, dropped.ID, daysAgo(92))
 
+		if n := e.sweep(); n != 0 {
+			t.Errorf("%d hashtags were dropped that are younger than the age", n)
+		}
+		now = now.Add(91 * 24 * time.Hour)
 		if n := e.sweep(); n != 3 {
 			t.Errorf("%d hashtags were dropped, want those that are idle, late, and left behind", n)
 		}

@@ -91,7 +91,7 @@ func TestHub_PeriodicCheckFindsADeletedTimeline(t *testing.T) {
 func TestHub_PeriodicCheckFindsADroppedHashtag(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
-		n := openNode(t, url, store.Options{IdleTagAge: 24 * time.Hour})
+		n := openNode(t, url, store.Options{IdleTagAge: 24 * time.Hour, Now: func() time.Time { return time.Now().Add(48 * time.Hour) }})
 		n.post(n.people(1)[0])
 		n.drain()
 		timeline := n.tagged()

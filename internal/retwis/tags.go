@@ -2,6 +2,7 @@ package retwis
 
 import (
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,6 +17,10 @@ func (id TagID) String() string { return UserID(id).String() }
 
 // Bucket returns the bucket of the hashtag, which determines the partition.
 func (id TagID) Bucket() int { return UserID(id).Bucket() }
+
+// CreatedAt returns the time at which the hashtag was created. It may be later by as many milliseconds as users, lists and hashtags of the
+// partition were created in the same one, because no two of them have the same sequence number.
+func (id TagID) CreatedAt() time.Time { return time.UnixMilli(int64(id / Buckets)).UTC() }
 
 // ParseTagID parses the result of [TagID.String].
 func ParseTagID(s string) (TagID, error) {

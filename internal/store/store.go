@@ -50,6 +50,7 @@ type Options struct {
 	Timeout  time.Duration // of one round trip to Redis, 3 s
 	PoolSize int           // connections to each Redis node, 64
 
+	Now     func() time.Time      // for the age of hashtags; time.Now
 	Metrics prometheus.Registerer // where to register the metrics of the store; nil registers none
 }
 
@@ -89,6 +90,9 @@ func (o Options) withDefaults() Options {
 	setDuration(&o.DeletedAccountTTL, time.Minute)
 	setDuration(&o.Timeout, 3*time.Second)
 	set(&o.PoolSize, 64)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -109,8 +109,11 @@ func ParseTagClaim(claim string) (*retwis.Tag, error) {
 	return newTag(id, name), nil
 }
 
-// dropIdle drops hashtags that no post has used for [Options.IdleTagAge] and nobody watches. It returns how many it dropped.
+// dropIdle drops hashtags that no post has used for [Options.IdleTagAge] and nobody watches. It returns how many it dropped. It does not look
+// up those that are younger: a post can create ten of them, and each would be looked up ninety times.
 func (s *Tags) dropIdle(ctx context.Context, ids []retwis.TagID) (dropped int, err error) {
+	now := s.options.Now()
+	ids = slices.DeleteFunc(ids, func(id retwis.TagID) bool { return now.Sub(id.CreatedAt()) < s.options.IdleTagAge })
 	if len(ids) == 0 || s.options.IdleTagAge < 0 {
 		return 0, nil
 	}
@@ -127,7 +130,7 @@ func (s *Tags) dropIdle(ctx context.Context, ids []retwis.TagID) (dropped int, e
 		if err != nil {
 			return 0, fmt.Errorf("read the age of hashtags: %w", err)
 		}
-		if time.Now().Unix()/86_400-rdb.Number(fields[1]) <= days { // the script decides by the clock of Redis
+		if now.Unix()/86_400-rdb.Number(fields[1]) <= days { // the script decides by the clock of Redis
 			continue
 		}
 		p, id := s.db.OfBucket(ids[i].Bucket()), ids[i]
