@@ -25,8 +25,7 @@ const maxRefusing = 16
 type connections struct {
 	limiter *clients.Limiter
 	proxies httpapi.Proxies
-	turns   turns // of new connections
-	reads   turns // of networks without budget
+	turns   turns
 
 	open    atomic.Int64
 	refused atomic.Int64

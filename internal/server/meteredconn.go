@@ -22,12 +22,14 @@ const (
 	freeReads     = 20                     // small reads of a connection that are free at once
 	freeReadEvery = 15 * time.Second       // for each of them, until it is free again: a network may have 10 000 websockets, which answer pings
 	readPause     = 100 * time.Millisecond // before the next read, for a network without budget
+	smallestRead  = 256                    // bytes; smaller ones are as bad
+	slowReads     = 50                     // smallest reads with such a pause, after which a connection is closed; larger ones count less
 	firstLine     = 64                     // bytes of the first line of a request without its target, and of fields that net/http removes
 )
 
 // meteredConn is a connection whose small reads cost the network of its client a point each, beyond some that are free. While
-// the network has no budget, its connections take turns to read, and each reads less often, so that one read returns more bytes, and what will be
-// refused takes longer to arrive. One goroutine reads.
+// the network has no budget, it reads less often, so that one read returns more bytes, and what will be refused takes longer to arrive. A
+// connection that goes on to send little at a time is closed then: each packet wakes the process, whether it reads or not. One goroutine reads.
 type meteredConn struct {
 	net.Conn
 	executor operation.Executor
@@ -40,6 +42,7 @@ type meteredConn struct {
 	free    atomic.Int32  // small reads
 	freedAt time.Time     // as the rest, of the goroutine that reads
 	pause   time.Duration // before the next read
+	slow    int           // small reads since the network had a budget, weighted by how small they were
 }
 
 func newMeteredConn(conn net.Conn, executor operation.Executor, networks *connections) *meteredConn {
@@ -93,14 +96,14 @@ func (c *meteredConn) Pause() {
 func (c *meteredConn) AccountFor(n, room int) {
 	switch {
 	case 0 < n && n < smallRead && room > 1: // net/http reads one byte of the next request early
-		c.readLittle()
+		c.readLittle(n)
 	case n >= smallRead:
 		c.pauseWithoutBudget()
 	}
 }
 
-// readLittle counts a small read.
-func (c *meteredConn) readLittle() {
+// readLittle counts a small read of n bytes.
+func (c *meteredConn) readLittle(n int) {
 	now := time.Now()
 	if more := int(now.Sub(c.freedAt) / freeReadEvery); more > 0 {
 		c.addFree(more)
@@ -112,6 +115,11 @@ func (c *meteredConn) readLittle() {
 	}
 	c.spend(1)
 	c.pauseWithoutBudget()
+	if c.pause == 0 {
+		c.slow = 0
+	} else if c.slow += smallRead / max(n, smallestRead); c.slow > slowReads*smallRead/smallestRead {
+		_ = c.Conn.Close()
+	}
 }
 
 // chargeUnknown charges the client for bytes that net/http has removed from its requests, if there are many: spaces around values of a
@@ -137,12 +145,8 @@ func (c *meteredConn) spend(points int) {
 
 // pauseWithoutBudget delays the next read if the budget of the client is used up.
 func (c *meteredConn) pauseWithoutBudget() {
-	client := c.client.Load()
-	if client == nil || c.executor.Afford(from(*client)) {
-		return
-	}
-	if key, counts := c.networks.keyOf(*client); counts {
-		c.pause = max(readPause, c.networks.reads.next(key, readSlowly))
+	if client := c.client.Load(); client != nil && !c.executor.Afford(from(*client)) {
+		c.pause = readPause
 	}
 }
 

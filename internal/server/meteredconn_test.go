@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,9 +128,9 @@ func TestServer_PausesReadsWithoutBudget(t *testing.T) {
 		if took := time.Since(start); took > 0 {
 			h.Errorf("reads that are free took %v", took)
 		}
-		inBytes(c, strings.Repeat(" ", 120))
-		if took := time.Since(start); took < 3*time.Second {
-			h.Errorf("120 bytes were read one by one in %v", took)
+		inBytes(c, strings.Repeat(" ", 45))
+		if took := time.Since(start); took < 4*time.Second {
+			h.Errorf("45 bytes were read one by one in %v", took)
 		}
 		c = h.ConnectFrom("198.51.100.1")
 		_, _ = io.WriteString(c, upload(200*1024+1))
@@ -145,27 +144,27 @@ func TestServer_PausesReadsWithoutBudget(t *testing.T) {
 	})
 }
 
-// Attack: a network without budget sends byte by byte on many connections. Each of them paused for 100 milliseconds between two reads.
-func TestServer_ReadsSlowlyFromManyConnectionsWithoutBudget(t *testing.T) {
+// Attack: websockets of a network without budget send a ping a second each, which nobody pays for.
+func TestServer_ClosesConnectionsOfSmallReadsWithoutBudget(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
-		const n, bytes, most = 200, 10, 500 // reads in a second
-		connections := make([]net.Conn, n)
-		for i := range connections {
-			connections[i] = h.ConnectFrom("198.51.100.1")
-			_, _ = io.WriteString(connections[i], upload(1000))
-			inBytes(connections[i], strings.Repeat(" ", freeReads-1))
-		}
+		c := h.ConnectFrom("198.51.100.1")
+		h.SocketOn(c)
+		go func() { _, _ = io.Copy(io.Discard, c) }()
+		const init = `{"type":"connection_init"}`
+		_, _ = c.Write(append([]byte{0x81, 0x80 | byte(len(init)), 0, 0, 0, 0}, init...))
 		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
 		h.Backend.Spent.Store(&spent)
-		start := time.Now()
-		var sending sync.WaitGroup
-		for _, c := range connections {
-			sending.Go(func() { inBytes(c, strings.Repeat(" ", 1+bytes)) }) // the first one is read without a pause
+		const slowReads = 50
+		pings := 0
+		for ; pings < 2*slowReads; pings++ {
+			time.Sleep(time.Second)
+			if _, err := c.Write([]byte{0x89, 0x80, 0, 0, 0, 0}); err != nil {
+				break
+			}
 		}
-		sending.Wait()
-		if took, least := time.Since(start), n*(bytes-2)*time.Second/most; took < least {
-			h.Errorf("%d reads took %v, want %v or more", n*bytes, took, least)
+		if pings < slowReads || pings == 2*slowReads {
+			h.Errorf("the websocket was closed after %d pings, want %d or a few more", pings, slowReads)
 		}
 	})
 }

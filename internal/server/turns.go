@@ -13,17 +13,15 @@ const (
 	readAtOnce = 16                    // new connections of a network that are read without a delay
 	readEvery  = time.Millisecond      // between the first reads of further ones
 	readRarely = 20 * time.Millisecond // the same for a network without budget: its connections are opened for requests that are refused
-	readSlowly = 2 * time.Millisecond  // between all reads of such a network from open connections
-	maxAhead   = 20 * time.Second      // longest wait: that of 10 000 connections that are read slowly
 )
 
-// turns spreads the reads from the connections of a network over time. Its zero value is ready for use.
+// turns spreads the first reads from the new connections of a network over time. Its zero value is ready for use.
 type turns struct {
 	mu   sync.Mutex
 	free map[ratelimit.Key]time.Time // when all connections of a network have had their turns
 }
 
-// next returns how long a connection of a network waits for its read. The next one is read the given time later.
+// next returns how long a new connection of a network waits for its first read. The next one is read the given time later.
 func (t *turns) next(key ratelimit.Key, every time.Duration) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -31,7 +29,7 @@ func (t *turns) next(key ratelimit.Key, every time.Duration) time.Duration {
 	if t.free == nil || !makeRoom(t.free, now) {
 		t.free = map[ratelimit.Key]time.Time{}
 	}
-	ahead := min(max(t.free[key].Sub(now), 0), maxAhead)
+	ahead := max(t.free[key].Sub(now), 0)
 	t.free[key] = now.Add(ahead + every)
 	return max(ahead-(readAtOnce-1)*readEvery, 0)
 }
