@@ -19,7 +19,7 @@ const maxSingle = 100
 // subscribe starts an operation.
 func (s *socket) subscribe(m message) {
 	if !s.ready {
-		s.conn.Close(closeNotReady, "Unauthorized")
+		s.conn.Refuse(closeNotReady, "Unauthorized")
 		return
 	}
 	params, err := httpapi.DecodeParams(m.Payload)
@@ -35,7 +35,7 @@ func (s *socket) subscribe(m message) {
 	s.mu.Unlock()
 	switch {
 	case taken:
-		s.conn.Close(closeDuplicate, "Subscriber for "+op.id+" already exists")
+		s.conn.Refuse(closeDuplicate, "Subscriber for "+op.id+" already exists")
 		return
 	case closing:
 		return

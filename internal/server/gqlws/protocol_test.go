@@ -1,6 +1,7 @@
 package gqlws_test
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -325,6 +326,13 @@ func TestProtocol_ChargesWhatStartsNothing(t *testing.T) {
 		})
 		for what, send := range map[string]func(c *servertest.Socket) error{
 			"a binary message": func(c *servertest.Socket) error { return c.WS.WriteMessage(websocket.BinaryMessage, []byte("x")) },
+			"an operation before connection_init": func(c *servertest.Socket) error {
+				return c.WS.WriteMessage(websocket.TextMessage, []byte(`{"type":"subscribe","id":"1","payload":{"query":"{ hello }"}}`))
+			},
+			"connection_init twice": func(c *servertest.Socket) error {
+				init := []byte(`{"type":"connection_init"}`)
+				return errors.Join(c.WS.WriteMessage(websocket.TextMessage, init), c.WS.WriteMessage(websocket.TextMessage, init))
+			},
 			"too many pings": func(c *servertest.Socket) error {
 				for range 25 {
 					if err := c.WS.WriteMessage(websocket.PingMessage, nil); err != nil {

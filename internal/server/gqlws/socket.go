@@ -163,7 +163,7 @@ func (s *socket) handle(text []byte) {
 // initialise authenticates the client. Later messages wait: no operation may start before.
 func (s *socket) initialise(m message) {
 	if s.initialised {
-		s.conn.Close(closeSecondInit, "Too many initialisation requests")
+		s.conn.Refuse(closeSecondInit, "Too many initialisation requests")
 		return
 	}
 	s.initialised = true

@@ -255,8 +255,8 @@ func (c *Conn) Close(code int, reason string) {
 	}
 }
 
-// refuse is Close because of what the client has sent.
-func (c *Conn) refuse(code int, reason string) {
+// Refuse is Close because of what the client has sent.
+func (c *Conn) Refuse(code int, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.refuseLocked(code, reason)
@@ -269,7 +269,7 @@ func (c *Conn) refuseLocked(code int, reason string) {
 	}
 }
 
-// Refused reports whether the connection itself closes because of what the client has sent.
+// Refused reports whether the connection closes because of what the client has sent.
 func (c *Conn) Refused() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

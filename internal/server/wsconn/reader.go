@@ -39,11 +39,11 @@ func (c *Conn) Receive(handle func(message []byte)) {
 			c.readEnded(err)
 			return
 		case len(message) > c.shared.MaxMessage:
-			c.refuse(codeTooBig, "the message is too big")
+			c.Refuse(codeTooBig, "the message is too big")
 		case kind != websocket.TextMessage:
-			c.refuse(c.shared.BinaryCode, "messages are text")
+			c.Refuse(c.shared.BinaryCode, "messages are text")
 		case !utf8.Valid(message):
-			c.refuse(codeInvalidUTF8, "the message is not UTF-8")
+			c.Refuse(codeInvalidUTF8, "the message is not UTF-8")
 		default:
 			c.messageArrived()
 			handle(message)
@@ -110,7 +110,7 @@ func (c *Conn) messageArrived() {
 func (c *Conn) readEnded(err error) {
 	switch {
 	case errors.Is(err, errTooManyFrames):
-		c.refuse(websocket.ClosePolicyViolation, err.Error())
+		c.Refuse(websocket.ClosePolicyViolation, err.Error())
 		c.discard()
 	case errors.Is(err, errUnpaid):
 		c.Close(CodeTryAgainLater, err.Error())
