@@ -86,7 +86,7 @@ func (s *Tasks) ContinueDetach(ctx context.Context, id retwis.UserID, step int64
 // DetachFollowing removes the next follows of a user in the state detaching, and reports whether none remain.
 func (s *Tasks) DetachFollowing(ctx context.Context, id retwis.UserID) (bool, error) {
 	p := s.db.OfUser(id)
-	reply, err := s.db.Do(ctx, rdb.Call{
+	reply, err := s.durably(ctx, rdb.Call{
 		Script: script.DetachFollowing,
 		Keys:   []string{p.User(id).Account(), p.User(id).Following(), p.User(id).Uncounted(), p.Clock()},
 		Args:   []any{id.String(), edgesPerStep, p.Prefix(rdb.FollowerKeys)},
@@ -108,10 +108,8 @@ func (s *Tasks) DetachFollowing(ctx context.Context, id retwis.UserID) (bool, er
 		calls = append(calls, s.follows.FollowerCountCall(author, p, []any{version, counted[i+1]}))
 		authors = append(authors, author.String())
 	}
-	for i, result := range s.db.DoAll(ctx, calls) {
-		if err := result.Err(); err != nil {
-			return false, fmt.Errorf("count the followers of %s: %w", authors[i], entryError(err))
-		}
+	if _, err := s.db.DoAllDurably(ctx, calls); err != nil {
+		return false, fmt.Errorf("count the followers of authors whom %s followed: %w", id, entryError(err))
 	}
 	if err := s.db.Client.SRem(ctx, p.User(id).Uncounted(), authors...).Err(); err != nil {
 		return false, fmt.Errorf("detach %s from authors: %w", id, err)
@@ -122,7 +120,7 @@ func (s *Tasks) DetachFollowing(ctx context.Context, id retwis.UserID) (bool, er
 // DetachLikes removes the next likes of a user in the state detaching, and reports whether none remain.
 func (s *Tasks) DetachLikes(ctx context.Context, id retwis.UserID) (bool, error) {
 	p := s.db.OfUser(id)
-	done, err := s.db.Do(ctx, rdb.Call{
+	done, err := s.durably(ctx, rdb.Call{
 		Script: script.DetachLikes,
 		Keys:   []string{p.User(id).Account(), p.User(id).Likes(), p.ChangedLikes()},
 		Args:   []any{id.String(), edgesPerStep, p.Prefix(rdb.LikerKeys), s.options.LikePeriod.Milliseconds()},
@@ -146,7 +144,7 @@ func (s *Tasks) DetachFollowers(ctx context.Context, author retwis.UserID, numbe
 		c.Keys = []string{p.User(author).Listed()}
 		c.Args = []any{author.String(), edgesPerStep, p.Prefix(rdb.ListKeys), rdb.ListMembersSuffix}
 	}
-	done, err := s.db.Do(ctx, c).Bool()
+	done, err := s.durably(ctx, c).Bool()
 	if err != nil {
 		return false, fmt.Errorf("detach the followers of partition %d from %s: %w", number, author, entryError(err))
 	}

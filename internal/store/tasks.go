@@ -23,6 +23,17 @@ type Tasks struct {
 	timelines *Timelines
 }
 
+// durably runs a script of a task, and waits until a replica has its writes if there are replicas. The completion of the task is recorded
+// afterwards, perhaps at another master: a failover in between would lose the writes of a task that is recorded as done.
+func (s *Tasks) durably(ctx context.Context, c rdb.Call) *redis.Cmd {
+	reply, err := s.db.DoDurably(ctx, c)
+	if err != nil {
+		reply = redis.NewCmd(ctx)
+		reply.SetErr(err)
+	}
+	return reply
+}
+
 // Backfill merges an author's newest posts into a home or list that gained the author as a source. It acts only if the
 // edge still has the given score; 0 accepts any. If the list is being built, it restarts the build instead of merging.
 func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwis.UserID, score int64) error {
@@ -43,7 +54,7 @@ func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwi
 		edge = fmt.Sprint(score)
 	}
 	all := len(posts) < s.options.HomeCap
-	if err := s.db.Do(ctx, s.timelines.mergeCall(id, "fill", author.String(), edge, all, origins, posts)).Err(); err != nil {
+	if err := s.durably(ctx, s.timelines.mergeCall(id, "fill", author.String(), edge, all, origins, posts)).Err(); err != nil {
 		return fmt.Errorf("back-fill timeline %s with %s: %w", id, author, err)
 	}
 	return nil
@@ -69,7 +80,7 @@ func (s *Tasks) Purge(ctx context.Context, id retwis.TimelineID, author retwis.U
 		},
 		Args: append([]any{id.String(), author.String(), s.db.Publish, p.Prefix(rdb.LiveChannels), p.Timeline(id).Marker(), s.options.HomeCap / 2}, unwanted...),
 	}
-	if err := s.db.Do(ctx, c).Err(); err != nil {
+	if err := s.durably(ctx, c).Err(); err != nil {
 		return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
 	}
 	return nil
@@ -123,13 +134,16 @@ func (s *Tasks) RecountFollowers(ctx context.Context, partition int, author retw
 	if err != nil {
 		return fmt.Errorf("count the followers of %s: %w", author, err)
 	}
-	return s.follows.SetFollowerCount(ctx, author, p, answer)
+	if err := s.durably(ctx, s.follows.FollowerCountCall(author, p, answer)).Err(); err != nil {
+		return fmt.Errorf("count the followers of %s: %w", author, err)
+	}
+	return nil
 }
 
 // DeleteListStep removes the next members of a deleted list, and reports whether none remain.
 func (s *Tasks) DeleteListStep(ctx context.Context, id retwis.ListID) (bool, error) {
 	p := s.db.OfBucket(id.Bucket())
-	done, err := s.db.Do(ctx, rdb.Call{
+	done, err := s.durably(ctx, rdb.Call{
 		Script: script.DeleteListStep, Keys: []string{p.List(id).Properties(), p.List(id).Members(), p.List(id).Posts()}, Args: []any{id.String(), 500, p.Prefix(rdb.ListedKeys)},
 	}).Bool()
 	if err != nil {
@@ -150,7 +164,7 @@ func (s *Tasks) RemoveOrphanEdge(ctx context.Context, id retwis.TimelineID, auth
 	}
 	p := s.db.OfTimeline(id)
 	if id.Kind == retwis.HomeTimeline {
-		err = s.db.Do(ctx, rdb.Call{
+		err = s.durably(ctx, rdb.Call{
 			Script: script.Unfollow,
 			Keys:   []string{p.User(id.Owner).Account(), p.User(id.Owner).Following(), p.User(author).Followers(), p.Clock(), p.Outbox()},
 			Args:   []any{id.Owner.String(), author.String(), p.Tag + ":"},
@@ -158,7 +172,7 @@ func (s *Tasks) RemoveOrphanEdge(ctx context.Context, id retwis.TimelineID, auth
 	} else {
 		var owner []any
 		if owner, err = s.db.Client.HMGet(ctx, p.List(id.List()).Properties(), "owner").Result(); err == nil {
-			err = s.db.Do(ctx, rdb.Call{
+			err = s.durably(ctx, rdb.Call{
 				Script: script.RemoveMember,
 				Keys:   []string{p.List(id.List()).Properties(), p.List(id.List()).Members(), p.User(author).Listed(), p.Outbox()},
 				Args:   []any{rdb.Text(owner[0]), id.List().String(), author.String()},
