@@ -237,7 +237,6 @@ func (e *Executor) createOperation(
 		errs = e.takePrice(ctx, client, op, queriesOnly, &charged)
 	}
 	if len(errs) > 0 {
-		errs = shortenErrors(errs)
 		locate(errs, document)
 		return op, charged, errs
 	}
@@ -291,7 +290,6 @@ func (e *Executor) parse(ctx context.Context, document *limits.Document) (*ast.Q
 		return nil, gqlerror.List{refused}
 	}
 	if errs := e.validator.Validate(doc); len(errs) > 0 {
-		errs = shortenErrors(errs)
 		locate(errs, document)
 		return nil, errs
 	}
