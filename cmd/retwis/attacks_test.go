@@ -289,7 +289,7 @@ func postsToEventStreams(timeline string) attack {
 func eventsOfManySelections(timeline string) attack {
 	return func(ctx context.Context, url, address string, number int) int64 {
 		if number > 0 {
-			selected := aliases(fmt.Sprintf("c%d", number), "entities { start ... on TextHashtag { tag { id name timeline { kind } } } }")
+			selected := muchOfAPost(fmt.Sprintf("c%d", number))
 			return readStreams(ctx, url, address, `{"query": "subscription { timelineEvents(timelineId: \"`+timeline+
 				`\") { ... on PostAdded { edge { node { `+selected+` } } } } }"}`, readToEnd)
 		}
@@ -316,27 +316,22 @@ func filteredReplays(timeline, since string) attack {
 
 // mutationsWithLargeAnswers returns an attack that posts without a pause, and selects much of each post.
 func mutationsWithLargeAnswers() attack {
-	register := map[string]func() string{}
-	var mu sync.Mutex
+	var tokens sync.Map // functions that return one, by address
 	return func(ctx context.Context, url, address string, _ int) int64 {
-		mu.Lock()
-		if register[address] == nil {
-			register[address] = sync.OnceValue(func() string { return registerAt(ctx, url, address) })
-		}
-		token := register[address]
-		mu.Unlock()
-		selected := aliases("m", "entities { start ... on TextHashtag { tag { id name timeline { kind } } } }")
+		registered, _ := tokens.LoadOrStore(address, sync.OnceValue(func() string { return registerAt(ctx, url, address) }))
+		token := registered.(func() string)() //nolint:forcetypeassert // nothing else is stored
+		selected := muchOfAPost("m")
 		return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
-			return post(ctx, c, url, token(), manyTags(), selected)
+			return post(ctx, c, url, token, manyTags(), selected)
 		})
 	}
 }
 
-// aliases selects a field many times, under different names with a prefix.
-func aliases(prefix, field string) string {
+// muchOfAPost returns fields of a post that take much work, under names with a prefix.
+func muchOfAPost(prefix string) string {
 	var selected strings.Builder
 	for i := range 40 {
-		fmt.Fprintf(&selected, "%s_%d: %s ", prefix, i, field)
+		fmt.Fprintf(&selected, "%s_%d: entities { start ... on TextHashtag { tag { id name timeline { kind } } } } ", prefix, i)
 	}
 	return selected.String()
 }
