@@ -209,17 +209,24 @@ func killMasterBehindLag(ctx context.Context, e *Environment) error {
 	return rejoin(ctx, e, n)
 }
 
+// failover lets a replica take over from its master. It asks again, because Redis gives up after five seconds, as happens at a master that
+// has just been replaced itself.
 func failover(ctx context.Context, e *Environment) error {
 	for _, i := range rand.Perm(len(e.redis.nodes)) {
 		n := e.redis.nodes[i]
 		if role, err := n.role(ctx); err != nil || role != "slave" {
 			continue
 		}
-		if err := n.client.Do(ctx, "CLUSTER", "FAILOVER").Err(); err != nil {
-			return err
-		}
 		ctx = context.WithoutCancel(ctx)
-		if err := poll(ctx, "the replica is the master", func() bool { role, err := n.role(ctx); return err == nil && role == "master" }); err != nil {
+		var asked time.Time
+		if err := poll(ctx, "the replica is the master", func() bool {
+			if time.Since(asked) > 6*time.Second {
+				asked = time.Now()
+				_ = n.client.Do(ctx, "CLUSTER", "FAILOVER").Err() // the role shows whether it succeeded
+			}
+			role, err := n.role(ctx)
+			return err == nil && role == "master"
+		}); err != nil {
 			return err
 		}
 		return e.redis.awaitWhole(ctx)
