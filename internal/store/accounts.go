@@ -49,7 +49,7 @@ func (s *Accounts) Register(ctx context.Context, r retwis.Registration) (*retwis
 		s.DropPending(ctx, id)
 		return nil, retwis.ErrNameTaken
 	}
-	if err := s.activate(ctx, id); err != nil {
+	if err := activated(id, s.db.Do(ctx, s.ActivateCall(id))); err != nil {
 		return nil, fmt.Errorf("register: %w", err)
 	}
 	users, err := s.Users(ctx, []retwis.UserID{id})
@@ -90,19 +90,7 @@ func (s *Accounts) ClaimNameCall(folded string, id retwis.UserID) rdb.Call {
 	return rdb.Call{Script: script.ClaimName, Keys: []string{p.Name(folded), p.Names()}, Args: []any{id.String(), folded}}
 }
 
-// activate activates an account whose name is claimed. A repeat has no effect.
-func (s *Accounts) activate(ctx context.Context, id retwis.UserID) error {
-	exists, err := s.db.Do(ctx, s.ActivateCall(id)).Bool()
-	if err != nil {
-		return fmt.Errorf("activate account %s: %w", id, err)
-	}
-	if !exists {
-		return fmt.Errorf("activate account %s: it no longer exists", id)
-	}
-	return nil
-}
-
-// ActivateCall returns the call that activates an account whose name is claimed.
+// ActivateCall returns the call that activates an account whose name is claimed. A repeat has no effect.
 func (s *Accounts) ActivateCall(id retwis.UserID) rdb.Call {
 	p := s.db.OfUser(id)
 	return rdb.Call{
@@ -110,6 +98,18 @@ func (s *Accounts) ActivateCall(id retwis.UserID) rdb.Call {
 		Keys:   []string{p.User(id).Account(), p.User(id).Home(), p.NewestUsers(), p.SearchWords()},
 		Args:   []any{id.String(), s.options.NewestUsers},
 	}
+}
+
+// activated returns why an account was not activated, given the reply.
+func activated(id retwis.UserID, reply *redis.Cmd) error {
+	exists, err := reply.Bool()
+	if err != nil {
+		return fmt.Errorf("activate account %s: %w", id, err)
+	}
+	if !exists {
+		return fmt.Errorf("activate account %s: it no longer exists", id)
+	}
+	return nil
 }
 
 // DropPending deletes a pending account whose name belongs to another account. If the call fails, the worker

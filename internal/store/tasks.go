@@ -209,9 +209,9 @@ func (s *Tasks) FinishRegistration(ctx context.Context, id retwis.UserID, folded
 		return false, fmt.Errorf("finish the registration of %s: %w", id, err)
 	}
 	if holder == id {
-		return true, s.accounts.activate(ctx, id)
+		return true, activated(id, s.durably(ctx, s.accounts.ActivateCall(id)))
 	}
-	if err := s.db.Do(ctx, rdb.Call{Script: script.DeletePendingUser, Keys: []string{s.db.OfUser(id).User(id).Account()}}).Err(); err != nil {
+	if err := s.durably(ctx, rdb.Call{Script: script.DeletePendingUser, Keys: []string{s.db.OfUser(id).User(id).Account()}}).Err(); err != nil {
 		return false, fmt.Errorf("finish the registration of %s: %w", id, err)
 	}
 	return true, nil
