@@ -154,13 +154,13 @@ func ErrTooManyBytes() error {
 	return err
 }
 
-// Compute waits until the server may compute something for the operation beside the reads and the rendering, which wait by themselves. Two
-// operations of a client do at once. The returned function has to be called afterwards.
+// Compute waits until the server may compute something for the operation beside the reads and the rendering, which wait by themselves. One
+// operation of a client does at a time: two would occupy two cores for milliseconds, because such work never pauses. The returned function has to be called afterwards.
 func (m *Meter) Compute(ctx context.Context) (done func(), err error) {
 	if m == nil || m.shares == nil {
 		return func() {}, nil
 	}
-	return m.shares.Run(ctx, m.client, pointsOfHolder/2)
+	return m.shares.Run(ctx, m.client, pointsOfHolder)
 }
 
 func (m *Meter) fail(err error, reason stop) error {

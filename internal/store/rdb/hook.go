@@ -42,13 +42,15 @@ func newHook(scripts map[script.Name]*redis.Script, m *metrics) *hook {
 	return h
 }
 
-// unitsOf returns the units of work of a script in Redis. One that walks over followers takes as long as a hundred commands, and a
-// replay may read a whole list.
+// unitsOf returns the units of work of a script in Redis. One that walks over followers takes as long as a hundred commands, and so does
+// a replay that reads a whole list.
 func unitsOf(name script.Name) int {
 	switch name {
 	case script.CommonFollowers:
 		return cost.WalkUnits
-	case script.FindUsers, script.EventsSince:
+	case script.EventsSince:
+		return cost.ReplayUnits
+	case script.FindUsers:
 		return cost.SearchUnits
 	}
 	return cost.ScriptUnits
