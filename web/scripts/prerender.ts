@@ -31,7 +31,7 @@ export function prerender(): Plugin {
           appType: "custom",
           plugins: [react()],
           optimizeDeps: { noDiscovery: true },
-          server: { middlewareMode: true, hmr: false, watch: null },
+          server: { middlewareMode: true, hmr: false, ws: false, watch: null },
         });
         try {
           const { render, languages, earlyRequests } = (await server.ssrLoadModule("/src/prerender.tsx")) as Prerender;
