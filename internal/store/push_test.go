@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
 	"retwis/internal/outbox"
+	"retwis/internal/pubsub"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -146,6 +148,71 @@ func TestPush_SearchesFewWatchedListsForRepeats(t *testing.T) {
 		e.Post(author, "z")
 		if n := calls(); n != 1 {
 			t.Errorf("%d calls for a post, which needs no search", n)
+		}
+	})
+}
+
+// Attack: the deletion of a post was announced to all lists of its author and of thirty users who had reposted it, thousands of lists that
+// nobody watched.
+func TestAnnounceRemoval_WalksOverFollowersOrWatchedTimelines(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, Partitions: 1, Chunk: 20})
+		author := e.Register("author")[0]
+		strangers := e.Crowd("stranger", 100)
+		fans := e.fans(author, 180)
+		messages := make(chan pubsub.Message, 1000)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = e.Live.Listen(ctx, "node", 0, func(m pubsub.Message) { messages <- m }) }()
+		<-messages // that the channel was subscribed
+		for _, tt := range []struct {
+			name            string
+			fans, strangers int // who watch their homes
+			atLeast, atMost int // calls
+		}{
+			{"nobody", 0, 0, 1, 1},
+			{"few", 2, 3, 1, 1},
+			{"fewer than followers", 140, 30, 3, 20},
+			{"more than followers", 150, 100, 10, 10},
+		} {
+			var homes []retwis.TimelineID
+			for _, user := range slices.Concat(fans[:tt.fans], strangers[:tt.strangers]) {
+				homes = append(homes, retwis.Home(user))
+			}
+			if _, err := e.Live.SetOnline(t.Context(), "node", homes, time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			post := e.Post(author, "x")
+			if err := e.Posts.DeletePost(t.Context(), author, post); err != nil {
+				t.Fatal(err)
+			}
+			d := e.delivery()
+			calls := 1
+			for !e.deliver(&d) {
+				calls++
+			}
+			if calls < tt.atLeast || calls > tt.atMost {
+				t.Errorf("%s: %d calls, want %d to %d", tt.name, calls, tt.atLeast, tt.atMost)
+			}
+			told := map[retwis.TimelineID]bool{}
+			for len(told) < tt.fans {
+				select {
+				case m := <-messages:
+					for _, recipient := range m.Recipients {
+						if m.Kind == pubsub.Removed && m.Post == post {
+							told[recipient.Timeline] = true
+						}
+					}
+				case <-time.After(10 * time.Second):
+					t.Fatalf("%s: %d homes are told of the deletion, want %d", tt.name, len(told), tt.fans)
+				}
+			}
+			for i, fan := range fans {
+				if told[retwis.Home(fan)] != (i < tt.fans) {
+					t.Errorf("%s: fan %d is told: %v", tt.name, i, i >= tt.fans)
+				}
+			}
 		}
 	})
 }

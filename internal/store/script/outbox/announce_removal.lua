@@ -2,7 +2,8 @@
 -- the next watched timelines: homes of followers of the author or of a reposter, lists that contain one of them, or all watched
 -- timelines. The lists keep the post; reads skip it.
 --
--- The progress is the score of the last follower processed, or the cursor of a scan of the watched timelines.
+-- It walks over the followers, or over the watched timelines if these are fewer: the author of a post with many reposts may be on thousands of lists
+-- that nobody watches. The progress is the score of the last follower processed, or 'w' and the cursor of a scan of the watched timelines.
 --
 -- KEYS   1 progress   2 followers, lists, or online   3 online   4 online nodes
 --        5 changes
@@ -11,6 +12,8 @@
 --        change   7 PUBLISH or SPUBLISH   8 channel prefix   9 field of the progress
 --        10 'h' for homes, 'l' for lists, '' for all watched timelines   11… further timelines of this partition
 -- Reply  { progress, 0 }
+--@include rows
+--@include members
 --@include progress
 --@include publish
 --@include changes
@@ -24,28 +27,44 @@ if progress == '' and ARGV[6] ~= '0' then
   add_change(KEYS[5], ARGV[6], 'removed', post, ARGV[4])
 end
 
-local now = 'done'
-if redis.call('SCARD', KEYS[3]) > 0 then
-  local chunk = tonumber(ARGV[5])
+-- next_followers returns the timelines of the next followers, or the next lists, and the new progress.
+local function next_followers(kind, chunk)
+  local found = redis.call('ZRANGEBYSCORE', KEYS[2], progress == '' and '-inf' or '(' .. progress, '+inf', 'WITHSCORES', 'LIMIT', 0, chunk)
   local names = {}
-  if ARGV[10] == '' then
-    local cursor, found = unpack(redis.call('SSCAN', KEYS[2], progress == '' and '0' or progress, 'COUNT', chunk))
-    for _, name in ipairs(found) do
-      if string.sub(name, 1, 1) ~= 'c' then -- processes that receive counts are no timelines: see retwis.PostCounts
-        names[#names + 1] = name
-      end
-    end
-    now = cursor == '0' and 'done' or cursor
-  else
-    local found = redis.call('ZRANGEBYSCORE', KEYS[2], progress == '' and '-inf' or '(' .. progress, '+inf',
-      'WITHSCORES', 'LIMIT', 0, chunk)
-    for i = 1, #found, 2 do
-      names[#names + 1] = ARGV[10] .. found[i]
-    end
-    if #found == 2 * chunk then
-      now = found[#found]
+  for i = 1, #found, 2 do
+    names[#names + 1] = kind .. found[i]
+  end
+  return names, #found == 2 * chunk and found[#found] or 'done'
+end
+
+-- next_watched returns the same of the next watched timelines: those of a kind that belong to followers, or all.
+local function next_watched(kind, chunk)
+  local cursor, found = unpack(redis.call('SSCAN', KEYS[3], string.match(progress, '%d+') or '0', 'COUNT', chunk))
+  local names, owners = {}, {}
+  for _, name in ipairs(found) do
+    local is = string.sub(name, 1, 1)
+    if kind == '' and is ~= 'c' then -- processes that receive counts are no timelines: see retwis.PostCounts
+      names[#names + 1] = name
+    elseif is == kind then
+      owners[#owners + 1] = string.sub(name, 2)
     end
   end
+  if #owners > 0 then
+    for i, score in ipairs(scores_of(KEYS[2], owners)) do
+      if score then
+        names[#names + 1] = kind .. owners[i]
+      end
+    end
+  end
+  return names, cursor == '0' and 'done' or 'w' .. cursor
+end
+
+local now, online = 'done', redis.call('SCARD', KEYS[3])
+if online > 0 then
+  local kind, chunk = ARGV[10], tonumber(ARGV[5])
+  local scans = kind == '' or string.sub(progress, 1, 1) == 'w' or (progress == '' and online < redis.call('ZCARD', KEYS[2]))
+  local names
+  names, now = (scans and next_watched or next_followers)(kind, chunk)
   if progress == '' then
     for i = 11, #ARGV do
       names[#names + 1] = ARGV[i]
