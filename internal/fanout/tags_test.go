@@ -197,7 +197,11 @@ func TestSweep_DropsHashtagsThatNobodyUses(t *testing.T) {
 		if n := e.sweep(); n != 0 {
 			t.Errorf("%d hashtags were dropped that are younger than the age", n)
 		}
-		now = now.Add(91 * 24 * time.Hour)
+		now = now.Add(90*24*time.Hour + time.Hour)
+		if n := e.sweep(); n != 0 {
+			t.Errorf("%d hashtags were dropped on another day than each seventh", n)
+		}
+		now = now.Add(24 * time.Hour)
 		if n := e.sweep(); n != 3 {
 			t.Errorf("%d hashtags were dropped, want those that are idle, late, and left behind", n)
 		}

@@ -109,15 +109,18 @@ func ParseTagClaim(claim string) (*retwis.Tag, error) {
 	return newTag(id, name), nil
 }
 
-// dropIdle drops hashtags that no post has used for [Options.IdleTagAge] and nobody watches. It returns how many it dropped. It does not look
-// up those that are younger: a post can create ten of them, and each would be looked up ninety times.
+// dropIdle drops hashtags that no post has used for [Options.IdleTagAge] and nobody watches, up to an eighth of that time later. It returns
+// how many it dropped. A post can use ten hashtags, which would all be looked up ninety times, so it looks up none that are younger, and others
+// each seventh day only.
 func (s *Tags) dropIdle(ctx context.Context, ids []retwis.TagID) (dropped int, err error) {
-	now := s.options.Now()
-	ids = slices.DeleteFunc(ids, func(id retwis.TagID) bool { return now.Sub(id.CreatedAt()) < s.options.IdleTagAge })
+	now, days := s.options.Now(), int64(s.options.IdleTagAge/day)
+	ids = slices.DeleteFunc(ids, func(id retwis.TagID) bool {
+		age := now.Sub(id.CreatedAt())
+		return age < s.options.IdleTagAge || int64(age/day)%max(days/12, 1) != 0
+	})
 	if len(ids) == 0 || s.options.IdleTagAge < 0 {
 		return 0, nil
 	}
-	days := int64(s.options.IdleTagAge / day)
 	pipe := s.db.Client.Pipeline()
 	rows := make([]*redis.SliceCmd, len(ids))
 	for i, id := range ids {
