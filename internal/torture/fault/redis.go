@@ -195,13 +195,16 @@ func (g *redisGroup) awaitTakeOver(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err := g.await(ctx, "all slots are served", func(info string) bool {
-		return strings.Contains(info, "cluster_slots_ok:"+strconv.Itoa(clusterSlots)) && strings.Contains(info, "cluster_state:ok")
-	}, true)
+	err := g.await(ctx, "all slots are served", isServed, true)
 	if g.options.Clock {
 		return nil
 	}
 	return err
+}
+
+// isServed reports whether all slots are served in the view of a node.
+func isServed(info string) bool {
+	return strings.Contains(info, "cluster_slots_ok:"+strconv.Itoa(clusterSlots)) && strings.Contains(info, "cluster_state:ok")
 }
 
 // awaitWhole waits until all nodes run and agree, and each replica is in sync.
@@ -210,7 +213,7 @@ func (g *redisGroup) awaitWhole(ctx context.Context) error {
 		return nil
 	}
 	whole := func(info string) bool {
-		return strings.Contains(info, "cluster_slots_ok:"+strconv.Itoa(clusterSlots)) && strings.Contains(info, "cluster_known_nodes:"+strconv.Itoa(len(g.nodes)))
+		return isServed(info) && strings.Contains(info, "cluster_known_nodes:"+strconv.Itoa(len(g.nodes)))
 	}
 	err := g.await(ctx, "the cluster is whole", whole, false)
 	if err != nil && ctx.Err() == nil {
@@ -245,15 +248,15 @@ func (g *redisGroup) awaitWhole(ctx context.Context) error {
 	})
 }
 
-// closeSlots ends the moves of slots that a node has begun. It retries a repair that fails, because a node of a busy machine may
-// believe that the cluster is down.
+// closeSlots ends the moves of slots that a node has begun. It retries a repair that fails, for two minutes, because a node of a busy machine
+// may believe that the cluster is down.
 func (g *redisGroup) closeSlots(ctx context.Context, n *redisNode) error {
-	for tries := 1; ; tries++ {
+	for deadline := time.Now().Add(2 * time.Minute); ; {
 		if err := g.awaitWhole(ctx); err != nil {
 			return err
 		}
 		err := cli(ctx, "--cluster", "fix", n.address, "--cluster-yes")
-		if err == nil || tries == 5 {
+		if err == nil || time.Now().After(deadline) {
 			return err
 		}
 		time.Sleep(5 * time.Second)
