@@ -74,12 +74,14 @@ const (
 
 // Prices of the delivery of a post or a repost to lists.
 const (
-	listsPerPoint = 4 // each takes 3.5 to 7 microseconds
-	maxOfLists    = 10_000
+	listsPerPoint     = 4 // each takes 3.5 to 7 microseconds
+	perListsPartition = 5 // a delivery that is alone in its round takes 125 microseconds
+	maxOfLists        = 10_000
 )
 
-// OfLists returns the price of the delivery of a post to a number of lists. Others may put its author on many, so it has a bound.
-func OfLists(lists int) int { return min(lists/listsPerPoint, maxOfLists) }
+// OfLists returns the price of the delivery of a post to a number of lists in some partitions. Others may put its author on many, so it has a
+// bound.
+func OfLists(partitions, lists int) int { return min(partitions*perListsPartition+lists/listsPerPoint, maxOfLists) }
 
 // PerRefusal is for parsing and validating what was refused, which may have taken longer than many valid operations do.
 const PerRefusal = ratelimit.PerRefusal

@@ -114,11 +114,13 @@ func (s *Posts) chargeForLists(ctx context.Context, author retwis.UserID, partit
 		}
 	}
 	_, _ = pipe.Exec(ctx) // those that fail count nothing
-	lists := 0
+	holding, lists := 0, 0
 	for _, count := range counts {
-		lists += int(count.Val())
+		if n := int(count.Val()); n > 0 {
+			holding, lists = holding+1, lists+n
+		}
 	}
-	cost.Owe(ctx, cost.OfLists(lists))
+	cost.Owe(ctx, cost.OfLists(holding, lists))
 }
 
 // resolveMentions returns the users whom a text mentions, each once.
