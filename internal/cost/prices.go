@@ -81,7 +81,9 @@ const (
 
 // OfLists returns the price of the delivery of a post to a number of lists in some partitions. Others may put its author on many, so it has a
 // bound.
-func OfLists(partitions, lists int) int { return min(partitions*perListsPartition+lists/listsPerPoint, maxOfLists) }
+func OfLists(partitions, lists int) int {
+	return min(partitions*perListsPartition+lists/listsPerPoint, maxOfLists)
+}
 
 // PerRefusal is for parsing and validating what was refused, which may have taken longer than many valid operations do.
 const PerRefusal = ratelimit.PerRefusal
