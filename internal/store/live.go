@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/cost"
 	"retwis/internal/pubsub"
 
 	"retwis/internal/retwis"
@@ -72,10 +73,10 @@ func (s *Live) Newest(ctx context.Context, id retwis.TimelineID, count int) ([]r
 	return posts, nil
 }
 
-// Bounds of one replay. A position that is further behind is unrecoverable.
+// Bounds of one replay, in entries and in changes. A position that is further behind than the long one is unrecoverable.
 const (
-	maxReplay  = 1000
-	maxChanges = 1000
+	shortReplay = 100
+	longReplay  = 1000
 )
 
 // CurrentPosition returns the current position of a timeline, and its marker, which is zero if it was never marked.
@@ -90,22 +91,27 @@ func (s *Live) CurrentPosition(ctx context.Context, id retwis.TimelineID) (at re
 // EventsSince returns the history of a timeline since a position, read atomically. Found is false if there are more than
 // 1000 arrivals or 1000 changes, if changes since the position have expired, or if the list no longer holds the post of
 // the position. A missing home or list is rebuilt first. If the list or the user was deleted, Gone is true.
+//
+// A long replay takes Redis milliseconds, so that few are read at a time. Most are short, which the first attempt finds out.
 func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (pubsub.Replay, error) {
 	id := from.Timeline
 	p := s.db.OfTimeline(id)
-	c := rdb.Call{
-		Script: script.EventsSince,
-		Keys: []string{
-			p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes(),
-			p.Timeline(id).Sources(), p.Timeline(id).Owner(), p.Timeline(id).HiddenReposters(),
-		},
-		Args: append([]any{
-			string(id.Kind), id.Owner.String(), from.Element.String(), from.Change.String(), maxReplay, maxChanges,
-			s.options.Changes, p.Timeline(id).Marker(), joinIDs(from.OlderEntries()),
-		}, s.timelines.pullArgs(id)...),
+	call := func(most int) rdb.Call {
+		return rdb.Call{
+			Script: script.EventsSince,
+			Keys: []string{
+				p.Timeline(id).Entries(), p.Timeline(id).Epoch(), p.Changes(), p.LargeAuthors(), p.OnlineNodes(),
+				p.Timeline(id).Sources(), p.Timeline(id).Owner(), p.Timeline(id).HiddenReposters(),
+			},
+			Args: append([]any{
+				string(id.Kind), id.Owner.String(), from.Element.String(), from.Change.String(), most, most,
+				s.options.Changes, p.Timeline(id).Marker(), joinIDs(from.OlderEntries()),
+			}, s.timelines.pullArgs(id)...),
+		}
 	}
+	most := shortReplay
 	for try := 0; ; try++ {
-		reply, err := s.db.Do(ctx, c).Slice()
+		reply, err := s.db.Do(ctx, call(most)).Slice()
 		if err != nil {
 			return pubsub.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
@@ -116,8 +122,12 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 		if err != nil {
 			return pubsub.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
-		if !id.FannedOut() || (last != "" && last != rdb.ListBuilding) || try == 3 {
-			return replay, nil
+		if !id.FannedOut() || (last != "" && last != rdb.ListBuilding) || try >= 3 {
+			if replay.Found || replay.Reordered || most == longReplay {
+				return replay, nil
+			}
+			most, ctx = longReplay, cost.Long(ctx)
+			continue
 		}
 		if err := s.timelines.Rebuild(ctx, id); err != nil && !errors.Is(err, errConcurrentChange) {
 			return pubsub.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)

@@ -26,7 +26,7 @@ type Tasks struct {
 // durably runs a script of a task, and waits until a replica has its writes if there are replicas. The completion of the task is recorded
 // afterwards, perhaps at another master: a failover in between would lose the writes of a task that is recorded as done.
 func (s *Tasks) durably(ctx context.Context, c rdb.Call) *redis.Cmd {
-	reply, err := s.db.DoDurably(ctx, c)
+	reply, err := s.db.DoTask(ctx, c)
 	if err != nil {
 		reply = redis.NewCmd(ctx)
 		reply.SetErr(err)

@@ -50,6 +50,7 @@ type DB struct {
 	scripts    map[script.Name]*redis.Script
 	hook       *hook
 	pieces     *fair.Gate[*redis.Client] // see [DB.DoInPieces]
+	tasks      *fair.Gate[*redis.Client] // see [DB.DoTask]
 }
 
 // Open connects to a database. It creates a missing one if the options allow it. It refuses a Redis that is
@@ -77,7 +78,7 @@ func Connect(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{options: o, log: o.Log, scripts: scripts, silences: newSilences(o.Timeout), Publish: "PUBLISH", pieces: newPieces()}
+	db := &DB{options: o, log: o.Log, scripts: scripts, silences: newSilences(o.Timeout), Publish: "PUBLISH", pieces: newPieces(), tasks: newPieces()}
 	db.hook = newHook(scripts, newMetrics(o.Metrics))
 	if err := db.connect(ctx); err != nil {
 		return nil, err

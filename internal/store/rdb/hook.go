@@ -42,15 +42,12 @@ func newHook(scripts map[script.Name]*redis.Script, m *metrics) *hook {
 	return h
 }
 
-// unitsOf returns the units of work of a script in Redis. One that walks over followers takes as long as a hundred commands, and so does
-// a replay that reads a whole list.
+// unitsOf returns the units of work of a script in Redis. One that walks over followers takes as long as a hundred commands.
 func unitsOf(name script.Name) int {
 	switch name {
 	case script.CommonFollowers:
 		return cost.WalkUnits
-	case script.EventsSince:
-		return cost.ReplayUnits
-	case script.FindUsers:
+	case script.FindUsers, script.EventsSince:
 		return cost.SearchUnits
 	}
 	return cost.ScriptUnits

@@ -18,7 +18,7 @@ const (
 	pieceWait = 250 * time.Millisecond // for the pieces of others; a master that leaves them waiting for longer does not answer
 )
 
-// newPieces returns the gate of the pieces in flight at each master.
+// newPieces returns a gate of the pieces or tasks in flight at each master.
 func newPieces() *fair.Gate[*redis.Client] {
 	return fair.NewGate[*redis.Client](math.MaxInt, piecesInFlight)
 }
@@ -72,12 +72,27 @@ func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, wo
 }
 
 func (db *DB) doPiece(ctx context.Context, master *redis.Client, calls []Call, piece []int, results []*redis.Cmd) {
+	defer inTurn(ctx, db.pieces, master)()
+	db.doGroup(ctx, calls, piece, results)
+}
+
+// inTurn waits until one more may be in flight at a master. The returned function has to be called afterwards.
+func inTurn(ctx context.Context, gate *fair.Gate[*redis.Client], master *redis.Client) (done func()) {
 	waiting, cancel := context.WithTimeout(ctx, pieceWait)
 	defer cancel()
-	if db.pieces.Acquire(waiting, master, 1) == nil {
-		defer db.pieces.Release(master, 1)
+	if gate.Acquire(waiting, master, 1) != nil {
+		return func() {}
 	}
-	db.doGroup(ctx, calls, piece, results)
+	return func() { gate.Release(master, 1) }
+}
+
+// DoTask is [DB.DoDurably] for a script of background work that may take milliseconds. As many as pieces are in flight at a master: outboxes
+// have more than a hundred such tasks at a time, and other connections would wait behind all of them.
+func (db *DB) DoTask(ctx context.Context, c Call) (*redis.Cmd, error) {
+	for master := range db.byMaster(ctx, []Call{c}) {
+		defer inTurn(ctx, db.tasks, master)()
+	}
+	return db.DoDurably(ctx, c)
 }
 
 // pieceLength returns how many elements are the next piece: one, or as many as have at most some work together.

@@ -59,6 +59,27 @@ func TestDoInPieces_LimitsPipelinesInFlight(t *testing.T) {
 	})
 }
 
+// Attack: 16 outboxes had eight tasks each in flight, scripts of 2 to 4 milliseconds, and all others waited behind them.
+func TestDoTask_LimitsTasksInFlight(t *testing.T) {
+	t.Parallel()
+	server := &slowServer{takes: time.Millisecond}
+	db, _ := server.open(t, 1, 1, 1)
+	synctest.Test(t, func(t *testing.T) {
+		var all sync.WaitGroup
+		for i := range 128 {
+			all.Go(func() {
+				if _, err := db.DoTask(t.Context(), Call{Script: script.Merge, Keys: []string{db.partitions[0].Tag}, Args: []any{i}}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if server.most != piecesInFlight || db.tasks.Used() != 0 {
+			t.Errorf("%d tasks were in flight at once, want %d; %d still count", server.most, piecesInFlight, db.tasks.Used())
+		}
+	})
+}
+
 // An order of two calls matters only within a partition: a removal is stored before lists announce it.
 func TestDoInPieces_KeepsTheOrderOfEachSlot(t *testing.T) {
 	t.Parallel()
@@ -139,7 +160,7 @@ func (s *slowServer) open(t *testing.T, calls, slots, workOfEach int) (*DB, func
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := &DB{Client: client, scripts: scripts, pieces: newPieces(), partitions: NewPartitions(slots)}
+	db := &DB{Client: client, scripts: scripts, pieces: newPieces(), tasks: newPieces(), partitions: NewPartitions(slots)}
 	var all []Call
 	var work []int
 	for i := range calls {
@@ -151,30 +172,34 @@ func (s *slowServer) open(t *testing.T, calls, slots, workOfEach int) (*DB, func
 
 func (s *slowServer) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (s *slowServer) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (s *slowServer) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(_ context.Context, cmd redis.Cmder) error { return s.serve([]redis.Cmder{cmd}) }
+}
 
 func (s *slowServer) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(_ context.Context, cmds []redis.Cmder) error {
-		s.mu.Lock()
-		s.inFlight++
-		s.pipelines++
-		s.most = max(s.most, s.inFlight)
-		for _, cmd := range cmds {
-			args := cmd.Args()
-			s.calls = append(s.calls, args[len(args)-1].(int))
-		}
-		takes := s.takes
-		if s.calls[len(s.calls)-1]%2 == 0 {
-			takes += s.evenTake
-		}
-		s.mu.Unlock()
-		time.Sleep(takes)
-		s.mu.Lock()
-		s.inFlight--
-		s.mu.Unlock()
-		if s.err != nil {
-			setErrors(cmds, s.err)
-		}
-		return s.err
+	return func(_ context.Context, cmds []redis.Cmder) error { return s.serve(cmds) }
+}
+
+func (s *slowServer) serve(cmds []redis.Cmder) error {
+	s.mu.Lock()
+	s.inFlight++
+	s.pipelines++
+	s.most = max(s.most, s.inFlight)
+	for _, cmd := range cmds {
+		args := cmd.Args()
+		s.calls = append(s.calls, args[len(args)-1].(int))
 	}
+	takes := s.takes
+	if s.calls[len(s.calls)-1]%2 == 0 {
+		takes += s.evenTake
+	}
+	s.mu.Unlock()
+	time.Sleep(takes)
+	s.mu.Lock()
+	s.inFlight--
+	s.mu.Unlock()
+	if s.err != nil {
+		setErrors(cmds, s.err)
+	}
+	return s.err
 }
