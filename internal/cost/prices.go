@@ -72,6 +72,10 @@ const (
 	FreeCheck           = 40      // points of a regular check that are free: one that finds nothing takes fewer
 )
 
+// PerHashtag is the price of the delivery of a post to the timeline of a hashtag, and of the sweeps that see a new hashtag for 90 days, each
+// for 4 microseconds.
+const PerHashtag = 5
+
 // Prices of the delivery of a post or a repost to lists.
 const (
 	listsPerPoint     = 4 // each takes 3.5 to 7 microseconds

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -86,9 +87,10 @@ func TestReplies_AreASetWithThoseOfTheAuthorFirst(t *testing.T) {
 				if plain := reply == retwis.Plain(reply.ID); plain != (user == author) {
 					t.Errorf("the reply of %s to %s is the element %s", user, author, reply)
 				}
-				e.Drain() // so that no two replies are of one instant
+				time.Sleep(2 * time.Millisecond) // no two replies are of one instant, which are ordered by their partitions
 			}
 		}
+		e.Drain()
 		newest := func(a, b []retwis.PostID) []retwis.PostID {
 			return slices.Concat(enginetest.Newest(a), enginetest.Newest(b))
 		}

@@ -223,7 +223,7 @@ func TestPage_BuildsAHomeAgainThatMissedMorePostsOfLargeAuthorsThanItHolds(t *te
 }
 
 // Attack: accounts of one sender put an author on thousands of lists. The delivery of each post took 330 times as long as its price paid for.
-func TestPosts_ChargeForTheListsOfTheirAuthor(t *testing.T) {
+func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {
 		e := newEngine(t, store.Options{URL: url})
@@ -247,6 +247,12 @@ func TestPosts_ChargeForTheListsOfTheirAuthor(t *testing.T) {
 		}
 		if points := charged(create); points > 0 {
 			t.Errorf("a post of an author on no list costs %d points more", points)
+		}
+		if points := charged(func(ctx context.Context) error {
+			_, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: author, Text: "#one #two #One", IdempotencyKey: e.Key()})
+			return err
+		}); points != 2*cost.PerHashtag {
+			t.Errorf("a post with two hashtags costs %d points more, want %d", points, 2*cost.PerHashtag)
 		}
 		const owners, each = 3, 8
 		partitions := map[int]bool{}
