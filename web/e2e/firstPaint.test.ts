@@ -47,6 +47,7 @@ test.each([
   const gone = await other.post("Early and gone.");
   for (const [quoted, text] of [[ids[0]!, "Early 21."], [gone, "Early 22."]] as const) await person.quote(quoted, text);
   await reposter.repost(first);
+  await expect.poll(() => person.homeLength()).toBe(23); // before the own repost, which is there at once
   await person.repost(second);
   await other.delete(gone);
   await expect.poll(() => person.replyCount(answered)).toBe(1);
