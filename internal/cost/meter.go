@@ -155,7 +155,8 @@ func ErrTooManyBytes() error {
 }
 
 // Compute waits until the server may compute something for the operation beside the reads and the rendering, which wait by themselves. One
-// operation of a client does at a time: two would occupy two cores for milliseconds, because such work never pauses. The returned function has to be called afterwards.
+// operation of a client does at a time: two would occupy two cores for milliseconds, because such work never pauses. The returned function has
+// to be called afterwards.
 func (m *Meter) Compute(ctx context.Context) (done func(), err error) {
 	if m == nil || m.shares == nil {
 		return func() {}, nil
