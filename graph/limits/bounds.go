@@ -21,7 +21,7 @@ const (
 	maxNesting    = 20     // within one operation or fragment, inline fragments included
 	maxValues     = 1_000  // of all variables; checking a list of ids costs as much as reading some
 	maxRepeats    = 10_000 // sum over all names of the square of their number
-	maxCompared   = 10_000 // the same sum for each selection set, with its inline fragments expanded
+	maxCompared   = 10_000 // the same sum for each selection set, with its inline fragments expanded, and for those of its fields of one name together
 	maxConditions = 16     // different variables in @skip and @include; as many as an operation with plans may have
 )
 
@@ -106,33 +106,58 @@ type documentShape struct {
 	conditions map[string]bool // variables in directives
 }
 
-// add adds a selection set, and returns the number of its fields per response name, with its inline fragments expanded.
-func (s *documentShape) add(set ast.SelectionSet, nesting int) map[string]int {
+// add adds a selection set. It goes no deeper than the document may.
+func (s *documentShape) add(set ast.SelectionSet, nesting int) {
 	s.selections += len(set)
 	s.nesting = max(s.nesting, nesting)
-	names := map[string]int{}
+	if s.nesting > maxNesting || s.selections > maxSelections {
+		return
+	}
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
 			s.condition(selection.Directives)
 			s.names[selection.Alias]++
-			names[selection.Alias]++
 			if len(selection.SelectionSet) > 0 {
 				s.add(selection.SelectionSet, nesting+1)
 			}
 		case *ast.InlineFragment:
 			s.condition(selection.Directives)
-			for name, n := range s.add(selection.SelectionSet, nesting+1) {
-				names[name] += n
-			}
+			s.add(selection.SelectionSet, nesting+1)
 		case *ast.FragmentSpread:
 			s.condition(selection.Directives)
 		}
 	}
-	for _, n := range names {
-		s.compared += n * n
+	s.compared += comparisons(set)
+}
+
+// comparisons returns how many fields validation compares in selection sets that it merges. It compares each field with those of the same
+// response name, and then their selections.
+func comparisons(sets ...ast.SelectionSet) int {
+	fields := map[string][]ast.SelectionSet{} // their selections, by response name
+	for _, set := range sets {
+		expand(set, fields)
 	}
-	return names
+	sum := 0
+	for _, selections := range fields {
+		sum += len(selections) * len(selections)
+		if len(selections) > 1 {
+			sum += comparisons(selections...)
+		}
+	}
+	return sum
+}
+
+// expand adds the fields of a selection set, with its inline fragments expanded.
+func expand(set ast.SelectionSet, fields map[string][]ast.SelectionSet) {
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			fields[selection.Alias] = append(fields[selection.Alias], selection.SelectionSet)
+		case *ast.InlineFragment:
+			expand(selection.SelectionSet, fields)
+		}
+	}
 }
 
 func (s *documentShape) condition(directives ast.DirectiveList) {

@@ -60,9 +60,11 @@ func hostileDocuments() map[string]string {
 		"fields within each other":           nested("user { ", 400),
 		"the same field again and again":     `{ viewer { ` + strings.Repeat("id ", 900) + ` } }`,
 		"conflicts":                          `{ viewer { ` + strings.Repeat("a: id a: user { id } ", 150) + ` } }`,
-		"unknown fields":                     `{ ` + strings.Repeat("publicTimelin ", 900) + ` }`,
-		"operations with a common fragment":  operations.String() + fragments(1, "Viewer", func(int) string { return strings.Repeat("id ", 100) }),
-		"tokens":                             `{ nodes(ids: [` + strings.Repeat("1 ", 2000) + `]) { id } }`,
+		"conflicts in inline fragments": `{` + strings.Repeat("...{", 17) + `publicTimeline {` + strings.Repeat(" id", 50) + `} publicTimeline {` +
+			strings.Repeat(" id: kind", 49) + `}` + strings.Repeat("}", 17) + `}`,
+		"unknown fields":                    `{ ` + strings.Repeat("publicTimelin ", 900) + ` }`,
+		"operations with a common fragment": operations.String() + fragments(1, "Viewer", func(int) string { return strings.Repeat("id ", 100) }),
+		"tokens":                            `{ nodes(ids: [` + strings.Repeat("1 ", 2000) + `]) { id } }`,
 	}
 }
 
