@@ -3,6 +3,7 @@ package clients
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -49,7 +50,10 @@ func (r *Registry) Admit(ctx context.Context, c Client, credentials Credentials)
 		return false, retwis.ErrUnauthenticated
 	}
 	*c.User() = Visitor{who, credentials.Token}
-	r.byUser[who.User] = append(r.byUser[who.User], c)
+	if r.byUser[who.User] == nil {
+		r.byUser[who.User] = map[Client]struct{}{}
+	}
+	r.byUser[who.User][c] = struct{}{}
 	r.mu.Unlock()
 	if a.recheck {
 		_, err = r.readSession(ctx, c)
@@ -79,7 +83,7 @@ func (r *Registry) SessionEnded(end retwis.SessionEnd) {
 		a.ended = append(a.ended, end)
 	}
 	var affected []Client
-	for _, c := range r.byUser[end.User] {
+	for c := range r.byUser[end.User] {
 		if c.User().Identity.EndedBy(end) {
 			affected = append(affected, c)
 		}
@@ -131,7 +135,7 @@ func (r *Registry) checkAllSessions(ctx context.Context) bool {
 	r.mu.Lock()
 	var admitted []Client
 	for _, clients := range r.byUser {
-		admitted = append(admitted, clients...)
+		admitted = slices.AppendSeq(admitted, maps.Keys(clients))
 	}
 	r.mu.Unlock()
 
