@@ -98,7 +98,6 @@ func (r *mutationResolver) CreatePost(ctx context.Context, input CreatePostInput
 		shown, err := userErrors(err)
 		return &CreatePostPayload{UserErrors: shown}, err
 	}
-	payForMentions(ctx, edge.Post)
 	return &CreatePostPayload{Edge: &edge}, nil
 }
 

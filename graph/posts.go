@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"retwis/graph/loaders"
-	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -37,14 +36,6 @@ func newPost(author retwis.UserID, input CreatePostInput) (retwis.NewPost, error
 		}
 	}
 	return post, err
-}
-
-// rowsPerMention is what the delivery to the mentions of a user takes, in rows: a script, its progress, and its trim.
-const rowsPerMention = 200
-
-// payForMentions charges for the delivery of a new post to the mentions of the users whom it names.
-func payForMentions(ctx context.Context, post *retwis.Post) {
-	_ = cost.Walk(ctx, rowsPerMention*len(post.Mentions)) // a mutation does not stop
 }
 
 // appendNamed appends the users whom a post mentions, and the other user whom it answers.

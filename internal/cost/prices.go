@@ -72,9 +72,11 @@ const (
 	FreeCheck           = 40      // points of a regular check that are free: one that finds nothing takes fewer
 )
 
-// PerHashtag is the price of the delivery of a post to the timeline of a hashtag, and of the sweeps that see a new hashtag for 90 days, each
-// for 4 microseconds.
-const PerHashtag = 5
+// Prices of what a post names.
+const (
+	PerMention = 20 // the delivery to the mentions of a user takes 110 microseconds
+	PerHashtag = 5  // its timeline, and the sweeps that see a new hashtag for 90 days, each for 4 microseconds
+)
 
 // Prices of the delivery of a post or a repost to lists.
 const (

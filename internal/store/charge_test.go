@@ -248,11 +248,16 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 		if points := charged(create); points > 0 {
 			t.Errorf("a post of an author on no list costs %d points more", points)
 		}
-		if points := charged(func(ctx context.Context) error {
-			_, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: author, Text: "#one #two #One", IdempotencyKey: e.Key()})
-			return err
-		}); points != 2*cost.PerHashtag {
-			t.Errorf("a post with two hashtags costs %d points more, want %d", points, 2*cost.PerHashtag)
+		for text, want := range map[string]int{
+			"#one #two #One":            2 * cost.PerHashtag,
+			"@other @nobody and @OTHER": cost.PerMention,
+		} {
+			if points := charged(func(ctx context.Context) error {
+				_, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: author, Text: text, IdempotencyKey: e.Key()})
+				return err
+			}); points != want {
+				t.Errorf("the post %q costs %d points more, want %d", text, points, want)
+			}
 		}
 		const owners, each = 3, 8
 		partitions := map[int]bool{}

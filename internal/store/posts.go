@@ -89,7 +89,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
 	at.Element, at.Filter = retwis.NewElement(id, post.Author, refers.answered, 0), rdb.Number(fields[4])
-	cost.Owe(ctx, cost.PerHashtag*len(tags))
+	cost.Owe(ctx, cost.PerMention*len(mentions)+cost.PerHashtag*len(tags))
 	s.chargeForLists(ctx, post.Author, fields[5])
 	return retwis.PostEdge{
 		Cursor: at.Cursor(),
