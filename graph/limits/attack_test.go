@@ -92,6 +92,20 @@ func attacks() map[string]attack {
 		"introspections":                  {`{ ` + schemas(10) + ` }`, nil, limits},
 		"fields below nested inline fragments": {
 			`{ publicTimeline { ` + strings.Repeat(`... { `, 17) + strings.Repeat(`id `, 99) + strings.Repeat(`} `, 17) + `} }`, nil, limits},
+		"inline fragments that lead through all fragments": {`{ ...F0 } ` + fragments(15, "Query", func(i int) string {
+			return `... { ... { ...F` + fmt.Sprint(i+1) + ` } }`
+		}), nil, limits},
+		"the same in fragments that are not used": {`{ __typename } ` + fragments(15, "Query", func(i int) string {
+			return `... { ... { ...F` + fmt.Sprint(i+1) + ` } }`
+		}), nil, limits},
+		"arguments that are compared": {`{ publicTimeline { ` + strings.Repeat(`... { `, 10) +
+			strings.Repeat(`posts(after: {`+numbered(31, "k%d: 0 ")+`}) { liveCursor } `, 9) + strings.Repeat(`} `, 10) + `} }`, nil, limits},
+		"arguments that are compared across fragments": {`{ publicTimeline { ...A ...B } } ` + numbered(8, "fragment F%d on Timeline { id } ") +
+			`fragment A on Timeline { ` + strings.Repeat(`posts(after: [`+strings.Repeat("0 ", 31)+`]) { liveCursor } `, 9) + `} ` +
+			`fragment B on Timeline { ` + strings.Repeat(`posts(after: [`+strings.Repeat("0 ", 31)+`]) { liveCursor } `, 9) + `}`, nil, limits},
+		"conflicts below two fields of one name, in several operations": {numbered(10, `query O%d { publicTimeline { ...F } } `) +
+			`fragment F on Timeline { posts { edges { node { author { ` + strings.Repeat(`id `, 40) + `} author { ` + strings.Repeat(`id: username `, 40) + `} } } } }`, nil, limits},
+		"a name behind a digit": {`mutation { createPost(input: {text: "" x: 0` + strings.Repeat("k", 30_000) + `: 0}) { edge { cursor } } }`, nil, limits},
 		"more conditions than a plan has": {
 			`query(` + numbered(17, `$v%d: Boolean = true `) + `) { ` + numbered(17, `... @include(if: $v%d) { __typename } `) + `}`, nil, limits},
 		"inline fragments at many positions": {

@@ -20,8 +20,8 @@ const (
 	maxSelections = 500
 	maxNesting    = 20     // within one operation or fragment, inline fragments included
 	maxValues     = 1_000  // of all variables; checking a list of ids costs as much as reading some
-	maxRepeats    = 10_000 // sum over all names of the square of their number
-	maxCompared   = 10_000 // the same sum for each selection set, with its inline fragments expanded, and for those of its fields of one name together
+	maxRepeats    = 10_000 // sum over all names of the number of their fields times the sum of the sizes of these
+	maxCompared   = 20_000 // pairs of fields, see comparisons, times operations and fragments: validation compares them again for each that leads to them
 	maxConditions = 16     // different variables in @skip and @include; as many as an operation with plans may have
 )
 
@@ -73,7 +73,7 @@ func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 	if n := len(doc.Operations); n > maxOperations {
 		return tooComplex("the document has %d operations: the limit is %d", n, maxOperations)
 	}
-	shape := documentShape{names: map[string]int{}, conditions: map[string]bool{}}
+	shape := documentShape{names: map[string]repeated{}, conditions: map[string]bool{}}
 	for _, operation := range doc.Operations {
 		shape.add(operation.SelectionSet, 1)
 	}
@@ -81,8 +81,8 @@ func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 		shape.add(fragment.SelectionSet, 1)
 	}
 	repeats := 0
-	for _, n := range shape.names {
-		repeats += n * n
+	for _, name := range shape.names {
+		repeats += name.fields * name.size
 	}
 	switch {
 	case shape.nesting > maxNesting:
@@ -91,7 +91,7 @@ func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 		return tooComplex("the document has %d selections: the limit is %d", shape.selections, maxSelections)
 	case len(shape.conditions) > maxConditions:
 		return tooComplex("the document has %d variables in @skip and @include: the limit is %d", len(shape.conditions), maxConditions)
-	case repeats > maxRepeats, shape.compared > maxCompared:
+	case repeats > maxRepeats, shape.compared*(len(doc.Operations)+len(doc.Fragments)) > maxCompared:
 		return tooComplex("the document repeats the same fields too often")
 	}
 	return checkOperations(doc)
@@ -101,9 +101,30 @@ func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 type documentShape struct {
 	selections int
 	nesting    int
-	names      map[string]int  // number of fields per response name
-	compared   int             // see maxCompared
-	conditions map[string]bool // variables in directives
+	names      map[string]repeated // fields per response name
+	compared   int                 // pairs of fields in all selection sets
+	conditions map[string]bool     // variables in directives
+}
+
+// repeated counts fields of the same response name.
+type repeated struct{ fields, size int }
+
+// sizeOf returns how long it takes to compare a field with another one: with each pair, their arguments are compared, too.
+func sizeOf(field *ast.Field) int {
+	size := 1
+	for _, argument := range field.Arguments {
+		size += valuesIn(argument.Value)
+	}
+	return size
+}
+
+// valuesIn counts a value and those in it.
+func valuesIn(value *ast.Value) int {
+	n := 1
+	for _, child := range value.Children {
+		n += valuesIn(child.Value)
+	}
+	return n
 }
 
 // add adds a selection set. It goes no deeper than the document may.
@@ -117,7 +138,8 @@ func (s *documentShape) add(set ast.SelectionSet, nesting int) {
 		switch selection := selection.(type) {
 		case *ast.Field:
 			s.condition(selection.Directives)
-			s.names[selection.Alias]++
+			name := s.names[selection.Alias]
+			s.names[selection.Alias] = repeated{name.fields + 1, name.size + sizeOf(selection)}
 			if len(selection.SelectionSet) > 0 {
 				s.add(selection.SelectionSet, nesting+1)
 			}
@@ -131,29 +153,34 @@ func (s *documentShape) add(set ast.SelectionSet, nesting int) {
 	s.compared += comparisons(set)
 }
 
-// comparisons returns how many fields validation compares in selection sets that it merges. It compares each field with those of the same
-// response name, and then their selections.
+// comparisons returns how many pairs of fields, times their sizes, validation compares in selection sets that it merges, with their inline fragments
+// expanded. It compares each field with the others of the same response name, both ways here, and then the selections of these.
 func comparisons(sets ...ast.SelectionSet) int {
-	fields := map[string][]ast.SelectionSet{} // their selections, by response name
+	byName := map[string][]*ast.Field{}
 	for _, set := range sets {
-		expand(set, fields)
+		expand(set, byName)
 	}
 	sum := 0
-	for _, selections := range fields {
-		sum += len(selections) * len(selections)
-		if len(selections) > 1 {
-			sum += comparisons(selections...)
+	for _, fields := range byName {
+		size := 0
+		selections := make([]ast.SelectionSet, len(fields))
+		for i, field := range fields {
+			size += sizeOf(field)
+			selections[i] = field.SelectionSet
+		}
+		if len(fields) > 1 {
+			sum += (len(fields)-1)*size + comparisons(selections...)
 		}
 	}
 	return sum
 }
 
-// expand adds the fields of a selection set, with its inline fragments expanded.
-func expand(set ast.SelectionSet, fields map[string][]ast.SelectionSet) {
+// expand adds the fields of a selection set by response name, with its inline fragments expanded.
+func expand(set ast.SelectionSet, fields map[string][]*ast.Field) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
 		case *ast.Field:
-			fields[selection.Alias] = append(fields[selection.Alias], selection.SelectionSet)
+			fields[selection.Alias] = append(fields[selection.Alias], selection)
 		case *ast.InlineFragment:
 			expand(selection.SelectionSet, fields)
 		}

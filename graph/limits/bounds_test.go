@@ -101,6 +101,22 @@ func TestLimits_RefuseExpensiveOperations(t *testing.T) {
 	}
 }
 
+func TestLimits_NameTheLimitOfLevels(t *testing.T) {
+	t.Parallel()
+	a := newAPI(graph.Options{})
+	levels := func(n int) string {
+		return `{ viewer { ...F } ` + strings.Repeat(`... { `, n) + `__typename` + strings.Repeat(` }`, n) + ` } fragment F on Viewer { ` +
+			strings.Repeat(`... { `, 10) + `user { ` + strings.Repeat(`... { `, 8) + `id` + strings.Repeat(` }`, 18) + ` } }`
+	}
+	if response := a.run(t, levels(19), ""); len(response.Errors) > 0 {
+		t.Error("19 levels are refused:", response.Errors)
+	}
+	chain := `{ ...F0 } ` + fragments(11, "Query", func(i int) string { return fmt.Sprintf("... { ...F%d }", i+1) })
+	if errs := a.run(t, chain, "").Errors; len(errs) != 1 || !strings.Contains(errs[0].Message, "nests 23 fragments without a field between them: the limit is 20") {
+		t.Error("got the errors", errs)
+	}
+}
+
 func TestDocumentBounds_RefuseBeforeValidation(t *testing.T) {
 	t.Parallel()
 	a := newAPI(graph.Options{})

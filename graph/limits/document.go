@@ -162,7 +162,7 @@ func (s *scanner) next() bool {
 	case isNameStart(c):
 		n = length(rest, isName)
 	case c == '-' || isDigit(c):
-		n = length(rest, isNumber)
+		n = numberLength(rest)
 	case strings.HasPrefix(rest, "..."):
 		n = 3
 	case strings.IndexByte("!$&():=@[]{|}", c) >= 0:
@@ -242,6 +242,32 @@ func blockLength(text string) int {
 	return 0
 }
 
+// numberLength returns the length of the number that a text begins with, or 0 if it is not one. A name or another number may follow at once:
+// the parser takes them for further tokens.
+func numberLength(text string) int {
+	n := length(text[:1], func(c byte) bool { return c == '-' })
+	digits := length(text[n:], isDigit)
+	if digits == 0 || digits > 1 && text[n] == '0' {
+		return 0
+	}
+	n += digits
+	for _, part := range []struct{ marks, signs string }{{".", ""}, {"eE", "+-"}} {
+		if n == len(text) || !strings.Contains(part.marks, text[n:n+1]) {
+			continue
+		}
+		n++
+		if n < len(text) && strings.Contains(part.signs, text[n:n+1]) {
+			n++
+		}
+		digits := length(text[n:], isDigit)
+		if digits == 0 {
+			return 0
+		}
+		n += digits
+	}
+	return n
+}
+
 func length(text string, belongs func(byte) bool) int {
 	n := 0
 	for n < len(text) && belongs(text[n]) {
@@ -255,5 +281,3 @@ func isNameStart(c byte) bool { return c == '_' || 'a' <= c && c <= 'z' || 'A' <
 func isName(c byte) bool { return isNameStart(c) || isDigit(c) }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-func isNumber(c byte) bool { return isName(c) || c == '.' || c == '+' || c == '-' }

@@ -2,6 +2,7 @@ package limits_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +25,11 @@ func TestReadDocument_IgnoresCommentsAndWhiteSpace(t *testing.T) {
 		{`{a(b:"""x\"""" #"""")}`, `{ a ( b : """x\"""" #"""" ) }`},
 		{"{ a(b: \"no end\n) }", "{ a(b: \"no end\n) }"},
 		{"{ a % b }", "{ a % b }"},
+		{"{a(b:[0x1-1.5e-3.5])}", "{a(b:[0x1-1.5e-3.5])}"},
+		{"{a(b:[0x 1-1.5e-3b])}", "{ a ( b : [ 0 x 1 -1.5e-3 b ] ) }"},
+		{"{a(b:01)}", "{a(b:01)}"},
+		{"{a(b:2e)}", "{a(b:2e)}"},
+		{"{a(b:-)}", "{a(b:-)}"},
 		{"{ a # \x01\n}", "{ a # \x01\n}"},
 	}
 	for _, tt := range tests {
@@ -40,6 +46,8 @@ func FuzzReadDocument(f *testing.F) {
 		f.Add(attack.query)
 	}
 	f.Add(`{a(b:"""x\"""" #"""", c: "\\")} # x`)
+	f.Add(`{a(b:[` + strings.Repeat("1-0x.5", 50) + `])}`)
+	f.Add(`{a(b:` + strings.Repeat("-1.5e3-0x", 50) + `, c:01, d:1.e, e:2e)}`)
 	tokens := func(text string) []string {
 		var all []string
 		lex := lexer.New(&ast.Source{Input: text})
@@ -60,8 +68,12 @@ func FuzzReadDocument(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if got, want := tokens(d.Text), tokens(source); fmt.Sprint(got) != fmt.Sprint(want) {
+		got, want := tokens(d.Text), tokens(source)
+		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("the tokens of %q are %q, those of the source %q", d.Text, got, want)
+		}
+		if !slices.Contains(want, "error") && d.ParseCost() < len(want)/2 {
+			t.Errorf("%q has %d tokens and costs %d", source, len(want), d.ParseCost())
 		}
 		if again, err := limits.ReadDocument(d.Text); err != nil || again.Text != d.Text {
 			t.Errorf("the normal form %q has the normal form %q, %v", d.Text, again.Text, err)

@@ -14,9 +14,10 @@ const (
 	maxRootFields = 30 // a fragment counts each time that it is spread, here and below
 	maxAliases    = 50 // fields under another name
 	maxDirectives = 50 // on the operation, its fields and fragments
+	maxLevels     = 20 // of nested fragments between two fields, inline ones included: planning searches their fields again at each level
 )
 
-// checkOperations refuses operations that exceed a bound. It follows fragments. The document may be invalid.
+// checkOperations refuses operations that exceed a bound, and fragments with too many levels. It follows fragments. The document may be invalid.
 func checkOperations(doc *ast.QueryDocument) *gqlerror.Error {
 	m := measurer{fragments: doc.Fragments, known: map[string]measure{}}
 	for _, operation := range doc.Operations {
@@ -31,9 +32,20 @@ func checkOperations(doc *ast.QueryDocument) *gqlerror.Error {
 			return tooComplex("the operation uses more than %d aliases", maxAliases)
 		case total.directives > maxDirectives:
 			return tooComplex("the operation uses more than %d directives", maxDirectives)
+		case total.deepest > maxLevels:
+			return tooManyLevels(total)
+		}
+	}
+	for _, fragment := range doc.Fragments {
+		if size := m.fragment(fragment.Name); size.deepest > maxLevels {
+			return tooManyLevels(size)
 		}
 	}
 	return nil
+}
+
+func tooManyLevels(size measure) *gqlerror.Error {
+	return tooComplex("the document nests %d fragments without a field between them: the limit is %d", size.deepest, maxLevels)
 }
 
 // measure is the size of a selection set, fragments included.
@@ -42,6 +54,16 @@ type measure struct {
 	roots      int // fields of the set itself
 	aliases    int
 	directives int
+	levels     int // of nested fragments in the set itself, above its fields
+	deepest    int // levels of any set
+}
+
+// inFragment returns the size of a fragment with the selection set that has been measured.
+func (a measure) inFragment(directives ast.DirectiveList) measure {
+	a.levels++
+	a.deepest = max(a.deepest, a.levels)
+	a.directives = saturate(a.directives + len(directives))
+	return a
 }
 
 func (a measure) plus(b measure) measure {
@@ -50,6 +72,8 @@ func (a measure) plus(b measure) measure {
 		roots:      saturate(a.roots + b.roots),
 		aliases:    saturate(a.aliases + b.aliases),
 		directives: saturate(a.directives + b.directives),
+		levels:     max(a.levels, b.levels),
+		deepest:    max(a.deepest, b.deepest),
 	}
 }
 
@@ -67,11 +91,9 @@ func (m measurer) selections(set ast.SelectionSet) measure {
 		case *ast.Field:
 			size = m.field(selection)
 		case *ast.InlineFragment:
-			size = m.selections(selection.SelectionSet)
-			size.directives = saturate(size.directives + len(selection.Directives))
+			size = m.selections(selection.SelectionSet).inFragment(selection.Directives)
 		case *ast.FragmentSpread:
-			size = m.fragment(selection.Name)
-			size.directives = saturate(size.directives + len(selection.Directives))
+			size = m.fragment(selection.Name).inFragment(selection.Directives)
 		}
 		total = total.plus(size)
 	}
@@ -80,7 +102,7 @@ func (m measurer) selections(set ast.SelectionSet) measure {
 
 func (m measurer) field(field *ast.Field) measure {
 	size := m.selections(field.SelectionSet)
-	size.depth, size.roots = size.depth+1, 1
+	size.depth, size.roots, size.levels = size.depth+1, 1, 0
 	size.directives = saturate(size.directives + len(field.Directives))
 	if field.Alias != field.Name {
 		size.aliases = saturate(size.aliases + 1)
