@@ -121,6 +121,7 @@ func TestAccountDeletion_LeavesNothing(t *testing.T) {
 		e.Drain()
 		close(stop)
 		reading.Wait()
+		e.DeleteAccount(star) // a repeat that is slower than the deletion
 		e.endGraceOf(star)
 		e.NothingIsLeftOf(star)
 

@@ -9,8 +9,8 @@
 --@include words
 
 local found = redis.call('HMGET', KEYS[1], 'state', 'password')
-if found[1] == 'deleting' then
-  return 1
+if found[1] == 'deleting' or found[1] == 'detaching' or found[1] == 'deleted' then
+  return 1 -- the reply was lost, and the worker may have been faster than the repeat
 end
 if found[1] ~= 'active' or found[2] ~= ARGV[4] then
   return 0
