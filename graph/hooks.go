@@ -57,6 +57,7 @@ func hooks() exec.Hooks {
 				NoViewer: flags&selectsViewer == 0,
 			})
 		},
+		Stopped: func(ctx context.Context) error { return cost.Of(ctx).Err() },
 		Written: func(ctx context.Context, length int) error { return cost.Of(ctx).Written(length) },
 	}
 }

@@ -18,6 +18,7 @@ type execution struct {
 	generated any             // what arguments are read with
 	flags     Flags
 	begin     func(context.Context, Flags)
+	stop      func(context.Context) error
 	written   func(context.Context, int) error
 
 	pool    instancePool
@@ -32,7 +33,7 @@ type execution struct {
 	recovering bool   // something has panicked: each field is written with a recovery
 	failures   []failure
 	checkAt    int   // length of the response at which to call written again
-	stopped    error // of written
+	stopped    error // of stop or written
 }
 
 // instance is one occurrence of a resolved field in the response, with its value.
@@ -97,7 +98,7 @@ func (e *execution) reset() {
 
 // resolveWaves resolves the next wave, and all fields below it.
 func (e *execution) resolveWaves() {
-	for len(e.wave) > 0 {
+	for len(e.wave) > 0 && e.stopped == nil {
 		wave := e.wave
 		e.wave = e.spare[:0]
 		e.resolve(wave)
@@ -181,7 +182,8 @@ func (e *execution) visitPlain(parent *instance, f *plannedField, object any) {
 }
 
 // resolve resolves a wave. Instances of an announced field are resolved one after the other: the first waits for the
-// read, the others find their values. All other instances are resolved side by side.
+// read, the others find their values. All other instances are resolved side by side, a part of them at a time, so that few have begun when
+// the response has to stop.
 func (e *execution) resolve(wave []*instance) {
 	for _, i := range wave {
 		if i.field.announce != nil {
@@ -194,6 +196,18 @@ func (e *execution) resolve(wave []*instance) {
 		}
 		return
 	}
+	for part := range slices.Chunk(wave, maxParallel) {
+		if e.stopped = e.stop(e.ctx); e.stopped != nil {
+			return
+		}
+		e.resolveSideBySide(part)
+	}
+}
+
+// maxParallel is how many instances of one response are resolved at once. A batch of a loader is smaller.
+const maxParallel = 1_000
+
+func (e *execution) resolveSideBySide(wave []*instance) {
 	var wg sync.WaitGroup
 	var announced []*FieldType
 	for n, i := range wave {

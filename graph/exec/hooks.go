@@ -26,6 +26,10 @@ type Hooks struct {
 	// Planned is called after a plan was made or given up, with the number of its fields.
 	Planned func(ctx context.Context, fields int)
 
+	// Stopped returns why the response has to stop, or nil. Resolvers that have not begun do not run then, the data of the response is null, and
+	// the error is one of the response.
+	Stopped func(ctx context.Context) error
+
 	// Written is called while a response is being written, with its length in bytes so far. If it fails, the rest is not
 	// written, the data of the response is null, and the error is one of the response.
 	Written func(ctx context.Context, length int) error

@@ -2,7 +2,9 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +31,34 @@ func TestHooks_AnnounceAllKeysBeforeTheFirstResolver(t *testing.T) {
 	wantErrors(t, errs)
 	if diff := cmp.Diff([]string{"shelf<nil>", "announce One", "announce Two", "resolve One", "resolve Two"}, l.calls); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// Attack: an operation that had to stop went on to call tens of thousands of resolvers, which failed, free of charge.
+func TestHooks_StoppedEndsTheWave(t *testing.T) {
+	t.Parallel()
+	var l *library
+	var called atomic.Int64
+	l = newLibrary(Hooks{Stopped: func(context.Context) error {
+		if called.Load() >= maxParallel {
+			return errors.New("stopped")
+		}
+		return nil
+	}})
+	ann := &author{name: "Ann"}
+	l.shelf = &shelf{books: make([]*book, 3*maxParallel)}
+	for i := range l.shelf.books {
+		l.shelf.books[i] = &book{author: ann}
+	}
+	l.author = func(_ context.Context, b *book) (*author, error) {
+		called.Add(1)
+		return b.author, nil
+	}
+	data, errs := l.run(t, authorsOf, nil)
+	wantData(t, data, `null`)
+	wantErrors(t, errs, ": stopped")
+	if n := called.Load(); n != maxParallel {
+		t.Errorf("called %d resolvers, want %d", n, maxParallel)
 	}
 }
 

@@ -90,6 +90,8 @@ func newLibrary(hooks Hooks) *library {
 		Hooks:      hooks,
 		Documents:  l.documents,
 		TooLarge:   errors.New("too large"),
+
+		NullCondition: func(variable string) error { return errors.New(variable + " is null") },
 	})
 	return l
 }

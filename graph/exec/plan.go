@@ -13,8 +13,8 @@ import (
 // Plan is an operation made ready to run. It is valid for all requests with the same results of @skip and @include.
 type Plan struct {
 	root    *selection
-	fields  int  // of all selections
-	refused bool // the operation exceeds a bound, and is not executed
+	fields  int   // of all selections
+	refused error // why the operation is not executed
 	flags   Flags
 	length  atomic.Int64 // of the last response, in bytes
 }
@@ -67,6 +67,9 @@ type planner struct {
 	schema *ast.Schema
 	types  map[string]*ObjectType
 	hooks  Hooks
+
+	tooLarge      error
+	nullCondition func(variable string) error
 }
 
 // planning is the state of making one plan.
@@ -89,7 +92,7 @@ func (p *planner) makePlan(ctx context.Context, op *graphql.OperationContext) (*
 	made.plan.root, err = made.selection(root, op.Operation.SelectionSet, nil)
 	p.hooks.Planned(ctx, made.plan.fields+made.visits/VisitsPerField)
 	if errors.Is(err, errTooLarge) {
-		return &Plan{refused: true}, nil
+		return &Plan{refused: p.tooLarge}, nil
 	}
 	return made.plan, err
 }

@@ -33,13 +33,13 @@ func newPlans(op *graphql.OperationContext) *plans {
 // replaces any other: nobody can keep others from having their plans kept.
 func (p *plans) get(ctx context.Context, op *graphql.OperationContext, by *planner) (plan *Plan, kept int) {
 	if len(p.conditions) > maxConditions {
-		return &Plan{refused: true}, 0
+		return &Plan{refused: by.tooLarge}, 0
 	}
 	variant := uint(0)
 	for i, name := range p.conditions {
 		value, ok := op.Variables[name].(bool)
 		if !ok {
-			return nil, 0 // gqlgen reports what is wrong
+			return &Plan{refused: by.nullCondition(name)}, 0
 		}
 		if value {
 			variant |= 1 << i

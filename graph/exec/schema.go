@@ -17,6 +17,8 @@ type Config struct {
 	Hooks      Hooks
 	Documents  *DocumentCache
 	TooLarge   error // the error of operations that expand to too much
+	// NullCondition returns the error of an operation with a @skip or @include whose variable is null.
+	NullCondition func(variable string) error
 }
 
 // Schema executes queries and mutations by plans, and events of subscriptions with [Schema.Render].
@@ -29,7 +31,6 @@ type Schema struct {
 	planner    planner
 	newContext func(op *graphql.OperationContext) any
 	documents  *DocumentCache
-	tooLarge   error
 	executions sync.Pool
 }
 
@@ -41,15 +42,19 @@ func NewSchema(c Config) *Schema {
 	if c.Hooks.Planned == nil {
 		c.Hooks.Planned = func(context.Context, int) {}
 	}
+	if c.Hooks.Stopped == nil {
+		c.Hooks.Stopped = func(context.Context) error { return nil }
+	}
 	if c.Hooks.Written == nil {
 		c.Hooks.Written = func(context.Context, int) error { return nil }
 	}
 	return &Schema{
 		ExecutableSchema: c.Generated,
-		planner:          planner{schema: c.Generated.Schema(), types: c.Types, hooks: c.Hooks},
-		newContext:       c.NewContext,
-		documents:        c.Documents,
-		tooLarge:         c.TooLarge,
+		planner: planner{
+			schema: c.Generated.Schema(), types: c.Types, hooks: c.Hooks, tooLarge: c.TooLarge, nullCondition: c.NullCondition,
+		},
+		newContext: c.NewContext,
+		documents:  c.Documents,
 	}
 }
 
@@ -92,7 +97,7 @@ func (s *Schema) Plan(ctx context.Context, op *graphql.OperationContext) *Plan {
 
 // isStream reports whether the plan of a subscription selects one field that has events.
 func (p *Plan) isStream() bool {
-	return p.refused || len(p.root.fields) == 1 && p.root.fields[0].FieldType != nil
+	return p.refused != nil || len(p.root.fields) == 1 && p.root.fields[0].FieldType != nil
 }
 
 // PrepareRoot returns the context of a root field, with its arguments. A failure is an error of the response.
@@ -137,11 +142,11 @@ func (s *Schema) respond(
 	}
 	e.op, e.ctx, e.flags, e.begin = op, ctx, plan.flags, s.planner.hooks.Begin
 	e.generated = s.newContext(op)
-	e.written, e.checkAt = s.planner.hooks.Written, checkEvery
+	e.written, e.checkAt, e.stop = s.planner.hooks.Written, checkEvery, s.planner.hooks.Stopped
 	length := min(int(plan.length.Load()), checkEvery)
 	e.buf = make([]byte, 0, length+length/8+128)
-	if plan.refused {
-		e.stopped = s.tooLarge
+	if plan.refused != nil {
+		e.stopped = plan.refused
 	} else {
 		run(e)
 		e.checkLength()

@@ -113,6 +113,18 @@ func TestSchema_RefusesOperationsThatExpandToTooMuch(t *testing.T) {
 	}
 }
 
+// Attack: gqlgen executed such an operation without the bounds of a plan, and without a price for collecting its fields.
+func TestSchema_RefusesConditionsThatAreNull(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(Hooks{})
+	data, errs := l.run(t, `query($v: Boolean = true) { shelf { first { title @include(if: $v) } } }`, map[string]any{"v": nil})
+	wantData(t, data, `null`)
+	wantErrors(t, errs, ": v is null")
+	if len(l.calls) > 0 {
+		t.Errorf("called %v, want nothing", l.calls)
+	}
+}
+
 // aliased repeats a field with different aliases.
 func aliased(field string, n int) string {
 	var all strings.Builder

@@ -29,6 +29,12 @@ const (
 var ErrTooLarge = retwis.Errorf(retwis.CodeTooComplex,
 	"the operation selects too many fields, with all fragments expanded: spread fewer of them, or nest fewer lists")
 
+// ErrNullCondition returns the error of an operation with a @skip or @include whose variable is null. Validation allows null if the variable has a
+// default value.
+func ErrNullCondition(variable string) error {
+	return retwis.Errorf(retwis.CodeBadUserInput, "the variable $%s decides a @skip or @include, but is null: send true or false", variable)
+}
+
 // CheckVariables refuses variables that hold very many values.
 func CheckVariables(variables map[string]any) *gqlerror.Error {
 	if cost.CountValues(variables, maxValues) > maxValues {
