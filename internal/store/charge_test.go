@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -261,9 +262,16 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 		}
 		const owners, each = 3, 8
 		partitions := map[int]bool{}
+		type listOf struct {
+			owner retwis.UserID
+			id    retwis.ListID
+		}
+		var listing []listOf
 		for _, owner := range e.Crowd("owner", owners) {
 			for range each {
-				partitions[e.Live.PartitionOf(retwis.ListPosts(e.CreateList(owner, author)))] = true
+				list := e.CreateList(owner, author)
+				partitions[e.Live.PartitionOf(retwis.ListPosts(list))] = true
+				listing = append(listing, listOf{owner, list})
 			}
 		}
 		want := cost.OfLists(len(partitions), owners*each)
@@ -275,6 +283,27 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 		}
 		if points := charged(repost); points > 0 {
 			t.Errorf("a repost that existed costs %d points more", points)
+		}
+		for _, list := range listing {
+			if err := e.Lists.RemoveListMember(t.Context(), list.owner, list.id, author); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want, points := cost.OfLists(len(partitions), 0), charged(create); points != want {
+			t.Errorf("a post of an author who was on lists costs %d points more, want %d", points, want)
+		}
+		refused := func(ctx context.Context) error {
+			_, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: other, Text: "#three", IdempotencyKey: "used"})
+			if err != nil && !errors.Is(err, retwis.FieldError(retwis.CodeInvalid, "idempotencyKey", "")) {
+				return err
+			}
+			return nil
+		}
+		if _, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: other, Text: "z", IdempotencyKey: "used"}); err != nil {
+			t.Fatal(err)
+		}
+		if points := charged(refused); points != cost.PerHashtag {
+			t.Errorf("a refused post with a new hashtag costs %d points more, want %d", points, cost.PerHashtag)
 		}
 	})
 }

@@ -43,6 +43,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 		if tags, err = s.tags.ClaimTags(ctx, retwis.IndexedTags(post.Text)); err != nil {
 			return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 		}
+		cost.Owe(ctx, cost.PerHashtag*len(tags)) // they exist, even if the post is refused
 	}
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.CreatePost,
@@ -89,7 +90,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
 	}
 	at.Element, at.Filter = retwis.NewElement(id, post.Author, refers.answered, 0), rdb.Number(fields[4])
-	cost.Owe(ctx, cost.PerMention*len(mentions)+cost.PerHashtag*len(tags))
+	cost.Owe(ctx, cost.PerMention*len(mentions))
 	s.chargeForLists(ctx, post.Author, fields[5])
 	return retwis.PostEdge{
 		Cursor: at.Cursor(),
@@ -115,13 +116,11 @@ func (s *Posts) chargeForLists(ctx context.Context, author retwis.UserID, partit
 		}
 	}
 	_, _ = pipe.Exec(ctx) // those that fail count nothing
-	holding, lists := 0, 0
+	lists := 0
 	for _, count := range counts {
-		if n := int(count.Val()); n > 0 {
-			holding, lists = holding+1, lists+n
-		}
+		lists += int(count.Val())
 	}
-	cost.Owe(ctx, cost.OfLists(holding, lists))
+	cost.Owe(ctx, cost.OfLists(len(counts), lists)) // workers look into the partitions whose lists are gone, too
 }
 
 // resolveMentions returns the users whom a text mentions, each once.
