@@ -155,13 +155,13 @@ func ErrTooManyBytes() error {
 }
 
 // Compute waits until the server may compute something for the operation beside the reads and the rendering, which wait by themselves. One
-// operation of a client does at a time: two would occupy two cores for milliseconds, because such work never pauses. The returned function has
-// to be called afterwards.
+// operation of a client does at a time, and all together use half of the cores: such work never pauses, so it would occupy cores for
+// milliseconds. The returned function has to be called afterwards.
 func (m *Meter) Compute(ctx context.Context) (done func(), err error) {
 	if m == nil || m.shares == nil {
 		return func() {}, nil
 	}
-	return m.shares.Run(ctx, m.client, pointsOfHolder)
+	return m.shares.computes.pass(ctx, m.client, 1)
 }
 
 func (m *Meter) fail(err error, reason stop) error {

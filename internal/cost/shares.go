@@ -15,11 +15,12 @@ type Shares struct {
 	Bytes    Gates // of responses that are written or wait for their readers
 	Requests Gates // bytes of large requests that are still arriving
 
-	light  Gates // points of the light operations that run
-	heavy  Gates // number of the heavy queries that run
-	redis  Gates
-	long   Gates // like redis, for operations that have done much work
-	totals *totals
+	light    Gates // points of the light operations that run
+	heavy    Gates // number of the heavy queries that run
+	computes Gates // number of computations beside those, see [Meter.Compute]
+	redis    Gates
+	long     Gates // like redis, for operations that have done much work
+	totals   *totals
 
 	writes *fair.Gate[ratelimit.Key] // number of the event streams that write, by network
 }
@@ -36,6 +37,7 @@ func NewShares() *Shares {
 		Requests: NewGates(requestsInFlight, requestsOfHolder),
 		light:    NewGates(cores*pointsPerCore, pointsOfHolder),
 		heavy:    NewGates(max(1, cores/2), 1),
+		computes: NewGates(max(1, cores/2), 1),
 		redis:    NewGates(redisInFlight, redisOfHolder),
 		long:     NewGates(longRedisInFlight, longRedisOfHolder),
 		writes:   fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
