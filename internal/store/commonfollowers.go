@@ -185,7 +185,7 @@ func (s *Follows) knownFollowers(ctx context.Context, of, viewer retwis.UserID) 
 		}
 		for chunk := range slices.Chunk(users, knownChunk) {
 			asked = append(asked, chunk)
-			calls = append(calls, rdb.Call{Script: script.KnownFollowers, Keys: []string{followers}, Args: textArgs(chunk)})
+			calls = append(calls, rdb.Call{Script: script.LookUpScores, Keys: []string{followers}, Args: textArgs(chunk)})
 		}
 	}
 	_, _ = pipe.Exec(ctx) // every result holds its own error

@@ -129,18 +129,9 @@ func (s *Likes) LikeCounts(ctx context.Context, ids []retwis.PostID) ([]int, err
 
 // Liked reports for each post whether a user likes it.
 func (s *Likes) Liked(ctx context.Context, user retwis.UserID, ids []retwis.PostID) ([]bool, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	p := s.db.OfUser(user)
-	members := texts(ids)
-	scores, err := s.db.Client.ZMScore(ctx, p.User(user).Likes(), members...).Result()
+	liked, err := s.lookUp(ctx, script.LookUpScores, s.db.OfUser(user).User(user).Likes(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("look up the likes of %s: %w", user, err)
-	}
-	liked := make([]bool, len(ids))
-	for i, score := range scores {
-		liked[i] = score > 0 // 0 means that there is no such like
 	}
 	return liked, nil
 }

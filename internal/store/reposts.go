@@ -83,16 +83,9 @@ func (s *Posts) UndoRepost(ctx context.Context, user retwis.UserID, post retwis.
 
 // Reposted reports for each post whether a user has reposted it.
 func (s *Posts) Reposted(ctx context.Context, user retwis.UserID, ids []retwis.PostID) ([]bool, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	reposts, err := s.db.Client.HMGet(ctx, s.db.OfUser(user).User(user).Reposted(), texts(ids)...).Result()
+	reposted, err := s.lookUp(ctx, script.LookUpValues, s.db.OfUser(user).User(user).Reposted(), ids)
 	if err != nil {
 		return nil, fmt.Errorf("look up the reposts of %s: %w", user, err)
-	}
-	reposted := make([]bool, len(ids))
-	for i, repost := range reposts {
-		reposted[i] = repost != nil
 	}
 	return reposted, nil
 }

@@ -54,9 +54,14 @@ const (
 	AddAuthorPartitions Name = "follow/add_author_partitions"
 	Follow              Name = "follow/follow"
 	FollowAll           Name = "follow/follow_all"
-	KnownFollowers      Name = "follow/known_followers"
 	SetFollowerCounts   Name = "follow/set_follower_counts"
 	Unfollow            Name = "follow/unfollow"
+)
+
+// Scripts of lookup/.
+const (
+	LookUpScores Name = "lookup/look_up_scores"
+	LookUpValues Name = "lookup/look_up_values"
 )
 
 // Scripts of like/.

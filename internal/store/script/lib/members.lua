@@ -1,26 +1,40 @@
--- Redis stores a small set packed, and searches it from the beginning for each member: 10 microseconds for one of 1000. For many
--- members it is cheaper to read the set once.
+-- Redis stores a small set or hash packed, and searches it from the beginning for each member: 10 microseconds for one of 1000. For many
+-- members it is cheaper to read it once.
 
--- The number of members to look up in a packed set before it is read.
+-- The number of members to look up in a packed set or hash before it is read.
 local SEARCHES = 16
 
 -- The number of members that Redis compares with a name in the time for which a row is charged. namesPerRow in directory.go is the same.
 local MEMBERS_PER_ROW = 12
 
--- is_packed reports whether a sorted set is packed. A server that does not say so stores none in this way.
-local function is_packed(set)
-  local encoding = redis.pcall('OBJECT', 'ENCODING', set)
+-- is_packed reports whether a sorted set or a hash is packed. A server that does not say so stores none in this way.
+local function is_packed(key)
+  local encoding = redis.pcall('OBJECT', 'ENCODING', key)
   return encoding == 'listpack' or encoding == 'ziplist'
+end
+
+-- by_name returns a table of values by their names, of a list with a value behind each name.
+local function by_name(all)
+  local values = {}
+  for i = 1, #all, 2 do
+    values[all[i]] = all[i + 1]
+  end
+  visit(#all / 4)
+  return values
 end
 
 -- read_scores returns the scores of all members of a sorted set.
 local function read_scores(set)
-  local all, scores = redis.call('ZRANGE', set, 0, -1, 'WITHSCORES'), {}
-  for i = 1, #all, 2 do
-    scores[all[i]] = all[i + 1]
+  return by_name(redis.call('ZRANGE', set, 0, -1, 'WITHSCORES'))
+end
+
+-- each_of returns the value of each name, in the order of the names: false for one without a value.
+local function each_of(names, values)
+  local found = {}
+  for i, name in ipairs(names) do
+    found[i] = values[name] or false
   end
-  visit(#all / 4)
-  return scores
+  return found
 end
 
 -- scores_of returns the score of each name in a sorted set, in the order of the names: false for a name that the set lacks.
@@ -28,11 +42,15 @@ local function scores_of(set, names)
   if #names <= SEARCHES or not is_packed(set) then
     return redis.call('ZMSCORE', set, unpack(names))
   end
-  local scores, found = read_scores(set), {}
-  for i, name in ipairs(names) do
-    found[i] = scores[name] or false
+  return each_of(names, read_scores(set))
+end
+
+-- values_of returns the value of each name in a hash, likewise.
+local function values_of(hash, names)
+  if #names <= SEARCHES or not is_packed(hash) then
+    return redis.call('HMGET', hash, unpack(names))
   end
-  return found
+  return each_of(names, by_name(redis.call('HGETALL', hash)))
 end
 
 -- new_members returns a function that reports whether a sorted set, which does not change meanwhile, has a member.

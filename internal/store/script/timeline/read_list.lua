@@ -94,12 +94,12 @@ if ARGV[10] == '1' and #entries > 0 then
   for i, entry in ipairs(entries) do
     posts[i] = shown(entry)
   end
-  for i, score in ipairs(redis.call('ZMSCORE', KEYS[9], unpack(posts))) do
+  for i, score in ipairs(scores_of(KEYS[9], posts)) do
     if score then
       liked[#liked + 1] = i
     end
   end
-  for i, repost in ipairs(redis.call('HMGET', KEYS[10], unpack(posts))) do
+  for i, repost in ipairs(values_of(KEYS[10], posts)) do
     if repost then
       reposted[#reposted + 1] = i
     end
