@@ -165,5 +165,5 @@ const (
 	pointsPerCore  = 4_000 // of all holders
 	maxLight       = 1_000 // price of a light query; a heavy one takes more than 10 ms of a core
 
-	longWrite = 500 * time.Microsecond // a write to an event stream takes about 30, unless it waits for the reader
+	longTurn = 500 * time.Microsecond // a write to an event stream takes about 30, unless it waits for the reader, and a message up to 300
 )

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"time"
 
@@ -22,7 +23,8 @@ type Shares struct {
 	long     Gates // like redis, for operations that have done much work
 	totals   *totals
 
-	writes *fair.Gate[ratelimit.Key] // number of the event streams that write, by network
+	writes   *fair.Gate[ratelimit.Key] // number of the event streams that write, by network
+	messages *fair.Gate[ratelimit.Key] // number of the messages and requests that are decoded, by network
 }
 
 // ForSeveral returns the holder of the shares of what is done once for several clients. None of them waits for the shares of another, and
@@ -41,6 +43,7 @@ func NewShares() *Shares {
 		redis:    NewGates(redisInFlight, redisOfHolder),
 		long:     NewGates(longRedisInFlight, longRedisOfHolder),
 		writes:   fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
+		messages: fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
 		totals:   newTotals(),
 	}
 }
@@ -93,12 +96,23 @@ func (s *Shares) RequestAccount(client ratelimit.Client) *fair.Account[ratelimit
 // write, because Go looks for requests that arrive only when a core has nothing else to do. The returned function has to
 // be called after the write. One that takes longer than a moment waits for its reader, and no longer counts.
 func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (done func(), err error) {
+	return turn(ctx, s.writes, client)
+}
+
+// Decode waits until a message or request of a client may be decoded, whatever it turns out to cost. Those of one network use half of the cores:
+// thousands may arrive in the same millisecond. The returned function has to be called when it is decoded and its operation has begun. What
+// takes longer than a moment waits for something else, and no longer counts.
+func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) (done func(), err error) {
+	return turn(ctx, s.messages, client)
+}
+
+func turn(ctx context.Context, gate *fair.Gate[ratelimit.Key], client ratelimit.Client) (done func(), err error) {
 	network := networkOf(client)
-	if err := s.writes.Acquire(ctx, network, 1); err != nil {
+	if err := gate.Acquire(ctx, network, 1); err != nil {
 		return nil, err //nolint:wrapcheck // ctx is done
 	}
-	leave := func() { s.writes.Release(network, 1) }
-	late := time.AfterFunc(longWrite, leave)
+	leave := func() { gate.Release(network, 1) }
+	late := time.AfterFunc(longTurn, leave)
 	return func() {
 		if late.Stop() {
 			leave()

@@ -87,11 +87,11 @@ func TestShares_EventStreamsTakeTurns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if waited := time.Since(start); waited > 2*longWrite {
+		if waited := time.Since(start); waited > 2*longTurn {
 			t.Errorf("the stream of another network waited for %v", waited)
 		}
 		done()
-		time.Sleep(101 * longWrite)
+		time.Sleep(101 * longTurn)
 		if writing := s.writes.Used(); writing != 0 {
 			t.Errorf("%d streams count, although they wait for their readers", writing)
 		}

@@ -116,18 +116,15 @@ func (s *socket) start(ctx context.Context, op *subscriber, opCtx *graphql.Opera
 	}
 }
 
-// complete stops an operation at the client's request. It reports false for an id without an operation, which is no
-// error: the end of the operation and the request may have crossed.
-func (s *socket) complete(id string) bool {
+// complete stops an operation at the client's request. An id without an operation is no error: the end of the operation and the
+// request may have crossed.
+func (s *socket) complete(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	op := s.operationLocked(id)
-	if op == nil {
-		return false
+	if op := s.operationLocked(id); op != nil {
+		s.removeLocked(op)
+		op.cancel()
 	}
-	s.removeLocked(op)
-	op.cancel()
-	return true
 }
 
 // operationLocked returns the operation with an id, or nil.

@@ -295,7 +295,7 @@ func TestProtocol_ChargesWhatStartsNothing(t *testing.T) {
 		charged("a pong", cost.Message(0), func() { c.Send(`{"type":"pong"}`) })
 		c.Subscribe("1", servertest.FeedA)
 		c.ExpectAlive()
-		charged("the end of an operation", 0, func() { c.Complete("1") })
+		charged("the end of an operation", cost.Message(0), func() { c.Complete("1") })
 
 		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
 		h.Backend.Spent.Store(&spent)

@@ -134,6 +134,11 @@ func (s *socket) handle(text []byte) {
 		s.conn.Close(closeTryLater, "the rate limit is used up")
 		return
 	}
+	done, err := s.handler.Shares.Decode(s.ctx, clients.ClientOf(s.ctx))
+	if err != nil {
+		return // the socket is closing
+	}
+	defer done()
 	m, err := parseMessage(text)
 	if err != nil {
 		s.handler.Runner.Refused(s.ctx, len(text))
@@ -154,9 +159,8 @@ func (s *socket) handle(text []byte) {
 	case "subscribe":
 		s.subscribe(m)
 	case "complete":
-		if !s.complete(*m.ID) {
-			s.handler.Runner.Pay(s.ctx, cost.Message(len(text)))
-		}
+		s.complete(*m.ID)
+		s.handler.Runner.Pay(s.ctx, cost.Message(len(text)))
 	}
 }
 
