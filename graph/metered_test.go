@@ -379,3 +379,19 @@ func TestRenderFor_ChargesEachEvent(t *testing.T) {
 		}
 	}
 }
+
+// Attack: ids that name nothing, or the same object, took nine times what they cost.
+func TestNodes_AreChargedForEachID(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	total := func(ids int) int {
+		final, response := a.ask(t.Context(), t, `{ nodes(ids: [`+strings.Repeat(`"x",`, ids)+`]) { id } }`)
+		if len(response.Errors) > 0 {
+			t.Fatal(response.Errors)
+		}
+		return final.Total - final.Document
+	}
+	if few, many := total(1), total(100); many-few < 100*rowsPerID/cost.RowsPerPoint-1 {
+		t.Errorf("100 ids cost %d, and one %d", many, few)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"retwis/graph/limits"
 	"retwis/graph/loaders"
 	"retwis/internal/auth"
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -13,11 +14,17 @@ import (
 // [*retwis.List], [*retwis.Tag], [*retwis.Session] or [*retwis.Viewer].
 type Node any
 
+// rowsPerID is how many rows the decoding of an id counts, also of one that names nothing, or an object that was read before.
+const rowsPerID = 2
+
 // nodes returns objects in the order of their global ids, with one read per type. An object is nil if it does not exist, if
 // the viewer may not see it, or if its id is malformed.
 func nodes(ctx context.Context, ids []string) ([]Node, error) {
 	if len(ids) > limits.MaxIDs {
 		return nil, badInput("too many ids: %d, the limit is %d", len(ids), limits.MaxIDs)
+	}
+	if err := cost.Walk(ctx, rowsPerID*len(ids)); err != nil {
+		return nil, err //nolint:wrapcheck // the error for the client
 	}
 	reads := make([]func() (Node, error), len(ids))
 	for i, id := range ids {

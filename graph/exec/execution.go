@@ -29,6 +29,7 @@ type execution struct {
 	lists   int // number of indices in use
 
 	buf        []byte
+	discarded  int    // bytes that were removed from buf
 	at         []step // position of the writer in the response
 	recovering bool   // something has panicked: each field is written with a recovery
 	failures   []failure
@@ -204,8 +205,8 @@ func (e *execution) resolve(wave []*instance) {
 	}
 }
 
-// maxParallel is how many instances of one response are resolved at once. A batch of a loader is smaller.
-const maxParallel = 1_000
+// maxParallel is how many instances of one response are resolved at once. A page has at most 100.
+const maxParallel = 250
 
 func (e *execution) resolveSideBySide(wave []*instance) {
 	var wg sync.WaitGroup

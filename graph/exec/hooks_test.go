@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -59,6 +61,26 @@ func TestHooks_StoppedEndsTheWave(t *testing.T) {
 	wantErrors(t, errs, ": stopped")
 	if n := called.Load(); n != maxParallel {
 		t.Errorf("called %d resolvers, want %d", n, maxParallel)
+	}
+}
+
+// Attack: what was written before an object became null, because of an error in it, was free.
+func TestHooks_WrittenCountsWhatIsDiscarded(t *testing.T) {
+	t.Parallel()
+	length := 0
+	l := newLibrary(Hooks{Written: func(_ context.Context, n int) error {
+		length = n
+		return nil
+	}})
+	name := strings.Repeat("x", 1000)
+	l.shelf = &shelf{books: slices.Repeat([]*book{{author: &author{name: name}}}, 20)}
+	l.born = func(context.Context, *author) (int, error) { return 0, errors.New("unknown") }
+	data, errs := l.run(t, `{ shelf { books { author { name born } } } }`, nil)
+	if len(errs) != 20 || strings.Contains(data, name) {
+		t.Fatalf("got %d errors and the data %.200s", len(errs), data)
+	}
+	if length < 20*len(name) {
+		t.Errorf("%d bytes were counted, want %d at least", length, 20*len(name))
 	}
 }
 

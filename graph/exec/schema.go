@@ -199,7 +199,7 @@ func (e *execution) mutation(s *selection) bool {
 		valid = valid && ok
 	}
 	if !valid {
-		e.buf = e.buf[:start]
+		e.discard(start)
 		return false
 	}
 	e.buf = append(e.buf, '}')

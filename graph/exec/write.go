@@ -59,7 +59,8 @@ func (e *execution) write(object func() bool) bool {
 	start, at := len(e.buf), len(e.at)
 	ok, panicked := e.attempt(object)
 	if panicked {
-		e.buf, e.at, e.failures = e.buf[:start], e.at[:at], e.failures[:0]
+		e.discard(start)
+		e.at, e.failures = e.at[:at], e.failures[:0]
 		e.recovering = true
 		ok = object()
 	}
@@ -94,11 +95,17 @@ func (e *execution) writeObject(s *selection, object any, next **instance) bool 
 		valid = valid && ok // go on, to report the other failures
 	}
 	if !valid {
-		e.buf = e.buf[:start]
+		e.discard(start)
 		return false
 	}
 	e.buf = append(e.buf, '}')
 	return true
+}
+
+// discard removes what was written from a length on. It counts all the same.
+func (e *execution) discard(start int) {
+	e.discarded += len(e.buf) - start
+	e.buf = e.buf[:start]
 }
 
 // checkEvery is how many bytes are written between two calls of [Hooks.Written].
@@ -107,7 +114,7 @@ const checkEvery = 16 << 10
 // checkLength notes how long the response is, and stops the writer if it has to.
 func (e *execution) checkLength() {
 	if e.stopped == nil {
-		e.stopped = e.written(e.ctx, len(e.buf))
+		e.stopped = e.written(e.ctx, len(e.buf)+e.discarded)
 	}
 	e.checkAt = len(e.buf) + checkEvery
 }
@@ -117,7 +124,8 @@ func (e *execution) writeRecovering(f *plannedField, object any, next **instance
 	start, at := len(e.buf), len(e.at)
 	defer func() {
 		if r := recover(); r != nil {
-			e.buf, e.at = e.buf[:start], e.at[:at]
+			e.discard(start)
+			e.at = e.at[:at]
 			e.fail(f, failure{err: e.op.RecoverFunc(e.ctx, r), panicked: true})
 			ok = e.writeNull(f)
 		}
@@ -228,10 +236,11 @@ func (e *execution) writeList(f *plannedField, list any, next **instance) bool {
 	}
 	switch {
 	case e.unexpectedSince(known):
-		e.buf = append(e.buf[:start], "[]"...) // gqlgen does the same
+		e.discard(start)
+		e.buf = append(e.buf, "[]"...) // gqlgen does the same
 		return true
 	case !valid:
-		e.buf = e.buf[:start]
+		e.discard(start)
 		return false
 	}
 	e.buf = append(e.buf, ']')

@@ -105,7 +105,8 @@ func attacks() map[string]attack {
 			`fragment B on Timeline { ` + strings.Repeat(`posts(after: [`+strings.Repeat("0 ", 31)+`]) { liveCursor } `, 9) + `}`, nil, limits},
 		"conflicts below two fields of one name, in several operations": {numbered(10, `query O%d { publicTimeline { ...F } } `) +
 			`fragment F on Timeline { posts { edges { node { author { ` + strings.Repeat(`id `, 40) + `} author { ` + strings.Repeat(`id: username `, 40) + `} } } } }`, nil, limits},
-		"a name behind a digit": {`mutation { createPost(input: {text: "" x: 0` + strings.Repeat("k", 30_000) + `: 0}) { edge { cursor } } }`, nil, limits},
+		"long values in nested lists": {`{ newestUsers(first: ` + strings.Repeat(`[`, 6) + `"` + strings.Repeat("\x7f", 14_500) + `"` + strings.Repeat(`]`, 6) + `) { edges { cursor } } }`, nil, limits},
+		"a name behind a digit":       {`mutation { createPost(input: {text: "" x: 0` + strings.Repeat("k", 30_000) + `: 0}) { edge { cursor } } }`, nil, limits},
 		"more conditions than a plan has": {
 			`query(` + numbered(17, `$v%d: Boolean = true `) + `) { ` + numbered(17, `... @include(if: $v%d) { __typename } `) + `}`, nil, limits},
 		"inline fragments at many positions": {

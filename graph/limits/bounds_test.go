@@ -117,6 +117,19 @@ func TestLimits_NameTheLimitOfLevels(t *testing.T) {
 	}
 }
 
+func TestLimits_NameTheLimitOfValues(t *testing.T) {
+	t.Parallel()
+	a := newAPI(graph.Options{})
+	nested := func(n int) string {
+		return `{ publicTimeline { posts(first: ` + strings.Repeat(`[`, n) + strings.Repeat(`]`, n) + `) { edges { cursor } } a: posts(first: [1, [2]]) { liveCursor } } }`
+	}
+	for n, want := range map[int]string{5: "GRAPHQL_VALIDATION_FAILED", 6: "COMPLEXITY_LIMIT_EXCEEDED"} {
+		if errs := a.run(t, nested(n), "").Errors; len(errs) == 0 || errs[0].Extensions["code"] != want {
+			t.Errorf("%d nested lists: got the errors %v, want %s", n, errs, want)
+		}
+	}
+}
+
 func TestDocumentBounds_RefuseBeforeValidation(t *testing.T) {
 	t.Parallel()
 	a := newAPI(graph.Options{})

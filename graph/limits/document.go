@@ -21,6 +21,7 @@ const (
 	maxFragments     = 20
 	maxSpreads       = 50
 	maxBraces        = 40 // nested, of selections and of values
+	maxValueBraces   = 5  // nested, of values: an error about one contains it, and each level copies it
 )
 
 // Document is a document as a client sent it, measured before it is parsed.
@@ -43,7 +44,7 @@ func ReadDocument(source string) (*Document, *gqlerror.Error) {
 	}
 	var text strings.Builder
 	text.Grow(len(source))
-	depth, deepest, longest, afterSpread := 0, 0, 0, false
+	depth, deepest, arguments, deepestValue, longest, afterSpread := 0, 0, 0, 0, 0, false
 	scan := scanner{text: source}
 	for scan.next() {
 		token := source[scan.start:scan.end]
@@ -56,7 +57,16 @@ func ReadDocument(source string) (*Document, *gqlerror.Error) {
 		case token == "{" || token == "[" || token == "(":
 			depth++
 			deepest = max(deepest, depth)
+			if token == "(" && arguments == 0 {
+				arguments = depth
+			}
+			if arguments > 0 {
+				deepestValue = max(deepestValue, depth-arguments)
+			}
 		case token == "}" || token == "]" || token == ")":
+			if depth == arguments {
+				arguments = 0
+			}
 			depth--
 		case token == "fragment" && depth <= 0:
 			d.fragments++
@@ -82,6 +92,8 @@ func ReadDocument(source string) (*Document, *gqlerror.Error) {
 		return d, tooComplex("the document spreads fragments %d times: the limit is %d", d.spreads, maxSpreads)
 	case deepest > maxBraces:
 		return d, tooComplex("the document nests %d braces and brackets: the limit is %d", deepest, maxBraces)
+	case deepestValue > maxValueBraces:
+		return d, tooComplex("a value in the document nests %d lists and objects: the limit is %d", deepestValue, maxValueBraces)
 	}
 	return d, nil
 }

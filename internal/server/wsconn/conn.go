@@ -81,13 +81,14 @@ func New(ws *websocket.Conn, shared *Shared, gzip bool, account, arrivals Accoun
 	if !gzip {
 		c.direct = newDirectWriter(c.wire.Conn)
 	}
+	c.wire.answer = func(pong []byte) { c.Enqueue(Frame{Kind: websocket.PongMessage, Data: pong}, false) }
 	ws.SetPongHandler(func(data string) error {
 		c.controlArrived(data)
 		return nil
 	})
 	ws.SetPingHandler(func(data string) error {
 		if c.controlArrived(data) {
-			c.Enqueue(Frame{Kind: websocket.PongMessage, Data: []byte(data)}, false)
+			c.wire.pong = []byte(data)
 		}
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -221,6 +222,33 @@ func TestConn_RefusesFramesWithoutText(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Attack: packets with 20 pings each were free, and took a write for each ping.
+func TestConn_AnswersPingsThatArriveTogetherOnce(t *testing.T) {
+	t.Parallel()
+	ping := func(text string) string {
+		return "\x89" + string([]byte{0x80 | byte(len(text))}) + "\x00\x00\x00\x00" + text
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c, client := open(t)
+		var pongs []string
+		client.SetPongHandler(func(text string) error {
+			pongs = append(pongs, text)
+			return nil
+		})
+		go func() { _, _, _ = client.ReadMessage() }()
+		go c.Receive(func([]byte) {})
+		for _, packet := range []string{ping("a") + ping("b") + ping("c"), ping("d"), ping("")} {
+			if _, err := client.NetConn().Write([]byte(packet)); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if want := []string{"c", "d", ""}; !slices.Equal(pongs, want) {
+			t.Errorf("got the pongs %q, want %q", pongs, want)
+		}
+	})
 }
 
 // Attack: a client provoked the end of the connection, and sent pings until it came. Each of them was handled, and none was charged.

@@ -65,6 +65,8 @@ type wire struct {
 	received, allowed int                  // bytes since the message began
 	pay               func(bytes int) bool // for compressed bytes; nil if messages are not compressed
 	dropping          bool                 // whether messages are dropped
+	pong              []byte               // due before the next read, for the last ping; nil if none is
+	answer            func(pong []byte)    // sends a pong
 }
 
 func newWire(conn net.Conn) *wire {
@@ -96,6 +98,10 @@ func (w *wire) accountForLast() error {
 	}
 	if w.pay != nil && w.last > 0 && !w.pay(w.last) {
 		return errUnpaid
+	}
+	if w.pong != nil {
+		w.answer(w.pong) // one for all pings that have arrived together, as RFC 6455 allows in section 5.5.3
+		w.pong = nil
 	}
 	if w.meter != nil {
 		w.meter.AccountFor(w.last, w.room)
