@@ -13,13 +13,13 @@ import (
 const lookupChunk = 500
 
 // lookUp reports for each post whether a set or hash of a user has it.
-func (c core) lookUp(ctx context.Context, with script.Name, key string, ids []retwis.PostID) ([]bool, error) {
+func (s *core) lookUp(ctx context.Context, with script.Name, key string, ids []retwis.PostID) ([]bool, error) {
 	var calls []rdb.Call
 	for chunk := range slices.Chunk(ids, lookupChunk) {
 		calls = append(calls, rdb.Call{Script: with, Keys: []string{key}, Args: textArgs(chunk)})
 	}
 	var found []bool
-	for _, result := range c.db.DoAll(ctx, calls) {
+	for _, result := range s.db.DoAll(ctx, calls) {
 		reply, err := result.Slice()
 		if err != nil {
 			return nil, err
