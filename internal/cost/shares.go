@@ -99,8 +99,8 @@ func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (done func(
 	return turn(ctx, s.writes, client)
 }
 
-// Decode waits until a message or request of a client may be decoded, whatever it turns out to cost. Those of one network use half of the cores:
-// thousands may arrive in the same millisecond. The returned function has to be called when it is decoded and its operation has begun. What
+// Decode waits until a message, ping or request of a client may be handled, whatever it turns out to cost. Those of one network use half of the
+// cores: thousands may arrive in the same millisecond. The returned function has to be called when it is decoded and its operation has begun. What
 // takes longer than a moment waits for something else, and no longer counts.
 func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) (done func(), err error) {
 	return turn(ctx, s.messages, client)

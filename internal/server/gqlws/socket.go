@@ -122,6 +122,15 @@ func (s *socket) payCompressed(bytes int) bool {
 	return s.handler.Runner.Admit(s.ctx, bytes, 0, cost.Inflated(bytes)) == nil
 }
 
+// Turn implements [wsconn.Turns].
+func (s *socket) Turn() (done func()) {
+	done, err := s.handler.Shares.Decode(s.ctx, clients.ClientOf(s.ctx))
+	if err != nil {
+		return func() {} // the socket is closing
+	}
+	return done
+}
+
 // handle processes one message.
 func (s *socket) handle(text []byte) {
 	defer func() {
@@ -134,11 +143,7 @@ func (s *socket) handle(text []byte) {
 		s.conn.Close(closeTryLater, "the rate limit is used up")
 		return
 	}
-	done, err := s.handler.Shares.Decode(s.ctx, clients.ClientOf(s.ctx))
-	if err != nil {
-		return // the socket is closing
-	}
-	defer done()
+	defer s.Turn()()
 	m, err := parseMessage(text)
 	if err != nil {
 		s.handler.Runner.Refused(s.ctx, len(text))

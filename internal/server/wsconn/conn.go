@@ -61,6 +61,7 @@ type Conn struct {
 	wire     *wire
 	account  Account            // of the bytes that wait for the client
 	arrivals Account            // of the large message that is arriving
+	turns    Turns              // of pongs; nil if they do not wait
 	cancel   context.CancelFunc // ends what runs for the connection, once it starts to close
 }
 
@@ -81,14 +82,13 @@ func New(ws *websocket.Conn, shared *Shared, gzip bool, account, arrivals Accoun
 	if !gzip {
 		c.direct = newDirectWriter(c.wire.Conn)
 	}
-	c.wire.answer = func(pong []byte) { c.Enqueue(Frame{Kind: websocket.PongMessage, Data: pong}, false) }
 	ws.SetPongHandler(func(data string) error {
 		c.controlArrived(data)
 		return nil
 	})
 	ws.SetPingHandler(func(data string) error {
 		if c.controlArrived(data) {
-			c.wire.pong = []byte(data)
+			c.wire.before = func() { c.answer(data) }
 		}
 		return nil
 	})
@@ -111,6 +111,21 @@ func (c *Conn) controlArrived(data string) bool {
 	}
 	c.wire.control(len(data))
 	return true
+}
+
+// Turns make a connection wait until it may work, so that thousands of them that wake at once leave cores to others. The returned function has to
+// be called afterwards.
+type Turns interface{ Turn() (done func()) }
+
+// TakeTurns makes the connection answer pings in turn.
+func (c *Conn) TakeTurns(turns Turns) { c.turns = turns }
+
+// answer sends one pong for all pings that have arrived together, of which it gets the last, as RFC 6455 allows in section 5.5.3.
+func (c *Conn) answer(ping string) {
+	if c.turns != nil {
+		defer c.turns.Turn()()
+	}
+	c.Enqueue(Frame{Kind: websocket.PongMessage, Data: []byte(ping)}, false)
 }
 
 // Pinged counts a ping, or another message that starts nothing. A client may send [maxPings] of them at once, and one per

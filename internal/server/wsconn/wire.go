@@ -65,8 +65,7 @@ type wire struct {
 	received, allowed int                  // bytes since the message began
 	pay               func(bytes int) bool // for compressed bytes; nil if messages are not compressed
 	dropping          bool                 // whether messages are dropped
-	pong              []byte               // due before the next read, for the last ping; nil if none is
-	answer            func(pong []byte)    // sends a pong
+	before            func()               // called before the next read; nil if nothing is to be done
 }
 
 func newWire(conn net.Conn) *wire {
@@ -99,9 +98,9 @@ func (w *wire) accountForLast() error {
 	if w.pay != nil && w.last > 0 && !w.pay(w.last) {
 		return errUnpaid
 	}
-	if w.pong != nil {
-		w.answer(w.pong) // one for all pings that have arrived together, as RFC 6455 allows in section 5.5.3
-		w.pong = nil
+	if w.before != nil {
+		w.before()
+		w.before = nil
 	}
 	if w.meter != nil {
 		w.meter.AccountFor(w.last, w.room)
