@@ -78,7 +78,9 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 		NewContext: func(op *graphql.OperationContext) any { return newExecutionContext(op, generated, nil) },
 		Hooks:      hooks(),
 		Documents:  documents,
-		TooLarge:   limits.ErrTooLarge, NullCondition: limits.ErrNullCondition,
+		TooLarge:   limits.ErrTooLarge,
+
+		NullCondition: limits.ErrNullCondition,
 	})
 	e := executor.New(planned)
 	if options.Unplanned {

@@ -30,8 +30,8 @@ type Hooks struct {
 	// the error is one of the response.
 	Stopped func(ctx context.Context) error
 
-	// Written is called while a response is being written, with its length in bytes so far, those of discarded objects included. If it fails, the rest is not
-	// written, the data of the response is null, and the error is one of the response.
+	// Written is called while a response is being written, with its length in bytes so far, those of discarded objects included. If it
+	// fails, the rest is not written, the data of the response is null, and the error is one of the response.
 	Written func(ctx context.Context, length int) error
 }
 

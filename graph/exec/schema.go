@@ -17,6 +17,7 @@ type Config struct {
 	Hooks      Hooks
 	Documents  *DocumentCache
 	TooLarge   error // the error of operations that expand to too much
+
 	// NullCondition returns the error of an operation with a @skip or @include whose variable is null.
 	NullCondition func(variable string) error
 }
