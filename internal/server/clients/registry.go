@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -64,7 +65,7 @@ type Registry struct {
 	mu         sync.Mutex
 	draining   bool
 	open       map[Client]struct{}
-	byUser     map[retwis.UserID]map[Client]struct{}
+	byUser     map[retwis.UserID][]Client
 	admissions map[*admission]struct{}
 }
 
@@ -74,7 +75,7 @@ func NewRegistry(opts Options) *Registry {
 		opts:       opts,
 		checkAll:   make(chan struct{}, 1),
 		open:       map[Client]struct{}{},
-		byUser:     map[retwis.UserID]map[Client]struct{}{},
+		byUser:     map[retwis.UserID][]Client{},
 		admissions: map[*admission]struct{}{},
 	}
 	r.ticker = ticker{every: tickInterval(opts.PingEvery, opts.PongWait), tick: r.tick}
@@ -120,7 +121,8 @@ func (r *Registry) Remove(c Client) {
 		r.ticker.stop()
 	}
 	user := c.User().Identity.User
-	if delete(r.byUser[user], c); len(r.byUser[user]) == 0 {
+	r.byUser[user] = slices.DeleteFunc(r.byUser[user], func(other Client) bool { return other == c })
+	if len(r.byUser[user]) == 0 {
 		delete(r.byUser, user)
 	}
 }

@@ -3,7 +3,6 @@ package clients
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -50,10 +49,7 @@ func (r *Registry) Admit(ctx context.Context, c Client, credentials Credentials)
 		return false, retwis.ErrUnauthenticated
 	}
 	*c.User() = Visitor{who, credentials.Token}
-	if r.byUser[who.User] == nil {
-		r.byUser[who.User] = map[Client]struct{}{}
-	}
-	r.byUser[who.User][c] = struct{}{}
+	r.byUser[who.User] = append(r.byUser[who.User], c)
 	r.mu.Unlock()
 	if a.recheck {
 		_, err = r.readSession(ctx, c)
@@ -83,7 +79,7 @@ func (r *Registry) SessionEnded(end retwis.SessionEnd) {
 		a.ended = append(a.ended, end)
 	}
 	var affected []Client
-	for c := range r.byUser[end.User] {
+	for _, c := range r.byUser[end.User] {
 		if c.User().Identity.EndedBy(end) {
 			affected = append(affected, c)
 		}
@@ -135,7 +131,7 @@ func (r *Registry) checkAllSessions(ctx context.Context) bool {
 	r.mu.Lock()
 	var admitted []Client
 	for _, clients := range r.byUser {
-		admitted = slices.AppendSeq(admitted, maps.Keys(clients))
+		admitted = append(admitted, clients...)
 	}
 	r.mu.Unlock()
 
