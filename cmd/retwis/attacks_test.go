@@ -280,20 +280,25 @@ func postsToEventStreams(timeline string) attack {
 		if number > 0 {
 			return readStreams(ctx, url, address, subscription(timeline), readToEnd)
 		}
-		return postSlowly(ctx, url, address, "hi")
+		return postSlowly(ctx, url, address, registerAt(ctx, url, address), "hi")
 	}
 }
 
 // eventsOfManySelections returns an attack whose first connection posts five times a second, and whose others read event streams with
 // these posts. Each of them selects something else that takes much work, so that no two share the events.
 func eventsOfManySelections(timeline string) attack {
+	registered := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(registered) })
 	return func(ctx context.Context, url, address string, number int) int64 {
 		if number > 0 {
+			<-registered // before the subscriptions use up the budget of the network
 			selected := muchOfAPost(fmt.Sprintf("c%d", number))
 			return readStreams(ctx, url, address, `{"query": "subscription { timelineEvents(timelineId: \"`+timeline+
 				`\") { ... on PostAdded { edge { node { `+selected+` } } } } }"}`, readToEnd)
 		}
-		return postSlowly(ctx, url, address, manyTags())
+		token := registerAt(ctx, url, address)
+		begin()
+		return postSlowly(ctx, url, address, token, manyTags())
 	}
 }
 
@@ -345,9 +350,8 @@ func manyTags() string {
 	return text.String()
 }
 
-// postSlowly posts five times a second as a user of its own.
-func postSlowly(ctx context.Context, url, address, text string) (refused int64) {
-	token := registerAt(ctx, url, address)
+// postSlowly posts five times a second.
+func postSlowly(ctx context.Context, url, address, token, text string) (refused int64) {
 	return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
 		time.Sleep(200 * time.Millisecond)
 		return post(ctx, c, url, token, text, "__typename")
