@@ -294,8 +294,8 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 		}
 		refused := func(ctx context.Context) error {
 			_, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: other, Text: "#three", IdempotencyKey: "used"})
-			if err != nil && !errors.Is(err, retwis.FieldError(retwis.CodeInvalid, "idempotencyKey", "")) {
-				return err
+			if !errors.Is(err, retwis.FieldError(retwis.CodeInvalid, "idempotencyKey", "")) {
+				return fmt.Errorf("the post is not refused: %w", err)
 			}
 			return nil
 		}

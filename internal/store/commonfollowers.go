@@ -132,12 +132,9 @@ func parseIntersection(part intersection, result *redis.Cmd) (intersection, []ed
 	return part, edges, int(common), nil
 }
 
-// How known followers are looked up. A command searches a packed set from the beginning for each user, and a script reads it once, which takes
-// less for many users.
-const (
-	fewKnown   = 16  // users whom a command looks up
-	knownChunk = 500 // users whom a script looks up in one call
-)
+// fewKnown is how many users a command looks up. It searches a packed set from the beginning for each of them, and a script reads it once, which
+// takes less for many users.
+const fewKnown = 16
 
 // KnownFollowers returns one page of the followers of a user that the viewer also follows, newest follow of the user
 // first, with its time. The total is exact. A cursor of another connection is [retwis.ErrBadCursor].
@@ -183,10 +180,8 @@ func (s *Follows) knownFollowers(ctx context.Context, of, viewer retwis.UserID) 
 			few[p] = pipe.ZMScore(ctx, followers, texts(users)...)
 			continue
 		}
-		for chunk := range slices.Chunk(users, knownChunk) {
-			asked = append(asked, chunk)
-			calls = append(calls, rdb.Call{Script: script.LookUpScores, Keys: []string{followers}, Args: textArgs(chunk)})
-		}
+		asked = slices.AppendSeq(asked, slices.Chunk(users, lookupChunk))
+		calls = append(calls, lookUpCalls(script.LookUpScores, followers, users)...)
 	}
 	_, _ = pipe.Exec(ctx) // every result holds its own error
 	for p, result := range few {
@@ -201,11 +196,10 @@ func (s *Follows) knownFollowers(ctx context.Context, of, viewer retwis.UserID) 
 		}
 	}
 	for n, result := range s.db.DoAll(ctx, calls) {
-		reply, err := result.Slice()
+		scores, err := lookedUp(result)
 		if err != nil {
 			return nil, fmt.Errorf("look up followers: %w", err)
 		}
-		scores, _ := reply[0].([]any)
 		for i, score := range scores {
 			if at := rdb.Score(score); at > 0 {
 				found = append(found, edge{at, asked[n][i]})

@@ -102,7 +102,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 }
 
 // chargeForLists charges for the delivery of a new post or repost to the lists that contain its author, in partitions whose
-// numbers a script returned. If it cannot count them, it charges nothing, because the post exists.
+// numbers a script returned. Lists that it cannot count are free, because the post exists.
 func (s *Posts) chargeForLists(ctx context.Context, author retwis.UserID, partitions string) {
 	if partitions == "" || cost.Of(ctx) == nil {
 		return
