@@ -101,9 +101,13 @@ func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (done func(
 
 // Decode waits until a message, ping or request of a client may be handled, whatever it turns out to cost. Those of one network use half of the
 // cores: thousands may arrive in the same millisecond. The returned function has to be called when it is decoded and its operation has begun. What
-// takes longer than a moment waits for something else, and no longer counts.
-func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) (done func(), err error) {
-	return turn(ctx, s.messages, client)
+// takes longer than a moment waits for something else, and no longer counts. If the client leaves, Decode does not wait.
+func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) (done func()) {
+	done, err := turn(ctx, s.messages, client)
+	if err != nil {
+		return func() {}
+	}
+	return done
 }
 
 func turn(ctx context.Context, gate *fair.Gate[ratelimit.Key], client ratelimit.Client) (done func(), err error) {

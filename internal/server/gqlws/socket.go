@@ -123,13 +123,7 @@ func (s *socket) payCompressed(bytes int) bool {
 }
 
 // Turn implements [wsconn.Turns].
-func (s *socket) Turn() (done func()) {
-	done, err := s.handler.Shares.Decode(s.ctx, clients.ClientOf(s.ctx))
-	if err != nil {
-		return func() {} // the socket is closing
-	}
-	return done
-}
+func (s *socket) Turn() (done func()) { return s.handler.Shares.Decode(s.ctx, clients.ClientOf(s.ctx)) }
 
 // handle processes one message.
 func (s *socket) handle(text []byte) {

@@ -32,7 +32,7 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		if refusal := x.admit(x.read, 0); refusal != nil { // it was charged with the header
 			return nil, refusal
 		}
-		defer x.decode()()
+		defer x.api.Shares.Decode(x.R.Context(), clients.ClientOf(x.R.Context()))()
 		params, err = decodeQuery(x.R.URL.RawQuery)
 	case http.MethodPost:
 		// A body of this type needs a preflight to be sent across origins; the check of the
@@ -48,7 +48,7 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		if refusal := x.admit(len(body), cost.Received(len(body))); refusal != nil {
 			return nil, refusal
 		}
-		defer x.decode()()
+		defer x.api.Shares.Decode(x.R.Context(), clients.ClientOf(x.R.Context()))()
 		params, err = DecodeParams(body)
 	default:
 		x.W.Header().Set("Allow", allowedMethods)
@@ -59,15 +59,6 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 	}
 	params.Headers = x.R.Header
 	return params, nil
-}
-
-// decode waits until the parameters may be decoded. The returned function has to be called afterwards.
-func (x *Exchange) decode() (done func()) {
-	done, err := x.api.Shares.Decode(x.R.Context(), clients.ClientOf(x.R.Context()))
-	if err != nil {
-		return func() {} // the client is gone
-	}
-	return done
 }
 
 // admit charges the network of the client for the parameters before they are decoded. If the network has no budget, which others may have
