@@ -104,7 +104,10 @@ func (g *Groups) Deliveries() int64 { return g.counts.deliveries.Load() }
 // Join makes m the subscription of a client, which sends its events to a recipient: a member of the group of its operation. It is
 // called once, before the subscription starts. It fails if the client has subscriptions with too many different selections.
 func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.Client, to Recipient) error {
-	shared, perViewer := g.runner.RenderGroup(op)
+	shared, perViewer, err := g.runner.RenderGroup(g.ctx, op)
+	if err != nil {
+		return err
+	}
 	key := groupKey{operation: shared}
 	if shared == "" {
 		return errTooLong

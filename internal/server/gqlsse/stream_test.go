@@ -99,7 +99,9 @@ func TestHandler_RefusesRequests(t *testing.T) {
 			"no JSON":       {"{", "malformed", http.StatusBadRequest, nil},
 			"no session":    {`{"query":"{ hello }"}`, "UNAUTHENTICATED", http.StatusUnauthorized, []string{"Authorization: Bearer x"}},
 			"no such field": {`{"query":"{ nothing }"}`, "event: next\ndata: {\"errors\":", http.StatusOK, nil},
-			"not allowed":   {`{"query":"subscription { timeline(name: \"private\") { text } }"}`, "FORBIDDEN", http.StatusOK, nil},
+			"a panic": {`{"query":"subscription { timeline(name: \"news\") { text } } # panics when it starts"}`,
+				`"message":"internal error"`, http.StatusOK, nil},
+			"not allowed": {`{"query":"subscription { timeline(name: \"private\") { text } }"}`, "FORBIDDEN", http.StatusOK, nil},
 		} {
 			w, body := h.Do(http.MethodPost, "", tt.body, append(tt.headers, servertest.AcceptEvents, "Content-Type: application/json")...)
 			if w.StatusCode != tt.status || !strings.Contains(body, tt.want) {

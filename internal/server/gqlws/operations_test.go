@@ -2,6 +2,7 @@ package gqlws_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -73,14 +74,16 @@ func TestProtocol_HidesPanics(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
 		c := h.Ready("")
-		c.Subscribe("1", `{ panics }`)
-		got := c.Read()
-		if !strings.HasPrefix(got, `{"type":"error","payload":[{"message":"internal error","extensions":{"code":"INTERNAL_SERVER_ERROR","id":`) ||
-			strings.Contains(got, "cheese") {
-			h.Errorf("got %s", got)
-		}
-		if !strings.Contains(h.Logs.String(), "out of cheese") {
-			h.Error("the log lacks the cause")
+		for i, query := range []string{`{ panics }`, `subscription { timeline(name: "news") { text } } # panics when it starts`} {
+			c.Subscribe(strconv.Itoa(i), query)
+			got := c.Read()
+			if !strings.HasPrefix(got, `{"type":"error","payload":[{"message":"internal error","extensions":{"code":"INTERNAL_SERVER_ERROR","id":`) ||
+				strings.Contains(got, "cheese") {
+				h.Errorf("got %s", got)
+			}
+			if strings.Count(h.Logs.String(), "out of cheese") != i+1 {
+				h.Error("the log lacks the cause")
+			}
 		}
 		c.ExpectAlive()
 	})

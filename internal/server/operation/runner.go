@@ -204,9 +204,15 @@ func (r *Runner) Render(
 	return response, nil
 }
 
-// RenderGroup is [Executor.RenderGroup].
-func (r *Runner) RenderGroup(op *graphql.OperationContext) (key string, perViewer bool) {
-	return r.Executor.RenderGroup(op)
+// RenderGroup is [Executor.RenderGroup]. It fails if that panics.
+func (r *Runner) RenderGroup(ctx context.Context, op *graphql.OperationContext) (key string, perViewer bool, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = r.Panicked(ctx, "compare a subscription", value).Errors[0]
+		}
+	}()
+	key, perViewer = r.Executor.RenderGroup(op)
+	return key, perViewer, nil
 }
 
 // Failed returns the response for a subscription whose source ended it with an error.
@@ -216,7 +222,11 @@ func (r *Runner) Failed(ctx context.Context, op *graphql.OperationContext, reaso
 			response = r.Panicked(ctx, "present the end of a subscription", value)
 		}
 	}()
-	return r.Executor.DispatchError(graphql.WithOperationContext(ctx, op), gqlerror.List{gqlerror.Wrap(reason)})
+	shown, ok := errors.AsType[*gqlerror.Error](reason)
+	if !ok {
+		shown = gqlerror.Wrap(reason)
+	}
+	return r.Executor.DispatchError(graphql.WithOperationContext(ctx, op), gqlerror.List{shown})
 }
 
 // Panicked logs a panic and returns the response of the operation that panicked.
