@@ -104,17 +104,18 @@ func completeMessage(tail []byte) []byte { return append([]byte(`{"type":"comple
 // in any case, and whether there is one. Null and the empty string are none.
 func authorizationOf(payload json.RawMessage) (value string, ok bool) {
 	var fields struct {
-		Authorization any `json:"authorization"` // matches in any case
+		Authorization json.RawMessage `json:"authorization"` // matches in any case
 	}
 	if len(payload) == 0 || json.Unmarshal(payload, &fields) != nil {
 		return "", false
 	}
-	switch v := fields.Authorization.(type) {
-	case nil:
+	switch text := fields.Authorization; {
+	case len(text) == 0 || bytes.Equal(text, []byte("null")):
 		return "", false
-	case string:
-		return v, v != ""
-	default:
+	case text[0] != '"':
 		return "", true // certainly no token
+	default:
+		err := json.Unmarshal(text, &value)
+		return value, err == nil && value != ""
 	}
 }

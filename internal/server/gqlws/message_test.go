@@ -16,6 +16,8 @@ func TestAuthorizationOf_ReadsThePayload(t *testing.T) {
 		{`{"Authorization":"Bearer x"}`, "Bearer x", true},
 		{`{"AUTHORIZATION":"Bearer x"}`, "Bearer x", true},
 		{`{"authorization":1}`, "", true},
+		{`{"authorization":["Bearer x"]}`, "", true},
+		{`{"authorization":"Bearer \u0078"}`, "Bearer x", true},
 		{`{"authorization":null}`, "", false},
 		{`{"authorization":""}`, "", false},
 		{`{"token":"x"}`, "", false},

@@ -61,6 +61,9 @@ const (
 	maxAcceptBytes = 512
 )
 
+// maxQuality is the length of a quality value, in bytes.
+const maxQuality = 18
+
 // acceptRanges parses the first [maxRanges] ranges of the Accept header in its first [maxAcceptBytes]. A range that is malformed, or that
 // asks for another charset than UTF-8, matches no type.
 func acceptRanges(values []string) []acceptRange {
@@ -86,9 +89,14 @@ func acceptRanges(values []string) []acceptRange {
 	return ranges
 }
 
+// parseQuality parses a weight of RFC 9110, section 12.4.2, with any number of decimals up to [maxQuality]. It accepts no exponent: reading
+// a number that a float64 cannot hold takes very long.
 func parseQuality(text string) (float64, bool) {
-	if text == "" {
+	switch {
+	case text == "":
 		return 1, true
+	case len(text) > maxQuality || strings.Trim(text, "0123456789.") != "":
+		return 0, false
 	}
 	q, err := strconv.ParseFloat(text, 64)
 	return q, err == nil && q >= 0 && q <= 1

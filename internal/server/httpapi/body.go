@@ -113,7 +113,7 @@ func (x *Exchange) readBody() ([]byte, *Refusal) {
 		release, ok := x.api.Shares.Receive(clients.ClientOf(x.R.Context()), MaxBody)
 		if !ok {
 			x.W.Header().Set("Connection", "close") // the rest will not be read
-			x.api.Runner.Executor.Spend(x.R.Context(), cost.PerRequest+cost.Received(len(body)))
+			x.api.Runner.Pay(x.R.Context(), cost.PerRequest+cost.Received(len(body)))
 			return nil, &Refusal{http.StatusTooManyRequests, operation.RateLimited(1, "too many large requests of your network are arriving").Errors[0]}
 		}
 		defer release()
