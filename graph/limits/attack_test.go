@@ -101,8 +101,23 @@ func attacks() map[string]attack {
 		"arguments that are compared": {`{ publicTimeline { ` + strings.Repeat(`... { `, 10) +
 			strings.Repeat(`posts(after: {`+numbered(31, "k%d: 0 ")+`}) { liveCursor } `, 9) + strings.Repeat(`} `, 10) + `} }`, nil, limits},
 		"arguments that are compared across fragments": {`{ publicTimeline { ...A ...B } } ` + numbered(8, "fragment F%d on Timeline { id } ") +
-			`fragment A on Timeline { ` + strings.Repeat(`posts(after: [`+strings.Repeat("0 ", 31)+`]) { liveCursor } `, 9) + `} ` +
-			`fragment B on Timeline { ` + strings.Repeat(`posts(after: [`+strings.Repeat("0 ", 31)+`]) { liveCursor } `, 9) + `}`, nil, limits},
+			`fragment A on Timeline { ` + strings.Repeat(`posts(after: [`+strings.Repeat("0 ", 31)+`]) { liveCursor } `, 16) + `} ` +
+			`fragment B on Timeline { ` + strings.Repeat(`posts(after: [`+strings.Repeat("0 ", 31)+`]) { liveCursor } `, 16) + `}`, nil, limits},
+		"arguments of one name": {`{ ` + strings.Repeat(`... { `, 17) +
+			`newestUsers(` + strings.Repeat(`after: {b: 1} `, 136) + `after: {b: 2}) { __typename } ` +
+			`newestUsers(` + strings.Repeat(`after: {b: 2} `, 136) + `after: {b: 1}) { __typename } ` + strings.Repeat(`} `, 18), nil, limits},
+		"fields compared with a fragment in each of the fragments around them": {`{ ` + strings.Repeat(`... { `, 18) + `viewer { ` + strings.Repeat(`id `, 49) + `} ...F ` +
+			strings.Repeat(`} `, 19) + `fragment F on Query { viewer { ` + strings.Repeat(`id `, 49) + `} }`, nil, limits},
+		"the same in one fragment that spreads itself": {`{ ...F } fragment F on Query { ` + strings.Repeat(`... { `, 18) + `viewer { ` + strings.Repeat(`id `, 99) + `} ...F ` +
+			strings.Repeat(`} `, 19), nil, limits},
+		"spreads compared with each other in each of the fragments around them": {`{ ` + strings.Repeat(`... { `, 17) + numbered(20, `...F%d `) + numbered(20, `...F%d `) +
+			strings.Repeat(`} `, 18) + numbered(20, `fragment F%d on Query { viewer { id } } `), nil, limits},
+		"numbers too small for a float":        {`{ publicTimeline { posts { edges { node { likers(first: 1, after: [` + strings.Repeat(`1e-310 `, 1900) + `]) { totalCount } } } } } }`, nil, limits},
+		"numbers too large for a float":        {`query($v: [Float] = [` + strings.Repeat(`9e308 `, 500) + `]) { newestUsers(after: {x: $v}) { __typename } }`, nil, limits},
+		"numbers between two floats":           {`subscription { timelineEvents(filter: {sample: 898846567431158053651e287}) { cursor } }`, nil, limits},
+		"an integer too large for an argument": {`{ publicTimeline { posts(after: 99999999999999999999) { liveCursor } } }`, nil, limits},
+		"variables that are too small for a float": {`query($v: [Float]) { newestUsers(after: {x: $v}) { __typename } }`,
+			map[string]any{"v": slices.Repeat([]any{json.Number("1e-310")}, 990)}, limits},
 		"conflicts below two fields of one name, in several operations": {numbered(10, `query O%d { publicTimeline { ...F } } `) +
 			`fragment F on Timeline { posts { edges { node { author { ` + strings.Repeat(`id `, 40) + `} author { ` + strings.Repeat(`id: username `, 40) + `} } } } }`, nil, limits},
 		"long values in nested lists": {`{ newestUsers(first: ` + strings.Repeat(`[`, 6) + `"` + strings.Repeat("\x7f", 14_500) + `"` + strings.Repeat(`]`, 6) + `) { edges { cursor } } }`, nil, limits},

@@ -13,16 +13,14 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Bounds of a parsed document. Validation compares all fields of the same name, again at every level of nested fragments,
-// and searches for similar names for each unknown one. Without bounds a few kilobytes could keep it busy for seconds.
+// Bounds of a parsed document. Validation compares fields of the same name, see comparisons, and searches for similar names for each unknown one.
+// Without bounds a few kilobytes could keep it busy for seconds.
 const (
 	maxOperations = 10
 	maxSelections = 500
-	maxNesting    = 20     // within one operation or fragment, inline fragments included
-	maxValues     = 1_000  // of all variables; checking a list of ids costs as much as reading some
-	maxRepeats    = 10_000 // sum over all names of the number of their fields times the sum of the sizes of these
-	maxCompared   = 20_000 // pairs of fields, see comparisons, times operations and fragments: validation compares them again for each that leads to them
-	maxConditions = 16     // different variables in @skip and @include; as many as an operation with plans may have
+	maxNesting    = 20    // within one operation or fragment, inline fragments included
+	maxValues     = 1_000 // of all variables; checking a list of ids costs as much as reading some
+	maxConditions = 16    // different variables in @skip and @include; as many as an operation with plans may have
 )
 
 // ErrTooLarge is the error of an operation that expands to more fields than can be planned.
@@ -35,10 +33,13 @@ func ErrNullCondition(variable string) error {
 	return retwis.Errorf(retwis.CodeBadUserInput, "the variable $%s decides a @skip or @include, but is null: send true or false", variable)
 }
 
-// CheckVariables refuses variables that hold very many values.
+// CheckVariables refuses variables that hold very many values, or a number out of bounds.
 func CheckVariables(variables map[string]any) *gqlerror.Error {
 	if cost.CountValues(variables, maxValues) > maxValues {
 		return tooComplex("the variables contain too many values: the limit is %d", maxValues)
+	}
+	if hasUnusualNumber(variables) {
+		return tooComplex("a number in the variables is out of bounds: %s", numberBounds)
 	}
 	return nil
 }
@@ -79,16 +80,12 @@ func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 	if n := len(doc.Operations); n > maxOperations {
 		return tooComplex("the document has %d operations: the limit is %d", n, maxOperations)
 	}
-	shape := documentShape{names: map[string]repeated{}, conditions: map[string]bool{}}
+	shape := documentShape{conditions: map[string]bool{}}
 	for _, operation := range doc.Operations {
 		shape.add(operation.SelectionSet, 1)
 	}
 	for _, fragment := range doc.Fragments {
 		shape.add(fragment.SelectionSet, 1)
-	}
-	repeats := 0
-	for _, name := range shape.names {
-		repeats += name.fields * name.size
 	}
 	switch {
 	case shape.nesting > maxNesting:
@@ -97,8 +94,8 @@ func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 		return tooComplex("the document has %d selections: the limit is %d", shape.selections, maxSelections)
 	case len(shape.conditions) > maxConditions:
 		return tooComplex("the document has %d variables in @skip and @include: the limit is %d", len(shape.conditions), maxConditions)
-	case repeats > maxRepeats, shape.compared*(len(doc.Operations)+len(doc.Fragments)) > maxCompared:
-		return tooComplex("the document repeats the same fields too often")
+	case comparisons(doc) > maxComparisons:
+		return tooComplex("the document repeats the same fields too often, in one selection set or in fragments that are spread together")
 	}
 	return checkOperations(doc)
 }
@@ -107,30 +104,7 @@ func checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 type documentShape struct {
 	selections int
 	nesting    int
-	names      map[string]repeated // fields per response name
-	compared   int                 // pairs of fields in all selection sets
-	conditions map[string]bool     // variables in directives
-}
-
-// repeated counts fields of the same response name.
-type repeated struct{ fields, size int }
-
-// sizeOf returns how long it takes to compare a field with another one: with each pair, their arguments are compared, too.
-func sizeOf(field *ast.Field) int {
-	size := 1
-	for _, argument := range field.Arguments {
-		size += valuesIn(argument.Value)
-	}
-	return size
-}
-
-// valuesIn counts a value and those in it.
-func valuesIn(value *ast.Value) int {
-	n := 1
-	for _, child := range value.Children {
-		n += valuesIn(child.Value)
-	}
-	return n
+	conditions map[string]bool // variables in directives
 }
 
 // add adds a selection set. It goes no deeper than the document may.
@@ -144,8 +118,6 @@ func (s *documentShape) add(set ast.SelectionSet, nesting int) {
 		switch selection := selection.(type) {
 		case *ast.Field:
 			s.condition(selection.Directives)
-			name := s.names[selection.Alias]
-			s.names[selection.Alias] = repeated{name.fields + 1, name.size + sizeOf(selection)}
 			if len(selection.SelectionSet) > 0 {
 				s.add(selection.SelectionSet, nesting+1)
 			}
@@ -154,41 +126,6 @@ func (s *documentShape) add(set ast.SelectionSet, nesting int) {
 			s.add(selection.SelectionSet, nesting+1)
 		case *ast.FragmentSpread:
 			s.condition(selection.Directives)
-		}
-	}
-	s.compared += comparisons(set)
-}
-
-// comparisons returns how many pairs of fields, times their sizes, validation compares in selection sets that it merges, with their inline fragments
-// expanded. It compares each field with the others of the same response name, both ways here, and then the selections of these.
-func comparisons(sets ...ast.SelectionSet) int {
-	byName := map[string][]*ast.Field{}
-	for _, set := range sets {
-		expand(set, byName)
-	}
-	sum := 0
-	for _, fields := range byName {
-		size := 0
-		selections := make([]ast.SelectionSet, len(fields))
-		for i, field := range fields {
-			size += sizeOf(field)
-			selections[i] = field.SelectionSet
-		}
-		if len(fields) > 1 {
-			sum += (len(fields)-1)*size + comparisons(selections...)
-		}
-	}
-	return sum
-}
-
-// expand adds the fields of a selection set by response name, with its inline fragments expanded.
-func expand(set ast.SelectionSet, fields map[string][]*ast.Field) {
-	for _, selection := range set {
-		switch selection := selection.(type) {
-		case *ast.Field:
-			fields[selection.Alias] = append(fields[selection.Alias], selection)
-		case *ast.InlineFragment:
-			expand(selection.SelectionSet, fields)
 		}
 	}
 }

@@ -28,6 +28,8 @@ func TestLimits_AcceptOperations(t *testing.T) {
 		{"20 lists with 20 members and 20 posts each", `{ viewer { lists { edges { cursor node { id name owner { username } createdAt
 			members { totalCount edges { followedAt node { id username } } }
 			timeline { id posts { edges { node { id text } } } } } } } } }`, ""},
+		{"20 components with fragments of the same fields", `{ publicTimeline { posts(first: 20) { edges { node { ` + numbered(20, `...F%d `) + ` } } } } } ` +
+			numbered(20, `fragment F%d on Post { id text createdAt likeCount author { id username displayName bio } }`), ""},
 		{"100 nodes", `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Post { id text ` + everyField + ` } } }`,
 			`{"ids": ["` + strings.Repeat(`a", "`, 99) + `a"]}`},
 		{"15 fields deep", nest(15), ""},

@@ -44,7 +44,7 @@ func ReadDocument(source string) (*Document, *gqlerror.Error) {
 	}
 	var text strings.Builder
 	text.Grow(len(source))
-	depth, deepest, arguments, deepestValue, longest, afterSpread := 0, 0, 0, 0, 0, false
+	depth, deepest, arguments, deepestValue, longest, afterSpread, unusualNumber := 0, 0, 0, 0, 0, false, false
 	scan := scanner{text: source}
 	for scan.next() {
 		token := source[scan.start:scan.end]
@@ -73,8 +73,11 @@ func ReadDocument(source string) (*Document, *gqlerror.Error) {
 		case afterSpread && isNameStart(token[0]) && token != "on":
 			d.spreads++
 		}
-		if isNameStart(token[0]) {
+		switch {
+		case isNameStart(token[0]):
 			longest = max(longest, len(token))
+		case token[0] == '-' || isDigit(token[0]):
+			unusualNumber = unusualNumber || isUnusual(token)
 		}
 		afterSpread = token == "..."
 	}
@@ -84,6 +87,8 @@ func ReadDocument(source string) (*Document, *gqlerror.Error) {
 	switch {
 	case longest > maxName:
 		return d, tooComplex("a name in the document has %d bytes: the limit is %d", longest, maxName)
+	case unusualNumber:
+		return d, tooComplex("a number in the document is out of bounds: %s", numberBounds)
 	case d.tokens > maxTokens:
 		return d, tooComplex("the document has %d tokens: the limit is %d", d.tokens, maxTokens)
 	case d.fragments > maxFragments:
