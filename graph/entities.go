@@ -84,7 +84,7 @@ func (h *TextHashtag) tag(ctx context.Context) (*retwis.Tag, error) {
 		return nil, nil
 	}
 	tag, err := loaders.From(ctx).Tags.Load(ctx, h.id)
-	if err != nil || tag == nil || tag.Folded != h.folded {
+	if err != nil || tag == nil || tag.Name != h.Name && retwis.FoldTag(tag.Name) != h.folded {
 		return nil, err
 	}
 	return tag, nil

@@ -13,10 +13,10 @@ import (
 func (w *fakeBackend) tagPost(author *retwis.User, text string) *retwis.Post {
 	p := w.addPost(author, text)
 	for _, found := range retwis.IndexedTags(text) {
-		i := slices.IndexFunc(w.tags, func(t *retwis.Tag) bool { return t.Folded == found.Folded })
+		i := slices.IndexFunc(w.tags, func(t *retwis.Tag) bool { return retwis.FoldTag(t.Name) == found.Folded })
 		if i < 0 {
 			i = len(w.tags)
-			w.tags = append(w.tags, &retwis.Tag{ID: retwis.TagID((2000+i)*retwis.Buckets + 1), Name: found.Name, Folded: found.Folded})
+			w.tags = append(w.tags, &retwis.Tag{ID: retwis.TagID((2000+i)*retwis.Buckets + 1), Name: found.Name})
 		}
 		p.Tags = append(p.Tags, w.tags[i].ID)
 	}
@@ -27,7 +27,7 @@ func (w *fakeBackend) TagByName(_ context.Context, folded string) (*retwis.Tag, 
 	err := w.begin("TagByName", folded)
 	defer w.mu.Unlock()
 	for _, tag := range w.tags {
-		if tag.Folded == folded && err == nil {
+		if retwis.FoldTag(tag.Name) == folded && err == nil {
 			return tag, nil
 		}
 	}

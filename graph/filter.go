@@ -16,15 +16,21 @@ const (
 )
 
 // filterOf returns the filter of a subscription, or nil if it has none.
-func filterOf(timeline retwis.TimelineID, filter *retwis.TimelineFilter) (*retwis.Filter, error) {
+func filterOf(ctx context.Context, timeline retwis.TimelineID, filter *retwis.TimelineFilter) (*retwis.Filter, error) {
 	switch {
 	case filter == nil:
 		return nil, nil
 	case timeline != retwis.Public():
 		return nil, badInput("only the public timeline can be filtered")
-	default:
-		return retwis.NewFilter(*filter)
 	}
+	bytes := 0
+	for _, entry := range filter.Track {
+		bytes += len(entry)
+	}
+	if err := cost.Walk(ctx, bytes/cost.SegmentedBytesPerRow); err != nil {
+		return nil, err
+	}
+	return retwis.NewFilter(*filter)
 }
 
 // filtered returns a source whose events pass a filter, which may be nil. The filter remembers its decisions when the source

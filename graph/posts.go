@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"retwis/graph/loaders"
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -47,8 +48,14 @@ func appendNamed(named []retwis.UserID, post *retwis.Post) []retwis.UserID {
 	return named
 }
 
+// mentionsPerRow is how many mentions of a post are looked up in the time that Redis takes to read a row.
+const mentionsPerRow = 4
+
 // mentions returns the existing users whom a post mentions.
 func mentions(ctx context.Context, post *retwis.Post) ([]*retwis.User, error) {
+	if err := cost.Walk(ctx, len(post.Mentions)/mentionsPerRow); err != nil {
+		return nil, err
+	}
 	reads := make([]func() (*retwis.User, error), len(post.Mentions))
 	for i, id := range post.Mentions {
 		reads[i] = loaders.From(ctx).Authors().LoadThunk(ctx, id)

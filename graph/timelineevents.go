@@ -33,7 +33,7 @@ func (r *Resolver) timelineEvents(ctx context.Context, args map[string]any) (ret
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := filterOf(timeline, filter)
+	wanted, err := filterOf(ctx, timeline, filter)
 	if err != nil {
 		return nil, err
 	}

@@ -30,9 +30,8 @@ func ParseTagID(s string) (TagID, error) {
 
 // Tag is a hashtag. Its timeline has the posts whose texts contain it.
 type Tag struct {
-	ID     TagID
-	Name   string // as it was first spelled, without the #
-	Folded string // by [FoldTag]
+	ID   TagID
+	Name string // as it was first spelled, without the #
 }
 
 // Limits of hashtags.

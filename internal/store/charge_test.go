@@ -340,6 +340,15 @@ func TestLookUps_ReadPackedSetsOnce(t *testing.T) {
 			if want := n + n/2/2; work.Rows < want {
 				t.Errorf("%s: charged for %d rows, want %d: those of the reply, and those of a packed set that was read", name, work.Rows, want)
 			}
+			const few, numbersPerRow = 10, 50
+			work = workOf(t, func(ctx context.Context) {
+				if _, err := look(ctx, reader, posts[:few]); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if want := few + few*n/2/numbersPerRow; work.Rows < want {
+				t.Errorf("%s: charged for %d rows, want %d: those of the reply, and those of a packed set that was searched", name, work.Rows, want)
+			}
 			if found, err := look(t.Context(), reader, nil); err != nil || len(found) > 0 {
 				t.Errorf("%s: looked up nothing: %v, %v", name, found, err)
 			}

@@ -132,10 +132,6 @@ func parseIntersection(part intersection, result *redis.Cmd) (intersection, []ed
 	return part, edges, int(common), nil
 }
 
-// fewKnown is how many users a command looks up. It searches a packed set from the beginning for each of them, and a script reads it once, which
-// takes less for many users.
-const fewKnown = 16
-
 // KnownFollowers returns one page of the followers of a user that the viewer also follows, newest follow of the user
 // first, with its time. The total is exact. A cursor of another connection is [retwis.ErrBadCursor].
 func (s *Follows) KnownFollowers(ctx context.Context, of, viewer retwis.UserID, page retwis.Page) (retwis.FollowPage, error) {
@@ -169,32 +165,13 @@ func (s *Follows) knownFollowers(ctx context.Context, of, viewer retwis.UserID) 
 			groups[p] = append(groups[p], user)
 		}
 	}
-	var found []edge
-	few := map[rdb.Partition]*redis.FloatSliceCmd{}
-	pipe := s.db.Client.Pipeline()
 	var calls []rdb.Call
 	var asked [][]retwis.UserID
 	for p, users := range groups {
-		followers := p.User(of).Followers()
-		if len(users) <= fewKnown {
-			few[p] = pipe.ZMScore(ctx, followers, texts(users)...)
-			continue
-		}
 		asked = slices.AppendSeq(asked, slices.Chunk(users, lookupChunk))
-		calls = append(calls, lookUpCalls(script.LookUpScores, followers, users)...)
+		calls = append(calls, lookUpCalls(script.LookUpScores, p.User(of).Followers(), users)...)
 	}
-	_, _ = pipe.Exec(ctx) // every result holds its own error
-	for p, result := range few {
-		scores, err := result.Result()
-		if err != nil {
-			return nil, fmt.Errorf("look up followers: %w", err)
-		}
-		for i, score := range scores {
-			if score > 0 { // 0 means that there is no such follower
-				found = append(found, edge{int64(score), groups[p][i]})
-			}
-		}
-	}
+	var found []edge
 	for n, result := range s.db.DoAll(ctx, calls) {
 		scores, err := lookedUp(result)
 		if err != nil {

@@ -77,7 +77,7 @@ func (s *Tags) Tags(ctx context.Context, ids []retwis.TagID) ([]*retwis.Tag, err
 		case err != nil:
 			return nil, fmt.Errorf("read %d hashtags: %w", len(ids), err)
 		default:
-			tags[i] = newTag(ids[i], name.Val())
+			tags[i] = &retwis.Tag{ID: ids[i], Name: name.Val()}
 		}
 	}
 	return tags, nil
@@ -106,7 +106,7 @@ func ParseTagClaim(claim string) (*retwis.Tag, error) {
 	if err != nil || !found {
 		return nil, fmt.Errorf("invalid claim of a hashtag: %q", claim)
 	}
-	return newTag(id, name), nil
+	return &retwis.Tag{ID: id, Name: name}, nil
 }
 
 // dropIdle drops hashtags that no post has used for [Options.IdleTagAge] and nobody watches, up to an eighth of that time later. It returns
@@ -152,8 +152,4 @@ func (s *Tags) dropIdle(ctx context.Context, ids []retwis.TagID) (dropped int, e
 	}
 	s.metrics.tags.WithLabelValues(tagDropped).Add(float64(dropped))
 	return dropped, nil
-}
-
-func newTag(id retwis.TagID, name string) *retwis.Tag {
-	return &retwis.Tag{ID: id, Name: name, Folded: retwis.FoldTag(name)}
 }

@@ -13,6 +13,9 @@ local function is_packed(key)
   return encoding == 'listpack' or encoding == 'ziplist'
 end
 
+-- The number of members that Redis compares with a number in that time.
+local NUMBERS_PER_ROW = 50
+
 -- by_name returns a table of values by their names, of a list with a value behind each name.
 local function by_name(all)
   local values = {}
@@ -39,18 +42,24 @@ end
 
 -- scores_of returns the score of each name in a sorted set, in the order of the names: false for a name that the set lacks.
 local function scores_of(set, names)
-  if #names <= SEARCHES or not is_packed(set) then
-    return redis.call('ZMSCORE', set, unpack(names))
+  if is_packed(set) then
+    if #names > SEARCHES then
+      return each_of(names, read_scores(set))
+    end
+    visit(#names * redis.call('ZCARD', set) / NUMBERS_PER_ROW)
   end
-  return each_of(names, read_scores(set))
+  return redis.call('ZMSCORE', set, unpack(names))
 end
 
 -- values_of returns the value of each name in a hash, likewise.
 local function values_of(hash, names)
-  if #names <= SEARCHES or not is_packed(hash) then
-    return redis.call('HMGET', hash, unpack(names))
+  if is_packed(hash) then
+    if #names > SEARCHES then
+      return each_of(names, by_name(redis.call('HGETALL', hash)))
+    end
+    visit(#names * redis.call('HLEN', hash) / NUMBERS_PER_ROW)
   end
-  return each_of(names, by_name(redis.call('HGETALL', hash)))
+  return redis.call('HMGET', hash, unpack(names))
 end
 
 -- new_members returns a function that reports whether a sorted set, which does not change meanwhile, has a member.
