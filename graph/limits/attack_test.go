@@ -112,12 +112,12 @@ func attacks() map[string]attack {
 			strings.Repeat(`} `, 19), nil, limits},
 		"spreads compared with each other in each of the fragments around them": {`{ ` + strings.Repeat(`... { `, 17) + numbered(20, `...F%d `) + numbered(20, `...F%d `) +
 			strings.Repeat(`} `, 18) + numbered(20, `fragment F%d on Query { viewer { id } } `), nil, limits},
-		"numbers too small for a float":        {`{ publicTimeline { posts { edges { node { likers(first: 1, after: [` + strings.Repeat(`1e-310 `, 1900) + `]) { totalCount } } } } } }`, nil, limits},
-		"numbers too large for a float":        {`query($v: [Float] = [` + strings.Repeat(`9e308 `, 500) + `]) { newestUsers(after: {x: $v}) { __typename } }`, nil, limits},
-		"numbers between two floats":           {`subscription { timelineEvents(filter: {sample: 898846567431158053651e287}) { cursor } }`, nil, limits},
-		"an integer too large for an argument": {`{ publicTimeline { posts(after: 99999999999999999999) { liveCursor } } }`, nil, limits},
+		"numbers too small for a float":        {`{ publicTimeline { posts { edges { node { likers(first: 1, after: [` + strings.Repeat(`1e-310 `, 1900) + `]) { totalCount } } } } } }`, nil, []string{invalid}},
+		"numbers too large for a float":        {`query($v: [Float] = [` + strings.Repeat(`9e308 `, 500) + `]) { newestUsers(after: {x: $v}) { __typename } }`, nil, []string{invalid}},
+		"numbers between two floats":           {`subscription { timelineEvents(filter: {sample: 898846567431158053651e287}) { cursor } }`, nil, []string{invalid}},
+		"an integer too large for an argument": {`{ publicTimeline { posts(after: 99999999999999999999) { liveCursor } } }`, nil, []string{invalid}},
 		"variables that are too small for a float": {`query($v: [Float]) { newestUsers(after: {x: $v}) { __typename } }`,
-			map[string]any{"v": slices.Repeat([]any{json.Number("1e-310")}, 990)}, limits},
+			map[string]any{"v": slices.Repeat([]any{json.Number("1e-310")}, 990)}, []string{badValue}},
 		"conflicts below two fields of one name, in several operations": {numbered(10, `query O%d { publicTimeline { ...F } } `) +
 			`fragment F on Timeline { posts { edges { node { author { ` + strings.Repeat(`id `, 40) + `} author { ` + strings.Repeat(`id: username `, 40) + `} } } } }`, nil, limits},
 		"long values in nested lists": {`{ newestUsers(first: ` + strings.Repeat(`[`, 6) + `"` + strings.Repeat("\x7f", 14_500) + `"` + strings.Repeat(`]`, 6) + `) { edges { cursor } } }`, nil, limits},

@@ -39,7 +39,7 @@ func CheckVariables(variables map[string]any) *gqlerror.Error {
 		return tooComplex("the variables contain too many values: the limit is %d", maxValues)
 	}
 	if hasUnusualNumber(variables) {
-		return tooComplex("a number in the variables is out of bounds: %s", numberBounds)
+		return unusualNumberIn("variables", string(retwis.CodeBadUserInput))
 	}
 	return nil
 }

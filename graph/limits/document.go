@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
@@ -88,7 +89,7 @@ func ReadDocument(source string) (*Document, *gqlerror.Error) {
 	case longest > maxName:
 		return d, tooComplex("a name in the document has %d bytes: the limit is %d", longest, maxName)
 	case unusualNumber:
-		return d, tooComplex("a number in the document is out of bounds: %s", numberBounds)
+		return d, unusualNumberIn("document", errcode.ValidationFailed)
 	case d.tokens > maxTokens:
 		return d, tooComplex("the document has %d tokens: the limit is %d", d.tokens, maxTokens)
 	case d.fragments > maxFragments:

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/99designs/gqlgen/graphql/errcode"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
 // Bounds of a number, in documents and variables. Those within them have a value, an int64 or a float64, which is read in a microsecond. Package
@@ -14,8 +17,13 @@ const (
 	maxExponent     = 2  // digits
 )
 
-// numberBounds describes the bounds to clients.
-const numberBounds = "integers have up to 18 digits, other numbers up to 24 characters, and exponents up to 2 digits"
+// unusualNumberIn returns the error for a number out of bounds.
+func unusualNumberIn(place, code string) *gqlerror.Error {
+	err := gqlerror.Errorf("a number in the %s is out of bounds: integers can have %d digits, other numbers %d characters, and exponents %d digits",
+		place, maxDigits, maxNumberLength, maxExponent)
+	errcode.Set(err, code)
+	return err
+}
 
 // isUnusual reports whether a number, in the syntax of JSON or GraphQL, is out of bounds.
 func isUnusual(number string) bool {
