@@ -7,14 +7,14 @@ local SEARCHES = 16
 -- The number of members that Redis compares with a name in the time for which a row is charged. namesPerRow in directory.go is the same.
 local MEMBERS_PER_ROW = 12
 
+-- The number of members that Redis compares with a number in that time.
+local NUMBERS_PER_ROW = 50
+
 -- is_packed reports whether a sorted set or a hash is packed. A server that does not say so stores none in this way.
 local function is_packed(key)
   local encoding = redis.pcall('OBJECT', 'ENCODING', key)
   return encoding == 'listpack' or encoding == 'ziplist'
 end
-
--- The number of members that Redis compares with a number in that time.
-local NUMBERS_PER_ROW = 50
 
 -- by_name returns a table of values by their names, of a list with a value behind each name.
 local function by_name(all)
