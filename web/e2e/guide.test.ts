@@ -118,8 +118,19 @@ test("the app of the guide reads, follows, writes, deletes and resumes", async (
   await author.repost(await stranger.post("Guided repost."));
   await page.getByRole("button", { name: "1 new" }).click();
   const reposted = posts.filter({ hasText: "guide_author reposted" });
+  // The second click has to win, also if its request would be faster than the first one.
+  const undone = page.waitForResponse((response) => response.request().postData()?.includes("UndoRepost") ?? false);
+  let send = () => {};
+  const held = new Promise<void>((resolve) => (send = resolve));
+  await page.route("**/graphql", async (route) => {
+    if (route.request().postData()?.includes("RepostPost")) await held;
+    await route.continue();
+  });
   await reposted.getByRole("button", { name: "⟳ 1", pressed: false }).click();
   await reposted.getByRole("button", { name: "⟳ 2", pressed: true }).click();
+  await reposted.getByRole("button", { name: "⟳ 1", pressed: false }).waitFor();
+  send();
+  await undone;
   await reposted.getByRole("button", { name: "⟳ 1", pressed: false }).waitFor();
 
   await posts.filter({ hasText: "Guide 20." }).scrollIntoViewIfNeeded();

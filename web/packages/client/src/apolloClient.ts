@@ -6,6 +6,7 @@ import { RetwisCache } from "./cache.ts";
 import type { Connection } from "./connection.ts";
 import { hasCode, isUnreachable } from "./errors.ts";
 import { FreshLink } from "./freshLink.ts";
+import { OrderedLink } from "./orderedLink.ts";
 import { ResumingLink } from "./resumingLink.ts";
 
 /** How long a request may take, in milliseconds. */
@@ -54,6 +55,7 @@ export function createApolloClient(options: ApolloOptions): RetwisApolloClient {
     }));
     return forward(operation);
   });
+  const current = (operation: ApolloLink.Operation) => operation.getContext()["session"] === session();
   const retry = new RetryLink({
     delay: { initial: 400, max: 3_000, jitter: true },
     attempts: async (count, operation, error) => {
@@ -64,7 +66,7 @@ export function createApolloClient(options: ApolloOptions): RetwisApolloClient {
         if (!patient.has(name) || !isUnreachable(error)) return false;
         await connection.restored();
       }
-      return operation.getContext()["session"] === session();
+      return current(operation);
     },
   });
   const http = new HttpLink({ uri: url, credentials: "same-origin", fetch: (input, init) => fetchWithDeadline(send, input, init) });
@@ -74,7 +76,7 @@ export function createApolloClient(options: ApolloOptions): RetwisApolloClient {
     link: sessionErrors.split(
       ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
       new ResumingLink(connection.client),
-      ApolloLink.from([new FreshLink(changing), identify, retry, http]),
+      ApolloLink.from([new FreshLink(changing), identify, new OrderedLink(changing, current), retry, http]),
     ),
   }) as RetwisApolloClient;
 }

@@ -88,3 +88,14 @@ test("a like that fails is undone", async () => {
   await until("2 false");
   expect(client.cache.readFragment({ fragment: PostLikesFragmentDoc, from: { __typename: "Post", id: "p" } })?.viewerHasLiked).toBe(false);
 });
+
+test("a like that is taken back before it was answered counts once", async () => {
+  await change(true);
+  await until("3 true");
+  await change(false);
+  await until("2 false");
+  await answer({ data: { likePost: payload(3, true) } });
+  await until("2 false");
+  await answer({ data: { unlikePost: payload(2, false) } });
+  await until("2 false");
+});

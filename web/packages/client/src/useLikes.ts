@@ -30,7 +30,7 @@ export function useLikePost(): (postId: string, liked: boolean) => Promise<PostE
   return useCallback(
     async (postId, liked) => {
       const from = { __typename: "Post" as const, id: postId };
-      const known = client.cache.readFragment({ fragment: PostLikesFragmentDoc, from });
+      const known = client.cache.readFragment({ fragment: PostLikesFragmentDoc, from }, true);
       const likeCount = Math.max((known?.likeCount ?? 0) + (liked ? 1 : -1), 0);
       const payload = {
         __typename: "LikePayload" as const,

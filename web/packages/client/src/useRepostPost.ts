@@ -18,7 +18,7 @@ export function useRepostPost(): (postId: string, reposted: boolean, onUndone?: 
     async (postId, reposted, onUndone) => {
       const post = { __typename: "Post" as const, id: postId };
       const reposts = { fragment: PostRepostsFragmentDoc, from: post };
-      const already = client.cache.readFragment(reposts)?.viewerHasReposted === reposted;
+      const already = client.cache.readFragment(reposts, true)?.viewerHasReposted === reposted;
       const payload = { __typename: "RepostPayload" as const, post: { ...post, viewerHasReposted: reposted }, userErrors: [] };
       // The number of the server may not include this change yet.
       const update = (cache: ApolloCache, result: { post: object | null } | null | undefined) => {

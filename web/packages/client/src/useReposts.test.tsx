@@ -117,6 +117,17 @@ test("a repost that is undone leaves all timelines once the server has undone it
   expect(entries()).toEqual(["theirs", "p"]);
 });
 
+test("a repost that is undone before it was answered counts once", async () => {
+  await change("p", true);
+  await until("3 true false");
+  await change("p", false);
+  await until("2 false false");
+  await answer("RepostPost", { data: { repostPost: payload("p", true) } });
+  await until("2 false false");
+  await answer("UndoRepost", { data: { undoRepost: payload("p", false) } });
+  await until("2 false false");
+});
+
 test("a repost that is refused is undone", async () => {
   const [errors] = await change("p", true);
   await until("3 true false");
