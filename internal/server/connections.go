@@ -25,7 +25,8 @@ const maxRefusing = 16
 type connections struct {
 	limiter *clients.Limiter
 	proxies httpapi.Proxies
-	turns   turns
+	turns   turns // of the first reads from new connections
+	headers turns // of the parts of headers with many fields
 
 	open    atomic.Int64
 	refused atomic.Int64

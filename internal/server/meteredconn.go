@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"net/http"
@@ -37,10 +38,13 @@ type meteredConn struct {
 	client   atomic.Pointer[netip.Addr] // the client that sends; nil between the requests of a trusted proxy, which has no budget
 	used     bool                       // a request has reached a handler; of the goroutine that serves requests
 
+	handled bool // a handler has the request that arrives; as the rest, of the goroutine that reads
+	fields  int  // of the header that arrives
+
 	unknown atomic.Int64 // bytes that have arrived and are not charged yet; below 0 if a body is still to arrive
 
-	free    atomic.Int32  // small reads
-	freedAt time.Time     // as the rest, of the goroutine that reads
+	free    atomic.Int32 // small reads
+	freedAt time.Time
 	pause   time.Duration // before the next read
 	slow    int           // small reads since the network had a budget, weighted by how small they were
 }
@@ -78,7 +82,34 @@ func (c *meteredConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	c.unknown.Add(int64(n))
 	c.AccountFor(n, len(b))
+	c.awaitTurn(b[:n])
 	return n, err
+}
+
+// awaitTurn delays a part of a header with many fields before net/http sees it: a malformed header with thousands of fields reaches no
+// handler that could delay it, and a thousand of them at once occupied all cores.
+func (c *meteredConn) awaitTurn(part []byte) {
+	client := c.client.Load()
+	if c.handled || client == nil {
+		return
+	}
+	if c.fields += fieldsIn(part, c.fields == 0); c.fields > maxFields {
+		key, _ := c.networks.keyOf(*client)
+		time.Sleep(c.networks.headers.next(key, readRarely))
+	}
+}
+
+// fieldsIn returns the number of lines in a part of a header, without a body behind it. net/http ignores empty lines before the first part.
+func fieldsIn(part []byte, first bool) int {
+	if first {
+		part = bytes.TrimLeft(part, "\r\n")
+	}
+	for _, end := range []string{"\n\r\n", "\n\n"} {
+		if i := bytes.Index(part, []byte(end)); i >= 0 {
+			part = part[:i]
+		}
+	}
+	return bytes.Count(part, []byte("\n"))
 }
 
 // Below implements [wsconn.Metered].
@@ -195,6 +226,7 @@ func attributed(next http.Handler) http.Handler {
 
 // arrives is called with each request before it is handled.
 func (c *meteredConn) arrives(r *http.Request) {
+	c.handled, c.fields = true, 0
 	c.belongsTo(auth.RequestOf(r.Context()).Address)
 	c.addFree(1) // the price of a request contains a read
 	bytes, _ := sizeOf(r)
@@ -202,9 +234,11 @@ func (c *meteredConn) arrives(r *http.Request) {
 	c.chargeUnknown()
 }
 
-// noteSender is the server's hook for changes of connections. Between two requests, it attributes a connection to its peer.
+// noteSender is the server's hook for changes of connections. Between two requests, it attributes a connection to its peer, and expects
+// a header.
 func noteSender(conn net.Conn, state http.ConnState) {
 	if metered, ok := conn.(*meteredConn); ok && state == http.StateIdle {
+		metered.handled = false
 		metered.chargeUnknown() // of what the handler has not read
 		metered.belongsTo(httpapi.AddressOf(conn.RemoteAddr()))
 	}

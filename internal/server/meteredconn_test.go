@@ -199,6 +199,40 @@ func TestServer_ReadsNewConnectionsRarelyWithoutBudget(t *testing.T) {
 	})
 }
 
+// Attack: many connections that are open send headers with thousands of fields at once, which no handler sees.
+func TestServer_ReadsLargeHeadersInTurn(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		const n = 50
+		conns := make([]net.Conn, n)
+		for i := range conns {
+			conns[i] = h.ConnectFrom("198.51.100.1")
+		}
+		time.Sleep(time.Second) // all connections are read
+		answer := func(request string) (took time.Duration) {
+			start, answered := time.Now(), make(chan time.Duration, n)
+			for _, c := range conns {
+				go func() {
+					_, _ = io.WriteString(c, request)
+					_, _ = c.Read(make([]byte, 4096))
+					answered <- time.Since(start)
+				}()
+			}
+			for range n {
+				took = max(took, <-answered)
+			}
+			return took
+		}
+		lines := `{"query":"{ hello }"` + strings.Repeat("\n", 500) + "}"
+		if took := answer(upload(len(lines)) + lines); took > 0 {
+			h.Errorf("%d requests of many lines took %v", n, took)
+		}
+		if took := answer("GET / HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("a:\n", 500) + "malformed\r\n\r\n"); took < (n-2)*20*time.Millisecond {
+			h.Errorf("%d malformed headers of many fields took %v", n, took)
+		}
+	})
+}
+
 // Attack: net/http removes spaces around the values of a header, and what divides a body into chunks, before anybody can count them.
 func TestServer_ChargesBytesThatAreRemoved(t *testing.T) {
 	t.Parallel()

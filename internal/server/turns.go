@@ -7,21 +7,22 @@ import (
 	"retwis/internal/ratelimit"
 )
 
-// The first request of a connection reaches a handler only after its header has been read, and until then nothing tells light
-// clients from heavy ones: two hundred new connections at once occupied all cores for 20 milliseconds.
+// A request reaches a handler only after its header has been read, and until then nothing tells light clients from heavy ones: two
+// hundred new connections at once occupied all cores for 20 milliseconds.
 const (
 	readAtOnce = 16                    // new connections of a network that are read without a delay
 	readEvery  = time.Millisecond      // between the first reads of further ones
-	readRarely = 20 * time.Millisecond // the same for a network without budget: its connections are opened for requests that are refused
+	readRarely = 20 * time.Millisecond // the same for a network without budget, whose connections are opened for requests that are refused, and for large headers
 )
 
-// turns spreads the first reads from the new connections of a network over time. Its zero value is ready for use.
+// turns spreads reads from the connections of a network over time: the first ones of new connections, or those of large headers. Its
+// zero value is ready for use.
 type turns struct {
 	mu   sync.Mutex
 	free map[ratelimit.Key]time.Time // when all connections of a network have had their turns
 }
 
-// next returns how long a new connection of a network waits for its first read. The next one is read the given time later.
+// next returns how long a connection of a network waits for its read. The next one is read the given time later.
 func (t *turns) next(key ratelimit.Key, every time.Duration) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
