@@ -69,7 +69,7 @@ const (
 	EventsPerPoint      = 3       // live events of one subscription, whether its filter lets them pass or not
 	EventsPerFeed       = 6       // price of one message to a timeline, in live events; its first subscription pays
 	EventsPerRepost     = 6       // of that of a repost in addition: the timeline is searched for its post
-	FreeCheck           = 40      // points of a regular check that are free: one that finds nothing takes fewer
+	RegularCheck        = 40      // points up to which the check of a timeline ends no subscription: one that finds nothing takes fewer
 )
 
 // Prices of what a post names.

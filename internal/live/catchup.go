@@ -85,16 +85,16 @@ func (f *feed) catchUp(ctx context.Context) error {
 	}
 	from, sent, verify := f.position, f.sent(), f.verify
 	viewers := f.viewers()
-	reading, free := ctx, 0
+	reading, forgiven := ctx, 0
 	if f.due || f.checking {
 		meter := cost.NewMeter(cost.Options{})
 		reading = cost.With(ctx, meter)
 		if f.due {
 			ctx = reading
 		} else {
-			free = cost.FreeCheck // and so is the comparison of filters, which is for all viewers
+			forgiven = cost.RegularCheck // and the comparison of filters is free, which is for all viewers
 		}
-		defer func() { f.pay(meter.Close().Work.Points() - free) }()
+		defer func() { f.pay(meter.Close().Work.Points(), forgiven) }()
 	}
 	// The read covers all messages received before it. Their loaded posts are still useful.
 	known := f.held
@@ -190,10 +190,10 @@ func agree(a, b []pubsub.Arrival) bool {
 	return slices.EqualFunc(a[len(a)-n:], b[len(b)-n:], same)
 }
 
-// pay charges a subscriber for the work of a catch-up. A repost can cause one for each follower and list, and a regular check reads all
-// removals of the partition. So these must not be free for a client that subscribes to many timelines. The subscription of a client
-// without budget ends; the next one pays then.
-func (f *feed) pay(points int) {
+// pay charges a subscriber for the work of a catch-up. A repost can cause one for each follower and list, and a regular check is made as
+// long as there are subscribers, and reads all removals of the partition. So these must not be free for a client that subscribes to many
+// timelines. The subscription of a client without budget ends, unless the work took no more than the forgiven points; the next one pays then.
+func (f *feed) pay(points, forgiven int) {
 	if points <= 0 {
 		return
 	}
@@ -203,7 +203,7 @@ func (f *feed) pay(points int) {
 		if s.charge == nil || s.ctx.Err() != nil {
 			continue
 		}
-		if err := s.charge(points); err != nil {
+		if err := s.charge(points); err != nil && points > forgiven {
 			s.end(err)
 		}
 		return
