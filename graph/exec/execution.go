@@ -13,13 +13,14 @@ import (
 // the response from the objects, depth first. The writer meets the resolved values in the order in which the waves
 // visited the objects.
 type execution struct {
-	op        *graphql.OperationContext
-	ctx       context.Context // of the response, or of the field of a mutation
-	generated any             // what arguments are read with
-	flags     Flags
-	begin     func(context.Context, Flags)
-	stop      func(context.Context) error
-	written   func(context.Context, int) error
+	op            *graphql.OperationContext
+	ctx           context.Context // of the response, or of the field of a mutation
+	generated     any             // what arguments are read with
+	introspection graphql.ExecutableSchema
+	flags         Flags
+	begin         func(context.Context, Flags)
+	stop          func(context.Context) error
+	written       func(context.Context, int) error
 
 	pool    instancePool
 	root    instance    // holds the root fields; of a subscription, the event

@@ -32,6 +32,7 @@ type plannedField struct {
 	collected graphql.CollectedField
 	key       []byte        // `"name":`, after a comma if it is not the first of its object
 	constant  []byte        // the value of __typename
+	inspects  bool          // it is a field of introspection
 	up        *plannedField // the field that holds the object; nil at the root
 	lists     int           // number of lists among the fields above, up to and including the next resolved one
 
@@ -138,6 +139,10 @@ func (p *planning) field(object *ObjectType, collected graphql.CollectedField, u
 	f := &plannedField{typeName: object.Name, collected: collected, up: up}
 	if collected.Name == "__typename" {
 		f.constant = []byte(`"` + object.Name + `"`)
+		return f, nil
+	}
+	if up == nil && isIntrospection(collected.Name) {
+		f.inspects = true
 		return f, nil
 	}
 	f.FieldType = object.Fields[collected.Name]

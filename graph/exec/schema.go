@@ -10,7 +10,7 @@ import (
 
 // Config says what a [Schema] executes operations with.
 type Config struct {
-	Generated graphql.ExecutableSchema // of gqlgen: executes operations that have no plan
+	Generated graphql.ExecutableSchema // of gqlgen: executes introspection, and operations that have no plan
 	Types     map[string]*ObjectType   // by their names
 	// NewContext returns what the generated functions of [FieldType.Prepare] read the arguments of an operation with.
 	NewContext func(op *graphql.OperationContext) any
@@ -142,7 +142,7 @@ func (s *Schema) respond(
 		e = &execution{}
 	}
 	e.op, e.ctx, e.flags, e.begin = op, ctx, plan.flags, s.planner.hooks.Begin
-	e.generated = s.newContext(op)
+	e.generated, e.introspection = s.newContext(op), s.ExecutableSchema
 	e.written, e.checkAt, e.stop = s.planner.hooks.Written, checkEvery, s.planner.hooks.Stopped
 	length := min(int(plan.length.Load()), checkEvery)
 	e.buf = make([]byte, 0, length+length/8+128)

@@ -138,6 +138,9 @@ func (e *execution) writeField(f *plannedField, object any, next **instance) boo
 	case f.constant != nil:
 		e.buf = append(e.buf, f.constant...)
 		return true
+	case f.inspects:
+		e.writeIntrospection(f)
+		return true
 	case f.isResolved():
 		i := *next
 		*next = i.next
