@@ -78,17 +78,17 @@ const (
 	PerHashtag = 5  // its timeline, and the sweeps that see a new hashtag for 90 days, each for 4 microseconds
 )
 
-// Prices of the delivery of a post or a repost to lists.
+// Prices of the delivery of a post or a repost. Its followers are free: each takes two microseconds.
 const (
-	listsPerPoint     = 4 // each takes 3.5 to 7 microseconds
-	perListsPartition = 5 // a delivery that is alone in its round takes 125 microseconds
-	maxOfLists        = 10_000
+	listsPerPoint = 4 // each takes 3.5 to 7 microseconds
+	perPartition  = 5 // a delivery that is alone in its round takes 125 microseconds
+	maxOfDelivery = 10_000
 )
 
-// OfLists returns the price of the delivery of a post to a number of lists in some partitions. Others may put its author on many, so it has a
-// bound.
-func OfLists(partitions, lists int) int {
-	return min(partitions*perListsPartition+lists/listsPerPoint, maxOfLists)
+// OfDelivery returns the price of the delivery of a post to some partitions, and to a number of lists there. Others may put its author on
+// many, so it has a bound. A partition with followers and lists counts twice.
+func OfDelivery(partitions, lists int) int {
+	return min(partitions*perPartition+lists/listsPerPoint, maxOfDelivery)
 }
 
 // PerRefusal is for parsing and validating what was refused, which may have taken longer than many valid operations do.

@@ -247,7 +247,18 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 			return err
 		}
 		if points := charged(create); points > 0 {
-			t.Errorf("a post of an author on no list costs %d points more", points)
+			t.Errorf("a post of an author on no list and without followers costs %d points more", points)
+		}
+		followed := map[int]bool{}
+		for _, follower := range e.Crowd("follower", 5) {
+			e.Follow(follower, other)
+			followed[e.Live.PartitionOf(retwis.Home(follower))] = true
+		}
+		if points, want := charged(func(ctx context.Context) error {
+			_, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: other, Text: "followed", IdempotencyKey: e.Key()})
+			return err
+		}), cost.OfDelivery(len(followed), 0); points != want {
+			t.Errorf("a post to %d partitions with followers costs %d points more, want %d", len(followed), points, want)
 		}
 		for text, want := range map[string]int{
 			"#one #two #One":            2 * cost.PerHashtag,
@@ -274,7 +285,7 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 				listing = append(listing, listOf{owner, list})
 			}
 		}
-		want := cost.OfLists(len(partitions), owners*each)
+		want := cost.OfDelivery(len(partitions), owners*each)
 		if points := charged(create); points != want {
 			t.Errorf("a post costs %d points more, want %d", points, want)
 		}
@@ -289,7 +300,7 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if want, points := cost.OfLists(len(partitions), 0), charged(create); points != want {
+		if want, points := cost.OfDelivery(len(partitions), 0), charged(create); points != want {
 			t.Errorf("a post of an author who was on lists costs %d points more, want %d", points, want)
 		}
 		refused := func(ctx context.Context) error {

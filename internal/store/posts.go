@@ -91,7 +91,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	}
 	at.Element, at.Filter = retwis.NewElement(id, post.Author, refers.answered, 0), rdb.Number(fields[4])
 	cost.Owe(ctx, cost.PerMention*len(mentions))
-	s.chargeForLists(ctx, post.Author, fields[5])
+	s.chargeForDelivery(ctx, post.Author, fields[5])
 	return retwis.PostEdge{
 		Cursor: at.Cursor(),
 		Post: &retwis.Post{
@@ -101,17 +101,18 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	}, nil
 }
 
-// chargeForLists charges for the delivery of a new post or repost to the lists that contain its author, in partitions whose
-// numbers a script returned. Lists that it cannot count are free, because the post exists.
-func (s *Posts) chargeForLists(ctx context.Context, author retwis.UserID, partitions string) {
+// chargeForDelivery charges for the delivery of a new post or repost to the partitions that a script returned, and to the lists there
+// that contain its author. Lists that it cannot count are free, because the post exists.
+func (s *Posts) chargeForDelivery(ctx context.Context, author retwis.UserID, partitions string) {
 	if partitions == "" || cost.Of(ctx) == nil {
 		return
 	}
 	all := s.db.Partitions()
 	pipe := s.db.Client.Pipeline()
 	var counts []*redis.IntCmd
-	for number := range strings.FieldsSeq(partitions) {
-		if i, err := strconv.Atoi(number); err == nil && i < len(all) {
+	for partition := range strings.FieldsSeq(partitions) {
+		number, ok := strings.CutPrefix(partition, ListPartition)
+		if i, err := strconv.Atoi(number); ok && err == nil && i < len(all) {
 			counts = append(counts, pipe.ZCard(ctx, all[i].User(author).Listed()))
 		}
 	}
@@ -120,7 +121,8 @@ func (s *Posts) chargeForLists(ctx context.Context, author retwis.UserID, partit
 	for _, count := range counts {
 		lists += int(count.Val())
 	}
-	cost.Owe(ctx, cost.OfLists(len(counts), lists)) // workers look into the partitions whose lists are gone, too
+	// Workers look into the partitions whose followers or lists are gone, too.
+	cost.Owe(ctx, cost.OfDelivery(len(strings.Fields(partitions)), lists))
 }
 
 // resolveMentions returns the users whom a text mentions, each once.

@@ -12,13 +12,12 @@
 --        18 'unanswerable' or 'unquotable' if the post answered or quoted does not exist, else ''
 --        19 hashtags, separated by spaces
 -- Reply  { 'ok', post, epoch of the home, last change,
---        filter epoch, partitions with lists that contain the author, separated by spaces, or '' if the post
---        is not new }, { 'no_user' } if there is no such author,
+--        filter epoch, partitions to which the post goes (author_partitions), or '' if the post is not new }, { 'no_user' } if there is no such author,
 --        { 'conflict' } if the key was used with another text, { argument 18 } if there is one, or { 'full' }
 --@include clock
 --@include ids
 --@include list
---@include listpartitions
+--@include authorpartitions
 --@include profile
 --@include publish
 
@@ -92,4 +91,4 @@ announce('+ ', answered and { home, with_replies } or { home, profile, with_repl
 if answered then
   announce('~ ', { profile })
 end
-return result(post, list_partitions(KEYS[11]))
+return result(post, author_partitions(KEYS[11]))

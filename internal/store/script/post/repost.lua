@@ -6,12 +6,11 @@
 --        12 follower partitions
 -- ARGV   1 reposter   2 post   3 bucket of the reposter   4 profile cap   5 home cap   6 slack   7 post key prefix
 --        8 outbox limit   9 PUBLISH or SPUBLISH   10 channel prefix   11 trace, '' if it is not recorded
--- Reply  { 'ok', repost, partitions with lists that contain the reposter, separated by spaces, or '' if the repost is
---        not new }, { 'no_user' } if there is no such user, or { 'full' }
+-- Reply  { 'ok', repost, partitions to which the repost goes (author_partitions), or '' if the repost is not new }, { 'no_user' } if there is no such user, or { 'full' }
 --@include clock
 --@include ids
 --@include list
---@include listpartitions
+--@include authorpartitions
 --@include profile
 --@include publish
 --@include rows
@@ -63,4 +62,4 @@ for _, name in ipairs(watched(KEYS[7], { home, profile, with_replies })) do
 end
 publish(KEYS[8], ARGV[9], ARGV[10], '+ ' .. element, names, heads)
 publish(KEYS[8], ARGV[9], ARGV[10], '!', changed)
-return { 'ok', repost, list_partitions(KEYS[12]) }
+return { 'ok', repost, author_partitions(KEYS[12]) }
