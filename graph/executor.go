@@ -233,6 +233,11 @@ func (e *Executor) createOperation(
 	if len(errs) > 0 {
 		return &graphql.OperationContext{}, charged, errs
 	}
+	if operation := doc.Operations.ForName(params.OperationName); operation != nil {
+		if err := limits.CheckNumbers(e.schema, operation, params.Variables); err != nil {
+			return &graphql.OperationContext{}, charged, gqlerror.List{err}
+		}
+	}
 	op, errs := e.Executor.CreateOperationContext(context.WithValue(ctx, parsedKey{}, doc), params)
 	if len(errs) == 0 {
 		limits.CountUndeclared(op, params.Variables)

@@ -116,6 +116,17 @@ func attacks() map[string]attack {
 		"numbers too large for a float":        {`query($v: [Float] = [` + strings.Repeat(`9e308 `, 500) + `]) { newestUsers(after: {x: $v}) { __typename } }`, nil, []string{invalid}},
 		"numbers between two floats":           {`subscription { timelineEvents(filter: {sample: 898846567431158053651e287}) { cursor } }`, nil, []string{invalid}},
 		"an integer too large for an argument": {`{ publicTimeline { posts(after: 99999999999999999999) { liveCursor } } }`, nil, []string{invalid}},
+		"numbers of many digits":               {`{ newestUsers(after: {x: 516131359247756323278e98}) { __typename } }`, nil, []string{invalid}},
+		"a list in place of a cursor": {`{ publicTimeline { posts(first: 25) { edges { node { likers(first: 1, after: [` + strings.Repeat(`516131359247756e98 `, 600) +
+			`]) { totalCount } } } } } }`, nil, []string{invalid}},
+		"an object in place of a cursor": {`query($v: [Float]) { newestUsers(after: {x: $v}) { __typename } }`,
+			map[string]any{"v": slices.Repeat([]any{"1e-310"}, 990)}, []string{invalid}},
+		"a number in quotes": {`query($n: Int) { publicTimeline { unreadCount(atMost: $n) } }`,
+			map[string]any{"n": strings.Repeat("0", 250_000) + "5"}, []string{invalid}},
+		"numbers in quotes in an object": {`subscription($f: [TimelineFilter!]) { timelineEvents(filter: $f) { cursor } }`,
+			map[string]any{"f": []any{map[string]any{"sample": "1e-310"}}}, []string{invalid}},
+		"names looked for in other selection sets": {`{ viewer { id } } fragment A on Query { ` + strings.Repeat(`... { `, 16) + `viewer { id { ... on X { ` + numbered(300, "n%d ") +
+			`} } } viewer { ` + strings.Repeat(`id `, 150) + `} ` + strings.Repeat(`} `, 17) + numbered(2, `fragment B%d on Query { ...A } `), nil, limits},
 		"variables that are too small for a float": {`query($v: [Float]) { newestUsers(after: {x: $v}) { __typename } }`,
 			map[string]any{"v": slices.Repeat([]any{json.Number("1e-310")}, 990)}, []string{badValue}},
 		"conflicts below two fields of one name, in several operations": {numbered(10, `query O%d { publicTimeline { ...F } } `) +

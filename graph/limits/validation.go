@@ -8,6 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/core"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
@@ -32,6 +33,7 @@ func NewValidator(schema *ast.Schema, suggest bool) *Validator {
 	for _, name := range slices.Sorted(maps.Keys(inner)) {
 		v.rules = append(v.rules, validator.Rule{Name: name, RuleFunc: inner[name]})
 	}
+	v.rules = append(v.rules, validator.Rule{Name: "CustomScalars", RuleFunc: customScalars})
 	return v
 }
 
@@ -46,6 +48,21 @@ func withoutSuggestions(all *rules.Rules) {
 		all.RemoveRule(swap.suggesting.Name)
 		all.AddRule(swap.silent.Name, swap.silent.RuleFunc)
 	}
+}
+
+// customScalars is the rule that the literals of custom scalars are strings, as all of those of the schema are. Otherwise a list of a
+// thousand values would be evaluated for each object that has the argument, only to be refused.
+func customScalars(observers *validator.Events, addError validator.AddErrFunc) {
+	observers.OnValue(func(_ *validator.Walker, value *ast.Value) {
+		if value.Definition == nil || value.Definition.Kind != ast.Scalar || value.Definition.BuiltIn || value.ExpectedType == nil || value.ExpectedType.Elem != nil {
+			return
+		}
+		switch value.Kind {
+		case ast.StringValue, ast.BlockValue, ast.Variable, ast.NullValue:
+		default:
+			addError(core.Message("A %s is a string.", value.Definition.Name), core.At(value.Position))
+		}
+	})
 }
 
 // enoughErrors is what a rule panics with when it adds the last error: the library has no other way to end its walk.
