@@ -84,8 +84,14 @@ func (h *TextHashtag) tag(ctx context.Context) (*retwis.Tag, error) {
 		return nil, nil
 	}
 	tag, err := loaders.From(ctx).Tags.Load(ctx, h.id)
-	if err != nil || tag == nil || tag.Name != h.Name && retwis.FoldTag(tag.Name) != h.folded {
+	if err != nil || tag == nil || tag.Name == h.Name {
+		return tag, err
+	}
+	if err := payForFolding(ctx, "#"+tag.Name); err != nil {
 		return nil, err
+	}
+	if retwis.FoldTag(tag.Name) != h.folded {
+		return nil, nil
 	}
 	return tag, nil
 }

@@ -354,6 +354,26 @@ func TestHashtags_AreChargedForFolding(t *testing.T) {
 	}
 }
 
+// Attack: the name of a hashtag was folded again for each field that selected it, and each place in a text.
+func TestTagsOfTexts_AreChargedForFolding(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	author := a.addUser("alice")
+	name := strings.Repeat("\U0001d5ba", 20) // a mathematical letter a
+	a.tagPost(author, "#"+name)
+	a.tagPost(author, "#"+strings.Repeat("a", 20))
+	rows := func(fields string) int {
+		final, response := a.ask(t.Context(), t, `{ publicTimeline { posts(first: 1) { edges { node { entities { ... on TextHashtag { `+fields+` } } } } } } }`)
+		if len(response.Errors) > 0 || !strings.Contains(string(response.Data), name) {
+			t.Fatalf("%s: %v", response.Data, response.Errors)
+		}
+		return final.Work.Rows
+	}
+	if got, want := rows(`a: tag { name } b: tag { name } c: tag { name }`)-rows(`a: tag { name }`), 2*len(name)*rowsPerFoldedByte; got < want || got > want+want/10 {
+		t.Errorf("two more hashtags of %d bytes are charged %d rows, want %d or a few more", len(name), got, want)
+	}
+}
+
 // Attack: each event that is executed for one subscriber is charged, and the subscription ends without budget.
 func TestRenderFor_ChargesEachEvent(t *testing.T) {
 	t.Parallel()

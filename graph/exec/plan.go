@@ -204,23 +204,35 @@ func (p *planning) children(f *plannedField, prefetch map[string]func(context.Co
 }
 
 // Visits returns how many selections of a set gqlgen visits at most to collect its fields: those of fragments too, each of which
-// it visits once.
-func Visits(set ast.SelectionSet) int { return visits(set, map[*ast.FragmentDefinition]bool{}) }
-
-func visits(set ast.SelectionSet, visited map[*ast.FragmentDefinition]bool) int {
-	n := len(set)
-	for _, selection := range set {
-		switch selection := selection.(type) {
-		case *ast.InlineFragment:
-			n += visits(selection.SelectionSet, visited)
-		case *ast.FragmentSpread:
-			if !visited[selection.Definition] {
-				visited[selection.Definition] = true
-				n += visits(selection.Definition.SelectionSet, visited)
-			}
-		}
-	}
+// it visits once. It visits the fields of a fragment again to merge them with those around it.
+func Visits(set ast.SelectionSet) int {
+	n, _ := visits(set, map[*ast.FragmentDefinition]bool{})
 	return n
+}
+
+// visits also returns the number of fields, those of fragments included.
+func visits(set ast.SelectionSet, visited map[*ast.FragmentDefinition]bool) (n, fields int) {
+	n = len(set)
+	for _, selection := range set {
+		var inner ast.SelectionSet
+		switch selection := selection.(type) {
+		case *ast.Field:
+			fields++
+			continue
+		case *ast.InlineFragment:
+			inner = selection.SelectionSet
+		case *ast.FragmentSpread:
+			if visited[selection.Definition] {
+				continue
+			}
+			visited[selection.Definition] = true
+			inner = selection.Definition.SelectionSet
+		}
+		visited, found := visits(inner, visited)
+		n += visited + found
+		fields += found
+	}
+	return n, fields
 }
 
 // find returns the selection of a value of the field, and the object to select from. The selection is nil if the value is
